@@ -54,7 +54,8 @@ var imports = []struct {
 	{"internal/storage/fs", nil},
 	{"engine/embedded/internal/format", []string{"engine"}},
 	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/corruption", "engine/embedded/internal/format", "internal/clock", "internal/storage/fs", "internal/storage/object", "internal/storage/sharedlog"}},
-	{"internal/server/internal/reopen", []string{"engine", "gq/catalog", "gq/plan"}},
+	{"internal/handle", []string{"engine", "gq/catalog", "gq/plan"}},
+	{"internal/server/internal/reopen", []string{"engine", "internal/handle"}},
 	{"internal/text", nil},
 	{"internal/embed", []string{"engine"}},
 	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/pattern", "internal/text"}}, // the reference model
@@ -137,7 +138,7 @@ var imports = []struct {
 	{"test/foreign", nil},
 	{"test/outside", nil},
 	{"internal/storage/object/address", []string{"internal/storage/fs", "internal/storage/object", "internal/storage/object/azure", "internal/storage/object/gcs", "internal/storage/object/postgres", "internal/storage/object/s3"}},
-	{"internal/replica", []string{"engine", "engine/embedded", "gq/catalog", "gq/plan", "internal/clock", "internal/storage/object", "internal/storage/object/address", "internal/storage/sharedlog"}},
+	{"internal/replica", []string{"internal/handle", "engine", "engine/embedded", "gq/catalog", "gq/plan", "internal/clock", "internal/storage/object", "internal/storage/object/address", "internal/storage/sharedlog"}},
 	{"internal/storage/object/objecttest", []string{"internal/storage/object"}},      // for tests only
 	{"internal/storage/object/postgres/postgrestest", []string{"internal/pgserver"}}, // for tests only
 	{"internal/storage/object/s3/s3test", []string{"internal/storage/object/s3"}},    // for tests only
@@ -357,6 +358,83 @@ func TestPublicExamples(t *testing.T) {
 			t.Errorf("the public package %s has no example with an output: add one to %s/example_test.go", name, name)
 		}
 	}
+}
+
+// alone lists the packages in internal that one room imports, each with the reason why it does not stand in the
+// internal folder of that room.
+var alone = []struct{ pkg, reason string }{
+	{"internal/artifact", "the module in the folder release imports it too"},
+	{"internal/bench/**", "the parts of the benchmarks stand together; tests of the engine import some of them"},
+	{"internal/codegen/breaking", "it reads the contract that the generator writes, and changes with it"},
+	{"internal/codegen/scaffold", "it writes what the generator reads, and changes with it"},
+	{"internal/evaluation", "its questions are about the tools of every graph, not about the command that prints the report"},
+	{"internal/gq/guide", "it explains every construct of the language, and changes with it"},
+	{"internal/server/rest/resttest", "it is for tests, next to the package that they test"},
+	{"internal/source/**", "the readers of source stand together, because a server may link none of them"},
+	{"internal/storage/object/**", "the storages and their suite stand together below the interface"},
+}
+
+// TestRooms checks that a package of internal outside of the internal folder of a room has importers in several
+// rooms, tests included.
+func TestRooms(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	importers := map[string]map[string]bool{} // package to the rooms that import it
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p struct {
+			ImportPath                         string
+			Imports, TestImports, XTestImports []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for _, imp := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			name, own := strings.CutPrefix(imp, module+"/")
+			if !own || imp == p.ImportPath || !strings.HasPrefix(name, "internal/") || strings.Contains(name, "/internal/") {
+				continue
+			}
+			if importers[name] == nil {
+				importers[name] = map[string]bool{}
+			}
+			importers[name][room(strings.TrimPrefix(p.ImportPath, module+"/"))] = true
+		}
+	}
+	if len(importers) < 20 {
+		t.Errorf("only %d packages of internal have importers; the test saw too few to mean anything", len(importers))
+	}
+	used := map[string]bool{}
+	for name, rooms := range importers {
+		if len(rooms) > 1 {
+			continue
+		}
+		row := slices.IndexFunc(alone, func(r struct{ pkg, reason string }) bool { return matches(r.pkg, name) })
+		if row >= 0 {
+			used[alone[row].pkg] = true
+			continue
+		}
+		for only := range rooms {
+			t.Errorf("only %s imports %s: move it to %s/internal, or give the reason in a row of alone", only, name, only)
+		}
+	}
+	for _, r := range alone {
+		if !used[r.pkg] {
+			t.Errorf("every package of the row %q of alone has importers in several rooms: remove the row", r.pkg)
+		}
+	}
+}
+
+// room returns the room that a package belongs to: the folder on top, or the one below cmd or internal.
+func room(name string) string {
+	parts := strings.Split(name, "/")
+	if len(parts) > 1 && (parts[0] == "cmd" || parts[0] == "internal") {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
 }
 
 // The rooms of execution can be walked: a package has at most maxFiles files, without tests, and a type at most maxMethods

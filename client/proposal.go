@@ -32,8 +32,8 @@ type ProposalAnswer struct {
 	TargetCommitID string       `json:"target_commit_id" jsonschema_description:"The compared commit of the target."`
 	BaseCommitID   string       `json:"base_commit_id" jsonschema_description:"The merge base of the two commits."`
 	Digest         string       `json:"digest" jsonschema_description:"Identifies the changes and the resolutions. An approval counts for one digest. Empty if the branches cannot be compared; then the commits are those of the last event."`
-	Nodes          ChangeCounts `json:"nodes" jsonschema_description:"Numbers of nodes that the source changed since the merge base."`
-	Edges          ChangeCounts `json:"edges" jsonschema_description:"Numbers of edges that the source changed since the merge base."`
+	Nodes          ChangeCounts `json:"nodes" jsonschema_description:"Numbers of nodes that the merge changes on the target, or has changed there. While there are conflicts without a resolution: that the source has changed since the merge base."`
+	Edges          ChangeCounts `json:"edges" jsonschema_description:"The same for edges."`
 
 	Conflicts     []ProposalConflict `json:"conflicts" jsonschema_description:"The first conflicts without a resolution: at most a hundred, and at most 8 MiB of values."`
 	ConflictCount int                `json:"conflict_count" jsonschema_description:"The number of all conflicts without a resolution."`
@@ -43,6 +43,8 @@ type ProposalAnswer struct {
 	ApprovedBy  []string `json:"approved_by" jsonschema_description:"The actors whose approval counts for the digest."`
 	RequestedBy []string `json:"changes_requested_by" jsonschema_description:"The actors who asked for changes to this digest."`
 	Blockers    []string `json:"blockers" jsonschema_description:"What must happen before the merge, as sentences. Empty if the proposal can be merged or is not open."`
+
+	Notes []string `json:"notes,omitempty" jsonschema_description:"About a digest that the request sent as null: the step then ran whatever the digest was."`
 }
 
 // ChangeCounts are numbers of changed entities, by kind of change.

@@ -54,7 +54,9 @@ func (g *TypedGraph) Query(ctx context.Context, q *plan.Query, args engine.Args,
 }
 
 // Mutate runs a stored mutation. The token of the client determines the actor, so the options must
-// not contain an actor. In the answer, Head is empty if the mutation made no commit.
+// not contain an actor. In the answer, Head is empty if the mutation made no commit. Effects has the numbers of
+// changes by kind, and is nil without the right to read the branch: the server writes the replaced nodes as a note, and the changes that a
+// dry run shows without the types of their values. [Graph.Invoke] returns both.
 func (g *TypedGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
 	if opts.Actor != "" {
 		return engine.Change{}, errors.New("the token of the client determines the actor of a write; leave Actor out of the options")
@@ -80,6 +82,9 @@ func (g *TypedGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args
 		return engine.Change{}, fmt.Errorf("the server answered the mutation %s with rows; generate the package again from the server's queries", q.Name)
 	}
 	change := engine.Change{Nodes: a.Mutation.AffectedNodes, Edges: a.Mutation.AffectedEdges}
+	if nodes, edges := a.Mutation.NodeChanges, a.Mutation.EdgeChanges; nodes != nil && edges != nil {
+		change.Effects = &engine.WriteEffects{Nodes: engine.ChangeCounts(*nodes), Edges: engine.ChangeCounts(*edges)}
+	}
 	if c := a.Mutation.Commit; c != nil {
 		change.Head = commitOf(c)
 		change.Commit = &change.Head

@@ -3,8 +3,10 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -154,5 +156,23 @@ func TestTypedRefuses(t *testing.T) {
 	}
 	if _, err := g.Mutate(t.Context(), numbers, nil, engine.WriteOptions{Actor: "ada"}); err == nil {
 		t.Error("a write with an actor returned no error")
+	}
+}
+
+// TestTypedEffects runs a mutation whose answer has the numbers of changes, and one whose answer has none.
+func TestTypedEffects(t *testing.T) {
+	for counts, want := range map[string]*engine.WriteEffects{
+		"": nil,
+		`,"node_changes":{"inserted":1,"updated":2,"deleted":0},"edge_changes":{"inserted":0,"updated":0,"deleted":3}`: {
+			Nodes: engine.ChangeCounts{Inserted: 1, Updated: 2}, Edges: engine.ChangeCounts{Deleted: 3}},
+	} {
+		g := typed(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"branch":"main","query_name":"m","affected_nodes":3,"affected_edges":3,"actor_id":null,"commit":null%s}`, counts)
+		})
+		got, err := g.Mutate(t.Context(), &plan.Query{Name: "m", Mutation: &plan.Mutation{}}, nil, engine.WriteOptions{})
+		if err != nil || got.Nodes != 3 || !reflect.DeepEqual(got.Effects, want) {
+			t.Errorf("the effects are %+v of %+v, %v; want %+v", got.Effects, got, err, want)
+		}
 	}
 }

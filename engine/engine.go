@@ -19,12 +19,88 @@ const MainBranch = "main"
 // Graph is one graph. All methods may be called concurrently. If the context of a call ends, the
 // method stops and returns the error of that context.
 type Graph interface {
+	Reader
+	History
+	Writer
+	Branching
+	Review
+	Condition
+}
+
+// Reader is the part of a [Graph] that reads the states of a graph.
+type Reader interface {
 	// Schema returns the schema in force at the target.
 	Schema(ctx context.Context, at Target) (*Schema, error)
 
 	// Snapshot returns the commit that a target resolves to and the number of entities in it.
 	Snapshot(ctx context.Context, at Target) (*Snapshot, error)
 
+	// Bind checks that a plan fits the schema at the target, without running it. The error is a
+	// *SchemaMismatch that lists the parts that do not fit.
+	Bind(ctx context.Context, q *plan.Query, at Target) error
+
+	// Query runs a read on one immutable snapshot of the target. The caller closes the result. An
+	// engine may keep data that it derives from q for as long as q lives, so q must not change
+	// after its first use.
+	Query(ctx context.Context, q *plan.Query, args Args, at Target) (Result, error)
+
+	// Explain describes how the engine would run a query on the target: the operators that it has
+	// chosen, and the number of rows that it expects from each. If `analyze` is true, Explain also
+	// runs the read on one snapshot and reports the actual row counts and times. It then needs the
+	// arguments that Query needs. If `analyze` is false, it ignores `args`. Analyzing a mutation
+	// would mean writing, so the error is a *BadArgument.
+	Explain(ctx context.Context, q *plan.Query, args Args, at Target, analyze bool) (*Explanation, error)
+
+	// Export writes the entities at the target, with their ids, as NDJSON that Load accepts. Nodes
+	// come before edges. Nodes and edges are each ordered by type, in schema order, and then by id.
+	// Loading the output into an empty graph with the same schema makes an equal graph. Export
+	// returns the commit that it read.
+	Export(ctx context.Context, w io.Writer, at Target, opts ExportOptions) (Commit, error)
+}
+
+// History is the part of a [Graph] that reads what happened to a graph.
+type History interface {
+	// Commits lists the commits of a branch, newest first: its head, the head's first parent, and
+	// so on. Their sequence numbers descend without a gap.
+	Commits(ctx context.Context, branch string, r CommitRange) ([]Commit, error)
+
+	// Commit returns the commit with the given id, on any branch.
+	Commit(ctx context.Context, id string) (Commit, error)
+
+	// Changes lists the differences between a commit and its first parent, in an order that is
+	// always the same. The commit must be an ancestor of the head of a live branch. The error is a
+	// *NotFound if the commit or its parent cannot be read any more. If a cleanup is the reason,
+	// the field Reclaimed of the error is set. The field Name is then the id of the unreadable
+	// commit, or of the earlier one if both are unreadable.
+	Changes(ctx context.Context, commit string, r ChangeRange) (*Changes, error)
+}
+
+// Writer is the part of a [Graph] that changes the data and the schema of a graph.
+type Writer interface {
+	// Mutate runs a mutation as one commit. It makes no commit if the mutation changes nothing.
+	Mutate(ctx context.Context, q *plan.Query, args Args, opts WriteOptions) (Change, error)
+
+	// Load reads NDJSON and applies it as one commit. If any line is bad, Load applies nothing and
+	// the error is a *LoadErrors.
+	Load(ctx context.Context, r io.Reader, opts LoadOptions) (*LoadResult, error)
+
+	// ApplySchema puts a schema in force on a branch, as one commit, and migrates the stored data.
+	// A type or property that keeps its name, or is renamed with @rename_from, keeps its values.
+	// The argument `source` is stored as the text of the schema and never parsed; a difference in
+	// `source` alone is also a change. The error is an *UnsupportedMigration, a *DataLoss, or a
+	// *ConstraintViolations if stored data breaks a rule of the schema. A dry run reports all
+	// steps. The only one of these errors that a dry run can return is a *ConstraintViolations.
+	ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts SchemaOptions) (*SchemaChange, error)
+
+	// Cleanup makes old commits unreadable and reclaims the data that only they need. It always
+	// keeps the heads of branches and the merge base of every two branches. Commits and Commit
+	// still list a commit that was cleaned up, but reading its state fails with a *NotFound. Open
+	// results stay readable.
+	Cleanup(ctx context.Context, opts CleanupOptions) (*CleanupResult, error)
+}
+
+// Branching is the part of a [Graph] that makes, compares and merges branches.
+type Branching interface {
 	// Branches lists the branches in name order.
 	Branches(ctx context.Context) ([]Branch, error)
 
@@ -43,26 +119,6 @@ type Graph interface {
 	// another commit is now the head, the error is a *PreconditionFailed. So the call does not
 	// delete writes that the caller has not seen.
 	DeleteBranchAt(ctx context.Context, name, head string) error
-
-	// Commits lists the commits of a branch, newest first: its head, the head's first parent, and
-	// so on. Their sequence numbers descend without a gap.
-	Commits(ctx context.Context, branch string, r CommitRange) ([]Commit, error)
-
-	// Commit returns the commit with the given id, on any branch.
-	Commit(ctx context.Context, id string) (Commit, error)
-
-	// Changes lists the differences between a commit and its first parent, in an order that is
-	// always the same. The commit must be an ancestor of the head of a live branch. The error is a
-	// *NotFound if the commit or its parent cannot be read any more. If a cleanup is the reason,
-	// the field Reclaimed of the error is set. The field Name is then the id of the unreadable
-	// commit, or of the earlier one if both are unreadable.
-	Changes(ctx context.Context, commit string, r ChangeRange) (*Changes, error)
-
-	// Cleanup makes old commits unreadable and reclaims the data that only they need. It always
-	// keeps the heads of branches and the merge base of every two branches. Commits and Commit
-	// still list a commit that was cleaned up, but reading its state fails with a *NotFound. Open
-	// results stay readable.
-	Cleanup(ctx context.Context, opts CleanupOptions) (*CleanupResult, error)
 
 	// Merge applies the changes of the source branch to the target, as one commit with two parents.
 	// These are the changes since the lowest common ancestor of the two branches. If there are
@@ -89,7 +145,10 @@ type Graph interface {
 	// and commits nothing. The resolutions resolve conflicts of the merge. The errors are those of
 	// Compare, and a *MergeConflicts that lists the conflicts without a resolution.
 	Preview(ctx context.Context, source, target Target, resolutions []Resolution) (Preview, error)
+}
 
+// Review is the part of a [Graph] that keeps proposals and drafts.
+type Review interface {
 	// Proposals lists proposals, newest first.
 	Proposals(ctx context.Context, r ProposalRange) ([]Proposal, error)
 
@@ -135,44 +194,10 @@ type Graph interface {
 	// EndDraft ends an open draft. The error is a *DraftClosed if the draft has ended already, and a
 	// *Conflict if an open proposal needs it.
 	EndDraft(ctx context.Context, id string, end DraftEnd) error
+}
 
-	// ApplySchema puts a schema in force on a branch, as one commit, and migrates the stored data.
-	// A type or property that keeps its name, or is renamed with @rename_from, keeps its values.
-	// The argument `source` is stored as the text of the schema and never parsed; a difference in
-	// `source` alone is also a change. The error is an *UnsupportedMigration, a *DataLoss, or a
-	// *ConstraintViolations if stored data breaks a rule of the schema. A dry run reports all
-	// steps. The only one of these errors that a dry run can return is a *ConstraintViolations.
-	ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts SchemaOptions) (*SchemaChange, error)
-
-	// Bind checks that a plan fits the schema at the target, without running it. The error is a
-	// *SchemaMismatch that lists the parts that do not fit.
-	Bind(ctx context.Context, q *plan.Query, at Target) error
-
-	// Query runs a read on one immutable snapshot of the target. The caller closes the result. An
-	// engine may keep data that it derives from q for as long as q lives, so q must not change
-	// after its first use.
-	Query(ctx context.Context, q *plan.Query, args Args, at Target) (Result, error)
-
-	// Explain describes how the engine would run a query on the target: the operators that it has
-	// chosen, and the number of rows that it expects from each. If `analyze` is true, Explain also
-	// runs the read on one snapshot and reports the actual row counts and times. It then needs the
-	// arguments that Query needs. If `analyze` is false, it ignores `args`. Analyzing a mutation
-	// would mean writing, so the error is a *BadArgument.
-	Explain(ctx context.Context, q *plan.Query, args Args, at Target, analyze bool) (*Explanation, error)
-
-	// Mutate runs a mutation as one commit. It makes no commit if the mutation changes nothing.
-	Mutate(ctx context.Context, q *plan.Query, args Args, opts WriteOptions) (Change, error)
-
-	// Load reads NDJSON and applies it as one commit. If any line is bad, Load applies nothing and
-	// the error is a *LoadErrors.
-	Load(ctx context.Context, r io.Reader, opts LoadOptions) (*LoadResult, error)
-
-	// Export writes the entities at the target, with their ids, as NDJSON that Load accepts. Nodes
-	// come before edges. Nodes and edges are each ordered by type, in schema order, and then by id.
-	// Loading the output into an empty graph with the same schema makes an equal graph. Export
-	// returns the commit that it read.
-	Export(ctx context.Context, w io.Writer, at Target, opts ExportOptions) (Commit, error)
-
+// Condition is the part of a [Graph] that tells and ends the condition of a graph.
+type Condition interface {
 	// Verify reads all stored data and checks it. The error joins a *Corrupt for each fault. The
 	// error is an *Unsupported if the engine stores nothing.
 	Verify(ctx context.Context) error
@@ -318,6 +343,8 @@ type LoadResult struct {
 	Nodes  []TypeCount // types that occur in the input, in schema order
 	Edges  []TypeCount // like Nodes
 
-	// Effects say in detail what a dry run would do. It is nil for other loads.
+	// Effects say in detail what the load did. They count each entity that differs from before once, so an
+	// entity in the input that is unchanged is in none of the numbers. If the call repeats an earlier one, they are those
+	// of the earlier call; nil if an older program made it.
 	Effects *WriteEffects
 }

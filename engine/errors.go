@@ -31,6 +31,7 @@ type KeyConflict struct {
 	Entity string // "node" or "edge"
 	Type   string // name of the type
 	ID     string // empty if the caller must not see it
+	Keyed  bool   // an insert new of a node with a key was refused; a plain insert would replace the node
 }
 
 // ConstraintViolation says that a write would break a rule of the schema.
@@ -126,10 +127,14 @@ type LineError struct {
 func (e *NotFound) Error() string { return fmt.Sprintf("%s %q not found", e.What, e.Name) }
 func (e *Conflict) Error() string { return e.Reason }
 func (e *KeyConflict) Error() string {
-	if e.ID == "" {
-		return fmt.Sprintf("an entity with the id exists already: %s %s", e.Entity, e.Type)
+	help := ""
+	if e.Keyed {
+		help = ", and insert new does not replace it; use update or upsert to change it, or insert to replace it"
 	}
-	return fmt.Sprintf("%s %s %q exists already", e.Entity, e.Type, e.ID)
+	if e.ID == "" {
+		return fmt.Sprintf("an entity with the id exists already: %s %s%s", e.Entity, e.Type, help)
+	}
+	return fmt.Sprintf("%s %s %q exists already%s", e.Entity, e.Type, e.ID, help)
 }
 func (e *ConstraintViolation) Error() string {
 	var b strings.Builder

@@ -200,6 +200,8 @@ type CompareOptions struct {
 type Comparison struct {
 	Source, Target, Base Commit       // the heads, and the merge base
 	Nodes, Edges         ChangeCounts // changes from Base to Source, regardless of the range
+	// MergedNodes and MergedEdges are the changes from Target to the result of the merge; zero if there are conflicts.
+	MergedNodes, MergedEdges ChangeCounts
 	// Digest is the digest of all changes from Base to Source, and of the resolutions; see
 	// [ChangeHash].
 	Digest        string

@@ -86,7 +86,7 @@ func withFrame(m *work.Meter, s *catalog.Schema, src Source, fault diag.Diagnost
 		return advice
 	}
 	if intro == syntax.FormIntro {
-		advice = nil
+		advice, intro = nil, "write it as a query; this example over its types is no translation: "
 	}
 	advice = append(advice, intro+frame)
 	if more != "" {

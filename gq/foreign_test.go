@@ -118,13 +118,16 @@ func TestForeign(t *testing.T) {
 func TestForeignBlind(t *testing.T) {
 	for _, set := range []struct {
 		folder, corpus string
-		floor          int // of 100 texts, how many are valid, repaired or told what to use
+		floor          int // of 100 texts, how many are valid or repaired
+		told           int // how many others are told what to use
 	}{
-		{"blind", "shop", 99}, {"blind2", "lab", 97}, {"blind3", "incidents", 98}, {"blind4", "library", 98}, {"blind5", "logistics", 88}, {"blind6", "", 88},
+		{"blind", "shop", 89, 10}, {"blind2", "lab", 86, 11}, {"blind3", "incidents", 93, 5}, {"blind4", "library", 93, 4}, {"blind5", "logistics", 81, 6}, {"blind6", "", 86, 2},
 	} {
 		t.Run(set.folder, func(t *testing.T) {
-			if all, good, _ := checkRepairs(t, set.corpus, "testdata/foreign/"+set.folder); all != 100 || good < set.floor {
-				t.Errorf("%d of %d texts are valid, repaired or told what to use, want %d of 100", good, all, set.floor)
+			all, good, told, _ := checkRepairs(t, set.corpus, "testdata/foreign/"+set.folder)
+			t.Logf("%d of %d texts are valid or repaired, and %d are told what to use", good, all, told)
+			if all != 100 || good < set.floor || told < set.told {
+				t.Errorf("want %d and %d of 100", set.floor, set.told)
 			}
 		})
 	}
@@ -143,8 +146,8 @@ func TestForeignKnown(t *testing.T) {
 	} {
 		for _, corpus := range set.corpus {
 			t.Run(set.folder+corpus, func(t *testing.T) {
-				if all, good, none := checkRepairs(t, corpus, "testdata/foreign/"+set.folder+corpus); all == 0 || good+none < all {
-					t.Errorf("%d of %d texts are repaired or told what to use, and %d are known to have no offer", good, all, none)
+				if all, good, told, none := checkRepairs(t, corpus, "testdata/foreign/"+set.folder+corpus); all == 0 || good+told+none < all {
+					t.Errorf("%d of %d texts are repaired, %d told what to use, and %d known to have no offer", good, all, told, none)
 				}
 			})
 		}
@@ -152,9 +155,9 @@ func TestForeignKnown(t *testing.T) {
 }
 
 // checkRepairs reads the texts of a folder, for a schema of testdata/corpus or, without one, of the folder. A text is good
-// if it has no error, or if its error offers a query, or has the words after `says:` and offers none. After `none:` a text has the
+// if it has no error, or if its error offers a query. It is told what to use if its error has the words after `says:` and offers none. After `none:` a text has the
 // reason why there is no offer: each query would have other rows. The golden file of the folder has the repaired texts.
-func checkRepairs(t *testing.T, corpus, folder string) (all, good, none int) {
+func checkRepairs(t *testing.T, corpus, folder string) (all, good, told, none int) {
 	t.Helper()
 	schema := folder
 	if corpus != "" {
@@ -187,7 +190,7 @@ func checkRepairs(t *testing.T, corpus, folder string) (all, good, none int) {
 		query := repair(message)
 		if says != "" {
 			if query == "" && strings.Contains(message, says) {
-				good++
+				told++
 			} else {
 				t.Logf("%s: the error does not say %q, or offers a query: %s", f.name, says, message)
 			}
@@ -209,7 +212,7 @@ func checkRepairs(t *testing.T, corpus, folder string) (all, good, none int) {
 		fmt.Fprintf(&b, "  %s\n", query)
 	}
 	golden.Check(t, folder+"/repaired.golden", b.Bytes())
-	return all, good, none
+	return all, good, told, none
 }
 
 // TestNoNearest checks texts that have no counterpart, and ordinary mistakes: their errors offer no

@@ -17,15 +17,15 @@ func TestFrame(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, text, help string }{
 		{"types and properties", "SELECT w.title, w.year FROM Work w JOIN Wrote r ON ??? LEFT JOIN Author a",
-			"write it as a query: query q() { match { $a wrote $w } return { $w.title, $w.year } }; optional { … } keeps a row although the block has no match"},
+			"write it as a query; this example over its types is no translation: query q() { match { $a wrote $w } return { $w.title, $w.year } }; optional { … } keeps a row although the block has no match"},
 		{"an edge between two of a type", "MATCH (a:Work)-[:CITES]->(b:Work ???) RETURN count(b)", "query q() { match { $w cites $w2 } return { $w } }; a column such as count($q) as n groups by the other columns"},
 		{"an insert", "UNWIND $rows AS row ??? CREATE (b:Branch {code: row.code})",
 			"query q($code: String, $name: String, $city: String, $open_sunday: Bool) { insert Branch { code: $code, name: $name, city: $city, open_sunday: $open_sunday } }; for $row in $rows { insert … }"},
 		{"an insert with an edge", "MATCH (w:Work {isbn: $isbn}) ??? INSERT (r:Review {stars: 5}), (r)-[:REVIEWS]->(w)",
 			"query q($text: String, $stars: I32, $written: DateTime, $work: String) { match { $w: Work { isbn: $work } } { $r = insert Review { text: $text, stars: $stars, written: $written } insert Reviews { from: $r, to: $w } } }"},
 		{"an update of a variable", "query q() { match { $b: Branch $c KeptAt $b { x: 1 } $c: Copy } update $c set shelf = ??? }",
-			"query q($shelf: String) { match { $c keptAt $b } { update Copy set { shelf: $shelf } where barcode = $c.barcode } }"},
-		{"a delete of a variable", "MATCH (r:Reader)-[:RESERVED]->(w:Work) ??? DETACH DELETE r", "query q() { match { $r reserved $w } { delete Reader where card = $r.card } }"},
+			"query q($barcode: I64, $shelf: String) { match { $c keptAt $b $c.barcode = $barcode } { update Copy set { shelf: $shelf } where barcode = $c.barcode } }"},
+		{"a delete of a variable", "MATCH (r:Reader)-[:RESERVED]->(w:Work) ??? DETACH DELETE r", "query q($card: String) { match { $r reserved $w $r.card = $card } { delete Reader where card = $r.card } }"},
 		{"an enum", "INSERT INTO works (language) ???", "query q($title: String, $isbn: String, $year: I32, $language: String) { insert Work {"},
 		{"an update", "UPDATE works SET pages = ???", "query q($isbn: String, $pages: I32) { update Work set { pages: $pages } where isbn = $isbn }"},
 		{"a type without a key", "UPDATE review SET stars = ???", "query q($stars: I32, $id: String) { update Review set { stars: $stars } where id = $id }"},

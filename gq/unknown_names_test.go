@@ -19,6 +19,9 @@ func TestUnknownNames(t *testing.T) {
 		`match { $p: P { zz: 1 } } return { $p.name }`:          "there are name, value, kind",
 		`match { $p: P } return { $p.zzz }`:                     "there are name, value, kind",
 		`match { $p: P  $p zebra $q } return { $p.name }`:       "there are knows, in",
+		`match { $t: Team  $p zebra $t } return { $p.name }`:    "write in, the only edge that fits here",
+		`match { $t: Team  $t zebra $p } return { $t.slug }`:    "write in, the only edge that fits here",
+		`match { $t: Team  $p knws $t } return { $t.slug }`:     "did you mean knows?",
 		`insert Zebra { a: 1 }`:                                 "there are P, Team, Knows, In",
 		`insert P { name: "a", zzz: 1 }`:                        "there are name, value, kind",
 		`delete P where zzz = 1`:                                "there are name, value, kind",
@@ -31,6 +34,31 @@ func TestUnknownNames(t *testing.T) {
 		_, faults := gq.CompileQueries(s, gq.Source{Name: "a.gq", Text: "query q() { " + body + " }"})
 		if len(faults) == 0 || !strings.Contains(faults[0].Help, want) {
 			t.Errorf("%s: %v, want the help %q", body, faults, want)
+		}
+	}
+	// An undeclared parameter is declared with the type of the value that it stands for.
+	for body, want := range map[string]string{
+		`match { $p: P { name: $x } } return { $p.value }`: "($x: String)",
+		`match { $p: P { value: $x } } return { $p.name }`: "($x: I32)",
+		`match { $p: P { kind: $x } } return { $p.name }`:  "($x: String)",
+		`match { $p: P } return { $p.name } limit $x`:      "($x: I32 @range(1..100) @default(20))",
+		`insert P { name: "a", value: $x }`:                "($x: I32)",
+		`update P set { value: $x } where name = "a"`:      "($x: I32)",
+		`delete P where value > $x`:                        "($x: I32)",
+		`update Knows set { since: $x } where from = "a"`:  "($x: Date)",
+		`delete Knows where from = $x`:                     "($x: String)",
+		`update P set { value: 1 } where value in $x`:      "($x: [I32])",
+		`match { $p: P { name: $p2 } } return { $p.name }`: "($p2: String)",
+	} {
+		_, faults := gq.CompileQueries(s, gq.Source{Name: "a.gq", Text: "query q() { " + body + " }"})
+		if len(faults) == 0 || !strings.Contains(faults[0].Help, want) {
+			t.Errorf("%s: %v, want the help %q", body, faults, want)
+			continue
+		}
+		_, after, _ := strings.Cut(faults[0].Help, "(")
+		declared := "query q(" + after + " { " + body + " }"
+		if _, faults := gq.CompileQueries(s, gq.Source{Name: "a.gq", Text: declared}); len(faults) > 0 {
+			t.Errorf("%s: %v", declared, faults)
 		}
 	}
 	var many strings.Builder

@@ -16,14 +16,20 @@ import (
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)( [A-Z]\\d+)?\n(.*?)^```$")
 
-// TestGuide compiles the examples of the language guide. Its pg blocks together are one schema. A
-// gq block must be valid for that schema, or report the one code in its fence.
+// languagePages are the guide of the language, and the pages of its reference that are written by hand.
+var languagePages = []string{"../../docs/language.md", "../../docs/reference/language.md", "../../docs/reference/other-languages.md"}
+
+// TestGuide compiles the examples of the language guide and of its reference. Their pg blocks together are one
+// schema. A gq block must be valid for that schema, or report the one code in its fence.
 func TestGuide(t *testing.T) {
-	text, err := os.ReadFile("../../docs/language.md")
-	if err != nil {
-		t.Fatal(err)
+	var blocks [][]string
+	for _, path := range languagePages {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, fence.FindAllStringSubmatch(string(text), -1)...)
 	}
-	blocks := fence.FindAllStringSubmatch(string(text), -1)
 	schema := gq.Source{Name: "guide.pg"}
 	for _, b := range blocks {
 		if b[1] == "pg" {
@@ -56,8 +62,8 @@ func TestGuide(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, b[3])
 		}
 	}
-	if queries < 8 {
-		t.Errorf("the guide has %d blocks of queries; the test reads too few", queries)
+	if queries < 30 {
+		t.Errorf("the pages have %d blocks of queries; the test reads too few", queries)
 	}
 }
 
@@ -92,10 +98,10 @@ func TestAggregateTable(t *testing.T) {
 	golden.Check(t, path, []byte(before+start+table+end+after))
 }
 
-// TestFunctionTable checks the table of the functions in the language guide. With -update it rewrites
-// the table.
+// TestFunctionTable checks the table of the functions in the reference of the language, and that the guide
+// names each function. With -update it rewrites the table.
 func TestFunctionTable(t *testing.T) {
-	const path, start, end = "../../docs/language.md", "<!-- functions -->\n", "<!-- /functions -->\n"
+	const path, start, end = "../../docs/reference/language.md", "<!-- functions -->\n", "<!-- /functions -->\n"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -105,9 +111,18 @@ func TestFunctionTable(t *testing.T) {
 	if !ok || !closed {
 		t.Fatalf("%s lacks the marks of the table", path)
 	}
+	guide, err := os.ReadFile(languagePages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, named, _ := strings.Cut(string(guide), "- **Functions:** ")
+	named, _, _ = strings.Cut(named, "\n- ")
 	table := "| Function | Takes | |\n|---|---|---|\n"
 	for _, f := range plan.Functions {
 		if f.Form == plan.Call {
+			if !strings.Contains(named, "`"+f.Name+"`") {
+				t.Errorf("the list of functions in %s lacks %s", languagePages[0], f.Name)
+			}
 			table += "| `" + f.Usage + "` | " + f.Takes + " | " + f.Doc + " |\n"
 		}
 	}

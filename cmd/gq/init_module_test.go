@@ -183,11 +183,16 @@ func checkTools(t *testing.T, addr, module string) {
 			t.Errorf("the server offers no tool %s", want)
 		}
 	}
-	res, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "record_decision", Arguments: map[string]any{"params": map[string]any{
+	decision := &mcp.CallToolParams{Name: "record_decision", Arguments: map[string]any{"params": map[string]any{
 		"slug": "s", "title": "t", "reason": "r", "by": "mei", "document": "late-payments",
-	}}})
+	}}}
+	res, err := session.CallTool(ctx, decision)
 	if err != nil || res.IsError {
 		t.Errorf("record_decision: %v %+v", err, res)
+	}
+	again, err := session.CallTool(ctx, decision)
+	if err != nil || !again.IsError {
+		t.Errorf("record_decision does not refuse a decision that exists: %v %+v", err, again)
 	}
 }
 

@@ -230,38 +230,18 @@ func (l *local) DeleteBranch(ctx context.Context, name string) error {
 	return l.call(ctx, "delete_branch", &operations.DeleteBranch{Name: name}, &struct{}{})
 }
 
-// Merge checks all permissions first. So an actor that may not delete the branch is refused before
-// the branch is merged.
+// Merge implements [source].
 func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
-	m, gone := &operations.MergeBranches{Source: from, Target: into, Options: opts}, &operations.DeleteBranch{Name: from}
-	grants := m.Grants()
-	if remove {
-		grants = append(grants, gone.Grants()...)
-	}
-	a := &client.MergeAnswer{}
-	err := l.call(ctx, "merge_branches", &operation{grants, func(ctx context.Context, env *tool.Env) (any, error) {
-		r, merged, err := m.MergeAway(ctx, env)
-		if err != nil {
-			return nil, err
-		}
-		gone = merged
-		return m.Merged(env, r), nil
-	}}, a)
+	m := &operations.MergeAndDelete{Delete: remove, MergeBranches: operations.MergeBranches{Source: from, Target: into, Options: opts}}
+	a, err := m.Do(func(operation string, call tool.Call) error {
+		_, err := l.served.Do(ctx, l.actor, operation, call, encoding.Options{})
+		return err
+	}, error.Error)
 	var conflicts *engine.MergeConflicts
-	switch {
-	case errors.As(err, &conflicts):
+	if errors.As(err, &conflicts) {
 		return nil, conflictsOf(conflicts)
-	case err != nil:
-		return nil, err
 	}
-	if remove && !opts.DryRun {
-		if err := gone.Done(l.call(ctx, "delete_branch", gone, &struct{}{})); err != nil {
-			a.BranchDeleteError = encoding.OrNil(err.Error())
-		} else {
-			a.BranchDeleted = true
-		}
-	}
-	return a, nil
+	return a, err
 }
 
 // Branches implements [source].

@@ -114,27 +114,6 @@ func TestMCPServeStored(t *testing.T) {
 	}
 }
 
-// TestMCPDottedBranches uses a graph of an older version, with branches that have a segment "." in
-// their names. It must be possible to delete such branches, and impossible to create them.
-func TestMCPDottedBranches(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/dotted")); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ tool, name, want string }{
-		{"branch_create", "x/.", `has the segment ".", which clients remove from URLs`},
-		{"branch_delete", ".", `{"name":"."`},
-		{"branch_delete", "a/.", `{"name":"a/."`},
-		{"branch_delete", ".", `branch "." not found`},
-	} {
-		code, stdout, stderr := omnigraph(t, initialize+`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tt.tool+`","arguments":{"name":"`+tt.name+`"}}}`,
-			"mcp", "serve", "--store", dir)
-		if code != 0 || stderr != "" || !strings.Contains(strings.ReplaceAll(stdout, `\`, ""), tt.want) {
-			t.Errorf("%s %s: %d %s %s, want %s", tt.tool, tt.name, code, stdout, stderr, tt.want)
-		}
-	}
-}
-
 // TestMCPProxy checks that the proxy sends requests to the graph's endpoint with the token from the
 // environment.
 func TestMCPProxy(t *testing.T) {

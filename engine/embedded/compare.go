@@ -57,6 +57,7 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 		return nil, err
 	}
 	out.Outcome, out.ConflictCount, out.Conflicts = merge.outcome, merge.count, slices.Clone(merge.conflicts)
+	out.MergedNodes, out.MergedEdges = merge.nodes, merge.edges
 	if opts.MaxConflicts > 0 && len(out.Conflicts) > opts.MaxConflicts {
 		out.Conflicts = out.Conflicts[:opts.MaxConflicts]
 	}
@@ -89,6 +90,8 @@ type comparedMerge struct {
 	conflicts []engine.MergeConflict // the first ones
 	count     int                    // the number of all conflicts
 	outcome   engine.MergeOutcome
+	// nodes and edges are the changes from the target to the result; zero if there are conflicts.
+	nodes, edges engine.ChangeCounts
 }
 
 // size returns the approximate size in memory.
@@ -112,6 +115,13 @@ func (m *comparedMerge) size() int {
 // difference from base to theirs.
 func (g *Graph) tryMerge(ctx context.Context, branches []string, base, theirs, ours *version.Snapshot, part *version.Difference, opts *engine.CompareOptions) (*comparedMerge, error) {
 	changes := part.Tally().Total()
+	result := func(outcome engine.MergeOutcome, d *version.Difference) (*comparedMerge, error) {
+		counts, err := d.Counts(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &comparedMerge{outcome: outcome, nodes: counts.Nodes, edges: counts.Edges}, nil
+	}
 	if fastForwards(base, theirs, ours) {
 		if err := checkResolutions(theirs.Schema, opts.Resolutions); err != nil {
 			return nil, err
@@ -119,19 +129,19 @@ func (g *Graph) tryMerge(ctx context.Context, branches []string, base, theirs, o
 		if changes == 0 {
 			return &comparedMerge{outcome: engine.AlreadyUpToDate}, nil
 		}
-		return &comparedMerge{outcome: engine.FastForward}, nil
+		return result(engine.FastForward, part)
 	}
 	wanted := version.MergeOptions{Resolutions: opts.Resolutions, MaxConflicts: opts.MaxConflicts}
-	_, merged, err := mergeReversed(ctx, base, theirs, ours, wanted)
+	reversed, merged, err := mergeReversed(ctx, base, theirs, ours, wanted)
 	switch {
 	case err != nil:
 		return nil, err
 	case merged == nil:
 	case merged.ConflictCount == 0 && changes > merged.Changed:
 		// The source has changed an entity that the target has not, so the merge changes the target.
-		return &comparedMerge{outcome: engine.Merged}, nil
+		return result(engine.Merged, version.Compare(ours, reversed.Commit(ours.Commit)))
 	case merged.ConflictCount > 0 && merged.RuleConflicts == 0 && part.Separate():
-		return &comparedMerge{merged.Conflicts, merged.ConflictCount, engine.Merged}, nil
+		return &comparedMerge{conflicts: merged.Conflicts, count: merged.ConflictCount, outcome: engine.Merged}, nil
 	}
 	tx := version.Begin(ours.Fork())
 	if base.Commit.ID != theirs.Commit.ID {
@@ -140,16 +150,17 @@ func (g *Graph) tryMerge(ctx context.Context, branches []string, base, theirs, o
 			return nil, err
 		}
 		if merged.ConflictCount > 0 {
-			return &comparedMerge{merged.Conflicts, merged.ConflictCount, engine.Merged}, nil
+			return &comparedMerge{conflicts: merged.Conflicts, count: merged.ConflictCount, outcome: engine.Merged}, nil
 		}
 	}
-	switch {
-	case !tx.Changed():
+	if !tx.Changed() {
 		return &comparedMerge{outcome: engine.AlreadyUpToDate}, nil
-	case base.Commit.ID == ours.Commit.ID:
-		return &comparedMerge{outcome: engine.FastForward}, nil
 	}
-	return &comparedMerge{outcome: engine.Merged}, nil
+	outcome := engine.Merged
+	if base.Commit.ID == ours.Commit.ID {
+		outcome = engine.FastForward
+	}
+	return result(outcome, version.Compare(ours, tx.Commit(ours.Commit)))
 }
 
 // mergeReversed merges the changes of the target into a fork of the state of the source, if the target changed
@@ -219,13 +230,14 @@ func branchNameOf(at engine.Target, s *version.Snapshot) string {
 // mergeInto applies the changes from base to source to a transaction on the target. If the result has
 // conflicts, the caller must abandon the transaction.
 func mergeInto(ctx context.Context, tx *version.Txn, from, to string, base, source *version.Snapshot, opts version.MergeOptions) (*version.Merged, error) {
-	base, source, lost, err := align(ctx, from, to, base, source, tx)
+	base, source, lost, edges, err := align(ctx, from, to, base, source, tx)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkResolutions(tx.Schema(), opts.Resolutions); err != nil {
 		return nil, err
 	}
+	opts.Uncarried = edges
 	merged, err := tx.Merge(ctx, base, source, opts)
 	if err != nil {
 		return nil, err

@@ -77,6 +77,9 @@ func (d digest) statement(s plan.Statement) {
 		if d.text("insert"); s.Upsert {
 			d.text("upsert")
 		}
+		if s.New {
+			d.text("new")
+		}
 		d.number(int(s.Entity))
 		d.text(s.Type)
 		for _, e := range []plan.Expr{s.From, s.To, s.ID} {

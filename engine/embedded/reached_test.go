@@ -10,10 +10,11 @@ import (
 )
 
 // TestBlocksRememberWalks runs blocks that check walks between 2,000 nodes and a few others, with a bound on what walks may
-// visit. The bound is enough to walk from each of the few nodes once, and far too low to walk for each pair.
+// visit. The bound is enough to walk from each of the others a few times, and far too low to walk for each pair.
 func TestBlocksRememberWalks(t *testing.T) {
-	const nodes, few = 2000, 5
-	source := "node F { name: String @key kind: String? @index }\nedge Calls: F -> F"
+	const nodes, few, more = 2000, 5, 100
+	source := "interface Named { name: String }\nnode F implements Named { name: String @key kind: String? @index }\n" +
+		"node G implements Named { name: String @key }\nedge Calls: F -> F\nedge Uses: F -> F\nedge Holds: Named -> Named"
 	schema, faults := gq.CompileSchema(gq.Source{Name: "s.pg", Text: source})
 	must(t, faults.Err())
 	var data strings.Builder
@@ -23,14 +24,15 @@ func TestBlocksRememberWalks(t *testing.T) {
 		case i < few:
 			kind = `"entry"`
 		case i%20 == 19:
-			kind = `"test"` // 100 nodes, more than a step remembers
+			kind = `"test"` // more
 		}
 		fmt.Fprintf(&data, `{"type":"F","data":{"name":"f%d","kind":%s}}`+"\n", i, kind)
 		for _, to := range []int{i*7 + 3, i*13 + 1, i*31 + 2} { // nodes with i%3 == 0 lead to half of the graph
 			if to %= nodes; i%2 == 0 {
 				to -= to % 2
 			}
-			fmt.Fprintf(&data, `{"edge":"Calls","from":"f%d","to":"f%d"}`+"\n", i, to)
+			fmt.Fprintf(&data, `{"edge":"%s","from":"f%d","to":"f%d"}`+"\n", []string{"Calls", "Calls", "Uses"}[to%3], i, to)
+			fmt.Fprintf(&data, `{"edge":"Holds","from":{"type":"F","id":"f%d"},"to":{"type":"F","id":"f%d"}}`+"\n", i, to)
 		}
 	}
 	open := func(walked int64) *Graph {
@@ -39,7 +41,8 @@ func TestBlocksRememberWalks(t *testing.T) {
 		must1(g.Load(t.Context(), strings.NewReader(data.String()), engine.LoadOptions{}))
 		return g
 	}
-	bounded, free := open(2*few*4*nodes), open(0)
+	// A step may search from both ends for the first rows about a node, and each search visits up to all nodes and edges.
+	bounded, free := map[string]*Graph{"entry": open(10 * few * 4 * nodes), "test": open(10 * more * 4 * nodes)}, open(0)
 	count := func(g *Graph, body string) int64 {
 		t.Helper()
 		queries, faults := gq.CompileQueries(schema, gq.Source{Name: "q.gq", Text: "query q() { match { " + body + " }"})
@@ -58,11 +61,13 @@ func TestBlocksRememberWalks(t *testing.T) {
 	const all = " return { count($f) as n }"
 	for _, tt := range []struct{ walk, kind string }{
 		{"$e calls{1,60} $f", "entry"}, {"$f calls{1,60} $e", "entry"}, {"$e calls{2,3} $f", "entry"}, {"$f calls{0,4} $e", "entry"},
-		{"$e calls{1,9} $f", "test"}, {"$f calls{2,3} $e", "test"},
+		{"$e calls{1,60} $f", "test"}, {"$f calls{2,3} $e", "test"},
+		{"$e calls|uses{1,60} $f", "entry"}, {"$f calls|uses{1,60} $e", "test"}, {"$f calls|uses{0,3} $e", "entry"}, {"$e calls|uses{2,3} $f", "test"},
+		{"$e holds{1,60} $f", "entry"}, {"$f holds{1,60} $e", "test"}, {"$f holds{2,4} $e", "entry"}, {"$e holds{0,2} $f", "test"},
 	} {
 		g := free
-		if tt.kind == "entry" && strings.Contains(tt.walk, "60") { // a short walk visits little from any end
-			g = bounded
+		if strings.Contains(tt.walk, "60") { // a short walk visits little from any end
+			g = bounded[tt.kind]
 		}
 		block := fmt.Sprintf("{ $e: F { kind: %q } %s }", tt.kind, tt.walk)
 		reached := count(free, fmt.Sprintf("$e: F { kind: %q } %s } return { count(distinct $f) as n }", tt.kind, tt.walk))

@@ -223,8 +223,8 @@ func schemaDigest(to *version.Schema, opts engine.SchemaOptions) (sum [32]byte) 
 // align brings the three states of a merge (the transaction on the target, the base and the source)
 // to one schema. If one side's schema descends from that of the other side, align chooses the
 // descendant. The result `lost` lists the conflicts about changes of types that the descendant has
-// dropped. align returns a *engine.SchemasDiverge if neither schema descends from the other.
-func align(ctx context.Context, from, to string, base, source *version.Snapshot, tx *version.Txn) (b, s *version.Snapshot, lost []engine.MergeConflict, err error) {
+// dropped, and `edges` has those edges whose type stays. align returns a *engine.SchemasDiverge if neither schema descends from the other.
+func align(ctx context.Context, from, to string, base, source *version.Snapshot, tx *version.Txn) (b, s *version.Snapshot, lost []engine.MergeConflict, edges map[engine.ConflictPlace]bool, err error) {
 	target := tx.Base()
 	// carried converts the base to the schema of a side.
 	carried := func(side *version.Snapshot) (*version.Snapshot, bool, error) {
@@ -246,40 +246,40 @@ func align(ctx context.Context, from, to string, base, source *version.Snapshot,
 		if down != nil {
 			before, ok, err := carried(source)
 			if err != nil || !ok {
-				return nil, nil, nil, orDiverge(err, diverge)
+				return nil, nil, nil, nil, orDiverge(err, diverge)
 			}
 			ch := version.Change{Schema: target.Schema, Carry: down}
-			if lost, err = version.Uncarried(ctx, before, source, ch, "source", "target"); err != nil {
-				return nil, nil, nil, err
+			if lost, edges, err = version.Uncarried(ctx, before, source, ch, "source", "target"); err != nil {
+				return nil, nil, nil, nil, err
 			}
 			if source, err = source.Carried(ch); err != nil {
-				return nil, nil, nil, err
+				return nil, nil, nil, nil, err
 			}
 		}
 		b, ok, err := carried(target)
 		if err != nil || !ok {
-			return nil, nil, nil, orDiverge(err, diverge)
+			return nil, nil, nil, nil, orDiverge(err, diverge)
 		}
-		return b, source, lost, nil
+		return b, source, lost, edges, nil
 	}
 	if down, ok = source.Schema.Since(target.Schema); !ok {
-		return nil, nil, nil, diverge
+		return nil, nil, nil, nil, diverge
 	}
 	before, ok, err := carried(target)
 	if err != nil || !ok {
-		return nil, nil, nil, orDiverge(err, diverge)
+		return nil, nil, nil, nil, orDiverge(err, diverge)
 	}
 	ch := version.Change{Schema: source.Schema, Carry: down}
-	if lost, err = version.Uncarried(ctx, before, target, ch, "target", "source"); err != nil {
-		return nil, nil, nil, err
+	if lost, edges, err = version.Uncarried(ctx, before, target, ch, "target", "source"); err != nil {
+		return nil, nil, nil, nil, err
 	}
 	if err := tx.Migrate(ch); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	if b, ok, err = carried(source); err != nil || !ok {
-		return nil, nil, nil, orDiverge(err, diverge)
+		return nil, nil, nil, nil, orDiverge(err, diverge)
 	}
-	return b, source, lost, nil
+	return b, source, lost, edges, nil
 }
 
 // orDiverge returns err, or the argument `diverge` if err is nil.

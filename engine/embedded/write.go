@@ -66,7 +66,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 				packEffects(call.receipt, &w.Effects)
 			}
 			if err == nil && opts.DryRun {
-				err = showEffects(ctx, b.tip.snap, tx, &w.Effects)
+				err = showChanges(ctx, version.Compare(b.tip.snap, tx.View()), &w.Effects)
 			}
 			return nil, err
 		})
@@ -81,11 +81,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	return engine.Change{Commit: made, Head: head, Nodes: w.Nodes, Edges: w.Edges, Row: w.Row, Effects: &w.Effects}, nil
 }
 
-// showEffects sets the changes that a dry run shows: the first ones from the tip of the branch to the state of
-// the transaction, which must not be used afterwards.
-func showEffects(ctx context.Context, tip *version.Snapshot, tx *version.Txn, e *engine.WriteEffects) (err error) {
-	e.Changes, e.More, err = version.Compare(tip, tx.Commit(tip.Commit)).Page(ctx,
-		&engine.ChangeRange{Images: true, Limit: engine.MaxShownChanges, MaxBytes: engine.MaxShownBytes})
+// showChanges sets the changes that a dry run shows: the first ones of the difference that it would make.
+func showChanges(ctx context.Context, d *version.Difference, e *engine.WriteEffects) (err error) {
+	e.Changes, e.More, err = d.Page(ctx, &engine.ChangeRange{Images: true, Limit: engine.MaxShownChanges, MaxBytes: engine.MaxShownBytes})
 	return err
 }
 
@@ -150,10 +148,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 			return nil, err
 		}
 	}
-	var nodes, edges []engine.TypeCount
-	var effects *engine.WriteEffects
-	var made *engine.Commit
-	var head engine.Commit
+	res := &engine.LoadResult{Effects: &engine.WriteEffects{}}
 	build := func(tx *version.Txn) ([]version.Part, error) {
 		if tx.Schema() != schema {
 			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the load read its input; load it again"}
@@ -168,24 +163,25 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts, scratch, nil))
 		}
 		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
-		if nodes, edges = in.Counts(); call.receipt != nil {
-			call.receipt.NodeIns, call.receipt.EdgeIns = nodes, edges
+		if err != nil {
+			return parts, err
 		}
-		if err == nil && opts.DryRun {
-			effects = &engine.WriteEffects{}
-			tip := b.tip.snap
-			d := version.Compare(tip, tx.Commit(tip.Commit))
-			tally, fault := d.Counts(ctx)
-			if fault == nil {
-				effects.Nodes, effects.Edges = tally.Nodes, tally.Edges
-				effects.Changes, effects.More, fault = d.Page(ctx, &engine.ChangeRange{Images: true, Limit: engine.MaxShownChanges, MaxBytes: engine.MaxShownBytes})
-			}
-			err = fault
+		d := version.Compare(b.tip.snap, tx.View())
+		tally, err := d.Counts(ctx)
+		if err != nil {
+			return parts, err
+		}
+		res.Nodes, res.Edges = in.Counts()
+		if res.Effects.Nodes, res.Effects.Edges = tally.Nodes, tally.Edges; call.receipt != nil {
+			packLoad(call.receipt, res)
+		}
+		if opts.DryRun {
+			err = showChanges(ctx, d, res.Effects)
 		}
 		return parts, err
 	}
 	if first == nil {
-		first, made, head, err = g.writer.write(ctx, b, call, build)
+		first, res.Commit, res.Head, err = g.writer.write(ctx, b, call, build)
 	}
 	switch {
 	case err != nil:
@@ -193,7 +189,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	case first != nil:
 		return first.load(), nil
 	}
-	return &engine.LoadResult{Commit: made, Head: head, Nodes: nodes, Edges: edges, Effects: effects}, nil
+	return res, nil
 }
 
 // embed computes the vectors that are missing in the input.

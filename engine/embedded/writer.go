@@ -87,11 +87,6 @@ type receiptOfCommit struct {
 	lsn    uint64  // 0 if recovery restored the commit
 }
 
-// load returns the result of the load that made the commit.
-func (r *receiptOfCommit) load() *engine.LoadResult {
-	return &engine.LoadResult{Commit: &r.Commit, Head: r.Commit, Nodes: r.Receipt.NodeIns, Edges: r.Receipt.EdgeIns}
-}
-
 // waitDurable waits until the commit of the receipt is durable.
 func (r *receiptOfCommit) waitDurable(ctx context.Context) error {
 	return r.branch.waitDurable(ctx, r.lsn)

@@ -126,3 +126,13 @@ func sameReason(model, got reason) bool {
 	got.line = model.line
 	return model == got
 }
+
+// compareEffects returns the difference between the numbers of changes of a write by kind, or "". It does not compare
+// the changes that a dry run shows.
+func compareEffects(want, got *engine.WriteEffects) string {
+	numbers := func(e *engine.WriteEffects) string { return fmt.Sprint(e.Nodes, e.Edges, e.Replaced) }
+	if w, g := numbers(want), numbers(got); w != g {
+		return fmt.Sprintf("the engine inserts, updates and deletes nodes and edges, and replaces nodes: %s, the model: %s", g, w)
+	}
+	return ""
+}

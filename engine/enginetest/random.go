@@ -427,6 +427,9 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 	if got.Nodes != want.Nodes || got.Edges != want.Edges {
 		return fmt.Sprintf("the engine changes %d nodes and %d edges, the model changes %d and %d", got.Nodes, got.Edges, want.Nodes, want.Edges)
 	}
+	if difference := compareEffects(want.Effects, got.Effects); difference != "" {
+		return difference
+	}
 	if !slices.EqualFunc(got.Row, want.Row, sameReturned) {
 		return fmt.Sprintf("the mutation returns %v, in the model %v", got.Row, want.Row)
 	}
@@ -468,6 +471,9 @@ func (p *pair) runLoad(ctx context.Context, s step) string {
 	}
 	if w, g := fmt.Sprint(want.Nodes, want.Edges), fmt.Sprint(got.Nodes, got.Edges); w != g {
 		return fmt.Sprintf("the engine loads %s, the model %s", g, w)
+	}
+	if difference := compareEffects(want.Effects, got.Effects); difference != "" {
+		return difference
 	}
 	return compareCommits(want.Commit, got.Commit)
 }

@@ -353,6 +353,7 @@ func (b *blockDraw) node() {
 		b.upsert(n.Name, b.withOld(plan.Node, n.Name, props))
 	case n.Key != nil:
 		b.insert(n.Name, props)
+		b.drawNew()
 	default:
 		x, ok := b.cell(stringType, "")
 		if !ok || n.Property("id") != nil {

@@ -388,7 +388,8 @@ func previewRows(ctx context.Context, of engine.Preview, q *plan.Query) ([][]cel
 // comparisonText describes a comparison. It leaves out messages and the ids of commits.
 func comparisonText(c *engine.Comparison) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d to %d with base %d: %s, nodes %v, edges %v, %d conflicts, %s\n", c.Source.Seq, c.Target.Seq, c.Base.Seq, c.Outcome, c.Nodes, c.Edges, c.ConflictCount, c.Digest)
+	fmt.Fprintf(&text, "%d to %d with base %d: %s, nodes %v, edges %v, the merge nodes %v, edges %v, %d conflicts, %s\n", c.Source.Seq, c.Target.Seq, c.Base.Seq, c.Outcome,
+		c.Nodes, c.Edges, c.MergedNodes, c.MergedEdges, c.ConflictCount, c.Digest)
 	for i := range c.List {
 		e := &c.List[i]
 		text.WriteString(changeText(e) + "\tbefore" + imageText(e.Before) + "\n\tafter" + imageText(e.After) + "\n")

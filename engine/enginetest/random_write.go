@@ -69,6 +69,7 @@ func (w *writeDraw) drawChange() {
 			w.upsert(n.Name, w.withOld(plan.Node, n.Name, props))
 		} else {
 			w.insert(n.Name, props)
+			w.drawNew()
 		}
 		w.drawName()
 	case draw < 70:
@@ -83,9 +84,17 @@ func (w *writeDraw) drawChange() {
 			props["id"] = w.expr(value.OfString(w.entityID(plan.Edge, e.Name)), stringType)
 		}
 		w.link(e.Name, w.endOf(e, false, w.drawEnd), w.endOf(e, true, w.drawEnd), props)
+		w.drawNew()
 		w.drawName()
 	default:
 		w.drawUpdate()
+	}
+}
+
+// drawNew sometimes makes the last statement, an insert, fail if the entity exists.
+func (w *writeDraw) drawNew() {
+	if w.rare.percent(15) {
+		w.onlyNew()
 	}
 }
 

@@ -51,6 +51,30 @@ func loadCases() []testCase {
 				s.Errorf("result %+v", res)
 			}
 		},
+		"counts by kind, and once more with the idempotency key": func(s *session) {
+			load := func(mode engine.LoadMode, key, lines string) *engine.LoadResult {
+				res, err := s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: mode, WriteOptions: engine.WriteOptions{IdempotencyKey: key}})
+				if err != nil {
+					s.Fatalf("load: %v", err)
+				}
+				return res
+			}
+			const lines = `{"type":"City","data":{"name":"Bern"}}
+{"type":"City","data":{"id":"c1","name":"Ost"}}
+{"type":"City","data":{"id":"c2","name":"Rome"}}
+{"edge":"Knows","from":"ann","to":"eve","data":{"id":"k1"}}
+{"edge":"Knows","from":"ann","to":"eve"}`
+			for range 2 {
+				res := load(engine.Merge, "once", lines)
+				if e := res.Effects; e.Nodes != (engine.ChangeCounts{Inserted: 1, Updated: 1}) || e.Edges != (engine.ChangeCounts{Inserted: 1, Updated: 1}) ||
+					fmt.Sprint(res.Nodes, res.Edges) != "[{City 3}] [{Knows 2}]" {
+					s.Errorf("result %+v, effects %+v", res, e)
+				}
+			}
+			if e := load(engine.Overwrite, "", `{"edge":"Knows","from":"eve","to":"ann","data":{"id":"k9"}}`).Effects; e.Nodes != (engine.ChangeCounts{}) || e.Edges != (engine.ChangeCounts{Inserted: 1, Deleted: 5}) {
+				s.Errorf("effects %+v", e)
+			}
+		},
 		"snapshot counts": func(s *session) {
 			snap, err := s.graph.Snapshot(s.ctx, engine.Target{})
 			if err != nil {

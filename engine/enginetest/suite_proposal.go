@@ -91,11 +91,25 @@ func proposalCases() []testCase {
 			if take == engine.TakeValue {
 				r.Value = value.OfI32(77)
 			}
-			if left := s.compared(r).Conflicts; len(left) > 0 {
+			if c := s.compared(); len(c.Conflicts) != 1 || c.MergedNodes != (engine.ChangeCounts{}) {
+				s.Errorf("without the resolution there are the conflicts %+v, and the merge changes %+v", c.Conflicts, c.MergedNodes)
+			}
+			with := s.compared(r)
+			if left := with.Conflicts; len(left) > 0 {
 				s.Errorf("with the resolution there is the conflict %+v", left)
 			}
-			if _, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Resolutions: []engine.Resolution{r}}); err != nil {
+			merged, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Resolutions: []engine.Resolution{r}})
+			if err != nil {
 				s.Fatalf("merge: %v", err)
+			}
+			made := &engine.Changes{}
+			if merged.Commit != nil {
+				if made, err = s.graph.Changes(s.ctx, merged.Commit.ID, engine.ChangeRange{}); err != nil {
+					s.Fatalf("changes: %v", err)
+				}
+			}
+			if made.Nodes != with.MergedNodes || made.Edges != with.MergedEdges {
+				s.Errorf("the merge changed %+v and %+v, and the comparison said %+v and %+v", made.Nodes, made.Edges, with.MergedNodes, with.MergedEdges)
 			}
 			s.expectAges("", want)
 		}

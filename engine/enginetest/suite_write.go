@@ -68,6 +68,32 @@ func insertCases() []testCase {
 				s.Errorf("the head moved")
 			}
 		},
+		"new": func(s *session) {
+			s.expectChange(s.change().insertNew("Person", set{"name": "fay", "age": 7}), 1, 0, true)
+			s.expectPeople(crowdPeople + "\nfay | 7 | null")
+		},
+		"new with an existing key": func(s *session) {
+			before := s.head()
+			_, err := s.tryMutate(s.change().insert("City", set{"name": "Bern"}).insertNew("Person", set{"name": "ann", "mood": "sad"}))
+			s.expectConflict(err, engine.KeyConflict{Entity: "node", Type: "Person", ID: "ann", Keyed: true})
+			s.expectPeople(crowdPeople)
+			if s.head().ID != before.ID {
+				s.Errorf("the head moved")
+			}
+		},
+		"new with the key of an earlier statement": func(s *session) {
+			_, err := s.tryMutate(s.change().insert("Person", set{"name": "fay"}).insertNew("Person", set{"name": "fay"}))
+			s.expectConflict(err, engine.KeyConflict{Entity: "node", Type: "Person", ID: "fay", Keyed: true})
+		},
+		"new after a delete": func(s *session) {
+			s.expectChange(s.change().remove("Person", "name", plan.Eq, "dan").insertNew("Person", set{"name": "dan", "age": 1}), 2, 3, true)
+		},
+		"new with an existing id": func(s *session) {
+			_, err := s.tryMutate(s.change().insertNew("City", set{"id": "c1", "name": "Bern"}))
+			s.expectKeyConflict(err, "node", "City", "c1")
+			_, err = s.tryMutate(s.change().link("LivesIn", "dan", "c2", set{"id": "l1"}).onlyNew())
+			s.expectKeyConflict(err, "edge", "LivesIn", "l1")
+		},
 		"with parameters": func(s *session) {
 			m := s.change()
 			m.insert("Person", set{"name": m.param("name", stringType), "age": m.param("age", i32Type.Optional()), "mood": m.param("mood", stringType.Optional())})
@@ -338,12 +364,18 @@ func (s *session) expectViolation(err error, rule, property string) {
 // expectKeyConflict checks that err is a *engine.KeyConflict with these fields.
 func (s *session) expectKeyConflict(err error, entity, typ, id string) {
 	s.Helper()
+	s.expectConflict(err, engine.KeyConflict{Entity: entity, Type: typ, ID: id})
+}
+
+// expectConflict checks that err is the key conflict `want`.
+func (s *session) expectConflict(err error, want engine.KeyConflict) {
+	s.Helper()
 	var k *engine.KeyConflict
 	if !errors.As(err, &k) {
 		s.Errorf("error %v (%T); want a key conflict", err, err)
 		return
 	}
-	if want := (engine.KeyConflict{Entity: entity, Type: typ, ID: id}); *k != want {
+	if *k != want {
 		s.Errorf("conflict %+v; want %+v", *k, want)
 	}
 }

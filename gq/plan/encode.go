@@ -25,7 +25,7 @@ import (
 //	pattern  a bool: whether there is one; then its text
 //
 // A Traverse has two numbers: one for the form with one edge type, and one for the form with
-// several.
+// several. So has an Insert: one for an insert new, which has no other mark, and one for the others.
 //
 // The names of the types follow the type of a predicate on an end at an interface.
 //

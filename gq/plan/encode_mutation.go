@@ -30,9 +30,11 @@ func (c *coder) pred(p *Pred) {
 // statement encodes or decodes a statement. A number identifies the type of the statement.
 func (c *coder) statement(p *Statement) {
 	n := byte(0)
-	switch (*p).(type) {
+	switch s := (*p).(type) {
 	case Insert:
-		n = 1
+		if n = 1; s.New {
+			n = 5
+		}
 	case Update:
 		n = 2
 	case Delete:
@@ -41,8 +43,9 @@ func (c *coder) statement(p *Statement) {
 		n = 4
 	}
 	switch n = c.byte(n); n {
-	case 1:
+	case 1, 5:
 		part(c, p, func(s *Insert) {
+			s.New = n == 5
 			integer(c, &s.Entity)
 			c.string(&s.Type)
 			c.expr(&s.From)

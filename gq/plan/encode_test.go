@@ -115,6 +115,7 @@ var everyStatement = &plan.Query{
 			}}}},
 		plan.Insert{Entity: plan.Edge, Type: "Knows", From: plan.ParamRef{Index: 0}, To: plan.Lit{Value: value.OfString("a")}, ID: plan.ParamRef{Index: 1},
 			Set: []plan.Assign{{Name: "since", Type: value.Of(value.Date), Value: plan.Lit{Value: value.OfDate(-1)}}}},
+		plan.Insert{Type: "Person", New: true, Set: []plan.Assign{{Name: "name", Type: value.Of(value.String), Value: plan.ParamRef{Index: 0}}}},
 		plan.Update{Type: "Person", Set: []plan.Assign{
 			{Name: "a", Value: plan.Lit{Value: value.Null}},
 			{Name: "b", Value: plan.Lit{Value: value.OfBool(true)}},

@@ -21,7 +21,8 @@ type Mutation struct {
 type Statement interface{ statement() }
 
 // Insert adds an entity. If a node with the same key exists, Insert replaces the whole row of
-// that node.
+// that node, unless New is set: then the mutation fails. An insert with an explicit id always fails
+// if the id is taken.
 //
 // If the entity exists, an upsert only changes the assigned properties. It finds a node by its key,
 // and an edge by its two ends; then the edge type
@@ -35,6 +36,7 @@ type Insert struct {
 	ID       Expr     // explicit id, or nil
 	Set      []Assign // properties to assign
 	Upsert   bool     // see above
+	New      bool     // see above; never set for an upsert
 	As       *VarID   // the index of the entity in Mutation.Vars; nil if it has no name
 }
 

@@ -33,11 +33,14 @@ func (p *printer) statement(st Statement) {
 	}
 }
 
-// insert writes an insert or an upsert.
+// insert writes an insert, an insert new or an upsert.
 func (p *printer) insert(st Insert) {
 	verb := "insert"
-	if st.Upsert {
+	switch {
+	case st.Upsert:
 		verb = "upsert"
+	case st.New:
+		verb = "insert new"
 	}
 	if st.As != nil {
 		verb = p.vars[*st.As] + " = " + verb

@@ -76,7 +76,14 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		}
 		return nil, err
 	}
-	result := &engine.LoadResult{Commit: commit, Head: t.line.head}
+	result := &engine.LoadResult{Commit: commit, Head: t.line.head, Effects: &t.effects}
+	for _, typ := range changedTypes(t.after.schema, t.after.schema) {
+		n := &t.effects.Nodes
+		if typ.kind == plan.Edge {
+			n = &t.effects.Edges
+		}
+		differences(typ, t.before, t.after, n)
+	}
 	for _, n := range t.after.schema.Nodes {
 		if ids, ok := l.loaded[typeKey{plan.Node, n.Name}]; ok {
 			result.Nodes = append(result.Nodes, engine.TypeCount{Type: n.Name, Count: int64(len(ids))})

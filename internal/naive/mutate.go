@@ -54,7 +54,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err != nil {
 		return engine.Change{}, err
 	}
-	change := engine.Change{Commit: commit, Head: t.line.head, Nodes: t.nodes, Edges: t.edges, Row: row}
+	change := engine.Change{Commit: commit, Head: t.line.head, Nodes: t.nodes, Edges: t.edges, Row: row, Effects: &t.effects}
 	t.line.keep(opts, commit, outcome{body: body, change: change})
 	return change, nil
 }
@@ -193,7 +193,7 @@ func (w *writing) prepare(s plan.Statement, rows [][]value.Value) func() {
 		}
 		for i, e := range found {
 			if w.g.fault == DeleteKeepsLast && i == len(found)-1 {
-				apply = append(apply, func() { w.count(s.Entity) })
+				apply = append(apply, func() { w.count(s.Entity, engine.Deleted) })
 				continue
 			}
 			apply = append(apply, func() {
@@ -276,16 +276,19 @@ func (w *writing) insert(s plan.Insert) func() {
 	}
 	w.name(s, e.id)
 	return func() {
-		w.count(s.Entity)
 		old := w.after.of(s.Entity, s.Type)[e.id]
+		w.count(s.Entity, writes(old))
 		if s.Entity == plan.Edge {
 			w.endpoints(e)
 		}
-		if old != nil && !keyed && w.g.fault != StrictOverwrites {
-			w.errs = append(w.errs, &engine.KeyConflict{Entity: s.Entity.String(), Type: s.Type, ID: e.id})
+		if old != nil && (!keyed || s.New) && w.g.fault != StrictOverwrites {
+			w.errs = append(w.errs, &engine.KeyConflict{Entity: s.Entity.String(), Type: s.Type, ID: e.id, Keyed: keyed})
 		}
-		if old != nil && keyed && w.g.fault == UpsertKeeps {
-			e = w.merge(old, e)
+		if old != nil && keyed {
+			w.effects.Replaced++
+			if w.g.fault == UpsertKeeps {
+				e = w.merge(old, e)
+			}
 		}
 		w.put(e)
 	}
@@ -346,9 +349,9 @@ func (w *writing) upsert(s plan.Insert) func() {
 	w.agrees(s.Entity, s.Type, key, s.Set, set)
 	w.name(s, key)
 	return func() {
-		w.count(s.Entity)
 		id, props := key, map[string]value.Value{}
 		old := find(w.after)
+		w.count(s.Entity, writes(old))
 		switch {
 		case old != nil:
 			id = old.id
@@ -379,7 +382,7 @@ func (w *writing) update(s plan.Update, id string, set map[string]value.Value) {
 	if old == nil {
 		return
 	}
-	w.count(s.Entity)
+	w.count(s.Entity, engine.Updated)
 	props := cloneProps(old.props)
 	if w.g.fault == UpdateClears && s.Entity == plan.Node {
 		for name := range props {

@@ -62,6 +62,9 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if most := opts.MaxConflicts; most > 0 {
 		out.Conflicts = out.Conflicts[:min(len(out.Conflicts), most)]
 	}
+	if len(m.conflicts) == 0 {
+		g.allChanges(ours, m.after, &out.MergedNodes, &out.MergedEdges)
+	}
 	switch {
 	case len(m.conflicts) > 0:
 	case m.before.equal(m.after):

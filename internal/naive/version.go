@@ -398,7 +398,7 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 		case sameEntity(is, have):
 		case sameEntity(was, have) && is == nil:
 			if m.g.fault != MergeKeepsDeleted {
-				m.count(kind)
+				m.count(kind, engine.Deleted)
 				m.gone = append(m.gone, have)
 			}
 		case sameEntity(was, have):
@@ -419,7 +419,7 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 				}
 			case r.Take == engine.TakeOurs:
 			default:
-				m.count(kind)
+				m.count(kind, engine.Deleted)
 				m.gone = append(m.gone, have)
 			}
 		case m.g.fault == MergeWholeRows:
@@ -484,7 +484,7 @@ func (m *merge) place(e *entity) {
 		return
 	}
 	m.changed[e] = true
-	m.count(e.kind)
+	m.count(e.kind, engine.Updated)
 	m.put(e)
 }
 

@@ -57,11 +57,12 @@ const maxLines = 100
 // tx is the state of a running write: a copy of the graph's state, and the changes so far.
 type tx struct {
 	g            *Graph
-	line         *line              // the branch to write to
-	before       *state             // the state of the branch before the write
-	after        *state             // the copy that the write changes
-	adopted      *state             // the state `before`, carried to the schema that a merge adopts; else nil
-	nodes, edges int64              // numbers of changed entities, for the result of the call
+	line         *line  // the branch to write to
+	before       *state // the state of the branch before the write
+	after        *state // the copy that the write changes
+	adopted      *state // the state `before`, carried to the schema that a merge adopts; else nil
+	nodes, edges int64  // numbers of changed entities, for the result of the call
+	effects      engine.WriteEffects
 	touched      map[[4]string]bool // edge type, type and id of the source, and edge id of every edge added or removed; see [sourceKey]
 	lost         map[[3]string]bool // edge type, type and id of each source that lost edges through a change of the schema
 	lines        map[*entity]int64  // line numbers of loaded entities
@@ -114,12 +115,22 @@ func later(t time.Time) time.Time {
 }
 
 // count counts a changed entity.
-func (t *tx) count(kind plan.Entity) {
+func (t *tx) count(kind plan.Entity, change engine.ChangeKind) {
 	if kind == plan.Edge {
 		t.edges++
+		t.effects.Edges.Add(change, 1)
 	} else {
 		t.nodes++
+		t.effects.Nodes.Add(change, 1)
 	}
+}
+
+// writes returns the kind of change of a write to the entity `old`, which is nil for a new one.
+func writes(old *entity) engine.ChangeKind {
+	if old == nil {
+		return engine.Inserted
+	}
+	return engine.Updated
 }
 
 // newID returns the next id given to UseIDs, or a new one.
@@ -185,7 +196,7 @@ func (t *tx) remove(e *entity) {
 	if t.after.of(e.kind, e.typ)[e.id] == nil {
 		return // the edge was removed together with its node
 	}
-	t.count(e.kind)
+	t.count(e.kind, engine.Deleted)
 	t.touch(e)
 	delete(t.after.of(e.kind, e.typ), e.id)
 	if e.kind == plan.Edge || t.g.fault == NoCascade {

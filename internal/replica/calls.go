@@ -2,32 +2,35 @@ package replica
 
 import (
 	"context"
-	"io"
+	"errors"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/handle"
 )
 
-// reading runs a read, unless the copy is too old.
-func reading[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, error)) (T, error) {
-	if err := g.tooOld(); err != nil {
-		var none T
-		return none, err
+// Call implements [handle.Opener]. A read fails if the copy is too old. A write of a command first makes this process
+// the writer; in a server, a write does so if the writer has given the graph up.
+func (g *Graph) Call(ctx context.Context, a handle.Access, call func(engine.Graph) error) error {
+	if a != handle.Read && a != handle.Any {
+		g.busy.Add(1)
+		defer g.busy.Add(-1)
 	}
-	return calling(ctx, g, call)
-}
-
-// writing runs a write. In a command, it first makes this process the writer. In a server, it does so
-// if the writer has given the graph up.
-func writing[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, error)) (T, error) {
-	g.busy.Add(1)
-	defer g.busy.Add(-1)
-	if err := g.beforeWrite(ctx); err != nil {
-		var none T
-		return none, err
+	switch a {
+	case handle.Read, handle.ReadStream:
+		if err := g.tooOld(); err != nil {
+			return err
+		}
+	case handle.Write, handle.WriteStream:
+		if err := g.beforeWrite(ctx); err != nil {
+			return err
+		}
 	}
-	return calling(ctx, g, call)
+	if a == handle.ReadStream || a == handle.WriteStream {
+		return g.once(ctx, call)
+	}
+	return g.calling(ctx, call)
 }
 
 // beforeWrite makes this process the writer if a write should do so. It returns an error if the writer accepts no
@@ -43,116 +46,50 @@ func (g *Graph) beforeWrite(ctx context.Context) error {
 }
 
 // once runs a call that must not run twice, because it consumes or writes a stream.
-func once[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, error)) (T, error) {
-	var none T
+func (g *Graph) once(ctx context.Context, call func(engine.Graph) error) error {
 	if err := g.hold(ctx); err != nil {
-		return none, err
+		return err
 	}
 	defer g.release()
-	g.busy.Add(1)
-	defer g.busy.Add(-1)
 	now := g.current.Load()
 	if eg := now.graph(); eg != nil {
 		return call(eg)
 	}
-	return none, now.err
+	return now.err
 }
 
-// Schema implements [engine.Graph].
-func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, error) {
-	return reading(ctx, g, func(eg engine.Graph) (*engine.Schema, error) { return eg.Schema(ctx, at) })
-}
-
-// Snapshot implements [engine.Graph].
-func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
-	return reading(ctx, g, func(eg engine.Graph) (*engine.Snapshot, error) { return eg.Snapshot(ctx, at) })
-}
-
-// Branches implements [engine.Graph].
-func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
-	return reading(ctx, g, func(eg engine.Graph) ([]engine.Branch, error) { return eg.Branches(ctx) })
-}
-
-// Commits implements [engine.Graph].
-func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
-	return reading(ctx, g, func(eg engine.Graph) ([]engine.Commit, error) { return eg.Commits(ctx, branch, r) })
-}
-
-// Commit implements [engine.Graph].
-func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
-	return reading(ctx, g, func(eg engine.Graph) (engine.Commit, error) { return eg.Commit(ctx, id) })
-}
-
-// Changes implements [engine.Graph].
-func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*engine.Changes, error) {
-	return reading(ctx, g, func(eg engine.Graph) (*engine.Changes, error) { return eg.Changes(ctx, commit, r) })
-}
-
-// Compare implements [engine.Graph].
-func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (*engine.Comparison, error) {
-	return reading(ctx, g, func(eg engine.Graph) (*engine.Comparison, error) { return eg.Compare(ctx, source, target, opts) })
-}
-
-// Preview implements [engine.Graph].
-func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (engine.Preview, error) {
-	return reading(ctx, g, func(eg engine.Graph) (engine.Preview, error) {
-		p, err := eg.Preview(ctx, source, target, resolutions)
-		if err != nil {
-			return nil, err
+// calling runs a call on the graph. If the graph refuses the call because its role changes, calling
+// waits for the next role and runs the call again. It opens the graph if the graph is Idle.
+func (g *Graph) calling(ctx context.Context, call func(engine.Graph) error) error {
+	if err := g.hold(ctx); err != nil {
+		return err
+	}
+	defer g.release()
+	var limit <-chan time.Time
+	for {
+		now := g.current.Load()
+		eg := now.graph()
+		if eg == nil {
+			return now.err
 		}
-		return &heldPreview{p, g}, nil
-	})
-}
-
-// Proposals implements [engine.Graph].
-func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine.Proposal, error) {
-	return reading(ctx, g, func(eg engine.Graph) ([]engine.Proposal, error) { return eg.Proposals(ctx, r) })
-}
-
-// Proposal implements [engine.Graph].
-func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, error) {
-	return reading(ctx, g, func(eg engine.Graph) (*engine.Proposal, error) { return eg.Proposal(ctx, id) })
-}
-
-// ProposalEvents implements [engine.Graph].
-func (g *Graph) ProposalEvents(ctx context.Context, r engine.EventRange) (*engine.EventPage, error) {
-	return reading(ctx, g, func(eg engine.Graph) (*engine.EventPage, error) { return eg.ProposalEvents(ctx, r) })
-}
-
-// PutProposal implements [engine.Graph].
-func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
-	return writing(ctx, g, func(eg engine.Graph) (*engine.Proposal, error) { return eg.PutProposal(ctx, p) })
-}
-
-// Drafts implements [engine.Graph].
-func (g *Graph) Drafts(ctx context.Context, r engine.DraftRange) ([]engine.Draft, error) {
-	return reading(ctx, g, func(eg engine.Graph) ([]engine.Draft, error) { return eg.Drafts(ctx, r) })
-}
-
-// Draft implements [engine.Graph].
-func (g *Graph) Draft(ctx context.Context, id string) (*engine.Draft, error) {
-	return reading(ctx, g, func(eg engine.Graph) (*engine.Draft, error) { return eg.Draft(ctx, id) })
-}
-
-// OpenDraft implements [engine.Graph].
-func (g *Graph) OpenDraft(ctx context.Context, n engine.NewDraft) (d *engine.Draft, made bool, err error) {
-	d, err = writing(ctx, g, func(eg engine.Graph) (d *engine.Draft, err error) {
-		d, made, err = eg.OpenDraft(ctx, n)
-		return d, err
-	})
-	return d, made, err
-}
-
-// EndDraft implements [engine.Graph].
-func (g *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) error {
-	_, err := writing(ctx, g, func(eg engine.Graph) (struct{}, error) { return struct{}{}, eg.EndDraft(ctx, id, end) })
-	return err
-}
-
-// Bind implements [engine.Graph].
-func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error {
-	_, err := reading(ctx, g, func(eg engine.Graph) (struct{}, error) { return struct{}{}, eg.Bind(ctx, q, at) })
-	return err
+		err := call(eg)
+		var unavailable *engine.Unavailable
+		if !errors.As(err, &unavailable) || !now.leaving.Load() {
+			return err
+		}
+		if limit == nil {
+			timer := time.NewTimer(changeTime)
+			defer timer.Stop()
+			limit = timer.C
+		}
+		select {
+		case <-now.replaced:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-limit:
+			return err
+		}
+	}
 }
 
 // Query implements [engine.Graph]. The graph stays open until the result is closed.
@@ -160,26 +97,16 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := g.hold(ctx); err != nil {
 		return nil, err
 	}
-	return g.holding(reading(ctx, g, func(eg engine.Graph) (engine.Result, error) { return eg.Query(ctx, q, args, at) }))
+	return g.holding(g.Graph.Query(ctx, q, args, at))
 }
 
-// Explain implements [engine.Graph].
-func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (*engine.Explanation, error) {
-	return reading(ctx, g, func(eg engine.Graph) (*engine.Explanation, error) { return eg.Explain(ctx, q, args, at, analyze) })
-}
-
-// Export implements [engine.Graph].
-func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (engine.Commit, error) {
-	if err := g.tooOld(); err != nil {
-		return engine.Commit{}, err
+// Preview implements [engine.Graph]. The reads of the preview keep the graph open.
+func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (engine.Preview, error) {
+	p, err := g.Graph.Preview(ctx, source, target, resolutions)
+	if err != nil {
+		return nil, err
 	}
-	return once(ctx, g, func(eg engine.Graph) (engine.Commit, error) { return eg.Export(ctx, w, at, opts) })
-}
-
-// Verify implements [engine.Graph].
-func (g *Graph) Verify(ctx context.Context) error {
-	_, err := calling(ctx, g, func(eg engine.Graph) (struct{}, error) { return struct{}{}, eg.Verify(ctx) })
-	return err
+	return &heldPreview{p, g}, nil
 }
 
 // Stats implements [engine.Graph].
@@ -214,52 +141,3 @@ func (g *Graph) Failure() error {
 
 // MustReopen implements [engine.Graph]. It always returns false, because the graph reopens itself.
 func (g *Graph) MustReopen() bool { return false }
-
-// CreateBranch implements [engine.Graph].
-func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
-	return writing(ctx, g, func(eg engine.Graph) (engine.Branch, error) { return eg.CreateBranch(ctx, name, from) })
-}
-
-// DeleteBranch implements [engine.Graph].
-func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
-	_, err := writing(ctx, g, func(eg engine.Graph) (struct{}, error) { return struct{}{}, eg.DeleteBranch(ctx, name) })
-	return err
-}
-
-// DeleteBranchAt implements [engine.Graph].
-func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
-	_, err := writing(ctx, g, func(eg engine.Graph) (struct{}, error) { return struct{}{}, eg.DeleteBranchAt(ctx, name, head) })
-	return err
-}
-
-// Cleanup implements [engine.Graph].
-func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engine.CleanupResult, error) {
-	return writing(ctx, g, func(eg engine.Graph) (*engine.CleanupResult, error) { return eg.Cleanup(ctx, opts) })
-}
-
-// Merge implements [engine.Graph].
-func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
-	return writing(ctx, g, func(eg engine.Graph) (*engine.MergeResult, error) { return eg.Merge(ctx, source, target, opts) })
-}
-
-// ApplySchema implements [engine.Graph]. A dry run needs no writer.
-func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
-	apply := func(eg engine.Graph) (*engine.SchemaChange, error) { return eg.ApplySchema(ctx, source, schema, opts) }
-	if opts.DryRun {
-		return calling(ctx, g, apply)
-	}
-	return writing(ctx, g, apply)
-}
-
-// Mutate implements [engine.Graph].
-func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
-	return writing(ctx, g, func(eg engine.Graph) (engine.Change, error) { return eg.Mutate(ctx, q, args, opts) })
-}
-
-// Load implements [engine.Graph].
-func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
-	if err := g.beforeWrite(ctx); err != nil {
-		return nil, err
-	}
-	return once(ctx, g, func(eg engine.Graph) (*engine.LoadResult, error) { return eg.Load(ctx, r, opts) })
-}

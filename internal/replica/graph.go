@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/handle"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
@@ -42,6 +43,7 @@ type State struct {
 // Graph is the copy of one graph on this server. The server is a reader or the writer of the graph,
 // and changes its role while calls run. A Graph implements engine.Graph.
 type Graph struct {
+	handle.Graph
 	storage *Storage
 	id      string
 	at      embedded.SharedPlace
@@ -401,15 +403,18 @@ func (g *Graph) AwaitWriter(ctx context.Context, was embedded.Takeover) bool {
 	ctx, cancel := context.WithTimeout(ctx, handoverTime)
 	defer cancel()
 	for {
-		t, err := calling(ctx, g, func(eg engine.Graph) (embedded.Takeover, error) {
+		var t embedded.Takeover
+		err := g.calling(ctx, func(eg engine.Graph) (err error) {
 			f, reads := eg.(*embedded.Follower)
 			if !reads {
-				return embedded.Takeover{}, nil
+				t = embedded.Takeover{}
+				return nil
 			}
 			if err := f.CatchUp(ctx); err != nil {
-				return was, err
+				return err
 			}
-			return f.Takeover(ctx)
+			t, err = f.Takeover(ctx)
+			return err
 		})
 		switch {
 		case err == nil && t.Epoch == 0:
@@ -444,45 +449,9 @@ func (g *Graph) Writing() (writer bool, confirm func(context.Context) error) {
 
 // CatchUp makes sure that later reads see every commit that was acknowledged before.
 func (g *Graph) CatchUp(ctx context.Context) error {
-	_, err := calling(ctx, g, func(eg engine.Graph) (struct{}, error) {
-		return struct{}{}, eg.(interface{ CatchUp(context.Context) error }).CatchUp(ctx)
+	return g.calling(ctx, func(eg engine.Graph) error {
+		return eg.(interface{ CatchUp(context.Context) error }).CatchUp(ctx)
 	})
-	return err
-}
-
-// calling runs a call on the graph. If the graph refuses the call because its role changes, calling
-// waits for the next role and runs the call again. It opens the graph if the graph is Idle.
-func calling[T any](ctx context.Context, g *Graph, call func(engine.Graph) (T, error)) (T, error) {
-	var none T
-	if err := g.hold(ctx); err != nil {
-		return none, err
-	}
-	defer g.release()
-	var limit <-chan time.Time
-	for {
-		now := g.current.Load()
-		eg := now.graph()
-		if eg == nil {
-			return none, now.err
-		}
-		v, err := call(eg)
-		var unavailable *engine.Unavailable
-		if !errors.As(err, &unavailable) || !now.leaving.Load() {
-			return v, err
-		}
-		if limit == nil {
-			timer := time.NewTimer(changeTime)
-			defer timer.Stop()
-			limit = timer.C
-		}
-		select {
-		case <-now.replaced:
-		case <-ctx.Done():
-			return none, ctx.Err()
-		case <-limit:
-			return v, err
-		}
-	}
 }
 
 // Close closes the graph for good. If this server writes the graph, call [Node.Leave] first, so that

@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/handle"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
@@ -132,6 +133,7 @@ func options(g *Graph, o engine.OpenOptions) embedded.Options {
 // newGraph returns a graph that has no place and no role yet.
 func (s *Storage) newGraph(id string, o engine.OpenOptions) *Graph {
 	g := &Graph{storage: s, id: id, failed: make(chan struct{}, 1)}
+	g.Graph = handle.Of(g)
 	g.base, g.stop = context.WithCancel(context.Background())
 	g.use.last = clock.Now()
 	g.opts = options(g, o)

@@ -93,4 +93,15 @@ func TestWriteEffects(t *testing.T) {
 	if said := agent(&over, "graph_load", map[string]any{"data": lines, "mode": "merge", "dry_run": true}); said != "" || effectText(&over) != loaded {
 		t.Errorf("MCP: the dry run of a load says %s, %s", effectText(&over), said)
 	}
+	const counted = "nodes {1 1 0} edges {0 0 0}"
+	for range 2 {
+		if load, err := root.LoadText(ctx, client.LoadBody{Data: lines, Mode: "merge"}, client.IdempotencyKey("load")); err != nil || effectText(&load.WriteEffects) != counted {
+			t.Errorf("a load says %s, %v\nwant %s", effectText(&load.WriteEffects), err, counted)
+		}
+	}
+	over = client.WriteEffects{}
+	lines = strings.ReplaceAll(strings.Replace(lines, `"x"`, `"v"`, 1), "7", "8")
+	if said := agent(&over, "graph_load", map[string]any{"data": lines, "mode": "merge"}); said != "" || effectText(&over) != counted {
+		t.Errorf("MCP: a load says %s, %s\nwant %s", effectText(&over), said, counted)
+	}
 }

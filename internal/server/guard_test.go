@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,21 +43,51 @@ func TestGuards(t *testing.T) {
 			delete(c.args, guard)
 		}
 	}
-	for header := range map[string]bool{"Omnigraph-If-Graph-Commit": true, "Idempotency-Key": true} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/graphs/people/mutate", strings.NewReader(`{"query": "query m() { insert Person { name: \"guarded2\" } }"}`))
+	if _, err := root.CreateBranch(t.Context(), client.BranchBody{Name: "next"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := root.Mutate(t.Context(), client.MutateBody{Query: "query m() { insert Person { name: \"proposed\" } }", Branch: "side"}); err != nil {
+		t.Fatal(err)
+	}
+	proposal, err := root.OpenProposal(t.Context(), client.ProposalBody{Source: "side", Target: "next", Title: "Guarded"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func(path, body string, header http.Header) (status int, answer string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/graphs/people/"+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
+		req.Header = header
 		req.Header.Set("Authorization", "Bearer the-token-of-act-root")
 		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set(header, "")
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		res.Body.Close()
-		if res.StatusCode != http.StatusBadRequest {
-			t.Errorf("an empty header %s has status %d", header, res.StatusCode)
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(b)
+	}
+	for _, c := range []struct{ path, members string }{
+		{"", `"title": "Guarded again"`}, {"/review", `"decision": "comment", "comment": "hm"`}, {"/merge", `"comment": "now"`},
+	} {
+		for _, digest := range [][2]string{{`""`, "digest: found an empty text"}, {`null`, "digest is null, so the call ran without this condition"}} {
+			if _, got := post("proposals/"+proposal.ID+c.path, `{"digest": `+digest[0]+`, `+c.members+`}`, http.Header{}); !strings.Contains(got, digest[1]) {
+				t.Errorf("%s with the digest %s answers %s", c.path, digest[0], got)
+			}
+		}
+	}
+	if status, got := post("proposals/"+proposal.ID+"/close", `{"digest": "d"}`, http.Header{}); status != http.StatusBadRequest {
+		t.Errorf("a close with a digest, which it does not check, answers %s", got)
+	}
+	for _, header := range []string{"Omnigraph-If-Graph-Commit", "Idempotency-Key"} {
+		status, _ := post("mutate", `{"query": "query m() { insert Person { name: \"guarded2\" } }"}`, http.Header{header: {""}})
+		if status != http.StatusBadRequest {
+			t.Errorf("an empty header %s has status %d", header, status)
 		}
 	}
 }

@@ -258,3 +258,21 @@ func (w *proposalWorld) proposeAge() (author *client.Graph, p *client.ProposalAn
 	}
 	return author, p
 }
+
+// TestCheckRowsKeepDigits reads integers in the rows of a failed check: over MCP those beyond 2^53 are strings, and over REST
+// all of 64 bits for a client that asks for strings.
+func TestCheckRowsKeepDigits(t *testing.T) {
+	w := newProposalWorldWith(t, proposalPolicy, &tool.Catalog{Graph: "people", SchemaDigest: "sha256:test", Queries: servedtest.Queries(t,
+		`query sums() @must_be_empty("Nobody is named ada.") { match { $p: Person { name: "ada" } } return { 9007199254740993 as large, $p.name as name, count($p) as small } }`)})
+	_, p := w.proposeAge()
+	if got, want := outcomesText(p.Checks), `sums failed {"large":"9007199254740993","name":"ada","small":"1"}`; got != want {
+		t.Errorf("over REST: %s, want %s", got, want)
+	}
+	var got struct{ Proposal client.ProposalAnswer }
+	if said := w.agent("act-one")(&got, "proposal_get", map[string]any{"proposal": p.ID}); said != "" {
+		t.Fatal(said)
+	}
+	if got, want := outcomesText(got.Proposal.Checks), `sums failed {"large":"9007199254740993","name":"ada","small":1}`; got != want {
+		t.Errorf("over MCP: %s, want %s", got, want)
+	}
+}

@@ -36,6 +36,26 @@ func shownChanges(t *testing.T, g *client.Graph, id string, limit int) (list []s
 	}
 }
 
+// expectCounts checks that the counts of a proposal are those of the listed changes of the target.
+func expectCounts(t *testing.T, g *client.Graph, id, what string, list []string) {
+	t.Helper()
+	var counts client.ChangeCounts
+	for _, c := range list {
+		switch fields := strings.Fields(c); {
+		case fields[0] != client.EffectChanges:
+		case fields[1] == client.OpInsert:
+			counts.Inserted++
+		case fields[1] == client.OpUpdate:
+			counts.Updated++
+		default:
+			counts.Deleted++
+		}
+	}
+	if a, err := g.Proposal(t.Context(), id); err != nil || a.Nodes != counts || a.Edges != (client.ChangeCounts{}) {
+		t.Errorf("%s: the proposal counts %+v, %v; its changes are %+v nodes", what, a, err, counts)
+	}
+}
+
 // TestProposalShowsResult changes a branch and main, and reads what the proposal shows: the changes from main
 // to the result of the merge, what is already there, and what resolutions keep.
 func TestProposalShowsResult(t *testing.T) {
@@ -69,6 +89,7 @@ func TestProposalShowsResult(t *testing.T) {
 				t.Errorf("%s, pages of %d: the proposal shows %s\n  %s\nwant %s\n  %s", what, limit, of, strings.Join(got, "\n  "), compares, strings.Join(want, "\n  "))
 			}
 		}
+		expectCounts(t, ada, p.ID, what, want)
 	}
 	expect("main has not changed", client.TargetToResult, "changes insert new: nothing to 1", "changes delete p4: 4 to nothing", "changes delete p5: 5 to nothing",
 		"changes insert twin: nothing to 7", "changes update p0: 0 to 10", "changes update p1: 1 to 11", "changes update p2: 2 to 12")
@@ -84,6 +105,9 @@ func TestProposalShowsResult(t *testing.T) {
 	write(root, "", aged("p2", 22))
 	if _, compares := shownChanges(t, ada, p.ID, 0); compares != client.BaseToSource {
 		t.Errorf("a proposal with a conflict shows %s", compares)
+	}
+	if a, err := ada.Proposal(ctx, p.ID); err != nil || a.Nodes != (client.ChangeCounts{Inserted: 2, Updated: 3, Deleted: 2}) {
+		t.Errorf("a proposal with a conflict counts %+v, %v; want the changes of the source", a, err)
 	}
 	for _, c := range []struct {
 		r    client.ConflictResolution

@@ -46,7 +46,7 @@ type CheckOutcome struct {
 	Reason string            // for CheckUnfinished: why, for every caller
 	Detail string            // for CheckUnfinished: more about the reason, for callers that may invoke the query; may be empty
 	Rows   []json.RawMessage // for CheckFailed: the first rows, as JSON objects
-	// Exact are the same rows with all 64-bit integers as strings.
-	Exact []json.RawMessage
-	More  bool // for CheckFailed: the query returned more rows
+	// Safe and Exact are the same rows with the 64-bit integers beyond ±(2^53−1), or all 64-bit integers, as strings.
+	Safe, Exact []json.RawMessage
+	More        bool // for CheckFailed: the query returned more rows
 }

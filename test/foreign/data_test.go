@@ -22,15 +22,29 @@ type row map[string]any
 // data has the rows of each type.
 type data map[string][]row
 
-// How many nodes and edges the generator makes of each type.
-const (
-	nodesOfType = 24
-	edgesOfType = 80
-)
+// shape says what data the generator makes.
+type shape struct {
+	nodes, edges int  // of each type, at most
+	ties         bool // most values are equal
+	holes        bool // some types have no rows
+}
+
+// shapes has the data on which each text runs.
+var shapes = []shape{
+	{nodes: 24, edges: 80},
+	{nodes: 24, edges: 80},
+	{nodes: 60, edges: 30},
+	{nodes: 12, edges: 60, ties: true},
+	{nodes: 8, edges: 8, ties: true},
+	{nodes: 24, edges: 80, holes: true},
+	{nodes: 16, edges: 40, ties: true, holes: true},
+	{}, // no rows
+}
 
 // generator makes data with what queries get wrong: nulls, equal names, texts that differ in case alone, parallel edges, hubs,
 // cycles, nodes without edges, and the values that the texts compare with.
 type generator struct {
+	shape
 	rng    *rand.Rand
 	schema *catalog.Schema
 	wanted map[string][]string // by name of a property: the values that the texts compare it with
@@ -43,30 +57,35 @@ var literal = regexp.MustCompile(`(\w+)\)?(?:: | (?:=|!=|<|<=|>|>=|contains|star
 // member finds the literals that a query seeks in a list.
 var member = regexp.MustCompile(`"([^"]*)" in \$\w+\.(\w+)`)
 
-// want notes the literals of a query.
+// want notes the literals of a query, and what a regular expression finds.
 func (g *generator) want(query string) {
+	add := func(name, v string) {
+		if v != "" && !slices.Contains(g.wanted[name], v) {
+			g.wanted[name] = append(g.wanted[name], v)
+		}
+	}
 	for _, m := range literal.FindAllStringSubmatch(query, -1) {
-		for _, v := range strings.Split(m[2]+m[3], ", ") {
+		for _, v := range strings.Split(m[2]+m[3], `", "`) {
 			v = strings.Trim(strings.TrimPrefix(strings.TrimPrefix(v, "datetime("), "date("), `"`)
-			v = strings.NewReplacer("(?i)", "", `\`, "", "^", "", "$", "").Replace(v)
-			if v != "" && !slices.Contains(g.wanted[m[1]], v) {
-				g.wanted[m[1]] = append(g.wanted[m[1]], v)
-			}
+			add(m[1], v)
+			add(m[1], strings.NewReplacer("(?i)", "", `\`, "", "^", "", "$", "").Replace(v))
 		}
 	}
 	for _, m := range member.FindAllStringSubmatch(query, -1) {
-		if !slices.Contains(g.wanted[m[2]], m[1]) {
-			g.wanted[m[2]] = append(g.wanted[m[2]], m[1])
-		}
+		add(m[2], m[1])
 	}
 }
 
 // make makes the rows of all types.
 func (g *generator) make() data {
 	out := data{}
+	hole := func() bool { return g.holes && g.rng.IntN(4) == 0 }
 	for _, n := range g.schema.Nodes {
+		if hole() {
+			continue
+		}
 		taken := map[string]bool{}
-		for i := 0; len(out[n.Name]) < nodesOfType && i < 50*nodesOfType; i++ {
+		for i := 0; len(out[n.Name]) < g.nodes && i < 50*g.nodes; i++ {
 			r := row{}
 			for _, p := range n.Properties {
 				r[p.Name] = g.value(p, n.Ranges, n.Checks, i, n.IsKey(p.Name))
@@ -111,7 +130,7 @@ func (g *generator) make() data {
 			out[e.Name] = append(out[e.Name], r)
 		}
 		from, to := out[e.From], out[e.To]
-		if len(from) == 0 || len(to) == 0 {
+		if len(from) == 0 || len(to) == 0 || least == 0 && hole() {
 			continue
 		}
 		for _, f := range from {
@@ -120,7 +139,7 @@ func (g *generator) make() data {
 			}
 		}
 		for len(out[e.Name]) > 0 || least == 0 {
-			for range edgesOfType {
+			for range g.edges {
 				add(g.skewed(from), g.skewed(to))
 			}
 			for _, r := range slices.Clone(out[e.Name])[:min(6, len(out[e.Name]))] { // parallel edges, and ways back
@@ -162,6 +181,22 @@ func (g *generator) takes(taken map[string]bool, r row, sets [][]string) bool {
 	return true
 }
 
+// intn draws a number below n, below 2 if most values are equal.
+func (g *generator) intn(n int) int {
+	if g.ties {
+		n = min(n, 2)
+	}
+	return g.rng.IntN(n)
+}
+
+// float draws a number below 1, or one of two.
+func (g *generator) float() float64 {
+	if g.ties {
+		return float64(g.rng.IntN(2)) / 2
+	}
+	return g.rng.Float64()
+}
+
 // value makes a value of a property, for the i-th row of its type.
 func (g *generator) value(p *catalog.Property, ranges []catalog.Range, checks []catalog.Check, i int, key bool) any {
 	if p.Type.Nullable && (kindOf(p.Type.Kind) == "" || g.rng.IntN(4) == 0) {
@@ -171,7 +206,7 @@ func (g *generator) value(p *catalog.Property, ranges []catalog.Range, checks []
 		elem := *p
 		elem.Type = p.Type.Elem()
 		var out []any
-		for range 1 + g.rng.IntN(3) {
+		for range 1 + g.intn(3) {
 			out = append(out, g.value(&elem, nil, nil, i, false))
 		}
 		return out
@@ -181,14 +216,14 @@ func (g *generator) value(p *catalog.Property, ranges []catalog.Range, checks []
 	if key && i < len(wanted) {
 		pick = wanted[i]
 	} else if !key && len(wanted) > 0 && g.rng.IntN(2) == 0 {
-		pick = wanted[g.rng.IntN(len(wanted))]
+		pick = wanted[g.intn(len(wanted))]
 	}
 	switch k := p.Type.Kind; {
 	case p.Type.Enum != nil:
 		if slices.Contains(p.Type.Enum, pick) {
 			return pick
 		}
-		return p.Type.Enum[g.rng.IntN(len(p.Type.Enum))]
+		return p.Type.Enum[g.intn(len(p.Type.Enum))]
 	case k == value.Bool:
 		return g.rng.IntN(2) == 0
 	case k == value.Date:
@@ -197,25 +232,25 @@ func (g *generator) value(p *catalog.Property, ranges []catalog.Range, checks []
 	case k == value.DateTime:
 		return g.time(pick).Format("2006-01-02T15:04:05Z")
 	case k.IsFloat():
-		f := math.Round(g.rng.Float64()*2400) / 4 // an F32 holds a quarter exactly
+		f := math.Round(g.float()*2400) / 4 // an F32 holds a quarter exactly
 		if v, err := strconv.ParseFloat(pick, 64); err == nil {
-			f = math.Round(v*(0.4+1.2*g.rng.Float64())*4) / 4
+			f = math.Round(v*(0.4+1.2*g.float())*4) / 4
 		}
 		return bounded(p.Name, f, ranges)
 	case k.IsInteger():
-		f := float64(g.rng.IntN(9))
+		f := float64(g.intn(9))
 		if v, err := strconv.ParseFloat(pick, 64); err == nil {
-			f = v + float64(g.rng.IntN(3)-1)
+			f = v + float64(g.intn(3)-1)
 			if key {
 				f = v
 			}
 		} else if key {
-			f = float64(1000 + g.rng.IntN(100000))
+			f = float64(1000 + g.intn(100000))
 		}
 		if !key {
 			f = bounded(p.Name, f, ranges)
 			if slices.ContainsFunc(ranges, func(r catalog.Range) bool { return r.Property == p.Name && r.Min != nil }) && pick == "" {
-				f = bounded(p.Name, f+1990+float64(g.rng.IntN(36)), ranges)
+				f = bounded(p.Name, f+1990+float64(g.intn(36)), ranges)
 			}
 		}
 		return int64(max(f, 0))
@@ -248,13 +283,13 @@ func number(v value.Value) float64 {
 // time makes a moment: near a day that a text names, near the present, or any.
 func (g *generator) time(near string) time.Time {
 	if t, err := time.Parse("2006-01-02", near[:min(len(near), 10)]); err == nil {
-		return t.Add(time.Duration(g.rng.IntN(5)-2) * 12 * time.Hour)
+		return t.Add(time.Duration(g.intn(5)-2) * 12 * time.Hour)
 	}
-	hours := g.rng.IntN(24 * 80)
-	if g.rng.IntN(2) == 0 {
-		hours = g.rng.IntN(24 * 4000)
+	hours := g.intn(24 * 80)
+	if g.intn(2) == 0 {
+		hours = g.intn(24 * 4000)
 	}
-	t := g.now.Add(time.Duration(24*20-hours)*time.Hour - time.Duration(g.rng.IntN(3600))*time.Second)
+	t := g.now.Add(time.Duration(24*20-hours)*time.Hour - time.Duration(g.intn(3600))*time.Second)
 	return t.Truncate(time.Second)
 }
 
@@ -316,9 +351,9 @@ func (g *generator) text(name, pick string, checks []catalog.Check, i int, key b
 	case key:
 		return fmt.Sprintf("%s-%d", name, i)
 	case pick != "":
-		return []string{pick, pick, pick, "the " + pick, pick + " and more", strings.ToUpper(pick[:1]) + pick[1:], strings.ToLower(pick)}[g.rng.IntN(7)]
+		return []string{pick, pick, pick, "the " + pick, pick + " and more", strings.ToUpper(pick[:1]) + pick[1:], strings.ToLower(pick)}[g.intn(7)]
 	}
-	return words[g.rng.IntN(len(words))]
+	return words[g.intn(len(words))]
 }
 
 // kindOf returns the name of a kind of columns for run.py, or "" for a kind that the other databases do not get.

@@ -110,9 +110,11 @@ def fill_sql(execute, types, rows, kinds, sqlite):
     for t in types.values():
         columns = columns_of(t, types)
         names = ", ".join(f'"{c[0]}" {kinds[c[1]]}{"[]" if c[2] and not sqlite else ""}' for c in columns)
+        if sqlite and not t["edge"] and len(t["key"]) == 1:
+            names += f', UNIQUE ("{t["key"][0]}")'
         execute(f'CREATE TABLE "{t["name"]}" ({names})', None)
         taken.add(t["name"].lower())
-        values = [[value_of(r, c[3], c[1], sqlite) for c in columns] for r in rows[t["name"]]]
+        values = [[value_of(r, c[3], c[1], sqlite) for c in columns] for r in rows.get(t["name"], [])]
         if values:
             execute(f'INSERT INTO "{t["name"]}" VALUES ' + ", ".join("(" + ", ".join("?" * len(columns)) + ")" for _ in values), [x for v in values for x in v])
     for t in types.values():
@@ -133,6 +135,8 @@ def open_sqlite(types, rows):
     def run(text, params):
         return c.execute(text, {k: v for k, v in params.items()}).fetchall()
 
+    c.commit()
+    c.isolation_level = None
     return run
 
 
@@ -161,16 +165,19 @@ def open_ladybug(types, rows):
             ids = ["from__", "to__"] if t["edge"] else ["id__"]
             with file.open("w", newline="") as f:
                 w = csv.writer(f, quoting=csv.QUOTE_MINIMAL)
-                for r in rows[t["name"]]:
+                for r in rows.get(t["name"], []):
                     w.writerow([r[i] for i in ids] + [cell(r.get(p["name"]), p) for p in t["properties"]])
-            if rows[t["name"]]:
+            if rows.get(t["name"], []):
                 c.execute(f"COPY `{t['name']}` FROM '{file}' (HEADER=false, PARALLEL=false)")
     names = {plain(t["name"]): t["name"] for t in types.values()}
+    members = {p["name"] for t in types.values() for p in t["properties"]}
 
     def run(text, params):
-        text = dialect(text, names)
+        text = dialect(text, names, members)
         params = {k: v for k, v in params.items() if re.search(r"\$" + k + r"\b", text)}
         result = c.execute(text, params) if params else c.execute(text)
+        if isinstance(result, list):
+            return []
         out = []
         while result.has_next():
             out.append(result.get_next())
@@ -191,18 +198,20 @@ def cell(v, p):
     return v
 
 
-def dialect(text, names):
-    """The text in the dialect of LadybugDB: quoted labels, its names of functions, and trails as paths."""
+def dialect(text, names, members):
+    """The text in the dialect of LadybugDB: quoted labels and properties, its names of functions, and trails as paths."""
     parts = re.split(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|//[^\n]*)", text)
     for i in range(0, len(parts), 2):
         s = parts[i]
         s = re.sub(r"([:|])\s*(\w+)", lambda m: m[1] + ("`" + names[plain(m[2])] + "`" if plain(m[2]) in names and not re.match(r"\s*:", m[0][len(m[1]) + 99:]) else m[2]), s)
+        s = re.sub(r"\.(\w+)\b(?!\()", lambda m: ".`" + m[1] + "`" if m[1] in members else m[0], s)
         s = re.sub(r"\bdatetime\(\s*\)", "current_timestamp()", s, flags=re.I)
         s = re.sub(r"\bdatetime\(", "timestamp(", s, flags=re.I)
         s = re.sub(r"\bdate\(\s*\)", "current_date()", s, flags=re.I)
         s = re.sub(r"\bduration\(\s*\{\s*(\w+)\s*:\s*(\d+)\s*\}\s*\)", r"interval('\2 \1')", s, flags=re.I)
-        s = re.sub(r"\bEXISTS\s*\{\s*(?=\()", "EXISTS { MATCH ", s, flags=re.I)
-        s = re.sub(r"\*(?=\s*(\d|\.\.|\]))", "* TRAIL ", s) if "shortestpath" not in text.lower() else s
+        s = re.sub(r"\b(EXISTS|COUNT)\s*\{\s*(?=\()", r"\1 { MATCH ", s, flags=re.I)
+        s = re.sub(r"\b(\w+\.`\w+`)\.`?(year|month|day)\b`?", r"date_part('\2', \1)", s)
+        s = re.sub(r"(\[[^\[\]]*)\*(?=\s*(\d|\.\.|\]))", r"\1* TRAIL ", s) if "shortestpath" not in text.lower() else s
         s = re.sub(r"(\* TRAIL\s+)(\d+)\s*\.\.\s*(?=\])", r"\g<1>\2..7", s)
         s = re.sub(r"(\* TRAIL\s+)\.\.", r"\g<1>1..", s)
         s = re.sub(r"\bduration\.inDays\(([^,()]+(?:\(\))?),\s*([^,()]+(?:\(\))?)\)\.days", r"(\2 - \1)", s)
@@ -232,6 +241,19 @@ def zero_sums(text):
 OPENERS = {"sql": [("sqlite", open_sqlite), ("duckdb", open_duckdb)], "cypher": [("ladybug", open_ladybug)]}
 
 
+def after(run, t):
+    """The rows of a table after a change, which is rolled back."""
+    run("BEGIN TRANSACTION", {})
+    try:
+        run(t["text"], t["params"])
+        return run(t["after"], {})
+    finally:
+        try:
+            run("ROLLBACK", {})
+        except Exception:  # the database has rolled back after an error
+            pass
+
+
 def main():
     given = json.load(sys.stdin)
     types = {t["name"]: t for t in given["types"]}
@@ -242,7 +264,8 @@ def main():
             run = opener(types, given["rows"])
             for t in texts:
                 try:
-                    answer = {"rows": [[canonical(v) for v in row] for row in run(t["text"], t["params"])]}
+                    rows = after(run, t) if t["after"] else run(t["text"], t["params"])
+                    answer = {"rows": [[canonical(v) for v in row] for row in rows]}
                 except Exception as e:
                     answer = {"error": str(e).splitlines()[0][:300]}
                 out.setdefault(t["name"], {})[name] = answer

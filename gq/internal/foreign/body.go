@@ -73,6 +73,9 @@ func (r *rewriter) body() {
 		case r.accept("limit"), r.accept("first"), r.accept("top"):
 			r.beforeColumns()
 			r.accept(":")
+			if r.limit != "" {
+				panic(giveUp{}) // each of two limits bounds other rows
+			}
 			r.limit = strings.Trim(r.operand(), "()")
 		case r.accept("offset"), r.accept("skip"):
 			r.beforeColumns()
@@ -306,7 +309,9 @@ func (r *rewriter) grouped() {
 // groupKey reads a key after GROUP BY. Within an expression of SQL, a name means a property, and no column.
 func (r *rewriter) groupKey() string {
 	if next := r.peek(1); !r.inSelect || next.kind == end || next.kind == mark && next.text != "(" || startsPart(next) {
-		return r.operandOrAlias()
+		key := r.operandOrAlias()
+		r.checkShadow(key)
+		return key
 	}
 	saved := r.aliases
 	r.aliases = nil
@@ -409,6 +414,10 @@ func (r *rewriter) sortKeys(sc scope) {
 			key = r.sortProperty(sc)
 		} else if sc.node != "" && r.peek(0).kind == word && r.peek(1).text != "." && r.peek(1).text != "(" {
 			key = r.sortEnum(sc)
+		} else if t := r.peek(0); t.kind == text {
+			if key = columnAlias(r.next().text); !slices.Contains(r.aliases, key) {
+				panic(giveUp{}) // a text orders nothing
+			}
 		} else {
 			key = r.position(r.operandOrAlias())
 			r.accept(":")

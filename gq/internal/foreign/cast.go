@@ -58,7 +58,12 @@ func (r *rewriter) cast(e, typ string) string {
 			return literal
 		}
 		panic(giveUp{})
-	case "boolean", "bool", "uuid":
+	case "boolean", "bool":
+		if p := r.propertyOf(e); p != nil && !r.isBool(e) {
+			panic(giveUp{})
+		}
+		return e
+	case "uuid":
 		return e
 	default:
 		panic(giveUp{})
@@ -71,6 +76,9 @@ func (r *rewriter) cast(e, typ string) string {
 		r.loose[name] = true
 		r.declare(name, map[string]string{"string": "String", "int": "I64", "float": "F64", "date": "Date"}[to])
 		return e // a cast gives a parameter its type
+	}
+	if p := r.propertyOf(e); to == "int" && (p == nil || p.Type.Kind.IsFloat()) {
+		r.note("int cuts the fraction off, which some databases round")
 	}
 	return to + "(" + e + ")"
 }

@@ -191,6 +191,10 @@ func (r *rewriter) set() {
 		if !slices.Contains(names, v) {
 			names = append(names, v)
 		}
+		if slices.ContainsFunc(keyProperty.FindAllString(value, -1), func(p string) bool { return slices.Contains(r.setBefore, p) }) {
+			panic(giveUp{}) // Cypher reads there what it has assigned before
+		}
+		r.setBefore = append(r.setBefore, "$"+lower(v)+"."+name)
 		values[v] = append(values[v], name+": "+value)
 	}
 	braces := r.accept("{")

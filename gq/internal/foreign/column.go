@@ -214,21 +214,29 @@ func (r *rewriter) add(alias, e string) {
 		// A column that is written twice is one column.
 		for _, c := range r.computed {
 			if !c.fromWith && c.alias == "" && c.text == e {
+				if r.inColumns {
+					panic(giveUp{}) // in SQL it is two
+				}
 				return
 			}
 		}
 	}
 	c := e
 	if alias != "" {
-		alias = lower(strings.Map(func(c rune) rune {
-			if c < 0x80 && (letter(byte(c)) || digit(byte(c))) {
-				return c
-			}
-			return '_'
-		}, alias))
+		alias = columnAlias(alias)
 		c += " as " + alias
 		r.aliases = append(r.aliases, alias)
 	}
 	r.columns = append(r.columns, c)
 	r.computed = append(r.computed, column{alias: alias, text: e})
+}
+
+// columnAlias writes an alias of a text as this language writes one.
+func columnAlias(name string) string {
+	return lower(strings.Map(func(c rune) rune {
+		if c < 0x80 && (letter(byte(c)) || digit(byte(c))) {
+			return c
+		}
+		return '_'
+	}, name))
 }

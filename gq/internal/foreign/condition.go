@@ -510,7 +510,7 @@ func (r *rewriter) isBool(e string) bool {
 // relate reads the right side of a relation, and of the next one in 1 < $p.price < 5.
 func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 	if (op == "=" || op == "!=") && r.accept("null") {
-		if rowsPerEdge(r.tokens) {
+		if rowsPerEdge(r.tokens) || r.tokens[0].are("delete") || r.tokens[0].are("update") {
 			panic(giveUp{}) // no comparison with null is true
 		}
 		if op == "=" {

@@ -277,9 +277,6 @@ func (r *rewriter) replaceUse(u *use, rest []token, round int) []token {
 		if k := slices.Index(u.keys, i); k >= 0 {
 			return u.values[k]
 		}
-		if u.left && tokens(t.columns[i]).are("count", "(") {
-			r.note(t.names[i] + " is 0, and not null, where there is nothing to count")
-		}
 		return subselect(t.columns[i])
 	}
 	head := replaceColumns(u, rest[low:u.start], column)
@@ -446,14 +443,35 @@ func replaceColumns(u *use, text []token, column func(int) []token) (out []token
 			continue
 		}
 		value := column(k)
+		if u.left && len(u.table.groups) > 0 && !slices.Contains(u.keys, k) {
+			value = nullOfNothing(value, u.table.columns[k], out, tokens(text[i+1:]))
+		}
 		if out = append(out, value...); len(out) > maxSteps/4 {
 			panic(giveUp{})
 		}
-		if after := tokens(text[i+1:]); len(value) > 3 && value[0].text == "(" && depth == 0 && (after.are(",") || after.are("from")) { // a column keeps its name
+		if after := tokens(text[i+1:]); len(value) > 3 && slices.Contains([]string{"(", "nullif"}, value[0].text) && depth == 0 && (after.are(",") || after.are("from")) { // a column keeps its name
 			out = append(out, token{kind: word, text: "as", space: true}, token{kind: word, text: name, space: true})
 		}
 	}
 	return out
+}
+
+// nullOfNothing writes the value of a column of groups so that it is null for a group without rows, as an outer join says. It gives up if
+// the column is not one aggregate.
+func nullOfNothing(value, column, before []token, after tokens) []token {
+	n := len(before)
+	switch {
+	case len(column) < 4 || aggregateName(column[0].text) == "" || slices.IndexFunc(column, func(x token) bool { return x.text == ")" }) != len(column)-1:
+		panic(giveUp{})
+	case !column[0].are("count"):
+		return value
+	case n > 1 && tokens(before[n-1:]).are("(") && tokens(before[n-2:]).one([]string{"coalesce", "ifnull"}) && after.are(",") && after.at(1).text == "0" && after.at(2).text == ")":
+		return value
+	case !tokens(column).are("count", "(", "*", ")"): // which may be 0 for a group with rows
+		panic(giveUp{})
+	}
+	open := []token{{kind: word, text: "nullif", space: true}, {kind: mark, text: "("}}
+	return slices.Concat(open, value, []token{{kind: mark, text: ","}, {kind: number, text: "0"}, {kind: mark, text: ")"}})
 }
 
 // withCondition adds a condition to the WHERE of the rest of a SELECT.

@@ -342,6 +342,9 @@ func (r *rewriter) bare(name string) string {
 	if r.paths[name] {
 		panic(giveUp{})
 	}
+	if r.inHaving {
+		r.checkShadow(name)
+	}
 	if r.inHaving || slices.Contains(r.aliases, name) && !(r.inColumns && r.hasProperty(name)) {
 		return name
 	}
@@ -388,6 +391,17 @@ func (r *rewriter) bare(name string) string {
 // hasProperty reports whether a table has a property.
 func (r *rewriter) hasProperty(name string) bool {
 	return slices.ContainsFunc(r.tables, func(v string) bool { return r.property(r.vars[v], name) != nil })
+}
+
+// checkShadow gives up if a name in GROUP BY or HAVING of SQL is that of a column and of a property that the column is not: databases differ
+// in which of them it means.
+func (r *rewriter) checkShadow(name string) {
+	i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == name && !aggregated(c.text) })
+	if i >= 0 && r.inSelect && r.hasProperty(name) && !slices.ContainsFunc(r.tables, func(v string) bool {
+		return strings.EqualFold(r.computed[i].text, "$"+lower(v)+"."+name)
+	}) {
+		panic(giveUp{})
+	}
 }
 
 // endOfTable returns the end of a table of edges that a column means, or "".

@@ -148,6 +148,7 @@ type rewriter struct {
 	windows     []*window  // the calls of window functions
 	calls       []*call    // CALL with an order or a limit
 	listings    []*listing // the calls of collect that become blocks
+	pairs       bool       // WITH DISTINCT has dropped the rows that only parallel edges make
 	unsorted    bool       // the lists of aggregates have no order
 	sortedLists bool       // an aggregate has an order of its own
 	taken       int        // the first keys of the sort belong to these blocks
@@ -183,6 +184,7 @@ type rewriter struct {
 	existence  bool                         // only the existence of a row of a subselect counts
 	around     string                       // the clauses around a subselect
 	newNodes   []recordField                // the names that WITH gives to inserts, and their variables
+	setBefore  []string                     // the properties that SET has assigned
 	excluded   map[string]string            // by name: the values of the row in ON CONFLICT, or nil
 }
 
@@ -204,9 +206,16 @@ func (r *rewriter) render() string {
 	if len(r.hops) > 0 {
 		panic(giveUp{})
 	}
+	named, distinct := len(r.columns), r.distinct
 	r.groupConditions()
 	if len(r.statements) > 0 {
 		r.answers()
+		for _, s := range slices.Concat(r.before, r.statements) {
+			_, typ, _ := strings.Cut(s, "insert ")
+			if n := r.schema.Node(typ[:wordLen(typ)]); n != nil && len(n.Key) > 0 {
+				r.note("an insert replaces a node that has the same key")
+			}
+		}
 		body = append(body, r.before...)
 		if len(r.having) > 0 {
 			panic(giveUp{}) // a mutation has no groups
@@ -232,6 +241,9 @@ func (r *rewriter) render() string {
 		r.havingColumns()
 		r.havingKeys()
 		r.checkGroups()
+		if distinct && len(r.columns) > named {
+			panic(giveUp{}) // rows that differ in a key alone are equal in the text
+		}
 		r.sortByAlias()
 		r.boundLimit()
 		body = append(body, r.read.render())

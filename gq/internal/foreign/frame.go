@@ -40,7 +40,9 @@ func Frame(s *catalog.Schema, text string) string {
 		f.named[plain(t.text)] = true
 		for i, name := range append([]string{t.text}, parts(t.text)...) {
 			if statement == "" {
-				statement = changing[strings.ToLower(name)]
+				if statement = changing[strings.ToLower(name)]; i == 0 && strings.EqualFold(name, "remove") {
+					statement = "update" // Cypher removes properties
+				}
 			}
 			typ := f.add(name)
 			if statement != "" {
@@ -230,7 +232,7 @@ func (f *frame) changed(text []token) string {
 	return ""
 }
 
-// changeMatched returns an update or a delete of the nodes of one type that a match finds.
+// changeMatched returns an update or a delete of a node of one type that a match finds. The key is a parameter, so that it changes one node.
 func (f *frame) changeMatched(statement string, n *catalog.Node) string {
 	if len(n.Key) != 1 {
 		return ""
@@ -238,13 +240,13 @@ func (f *frame) changeMatched(statement string, n *catalog.Node) string {
 	match, _ := f.matched()
 	v := f.variable(n.Name)
 	body := "delete " + n.Name
-	var params []string
+	params := []string{"$" + n.Key[0] + ": " + parameterType(n.Property(n.Key[0]))}
 	if statement == "update" {
 		all, sets, _ := f.assignments(n, false)
-		params = slices.DeleteFunc(all, func(p string) bool { return strings.HasPrefix(p, "$"+n.Key[0]+":") })
+		params = all
 		body = "update " + n.Name + " set { " + strings.Join(sets, ", ") + " }"
 	}
-	return "query q(" + strings.Join(params, ", ") + ") { match { " + match + " } { " + body + " where " + n.Key[0] + " = " + v + "." + n.Key[0] + " } }"
+	return "query q(" + strings.Join(params, ", ") + ") { match { " + match + " " + v + "." + n.Key[0] + " = $" + n.Key[0] + " } { " + body + " where " + n.Key[0] + " = " + v + "." + n.Key[0] + " } }"
 }
 
 // changeNode returns a mutation of nodes of one type: the properties that it needs or the text names are parameters,

@@ -46,7 +46,7 @@ func (r *rewriter) call(name string) string {
 	if distinct {
 		out = name + "(distinct " + strings.Join(args, ", ") + ")"
 	} else {
-		out = apply(name, args)
+		out = r.apply(name, args)
 	}
 	if r.is("filter", "(", "where") {
 		out = r.filtered(name, args, distinct)
@@ -264,7 +264,7 @@ func (r *rewriter) walked(name string) (out string, ok bool) {
 }
 
 // apply writes a call of a function of any of the languages.
-func apply(name string, args []string) string {
+func (r *rewriter) apply(name string, args []string) string {
 	switch {
 	case name == "round" && len(args) == 2:
 		if len(args[1]) != 1 || args[1] < "0" || args[1] > "6" {
@@ -274,7 +274,9 @@ func apply(name string, args []string) string {
 		return "round(" + tight(args[0]) + " * " + factor + ") / " + factor
 	case name == "concat" && len(args) > 0:
 		for i, a := range args {
-			args[i] = tight(a)
+			if args[i] = tight(a); r.nullable(a) { // which concat takes as an empty text
+				args[i] = "coalesce(" + a + ", \"\")"
+			}
 		}
 		return strings.Join(args, " + ")
 	case (name == "substr" || name == "mid") && len(args) == 3: // counted from 1
@@ -313,6 +315,9 @@ func tight(e string) string {
 func lessOne(e string) string {
 	if len(e) == 1 && e[0] >= '1' && e[0] <= '9' {
 		return string(e[0] - 1)
+	}
+	if strings.HasPrefix(e, "-") {
+		panic(giveUp{}) // it counts from the end
 	}
 	return tight(e) + " - 1"
 }

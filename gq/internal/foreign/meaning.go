@@ -33,6 +33,9 @@ func (m *multiplicity) values(read *syntax.Read) {
 	grouped := slices.ContainsFunc(read.Returns, func(p *syntax.Projection) bool {
 		return len(callsOf([]syntax.Operand{p.Expr}, isAggregate)) == 0
 	})
+	if first := m.r.tokens[0]; grouped && first.are("select") && len(m.r.groups) == 0 && !m.r.staged && len(callsOf(resultsOf(read), isAggregate)) > 0 {
+		panic(giveUp{}) // without GROUP BY there is one row, even of an empty table
+	}
 	for _, p := range read.Returns {
 		m.value(p.Expr, nil, !sql, !grouped)
 		if c, ok := p.Expr.(*syntax.Call); ok && p.Alias == nil && m.sums(c, !sql, !grouped) {
@@ -142,6 +145,10 @@ func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
 	case *syntax.Call:
 		if m.sums(o, cypher, whole) && (call == nil || call.Name.Value != "coalesce") {
 			wrap("coalesce(", ", 0)")
+		}
+	case *syntax.Comparison:
+		if o.Null == nil && m.anyNullable(syntax.Parts(o), nil) && (call == nil || call.Name.Value != "if") {
+			panic(giveUp{}) // with a null it is null there, and false here
 		}
 	case *syntax.Subquery:
 		if cypher && o.Keyword.Value == "sum" && (call == nil || call.Name.Value != "coalesce") {

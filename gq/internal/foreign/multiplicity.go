@@ -67,9 +67,9 @@ func (r *rewriter) exactRows(query string) string {
 		}
 	}, func(syntax.Operand) {})
 	results := resultsOf(read)
-	counted := read.Distinct == nil
+	counted := read.Distinct == nil && !r.pairs
 	if aggregates := callsOf(results, isAggregate); len(aggregates) > 0 {
-		counted = slices.ContainsFunc(aggregates, counts)
+		counted = !r.pairs && slices.ContainsFunc(aggregates, counts)
 	}
 	m.clauses(read.Match, counted)
 	for _, c := range read.Having {

@@ -224,8 +224,7 @@ func (r *rewriter) edgeSelect(left string) cond {
 	return cond{op: "exists", subs: []cond{leaf(rel.clause(node, edge, "")), c}}
 }
 
-// identifiers changes strings in double quotes to words in a text of SQL if they are names of the schema:
-// SQL writes strings in single quotes, and names in double quotes.
+// identifiers changes strings in double quotes to words in a text of SQL if they are names of the schema or of the text: SQL writes strings in single quotes, and names in double quotes.
 func (r *rewriter) identifiers() {
 	if !r.isOne("select", "update", "insert", "delete", "with") {
 		return
@@ -244,6 +243,11 @@ func (r *rewriter) identifiers() {
 		}
 	}
 	r.tokens = slices.Clone(r.tokens)
+	for i, t := range r.tokens {
+		if i > 0 && r.tokens[i-1].are("as") || tokens(r.tokens[i+1:]).are(".") {
+			names[plain(t.text)] = true
+		}
+	}
 	for i, t := range r.tokens {
 		if t.kind == text && t.double && names[plain(t.text)] && wordLen(t.text) == len(t.text) {
 			r.tokens[i].kind = word

@@ -101,7 +101,7 @@ func (r *rewriter) checkStage() {
 		r.groupsBeforeMatch()
 	}
 	r.rebound()
-	if r.early || slices.ContainsFunc(r.dropped, r.mentions) {
+	if r.early || r.pairs || slices.ContainsFunc(r.dropped, r.mentions) {
 		panic(giveUp{})
 	}
 }
@@ -190,6 +190,7 @@ func (r *rewriter) keepDistinct(kept []string) {
 			rest = append(rest, c)
 		}
 	}
+	r.pairs = r.pairs || slices.ContainsFunc(mine, func(c cond) bool { return traversed.MatchString(c.text) })
 	if len(rest) == 0 {
 		return
 	}

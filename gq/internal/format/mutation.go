@@ -34,6 +34,9 @@ func (b *builder) statement(st syntax.Statement) {
 			b.take(spaced) // insert
 		}
 		b.take(spaced)
+		if st.New {
+			b.take(spaced)
+		}
 		b.assigns(st.Set)
 	case *syntax.Update:
 		b.take(soft)

@@ -92,6 +92,7 @@ var productions = []struct{ name, file, cramped, want string }{
 		body("match { $a: A } return { if($a.b > 1, \"x\", ($a.c contains (\"y\" + $d))) as c }")},
 	{"blocks as values", "x.gq", body("match{$a:A(exists{$a b{ 1,2 }$c})=$a.d $a.b in( $x )}return{exists{$a b $c not{$c d $_}}as c,if( any{$a.b is null $a.c=1},1,2 )as d}order{not{$a b $_}desc}"),
 		body("match { $a: A (exists { $a b{1,2} $c }) = $a.d $a.b in ($x) } return { exists { $a b $c not { $c d $_ } } as c, if(any { $a.b is null $a.c = 1 }, 1, 2) as d } order { not { $a b $_ } desc }")},
+	{"insert new", "x.gq", body("$n=insert  new A{a:1}insert new B{new:$new}"), body("$n = insert new A { a: 1 } insert new B { new: $new }")},
 	{"upsert", "x.gq", body("$n=upsert A{a:a+1}update B set{c:1}where from=A(\"k\",$x)and to in $l return{$n.id as i}"), body("$n = upsert A { a: a + 1 } update B set { c: 1 } where from = A(\"k\", $x) and to in $l return { $n.id as i }")},
 	{"match block", "x.gq", body("match{$p:P}order{$p.a desc}limit 3{delete A where a=$p.a insert B{b:$p.b}}"), "query q() {\n  match { $p: P } order { $p.a desc } limit 3 {\n    delete A where a = $p.a\n    insert B { b: $p.b }\n  }\n}"},
 	{"list block", "x.gq", body("for $x in $l{insert A{a:$x}}"), "query q() {\n  for $x in $l {\n    insert A { a: $x }\n  }\n}"},

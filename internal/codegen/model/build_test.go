@@ -193,6 +193,7 @@ func TestHints(t *testing.T) {
 		{`{ insert Keyed { slug: $s } }`, false, true, true},
 		{`{ insert Keyed { slug: $s, at: now() } }`, false, true, false},
 		{`{ insert Keyed { slug: $s, at: now() - days(1) } }`, false, true, false},
+		{`{ insert new Keyed { slug: $s } }`, false, false, false},
 		{`{ insert Plain { text: $s } }`, false, false, false},
 		{`{ insert Links { from: $s, to: $s } }`, false, false, false},
 		{`{ insert Keyed { slug: $s } insert Links { from: $s, to: $s } }`, false, true, false},

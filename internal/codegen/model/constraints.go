@@ -27,8 +27,12 @@ func constraintLine(q *plan.Query, s *catalog.Schema) string {
 				break
 			}
 			n := s.Node(st.Type)
-			if len(n.Key) > 0 && !st.Upsert {
-				c.add("%s with the same %s is replaced%s", one(n.Name), strings.Join(n.Key, " and "), c.replacement(n, st))
+			switch key := strings.Join(n.Key, " and "); {
+			case key == "" || st.Upsert:
+			case st.New:
+				c.add("the call fails if %s with the same %s exists", one(n.Name), key)
+			default:
+				c.add("%s with the same %s is replaced%s", one(n.Name), key, c.replacement(n, st))
 			}
 			c.node(n, st.Set)
 		case plan.Update:

@@ -33,6 +33,8 @@ edge Any: A -> B
 func TestConstraintLine(t *testing.T) {
 	tests := []struct{ body, want string }{
 		{`insert A { slug: $s }`, "an A with the same slug is replaced"},
+		{`insert new A { slug: $s } insert Any { from: $s, to: $t }`, "the call fails if an A with the same slug exists; Any goes to an existing B"},
+		{`insert new B { text: $s }`, ""},
 		{`insert A { slug: $s, size: $s, n: $n, code: $s }`, "an A with the same slug is replaced; A.size is one of s, l; A.n is from 1 to 10; A.code matches /^x/; code of an A is unique"},
 		{`update A set { n: $n, size: "s" } where slug = $s`, "A.n is from 1 to 10"},
 		{`update A set { n: $n + 1, size: coalesce($s, "s"), code: "x" + "y" } where slug = $s`, "A.size is one of s, l; A.n is from 1 to 10"},
@@ -75,6 +77,7 @@ func TestConstraintLineIsTrue(t *testing.T) {
 	}
 	for _, body := range []string{
 		`insert A { slug: $s }`,
+		`insert new A { slug: $s }`,
 		`insert A { slug: $s } insert Sole { from: $s, to: $t }`,
 		`insert Sole { from: $s, to: $t } insert A { slug: $s }`,
 		`delete Sole where from = $s insert A { slug: $s } insert Sole { from: $s, to: $t }`,
@@ -102,7 +105,7 @@ func TestConstraintLineIsTrue(t *testing.T) {
 			fails = fails || err != nil
 		}
 		line := pkg.Queries()[0].Tool.Description
-		if says := strings.Contains(line, "then the call fails"); says != fails {
+		if says := strings.Contains(line, "the call fails"); says != fails {
 			t.Errorf("%s: a call fails: %t, and the description is %q", body, fails, line)
 		}
 		g.Close()

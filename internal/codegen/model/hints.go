@@ -7,8 +7,8 @@ import (
 
 // hints returns the tool annotations of a query. A read is read-only. A mutation is destructive if
 // it has an update, a delete, an upsert or a block, or an insert of a keyed node, because such an
-// insert replaces an existing node with the same key. A mutation is idempotent if it has only
-// upserts and inserts of keyed nodes, and uses neither the current time nor old values. The
+// insert replaces an existing node with the same key, unless it is an insert new. A mutation is idempotent if it has only
+// upserts and such inserts of keyed nodes, and uses neither the current time nor old values. The
 // argument `override`, which comes from @mcp, replaces the computed value of `idempotent`.
 func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destructive, idempotent bool) {
 	if q.Mutation == nil {
@@ -18,7 +18,7 @@ func hints(q *plan.Query, s *catalog.Schema, override *bool) (readOnly, destruct
 		for _, st := range q.Mutation.Statements {
 			switch st := st.(type) {
 			case plan.Insert:
-				found := st.Upsert || st.Entity == plan.Node && s.Node(st.Type) != nil && len(s.Node(st.Type).Key) > 0
+				found := st.Upsert || !st.New && st.Entity == plan.Node && s.Node(st.Type) != nil && len(s.Node(st.Type).Key) > 0
 				destructive = destructive || found
 				idempotent = idempotent && found && !varies(st)
 			case plan.Update, plan.Delete, plan.ForEach:

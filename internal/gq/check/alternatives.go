@@ -1,11 +1,13 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
@@ -13,8 +15,8 @@ import (
 // These edges are the alternatives of the traversal.
 
 // alternatives resolves the edges of a traversal. If one of them is unknown, alternatives reports a
-// fault and returns nil.
-func (c *checker) alternatives(t *syntax.Traversal) []*catalog.Edge {
+// fault and returns nil. The scope has the variables whose types are known.
+func (c *checker) alternatives(t *syntax.Traversal, sc *scope) []*catalog.Edge {
 	edges := make([]*catalog.Edge, 0, (len(t.Choice)+1)/2)
 	known := true
 	seen := map[*catalog.Edge]bool{}
@@ -23,7 +25,7 @@ func (c *checker) alternatives(t *syntax.Traversal) []*catalog.Edge {
 		e := c.schema.Edge(name.Value)
 		switch {
 		case e == nil:
-			c.fault(UnknownEdge, syntax.SpanOf(name), c.suggestEdge(name.Value), "unknown edge %s", name.Value)
+			c.fault(UnknownEdge, syntax.SpanOf(name), c.suggestEdge(name.Value, t, sc), "unknown edge %s", name.Value)
 			known = false
 			continue
 		case seen[e]:
@@ -157,11 +159,51 @@ func (c *checker) chain(edges []*catalog.Edge, types map[string]bool, back bool)
 // maxEdgeNames bounds the number of edges that a help line lists.
 const maxEdgeNames = 8
 
-// suggestEdge returns help for the name of an edge that does not exist: the nearest name, or the names of all edges if
-// they are few.
-func (c *checker) suggestEdge(name string) string {
+// suggestEdge returns help for the name of an edge that does not exist: the nearest name, or the names of the edges that
+// can join the two ends of the traversal.
+func (c *checker) suggestEdge(name string, t *syntax.Traversal, sc *scope) string {
+	if fitting := c.fittingEdges(t, sc); len(fitting) > 0 && len(fitting) < len(c.schema.Edges) && c.hints < maxHints {
+		if n := diag.Nearest(name, fitting); n != "" {
+			return "did you mean " + n + "?"
+		}
+		if diag.Nearest(name, edgeNames(c.schema)) == "" {
+			c.hints++
+			if len(fitting) == 1 {
+				return "write " + fitting[0] + ", the only edge that fits here"
+			}
+			more := ""
+			if n := len(fitting) - maxEdgeNames; n > 0 {
+				more, fitting = fmt.Sprintf(" and %d more", n), fitting[:maxEdgeNames]
+			}
+			return "the edges that fit here are " + strings.Join(fitting, ", ") + more
+		}
+	}
 	if help := c.suggest(name, func() []string { return edgeNames(c.schema) }); help != "" || len(c.schema.Edges) == 0 || len(c.schema.Edges) > maxEdgeNames {
 		return help
 	}
 	return "the edges are called " + strings.Join(edgeNames(c.schema), ", ")
+}
+
+// fittingEdges lists the names of the edges that can join the two ends of a traversal, in one direction or the other. An
+// end whose type is not known fits every edge.
+func (c *checker) fittingEdges(t *syntax.Traversal, sc *scope) (names []string) {
+	if c.hints >= maxHints {
+		return nil
+	}
+	var ends [2]map[string]bool // nil for an end of an unknown type
+	for i, v := range [2]syntax.Token{t.From, t.To} {
+		if id, ok := sc.find(v.Value[1:]); ok && c.read.Vars[id].Entity.IsNode() && c.read.Vars[id].Type != "" {
+			ends[i] = c.typeSet(typeOfVar(c.read.Vars[id]))
+		}
+	}
+	fits := func(e *catalog.Edge, to bool, end map[string]bool) bool {
+		return end == nil || c.among(endOf(e, to), end)
+	}
+	c.step(len(c.schema.Edges))
+	for _, e := range c.schema.Edges {
+		if fits(e, false, ends[0]) && fits(e, true, ends[1]) || fits(e, true, ends[0]) && fits(e, false, ends[1]) {
+			names = append(names, lowerFirst(e.Name))
+		}
+	}
+	return names
 }

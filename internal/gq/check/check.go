@@ -3,6 +3,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,6 +119,7 @@ type checker struct {
 	failed      map[string]bool // names of the columns that have been reported
 	info        *Info           // facts for the linter
 	faults      diag.List       // diagnostics in the order of discovery
+	wanted      string          // the type that an undeclared parameter should have; empty for String
 	hints       int             // number of suggestions looked up
 	steps       int             // number of visits of syntax nodes and names
 	meter       *work.Meter     // counts the work; nil for no limits
@@ -286,7 +288,20 @@ func (c *checker) suggestParam(name string) string {
 	if n := c.nearest(name, c.paramNames); n != "" {
 		return "did you mean $" + n + "?"
 	}
-	return "declare it: ($" + name + ": String)"
+	return "declare it: ($" + name + ": " + cmp.Or(c.wanted, value.String.String()) + ")"
+}
+
+// paramType returns the text of the type of a parameter for values of a property. A parameter cannot be an enum.
+func paramType(of value.Type) string {
+	of.Enum = nil
+	return withoutNull(of)
+}
+
+// wanting calls f, which resolves a parameter that should have the type t.
+func (c *checker) wanting(t string, f func()) {
+	c.wanted = t
+	f()
+	c.wanted = ""
 }
 
 // paramNames returns the names of the parameters, without $.

@@ -241,7 +241,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 		ok = c.checkFit(value.Of(value.DateTime), want, p, v.Span())
 	case *syntax.VarRef:
 		var t typed
-		if t, ok = c.param(v.Tokens[0]); ok {
+		if c.wanting(paramType(want), func() { t, ok = c.param(v.Tokens[0]) }); ok {
 			cmp.Right = t.expr
 			ok = c.checkFit(t.typ, want, p, v.Span())
 		}

@@ -162,7 +162,7 @@ func (c *checker) declareSteps(clauses []syntax.Clause, sc *scope) map[*syntax.T
 		}
 		st := &step{src: t, edgeVar: plan.NoVar}
 		steps[t] = st
-		st.edges = c.alternatives(t)
+		st.edges = c.alternatives(t, sc)
 		if t.EdgeVar != nil {
 			st.edgeVar = c.edgeVar(*t.EdgeVar, st, sc)
 		}

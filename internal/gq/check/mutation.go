@@ -117,7 +117,7 @@ func (c *checker) insert(st *syntax.Insert) (plan.Insert, bool) {
 	if !ok {
 		return plan.Insert{}, false
 	}
-	ins := plan.Insert{Entity: t.entity, Type: t.name, Upsert: st.Upsert()}
+	ins := plan.Insert{Entity: t.entity, Type: t.name, Upsert: st.Upsert(), New: st.New}
 	if len(st.Set) == 0 {
 		c.fault(UnknownTarget, st.Span(), "", "the %s of %s assigns no property", st.Verb.Value, t.name)
 		return ins, false
@@ -402,7 +402,9 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 	ok := true
 	switch v := p.Value.(type) {
 	case *syntax.Literal, *syntax.Now, *syntax.VarRef, *syntax.PropRef, *syntax.NodeKey:
-		right, ok = c.operand(p.Value, nil)
+		want := pred.Type.Elem()
+		want.List = pred.Op == plan.In
+		c.wanting(paramType(want), func() { right, ok = c.operand(p.Value, nil) })
 	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
 		right, ok = c.argument(v, nil)
 	case *syntax.AliasRef, *syntax.Condition, *syntax.Subquery, *syntax.FieldRef:

@@ -125,8 +125,10 @@ func (c *checker) paramValue(p *plan.Param, a *syntax.ParamAnnotation) {
 // limitBy resolves the parameter in the limit of a read.
 func (c *checker) limitBy(t syntax.Token) {
 	at := syntax.SpanOf(t)
-	found, ok := c.param(t)
-	if !ok {
+	const small = "I32 @range(1..100) @default(20)"
+	var found typed
+	var ok bool
+	if c.wanting(small, func() { found, ok = c.param(t) }); !ok {
 		return
 	}
 	ref := found.expr.(plan.ParamRef)
@@ -134,7 +136,7 @@ func (c *checker) limitBy(t syntax.Token) {
 	if c.badParams[ref.Index] {
 		return // the faults of its annotations are already reported
 	}
-	form := "declare it as $" + p.Name + ": I32 @range(1..100) @default(20)"
+	form := "declare it as $" + p.Name + ": " + small
 	switch {
 	case p.Type.Kind != value.I32 || p.Type.List:
 		c.fault(BadLimit, at, form, "the limit $%s is %s, want I32", p.Name, p.Type)

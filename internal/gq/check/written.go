@@ -22,7 +22,9 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 	case *syntax.Now:
 		return plan.Now{}, c.checkFit(value.Of(value.DateTime), p.Type, p, o.Span())
 	case *syntax.VarRef, *syntax.PropRef, *syntax.AliasRef:
-		t, ok := c.operand(o, nil)
+		var t typed
+		var ok bool
+		c.wanting(paramType(p.Type), func() { t, ok = c.operand(o, nil) })
 		at := o.Source().Span()
 		if ok && t.node != "" {
 			c.fault(BadValue, at, "write "+o.Source().Tokens[0].Value+".id for its id", "a %s node is not a value of %s", t.node, p.Name)

@@ -24,7 +24,7 @@ func hardCoded(p *queryPass) {
 func upsertClears(p *queryPass) {
 	for _, w := range p.written() {
 		ins, ok := w.st.(plan.Insert)
-		if !ok || ins.Entity != plan.Node || ins.Upsert {
+		if !ok || ins.Entity != plan.Node || ins.Upsert || ins.New {
 			continue
 		}
 		n := p.in.Schema.Node(ins.Type)
@@ -39,7 +39,7 @@ func upsertClears(p *queryPass) {
 		}
 		if len(cleared) > 0 {
 			at := w.tree.(*syntax.Insert).Type
-			p.report(syntax.SpanOf(at), "assign them, or write upsert to keep them", nil,
+			p.report(syntax.SpanOf(at), "assign them, or write upsert to keep them, or insert new to refuse a node that exists", nil,
 				"if the key exists, the insert of %s sets %s to null", ins.Type, strings.Join(cleared, ", "))
 		}
 	}

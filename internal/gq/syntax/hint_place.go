@@ -93,7 +93,7 @@ func settingInside(before []Token, bracket, outer string) string {
 		return inMatch
 	case outer == inBody && (word(1) == "match" || word(1) == "return" || word(1) == "order"):
 		return word(1)
-	case outer == inBody && (word(1) == "set" || word(2) == "insert" || word(2) == "upsert"):
+	case outer == inBody && (word(1) == "set" || word(2) == "insert" || word(2) == "upsert" || word(2) == "new" && word(3) == "insert"):
 		return inAssigns
 	case outer == inBody && (last.Value == "}" || last.Value == "]" || word(2) == "limit" || word(2) == "in"):
 		return inBody // the statements of a block

@@ -23,13 +23,14 @@ type Mutation struct {
 // Statement is one of *Insert, *Update, *Delete, *MatchBlock and *ListBlock.
 type Statement interface{ statement() }
 
-// Insert adds a node or an edge. An upsert changes it instead if it exists.
+// Insert adds a node or an edge. An upsert changes it instead if it exists, and an insert new fails.
 type Insert struct {
 	Range
-	Name *Token    `parser:"( @Var '=' )?"`          // the variable that names the entity, or nil
-	Verb Token     `parser:"@('insert' | 'upsert')"` // insert or upsert
-	Type Token     `parser:"@TypeName"`              // name of the node or edge type
-	Set  []*Assign `parser:"'{' @@* '}'"`            // the assignments
+	Name *Token    `parser:"( @Var '=' )?"`           // the variable that names the entity, or nil
+	Verb Token     `parser:"( @'upsert' | @'insert'"` // insert or upsert
+	New  bool      `parser:"@'new'? )"`               // insert new: refuse an entity that exists
+	Type Token     `parser:"@TypeName"`               // name of the node or edge type
+	Set  []*Assign `parser:"'{' @@* '}'"`             // the assignments
 }
 
 // Upsert reports whether the statement is an upsert.

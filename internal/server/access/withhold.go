@@ -107,7 +107,7 @@ func withheld(err error, from origin) error {
 		}
 		return short
 	case from == fromBoth && errors.As(err, &taken):
-		return &engine.KeyConflict{Entity: taken.Entity, Type: taken.Type}
+		return &engine.KeyConflict{Entity: taken.Entity, Type: taken.Type, Keyed: taken.Keyed}
 	case errors.As(err, &one):
 		return withheldViolation(one, from)
 	}

@@ -50,7 +50,7 @@ func statusOf(v any) any {
 		}
 	}
 	return &ProposalStatus{ID: p.ID, State: p.State, Source: p.Source, Target: p.Target, Digest: p.Digest, ConflictCount: p.ConflictCount, ApprovedBy: p.ApprovedBy,
-		FailedChecks: failed, Blockers: p.Blockers}
+		FailedChecks: failed, Blockers: p.Blockers, Notes: p.Notes}
 }
 
 // proposalSubmit returns the tool proposal_submit.
@@ -306,11 +306,9 @@ func proposalResolve() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return shaped(operations.ChangeProposal(id, body), func(v any) any {
-				status := statusOf(v).(*ProposalStatus)
-				status.Notes = o.Unguarded("digest")
-				return status
-			}), nil
+			call := operations.ChangeProposal(id, body)
+			call.Notes = o.Unguarded("digest")
+			return shaped(call, statusOf), nil
 		},
 	}
 }

@@ -105,8 +105,8 @@ func mutate() tool.Tool {
 				"query add($name: String) { insert Person { name: $name } insert Knows { from: \"ada\", to: $name } }\n" +
 				"query birthday($name: String, $age: I32) { update Person set { age: $age } where name = $name }\n" +
 				"query remove($name: String) { delete Person where name = $name }\n\n" +
-				"Inserting a node whose key exists replaces its whole row; upsert keeps what it leaves out. Deleting a node deletes its edges. " +
-				"The statements of a query run in order; match { … } { … } and for $x in $list { … } run some for each match or element.",
+				"If the key of a node exists, insert replaces the row, insert new fails, and upsert keeps what it leaves out. Deleting a node deletes its edges. " +
+				"Statements run in order; match { … } { … } and for $x in $list { … } run some for each match or element.",
 			InputSchema:  jsonschema.Input(reflect.TypeFor[mutateArgs]()),
 			OutputSchema: jsonschema.AnyMutationOutput(),
 			Destructive:  true,

@@ -130,30 +130,34 @@ func (e *Writer) objectWithin(keys []columnKey, cols []engine.Column, i int) (si
 // FirstRows returns the first rows of a result as JSON objects: at most maxRows rows, and only while
 // they have at most maxBytes together. The result `more` reports whether there are further rows.
 func FirstRows(ctx context.Context, r engine.Result, maxRows, maxBytes int) (rows []json.RawMessage, more bool, err error) {
-	rows, _, more, err = BothFirstRows(ctx, r, maxRows, maxBytes)
-	return rows, more, err
+	forms, more, err := FirstRowsAs(ctx, r, maxRows, maxBytes, Options{})
+	return forms[0], more, err
 }
 
-// BothFirstRows is like FirstRows. The result `exact` has the same rows with all 64-bit integers as strings.
-func BothFirstRows(ctx context.Context, r engine.Result, maxRows, maxBytes int) (rows, exact []json.RawMessage, more bool, err error) {
+// FirstRowsAs is like FirstRows. It returns the same rows with each of the options. The rows with the first options
+// have at most maxBytes.
+func FirstRowsAs(ctx context.Context, r engine.Result, maxRows, maxBytes int, options ...Options) (forms [][]json.RawMessage, more bool, err error) {
+	forms = make([][]json.RawMessage, len(options))
 	keys := columnKeys(r.Columns())
 	for {
 		b, err := r.Next(ctx)
 		if b == nil || err != nil {
-			return rows, exact, false, err
+			return forms, false, err
 		}
 		for i := range b.Len {
-			if len(rows) == maxRows || least(keys, b.Columns, i) > maxBytes {
-				return rows, exact, true, nil
+			if len(forms[0]) == maxRows || least(keys, b.Columns, i) > maxBytes {
+				return forms, true, nil
 			}
-			e := &Writer{}
-			e.object(keys, b.Columns, i)
-			if maxBytes -= len(e.buf); maxBytes < 0 {
-				return rows, exact, true, nil
+			for k, o := range options {
+				e := &Writer{enc: o}
+				e.object(keys, b.Columns, i)
+				if k == 0 {
+					if maxBytes -= len(e.buf); maxBytes < 0 {
+						return forms, true, nil
+					}
+				}
+				forms[k] = append(forms[k], e.buf)
 			}
-			strings := &Writer{enc: Options{StringIntegers: true}}
-			strings.object(keys, b.Columns, i)
-			rows, exact = append(rows, e.buf), append(exact, strings.buf)
 		}
 	}
 }

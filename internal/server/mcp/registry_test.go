@@ -47,6 +47,7 @@ func TestGates(t *testing.T) {
 			{"resources/list", "resources/read", `"uri":"X"`, "test://one", `the text of test://one`},
 			{"resources/templates/list", "resources/read", `"uri":"X"`, "test://many/7", `the text of test://many/7`},
 			{"prompts/list", "prompts/get", `"name":"X","arguments":{"who":"ada"}`, "greeting", `Greet ada`},
+			{"prompts/list", "prompts/get", `"name":"X","arguments":"{\"who\":\"ada\"}"`, "greeting", `Greet ada`},
 		} {
 			listed := strings.TrimSuffix(tt.name, "/7")
 			with := func(name string) string { return message(version, tt.call, strings.Replace(tt.params, "X", name, 1)) }

@@ -94,8 +94,11 @@ func checkResults(env *tool.Env, outcomes []tool.CheckOutcome) []client.CheckRes
 		}
 		w.Query, w.MoreRows = info.Name, o.More
 		rows := o.Rows
-		if env.StringIntegers {
+		switch {
+		case env.StringIntegers:
 			rows = o.Exact
+		case env.SafeIntegers:
+			rows = o.Safe
 		}
 		for _, row := range rows {
 			w.Rows = append(w.Rows, client.Row(row))

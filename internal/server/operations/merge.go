@@ -2,9 +2,7 @@ package operations
 
 import (
 	"context"
-	"errors"
 
-	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -72,53 +70,6 @@ func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.Merge
 		return nil, asArgument("source", err)
 	}
 	return r, nil
-}
-
-// MergeAway merges like Merge and also returns the call that deletes the source afterwards.
-// That call does not delete a source that got more commits since the merge. If a merge is
-// repeated with its idempotency key, the source may no longer exist, or may be a new branch
-// of the same name.
-func (c *MergeBranches) MergeAway(ctx context.Context, env *tool.Env) (r *engine.MergeResult, gone *DeleteBranch, err error) {
-	gone = &DeleteBranch{Name: c.Source}
-	before, err := env.Graph.Commits(ctx, c.Source, engine.CommitRange{Limit: 1})
-	var missing *engine.NotFound
-	if err != nil && !errors.As(err, &missing) {
-		return nil, nil, err
-	}
-	if r, err = c.Merge(ctx, env); err != nil {
-		return nil, nil, err
-	}
-	switch {
-	case r.Commit != nil && len(r.Commit.Parents) == 2:
-		gone.At = r.Commit.Parents[1]
-	case len(before) > 0:
-		gone.At = before[0].ID
-	}
-	return r, gone, nil
-}
-
-// Merged returns the answer of REST to the merge, before its source is deleted.
-func (c *MergeBranches) Merged(env *tool.Env, r *engine.MergeResult) *client.MergeAnswer {
-	return &client.MergeAnswer{
-		Source: env.Branch(c.Source), Target: env.Branch(c.Target), Outcome: r.Outcome.String(), AffectedNodes: r.Nodes, AffectedEdges: r.Edges,
-		GraphCommitID: encoding.OrNil(encoding.CommitID(r.Commit)), ActorID: encoding.OrNil(env.Actor), DryRun: c.Options.DryRun,
-	}
-}
-
-// Done converts the error of the deletion after a merge. A branch that is already deleted
-// is a success. A branch with further commits is kept, and the error is an
-// *engine.Conflict.
-func (c *DeleteBranch) Done(err error) error {
-	var missing *engine.NotFound
-	var closed *engine.DraftClosed // the merge has ended the draft
-	var written *engine.PreconditionFailed
-	switch {
-	case errors.As(err, &missing), errors.As(err, &closed):
-		return nil
-	case errors.As(err, &written):
-		return &engine.Conflict{Reason: "branch " + c.Name + " is at commit " + written.Actual + ", but only commit " + written.Expected + " is merged; merge the later commits, then delete the branch"}
-	}
-	return err
 }
 
 // Outcome returns the outcome of a merge with the given answer.

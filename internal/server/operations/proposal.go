@@ -22,6 +22,9 @@ import (
 // no grants beforehand, and asks the policy while it runs. If the caller may not read one of the
 // branches, the error is the same *engine.NotFound as for a proposal that does not exist.
 type Proposal struct {
+	// Notes are the notes of the answer about conditions that the caller sent as null.
+	Notes []string
+
 	grants []tool.Grant
 	writes bool     // the call may change a proposal or a branch
 	step   Step     // what the call does to a proposal; empty for a read
@@ -43,10 +46,16 @@ func (c *Proposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 		}
 	}
 	out, err := c.run(ctx, env)
-	if err == nil && c.step == StepSubmit {
-		c.logged = out.Value.(*client.ProposalAnswer).ID
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	if p, ok := out.Value.(*client.ProposalAnswer); ok {
+		p.Notes = c.Notes
+		if c.step == StepSubmit {
+			c.logged = p.ID
+		}
+	}
+	return out, nil
 }
 
 // Step is what a call does to a proposal. The texts are in the audit log.

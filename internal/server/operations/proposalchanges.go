@@ -46,8 +46,8 @@ func (p changePhase) within(r engine.ChangeRange) (part engine.ChangeRange, ok b
 }
 
 // ListProposalChanges returns the call that lists a page of the changes of a proposal: what its merge changes
-// on the target, and what the source has changed without an effect there. While there is no result of the
-// merge, it lists what the source has changed since the merge base. The list has new and deleted nodes, then
+// on the target, or has changed there, and what the source has changed without an effect there. While there is no
+// result of the merge, it lists what the source has changed since the merge base. The list has new and deleted nodes, then
 // changed nodes, then edges. The argument `token` is the page token, or empty for the first page. A page token
 // contains the ids of the compared commits, so that all pages compare the same commits. The answer is a
 // *client.ProposalChanges.
@@ -61,7 +61,7 @@ func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposa
 		if err != nil {
 			return nil, err
 		}
-		l := &proposedChanges{graph: env.Graph, resolutions: p.Resolutions}
+		l := &proposedChanges{graph: env.Graph, proposal: p}
 		l.source, l.target = proposalTargets(p)
 		if token != "" {
 			if err := l.open(env, token, id); err != nil {
@@ -103,7 +103,7 @@ type proposedChange struct {
 // proposedChanges is a page of the changes of a proposal.
 type proposedChanges struct {
 	graph          engine.Graph
-	resolutions    []engine.Resolution
+	proposal       *engine.Proposal
 	source, target engine.Target         // the compared states; after start, commits
 	base           string                // the id of the merge base
 	result         engine.Preview        // the result of the merge; nil if there is none
@@ -126,7 +126,7 @@ func (l *proposedChanges) open(env *tool.Env, token, id string) error {
 	if len(parts) < 4 {
 		return tool.BadPageToken("comes from another version of the server")
 	}
-	if parts[1] != resolutionsDigest(l.resolutions) {
+	if parts[1] != resolutionsDigest(l.proposal.Resolutions) {
 		return tool.BadPageToken("comes from before another resolution of a conflict")
 	}
 	var ok bool
@@ -151,18 +151,23 @@ func resolutionsDigest(all []engine.Resolution) string {
 // seal returns the token of the page that follows after a change.
 func (l *proposedChanges) seal(env *tool.Env, id string, last *proposedChange) string {
 	return env.SealPage(pagetoken.Place{List: pagetoken.ProposalChanges, Branch: id, Commit: l.source.Commit,
-		After: strings.Join([]string{l.target.Commit, resolutionsDigest(l.resolutions), strconv.Itoa(last.phase), positionText(last.Position())}, "/")})
+		After: strings.Join([]string{l.target.Commit, resolutionsDigest(l.proposal.Resolutions), strconv.Itoa(last.phase), positionText(last.Position())}, "/")})
 }
 
-// start finds the commits to compare, and computes the result of the merge. There is none if the merge has
-// conflicts without a resolution, or if the two states cannot be merged.
+// start finds the commits to compare, and the result of the merge. There is none if the merge has conflicts without a
+// resolution, or if the two states cannot be merged. The result of a merge that was made is the state of its commit.
 func (l *proposedChanges) start(ctx context.Context) error {
 	c, err := l.graph.Compare(ctx, l.source, l.target, engine.CompareOptions{ListOnly: true})
 	if err != nil {
 		return err
 	}
 	l.source, l.target, l.base = engine.Target{Commit: c.Source.ID}, engine.Target{Commit: c.Target.ID}, c.Base.ID
-	l.result, err = l.graph.Preview(ctx, l.source, l.target, l.resolutions)
+	merged, resolutions := l.source, l.proposal.Resolutions
+	if p := l.proposal; p.Merge != "" && l.source.Commit == p.Head && l.target.Commit == p.TargetHead {
+		// The merge commit descends from the target, so that a merge of it into the target has its state as the result.
+		merged, resolutions = engine.Target{Commit: p.Merge}, nil
+	}
+	l.result, err = l.graph.Preview(ctx, merged, l.target, resolutions)
 	if errors.As(err, new(*engine.MergeConflicts)) || errors.As(err, new(*engine.SchemasDiverge)) || errors.As(err, new(*engine.BadArgument)) {
 		l.result, err = nil, nil
 	}

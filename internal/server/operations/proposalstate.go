@@ -29,7 +29,8 @@ type comparedProposal struct {
 }
 
 // compareProposal compares the branches of an open proposal, and lists the first conflicts. For a merged
-// or closed proposal, it compares the last commits that the branches had while the proposal was open.
+// or closed proposal, it compares the last commits that the branches had while the proposal was open. For a merged
+// proposal, the changes of the merge are those of the merge commit.
 func compareProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) *comparedProposal {
 	return compareConflicts(ctx, env, p, maxProposalConflicts)
 }
@@ -41,6 +42,11 @@ func compareConflicts(ctx context.Context, env *tool.Env, p *engine.Proposal, mo
 	s.comparison, s.fault = env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions, MaxConflicts: most})
 	if s.fault != nil {
 		s.comparison = &engine.Comparison{Source: engine.Commit{ID: p.Head}, Target: engine.Commit{ID: p.TargetHead}, Base: engine.Commit{ID: p.Base}}
+	} else if p.Merge != "" {
+		var made *engine.Changes
+		if made, s.fault = env.Graph.Changes(ctx, p.Merge, engine.ChangeRange{Limit: 1}); s.fault == nil {
+			s.comparison.MergedNodes, s.comparison.MergedEdges = made.Nodes, made.Edges
+		}
 	}
 	return s
 }
@@ -229,11 +235,15 @@ func (s *comparedProposal) outcome(ctx context.Context) *tool.Outcome {
 // answer returns the answer about the proposal.
 func (s *comparedProposal) answer() *client.ProposalAnswer {
 	p, c := s.proposal, s.comparison
+	nodes, edges := c.Nodes, c.Edges
+	if c.ConflictCount == 0 {
+		nodes, edges = c.MergedNodes, c.MergedEdges
+	}
 	a := &client.ProposalAnswer{
 		ProposalSummary: summary(p), Description: p.Description, MergeCommitID: encoding.OrNil(p.Merge),
 		Resolutions: []client.ProposalResolution{}, Events: []client.ProposalEvent{},
 		SourceCommitID: c.Source.ID, TargetCommitID: c.Target.ID, BaseCommitID: c.Base.ID, Digest: c.Digest,
-		Nodes: client.ChangeCounts(c.Nodes), Edges: client.ChangeCounts(c.Edges), Conflicts: []client.ProposalConflict{}, ConflictCount: c.ConflictCount,
+		Nodes: client.ChangeCounts(nodes), Edges: client.ChangeCounts(edges), Conflicts: []client.ProposalConflict{}, ConflictCount: c.ConflictCount,
 		Checks: checkResults(s.env, s.outcomes), ApprovedBy: s.approvers(), RequestedBy: s.rejecters(), Blockers: s.blockers(),
 	}
 	for _, r := range p.Resolutions {

@@ -66,34 +66,15 @@ func (x *exchange) mergeBranches() error {
 		return err
 	}
 	k := x.runOptions()
-	m := &operations.MergeBranches{Source: b.Source, Target: b.Target, Options: engine.MergeOptions{
+	m := &operations.MergeAndDelete{Delete: b.DeleteBranch, MergeBranches: operations.MergeBranches{Source: b.Source, Target: b.Target, Options: engine.MergeOptions{
 		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: b.DryRun,
-	}}
-	var a *client.MergeAnswer
-	gone := &operations.DeleteBranch{Name: b.Source}
-	call := &operation{of: m, grants: m.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-		r, merged, err := m.MergeAway(ctx, env)
-		if err != nil {
-			return nil, err
-		}
-		gone = merged
-		a = m.Merged(env, r)
-		return m.Outcome(env, r, a), nil
-	}}
-	if b.DeleteBranch {
-		// Check the right to delete before the merge, so that a caller without it merges nothing.
-		call.grants = append(call.grants, gone.Grants()...)
-	}
-	if _, err := x.do(call, encoding.Options{}); err != nil {
+	}}}
+	a, err := m.Do(func(_ string, call tool.Call) error {
+		_, err := x.do(call, encoding.Options{})
 		return err
-	}
-	if b.DeleteBranch && !m.Options.DryRun {
-		_, err := x.do(gone, encoding.Options{})
-		if err = gone.Done(err); err != nil {
-			a.BranchDeleteError = &x.report(err).Body.Message
-		} else {
-			a.BranchDeleted = true
-		}
+	}, func(err error) string { return x.report(err).Body.Message })
+	if err != nil {
+		return err
 	}
 	return x.reply(a)
 }

@@ -5,26 +5,28 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // proposal returns the id of the proposal from the path of the request.
 func (x *exchange) proposal() string { return x.r.PathValue("proposal") }
 
 // put reads the request body into the struct to which `into` points. Then it runs the call that the
-// function `call` returns.
-func (x *exchange) put(into any, call func() tool.Call) error {
+// function `call` returns. The argument `guards` names the members that are conditions of the step: an empty
+// one is refused, and the answer has a note about a null one.
+func (x *exchange) put(into any, call func() *operations.Proposal, guards ...string) error {
 	o, err := x.body(into)
 	if err != nil {
 		return err
 	}
-	if o.Has("digest") {
-		o.Guard("digest")
+	for _, name := range guards {
+		o.Guard(name)
 	}
 	if err := o.Done(); err != nil {
 		return err
 	}
-	return x.answer(call(), encoding.Options{})
+	c := call()
+	c.Notes = o.Unguarded(guards...)
+	return x.answer(c, encoding.Options{})
 }
 
 // listProposals lists the proposals that the caller may read.
@@ -71,23 +73,23 @@ func (x *exchange) runChecks() error {
 // changeProposal changes the title, the description or the resolutions of a proposal.
 func (x *exchange) changeProposal() error {
 	var b client.ProposalChangeBody
-	return x.put(&b, func() tool.Call { return operations.ChangeProposal(x.proposal(), b) })
+	return x.put(&b, func() *operations.Proposal { return operations.ChangeProposal(x.proposal(), b) }, "digest")
 }
 
 // reviewProposal adds the decision or the comment of a reviewer to a proposal.
 func (x *exchange) reviewProposal() error {
 	var b client.ProposalReviewBody
-	return x.put(&b, func() tool.Call { return operations.ReviewProposal(x.proposal(), b) })
+	return x.put(&b, func() *operations.Proposal { return operations.ReviewProposal(x.proposal(), b) }, "digest")
 }
 
 // mergeProposal merges a proposal.
 func (x *exchange) mergeProposal() error {
 	var b client.ProposalMergeBody
-	return x.put(&b, func() tool.Call { return operations.MergeProposal(x.proposal(), b) })
+	return x.put(&b, func() *operations.Proposal { return operations.MergeProposal(x.proposal(), b) }, "digest")
 }
 
 // closeProposal closes a proposal without a merge.
 func (x *exchange) closeProposal() error {
 	var b client.ProposalCloseBody
-	return x.put(&b, func() tool.Call { return operations.CloseProposal(x.proposal(), b) })
+	return x.put(&b, func() *operations.Proposal { return operations.CloseProposal(x.proposal(), b) })
 }

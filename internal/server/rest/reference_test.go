@@ -29,7 +29,8 @@ take the server and the token from the environment:
 
 - Every request may have the header ` + "`X-Timeout-Ms`" + `: how many milliseconds it may take. The part {id} of
   a path is the name of the graph.
-- A member of a body that is null counts as left out. Members of an answer are always there,
+- A member of a body that is null counts as left out. For a digest that is a condition, the answer then has a note, and an
+  empty one is refused. Members of an answer are always there,
   null when empty, unless they are marked as optional.
 - Integers are JSON numbers, also those of 64 bits; a body may spell them as strings.
 - Members, query parameters and media types that are not listed are refused, and so is a member that

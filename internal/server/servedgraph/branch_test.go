@@ -148,7 +148,7 @@ func TestDryLoadFrom(t *testing.T) {
 		return string(a.JSON), nil
 	}
 	got, err := load("trial", "main", true)
-	if want := `{"branch":"trial","base_branch":"main","branch_created":true,"mode":"merge","nodes":[{"name":"Person","entities_loaded":1}],"edges":[],"total_entities":1,"commit":null,"actor_id":"act-writer","dry_run":true}`; err != nil || got != want {
+	if want := `{"branch":"trial","base_branch":"main","branch_created":true,"mode":"merge","nodes":[{"name":"Person","entities_loaded":1}],"edges":[],"total_entities":1,"node_changes":{"inserted":1,"updated":0,"deleted":0},"edge_changes":{"inserted":0,"updated":0,"deleted":0},"commit":null,"actor_id":"act-writer","dry_run":true}`; err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 	if len(graph.made) > 0 {

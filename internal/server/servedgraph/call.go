@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
-	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -115,135 +113,6 @@ func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call t
 // noTimeLimit is implemented by calls that read or write much. The graph's time limit does not
 // apply to them.
 type noTimeLimit interface{ NoTimeLimit() }
-
-// do works like Do but writes to a given writer, so that the calls of a batch share one
-// writer and its limits. If it fails, it resets the writer.
-func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call tool.Call, e *encoding.Writer) (commit string, err error) {
-	mark := e.Mark()
-	ctx, w := g.record.Begin(ctx, actor, name, call, e)
-	settle := g.settler(ctx, call)
-	defer func() {
-		if p := recover(); p != nil {
-			err = &wireerror.Panic{Value: p, Stack: debug.Stack()}
-		} else if settle != nil && !w.Changed() {
-			err = settle(ctx, err)
-		}
-		if err != nil {
-			e.Reset(mark)
-			err = overdue(ctx, err)
-		}
-		w.End(ctx, commit, err)
-	}()
-	wanted := call.Grants()
-	names, err := g.place(ctx, actor, call, wanted)
-	defer names.release()
-	if err != nil {
-		return "", err
-	}
-	grants, err := g.access.Placed(ctx, actor, names.grants(wanted))
-	if err != nil {
-		return "", err
-	}
-	w.RecordGrants(grants)
-	if err := g.access.Require(actor, grants...); err != nil {
-		return "", names.missing(ctx, grants, err)
-	}
-	finish, err := names.begin(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer func() { finish(err) }()
-	graph := g.engine
-	if len(names.names) > 0 {
-		graph = &draftGraph{Graph: g.engine, names: names.Branch}
-	}
-	if names.pending != nil {
-		grants = names.grants(wanted) // on the draft, which now has a name
-	}
-	w.RecordBypass(g.access.Bypassed(grants))
-	texts := g.texts.For(textKey(actor))
-	defer texts.Release()
-	safe, texted := e.Integers()
-	env := &tool.Env{
-		SafeIntegers: safe, StringIntegers: texted,
-		Text: texts.Admit, MaxBytes: e.MaxBytes(),
-		Graph: graph, Drafts: names, Actor: access.IDOf(actor), Groups: access.GroupsOf(actor), AllowedAs: g.access.AllowedAs(actor), Protection: g.protection, Owns: g.owns, InGroup: g.access.InGroupAs(actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
-		Queries: func() []tool.StoredQuery { return g.SeenQueries(ctx, actor) }, RunTool: g.runTool(),
-		MayRead: func() bool { return g.access.MayRead(actor, grants) },
-		Require: func(grants ...tool.Grant) error { return g.access.Require(actor, names.grants(grants)...) },
-		Checks:  g.checks,
-		Confirm: g.confirmer(ctx, names),
-	}
-	reads := g.access.ReadsTargets(actor, grants)
-	out, err := call.Run(ctx, env)
-	if err != nil {
-		err = g.withSetting(err)
-		if !reads {
-			stored, ok := call.(*queryrun.Call)
-			err = access.Withheld(grants, ok && stored.Query.Plan().Mutation.UsesStored(), err)
-		}
-		return "", g.suggestBranch(ctx, actor, g.access.HelpFor(actor, err))
-	}
-	w.RecordWrite(out)
-	if out.Wrote != nil && out.Wrote.Bypassed {
-		w.RecordBypass(out.Wrote.Branch)
-	}
-	if out.Calls != nil {
-		settle = nil // each of the calls has its own
-		w.MarkBatch()
-		return "", g.batch(ctx, actor, name, out.Calls, e)
-	}
-	if out.Read != nil {
-		defer out.Read.Result.Close()
-	}
-	commit, err = e.Outcome(ctx, env, out, reads)
-	var large *wireerror.Oversize
-	if _, stored := call.(*queryrun.Call); stored && errors.As(err, &large) {
-		large.Stored = true
-	}
-	if !reads && !w.Changed() {
-		commit = "" // commit is the id of the head, which another write made
-	}
-	return commit, err
-}
-
-// errLimit is the cause of a context that ended at the graph's time limit.
-var errLimit = errors.New("the call reached the time limit of the graph")
-
-// overdue wraps err in a *wireerror.Overdue if the deadline of ctx caused err. If err comes from a
-// shorter deadline that a part of the call set for itself, overdue returns err unchanged.
-func overdue(ctx context.Context, err error) error {
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, new(*wireerror.Overdue)) {
-		return err
-	}
-	return &wireerror.Overdue{Limit: errors.Is(context.Cause(ctx), errLimit), Err: err}
-}
-
-// batch runs the calls and writes {"results": […]}, with the answer or the fault of each
-// call at its index. An operational fault ends the batch, because the next call would fail
-// in the same way.
-func (g *Graph) batch(ctx context.Context, actor *access.Actor, name string, calls []tool.Call, e *encoding.Writer) error {
-	e.Raw(`{"results":[`)
-	for i, call := range calls {
-		if i > 0 {
-			e.Raw(",")
-		}
-		if _, err := g.do(ctx, actor, name, call, e); err != nil {
-			fault := wireerror.Explain(err)
-			if fault.Operational {
-				return err
-			}
-			if e.ForModel() {
-				fault.Body.Diagnostics = nil // the message already has the same faults, with the lines of the text
-			}
-			if err := e.Value(fault.Body); err != nil {
-				return err
-			}
-		}
-	}
-	e.Raw("]}")
-	return nil
-}
 
 // Turn waits for a slot for the actor in the context and then runs f, which decodes or encodes the
 // given number of bytes of JSON. The slots leave one processor free for other callers. If ctx ends

@@ -91,13 +91,14 @@ export function ProposedChanges(props: { graph: string; proposal: Proposal; type
   const page = query.get("page") ?? "";
   const path = pathOf(graph, `/proposals/${encodeURIComponent(p.id)}/changes`, { ...asked, limit: pageSize, page_token: page });
   // The commits and the digest, which covers the resolutions, are part of the key: with others, the changes are others.
-  const list = useLoad(p.digest ? `proposed ${p.source_commit_id} ${p.target_commit_id} ${p.digest} ${path}` : null, (signal) => get<ProposalChanges>(path, signal));
+  const list = useLoad(p.digest ? `proposed ${p.source_commit_id} ${p.target_commit_id} ${p.merge_commit_id} ${p.digest} ${path}` : null, (signal) => get<ProposalChanges>(path, signal));
   const filtered = asked.kind !== "" || asked.op !== "" || asked.type !== "";
   return (
     <section>
       <h2>Changes</h2>
       <p>
-        The source changed nodes: {countsText(p.nodes)}. Edges: {countsText(p.edges)}.
+        {p.conflict_count > 0 ? "The source changed" : p.state === "merged" ? "The merge changed" : "The merge would change"} nodes: {countsText(p.nodes)}. Edges:{" "}
+        {countsText(p.edges)}.
       </p>
       <div class="row" role="group" aria-label="Filters of the changes">
         <Choice name="kind" text="Entities" values={["node", "edge"]} value={asked.kind} />

@@ -101,6 +101,12 @@ func (c *completer) query() {
 	case slices.Contains([]string{"insert", "update", "delete", "upsert"}, last.Value) && last.Type == syntax.Name:
 		c.nodeTypes(0)
 		c.edgeTypes(0)
+		if last.Value == "insert" {
+			c.words("new")
+		}
+	case last.Value == "new" && c.before(2).Value == "insert":
+		c.nodeTypes(0)
+		c.edgeTypes(0)
 	case last.Type == syntax.Var && c.context.From > endOf(last) && !c.endsTraversal():
 		c.afterVariable(last)
 	case c.endsEdge(last):

@@ -83,6 +83,28 @@ func TestCompletionOfParameterTypes(t *testing.T) {
 	}
 }
 
+// TestCompletionOfInserts completes what follows insert and insert new.
+func TestCompletionOfInserts(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		isNew bool // whether the word new is proposed
+	}{{"query q() { insert ", true}, {"query q() { insert new ", false}, {"query q() { upsert ", false}} {
+		s := newTestServer()
+		_, uri := openProject(t, s, t.TempDir(), "node Person { name: String @key }\n", test.text)
+		s.run()
+		list, err := s.completion(&positionParams{textDocument{uri}, s.document(uri).text.position(len(test.text))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := func(label string) bool {
+			return slices.ContainsFunc(list.Items, func(i completionItem) bool { return i.Label == label })
+		}
+		if !has("Person") || has("new") != test.isNew {
+			t.Errorf("%s: found %v", test.text, list.Items)
+		}
+	}
+}
+
 // endsSchema is a schema with an edge to an interface.
 const endsSchema = "interface Named { name: String }\nnode Person implements Named { name: String @key }\nnode Log {}\nnode Memo {}\nedge About: Memo -> Named\nedge Links: Log -> Log\nedge Ends: "
 

@@ -158,7 +158,7 @@ func (r *queryReader) name(i int, t syntax.Token) {
 		r.property(&n, r.statement)
 	case inside.typ != "" && r.isProperty(inside.typ, t.Value) && !slices.Contains(operators, t.Value):
 		r.property(&n, inside.typ) // the old value in an assignment
-	case syntax.IsQueryWord(t.Value):
+	case syntax.IsQueryWord(t.Value) && (t.Value != "new" || before.Value == "insert"): // a column may have the name new
 		n.Kind = Keyword
 		r.keyword(t)
 	default:

@@ -144,14 +144,16 @@ func (r *queryReader) types(own []Name, blocks map[int]int) map[variable]bound {
 	return types
 }
 
-// stated returns the type that the tokens after the variable at index i state: `$v: Type`, or
-// `$v = insert Type`.
+// stated returns the type that the tokens after the variable at index i state: `$v: Type`,
+// `$v = insert Type` or `$v = insert new Type`.
 func (r *queryReader) stated(i int, index map[int]*Name) (bound, bool) {
 	next := i + 2
 	switch {
 	case at(r.tokens, i+1).Value == ":":
 	case at(r.tokens, i+1).Value == "=" && at(r.tokens, i+2).Type == syntax.Name:
-		next = i + 3
+		if next = i + 3; at(r.tokens, next).Value == "new" {
+			next++
+		}
 	default:
 		return bound{}, false
 	}

@@ -223,6 +223,11 @@ func TestKinds(t *testing.T) {
 			"update keyword", "Person Node Person", "set keyword", "name Node Person.name", "where keyword", "email Node Person.email", "$e parameter ",
 			"delete keyword", "Knows Edge Knows", "where keyword", "from Edge Knows.from", "$e parameter ",
 		}},
+		{"new.gq", `query n($new: String) { $new2 = insert new Person { email: $new } match { $p: Person } { delete Knows where from = $p } return { $new2.name as new } order { new } }`, []string{
+			"query keyword", "n declares query n", "$new declares parameter ", "String scalar", "$new2 declares variable Person", "insert keyword", "new keyword", "Person Node Person", "email Node Person.email", "$new parameter ",
+			"match keyword", "$p declares variable Person", "Person Node Person", "delete keyword", "Knows Edge Knows", "where keyword", "from Edge Knows.from", "$p variable Person",
+			"return keyword", "$new2 variable Person", "name Node Person.name", "as keyword", "new declares column", "order keyword", "new column",
+		}},
 		{"broken.gq", "query q() { match { $p: Person $p.", []string{
 			"query keyword", "q declares query q", "match keyword", "$p declares variable Person", "Person Node Person", "$p variable Person",
 		}},

@@ -17,6 +17,10 @@ type Explore struct {
 	Traversal
 	Route *ir.Route
 	Both  bool // whether both ends are bound
+	// If the step remembers what walks reach, Set is its number in matcher.reached, and Reverse is the route
+	// from the far end.
+	Set     int
+	Reverse *ir.Route
 	// Number is the position of the step's memory in eval.Evaluator.Searches, counted from the end of
 	// the memory of the expressions.
 	Number int
@@ -115,9 +119,30 @@ func (s *Explore) emitLevel(m *matcher, left []uint32, base uint32, d int, p *Pi
 // check appends to the frame `out` the rows of f in which a walk joins the two nodes. When `out` is
 // full, check passes it to the next step.
 func (s *Explore) check(m *matcher, search *eval.Search, p *Pipe, at int, f, out *eval.Frame) error {
+	var known *reached
+	from, to := s.Near, s.Far
+	if s.Remembers() {
+		if known = m.reachedBy(s.Set, from, to, f); known.flip {
+			from, to = to, from
+		}
+	}
 	for i := range f.N {
 		if f.IsDone(i) {
 			continue
+		}
+		if known != nil {
+			within, err := s.reachable(m, known, &search.Near, f.Cols[from][i])
+			if err != nil {
+				return err
+			}
+			if within != nil {
+				if within.Get(int(f.Cols[to][i])) {
+					if err := s.keep(m, p, at, f, out, i, 0); err != nil {
+						return err
+					}
+				}
+				continue
+			}
 		}
 		a, fitsA := m.PlaceOf(&s.Route.Near, f.Cols[s.Near][i])
 		b, fitsB := m.PlaceOf(&s.Route.Far, f.Cols[s.Far][i])
@@ -131,17 +156,23 @@ func (s *Explore) check(m *matcher, search *eval.Search, p *Pipe, at int, f, out
 		if length < 0 {
 			continue
 		}
-		out.CopyRow(f, i, s.Vars)
-		if s.EdgeVar != plan.NoVar {
-			out.Cols[s.EdgeVar][out.N] = uint32(length)
-		}
-		if out.N++; out.N == eval.FrameSize {
-			if err := m.flush(p, at, out); err != nil {
-				return err
-			}
+		if err := s.keep(m, p, at, f, out, i, length); err != nil {
+			return err
 		}
 	}
 	return m.flush(p, at, out)
+}
+
+// keep appends row i of f to the frame `out`, with the length of the walk if the query has a variable for it.
+func (s *Explore) keep(m *matcher, p *Pipe, at int, f, out *eval.Frame, i, length int) error {
+	out.CopyRow(f, i, s.Vars)
+	if s.EdgeVar != plan.NoVar {
+		out.Cols[s.EdgeVar][out.N] = uint32(length)
+	}
+	if out.N++; out.N == eval.FrameSize {
+		return m.flush(p, at, out)
+	}
+	return nil
 }
 
 // describe implements [Step].

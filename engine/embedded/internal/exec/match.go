@@ -18,7 +18,7 @@ type matcher struct {
 	unit      eval.Frame       // the single row with which the match begins
 	frames    []eval.Frame     // by the id of a step
 	walks     []eval.Walk      // by the id of a step
-	reached   map[int]*reached // by Reach.Set; of this run
+	reached   map[int]*reached // by Reach.Set or Explore.Set; of this run
 	opposites [][2]eval.Hop    // by the id of a step that tests edges; nil before the first of a node with many edges
 	around    []eval.Nearby    // by the id of a step; see neighbours
 	edgeSets  []edgeSet        // by the id of a step that tests edges; nil before the first test without a set

@@ -131,10 +131,10 @@ func (s *Reach) count(m *matcher, f *eval.Frame) (n int, err error) {
 	return n, nil
 }
 
-// check keeps the rows in which a walk from one node reaches the other. It walks from the end that has fewer
-// distinct nodes in the first frame, and remembers what the first of them reach.
+// check keeps the rows in which a walk from one node reaches the other. It walks from the end that seems to have fewer
+// distinct nodes, and remembers what the first of them reach.
 func (s *Reach) check(m *matcher, p *Pipe, at int, f *eval.Frame) error {
-	known := m.reachedBy(s, f)
+	known := m.reachedBy(s.Set, s.Near, s.Far, f)
 	t := s.Traversal
 	if known.flip {
 		t.Back, t.Near, t.Far = !t.Back, t.Far, t.Near

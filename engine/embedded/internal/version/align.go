@@ -17,9 +17,11 @@ import (
 // edges at nodes of a type that has left the interface at their end, and values of a dropped property. Such a change
 // conflicts with the schema change (DeleteVsUpdate), and has the name of the type in the new schema, or in the old one
 // if the type was dropped. A property has its name in the old schema. Both snapshots have the schema that the carry
-// starts from. The parameters `changer` and `dropper` name the two sides in the messages: source or target. The only
-// possible error is that of the context.
-func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dropper string) (out []engine.MergeConflict, err error) {
+// starts from. The parameters `changer` and `dropper` name the two sides in the messages: source or target. The result
+// `edges` has the edges among the conflicts whose type stays, for [MergeOptions]. The only possible error is that of the
+// context.
+func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dropper string) (out []engine.MergeConflict, edges map[engine.ConflictPlace]bool, err error) {
+	edges = map[engine.ConflictPlace]bool{}
 	for _, part := range []struct {
 		carries []TypeCarry
 		tables  []*Table
@@ -29,7 +31,7 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dr
 			if t.Type.Of != nil {
 				continue
 			}
-			name, gone, lost := t.Type.Name, "dropped its type", func(*entityState) bool { return true }
+			name, gone, lost := t.Type.Name, droppedType, func(*entityState) bool { return true }
 			var dropped []int // positions of the properties that the new schema lacks
 			if at := slices.IndexFunc(part.carries, func(tc TypeCarry) bool { return tc.From == i }); at >= 0 {
 				gone, lost = "removed the type of a node at an end from the interface", ch.losesEnd(side.Schema, t.Type, at)
@@ -44,7 +46,7 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dr
 			}
 			changed, err := changedEntities(ctx, part.before[i], t)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			conflict := func(id, property, format string, args ...any) {
 				out = append(out, engine.MergeConflict{Kind: engine.DeleteVsUpdate, Entity: t.Type.Entity.String(), Type: name, ID: strings.Clone(id),
@@ -55,6 +57,9 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dr
 				switch {
 				case !is.there || was.there && was.same(&is):
 				case lost != nil && lost(&is):
+					if gone != droppedType {
+						edges[engine.ConflictPlace{Entity: t.Type.Entity.String(), Type: name, ID: strings.Clone(c.id)}] = true
+					}
 					conflict(c.id, "", "the %s changed the entity, but the %s's schema %s", changer, dropper, gone)
 				case fault.On(fault.DroppedEditsLost):
 				default:
@@ -69,8 +74,10 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dr
 		}
 	}
 	sortConflicts(out)
-	return out, nil
+	return out, edges, nil
 }
+
+const droppedType = "dropped its type" // in a message
 
 // dropped lists the positions of the properties of the previous type, which has n, that the new type does not take
 // over.

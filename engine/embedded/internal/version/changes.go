@@ -49,6 +49,25 @@ func (t *Tally) count(d *Difference, typ int, kind engine.ChangeKind) {
 	*ofKind(&t.types[typ], kind)++
 }
 
+// add adds changes of the type with the given index.
+func (t *Tally) add(d *Difference, typ int, n engine.ChangeCounts) {
+	all := &t.Nodes
+	if d.types[typ].of().Entity == plan.Edge {
+		all = &t.Edges
+	}
+	for _, c := range []*engine.ChangeCounts{all, &t.types[typ]} {
+		c.Inserted, c.Updated, c.Deleted = c.Inserted+n.Inserted, c.Updated+n.Updated, c.Deleted+n.Deleted
+	}
+}
+
+// live returns the number of entities of a type in a state. The type may be nil.
+func live(s *Snapshot, t *Type) int64 {
+	if t == nil {
+		return 0
+	}
+	return int64(s.Table(t.Entity, t.Index).Live())
+}
+
 // ofKind returns the number of changes of a kind.
 func ofKind(c *engine.ChangeCounts, kind engine.ChangeKind) *int64 {
 	switch kind {
@@ -86,8 +105,8 @@ func (d *Difference) Between(was, is *Snapshot) bool { return d.was == was && d.
 func (d *Difference) States() (was, is *Snapshot) { return d.was, d.is }
 
 // Counts counts the changes. If the two states have one schema, it compares them page by page and skips the
-// pages that they share; otherwise it compares them entity by entity. The only possible error is that of the
-// context.
+// pages that they share; otherwise it compares them entity by entity. It reads nothing of a type that is empty in one
+// of the states. The only possible error is that of the context.
 func (d *Difference) Counts(ctx context.Context) (*Tally, error) {
 	defer runtime.KeepAlive(d)
 	if t := d.tally.Load(); t != nil {
@@ -95,6 +114,12 @@ func (d *Difference) Counts(ctx context.Context) (*Tally, error) {
 	}
 	tally := &Tally{types: make([]engine.ChangeCounts, len(d.types))}
 	for i, t := range d.types {
+		if was, is := live(d.was, t.was), live(d.is, t.is); was == 0 || is == 0 {
+			if tally.add(d, i, engine.ChangeCounts{Inserted: is, Deleted: was}); ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			continue
+		}
 		err := d.eachCandidate(ctx, t, func(c candidate) {
 			// The two candidates of an entity whose ordinals differ count once, where the later state has it.
 			if c.is == NoOrd {

@@ -28,6 +28,9 @@ type MergeOptions struct {
 	Resolutions []engine.Resolution
 	// MaxConflicts is the maximum number of conflicts to list; 0 for all.
 	MaxConflicts int
+	// Uncarried are changed edges that the schema of the result drops because of their ends. Their conflicts are
+	// known, and the merge leaves them as the target has them.
+	Uncarried map[engine.ConflictPlace]bool
 	// Reversed says that the transaction is on the source of the merge that the caller wants to know
 	// about, and that the argument `source` is its target. If a merge has no conflicts, the same merge with its
 	// sides exchanged has none, and both lead to the same entities, unless the source has a node with fewer edges of a
@@ -204,6 +207,9 @@ func (m *merge) decide(t *Type) error {
 			continue // the two sides store different rows, but their values are equal
 		}
 		m.out.Changed++
+		if len(m.opts.Uncarried) > 0 && m.opts.Uncarried[engine.ConflictPlace{Entity: t.Entity.String(), Type: t.Name, ID: id}] {
+			continue
+		}
 		have := entityNear(m.tx.base, t, id, c.was)
 		switch {
 		case !was.there && !have.there:

@@ -18,7 +18,7 @@ type Receipt struct {
 	// The response to the call, without the commit.
 	Outcome          engine.MergeOutcome // for a merge: its outcome
 	Nodes, Edges     int64               // numbers of entities that the call changed
-	NodeIns, EdgeIns []engine.TypeCount  // for a load: the entities in the input
+	NodeIns, EdgeIns []engine.TypeCount  // numbers of a load or a mutation, as package embedded packs them
 	Row              []value.Value       // for a mutation: the row that it returned, or nil
 	Schema           []byte              // for a schema change: the encoding of the previous catalog
 }

@@ -198,10 +198,10 @@ func (r *Runner) run(ctx context.Context, c *check, query func(context.Context, 
 		return unfinished(ctx, err, r.limits)
 	}
 	defer res.Close()
-	rows, exact, more, err := encoding.BothFirstRows(own, res, maxRows, maxRowBytes)
+	rows, more, err := encoding.FirstRowsAs(own, res, maxRows, maxRowBytes, encoding.Options{}, encoding.Options{SafeIntegers: true}, encoding.Options{StringIntegers: true})
 	switch {
-	case len(rows) > 0 || more: // rows prove the failure, even if the query then reaches a limit
-		return tool.CheckOutcome{Result: tool.CheckFailed, Rows: rows, Exact: exact, More: more || err != nil || res.More()}
+	case len(rows[0]) > 0 || more: // rows prove the failure, even if the query then reaches a limit
+		return tool.CheckOutcome{Result: tool.CheckFailed, Rows: rows[0], Safe: rows[1], Exact: rows[2], More: more || err != nil || res.More()}
 	case err != nil:
 		return unfinished(ctx, err, r.limits)
 	}

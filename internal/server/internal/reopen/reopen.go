@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/handle"
 )
 
 const (
@@ -43,6 +44,7 @@ type Options struct {
 // go to the failed inner graph. Between its close and the next successful open, every call returns
 // an *engine.Unavailable.
 type Graph struct {
+	handle.Graph
 	opts         Options
 	current      atomic.Pointer[openState] // the open graph, or why there is none
 	failedSignal chan struct{}             // capacity 1; holds an element after the inner graph failed
@@ -68,6 +70,7 @@ func New(ctx context.Context, opts Options) (*Graph, error) {
 		opts.wait = minRetryWait
 	}
 	r := &Graph{opts: opts, failedSignal: make(chan struct{}, 1), stopped: make(chan struct{})}
+	r.Graph = handle.Of(r)
 	g, err := opts.Open(ctx, r.failed)
 	if err != nil {
 		return nil, err
@@ -183,15 +186,6 @@ func (r *Graph) Stats() engine.Stats {
 	return in.graph.Stats()
 }
 
-// Verify checks the stored data.
-func (r *Graph) Verify(ctx context.Context) error {
-	g, err := r.graph()
-	if err != nil {
-		return err
-	}
-	return g.Verify(ctx)
-}
-
 // Close closes the graph permanently.
 func (r *Graph) Close() error {
 	r.closing.Do(func() {
@@ -205,8 +199,12 @@ func (r *Graph) Close() error {
 	return r.closeErr
 }
 
-// graph returns the open inner graph, or the error that calls get while there is none.
-func (r *Graph) graph() (engine.Graph, error) {
+// Call implements [handle.Opener]: it runs the call on the open graph, or returns the error that calls get while there
+// is none.
+func (r *Graph) Call(_ context.Context, _ handle.Access, call func(engine.Graph) error) error {
 	in := r.current.Load()
-	return in.graph, in.err
+	if in.graph == nil {
+		return in.err
+	}
+	return call(in.graph)
 }

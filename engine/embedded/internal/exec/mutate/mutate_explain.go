@@ -50,8 +50,11 @@ func explainStatement(text plan.Speller, snap *version.Snapshot, s plan.Statemen
 	op := &engine.Operator{Detail: entity.String() + " " + typ, Estimate: 1}
 	switch s := s.(type) {
 	case plan.Insert:
-		if op.Name = "insert"; s.Upsert {
+		switch op.Name = "insert"; {
+		case s.Upsert:
 			op.Name = "upsert"
+		case s.New:
+			op.Name = "insert new"
 		}
 		return op
 	case plan.Update:

@@ -118,8 +118,8 @@ func (a *insertion) apply(w *Write) error {
 			}
 		}
 		_, exists := w.Tx.Table(a.t).Lookup(row.ID)
-		if exists && a.t.Key == nil {
-			return &engine.KeyConflict{Entity: a.t.Entity.String(), Type: a.t.Name, ID: row.ID}
+		if exists && (a.t.Key == nil || a.New) {
+			return &engine.KeyConflict{Entity: a.t.Entity.String(), Type: a.t.Name, ID: row.ID, Keyed: a.t.Key != nil}
 		}
 		w.Tx.Put(a.t, row)
 		w.count(a.Entity, kindOf(exists), 1)

@@ -23,7 +23,7 @@ type FirstLookup struct {
 	Single bool
 }
 
-// singleVar returns the variable of the lookup if the field `single` is set; else NoVar.
+// singleVar returns the variable of the lookup if the field Single is set; else NoVar.
 func (k *FirstLookup) singleVar() plan.VarID {
 	if !k.Single {
 		return plan.NoVar

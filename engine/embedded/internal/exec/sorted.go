@@ -12,7 +12,7 @@ import (
 
 // Sorted uses the sorted index of a property to bind a variable. It binds the entities with a value
 // of the property between bounds. The filters stay, so the step may leave out bounds. If the field
-// `ordered` is set, the step follows the index in order and stops once it has one row more than the
+// Ordered is set, the step follows the index in order and stops once it has one row more than the
 // limit.
 type Sorted struct {
 	Var     plan.VarID   // the variable that it binds

@@ -16,7 +16,7 @@ type Pipe struct {
 	// subquery.
 	Subquery *ArrangedSubquery
 	Splits   bool    // the pipe can run on several processors
-	Work     float64 // estimated cost of a run, if `splits` is set
+	Work     float64 // estimated cost of a run, if Splits is set
 	Counts   counter // the last step, if the read only counts its rows; else nil
 	// Estimates holds the estimated number of rows that each step yields, for Explain.
 	Estimates []float64
@@ -124,7 +124,7 @@ func (s *Filter) keep(m *matcher, f *eval.Frame) bool {
 	return true
 }
 
-// IDFilter keeps the rows in which the entity has a given id or, if the field `not` is set, a
+// IDFilter keeps the rows in which the entity has a given id or, if the field Not is set, a
 // different id. It looks the id up once, instead of reading the id of each row.
 type IDFilter struct {
 	Var  plan.VarID   // the variable of the entity

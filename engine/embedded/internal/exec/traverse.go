@@ -182,7 +182,7 @@ func (m *matcher) neighbours(s *Expand, hops []eval.Hop, node uint32) (edges, ot
 	return edges, others, m.Hold(4 * more)
 }
 
-// Check keeps the rows in which an edge joins the two nodes. If the field `not` is set, it keeps
+// Check keeps the rows in which an edge joins the two nodes. If the field Not is set, it keeps
 // the rows in which no edge joins them. If there is an edge variable, check binds it to each
 // joining edge.
 type Check struct {

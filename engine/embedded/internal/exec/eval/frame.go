@@ -41,13 +41,13 @@ const FrameSize = 1024
 type Frame struct {
 	N    int        // number of rows
 	Cols [][]uint32 // by variable: its ordinals, one per row
-	// Only the frames of a `not` or `exists` block use the fields `outer` and `found`. For each row
-	// of the frame, `outer` contains the row of the block's input from which the row was made.
-	// `found` contains the rows of the input for which the block already has a match.
+	// Only the frames of a `not` or `exists` block use the fields Outer and Found. For each row
+	// of the frame, Outer contains the row of the block's input from which the row was made.
+	// Found contains the rows of the input for which the block already has a match.
 	Outer []uint32
 	Found *RowSet
 	// Groups contains, for each row, the number of its group. Only the frames of a grouped result
-	// use `groups`.
+	// use Groups.
 	Groups []uint32
 }
 

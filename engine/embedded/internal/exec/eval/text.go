@@ -28,7 +28,7 @@ type textQuery struct {
 	analyzer *text.Analyzer
 	phrase   []uint32 // numbers of the query's tokens in analyzer
 	numbers  []uint32 // numbers of the compared text's tokens in analyzer
-	// found is true once the field `set` holds the ordinals that the index proposes: the texts that
+	// found is true once the field Set holds the ordinals that the index proposes: the texts that
 	// match, or, for a phrase, the texts that contain its tokens.
 	found bool
 	Set   engine.Bitmap // see found

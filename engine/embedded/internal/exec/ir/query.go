@@ -126,7 +126,7 @@ func (q *Query) IsID(e *Expr) bool {
 	return (e.Kind == ExprID || e.Kind == ExprProp && q.Types[e.Var].IDProp == e.Prop) && !q.IsShared(e.Var)
 }
 
-// nameSubqueries sets the field `name` of each subquery.
+// nameSubqueries sets the field Name of each subquery.
 func (q *Query) nameSubqueries(of *plan.Query) {
 	if len(q.Subqueries) == 0 {
 		return

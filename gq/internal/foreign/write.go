@@ -51,9 +51,6 @@ func (r *rewriter) statement() {
 		r.merge()
 	case r.isOne("insert", "upsert", "create") && (r.isAt(1, "{") || r.peek(1).kind == dollar):
 		verb := strings.ToLower(r.word())
-		if verb == "create" {
-			verb = "insert"
-		}
 		braces := r.accept("{")
 		for {
 			r.insertBound(verb)
@@ -65,11 +62,7 @@ func (r *rewriter) statement() {
 			r.expect("}")
 		}
 	case r.isOne("insert", "upsert", "create"):
-		verb := strings.ToLower(r.word())
-		if verb == "create" {
-			verb = "insert"
-		}
-		r.assigned(verb, "")
+		r.assigned(strings.ToLower(r.word()), "")
 	case r.peek(0).kind == dollar && r.peek(1).text == "=":
 		name := r.next().text
 		r.next()
@@ -159,9 +152,24 @@ func (r *rewriter) tableType() string {
 	panic(giveUp{})
 }
 
-// assigned reads insert Person { … } or upsert Person { … }.
+// inserts returns the statement for an insert of another language, which fails if there is a node with the same key.
+func (r *rewriter) inserts(typ string) string {
+	if n := r.schema.Node(typ); n != nil && len(n.Key) > 0 {
+		return "insert new"
+	}
+	return "insert"
+}
+
+// assigned reads insert Person { … }, insert new Person { … }, create Person { … } or upsert Person { … }.
 func (r *rewriter) assigned(verb, name string) {
+	if verb == "insert" && r.is("new") && r.peek(1).kind == word {
+		r.next()
+		verb = "create"
+	}
 	if n := r.fieldType(); n != nil && name == "" {
+		if verb == "create" {
+			verb = "insert"
+		}
 		r.writeFields(n, verb)
 		return
 	}
@@ -180,10 +188,13 @@ func (r *rewriter) assigned(verb, name string) {
 		if !r.accept(":") {
 			r.expect("=")
 		}
-		if verb == "insert" && r.accept("null") {
+		if verb != "upsert" && r.accept("null") {
 			continue
 		}
 		out = append(out, p+": "+r.initial(typ, p))
+	}
+	if verb == "create" {
+		verb = r.inserts(typ)
 	}
 	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"
 	if name == "" && r.is("return") && r.schema.Node(typ) != nil {
@@ -241,6 +252,9 @@ func (r *rewriter) insertBound(verb string) {
 	if r.is("{") {
 		props = append(props, r.props(e.Name)...)
 	}
+	if verb == "create" {
+		verb = "insert"
+	}
 	r.emit(verb + " " + e.Name + " { " + strings.Join(props, ", ") + " }")
 }
 
@@ -297,7 +311,7 @@ func (r *rewriter) created(inserts, atEnd bool) nodeRef {
 	if !inserts {
 		return n
 	}
-	statement := "insert " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
+	statement := r.inserts(n.typ) + " " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
 	atEnd = atEnd || r.isOne("-", "<-", "~")
 	if n.name == "" && atEnd {
 		n.name = r.fresh(n.typ)

@@ -162,14 +162,11 @@ func (r *rewriter) inserts(typ string) string {
 
 // assigned reads insert Person { … }, insert new Person { … }, create Person { … } or upsert Person { … }.
 func (r *rewriter) assigned(verb, name string) {
-	if verb == "insert" && r.is("new") && r.peek(1).kind == word {
-		r.next()
-		verb = "create"
+	creates := verb == "create" || verb == "insert" && r.peek(1).kind == word && r.accept("new")
+	if creates {
+		verb = "insert"
 	}
 	if n := r.fieldType(); n != nil && name == "" {
-		if verb == "create" {
-			verb = "insert"
-		}
 		r.writeFields(n, verb)
 		return
 	}
@@ -188,12 +185,12 @@ func (r *rewriter) assigned(verb, name string) {
 		if !r.accept(":") {
 			r.expect("=")
 		}
-		if verb != "upsert" && r.accept("null") {
+		if verb == "insert" && r.accept("null") {
 			continue
 		}
 		out = append(out, p+": "+r.initial(typ, p))
 	}
-	if verb == "create" {
+	if creates {
 		verb = r.inserts(typ)
 	}
 	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"

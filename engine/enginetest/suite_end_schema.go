@@ -237,6 +237,14 @@ func endSchemaCases() map[string]func(s *session) {
 			s.apply("", implements("City"))
 			s.expectConflicts(`delete_vs_update edge About "a2"`)
 		},
+		"schema: an edge that moved to a departed type breaks no minimum": func(s *session) {
+			s.mutate(s.change().remove("Note", "id", plan.Eq, "n4"))
+			s.apply("", bounds("About", 1, -1))
+			s.fork("side", "")
+			s.loadOn("side", `{"edge":"About","from":"n3","to":{"type":"City","id":"c1"},"data":{"id":"a4","rank":1}}`)
+			s.apply("", implements("City"))
+			s.expectConflicts(`delete_vs_update edge About "a4"`)
+		},
 		"schema: a changed edge and the drop of its type": func(s *session) {
 			s.fork("side", "")
 			s.on("side", s.change().alter(plan.Edge, "About", set{"rank": 9}, s.change().pred(plan.Edge, "About", "id", plan.Eq, "a5")))

@@ -62,10 +62,18 @@ func advice(message string) string {
 }
 
 var (
-	statement = regexp.MustCompile(`\b(?:delete|update|insert|upsert) (\w+)`)
+	statement = regexp.MustCompile(`\b(?:delete|update|insert new|insert|upsert) (\w+)`)
 	ofSQL     = regexp.MustCompile(`^(DELETE|UPDATE|INSERT)\b`)
 	ofCypher  = regexp.MustCompile(`^(MATCH|MERGE|UNWIND|CREATE)\b`)
 )
+
+// idOf writes the id of a node in Cypher. A key of one property is the key in LadybugDB, too.
+func idOf(variable string, n *catalog.Node) string {
+	if len(n.Key) == 1 {
+		return "CAST(" + variable + "." + n.Key[0] + " AS STRING)"
+	}
+	return variable + ".pk__"
+}
 
 // changesOf returns the changes of SQL and Cypher with an offer that changes one type, and with what reads the rows of that type.
 func changesOf(t *testing.T, s *catalog.Schema) (out []*text) {
@@ -92,8 +100,9 @@ func changesOf(t *testing.T, s *catalog.Schema) (out []*text) {
 			columns = n.Properties
 		} else {
 			binding, pattern = "$a $n:"+strings.ToLower(typ[:1])+typ[1:]+" $b", "(a)-[n:"+typ+"]->(b)"
-			mine, sql, cypher = []string{"$n.from", "$n.to"}, []string{"src", "dst"}, []string{"a.pk__", "b.pk__"}
-			columns = s.Edge(typ).Properties
+			e := s.Edge(typ)
+			mine, sql, cypher = []string{"$n.from", "$n.to"}, []string{"src", "dst"}, []string{idOf("a", s.Node(e.From)), idOf("b", s.Node(e.To))}
+			columns = e.Properties
 		}
 		for _, p := range columns {
 			if kindOf(p.Type.Kind) != "" && !p.Type.List {

@@ -3,6 +3,7 @@
 The standard input is a JSON object: "types" describes the tables, "rows" has their rows, and "texts" has for each text its
 name, its language ("sql" or "cypher"), the text and the parameters. The answer is a JSON object: by name of a text and by
 name of a database, {"rows": [[…]]} or {"error": "…"}. Each value is written as a text that the test compares with its own.
+The only row of a change that fails because a key exists is REFUSED.
 SQL runs on SQLite, and on DuckDB with the rules of PostgreSQL; Cypher runs on LadybugDB.
 """
 
@@ -23,6 +24,8 @@ import ladybug
 DUCKDB = {"String": "VARCHAR", "I": "BIGINT", "F": "DOUBLE", "Bool": "BOOLEAN", "Date": "DATE", "DateTime": "TIMESTAMP"}
 SQLITE = {"String": "TEXT", "I": "INTEGER", "F": "REAL", "Bool": "INTEGER", "Date": "TEXT", "DateTime": "TEXT"}
 LADYBUG = {"String": "STRING", "I": "INT64", "F": "DOUBLE", "Bool": "BOOL", "Date": "DATE", "DateTime": "TIMESTAMP"}
+REFUSED = ["the key exists"]
+KEY_EXISTS = re.compile(r"UNIQUE constraint failed|Duplicate key|duplicate key|duplicated primary key")
 
 
 def snake(name):
@@ -110,7 +113,7 @@ def fill_sql(execute, types, rows, kinds, sqlite):
     for t in types.values():
         columns = columns_of(t, types)
         names = ", ".join(f'"{c[0]}" {kinds[c[1]]}{"[]" if c[2] and not sqlite else ""}' for c in columns)
-        if sqlite and not t["edge"] and len(t["key"]) == 1:
+        if not t["edge"] and len(t["key"]) == 1:
             names += f', UNIQUE ("{t["key"][0]}")'
         execute(f'CREATE TABLE "{t["name"]}" ({names})', None)
         taken.add(t["name"].lower())
@@ -160,9 +163,10 @@ def open_ladybug(types, rows):
             if t["edge"]:
                 c.execute(f"CREATE REL TABLE `{t['name']}`(FROM `{t['from']}` TO `{t['to']}`{', ' if members else ''}{members})")
             else:
-                c.execute(f"CREATE NODE TABLE `{t['name']}`(pk__ STRING PRIMARY KEY, {members})")
+                keyed = len(t["key"]) == 1
+                c.execute(f"CREATE NODE TABLE `{t['name']}`({'' if keyed else 'pk__ STRING, '}{members}, PRIMARY KEY (`{t['key'][0] if keyed else 'pk__'}`))")
             file = pathlib.Path(folder) / (t["name"] + ".csv")
-            ids = ["from__", "to__"] if t["edge"] else ["id__"]
+            ids = ["from__", "to__"] if t["edge"] else [] if keyed else ["id__"]
             with file.open("w", newline="") as f:
                 w = csv.writer(f, quoting=csv.QUOTE_MINIMAL)
                 for r in rows.get(t["name"], []):
@@ -242,11 +246,15 @@ OPENERS = {"sql": [("sqlite", open_sqlite), ("duckdb", open_duckdb)], "cypher": 
 
 
 def after(run, t):
-    """The rows of a table after a change, which is rolled back."""
+    """The rows of a table after a change, which is rolled back, or None if it fails because a key exists."""
     run("BEGIN TRANSACTION", {})
     try:
         run(t["text"], t["params"])
         return run(t["after"], {})
+    except Exception as e:
+        if KEY_EXISTS.search(str(e)):
+            return None
+        raise
     finally:
         try:
             run("ROLLBACK", {})
@@ -265,7 +273,7 @@ def main():
             for t in texts:
                 try:
                     rows = after(run, t) if t["after"] else run(t["text"], t["params"])
-                    answer = {"rows": [[canonical(v) for v in row] for row in rows]}
+                    answer = {"rows": [REFUSED] if rows is None else [[canonical(v) for v in row] for row in rows]}
                 except Exception as e:
                     answer = {"error": str(e).splitlines()[0][:300]}
                 out.setdefault(t["name"], {})[name] = answer

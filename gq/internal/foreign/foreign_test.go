@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,26 @@ func schema(t testing.TB) *catalog.Schema {
 		t.Fatal(faults, more)
 	}
 	return s
+}
+
+// TestNoteOfInserts checks that the notes say that an insert replaces a node only if the offer has such an insert.
+func TestNoteOfInserts(t *testing.T) {
+	s := schema(t)
+	for text, want := range map[string]bool{
+		`query { insert Team { name: "a" } }`:                                     true,
+		`query { insert new Team { name: "a" } }`:                                 false,
+		`INSERT INTO team (name) VALUES ('a')`:                                    false,
+		`INSERT INTO team (name) VALUES ('a') ON CONFLICT (name) DO NOTHING`:      false,
+		`INSERT INTO knows (src, dst) VALUES ('a', 'b')`:                          false,
+		`UNWIND $rows AS row CREATE (:Person {email: row.email, name: row.name})`: false,
+		`CREATE (:Team {name: "a"}) MERGE (:Team {name: "b"})`:                    false,
+		`mutation { createTeam(input: { name: "a" }) { name } }`:                  false,
+	} {
+		offer, ok := foreign.Rewrite(s, text)
+		if got := slices.ContainsFunc(offer.Notes, func(n string) bool { return strings.Contains(n, "replaces a node") }); !ok || got != want {
+			t.Errorf("%s: got %v, want %v: %s %q", text, got, want, offer.Query, offer.Notes)
+		}
+	}
 }
 
 // TestRewriteOfNestedValues checks that values which use each other twice do not double the query again and again.

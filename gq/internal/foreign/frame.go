@@ -17,6 +17,9 @@ const maxFrame = 4
 var changing = map[string]string{"insert": "insert", "create": "insert", "add": "insert", "merge": "upsert", "upsert": "upsert",
 	"update": "update", "set": "update", "delete": "delete", "remove": "delete", "detach": "delete"}
 
+// resolving are words of SQL for an insert of a row whose key exists.
+var resolving = []string{"conflict", "duplicate", "replace", "ignore"}
+
 // keywords are words of the languages that name no type, even if the schema has a type of that name.
 var keywords = []string{"match", "select", "from", "where", "return", "with", "order", "by", "limit", "group", "on", "at", "in", "query"}
 
@@ -30,10 +33,11 @@ func Frame(s *catalog.Schema, text string) string {
 	}
 	f := frame{rewriter: &rewriter{schema: s}, vars: map[string]string{}, named: map[string]bool{}}
 	statement, target := "", "" // the first words that name a change, and then a type
-	for _, t := range tokens {
+	for at, t := range tokens {
 		if t.kind != word {
 			continue
 		}
+		f.replaces = f.replaces || t.are("insert") && at+2 < len(tokens) && tokens[at+2].text == "{" || slices.Contains(resolving, plain(t.text))
 		if slices.Contains(keywords, strings.ToLower(t.text)) {
 			continue
 		}
@@ -78,6 +82,8 @@ type frame struct {
 	edges []*catalog.Edge
 	named map[string]bool   // the plain words of the text
 	vars  map[string]string // by type: its variable
+
+	replaces bool // the text has an insert of this language, or says what becomes of a node with the same key
 }
 
 // add adds the type that a name means, and returns it, or "".
@@ -196,8 +202,16 @@ func (f *frame) insertLinked(statement string, n *catalog.Node) string {
 		return ""
 	}
 	own, sets, _ := f.assignments(n, true)
-	return "query q(" + strings.Join(append(own, params...), ", ") + ") { match { " + strings.Join(match, " ") + " } { " + self + " = insert " + n.Name +
+	return "query q(" + strings.Join(append(own, params...), ", ") + ") { match { " + strings.Join(match, " ") + " } { " + self + " = " + f.inserts(n.Name) + " " + n.Name +
 		" { " + strings.Join(sets, ", ") + " } " + strings.Join(links, " ") + " } }"
+}
+
+// inserts returns the statement for an insert of a type.
+func (f *frame) inserts(typ string) string {
+	if f.replaces {
+		return "insert"
+	}
+	return f.rewriter.inserts(typ)
 }
 
 // assignments returns the parameters of a change of a node, its assignments, and the conditions on its key.
@@ -261,6 +275,9 @@ func (f *frame) changeNode(statement string, n *catalog.Node) string {
 		params, wheres = append(params, "$id: String"), append(wheres, "id = $id")
 	}
 	body := statement + " " + n.Name
+	if statement == "insert" {
+		body = f.inserts(n.Name) + " " + n.Name
+	}
 	if statement == "update" {
 		body += " set"
 	}

@@ -19,9 +19,9 @@ type inserting struct {
 func (r *rewriter) insertInto() {
 	start := r.at
 	in := &inserting{typ: r.tableType()}
-	if r.is("{") || r.is("(") && r.isAt(2, ":") { // of this language
+	if r.is("{") || r.is("(") && r.isAt(2, ":") { // the values of this language
 		r.at = start
-		r.assigned("insert", "")
+		r.assigned("create", "")
 		r.returning(in.typ)
 		return
 	}
@@ -136,7 +136,7 @@ func (r *rewriter) conflicting(in *inserting, single bool) (statements []string)
 		updates = r.at
 	default:
 		for _, row := range in.rows {
-			statements = append(statements, "insert "+in.assignments(row))
+			statements = append(statements, r.inserts(in.typ)+" "+in.assignments(row))
 		}
 		return statements
 	}
@@ -333,7 +333,7 @@ func (r *rewriter) returning(typ string) {
 		return
 	}
 	statement := last(r.statements)
-	if !strings.HasPrefix(statement, "insert "+typ+" {") && !strings.HasPrefix(statement, "upsert "+typ+" {") {
+	if verb, _, ok := strings.Cut(statement, " "+typ+" {"); !ok || verb != "insert" && verb != "insert new" && verb != "upsert" {
 		return
 	}
 	r.try(func() {
@@ -448,5 +448,5 @@ func (r *rewriter) insertOfInserted(in *inserting) {
 	if !r.isOne(";", "returning") && r.peek(0).kind != end {
 		panic(giveUp{})
 	}
-	r.emit("insert " + in.assignments(row))
+	r.emit(r.inserts(in.typ) + " " + in.assignments(row))
 }

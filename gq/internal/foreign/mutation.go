@@ -172,7 +172,11 @@ func (r *rewriter) writeRows(w *writing) {
 			}
 			name = r.insertAs(v, w.typ) + " = "
 		}
-		statement := name + w.verb + " " + w.typ + " { " + s.render() + " }"
+		verb := w.verb
+		if verb != "upsert" {
+			verb = r.inserts(w.typ)
+		}
+		statement := name + verb + " " + w.typ + " { " + s.render() + " }"
 		if s.list != "" {
 			statement = "for $" + w.repeated[s.list] + " in $" + s.list + " { " + statement + " }"
 		}

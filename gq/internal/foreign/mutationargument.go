@@ -330,7 +330,7 @@ func (r *rewriter) linkOne(w *writing, rel *relation, verb string) edgeLink {
 			panic(giveUp{})
 		}
 		l.other = "$" + v
-		l.before = r.insertAs(v, n.Name) + " = insert " + n.Name + " { " + strings.Join(values, ", ") + " }"
+		l.before = r.insertAs(v, n.Name) + " = " + r.inserts(n.Name) + " " + n.Name + " { " + strings.Join(values, ", ") + " }"
 	}
 	if l.other == "" || l.removed && len(l.properties) > 0 {
 		panic(giveUp{})

@@ -51,9 +51,6 @@ func (r *rewriter) statement() {
 		r.merge()
 	case r.isOne("insert", "upsert", "create") && (r.isAt(1, "{") || r.peek(1).kind == dollar):
 		verb := strings.ToLower(r.word())
-		if verb == "create" {
-			verb = "insert"
-		}
 		braces := r.accept("{")
 		for {
 			r.insertBound(verb)
@@ -65,11 +62,7 @@ func (r *rewriter) statement() {
 			r.expect("}")
 		}
 	case r.isOne("insert", "upsert", "create"):
-		verb := strings.ToLower(r.word())
-		if verb == "create" {
-			verb = "insert"
-		}
-		r.assigned(verb, "")
+		r.assigned(strings.ToLower(r.word()), "")
 	case r.peek(0).kind == dollar && r.peek(1).text == "=":
 		name := r.next().text
 		r.next()
@@ -159,8 +152,20 @@ func (r *rewriter) tableType() string {
 	panic(giveUp{})
 }
 
-// assigned reads insert Person { … } or upsert Person { … }.
+// inserts returns the statement for an insert of another language, which fails if there is a node with the same key.
+func (r *rewriter) inserts(typ string) string {
+	if n := r.schema.Node(typ); n != nil && len(n.Key) > 0 {
+		return "insert new"
+	}
+	return "insert"
+}
+
+// assigned reads insert Person { … }, insert new Person { … }, create Person { … } or upsert Person { … }.
 func (r *rewriter) assigned(verb, name string) {
+	creates := verb == "create" || verb == "insert" && r.peek(1).kind == word && r.accept("new")
+	if creates {
+		verb = "insert"
+	}
 	if n := r.fieldType(); n != nil && name == "" {
 		r.writeFields(n, verb)
 		return
@@ -184,6 +189,9 @@ func (r *rewriter) assigned(verb, name string) {
 			continue
 		}
 		out = append(out, p+": "+r.initial(typ, p))
+	}
+	if creates {
+		verb = r.inserts(typ)
 	}
 	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"
 	if name == "" && r.is("return") && r.schema.Node(typ) != nil {
@@ -241,6 +249,9 @@ func (r *rewriter) insertBound(verb string) {
 	if r.is("{") {
 		props = append(props, r.props(e.Name)...)
 	}
+	if verb == "create" {
+		verb = "insert"
+	}
 	r.emit(verb + " " + e.Name + " { " + strings.Join(props, ", ") + " }")
 }
 
@@ -297,7 +308,7 @@ func (r *rewriter) created(inserts, atEnd bool) nodeRef {
 	if !inserts {
 		return n
 	}
-	statement := "insert " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
+	statement := r.inserts(n.typ) + " " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
 	atEnd = atEnd || r.isOne("-", "<-", "~")
 	if n.name == "" && atEnd {
 		n.name = r.fresh(n.typ)

@@ -290,7 +290,7 @@ func TestTextNameConcurrently(t *testing.T) {
 }
 
 // TestTextOfAnotherAnalyzer opens stored indexes of texts that are not those of the table. An index of this
-// analyzer is used, so Verify finds the difference. An index of another analyzer or of an older format is built
+// analyzer is used, so Verify finds the difference. An index of another analyzer is built
 // again from the texts, within the limits of the call.
 func TestTextOfAnotherAnalyzer(t *testing.T) {
 	said := func(s string) Source { return func(uint32) (string, bool) { return s, true } }
@@ -302,8 +302,6 @@ func TestTextOfAnotherAnalyzer(t *testing.T) {
 		{"this analyzer", func(b []byte) []byte { return b }, true},
 		{"an older analyzer", func(b []byte) []byte { b[1]--; return b }, false},
 		{"a newer analyzer", func(b []byte) []byte { b[1]++; return b }, false},
-		{"format 9", func(b []byte) []byte { return append([]byte{9}, b[2:]...) }, false},
-		{"format 4", func(b []byte) []byte { return []byte{4} }, false},
 	} {
 		m := memorySource{memoryFile{}, new(pieceCount)}
 		if err := NewTextView(3, Rows{}, said("caf\u00e9")).Parts()[0].Blocks(m.blocks.AddBlock); err != nil {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# generators.sh DOCUMENT FOLDER generates clients of an OpenAPI document with oapi-codegen, ogen and orval in their pinned
-# versions, and compiles each of them in FOLDER. Run it from the repository's root.
+# generators.sh DOCUMENT FOLDER generates clients of an OpenAPI document with oapi-codegen, ogen, orval and openapi-generator
+# in their pinned versions, and compiles each of them in FOLDER. Run it from the repository's root. Without java it leaves out
+# openapi-generator.
 set -euo pipefail
 document=$(realpath "$1")
 mkdir -p "$2"
@@ -27,3 +28,22 @@ cd orval
 DOCUMENT=$document npx orval --config orval.config.cjs > orval.log 2>&1 || { cat orval.log; exit 1; }
 npx tsc
 echo "== orval: generates a client that compiles"
+
+if ! command -v java > /dev/null 2>&1; then
+  echo "no java: the clients of openapi-generator are left out"
+  exit 0
+fi
+cd "$work"
+openapi_generator() { # LANGUAGE FOLDER OPTION...
+  rm -rf "$2"
+  "$here/python/.venv/bin/openapi-generator-cli" generate -i "$document" -g "$1" -o "$2" \
+    --global-property apiTests=false,modelTests=false,apiDocs=false,modelDocs=false "${@:3}" > openapi-generator.log 2>&1 ||
+    { cat openapi-generator.log; exit 1; }
+}
+openapi_generator go openapi --additional-properties withGoMod=false # the client is a package of the module of this folder
+go mod tidy 2> /dev/null
+go build ./...
+openapi_generator python python
+"$here/python/.venv/bin/python" -m compileall -q python/openapi_client
+(cd python && "$here/python/.venv/bin/mypy" openapi_client > mypy.log) || { cat python/mypy.log; exit 1; }
+echo "== Go and Python: openapi-generator generates clients that compile"

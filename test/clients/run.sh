@@ -2,7 +2,7 @@
 # Serves two graphs with the built server on a free port of loopback: the code graph with its stored
 # queries, and a graph with every scalar type. Generates a TypeScript and a Python client from the
 # OpenAPI document of the code graph, checks their types, and runs them. Compiles the clients of the
-# generators for Go and of orval. Reads Arrow streams with
+# generators for Go, of orval and of openapi-generator. Reads Arrow streams with
 # pyarrow, polars and DuckDB. Run it from the repository's root.
 set -euo pipefail
 root=$(pwd)
@@ -81,6 +81,14 @@ mkdir "$tmp/generators/call"
 cp test/clients/go/main.go.txt "$tmp/generators/call/main.go"
 (cd "$tmp/generators" && GOWORK=off GOFLAGS=-mod=mod go run ./call)
 echo "== Go: calls answered"
+if [ -d "$tmp/generators/openapi" ]; then # openapi-generator ran
+  mkdir "$tmp/generators/generator"
+  cp test/clients/go/generator.go.txt "$tmp/generators/generator/main.go"
+  (cd "$tmp/generators" && GOWORK=off GOFLAGS=-mod=mod go run ./generator)
+  cp test/clients/python/generator.py "$tmp/generators/python/"
+  (cd "$tmp/generators/python" && "$python/mypy" --config-file= --strict --follow-imports=silent generator.py && "$python/python" generator.py)
+  echo "== Go and Python: calls answered to the clients of openapi-generator"
+fi
 test/clients/generators.sh docs/reference/openapi.json "$tmp/server"
 cd "$tmp/python"
 

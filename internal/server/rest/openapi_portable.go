@@ -26,7 +26,7 @@ const floatName = "FloatValue"
 // floatSchema is the schema named floatName.
 var floatSchema = map[string]any{
 	"description": "A number, or a text for a float that is not finite.",
-	"oneOf":       json.RawMessage(`[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]`),
+	"oneOf":       json.RawMessage(`[{"type":"number","format":"double"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]`),
 }
 
 // portable converts the schema of a value in a tool's arguments or result to the form that generators of
@@ -35,7 +35,7 @@ var floatSchema = map[string]any{
 //   - A 64-bit integer is a string, as the header Omnigraph-Integers demands. Most generators refuse a schema
 //     with two types besides null.
 //   - A float in an answer is a reference to [floatSchema].
-//   - Another integer has a format, because some languages otherwise take 32 bits for all integers.
+//   - Another number has a format, because some generators otherwise take 32 bits for all integers or all floats.
 //   - An enum that may be null is an enum or null. Some generators make a type for each of the two types otherwise.
 //   - An object is a schema of its own. Some generators give an inline object a name that another schema has, and some
 //     ignore that it may be null.
@@ -64,6 +64,8 @@ func (d *document) portable(schema json.RawMessage, name string) (json.RawMessag
 		return objectText(append(members, member{"pattern", json.RawMessage(strconv.Quote(integerPattern))})), nil
 	case slices.Contains(types, "integer") && !has("format"):
 		return objectText(append(members, member{"format", json.RawMessage(`"int64"`)})), nil
+	case slices.Contains(types, "number") && !has("format"):
+		return objectText(append(members, member{"format", json.RawMessage(`"double"`)})), nil
 	case null && has("enum"):
 		return orNullEnum(members, at)
 	case slices.Contains(types, "object") && has("properties"):

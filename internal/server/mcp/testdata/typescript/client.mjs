@@ -199,10 +199,11 @@ await check('a query with a fault is answered with its place and code', async ()
   assert.match(res.content[0].text, /Package/);
 });
 
-await check('arguments as a string are refused with the remedy', async () => {
-  const res = await stored('find_symbols', { params: '{"words":"graph"}' });
-  assert.equal(res.isError, true);
-  assert.match(res.content[0].text, /send the object itself/);
+await check('arguments as the text of an object are accepted', async () => {
+  const text = await stored('find_symbols', { params: '{"words":"graph"}' });
+  const object = await stored('find_symbols', { params: { words: 'graph' } });
+  assert.ok(!text.isError, text.content[0].text);
+  assert.deepEqual(text.structuredContent.rows, object.structuredContent.rows);
 });
 
 await check('an unknown tool is refused', async () => {

@@ -168,10 +168,16 @@ func (r *readDraw) sameNode(scope []plan.VarID) (c plan.Clause, ok bool) {
 		return nil, false
 	}
 	op := plan.Eq
-	if r.percent(35) {
+	a, b := pick(r.drawer, nodes), pick(r.drawer, nodes)
+	if r.percent(45) {
 		op = plan.Ne
+		// Nodes of an interface and of a type are seldom drawn together.
+		other := slices.IndexFunc(nodes, func(v plan.VarID) bool { return !r.shared(v) })
+		if a = nodes[slices.IndexFunc(nodes, r.shared)]; r.shared(b) && other >= 0 {
+			a = nodes[other]
+		}
 	}
-	return r.compareNodes(pick(r.drawer, nodes), pick(r.drawer, nodes), op), true
+	return r.compareNodes(a, b, op), true
 }
 
 // compareNodes returns a comparison of two nodes. It sometimes swaps them.

@@ -242,9 +242,9 @@ func TestSortedStored(t *testing.T) {
 	}
 }
 
-// isBadData reports whether an error is that of corrupt data, or of data in a newer format.
+// isBadData reports whether an error is that of corrupt data, or of data in a newer or an older format.
 func isBadData(err error) bool {
-	return errors.As(err, new(*engine.Corrupt)) || errors.As(err, new(*engine.NewerFormat))
+	return errors.As(err, new(*engine.Corrupt)) || errors.As(err, new(*engine.NewerFormat)) || errors.As(err, new(*engine.OlderFormat))
 }
 
 // TestSortedStoredFaults damages the blocks of a stored index. Reading it must report the fault.

@@ -54,8 +54,10 @@ func scanAny(t *testing.T, h logHeader, frames []byte) {
 	}
 }
 
-// isNewer reports whether an error is that of data in a newer format.
-func isNewer(err error) bool { return errors.As(err, new(*engine.NewerFormat)) }
+// isOtherFormat reports whether an error is that of data in a newer or an older format.
+func isOtherFormat(err error) bool {
+	return errors.As(err, new(*engine.NewerFormat)) || errors.As(err, new(*engine.OlderFormat))
+}
 
 func FuzzLogHeader(f *testing.F) {
 	h := logHeader{number: 3, first: 7, salt: 11, size: 1 << 20}
@@ -65,7 +67,7 @@ func FuzzLogHeader(f *testing.F) {
 			le.PutUint32(page[logHeaderSize-4:], checksum(page[:logHeaderSize-4]))
 		}
 		got, err := decodeLogHeader(page, 1<<20, "log", 3)
-		if err != nil && !onlyCorrupt(err, "log") && !isNewer(err) {
+		if err != nil && !onlyCorrupt(err, "log") && !isOtherFormat(err) {
 			t.Fatal(err)
 		}
 		if err == nil && (got.number != 3 || got.first == 0 || got.size != 1<<20) {
@@ -84,7 +86,7 @@ func FuzzManifest(f *testing.F) {
 		}
 		m, err := decodeManifest(data, "manifest", 5)
 		if err != nil {
-			if !onlyCorrupt(err, "manifest") && !isNewer(err) {
+			if !onlyCorrupt(err, "manifest") && !isOtherFormat(err) {
 				t.Fatal(err)
 			}
 			return
@@ -113,7 +115,7 @@ func FuzzFooter(f *testing.F) {
 		}
 		blocks, _, err := decodeFooter(footer, "segment", size)
 		if err != nil {
-			if !onlyCorrupt(err, "segment") && !isNewer(err) {
+			if !onlyCorrupt(err, "segment") && !isOtherFormat(err) {
 				t.Fatal(err)
 			}
 			return

@@ -223,7 +223,7 @@ func FuzzReadChange(f *testing.F) {
 			return
 		}
 		if !isBadData(err) {
-			t.Errorf("%v is neither a *engine.Corrupt nor a *engine.NewerFormat", err)
+			t.Errorf("%v is neither a *engine.Corrupt nor an error about the format", err)
 		}
 	})
 }

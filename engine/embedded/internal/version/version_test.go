@@ -293,7 +293,7 @@ func FuzzApplyOps(f *testing.F) {
 		tx := Begin(NewSnapshot(s, first))
 		if err := tx.ApplyOps(ops); err != nil {
 			if !isBadData(err) {
-				t.Fatalf("%v is neither a *engine.Corrupt nor a *engine.NewerFormat", err)
+				t.Fatalf("%v is neither a *engine.Corrupt nor an error about the format", err)
 			}
 			return
 		}
@@ -374,7 +374,7 @@ func FuzzReadManifest(f *testing.F) {
 		TableFiles(b, dec)
 		_, err := ReadManifest(b, dec, memory{})
 		if err != nil && !isBadData(err) && !errors.As(err, new(*engine.NotFound)) {
-			t.Errorf("%v is neither a *engine.Corrupt nor a *engine.NewerFormat", err)
+			t.Errorf("%v is neither a *engine.Corrupt nor an error about the format", err)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime/debug"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
@@ -108,7 +107,7 @@ func (r *running) open(ctx context.Context) (err error) {
 	if r.finish, err = names.begin(ctx); err != nil {
 		return err
 	}
-	var graph engine.Graph = g.engine
+	graph := g.engine
 	if len(names.names) > 0 {
 		graph = &draftGraph{Graph: g.engine, names: names.Branch}
 	}

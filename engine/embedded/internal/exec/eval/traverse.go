@@ -77,11 +77,11 @@ const (
 	FewEdges  = 4
 )
 
-// The nodes at the other ends of a node's edges are marked only if the node has fewer than
-// MarkShare edges for each expected test. Otherwise a search for each test is cheaper.
+// MarkShare is a number of edges for each expected test: the nodes at the other ends of a node's edges are marked only
+// if the node has fewer. Otherwise a search for each test is cheaper.
 const MarkShare = 4
 
-// Joined reports whether a live edge joins two nodes. If `yield` is not nil, joined calls it for
+// Joined reports whether a live edge joins two nodes. If `yield` is not nil, Joined calls it for
 // each such edge until it returns false.
 func Joined(h Hop, a, b uint32, yield func(edge uint32) bool) bool {
 	any := false

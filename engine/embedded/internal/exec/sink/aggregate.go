@@ -72,26 +72,26 @@ func NewAccumulator(a *ir.Aggregate, texts bool) (out Accumulator) {
 }
 
 // Spent returns the bytes that the run was charged for the values of an aggregate over a block.
-func (a *Accumulator) Spent() int {
-	if e, ok := a.fold.(*extremes); ok {
+func (to *Accumulator) Spent() int {
+	if e, ok := to.fold.(*extremes); ok {
 		return e.spent
 	}
-	if a.set != nil {
-		return a.set.spent
+	if to.set != nil {
+		return to.set.spent
 	}
 	return 0
 }
 
 // Reset removes all groups.
-func (a *Accumulator) Reset() {
-	a.Counts = a.Counts[:0]
+func (to *Accumulator) Reset() {
+	to.Counts = to.Counts[:0]
 	switch {
-	case a.fold != nil:
-		a.fold.reset()
-	case a.set != nil:
-		a.set.reset()
-	case a.list != nil:
-		a.list.reset()
+	case to.fold != nil:
+		to.fold.reset()
+	case to.set != nil:
+		to.set.reset()
+	case to.list != nil:
+		to.list.reset()
 	}
 }
 
@@ -117,13 +117,13 @@ func (co *Collector) addGroup() {
 }
 
 // Grow adds a group without values.
-func (a *Accumulator) Grow() {
-	a.Counts = append(a.Counts, 0)
+func (to *Accumulator) Grow() {
+	to.Counts = append(to.Counts, 0)
 	switch {
-	case a.fold != nil:
-		a.fold.grow()
-	case a.list != nil:
-		a.list.grow()
+	case to.fold != nil:
+		to.fold.grow()
+	case to.list != nil:
+		to.list.grow()
 	}
 }
 

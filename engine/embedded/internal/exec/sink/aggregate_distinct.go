@@ -9,7 +9,7 @@ import (
 )
 
 // countsOnly reports whether the counts are the results of the aggregate.
-func (a *Accumulator) countsOnly() bool { return a.fold == nil && a.list == nil }
+func (to *Accumulator) countsOnly() bool { return to.fold == nil && to.list == nil }
 
 // distinctCounts finds the values that count(distinct …) counts.
 type distinctCounts struct {

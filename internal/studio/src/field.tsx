@@ -113,7 +113,7 @@ function sampleOf(schema: ParamSchema): Json {
     case "number":
       return 1;
   }
-  return schema.format === "date" ? "2026-05-01" : schema.format === "date-time" ? "2026-05-01T12:30:00Z" : "text";
+  return isDate(schema) ? "2026-05-01" : schema.format === "date-time" ? "2026-05-01T12:30:00Z" : "text";
 }
 
 function rangeOf(schema: ParamSchema): string {
@@ -194,11 +194,16 @@ function Input(props: {
   if (kind === "array") {
     return <textarea {...shared} rows={3} value={text ?? ""} onInput={onInput} />;
   }
-  if (schema.format === "date") {
+  if (isDate(schema)) {
     return <input {...shared} type="date" value={text ?? ""} onInput={onInput} />;
   }
   const numeric = kind === "integer" ? "numeric" : kind === "number" ? "decimal" : undefined;
   return <input {...shared} type="text" inputMode={numeric} autocomplete="off" value={text ?? ""} onInput={onInput} />;
+}
+
+/** Reports whether a value is a date. The schemas of tools say so in words, because some clients refuse the format. */
+function isDate(schema: ParamSchema): boolean {
+  return schema.format === "date" || (kindOf(schema) === "string" && (schema.description ?? "").includes("A date as YYYY-MM-DD."));
 }
 
 function hintOf(schema: ParamSchema): string {

@@ -55,13 +55,11 @@ func given(list []engine.EntityChange) (out []*givenValues) {
 			}
 			old[all], v.values = append(old[all], was), append(v.values, is)
 		}
-		if ends := []value.Value{value.OfString(c.From), value.OfString(c.To)}; c.Entity == "edge" {
-			switch c.Kind {
-			case engine.Inserted:
-				v.values = append(v.values, ends...)
-			case engine.Deleted:
-				old[all] = append(old[all], ends...)
-			}
+		switch ends := []value.Value{value.OfString(c.From), value.OfString(c.To)}; {
+		case c.Entity == "edge" && c.Kind == engine.Inserted:
+			v.values = append(v.values, ends...)
+		case c.Entity == "edge" && c.Kind == engine.Deleted:
+			old[all] = append(old[all], ends...)
 		}
 		v.deletion, v.others = v.deletion || c.Kind == engine.Deleted, v.others || c.Kind != engine.Deleted
 	}

@@ -306,14 +306,7 @@ func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) 
 		if err := r.indexTable(t, open, joined[1], joined[2]); err != nil {
 			return err
 		}
-		err := t.checkJoins(joined[1], joined[2])
-		if err != nil && t.live == 0 {
-			// Earlier programs kept the indexes of deleted edges when an overwrite numbered the
-			// nodes anew.
-			t.rebuild(joined[1], joined[2])
-			err = nil
-		}
-		if err != nil {
+		if err := t.checkJoins(joined[1], joined[2]); err != nil {
 			return err
 		}
 	}

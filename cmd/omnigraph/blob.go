@@ -75,7 +75,7 @@ output. If the command fails, it leaves no partial file.`,
 
 // Blob implements [source].
 func (l *local) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) (b []byte, err error) {
-	_, err = l.served.Do(ctx, l.actor, "blob", &operations.Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
+	_, err = l.served.Do(ctx, l.actor, "blob", &operations.Look{Branch: tool.BranchName(at.Branch), Commit: at.Commit, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
 		b, err = p.Read(ctx, env.Graph, engine.Target{Commit: c.ID})
 		return nil, err
 	}}, encoding.Options{})

@@ -221,18 +221,18 @@ func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err err
 // CreateBranch implements [source].
 func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
 	made := &operations.BranchCreateResult{}
-	err := l.call(ctx, "create_branch", &operations.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, made)
+	err := l.call(ctx, "create_branch", &operations.CreateBranch{Name: tool.BranchName(name), From: tool.BranchName(from.Branch), Commit: from.Commit}, made)
 	return made.OverREST(), err
 }
 
 // DeleteBranch implements [source].
 func (l *local) DeleteBranch(ctx context.Context, name string) error {
-	return l.call(ctx, "delete_branch", &operations.DeleteBranch{Name: name}, &struct{}{})
+	return l.call(ctx, "delete_branch", &operations.DeleteBranch{Name: tool.BranchName(name)}, &struct{}{})
 }
 
 // Merge implements [source].
 func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
-	m := &operations.MergeAndDelete{Delete: remove, MergeBranches: operations.MergeBranches{Source: from, Target: into, Options: opts}}
+	m := &operations.MergeAndDelete{Delete: remove, MergeBranches: operations.MergeBranches{Source: tool.BranchName(from), Target: tool.BranchName(into), Options: opts}}
 	a, err := m.Do(func(operation string, call tool.Call) error {
 		_, err := l.served.Do(ctx, l.actor, operation, call, encoding.Options{})
 		return err

@@ -228,7 +228,7 @@ func (l *local) Changes(ctx context.Context, commit string, q client.ChangeQuery
 	all := &client.ChangesAnswer{}
 	for {
 		page := &client.ChangesAnswer{}
-		if err := l.call(ctx, "list_changes", operations.LookChanges(engine.Target{Commit: commit}, r, ""), page); err != nil {
+		if err := l.call(ctx, "list_changes", operations.LookChanges("", commit, r, ""), page); err != nil {
 			return nil, err
 		}
 		page.Changes = append(all.Changes, page.Changes...)

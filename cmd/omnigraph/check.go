@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -85,7 +86,7 @@ func checkNotes(all []client.CheckResult) (notes []string, bad int) {
 // Checks implements [source].
 func (l *local) Checks(ctx context.Context, branch string) (*client.ChecksAnswer, error) {
 	a := &client.ChecksAnswer{}
-	if err := l.call(ctx, "run_checks", operations.RunChecks(branch), a); err != nil {
+	if err := l.call(ctx, "run_checks", operations.RunChecks(tool.BranchName(branch)), a); err != nil {
 		return nil, err
 	}
 	return a, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // writeColumns writes the rows of a read to standard output, as an Arrow IPC stream or as a Parquet
@@ -55,7 +56,7 @@ func (l *local) QueryArrow(ctx context.Context, s *statement, w io.Writer) error
 
 // InvokeArrow implements [source].
 func (l *local) InvokeArrow(ctx context.Context, s *statement, w io.Writer) error {
-	in := servedgraph.Invocation{Params: s.params, Branch: s.at.Branch, Options: queryrun.Options{Snapshot: s.at.Commit}, ExpectMutation: new(false)}
+	in := servedgraph.Invocation{Params: s.params, Branch: tool.BranchName(s.at.Branch), Options: queryrun.Options{Snapshot: s.at.Commit}, ExpectMutation: new(false)}
 	_, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, arrowTo(w, s.rows))
 	return err
 }

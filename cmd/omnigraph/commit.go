@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -111,7 +112,7 @@ func newSnapshot() *cobra.Command {
 // Snapshot implements [source].
 func (l *local) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
 	a := &client.SnapshotAnswer{}
-	return a, l.call(ctx, "snapshot", operations.LookSnapshot(at), a)
+	return a, l.call(ctx, "snapshot", operations.LookSnapshot(tool.BranchName(at.Branch), at.Commit), a)
 }
 
 // Commits asks for as many pages as needed, like the iterators of package client.
@@ -121,7 +122,7 @@ func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange
 			r.Limit = most - len(list)
 		}
 		page := client.CommitList{}
-		if err := l.call(ctx, "list_commits", operations.LookCommits(engine.Target{Branch: branch}, r, ""), &page); err != nil {
+		if err := l.call(ctx, "list_commits", operations.LookCommits(tool.BranchName(branch), r, ""), &page); err != nil {
 			return nil, err
 		}
 		list = append(list, page.Commits...)
@@ -135,7 +136,7 @@ func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange
 // Commit implements [source].
 func (l *local) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {
 	a := &client.CommitAnswer{}
-	return a, l.call(ctx, "get_commit", operations.LookCommit(engine.Target{Commit: id}), a)
+	return a, l.call(ctx, "get_commit", operations.LookCommit("", id), a)
 }
 
 // Snapshot implements [source].

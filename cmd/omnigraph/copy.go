@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // newCopy makes the command omnigraph copy.
@@ -218,7 +219,7 @@ func (a *copyAnswer) describe(ctx context.Context, g engine.Graph) error {
 		return err
 	}
 	for _, b := range branches {
-		if b.Name == engine.MainBranch {
+		if tool.BranchNamed(b.Name).IsMain() {
 			a.Head, a.HeadTime = b.Head.ID, b.Head.Time.UnixMicro()
 		}
 	}

@@ -222,9 +222,13 @@ func writeFolder(out string, write func(dir string) error) error {
 
 // Export implements [source].
 func (l *local) Export(ctx context.Context, e *export) (string, error) {
-	grant := targetGrant(e.at, tool.Export)
+	need := tool.Need{Action: tool.Export, Branch: tool.BranchName(e.at.Branch), Commit: e.at.Commit}
 	var commit engine.Commit
-	_, err := l.served.Do(ctx, l.actor, "export", &operation{[]tool.Grant{grant}, func(ctx context.Context, env *tool.Env) (_ any, err error) {
+	_, err := l.served.Do(ctx, l.actor, "export", &operation{[]tool.Need{need}, func(ctx context.Context, env *tool.Env) (_ any, err error) {
+		e := *e
+		if e.at.Commit == "" {
+			e.at = env.Branch(need.Branch).At()
+		}
 		switch e.format {
 		case "parquet":
 			commit, err = parquet.Export(ctx, env.Graph, e.at, e.parquetOptions(), e.create)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // exportParquet writes an export of the server as Parquet. The server sends NDJSON, and its schema
@@ -51,7 +51,7 @@ func (r *remote) exportParquet(ctx context.Context, e *export) (string, error) {
 func (r *remote) commitOf(ctx context.Context, at engine.Target, id string) (*client.CommitAnswer, error) {
 	var options []client.ReadOption
 	if at.Commit == "" {
-		options = append(options, client.OnBranch(cmp.Or(at.Branch, engine.MainBranch)))
+		options = append(options, client.OnBranch(string(tool.BranchName(at.Branch).OrMain())))
 	}
 	return answered(r.graph.Commit(ctx, id, options...))
 }

@@ -111,10 +111,10 @@ func isPolicy(t *testing.T, text string, nth int) error {
 	}
 	bot := &access.Actor{ID: "act-bot", Source: "token"}
 	got := []bool{
-		p.Allowed(bot, tool.Grant{Action: tool.Read, Branch: "main", Via: tool.AdHoc}),
-		p.Allowed(bot, tool.Grant{Action: tool.Change, Branch: "main", Via: tool.AdHoc}),
+		p.Allowed(bot, tool.Grant{Action: tool.Read, Branch: tool.BranchNamed("main"), Via: tool.AdHoc}),
+		p.Allowed(bot, tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("main"), Via: tool.AdHoc}),
 		p.Allowed(bot, tool.Grant{Action: tool.InvokeQuery, Query: "callers"}),
-		p.Allowed(bot, tool.Grant{Action: tool.Read, Branch: "main", Via: tool.Stored, Query: "callers"}),
+		p.Allowed(bot, tool.Grant{Action: tool.Read, Branch: tool.BranchNamed("main"), Via: tool.Stored, Query: "callers"}),
 	}
 	want := [][]bool{{true, false, false, true}, {false, false, true, true}, {false, false, false, false}}[nth-1]
 	if !slices.Equal(got, want) {

@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // newLoad makes the command omnigraph load.
@@ -158,10 +159,10 @@ func loadReport(res *client.LoadAnswer) *report {
 
 // Load implements [source].
 func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
-	load := &operations.Load{Data: data, Mode: opts.Mode, Branch: opts.Branch, Options: runOptions(opts.WriteOptions)}
+	load := &operations.Load{Data: data, Mode: opts.Mode, Branch: tool.BranchName(opts.Branch), Options: runOptions(opts.WriteOptions)}
 	a := &client.LoadAnswer{}
 	if data.from != "" {
-		return a, l.call(ctx, "load", &operations.LoadFrom{Load: load, From: data.from}, a)
+		return a, l.call(ctx, "load", &operations.LoadFrom{Load: load, From: tool.BranchName(data.from)}, a)
 	}
 	return a, l.call(ctx, "load", load, a)
 }

@@ -72,6 +72,7 @@ type policyCase struct {
 	at    *strictyaml.Node // position of the case in the file
 	actor string           // the actor who asks
 	grant tool.Grant       // the permission to decide on
+	on    string           // the branch as the case names it; it may be empty
 	allow bool             // the expected decision
 }
 
@@ -118,7 +119,7 @@ func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 			f["action"].Fault(strictyaml.BadValue, err.Error(), "")
 		}
 	}
-	c.grant = grantOf(action, branch, query, via)
+	c.grant, c.on = grantOf(action, branch, query, via), branch
 	return c, true
 }
 
@@ -169,8 +170,8 @@ func (c *policyCase) question() string {
 	if c.grant.Query != "" {
 		fmt.Fprintf(&b, " %s", c.grant.Query)
 	}
-	if c.grant.Branch != "" {
-		fmt.Fprintf(&b, " on %s", c.grant.Branch)
+	if c.on != "" {
+		fmt.Fprintf(&b, " on %s", c.on)
 	}
 	if c.grant.Via != "" {
 		fmt.Fprintf(&b, " via %s", c.grant.Via)

@@ -70,8 +70,8 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 // names a stored query, that query makes the request, so `via` is then `stored` by default. The
 // branches draft and draft/NAME are drafts of the actor.
 func grantOf(action, branch, query, via string) tool.Grant {
-	g := tool.Grant{Action: tool.Action(action), Branch: branch, Query: query, Via: tool.Via(via)}
-	_, g.OwnDraft = access.DraftAlias(branch)
+	g := tool.Grant{Action: tool.Action(action), Branch: tool.BranchNamed(branch), Query: query, Via: tool.Via(via)}
+	_, g.OwnDraft = access.DraftAlias(tool.BranchName(branch))
 	if via == "" && query != "" && (g.Action == tool.Read || g.Action == tool.Change) {
 		g.Via = tool.Stored
 	}

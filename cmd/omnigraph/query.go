@@ -18,6 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // statementFlags are the flags of a verb that runs a query.
@@ -285,7 +286,7 @@ func (l *local) Queries(ctx context.Context) ([]client.QueryEntry, error) {
 
 // Invoke implements [source].
 func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
-	in := servedgraph.Invocation{Params: s.params, Branch: s.at.Branch, Options: runOptions(opts)}
+	in := servedgraph.Invocation{Params: s.params, Branch: tool.BranchName(s.at.Branch), Options: runOptions(opts)}
 	in.Options.Snapshot = s.at.Commit
 	answer, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, encoding.Options{MaxRows: s.rows})
 	if err != nil {

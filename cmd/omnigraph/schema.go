@@ -135,14 +135,14 @@ func lossRefused(err error) error {
 // Schema implements [source].
 func (l *local) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
 	a := &client.SchemaAnswer{}
-	return a, l.call(ctx, "schema", operations.LookSchema(at), a)
+	return a, l.call(ctx, "schema", operations.LookSchema(tool.BranchName(at.Branch), at.Commit), a)
 }
 
 // ApplySchema implements [source].
 func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
-	apply := &operations.ApplySchema{Source: s.text, File: s.name, Options: opts}
+	apply := &operations.ApplySchema{Source: s.text, File: s.name, Branch: tool.BranchName(opts.Branch), Options: opts}
 	a := &client.SchemaApplied{}
-	return a, l.call(ctx, "apply_schema", &operation{apply.Grants(), func(ctx context.Context, env *tool.Env) (any, error) {
+	return a, l.call(ctx, "apply_schema", &operation{apply.Needs(), func(ctx context.Context, env *tool.Env) (any, error) {
 		change, err := apply.Apply(ctx, env)
 		if err != nil {
 			return nil, err

@@ -78,7 +78,7 @@ func (s *statement) check(write bool) error {
 
 // adHoc returns the statement as the operation that servers run for it.
 func (s *statement) adHoc(write bool, branch string, opts queryrun.Options) *operations.AdHoc {
-	return &operations.AdHoc{Source: s.text, File: s.file, Name: s.name, Params: s.params, Branch: branch, Write: write, Options: opts}
+	return &operations.AdHoc{Source: s.text, File: s.file, Name: s.name, Params: s.params, Branch: tool.BranchName(branch), Write: write, Options: opts}
 }
 
 // choiceError converts err, the error of running the statement. If the wrong query was selected,

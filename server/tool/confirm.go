@@ -12,7 +12,7 @@ import (
 type Step struct {
 	Action   Action   // the permission that the step needs
 	What     string   // what the step does, such as "delete the branch review"; it shows no stored values
-	Branches []string // the branches that the step changes or merges; empty names mean main
+	Branches []Branch // the branches that the step changes or merges
 }
 
 // Heads are the commits that were the heads of the branches of a step, in their order, when the caller

@@ -47,9 +47,9 @@ type countCall struct {
 	Type string `json:"type"`
 }
 
-// Grants returns the permission to read main.
-func (c *countCall) Grants() []tool.Grant {
-	return []tool.Grant{{Action: tool.Read, Via: tool.AdHoc}}
+// Needs returns the permission to read main.
+func (c *countCall) Needs() []tool.Need {
+	return []tool.Need{{Action: tool.Read, Via: tool.AdHoc}}
 }
 
 func (c *countCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
@@ -95,7 +95,7 @@ func ExampleTool() {
 	ctx := context.Background()
 	g := openBooks(ctx, compileBooks())
 	defer g.Close()
-	mayRead := func(g tool.Grant) bool { return g.Action == tool.Read } // the policy of the program
+	mayRead := func(g tool.Grant) bool { return g.Action == tool.Read && g.Branch.IsMain() } // the policy of the program
 
 	var t tool.Tool = counter{}
 	fmt.Println(t.Descriptor().Name, "is listed as", t.Descriptor().Title)
@@ -108,12 +108,13 @@ func ExampleTool() {
 		} else if err != nil {
 			log.Fatal(err)
 		}
-		for _, grant := range call.Grants() {
-			if !mayRead(grant) {
-				log.Fatalf("%s is denied", grant.Action)
+		env := &tool.Env{Graph: g, Actor: "example"}
+		for _, need := range call.Needs() {
+			if !mayRead(need.On(env.Branch(need.Branch))) {
+				log.Fatalf("%s is denied", need.Action)
 			}
 		}
-		outcome, err := call.Run(ctx, &tool.Env{Graph: g, Actor: "example"})
+		outcome, err := call.Run(ctx, env)
 		if err != nil {
 			log.Fatal(err)
 		}

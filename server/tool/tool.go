@@ -32,11 +32,28 @@ type Protection struct {
 	NoOwners  bool   // the approval of an actor does not count for changes of the actors that it owns
 }
 
-// Grant is a permission that a call requires.
+// Need is a permission that a call requires, as far as the call knows it. The server makes a [Grant] of it, for
+// the branch that the name stands for.
+type Need struct {
+	Action Action     // what the call does
+	Branch BranchName // for actions on a branch
+	Commit string     // for Read or Export of a commit; the grant is for the branch where it was made
+	Query  string     // the stored query, for InvokeQuery and for Via Stored
+	Via    Via        // how the request asks; only for Read, Change and BranchMerge
+}
+
+// On returns the grant for the need on a branch. An action that is not about a branch ignores the branch.
+func (n Need) On(b Branch) Grant {
+	if !n.Action.Row().Branch() {
+		b = Branch{}
+	}
+	return Grant{Action: n.Action, Branch: b, Query: n.Query, Via: n.Via}
+}
+
+// Grant is a permission of a caller, which the policy decides on.
 type Grant struct {
-	Action Action // what the call does
-	Branch string // for actions on a branch; empty for main
-	Commit string // for Read or Export of a commit; checked for the branch where it was made
+	Action Action // what the caller does
+	Branch Branch // for actions on a branch
 	Query  string // the stored query, for InvokeQuery and for Via Stored
 	Via    Via    // how the request asks; only for Read, Change and BranchMerge
 
@@ -71,10 +88,10 @@ type Tool interface {
 
 // Call is a decoded call.
 type Call interface {
-	// Grants returns the permissions that this call requires.
-	Grants() []Grant
+	// Needs returns the permissions that this call requires.
+	Needs() []Need
 
-	// Run executes the call. It is called once, after the policy has granted all Grants.
+	// Run executes the call. It is called once, after the policy has granted all Needs.
 	Run(ctx context.Context, env *Env) (*Outcome, error)
 }
 
@@ -122,7 +139,7 @@ type Env struct {
 	// Protection returns what a proposal needs before it can be merged into the branch. It returns
 	// nil if the branch may also change in other ways. If Protection is nil, no branch is protected
 	// in this way.
-	Protection func(branch string) *Protection
+	Protection func(Branch) *Protection
 
 	// Owns reports whether an actor is an owner of another actor, such as the person who runs a bot. If
 	// Owns is nil, no actor owns another one.
@@ -173,7 +190,7 @@ type Cutter interface {
 
 // Written describes a change for the log.
 type Written struct {
-	Branch string         // the branch that changed
+	Branch *Branch        // the branch that changed; nil if the call changed no branch
 	Commit *engine.Commit // nil if only branches changed, not data
 
 	// Bypassed says that the caller used protection_bypass, and that the grants of the call do not show it.
@@ -182,9 +199,10 @@ type Written struct {
 
 // ReadOutcome is the answer of a read, still in columns. The receiver must close Result.
 type ReadOutcome struct {
-	Query  string        // name of the query
-	Target engine.Target // the branch or commit that the caller named
-	Result engine.Result // the rows
+	Query    string        // name of the query
+	Branch   *Branch       // the branch that is read; nil if Snapshot is set
+	Snapshot string        // the commit that the caller named instead of a branch, or ""
+	Result   engine.Result // the rows
 
 	// The token of the next page is made from these fields.
 	Plan *plan.Query
@@ -203,7 +221,7 @@ type ChangeOutcome struct {
 	// Columns are the columns of the row that the mutation returned; nil if it returned none.
 	Columns []plan.Column
 	Query   string        // name of the query
-	Branch  string        // the branch that was changed
+	Branch  Branch        // the branch that was changed
 	Change  engine.Change // what the engine reports about the change
 	DryRun  bool          // true if nothing was committed
 
@@ -213,8 +231,8 @@ type ChangeOutcome struct {
 
 // LoadOutcome is the answer of a load.
 type LoadOutcome struct {
-	Branch string             // the branch that the data was loaded into
-	From   string             // the branch that the load created Branch from; empty if it created none
+	Branch Branch             // the branch that the data was loaded into
+	From   *Branch            // the branch that the load created Branch from; nil if it created none
 	Mode   engine.LoadMode    // what the load did with entities that already existed
 	Result *engine.LoadResult // what the engine reports about the load
 	DryRun bool               // true if nothing was committed

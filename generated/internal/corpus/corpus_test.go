@@ -379,8 +379,8 @@ func TestCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if gates := served.Gates(); len(gates) != 2 || gates[0].Action != tool.InvokeQuery || gates[1].Action != tool.Read || len(call.Grants()) != 2 {
-		t.Errorf("found the gates %v, the grants %v", served.Gates(), call.Grants())
+	if gates := served.Gates(); len(gates) != 2 || gates[0].Action != tool.InvokeQuery || gates[1].Action != tool.Read || len(call.Needs()) != 2 {
+		t.Errorf("found the gates %v, the needs %v", served.Gates(), call.Needs())
 	}
 	g := &graph{}
 	out, err := call.Run(context.Background(), &tool.Env{Graph: g})

@@ -30,7 +30,7 @@ type Authorizer interface {
 
 	// Protection returns what a proposal needs before it can be merged into a branch that changes
 	// only by merging proposals. It returns nil for other branches.
-	Protection(branch string) *tool.Protection
+	Protection(tool.Branch) *tool.Protection
 
 	// Owns reports whether an actor is an owner of another actor, such as the person who runs a bot.
 	Owns(owner, actor string) bool

@@ -1,9 +1,9 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -35,18 +35,21 @@ func (c *Control) granted(actor *Actor, grant tool.Grant) bool {
 	if actor == nil {
 		return false
 	}
-	grant = placed(grant)
 	grant.OwnDraft = grant.OwnDraft || c.OwnsDraft(actor, grant.Branch)
 	return c.authorizer.Allowed(actor, grant)
 }
 
+// DraftName is the name that stands for the first draft of the caller. draft/NAME stands for the draft
+// with the name NAME.
+const DraftName tool.BranchName = "draft"
+
 // DraftAlias returns NAME if the name of a branch is draft/NAME, and "" if it is draft. It reports whether
 // the name is one of these, which stand for drafts of the caller unless a branch has the name itself.
-func DraftAlias(branch string) (name string, ok bool) {
-	if branch == "draft" {
+func DraftAlias(branch tool.BranchName) (name string, ok bool) {
+	if branch == DraftName {
 		return "", true
 	}
-	name, ok = strings.CutPrefix(branch, engine.DraftPrefix)
+	name, ok = strings.CutPrefix(string(branch), engine.DraftPrefix)
 	if !ok || name == "" || engine.CheckDraftName(name) != nil {
 		return "", false
 	}
@@ -55,8 +58,8 @@ func DraftAlias(branch string) (name string, ok bool) {
 
 // OwnsDraft reports whether a branch is a draft of the actor, which may have ended. It is false for a
 // draft that does not exist, so that a policy treats such a draft like those of others.
-func (c *Control) OwnsDraft(actor *Actor, branch string) bool {
-	id, ok := engine.DraftID(branch)
+func (c *Control) OwnsDraft(actor *Actor, branch tool.Branch) bool {
+	id, ok := branch.DraftID()
 	if !ok || c.engine == nil {
 		return false
 	}
@@ -68,18 +71,22 @@ func (c *Control) OwnsDraft(actor *Actor, branch string) bool {
 // nor on another branch with the name of a draft. So the policy confines the actor to drafts.
 func (c *Control) Confined(actor *Actor, grant tool.Grant) bool {
 	onMain, onOther := grant, grant
-	onMain.Branch, onOther.Branch = engine.MainBranch, "draft"
+	onMain.Branch, onOther.Branch = tool.Branch{}, otherDraft
 	onOwn := onOther
 	onOwn.OwnDraft = true
 	return !c.granted(actor, onMain) && !c.granted(actor, onOther) && c.granted(actor, onOwn)
 }
 
-// placed returns the grant. If the grant is about a branch and does not name one, placed sets the
-// branch to main.
-func placed(grant tool.Grant) tool.Grant {
-	if grant.Branch == "" && OnBranch(grant.Action) {
-		grant.Branch = engine.MainBranch
+// otherDraft is a branch with the name of a draft, which need not exist.
+var otherDraft = tool.BranchNamed(string(DraftName))
+
+// OnOwnDraft returns a grant on a draft of the caller, which need not exist yet. The name in the call is for messages;
+// if it is empty, the draft has the name draft.
+func OnOwnDraft(grant tool.Grant, name tool.BranchName) tool.Grant {
+	if !OnBranch(grant.Action) {
+		return grant
 	}
+	grant.Branch, grant.OwnDraft = tool.BranchNamed(string(cmp.Or(name, DraftName))), true
 	return grant
 }
 
@@ -98,28 +105,30 @@ func PastProposals(grant tool.Grant) bool {
 
 // protects reports whether the protection of a branch forbids the grant.
 func (c *Control) protects(grant tool.Grant) bool {
-	return PastProposals(grant) && c.authorizer.Protection(placed(grant).Branch) != nil
+	return PastProposals(grant) && c.authorizer.Protection(grant.Branch) != nil
 }
 
 // bypasses reports whether the actor may change the protected branch of the grant without merging a
 // proposal.
 func (c *Control) bypasses(actor *Actor, grant tool.Grant) bool {
-	return actor != nil && c.authorizer.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: placed(grant).Branch})
+	return actor != nil && c.authorizer.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: grant.Branch})
 }
 
 // Bypassed returns the first protected branch that the grants permit to change without merging a
-// proposal, or "" if there is none. Require must have accepted the grants.
-func (c *Control) Bypassed(grants []tool.Grant) string {
+// proposal, or nil if there is none. Require must have accepted the grants.
+func (c *Control) Bypassed(grants []tool.Grant) *tool.Branch {
 	for _, grant := range grants {
 		if c.protects(grant) {
-			return placed(grant).Branch
+			return &grant.Branch
 		}
 	}
-	return ""
+	return nil
 }
 
 // Protection returns the protection of a branch, or nil if the branch has none.
-func (c *Control) Protection(branch string) *tool.Protection { return c.authorizer.Protection(branch) }
+func (c *Control) Protection(branch tool.Branch) *tool.Protection {
+	return c.authorizer.Protection(branch)
+}
 
 // Owns reports whether an actor is an owner of another actor.
 func (c *Control) Owns(owner, actor string) bool { return c.authorizer.Owns(owner, actor) }
@@ -149,21 +158,24 @@ func other(caller *Actor, actor string, groups []string) *Actor {
 	return a
 }
 
-// OpensDraft reports whether a call with the grant writes to the branch, and so opens the draft that the
+// OpensDraft reports whether a call with a permission writes to the branch, and so opens the draft that the
 // name of the branch stands for.
-func OpensDraft(grant tool.Grant) bool {
-	return grant.Action == tool.Change && grant.Via != tool.Proposed || grant.Action == tool.SchemaApply
+func OpensDraft(action tool.Action, via tool.Via) bool {
+	return action == tool.Change && via != tool.Proposed || action == tool.SchemaApply
 }
 
 // Require returns a *wireerror.Forbidden for the first grant that the actor lacks, a
 // *wireerror.Protected for the first grant that the protection of a branch forbids, or nil.
 func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 	for _, grant := range grants {
-		grant = placed(grant)
 		switch {
 		case !c.granted(actor, grant):
-			own := grant.Branch != "" && !grant.OwnDraft && OpensDraft(grant) && c.Confined(actor, grant)
-			return &wireerror.Forbidden{Action: grant.Action, Branch: grant.Branch, OnDrafts: own}
+			own := !grant.OwnDraft && OpensDraft(grant.Action, grant.Via) && c.Confined(actor, grant)
+			denied := &wireerror.Forbidden{Action: grant.Action, OnDrafts: own}
+			if OnBranch(grant.Action) {
+				denied.Branch = &grant.Branch
+			}
+			return denied
 		case c.protects(grant) && !c.bypasses(actor, grant):
 			return &wireerror.Protected{Action: grant.Action, Branch: grant.Branch}
 		}
@@ -183,39 +195,27 @@ func (c *Control) HelpFor(actor *Actor, err error) error {
 	return &short
 }
 
-// Placed returns the grants with a branch in place of each commit: the branch on which the commit
-// was made. If the commit does not exist, or if the actor lacks the grant for its branch, the error
-// is an *engine.NotFound, which is the same in both cases. If the actor lacks the grant for main
-// too, Placed instead returns the grant on main, and the check of that grant then fails. Thus an
-// actor that may read nothing cannot probe for commits.
-func (c *Control) Placed(ctx context.Context, actor *Actor, grants []tool.Grant) ([]tool.Grant, error) {
-	if !slices.ContainsFunc(grants, func(g tool.Grant) bool { return g.Commit != "" }) {
-		return grants, nil
+// AtCommit returns the grant for a need about a commit, on the branch where the commit was made. If the
+// commit does not exist, or if the actor lacks the grant for its branch, the error is an *engine.NotFound,
+// which is the same in both cases. If the actor lacks the grant for main too, AtCommit instead returns the
+// grant on main, and the check of that grant then fails. Thus an actor that may read nothing cannot probe
+// for commits.
+func (c *Control) AtCommit(ctx context.Context, actor *Actor, need tool.Need) (tool.Grant, error) {
+	made, err := c.engine.Commit(ctx, need.Commit)
+	var missing *engine.NotFound
+	switch {
+	case err == nil:
+		if grant := need.On(tool.BranchNamed(made.Branch)); c.Allowed(actor, grant) {
+			return grant, nil
+		}
+	case !errors.As(err, &missing):
+		return tool.Grant{}, err
 	}
-	grants = slices.Clone(grants)
-	for i := range grants {
-		id := grants[i].Commit
-		if id == "" {
-			continue
-		}
-		grants[i].Commit = ""
-		made, err := c.engine.Commit(ctx, id)
-		var missing *engine.NotFound
-		switch {
-		case err == nil:
-			grants[i].Branch = made.Branch
-			if c.Allowed(actor, grants[i]) {
-				continue
-			}
-		case !errors.As(err, &missing):
-			return nil, err
-		}
-		grants[i].Branch = engine.MainBranch
-		if c.Allowed(actor, grants[i]) {
-			return nil, &engine.NotFound{What: "commit", Name: id}
-		}
+	grant := need.On(tool.Branch{})
+	if c.Allowed(actor, grant) {
+		return tool.Grant{}, &engine.NotFound{What: "commit", Name: need.Commit}
 	}
-	return grants, nil
+	return grant, nil
 }
 
 // OnBranch reports whether an action applies to a branch.

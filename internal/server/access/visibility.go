@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -26,17 +25,17 @@ func (c *Control) Visible(actor *Actor, t tool.Tool, branches *Branches) (bool, 
 // somewhere reports whether there is a branch on which all the gates are granted.
 func (c *Control) somewhere(actor *Actor, gates []tool.Grant, branches *Branches) (bool, error) {
 	if !asksBranches(gates) {
-		return c.gated(actor, gates, "", false), nil
+		return c.gated(actor, gates, tool.Branch{}, false), nil
 	}
-	if c.gated(actor, gates, "draft", true) { // the caller's draft, which need not exist yet
+	if c.gated(actor, gates, otherDraft, true) { // the caller's draft, which need not exist yet
 		return true, nil
 	}
-	return branches.Some(func(branch string) bool { return c.gated(actor, gates, branch, false) })
+	return branches.Some(func(branch tool.Branch) bool { return c.gated(actor, gates, branch, false) })
 }
 
 // gated reports whether the actor has all the grants. Grants about a branch are checked for the argument
 // `branch`. If `own` is true, the branch stands for a draft of the actor.
-func (c *Control) gated(actor *Actor, gates []tool.Grant, branch string, own bool) bool {
+func (c *Control) gated(actor *Actor, gates []tool.Grant, branch tool.Branch, own bool) bool {
 	for _, gate := range gates {
 		if OnBranch(gate.Action) {
 			gate.Branch, gate.OwnDraft = branch, own
@@ -53,22 +52,22 @@ func asksBranches(gates []tool.Grant) bool {
 	return slices.ContainsFunc(gates, func(g tool.Grant) bool { return OnBranch(g.Action) })
 }
 
-// Branches holds the branch names that are tried for "some branch". It starts with
+// Branches holds the branches that are tried for "some branch". It starts with
 // main and lists the others only when they are needed, since a graph may have thousands.
 type Branches struct {
-	list   func() ([]string, error) // lists the branches except main
-	others []string                 // names of the branches except main
-	listed bool                     // others is set
+	list   func() ([]tool.Branch, error) // lists the branches except main
+	others []tool.Branch                 // the branches except main
+	listed bool                          // others is set
 }
 
 // Branches returns the names to try for one list of tools or one lookup.
 func (c *Control) Branches(ctx context.Context) *Branches {
-	return &Branches{list: func() ([]string, error) { return c.otherBranches(ctx) }}
+	return &Branches{list: func() ([]tool.Branch, error) { return c.otherBranches(ctx) }}
 }
 
-// Some reports whether f is true for one of the names.
-func (a *Branches) Some(f func(branch string) bool) (bool, error) {
-	if f(engine.MainBranch) {
+// Some reports whether f is true for one of the branches.
+func (a *Branches) Some(f func(tool.Branch) bool) (bool, error) {
+	if f(tool.Branch{}) {
 		return true, nil
 	}
 	if !a.listed {
@@ -81,9 +80,9 @@ func (a *Branches) Some(f func(branch string) bool) (bool, error) {
 	return slices.ContainsFunc(a.others, f), nil
 }
 
-// otherBranches lists the names that represent all branches except main, one for each
+// otherBranches lists the branches that represent all branches except main, one for each
 // class.
-func (c *Control) otherBranches(ctx context.Context) ([]string, error) {
+func (c *Control) otherBranches(ctx context.Context) ([]tool.Branch, error) {
 	existing, err := c.engine.Branches(ctx)
 	if err != nil {
 		return nil, err
@@ -112,5 +111,11 @@ func (c *Control) otherBranches(ctx context.Context) ([]string, error) {
 	})
 	names := slices.Concat(named, distinct, []string{free})
 	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == engine.MainBranch }), nil
+	others := make([]tool.Branch, 0, len(names))
+	for _, name := range slices.Compact(names) {
+		if b := tool.BranchNamed(name); !b.IsMain() {
+			others = append(others, b)
+		}
+	}
+	return others, nil
 }

@@ -16,8 +16,13 @@ import (
 // send, and no commit that the call did not make.
 
 // ReadOn returns the permission to read a branch, which lets an actor see everything on it.
-func ReadOn(branch string) tool.Grant {
+func ReadOn(branch tool.Branch) tool.Grant {
 	return tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}
+}
+
+// ToRead returns the need of a call that reads a branch, for its result or for what the result discloses.
+func ToRead(branch tool.BranchName) tool.Need {
+	return tool.Need{Action: tool.Read, Branch: branch, Via: tool.AdHoc}
 }
 
 // ReadsTargets reports whether the actor may read every branch that the grants let a call
@@ -45,11 +50,11 @@ func (c *Control) MayRead(actor *Actor, grants []tool.Grant) bool {
 // WantsRead returns the permissions that a write by the caller needs in addition to the permission
 // to write. A dry run also needs the permission to read: it compares the graph with text that the
 // caller sends, and so discloses data without leaving a trace.
-func WantsRead(branch string, dryRun bool) []tool.Grant {
+func WantsRead(branch tool.BranchName, dryRun bool) []tool.Need {
 	if !dryRun {
 		return nil
 	}
-	return []tool.Grant{ReadOn(branch)}
+	return []tool.Need{ToRead(branch)}
 }
 
 // Withheld changes err, the error of a write with the given grants, for an actor that may not read

@@ -96,7 +96,7 @@ func branchCreate() tool.Tool {
 		gates: gate(tool.BranchCreate), elsewhere: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			c := &operations.CreateBranch{Name: o.String("name"), From: orMain(o.OptString("from")), Commit: orEmpty(o.OptString("from_commit"))}
+			c := &operations.CreateBranch{Name: tool.BranchName(o.String("name")), From: named(o, "from").OrMain(), Commit: orEmpty(o.OptString("from_commit"))}
 			checkName(o, "name", c.Name)
 			return c, o.Done()
 		},
@@ -120,7 +120,7 @@ func branchDelete() tool.Tool {
 		gates: gate(tool.BranchDelete),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			c := &operations.DeleteBranch{Name: o.String("name")}
+			c := &operations.DeleteBranch{Name: tool.BranchName(o.String("name"))}
 			checkName(o, "name", c.Name)
 			return c, o.Done()
 		},
@@ -149,7 +149,7 @@ func branchMerge() tool.Tool {
 		gates: append(gate(tool.BranchMerge), gate(tool.Read)...),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			c := &operations.MergeBranches{Source: o.String("source"), Target: orEmpty(o.OptString("target"))}
+			c := &operations.MergeBranches{Source: tool.BranchName(o.String("source")), Target: named(o, "target")}
 			checkName(o, "source", c.Source)
 			c.Options.DryRun = isTrue(o.OptBool("dry_run"))
 			c.Options.IfCommit, c.Options.IdempotencyKey = o.Guard("if_commit"), o.Guard("idempotency_key")
@@ -160,8 +160,8 @@ func branchMerge() tool.Tool {
 }
 
 // checkName notes a fault if a member that must name a branch is empty. Without this check, the
-// grant would be checked for main, because an empty branch in a grant means main.
-func checkName(o *arguments.Object, member, name string) {
+// call would be about main.
+func checkName(o *arguments.Object, member string, name tool.BranchName) {
 	if o.Has(member) && name == "" {
 		o.Fail(member, "found an empty text, expected the name of a branch", "")
 	}

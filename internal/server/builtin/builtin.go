@@ -60,14 +60,14 @@ func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: too
 // call is a call that answers with a value, and with the commit that the value describes, if any.
 // The function `run` carries it out and returns the answer.
 type call struct {
-	grants []tool.Grant // permissions that the call needs
-	token  string       // the page token, in a list of a branch
-	less   string       // advice on how to get a smaller answer
-	run    func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
+	needs []tool.Need // permissions that the call needs
+	token string      // the page token, in a list of a branch
+	less  string      // advice on how to get a smaller answer
+	run   func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
 }
 
-// Grants implements [tool.Call].
-func (c *call) Grants() []tool.Grant { return c.grants }
+// Needs implements [tool.Call].
+func (c *call) Needs() []tool.Need { return c.needs }
 
 // PageToken returns the page token of a list of a branch, or "".
 func (c *call) PageToken() string { return c.token }
@@ -101,22 +101,29 @@ type branchArgs struct {
 	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 
-// onBranch returns a decoder of branchArgs. The decoded call reads the named branch; an
-// empty branch means main.
-func onBranch(less string, run func(ctx context.Context, env *tool.Env, branch string) (v any, commit string, err error)) func(json.RawMessage) (tool.Call, error) {
+// named reads an optional member that names a branch.
+func named(o *arguments.Object, member string) tool.BranchName {
+	return tool.BranchName(orEmpty(o.OptString(member)))
+}
+
+// onBranch returns a decoder of branchArgs. The decoded call reads the branch.
+func onBranch(less string, run func(ctx context.Context, env *tool.Env, branch tool.Branch) (v any, commit string, err error)) func(json.RawMessage) (tool.Call, error) {
 	return func(args json.RawMessage) (tool.Call, error) {
 		o := arguments.Members(args)
-		branch := orEmpty(o.OptString("branch"))
+		branch := named(o, "branch")
 		if err := o.Done(); err != nil {
 			return nil, err
 		}
-		return &call{
-			less:   less,
-			grants: []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}},
-			run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-				return run(ctx, env, branch)
-			},
-		}, nil
+		return readsBranch(branch, less, run), nil
+	}
+}
+
+// readsBranch returns a call that reads a branch.
+func readsBranch(name tool.BranchName, less string, run func(ctx context.Context, env *tool.Env, branch tool.Branch) (v any, commit string, err error)) *call {
+	return &call{
+		less:  less,
+		needs: []tool.Need{{Action: tool.Read, Branch: name, Via: tool.AdHoc}},
+		run:   func(ctx context.Context, env *tool.Env) (any, string, error) { return run(ctx, env, env.Branch(name)) },
 	}
 }
 

@@ -81,13 +81,13 @@ func changeList() tool.Tool {
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			commit, branch := o.String("commit"), orMain(o.OptString("branch"))
+			commit, branch := o.String("commit"), named(o, "branch").OrMain()
 			limit := within(o, "limit", defaultChanges, maxChanges)
 			token := orEmpty(o.OptString("page_token"))
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &operations.Look{At: engine.Target{Branch: branch, Commit: commit}, Less: "set a smaller limit; if a single change is larger than an answer, read its entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+			return &operations.Look{Branch: branch, Commit: commit, Less: "set a smaller limit; if a single change is larger than an answer, read its entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 				after, err := operations.OpenChanges(env, token, c.ID)
 				if err != nil {
 					return nil, err

@@ -63,29 +63,31 @@ func commitList() tool.Tool {
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			branch, limit := orMain(o.OptString("branch")), within(o, "limit", defaultCommits, maxCommits)
+			branch, limit := named(o, "branch"), within(o, "limit", defaultCommits, maxCommits)
 			token := orEmpty(o.OptString("page_token"))
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), token: token, less: "set a smaller limit", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
+			list := readsBranch(branch, "set a smaller limit", func(ctx context.Context, env *tool.Env, branch tool.Branch) (any, string, error) {
 				before, err := operations.OpenCommits(env, token, branch)
 				if err != nil {
 					return nil, "", err
 				}
-				commits, err := env.Graph.Commits(ctx, branch, engine.CommitRange{Before: before, Limit: limit})
+				commits, err := env.Graph.Commits(ctx, branch.Name(), engine.CommitRange{Before: before, Limit: limit})
 				if err != nil {
 					return nil, "", err
 				}
-				a := &CommitsAnswer{Branch: env.Branch(branch), Commits: make([]CommitResult, len(commits))}
+				a := &CommitsAnswer{Branch: branch.Name(), Commits: make([]CommitResult, len(commits))}
 				for i, c := range commits {
 					a.Commits[i] = commitResult(c)
 				}
 				if n := len(commits); n == limit && commits[n-1].Seq > 1 {
-					a.NextPageToken = operations.CommitPage{Branch: env.Branch(branch), Before: commits[n-1].Seq}.Token(env)
+					a.NextPageToken = operations.CommitPage{Branch: branch, Before: commits[n-1].Seq}.Token(env)
 				}
 				return a, "", nil
-			}}, nil
+			})
+			list.token = token
+			return list, nil
 		},
 	}
 }
@@ -121,11 +123,11 @@ func commitGet() tool.Tool {
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			commit, branch := o.String("commit"), orMain(o.OptString("branch"))
+			commit, branch := o.String("commit"), named(o, "branch").OrMain()
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &operations.Look{At: engine.Target{Branch: branch, Commit: commit}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+			return &operations.Look{Branch: branch, Commit: commit, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 				d := &CommitDetail{CommitResult: commitResult(c)}
 				changes, err := env.Graph.Changes(ctx, commit, engine.ChangeRange{Limit: 1})
 				var reclaimed *engine.NotFound
@@ -141,12 +143,4 @@ func commitGet() tool.Tool {
 			}}, nil
 		},
 	}
-}
-
-// orMain returns the branch that the pointer points to, or main.
-func orMain(branch *string) string {
-	if branch == nil || *branch == "" {
-		return engine.MainBranch
-	}
-	return *branch
 }

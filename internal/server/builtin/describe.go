@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -88,12 +87,12 @@ func describeType() tool.Tool {
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			name, branch := orEmpty(o.OptString("name")), orEmpty(o.OptString("branch"))
+			name, branch := orEmpty(o.OptString("name")), named(o, "branch")
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), less: "describe one type by its name; schema_get returns all types", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
+			return readsBranch(branch, "describe one type by its name; schema_get returns all types", func(ctx context.Context, env *tool.Env, branch tool.Branch) (any, string, error) {
+				s, err := env.Graph.Schema(ctx, branch.At())
 				if err != nil {
 					return nil, "", err
 				}
@@ -111,7 +110,7 @@ func describeType() tool.Tool {
 					return nil, "", noType("name", name, s.Catalog, true)
 				}
 				return a, "", nil
-			}}, nil
+			}), nil
 		},
 	}
 }

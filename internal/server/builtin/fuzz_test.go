@@ -27,7 +27,7 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("%s: %v, %v", b.Descriptor().Name, c, err)
 			}
 			if err == nil {
-				c.Grants()
+				c.Needs()
 			}
 		}
 	})

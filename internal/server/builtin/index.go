@@ -45,7 +45,7 @@ func codeIndex(read CodeReader) tool.Tool {
 			if mode := o.OptEnum("mode", engine.Merge.String(), engine.Overwrite.String()); mode != nil {
 				c.load.Mode, _ = engine.ParseLoadMode(*mode)
 			}
-			c.load.Branch = orEmpty(o.OptString("branch"))
+			c.load.Branch = named(o, "branch")
 			return c, o.Done()
 		},
 	}
@@ -59,8 +59,8 @@ type indexCall struct {
 	load operations.Load // how to load it
 }
 
-// Grants implements [tool.Call].
-func (c *indexCall) Grants() []tool.Grant { return c.load.Grants() }
+// Needs implements [tool.Call].
+func (c *indexCall) Needs() []tool.Need { return c.load.Needs() }
 
 // NoTimeLimit exempts the call from the server's time limit.
 func (c *indexCall) NoTimeLimit() {}
@@ -72,7 +72,7 @@ func (c *indexCall) LogArguments() [][]byte {
 
 // Run implements [tool.Call].
 func (c *indexCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	s, err := env.Graph.Schema(ctx, engine.Target{Branch: c.load.Branch})
+	s, err := env.Graph.Schema(ctx, env.Branch(c.load.Branch).At())
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@ func load() tool.Tool {
 			o := arguments.Members(args)
 			data := o.String("data")
 			mode, _ := engine.ParseLoadMode(o.Enum("mode", engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()))
-			c := &operations.Load{Data: strings.NewReader(data), Mode: mode, Branch: orEmpty(o.OptString("branch")), Options: queryrun.WriteOptions(o)}
-			from := orEmpty(o.OptString("from"))
+			c := &operations.Load{Data: strings.NewReader(data), Mode: mode, Branch: named(o, "branch"), Options: queryrun.WriteOptions(o)}
+			from := named(o, "from")
 			switch {
 			case from == "":
 				return c, o.Done()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -54,12 +53,12 @@ func typePath() tool.Tool {
 			o := arguments.Members(args)
 			from, to := o.String("from"), o.String("to")
 			hops, limit := within(o, "max_hops", defaultHops, maxHops), within(o, "limit", defaultPaths, maxPaths)
-			branch := orEmpty(o.OptString("branch"))
+			branch := named(o, "branch")
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), less: "set a smaller limit or max_hops", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
+			return readsBranch(branch, "set a smaller limit or max_hops", func(ctx context.Context, env *tool.Env, branch tool.Branch) (any, string, error) {
+				s, err := env.Graph.Schema(ctx, branch.At())
 				if err != nil {
 					return nil, "", err
 				}
@@ -83,7 +82,7 @@ func typePath() tool.Tool {
 					}
 				}
 				return a, "", nil
-			}}, nil
+			}), nil
 		},
 	}
 }

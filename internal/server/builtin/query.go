@@ -160,7 +160,7 @@ func adHoc(o *arguments.Object) *operations.AdHoc {
 		Source: o.String("query"),
 		Name:   orEmpty(o.OptString("name")),
 		Params: o.Raw("params"),
-		Branch: orEmpty(o.OptString("branch")),
+		Branch: named(o, "branch"),
 	}
 	o.Inside("params", func(member string) bool { return names(c.Source, member) })
 	return c
@@ -192,15 +192,15 @@ func elements(o *arguments.Object) ([]json.RawMessage, error) {
 	return items, nil
 }
 
-// batch is a call that consists of several. It requires no grants itself. Each of its calls
+// batch is a call that consists of several. It needs no permissions itself. Each of its calls
 // is authorized separately, so that one denial does not hide the other answers.
 type batch struct {
 	calls []tool.Call // one for each element
 	text  int         // total size of the texts in bytes
 }
 
-// Grants implements [tool.Call].
-func (b *batch) Grants() []tool.Grant { return nil }
+// Needs implements [tool.Call].
+func (b *batch) Needs() []tool.Need { return nil }
 
 // Run implements [tool.Call].
 func (b *batch) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
@@ -213,8 +213,8 @@ func (b *batch) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 // failed stands for an element of a batch whose arguments are invalid.
 type failed struct{ err error }
 
-// Grants implements [tool.Call].
-func (f *failed) Grants() []tool.Grant { return nil }
+// Needs implements [tool.Call].
+func (f *failed) Needs() []tool.Need { return nil }
 
 // Run implements [tool.Call]. It fails.
 func (f *failed) Run(context.Context, *tool.Env) (*tool.Outcome, error) { return nil, f.err }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
@@ -58,12 +57,12 @@ func reference() tool.Tool {
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			topic, branch := orEmpty(o.OptString("topic")), orEmpty(o.OptString("branch"))
+			topic, branch := orEmpty(o.OptString("topic")), named(o, "branch")
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), less: "ask for another topic", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
+			return readsBranch(branch, "ask for another topic", func(ctx context.Context, env *tool.Env, branch tool.Branch) (any, string, error) {
+				s, err := env.Graph.Schema(ctx, branch.At())
 				if err != nil {
 					return nil, "", err
 				}
@@ -87,12 +86,7 @@ func reference() tool.Tool {
 					a.Examples = append(a.Examples, ExampleAnswer(e))
 				}
 				return a, "", nil
-			}}, nil
+			}), nil
 		},
 	}
-}
-
-// readOn returns the permission to read a branch with ad-hoc queries.
-func readOn(branch string) []tool.Grant {
-	return []tool.Grant{{Action: tool.Read, Branch: branch, Via: tool.AdHoc}}
 }

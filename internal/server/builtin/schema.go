@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -25,8 +24,8 @@ func schemaGet() tool.Tool {
 			Description: "Returns the data model, the whole schema as .pg text: all entities (node types), edge types, and the properties, or attributes, that you can store. It is long; type_describe shows one type.",
 		}),
 		gates: gate(tool.Read),
-		decode: onBranch("describe one type at a time with type_describe", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
-			s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
+		decode: onBranch("describe one type at a time with type_describe", func(ctx context.Context, env *tool.Env, branch tool.Branch) (any, string, error) {
+			s, err := env.Graph.Schema(ctx, branch.At())
 			if err != nil {
 				return nil, "", err
 			}
@@ -59,7 +58,7 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 	return &builtin{desc: d, gates: gate(tool.SchemaApply), decode: func(args json.RawMessage) (tool.Call, error) {
 		o := arguments.Members(args)
 		c := &operations.ApplySchema{Source: o.String("schema")}
-		c.Options.Branch = orEmpty(o.OptString("branch"))
+		c.Branch = named(o, "branch")
 		c.Options.DryRun = isTrue(o.OptBool("dry_run"))
 		c.Options.AllowDataLoss = isTrue(o.OptBool("allow_data_loss"))
 		c.Options.IfCommit, c.Options.IdempotencyKey = o.Guard("if_commit"), o.Guard("idempotency_key")

@@ -31,18 +31,14 @@ func snapshot() tool.Tool {
 			Description: "Returns the current version of a branch, its last commit, to pin several reads to one point in time, so that results do not change while others write; and its number of nodes and edges, or rows, of each type right now.",
 		}),
 		gates: gate(tool.Read),
-		decode: onBranch("", func(ctx context.Context, env *tool.Env, branch string) (any, string, error) {
-			s, err := env.Graph.Snapshot(ctx, engine.Target{Branch: branch})
+		decode: onBranch("", func(ctx context.Context, env *tool.Env, branch tool.Branch) (any, string, error) {
+			s, err := env.Graph.Snapshot(ctx, branch.At())
 			if err != nil {
 				return nil, "", err
 			}
 			answer := &GraphSnapshotResult{
-				Branch: s.Commit.Branch, Commit: s.Commit.ID, SchemaDigest: s.Commit.Schema,
+				Branch: branch.Name(), Commit: s.Commit.ID, SchemaDigest: s.Commit.Schema,
 				Nodes: counts(s.Nodes), Edges: counts(s.Edges),
-			}
-			if branch != "" {
-				// The commit at the head of a new branch was made on another branch.
-				answer.Branch = branch
 			}
 			return answer, s.Commit.ID, nil
 		}),

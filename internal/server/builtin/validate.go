@@ -79,18 +79,18 @@ func validate() tool.Tool {
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
-			text, branch := o.String("query"), orEmpty(o.OptString("branch"))
+			text, branch := o.String("query"), named(o, "branch")
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &call{grants: readOn(branch), less: "validate fewer queries at once", run: func(ctx context.Context, env *tool.Env) (any, string, error) {
-				s, err := env.Graph.Schema(ctx, engine.Target{Branch: branch})
+			return readsBranch(branch, "validate fewer queries at once", func(ctx context.Context, env *tool.Env, branch tool.Branch) (any, string, error) {
+				s, err := env.Graph.Schema(ctx, branch.At())
 				if err != nil {
 					return nil, "", err
 				}
 				a, err := validated(ctx, env, s, text)
 				return a, "", err
-			}}, nil
+			}), nil
 		},
 	}
 }

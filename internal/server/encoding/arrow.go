@@ -112,7 +112,7 @@ func (s *ArrowStream) send(b arrow.RecordBatch) error {
 func (e *Writer) arrowAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutcome) error {
 	schema := engine.ArrowSchema(r.Result.Columns())
 	s := NewArrowStream(func() io.Writer { return e.enc.Arrow(r.Result.Commit()) }, schema,
-		client.ArrowCommit, r.Result.Commit(), client.ArrowQuery, r.Query, client.ArrowBranch, r.Target.Branch, client.ArrowSnapshot, r.Target.Commit)
+		client.ArrowCommit, r.Result.Commit(), client.ArrowQuery, r.Query, client.ArrowBranch, branchRead(r), client.ArrowSnapshot, r.Snapshot)
 	defer s.Close()
 	from, why := r.Row, whole
 	if skips, ok := r.Result.(skipper); ok {

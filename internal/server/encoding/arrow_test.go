@@ -92,7 +92,7 @@ func TestArrowStream(t *testing.T) {
 		t.Run(fmt.Sprint(tt), func(t *testing.T) {
 			from, to := io.Pipe()
 			go func() {
-				stream(t, &tool.ReadOutcome{Query: "q", Target: engine.Target{Branch: "draft"}, Result: &counted{rows: tt.rows, more: tt.more}, Row: int64(tt.from)}, tt.most, to)
+				stream(t, &tool.ReadOutcome{Query: "q", Branch: new(tool.BranchNamed("draft")), Result: &counted{rows: tt.rows, more: tt.more}, Row: int64(tt.from)}, tt.most, to)
 				to.Close()
 			}()
 			in, err := ipc.NewReader(from)

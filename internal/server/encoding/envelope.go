@@ -19,11 +19,13 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 	e.buf = append(e.buf, `{"query_name":`...)
 	e.buf = appendString(e.buf, r.Query)
 	e.buf = append(e.buf, `,"target":{"branch":`...)
-	e.orNull(r.Target.Branch)
+	e.orNull(branchRead(r))
 	e.buf = append(e.buf, `,"snapshot":`...)
-	e.orNull(r.Target.Commit)
-	if err := e.draftTarget(env.DraftAt(ctx, r.Target.Branch)); err != nil {
-		return err
+	e.orNull(r.Snapshot)
+	if r.Branch != nil {
+		if err := e.draftTarget(env.DraftAt(ctx, *r.Branch)); err != nil {
+			return err
+		}
 	}
 	e.buf = append(e.buf, `},"columns":[`...)
 	for i, c := range r.Result.Columns() {
@@ -44,7 +46,7 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 		e.orNull(r.Result.Commit())
 	}
 	notes := readNotes(ctx, r, n == 0 && why == whole)
-	if r.Target.Branch == engine.MainBranch && env.Drafts != nil {
+	if r.Branch != nil && r.Branch.IsMain() && env.Drafts != nil {
 		if name := env.Drafts.Others(ctx); name != "" {
 			notes = append(notes, draftNote+strconv.Quote(name))
 		}
@@ -67,6 +69,14 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 	}
 	e.buf = append(e.buf, '}')
 	return nil
+}
+
+// branchRead returns the name of the branch that a call reads, or "" if it reads a snapshot.
+func branchRead(r *tool.ReadOutcome) string {
+	if r.Branch == nil {
+		return ""
+	}
+	return r.Branch.Name()
 }
 
 // readNotes returns the notes on a read. If it has no rows at all, they say why.
@@ -125,7 +135,7 @@ func (e *Writer) notes(notes []string) error {
 func (e *Writer) changeAnswer(ctx context.Context, env *tool.Env, c *tool.ChangeOutcome, reads bool) error {
 	start := len(e.buf)
 	e.buf = append(e.buf, `{"branch":`...)
-	e.buf = appendString(e.buf, c.Branch)
+	e.buf = appendString(e.buf, c.Branch.Name())
 	e.buf = append(e.buf, `,"query_name":`...)
 	e.buf = appendString(e.buf, c.Query)
 	e.buf = append(e.buf, `,"affected_nodes":`...)
@@ -148,7 +158,7 @@ func (e *Writer) changeAnswer(ctx context.Context, env *tool.Env, c *tool.Change
 	}
 	if d := env.DraftAt(ctx, c.Branch); d != nil && reads {
 		e.buf = append(e.buf, `,"target":{"branch":`...)
-		e.buf = appendString(e.buf, c.Branch)
+		e.buf = appendString(e.buf, c.Branch.Name())
 		if err := e.draftTarget(d); err != nil {
 			return err
 		}
@@ -187,7 +197,7 @@ func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutc
 	data, actor := loadedData(l), env.Actor
 	data.WriteEffects = effects(l.Result.Effects, l.Notes, nil, e.enc, reads)
 	if d := env.DraftAt(ctx, l.Branch); d != nil && reads {
-		data.Target = &client.WriteTarget{Branch: l.Branch, DraftTarget: client.DraftTarget{GraphCommitID: d.Draft.Head, MainAhead: d.Draft.MainAhead, ExpiresAt: d.Expires.UTC().Format(time.RFC3339)}}
+		data.Target = &client.WriteTarget{Branch: l.Branch.Name(), DraftTarget: client.DraftTarget{GraphCommitID: d.Draft.Head, MainAhead: d.Draft.MainAhead, ExpiresAt: d.Expires.UTC().Format(time.RFC3339)}}
 	}
 	if e.enc.CommitIDs {
 		return &LoadResult{LoadedData: data, Commit: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun}
@@ -198,8 +208,11 @@ func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutc
 // loadedData returns what was loaded, without the commit and the actor.
 func loadedData(l *tool.LoadOutcome) client.LoadedData {
 	a := client.LoadedData{
-		Branch: l.Branch, BaseBranch: OrNil(l.From), BranchCreated: l.From != "", Mode: l.Mode.String(),
+		Branch: l.Branch.Name(), BranchCreated: l.From != nil, Mode: l.Mode.String(),
 		Nodes: loadedTypes(l.Result.Nodes), Edges: loadedTypes(l.Result.Edges),
+	}
+	if l.From != nil {
+		a.BaseBranch = new(l.From.Name())
 	}
 	for _, counts := range [][]engine.TypeCount{l.Result.Nodes, l.Result.Edges} {
 		for _, c := range counts {

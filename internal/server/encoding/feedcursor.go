@@ -3,7 +3,7 @@ package encoding
 import (
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // FeedCursor returns the cursor of the change feed after a commit. If the caller named the branch by an alias,
@@ -20,7 +20,8 @@ func FeedCursor(pin, commit string) string {
 // branch has an @.
 func SplitFeedCursor(cursor string) (pin, commit string) {
 	pin, commit, ok := strings.Cut(cursor, "@")
-	if _, draft := engine.DraftID(pin); !ok || !draft && pin != engine.MainBranch {
+	branch := tool.BranchNamed(pin)
+	if _, draft := branch.DraftID(); !ok || pin == "" || !draft && !branch.IsMain() {
 		return "", cursor
 	}
 	return pin, commit

@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // This file answers subscriptions/listen: a stream of notifications about the list of tools, about the
@@ -78,7 +79,7 @@ type listener struct {
 	after map[string]string // the states that the client knows
 	// branches has the branch of each resource that is one. A name that stands for a draft of the caller stands
 	// for the same branch until the end of the stream, and in the streams that continue it.
-	branches map[string]string
+	branches map[string]tool.Branch
 	to       notifier
 }
 
@@ -95,7 +96,7 @@ func (s *surface) listen(ctx, stopping context.Context, m *message, to notifier)
 		return wireError(invalidParams(fmt.Sprintf("params.notifications.resourceSubscriptions: found %d resources, expected at most %d",
 			len(p.Notifications.ResourceSubscriptions), maxResources)))
 	}
-	l := &listener{s: s, actor: access.ActorFrom(ctx), id: m.id, tools: p.Notifications.ToolsListChanged, after: map[string]string{}, branches: map[string]string{}, to: to}
+	l := &listener{s: s, actor: access.ActorFrom(ctx), id: m.id, tools: p.Notifications.ToolsListChanged, after: map[string]string{}, branches: map[string]tool.Branch{}, to: to}
 	known, _ := anyMeta(m)[metaAfter].(map[string]any)
 	for _, uri := range p.Notifications.ResourceSubscriptions {
 		if slices.Contains(l.uris, uri) {
@@ -134,8 +135,8 @@ func (l *listener) resolve(ctx context.Context, uri, was string) error {
 		return nil
 	}
 	branch, err := l.s.graph.Resolve(ctx, l.actor, name)
-	if pin, _ := encoding.SplitFeedCursor(was); pin != "" && branch != name {
-		branch = pin
+	if pin, _ := encoding.SplitFeedCursor(was); pin != "" && branch.Name() != string(name) {
+		branch = tool.BranchNamed(pin)
 	}
 	l.branches[uri] = branch
 	return err
@@ -143,7 +144,8 @@ func (l *listener) resolve(ctx context.Context, uri, was string) error {
 
 // watchable reports whether the resource exists in principle and the policy lets the caller read it.
 func (l *listener) watchable(uri string) bool {
-	return l.s.watchable(l.actor, uri, l.branches[uri])
+	branch, ok := l.branches[uri]
+	return ok && l.s.graph.Allowed(l.actor, access.ReadOn(branch)) || uri == proposalsURI && l.s.graph.Allowed(l.actor, access.ReadOn(tool.Branch{}))
 }
 
 // keys returns the keys of metaAfter.
@@ -268,12 +270,12 @@ func (l *listener) meta(reason string) map[string]any {
 // the id of the head, or "" if the branch does not exist. For a name that stands for a draft, it has the form of
 // a cursor of the change feed, which names the branch. For a draft that has ended, `closed` says how it ended.
 func (l *listener) state(ctx context.Context, key string) (state string, closed *client.DraftClosed, err error) {
-	branch := l.branches[key]
+	branch, ok := l.branches[key]
 	switch {
 	case key == toolsKey:
 		state, err = l.s.toolsState(ctx, l.actor)
 		return state, nil, err
-	case branch == "":
+	case !ok:
 		state, err = l.s.graph.ProposalsState(ctx, l.actor)
 		return state, nil, err
 	}
@@ -282,10 +284,10 @@ func (l *listener) state(ctx context.Context, key string) (state string, closed 
 	if errors.As(err, &ended) {
 		head, closed, err = closedState, wireerror.Closed(ended), nil
 	}
-	if branch == branchOf(key) {
+	if branch.Name() == string(branchOf(key)) {
 		return head, closed, err
 	}
-	return encoding.FeedCursor(branch, head), closed, err
+	return encoding.FeedCursor(branch.Name(), head), closed, err
 }
 
 // toolsState returns a digest of the tools that an actor sees.
@@ -307,22 +309,13 @@ func (s *surface) toolsState(ctx context.Context, actor *access.Actor) (string, 
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// watchable reports whether the resource exists in principle and the policy lets the actor read it. The argument
-// `branch` is the branch that the name in the URI stands for; it is empty if the URI names no branch.
-func (s *surface) watchable(actor *access.Actor, uri, branch string) bool {
-	if branch != "" {
-		return s.graph.Allowed(actor, access.ReadOn(branch))
-	}
-	return uri == proposalsURI && s.graph.Allowed(actor, access.ReadOn(""))
-}
-
 // branchOf returns the branch that a URI names, or "" if it names none.
-func branchOf(uri string) string {
+func branchOf(uri string) tool.BranchName {
 	branch, _ := strings.CutPrefix(uri, branchesURI+"/")
 	if branch == uri {
 		return ""
 	}
-	return branch
+	return tool.BranchName(branch)
 }
 
 // bindListen refuses subscriptions/listen in a place where no stream can answer it.
@@ -332,12 +325,13 @@ func bindListen(*surface, *message) (run, error) {
 
 // readBranch reads the resource omnigraph://branches/{+name}.
 func (s *surface) readBranch(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	uri := req.Params.URI
-	branch, err := s.graph.Resolve(ctx, access.ActorFrom(ctx), branchOf(uri))
+	uri, actor := req.Params.URI, access.ActorFrom(ctx)
+	name := branchOf(uri)
+	branch, err := s.graph.Resolve(ctx, actor, name)
 	if err != nil {
 		return nil, err
 	}
-	if branch == "" || !s.watchable(access.ActorFrom(ctx), uri, branch) {
+	if name == "" || !s.graph.Allowed(actor, access.ReadOn(branch)) {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
 	head, err := s.graph.Head(ctx, branch)
@@ -347,7 +341,7 @@ func (s *surface) readBranch(ctx context.Context, req *mcp.ReadResourceRequest) 
 	case head == "":
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	b, err := encoding.JSON(map[string]string{"name": branch, "head": head})
+	b, err := encoding.JSON(map[string]string{"name": branch.Name(), "head": head})
 	if err != nil {
 		return nil, err
 	}

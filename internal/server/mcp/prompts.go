@@ -163,7 +163,7 @@ func (s *surface) filterGuide(ctx context.Context, intent, name string) (*mcp.Ge
 // known returns the schema of main and the stored queries that the caller may see.
 func (s *surface) known(ctx context.Context) (*catalog.Schema, []tool.StoredQuery, error) {
 	actor := access.ActorFrom(ctx)
-	schema, err := s.graph.Schema(ctx, actor, "")
+	schema, err := s.graph.Schema(ctx, actor)
 	if err != nil {
 		return nil, nil, err
 	}

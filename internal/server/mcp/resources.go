@@ -65,7 +65,7 @@ func (s *surface) graphTemplates() []Template {
 
 // readSchema reads the resource omnigraph://schema: the source of the schema on main.
 func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx), "")
+	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx))
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}
@@ -87,7 +87,7 @@ func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest
 
 // readReference reads the resource omnigraph://gq-reference: all topics of the query language.
 func (s *surface) readReference(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx), "")
+	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx))
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}

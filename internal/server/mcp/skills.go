@@ -166,7 +166,7 @@ func (s *surface) skill(ctx context.Context) (*skill.Skill, error) {
 	}
 	g := &skill.Graph{ID: s.graph.ID(), Instructions: instructionsFor(seen, len(queries) > 0, s.graph.Meta(), s.graph.Confined(actor))}
 	if reads {
-		schema, err := s.graph.Schema(ctx, actor, "")
+		schema, err := s.graph.Schema(ctx, actor)
 		if err != nil {
 			return nil, err
 		}

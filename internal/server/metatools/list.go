@@ -89,9 +89,9 @@ type listing struct {
 	page   int           // number of the page, from 1
 }
 
-// Grants returns no permissions, because the list contains only queries that the actor may
+// Needs returns no permissions, because the list contains only queries that the actor may
 // invoke.
-func (c *listing) Grants() []tool.Grant { return nil }
+func (c *listing) Needs() []tool.Need { return nil }
 
 // Run returns one page of the queries that match the filter and that the actor may invoke.
 func (c *listing) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {

@@ -33,19 +33,19 @@ type AdHoc struct {
 	// File is the name of the file that the command line gave for Source. It is empty if a client
 	// sent the text. A text from a file has no size limits, and all of its faults are reported.
 	File    string
-	Name    string           // the query of the text to run; may be empty if there is only one
-	Params  json.RawMessage  // nil, null or an object
-	Branch  string           // empty for main
+	Name    string          // the query of the text to run; may be empty if there is only one
+	Params  json.RawMessage // nil, null or an object
+	Branch  tool.BranchName
 	Write   bool             // the query must be a mutation; otherwise it must be a read
 	Options queryrun.Options // such as the page token or a dry run
 }
 
-// Grants returns the permission to read or change the branch; a dry run requires both.
-func (c *AdHoc) Grants() []tool.Grant {
+// Needs returns the permission to read or change the branch; a dry run requires both.
+func (c *AdHoc) Needs() []tool.Need {
 	if c.Write {
-		return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, access.WantsRead(c.Branch, c.Options.DryRun)...)
+		return append([]tool.Need{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, access.WantsRead(c.Branch, c.Options.DryRun)...)
 	}
-	return []tool.Grant{c.Options.Grant(c.Branch, tool.AdHoc)}
+	return []tool.Need{c.Options.Need(c.Branch, tool.AdHoc)}
 }
 
 // RunOptions returns the options of the call.
@@ -60,11 +60,12 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		return nil, err
 	}
 	if c.Write {
-		q, args, _, err := c.compile(ctx, env, engine.Target{Branch: c.Branch})
+		branch := env.Branch(c.Branch)
+		q, args, _, err := c.compile(ctx, env, branch.At())
 		if err != nil {
 			return nil, err
 		}
-		return mutateAdHoc(ctx, env, q.Plan, args, c.Branch, &c.Options)
+		return mutateAdHoc(ctx, env, q.Plan, args, branch, &c.Options)
 	}
 	r, err := c.Options.Reading(env, c.Branch)
 	if err != nil {
@@ -90,7 +91,7 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	if c.Options.IdempotencyKey != "" && errors.As(err, &closed) {
 		// The write may repeat one that was made before the draft ended. If it does not, the engine
 		// returns this error again.
-		schema, err = env.Graph.Schema(ctx, engine.Target{Branch: engine.MainBranch})
+		schema, err = env.Graph.Schema(ctx, engine.Target{})
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -118,7 +119,7 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 		}
 		return nil, nil, nil, r
 	}
-	q, err := c.choose(queries)
+	q, err := c.choose(queries, env.Branch(c.Branch))
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -159,8 +160,8 @@ func queryNames(queries []*gq.Query) []string {
 	return names
 }
 
-// choose returns the query to run among the queries of the text.
-func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
+// choose returns the query to run among the queries of the text. The branch is the one that the query would run on.
+func (c *AdHoc) choose(queries []*gq.Query, branch tool.Branch) (*gq.Query, error) {
 	var chosen *gq.Query
 	names := queryNames(queries)
 	for i, q := range queries {
@@ -181,10 +182,10 @@ func (c *AdHoc) choose(queries []*gq.Query) (*gq.Query, error) {
 		return nil, e
 	case chosen.Plan.Mutation != nil && !c.Write:
 		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a mutation, expected a read", Help: "run it with graph_mutate", Route: "POST …/mutate",
-			HelpFor: &tool.Grant{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}
+			HelpFor: &tool.Grant{Action: tool.Change, Branch: branch, Via: tool.AdHoc}}
 	case chosen.Plan.Mutation == nil && c.Write:
 		return nil, &tool.ArgumentError{Path: "query", Detail: chosen.Plan.Name + " is a read, expected a mutation", Help: "run it with graph_query", Route: "POST …/query",
-			HelpFor: &tool.Grant{Action: tool.Read, Branch: c.Branch, Via: tool.AdHoc}}
+			HelpFor: new(access.ReadOn(branch))}
 	}
 	return chosen, nil
 }
@@ -218,7 +219,7 @@ func readsStored(m *plan.Mutation) bool {
 // mutateAdHoc runs a mutation that the caller wrote. A mutation that reads stored data requires
 // permission to read the branch as well as to change it; without it the error is a
 // *wireerror.Forbidden.
-func mutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *queryrun.Options) (*tool.Outcome, error) {
+func mutateAdHoc(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch tool.Branch, k *queryrun.Options) (*tool.Outcome, error) {
 	if readsStored(q.Mutation) {
 		if err := env.Require(access.ReadOn(branch)); err != nil {
 			return nil, err

@@ -32,8 +32,8 @@ type ListedBranch struct {
 	Draft *client.BranchDraft // nil unless the branch is a draft
 }
 
-// Grants returns the permission to read main.
-func (*ListBranches) Grants() []tool.Grant { return []tool.Grant{access.ReadOn("")} }
+// Needs returns the permission to read main.
+func (*ListBranches) Needs() []tool.Need { return []tool.Need{access.ToRead("")} }
 
 // Run lists the branches. It asks the policy only about branches of the page.
 func (c *ListBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
@@ -82,7 +82,7 @@ func Readable(ctx context.Context, g engine.Graph, allowed func(tool.Grant) bool
 	}
 	for _, b := range all {
 		switch {
-		case !allowed(access.ReadOn(b.Name)):
+		case !allowed(access.ReadOn(tool.BranchNamed(b.Name))):
 		case limit > 0 && len(branches) == limit:
 			return branches, true, nil
 		default:
@@ -104,7 +104,7 @@ func openDrafts(ctx context.Context, env *tool.Env) (map[string]*client.BranchDr
 	}
 	drafts := make(map[string]*client.BranchDraft, len(open))
 	for branch, d := range open {
-		drafts[branch] = &client.BranchDraft{Owner: d.Draft.Owner, Name: d.Draft.Name, State: client.DraftIsOpen, ExpiresAt: d.Expires.UTC().Format(time.RFC3339)}
+		drafts[branch.Name()] = &client.BranchDraft{Owner: d.Draft.Owner, Name: d.Draft.Name, State: client.DraftIsOpen, ExpiresAt: d.Expires.UTC().Format(time.RFC3339)}
 	}
 	proposals, err := env.Graph.Proposals(ctx, engine.ProposalRange{State: engine.ProposalOpen})
 	if err != nil {
@@ -112,7 +112,7 @@ func openDrafts(ctx context.Context, env *tool.Env) (map[string]*client.BranchDr
 	}
 	for i := range proposals {
 		p := &proposals[i]
-		if d := drafts[p.Source]; d != nil && env.Require(access.ReadOn(p.Target)) == nil {
+		if d := drafts[p.Source]; d != nil && env.Require(access.ReadOn(targetOf(p))) == nil {
 			d.State, d.ExpiresAt = client.DraftIsProposed, ""
 		}
 	}

@@ -46,12 +46,12 @@ func CheckPage(limit int) error {
 // the error is a *wireerror.DiffRefused. If the state of the commit or of its parent was reclaimed,
 // the error is a *wireerror.HistoryGap. If the schema lacks a type in r.Types, the error is an
 // *engine.NotFound.
-func LookChanges(at engine.Target, r engine.ChangeRange, token string) *Look {
+func LookChanges(branch tool.BranchName, commit string, r engine.ChangeRange, token string) *Look {
 	if r.Limit <= 0 || r.Limit > maxChanges {
 		r.Limit = maxChanges
 	}
 	r.Images, r.MaxBytes = true, maxChangeBytes
-	return &Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+	return &Look{Branch: branch, Commit: commit, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		r := r
 		var err error
 		if token != "" {

@@ -11,9 +11,9 @@ import (
 
 // RunChecks returns the call that runs the checks of the graph on the head of a branch. The answer is a
 // *client.ChecksAnswer.
-func RunChecks(branch string) *Look {
-	return &Look{At: engine.Target{Branch: branch}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
-		a := &client.ChecksAnswer{Branch: env.Branch(branch), GraphCommitID: c.ID, Checks: []client.CheckResult{}}
+func RunChecks(branch tool.BranchName) *Look {
+	return &Look{Branch: branch, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+		a := &client.ChecksAnswer{Branch: env.Branch(branch).Name(), GraphCommitID: c.ID, Checks: []client.CheckResult{}}
 		if env.Checks != nil {
 			a.Checks = checkResults(env, env.Checks.Run(ctx, checkedCommit(env, c.ID)))
 		}

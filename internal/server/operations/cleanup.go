@@ -13,8 +13,8 @@ import (
 // Cleanup is the call that makes old commits unreadable and frees their space.
 type Cleanup struct{ Options engine.CleanupOptions }
 
-// Grants returns the permission to administer the graph.
-func (*Cleanup) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
+// Needs returns the permission to administer the graph.
+func (*Cleanup) Needs() []tool.Need { return []tool.Need{{Action: tool.Admin}} }
 
 // NoTimeLimit exempts the call from the time limit, because it rewrites the data that is
 // kept.

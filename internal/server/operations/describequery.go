@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -13,12 +12,12 @@ import (
 // DescribeQuery is the call that describes a stored query. Its answer is a client.QueryDescription.
 type DescribeQuery struct {
 	Query  tool.StoredQuery // the query to describe
-	Branch string           // the branch for which the plan is made; empty for main
+	Branch tool.BranchName  // the branch for which the plan is made
 }
 
-// Grants returns the permission to invoke the query.
-func (c *DescribeQuery) Grants() []tool.Grant {
-	return []tool.Grant{{Action: tool.InvokeQuery, Query: c.Query.Info().Name}}
+// Needs returns the permission to invoke the query.
+func (c *DescribeQuery) Needs() []tool.Need {
+	return []tool.Need{{Action: tool.InvokeQuery, Query: c.Query.Info().Name}}
 }
 
 // Run describes the query. If the caller may not read the branch, Run leaves out the plan, because
@@ -29,8 +28,8 @@ func (c *DescribeQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		RunTool:     cmp.Or(env.RunTool, c.Query.Descriptor().Name),
 		InputSchema: c.Query.Descriptor().InputSchema,
 	}
-	if env.Require(access.ReadOn(c.Branch)) == nil {
-		e, err := env.Graph.Explain(ctx, c.Query.Plan(), nil, engine.Target{Branch: orMain(c.Branch)}, false)
+	if branch := env.Branch(c.Branch); env.Require(access.ReadOn(branch)) == nil {
+		e, err := env.Graph.Explain(ctx, c.Query.Plan(), nil, branch.At(), false)
 		if err != nil {
 			return nil, err
 		}

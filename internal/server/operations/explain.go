@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -50,19 +51,18 @@ type PlanStep struct {
 	TimeNS   int64   `json:"time_ns,omitempty" jsonschema_description:"The nanoseconds that the operator took, without the operators below it."`
 }
 
-// Grants returns the permission to read the branch. A mutation is not run, so it needs no
+// Needs returns the permission to read the branch. A mutation is not run, so it needs no
 // more.
-func (c *ExplainQuery) Grants() []tool.Grant {
-	return []tool.Grant{{Action: tool.Read, Branch: c.Branch, Via: tool.AdHoc}}
-}
+func (c *ExplainQuery) Needs() []tool.Need { return []tool.Need{access.ToRead(c.Branch)} }
 
 // Run explains the query. The query's parameters are needed only with Analyze.
 func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	q, schema, err := c.query(ctx, env)
+	branch := env.Branch(c.Branch)
+	q, schema, err := c.query(ctx, env, branch)
 	if err != nil {
 		return nil, err
 	}
-	a := &Explained{QueryName: q.Plan.Name, Kind: "read", Branch: env.Branch(c.Branch), Touches: []Touched{}, Plan: []PlanStep{}}
+	a := &Explained{QueryName: q.Plan.Name, Kind: "read", Branch: branch.Name(), Touches: []Touched{}, Plan: []PlanStep{}}
 	if q.Plan.Mutation != nil {
 		a.Kind = "mutation"
 		if c.Analyze {
@@ -79,7 +79,7 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 			return nil, err
 		}
 	}
-	e, err := env.Graph.Explain(ctx, q.Plan, args, engine.Target{Branch: orMain(c.Branch)}, c.Analyze)
+	e, err := env.Graph.Explain(ctx, q.Plan, args, branch.At(), c.Analyze)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +109,8 @@ func (a *Explained) touch(entity plan.Entity, typ string, u plan.Use) {
 }
 
 // query compiles the text and returns the query to explain, a read or a mutation, and the schema.
-func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, *catalog.Schema, error) {
-	schema, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
+func (c *ExplainQuery) query(ctx context.Context, env *tool.Env, branch tool.Branch) (*gq.Query, *catalog.Schema, error) {
+	schema, err := env.Graph.Schema(ctx, branch.At())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,7 +127,7 @@ func (c *ExplainQuery) query(ctx context.Context, env *tool.Env) (*gq.Query, *ca
 			either.Write = q.Plan.Mutation != nil
 		}
 	}
-	q, err := either.choose(queries)
+	q, err := either.choose(queries, branch)
 	return q, schema.Catalog, err
 }
 

@@ -13,7 +13,7 @@ import (
 // client.AccessAnswer, which contains no data of the graph.
 type ExplainAccess struct {
 	Actor  *access.Actor // the actor whose permissions are explained; not the caller
-	Branch string        // the branch for which the permissions are explained; empty for main
+	Branch tool.Branch   // the branch for which the permissions are explained; it has the name in the call
 
 	Authorizer access.Authorizer // allows or denies the grants
 	Tools      []tool.Tool       // the tools for which the needed permissions are explained
@@ -23,13 +23,13 @@ type ExplainAccess struct {
 	own bool // what OwnDraft reported
 }
 
-// Grants returns the permission to read the policy.
-func (c *ExplainAccess) Grants() []tool.Grant { return []tool.Grant{{Action: tool.PolicyRead}} }
+// Needs returns the permission to read the policy.
+func (c *ExplainAccess) Needs() []tool.Need { return []tool.Need{{Action: tool.PolicyRead}} }
 
 // Run explains the decision about each action and each tool.
 func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {
 	a := &client.AccessAnswer{
-		Actor: c.Actor.ID, Groups: append([]string{}, c.Actor.Groups...), Branch: orMain(c.Branch),
+		Actor: c.Actor.ID, Groups: append([]string{}, c.Actor.Groups...), Branch: c.Branch.Name(),
 		Actors: []string{}, Decisions: []client.AccessDecision{}, Tools: []client.AccessTool{},
 	}
 	if e, ok := c.Authorizer.(access.Explainer); ok {
@@ -75,7 +75,7 @@ func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, er
 // uses the branch of the call.
 func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 	if access.OnBranch(grant.Action) {
-		grant.Branch, grant.OwnDraft = orMain(c.Branch), c.own
+		grant.Branch, grant.OwnDraft = c.Branch, c.own
 	}
 	d := client.AccessDecision{Action: string(grant.Action), Query: grant.Query, Rules: []client.AccessRule{}}
 	if grant.Action.Row().ByVia() {

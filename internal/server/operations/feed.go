@@ -27,7 +27,7 @@ const (
 
 // FeedRange selects a page of the change feed of a branch.
 type FeedRange struct {
-	Branch    string             // empty for main
+	Branch    tool.BranchName
 	Cursor    string             // the last commit that the subscriber has, as an [encoding.FeedCursor]; empty for none
 	Latest    bool               // without a cursor, start after the head instead of before the first commit
 	PageToken string             // continues within a commit; Cursor and Latest are then ignored
@@ -47,10 +47,12 @@ type FeedRange struct {
 // feed: the cursors and the page tokens of the answers name it. After the end of that draft, the error is an
 // *engine.DraftClosed.
 func ReadFeed(r FeedRange) *Look {
-	r.Branch = orMain(r.Branch)
-	named, pin := r.Branch, ""
+	r.Branch = r.Branch.OrMain()
+	named := r.Branch
+	var pin tool.BranchName
 	if r.PageToken == "" {
-		if pin, r.Cursor = encoding.SplitFeedCursor(r.Cursor); pin != "" && isAlias(named) {
+		at, commit := encoding.SplitFeedCursor(r.Cursor)
+		if pin, r.Cursor = tool.BranchName(at), commit; pin != "" && isAlias(named) {
 			r.Branch = pin
 		}
 	}
@@ -62,14 +64,14 @@ func ReadFeed(r FeedRange) *Look {
 		r.Select.MaxBytes = maxChangeBytes
 	}
 	r.Select.Images = true
-	return &Look{At: engine.Target{Branch: r.Branch}, Token: r.PageToken, Less: "set a smaller limit", Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+	return &Look{Branch: r.Branch, Token: r.PageToken, Less: "set a smaller limit", Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
 		if pin != "" && pin != r.Branch {
-			return nil, &tool.ArgumentError{Path: "cursor", Detail: "it belongs to the branch " + pin, Help: "send a cursor with the branch of the request that gave it"}
+			return nil, &tool.ArgumentError{Path: "cursor", Detail: "it belongs to the branch " + string(pin), Help: "send a cursor with the branch of the request that gave it"}
 		}
 		r := r
-		r.Branch = env.Branch(r.Branch)
-		r.Pins = r.Pins || r.Branch != named
-		f := &feed{FeedRange: r, named: named, env: env, head: head, schemas: map[string]*engine.Schema{}}
+		branch := env.Branch(r.Branch)
+		r.Pins = r.Pins || branch.Name() != string(named)
+		f := &feed{FeedRange: r, branch: branch, named: named, env: env, head: head, schemas: map[string]*engine.Schema{}}
 		a, err := f.page(ctx)
 		if err = asGap(err); errors.As(err, new(*wireerror.HistoryGap)) {
 			err = feedGap(err)
@@ -83,7 +85,7 @@ func ReadFeed(r FeedRange) *Look {
 
 // isAlias reports whether the name of a branch has the form of an alias, which stands for a draft of the caller
 // unless a branch has the name itself.
-func isAlias(branch string) bool {
+func isAlias(branch tool.BranchName) bool {
 	_, ok := access.DraftAlias(branch)
 	return ok
 }
@@ -98,7 +100,8 @@ func feedGap(err error) error {
 // feed reads one page of a change feed.
 type feed struct {
 	FeedRange
-	named   string // the branch in the call; Branch is the one that it stands for
+	branch  tool.Branch
+	named   tool.BranchName // the name of the branch in the call
 	env     *tool.Env
 	head    engine.Commit
 	schemas map[string]*engine.Schema // the schemas read so far, by digest
@@ -153,7 +156,7 @@ func (f *feed) page(ctx context.Context) (*client.ChangeFeed, error) {
 			a.Blocks = append(a.Blocks, *block)
 		}
 		if end != nil {
-			token := f.env.SealPage(pagetoken.Place{List: pagetoken.Feed, Branch: f.Branch, Commit: c.ID, After: positionText(*end)})
+			token := f.env.SealPage(pagetoken.Place{List: pagetoken.Feed, Branch: f.branch.Name(), Commit: c.ID, After: positionText(*end)})
 			a.Cursor, a.NextPageToken = nil, &token
 			return a, nil
 		}
@@ -166,7 +169,7 @@ func (f *feed) page(ctx context.Context) (*client.ChangeFeed, error) {
 // cursor returns the cursor after a commit.
 func (f *feed) cursor(commit string) *string {
 	if f.Pins {
-		return new(encoding.FeedCursor(f.Branch, commit))
+		return new(encoding.FeedCursor(f.branch.Name(), commit))
 	}
 	return &commit
 }
@@ -187,7 +190,7 @@ func (f *feed) commits(ctx context.Context) (list []engine.Commit, after engine.
 		switch {
 		case err != nil:
 			return nil, after, err
-		case p.Branch != f.Branch:
+		case p.Branch != f.branch.Name():
 			return nil, after, tool.BadPageToken("belongs to the branch " + p.Branch)
 		}
 		from = p.Commit
@@ -209,7 +212,7 @@ func (f *feed) commits(ctx context.Context) (list []engine.Commit, after engine.
 	// The list has one commit more than the page, which proves that the branch contains `from`. It
 	// has no commits after f.head, so that the page describes one state of the branch.
 	before := min(seq+maxFeedCommits, f.head.Seq) + 1
-	list, err = f.env.Graph.Commits(ctx, f.Branch, engine.CommitRange{Before: before, Limit: int(before - seq)})
+	list, err = f.env.Graph.Commits(ctx, f.branch.Name(), engine.CommitRange{Before: before, Limit: int(before - seq)})
 	if err != nil {
 		return nil, after, err
 	}
@@ -229,12 +232,13 @@ func (f *feed) commits(ctx context.Context) (list []engine.Commit, after engine.
 // checkOpen returns an *engine.DraftClosed if the call names the branch by an alias, and a bare cursor is a commit
 // of a draft of the caller that has ended. The alias then stands for another branch.
 func (f *feed) checkOpen(ctx context.Context, c engine.Commit) error {
-	id, ok := engine.DraftID(c.Branch)
-	if !ok || c.Branch == f.Branch || !isAlias(f.named) {
+	made := tool.BranchNamed(c.Branch)
+	id, ok := made.DraftID()
+	if !ok || made == f.branch || !isAlias(f.named) {
 		return nil
 	}
 	d, err := f.env.Graph.Draft(ctx, id)
-	if err != nil || d.State == engine.DraftOpen || d.Owner != f.env.Actor || f.env.Require == nil || f.env.Require(access.ReadOn(c.Branch)) != nil {
+	if err != nil || d.State == engine.DraftOpen || d.Owner != f.env.Actor || f.env.Require == nil || f.env.Require(access.ReadOn(made)) != nil {
 		return nil // the list of commits finds out whether the branch has the commit
 	}
 	return &engine.DraftClosed{Draft: *d}
@@ -242,7 +246,7 @@ func (f *feed) checkOpen(ctx context.Context, c engine.Commit) error {
 
 // notOnBranch returns the error for a commit that the branch does not contain.
 func (f *feed) notOnBranch(commit string) error {
-	return &engine.NotFound{What: "on branch " + f.Branch + ", the commit", Name: commit}
+	return &engine.NotFound{What: "on branch " + f.branch.Name() + ", the commit", Name: commit}
 }
 
 // block returns the changes of a commit that r selects. If the block has only a part of them, `end` is

@@ -19,8 +19,8 @@ const maxCommits = 10_000
 
 // LookSchema returns the call that reads the source text of the schema. Its answer is a
 // client.SchemaAnswer.
-func LookSchema(at engine.Target) *Look {
-	return &Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+func LookSchema(branch tool.BranchName, commit string) *Look {
+	return &Look{Branch: branch, Commit: commit, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		s, err := env.Graph.Schema(ctx, engine.Target{Commit: c.ID})
 		if err != nil {
 			return nil, err
@@ -32,8 +32,8 @@ func LookSchema(at engine.Target) *Look {
 // LookSnapshot returns the call that counts the entities of each type. Its answer is a
 // client.SnapshotAnswer. The answer contains the branch of the target, or else the branch where the
 // commit was made.
-func LookSnapshot(at engine.Target) *Look {
-	return &Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+func LookSnapshot(branch tool.BranchName, commit string) *Look {
+	return &Look{Branch: branch, Commit: commit, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		s, err := env.Graph.Snapshot(ctx, engine.Target{Commit: c.ID})
 		if err != nil {
 			return nil, err
@@ -42,8 +42,8 @@ func LookSnapshot(at engine.Target) *Look {
 			GraphBranch: c.Branch, GraphManifestVersion: c.Seq, InternalSchemaVersion: InternalSchemaVersion,
 			GraphCommitID: c.ID, SchemaDigest: c.Schema, Datasets: []client.Dataset{},
 		}
-		if at.Branch != "" || at.Commit == "" {
-			a.GraphBranch = env.Branch(at.Branch) // the head of a new branch was made on another branch
+		if branch != "" || commit == "" {
+			a.GraphBranch = env.Branch(branch).Name() // the head of a new branch was made on another branch
 		}
 		add := func(kind string, counts []engine.TypeCount) {
 			for _, t := range counts {
@@ -57,8 +57,8 @@ func LookSnapshot(at engine.Target) *Look {
 }
 
 // LookCommit returns the call that describes a commit. Its answer is a client.CommitAnswer.
-func LookCommit(at engine.Target) *Look {
-	return &Look{At: at, Read: func(_ context.Context, _ *tool.Env, c engine.Commit) (any, error) {
+func LookCommit(branch tool.BranchName, commit string) *Look {
+	return &Look{Branch: branch, Commit: commit, Read: func(_ context.Context, _ *tool.Env, c engine.Commit) (any, error) {
 		a := encoding.Commit(c)
 		return &a, nil
 	}}
@@ -67,15 +67,15 @@ func LookCommit(at engine.Target) *Look {
 // LookCommits returns the call that lists a page of the commits of a branch. The argument `token`
 // is the token of the page, or empty; if it is empty, r.Before says where the page starts. The
 // answer is a client.CommitList.
-func LookCommits(at engine.Target, r engine.CommitRange, token string) *Look {
+func LookCommits(branch tool.BranchName, r engine.CommitRange, token string) *Look {
 	if r.Limit <= 0 || r.Limit > maxCommits {
 		r.Limit = maxCommits
 	}
-	return &Look{At: at, Token: token, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
-		r := r
+	return &Look{Branch: branch, Token: token, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+		r, branch := r, env.Branch(branch)
 		if token != "" {
 			var err error
-			if r.Before, err = OpenCommits(env, token, at.Branch); err != nil {
+			if r.Before, err = OpenCommits(env, token, branch); err != nil {
 				return nil, err
 			}
 		}
@@ -83,7 +83,7 @@ func LookCommits(at engine.Target, r engine.CommitRange, token string) *Look {
 		if r.Before == 0 || r.Before > head.Seq {
 			r.Before = head.Seq + 1
 		}
-		commits, err := env.Graph.Commits(ctx, at.Branch, r)
+		commits, err := env.Graph.Commits(ctx, branch.Name(), r)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func LookCommits(at engine.Target, r engine.CommitRange, token string) *Look {
 		}
 		if n := len(commits); n == r.Limit && commits[n-1].Seq > 1 {
 			a.NextBefore = &commits[n-1].Seq
-			a.NextPageToken = CommitPage{Branch: env.Branch(at.Branch), Before: commits[n-1].Seq}.Token(env)
+			a.NextPageToken = CommitPage{Branch: branch, Before: commits[n-1].Seq}.Token(env)
 		}
 		return a, nil
 	}}

@@ -13,16 +13,16 @@ import (
 
 // Load is the call that loads NDJSON.
 type Load struct {
-	Data    io.Reader        // the NDJSON
-	Mode    engine.LoadMode  // what to do with entities that already exist
-	Branch  string           // empty for main
+	Data    io.Reader       // the NDJSON
+	Mode    engine.LoadMode // what to do with entities that already exist
+	Branch  tool.BranchName
 	Options queryrun.Options // such as a dry run
 }
 
-// Grants returns the permission to change the branch; a dry run also requires permission to
+// Needs returns the permission to change the branch; a dry run also requires permission to
 // read it.
-func (c *Load) Grants() []tool.Grant {
-	return append([]tool.Grant{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, access.WantsRead(c.Branch, c.Options.DryRun)...)
+func (c *Load) Needs() []tool.Need {
+	return append([]tool.Need{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, access.WantsRead(c.Branch, c.Options.DryRun)...)
 }
 
 // RunOptions returns the options of the call.
@@ -30,10 +30,15 @@ func (c *Load) RunOptions() *queryrun.Options { return &c.Options }
 
 // Run loads the data as one commit.
 func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return c.run(ctx, env, env.Branch(c.Branch))
+}
+
+// run loads the data into a branch.
+func (c *Load) run(ctx context.Context, env *tool.Env, branch tool.Branch) (*tool.Outcome, error) {
 	if err := c.Options.Check(true, c.Branch); err != nil {
 		return nil, err
 	}
-	opts := c.Options.Write(env, c.Branch)
+	opts := c.Options.Write(env, branch)
 	var res *engine.LoadResult
 	write := func(heads tool.Heads) (err error) {
 		opts.IfCommit = heads.Require(0, opts.IfCommit)
@@ -43,33 +48,33 @@ func (c *Load) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	var err error
 	if c.Mode == engine.Overwrite && !c.Options.DryRun {
 		what := "remove all entities of the types in the data from the branch " + opts.Branch + ", and load the data"
-		err = env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []string{opts.Branch}}, write)
+		err = env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []tool.Branch{branch}}, write)
 	} else {
 		err = write(nil)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: opts.Branch, Mode: c.Mode, Result: res, DryRun: c.Options.DryRun, Notes: c.Options.Notes()}}, nil
+	return &tool.Outcome{Load: &tool.LoadOutcome{Branch: branch, Mode: c.Mode, Result: res, DryRun: c.Options.DryRun, Notes: c.Options.Notes()}}, nil
 }
 
 // NoTimeLimit exempts a load from the time limit: it may take as long as the client needs to
 // send it.
 func (c *Load) NoTimeLimit() {}
 
-// LoadFrom is a load into a branch that the call creates if it does not exist. LoadFrom.Grants
-// returns the grants of the load. If Run creates the branch, it also requires the grants of a
+// LoadFrom is a load into a branch that the call creates if it does not exist. LoadFrom.Needs
+// returns the permissions for the load. If Run creates the branch, it also requires those of a
 // CreateBranch.
 type LoadFrom struct {
 	*Load
-	From string // the branch that a created branch starts from
+	From tool.BranchName // the branch that a created branch starts from
 }
 
 // Run creates the branch, if the caller has the permission, and loads the data. If the load
 // fails, Run deletes the branch that it created. If the branch already exists, Run only
 // loads, and the permission to create a branch is not required.
 func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	_, err := env.Graph.Schema(ctx, engine.Target{Branch: c.Branch})
+	_, err := env.Graph.Schema(ctx, env.Branch(c.Branch).At())
 	var missing *engine.NotFound
 	var closed *engine.DraftClosed // the load may repeat one that was made before the draft ended
 	switch {
@@ -78,21 +83,23 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	case !errors.As(err, &missing):
 		return nil, err
 	}
-	if err := checkUnreserved("branch", c.Branch); err != nil {
+	branch, err := newBranch("branch", c.Branch)
+	if err != nil {
 		return nil, err
 	}
-	if err := env.Require((&CreateBranch{Name: c.Branch, From: c.From}).Grants()...); err != nil {
+	from := env.Branch(c.From)
+	if err := env.Require(tool.Grant{Action: tool.BranchCreate, Branch: branch}, access.ReadOn(from)); err != nil {
 		return nil, err
 	}
 	// The grants of the load include change on the branch, so the log shows the use of protection_bypass.
-	start, _, err := startOfProtected(ctx, env, orMain(c.Branch), engine.Target{Branch: c.From})
+	start, _, err := startOfProtected(ctx, env, branch, from.At())
 	if err != nil {
 		return nil, err
 	}
 	if c.Options.DryRun {
-		return c.dryRun(ctx, env)
+		return c.dryRun(ctx, env, branch, from)
 	}
-	made, err := env.Graph.CreateBranch(ctx, orMain(c.Branch), start)
+	made, err := env.Graph.CreateBranch(ctx, branch.Name(), start)
 	var exists *engine.Conflict
 	switch {
 	case errors.As(err, &exists): // somebody created the branch in the meantime
@@ -104,24 +111,22 @@ func (c *LoadFrom) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	if err != nil {
 		return nil, deleteCreated(ctx, env.Graph, made, err)
 	}
-	out.Load.From = c.From
+	out.Load.From = &from
 	return out, nil
 }
 
 // dryRun makes a dry run of the load. It does not create the branch, because others could see
 // a branch that exists even for a moment and write to it. It runs the load on From instead,
 // which has the data that the new branch would start with.
-func (c *LoadFrom) dryRun(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	if err := engine.CheckBranchName(c.Branch); err != nil {
+func (c *LoadFrom) dryRun(ctx context.Context, env *tool.Env, branch, from tool.Branch) (*tool.Outcome, error) {
+	if err := engine.CheckBranchName(branch.Name()); err != nil {
 		return nil, asArgument("branch", err)
 	}
-	load := *c.Load
-	load.Branch = c.From
-	out, err := load.Run(ctx, env)
+	out, err := c.Load.run(ctx, env, from)
 	if err != nil {
 		return nil, err
 	}
-	out.Load.Branch, out.Load.From = c.Branch, c.From
+	out.Load.Branch, out.Load.From = branch, &from
 	return out, nil
 }
 

@@ -11,10 +11,10 @@ import (
 // Look is the call that reads one commit: its data or its metadata. The rule about which commits a
 // caller may see is implemented in this file only.
 type Look struct {
-	// At is the head of a branch, where an empty branch means main; or a commit made on a
-	// branch that the caller may read; or, if both are set, a commit in the history of the
-	// branch (see [OnLine]).
-	At engine.Target
+	// Branch and Commit say what is read: the head of a branch; or a commit made on a branch that
+	// the caller may read; or, if both are set, a commit in the history of the branch (see [OnLine]).
+	Branch tool.BranchName
+	Commit string
 
 	// Action is the action that the caller needs a grant for; empty for Read.
 	Action tool.Action
@@ -34,19 +34,19 @@ type Look struct {
 	Read func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error)
 }
 
-// Grants returns the permission for the branch or for the commit.
-func (c *Look) Grants() []tool.Grant {
-	grant := tool.Grant{Action: c.Action, Branch: c.At.Branch, Commit: c.At.Commit}
-	if grant.Action == "" {
-		grant.Action = tool.Read
+// Needs returns the permission for the branch or for the commit.
+func (c *Look) Needs() []tool.Need {
+	need := tool.Need{Action: c.Action, Branch: c.Branch, Commit: c.Commit}
+	if need.Action == "" {
+		need.Action = tool.Read
 	}
-	if grant.Action == tool.Read {
-		grant.Via = tool.AdHoc
+	if need.Action == tool.Read {
+		need.Via = tool.AdHoc
 	}
-	if grant.Branch != "" {
-		grant.Commit = "" // the method Run checks that the commit is in the history of the branch
+	if need.Branch != "" {
+		need.Commit = "" // the method Run checks that the commit is in the history of the branch
 	}
-	return []tool.Grant{grant}
+	return []tool.Need{need}
 }
 
 // PageToken returns the page token of a list of a branch, or "".
@@ -55,7 +55,7 @@ func (c *Look) PageToken() string { return c.Token }
 // Run finds the commit and reads it. The error is an *engine.NotFound if the commit does
 // not exist or is not in the history of the branch.
 func (c *Look) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	at, err := c.commit(ctx, env.Graph)
+	at, err := c.commit(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -70,18 +70,27 @@ func (c *Look) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 }
 
 // commit returns the commit to read.
-func (c *Look) commit(ctx context.Context, g engine.Graph) (engine.Commit, error) {
-	if c.At.Commit == "" {
-		head, err := g.Commits(ctx, orMain(c.At.Branch), engine.CommitRange{Limit: 1})
-		if err != nil {
-			return engine.Commit{}, err
-		}
-		return head[0], nil
+func (c *Look) commit(ctx context.Context, env *tool.Env) (engine.Commit, error) {
+	branch := env.Branch(c.Branch)
+	if c.Commit == "" {
+		return commitOf(ctx, env.Graph, branch.At())
 	}
-	if c.At.Branch != "" {
-		if err := OnLine(ctx, g, c.At.Branch, c.At.Commit); err != nil {
+	if c.Branch != "" {
+		if err := OnLine(ctx, env.Graph, branch, c.Commit); err != nil {
 			return engine.Commit{}, err
 		}
 	}
-	return g.Commit(ctx, c.At.Commit)
+	return commitOf(ctx, env.Graph, engine.Target{Commit: c.Commit})
+}
+
+// commitOf returns the commit of a target: the one that it names, or the head of its branch.
+func commitOf(ctx context.Context, g engine.Graph, at engine.Target) (engine.Commit, error) {
+	if at.Commit != "" {
+		return g.Commit(ctx, at.Commit)
+	}
+	head, err := g.Commits(ctx, at.Branch, engine.CommitRange{Limit: 1})
+	if err != nil {
+		return engine.Commit{}, err
+	}
+	return head[0], nil
 }

@@ -11,8 +11,8 @@ import (
 
 // MergeBranches is the call that merges one branch into another.
 type MergeBranches struct {
-	Source  string              // the branch whose changes are merged
-	Target  string              // empty for main
+	Source  tool.BranchName     // the branch whose changes are merged
+	Target  tool.BranchName     // the branch that receives them
 	Options engine.MergeOptions // such as a dry run
 	Notes   []string            // for the answer to a model: about conditions that are null
 }
@@ -30,11 +30,11 @@ type BranchMergeResult struct {
 	Notes []string `json:"notes,omitempty" jsonschema_description:"About conditions that are null."`
 }
 
-// Grants returns the permissions to merge into the target and to read both branches. After
+// Needs returns the permissions to merge into the target and to read both branches. After
 // the merge the target shows the data of the source, and the outcome, the counts and the
 // conflicts compare both.
-func (c *MergeBranches) Grants() []tool.Grant {
-	return []tool.Grant{{Action: tool.BranchMerge, Branch: c.Target}, access.ReadOn(c.Source), access.ReadOn(c.Target)}
+func (c *MergeBranches) Needs() []tool.Need {
+	return []tool.Need{{Action: tool.BranchMerge, Branch: c.Target}, access.ToRead(c.Source), access.ToRead(c.Target)}
 }
 
 // Run merges. Conflicts give an *engine.MergeConflicts.
@@ -44,7 +44,7 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		return nil, err
 	}
 	return c.Outcome(env, r, &BranchMergeResult{
-		Source: env.Branch(c.Source), Target: env.Branch(c.Target), Outcome: r.Outcome.String(), DryRun: c.Options.DryRun,
+		Source: env.Branch(c.Source).Name(), Target: env.Branch(c.Target).Name(), Outcome: r.Outcome.String(), DryRun: c.Options.DryRun,
 		Commit: encoding.OrNil(encoding.CommitID(r.Commit)), Head: r.Head.ID, ActorID: encoding.OrNil(env.Actor), Notes: c.Notes,
 	}), nil
 }
@@ -53,18 +53,19 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.MergeResult, error) {
 	opts := c.Options
 	opts.Actor = env.Actor
+	source, target := env.Branch(c.Source), env.Branch(c.Target)
 	var r *engine.MergeResult
 	write := func(heads tool.Heads) (err error) {
 		opts.IfSource, opts.IfCommit = heads.Require(0, opts.IfSource), heads.Require(1, opts.IfCommit)
-		r, err = env.Graph.Merge(ctx, orMain(c.Source), orMain(c.Target), opts)
+		r, err = env.Graph.Merge(ctx, source.Name(), target.Name(), opts)
 		return err
 	}
 	var err error
-	if source, target := env.Branch(c.Source), env.Branch(c.Target); opts.DryRun {
+	if opts.DryRun {
 		err = write(nil)
 	} else {
-		what := "merge the branch " + source + " into " + target
-		err = env.Confirmed(ctx, tool.Step{Action: tool.BranchMerge, What: what, Branches: []string{source, target}}, write)
+		what := "merge the branch " + source.Name() + " into " + target.Name()
+		err = env.Confirmed(ctx, tool.Step{Action: tool.BranchMerge, What: what, Branches: []tool.Branch{source, target}}, write)
 	}
 	if err != nil {
 		return nil, asArgument("source", err)
@@ -76,7 +77,7 @@ func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.Merge
 func (c *MergeBranches) Outcome(env *tool.Env, r *engine.MergeResult, answer any) *tool.Outcome {
 	out := &tool.Outcome{Value: answer, Commit: r.Head.ID}
 	if r.Commit != nil {
-		out.Wrote = &tool.Written{Branch: env.Branch(c.Target), Commit: r.Commit}
+		out.Wrote = &tool.Written{Branch: new(env.Branch(c.Target)), Commit: r.Commit}
 	}
 	return out
 }

@@ -20,21 +20,21 @@ type MergeAndDelete struct {
 	gone   DeleteBranch        // the deletion of the source; complete after Run
 }
 
-// Grants returns the permissions to merge, and if the source is to be deleted, also to delete it: a caller without
+// Needs returns the permissions to merge, and if the source is to be deleted, also to delete it: a caller without
 // the right to delete merges nothing.
-func (c *MergeAndDelete) Grants() []tool.Grant {
-	grants := c.MergeBranches.Grants()
+func (c *MergeAndDelete) Needs() []tool.Need {
+	needs := c.MergeBranches.Needs()
 	if c.Delete {
-		grants = append(grants, (&DeleteBranch{Name: c.Source}).Grants()...)
+		needs = append(needs, (&DeleteBranch{Name: c.Source}).Needs()...)
 	}
-	return grants
+	return needs
 }
 
 // Run merges. It also decides at which commit the source may be deleted: a source that got more commits since the
 // merge is kept. If a merge is repeated with its idempotency key, the source may no longer exist, or may be a new
 // branch of the same name.
 func (c *MergeAndDelete) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	before, err := env.Graph.Commits(ctx, c.Source, engine.CommitRange{Limit: 1})
+	before, err := env.Graph.Commits(ctx, env.Branch(c.Source).Name(), engine.CommitRange{Limit: 1})
 	var missing *engine.NotFound
 	if err != nil && !errors.As(err, &missing) {
 		return nil, err
@@ -51,7 +51,7 @@ func (c *MergeAndDelete) Run(ctx context.Context, env *tool.Env) (*tool.Outcome,
 		c.gone.At = before[0].ID
 	}
 	c.answer = &client.MergeAnswer{
-		Source: env.Branch(c.Source), Target: env.Branch(c.Target), Outcome: r.Outcome.String(), AffectedNodes: r.Nodes, AffectedEdges: r.Edges,
+		Source: env.Branch(c.Source).Name(), Target: env.Branch(c.Target).Name(), Outcome: r.Outcome.String(), AffectedNodes: r.Nodes, AffectedEdges: r.Edges,
 		GraphCommitID: encoding.OrNil(encoding.CommitID(r.Commit)), ActorID: encoding.OrNil(env.Actor), DryRun: c.Options.DryRun,
 	}
 	return c.Outcome(env, r, c.answer), nil
@@ -85,7 +85,7 @@ func (c *DeleteBranch) done(err error) error {
 	case errors.As(err, &missing), errors.As(err, &closed):
 		return nil
 	case errors.As(err, &written):
-		return &engine.Conflict{Reason: "branch " + c.Name + " is at commit " + written.Actual + ", but only commit " + written.Expected + " is merged; merge the later commits, then delete the branch"}
+		return &engine.Conflict{Reason: "branch " + string(c.Name) + " is at commit " + written.Actual + ", but only commit " + written.Expected + " is merged; merge the later commits, then delete the branch"}
 	}
 	return err
 }

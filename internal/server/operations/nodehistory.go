@@ -29,12 +29,12 @@ const (
 // looks at the `limit` newest commits with a sequence number below `before`; if `before` is 0, it
 // starts at the head. Its answer is a client.NodeHistory. If the schema of the head lacks the type,
 // the error is an *engine.NotFound.
-func LookNodeHistory(branch, typ, id string, before uint64, limit int) *Look {
+func LookNodeHistory(branch tool.BranchName, typ, id string, before uint64, limit int) *Look {
 	if limit <= 0 {
 		limit = defaultHistory
 	}
 	limit = min(limit, maxHistory)
-	return &Look{At: engine.Target{Branch: branch}, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+	return &Look{Branch: branch, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
 		schema, err := env.Graph.Schema(ctx, engine.Target{Commit: head.ID})
 		if err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func LookNodeHistory(branch, typ, id string, before uint64, limit int) *Look {
 			before = head.Seq + 1
 		}
 		// The page needs one commit more than it shows, for the state before its oldest commit.
-		commits, err := env.Graph.Commits(ctx, branch, engine.CommitRange{Before: before, Limit: limit + 1})
+		commits, err := env.Graph.Commits(ctx, env.Branch(branch).Name(), engine.CommitRange{Before: before, Limit: limit + 1})
 		if err != nil {
 			return nil, err
 		}

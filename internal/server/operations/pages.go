@@ -12,18 +12,18 @@ import (
 
 // CommitPage is the end of a page of the commits of a branch.
 type CommitPage struct {
-	Branch string // name of the branch
+	Branch tool.Branch
 	Before uint64 // the next page has smaller sequence numbers only
 }
 
 // Token returns the token of the next page.
 func (p CommitPage) Token(env *tool.Env) string {
-	return env.SealPage(pagetoken.Place{List: pagetoken.Commits, Branch: p.Branch, After: strconv.FormatUint(p.Before, 10)})
+	return env.SealPage(pagetoken.Place{List: pagetoken.Commits, Branch: p.Branch.Name(), After: strconv.FormatUint(p.Before, 10)})
 }
 
 // OpenCommits returns the sequence number where a page of the commits of a branch starts. If the
 // token is empty, it returns 0 for the first page. The error is a *tool.ArgumentError.
-func OpenCommits(env *tool.Env, token, branch string) (before uint64, err error) {
+func OpenCommits(env *tool.Env, token string, branch tool.Branch) (before uint64, err error) {
 	if token == "" {
 		return 0, nil
 	}
@@ -31,7 +31,7 @@ func OpenCommits(env *tool.Env, token, branch string) (before uint64, err error)
 	switch {
 	case err != nil:
 		return 0, err
-	case p.Branch != env.Branch(branch):
+	case p.Branch != branch.Name():
 		return 0, tool.BadPageToken("belongs to the branch " + p.Branch)
 	}
 	return strconv.ParseUint(p.After, 10, 64)

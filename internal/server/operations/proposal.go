@@ -25,7 +25,7 @@ type Proposal struct {
 	// Notes are the notes of the answer about conditions that the caller sent as null.
 	Notes []string
 
-	grants []tool.Grant
+	needs  []tool.Need
 	writes bool     // the call may change a proposal or a branch
 	step   Step     // what the call does to a proposal; empty for a read
 	id     string   // the id of the proposal that the call names; empty for none
@@ -34,8 +34,8 @@ type Proposal struct {
 	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 }
 
-// Grants implements [tool.Call].
-func (c *Proposal) Grants() []tool.Grant { return c.grants }
+// Needs implements [tool.Call].
+func (c *Proposal) Needs() []tool.Need { return c.needs }
 
 // Run implements [tool.Call].
 func (c *Proposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
@@ -100,16 +100,16 @@ const (
 // OpenProposal returns the call that opens a proposal. The caller must be allowed to change the
 // source and to read both branches.
 func OpenProposal(b client.ProposalBody) *Proposal {
-	target := orMain(b.Target)
+	source, target := tool.BranchName(b.Source), tool.BranchName(b.Target)
 	return &Proposal{
-		grants: []tool.Grant{{Action: tool.Change, Branch: b.Source, Via: tool.Proposed}, access.ReadOn(b.Source), access.ReadOn(target)},
-		writes: true, step: StepSubmit, log: []string{b.Source, target, b.Title, b.Description},
+		needs:  []tool.Need{{Action: tool.Change, Branch: source, Via: tool.Proposed}, access.ToRead(source), access.ToRead(target)},
+		writes: true, step: StepSubmit, log: []string{b.Source, b.Target, b.Title, b.Description},
 		run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 			title, err := checkTitle(b.Title)
 			if err != nil {
 				return nil, err
 			}
-			p := &engine.Proposal{Source: b.Source, Target: target, Title: title, Description: b.Description, Author: env.Actor,
+			p := &engine.Proposal{Source: env.Branch(source).Name(), Target: env.Branch(target).Name(), Title: title, Description: b.Description, Author: env.Actor,
 				Events: []engine.ProposalEvent{event(env, engine.EventOpened, "")}}
 			return putProposal(ctx, env, p)
 		},
@@ -143,7 +143,7 @@ func putProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.
 		return nil, asArgument("source", err)
 	}
 	out := compareProposal(ctx, env, p).outcome(ctx)
-	out.Wrote = &tool.Written{Branch: p.Target}
+	out.Wrote = &tool.Written{Branch: new(targetOf(p))}
 	return out, nil
 }
 
@@ -156,6 +156,12 @@ func proposalOutcome(ctx context.Context, env *tool.Env, p *engine.Proposal) (*t
 	return s.outcome(ctx), nil
 }
 
+// sourceOf returns the branch whose changes a proposal merges.
+func sourceOf(p *engine.Proposal) tool.Branch { return tool.BranchNamed(p.Source) }
+
+// targetOf returns the branch that receives the changes of a proposal.
+func targetOf(p *engine.Proposal) tool.Branch { return tool.BranchNamed(p.Target) }
+
 // readProposal returns a proposal that the caller may read. Otherwise the error is an
 // *engine.NotFound.
 func readProposal(ctx context.Context, env *tool.Env, id string) (*engine.Proposal, error) {
@@ -163,7 +169,7 @@ func readProposal(ctx context.Context, env *tool.Env, id string) (*engine.Propos
 	if err != nil {
 		return nil, err
 	}
-	if env.Require(access.ReadOn(p.Source), access.ReadOn(p.Target)) != nil {
+	if env.Require(access.ReadOn(sourceOf(p)), access.ReadOn(targetOf(p))) != nil {
 		return nil, &engine.NotFound{What: "proposal", Name: id}
 	}
 	return p, nil
@@ -183,7 +189,7 @@ func GetProposal(id string) *Proposal {
 // ListProposals returns the call that lists a page of the proposals between branches that the caller
 // may read. The answer is a *client.ProposalList.
 func ListProposals(q client.ProposalQuery) *Proposal {
-	return &Proposal{grants: []tool.Grant{access.ReadOn("")}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return &Proposal{needs: []tool.Need{access.ToRead("")}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		r := engine.ProposalRange{}
 		if q.State != "" {
 			var ok bool
@@ -210,7 +216,7 @@ func ListProposals(q client.ProposalQuery) *Proposal {
 		list := &client.ProposalList{Proposals: []client.ProposalSummary{}}
 		for i := range all {
 			p := &all[i]
-			if !selects(&q, p) || env.Require(access.ReadOn(p.Source), access.ReadOn(p.Target)) != nil {
+			if !selects(&q, p) || env.Require(access.ReadOn(sourceOf(p)), access.ReadOn(targetOf(p))) != nil {
 				continue
 			}
 			if len(list.Proposals) == limit {
@@ -269,8 +275,8 @@ func changing(id string, step Step, log []string, change func(ctx context.Contex
 // mayEdit returns an error if the caller may neither change the source of a proposal nor review the
 // proposal.
 func mayEdit(env *tool.Env, p *engine.Proposal) error {
-	err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.Proposed})
-	if err != nil && env.Require(tool.Grant{Action: tool.ProposalReview, Branch: p.Target}) == nil {
+	err := env.Require(tool.Grant{Action: tool.Change, Branch: sourceOf(p), Via: tool.Proposed})
+	if err != nil && env.Require(tool.Grant{Action: tool.ProposalReview, Branch: targetOf(p)}) == nil {
 		return nil
 	}
 	return err
@@ -299,7 +305,7 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 		step = StepResolve
 	}
 	return changing(id, step, changeLog(&b), func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
-		if err := env.Require(tool.Grant{Action: tool.Change, Branch: p.Source, Via: tool.Proposed}); err != nil {
+		if err := env.Require(tool.Grant{Action: tool.Change, Branch: sourceOf(p), Via: tool.Proposed}); err != nil {
 			return err
 		}
 		if b.Title == nil && b.Description == nil && len(b.Resolutions) == 0 && b.Comment == "" {
@@ -323,7 +329,7 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 		if b.Description != nil {
 			p.Description = *b.Description
 		}
-		resolutions, err := readResolutions(ctx, env.Graph, p.Target, b.Resolutions)
+		resolutions, err := readResolutions(ctx, env.Graph, targetOf(p), b.Resolutions)
 		if err != nil {
 			return err
 		}
@@ -378,7 +384,7 @@ func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
 			if err != nil {
 				return nil, err
 			}
-			if err := env.Require(tool.Grant{Action: tool.BranchMerge, Branch: p.Target, Via: tool.Proposed}); err != nil {
+			if err := env.Require(tool.Grant{Action: tool.BranchMerge, Branch: targetOf(p), Via: tool.Proposed}); err != nil {
 				return nil, err
 			}
 			switch p.State {
@@ -400,7 +406,7 @@ func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
 				return nil, err
 			}
 			out := compareProposal(ctx, env, p).outcome(ctx)
-			out.Commit, out.Wrote = commit.ID, &tool.Written{Branch: p.Target, Commit: commit}
+			out.Commit, out.Wrote = commit.ID, &tool.Written{Branch: new(targetOf(p)), Commit: commit}
 			return out, nil
 		}
 	}}

@@ -37,7 +37,7 @@ func ReadProposalEvents(r EventsRange) *Proposal {
 		r.MaxBytes = maxChangeBytes
 	}
 	r.Limit = min(r.Limit, maxEvents)
-	return &Proposal{grants: []tool.Grant{access.ReadOn("")}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return &Proposal{needs: []tool.Need{access.ToRead("")}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		feed, err := proposalEvents(ctx, env, r)
 		var reclaimed *engine.EventsReclaimed
 		switch {
@@ -57,12 +57,12 @@ func proposalEvents(ctx context.Context, env *tool.Env, r EventsRange) (*client.
 		return nil, err
 	}
 	feed := &client.ProposalFeed{Events: []client.ProposalFeedEvent{}}
-	type pair struct{ source, target string }
+	type pair struct{ source, target tool.Branch }
 	readable := map[pair]bool{}
 	bytes := 0
 	for i := range page.List {
 		e := &page.List[i]
-		at := pair{e.Proposal.Source, e.Proposal.Target}
+		at := pair{sourceOf(&e.Proposal), targetOf(&e.Proposal)}
 		may, known := readable[at]
 		if !known {
 			may = env.Require(access.ReadOn(at.source), access.ReadOn(at.target)) == nil

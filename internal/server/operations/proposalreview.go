@@ -38,7 +38,7 @@ func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
 				return &tool.ArgumentError{Path: "comment", Detail: "found an empty text, expected a comment"}
 			}
 		default:
-			if err := env.Require(tool.Grant{Action: tool.ProposalReview, Branch: p.Target}); err != nil {
+			if err := env.Require(tool.Grant{Action: tool.ProposalReview, Branch: targetOf(p)}); err != nil {
 				return err
 			}
 			if b.On != nil {
@@ -162,11 +162,11 @@ func name(actor string) string {
 
 // readResolutions converts the resolutions of a request to the engine's type. It reads each value
 // as a value of the property's type on the target branch, and for the end of an edge as a node there. The error is a *tool.ArgumentError.
-func readResolutions(ctx context.Context, g engine.Graph, target string, all []client.ConflictResolution) ([]engine.Resolution, error) {
+func readResolutions(ctx context.Context, g engine.Graph, target tool.Branch, all []client.ConflictResolution) ([]engine.Resolution, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	schema, err := g.Schema(ctx, engine.Target{Branch: target})
+	schema, err := g.Schema(ctx, target.At())
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (s *comparedProposal) faultBlocker() string {
 // proposalTargets returns the two states that the answers about a proposal compare.
 func proposalTargets(p *engine.Proposal) (source, target engine.Target) {
 	if p.State == engine.ProposalOpen {
-		return engine.Target{Branch: p.Source}, engine.Target{Branch: p.Target}
+		return sourceOf(p).At(), targetOf(p).At()
 	}
 	return engine.Target{Commit: p.Head}, engine.Target{Commit: p.TargetHead}
 }
@@ -102,7 +102,7 @@ func (s *comparedProposal) protection() *tool.Protection {
 	if s.env.Protection == nil {
 		return nil
 	}
-	return s.env.Protection(s.proposal.Target)
+	return s.env.Protection(targetOf(s.proposal))
 }
 
 // approvers lists the reviewers whose approval counts. They must have approved the current digest,
@@ -143,7 +143,7 @@ func (s *comparedProposal) rejecters() []string {
 // mayReview reports whether the policy allows the actor of a review to review proposals for the
 // target.
 func (s *comparedProposal) mayReview(e *engine.ProposalEvent) bool {
-	return s.env.AllowedAs != nil && s.env.AllowedAs(e.Actor, e.Groups, tool.Grant{Action: tool.ProposalReview, Branch: s.proposal.Target})
+	return s.env.AllowedAs != nil && s.env.AllowedAs(e.Actor, e.Groups, tool.Grant{Action: tool.ProposalReview, Branch: targetOf(s.proposal)})
 }
 
 // checkDigest returns an *engine.Conflict if `digest` is not the digest of the comparison: the

@@ -15,41 +15,41 @@ import (
 // branch has or had as its head. Then the result names the commit of `at`, so that a write to the source
 // meanwhile does not count. `bypassed` says that the state is not reviewed and the caller has
 // protection_bypass. Without that permission, the error is a *wireerror.Protected.
-func startOfProtected(ctx context.Context, env *tool.Env, name string, at engine.Target) (start engine.Target, bypassed bool, err error) {
-	if env.Protection == nil || env.Protection(name) == nil {
+func startOfProtected(ctx context.Context, env *tool.Env, branch tool.Branch, at engine.Target) (start engine.Target, bypassed bool, err error) {
+	if env.Protection == nil || env.Protection(branch) == nil {
 		return at, false, nil
 	}
-	commit, err := (&Look{At: at}).commit(ctx, env.Graph)
+	commit, err := commitOf(ctx, env.Graph, at)
 	if err != nil {
 		return at, false, err
 	}
 	start = engine.Target{Commit: commit.ID}
-	if at.Commit == "" && reviewed(env, name, orMain(at.Branch)) {
+	if at.Commit == "" && reviewed(env, branch, tool.BranchNamed(at.Branch)) {
 		return start, false, nil
 	}
-	if reviewed(env, name, commit.Branch) {
+	if made := tool.BranchNamed(commit.Branch); reviewed(env, branch, made) {
 		// A branch of the same name may have been deleted since the commit was made.
-		_, err := env.Graph.Schema(ctx, engine.Target{Branch: commit.Branch, AtLeast: commit.ID})
+		_, err := env.Graph.Schema(ctx, made.Since(commit.ID))
 		if err == nil || !errors.As(err, new(*engine.NotFound)) {
 			return start, false, err
 		}
 	}
-	if env.Require(tool.Grant{Action: tool.ProtectionBypass, Branch: name}) == nil {
+	if env.Require(tool.Grant{Action: tool.ProtectionBypass, Branch: branch}) == nil {
 		return start, true, nil
 	}
-	refusal := &wireerror.Protected{Action: tool.BranchCreate, Branch: name, Start: fmt.Sprintf("commit %s of branch %s", commit.ID, commit.Branch)}
+	refusal := &wireerror.Protected{Action: tool.BranchCreate, Branch: branch, Start: fmt.Sprintf("commit %s of branch %s", commit.ID, commit.Branch)}
 	if at.Commit == "" {
-		refusal.Start = fmt.Sprintf("the head of branch %s, commit %s,", orMain(at.Branch), commit.ID)
+		refusal.Start = fmt.Sprintf("the head of branch %s, commit %s,", at.Branch, commit.ID)
 	}
-	if reviewed(env, name, engine.MainBranch) {
-		refusal.From = engine.MainBranch
+	if main := (tool.Branch{}); reviewed(env, branch, main) {
+		refusal.From = &main
 	}
 	return at, false, refusal
 }
 
 // reviewed reports whether the states of a branch are reviewed well enough for a new branch with a
 // protection: the other branch has a protection too, and if the new one asks for approvals, so does the other.
-func reviewed(env *tool.Env, name, other string) bool {
-	need, has := env.Protection(name), env.Protection(other)
-	return other != name && has != nil && (has.Approvals > 0 || need.Approvals == 0)
+func reviewed(env *tool.Env, branch, other tool.Branch) bool {
+	need, has := env.Protection(branch), env.Protection(other)
+	return other != branch && has != nil && (has.Approvals > 0 || need.Approvals == 0)
 }

@@ -20,9 +20,10 @@ import (
 
 // ApplySchema is the call that applies a schema to a branch.
 type ApplySchema struct {
-	Source   string               // text of the new schema
-	Argument string               // the name of the argument that holds Source; schema if empty
-	Options  engine.SchemaOptions // Actor is set to the caller
+	Source   string // text of the new schema
+	Argument string // the name of the argument that holds Source; schema if empty
+	Branch   tool.BranchName
+	Options  engine.SchemaOptions // Actor is set to the caller, and Branch to what the name stands for
 	Notes    []string             // for the answer: about conditions that are null
 
 	// File is the name of the file that the command line gave for Source. It is empty if a client
@@ -71,10 +72,10 @@ type SchemaApplyStep struct {
 	Reason      string `json:"reason,omitempty" jsonschema_description:"Why the server cannot execute the step, and what to do instead."`
 }
 
-// Grants returns the permission to apply a schema to the branch; a dry run also requires
+// Needs returns the permission to apply a schema to the branch; a dry run also requires
 // permission to read it.
-func (c *ApplySchema) Grants() []tool.Grant {
-	return append([]tool.Grant{{Action: tool.SchemaApply, Branch: c.Options.Branch}}, access.WantsRead(c.Options.Branch, c.Options.DryRun)...)
+func (c *ApplySchema) Needs() []tool.Need {
+	return append([]tool.Need{{Action: tool.SchemaApply, Branch: c.Branch}}, access.WantsRead(c.Branch, c.Options.DryRun)...)
 }
 
 // RunOptions returns the options of the call.
@@ -90,7 +91,7 @@ func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	}
 	a := &SchemaApplyResult{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
-		StepCount: len(change.Steps), Steps: make([]SchemaApplyStep, len(change.Steps)), Branch: env.Branch(c.Options.Branch),
+		StepCount: len(change.Steps), Steps: make([]SchemaApplyStep, len(change.Steps)), Branch: env.Branch(c.Branch).Name(),
 		SchemaDigest: change.To, Commit: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor), Notes: c.Notes,
 	}
 	for i, s := range change.Steps {
@@ -128,10 +129,10 @@ func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaC
 
 // apply applies the compiled schema `s` for the caller.
 func (c *ApplySchema) apply(ctx context.Context, env *tool.Env, s *catalog.Schema) (*engine.SchemaChange, error) {
-	opts := c.Options
-	opts.Actor, opts.Branch = env.Actor, env.Branch(opts.Branch)
+	opts, branch := c.Options, env.Branch(c.Branch)
+	opts.Actor, opts.Branch = env.Actor, branch.Name()
 	var change *engine.SchemaChange
-	err := c.confirmed(ctx, env, s, opts, func(heads tool.Heads) (err error) {
+	err := c.confirmed(ctx, env, s, branch, opts, func(heads tool.Heads) (err error) {
 		opts.IfCommit = heads.Require(0, opts.IfCommit)
 		change, err = env.Graph.ApplySchema(ctx, c.Source, s, opts)
 		return err
@@ -141,7 +142,7 @@ func (c *ApplySchema) apply(ctx context.Context, env *tool.Env, s *catalog.Schem
 
 // confirmed runs the function write, unless the call would remove stored values and the caller must confirm
 // that first. Only a call with the option AllowDataLoss removes any.
-func (c *ApplySchema) confirmed(ctx context.Context, env *tool.Env, s *catalog.Schema, opts engine.SchemaOptions, write func(tool.Heads) error) error {
+func (c *ApplySchema) confirmed(ctx context.Context, env *tool.Env, s *catalog.Schema, branch tool.Branch, opts engine.SchemaOptions, write func(tool.Heads) error) error {
 	if env.Confirm == nil || opts.DryRun || !opts.AllowDataLoss {
 		return write(nil)
 	}
@@ -163,7 +164,7 @@ func (c *ApplySchema) confirmed(ctx context.Context, env *tool.Env, s *catalog.S
 		}
 		what += ": " + listNames(steps)
 	}
-	return env.Confirmed(ctx, tool.Step{Action: tool.SchemaApply, What: what, Branches: []string{opts.Branch}}, write)
+	return env.Confirmed(ctx, tool.Step{Action: tool.SchemaApply, What: what, Branches: []tool.Branch{branch}}, write)
 }
 
 // Applied returns the answer of REST, without the URI.
@@ -171,7 +172,7 @@ func (c *ApplySchema) Applied(env *tool.Env, change *engine.SchemaChange) *clien
 	a := &client.SchemaApplied{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
 		StepCount: len(change.Steps), Steps: schemaSteps(change.Steps), GraphManifestVersion: change.Head.Seq,
-		Branch: env.Branch(c.Options.Branch), Digest: change.Digest(), GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
+		Branch: env.Branch(c.Branch).Name(), Digest: change.Digest(), GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
 	}
 	return a
 }
@@ -205,7 +206,7 @@ func schemaEvent(was, is *engine.Schema) *client.SchemaEvent {
 func (c *ApplySchema) Outcome(env *tool.Env, change *engine.SchemaChange, answer any) *tool.Outcome {
 	out := &tool.Outcome{Value: answer, Commit: change.Head.ID}
 	if change.Commit != nil {
-		out.Wrote = &tool.Written{Branch: env.Branch(c.Options.Branch), Commit: change.Commit}
+		out.Wrote = &tool.Written{Branch: new(env.Branch(c.Branch)), Commit: change.Commit}
 	}
 	return out
 }

@@ -13,8 +13,8 @@ import (
 
 // LookTypes returns the call that describes the types of the schema. Its answer is a
 // client.TypeList.
-func LookTypes(at engine.Target) *Look {
-	return &Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+func LookTypes(branch tool.BranchName, commit string) *Look {
+	return &Look{Branch: branch, Commit: commit, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		s, err := env.Graph.Schema(ctx, engine.Target{Commit: c.ID})
 		if err != nil {
 			return nil, err

@@ -12,8 +12,8 @@ import (
 // Verify is the call that reads and checks all stored data.
 type Verify struct{}
 
-// Grants returns the permission to administer the graph.
-func (*Verify) Grants() []tool.Grant { return []tool.Grant{{Action: tool.Admin}} }
+// Needs returns the permission to administer the graph.
+func (*Verify) Needs() []tool.Need { return []tool.Need{{Action: tool.Admin}} }
 
 // NoTimeLimit exempts the call from the time limit, because it reads all stored data.
 func (*Verify) NoTimeLimit() {}

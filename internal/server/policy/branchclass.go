@@ -99,9 +99,6 @@ func (p *Policy) BranchClass(name string) string {
 	if _, literal := slices.BinarySearch(p.tests.literals, name); p.tests.opaque || literal || p.isProtected(name) {
 		return name
 	}
-	if name == "" {
-		return "" // the action is not on a branch
-	}
 	// The class begins with a space, so that it cannot be a branch name.
 	class := make([]byte, 1, 1+len(p.tests.patterns))
 	class[0] = ' '

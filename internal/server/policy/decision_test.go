@@ -25,11 +25,11 @@ rules:
 	if got := p.Actors(); !slices.Equal(got, []string{"act-a", "act-b", "act-c"}) {
 		t.Errorf("the actors are %v", got)
 	}
-	d := p.Decision(actor("act-a"), tool.Grant{Action: tool.Read, Branch: "main"})
+	d := p.Decision(actor("act-a"), tool.Grant{Action: tool.Read, Branch: tool.BranchNamed("main")})
 	if !d.Allowed || len(d.Deciding) != 1 || d.Deciding[0].ID != "readers-read" || d.Deciding[0].File != "dir/policy.yaml" || d.Deciding[0].Line != 5 {
 		t.Errorf("the decision to read is %+v", d)
 	}
-	d = p.Decision(actor("act-c"), tool.Grant{Action: tool.Change, Branch: "main"})
+	d = p.Decision(actor("act-c"), tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("main")})
 	if d.Allowed || len(d.Deciding) != 0 || len(d.Near) != 1 || d.Near[0].ID != "one-writes" || d.Near[0].Missing == "" {
 		t.Errorf("the decision to change is %+v", d)
 	}

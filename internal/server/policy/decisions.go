@@ -21,7 +21,8 @@ type decisions struct {
 // thousands of branches needs only one decision for each class.
 type question struct {
 	actor, groups string     // the id; the names of the groups of its token, joined with zero bytes
-	grant         tool.Grant // the permission that the actor needs
+	branch        string     // the class of the branch
+	grant         tool.Grant // the permission that the actor needs, without its branch
 }
 
 // The bounds of the cache: the number of decisions, and the total bytes of the names in one
@@ -38,8 +39,8 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 	if actor == nil {
 		return false
 	}
-	q := question{actor: actor.ID, groups: strings.Join(actor.Groups, "\x00"), grant: g}
-	q.grant.Branch = p.BranchClass(g.Branch)
+	q := question{actor: actor.ID, groups: strings.Join(actor.Groups, "\x00"), branch: p.BranchClass(g.Branch.Name()), grant: g}
+	q.grant.Branch = tool.Branch{}
 	if allowed, ok := p.decisions.of(q); ok {
 		return allowed
 	}
@@ -58,7 +59,7 @@ func (d *decisions) of(q question) (allowed, ok bool) {
 
 // keep caches a decision.
 func (d *decisions) keep(q question, allowed bool) {
-	if len(q.actor)+len(q.groups)+len(q.grant.Branch)+len(q.grant.Commit)+len(q.grant.Query) > maxNames {
+	if len(q.actor)+len(q.groups)+len(q.branch)+len(q.grant.Query) > maxNames {
 		return
 	}
 	d.mu.Lock()

@@ -32,17 +32,17 @@ rules:
 			grant tool.Grant
 			want  bool
 		}{
-			{ada, tool.Grant{Action: tool.Read, Branch: "a"}, true},
-			{ada, tool.Grant{Action: tool.Export, Branch: "a"}, false},
-			{bob, tool.Grant{Action: tool.Read, Branch: "a"}, false},
-			{member, tool.Grant{Action: tool.Read, Branch: "a"}, true},
-			{ada, tool.Grant{Action: tool.Change, Branch: "a", Via: tool.AdHoc}, true},
-			{ada, tool.Grant{Action: tool.Change, Branch: "a", Via: tool.Stored, Query: "q1"}, false},
-			{ada, tool.Grant{Action: tool.Change, Branch: "main", Via: tool.AdHoc}, false},
+			{ada, tool.Grant{Action: tool.Read, Branch: tool.BranchNamed("a")}, true},
+			{ada, tool.Grant{Action: tool.Export, Branch: tool.BranchNamed("a")}, false},
+			{bob, tool.Grant{Action: tool.Read, Branch: tool.BranchNamed("a")}, false},
+			{member, tool.Grant{Action: tool.Read, Branch: tool.BranchNamed("a")}, true},
+			{ada, tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("a"), Via: tool.AdHoc}, true},
+			{ada, tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("a"), Via: tool.Stored, Query: "q1"}, false},
+			{ada, tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("main"), Via: tool.AdHoc}, false},
 			{ada, tool.Grant{Action: tool.Change, Via: tool.AdHoc}, false},
 			{bob, tool.Grant{Action: tool.InvokeQuery, Query: "q1"}, true},
 			{bob, tool.Grant{Action: tool.InvokeQuery, Query: "q2"}, false},
-			{nil, tool.Grant{Action: tool.Read, Branch: "a"}, false},
+			{nil, tool.Grant{Action: tool.Read, Branch: tool.BranchNamed("a")}, false},
 		} {
 			if got := p.Allowed(tt.actor, tt.grant); got != tt.want {
 				t.Errorf("%+v %+v: %t", tt.actor, tt.grant, got)
@@ -66,11 +66,11 @@ func TestDecisionCacheBounds(t *testing.T) {
 		wg.Go(func() {
 			for i := range maxDecisions + 100 {
 				branch := fmt.Sprintf("b%d", i)
-				if !p.Allowed(actor("act-wil"), tool.Grant{Action: tool.Change, Branch: branch}) {
+				if !p.Allowed(actor("act-wil"), tool.Grant{Action: tool.Change, Branch: tool.BranchNamed(branch)}) {
 					t.Errorf("denied on %s", branch)
 					return
 				}
-				if i%64 == 0 && p.Allowed(actor("act-wil"), tool.Grant{Action: tool.Change, Branch: "release"}) {
+				if i%64 == 0 && p.Allowed(actor("act-wil"), tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("release")}) {
 					t.Error("allowed on release")
 					return
 				}
@@ -79,7 +79,7 @@ func TestDecisionCacheBounds(t *testing.T) {
 	}
 	wg.Wait()
 	before := len(p.decisions.cached)
-	long := tool.Grant{Action: tool.Change, Branch: strings.Repeat("b", maxNames+1)}
+	long := tool.Grant{Action: tool.Change, Branch: tool.BranchNamed(strings.Repeat("b", maxNames+1))}
 	if !p.Allowed(actor("act-wil"), long) || len(p.decisions.cached) != before || before > maxDecisions {
 		t.Errorf("%d decisions are cached, then %d", before, len(p.decisions.cached))
 	}
@@ -90,7 +90,7 @@ func TestDecisionCacheBounds(t *testing.T) {
 func TestDecisionsByClass(t *testing.T) {
 	p := team(t)
 	for i := range 2 * maxDecisions {
-		if !p.Allowed(actor("act-wil"), tool.Grant{Action: tool.Change, Branch: fmt.Sprint("b", i)}) {
+		if !p.Allowed(actor("act-wil"), tool.Grant{Action: tool.Change, Branch: tool.BranchNamed(fmt.Sprint("b", i))}) {
 			t.Fatal("denied")
 		}
 	}

@@ -23,16 +23,16 @@ func TestExplain(t *testing.T) {
 	}{
 		{p, "act-ada", tool.Grant{Action: tool.Read}},
 		{p, "act-ada", tool.Grant{Action: tool.Change}},
-		{p, "act-wil", tool.Grant{Action: tool.Change, Branch: "main"}},
-		{p, "act-wil", tool.Grant{Action: tool.BranchMerge, Branch: "main"}},
+		{p, "act-wil", tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("main")}},
+		{p, "act-wil", tool.Grant{Action: tool.BranchMerge, Branch: tool.BranchNamed("main")}},
 		{p, "act-rex", tool.Grant{Action: tool.Read}},
 		{p, "act-rex", tool.Grant{Action: tool.InvokeQuery, Query: "drop_orders"}},
 		{p, "act-rex", tool.Grant{Action: tool.InvokeQuery, Query: "find_user"}},
-		{p, "act-kay", tool.Grant{Action: tool.BranchMerge, Branch: "feature"}},
+		{p, "act-kay", tool.Grant{Action: tool.BranchMerge, Branch: tool.BranchNamed("feature")}},
 		{p, "act-eve", tool.Grant{Action: tool.Admin}},
 		{p, "act-eve", tool.Grant{Action: tool.InvokeQuery}},
 		{native, "act-wil", tool.Grant{Action: tool.Change}},
-		{native, "act-wil", tool.Grant{Action: tool.Change, Branch: "release"}},
+		{native, "act-wil", tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("release")}},
 		{native, "act-bot", tool.Grant{Action: tool.Read}},
 	} {
 		fmt.Fprintf(&b, "%s %s branch=%q query=%q\n", q.actor, q.grant.Action, q.grant.Branch, q.grant.Query)

@@ -44,10 +44,7 @@ func (b *naiveBundle) allows(actor string, g tool.Grant) bool {
 	if g.Action == tool.InvokeQuery && g.Query == "" {
 		return false
 	}
-	branch, via := g.Branch, string(g.Via)
-	if branch == "" {
-		branch = "main"
-	}
+	branch, via := g.Branch.Name(), string(g.Via)
 	if via == "" {
 		via = "adhoc"
 	}
@@ -176,10 +173,10 @@ func viasOf(row *tool.ActionRow) []tool.Via {
 // everyGrant calls f with every combination of action, branch, query and via.
 func everyGrant(f func(tool.Grant)) {
 	for _, row := range tool.Actions() {
-		for _, branch := range append([]string{""}, naiveBranches...) {
+		for _, branch := range naiveBranches {
 			for _, query := range append([]string{""}, naiveQueries...) {
 				for _, via := range viasOf(&row) {
-					f(tool.Grant{Action: row.Action, Branch: branch, Query: query, Via: via})
+					f(tool.Grant{Action: row.Action, Branch: tool.BranchNamed(branch), Query: query, Via: via})
 				}
 			}
 		}

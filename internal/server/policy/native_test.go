@@ -27,7 +27,7 @@ func TestNative(t *testing.T) {
 		want  bool
 	}{
 		{reader, tool.Grant{Action: tool.Read}, true},
-		{reader, tool.Grant{Action: tool.Export, Branch: "feature"}, true},
+		{reader, tool.Grant{Action: tool.Export, Branch: tool.BranchNamed("feature")}, true},
 		{reader, tool.Grant{Action: tool.Change}, false},
 		{claimant, tool.Grant{Action: tool.Read}, false}, // the name of a group that is not mapped
 		{actor("act-ada"), tool.Grant{Action: tool.Read}, false},
@@ -35,7 +35,7 @@ func TestNative(t *testing.T) {
 		{actor("act-bot"), tool.Grant{Action: tool.InvokeQuery, Query: "drop_orders"}, false},
 		{actor("act-bot"), tool.Grant{Action: tool.Read, Via: tool.Stored, Query: "find_user"}, true},
 		{actor("act-bot"), tool.Grant{Action: tool.Read}, false},
-		{actor("act-wil"), tool.Grant{Action: tool.Change, Branch: "team/a"}, true},
+		{actor("act-wil"), tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("team/a")}, true},
 		{actor("act-wil"), tool.Grant{Action: tool.Change}, false},
 		{actor("act-wil"), tool.Grant{Action: tool.GraphList}, false},
 	} {
@@ -76,7 +76,7 @@ func TestTokenGroups(t *testing.T) {
 	if !p.Allowed(bot, tool.Grant{Action: tool.Read}) || !p.Allowed(bot, tool.Grant{Action: tool.InvokeQuery, Query: "list_orders"}) {
 		t.Error("the actor has not the rights of both groups")
 	}
-	if p.Allowed(bot, tool.Grant{Action: tool.Change, Branch: "feature"}) || p.Allowed(actor("act-rex"), tool.Grant{Action: tool.Read}) {
+	if p.Allowed(bot, tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("feature")}) || p.Allowed(actor("act-rex"), tool.Grant{Action: tool.Read}) {
 		t.Error("a group counts that is not mapped, or mapped for another request")
 	}
 }
@@ -147,7 +147,7 @@ func TestLongConditions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !p.Allowed(actor("act-ada"), tool.Grant{Action: tool.Read}) || p.Allowed(actor("act-ada"), tool.Grant{Action: tool.Read, Branch: "x"}) {
+	if !p.Allowed(actor("act-ada"), tool.Grant{Action: tool.Read}) || p.Allowed(actor("act-ada"), tool.Grant{Action: tool.Read, Branch: tool.BranchNamed("x")}) {
 		t.Error("the chain is not decided as written")
 	}
 }

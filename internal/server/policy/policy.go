@@ -19,10 +19,6 @@ import (
 
 var _ access.Authorizer = (*Policy)(nil)
 
-// mainBranch is the branch of a grant without a branch. It repeats engine.MainBranch, because this
-// package must not import the engine.
-const mainBranch = "main"
-
 // Options describe the graph or server that a policy is compiled for.
 type Options struct {
 	// Graph is the id of the graph; empty means the server itself.
@@ -192,7 +188,7 @@ func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, 
 		}
 		req.Resource = uid(queryType, g.Query)
 	}
-	branch := cmp.Or(g.Branch, mainBranch)
+	branch := g.Branch.Name()
 	attributes := types.RecordMap{branchAttr: types.String(branch), protectedAttr: types.Boolean(p.isProtected(branch)), ownDraftAttr: types.Boolean(g.OwnDraft)}
 	switch contextAttrsOf(row) {
 	case noAttrs:
@@ -250,9 +246,7 @@ func (p *Policy) CedarText() string {
 }
 
 // Protection implements access.Authorizer.
-func (p *Policy) Protection(branch string) *tool.Protection {
-	return p.protections[cmp.Or(branch, mainBranch)]
-}
+func (p *Policy) Protection(branch tool.Branch) *tool.Protection { return p.protections[branch.Name()] }
 
 // Owns implements access.Authorizer.
 func (p *Policy) Owns(owner, actor string) bool { return slices.Contains(p.owners[actor], owner) }

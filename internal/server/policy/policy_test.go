@@ -8,7 +8,6 @@ import (
 
 	"github.com/cedar-policy/cedar-go"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -30,10 +29,12 @@ func actor(id string) *access.Actor { return &access.Actor{ID: id, Source: "toke
 func TestAllowed(t *testing.T) {
 	read := tool.Grant{Action: tool.Read, Via: tool.AdHoc}
 	change := tool.Grant{Action: tool.Change, Via: tool.AdHoc}
-	on := func(g tool.Grant, branch string) tool.Grant { g.Branch = branch; return g }
+	on := func(g tool.Grant, branch string) tool.Grant { g.Branch = tool.BranchNamed(branch); return g }
 	stored := func(g tool.Grant, query string) tool.Grant { g.Via, g.Query = tool.Stored, query; return g }
 	invoke := func(query string) tool.Grant { return tool.Grant{Action: tool.InvokeQuery, Query: query} }
-	act := func(a tool.Action, branch string) tool.Grant { return tool.Grant{Action: a, Branch: branch} }
+	act := func(a tool.Action, branch string) tool.Grant {
+		return tool.Grant{Action: a, Branch: tool.BranchNamed(branch)}
+	}
 	tests := []struct {
 		actor string
 		grant tool.Grant
@@ -128,12 +129,6 @@ func TestGroupsOfTheToken(t *testing.T) {
 	}
 }
 
-func TestMainBranch(t *testing.T) {
-	if mainBranch != engine.MainBranch {
-		t.Errorf("%q, expected %q", mainBranch, engine.MainBranch)
-	}
-}
-
 // TestNothing compiles a policy without rules. No actor may do anything.
 func TestNothing(t *testing.T) {
 	p, err := Compile("policy.yaml", []byte("version: 1\nrules: []\n"), Options{Graph: "code"})
@@ -205,10 +200,10 @@ func TestCedarTextDecides(t *testing.T) {
 	asked, allowed := 0, 0
 	for _, id := range []string{"act-ada", "act-wil", "act-bot", "act-rex", "act-kay", "act-eve"} {
 		for _, row := range tool.Actions() {
-			for _, branch := range []string{"", "main", "release", "feature"} {
+			for _, branch := range []string{"main", "release", "feature"} {
 				for _, query := range []string{"", "find_user", "list_orders", "drop_orders"} {
 					for _, via := range viasOf(&row) {
-						g := tool.Grant{Action: row.Action, Branch: branch, Query: query, Via: via}
+						g := tool.Grant{Action: row.Action, Branch: tool.BranchNamed(branch), Query: query, Via: via}
 						want := p.Allowed(actor(id), g)
 						if got := parsed.Allowed(actor(id), g); got != want {
 							t.Errorf("%s %+v: text says %v, policy says %v", id, g, got, want)
@@ -235,7 +230,7 @@ func TestRepositoryPolicy(t *testing.T) {
 	}
 	for _, a := range []tool.Action{tool.Read, tool.Change, tool.InvokeQuery} {
 		for _, branch := range []string{"main", "feature"} {
-			g := tool.Grant{Action: a, Branch: branch, Query: "q"}
+			g := tool.Grant{Action: a, Branch: tool.BranchNamed(branch), Query: "q"}
 			if !p.Allowed(actor("act-dev"), g) {
 				t.Errorf("act-dev may not %s on %s", a, branch)
 			}
@@ -306,9 +301,9 @@ func BenchmarkDecide(b *testing.B) {
 		actor string
 		grant tool.Grant
 	}{
-		{"read", "act-ada", tool.Grant{Action: tool.Read, Branch: "main", Via: tool.AdHoc}},
+		{"read", "act-ada", tool.Grant{Action: tool.Read, Branch: tool.BranchNamed("main"), Via: tool.AdHoc}},
 		{"invoke", "act-rex", tool.Grant{Action: tool.InvokeQuery, Query: "find_user"}},
-		{"denied", "act-eve", tool.Grant{Action: tool.Change, Branch: "main", Via: tool.AdHoc}},
+		{"denied", "act-eve", tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("main"), Via: tool.AdHoc}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			a := actor(bb.actor)

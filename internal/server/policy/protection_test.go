@@ -31,7 +31,7 @@ func TestProtection(t *testing.T) {
 	for branch, want := range map[string]*tool.Protection{
 		"": {Approvals: 2, Group: "reviewers", Checks: true, NoOwners: true}, "main": {Approvals: 2, Group: "reviewers", Checks: true, NoOwners: true}, "next": {Approvals: 1}, "release": nil, "other": nil,
 	} {
-		if got := p.Protection(branch); (got == nil) != (want == nil) || got != nil && *got != *want {
+		if got := p.Protection(tool.BranchNamed(branch)); (got == nil) != (want == nil) || got != nil && *got != *want {
 			t.Errorf("branch %q has the protection %+v, want %+v", branch, got, want)
 		}
 	}
@@ -63,13 +63,13 @@ func TestProtection(t *testing.T) {
 		{"act-ada", tool.Grant{Action: tool.Read}, true},
 		{"act-ada", tool.Grant{Action: tool.Change}, false},
 		{"act-ada", tool.Grant{Action: tool.Change, Via: tool.Stored, Query: "q"}, false},
-		{"act-ada", tool.Grant{Action: tool.SchemaApply, Branch: "main"}, false},
-		{"act-ada", tool.Grant{Action: tool.BranchDelete, Branch: "next"}, false},
-		{"act-ada", tool.Grant{Action: tool.BranchMerge, Branch: "main"}, false},
-		{"act-ada", tool.Grant{Action: tool.BranchMerge, Branch: "main", Via: tool.Proposed}, true},
-		{"act-ada", tool.Grant{Action: tool.Change, Branch: "main", Via: tool.Proposed}, true},
-		{"act-ada", tool.Grant{Action: tool.Change, Branch: "release"}, true},
-		{"act-root", tool.Grant{Action: tool.Change, Branch: "main"}, true},
+		{"act-ada", tool.Grant{Action: tool.SchemaApply, Branch: tool.BranchNamed("main")}, false},
+		{"act-ada", tool.Grant{Action: tool.BranchDelete, Branch: tool.BranchNamed("next")}, false},
+		{"act-ada", tool.Grant{Action: tool.BranchMerge, Branch: tool.BranchNamed("main")}, false},
+		{"act-ada", tool.Grant{Action: tool.BranchMerge, Branch: tool.BranchNamed("main"), Via: tool.Proposed}, true},
+		{"act-ada", tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("main"), Via: tool.Proposed}, true},
+		{"act-ada", tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("release")}, true},
+		{"act-root", tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("main")}, true},
 	} {
 		e := p.Explain(&access.Actor{ID: tt.actor}, tt.grant)
 		if e.Allowed != tt.want || e.Protected != !tt.want {
@@ -101,17 +101,17 @@ func TestCedarProtection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.Protection(""), (tool.Protection{Approvals: 1, Group: "reviewers", Checks: true}); got == nil || *got != want {
+	if got, want := p.Protection(tool.Branch{}), (tool.Protection{Approvals: 1, Group: "reviewers", Checks: true}); got == nil || *got != want {
 		t.Errorf("main has the protection %+v, want %+v", got, want)
 	}
-	if p.Protection("release") != nil || !p.Owns("act-ada", "act-bot") {
+	if p.Protection(tool.BranchNamed("release")) != nil || !p.Owns("act-ada", "act-bot") {
 		t.Error("release is protected in full, or act-ada does not own act-bot")
 	}
 	if got := strings.Join(p.Branches(), " "); got != "main release" {
 		t.Errorf("the policy names %s", got)
 	}
 	for branch, want := range map[string]bool{"main": false, "release": false, "other": true} {
-		if got := p.Allowed(&access.Actor{ID: "act-bot"}, tool.Grant{Action: tool.Change, Branch: branch}); got != want {
+		if got := p.Allowed(&access.Actor{ID: "act-bot"}, tool.Grant{Action: tool.Change, Branch: tool.BranchNamed(branch)}); got != want {
 			t.Errorf("act-bot may change %s: %t, want %t", branch, got, want)
 		}
 	}
@@ -128,7 +128,7 @@ func TestChangeOfProposal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Allowed(&access.Actor{ID: "act-ada"}, tool.Grant{Action: tool.Change, Branch: "main", Via: tool.Proposed}); got != want {
+		if got := p.Allowed(&access.Actor{ID: "act-ada"}, tool.Grant{Action: tool.Change, Branch: tool.BranchNamed("main"), Via: tool.Proposed}); got != want {
 			t.Errorf("via: %s allows it: %t, want %t", via, got, want)
 		}
 	}

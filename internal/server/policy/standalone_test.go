@@ -130,7 +130,7 @@ func threeDeciders(t *testing.T, text string, a asked, o Options) (questions, al
 				for _, branch := range a.branches {
 					for _, query := range a.queries {
 						for _, via := range viasOf(&row) {
-							g := tool.Grant{Action: row.Action, Branch: branch, Query: query, Via: via}
+							g := tool.Grant{Action: row.Action, Branch: tool.BranchNamed(branch), Query: query, Via: via}
 							want := reader.allows(id, g)
 							if x, y := fromYAML.Allowed(who, g), fromCedar.Allowed(who, g); x != want || y != want {
 								t.Fatalf("%s %v %+v: the bundle says %v, its Cedar %v, the text %v\n%s\n%s", id, claimed, g, x, y, want, text, fromYAML.Standalone())

@@ -74,7 +74,7 @@ func refuseOptions(o *arguments.Object, kind string, options [][2]string) {
 // Check checks the options of a mutation or of a read on a branch. The error is a
 // *tool.ArgumentError if an option is set that does not apply to that kind of query, or if a read
 // has both a snapshot and a branch.
-func (k *Options) Check(mutation bool, branch string) error {
+func (k *Options) Check(mutation bool, branch tool.BranchName) error {
 	if *k == (Options{}) {
 		return nil
 	}
@@ -98,14 +98,14 @@ func (k *Options) Check(mutation bool, branch string) error {
 	return o.Done()
 }
 
-// Grant returns the permission to read the snapshot, or the branch if there is no snapshot.
-func (k *Options) Grant(branch string, via tool.Via) tool.Grant {
-	return tool.Grant{Action: tool.Read, Branch: branch, Commit: k.Snapshot, Via: via}
+// Need returns the permission to read the snapshot, or the branch if there is no snapshot.
+func (k *Options) Need(branch tool.BranchName, via tool.Via) tool.Need {
+	return tool.Need{Action: tool.Read, Branch: branch, Commit: k.Snapshot, Via: via}
 }
 
-// Write returns the options for a write to a branch. An empty branch means main.
-func (k *Options) Write(env *tool.Env, branch string) engine.WriteOptions {
-	return engine.WriteOptions{Branch: env.Branch(branch), Actor: env.Actor, DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
+// Write returns the options for a write to a branch.
+func (k *Options) Write(env *tool.Env, branch tool.Branch) engine.WriteOptions {
+	return engine.WriteOptions{Branch: branch.Name(), Actor: env.Actor, DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
 }
 
 // orEmpty returns the text that s points to, or "".

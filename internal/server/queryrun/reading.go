@@ -13,20 +13,21 @@ import (
 
 // Reading describes the state of the graph that a read runs on.
 type Reading struct {
-	Asked engine.Target    // what the caller named, for the answer
-	At    engine.Target    // what the engine reads
-	place *pagetoken.Place // nil on the first page
+	At engine.Target // what the engine reads
+
+	branch   *tool.Branch     // what the caller named, for the answer; nil if snapshot is set
+	snapshot string           // the commit that the caller named instead, or ""
+	place    *pagetoken.Place // nil on the first page
 }
 
-// Reading returns the state that a read on a branch runs on. An empty branch means main. All pages
+// Reading returns the state that a read on a branch runs on. All pages
 // after the first run on the same commit as the first. The error is a *tool.ArgumentError.
-func (k *Options) Reading(env *tool.Env, branch string) (*Reading, error) {
-	branch = env.Branch(branch)
-	r := &Reading{Asked: engine.Target{Branch: branch}}
-	if k.Snapshot != "" {
-		r.Asked = engine.Target{Commit: k.Snapshot}
+func (k *Options) Reading(env *tool.Env, branch tool.BranchName) (*Reading, error) {
+	r := &Reading{snapshot: k.Snapshot, At: engine.Target{Commit: k.Snapshot}}
+	if k.Snapshot == "" {
+		r.branch = new(env.Branch(branch))
+		r.At = r.branch.At()
 	}
-	r.At = r.Asked
 	r.At.Now = env.Now
 	if k.PageToken == "" {
 		return r, nil
@@ -38,7 +39,7 @@ func (k *Options) Reading(env *tool.Env, branch string) (*Reading, error) {
 	switch {
 	case p.Snapshot && p.Commit != k.Snapshot:
 		return nil, tool.BadPageToken("belongs to the snapshot " + p.Commit)
-	case !p.Snapshot && (k.Snapshot != "" || p.Branch != branch):
+	case !p.Snapshot && (k.Snapshot != "" || p.Branch != r.branch.Name()):
 		return nil, tool.BadPageToken("belongs to the branch " + p.Branch)
 	}
 	r.place = p
@@ -49,7 +50,7 @@ func (k *Options) Reading(env *tool.Env, branch string) (*Reading, error) {
 // Run runs a read. It returns a *tool.ArgumentError if a later page has another query or other
 // arguments than the first page.
 func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args) (*tool.Outcome, error) {
-	out := &tool.ReadOutcome{Query: q.Name, Target: r.Asked, Plan: q, Args: args, Now: r.At.Now}
+	out := &tool.ReadOutcome{Query: q.Name, Branch: r.branch, Snapshot: r.snapshot, Plan: q, Args: args, Now: r.At.Now}
 	if r.place != nil {
 		switch {
 		case r.place.Plan != pagetoken.PlanDigest(q):
@@ -116,8 +117,12 @@ func NextToken(e *tool.Env, r *tool.ReadOutcome, n int) string {
 	if e.PageTokens == nil {
 		return "" // return early, which saves computing the digests
 	}
-	return e.SealPage(pagetoken.Place{
-		Branch: r.Target.Branch, Snapshot: r.Target.Commit != "", Commit: r.Result.Commit(),
+	p := pagetoken.Place{
+		Snapshot: r.Snapshot != "", Commit: r.Result.Commit(),
 		Now: r.Now, Plan: pagetoken.PlanDigest(r.Plan), Args: pagetoken.ArgsDigest(r.Args), Row: r.Row + int64(n),
-	})
+	}
+	if r.Branch != nil {
+		p.Branch = r.Branch.Name()
+	}
+	return e.SealPage(p)
 }

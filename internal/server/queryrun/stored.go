@@ -54,7 +54,7 @@ func DecodeMembers(t tool.StoredQuery, o *arguments.Object) (tool.Call, error) {
 	}
 	call := &Call{Query: t, Args: decoded, Options: options}
 	if branch != nil {
-		call.Branch = *branch
+		call.Branch = tool.BranchName(*branch)
 	}
 	return call, nil
 }
@@ -63,20 +63,20 @@ func DecodeMembers(t tool.StoredQuery, o *arguments.Object) (tool.Call, error) {
 type Call struct {
 	Query   tool.StoredQuery // the query to run
 	Args    engine.Args      // decoded parameters, in the order of the plan
-	Branch  string           // empty for main
-	Options Options          // such as the page token or a dry run
+	Branch  tool.BranchName
+	Options Options // such as the page token or a dry run
 }
 
-// Grants returns two grants: one to invoke the query, and one for what the query does on
+// Needs returns two permissions: one to invoke the query, and one for what the query does on
 // the branch, a read or a change.
-func (c *Call) Grants() []tool.Grant {
+func (c *Call) Needs() []tool.Need {
 	name := c.Query.Info().Name
-	inner := c.Options.Grant(c.Branch, tool.Stored)
+	inner := c.Options.Need(c.Branch, tool.Stored)
 	inner.Query = name
 	if c.Query.Info().Mutation {
 		inner.Action = tool.Change
 	}
-	return []tool.Grant{{Action: tool.InvokeQuery, Query: name}, inner}
+	return []tool.Need{{Action: tool.InvokeQuery, Query: name}, inner}
 }
 
 // RunOptions returns the options of the call.
@@ -86,7 +86,7 @@ func (c *Call) RunOptions() *Options { return &c.Options }
 func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	q := c.Query.Plan()
 	if q.Mutation != nil {
-		return Mutation(ctx, env, q, c.Args, c.Branch, &c.Options)
+		return Mutation(ctx, env, q, c.Args, env.Branch(c.Branch), &c.Options)
 	}
 	r, err := c.Options.Reading(env, c.Branch)
 	if err != nil {
@@ -95,8 +95,8 @@ func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	return r.Run(ctx, env, q, c.Args)
 }
 
-// Mutation runs a mutation on a branch. An empty branch means main.
-func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch string, k *Options) (*tool.Outcome, error) {
+// Mutation runs a mutation on a branch.
+func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch tool.Branch, k *Options) (*tool.Outcome, error) {
 	opts := k.Write(env, branch)
 	var change engine.Change
 	write := func(heads tool.Heads) (err error) {
@@ -107,7 +107,7 @@ func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Arg
 	var err error
 	if types := deleted(q.Mutation); len(types) > 0 && !k.DryRun {
 		what := "run " + q.Name + ", which deletes " + strings.Join(types, ", ") + " from the branch " + opts.Branch
-		err = env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []string{opts.Branch}}, write)
+		err = env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []tool.Branch{branch}}, write)
 	} else {
 		err = write(nil)
 	}
@@ -116,11 +116,13 @@ func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Arg
 	}
 	stored := func() []string {
 		if change.Nodes == 0 && change.Edges == 0 && env.MayRead != nil && env.MayRead() {
-			return notes.ForIdle(ctx, env.Graph, q, args, engine.Target{Branch: opts.Branch, Now: env.Now})
+			at := branch.At()
+			at.Now = env.Now
+			return notes.ForIdle(ctx, env.Graph, q, args, at)
 		}
 		return notes.Replaced(&change, k.DryRun)
 	}
-	return &tool.Outcome{Change: &tool.ChangeOutcome{Columns: q.Mutation.Returns, Query: q.Name, Branch: opts.Branch, Change: change, DryRun: k.DryRun, Notes: k.Notes(), StoredNotes: stored}}, nil
+	return &tool.Outcome{Change: &tool.ChangeOutcome{Columns: q.Mutation.Returns, Query: q.Name, Branch: branch, Change: change, DryRun: k.DryRun, Notes: k.Notes(), StoredNotes: stored}}, nil
 }
 
 // deleted returns the types of which a mutation deletes entities, each once, in the order of the

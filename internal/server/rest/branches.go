@@ -36,7 +36,7 @@ func (x *exchange) createBranch() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	call := &operations.CreateBranch{Name: b.Name, From: b.From, Commit: b.FromCommit}
+	call := &operations.CreateBranch{Name: tool.BranchName(b.Name), From: tool.BranchName(b.From), Commit: b.FromCommit}
 	return x.answer(reshaped(call, func(v any) any {
 		made := v.(*operations.BranchCreateResult).OverREST()
 		made.URI = x.uri()
@@ -46,7 +46,7 @@ func (x *exchange) createBranch() error {
 
 // deleteBranch answers DELETE /graphs/{id}/branches/{branch}.
 func (x *exchange) deleteBranch() error {
-	call := &operations.DeleteBranch{Name: x.r.PathValue("branch")}
+	call := &operations.DeleteBranch{Name: tool.BranchName(x.r.PathValue("branch"))}
 	return x.answer(reshaped(call, func(v any) any {
 		gone := v.(*operations.BranchDeleteResult)
 		return &client.BranchDeleted{URI: x.uri(), Name: gone.Name, ActorID: gone.ActorID}
@@ -66,7 +66,7 @@ func (x *exchange) mergeBranches() error {
 		return err
 	}
 	k := x.runOptions()
-	m := &operations.MergeAndDelete{Delete: b.DeleteBranch, MergeBranches: operations.MergeBranches{Source: b.Source, Target: b.Target, Options: engine.MergeOptions{
+	m := &operations.MergeAndDelete{Delete: b.DeleteBranch, MergeBranches: operations.MergeBranches{Source: tool.BranchName(b.Source), Target: tool.BranchName(b.Target), Options: engine.MergeOptions{
 		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: b.DryRun,
 	}}}
 	a, err := m.Do(func(_ string, call tool.Call) error {
@@ -79,8 +79,8 @@ func (x *exchange) mergeBranches() error {
 	return x.reply(a)
 }
 
-// wantName records a fault if the member that names a branch is empty. Otherwise the grant
-// would have no branch, and the policy would be asked about main.
+// wantName records a fault if the member that names a branch is empty. Otherwise the call
+// would be about main.
 func wantName(o *arguments.Object, member, name string) {
 	if o.Has(member) && name == "" {
 		o.Fail(member, "found an empty text, expected the name of a branch", "")
@@ -89,14 +89,14 @@ func wantName(o *arguments.Object, member, name string) {
 
 // operation is a call with an implementation specific to the REST API.
 type operation struct {
-	of     tool.Call    // the wrapped call; nil for none
-	grants []tool.Grant // the permissions that the call needs
+	of    tool.Call   // the wrapped call; nil for none
+	needs []tool.Need // the permissions that the call needs
 
 	// run does the work of the call.
 	run func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 }
 
-func (c *operation) Grants() []tool.Grant { return c.grants }
+func (c *operation) Needs() []tool.Need { return c.needs }
 
 // Unwrap returns the wrapped call, for the log.
 func (c *operation) Unwrap() tool.Call { return c.of }
@@ -107,7 +107,7 @@ func (c *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 
 // reshaped wraps a call and converts its answer to the form of the REST API.
 func reshaped(call tool.Call, shape func(v any) any) tool.Call {
-	return &operation{of: call, grants: call.Grants(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return &operation{of: call, needs: call.Needs(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		out, err := call.Run(ctx, env)
 		if err != nil {
 			return nil, err

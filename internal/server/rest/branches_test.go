@@ -86,7 +86,7 @@ type allow func(a *access.Actor, g tool.Grant) bool
 func (f allow) Allowed(a *access.Actor, g tool.Grant) bool { return f(a, g) }
 func (allow) Branches() []string                           { return nil }
 func (allow) BranchClass(name string) string               { return name }
-func (allow) Protection(string) *tool.Protection           { return nil }
+func (allow) Protection(tool.Branch) *tool.Protection      { return nil }
 func (allow) InGroup(*access.Actor, string) bool           { return false }
 func (allow) Owns(string, string) bool                     { return false }
 
@@ -208,7 +208,7 @@ func TestCommitsStayHidden(t *testing.T) {
 	c := servedtest.Config(t)
 	outsider := &access.Actor{ID: "act-outsider"}
 	c.Authorizer = allow(func(a *access.Actor, g tool.Grant) bool {
-		return a.ID == servedtest.Writer.ID || g.Branch != "secret"
+		return a.ID == servedtest.Writer.ID || g.Branch.Name() != "secret"
 	})
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{}))
 	if _, err := c.Graph.CreateBranch(t.Context(), "secret", engine.Target{}); err != nil {

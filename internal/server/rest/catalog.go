@@ -60,7 +60,7 @@ func (x *exchange) listQueries() error {
 // describeQuery describes a stored query. If the caller may not invoke the query, the status is
 // 404.
 func (x *exchange) describeQuery() error {
-	call, err := x.g.DescribeQuery(x.actor(), x.r.PathValue("name"), x.query.Get("branch"))
+	call, err := x.g.DescribeQuery(x.actor(), x.r.PathValue("name"), x.branch())
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (x *exchange) describeQuery() error {
 // explainAccess says what an actor may do on the graph.
 func (x *exchange) explainAccess() error {
 	about := &access.Actor{ID: x.query.Get("actor"), Groups: x.query["group"], Source: "explained"}
-	return x.answer(x.g.ExplainAccess(about, x.query.Get("branch")), encoding.Options{})
+	return x.answer(x.g.ExplainAccess(about, x.branch()), encoding.Options{})
 }
 
 // kindNames lists the names of the kinds of parameters, each once.

@@ -3,6 +3,7 @@ package rest
 import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // deprecatedReadBody is the body of the deprecated route /read. In it, both the text and the name
@@ -33,7 +34,7 @@ func (x *exchange) runRead() error {
 		return err
 	}
 	call := adHoc(o, b.Query, b.QuerySource, b.Name, b.QueryName)
-	call.Branch = b.Branch
+	call.Branch = tool.BranchName(b.Branch)
 	call.Options = queryrun.Options{Snapshot: b.Snapshot, PageToken: b.PageToken}
 	oneTarget(o)
 	if err := o.Done(); err != nil {

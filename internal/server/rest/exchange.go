@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
@@ -81,10 +80,11 @@ func (x *exchange) reply(v any) error {
 // uri returns the URI of the graph in answers.
 func (x *exchange) uri() string { return "omnigraph://" + x.g.ID() }
 
-// target returns the branch or commit to read, from the query string of the URL.
-func (x *exchange) target() engine.Target {
-	return engine.Target{Branch: x.query.Get("branch"), Commit: x.query.Get("snapshot")}
-}
+// branch returns the name of a branch in the query string of the URL; it may be empty.
+func (x *exchange) branch() tool.BranchName { return tool.BranchName(x.query.Get("branch")) }
+
+// snapshotted returns the commit to read that the query string of the URL names instead of a branch, or "".
+func (x *exchange) snapshotted() string { return x.query.Get("snapshot") }
 
 // number returns a parameter of kind Number from the query string. If the parameter is absent,
 // number returns the default in its argument `otherwise`. The method check has already validated

@@ -36,13 +36,14 @@ func (x *exchange) exportGraph() error {
 			return exportArrow(ctx, g, out, b.TypeNames)
 		}
 	}
-	return x.export(exportRequest{at: engine.Target{Branch: b.Branch, Commit: b.Snapshot}, media: media, send: send})
+	return x.export(exportRequest{branch: tool.BranchName(b.Branch), commit: b.Snapshot, media: media, send: send})
 }
 
 // exportRequest describes the answer to a request for all data of a commit.
 type exportRequest struct {
-	at    engine.Target // the branch or the commit
-	media string        // media type of the answer
+	branch tool.BranchName // what is read: a branch, or a commit
+	commit string
+	media  string // media type of the answer
 
 	// send writes the data at the commit of the stream.
 	send func(ctx context.Context, g engine.Graph, out *stream) error
@@ -53,10 +54,10 @@ type exportRequest struct {
 func (x *exchange) export(r exportRequest) error {
 	out := x.stream(r.media)
 	_, err := x.do(&exportCall{operations.Look{
-		At: r.at, Action: tool.Export,
+		Branch: r.branch, Commit: r.commit, Action: tool.Export,
 		Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 			out.commit = c.ID
-			if branch := env.Branch(r.at.Branch); r.at.Branch != "" && branch != r.at.Branch {
+			if branch := env.Branch(r.branch).Name(); r.branch != "" && branch != string(r.branch) {
 				out.pin = branch
 			}
 			err := r.send(ctx, env.Graph, out)

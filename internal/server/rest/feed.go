@@ -10,12 +10,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // changeFeed lists the changes of a branch after a cursor, as one page or as a stream of events.
 func (x *exchange) changeFeed() error {
 	r := operations.FeedRange{
-		Branch: x.query.Get("branch"), Cursor: x.query.Get("cursor"), Latest: x.query.Get("start") == client.StartLatest, PageToken: x.query.Get("page_token"),
+		Branch: x.branch(), Cursor: x.query.Get("cursor"), Latest: x.query.Get("start") == client.StartLatest, PageToken: x.query.Get("page_token"),
 		Select: engine.ChangeRange{Limit: x.number("limit", defaultChanges), Entities: x.query["kind"], Types: x.query["type"]}, Now: x.opts.Now,
 	}
 	for _, op := range x.query["op"] {
@@ -66,7 +67,7 @@ func (x *exchange) baseline() error {
 	if err := o.Done(); err != nil {
 		return err
 	}
-	return x.export(exportRequest{at: engine.Target{Branch: b.Branch}, media: mediaNDJSON, send: func(ctx context.Context, g engine.Graph, out *stream) error {
+	return x.export(exportRequest{branch: tool.BranchName(b.Branch), media: mediaNDJSON, send: func(ctx context.Context, g engine.Graph, out *stream) error {
 		types, err := baselineTypes(ctx, g, out.commit, &b)
 		if err != nil {
 			return err

@@ -18,13 +18,15 @@ func (x *exchange) look(call *operations.Look) error {
 }
 
 // schema answers with the source of the schema.
-func (x *exchange) schema() error { return x.look(operations.LookSchema(x.target())) }
+func (x *exchange) schema() error { return x.look(operations.LookSchema(x.branch(), x.snapshotted())) }
 
 // types describes the types of the schema.
-func (x *exchange) types() error { return x.look(operations.LookTypes(x.target())) }
+func (x *exchange) types() error { return x.look(operations.LookTypes(x.branch(), x.snapshotted())) }
 
 // snapshot answers with the number of entities per type.
-func (x *exchange) snapshot() error { return x.look(operations.LookSnapshot(x.target())) }
+func (x *exchange) snapshot() error {
+	return x.look(operations.LookSnapshot(x.branch(), x.snapshotted()))
+}
 
 // commits lists the commits of a branch.
 func (x *exchange) commits() error {
@@ -32,7 +34,7 @@ func (x *exchange) commits() error {
 	if err := x.onePosition("before", token); err != nil {
 		return err
 	}
-	return x.look(operations.LookCommits(x.target(), engine.CommitRange{Before: uint64(x.number("before", 0)), Limit: x.number("limit", 0)}, token))
+	return x.look(operations.LookCommits(x.branch(), engine.CommitRange{Before: uint64(x.number("before", 0)), Limit: x.number("limit", 0)}, token))
 }
 
 // onePosition returns an error if a request gives the start of a page twice: by a page token and by
@@ -45,12 +47,8 @@ func (x *exchange) onePosition(position, token string) error {
 }
 
 // commit answers with the metadata of a commit.
-func (x *exchange) commit() error { return x.look(operations.LookCommit(x.commitTarget())) }
-
-// commitTarget returns the commit in the path, and the branch of the query string if there is
-// one.
-func (x *exchange) commitTarget() engine.Target {
-	return engine.Target{Branch: x.query.Get("branch"), Commit: x.r.PathValue("commit")}
+func (x *exchange) commit() error {
+	return x.look(operations.LookCommit(x.branch(), x.r.PathValue("commit")))
 }
 
 // changes lists the changes of a commit.
@@ -63,10 +61,10 @@ func (x *exchange) changes() error {
 	if err := operations.CheckPage(r.Limit); err != nil {
 		return err
 	}
-	return x.look(operations.LookChanges(x.commitTarget(), r, x.query.Get("page_token")))
+	return x.look(operations.LookChanges(x.branch(), x.r.PathValue("commit"), r, x.query.Get("page_token")))
 }
 
 // nodeHistory lists the commits that changed a node.
 func (x *exchange) nodeHistory() error {
-	return x.look(operations.LookNodeHistory(x.query.Get("branch"), x.query.Get("type"), x.query.Get("id"), uint64(x.number("before", 0)), x.number("limit", 0)))
+	return x.look(operations.LookNodeHistory(x.branch(), x.query.Get("type"), x.query.Get("id"), uint64(x.number("before", 0)), x.number("limit", 0)))
 }

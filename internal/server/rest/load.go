@@ -27,8 +27,8 @@ func (x *exchange) loadLines() error {
 		return tooLarge(x.opts.MaxLoad)
 	}
 	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, x.opts.MaxLoad)}
-	load := x.load(body, x.query.Get("branch"), x.query.Get("mode"), x.query.Get("dry_run") == "true")
-	call, err := loadInto(load, x.query.Get("from"))
+	load := x.load(body, x.branch(), x.query.Get("mode"), x.query.Get("dry_run") == "true")
+	call, err := loadInto(load, tool.BranchName(x.query.Get("from")))
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (x *exchange) loadText() error {
 	if err != nil {
 		return err
 	}
-	call, err := loadInto(load, b.From)
+	call, err := loadInto(load, tool.BranchName(b.From))
 	if err != nil {
 		return err
 	}
@@ -63,9 +63,9 @@ func (x *exchange) ingest() error {
 	if err != nil {
 		return err
 	}
-	from := b.From
-	if from == "" && load.Branch != "" {
-		from = engine.MainBranch
+	from := tool.BranchName(b.From)
+	if load.Branch != "" {
+		from = from.OrMain()
 	}
 	call, err := loadInto(load, from)
 	if err != nil {
@@ -99,12 +99,12 @@ func (x *exchange) loadBody() (*client.LoadBody, *operations.Load, error) {
 	if err := o.Done(); err != nil {
 		return nil, nil, err
 	}
-	return &b, x.load(strings.NewReader(b.Data), b.Branch, b.Mode, b.DryRun), nil
+	return &b, x.load(strings.NewReader(b.Data), tool.BranchName(b.Branch), b.Mode, b.DryRun), nil
 }
 
 // load returns the call that loads the data. The argument `mode` is the name of a load mode, or
 // empty.
-func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *operations.Load {
+func (x *exchange) load(data io.Reader, branch tool.BranchName, mode string, dry bool) *operations.Load {
 	m, _ := engine.ParseLoadMode(mode)
 	load := &operations.Load{Data: data, Mode: m, Branch: branch, Options: x.runOptions()}
 	load.Options.DryRun = dry
@@ -113,7 +113,7 @@ func (x *exchange) load(data io.Reader, branch, mode string, dry bool) *operatio
 
 // loadInto returns a call that loads into a branch. If the branch does not exist, the call first
 // creates it from the branch `from`. If `from` is empty, loadInto returns `load` itself.
-func loadInto(load *operations.Load, from string) (tool.Call, error) {
+func loadInto(load *operations.Load, from tool.BranchName) (tool.Call, error) {
 	switch {
 	case from == "":
 		return load, nil

@@ -67,7 +67,7 @@ func (x *exchange) proposalChanges() error {
 
 // runChecks runs the checks of the graph on a branch.
 func (x *exchange) runChecks() error {
-	return x.answer(operations.RunChecks(x.query.Get("branch")), encoding.Options{})
+	return x.answer(operations.RunChecks(x.branch()), encoding.Options{})
 }
 
 // changeProposal changes the title, the description or the resolutions of a proposal.

@@ -22,9 +22,9 @@ func (x *exchange) applySchema() error {
 	}
 	k := x.runOptions()
 	return x.answer(&applySchema{uri: x.uri(), ApplySchema: &operations.ApplySchema{
-		Source: b.SchemaSource, Argument: "schema_source", Fixed: x.opts.SchemasFixed,
+		Source: b.SchemaSource, Argument: "schema_source", Branch: tool.BranchName(b.Branch), Fixed: x.opts.SchemasFixed,
 		Options: engine.SchemaOptions{
-			WriteOptions:  engine.WriteOptions{Branch: b.Branch, IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: b.DryRun},
+			WriteOptions:  engine.WriteOptions{IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: b.DryRun},
 			AllowDataLoss: b.AllowDataLoss, Hard: b.Hard,
 		},
 	}}, encoding.Options{})

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // runQuery runs an ad-hoc read.
@@ -17,7 +18,7 @@ func (x *exchange) runQuery() error {
 		return err
 	}
 	call := &operations.AdHoc{
-		Source: b.Query, Name: b.Name, Params: o.Raw("params"), Branch: b.Branch,
+		Source: b.Query, Name: b.Name, Params: o.Raw("params"), Branch: tool.BranchName(b.Branch),
 		Options: queryrun.Options{Snapshot: b.Snapshot, PageToken: b.PageToken},
 	}
 	oneTarget(o)
@@ -35,7 +36,7 @@ func (x *exchange) runMutate() error {
 		return err
 	}
 	call := adHoc(o, b.Query, b.QuerySource, b.Name, b.QueryName)
-	call.Branch, call.Write, call.Options = b.Branch, true, x.runOptions()
+	call.Branch, call.Write, call.Options = tool.BranchName(b.Branch), true, x.runOptions()
 	call.Options.DryRun = b.DryRun
 	if err := o.Done(); err != nil {
 		return err
@@ -50,7 +51,7 @@ func (x *exchange) runStored() error {
 	if err != nil {
 		return err
 	}
-	in := servedgraph.Invocation{Params: o.Raw("params"), Branch: b.Branch, ExpectMutation: b.ExpectMutation, Options: x.runOptions()}
+	in := servedgraph.Invocation{Params: o.Raw("params"), Branch: tool.BranchName(b.Branch), ExpectMutation: b.ExpectMutation, Options: x.runOptions()}
 	in.Options.Snapshot, in.Options.PageToken, in.Options.DryRun = b.Snapshot, b.PageToken, b.DryRun
 	// Check first whether the caller may know of the query, and only then report faults in the
 	// body: a fault that only existing queries cause would reveal that the query exists.

@@ -80,8 +80,9 @@ type feedPage struct {
 // commitPages is the pager of the change feed.
 type commitPages struct {
 	*exchange
-	at   operations.FeedRange // selects the next page
-	last string               // the cursor after the last whole commit that was sent, or of the request; may be empty
+	at     operations.FeedRange // selects the next page
+	branch tool.Branch          // the branch of the feed; known after the first page
+	last   string               // the cursor after the last whole commit that was sent, or of the request; may be empty
 }
 
 // subscribe sends the change feed as a stream of events. Each page is a call of its own, so the policy
@@ -200,9 +201,10 @@ func (p *commitPages) read() (feedPage, error) {
 	call.Read = func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
 		v, err := read(ctx, env, head)
 		page, _ = v.(*client.ChangeFeed)
-		branch := env.Branch(call.At.Branch)
-		p.at.Pins = p.at.Pins || branch != p.at.Branch && p.at.Branch != ""
-		p.at.Branch = branch // an alias means the same branch until the end of the stream
+		p.branch = env.Branch(call.Branch)
+		name := tool.BranchName(p.branch.Name())
+		p.at.Pins = p.at.Pins || name != p.at.Branch && p.at.Branch != ""
+		p.at.Branch = name // an alias means the same branch until the end of the stream
 		return v, err
 	}
 	answer, err := p.do(call, encoding.Options{})
@@ -222,7 +224,7 @@ func (p *commitPages) read() (feedPage, error) {
 // await implements pager.
 func (p *commitPages) await(ctx context.Context) error {
 	_, seen := encoding.SplitFeedCursor(p.last)
-	err := p.g.AwaitCommit(ctx, p.at.Branch, seen)
+	err := p.g.AwaitCommit(ctx, p.branch, seen)
 	if errors.As(err, new(*engine.NotFound)) || errors.As(err, new(*engine.DraftClosed)) {
 		return nil // the branch is gone, and the next read reports that if the policy still allows it
 	}

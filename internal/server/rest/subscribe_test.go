@@ -37,7 +37,7 @@ type broadcast struct {
 
 // Allowed decides as the usual policy of the tests does, unless everything is denied.
 func (b *broadcast) Allowed(a *access.Actor, g tool.Grant) bool {
-	_, hidden := b.hidden.Load(g.Branch)
+	_, hidden := b.hidden.Load(g.Branch.Name())
 	return !hidden && !b.denied.Load() && servedtest.Policy{}.Allowed(a, g)
 }
 

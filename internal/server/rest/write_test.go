@@ -98,7 +98,7 @@ func TestLoads(t *testing.T) {
 func TestLoadByPattern(t *testing.T) {
 	c := servedtest.Config(t)
 	c.Authorizer = allow(func(_ *access.Actor, g tool.Grant) bool {
-		return g.Action == tool.Read || strings.HasPrefix(g.Branch, "feature/")
+		return g.Action == tool.Read || strings.HasPrefix(g.Branch.Name(), "feature/")
 	})
 	line := `{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}`
 	long := line + strings.Repeat(`\n`, 1000)

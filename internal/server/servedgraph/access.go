@@ -12,7 +12,7 @@ import (
 // ExplainAccess returns the call that says what the actor `about` may do on the graph. That actor
 // need not be the caller. The answer lists all MCP tools. If meta tools replace the stored queries,
 // the answer lists these queries too.
-func (g *Graph) ExplainAccess(about *access.Actor, branch string) *operations.ExplainAccess {
+func (g *Graph) ExplainAccess(about *access.Actor, name tool.BranchName) *operations.ExplainAccess {
 	var tools []tool.Tool
 	for t := range g.all {
 		tools = append(tools, t)
@@ -23,6 +23,7 @@ func (g *Graph) ExplainAccess(about *access.Actor, branch string) *operations.Ex
 		}
 	}
 	var branches *access.Branches
+	branch := tool.BranchNamed(string(name)) // of the actor, and not of the caller
 	return &operations.ExplainAccess{
 		Actor: about, Branch: branch, Authorizer: g.access.Authorizer(), Tools: tools,
 		OwnDraft: func(ctx context.Context) (own bool, err error) {
@@ -30,7 +31,7 @@ func (g *Graph) ExplainAccess(about *access.Actor, branch string) *operations.Ex
 				return true, nil
 			}
 			p := placing{g: g, actor: about}
-			_, own, err = p.alias(ctx, branch)
+			_, own, err = p.alias(ctx, name)
 			return own, err
 		},
 		Visible: func(ctx context.Context, t tool.Tool) (bool, error) {
@@ -44,7 +45,7 @@ func (g *Graph) ExplainAccess(about *access.Actor, branch string) *operations.Ex
 
 // DescribeQuery returns the call that describes a stored query. If the actor is not allowed to know
 // that the query exists, the error is the same as that of [Graph.InvokeQuery].
-func (g *Graph) DescribeQuery(actor *access.Actor, name, branch string) (*operations.DescribeQuery, error) {
+func (g *Graph) DescribeQuery(actor *access.Actor, name string, branch tool.BranchName) (*operations.DescribeQuery, error) {
 	if err := g.Invocable(actor, name); err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func TestLoadUndone(t *testing.T) {
 		{"written", &engine.TooLarge{Resource: "bytes"}, written, true},
 	} {
 		failing.err, failing.before = tt.err, tt.before
-		_, err := g.Do(t.Context(), servedtest.Writer, "graph_load", &operations.LoadFrom{Load: &operations.Load{Branch: tt.branch}, From: "main"}, encoding.Options{})
+		_, err := g.Do(t.Context(), servedtest.Writer, "graph_load", &operations.LoadFrom{Load: &operations.Load{Branch: tool.BranchName(tt.branch)}, From: "main"}, encoding.Options{})
 		if !errors.Is(err, tt.err) {
 			t.Errorf("%s: %v", tt.branch, err)
 		}
@@ -139,8 +139,8 @@ func TestDryLoadFrom(t *testing.T) {
 	c.Graph = graph
 	g := servedtest.Graph(t, c)
 	load := func(branch, from string, dry bool) (string, error) {
-		a, err := g.Do(t.Context(), servedtest.Writer, "graph_load", &operations.LoadFrom{From: from, Load: &operations.Load{
-			Data: strings.NewReader(`{"type":"Person","data":{"name":"eve"}}`), Branch: branch, Options: queryrun.Options{DryRun: dry},
+		a, err := g.Do(t.Context(), servedtest.Writer, "graph_load", &operations.LoadFrom{From: tool.BranchName(from), Load: &operations.Load{
+			Data: strings.NewReader(`{"type":"Person","data":{"name":"eve"}}`), Branch: tool.BranchName(branch), Options: queryrun.Options{DryRun: dry},
 		}}, encoding.Options{})
 		if err != nil {
 			return "", err

@@ -48,8 +48,8 @@ func decode(ctx context.Context, actor *access.Actor, t tool.Tool, args json.Raw
 
 // Invocation is the call of a stored query by its query name.
 type Invocation struct {
-	Params         json.RawMessage  // nil, null or an object
-	Branch         string           // empty for main
+	Params         json.RawMessage // nil, null or an object
+	Branch         tool.BranchName
 	Options        queryrun.Options // such as the page token or a dry run
 	ExpectMutation *bool            // if set, the query must be a mutation (true) or a read (false)
 }

@@ -1,7 +1,6 @@
 package servedgraph
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -57,12 +56,11 @@ func (g *Graph) confirmer(ctx context.Context, names *placing) func(context.Cont
 		content := []string{string(s.Action), s.What}
 		heads := make(tool.Heads, len(s.Branches))
 		for i, branch := range s.Branches {
-			branch = cmp.Or(branch, engine.MainBranch)
-			head, err := g.engine.Commits(ctx, branch, engine.CommitRange{Limit: 1})
+			head, err := g.engine.Commits(ctx, branch.Name(), engine.CommitRange{Limit: 1})
 			if err != nil {
 				return nil, err
 			}
-			content = append(content, names.shown(branch))
+			content = append(content, names.shown(branch.Name()))
 			if len(head) > 0 {
 				heads[i] = head[0].ID
 				content = append(content, heads[i])

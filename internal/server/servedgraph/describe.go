@@ -34,7 +34,7 @@ func (g *Graph) Variants() []*tool.Descriptor {
 // each being a tool.
 func (g *Graph) Meta() bool { return g.meta != nil }
 
-// Allowed reports whether the actor has a grant. An empty branch means main.
+// Allowed reports whether the actor has a grant.
 func (g *Graph) Allowed(actor *access.Actor, grant tool.Grant) bool {
 	return g.access.Allowed(actor, grant)
 }
@@ -42,29 +42,27 @@ func (g *Graph) Allowed(actor *access.Actor, grant tool.Grant) bool {
 // AllowedSomewhere reports whether the actor has a grant on some branch; see [Graph.Tools].
 // If it has not, the server need not read a large request.
 func (g *Graph) AllowedSomewhere(ctx context.Context, actor *access.Actor, grant tool.Grant) (bool, error) {
-	own := grant
-	own.Branch, own.OwnDraft = draftName, true // the draft need not exist yet
-	if g.access.Allowed(actor, own) {
+	if g.access.Allowed(actor, access.OnOwnDraft(grant, "")) {
 		return true, nil
 	}
-	return g.access.Branches(ctx).Some(func(branch string) bool {
+	return g.access.Branches(ctx).Some(func(branch tool.Branch) bool {
 		grant.Branch = branch
 		return g.access.Allowed(actor, grant)
 	})
 }
 
-// Schema returns the current schema of a branch. An empty branch means main.
-func (g *Graph) Schema(ctx context.Context, actor *access.Actor, branch string) (*engine.Schema, error) {
-	if err := g.access.Require(actor, tool.Grant{Action: tool.Read, Branch: branch, Via: tool.AdHoc}); err != nil {
+// Schema returns the current schema of main. The actor must have the right to read main.
+func (g *Graph) Schema(ctx context.Context, actor *access.Actor) (*engine.Schema, error) {
+	if err := g.access.Require(actor, access.ReadOn(tool.Branch{})); err != nil {
 		return nil, err
 	}
-	return g.engine.Schema(ctx, engine.Target{Branch: branch})
+	return g.engine.Schema(ctx, engine.Target{})
 }
 
 // Counts returns the number of nodes and edges of each type on main. The actor must have the right
 // to read main.
 func (g *Graph) Counts(ctx context.Context, actor *access.Actor) (*engine.Snapshot, error) {
-	if err := g.access.Require(actor, access.ReadOn("")); err != nil {
+	if err := g.access.Require(actor, access.ReadOn(tool.Branch{})); err != nil {
 		return nil, err
 	}
 	return g.engine.Snapshot(ctx, engine.Target{})
@@ -72,7 +70,7 @@ func (g *Graph) Counts(ctx context.Context, actor *access.Actor) (*engine.Snapsh
 
 // Branches lists the branches that the actor may read, in name order.
 func (g *Graph) Branches(ctx context.Context, actor *access.Actor) ([]engine.Branch, error) {
-	if err := g.access.Require(actor, access.ReadOn("")); err != nil {
+	if err := g.access.Require(actor, access.ReadOn(tool.Branch{})); err != nil {
 		return nil, err
 	}
 	if err := g.ExpireDrafts(ctx); err != nil {

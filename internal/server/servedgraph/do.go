@@ -26,8 +26,8 @@ type running struct {
 	record *audit.Watch
 
 	settle func(context.Context, error) error // confirms the role of the server after a write; nil if there is nothing to confirm
-	wanted []tool.Grant                       // the grants that the call names
-	names  *placing                           // the branches that those names stand for
+	needs  []tool.Need                        // the permissions that the call needs
+	names  *placing                           // the branches that the names in them stand for
 	grants []tool.Grant                       // the grants on those branches
 	finish func(error)                        // ends the use of the branches; nil before open
 	env    *tool.Env
@@ -81,17 +81,16 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	return r.write(ctx, out)
 }
 
-// place finds the branches that the names in the grants stand for.
+// place finds the branches that the names in the needs stand for.
 func (r *running) place(ctx context.Context) (err error) {
-	r.wanted = r.call.Grants()
-	r.names, err = r.g.place(ctx, r.actor, r.call, r.wanted)
+	r.needs = r.call.Needs()
+	r.names, err = r.g.place(ctx, r.actor, r.call, r.needs)
 	return err
 }
 
 // authorize requires the grants.
 func (r *running) authorize(ctx context.Context) (err error) {
-	r.grants, err = r.g.access.Placed(ctx, r.actor, r.names.grants(r.wanted))
-	if err != nil {
+	if r.grants, err = r.names.grants(ctx, r.needs); err != nil {
 		return err
 	}
 	r.record.RecordGrants(r.grants)
@@ -107,21 +106,19 @@ func (r *running) open(ctx context.Context) (err error) {
 	if r.finish, err = names.begin(ctx); err != nil {
 		return err
 	}
-	graph := g.engine
-	if len(names.names) > 0 {
-		graph = &draftGraph{Graph: g.engine, names: names.Branch}
-	}
-	if names.pending != nil {
-		r.grants = names.grants(r.wanted) // on the draft, which now has a name
+	if names.pending != nil { // the draft now has a name
+		if r.grants, err = names.grants(ctx, r.needs); err != nil {
+			return err
+		}
 	}
 	r.record.RecordBypass(g.access.Bypassed(r.grants))
 	safe, texted := r.out.Integers()
 	r.env = &tool.Env{
 		SafeIntegers: safe, StringIntegers: texted, MaxBytes: r.out.MaxBytes(),
-		Graph: graph, Drafts: names, Actor: access.IDOf(r.actor), Groups: access.GroupsOf(r.actor), AllowedAs: g.access.AllowedAs(r.actor), Protection: g.protection, Owns: g.owns, InGroup: g.access.InGroupAs(r.actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
+		Graph: g.engine, Drafts: names, Actor: access.IDOf(r.actor), Groups: access.GroupsOf(r.actor), AllowedAs: g.access.AllowedAs(r.actor), Protection: g.protection, Owns: g.owns, InGroup: g.access.InGroupAs(r.actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
 		Queries: func() []tool.StoredQuery { return g.SeenQueries(ctx, r.actor) }, RunTool: g.runTool(),
 		MayRead: func() bool { return g.access.MayRead(r.actor, r.grants) },
-		Require: func(grants ...tool.Grant) error { return g.access.Require(r.actor, names.grants(grants)...) },
+		Require: func(grants ...tool.Grant) error { return g.access.Require(r.actor, grants...) },
 		Checks:  g.checks,
 		Confirm: g.confirmer(ctx, names),
 	}

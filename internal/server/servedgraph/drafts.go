@@ -33,18 +33,14 @@ func (l DraftLimits) withDefaults() DraftLimits {
 	return DraftLimits{Keep: cmp.Or(l.Keep, DefaultDraftKeep), Max: cmp.Or(l.Max, DefaultMaxDrafts)}
 }
 
-// draftName is the name that stands for the first draft of the caller. draft/NAME stands for the draft
-// with the name NAME.
-const draftName = "draft"
-
 // placing resolves the branch names of one call. It implements [tool.Drafts].
 type placing struct {
 	g     *Graph
 	actor *access.Actor
-	names map[string]string // the branch that each resolved name of the call stands for
+	names map[tool.BranchName]tool.Branch // the branch that each resolved name of the call stands for
 
 	pending   *engine.NewDraft // the draft that the call must open; nil for none
-	pendingAs string           // the name in the call that stands for it
+	pendingAs tool.BranchName  // the name in the call that stands for it
 	dryRun    bool             // the call is a dry run, which opens no draft
 	unlock    func()           // releases the name of the draft that the call may open; nil for none
 	made      string           // the branch of the draft that begin has made; "" for none
@@ -58,7 +54,7 @@ func (g *Graph) WarnReserved(ctx context.Context) {
 	}
 	for _, b := range branches {
 		_, isDraft := engine.DraftID(b.Name)
-		if !isDraft && (b.Name == draftName || strings.HasPrefix(b.Name, engine.DraftPrefix)) {
+		if !isDraft && (b.Name == string(access.DraftName) || strings.HasPrefix(b.Name, engine.DraftPrefix)) {
 			g.log.WarnContext(ctx, "a branch has a name that is reserved for drafts, so no draft can have it; copy the branch under another name and delete it", "branch", b.Name)
 		}
 	}
@@ -71,9 +67,9 @@ type optioned interface{ RunOptions() *queryrun.Options }
 type paged interface{ PageToken() string }
 
 // pinned returns the branch that the page token of a call pins: main, or the branch of a draft, which may
-// have ended. It returns "" if the call has no valid token, or if the token pins no branch; the call itself
+// have ended. ok is false if the call has no valid token, or if the token pins no branch; the call itself
 // reports a token that is not valid.
-func (p *placing) pinned(call tool.Call) string {
+func (p *placing) pinned(call tool.Call) (branch tool.Branch, ok bool) {
 	token := ""
 	switch c := call.(type) {
 	case paged:
@@ -82,71 +78,70 @@ func (p *placing) pinned(call tool.Call) string {
 		token = c.RunOptions().PageToken
 	}
 	if token == "" {
-		return ""
+		return branch, false
 	}
 	place, err := p.g.pages.Open(token)
-	if err != nil || place.Graph != p.g.id || place.Actor != p.actor.ID {
-		return ""
+	if err != nil || place.Branch == "" || place.Graph != p.g.id || place.Actor != p.actor.ID {
+		return branch, false
 	}
-	if _, ok := engine.DraftID(place.Branch); ok || place.Branch == engine.MainBranch {
-		return place.Branch
-	}
-	return ""
+	branch = tool.BranchNamed(place.Branch)
+	_, draft := branch.DraftID()
+	return branch, draft || branch.IsMain()
 }
 
-// place resolves the branch names in the grants of a call. A name that stands for a draft of the caller keeps
+// place resolves the branch names in the needs of a call. A name that stands for a draft of the caller keeps
 // its meaning through all pages of a list: the page token pins the branch of the first page.
-func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, grants []tool.Grant) (*placing, error) {
+func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, needs []tool.Need) (*placing, error) {
 	p := &placing{g: g, actor: actor}
 	if actor == nil || actor.ID == "" {
 		return p, nil
 	}
 	writes := false
-	for _, grant := range grants {
-		writes = writes || grant.Action.Row().Writes
-		if err := p.expire(ctx, grant.Branch); err != nil {
+	for _, need := range needs {
+		writes = writes || need.Action.Row().Writes
+		if err := p.expire(ctx, p.Branch(need.Branch)); err != nil {
 			return p, err
 		}
 	}
-	for _, grant := range grants {
-		if grant.Commit != "" || p.known(grant.Branch) {
+	for _, need := range needs {
+		if need.Commit != "" || p.known(need.Branch) {
 			continue
 		}
-		if !access.OpensDraft(grant) || p.pending != nil { // a call opens at most one draft
+		if !access.OpensDraft(need.Action, need.Via) || p.pending != nil { // a call opens at most one draft
 			continue
 		}
-		if grant.Branch == "" && !g.access.Confined(actor, grant) {
+		if need.Branch == "" && !g.access.Confined(actor, need.On(tool.Branch{})) {
 			continue
 		}
-		name, alias, err := p.alias(ctx, cmp.Or(grant.Branch, draftName))
+		name, alias, err := p.alias(ctx, cmp.Or(need.Branch, access.DraftName))
 		if err != nil {
 			return p, err
 		}
-		if grant.Branch == "" {
+		if need.Branch == "" {
 			name, alias = "", true
 		}
 		if alias {
-			if err := p.toWrite(ctx, grant.Branch, name, call); err != nil {
+			if err := p.toWrite(ctx, need.Branch, name, call); err != nil {
 				return p, err
 			}
 		}
 	}
-	for _, grant := range grants {
-		if grant.Commit != "" || grant.Branch == "" || p.known(grant.Branch) {
+	for _, need := range needs {
+		if need.Commit != "" || need.Branch == "" || p.known(need.Branch) {
 			continue
 		}
-		name, alias, err := p.alias(ctx, grant.Branch)
+		name, alias, err := p.alias(ctx, need.Branch)
 		if err != nil {
 			return p, err
 		}
 		if !alias {
 			continue
 		}
-		if pin := p.pinned(call); pin != "" && !writes {
+		if pin, ok := p.pinned(call); ok && !writes {
 			if err := p.expire(ctx, pin); err != nil {
 				return p, err
 			}
-			p.stands(grant.Branch, pin)
+			p.stands(need.Branch, pin)
 			continue
 		}
 		d, err := p.open(ctx, name)
@@ -154,35 +149,38 @@ func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, 
 		case err != nil:
 			return p, err
 		case d != nil:
-			p.stands(grant.Branch, d.Branch())
+			p.stands(need.Branch, branchOf(d))
 		case !writes:
-			p.stands(grant.Branch, engine.MainBranch)
+			p.stands(need.Branch, tool.Branch{})
 		}
 	}
 	return p, nil
 }
 
+// branchOf returns the branch of a draft.
+func branchOf(d *engine.Draft) tool.Branch { return tool.BranchNamed(d.Branch()) }
+
 // stands records the branch that a name stands for.
-func (p *placing) stands(name, branch string) {
+func (p *placing) stands(name tool.BranchName, branch tool.Branch) {
 	if p.names == nil {
-		p.names = map[string]string{}
+		p.names = map[tool.BranchName]tool.Branch{}
 	}
 	p.names[name] = branch
 }
 
 // known reports whether a name is resolved.
-func (p *placing) known(name string) bool {
+func (p *placing) known(name tool.BranchName) bool {
 	_, ok := p.names[name]
 	return ok
 }
 
 // alias reports whether the name of a branch stands for a draft of the caller, and returns the name of
 // the draft. A branch that has the name itself comes first.
-func (p *placing) alias(ctx context.Context, branch string) (name string, ok bool, err error) {
+func (p *placing) alias(ctx context.Context, branch tool.BranchName) (name string, ok bool, err error) {
 	if name, ok = access.DraftAlias(branch); !ok {
 		return "", false, nil
 	}
-	_, err = p.g.engine.Schema(ctx, engine.Target{Branch: branch})
+	_, err = p.g.engine.Schema(ctx, tool.BranchNamed(string(branch)).At())
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
 		return name, true, nil
@@ -208,8 +206,8 @@ func (p *placing) open(ctx context.Context, name string) (*engine.Draft, error) 
 }
 
 // expire ends the draft that owns a branch if it is too old.
-func (p *placing) expire(ctx context.Context, branch string) error {
-	id, ok := engine.DraftID(branch)
+func (p *placing) expire(ctx context.Context, branch tool.Branch) error {
+	id, ok := branch.DraftID()
 	if !ok {
 		return nil
 	}
@@ -274,7 +272,7 @@ func (g *Graph) ExpireDrafts(ctx context.Context) error {
 // of the call was used in a draft of that name, the name stands for that draft, even if it has ended.
 // If there is no open draft, toWrite notes that the call must open one. No other call with the name
 // runs until the call has ended.
-func (p *placing) toWrite(ctx context.Context, branch, name string, call tool.Call) error {
+func (p *placing) toWrite(ctx context.Context, branch tool.BranchName, name string, call tool.Call) error {
 	var options queryrun.Options
 	if c, ok := call.(optioned); ok {
 		options = *c.RunOptions()
@@ -286,7 +284,7 @@ func (p *placing) toWrite(ctx context.Context, branch, name string, call tool.Ca
 		}
 		for _, d := range slices.Backward(list) {
 			if d.Name == name {
-				p.stands(branch, d.Branch())
+				p.stands(branch, branchOf(&d))
 				return nil
 			}
 		}
@@ -299,7 +297,7 @@ func (p *placing) toWrite(ctx context.Context, branch, name string, call tool.Ca
 	if d != nil || err != nil {
 		unlock()
 		if d != nil {
-			p.stands(branch, d.Branch())
+			p.stands(branch, branchOf(d))
 		}
 		return err
 	}
@@ -312,14 +310,18 @@ func (p *placing) toWrite(ctx context.Context, branch, name string, call tool.Ca
 // and the name in the call stands for none because the caller has no such draft, the error says so.
 func (p *placing) missing(ctx context.Context, grants []tool.Grant, err error) error {
 	var denied *wireerror.Forbidden
-	if p.actor == nil || p.actor.ID == "" || !errors.As(err, &denied) || p.known(denied.Branch) {
+	if p.actor == nil || p.actor.ID == "" || !errors.As(err, &denied) || denied.Branch == nil {
 		return err
 	}
-	if _, alias, fault := p.alias(ctx, denied.Branch); fault != nil || !alias {
+	name := tool.BranchName(denied.Branch.Name()) // a name that stands for no draft stands for itself
+	if p.known(name) {
+		return err
+	}
+	if _, alias, fault := p.alias(ctx, name); fault != nil || !alias {
 		return err
 	}
 	onDrafts := func(g tool.Grant) bool {
-		return g.Action == denied.Action && g.Branch == denied.Branch && p.g.access.Confined(p.actor, g)
+		return g.Action == denied.Action && g.Branch == *denied.Branch && p.g.access.Confined(p.actor, g)
 	}
 	if !slices.ContainsFunc(grants, onDrafts) {
 		return err
@@ -335,26 +337,27 @@ func (p *placing) release() {
 	}
 }
 
-// grants returns the grants with the branches that the names stand for.
-func (p *placing) grants(grants []tool.Grant) []tool.Grant {
-	if p.actor == nil || len(p.names) == 0 && p.pending == nil {
-		return grants
-	}
-	grants = slices.Clone(grants)
-	for i := range grants {
-		g := &grants[i]
-		switch real, ok := p.names[g.Branch]; {
-		case g.Commit != "" || !access.OnBranch(g.Action):
-		case ok:
-			g.Branch = real
-		case p.pending != nil && g.Branch == p.pendingAs:
-			g.Branch, g.OwnDraft = cmp.Or(g.Branch, draftName), true
+// grants returns the grants for the needs of the call, on the branches that the names stand for and on those where
+// the commits were made. The error is that of [access.Control.AtCommit].
+func (p *placing) grants(ctx context.Context, needs []tool.Need) ([]tool.Grant, error) {
+	grants := make([]tool.Grant, len(needs), len(needs)+1)
+	for i, need := range needs {
+		grant := need.On(p.Branch(need.Branch))
+		switch {
+		case need.Commit != "":
+			var err error
+			if grant, err = p.g.access.AtCommit(ctx, p.actor, need); err != nil {
+				return nil, err
+			}
+		case p.pending != nil && need.Branch == p.pendingAs && !p.known(need.Branch):
+			grant = access.OnOwnDraft(grant, need.Branch)
 		}
+		grants[i] = grant
 	}
 	if p.showsMain() {
-		grants = append(grants, access.ReadOn(engine.MainBranch))
+		grants = append(grants, access.ReadOn(tool.Branch{}))
 	}
-	return grants
+	return grants, nil
 }
 
 // showsMain reports whether the caller may read the draft that the call must open. The draft contains
@@ -363,9 +366,7 @@ func (p *placing) showsMain() bool {
 	if p.pending == nil {
 		return false
 	}
-	read := access.ReadOn(cmp.Or(p.pendingAs, draftName))
-	read.OwnDraft = true
-	return p.g.access.Allowed(p.actor, read)
+	return p.g.access.Allowed(p.actor, access.OnOwnDraft(access.ReadOn(tool.Branch{}), p.pendingAs))
 }
 
 // begin opens the draft that the call needs, after the policy has granted the call. The caller calls
@@ -376,7 +377,7 @@ func (p *placing) begin(ctx context.Context) (finish func(error), err error) {
 	case p.pending == nil:
 		return finish, nil
 	case p.dryRun:
-		p.stands(p.pendingAs, engine.MainBranch)
+		p.stands(p.pendingAs, tool.Branch{})
 		return finish, nil
 	}
 	if err := p.g.ExpireDrafts(ctx); err != nil {
@@ -386,7 +387,7 @@ func (p *placing) begin(ctx context.Context) (finish func(error), err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.stands(p.pendingAs, d.Branch())
+	p.stands(p.pendingAs, branchOf(d))
 	if made {
 		p.made = d.Branch()
 	}
@@ -410,20 +411,20 @@ func (p *placing) shown(text string) string {
 	if p.made == "" {
 		return text
 	}
-	return strings.ReplaceAll(text, p.made, cmp.Or(p.pendingAs, draftName))
+	return strings.ReplaceAll(text, p.made, string(cmp.Or(p.pendingAs, access.DraftName)))
 }
 
 // Branch implements [tool.Drafts].
-func (p *placing) Branch(name string) string {
-	if real, ok := p.names[name]; ok {
-		return real
+func (p *placing) Branch(name tool.BranchName) tool.Branch {
+	if branch, ok := p.names[name]; ok {
+		return branch
 	}
-	return name
+	return tool.BranchNamed(string(name))
 }
 
 // Describe implements [tool.Drafts].
-func (p *placing) Describe(ctx context.Context, branch string) *tool.DraftState {
-	id, ok := engine.DraftID(branch)
+func (p *placing) Describe(ctx context.Context, branch tool.Branch) *tool.DraftState {
+	id, ok := branch.DraftID()
 	if !ok {
 		return nil
 	}
@@ -441,14 +442,14 @@ func (g *Graph) stateOf(d *engine.Draft) tool.DraftState {
 }
 
 // Open implements [tool.Drafts].
-func (p *placing) Open(ctx context.Context) (map[string]tool.DraftState, error) {
+func (p *placing) Open(ctx context.Context) (map[tool.Branch]tool.DraftState, error) {
 	list, err := p.g.openDrafts(ctx, engine.DraftRange{})
 	if err != nil {
 		return nil, err
 	}
-	open := make(map[string]tool.DraftState, len(list))
+	open := make(map[tool.Branch]tool.DraftState, len(list))
 	for i := range list {
-		open[list[i].Branch()] = p.g.stateOf(&list[i])
+		open[branchOf(&list[i])] = p.g.stateOf(&list[i])
 	}
 	return open, nil
 }
@@ -463,15 +464,15 @@ func (p *placing) Others(ctx context.Context) string {
 		return ""
 	}
 	for _, d := range list {
-		name := draftName
+		name := access.DraftName
 		if d.Name != "" {
-			name = engine.DraftPrefix + d.Name
+			name = tool.BranchName(engine.DraftPrefix + d.Name)
 		}
 		if _, alias, err := p.alias(ctx, name); err != nil || !alias {
-			name = d.Branch() // another branch has the short name
+			name = tool.BranchName(d.Branch()) // another branch has the short name
 		}
-		if p.g.access.Allowed(p.actor, access.ReadOn(d.Branch())) {
-			return name
+		if p.g.access.Allowed(p.actor, access.ReadOn(branchOf(&d))) {
+			return string(name)
 		}
 	}
 	return ""

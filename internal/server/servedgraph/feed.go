@@ -7,23 +7,23 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // headInterval is the time between two looks at the head of a branch. The engine answers such a look
 // from memory, also on a server that follows the log of another one.
 const headInterval = 50 * time.Millisecond
 
-// AwaitCommit waits until the head of a branch is another commit than `seen`. An empty branch means
-// main. AwaitCommit reads no data and asks no policy; the caller then reads the commit through [Graph.Do].
+// AwaitCommit waits until the head of a branch is another commit than `seen`. AwaitCommit reads no data and asks no policy; the caller then reads the commit through [Graph.Do].
 // Callers that wait for the same branch share the looks at its head.
-func (g *Graph) AwaitCommit(ctx context.Context, branch, seen string) error {
-	return g.heads.await(ctx, cmp.Or(branch, engine.MainBranch), seen)
+func (g *Graph) AwaitCommit(ctx context.Context, branch tool.Branch, seen string) error {
+	return g.heads.await(ctx, branch, seen)
 }
 
 // AwaitProposalEvent waits until the latest event of the proposals of the graph is another one than `seen`. It
 // reads no event and asks no policy; the caller then reads the events through [Graph.Do].
 func (g *Graph) AwaitProposalEvent(ctx context.Context, seen string) error {
-	return g.events.await(ctx, "", seen)
+	return g.events.await(ctx, tool.Branch{}, seen)
 }
 
 // latestEvent returns the id of the latest event of the proposals.
@@ -36,8 +36,8 @@ func latestEvent(g engine.Graph) (string, error) {
 }
 
 // latestCommit returns the id of the head of a branch, or "" if the branch has no commit.
-func latestCommit(g engine.Graph, branch string) (string, error) {
-	head, err := g.Commits(context.Background(), branch, engine.CommitRange{Limit: 1})
+func latestCommit(g engine.Graph, branch tool.Branch) (string, error) {
+	head, err := g.Commits(context.Background(), branch.Name(), engine.CommitRange{Limit: 1})
 	if err != nil || len(head) == 0 {
 		return "", err
 	}
@@ -48,10 +48,10 @@ func latestCommit(g engine.Graph, branch string) (string, error) {
 // looks at the head of the branch. It ends with the last caller that waits, and so no later than the
 // requests of the graph.
 type headWatch struct {
-	latest func(branch string) (string, error) // the id of the head of a branch
+	latest func(tool.Branch) (string, error) // the id of the head of a branch
 
 	mu       sync.Mutex
-	branches map[string]*watchedBranch // those that a caller waits for; guarded by mu
+	branches map[tool.Branch]*watchedBranch // those that a caller waits for; guarded by mu
 }
 
 // watchedBranch is a branch that callers wait for. The mutex of the headWatch guards it.
@@ -65,7 +65,7 @@ type watchedBranch struct {
 }
 
 // await waits until the head of a branch is another commit than `seen`.
-func (w *headWatch) await(ctx context.Context, branch, seen string) error {
+func (w *headWatch) await(ctx context.Context, branch tool.Branch, seen string) error {
 	// The caller's own look shows at once whether there is news, and the branch's faults.
 	head, err := w.latest(branch)
 	if err != nil || head != "" && head != seen {
@@ -76,7 +76,7 @@ func (w *headWatch) await(ctx context.Context, branch, seen string) error {
 	if b == nil {
 		b = &watchedBranch{stop: make(chan struct{}), done: make(chan struct{}), head: head, news: make(chan struct{})}
 		if w.branches == nil {
-			w.branches = map[string]*watchedBranch{}
+			w.branches = map[tool.Branch]*watchedBranch{}
 		}
 		w.branches[branch] = b
 		go w.watch(branch, b)
@@ -123,7 +123,7 @@ func (b *watchedBranch) found(head string, err error) {
 }
 
 // watch looks at the head of a branch until nobody waits for the branch, or a look fails.
-func (w *headWatch) watch(branch string, b *watchedBranch) {
+func (w *headWatch) watch(branch tool.Branch, b *watchedBranch) {
 	defer close(b.done)
 	tick := time.NewTicker(headInterval)
 	defer tick.Stop()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // TestHeadWatch lets many callers wait for one branch. They must share the looks at its head, and all of
@@ -17,7 +18,7 @@ func TestHeadWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		head, fault, looks := "a", error(nil), 0
-		w := headWatch{latest: func(string) (string, error) {
+		w := headWatch{latest: func(tool.Branch) (string, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			looks++
@@ -34,7 +35,7 @@ func TestHeadWatch(t *testing.T) {
 		wait := func(ctx context.Context, seen string) chan error {
 			out := make(chan error, callers)
 			for range callers {
-				go func() { out <- w.await(ctx, "main", seen) }()
+				go func() { out <- w.await(ctx, tool.Branch{}, seen) }()
 			}
 			synctest.Wait()
 			return out

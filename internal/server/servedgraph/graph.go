@@ -105,7 +105,7 @@ type Graph struct {
 	access *access.Control // checks permissions
 
 	// The methods of access with these names, as values, so that a call need not make them.
-	protection func(branch string) *tool.Protection
+	protection func(tool.Branch) *tool.Protection
 	owns       func(owner, actor string) bool
 
 	limits  Limits        // of results over MCP
@@ -134,7 +134,7 @@ type Graph struct {
 	writing func(context.Context) WriteRole // see Config; may be nil
 
 	heads   headWatch   // the streams that wait for new commits
-	events  headWatch   // the streams that wait for events of proposals; its only branch is ""
+	events  headWatch   // the streams that wait for events of proposals; its only branch is main
 	drafts  DraftLimits // limits of drafts
 	opening opening     // the calls that open drafts
 
@@ -206,8 +206,8 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 		limits = checks.Within(c.Limits.Timeout)
 	}
 	g.checks = checks.New(queries, limits, c.Now)
-	g.heads.latest = func(branch string) (string, error) { return latestCommit(g.engine, branch) }
-	g.events.latest = func(string) (string, error) { return latestEvent(g.engine) }
+	g.heads.latest = func(branch tool.Branch) (string, error) { return latestCommit(g.engine, branch) }
+	g.events.latest = func(tool.Branch) (string, error) { return latestEvent(g.engine) }
 	g.catalogDigest = g.digest()
 	if c.Binder == nil {
 		g.WarnReserved(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // listedProposals is the number of proposals in the answer of ReadProposals.
@@ -20,8 +21,8 @@ const listedProposals = 50
 // Head returns the id of the commit at the head of a branch, or "" if the branch does not exist. If the branch
 // belonged to a draft that has ended, the error is an *engine.DraftClosed. Head asks no policy: the caller needs
 // the right to read the branch.
-func (g *Graph) Head(ctx context.Context, branch string) (string, error) {
-	head, err := g.engine.Commits(ctx, branch, engine.CommitRange{Limit: 1})
+func (g *Graph) Head(ctx context.Context, branch tool.Branch) (string, error) {
+	head, err := g.engine.Commits(ctx, branch.Name(), engine.CommitRange{Limit: 1})
 	var missing *engine.NotFound
 	switch {
 	case errors.As(err, &missing):
@@ -34,20 +35,20 @@ func (g *Graph) Head(ctx context.Context, branch string) (string, error) {
 
 // Resolve returns the branch that a name stands for. If the name is an alias of a draft, it is the branch of the
 // actor's open draft, or main if the actor has none.
-func (g *Graph) Resolve(ctx context.Context, actor *access.Actor, name string) (string, error) {
-	if actor == nil || actor.ID == "" {
-		return name, nil
-	}
+func (g *Graph) Resolve(ctx context.Context, actor *access.Actor, name tool.BranchName) (tool.Branch, error) {
 	p := &placing{g: g, actor: actor}
+	if actor == nil || actor.ID == "" {
+		return p.Branch(name), nil
+	}
 	draft, alias, err := p.alias(ctx, name)
 	if err != nil || !alias {
-		return name, err
+		return p.Branch(name), err
 	}
 	d, err := p.open(ctx, draft)
 	if err != nil || d == nil {
-		return engine.MainBranch, err
+		return tool.Branch{}, err
 	}
-	return d.Branch(), nil
+	return branchOf(d), nil
 }
 
 // ReadProposals returns the newest proposals that the actor may read, as a client.ProposalList.
@@ -65,7 +66,7 @@ func (g *Graph) ProposalsState(ctx context.Context, actor *access.Actor) (string
 	h := sha256.New()
 	for i := range all {
 		p := &all[i]
-		if g.access.Allowed(actor, access.ReadOn(p.Source)) && g.access.Allowed(actor, access.ReadOn(p.Target)) {
+		if g.access.Allowed(actor, access.ReadOn(tool.BranchNamed(p.Source))) && g.access.Allowed(actor, access.ReadOn(tool.BranchNamed(p.Target))) {
 			h.Write(binary.BigEndian.AppendUint64([]byte(p.ID), p.Revision))
 		}
 	}

@@ -158,7 +158,7 @@ type hiding struct {
 }
 
 func (p *hiding) Allowed(a *access.Actor, g tool.Grant) bool {
-	return !p.branches[g.Branch] && p.Policy.Allowed(a, g)
+	return !p.branches[g.Branch.Name()] && p.Policy.Allowed(a, g)
 }
 
 // TestPolicyOnEveryPageOfAList checks that each page of a list asks the policy, also with a valid

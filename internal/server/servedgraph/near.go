@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // maxCompared is a number of branches. In a graph with more branches, an error suggests no branch,
@@ -55,7 +56,7 @@ func (g *Graph) suggestBranch(ctx context.Context, actor *access.Actor, err erro
 		switch {
 		case near == "" || near == missing.Name:
 			return err
-		case g.access.Allowed(actor, access.ReadOn(near)):
+		case g.access.Allowed(actor, access.ReadOn(tool.BranchNamed(near))):
 			return &wireerror.Suggested{Err: err, Near: near}
 		}
 		names = slices.DeleteFunc(names, func(name string) bool { return name == near })

@@ -17,7 +17,7 @@ import (
 type readsMain struct{ servedtest.Policy }
 
 func (readsMain) Allowed(_ *access.Actor, g tool.Grant) bool {
-	return g.Action == tool.InvokeQuery || g.Action == tool.Read && (g.Via == tool.Stored || g.Branch == engine.MainBranch)
+	return g.Action == tool.InvokeQuery || g.Action == tool.Read && (g.Via == tool.Stored || g.Branch.IsMain())
 }
 
 // TestNotesKeepToBranch checks that a note names keys of the state that the read ran on. If the

@@ -64,7 +64,7 @@ func (g *Graph) reach(ctx context.Context, commit string) error {
 // returns it if this server was the writer during the call. Otherwise it returns an error that tells the caller to
 // repeat the call.
 func (g *Graph) settler(ctx context.Context, call tool.Call) func(context.Context, error) error {
-	if g.writing == nil || !slices.ContainsFunc(call.Grants(), func(x tool.Grant) bool { return x.Action.Row().Writes }) {
+	if g.writing == nil || !slices.ContainsFunc(call.Needs(), func(x tool.Need) bool { return x.Action.Row().Writes }) {
 		return nil
 	}
 	role := g.writing(ctx)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -30,8 +29,8 @@ type Suggested struct {
 // Forbidden reports that the caller may see a thing but lacks the permission for an action
 // on it.
 type Forbidden struct {
-	Action tool.Action // the action that the policy denied
-	Branch string      // empty for an action on the graph
+	Action tool.Action  // the action that the policy denied
+	Branch *tool.Branch // nil for an action on the graph, or on a branch that is not known
 	// OnDrafts says that the policy allows the action on the drafts of the caller, and on no other branch.
 	OnDrafts bool
 	// NoDraft says that the policy allows the action on the drafts of the caller, who has none with the
@@ -44,9 +43,9 @@ type Forbidden struct {
 // merging proposals.
 type Protected struct {
 	Action tool.Action // the refused action, which the caller may do on other branches
-	Branch string
-	Start  string // for branch_create, what the branch would start with: a commit and its branch, in words
-	From   string // for branch_create, a branch from which it may start, or ""
+	Branch tool.Branch
+	Start  string       // for branch_create, what the branch would start with: a commit and its branch, in words
+	From   *tool.Branch // for branch_create, a branch from which it may start, or nil
 }
 
 // Rejected reports that the text of a query or a schema has faults.
@@ -161,7 +160,7 @@ func (e *EventGap) Error() string {
 }
 
 func (e *Forbidden) Error() string {
-	if e.Branch == "" {
+	if e.Branch == nil {
 		return fmt.Sprintf("the policy does not allow %s", e.Action)
 	}
 	denied := fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)
@@ -177,8 +176,8 @@ func (e *Forbidden) Error() string {
 func (e *Protected) Error() string {
 	if e.Action == tool.BranchCreate {
 		from := "a branch that changes only by merging proposals"
-		if e.From != "" {
-			from = "branch " + e.From
+		if e.From != nil {
+			from = "branch " + e.From.Name()
 		}
 		return fmt.Sprintf("branch %s is protected, so it can be created only from the head or an earlier state of a branch with reviewed changes, and %s is none; create it from %s and bring the other changes in with a proposal, or ask an actor with %s",
 			e.Branch, e.Start, from, tool.ProtectionBypass)
@@ -191,7 +190,7 @@ func (e *Protected) Error() string {
 		instead = "change the schema with omnigraph cluster apply"
 	case tool.BranchDelete:
 		instead = "take the branch out of protected_branches first, in the policy or in cluster.yaml"
-		if e.Branch == engine.MainBranch {
+		if e.Branch.IsMain() {
 			instead = "main can never be deleted"
 		}
 	}

@@ -24,7 +24,7 @@ func (w *Watch) audit(ctx context.Context, outcome wireerror.Outcome, err error,
 	attrs = append(attrs, slog.String("tool", w.name), slog.String("actor", access.IDOf(w.actor)))
 	message := "write"
 	if w.wrote != nil {
-		attrs = append(attrs, slog.String("branch", w.wrote.Branch), slog.String("commit", writtenID(w.wrote)))
+		attrs = append(attrs, slog.String("branch", writtenBranch(w.wrote)), slog.String("commit", writtenID(w.wrote)))
 	} else {
 		message = "write refused"
 		attrs = append(attrs, slog.String("branch", w.branch), slog.String("outcome", string(outcome)))
@@ -35,8 +35,8 @@ func (w *Watch) audit(ctx context.Context, outcome wireerror.Outcome, err error,
 			attrs = append(attrs, slog.String("proposal", proposal))
 		}
 	}
-	if w.bypass != "" {
-		attrs = append(attrs, slog.String("bypassed_protection", w.bypass))
+	if w.bypass != nil {
+		attrs = append(attrs, slog.String("bypassed_protection", w.bypass.Name()))
 	}
 	attrs = append(attrs, slog.Duration("duration", took))
 	if key := idempotencyKey(w.call); key != "" {
@@ -65,6 +65,14 @@ func (w *Watch) debug(ctx context.Context, outcome wireerror.Outcome, rows int, 
 		attrs = append(attrs, slog.String("result", w.Digest(w.to.Text(w.mark)...)))
 	}
 	log.LogAttrs(ctx, slog.LevelDebug, "call", attrs...)
+}
+
+// writtenBranch returns the name of the branch that changed, or "" if none did.
+func writtenBranch(w *tool.Written) string {
+	if w.Branch == nil {
+		return ""
+	}
+	return w.Branch.Name()
 }
 
 // writtenID returns the id of the commit, or "" if only branches changed.

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"hash"
@@ -33,7 +32,7 @@ type Watch struct {
 	to     *encoding.Writer // contains the answer of the call, after the position in the field mark
 	mark   encoding.Mark    // where the answer begins in the field `to`
 	branch string           // the branch of the first grant that concerns a branch
-	bypass string           // the protected branch that the call changes without a proposal; "" for none
+	bypass *tool.Branch     // the protected branch that the call changes without a proposal; nil for none
 	writes bool             // a grant of the call is for a write
 	batch  bool             // the calls of the batch were reported one by one
 	span   trace.Span       // nil unless the request is traced
@@ -71,7 +70,7 @@ func (w *Watch) RecordGrants(grants []tool.Grant) {
 	for i := range grants {
 		g := &grants[i]
 		if access.OnBranch(g.Action) && !found {
-			w.branch, found = cmp.Or(g.Branch, engine.MainBranch), true
+			w.branch, found = g.Branch.Name(), true
 			if len(w.branch) > engine.MaxBranchName {
 				// No branch name is that long, and a client must not put long names into the log.
 				w.branch = strings.ToValidUTF8(w.branch[:engine.MaxBranchName], "")
@@ -81,9 +80,9 @@ func (w *Watch) RecordGrants(grants []tool.Grant) {
 	}
 }
 
-// RecordBypass records the protected branch that the call changes without a proposal. An empty
-// `branch` means that there is none.
-func (w *Watch) RecordBypass(branch string) { w.bypass = branch }
+// RecordBypass records the protected branch that the call changes without a proposal; nil means that
+// there is none.
+func (w *Watch) RecordBypass(branch *tool.Branch) { w.bypass = branch }
 
 // RecordWrite records what the call wrote, if it wrote anything.
 func (w *Watch) RecordWrite(out *tool.Outcome) {
@@ -92,8 +91,8 @@ func (w *Watch) RecordWrite(out *tool.Outcome) {
 		w.committed(out.Change.Branch, out.Change.Change.Commit)
 	case out.Load != nil:
 		w.committed(out.Load.Branch, out.Load.Result.Commit)
-		if w.wrote == nil && out.Load.From != "" && !out.Load.DryRun {
-			w.wrote = &tool.Written{Branch: out.Load.Branch} // the branch was created but no data was loaded
+		if w.wrote == nil && out.Load.From != nil && !out.Load.DryRun {
+			w.wrote = &tool.Written{Branch: &out.Load.Branch} // the branch was created but no data was loaded
 		}
 	case out.Read == nil && out.Calls == nil:
 		w.wrote = out.Wrote
@@ -107,9 +106,9 @@ func (w *Watch) Changed() bool { return w.wrote != nil }
 func (w *Watch) MarkBatch() { w.batch = true }
 
 // committed records what the call wrote. A write that changed nothing made no commit.
-func (w *Watch) committed(branch string, c *engine.Commit) {
+func (w *Watch) committed(branch tool.Branch, c *engine.Commit) {
 	if c != nil {
-		w.wrote = &tool.Written{Branch: branch, Commit: c}
+		w.wrote = &tool.Written{Branch: &branch, Commit: c}
 	}
 }
 

@@ -68,13 +68,13 @@ func (Policy) Allowed(a *access.Actor, g tool.Grant) bool {
 		return true
 	case Reader.ID:
 		// The stored mutations are tools of the reader, because it may run them on one branch.
-		return g.Action == tool.Read || g.Action == tool.InvokeQuery || g.Action == tool.Change && g.Via == tool.Stored && g.Branch == release
+		return g.Action == tool.Read || g.Action == tool.InvokeQuery || g.Action == tool.Change && g.Via == tool.Stored && g.Branch.Name() == release
 	case Looker.ID:
 		return g.Action == tool.Read || g.Action == tool.InvokeQuery
 	case Bot.ID:
 		return g.Query == "find_person" && (g.Action == tool.InvokeQuery || g.Action == tool.Read && g.Via == tool.Stored)
 	case Drafter.ID:
-		return g.Branch != engine.MainBranch
+		return !g.Branch.IsMain() || !g.Action.Row().Branch()
 	}
 	return false
 }
@@ -88,7 +88,7 @@ const release = "release"
 func (Policy) BranchClass(name string) string { return name }
 
 // Protection implements access.Authorizer.
-func (Policy) Protection(string) *tool.Protection { return nil }
+func (Policy) Protection(tool.Branch) *tool.Protection { return nil }
 
 // InGroup implements access.Authorizer.
 func (Policy) InGroup(*access.Actor, string) bool { return false }

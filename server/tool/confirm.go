@@ -32,9 +32,6 @@ func (h Heads) Require(i int, named string) string {
 // nothing yet. The function write takes the step; it must make the heads a precondition of its write. If a
 // head has moved since the caller confirmed the step, Confirmed asks the caller again.
 func (e *Env) Confirmed(ctx context.Context, s Step, write func(Heads) error) error {
-	if e.Confirm == nil {
-		return write(nil)
-	}
 	heads, err := e.Confirm(ctx, s)
 	if err != nil {
 		return err

@@ -108,7 +108,7 @@ func ExampleTool() {
 		} else if err != nil {
 			log.Fatal(err)
 		}
-		env := &tool.Env{Graph: g, Actor: "example"}
+		env := &tool.Env{Server: tool.Alone{}, Graph: g, Actor: "example"}
 		for _, need := range call.Needs() {
 			if !mayRead(need.On(env.Branch(need.Branch))) {
 				log.Fatalf("%s is denied", need.Action)

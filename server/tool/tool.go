@@ -97,30 +97,11 @@ type Call interface {
 
 // Env is the environment of a call.
 type Env struct {
-	// Queries returns the stored queries that the caller may see, in source order.
-	Queries func() []StoredQuery
+	Server // answers what the call asks while it runs; [Alone] for a call without a server
 
 	// RunTool is the tool that runs a stored query by the name of the query's tool. It is empty
 	// if each stored query is a tool of its own.
 	RunTool string
-
-	// Require returns an error if the caller lacks one of the grants. A call uses it for
-	// grants that turn out to be needed only while the call runs.
-	Require func(grants ...Grant) error
-
-	// MayRead reports whether the caller may read, with ad-hoc queries, each branch that this call
-	// reads. A nil MayRead means that it may not.
-	MayRead func() bool
-
-	// Text admits a text from the caller that is to be compiled. It checks the text's size,
-	// waits for a free compile slot, and reserves memory. The caller calls done after
-	// compiling. A nil Text admits everything.
-	Text func(ctx context.Context, argument, text string) (done func(), err error)
-
-	// Confirm returns nil if the call may take a step that removes data, as long as the branches have
-	// the heads. Otherwise the call must not take the step, and returns the error. A nil Confirm allows
-	// every step; see [Env.Confirmed].
-	Confirm func(ctx context.Context, s Step) (Heads, error)
 
 	MaxBytes int // limit on the bytes of an answer; 0 for none
 
@@ -131,23 +112,6 @@ type Env struct {
 	Graph  engine.Graph // the graph that the call reads or changes
 	Actor  string       // name of the actor in commits
 	Groups []string     // the groups in the actor's token
-
-	// AllowedAs reports whether another actor, with the given groups in its token, has a grant. If
-	// AllowedAs is nil, no other actor has any grant.
-	AllowedAs func(actor string, groups []string, g Grant) bool
-
-	// Protection returns what a proposal needs before it can be merged into the branch. It returns
-	// nil if the branch may also change in other ways. If Protection is nil, no branch is protected
-	// in this way.
-	Protection func(Branch) *Protection
-
-	// Owns reports whether an actor is an owner of another actor, such as the person who runs a bot. If
-	// Owns is nil, no actor owns another one.
-	Owns func(owner, actor string) bool
-
-	// InGroup reports whether an actor, with the given groups in its token, is in a group of the
-	// policy. If InGroup is nil, no actor is in any group.
-	InGroup func(actor string, groups []string, group string) bool
 
 	Checks Checks // runs the checks of the graph; nil if it has none
 

@@ -383,7 +383,7 @@ func TestCall(t *testing.T) {
 		t.Errorf("found the gates %v, the needs %v", served.Gates(), call.Needs())
 	}
 	g := &graph{}
-	out, err := call.Run(context.Background(), &tool.Env{Graph: g})
+	out, err := call.Run(context.Background(), &tool.Env{Server: tool.Alone{}, Graph: g})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,20 +133,14 @@ func (c *Control) Protection(branch tool.Branch) *tool.Protection {
 // Owns reports whether an actor is an owner of another actor.
 func (c *Control) Owns(owner, actor string) bool { return c.authorizer.Owns(owner, actor) }
 
-// InGroupAs returns a function that reports whether another actor of the same tenant as `caller` is
-// in a group of the policy.
-func (c *Control) InGroupAs(caller *Actor) func(actor string, groups []string, group string) bool {
-	return func(actor string, groups []string, group string) bool {
-		return c.authorizer.InGroup(other(caller, actor, groups), group)
-	}
+// InGroupAs reports whether another actor of the same tenant as `caller` is in a group of the policy.
+func (c *Control) InGroupAs(caller *Actor, actor string, groups []string, group string) bool {
+	return c.authorizer.InGroup(other(caller, actor, groups), group)
 }
 
-// AllowedAs returns a function that reports whether another actor of the same tenant as `caller` has
-// a grant.
-func (c *Control) AllowedAs(caller *Actor) func(actor string, groups []string, grant tool.Grant) bool {
-	return func(actor string, groups []string, grant tool.Grant) bool {
-		return c.Allowed(other(caller, actor, groups), grant)
-	}
+// AllowedAs reports whether another actor of the same tenant as `caller` has a grant.
+func (c *Control) AllowedAs(caller *Actor, actor string, groups []string, grant tool.Grant) bool {
+	return c.Allowed(other(caller, actor, groups), grant)
 }
 
 // other returns an actor with the name `actor` that has the same tenant as the caller.

@@ -101,10 +101,10 @@ func describeType() tool.Tool {
 				}
 				a := &DescribeAnswer{}
 				if n := s.Catalog.Node(name); n != nil {
-					a.Types = append(a.Types, nodeAnswer(s.Catalog, n, env))
+					a.Types = append(a.Types, nodeAnswer(ctx, s.Catalog, n, env))
 				}
 				if e := s.Catalog.Edge(name); e != nil {
-					a.Types = append(a.Types, edgeAnswer(e, env))
+					a.Types = append(a.Types, edgeAnswer(ctx, e, env))
 				}
 				if a.Types == nil {
 					return nil, "", noType("name", name, s.Catalog, true)
@@ -128,11 +128,11 @@ func allTypes(s *catalog.Schema) *DescribeAnswer {
 }
 
 // nodeAnswer describes a node type.
-func nodeAnswer(s *catalog.Schema, n *catalog.Node, env *tool.Env) TypeAnswer {
+func nodeAnswer(ctx context.Context, s *catalog.Schema, n *catalog.Node, env *tool.Env) TypeAnswer {
 	v := guide.NodeVariable(n)
 	a := TypeAnswer{
 		Kind: "node", Name: n.Name, Description: n.Description, Implements: n.Implements, Clause: v + ": " + n.Name,
-		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(env, plan.Node, n.Name, n.Implements),
+		Rules: append([]string{}, n.Rules()...), Properties: properties(v, n.Properties), Queries: using(ctx, env, plan.Node, n.Name, n.Implements),
 	}
 	for _, e := range s.Edges {
 		if s.AtEnd(e, false, n.Name, false) {
@@ -146,11 +146,11 @@ func nodeAnswer(s *catalog.Schema, n *catalog.Node, env *tool.Env) TypeAnswer {
 }
 
 // edgeAnswer describes an edge type.
-func edgeAnswer(e *catalog.Edge, env *tool.Env) TypeAnswer {
+func edgeAnswer(ctx context.Context, e *catalog.Edge, env *tool.Env) TypeAnswer {
 	v, clause := guide.BoundEdge(e)
 	return TypeAnswer{
 		Kind: "edge", Name: e.Name, Description: e.Description, From: e.From, To: e.To, Clause: clause,
-		Rules: append([]string{}, e.Rules()...), Properties: properties(v, e.Properties), Queries: using(env, plan.Edge, e.Name, nil),
+		Rules: append([]string{}, e.Rules()...), Properties: properties(v, e.Properties), Queries: using(ctx, env, plan.Edge, e.Name, nil),
 	}
 }
 
@@ -179,9 +179,9 @@ func properties(variable string, props []*catalog.Property) []PropertyAnswer {
 }
 
 // using lists the queries that use a type or one of the interfaces that it implements.
-func using(env *tool.Env, entity plan.Entity, name string, implements []string) []UsingAnswer {
+func using(ctx context.Context, env *tool.Env, entity plan.Entity, name string, implements []string) []UsingAnswer {
 	answers := []UsingAnswer{}
-	for _, q := range env.Queries() {
+	for _, q := range env.Queries(ctx) {
 		if slices.ContainsFunc(q.Plan().Uses, func(u plan.Use) bool { return u.Covers(entity, name, implements) }) {
 			info := q.Info()
 			name, call := queryrun.HowToCall(q, env.RunTool)

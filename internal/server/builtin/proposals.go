@@ -219,7 +219,7 @@ func (c *shownProposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	}
 	p := out.Value.(*client.ProposalAnswer)
 	seen := map[string]bool{}
-	for _, q := range env.Queries() {
+	for _, q := range env.Queries(ctx) {
 		seen[q.Info().Name] = true
 	}
 	for i := range p.Checks {

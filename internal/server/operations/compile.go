@@ -30,14 +30,12 @@ func Compile(ctx context.Context, env *tool.Env, argument string, s *catalog.Sch
 // WithText admits a text that was sent as an argument and then runs f, which compiles the text. The
 // error is an *engine.TooLarge, an *engine.Busy, or the error of f.
 func WithText(ctx context.Context, env *tool.Env, argument, text string, f func(work.Limits) error) error {
-	if env.Text != nil {
-		done, err := env.Text(ctx, argument, text)
-		if err != nil {
-			return err
-		}
-		defer done()
+	done, err := env.Text(ctx, argument, text)
+	if err != nil {
+		return err
 	}
-	err := f(textLimits)
+	defer done()
+	err = f(textLimits)
 	var many *work.TooMany
 	if errors.As(err, &many) {
 		return &engine.TooLarge{Resource: fmt.Sprintf("%s of %s", many.What, argument), Limit: int64(many.Limit), Actual: int64(many.Actual)}

@@ -24,12 +24,12 @@ func TestCompileEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
 	start := clock.Now()
-	_, _, err := Compile(ctx, &tool.Env{}, "query", s, text)
+	_, _, err := Compile(ctx, &tool.Env{Server: tool.Alone{}}, "query", s, text)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("after %v: %v", clock.Since(start), err)
 	}
 	// If a text has too many parts, the error names the argument.
-	_, _, err = Compile(t.Context(), &tool.Env{}, "the_text", s, strings.Repeat("query q() {} ", textLimits.Queries+1))
+	_, _, err = Compile(t.Context(), &tool.Env{Server: tool.Alone{}}, "the_text", s, strings.Repeat("query q() {} ", textLimits.Queries+1))
 	if want := fmt.Sprintf("queries of the_text: %d is more than the limit of %d", textLimits.Queries+1, textLimits.Queries); err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}

@@ -238,7 +238,7 @@ func (f *feed) checkOpen(ctx context.Context, c engine.Commit) error {
 		return nil
 	}
 	d, err := f.env.Graph.Draft(ctx, id)
-	if err != nil || d.State == engine.DraftOpen || d.Owner != f.env.Actor || f.env.Require == nil || f.env.Require(access.ReadOn(made)) != nil {
+	if err != nil || d.State == engine.DraftOpen || d.Owner != f.env.Actor || f.env.Require(access.ReadOn(made)) != nil {
 		return nil // the list of commits finds out whether the branch has the commit
 	}
 	return &engine.DraftClosed{Draft: *d}

@@ -93,7 +93,7 @@ func checkApprover(ctx context.Context, s *comparedProposal) error {
 // ownedBy returns a contributor that the actor owns, if the protection of the target forbids the
 // approvals of owners. Otherwise it returns "". REQUIRES: readContributors has succeeded.
 func (s *comparedProposal) ownedBy(actor string) string {
-	if need := s.protection(); need == nil || !need.NoOwners || s.env.Owns == nil {
+	if need := s.protection(); need == nil || !need.NoOwners {
 		return ""
 	}
 	for _, c := range slices.Sorted(maps.Keys(s.contributors)) {

@@ -99,9 +99,6 @@ func (s *comparedProposal) reviews() (last []engine.ProposalEvent) {
 // protection returns what the proposal needs before it can be merged into the target, or nil if the
 // target is not protected.
 func (s *comparedProposal) protection() *tool.Protection {
-	if s.env.Protection == nil {
-		return nil
-	}
 	return s.env.Protection(targetOf(s.proposal))
 }
 
@@ -122,7 +119,7 @@ func (s *comparedProposal) approvers() []string {
 		if _, contributes := s.contributors[e.Actor]; contributes {
 			continue
 		}
-		if e.Kind == engine.EventApproved && s.mayReview(&e) && (group == "" || s.env.InGroup != nil && s.env.InGroup(e.Actor, e.Groups, group)) && s.ownedBy(e.Actor) == "" {
+		if e.Kind == engine.EventApproved && s.mayReview(&e) && (group == "" || s.env.InGroup(e.Actor, e.Groups, group)) && s.ownedBy(e.Actor) == "" {
 			actors = append(actors, e.Actor)
 		}
 	}
@@ -143,7 +140,7 @@ func (s *comparedProposal) rejecters() []string {
 // mayReview reports whether the policy allows the actor of a review to review proposals for the
 // target.
 func (s *comparedProposal) mayReview(e *engine.ProposalEvent) bool {
-	return s.env.AllowedAs != nil && s.env.AllowedAs(e.Actor, e.Groups, tool.Grant{Action: tool.ProposalReview, Branch: targetOf(s.proposal)})
+	return s.env.AllowedAs(e.Actor, e.Groups, tool.Grant{Action: tool.ProposalReview, Branch: targetOf(s.proposal)})
 }
 
 // checkDigest returns an *engine.Conflict if `digest` is not the digest of the comparison: the

@@ -16,7 +16,7 @@ import (
 // meanwhile does not count. `bypassed` says that the state is not reviewed and the caller has
 // protection_bypass. Without that permission, the error is a *wireerror.Protected.
 func startOfProtected(ctx context.Context, env *tool.Env, branch tool.Branch, at engine.Target) (start engine.Target, bypassed bool, err error) {
-	if env.Protection == nil || env.Protection(branch) == nil {
+	if env.Protection(branch) == nil {
 		return at, false, nil
 	}
 	commit, err := commitOf(ctx, env.Graph, at)

@@ -143,7 +143,7 @@ func (c *ApplySchema) apply(ctx context.Context, env *tool.Env, s *catalog.Schem
 // confirmed runs the function write, unless the call would remove stored values and the caller must confirm
 // that first. Only a call with the option AllowDataLoss removes any.
 func (c *ApplySchema) confirmed(ctx context.Context, env *tool.Env, s *catalog.Schema, branch tool.Branch, opts engine.SchemaOptions, write func(tool.Heads) error) error {
-	if env.Confirm == nil || opts.DryRun || !opts.AllowDataLoss {
+	if !env.Confirms(tool.SchemaApply) || opts.DryRun || !opts.AllowDataLoss {
 		return write(nil)
 	}
 	opts.DryRun, opts.IdempotencyKey = true, ""
@@ -155,7 +155,7 @@ func (c *ApplySchema) confirmed(ctx context.Context, env *tool.Env, s *catalog.S
 		return write(nil)
 	}
 	what := "apply a schema to the branch " + opts.Branch + ", which removes stored values"
-	if env.MayRead != nil && env.MayRead() {
+	if env.MayRead() {
 		var steps []string
 		for _, step := range change.Steps {
 			if step.Destructive() {

@@ -19,7 +19,7 @@ func LookTypes(branch tool.BranchName, commit string) *Look {
 		if err != nil {
 			return nil, err
 		}
-		queries := env.Queries()
+		queries := env.Queries(ctx)
 		list := &client.TypeList{Types: []client.TypeEntry{}}
 		for _, n := range s.Catalog.Nodes {
 			list.Types = append(list.Types, client.TypeEntry{

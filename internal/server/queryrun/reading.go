@@ -72,7 +72,7 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 	out.Result = result
 	// A note reveals whether a key exists, and contains other keys. Perhaps the stored query itself
 	// does not show these keys, so the caller must be allowed to read.
-	if r.place == nil && env.MayRead != nil {
+	if r.place == nil {
 		out.Notes = func(ctx context.Context) []string {
 			if !env.MayRead() {
 				return nil

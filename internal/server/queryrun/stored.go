@@ -115,7 +115,7 @@ func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Arg
 		return nil, err
 	}
 	stored := func() []string {
-		if change.Nodes == 0 && change.Edges == 0 && env.MayRead != nil && env.MayRead() {
+		if change.Nodes == 0 && change.Edges == 0 && env.MayRead() {
 			at := branch.At()
 			at.Now = env.Now
 			return notes.ForIdle(ctx, env.Graph, q, args, at)

@@ -42,40 +42,39 @@ func (g *Graph) Confirms(d *tool.Descriptor) bool {
 	return slices.Contains(g.confirm, tool.Change) // the tool runs stored queries
 }
 
-// confirmer returns the function for [tool.Env.Confirm], or nil if the call needs no confirmation.
-func (g *Graph) confirmer(ctx context.Context, names *placing) func(context.Context, tool.Step) (tool.Heads, error) {
-	c, ok := ctx.Value(confirmerKey{}).(Confirmer)
-	if !ok || len(g.confirm) == 0 {
-		return nil
+// Confirms implements [tool.Server].
+func (r *running) Confirms(action tool.Action) bool {
+	return r.confirmer != nil && slices.Contains(r.g.confirm, action)
+}
+
+// Confirm implements [tool.Server].
+func (r *running) Confirm(ctx context.Context, s tool.Step) (tool.Heads, error) {
+	if !r.Confirms(s.Action) {
+		return nil, nil
 	}
-	return func(ctx context.Context, s tool.Step) (tool.Heads, error) {
-		if !slices.Contains(g.confirm, s.Action) {
-			return nil, nil
-		}
-		s.What = names.shown(s.What)
-		content := []string{string(s.Action), s.What}
-		heads := make(tool.Heads, len(s.Branches))
-		for i, branch := range s.Branches {
-			head, err := g.engine.Commits(ctx, branch.Name(), engine.CommitRange{Limit: 1})
-			if err != nil {
-				return nil, err
-			}
-			content = append(content, names.shown(branch.Name()))
-			if len(head) > 0 {
-				heads[i] = head[0].ID
-				content = append(content, heads[i])
-			}
-		}
-		b, err := json.Marshal(content)
+	s.What = r.names.shown(s.What)
+	content := []string{string(s.Action), s.What}
+	heads := make(tool.Heads, len(s.Branches))
+	for i, branch := range s.Branches {
+		head, err := r.g.engine.Commits(ctx, branch.Name(), engine.CommitRange{Limit: 1})
 		if err != nil {
 			return nil, err
 		}
-		bound, err := c(s, sha256.Sum256(b))
-		if !bound || err != nil {
-			return nil, err
+		content = append(content, r.names.shown(branch.Name()))
+		if len(head) > 0 {
+			heads[i] = head[0].ID
+			content = append(content, heads[i])
 		}
-		return heads, nil
 	}
+	b, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := r.confirmer(s, sha256.Sum256(b))
+	if !bound || err != nil {
+		return nil, err
+	}
+	return heads, nil
 }
 
 // SealState returns an opaque text that only a server with the same key can open. Clients can neither

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -25,13 +26,15 @@ type running struct {
 	out    *encoding.Writer
 	record *audit.Watch
 
-	settle func(context.Context, error) error // confirms the role of the server after a write; nil if there is nothing to confirm
-	needs  []tool.Need                        // the permissions that the call needs
-	names  *placing                           // the branches that the names in them stand for
-	grants []tool.Grant                       // the grants on those branches
-	finish func(error)                        // ends the use of the branches; nil before open
-	env    *tool.Env
-	reads  bool // whether the actor may read what the grants name
+	confirmer Confirmer                          // confirms the steps of the call; nil if none needs a confirmation
+	settle    func(context.Context, error) error // confirms the role of the server after a write; nil if there is nothing to confirm
+	needs     []tool.Need                        // the permissions that the call needs
+	names     *placing                           // the branches that the names in them stand for
+	grants    []tool.Grant                       // the grants on those branches
+	finish    func(error)                        // ends the use of the branches; nil before open
+	texts     *textlimit.Use                     // limits the compilation of texts from the call
+	env       *tool.Env
+	reads     bool // whether the actor may read what the grants name
 }
 
 // do works like Do but writes to a given writer, so that the calls of a batch share one
@@ -40,6 +43,7 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	mark := e.Mark()
 	r := &running{g: g, actor: actor, name: name, call: call, out: e}
 	_, r.stored = call.(*queryrun.Call)
+	r.confirmer, _ = ctx.Value(confirmerKey{}).(Confirmer)
 	ctx, r.record = g.record.Begin(ctx, actor, name, call, e)
 	r.settle = g.settler(ctx, call)
 	defer func() {
@@ -71,9 +75,8 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	if err := r.open(ctx); err != nil {
 		return "", err
 	}
-	texts := g.texts.For(textKey(actor))
-	defer texts.Release()
-	r.env.Text = texts.Admit
+	r.texts = g.texts.For(textKey(actor))
+	defer r.texts.Release()
 	out, err := r.run(ctx)
 	if err != nil {
 		return "", err
@@ -114,13 +117,9 @@ func (r *running) open(ctx context.Context) (err error) {
 	r.record.RecordBypass(g.access.Bypassed(r.grants))
 	safe, texted := r.out.Integers()
 	r.env = &tool.Env{
-		SafeIntegers: safe, StringIntegers: texted, MaxBytes: r.out.MaxBytes(),
-		Graph: g.engine, Drafts: names, Actor: access.IDOf(r.actor), Groups: access.GroupsOf(r.actor), AllowedAs: g.access.AllowedAs(r.actor), Protection: g.protection, Owns: g.owns, InGroup: g.access.InGroupAs(r.actor), GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
-		Queries: func() []tool.StoredQuery { return g.SeenQueries(ctx, r.actor) }, RunTool: g.runTool(),
-		MayRead: func() bool { return g.access.MayRead(r.actor, r.grants) },
-		Require: func(grants ...tool.Grant) error { return g.access.Require(r.actor, grants...) },
-		Checks:  g.checks,
-		Confirm: g.confirmer(ctx, names),
+		Server: r, SafeIntegers: safe, StringIntegers: texted, MaxBytes: r.out.MaxBytes(), RunTool: g.runTool(),
+		Graph: g.engine, Drafts: names, Actor: access.IDOf(r.actor), Groups: access.GroupsOf(r.actor), Checks: g.checks,
+		GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
 	}
 	r.reads = g.access.ReadsTargets(r.actor, r.grants)
 	return nil

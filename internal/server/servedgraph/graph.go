@@ -104,10 +104,6 @@ type Graph struct {
 	engine engine.Graph    // the open graph
 	access *access.Control // checks permissions
 
-	// The methods of access with these names, as values, so that a call need not make them.
-	protection func(tool.Branch) *tool.Protection
-	owns       func(owner, actor string) bool
-
 	limits  Limits        // of results over MCP
 	version string        // version of the server
 	outputs bool          // whether tools/list contains the output schemas
@@ -157,7 +153,6 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 		version: c.Version, outputs: c.OutputSchemas, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
-	g.protection, g.owns = g.access.Protection, g.access.Owns
 	if g.texts = c.TextLimit; g.texts == nil {
 		g.texts = textlimit.New(c.Memory, 0)
 	}

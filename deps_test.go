@@ -83,7 +83,7 @@ var imports = []struct {
 	// The wire vocabulary and the REST client depend on no server. They report the errors in a query
 	// text with the type that the language uses for them, and they run generated functions, which take
 	// the types of the engine.
-	{"client", []string{"internal/gq/diag", "internal/clock", "engine", "gq/plan", "gq/value", "server/tool"}},
+	{"client", []string{"internal/gq/diag", "internal/clock", "internal/inprocess", "engine", "gq/plan", "gq/value", "server/tool"}},
 	{"internal/credentials", []string{"internal/gq/diag", "internal/strictyaml"}},
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on

@@ -22,7 +22,7 @@ func (x *exchange) applySchema() error {
 	}
 	k := x.runOptions()
 	return x.answer(&applySchema{uri: x.uri(), ApplySchema: &operations.ApplySchema{
-		Source: b.SchemaSource, Argument: "schema_source", Fixed: x.opts.SchemasFixed,
+		Source: b.SchemaSource, Argument: "schema_source", File: x.file(), Fixed: x.opts.SchemasFixed,
 		Options: engine.SchemaOptions{
 			WriteOptions:  engine.WriteOptions{Branch: b.Branch, IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: b.DryRun},
 			AllowDataLoss: b.AllowDataLoss, Hard: b.Hard,

@@ -17,7 +17,7 @@ func (x *exchange) runQuery() error {
 		return err
 	}
 	call := &operations.AdHoc{
-		Source: b.Query, Name: b.Name, Params: o.Raw("params"), Branch: b.Branch,
+		Source: b.Query, File: x.file(), Name: b.Name, Params: o.Raw("params"), Branch: b.Branch,
 		Options: queryrun.Options{Snapshot: b.Snapshot, PageToken: b.PageToken},
 	}
 	oneTarget(o)
@@ -35,7 +35,7 @@ func (x *exchange) runMutate() error {
 		return err
 	}
 	call := adHoc(o, b.Query, b.QuerySource, b.Name, b.QueryName)
-	call.Branch, call.Write, call.Options = b.Branch, true, x.runOptions()
+	call.File, call.Branch, call.Write, call.Options = x.file(), b.Branch, true, x.runOptions()
 	call.Options.DryRun = b.DryRun
 	if err := o.Done(); err != nil {
 		return err

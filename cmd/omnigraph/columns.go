@@ -10,10 +10,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
-	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
 // writeColumns writes the rows of a read to standard output, as an Arrow IPC stream or as a Parquet
@@ -41,35 +40,16 @@ func (f *formatFlags) writeColumns(ctx context.Context, cmd *cobra.Command, read
 	return err
 }
 
-// arrowTo returns the options of a read that writes an Arrow stream.
-func arrowTo(w io.Writer, rows int) encoding.Options {
-	return encoding.Options{MaxRows: rows, Arrow: func(string) io.Writer { return w }}
-}
-
-// QueryArrow implements [source].
-func (l *local) QueryArrow(ctx context.Context, s *statement, w io.Writer) error {
-	call := s.adHoc(false, s.at.Branch, queryrun.Options{Snapshot: s.at.Commit})
-	_, err := l.served.Do(ctx, l.actor, "query", call, arrowTo(w, s.rows))
-	return s.choiceError(false, err)
-}
-
-// InvokeArrow implements [source].
-func (l *local) InvokeArrow(ctx context.Context, s *statement, w io.Writer) error {
-	in := servedgraph.Invocation{Params: s.params, Branch: s.at.Branch, Options: queryrun.Options{Snapshot: s.at.Commit}, ExpectMutation: new(false)}
-	_, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, arrowTo(w, s.rows))
-	return err
-}
-
 // QueryArrow implements [source].
 func (r *remote) QueryArrow(ctx context.Context, s *statement, w io.Writer) error {
-	if err := s.check(false); err != nil {
+	if err := r.check(s, false); err != nil {
 		return err
 	}
-	stream, err := answered(r.graph.QueryArrow(ctx, client.QueryBody{
+	stream, err := answered(r.graph.QueryArrow(inprocess.WithFile(ctx, s.file), client.QueryBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
 	}))
 	if err != nil {
-		return withFileName(err, s.file, s.text)
+		return s.runError(false, err)
 	}
 	return copied(w, stream)
 }

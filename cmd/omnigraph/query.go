@@ -14,10 +14,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
-	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 )
 
 // statementFlags are the flags of a verb that runs a query.
@@ -254,67 +251,25 @@ and parquet are for reads.`,
 }
 
 // Query implements [source].
-func (l *local) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
-	call := s.adHoc(false, s.at.Branch, queryrun.Options{Snapshot: s.at.Commit})
-	answer, err := l.served.Do(ctx, l.actor, "query", call, encoding.Options{MaxRows: s.rows})
-	if err != nil {
-		return nil, s.choiceError(false, err)
-	}
-	a := &client.ReadAnswer{}
-	return a, json.Unmarshal(answer.JSON, a)
-}
-
-// Mutate implements [source].
-func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
-	a := &client.MutationAnswer{}
-	return a, s.choiceError(true, l.call(ctx, "mutate", s.adHoc(true, opts.Branch, runOptions(opts)), a))
-}
-
-// Queries implements [source].
-func (l *local) Queries(ctx context.Context) ([]client.QueryEntry, error) {
-	queries, err := l.served.Queries(ctx, l.actor)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]client.QueryEntry, len(queries))
-	for i, q := range queries {
-		list[i] = operations.StoredQuery(q)
-	}
-	return list, nil
-}
-
-// Invoke implements [source].
-func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
-	in := servedgraph.Invocation{Params: s.params, Branch: s.at.Branch, Options: runOptions(opts)}
-	in.Options.Snapshot = s.at.Commit
-	answer, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, encoding.Options{MaxRows: s.rows})
-	if err != nil {
-		return nil, err
-	}
-	a := &client.InvokeAnswer{}
-	return a, json.Unmarshal(answer.JSON, a)
-}
-
-// Query implements [source].
 func (r *remote) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
-	if err := s.check(false); err != nil {
+	if err := r.check(s, false); err != nil {
 		return nil, err
 	}
-	a, err := answered(r.graph.QueryAll(ctx, client.QueryBody{
+	a, err := answered(r.graph.QueryAll(inprocess.WithFile(ctx, s.file), client.QueryBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
 	}))
-	return a, withFileName(err, s.file, s.text)
+	return a, s.runError(false, err)
 }
 
 // Mutate implements [source].
 func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
-	if err := s.check(true); err != nil {
+	if err := r.check(s, true); err != nil {
 		return nil, err
 	}
-	a, err := answered(r.graph.Mutate(ctx, client.MutateBody{
+	a, err := answered(r.graph.Mutate(inprocess.WithFile(ctx, s.file), client.MutateBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: opts.Branch, DryRun: opts.DryRun,
 	}, writeOptions(opts)...))
-	return a, withFileName(err, s.file, s.text)
+	return a, s.runError(true, err)
 }
 
 // Queries implements [source].

@@ -19,6 +19,7 @@ import (
 type remote struct {
 	client *client.Client // sends the requests
 	graph  *client.Graph  // the graph on the server
+	here   bool           // the server is in this process
 }
 
 // minAnnounced is the shortest wait for the server that the command announces to the user.
@@ -37,6 +38,15 @@ func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
 		return nil, err
 	}
 	return &remote{client: c, graph: c.Graph(e.graph)}, nil
+}
+
+// check checks a statement before the request. The choice of the query is checked only for a server, whose message
+// would name tools; for a store, the faults of the text come first, see [statement.runError].
+func (r *remote) check(s *statement, write bool) error {
+	if err := s.encodable(); err != nil || r.here {
+		return err
+	}
+	return s.check(write)
 }
 
 // Close implements [source].

@@ -209,7 +209,7 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	return &local{Graph: g, served: served, actor: e.localActor()}, nil
+	return newLocal(g, served, e.localActor())
 }
 
 // noTimeLimit is the time limit of a command on a local graph: in effect, none.

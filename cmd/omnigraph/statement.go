@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -60,8 +60,17 @@ func (s *statement) choose(queries []candidate, write bool) (int, error) {
 	return chosen, nil
 }
 
-// check selects the query before a request is sent, so that the message about a wrong selection
-// names the command's flags and verbs. If the text has faults, check leaves them to the server.
+// encodable reports bytes that are not UTF-8, because the JSON of a request cannot contain them.
+func (s *statement) encodable() error {
+	if utf8.ValidString(s.text) {
+		return nil
+	}
+	_, found := syntax.ParseQueries(s.file, s.text)
+	return &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{s.file: s.text}}
+}
+
+// check selects the query, so that the message about a wrong selection names the command's flags and verbs. If the
+// text has faults, check leaves them to the graph.
 func (s *statement) check(write bool) error {
 	parsed, found := syntax.ParseQueries(s.file, s.text)
 	if found.HasErrors() {
@@ -76,19 +85,14 @@ func (s *statement) check(write bool) error {
 	return err
 }
 
-// adHoc returns the statement as the operation that servers run for it.
-func (s *statement) adHoc(write bool, branch string, opts queryrun.Options) *operations.AdHoc {
-	return &operations.AdHoc{Source: s.text, File: s.file, Name: s.name, Params: s.params, Branch: branch, Write: write, Options: opts}
-}
-
-// choiceError converts err, the error of running the statement. If the wrong query was selected,
-// the message names the command's flags and verbs.
-func (s *statement) choiceError(write bool, err error) error {
+// runError converts err, the error of running the statement. If the wrong query of a text was selected on a store, the
+// message names the command's flags and verbs. The faults that a server found in the text get the name of its file.
+func (s *statement) runError(write bool, err error) error {
 	var a *tool.ArgumentError
 	if errors.As(err, &a) && (a.Path == "query" || a.Path == "name") {
 		return cmp.Or(s.check(write), err)
 	}
-	return err
+	return withFileName(err, s.file, s.text)
 }
 
 // parameters returns the parameters as a member of a request body, or nil if there are none.

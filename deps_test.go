@@ -83,7 +83,7 @@ var imports = []struct {
 	// The wire vocabulary and the REST client depend on no server. They report the errors in a query
 	// text with the type that the language uses for them, and they run generated functions, which take
 	// the types of the engine.
-	{"client", []string{"internal/gq/diag", "internal/clock", "engine", "gq/plan", "gq/value", "server/tool"}},
+	{"client", []string{"internal/gq/diag", "internal/clock", "internal/inprocess", "engine", "gq/plan", "gq/value", "server/tool"}},
 	{"internal/credentials", []string{"internal/gq/diag", "internal/strictyaml"}},
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
@@ -112,7 +112,7 @@ var imports = []struct {
 	{"internal/server/mcp", []string{"engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/metatools", "internal/server/queryrun", "internal/server/internal/envelope", "internal/server/servedgraph", "internal/server/skill", "internal/server/internal/textlimit", "server/tool", "internal/server/wireerror", "client"}},
 	{"internal/server/internal/envelope", []string{"internal/server/encoding", "internal/server/wireerror", "client"}}, // the HTTP status of each fault
 	{"internal/server/rest/resttest", []string{"internal/server/rest"}},                                                // for tests only
-	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/clock", "internal/gq/**", "internal/parquet", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/internal/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
+	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/clock", "internal/gq/**", "internal/inprocess", "internal/parquet", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/internal/envelope", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/internal/admission", []string{"internal/server/access", "internal/server/internal/envelope", "internal/server/wireerror", "client"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/internal/audit", "internal/server/internal/requestinfo", "internal/server/internal/logsample", "internal/server/wireerror"}},
 	{"internal/strictyaml", []string{"internal/gq/diag"}},
@@ -133,7 +133,7 @@ var imports = []struct {
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/buildversion", "internal/collection", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/collection", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/foreign", nil},
 	{"test/outside", nil},

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 )
 
 // Client sends requests to one server. It is safe for concurrent use.
@@ -23,6 +25,10 @@ type Client struct {
 	tries     uint                                // maximum number of attempts of one request
 	patience  time.Duration                       // limit of all attempts and waits of one request together
 	notify    func(err error, wait time.Duration) // called before each wait for the next attempt; nil for none
+
+	// inProcess is true if the server is a handler in this process. There is then no connection that can break, so
+	// that the client sends each request once, without an idempotency key of its own, and reads answers of any size.
+	inProcess bool
 }
 
 // Graph is one graph of a server. It is safe for concurrent use.
@@ -120,6 +126,7 @@ func New(baseURL string, options ...Option) (*Client, error) {
 			c.http.Transport = t.Clone()
 		}
 	}
+	_, c.inProcess = c.http.Transport.(*inprocess.Transport)
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 )
 
 // ExportBody is the body of an export.
@@ -29,7 +31,11 @@ type Stream struct {
 // Read implements [io.Reader].
 func (s *Stream) Read(p []byte) (int, error) {
 	n, err := s.body.Read(p)
-	if err != nil && err != io.EOF {
+	var failed *inprocess.Error
+	switch {
+	case errors.As(err, &failed):
+		err = failed.Err
+	case err != nil && err != io.EOF:
 		err = fmt.Errorf("%s ended early and is incomplete: %w", s.what, err)
 	}
 	return n, err

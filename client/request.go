@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 )
 
 // request is a request to a server.
@@ -140,6 +141,11 @@ func (c *Client) read(ctx context.Context, q *request) ([]byte, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
+	if c.inProcess {
+		b := bytes.NewBuffer(make([]byte, 0, max(resp.ContentLength, 0)+bytes.MinRead)) // with the room that ReadFrom wants at the end
+		_, err := b.ReadFrom(resp.Body)
+		return b.Bytes(), err
+	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
@@ -155,7 +161,7 @@ func (c *Client) read(ctx context.Context, q *request) ([]byte, error) {
 // the request.
 func (c *Client) open(ctx context.Context, q *request) (*http.Response, error) {
 	attempt := func() (*http.Response, error) { return c.attempt(ctx, q) }
-	if !q.repeats {
+	if !q.repeats || c.inProcess {
 		return attempt()
 	}
 	return retry(ctx, c, attempt)
@@ -185,6 +191,10 @@ func (c *Client) unanswered(err error) error {
 	var asked *url.Error
 	if errors.As(err, &asked) {
 		err = asked.Err
+	}
+	var failed *inprocess.Error
+	if errors.As(err, &failed) {
+		return failed.Err
 	}
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
@@ -218,6 +228,9 @@ func (c *Client) request(ctx context.Context, q *request) (*http.Request, error)
 	if q.body != nil {
 		req.ContentLength = q.size
 		req.Header.Set("Content-Type", q.media)
+	}
+	if q.ownKey && c.inProcess {
+		req.Header.Del("Idempotency-Key")
 	}
 	if q.size > maxEager {
 		// The server may then refuse the request before the body is sent.

@@ -3,17 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/outfile"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -32,9 +31,9 @@ func newBlob() *cobra.Command {
 output. If the command fails, it leaves no partial file.`,
 		Example: "  omnigraph blob --store data/files --type File --id report --property content --out report.pdf\n" +
 			"  omnigraph blob --server http://127.0.0.1:8080 --graph files --type File --id report --property content > report.pdf",
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if err := required(cmd, "type", "id", "property"); err != nil {
+			if err := usage.Required(cmd, "type", "id", "property"); err != nil {
 				return err
 			}
 			switch entity {
@@ -43,7 +42,7 @@ output. If the command fails, it leaves no partial file.`,
 			case plan.Edge.String():
 				p.Entity = plan.Edge
 			default:
-				return usageError{fmt.Errorf("--entity is %q; it must be node or edge", entity)}
+				return usage.Errorf("--entity is %q; it must be node or edge", entity)
 			}
 			ctx, done := e.within(cmd)
 			defer func() { err = done(err) }()
@@ -55,7 +54,7 @@ output. If the command fails, it leaves no partial file.`,
 			if err = errors.Join(err, s.Close()); err != nil {
 				return err
 			}
-			return writeFile(cmd, out, func(w io.Writer) error {
+			return outfile.Write(cmd, out, func(w io.Writer) error {
 				_, err := w.Write(b)
 				return err
 			})
@@ -73,18 +72,9 @@ output. If the command fails, it leaves no partial file.`,
 	return cmd
 }
 
-// Blob implements [source].
-func (l *local) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) (b []byte, err error) {
-	_, err = l.served.Do(ctx, l.actor, "blob", &operations.Look{Branch: tool.BranchName(at.Branch), Commit: at.Commit, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
-		b, err = p.Read(ctx, env.Graph, engine.Target{Commit: c.ID})
-		return nil, err
-	}}, encoding.Options{})
-	return b, err
-}
-
-// Blob implements [source].
-func (r *remote) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error) {
-	stream, err := answered(r.graph.Blob(ctx, client.BlobPlace{Entity: p.Entity.String(), Type: p.Type, ID: p.ID, Property: p.Property}, readOptions(at)...))
+// Blob returns the bytes of a Blob.
+func (src *source) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error) {
+	stream, err := src.graph.Blob(ctx, client.BlobPlace{Entity: p.Entity.String(), Type: p.Type, ID: p.ID, Property: p.Property}, readOptions(at)...)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -20,7 +18,7 @@ func init() { graphVerbs = append(graphVerbs, newBranch, newMerge) }
 
 // newBranch makes the command omnigraph branch.
 func newBranch() *cobra.Command {
-	return group("branch", "List, create and delete branches", newBranchList(), newBranchCreate(), newBranchDelete())
+	return usage.Group("branch", "List, create and delete branches", newBranchList(), newBranchCreate(), newBranchDelete())
 }
 
 // newBranchList makes the command omnigraph branch list.
@@ -34,9 +32,9 @@ func newBranchList() *cobra.Command {
 For a draft, the list shows the owner, the name that the owner gave it, the state, and when it
 expires. The state is open, or proposed if an open proposal needs the draft.`,
 		Example: "  omnigraph branch list --store data/people",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				list, err := s.Branches(ctx)
 				if err != nil {
 					return nil, err
@@ -79,10 +77,10 @@ func newBranchCreate() *cobra.Command {
 		Use:     "create (--store DIR | --server URL --graph ID) NAME",
 		Short:   "Create a branch from the head of a branch, or from a commit",
 		Example: "  omnigraph branch create --store data/people try\n  omnigraph branch create --store data/people again --from feature",
-		Args:    exactly("NAME"),
+		Args:    usage.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				b, err := s.CreateBranch(ctx, args[0], from)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				b, err := s.graph.CreateBranch(ctx, client.BranchBody{Name: args[0], From: from.Branch, FromCommit: from.Commit})
 				if err != nil {
 					return nil, err
 				}
@@ -103,10 +101,10 @@ func newBranchDelete() *cobra.Command {
 		Use:     "delete (--store DIR | --server URL --graph ID) NAME",
 		Short:   "Delete a branch; other branches keep the data that they share with it",
 		Example: "  omnigraph branch delete --store data/people feature",
-		Args:    exactly("NAME"),
+		Args:    usage.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				if err := s.DeleteBranch(ctx, args[0]); err != nil {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				if _, err := s.graph.DeleteBranch(ctx, args[0]); err != nil {
 					return nil, err
 				}
 				return single(map[string]any{"name": args[0], "deleted": true}, "", "name", "deleted"), nil
@@ -136,12 +134,12 @@ afterwards: the answer then gives the reason, and the exit code is 1.`,
 		Example: "  omnigraph merge --store data/people feature --into main --dry-run\n" +
 			"  omnigraph merge --store data/people feature --into main --delete-branch\n" +
 			"  omnigraph merge --server http://127.0.0.1:8080 --graph people feature --into main",
-		Args: exactly("SOURCE"),
+		Args: usage.Exactly("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "into"); err != nil {
+			if err := usage.Required(cmd, "into"); err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				res, err := s.Merge(ctx, args[0], into, remove, engine.MergeOptions{IfCommit: w.ifCommit, IdempotencyKey: w.key, DryRun: w.dryRun})
 				var conflicts *conflicted
 				switch {
@@ -197,76 +195,31 @@ func (e *conflicted) report() *report {
 	return r
 }
 
-// conflictsOf converts the conflicts of a merge in a local store.
-func conflictsOf(e *engine.MergeConflicts) *conflicted {
-	c := &conflicted{n: len(e.Conflicts), list: make([]client.MergeConflict, len(e.Conflicts))}
-	for i, f := range e.Conflicts {
-		c.list[i] = client.MergeConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Edges: f.Edges}
-	}
-	return c
-}
-
-// Branches implements [source].
-func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err error) {
-	err = l.call(ctx, "list_branches", &operations.ListBranches{Answer: func(branches []operations.ListedBranch, _ string) any {
-		heads := make([]client.BranchHead, len(branches))
-		for i, b := range branches {
-			heads[i] = operations.BranchHead(b)
+// mergeError converts the error of a merge to a *conflicted if there are conflicts.
+func mergeError(err error) error {
+	var here *engine.MergeConflicts // in a store
+	var refused *client.Error       // by a server
+	switch {
+	case errors.As(err, &here):
+		c := &conflicted{n: len(here.Conflicts), list: make([]client.MergeConflict, len(here.Conflicts))}
+		for i, f := range here.Conflicts {
+			c.list[i] = client.MergeConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Edges: f.Edges}
 		}
-		return heads
-	}}, &list)
-	return list, err
-}
-
-// CreateBranch implements [source].
-func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
-	made := &operations.BranchCreateResult{}
-	err := l.call(ctx, "create_branch", &operations.CreateBranch{Name: tool.BranchName(name), From: tool.BranchName(from.Branch), Commit: from.Commit}, made)
-	return made.OverREST(), err
-}
-
-// DeleteBranch implements [source].
-func (l *local) DeleteBranch(ctx context.Context, name string) error {
-	return l.call(ctx, "delete_branch", &operations.DeleteBranch{Name: tool.BranchName(name)}, &struct{}{})
-}
-
-// Merge implements [source].
-func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
-	m := &operations.MergeAndDelete{Delete: remove, MergeBranches: operations.MergeBranches{Source: tool.BranchName(from), Target: tool.BranchName(into), Options: opts}}
-	a, err := m.Do(func(operation string, call tool.Call) error {
-		_, err := l.served.Do(ctx, l.actor, operation, call, encoding.Options{})
-		return err
-	}, error.Error)
-	var conflicts *engine.MergeConflicts
-	if errors.As(err, &conflicts) {
-		return nil, conflictsOf(conflicts)
+		return c
+	case errors.As(err, &refused) && len(refused.MergeConflicts) > 0:
+		return &conflicted{n: max(refused.MergeConflictCount, len(refused.MergeConflicts)), list: refused.MergeConflicts}
 	}
-	return a, err
-}
-
-// Branches implements [source].
-func (r *remote) Branches(ctx context.Context) ([]client.BranchHead, error) {
-	return answered(collectPages(r.graph.AllBranches(ctx)))
-}
-
-// CreateBranch implements [source].
-func (r *remote) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
-	return answered(r.graph.CreateBranch(ctx, client.BranchBody{Name: name, From: from.Branch, FromCommit: from.Commit}))
-}
-
-// DeleteBranch implements [source].
-func (r *remote) DeleteBranch(ctx context.Context, name string) error {
-	_, err := answered(r.graph.DeleteBranch(ctx, name))
 	return err
 }
 
-// Merge implements [source].
-func (r *remote) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
+// Branches lists all branches.
+func (src *source) Branches(ctx context.Context) ([]client.BranchHead, error) {
+	return collectPages(src.graph.AllBranches(ctx))
+}
+
+// Merge merges a branch, and then deletes it if `remove` is true. If there are conflicts, the error is a *conflicted.
+func (src *source) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
 	body := client.MergeBody{Source: from, Target: into, DeleteBranch: remove, DryRun: opts.DryRun}
-	a, err := answered(r.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...))
-	var refused *client.Error
-	if errors.As(err, &refused) && len(refused.MergeConflicts) > 0 {
-		return nil, &conflicted{n: max(refused.MergeConflictCount, len(refused.MergeConflicts)), list: refused.MergeConflicts}
-	}
-	return a, err
+	a, err := src.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...)
+	return a, mergeError(err)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -27,10 +26,10 @@ func newCheck() *cobra.Command {
 @must_be_empty; it passes if the query returns no row. The exit code is 0 if all checks passed, and 1
 if a check failed or did not finish.`,
 		Example: "  omnigraph check --store data/people --branch feature\n  omnigraph check --server http://127.0.0.1:8080 --graph code --format json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				a, err := s.Checks(ctx, branch)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				a, err := s.graph.Checks(ctx, branch)
 				if err != nil {
 					return nil, err
 				}
@@ -81,18 +80,4 @@ func checkNotes(all []client.CheckResult) (notes []string, bad int) {
 		bad++
 	}
 	return notes, bad
-}
-
-// Checks implements [source].
-func (l *local) Checks(ctx context.Context, branch string) (*client.ChecksAnswer, error) {
-	a := &client.ChecksAnswer{}
-	if err := l.call(ctx, "run_checks", operations.RunChecks(tool.BranchName(branch)), a); err != nil {
-		return nil, err
-	}
-	return a, nil
-}
-
-// Checks implements [source].
-func (r *remote) Checks(ctx context.Context, branch string) (*client.ChecksAnswer, error) {
-	return answered(r.graph.Checks(ctx, branch))
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server"
@@ -21,7 +23,7 @@ storage with the credentials in the environment. It does not check a policy.`
 
 // newCluster makes the command omnigraph cluster.
 func newCluster() *cobra.Command {
-	return group("cluster", "Check a cluster.yaml, and apply it to its storage", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus(), newClusterMove())
+	return usage.Group("cluster", "Check a cluster.yaml, and apply it to its storage", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus(), newClusterMove())
 }
 
 // clusterFlags are the flags that select a cluster and the output format.
@@ -53,7 +55,7 @@ func (f *clusterFlags) read(cmd *cobra.Command) (*cluster.Config, error) {
 func (f *clusterFlags) compile(cmd *cobra.Command) (*cluster.Config, *reconcile.Sources, error) {
 	cfg, err := f.read(cmd)
 	if err != nil {
-		return nil, nil, printFaults(cmd, err)
+		return nil, nil, terminal.PrintFaults(cmd, err)
 	}
 	s, found, err := reconcile.Compile(cfg)
 	if err != nil {
@@ -89,5 +91,5 @@ func showFaults(cmd *cobra.Command, list diag.List) {
 			texts[d.Span.File] = string(b)
 		}
 	}
-	_ = diag.Render(cmd.ErrOrStderr(), list, texts, isTerminal(cmd.ErrOrStderr()))
+	_ = diag.Render(cmd.ErrOrStderr(), list, texts, terminal.Is(cmd.ErrOrStderr()))
 }

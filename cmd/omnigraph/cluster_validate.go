@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
@@ -21,7 +24,7 @@ func newClusterValidate() *cobra.Command {
 error with its position. The command does not read the storage folder. gq generate accepts
 all sources that this command accepts. With --format json the report lists the errors.`,
 		Example: "  omnigraph cluster validate\n  omnigraph cluster validate --cluster . --format json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.validate(cmd) },
 	}
 	f.flags(cmd)
@@ -47,7 +50,7 @@ func (f *clusterFlags) validate(cmd *cobra.Command) error {
 		s, found, err = reconcile.Compile(cfg)
 	}
 	if err == nil && !found.HasErrors() {
-		more, buildErr := packageFaults(cfg)
+		more, buildErr := stored.PackageFaults(cfg)
 		if found = append(found, more...); more.HasErrors() {
 			s = nil
 		}
@@ -75,7 +78,7 @@ func (f *clusterFlags) validate(cmd *cobra.Command) error {
 		return f.print(cmd, r)
 	}
 	err = fmt.Errorf("%s and the files that it names have %s", filepath.Join(f.dir, "cluster.yaml"), plural(int64(doc.Errors), "error"))
-	if asJSON := f.asJSON || f.name == "json" || f.name == "" && !isTerminal(cmd.OutOrStdout()); asJSON {
+	if asJSON := f.asJSON || f.name == "json" || f.name == "" && !terminal.Is(cmd.OutOrStdout()); asJSON {
 		return errors.Join(f.print(cmd, r), err)
 	}
 	return err // the other formats have no place for faults

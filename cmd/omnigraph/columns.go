@@ -2,27 +2,24 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
-	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // writeColumns writes the rows of a read to standard output, as an Arrow IPC stream or as a Parquet
 // file. The function `read` writes the Arrow stream.
 func (f *formatFlags) writeColumns(ctx context.Context, cmd *cobra.Command, read func(w io.Writer) error) error {
 	out := cmd.OutOrStdout()
-	if isTerminal(out) {
-		return usageError{fmt.Errorf("--format %s is binary; redirect the output to a file", f.name)}
+	if terminal.Is(out) {
+		return usage.Errorf("--format %s is binary; redirect the output to a file", f.name)
 	}
 	if f.name == formatArrow {
 		return read(out)
@@ -42,44 +39,25 @@ func (f *formatFlags) writeColumns(ctx context.Context, cmd *cobra.Command, read
 	return err
 }
 
-// arrowTo returns the options of a read that writes an Arrow stream.
-func arrowTo(w io.Writer, rows int) encoding.Options {
-	return encoding.Options{MaxRows: rows, Arrow: func(string) io.Writer { return w }}
-}
-
-// QueryArrow implements [source].
-func (l *local) QueryArrow(ctx context.Context, s *statement, w io.Writer) error {
-	call := s.adHoc(false, s.at.Branch, queryrun.Options{Snapshot: s.at.Commit})
-	_, err := l.served.Do(ctx, l.actor, "query", call, arrowTo(w, s.rows))
-	return s.choiceError(false, err)
-}
-
-// InvokeArrow implements [source].
-func (l *local) InvokeArrow(ctx context.Context, s *statement, w io.Writer) error {
-	in := servedgraph.Invocation{Params: s.params, Branch: tool.BranchName(s.at.Branch), Options: queryrun.Options{Snapshot: s.at.Commit}, ExpectMutation: new(false)}
-	_, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, arrowTo(w, s.rows))
-	return err
-}
-
-// QueryArrow implements [source].
-func (r *remote) QueryArrow(ctx context.Context, s *statement, w io.Writer) error {
-	if err := s.check(false); err != nil {
+// QueryArrow runs a read and writes its rows as an Arrow IPC stream.
+func (src *source) QueryArrow(ctx context.Context, s *statement, w io.Writer) error {
+	if err := src.check(s, false); err != nil {
 		return err
 	}
-	stream, err := answered(r.graph.QueryArrow(ctx, client.QueryBody{
+	stream, err := src.graph.QueryArrow(inprocess.WithFile(ctx, s.file), client.QueryBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
-	}))
+	})
 	if err != nil {
-		return withFileName(err, s.file, s.text)
+		return s.runError(false, err)
 	}
 	return copied(w, stream)
 }
 
-// InvokeArrow implements [source].
-func (r *remote) InvokeArrow(ctx context.Context, s *statement, w io.Writer) error {
-	stream, err := answered(r.graph.InvokeArrow(ctx, s.name, client.InvokeBody{
+// InvokeArrow runs a stored read and writes its rows as an Arrow IPC stream.
+func (src *source) InvokeArrow(ctx context.Context, s *statement, w io.Writer) error {
+	stream, err := src.graph.InvokeArrow(ctx, s.name, client.InvokeBody{
 		Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
-	}))
+	})
 	if err != nil {
 		return err
 	}
@@ -91,27 +69,4 @@ func copied(w io.Writer, stream *client.Stream) error {
 	defer stream.Close()
 	_, err := io.Copy(w, stream)
 	return err
-}
-
-// arrow writes the entities of one type as an Arrow IPC stream, as a server does, and returns their commit.
-func (e *export) arrow(ctx context.Context, g engine.Graph) (engine.Commit, error) {
-	snap, err := g.Snapshot(ctx, e.at)
-	if err != nil {
-		return engine.Commit{}, err
-	}
-	at := engine.Target{Branch: e.at.Branch, Commit: snap.Commit.ID}
-	schema, err := g.Schema(ctx, at)
-	if err != nil {
-		return engine.Commit{}, err
-	}
-	table, err := parquet.NewTable(schema.Catalog, e.types)
-	if err != nil {
-		return engine.Commit{}, err
-	}
-	s := encoding.NewArrowStream(func() io.Writer { return e.w }, table.Schema(), client.ArrowCommit, snap.Commit.ID, client.ArrowType, table.Name())
-	defer s.Close()
-	if err := table.Export(ctx, g, at, s.Write); err != nil {
-		return engine.Commit{}, err
-	}
-	return snap.Commit, s.End(client.ArrowTruncated, "false")
 }

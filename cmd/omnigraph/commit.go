@@ -8,9 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -18,7 +17,7 @@ func init() { graphVerbs = append(graphVerbs, newSnapshot, newCommit) }
 
 // newCommit makes the command omnigraph commit.
 func newCommit() *cobra.Command {
-	return group("commit", "List and show commits", newCommitList(), newCommitShow())
+	return usage.Group("commit", "List and show commits", newCommitList(), newCommitShow())
 }
 
 // newCommitList makes the command omnigraph commit list.
@@ -30,12 +29,12 @@ func newCommitList() *cobra.Command {
 		Use:     "list (--store DIR | --server URL --graph ID)",
 		Short:   "List the commits of a branch, newest first",
 		Example: "  omnigraph commit list --store data/people\n  omnigraph commit list --store data/people --branch feature --limit 10 --format csv",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.Limit < 0 {
-				return usageError{fmt.Errorf("--limit is %d; it must be 1 or more", r.Limit)}
+				return usage.Errorf("--limit is %d; it must be 1 or more", r.Limit)
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				list, err := s.Commits(ctx, branch, r)
 				if err != nil {
 					return nil, err
@@ -61,10 +60,10 @@ func newCommitShow() *cobra.Command {
 		Use:     "show (--store DIR | --server URL --graph ID) COMMIT",
 		Short:   "Show a commit",
 		Example: "  omnigraph commit show --store data/people $HEAD",
-		Args:    exactly("COMMIT"),
+		Args:    usage.Exactly("COMMIT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				c, err := s.Commit(ctx, args[0])
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				c, err := s.graph.Commit(ctx, args[0])
 				if err != nil {
 					return nil, err
 				}
@@ -84,10 +83,10 @@ func newSnapshot() *cobra.Command {
 		Use:     "snapshot (--store DIR | --server URL --graph ID)",
 		Short:   "Show the head of a branch, and count its entities by type",
 		Example: "  omnigraph snapshot --store data/people\n  omnigraph snapshot --store data/people --branch feature --json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				snap, err := s.Snapshot(ctx, at)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				snap, err := s.graph.Snapshot(ctx, readOptions(at)...)
 				if err != nil {
 					return nil, err
 				}
@@ -109,47 +108,7 @@ func newSnapshot() *cobra.Command {
 	return cmd
 }
 
-// Snapshot implements [source].
-func (l *local) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
-	a := &client.SnapshotAnswer{}
-	return a, l.call(ctx, "snapshot", operations.LookSnapshot(tool.BranchName(at.Branch), at.Commit), a)
-}
-
-// Commits asks for as many pages as needed, like the iterators of package client.
-func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange) (list []client.CommitAnswer, err error) {
-	for most := r.Limit; ; {
-		if most > 0 {
-			r.Limit = most - len(list)
-		}
-		page := client.CommitList{}
-		if err := l.call(ctx, "list_commits", operations.LookCommits(tool.BranchName(branch), r, "", operations.CommitList), &page); err != nil {
-			return nil, err
-		}
-		list = append(list, page.Commits...)
-		if page.NextBefore == nil || most > 0 && len(list) >= most {
-			return list, nil
-		}
-		r.Before = *page.NextBefore
-	}
-}
-
-// Commit implements [source].
-func (l *local) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {
-	a := &client.CommitAnswer{}
-	return a, l.call(ctx, "get_commit", operations.LookCommit("", id), a)
-}
-
-// Snapshot implements [source].
-func (r *remote) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
-	return answered(r.graph.Snapshot(ctx, readOptions(at)...))
-}
-
-// Commits implements [source].
-func (r *remote) Commits(ctx context.Context, branch string, c engine.CommitRange) ([]client.CommitAnswer, error) {
-	return answered(collectPages(r.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit})))
-}
-
-// Commit implements [source].
-func (r *remote) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {
-	return answered(r.graph.Commit(ctx, id))
+// Commits lists the commits of a branch.
+func (src *source) Commits(ctx context.Context, branch string, c engine.CommitRange) ([]client.CommitAnswer, error) {
+	return collectPages(src.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit}))
 }

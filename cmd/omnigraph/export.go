@@ -3,22 +3,21 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/outfile"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // exportFormats are the formats of an export.
@@ -75,21 +74,21 @@ partial file or folder.
 
 The command prints the commit on standard error.`,
 		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people\n  omnigraph export --store data/people --type Person --format arrow --out persons.arrows",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			switch {
 			case !slices.Contains(exportFormats, ex.format):
-				return usageError{fmt.Errorf("--format is %q; it must be ndjson, parquet or arrow", ex.format)}
+				return usage.Errorf("--format is %q; it must be ndjson, parquet or arrow", ex.format)
 			case ex.format == "parquet" && out == "-":
-				return usageError{fmt.Errorf("--out is missing; name the folder to create for the parquet files")}
+				return usage.Errorf("--out is missing; name the folder to create for the parquet files")
 			case ex.format != "parquet" && cmd.Flags().Changed("part-rows"):
-				return usageError{fmt.Errorf("--part-rows is for --format parquet; remove it, or choose that format")}
+				return usage.Errorf("--part-rows is for --format parquet; remove it, or choose that format")
 			case ex.format == formatArrow && len(ex.types) != 1:
-				return usageError{fmt.Errorf("--format arrow writes one table; name one type with --type, or choose parquet")}
-			case ex.format == formatArrow && out == "-" && isTerminal(cmd.OutOrStdout()):
-				return usageError{fmt.Errorf("--format arrow is binary; name a file with --out")}
+				return usage.Errorf("--format arrow writes one table; name one type with --type, or choose parquet")
+			case ex.format == formatArrow && out == "-" && terminal.Is(cmd.OutOrStdout()):
+				return usage.Errorf("--format arrow is binary; name a file with --out")
 			case ex.rows < 1:
-				return usageError{fmt.Errorf("--part-rows is %d; it must be at least 1", ex.rows)}
+				return usage.Errorf("--part-rows is %d; it must be at least 1", ex.rows)
 			}
 			ctx, done := e.within(cmd)
 			defer func() { err = done(err) }()
@@ -104,14 +103,15 @@ The command prints the commit on standard error.`,
 			}()
 			var commit string
 			if ex.format == "parquet" {
-				err = writeFolder(out, func(dir string) (err error) {
+				err = outfile.WriteFolder(out, func(dir string) (err error) {
 					ex.dir = dir
 					commit, err = s.Export(ctx, &ex)
 					return err
 				})
 			} else {
-				err = writeFile(cmd, out, func(w io.Writer) (err error) {
-					buffered := bufio.NewWriterSize(w, 1<<20)
+				err = outfile.Write(cmd, out, func(w io.Writer) (err error) {
+					// The struct hides the method ReadFrom of a file, which would write each small part at once.
+					buffered := bufio.NewWriterSize(struct{ io.Writer }{w}, 1<<20)
 					ex.w = buffered
 					if commit, err = s.Export(ctx, &ex); err != nil {
 						return err
@@ -119,10 +119,11 @@ The command prints the commit on standard error.`,
 					return buffered.Flush()
 				})
 			}
-			if err == nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "commit %s\n", commit)
+			if err != nil {
+				return exportError(err)
 			}
-			return err
+			fmt.Fprintf(cmd.ErrOrStderr(), "commit %s\n", commit)
+			return nil
 		},
 	}
 	e.flags(cmd)
@@ -136,122 +137,29 @@ The command prints the commit on standard error.`,
 	return cmd
 }
 
-// writeFile writes to a file, or to standard output for "-". It replaces a regular file atomically
-// and keeps the file's permissions. If the path is a symbolic link to a file, it replaces the file
-// and keeps the link. It writes directly to an existing file that is not regular, such as a pipe or
-// a device.
-func writeFile(cmd *cobra.Command, out string, write func(io.Writer) error) error {
-	if out == "-" {
-		return write(cmd.OutOrStdout())
-	}
-	info, err := os.Stat(out)
-	if err == nil && !info.Mode().IsRegular() {
-		f, err := os.Create(out)
-		if err != nil {
-			return err
+// exportError returns the error of an export. If the error is about the types, its text names the flag.
+func exportError(err error) error {
+	for _, place := range []string{"type_names: ", "parameter $types: "} {
+		if detail, ok := strings.CutPrefix(err.Error(), place); ok {
+			return &reworded{text: "--type: " + detail, err: err}
 		}
-		return writeTo(f, write)
-	}
-	if err == nil {
-		if out, err = filepath.EvalSymlinks(out); err != nil {
-			return err
-		}
-	}
-	// The temporary name must be unique, because another export may be writing the same file.
-	f, err := os.OpenFile(out+".tmp-"+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	if info != nil {
-		err = f.Chmod(info.Mode().Perm()) // while the file is still empty
-	}
-	if err == nil {
-		err = writeTo(f, write)
-	} else {
-		f.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), out)
-	}
-	if err != nil {
-		os.Remove(f.Name())
 	}
 	return err
 }
 
-// writeTo writes to a file and closes it.
-func writeTo(f *os.File, write func(io.Writer) error) error {
-	err := write(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
+// Export writes an export, and returns the commit that it read.
+func (src *source) Export(ctx context.Context, e *export) (commit string, err error) {
+	switch {
+	case e.format == "parquet" && src.store != nil:
+		return src.store.exportParquet(ctx, e)
+	case e.format == "parquet":
+		return src.exportParquet(ctx, e)
 	}
-	return err
-}
-
-// writeFolder creates a folder atomically: the folder appears with all its files or not at all.
-func writeFolder(out string, write func(dir string) error) error {
-	switch there, err := os.ReadDir(out); {
-	case len(there) > 0:
-		return fmt.Errorf("%s is not empty; name a folder that is empty or does not exist", out)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	out = filepath.Clean(out)
-	dir, err := os.MkdirTemp(filepath.Dir(out), filepath.Base(out)+".tmp-")
-	if err != nil {
-		return err
-	}
-	err = write(dir)
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err == nil {
-		// Remove an existing empty folder, because some systems cannot rename onto it.
-		if err = os.Remove(out); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = os.Rename(dir, out)
-	}
-	if err != nil {
-		os.RemoveAll(dir)
-	}
-	return err
-}
-
-// Export implements [source].
-func (l *local) Export(ctx context.Context, e *export) (string, error) {
-	need := tool.Need{Action: tool.Export, Branch: tool.BranchName(e.at.Branch), Commit: e.at.Commit}
-	var commit engine.Commit
-	_, err := l.served.Do(ctx, l.actor, "export", &operation{[]tool.Need{need}, func(ctx context.Context, env *tool.Env) (_ any, err error) {
-		e := *e
-		if e.at.Commit == "" {
-			e.at = env.Branch(need.Branch).At()
-		}
-		switch e.format {
-		case "parquet":
-			commit, err = parquet.Export(ctx, env.Graph, e.at, e.parquetOptions(), e.create)
-		case formatArrow:
-			commit, err = e.arrow(ctx, env.Graph)
-		default:
-			commit, err = env.Graph.Export(ctx, e.w, e.at, engine.ExportOptions{Types: e.types})
-		}
-		return nil, err
-	}}, encoding.Options{})
-	return commit.ID, err
-}
-
-// Export implements [source].
-func (r *remote) Export(ctx context.Context, e *export) (commit string, err error) {
-	if e.format == "parquet" {
-		return r.exportParquet(ctx, e)
-	}
-	send := r.graph.Export
+	send := src.graph.Export
 	if e.format == formatArrow {
-		send = r.graph.ExportArrow
+		send = src.graph.ExportArrow
 	}
-	stream, err := answered(send(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types}))
+	stream, err := send(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types})
 	if err != nil {
 		return "", err
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // newLoad makes the command omnigraph load.
@@ -41,21 +41,21 @@ one as a whole. If the connection breaks, the command sends the file again.`,
 			"  omnigraph load --store data/people --data seed.jsonl --branch june --from main\n" +
 			"  omnigraph index go ./... | omnigraph load --store data/code --data -\n" +
 			"  omnigraph load --server http://127.0.0.1:8080 --graph people --data seed.jsonl",
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := f.endpoint.check(); err != nil {
 				return err
 			}
-			if err := required(cmd, "data"); err != nil {
+			if err := usage.Required(cmd, "data"); err != nil {
 				return err
 			}
 			opts := engine.LoadOptions{WriteOptions: w.options(branch)}
 			var ok bool
 			if opts.Mode, ok = engine.ParseLoadMode(mode); !ok {
-				return usageError{fmt.Errorf("--mode is %q; it must be merge, append or overwrite", mode)}
+				return usage.Errorf("--mode is %q; it must be merge, append or overwrite", mode)
 			}
 			if from != "" && branch == "" {
-				return usageError{errors.New("--from needs --branch; name the branch to create with --branch")}
+				return usage.Errorf("--from needs --branch; name the branch to create with --branch")
 			}
 			in, name := &loadData{r: cmd.InOrStdin()}, "standard input"
 			if data != "-" {
@@ -66,11 +66,11 @@ one as a whole. If the connection breaks, the command sends the file again.`,
 				name = data
 			}
 			in.from = from
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				bar := newProgress(cmd.ErrOrStderr())
-				in.progress = func(lines int64) { bar.show("loading lines", int(lines), 0) }
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				bar := terminal.NewProgress(cmd.ErrOrStderr())
+				in.progress = func(lines int64) { bar.Show("loading lines", int(lines), 0) }
 				res, err := s.Load(ctx, in, opts)
-				bar.done()
+				bar.Done()
 				if err != nil {
 					return nil, fmt.Errorf("%s: nothing was loaded: %w", name, err)
 				}
@@ -157,20 +157,10 @@ func loadReport(res *client.LoadAnswer) *report {
 	return r
 }
 
-// Load implements [source].
-func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
-	load := &operations.Load{Data: data, Mode: opts.Mode, Branch: tool.BranchName(opts.Branch), Options: runOptions(opts.WriteOptions)}
-	a := &client.LoadAnswer{}
-	if data.from != "" {
-		return a, l.call(ctx, "load", &operations.LoadFrom{Load: load, From: tool.BranchName(data.from)}, a)
-	}
-	return a, l.call(ctx, "load", load, a)
-}
-
-// Load implements [source].
-func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
+// Load loads NDJSON.
+func (src *source) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
 	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), DryRun: opts.DryRun}
-	a, err := answered(r.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...))
+	a, err := src.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...)
 	var refused *client.Error
 	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {
 		err = fmt.Errorf("%w\n%s", err, tooLargeToLoad)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -18,7 +19,7 @@ func init() { graphVerbs = append(graphVerbs, newProposal) }
 
 // newProposal makes the command omnigraph proposal.
 func newProposal() *cobra.Command {
-	return group("proposal", "Open, review and merge proposals", newProposalList(), newProposalSubmit(), newProposalShow(), newProposalDiff(),
+	return usage.Group("proposal", "Open, review and merge proposals", newProposalList(), newProposalSubmit(), newProposalShow(), newProposalDiff(),
 		newProposalEdit(), newProposalResolve(), newProposalReview(), newProposalMerge(), newProposalClose())
 }
 
@@ -33,15 +34,15 @@ func newProposalList() *cobra.Command {
 		Use:     "list (--store DIR | --server URL --graph ID)",
 		Short:   "List the proposals, newest first",
 		Example: "  omnigraph proposal list --store data/people\n  omnigraph proposal list --store data/people --state open --author act-bot",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.State != "" {
 				if err := oneOf("state", []string{q.State}, "open", "merged", "closed"); err != nil {
 					return err
 				}
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				list, err := s.Proposals(ctx, q)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				list, err := collectPages(s.graph.AllProposals(ctx, q))
 				if err != nil {
 					return nil, err
 				}
@@ -68,13 +69,15 @@ func newProposalSubmit() *cobra.Command {
 		Long: `Open a proposal to merge the branch SOURCE into another branch. Later writes to SOURCE become
 part of the proposal, and end the approvals that it has.`,
 		Example: "  omnigraph proposal submit --store data/people feature --title 'Correct the ages'",
-		Args:    exactly("SOURCE"),
+		Args:    usage.Exactly("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "title"); err != nil {
+			if err := usage.Required(cmd, "title"); err != nil {
 				return err
 			}
 			b.Source = args[0]
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) { return s.OpenProposal(ctx, b) }))
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
+				return s.graph.OpenProposal(ctx, b)
+			}))
 		},
 	}
 	f.flags(cmd)
@@ -91,9 +94,11 @@ func newProposalShow() *cobra.Command {
 		Use:     "show (--store DIR | --server URL --graph ID) PROPOSAL",
 		Short:   "Show a proposal, its conflicts, its reviews, and what blocks its merge",
 		Example: "  omnigraph proposal show --store data/people $PROPOSAL",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) { return s.Proposal(ctx, args[0]) }))
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
+				return s.graph.Proposal(ctx, args[0])
+			}))
 		},
 	}
 	f.flags(cmd)
@@ -115,7 +120,7 @@ The effect of a change is: changes, if the merge changes the target; already_the
 the source changed; kept, if a resolution keeps the state of the target. While the merge has conflicts without a
 resolution, the command lists what the source changed since the merge base, with the effect undecided.`,
 		Example: "  omnigraph proposal diff --store data/people $PROPOSAL\n  omnigraph proposal diff --store data/people $PROPOSAL --op insert,delete",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("kind", q.Kinds, client.KindNode, client.KindEdge); err != nil {
 				return err
@@ -123,7 +128,7 @@ resolution, the command lists what the source changed since the merge base, with
 			if err := oneOf("op", q.Ops, client.OpInsert, client.OpUpdate, client.OpDelete); err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				a, err := s.ProposalChanges(ctx, args[0], q)
 				if err != nil {
 					return nil, err
@@ -147,7 +152,7 @@ func newProposalEdit() *cobra.Command {
 		Use:     "edit (--store DIR | --server URL --graph ID) PROPOSAL",
 		Short:   "Change the title or the description of an open proposal",
 		Example: "  omnigraph proposal edit --store data/people $PROPOSAL --title 'Correct the ages of May'",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b := client.ProposalChangeBody{Comment: comment}
 			if cmd.Flags().Changed("title") {
@@ -156,8 +161,8 @@ func newProposalEdit() *cobra.Command {
 			if cmd.Flags().Changed("description") {
 				b.Description = &description
 			}
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
-				return s.ChangeProposal(ctx, args[0], b)
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
+				return s.graph.ChangeProposal(ctx, args[0], b)
 			}))
 		},
 	}
@@ -182,9 +187,9 @@ takes the value of the source, and value sets the property to --value. With --di
 stores nothing if the changes or the resolutions are not those that you saw.`,
 		Example: "  omnigraph proposal resolve --store data/people $PROPOSAL --type Person --id ada --property age --take theirs\n" +
 			"  omnigraph proposal resolve --store data/people $PROPOSAL --type Person --id ada --property age --take value --value 37",
-		Args: exactly("PROPOSAL"),
+		Args: usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "type", "id", "take"); err != nil {
+			if err := usage.Required(cmd, "type", "id", "take"); err != nil {
 				return err
 			}
 			if err := oneOf("take", []string{r.Take}, client.TakeOurs, client.TakeTheirs, client.TakeValue); err != nil {
@@ -200,8 +205,8 @@ stores nothing if the changes or the resolutions are not those that you saw.`,
 				}
 			}
 			b := client.ProposalChangeBody{Comment: comment, Digest: digest, Resolutions: []client.ConflictResolution{r}}
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
-				a, err := s.ChangeProposal(ctx, args[0], b)
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
+				a, err := s.graph.ChangeProposal(ctx, args[0], b)
 				return a, flagError(err)
 			}))
 		},
@@ -262,27 +267,27 @@ resolutions that you saw, which have a digest. Take it from: omnigraph proposal 
 --digest the command refuses the decision if the proposal has changed since; without it, the
 decision is about the proposal as it is.`,
 		Example: "  omnigraph proposal review --store data/people --as act-rob $PROPOSAL --approve\n  omnigraph proposal review --store data/people --as act-rob $PROPOSAL --request-changes --comment 'Ada is 37.'",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case approve && request:
-				return usageError{fmt.Errorf("--approve and --request-changes are both given; choose one")}
+				return usage.Errorf("--approve and --request-changes are both given; choose one")
 			case approve:
 				b.Decision = client.DecisionApprove
 			case request:
 				b.Decision = client.DecisionRequest
 			case b.Comment == "":
-				return usageError{fmt.Errorf("--approve, --request-changes and --comment are missing; give one of them")}
+				return usage.Errorf("--approve, --request-changes and --comment are missing; give one of them")
 			}
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
 				if b.Decision != client.DecisionComment && b.Digest == "" {
-					p, err := s.Proposal(ctx, args[0])
+					p, err := s.graph.Proposal(ctx, args[0])
 					if err != nil {
 						return nil, err
 					}
 					b.Digest = p.Digest
 				}
-				return s.ReviewProposal(ctx, args[0], b)
+				return s.graph.ReviewProposal(ctx, args[0], b)
 			}))
 		},
 	}
@@ -304,10 +309,10 @@ func newProposalMerge() *cobra.Command {
 		Long: `Merge a proposal, as one commit. If something blocks the merge, the command says what, and
 commits nothing. If there are conflicts, it prints them in the chosen format, and exits with code 4.`,
 		Example: "  omnigraph proposal merge --store data/people $PROPOSAL",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				r, err := proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				r, err := proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
 					return s.MergeProposal(ctx, args[0], b)
 				})(ctx, s)
 				if conflicts := (*conflicted)(nil); errors.As(err, &conflicts) {
@@ -331,10 +336,10 @@ func newProposalClose() *cobra.Command {
 		Use:     "close (--store DIR | --server URL --graph ID) PROPOSAL",
 		Short:   "Close a proposal without a merge",
 		Example: "  omnigraph proposal close --store data/people $PROPOSAL --comment 'No longer needed.'",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
-				return s.CloseProposal(ctx, args[0], b)
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
+				return s.graph.CloseProposal(ctx, args[0], b)
 			}))
 		},
 	}
@@ -344,8 +349,8 @@ func newProposalClose() *cobra.Command {
 }
 
 // proposalReport returns a function for graphFlags.run that reports one proposal.
-func proposalReport(ask func(ctx context.Context, s source) (*client.ProposalAnswer, error)) func(ctx context.Context, s source) (*report, error) {
-	return func(ctx context.Context, s source) (*report, error) {
+func proposalReport(ask func(ctx context.Context, s *source) (*client.ProposalAnswer, error)) func(ctx context.Context, s *source) (*report, error) {
+	return func(ctx context.Context, s *source) (*report, error) {
 		a, err := ask(ctx, s)
 		if err != nil {
 			return nil, err
@@ -379,4 +384,30 @@ func proposalReport(ask func(ctx context.Context, s source) (*client.ProposalAns
 		}
 		return &report{doc: a, columns: slices.Concat(proposalColumns, columns("merge_commit_id")), rows: []any{a}, note: strings.Join(notes, "; ")}, nil
 	}
+}
+
+// ProposalChanges lists all changes of a proposal.
+func (src *source) ProposalChanges(ctx context.Context, id string, q client.ChangeQuery) (*client.ProposalChanges, error) {
+	all := &client.ProposalChanges{}
+	for {
+		page, err := src.graph.ProposalChanges(ctx, id, q)
+		if err != nil {
+			return nil, err
+		}
+		page.Changes = append(all.Changes, page.Changes...)
+		all = page
+		if all.NextPageToken == nil {
+			return all, nil
+		}
+		if *all.NextPageToken == q.PageToken {
+			return nil, client.ErrNoProgress
+		}
+		q.PageToken = *all.NextPageToken
+	}
+}
+
+// MergeProposal merges a proposal. If there are conflicts, the error is a *conflicted.
+func (src *source) MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error) {
+	a, err := src.graph.MergeProposal(ctx, id, b)
+	return a, mergeError(err)
 }

@@ -5,20 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
-	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
-	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 )
 
 // statementFlags are the flags of a verb that runs a query.
@@ -47,13 +44,13 @@ rows is not limited by memory.`,
 			"  echo 'query q() { match { $p: Package } return { count($p) as n } }' | omnigraph query --store data/code --query - --format csv\n" +
 			"  omnigraph query --server http://127.0.0.1:8080 --graph code --query top.gq top --params '{\"least\": 10}' --json\n" +
 			"  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}' --format parquet >top.parquet",
-		Args: atMostOne("NAME"),
+		Args: usage.AtMostOne("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.statement(cmd, args)
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, src *source) (*report, error) {
 				if f.inColumns() {
 					return nil, f.writeColumns(ctx, cmd, func(w io.Writer) error { return src.QueryArrow(ctx, s, w) })
 				}
@@ -80,13 +77,13 @@ func newMutate() *cobra.Command {
 		Short: "Run a mutation from a .gq file or from standard input, as one commit",
 		Example: "  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"cyd\"}'\n" +
 			"  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"dan\"}' --dry-run",
-		Args: atMostOne("NAME"),
+		Args: usage.AtMostOne("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.statement(cmd, args)
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, src *source) (*report, error) {
 				a, err := src.Mutate(ctx, s, w.options(f.branch))
 				if err != nil {
 					return nil, err
@@ -122,7 +119,7 @@ func atFlags(cmd *cobra.Command, branch, at *string) {
 
 // statement reads the statement to run.
 func (f *statementFlags) statement(cmd *cobra.Command, args []string) (*statement, error) {
-	if err := required(cmd, "query"); err != nil {
+	if err := usage.Required(cmd, "query"); err != nil {
 		return nil, err
 	}
 	s, err := f.call(args)
@@ -148,7 +145,7 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 		s.name = args[0]
 	}
 	if f.rows < 0 {
-		return nil, usageError{fmt.Errorf("--max-rows is %d; it must be 1 or more", f.rows)}
+		return nil, usage.Errorf("--max-rows is %d; it must be 1 or more", f.rows)
 	}
 	if f.params == "" {
 		return s, nil
@@ -157,11 +154,13 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 	var syntax *json.SyntaxError
 	switch err := json.Unmarshal(s.params, new(any)); {
 	case errors.As(err, &syntax):
-		return nil, usageError{fmt.Errorf("--params is not JSON: at byte %d: %w; expected an object such as '{\"name\": \"ada\"}'", syntax.Offset, err)}
+		return nil, usage.Errorf("--params is not JSON: at byte %d: %w; expected an object such as '{\"name\": \"ada\"}'", syntax.Offset, err)
 	case err != nil:
-		return nil, usageError{fmt.Errorf("--params is not JSON: %w", err)}
+		return nil, usage.Errorf("--params is not JSON: %w", err)
+	case !utf8.ValidString(f.params):
+		return nil, usage.Errorf("--params is not JSON: invalid UTF-8")
 	case !bytes.HasPrefix(bytes.TrimSpace(s.params), []byte("{")):
-		return nil, usageError{fmt.Errorf("--params is %.40s; give a JSON object such as '{\"name\": \"ada\"}'", f.params)}
+		return nil, usage.Errorf("--params is %.40s; give a JSON object such as '{\"name\": \"ada\"}'", f.params)
 	}
 	return s, nil
 }
@@ -186,7 +185,7 @@ func (f *writeFlags) options(branch string) engine.WriteOptions {
 
 // newQueries makes the command omnigraph queries.
 func newQueries() *cobra.Command {
-	return group("queries", "List and run the stored queries of a graph", newQueriesList(), newQueriesRun())
+	return usage.Group("queries", "List and run the stored queries of a graph", newQueriesList(), newQueriesRun())
 }
 
 // newQueriesList makes the command omnigraph queries list.
@@ -196,17 +195,15 @@ func newQueriesList() *cobra.Command {
 		Use:     "list (--store DIR | --server URL --graph ID)",
 		Short:   "List the stored queries that you may run",
 		Example: "  omnigraph queries list --store data/code\n  omnigraph queries list --server http://127.0.0.1:8080 --graph code",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
-				list, err := src.Queries(ctx)
+			return f.run(cmd, func(ctx context.Context, src *source) (*report, error) {
+				list, err := src.graph.Queries(ctx)
 				if err != nil {
 					return nil, err
 				}
-				if list == nil {
-					list = []client.QueryEntry{}
-				}
-				return &report{doc: map[string]any{"queries": list}, columns: columns("name", "mutation", "description"), rows: rowsOf(list)}, nil
+				queries := append([]client.QueryEntry{}, list.Queries...)
+				return &report{doc: map[string]any{"queries": queries}, columns: columns("name", "mutation", "description"), rows: rowsOf(queries)}, nil
 			})
 		},
 	}
@@ -226,13 +223,13 @@ limits the rows. For a mutation, the other flags set the conditions of the write
 and parquet are for reads.`,
 		Example: "  omnigraph queries run --store data/code heaviest_packages\n" +
 			"  omnigraph queries run --server http://127.0.0.1:8080 --graph code heaviest_packages --format table",
-		Args: exactly("NAME"),
+		Args: usage.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.call(args)
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, src *source) (*report, error) {
 				if f.inColumns() {
 					return nil, f.writeColumns(ctx, cmd, func(w io.Writer) error { return src.InvokeArrow(ctx, s, w) })
 				}
@@ -254,82 +251,32 @@ and parquet are for reads.`,
 	return cmd
 }
 
-// Query implements [source].
-func (l *local) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
-	call := s.adHoc(false, s.at.Branch, queryrun.Options{Snapshot: s.at.Commit})
-	answer, err := l.served.Do(ctx, l.actor, "query", call, encoding.Options{MaxRows: s.rows})
-	if err != nil {
-		return nil, s.choiceError(false, err)
-	}
-	a := &client.ReadAnswer{}
-	return a, json.Unmarshal(answer.JSON, a)
-}
-
-// Mutate implements [source].
-func (l *local) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
-	a := &client.MutationAnswer{}
-	return a, s.choiceError(true, l.call(ctx, "mutate", s.adHoc(true, opts.Branch, runOptions(opts)), a))
-}
-
-// Queries implements [source].
-func (l *local) Queries(ctx context.Context) ([]client.QueryEntry, error) {
-	queries, err := l.served.Queries(ctx, l.actor)
-	if err != nil {
+// Query runs a read and returns all of its rows.
+func (src *source) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
+	if err := src.check(s, false); err != nil {
 		return nil, err
 	}
-	list := make([]client.QueryEntry, len(queries))
-	for i, q := range queries {
-		list[i] = operations.StoredQuery(q)
-	}
-	return list, nil
-}
-
-// Invoke implements [source].
-func (l *local) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
-	in := servedgraph.Invocation{Params: s.params, Branch: tool.BranchName(s.at.Branch), Options: runOptions(opts)}
-	in.Options.Snapshot = s.at.Commit
-	answer, err := l.served.InvokeQuery(ctx, l.actor, s.name, in, encoding.Options{MaxRows: s.rows})
-	if err != nil {
-		return nil, err
-	}
-	a := &client.InvokeAnswer{}
-	return a, json.Unmarshal(answer.JSON, a)
-}
-
-// Query implements [source].
-func (r *remote) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
-	if err := s.check(false); err != nil {
-		return nil, err
-	}
-	a, err := answered(r.graph.QueryAll(ctx, client.QueryBody{
+	a, err := src.graph.QueryAll(inprocess.WithFile(ctx, s.file), client.QueryBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
-	}))
-	return a, withFileName(err, s.file, s.text)
+	})
+	return a, s.runError(false, err)
 }
 
-// Mutate implements [source].
-func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
-	if err := s.check(true); err != nil {
+// Mutate runs a mutation.
+func (src *source) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
+	if err := src.check(s, true); err != nil {
 		return nil, err
 	}
-	a, err := answered(r.graph.Mutate(ctx, client.MutateBody{
+	a, err := src.graph.Mutate(inprocess.WithFile(ctx, s.file), client.MutateBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: opts.Branch, DryRun: opts.DryRun,
-	}, writeOptions(opts)...))
-	return a, withFileName(err, s.file, s.text)
+	}, writeOptions(opts)...)
+	return a, s.runError(true, err)
 }
 
-// Queries implements [source].
-func (r *remote) Queries(ctx context.Context) ([]client.QueryEntry, error) {
-	list, err := answered(r.graph.Queries(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return list.Queries, nil
-}
-
-// Invoke implements [source].
-func (r *remote) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
-	return answered(r.graph.InvokeAll(ctx, s.name, client.InvokeBody{
+// Invoke runs a stored query. The options `opts` apply only to a mutation; the branch of `s` applies to reads
+// and mutations.
+func (src *source) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
+	return src.graph.InvokeAll(ctx, s.name, client.InvokeBody{
 		Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)), DryRun: opts.DryRun,
-	}, writeOptions(opts)...))
+	}, writeOptions(opts)...)
 }

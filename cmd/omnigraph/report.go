@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
 
@@ -120,9 +122,9 @@ func (f *formatFlags) flags(cmd *cobra.Command) {
 func (f *formatFlags) check() error {
 	switch {
 	case f.asJSON && f.name != "" && f.name != "json":
-		return usageError{fmt.Errorf("--json and --format %s are both given; choose one", f.name)}
+		return usage.Errorf("--json and --format %s are both given; choose one", f.name)
 	case f.name != "" && !slices.Contains(f.formats(), f.name):
-		return usageError{fmt.Errorf("--format is %q; it must be one of %s", f.name, strings.Join(f.formats(), ", "))}
+		return usage.Errorf("--format is %q; it must be one of %s", f.name, strings.Join(f.formats(), ", "))
 	}
 	return nil
 }
@@ -135,12 +137,12 @@ func (f *formatFlags) print(cmd *cobra.Command, r *report) error {
 	case format != "":
 	case !f.asJSON && r.text != "":
 		text := r.text
-		if isTerminal(w) {
+		if terminal.Is(w) {
 			text = escapeControls(text)
 		}
 		_, err := io.WriteString(w, text)
 		return err
-	case !f.asJSON && isTerminal(w):
+	case !f.asJSON && terminal.Is(w):
 		format = "table"
 	default:
 		format = "json"

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
 // errUnsupportedSteps is the error of a plan whose unsupported steps have been printed.
@@ -22,7 +25,7 @@ func init() { graphVerbs = append(graphVerbs, newSchema) }
 
 // newSchema makes the command omnigraph schema.
 func newSchema() *cobra.Command {
-	return group("schema", "Show, plan and apply the schema of a graph", newSchemaShow(), newSchemaPlan(), newSchemaApply())
+	return usage.Group("schema", "Show, plan and apply the schema of a graph", newSchemaShow(), newSchemaPlan(), newSchemaApply())
 }
 
 // newSchemaShow makes the command omnigraph schema show.
@@ -34,10 +37,10 @@ func newSchemaShow() *cobra.Command {
 		Short:   "Print the text of the schema",
 		Long:    "Print the text of the schema. With --format, print a report that contains the text.",
 		Example: "  omnigraph schema show --store data/people\n  omnigraph schema show --server http://127.0.0.1:8080 --graph people",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				schema, err := s.Schema(ctx, at)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				schema, err := s.graph.Schema(ctx, readOptions(at)...)
 				if err != nil {
 					return nil, err
 				}
@@ -85,7 +88,7 @@ type schemaChangeCommand struct {
 
 // command returns the command with its flags.
 func (c *schemaChangeCommand) command(use, short, long, example string) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: noArgs, RunE: c.do}
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: usage.NoArgs, RunE: c.do}
 	c.f.flags(cmd)
 	cmd.Flags().StringVar(&c.file, "schema", "", "the .pg file")
 	cmd.Flags().StringVar(&c.branch, "branch", "", "the branch whose schema to change (default: main)")
@@ -93,7 +96,7 @@ func (c *schemaChangeCommand) command(use, short, long, example string) *cobra.C
 }
 
 func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
-	if err := required(cmd, "schema"); err != nil {
+	if err := usage.Required(cmd, "schema"); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(c.file)
@@ -102,7 +105,7 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 	}
 	c.opts.WriteOptions = c.w.options(c.branch)
 	c.opts.DryRun = c.opts.DryRun || c.dryRun
-	return c.f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+	return c.f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 		change, err := s.ApplySchema(ctx, &schemaFile{c.file, string(text)}, c.opts)
 		var loss *engine.DataLoss
 		switch {
@@ -132,34 +135,14 @@ func lossRefused(err error) error {
 	return fmt.Errorf("%w\n(the flag --allow-data-loss permits it)", err)
 }
 
-// Schema implements [source].
-func (l *local) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
-	a := &client.SchemaAnswer{}
-	return a, l.call(ctx, "schema", operations.LookSchema(tool.BranchName(at.Branch), at.Commit), a)
-}
-
-// ApplySchema implements [source].
-func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
-	apply := &operations.ApplySchema{Source: s.text, File: s.name, Branch: tool.BranchName(opts.Branch), Options: opts}
-	a := &client.SchemaApplied{}
-	return a, l.call(ctx, "apply_schema", &operation{apply.Needs(), func(ctx context.Context, env *tool.Env) (any, error) {
-		change, err := apply.Apply(ctx, env)
-		if err != nil {
-			return nil, err
-		}
-		return apply.Applied(env, change), nil
-	}}, a)
-}
-
-// Schema implements [source].
-func (r *remote) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
-	return answered(r.graph.Schema(ctx, readOptions(at)...))
-}
-
-// ApplySchema implements [source].
-func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
+// ApplySchema applies a schema, or plans that.
+func (src *source) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
 	body := client.SchemaBody{SchemaSource: s.text, Branch: opts.Branch, AllowDataLoss: opts.AllowDataLoss, Hard: opts.Hard, DryRun: opts.DryRun}
-	a, err := answered(r.graph.ApplySchema(ctx, body, writeOptions(opts.WriteOptions)...))
+	if !utf8.ValidString(s.text) { // the JSON of a request cannot contain the text
+		_, found := gq.CompileSchema(gq.Source{Name: s.name, Text: s.text})
+		return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{s.name: s.text}}
+	}
+	a, err := src.graph.ApplySchema(inprocess.WithFile(ctx, s.name), body, writeOptions(opts.WriteOptions)...)
 	err = withFileName(err, s.name, s.text)
 	if opts.AllowDataLoss || opts.DryRun || !errors.Is(err, client.ErrConflict) {
 		return a, err
@@ -171,7 +154,7 @@ func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sch
 	if opts.IfCommit != "" {
 		condition = append(condition, client.IfCommit(opts.IfCommit))
 	}
-	if plan, planned := r.graph.ApplySchema(ctx, body, condition...); planned == nil && plan.Supported && plan.Destructive {
+	if plan, planned := src.graph.ApplySchema(ctx, body, condition...); planned == nil && plan.Supported && plan.Destructive {
 		return nil, lossRefused(err)
 	}
 	return nil, err

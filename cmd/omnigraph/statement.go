@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -43,25 +43,34 @@ func (s *statement) choose(queries []candidate, write bool) (int, error) {
 	}
 	switch {
 	case len(queries) == 0:
-		return 0, usageError{fmt.Errorf("%s contains no query; write one such as query name() { … }", s.file)}
+		return 0, usage.Errorf("%s contains no query; write one such as query name() { … }", s.file)
 	case chosen < 0 && s.name == "":
-		return 0, usageError{fmt.Errorf("%s contains several queries; name one of %s", s.file, strings.Join(names, ", "))}
+		return 0, usage.Errorf("%s contains several queries; name one of %s", s.file, strings.Join(names, ", "))
 	case chosen < 0:
 		help := diag.DidYouMean(s.name, names)
 		if help == "" {
 			help = "it holds " + strings.Join(names, ", ")
 		}
-		return 0, usageError{fmt.Errorf("%s contains no query %s; %s", s.file, s.name, help)}
+		return 0, usage.Errorf("%s contains no query %s; %s", s.file, s.name, help)
 	case queries[chosen].mutation && !write:
-		return 0, usageError{fmt.Errorf("%s is a mutation; run it with: omnigraph mutate", queries[chosen].name)}
+		return 0, usage.Errorf("%s is a mutation; run it with: omnigraph mutate", queries[chosen].name)
 	case !queries[chosen].mutation && write:
-		return 0, usageError{fmt.Errorf("%s is a read; run it with: omnigraph query", queries[chosen].name)}
+		return 0, usage.Errorf("%s is a read; run it with: omnigraph query", queries[chosen].name)
 	}
 	return chosen, nil
 }
 
-// check selects the query before a request is sent, so that the message about a wrong selection
-// names the command's flags and verbs. If the text has faults, check leaves them to the server.
+// encodable reports bytes that are not UTF-8, because the JSON of a request cannot contain them.
+func (s *statement) encodable() error {
+	if utf8.ValidString(s.text) {
+		return nil
+	}
+	_, found := syntax.ParseQueries(s.file, s.text)
+	return &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{s.file: s.text}}
+}
+
+// check selects the query, so that the message about a wrong selection names the command's flags and verbs. If the
+// text has faults, check leaves them to the graph.
 func (s *statement) check(write bool) error {
 	parsed, found := syntax.ParseQueries(s.file, s.text)
 	if found.HasErrors() {
@@ -76,19 +85,14 @@ func (s *statement) check(write bool) error {
 	return err
 }
 
-// adHoc returns the statement as the operation that servers run for it.
-func (s *statement) adHoc(write bool, branch string, opts queryrun.Options) *operations.AdHoc {
-	return &operations.AdHoc{Source: s.text, File: s.file, Name: s.name, Params: s.params, Branch: tool.BranchName(branch), Write: write, Options: opts}
-}
-
-// choiceError converts err, the error of running the statement. If the wrong query was selected,
-// the message names the command's flags and verbs.
-func (s *statement) choiceError(write bool, err error) error {
+// runError converts err, the error of running the statement. If the wrong query of a text was selected on a store, the
+// message names the command's flags and verbs. The faults that a server found in the text get the name of its file.
+func (s *statement) runError(write bool, err error) error {
 	var a *tool.ArgumentError
 	if errors.As(err, &a) && (a.Path == "query" || a.Path == "name") {
 		return cmp.Or(s.check(write), err)
 	}
-	return err
+	return withFileName(err, s.file, s.text)
 }
 
 // parameters returns the parameters as a member of a request body, or nil if there are none.

@@ -6,23 +6,34 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 
 	"al.essio.dev/pkg/shellescape"
 
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/provider"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
+
+// clusterFile is the file that names the graphs of a folder.
+const clusterFile = "cluster.yaml"
 
 // openStore opens the local graph that the flags name. It uses the embedding provider that the
 // cluster.yaml in the current folder names for the graph. If the graph embeds texts and
@@ -56,7 +67,7 @@ func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (engine.Graph
 	}
 	for i := range cfg.Graphs {
 		c := &cfg.Graphs[i]
-		if c.Embedding == nil || digestOf(c) != schema.Digest {
+		if c.Embedding == nil || stored.Digest(c) != schema.Digest {
 			continue
 		}
 		// A provider can only be set when a graph is opened, so open the graph again.
@@ -113,9 +124,9 @@ func embeds(s *catalog.Schema) bool {
 // openGraph opens the graph that the flag --store names.
 func (e *endpoint) openGraph(ctx context.Context, embedder engine.Embedder) (engine.Graph, error) {
 	if address.Is(e.store) {
-		return openShared(ctx, e.store, e.graph, embedder)
+		return openShared(ctx, e.store, e.graph, engine.OpenOptions{Embedder: embedder, ProposalKeep: e.proposalKeep})
 	}
-	g, err := embedded.Open(ctx, fs.OS(), e.store, embedded.Options{Embedder: embedder})
+	g, err := embedded.Open(ctx, fs.OS(), e.store, embedded.Options{Embedder: embedder, ProposalKeep: e.proposalKeep})
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
 		err = fmt.Errorf("%w; create it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(e.store))
@@ -137,12 +148,12 @@ type sharedGraph struct {
 func (g *sharedGraph) Close() error { return errors.Join(g.Graph.Close(), g.leave()) }
 
 // openShared opens a graph in the shared storage of a URL.
-func openShared(ctx context.Context, storage, graph string, embedder engine.Embedder) (engine.Graph, error) {
+func openShared(ctx context.Context, storage, graph string, opts engine.OpenOptions) (engine.Graph, error) {
 	s, leave, err := replica.OpenForCommand(ctx, storage)
 	if err != nil {
 		return nil, err
 	}
-	g, err := s.Open(ctx, graph, engine.OpenOptions{Embedder: embedder})
+	g, err := s.Open(ctx, graph, opts)
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
 		err = fmt.Errorf("%w; create it with: omnigraph init --schema FILE --store %s --graph %s", err, shellescape.Quote(storage), shellescape.Quote(graph))
@@ -176,4 +187,25 @@ func (e *endpoint) pageKeys(ctx context.Context, g engine.Graph) (seal.Keys, err
 		return server.SharedPageTokenKeys(ctx, shared.bucket)
 	}
 	return seal.FromFolder(e.store)
+}
+
+// store is an open store.
+type store struct {
+	engine.Graph
+	served *servedgraph.Graph // checks the policy
+	actor  *access.Actor      // who makes the calls
+}
+
+// newLocal returns a source for a store. It calls the handler of REST in this process, without the limits that a server
+// has.
+func newLocal(s *store) (*source, error) {
+	api := rest.Handler(map[string]*servedgraph.Graph{s.served.ID(): s.served}, rest.Options{MaxBody: math.MaxInt64, MaxText: math.MaxInt64, MaxLoad: math.MaxInt64})
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		api.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), s.actor)))
+	})
+	c, err := client.New("http://store", client.WithHTTPClient(&http.Client{Transport: &inprocess.Transport{Handler: handler}}), client.WithNumbers())
+	if err != nil {
+		return nil, err
+	}
+	return &source{client: c, graph: c.Graph(s.served.ID()), store: s}, nil
 }

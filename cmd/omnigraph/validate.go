@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -34,17 +36,17 @@ With --branch or --at, validate uses the schema of that branch or commit: this s
 whether the queries fit a schema that you applied on a branch.`,
 		Example: "  omnigraph validate --store data/people --query people.gq\n" +
 			"  omnigraph validate --server http://127.0.0.1:8080 --graph people --branch feature --query people.gq --format table",
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "query"); err != nil {
+			if err := usage.Required(cmd, "query"); err != nil {
 				return err
 			}
 			src, err := querySource(cmd, file)
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				schema, err := s.Schema(ctx, at)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				schema, err := s.graph.Schema(ctx, readOptions(at)...)
 				if err != nil {
 					return nil, err
 				}
@@ -114,7 +116,7 @@ func validateReport(w io.Writer, src gq.Source, queries []*gq.Query, faults diag
 		r.objects = append(r.objects, answer)
 		r.rows = append(r.rows, answer.line())
 	}
-	if err := diag.Render(w, faults, map[string]string{src.Name: src.Text}, isTerminal(w)); err != nil {
+	if err := diag.Render(w, faults, map[string]string{src.Name: src.Text}, terminal.Is(w)); err != nil {
 		return nil, err
 	}
 	if v.Valid {

@@ -69,7 +69,7 @@ func (x *exchange) mergeBranches() error {
 	a, err := m.Do(func(_ string, call tool.Call) error {
 		_, err := x.do(call, encoding.Options{})
 		return err
-	}, func(err error) string { return x.report(err).Body.Message })
+	}, x.text)
 	if err != nil {
 		return err
 	}

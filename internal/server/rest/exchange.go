@@ -148,6 +148,7 @@ func (x *exchange) check() error {
 	if len(x.r.Header[headerIfCommit]) > 0 && !x.route.takes(headerIfCommit) {
 		return x.bad("header " + headerIfCommit + ": does not apply to this route; leave it out")
 	}
+	here := x.here() != nil
 	var known []string
 	for i := range x.route.Params {
 		p := &x.route.Params[i]
@@ -156,9 +157,9 @@ func (x *exchange) check() error {
 			if x.query != nil {
 				known = append(known, p.Name)
 			}
-			err = p.check(x.query[p.Name])
+			err = p.check(x.query[p.Name], here)
 		case Header:
-			err = p.check(x.r.Header[p.key])
+			err = p.check(x.r.Header[p.key], here)
 		case Path:
 		}
 		if err != nil {
@@ -186,8 +187,8 @@ func (x *exchange) check() error {
 	return nil
 }
 
-// check validates the values of a parameter.
-func (p *Param) check(values []string) error {
+// check validates the values of a parameter. If the client is in this process, texts have no limit.
+func (p *Param) check(values []string, here bool) error {
 	if len(values) == 0 && !p.Required {
 		return nil
 	}
@@ -205,7 +206,7 @@ func (p *Param) check(values []string) error {
 		one := *p
 		one.Many = false
 		for i := range values {
-			if err := one.check(values[i : i+1]); err != nil {
+			if err := one.check(values[i:i+1], here); err != nil {
 				return err
 			}
 		}
@@ -218,7 +219,7 @@ func (p *Param) check(values []string) error {
 		return fault("missing, expected %s", p.wanted())
 	case p.Enum != nil && !slices.Contains(p.Enum, values[0]):
 		return fault("found %q, expected %s", short(values[0]), p.wanted())
-	case p.Max > 0 && len(values[0]) > p.Max:
+	case p.Max > 0 && len(values[0]) > p.Max && !here:
 		return fault("found a text of %d bytes, expected at most %d", len(values[0]), p.Max)
 	case p.In == Header && strings.Trim(values[0], `"`) == "":
 		// An empty condition would count as none.

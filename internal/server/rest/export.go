@@ -79,8 +79,11 @@ func (x *exchange) export(r exportRequest) error {
 }
 
 // broken ends an answer that fails after its status was sent. The server can then report the
-// failure only by breaking the connection, so broken always panics.
+// failure only by breaking the connection, so broken panics unless the client is in this process.
 func (x *exchange) broken(err error) error {
+	if x.here() != nil {
+		return err
+	}
 	f := x.report(err)
 	x.g.Logger().WarnContext(x.ctx(), "an answer failed after a part of it was sent", "operation", x.route.Operation, "reason", f.Body.Message)
 	panic(http.ErrAbortHandler)

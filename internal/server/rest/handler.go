@@ -18,6 +18,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -146,10 +147,10 @@ func byPath(routes []Route) map[string]methods {
 // matchesAll reports whether `pattern` matches every path that `other` matches. If so, it returns
 // the values that `other` fixes for parameters of `pattern`.
 func matchesAll(pattern, other string) (map[string]string, bool) {
-	a, b := strings.Split(pattern, "/"), strings.Split(other, "/")
-	if pattern == other || len(a) != len(b) {
+	if pattern == other || strings.Count(pattern, "/") != strings.Count(other, "/") {
 		return nil, false
 	}
+	a, b := strings.Split(pattern, "/"), strings.Split(other, "/")
 	fixed := map[string]string{}
 	for i := range a {
 		name, isParam := strings.CutPrefix(a[i], "{")
@@ -191,7 +192,7 @@ func (s *server) serve(m methods) http.Handler {
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
-			envelope.Write(w, x.report(&wireerror.Panic{Value: p, Stack: debug.Stack()}))
+			x.fault(&wireerror.Panic{Value: p, Stack: debug.Stack()})
 		}()
 		method := r.Method
 		if method == http.MethodHead {
@@ -264,8 +265,24 @@ func (x *exchange) deprecated() {
 	x.w.Header().Set("Link", "<"+to+`>; rel="successor-version"`)
 }
 
-// fault answers with an error.
+// here returns what the request has because its client is in this process, or nil if it came over a network.
+func (x *exchange) here() *inprocess.Request { return inprocess.From(x.ctx()) }
+
+// file returns the name of the file from which the text in the request comes, or "". Only a client in this process
+// names one.
+func (x *exchange) file() string {
+	if here := x.here(); here != nil {
+		return here.File
+	}
+	return ""
+}
+
+// fault answers with an error. A client in this process gets the error itself.
 func (x *exchange) fault(err error) {
+	if here := x.here(); here != nil {
+		here.Fail(err)
+		return
+	}
 	var same *wireerror.Unchanged
 	var request *httpError
 	var argument *tool.ArgumentError
@@ -285,6 +302,14 @@ func (x *exchange) fault(err error) {
 		err = &overREST
 	}
 	envelope.Write(x.w, x.report(err))
+}
+
+// text returns the text of an error for an answer.
+func (x *exchange) text(err error) string {
+	if x.here() != nil {
+		return err.Error()
+	}
+	return x.report(err).Body.Message
 }
 
 // report returns the fault for an error. If the fault is operational, report logs it.

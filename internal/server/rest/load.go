@@ -34,7 +34,7 @@ func (x *exchange) loadLines() error {
 	}
 	answer, err := x.do(call, encoding.Options{})
 	switch {
-	case err != nil && body.err != nil:
+	case err != nil && body.err != nil && x.here() == nil:
 		return unreadable(body.err)
 	case err != nil:
 		return err

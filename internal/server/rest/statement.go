@@ -18,7 +18,7 @@ func (x *exchange) runQuery() error {
 		return err
 	}
 	call := &operations.AdHoc{
-		Source: b.Query, Name: b.Name, Params: o.Raw("params"), Branch: tool.BranchName(b.Branch),
+		Source: b.Query, File: x.file(), Name: b.Name, Params: o.Raw("params"), Branch: tool.BranchName(b.Branch),
 		Options: queryrun.Options{Snapshot: b.Snapshot, PageToken: b.PageToken},
 	}
 	oneTarget(o)
@@ -36,7 +36,7 @@ func (x *exchange) runMutate() error {
 		return err
 	}
 	call := adHoc(o, b.Query, b.QuerySource, b.Name, b.QueryName)
-	call.Branch, call.Write, call.Options = tool.BranchName(b.Branch), true, x.runOptions()
+	call.File, call.Branch, call.Write, call.Options = x.file(), tool.BranchName(b.Branch), true, x.runOptions()
 	call.Options.DryRun = b.DryRun
 	if err := o.Done(); err != nil {
 		return err

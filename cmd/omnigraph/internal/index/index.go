@@ -1,4 +1,5 @@
-package main
+// Package index has the verbs that convert source code to NDJSON.
+package index
 
 import (
 	"context"
@@ -7,29 +8,32 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/outfile"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
 
-// newIndex makes the command omnigraph index.
-func newIndex() *cobra.Command {
+// New makes the command omnigraph index.
+func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "index",
 		Short: "Convert source code to NDJSON that a graph can load",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("%q is not a language that omnigraph can index; use: omnigraph index go, or omnigraph index scip for an index of another language", args[0])}
+				return usage.Errorf("%q is not a language that omnigraph can index; use: omnigraph index go, or omnigraph index scip for an index of another language", args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newIndexGo(), newIndexSCIP())
+	cmd.AddCommand(newGo(), newSCIP())
 	return cmd
 }
 
-// newIndexGo makes the command omnigraph index go.
-func newIndexGo() *cobra.Command {
+// newGo makes the command omnigraph index go.
+func newGo() *cobra.Command {
 	var dir, out string
 	var deps bool
 	cmd := &cobra.Command{
@@ -60,9 +64,9 @@ standard library, so that the graph has the calls that leave the module. For a l
 module, type-checking the dependencies takes gigabytes of memory.`,
 		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --deps ./... --out all.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			bar := newProgress(cmd.ErrOrStderr())
-			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Deps: deps, Revision: true, Progress: bar.show})
-			bar.done()
+			bar := terminal.NewProgress(cmd.ErrOrStderr())
+			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Deps: deps, Revision: true, Progress: bar.Show})
+			bar.Done()
 			if err != nil {
 				return err
 			}
@@ -75,16 +79,16 @@ module, type-checking the dependencies takes gigabytes of memory.`,
 	return cmd
 }
 
-// readModule reads the Go module in a folder, for the tool code_index.
-func readModule(ctx context.Context, dir string, deps bool) (*codegraph.Graph, error) {
+// ReadModule reads the Go module in a folder, for the tool code_index.
+func ReadModule(ctx context.Context, dir string, deps bool) (*codegraph.Graph, error) {
 	return gocode.Read(ctx, gocode.Options{Dir: dir, Deps: deps, Revision: true})
 }
 
-// writeOutput writes the graph as NDJSON with [writeFile]. If `out` is a file, writeOutput also
+// writeOutput writes the graph as NDJSON with [outfile.Write]. If `out` is a file, writeOutput also
 // prints a summary to standard error.
 func writeOutput(cmd *cobra.Command, out string, g *codegraph.Graph) error {
 	lines := 0
-	err := writeFile(cmd, out, func(w io.Writer) (err error) {
+	err := outfile.Write(cmd, out, func(w io.Writer) (err error) {
 		lines, err = g.WriteNDJSON(w)
 		return err
 	})

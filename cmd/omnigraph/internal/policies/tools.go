@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"encoding/json"
@@ -7,13 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/internal/buildversion"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// newPolicyTools makes the command omnigraph policy tools.
-func newPolicyTools() *cobra.Command {
+// newTools makes the command omnigraph policy tools.
+func newTools() *cobra.Command {
 	var s policySource
 	var actor, as string
 	var groups []string
@@ -26,12 +30,12 @@ The command reads the data folder of the graph if no server has it open. It comp
 stored queries from their sources, so it shows the tools of a server that is built from
 the same sources. --format json prints the tools in the form that clients receive.`,
 		Example: "  omnigraph policy tools --actor act-ada\n  omnigraph policy tools --actor act-ada --format json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFormat(as); err != nil {
 				return err
 			}
-			if err := required(cmd, "actor"); err != nil {
+			if err := usage.Required(cmd, "actor"); err != nil {
 				return err
 			}
 			return printTools(cmd, &s, &access.Actor{ID: actor, Groups: groups, Source: "local"}, as)
@@ -51,24 +55,24 @@ func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as str
 		return err
 	}
 	if cfg == nil {
-		return usageError{fmt.Errorf("there is no cluster.yaml here; name its folder with --cluster")}
+		return usage.Errorf("there is no cluster.yaml here; name its folder with --cluster")
 	}
 	g := cfg.Graph(s.graph)
 	switch {
 	case s.graph == "" && len(cfg.Graphs) == 1:
 		g = &cfg.Graphs[0]
 	case s.graph == "":
-		return usageError{fmt.Errorf("--graph is missing; %s names %d graphs, so name one of them", cfg.File, len(cfg.Graphs))}
+		return usage.Errorf("--graph is missing; %s names %d graphs, so name one of them", cfg.File, len(cfg.Graphs))
 	case g == nil:
 		return fmt.Errorf("%s names no graph %q", cfg.File, s.graph)
 	}
-	stored, err := compiled(cfg, g)
+	catalog, err := stored.Compile(cfg, g)
 	if err != nil {
-		return printFaults(cmd, err)
+		return terminal.PrintFaults(cmd, err)
 	}
-	list, err := server.ListTools(cmd.Context(), server.Options{Cluster: cfg, Catalogs: []*tool.Catalog{stored}, Version: version()}, g.ID, actor)
+	list, err := server.ListTools(cmd.Context(), server.Options{Cluster: cfg, Catalogs: []*tool.Catalog{catalog}, Version: buildversion.Program()}, g.ID, actor)
 	if err != nil {
-		return printFaults(cmd, err)
+		return terminal.PrintFaults(cmd, err)
 	}
 	if list.Unopened != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the list is for an empty graph with the schema %s, because %s\nit leaves out the tools that the actor may use only on a branch that exists in the real graph and that the policy does not name\n", g.Schema, list.Unopened)

@@ -1,4 +1,4 @@
-package main
+package index
 
 import (
 	"fmt"
@@ -7,12 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/source/folder"
 	"github.com/omnigraph-go/omnigraph/internal/source/scip"
 )
 
-// newIndexSCIP makes the command omnigraph index scip.
-func newIndexSCIP() *cobra.Command {
+// newSCIP makes the command omnigraph index scip.
+func newSCIP() *cobra.Command {
 	var out, dir string
 	var opts scip.Options
 	cmd := &cobra.Command{
@@ -34,7 +36,7 @@ shop.stock.Shelf.find. To load several indexes into one graph, give each its own
 The command reads the file twice, one document at a time. The memory that it takes depends
 on the number of symbols and on the largest document, which may have 256 MiB.`,
 		Example: "  omnigraph index scip index.scip --dir . --commit 4f2a91c --out code.ndjson\n  omnigraph index scip index.scip --prefix web | omnigraph load --store data/code --data - --mode merge",
-		Args:    exactly("FILE"),
+		Args:    usage.Exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := os.Open(args[0])
 			if err != nil {
@@ -56,10 +58,10 @@ on the number of symbols and on the largest document, which may have 256 MiB.`,
 				defer source.Close()
 				opts.Lines = func(path string) (int, bool) { return source.Lines(filepath.FromSlash(path)) }
 			}
-			bar := newProgress(cmd.ErrOrStderr())
-			opts.Progress = bar.show
+			bar := terminal.NewProgress(cmd.ErrOrStderr())
+			opts.Progress = bar.Show
 			g, err := scip.Read(cmd.Context(), filepath.Base(args[0]), file, info.Size(), opts)
-			bar.done()
+			bar.Done()
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"bytes"
@@ -8,14 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// newPolicyTest makes the command omnigraph policy test.
-func newPolicyTest() *cobra.Command {
+// newTest makes the command omnigraph policy test.
+func newTest() *cobra.Command {
 	var s policySource
 	var tests, as string
 	cmd := &cobra.Command{
@@ -40,7 +42,7 @@ rule that decided it, and exits with code 1.`,
 			if err := checkFormat(as); err != nil {
 				return err
 			}
-			if err := required(cmd, "tests"); err != nil {
+			if err := usage.Required(cmd, "tests"); err != nil {
 				return err
 			}
 			if len(args) > 0 {
@@ -56,7 +58,7 @@ rule that decided it, and exits with code 1.`,
 			}
 			cases, err := readCases(tests, src, o)
 			if err != nil {
-				return printFaults(cmd, err)
+				return terminal.PrintFaults(cmd, err)
 			}
 			return runCases(cmd, p, cases, as)
 		},

@@ -1,4 +1,5 @@
-package main
+// Package policies has the verbs for policies.
+package policies
 
 import (
 	"encoding/json"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -19,30 +22,30 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// onServer is the value of --graph for the policy of the server itself.
-const onServer = "cluster"
+// OnServer is the value of --graph for the policy of the server itself.
+const OnServer = "cluster"
 
-// newPolicy makes the command omnigraph policy.
-func newPolicy() *cobra.Command {
+// New makes the command omnigraph policy.
+func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Check, test and explain policies",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q; see %s --help", args[0], cmd.CommandPath())}
+				return usage.Errorf("unknown command %q; see %s --help", args[0], cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyValidate(), newPolicyTest(), newPolicyExplain(), newPolicyTools(), newPolicyCedar(), newPolicySchema())
+	cmd.AddCommand(newValidate(), newTest(), newExplain(), newTools(), newCedar(), newSchema())
 	return cmd
 }
 
 // policySource holds the flags that select a policy.
 type policySource struct {
 	cluster string // the folder of cluster.yaml
-	graph   string // id of the graph, or onServer; "" selects the only graph
+	graph   string // id of the graph, or OnServer; "" selects the only graph
 	file    string // policy file; "" selects the graph's own policy
 }
 
@@ -66,7 +69,7 @@ func (s *policySource) config(cmd *cobra.Command) (*cluster.Config, error) {
 	if s.cluster == "" && errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	return cfg, printFaults(cmd, err)
+	return cfg, terminal.PrintFaults(cmd, err)
 }
 
 // bindings lists the policy files of a cluster, each with the graph or server that it applies to.
@@ -90,7 +93,7 @@ func (s *policySource) choose(cmd *cobra.Command) (*policy.Policy, policy.Option
 		return nil, o, err
 	}
 	p, err := policy.Read(b.file, o)
-	return p, o, printFaults(cmd, err)
+	return p, o, terminal.PrintFaults(cmd, err)
 }
 
 // binding returns the policy file that the flags select, and the names that the policy may refer
@@ -113,13 +116,13 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 		// The server's policy is selected only if it is named, or if there is no other.
 		graphs := slices.DeleteFunc(slices.Clone(fits), func(b bound) bool { return b.graph == "" })
 		if len(graphs) != 1 {
-			return bound{}, policy.Options{}, usageError{fmt.Errorf("--graph is missing; policies apply to %s", boundNames(fits))}
+			return bound{}, policy.Options{}, usage.Errorf("--graph is missing; policies apply to %s", boundNames(fits))
 		}
 		fits = graphs
 	case len(fits) == 0 && s.file != "":
 		return s.unboundFile(cmd)
 	case len(fits) == 0 && cfg == nil:
-		return bound{}, policy.Options{}, usageError{errors.New("there is no cluster.yaml here; name its folder with --cluster, or give a policy file")}
+		return bound{}, policy.Options{}, usage.Errorf("there is no cluster.yaml here; name its folder with --cluster, or give a policy file")
 	case len(fits) == 0 && s.graph != "":
 		return bound{}, policy.Options{}, fmt.Errorf("no policy in %s applies to %s; its policies apply to %s", cfg.File, s.graph, boundNames(bindings(cfg)))
 	case len(fits) == 0:
@@ -136,17 +139,17 @@ func (s *policySource) unboundFile(cmd *cobra.Command) (bound, policy.Options, e
 	switch s.graph {
 	case "":
 		b.graph = "graph"
-	case onServer:
+	case OnServer:
 		b.graph = ""
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s: no cluster.yaml names the file, so the command does not check the names of queries\n", s.file)
 	return b, policy.Options{Graph: b.graph, AnyQuery: true}, nil
 }
 
-// name returns the id of the graph, or onServer.
+// name returns the id of the graph, or OnServer.
 func (b bound) name() string {
 	if b.graph == "" {
-		return onServer
+		return OnServer
 	}
 	return b.graph
 }
@@ -199,7 +202,7 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	}
 	schema, faults := gq.CompileSchema(gq.Source{Name: g.Schema, Text: string(text)})
 	if err := faults.Err(); err != nil {
-		return nil, printFaults(cmd, err)
+		return nil, terminal.PrintFaults(cmd, err)
 	}
 	var sources []gq.Source
 	for _, f := range g.QueryFiles {
@@ -211,7 +214,7 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	}
 	compiled, faults := gq.CompileQueries(schema, sources...)
 	if err := faults.Err(); err != nil {
-		return nil, printFaults(cmd, err)
+		return nil, terminal.PrintFaults(cmd, err)
 	}
 	var queries []string
 	for _, q := range compiled {
@@ -222,27 +225,10 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	return queries, nil
 }
 
-// printFaults prints the faults of a file with their lines, and returns the error that the caller
-// still has to report.
-func printFaults(cmd *cobra.Command, err error) error {
-	var faults diag.List
-	if !errors.As(err, &faults) {
-		return err
-	}
-	texts := map[string]string{}
-	for _, d := range faults {
-		if b, err := os.ReadFile(d.Span.File); err == nil {
-			texts[d.Span.File] = string(b)
-		}
-	}
-	diag.Render(cmd.ErrOrStderr(), faults, texts, isTerminal(cmd.ErrOrStderr()))
-	return fmt.Errorf("%s has faults", faults[0].Span.File)
-}
-
 // checkFormat checks the value of the flag --format.
 func checkFormat(value string) error {
 	if value != "text" && value != "json" {
-		return usageError{fmt.Errorf("--format is %q; it must be text or json", value)}
+		return usage.Errorf("--format is %q; it must be text or json", value)
 	}
 	return nil
 }
@@ -268,7 +254,7 @@ func writeJSON(w io.Writer, v any) error {
 // maxOneArg allows one file or none.
 func maxOneArg(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usageError{fmt.Errorf("%s takes at most one file, but %q was given too; see --help", cmd.CommandPath(), args[1])}
+		return usage.Errorf("%s takes at most one file, but %q was given too; see --help", cmd.CommandPath(), args[1])
 	}
 	return nil
 }

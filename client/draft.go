@@ -4,7 +4,7 @@ package client
 type DraftTarget struct {
 	GraphCommitID string `json:"graph_commit_id" jsonschema_description:"The commit at the head of the draft."`
 	MainAhead     uint64 `json:"main_ahead" jsonschema_description:"The number of commits of main that the draft does not contain."`
-	ExpiresAt     string `json:"expires_at" jsonschema_description:"When the draft is deleted if nobody writes to it."`
+	ExpiresAt     int64  `json:"expires_at" jsonschema_description:"When the draft is deleted if nobody writes to it, in Unix microseconds."`
 }
 
 // WriteTarget is the draft that a write changed.
@@ -15,9 +15,9 @@ type WriteTarget struct {
 
 // DraftClosed says how a draft ended.
 type DraftClosed struct {
-	Outcome string `json:"outcome"`          // merged, deleted or expired
-	Commit  string `json:"commit,omitempty"` // the merge commit of a merged draft
-	By      string `json:"by"`               // the actor who ended the draft; empty if it expired
+	Outcome       string `json:"outcome"`                   // merged, deleted or expired
+	MergeCommitID string `json:"merge_commit_id,omitempty"` // of a merged draft
+	By            string `json:"by"`                        // the actor who ended the draft; empty if it expired
 }
 
 // BranchDraft describes an open draft in a list of branches.
@@ -25,7 +25,7 @@ type BranchDraft struct {
 	Owner     string `json:"owner"` // the actor to whom the draft belongs
 	Name      string `json:"name,omitempty" jsonschema_description:"The name that the owner gave the draft: NAME of draft/NAME. An owner's first draft has none."`
 	State     string `json:"state" jsonschema:"enum=open,enum=proposed" jsonschema_description:"proposed if an open proposal needs the draft. Such a draft does not expire."`
-	ExpiresAt string `json:"expires_at,omitempty" jsonschema_description:"When the draft is deleted if nobody writes to it."`
+	ExpiresAt int64  `json:"expires_at,omitempty" jsonschema_description:"When the draft is deleted if nobody writes to it, in Unix microseconds."`
 }
 
 // The states of an open draft in a list of branches.

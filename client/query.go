@@ -74,7 +74,7 @@ type ReadTarget struct {
 	// The members below are present only if the branch is a draft.
 	GraphCommitID string  `json:"graph_commit_id,omitempty" jsonschema_description:"The commit at the head of the draft."`
 	MainAhead     *uint64 `json:"main_ahead,omitempty" jsonschema_description:"The number of commits of main that the draft does not contain."`
-	ExpiresAt     string  `json:"expires_at,omitempty" jsonschema_description:"When the draft is deleted if nobody writes to it."`
+	ExpiresAt     int64   `json:"expires_at,omitempty" jsonschema_description:"When the draft is deleted if nobody writes to it, in Unix microseconds."`
 }
 
 // MutationAnswer is the answer to a mutation.

@@ -55,7 +55,7 @@ type branchRow struct {
 	Owner     string `json:"owner,omitempty"` // the members from here on describe a draft
 	DraftName string `json:"draft_name,omitempty"`
 	State     string `json:"state,omitempty"`
-	ExpiresAt string `json:"expires_at,omitempty"`
+	ExpiresAt int64  `json:"expires_at,omitempty"`
 }
 
 // branchReport returns the report of a list of branches.

@@ -46,7 +46,7 @@ type column struct {
 func columns(keys ...string) []column {
 	cols := make([]column, len(keys))
 	for i, k := range keys {
-		cols[i] = column{key: k, micros: k == "created_at"}
+		cols[i] = column{key: k, micros: k == "created_at" || k == "expires_at"}
 	}
 	return cols
 }

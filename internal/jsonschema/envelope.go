@@ -74,7 +74,7 @@ type readTarget struct {
 	// The state of the branch if it is a draft.
 	GraphCommitID string `json:"graph_commit_id,omitempty"`
 	MainAhead     int64  `json:"main_ahead,omitempty"`
-	ExpiresAt     string `json:"expires_at,omitempty"`
+	ExpiresAt     int64  `json:"expires_at,omitempty"`
 }
 
 // writeTarget is the draft that a write changed.
@@ -82,7 +82,7 @@ type writeTarget struct {
 	Branch        string `json:"branch"`
 	GraphCommitID string `json:"graph_commit_id"`
 	MainAhead     int64  `json:"main_ahead" jsonschema_description:"The number of commits of main that the draft does not contain."`
-	ExpiresAt     string `json:"expires_at" jsonschema_description:"When the draft ends if nobody writes to it."`
+	ExpiresAt     int64  `json:"expires_at" jsonschema_description:"When the draft ends if nobody writes to it, in Unix microseconds."`
 }
 
 // mutationResult is the structured result of a mutation.
@@ -92,7 +92,7 @@ type mutationResult struct {
 	AffectedNodes int64   `json:"affected_nodes"`
 	AffectedEdges int64   `json:"affected_edges"`
 	ActorID       *string `json:"actor_id"` // who wrote; null without a name
-	Commit        *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
+	GraphCommitID *string `json:"graph_commit_id" jsonschema_description:"The commit; null when nothing changed."`
 	DryRun        bool    `json:"dry_run,omitempty"` // the call was a dry run, so nothing was written
 
 	// Target is the draft that was written; absent for another branch.

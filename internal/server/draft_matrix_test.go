@@ -179,19 +179,19 @@ func TestDraftMatrix(t *testing.T) {
 				break
 			}
 			listed[b.Name] = true
-			if b.Name == branch && (b.Draft == nil || b.Draft.Owner != "act-one" || b.Draft.State != client.DraftIsOpen || b.Draft.ExpiresAt == "") {
+			if b.Name == branch && (b.Draft == nil || b.Draft.Owner != "act-one" || b.Draft.State != client.DraftIsOpen || b.Draft.ExpiresAt == 0) {
 				t.Errorf("%s sees the draft as %+v", row.actor, b.Draft)
 			}
 		}
-		var answer struct{ Branches []struct{ Name string } }
+		var answer struct{ Heads []struct{ Name string } }
 		w.agent(row.actor)(&answer, "branch_list", nil)
-		for _, b := range answer.Branches {
+		for _, b := range answer.Heads {
 			if !listed[b.Name] {
 				t.Errorf("%s sees the branch %s over MCP alone", row.actor, b.Name)
 			}
 		}
-		if may := row.draft[0] == 'o'; listed[branch] != may || len(answer.Branches) != len(listed) {
-			t.Errorf("%s may read the draft: %t; the lists have %v and %v", row.actor, may, listed, answer.Branches)
+		if may := row.draft[0] == 'o'; listed[branch] != may || len(answer.Heads) != len(listed) {
+			t.Errorf("%s may read the draft: %t; the lists have %v and %v", row.actor, may, listed, answer.Heads)
 		}
 	}
 
@@ -313,7 +313,7 @@ func TestDraftMerge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Name == made.Branch && (b.Draft == nil || b.Draft.State != client.DraftIsProposed || b.Draft.ExpiresAt != "") {
+		if b.Name == made.Branch && (b.Draft == nil || b.Draft.State != client.DraftIsProposed || b.Draft.ExpiresAt != 0) {
 			t.Errorf("the draft under a proposal is listed as %+v", b.Draft)
 		}
 	}
@@ -325,7 +325,7 @@ func TestDraftMerge(t *testing.T) {
 		t.Fatalf("merge: %+v, %v", merged, err)
 	}
 	var status *client.Error
-	if _, err := w.person("act-one").Mutate(ctx, client.MutateBody{Query: aged("ada", 42), Branch: made.Branch}); !errors.As(err, &status) || status.DraftClosed == nil || status.DraftClosed.Commit != *merged.MergeCommitID {
+	if _, err := w.person("act-one").Mutate(ctx, client.MutateBody{Query: aged("ada", 42), Branch: made.Branch}); !errors.As(err, &status) || status.DraftClosed == nil || status.DraftClosed.MergeCommitID != *merged.MergeCommitID {
 		t.Errorf("a write to the merged draft: %v", err)
 	}
 }

@@ -135,7 +135,7 @@ func TestBranchListOfDrafts(t *testing.T) {
 		t.Fatalf("REST lists %+v", drafts)
 	}
 	var list struct {
-		Branches []struct {
+		Heads []struct {
 			Name  string
 			Draft *client.BranchDraft
 		}
@@ -144,7 +144,7 @@ func TestBranchListOfDrafts(t *testing.T) {
 		t.Fatal(said)
 	}
 	listed := map[string]*client.BranchDraft{}
-	for _, b := range list.Branches {
+	for _, b := range list.Heads {
 		listed[b.Name] = b.Draft
 	}
 	if !reflect.DeepEqual(listed, drafts) {

@@ -174,7 +174,7 @@ func TestConflictingDrafts(t *testing.T) {
 			t.Errorf("a read of main beside a draft has the notes %q", read.Notes)
 		}
 	}
-	if drafts[0].Branch == drafts[1].Branch || !strings.HasPrefix(drafts[0].Branch, "draft/") || drafts[0].MainAhead != 0 || drafts[0].ExpiresAt == "" {
+	if drafts[0].Branch == drafts[1].Branch || !strings.HasPrefix(drafts[0].Branch, "draft/") || drafts[0].MainAhead != 0 || drafts[0].ExpiresAt == 0 {
 		t.Errorf("the drafts are %+v", drafts)
 	}
 	ok(one(&first, "proposal_submit", map[string]any{"source": drafts[0].Branch, "title": "Ada is 41"}))

@@ -119,14 +119,18 @@ func TestLearning(t *testing.T) {
 	if got.RowCount == 0 {
 		t.Error("the path joins nothing")
 	}
-	var commits struct{ Commits []struct{ Commit string } }
+	var commits struct {
+		Commits []struct {
+			GraphCommitID string `json:"graph_commit_id"`
+		}
+	}
 	callTool(t, s, "commit_list", map[string]any{}, &commits)
 	var changes struct {
 		Nodes   struct{ Inserted int }
-		Changes []struct{ Kind string }
+		Changes []struct{ Op string }
 	}
-	callTool(t, s, "change_list", map[string]any{"commit": commits.Commits[0].Commit, "limit": 3}, &changes)
-	if changes.Nodes.Inserted == 0 || len(changes.Changes) != 3 || changes.Changes[0].Kind != "inserted" {
+	callTool(t, s, "change_list", map[string]any{"commit": commits.Commits[0].GraphCommitID, "limit": 3}, &changes)
+	if changes.Nodes.Inserted == 0 || len(changes.Changes) != 3 || changes.Changes[0].Op != "insert" {
 		t.Errorf("%+v", changes)
 	}
 }

@@ -4,17 +4,15 @@ import (
 	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// BranchesAnswer is the answer of branch_list.
-type BranchesAnswer struct {
-	Branches      []BranchAnswer `json:"branches" jsonschema_description:"In name order."`
-	NextPageToken string         `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
+// BranchListResult is the answer of branch_list: the members of client.BranchList without the list of names.
+type BranchListResult struct {
+	Heads         []client.BranchHead `json:"heads" jsonschema_description:"The branches in name order, each with its last commit."`
+	NextPageToken string              `json:"next_page_token,omitempty" jsonschema_description:"There are more; send it to see them."`
 }
 
 // The default and the maximum of limit in branch_list.
@@ -26,25 +24,10 @@ type branchListArgs struct {
 	PageToken *string `json:"page_token,omitempty"`
 }
 
-// BranchAnswer is one branch.
-type BranchAnswer struct {
-	Name string     `json:"name"`
-	Head HeadAnswer `json:"head" jsonschema_description:"The branch's last commit."`
-
-	Draft *client.BranchDraft `json:"draft,omitempty" jsonschema_description:"Only for a draft."`
-}
-
-// HeadAnswer is the commit at the head of a branch.
-type HeadAnswer struct {
-	Commit    string              `json:"commit" jsonschema_description:"The commit's id."`
-	ActorID   *string             `json:"actor_id" jsonschema_description:"Who made it; null when nobody was named."`
-	CreatedAt value.DateTimeValue `json:"created_at"`
-}
-
 // branchList returns the tool branch_list.
 func branchList() tool.Tool {
 	return &builtin{
-		desc: reader[branchListArgs, BranchesAnswer](tool.Descriptor{
+		desc: reader[branchListArgs, BranchListResult](tool.Descriptor{
 			Name:        "branch_list",
 			Title:       "List branches",
 			Description: "Lists every branch that exists in the graph and that you may read: main, drafts and copies, each with the head of the branch, its latest commit.",
@@ -57,24 +40,15 @@ func branchList() tool.Tool {
 				return nil, err
 			}
 			list.Answer = func(branches []operations.ListedBranch, next string) any {
-				answer := BranchesAnswer{Branches: make([]BranchAnswer, len(branches)), NextPageToken: next}
+				answer := BranchListResult{Heads: make([]client.BranchHead, len(branches)), NextPageToken: next}
 				for i, b := range branches {
-					answer.Branches[i] = BranchAnswer{Name: b.Name, Head: headAnswer(b.Head), Draft: b.Draft}
+					answer.Heads[i] = operations.BranchHead(b)
 				}
 				return &answer
 			}
 			return list, nil
 		},
 	}
-}
-
-// headAnswer returns a commit as the head of a branch.
-func headAnswer(c engine.Commit) HeadAnswer {
-	h := HeadAnswer{Commit: c.ID, CreatedAt: value.DateTimeOf(c.Time)}
-	if c.Actor != "" {
-		h.ActorID = &c.Actor
-	}
-	return h
 }
 
 // branchCreateArgs are the arguments of branch_create.

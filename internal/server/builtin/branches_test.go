@@ -36,11 +36,11 @@ func TestBranchListPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var page builtin.BranchesAnswer
+		var page builtin.BranchListResult
 		if err := json.Unmarshal(answer.JSON, &page); err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range page.Branches {
+		for _, b := range page.Heads {
 			seen = append(seen, b.Name)
 		}
 		if page.NextPageToken == "" {

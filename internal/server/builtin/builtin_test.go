@@ -57,9 +57,9 @@ func TestAdHoc(t *testing.T) {
 		{name: "both", tool: "graph_query", args: map[string]any{"query": "x", "queries": []any{map[string]any{"query": "x"}}}, status: 400, want: `query: found outside queries, expected inside the elements of queries`},
 		{name: "no batch", tool: "graph_query", args: map[string]any{"queries": []any{}}, status: 400, want: `queries: found 0 queries, expected 1 to 16`},
 		{name: "mutate", tool: "graph_mutate", actor: servedtest.Writer, args: map[string]any{"query": `query m($n: String) { insert Person { name: $n } insert Knows { from: $n, to: "ada" } }`, "params": map[string]any{"n": "dan"}},
-			want: `{"branch":"main","query_name":"m","affected_nodes":1,"affected_edges":1,"actor_id":"act-writer","commit":"COMMIT","node_changes":{"inserted":1,"updated":0,"deleted":0},"edge_changes":{"inserted":1,"updated":0,"deleted":0}}`},
+			want: `{"branch":"main","query_name":"m","affected_nodes":1,"affected_edges":1,"actor_id":"act-writer","graph_commit_id":"COMMIT","node_changes":{"inserted":1,"updated":0,"deleted":0},"edge_changes":{"inserted":1,"updated":0,"deleted":0}}`},
 		{name: "nothing changed", tool: "graph_mutate", actor: servedtest.Writer, args: map[string]any{"query": `query m() { delete Person where name = "nobody" }`},
-			want: `"affected_nodes":0,"affected_edges":0,"actor_id":"act-writer","commit":null,"node_changes":{"inserted":0,"updated":0,"deleted":0},"edge_changes":{"inserted":0,"updated":0,"deleted":0},"notes":["no Person has name \"nobody\""]}`},
+			want: `"affected_nodes":0,"affected_edges":0,"actor_id":"act-writer","graph_commit_id":null,"node_changes":{"inserted":0,"updated":0,"deleted":0},"edge_changes":{"inserted":0,"updated":0,"deleted":0},"notes":["no Person has name \"nobody\""]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

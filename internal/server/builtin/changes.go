@@ -31,7 +31,7 @@ type changeListArgs struct {
 
 // ChangeListResult is the answer of change_list.
 type ChangeListResult struct {
-	Commit        string         `json:"commit"` // id of the commit
+	GraphCommitID string         `json:"graph_commit_id"` // id of the commit
 	Nodes         CountsAnswer   `json:"nodes" jsonschema_description:"Counts all of the commit's changes, on all pages."`
 	Edges         CountsAnswer   `json:"edges" jsonschema_description:"Counts all of the commit's changes, on all pages."`
 	Changes       []ChangeAnswer `json:"changes" jsonschema_description:"Nodes, then edges, each by the name of the type and by id."`
@@ -40,8 +40,8 @@ type ChangeListResult struct {
 
 // ChangeAnswer is the change that a commit made to one entity.
 type ChangeAnswer struct {
-	Kind       string           `json:"kind" jsonschema:"enum=inserted,enum=updated,enum=deleted"`
-	Entity     string           `json:"entity" jsonschema:"enum=node,enum=edge"`
+	Kind       string           `json:"kind" jsonschema:"enum=node,enum=edge"`
+	Op         string           `json:"op" jsonschema:"enum=insert,enum=update,enum=delete"`
 	Type       string           `json:"type"` // name of the type
 	ID         string           `json:"id"`
 	From       *EdgeEnd         `json:"from,omitempty" jsonschema_description:"Of an edge: the id of its source, or {type, id} at an interface."`
@@ -112,7 +112,7 @@ const changesFrame = 1 << 10
 // at most maxChangeBytes.
 func changesAnswer(env *tool.Env, changes *engine.Changes) (*ChangeListResult, error) {
 	a := &ChangeListResult{
-		Commit: changes.Commit.ID, Nodes: CountsAnswer(changes.Nodes), Edges: CountsAnswer(changes.Edges), Changes: []ChangeAnswer{},
+		GraphCommitID: changes.Commit.ID, Nodes: CountsAnswer(changes.Nodes), Edges: CountsAnswer(changes.Edges), Changes: []ChangeAnswer{},
 	}
 	room := maxChangeBytes
 	if env.MaxBytes > 0 {
@@ -121,7 +121,7 @@ func changesAnswer(env *tool.Env, changes *engine.Changes) (*ChangeListResult, e
 	more, bytes := changes.More, 0
 	for i := range changes.List {
 		c := &changes.List[i]
-		change := ChangeAnswer{Kind: c.Kind.String(), Entity: c.Entity, Type: c.Type, ID: c.ID, Properties: []PropertyChange{}}
+		change := ChangeAnswer{Kind: c.Entity, Op: encoding.Ops[c.Kind], Type: c.Type, ID: c.ID, Properties: []PropertyChange{}}
 		change.From, change.To = endsOf(c)
 		for _, p := range c.Properties {
 			values := PropertyChange{Name: p.Name, Old: encoding.ChangedJSON(c.Entity, p.Name, p.Old, forModel), New: encoding.ChangedJSON(c.Entity, p.Name, p.New, forModel)}

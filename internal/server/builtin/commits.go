@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -14,20 +13,19 @@ import (
 
 // CommitResult is one commit.
 type CommitResult struct {
-	Commit       string              `json:"commit" jsonschema_description:"The commit's id."`
-	Seq          int64               `json:"seq" jsonschema_description:"Its number on its branch, from 1."`
-	Branch       string              `json:"branch" jsonschema_description:"The branch that it was made on."`
-	Parents      []string            `json:"parents" jsonschema_description:"None of the first, two of a merge: the branch's own first."`
-	ActorID      *string             `json:"actor_id" jsonschema_description:"Who made it; null when nobody was named."`
-	CreatedAt    value.DateTimeValue `json:"created_at"`
-	SchemaDigest string              `json:"schema_digest" jsonschema_description:"Of the schema in force after it."`
+	GraphCommitID string   `json:"graph_commit_id"` // id of the commit
+	GraphBranch   string   `json:"graph_branch" jsonschema_description:"The branch that it was made on."`
+	Parents       []string `json:"parents" jsonschema_description:"None of the first, two of a merge: the branch's own first."`
+	ActorID       *string  `json:"actor_id" jsonschema_description:"Who made it; null when nobody was named."`
+	CreatedAt     int64    `json:"created_at" jsonschema_description:"In Unix microseconds."`
+	SchemaDigest  string   `json:"schema_digest" jsonschema_description:"Of the schema in force after it."`
 }
 
 // commitResult converts a commit of the engine.
 func commitResult(c engine.Commit) CommitResult {
 	a := CommitResult{
-		Commit: c.ID, Seq: int64(c.Seq), Branch: c.Branch, Parents: append([]string{}, c.Parents...),
-		CreatedAt: value.DateTimeOf(c.Time), SchemaDigest: c.Schema,
+		GraphCommitID: c.ID, GraphBranch: c.Branch, Parents: append([]string{}, c.Parents...),
+		CreatedAt: c.Time.UnixMicro(), SchemaDigest: c.Schema,
 	}
 	if c.Actor != "" {
 		a.ActorID = &c.Actor

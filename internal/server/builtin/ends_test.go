@@ -37,8 +37,8 @@ func TestInterfaceEnd(t *testing.T) {
 	second := load(`{"edge":"About","from":"n1","to":{"type":"Team","id":"ann"},"data":{"id":"a1"}}`)
 	r := servedtest.Reader
 	run(t, c, []step{
-		{"change_list", r, args{"commit": first}, 0, `{"kind":"inserted","entity":"edge","type":"About","id":"a1","from":"n1","to":{"type":"Person","id":"ann"},"properties":[]}`},
-		{"change_list", r, args{"commit": second}, 0, `{"kind":"updated","entity":"edge","type":"About","id":"a1","from":"n1","to":{"type":"Team","id":"ann"},"properties":[{"name":"to","old":{"type":"Person","id":"ann"},"new":{"type":"Team","id":"ann"}}]}`},
+		{"change_list", r, args{"commit": first}, 0, `{"kind":"edge","op":"insert","type":"About","id":"a1","from":"n1","to":{"type":"Person","id":"ann"},"properties":[]}`},
+		{"change_list", r, args{"commit": second}, 0, `{"kind":"edge","op":"update","type":"About","id":"a1","from":"n1","to":{"type":"Team","id":"ann"},"properties":[{"name":"to","old":{"type":"Person","id":"ann"},"new":{"type":"Team","id":"ann"}}]}`},
 		{"type_describe", r, args{"name": "Person"}, 0, `"edges_in":[{"edge":"About","other":"Note","clause":"$note about $person"`},
 		{"type_describe", r, args{"name": "Note"}, 0, `"edges_out":[{"edge":"About","other":"Named","clause":"$note about $named"`},
 		{"type_describe", r, args{"name": "About"}, 0, `"from":"Note","to":"Named"`},

@@ -9,11 +9,11 @@ import (
 
 // GraphSnapshotResult is the answer of graph_snapshot.
 type GraphSnapshotResult struct {
-	Branch       string        `json:"branch"` // name of the branch
-	Commit       string        `json:"commit" jsonschema_description:"The id of the commit at the head of the branch."`
-	SchemaDigest string        `json:"schema_digest"` // of the schema at Commit
-	Nodes        []CountAnswer `json:"nodes" jsonschema_description:"The number of nodes of each type, in schema order."`
-	Edges        []CountAnswer `json:"edges" jsonschema_description:"The number of edges of each type, in schema order."`
+	Branch        string        `json:"branch"` // name of the branch
+	GraphCommitID string        `json:"graph_commit_id" jsonschema_description:"The commit at the head of the branch."`
+	SchemaDigest  string        `json:"schema_digest"` // of the schema at Commit
+	Nodes         []CountAnswer `json:"nodes" jsonschema_description:"The number of nodes of each type, in schema order."`
+	Edges         []CountAnswer `json:"edges" jsonschema_description:"The number of edges of each type, in schema order."`
 }
 
 // CountAnswer is the number of entities of a type.
@@ -37,7 +37,7 @@ func snapshot() tool.Tool {
 				return nil, "", err
 			}
 			answer := &GraphSnapshotResult{
-				Branch: branch.Name(), Commit: s.Commit.ID, SchemaDigest: s.Commit.Schema,
+				Branch: branch.Name(), GraphCommitID: s.Commit.ID, SchemaDigest: s.Commit.Schema,
 				Nodes: counts(s.Nodes), Edges: counts(s.Edges),
 			}
 			return answer, s.Commit.ID, nil

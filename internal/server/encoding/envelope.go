@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -118,7 +117,7 @@ func (e *Writer) draftTarget(d *tool.DraftState) error {
 	e.buf = append(e.buf, `,"main_ahead":`...)
 	e.buf = strconv.AppendUint(e.buf, d.Draft.MainAhead, 10)
 	e.buf = append(e.buf, `,"expires_at":`...)
-	e.buf = appendString(e.buf, d.Expires.UTC().Format(time.RFC3339))
+	e.buf = strconv.AppendInt(e.buf, d.Expires.UnixMicro(), 10)
 	return nil
 }
 
@@ -144,11 +143,14 @@ func (e *Writer) changeAnswer(ctx context.Context, env *tool.Env, c *tool.Change
 	e.buf = strconv.AppendInt(e.buf, c.Change.Edges, 10)
 	e.buf = append(e.buf, `,"actor_id":`...)
 	e.orNull(env.Actor)
-	e.buf = append(e.buf, `,"commit":`...)
 	if e.enc.CommitIDs {
+		e.buf = append(e.buf, `,"graph_commit_id":`...)
 		e.orNull(CommitID(c.Change.Commit))
-	} else if err := e.Value(written(c.Change.Commit, reads)); err != nil {
-		return err
+	} else {
+		e.buf = append(e.buf, `,"commit":`...)
+		if err := e.Value(written(c.Change.Commit, reads)); err != nil {
+			return err
+		}
 	}
 	if c.DryRun {
 		e.buf = append(e.buf, `,"dry_run":true`...)
@@ -187,9 +189,9 @@ func (e *Writer) orNull(s string) {
 // in place of the commit.
 type LoadResult struct {
 	client.LoadedData
-	Commit  *string `json:"commit" jsonschema_description:"The id of the commit; null when nothing changed."`
-	ActorID *string `json:"actor_id"` // the caller; null if it has none
-	DryRun  bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+	GraphCommitID *string `json:"graph_commit_id" jsonschema_description:"The commit; null when nothing changed."`
+	ActorID       *string `json:"actor_id"` // the caller; null if it has none
+	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 }
 
 // loadAnswer returns the answer to a load, in the form that the options select.
@@ -197,10 +199,10 @@ func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutc
 	data, actor := loadedData(l), env.Actor
 	data.WriteEffects = effects(l.Result.Effects, l.Notes, nil, e.enc, reads)
 	if d := env.DraftAt(ctx, l.Branch); d != nil && reads {
-		data.Target = &client.WriteTarget{Branch: l.Branch.Name(), DraftTarget: client.DraftTarget{GraphCommitID: d.Draft.Head, MainAhead: d.Draft.MainAhead, ExpiresAt: d.Expires.UTC().Format(time.RFC3339)}}
+		data.Target = &client.WriteTarget{Branch: l.Branch.Name(), DraftTarget: client.DraftTarget{GraphCommitID: d.Draft.Head, MainAhead: d.Draft.MainAhead, ExpiresAt: d.Expires.UnixMicro()}}
 	}
 	if e.enc.CommitIDs {
-		return &LoadResult{LoadedData: data, Commit: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun}
+		return &LoadResult{LoadedData: data, GraphCommitID: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun}
 	}
 	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun}
 }

@@ -48,7 +48,7 @@ type Options struct {
 
 	NoCommit bool // omit from the answer the commit that was read
 
-	// CommitIDs writes the commit of a mutation or a load as its id instead of an object.
+	// CommitIDs writes the id of the commit of a mutation or a load instead of the commit.
 	CommitIDs bool
 
 	// Parts allows a long answer to consist of several parts; see [Answer]. It has no

@@ -341,7 +341,7 @@ func (s *surface) readBranch(ctx context.Context, req *mcp.ReadResourceRequest) 
 	case head == "":
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	b, err := encoding.JSON(map[string]string{"name": branch.Name(), "head": head})
+	b, err := encoding.JSON(map[string]string{"name": branch.Name(), "graph_commit_id": head})
 	if err != nil {
 		return nil, err
 	}

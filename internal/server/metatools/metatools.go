@@ -100,13 +100,12 @@ type runAnswer struct {
 	Columns       []string         `json:"columns,omitempty" jsonschema_description:"The columns' names in order."`
 	Rows          []map[string]any `json:"rows,omitempty" jsonschema_description:"Each row with its columns by name."`
 	RowCount      int64            `json:"row_count,omitempty" jsonschema_description:"The number of rows in this answer."`
-	GraphCommitID string           `json:"graph_commit_id,omitempty" jsonschema_description:"The commit that was read."`
+	GraphCommitID any              `json:"graph_commit_id,omitempty" jsonschema_description:"The commit that was read or made; null when nothing changed."`
 	client.ReadMore
 	Branch        string `json:"branch,omitempty" jsonschema_description:"Of a mutation, the branch that was written to."`
 	AffectedNodes int64  `json:"affected_nodes,omitempty"` // of a mutation
 	AffectedEdges int64  `json:"affected_edges,omitempty"` // of a mutation
 	ActorID       any    `json:"actor_id,omitempty" jsonschema_description:"Of a mutation, the actor; null if the call has none."`
-	Commit        any    `json:"commit,omitempty" jsonschema_description:"Of a mutation, the id of the commit; null when nothing changed."`
 	DryRun        bool   `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed: this is what would be."`
 
 	// Of a mutation, the members of client.WriteEffects; client.ReadMore has the notes.

@@ -25,15 +25,15 @@ type CreateBranch struct {
 
 // BranchCreateResult is the answer of CreateBranch.
 type BranchCreateResult struct {
-	Name    string  `json:"name"` // name of the new branch
-	From    string  `json:"from" jsonschema_description:"The branch that it starts from."`
-	Commit  string  `json:"commit" jsonschema_description:"The commit that it starts from."`
-	ActorID *string `json:"actor_id"` // the caller; null if it has none
+	Name          string  `json:"name"` // name of the new branch
+	From          string  `json:"from" jsonschema_description:"The branch that it starts from."`
+	GraphCommitID string  `json:"graph_commit_id" jsonschema_description:"The commit that it starts from."`
+	ActorID       *string `json:"actor_id"` // the caller; null if it has none
 }
 
 // OverREST returns the answer in the form of REST, without the URI.
 func (r *BranchCreateResult) OverREST() *client.BranchCreated {
-	return &client.BranchCreated{From: r.From, Name: r.Name, GraphCommitID: r.Commit, ActorID: r.ActorID}
+	return &client.BranchCreated{From: r.From, Name: r.Name, GraphCommitID: r.GraphCommitID, ActorID: r.ActorID}
 }
 
 // Needs returns the permissions to create the branch and to read its start. The second is
@@ -75,7 +75,7 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		return nil, asArgument("name", err)
 	}
 	return &tool.Outcome{
-		Value:  &BranchCreateResult{Name: b.Name, From: from.Name(), Commit: b.Head.ID, ActorID: encoding.OrNil(env.Actor)},
+		Value:  &BranchCreateResult{Name: b.Name, From: from.Name(), GraphCommitID: b.Head.ID, ActorID: encoding.OrNil(env.Actor)},
 		Commit: b.Head.ID, Wrote: &tool.Written{Branch: &made, Bypassed: bypassed},
 	}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -104,7 +103,7 @@ func openDrafts(ctx context.Context, env *tool.Env) (map[string]*client.BranchDr
 	}
 	drafts := make(map[string]*client.BranchDraft, len(open))
 	for branch, d := range open {
-		drafts[branch.Name()] = &client.BranchDraft{Owner: d.Draft.Owner, Name: d.Draft.Name, State: client.DraftIsOpen, ExpiresAt: d.Expires.UTC().Format(time.RFC3339)}
+		drafts[branch.Name()] = &client.BranchDraft{Owner: d.Draft.Owner, Name: d.Draft.Name, State: client.DraftIsOpen, ExpiresAt: d.Expires.UnixMicro()}
 	}
 	proposals, err := env.Graph.Proposals(ctx, engine.ProposalRange{State: engine.ProposalOpen})
 	if err != nil {
@@ -113,7 +112,7 @@ func openDrafts(ctx context.Context, env *tool.Env) (map[string]*client.BranchDr
 	for i := range proposals {
 		p := &proposals[i]
 		if d := drafts[p.Source]; d != nil && env.Require(access.ReadOn(targetOf(p))) == nil {
-			d.State, d.ExpiresAt = client.DraftIsProposed, ""
+			d.State, d.ExpiresAt = client.DraftIsProposed, 0
 		}
 	}
 	return drafts, nil

@@ -35,7 +35,7 @@ type Explained struct {
 
 // Touched is a type, or a property of a type, that a query uses.
 type Touched struct {
-	Entity   string `json:"entity" jsonschema:"enum=node,enum=edge"`
+	Kind     string `json:"kind" jsonschema:"enum=node,enum=edge"`
 	Type     string `json:"type"`               // name of the type
 	Property string `json:"property,omitempty"` // empty for the type as a whole
 	Write    bool   `json:"write" jsonschema_description:"The query may change it."`
@@ -102,7 +102,7 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 // touch adds a type, or a property of the type, that the query uses. It adds it once, because a query may use a type
 // through several interfaces.
 func (a *Explained) touch(entity plan.Entity, typ string, u plan.Use) {
-	t := Touched{Entity: entity.String(), Type: typ, Property: u.Property, Write: u.Write}
+	t := Touched{Kind: entity.String(), Type: typ, Property: u.Property, Write: u.Write}
 	if !slices.Contains(a.Touches, t) {
 		a.Touches = append(a.Touches, t)
 	}

@@ -19,13 +19,13 @@ type MergeBranches struct {
 
 // BranchMergeResult is the answer of MergeBranches.
 type BranchMergeResult struct {
-	Source  string  `json:"source"` // the branch that was merged
-	Target  string  `json:"target"` // the branch that received the changes
-	Outcome string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
-	DryRun  bool    `json:"dry_run" jsonschema_description:"Nothing was committed."`
-	Commit  *string `json:"commit" jsonschema_description:"The commit on the target; null if nothing changed."`
-	Head    string  `json:"head" jsonschema_description:"The commit at the head of the target."`
-	ActorID *string `json:"actor_id"` // the caller; null if it has none
+	Source        string  `json:"source"` // the branch that was merged
+	Target        string  `json:"target"` // the branch that received the changes
+	Outcome       string  `json:"outcome" jsonschema:"enum=already_up_to_date,enum=fast_forward,enum=merged"`
+	DryRun        bool    `json:"dry_run" jsonschema_description:"Nothing was committed."`
+	GraphCommitID *string `json:"graph_commit_id" jsonschema_description:"The commit on the target; null if nothing changed."`
+	Head          string  `json:"head" jsonschema_description:"The commit at the head of the target."`
+	ActorID       *string `json:"actor_id"` // the caller; null if it has none
 
 	Notes []string `json:"notes,omitempty" jsonschema_description:"About conditions that are null."`
 }
@@ -45,7 +45,7 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	}
 	return c.Outcome(env, r, &BranchMergeResult{
 		Source: env.Branch(c.Source).Name(), Target: env.Branch(c.Target).Name(), Outcome: r.Outcome.String(), DryRun: c.Options.DryRun,
-		Commit: encoding.OrNil(encoding.CommitID(r.Commit)), Head: r.Head.ID, ActorID: encoding.OrNil(env.Actor), Notes: c.Notes,
+		GraphCommitID: encoding.OrNil(encoding.CommitID(r.Commit)), Head: r.Head.ID, ActorID: encoding.OrNil(env.Actor), Notes: c.Notes,
 	}), nil
 }
 

@@ -40,16 +40,16 @@ const FixedByCluster = "the graph belongs to a cluster, whose configuration sets
 
 // SchemaApplyResult is the answer of ApplySchema.
 type SchemaApplyResult struct {
-	Supported    bool              `json:"supported" jsonschema_description:"The server can execute every step; false occurs only in a dry run."`
-	Applied      bool              `json:"applied" jsonschema_description:"The call put the schema in force."`
-	Destructive  bool              `json:"destructive" jsonschema_description:"A step removes values from the graph."`
-	StepCount    int               `json:"step_count" jsonschema_description:"The number of steps, including steps that are not listed."`
-	Steps        []SchemaApplyStep `json:"steps" jsonschema_description:"The steps; only the first steps, if the answer cannot hold all."`
-	Branch       string            `json:"branch"` // the branch that the schema is for
-	SchemaDigest string            `json:"schema_digest" jsonschema_description:"The digest of the schema that was sent."`
-	Commit       *string           `json:"commit" jsonschema_description:"The id of the commit; null if nothing changed, and in a dry run."`
-	ActorID      *string           `json:"actor_id"` // the caller; null if it has none
-	Notes        []string          `json:"notes,omitempty" jsonschema_description:"About conditions that are null."`
+	Supported     bool              `json:"supported" jsonschema_description:"The server can execute every step; false occurs only in a dry run."`
+	Applied       bool              `json:"applied" jsonschema_description:"The call put the schema in force."`
+	Destructive   bool              `json:"destructive" jsonschema_description:"A step removes values from the graph."`
+	StepCount     int               `json:"step_count" jsonschema_description:"The number of steps, including steps that are not listed."`
+	Steps         []SchemaApplyStep `json:"steps" jsonschema_description:"The steps; only the first steps, if the answer cannot hold all."`
+	Branch        string            `json:"branch"` // the branch that the schema is for
+	SchemaDigest  string            `json:"schema_digest" jsonschema_description:"The digest of the schema that was sent."`
+	GraphCommitID *string           `json:"graph_commit_id" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
+	ActorID       *string           `json:"actor_id"` // the caller; null if it has none
+	Notes         []string          `json:"notes,omitempty" jsonschema_description:"About conditions that are null."`
 }
 
 // Cut drops steps from the end. StepCount still counts all of them.
@@ -92,7 +92,7 @@ func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	a := &SchemaApplyResult{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
 		StepCount: len(change.Steps), Steps: make([]SchemaApplyStep, len(change.Steps)), Branch: env.Branch(c.Branch).Name(),
-		SchemaDigest: change.To, Commit: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor), Notes: c.Notes,
+		SchemaDigest: change.To, GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor), Notes: c.Notes,
 	}
 	for i, s := range change.Steps {
 		a.Steps[i] = SchemaApplyStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}

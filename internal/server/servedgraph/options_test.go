@@ -81,8 +81,8 @@ func TestOptions(t *testing.T) {
 				{"no commit, no grant", d, "everyone", `{"snapshot":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}`, `the policy does not allow read on branch main`},
 
 				// A dry run reports what would change and changes nothing.
-				{"dry run", w, "add_person", `{"params":{"name":"fay"},"dry_run":true}`, `"affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","commit":null,"dry_run":true`},
-				{"ad hoc", w, "graph_mutate", `{` + add + `,"params":{"n":"fay"},"dry_run":"true"}`, `"commit":null,"dry_run":true`},
+				{"dry run", w, "add_person", `{"params":{"name":"fay"},"dry_run":true}`, `"affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","graph_commit_id":null,"dry_run":true`},
+				{"ad hoc", w, "graph_mutate", `{` + add + `,"params":{"n":"fay"},"dry_run":"true"}`, `"graph_commit_id":null,"dry_run":true`},
 				{"of a load", w, "graph_load", `{"mode":"merge","data":"{\"type\":\"Person\",\"data\":{\"name\":\"fay\"}}","dry_run":true}`, `"total_entities":1,`},
 				{"nothing came of them", r, "graph_query", `{` + count + `}`, `"rows":[{"n":4}]`},
 				{"dry run with a fault", w, "graph_load", `{"mode":"append","data":"{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}","dry_run":true}`, `"code":"conflict"`},

@@ -229,5 +229,5 @@ func (e *Oversize) limit() *client.Limit {
 
 // Closed returns how a draft ended, as answers have it.
 func Closed(e *engine.DraftClosed) *client.DraftClosed {
-	return &client.DraftClosed{Outcome: e.Draft.State.String(), Commit: e.Draft.Merge, By: e.Draft.By}
+	return &client.DraftClosed{Outcome: e.Draft.State.String(), MergeCommitID: e.Draft.Merge, By: e.Draft.By}
 }

@@ -62,7 +62,7 @@ func Calls(head string) []Call {
 		{Tool: "graph_snapshot", Args: args{}, Answer: head},
 		{Tool: "branch_list", Args: args{}, Refused: "set a smaller limit"},
 		{Tool: "commit_list", Args: args{"limit": 1}, Answer: `"commits"`},
-		{Tool: "commit_get", Args: args{"commit": head}, Answer: `"commit":"` + head},
+		{Tool: "commit_get", Args: args{"commit": head}, Answer: `"graph_commit_id":"` + head},
 		{Tool: "change_list", Args: args{"commit": head}, Answer: `"next_page_token"`},
 		{Tool: "graph_mutate", Args: args{"query": `query m() { insert Person { name: "x" } }`}, Answer: `"affected_nodes":1`},
 		{Tool: "graph_load", Args: args{"data": people(), "mode": "merge", "dry_run": true}, Answer: `"total_entities":50`},

@@ -122,7 +122,7 @@ func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange
 			r.Limit = most - len(list)
 		}
 		page := client.CommitList{}
-		if err := l.call(ctx, "list_commits", operations.LookCommits(tool.BranchName(branch), r, ""), &page); err != nil {
+		if err := l.call(ctx, "list_commits", operations.LookCommits(tool.BranchName(branch), r, "", operations.CommitList), &page); err != nil {
 			return nil, err
 		}
 		list = append(list, page.Commits...)

@@ -61,16 +61,12 @@ func gate(a tool.Action) []tool.Grant { return []tool.Grant{{Action: a, Via: too
 // The function `run` carries it out and returns the answer.
 type call struct {
 	needs []tool.Need // permissions that the call needs
-	token string      // the page token, in a list of a branch
 	less  string      // advice on how to get a smaller answer
 	run   func(ctx context.Context, env *tool.Env) (v any, commit string, err error)
 }
 
 // Needs implements [tool.Call].
 func (c *call) Needs() []tool.Need { return c.needs }
-
-// PageToken returns the page token of a list of a branch, or "".
-func (c *call) PageToken() string { return c.token }
 
 // Run implements tool.Call.
 func (c *call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {

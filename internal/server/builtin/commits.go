@@ -66,26 +66,13 @@ func commitList() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			list := readsBranch(branch, "set a smaller limit", func(ctx context.Context, env *tool.Env, branch tool.Branch) (any, string, error) {
-				before, err := operations.OpenCommits(env, token, branch)
-				if err != nil {
-					return nil, "", err
-				}
-				commits, err := env.Graph.Commits(ctx, branch.Name(), engine.CommitRange{Before: before, Limit: limit})
-				if err != nil {
-					return nil, "", err
-				}
-				a := &CommitsAnswer{Branch: branch.Name(), Commits: make([]CommitResult, len(commits))}
-				for i, c := range commits {
+			return operations.LookCommits(branch, engine.CommitRange{Limit: limit}, token, func(page *operations.ListedCommits) any {
+				a := &CommitsAnswer{Branch: page.Branch.Name(), Commits: make([]CommitResult, len(page.Commits)), NextPageToken: page.NextPageToken}
+				for i, c := range page.Commits {
 					a.Commits[i] = commitResult(c)
 				}
-				if n := len(commits); n == limit && commits[n-1].Seq > 1 {
-					a.NextPageToken = operations.CommitPage{Branch: branch, Before: commits[n-1].Seq}.Token(env)
-				}
-				return a, "", nil
-			})
-			list.token = token
-			return list, nil
+				return a
+			}), nil
 		},
 	}
 }

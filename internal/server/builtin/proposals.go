@@ -41,8 +41,7 @@ type ProposalStatus struct {
 }
 
 // statusOf converts the answer about a proposal to a ProposalStatus.
-func statusOf(v any) any {
-	p := v.(*client.ProposalAnswer)
+func statusOf(p *client.ProposalAnswer) any {
 	failed := []string{}
 	for _, c := range p.Checks {
 		if c.Outcome != client.CheckPassed {
@@ -80,7 +79,7 @@ func proposalSubmit() tool.Tool {
 				if err := o.Done(); err != nil {
 					return nil, err
 				}
-				return shaped(operations.OpenProposal(client.ProposalBody{Source: source, Target: target, Title: *title, Description: orEmpty(description)}), statusOf), nil
+				return operations.Shaped(operations.OpenProposal(client.ProposalBody{Source: source, Target: target, Title: *title, Description: orEmpty(description)}), statusOf), nil
 			}
 			for _, name := range []string{"source", "target"} {
 				o.Refuse(name, "found together with proposal, whose branches do not change", "leave it out, or open a new proposal")
@@ -94,9 +93,9 @@ func proposalSubmit() tool.Tool {
 				return nil, err
 			}
 			if closes {
-				return shaped(operations.CloseProposal(*id, client.ProposalCloseBody{Comment: comment}), statusOf), nil
+				return operations.Shaped(operations.CloseProposal(*id, client.ProposalCloseBody{Comment: comment}), statusOf), nil
 			}
-			return shaped(operations.ChangeProposal(*id, client.ProposalChangeBody{Title: title, Description: description, Comment: comment}), statusOf), nil
+			return operations.Shaped(operations.ChangeProposal(*id, client.ProposalChangeBody{Title: title, Description: description, Comment: comment}), statusOf), nil
 		},
 	}
 }
@@ -189,13 +188,11 @@ func proposalGet() tool.Tool {
 			switch {
 			case orEmpty(id) == "":
 				filter.Limit, filter.PageToken = limit, token
-				return shaped(operations.ListProposals(filter), func(v any) any {
-					list := v.(*client.ProposalList)
+				return operations.Shaped(operations.ListProposals(filter), func(list *client.ProposalList) any {
 					return &ProposalGetResult{Proposals: asObjects(list.Proposals), NextPageToken: list.NextPageToken}
 				}), nil
 			case changes:
-				return shaped(operations.ListProposalChanges(*id, engine.ChangeRange{Limit: limit}, token), func(v any) any {
-					page := v.(*client.ProposalChanges)
+				return operations.Shaped(operations.ListProposalChanges(*id, engine.ChangeRange{Limit: limit}, token), func(page *client.ProposalChanges) any {
 					return &ProposalGetResult{Changes: asObjects(page.Changes), Compares: page.Compares, Target: page.TargetCommitID, NextPageToken: orEmpty(page.NextPageToken)}
 				}), nil
 			}
@@ -228,30 +225,6 @@ func (c *shownProposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		}
 	}
 	out.Value = &ProposalGetResult{Proposal: asObject(p)}
-	return out, nil
-}
-
-// shapedCall runs a call and converts the answer with the function `shape`.
-type shapedCall struct {
-	tool.Call
-	shape func(v any) any
-}
-
-// shaped returns a call that runs `c` and converts the answer with the function `shape`.
-func shaped(c tool.Call, shape func(v any) any) tool.Call {
-	return &shapedCall{c, shape}
-}
-
-// Unwrap returns the call that shapedCall runs. The log describes that call.
-func (c *shapedCall) Unwrap() tool.Call { return c.Call }
-
-// Run implements [tool.Call].
-func (c *shapedCall) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	out, err := c.Call.Run(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	out.Value = c.shape(out.Value)
 	return out, nil
 }
 
@@ -308,7 +281,7 @@ func proposalResolve() tool.Tool {
 			}
 			call := operations.ChangeProposal(id, body)
 			call.Notes = o.Unguarded("digest")
-			return shaped(call, statusOf), nil
+			return operations.Shaped(call, statusOf), nil
 		},
 	}
 }

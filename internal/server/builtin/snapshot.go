@@ -1,9 +1,11 @@
 package builtin
 
 import (
-	"context"
+	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -31,25 +33,26 @@ func snapshot() tool.Tool {
 			Description: "Returns the current version of a branch, its last commit, to pin several reads to one point in time, so that results do not change while others write; and its number of nodes and edges, or rows, of each type right now.",
 		}),
 		gates: gate(tool.Read),
-		decode: onBranch("", func(ctx context.Context, env *tool.Env, branch tool.Branch) (any, string, error) {
-			s, err := env.Graph.Snapshot(ctx, branch.At())
-			if err != nil {
-				return nil, "", err
-			}
-			answer := &GraphSnapshotResult{
-				Branch: branch.Name(), GraphCommitID: s.Commit.ID, SchemaDigest: s.Commit.Schema,
-				Nodes: counts(s.Nodes), Edges: counts(s.Edges),
-			}
-			return answer, s.Commit.ID, nil
-		}),
+		decode: func(args json.RawMessage) (tool.Call, error) {
+			o := arguments.Members(args)
+			call := operations.LookSnapshot(named(o, "branch"), "")
+			return operations.Shaped(call, func(s *client.SnapshotAnswer) any {
+				return &GraphSnapshotResult{
+					Branch: s.GraphBranch, GraphCommitID: s.GraphCommitID, SchemaDigest: s.SchemaDigest,
+					Nodes: counts(s.Datasets, client.KindNode), Edges: counts(s.Datasets, client.KindEdge),
+				}
+			}), o.Done()
+		},
 	}
 }
 
-// counts returns numbers of entities in the form of the answer.
-func counts(types []engine.TypeCount) []CountAnswer {
-	answer := make([]CountAnswer, len(types))
-	for i, t := range types {
-		answer[i] = CountAnswer(t)
+// counts returns the numbers of entities of the types of a kind.
+func counts(types []client.Dataset, kind string) []CountAnswer {
+	answer := []CountAnswer{}
+	for _, t := range types {
+		if t.EntityKind == kind {
+			answer = append(answer, CountAnswer{Type: t.TypeName, Count: t.EntityCount})
+		}
 	}
 	return answer
 }

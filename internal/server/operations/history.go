@@ -64,18 +64,26 @@ func LookCommit(branch tool.BranchName, commit string) *Look {
 	}}
 }
 
+// ListedCommits is a page of the commits of a branch.
+type ListedCommits struct {
+	Branch        tool.Branch
+	Commits       []engine.Commit // the newest first
+	NextBefore    *uint64         // the next page has smaller sequence numbers only; nil on the last page
+	NextPageToken string          // the same as a page token
+}
+
 // LookCommits returns the call that lists a page of the commits of a branch. The argument `token`
 // is the token of the page, or empty; if it is empty, r.Before says where the page starts. The
-// answer is a client.CommitList.
-func LookCommits(branch tool.BranchName, r engine.CommitRange, token string) *Look {
+// function `answer` makes the answer.
+func LookCommits(branch tool.BranchName, r engine.CommitRange, token string, answer func(*ListedCommits) any) *Look {
 	if r.Limit <= 0 || r.Limit > maxCommits {
 		r.Limit = maxCommits
 	}
-	return &Look{Branch: branch, Token: token, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
-		r, branch := r, env.Branch(branch)
+	return &Look{Branch: branch, Token: token, Less: "set a smaller limit", Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+		r, page := r, &ListedCommits{Branch: env.Branch(branch)}
 		if token != "" {
 			var err error
-			if r.Before, err = OpenCommits(env, token, branch); err != nil {
+			if r.Before, err = openCommits(env, token, page.Branch); err != nil {
 				return nil, err
 			}
 		}
@@ -83,18 +91,23 @@ func LookCommits(branch tool.BranchName, r engine.CommitRange, token string) *Lo
 		if r.Before == 0 || r.Before > head.Seq {
 			r.Before = head.Seq + 1
 		}
-		commits, err := env.Graph.Commits(ctx, branch.Name(), r)
-		if err != nil {
+		var err error
+		if page.Commits, err = env.Graph.Commits(ctx, page.Branch.Name(), r); err != nil {
 			return nil, err
 		}
-		a := &client.CommitList{Commits: make([]client.CommitAnswer, len(commits))}
-		for i, c := range commits {
-			a.Commits[i] = encoding.Commit(c)
+		if n := len(page.Commits); n == r.Limit && page.Commits[n-1].Seq > 1 {
+			page.NextBefore = &page.Commits[n-1].Seq
+			page.NextPageToken = CommitPage{Branch: page.Branch, Before: *page.NextBefore}.Token(env)
 		}
-		if n := len(commits); n == r.Limit && commits[n-1].Seq > 1 {
-			a.NextBefore = &commits[n-1].Seq
-			a.NextPageToken = CommitPage{Branch: branch, Before: commits[n-1].Seq}.Token(env)
-		}
-		return a, nil
+		return answer(page), nil
 	}}
+}
+
+// CommitList returns a page in the form of REST, as a *client.CommitList.
+func CommitList(page *ListedCommits) any {
+	a := &client.CommitList{Commits: make([]client.CommitAnswer, len(page.Commits)), NextBefore: page.NextBefore, NextPageToken: page.NextPageToken}
+	for i, c := range page.Commits {
+		a.Commits[i] = encoding.Commit(c)
+	}
+	return a
 }

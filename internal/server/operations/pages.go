@@ -21,9 +21,9 @@ func (p CommitPage) Token(env *tool.Env) string {
 	return env.SealPage(pagetoken.Place{List: pagetoken.Commits, Branch: p.Branch.Name(), After: strconv.FormatUint(p.Before, 10)})
 }
 
-// OpenCommits returns the sequence number where a page of the commits of a branch starts. If the
+// openCommits returns the sequence number where a page of the commits of a branch starts. If the
 // token is empty, it returns 0 for the first page. The error is a *tool.ArgumentError.
-func OpenCommits(env *tool.Env, token string, branch tool.Branch) (before uint64, err error) {
+func openCommits(env *tool.Env, token string, branch tool.Branch) (before uint64, err error) {
 	if token == "" {
 		return 0, nil
 	}

@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"context"
-
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
@@ -37,8 +35,8 @@ func (x *exchange) createBranch() error {
 		return err
 	}
 	call := &operations.CreateBranch{Name: tool.BranchName(b.Name), From: tool.BranchName(b.From), Commit: b.FromCommit}
-	return x.answer(reshaped(call, func(v any) any {
-		made := v.(*operations.BranchCreateResult).OverREST()
+	return x.answer(operations.Shaped(call, func(created *operations.BranchCreateResult) any {
+		made := created.OverREST()
 		made.URI = x.uri()
 		return made
 	}), encoding.Options{})
@@ -47,8 +45,7 @@ func (x *exchange) createBranch() error {
 // deleteBranch answers DELETE /graphs/{id}/branches/{branch}.
 func (x *exchange) deleteBranch() error {
 	call := &operations.DeleteBranch{Name: tool.BranchName(x.r.PathValue("branch"))}
-	return x.answer(reshaped(call, func(v any) any {
-		gone := v.(*operations.BranchDeleteResult)
+	return x.answer(operations.Shaped(call, func(gone *operations.BranchDeleteResult) any {
 		return &client.BranchDeleted{URI: x.uri(), Name: gone.Name, ActorID: gone.ActorID}
 	}), encoding.Options{})
 }
@@ -85,34 +82,4 @@ func wantName(o *arguments.Object, member, name string) {
 	if o.Has(member) && name == "" {
 		o.Fail(member, "found an empty text, expected the name of a branch", "")
 	}
-}
-
-// operation is a call with an implementation specific to the REST API.
-type operation struct {
-	of    tool.Call   // the wrapped call; nil for none
-	needs []tool.Need // the permissions that the call needs
-
-	// run does the work of the call.
-	run func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
-}
-
-func (c *operation) Needs() []tool.Need { return c.needs }
-
-// Unwrap returns the wrapped call, for the log.
-func (c *operation) Unwrap() tool.Call { return c.of }
-
-func (c *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	return c.run(ctx, env)
-}
-
-// reshaped wraps a call and converts its answer to the form of the REST API.
-func reshaped(call tool.Call, shape func(v any) any) tool.Call {
-	return &operation{of: call, needs: call.Needs(), run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-		out, err := call.Run(ctx, env)
-		if err != nil {
-			return nil, err
-		}
-		out.Value = shape(out.Value)
-		return out, nil
-	}}
 }

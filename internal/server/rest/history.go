@@ -17,15 +17,9 @@ func (x *exchange) look(call *operations.Look) error {
 	return x.answer(call, encoding.Options{})
 }
 
-// schema answers with the source of the schema.
-func (x *exchange) schema() error { return x.look(operations.LookSchema(x.branch(), x.snapshotted())) }
-
-// types describes the types of the schema.
-func (x *exchange) types() error { return x.look(operations.LookTypes(x.branch(), x.snapshotted())) }
-
-// snapshot answers with the number of entities per type.
-func (x *exchange) snapshot() error {
-	return x.look(operations.LookSnapshot(x.branch(), x.snapshotted()))
+// reads returns the handler of an operation that reads the branch or the commit of the query string.
+func reads(operation func(branch tool.BranchName, commit string) *operations.Look) func(*exchange) error {
+	return func(x *exchange) error { return x.look(operation(x.branch(), x.snapshotted())) }
 }
 
 // commits lists the commits of a branch.
@@ -34,7 +28,7 @@ func (x *exchange) commits() error {
 	if err := x.onePosition("before", token); err != nil {
 		return err
 	}
-	return x.look(operations.LookCommits(x.branch(), engine.CommitRange{Before: uint64(x.number("before", 0)), Limit: x.number("limit", 0)}, token))
+	return x.look(operations.LookCommits(x.branch(), engine.CommitRange{Before: uint64(x.number("before", 0)), Limit: x.number("limit", 0)}, token, operations.CommitList))
 }
 
 // onePosition returns an error if a request gives the start of a page twice: by a page token and by

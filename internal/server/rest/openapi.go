@@ -196,7 +196,7 @@ func (d *document) body(r *Route) *openapi31.RequestBodyOrReference {
 		schema = textOf(r.BodyMedia)
 	}
 	content := openapi31.MediaType{Schema: schema}
-	switch example := examples[r.Operation].body; {
+	switch example := r.example.body; {
 	case example == "":
 	case r.BodyMedia == mediaJSON:
 		content.Example = new(any(json.RawMessage(example)))

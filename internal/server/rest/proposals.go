@@ -10,23 +10,31 @@ import (
 // proposal returns the id of the proposal from the path of the request.
 func (x *exchange) proposal() string { return x.r.PathValue("proposal") }
 
-// put reads the request body into the struct to which `into` points. Then it runs the call that the
-// function `call` returns. The argument `guards` names the members that are conditions of the step: an empty
-// one is refused, and the answer has a note about a null one.
-func (x *exchange) put(into any, call func() *operations.Proposal, guards ...string) error {
-	o, err := x.body(into)
-	if err != nil {
-		return err
+// onProposal returns the handler of an operation on the proposal of the path, without a body.
+func onProposal(operation func(id string) *operations.Proposal) func(*exchange) error {
+	return func(x *exchange) error { return x.answer(operation(x.proposal()), encoding.Options{}) }
+}
+
+// stepOf returns the handler of an operation that changes the proposal of the path, with a body B. The argument
+// `guards` names the members that are conditions of the step: an empty one is refused, and the answer has a note
+// about a null one.
+func stepOf[B any](operation func(id string, b B) *operations.Proposal, guards ...string) func(*exchange) error {
+	return func(x *exchange) error {
+		var b B
+		o, err := x.body(&b)
+		if err != nil {
+			return err
+		}
+		for _, name := range guards {
+			o.Guard(name)
+		}
+		if err := o.Done(); err != nil {
+			return err
+		}
+		c := operation(x.proposal(), b)
+		c.Notes = o.Unguarded(guards...)
+		return x.answer(c, encoding.Options{})
 	}
-	for _, name := range guards {
-		o.Guard(name)
-	}
-	if err := o.Done(); err != nil {
-		return err
-	}
-	c := call()
-	c.Notes = o.Unguarded(guards...)
-	return x.answer(c, encoding.Options{})
 }
 
 // listProposals lists the proposals that the caller may read.
@@ -50,11 +58,6 @@ func (x *exchange) openProposal() error {
 	return x.answer(operations.OpenProposal(b), encoding.Options{})
 }
 
-// getProposal describes a proposal.
-func (x *exchange) getProposal() error {
-	return x.answer(operations.GetProposal(x.proposal()), encoding.Options{})
-}
-
 // proposalChanges lists the changes of a proposal.
 func (x *exchange) proposalChanges() error {
 	r := engine.ChangeRange{Limit: x.number("limit", defaultChanges), Entities: x.query["kind"], Types: x.query["type"]}
@@ -68,28 +71,4 @@ func (x *exchange) proposalChanges() error {
 // runChecks runs the checks of the graph on a branch.
 func (x *exchange) runChecks() error {
 	return x.answer(operations.RunChecks(x.branch()), encoding.Options{})
-}
-
-// changeProposal changes the title, the description or the resolutions of a proposal.
-func (x *exchange) changeProposal() error {
-	var b client.ProposalChangeBody
-	return x.put(&b, func() *operations.Proposal { return operations.ChangeProposal(x.proposal(), b) }, "digest")
-}
-
-// reviewProposal adds the decision or the comment of a reviewer to a proposal.
-func (x *exchange) reviewProposal() error {
-	var b client.ProposalReviewBody
-	return x.put(&b, func() *operations.Proposal { return operations.ReviewProposal(x.proposal(), b) }, "digest")
-}
-
-// mergeProposal merges a proposal.
-func (x *exchange) mergeProposal() error {
-	var b client.ProposalMergeBody
-	return x.put(&b, func() *operations.Proposal { return operations.MergeProposal(x.proposal(), b) }, "digest")
-}
-
-// closeProposal closes a proposal without a merge.
-func (x *exchange) closeProposal() error {
-	var b client.ProposalCloseBody
-	return x.put(&b, func() *operations.Proposal { return operations.CloseProposal(x.proposal(), b) })
 }

@@ -70,6 +70,8 @@ type Route struct {
 	Refusals map[int]any
 
 	handle func(*exchange) error // answers a request
+
+	example example // a request of the documentation; zero for a route that needs only the graph
 }
 
 // OneOf is the Answer of a route with several kinds of answers: the zero values of their

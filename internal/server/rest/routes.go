@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -102,13 +103,15 @@ var routes = []Route{
 		Method: http.MethodGet, Path: "/graphs/{id}/snapshot", Operation: "get_snapshot", Tag: tagData,
 		Summary: "Describe the state of a branch: its last commit, and how many nodes and edges of each type it has.",
 		Params:  []Param{branchParam, snapshotParam, ifNoneParam}, Answer: client.SnapshotAnswer{},
-		Action: tool.Read, Tagged: true, handle: (*exchange).snapshot,
+		Action: tool.Read, Tagged: true, handle: reads(operations.LookSnapshot),
+		example: example{params: map[string]string{"branch": "main"}},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/query", Operation: "query", Tag: tagQueries,
 		Summary: "Run a read from GQ text.",
 		Body:    client.QueryBody{}, BodyRequired: true, Answer: client.ReadAnswer{},
 		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, Columns: true, Values: true, handle: (*exchange).runQuery,
+		example: example{body: `{"query": "query lines($path: String) { match { $p: Package { path: $path } } return { $p.lines as lines } }", "params": {"path": "example.com/shop/stock"}}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate", Operation: "mutate", Tag: tagQueries,
@@ -116,6 +119,7 @@ var routes = []Route{
 		Description: selecting,
 		Params:      writing, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
 		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).runMutate,
+		example: example{body: `{"query": "query note($slug: String) { insert Note { slug: $slug, text: \"read me\", created: now() } }", "params": {"slug": "first"}, "branch": "trial"}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate/if-graph-commit", Operation: "mutate_if_graph_commit", Tag: tagQueries,
@@ -123,12 +127,14 @@ var routes = []Route{
 		Description: selecting,
 		Params:      mustCommit, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
 		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).runMutate,
+		example: example{params: map[string]string{headerIfCommit: ExampleCommit}, body: `{"query": "query forget() { delete Note where slug = \"first\" }"}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/read", Operation: "read", Tag: tagQueries, Successor: "/graphs/{id}/query",
 		Summary: "Run a read. This is the old name of the route query.",
 		Body:    deprecatedReadBody{}, BodyRequired: true, Answer: deprecatedReadAnswer{},
 		Statuses: []int{http.StatusConflict}, Action: tool.Read, Tagged: true, Values: true, handle: (*exchange).runRead,
+		example: example{body: `{"query_source": "query all() { match { $p: Package } return { $p.path as path } }", "branch": "main"}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/change", Operation: "change", Tag: tagQueries, Successor: "/graphs/{id}/mutate",
@@ -136,6 +142,7 @@ var routes = []Route{
 		Description: selecting,
 		Params:      writing, Body: client.MutateBody{}, BodyRequired: true, Answer: client.MutationAnswer{},
 		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).runMutate,
+		example: example{body: `{"query_source": "query forget() { delete Note where slug = \"first\" }", "branch": "trial"}`},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/queries", Operation: "list_queries", Tag: tagQueries,
@@ -149,6 +156,7 @@ var routes = []Route{
 			"If the caller may not invoke the query, the answer is 404, as for a query that does not exist.",
 		Params: []Param{{Name: "branch", In: Query, Kind: Text, Description: "The branch that the plan is for; the default is main."}},
 		Answer: client.QueryDescription{}, Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Read}, handle: (*exchange).describeQuery,
+		example: example{params: map[string]string{"name": "get_package"}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/openapi.json", Operation: "get_graph_openapi", Tag: tagQueries,
@@ -162,6 +170,7 @@ var routes = []Route{
 		Description: "The caller also needs the permission for what the query does: read or change, via stored. If the caller may not invoke the query, the answer is 404, as for a query that does not exist.",
 		Params:      writing, Body: client.InvokeBody{}, Answer: OneOf{client.ReadAnswer{}, client.MutationAnswer{}},
 		Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Read, tool.Change}, Writes: true, Tagged: true, Columns: true, Values: true, handle: (*exchange).runStored,
+		example: example{params: map[string]string{"name": "get_package"}, body: `{"params": {"path": "example.com/shop/stock"}}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/queries/{name}/if-graph-commit", Operation: "invoke_query_if_graph_commit", Tag: tagQueries,
@@ -169,18 +178,19 @@ var routes = []Route{
 		Description: "Apart from the condition, this is the same as the route without it. The server refuses the condition for a stored read.",
 		Params:      mustCommit, Body: client.InvokeBody{}, Answer: client.MutationAnswer{},
 		Action: tool.InvokeQuery, ExtraActions: []tool.Action{tool.Change}, Writes: true, Values: true, handle: (*exchange).runStored,
+		example: example{params: map[string]string{"name": "add_note", headerIfCommit: ExampleCommit}, body: `{"params": {"slug": "second", "symbol": "example.com/shop/stock.Shelf", "text": "read me"}}`},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/schema", Operation: "get_schema", Tag: tagSchema,
 		Summary: "Get the schema as its source text.",
 		Params:  []Param{branchParam, snapshotParam, ifNoneParam}, Answer: client.SchemaAnswer{},
-		Action: tool.Read, Tagged: true, handle: (*exchange).schema,
+		Action: tool.Read, Tagged: true, handle: reads(operations.LookSchema),
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/schema/types", Operation: "list_types", Tag: tagSchema,
 		Summary: "Describe the node and edge types of the schema, and list the stored queries that use each type.",
 		Params:  []Param{branchParam, snapshotParam}, Answer: client.TypeList{},
-		Action: tool.Read, handle: (*exchange).types,
+		Action: tool.Read, handle: reads(operations.LookTypes),
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/load/ndjson", Operation: "load_ndjson", Tag: tagData,
@@ -196,6 +206,7 @@ var routes = []Route{
 		}, writing),
 		BodyMedia: mediaNDJSON, BodyRequired: true, Answer: client.LoadAnswer{},
 		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).loadLines,
+		example: example{params: map[string]string{"branch": "trial", "mode": "merge"}, body: `{"type": "Package", "data": {"path": "example.com/new", "name": "new", "files": 1, "lines": 20}}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/load", Operation: "load", Tag: tagData,
@@ -203,6 +214,7 @@ var routes = []Route{
 		Description: "With from, the server creates the branch if it does not exist, and deletes it again if the load fails; this needs branch_create, and read on from. A dry run needs read on the branch.",
 		Params:      writing, Body: client.LoadBody{}, BodyRequired: true, Answer: client.TextLoadAnswer{},
 		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).loadText,
+		example: example{body: `{"data": "{\"type\": \"Package\", \"data\": {\"path\": \"example.com/new\", \"name\": \"new\", \"files\": 1, \"lines\": 20}}\n", "branch": "trial"}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/ingest", Operation: "ingest", Tag: tagData, Successor: "/graphs/{id}/load",
@@ -210,6 +222,7 @@ var routes = []Route{
 		Description: "Creating the branch needs branch_create, and read on the branch that it starts from. A dry run needs read on the branch.",
 		Params:      writing, Body: client.LoadBody{}, BodyRequired: true, Answer: client.TextLoadAnswer{},
 		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).ingest,
+		example: example{body: `{"data": "{\"edge\": \"Imports\", \"from\": \"example.com/new\", \"to\": \"example.com/shop/stock\"}\n", "branch": "trial"}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/export", Operation: "export", Tag: tagData,
@@ -217,6 +230,7 @@ var routes = []Route{
 		Description: "The answer has the nodes, then the edges, each with its id. The server sends the answer while it reads the graph, so an answer that ends early is incomplete. An Arrow stream has one table, so type_names must name exactly one type.",
 		Body:        client.ExportBody{}, AnswerMedia: mediaNDJSON,
 		Action: tool.Export, Tagged: true, Columns: true, Values: true, handle: (*exchange).exportGraph,
+		example: example{body: `{"branch": "main", "type_names": ["Package"]}`},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/blob", Operation: "get_blob", Tag: tagData,
@@ -235,6 +249,7 @@ var routes = []Route{
 		AnswerMedia: mediaBytes,
 		Statuses:    []int{http.StatusPartialContent, http.StatusPreconditionFailed, http.StatusRequestedRangeNotSatisfiable},
 		Action:      tool.Read, Tagged: true, handle: (*exchange).blob,
+		example: example{params: map[string]string{"entity": "node", "type": "Attachment", "id": "a", "property": "content", "Range": "bytes=0-3"}},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/schema/apply", Operation: "apply_schema", Tag: tagSchema,
@@ -242,6 +257,7 @@ var routes = []Route{
 		Description: "To rename a type or property, write @rename_from in the schema. A dry run needs read on the branch. If the configuration of a cluster sets the schema of the graph, the answer is 409.",
 		Params:      writing, Body: client.SchemaBody{}, BodyRequired: true, Answer: client.SchemaApplied{},
 		Action: tool.SchemaApply, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).applySchema,
+		example: example{body: `{"schema_source": "node Person {\n  name: String @key\n}\n", "dry_run": true}`},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/branches", Operation: "list_branches", Tag: tagBranches,
@@ -258,11 +274,13 @@ var routes = []Route{
 		Description: "The caller also needs read on the branch that it starts from, because the new branch shows the same data to other actors.",
 		Body:        client.BranchBody{}, BodyRequired: true, Answer: client.BranchCreated{},
 		Action: tool.BranchCreate, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).createBranch,
+		example: example{body: `{"name": "trial", "from": "main"}`},
 	},
 	{
 		Method: http.MethodDelete, Path: "/graphs/{id}/branches/{branch}", Operation: "delete_branch", Tag: tagBranches,
 		Summary: "Delete a branch, including its changes that are not merged into another branch.",
 		Answer:  client.BranchDeleted{}, Action: tool.BranchDelete, Writes: true, handle: (*exchange).deleteBranch,
+		example: example{params: map[string]string{"branch": "trial"}},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/branches/merge", Operation: "merge_branches", Tag: tagBranches,
@@ -270,6 +288,7 @@ var routes = []Route{
 		Description: "The caller needs read on the source and the target, and with delete_branch also branch_delete. If both branches changed the same data in different ways, the answer is 409 with every conflict.",
 		Params:      writing, Body: client.MergeBody{}, BodyRequired: true, Answer: client.MergeAnswer{},
 		Action: tool.BranchMerge, ExtraActions: []tool.Action{tool.Read, tool.BranchDelete}, Writes: true, handle: (*exchange).mergeBranches,
+		example: example{body: `{"source": "trial", "target": "main"}`},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/commits", Operation: "list_commits", Tag: tagHistory,
@@ -282,12 +301,14 @@ var routes = []Route{
 			ifNoneParam,
 		},
 		Answer: client.CommitList{}, Action: tool.Read, Tagged: true, handle: (*exchange).commits,
+		example: example{params: map[string]string{"limit": "10"}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/commits/{commit}", Operation: "get_commit", Tag: tagHistory,
 		Summary: "Get a commit: who made it, when, and its parents.",
 		Params:  []Param{lineParam, ifNoneParam}, Answer: client.CommitAnswer{},
 		Action: tool.Read, Tagged: true, handle: (*exchange).commit,
+		example: example{params: map[string]string{"commit": ExampleCommit}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/commits/{commit}/changes", Operation: "list_changes", Tag: tagHistory,
@@ -305,6 +326,7 @@ var routes = []Route{
 		},
 		Statuses: []int{http.StatusConflict, http.StatusGone},
 		Answer:   client.ChangesAnswer{}, Action: tool.Read, Tagged: true, Values: true, handle: (*exchange).changes,
+		example: example{params: map[string]string{"commit": ExampleCommit, "limit": "100"}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/changes", Operation: "get_change_feed", Tag: tagHistory,
@@ -326,6 +348,7 @@ var routes = []Route{
 		},
 		Statuses: []int{http.StatusGone},
 		Answer:   client.ChangeFeed{}, Action: tool.Read, Events: true, Values: true, handle: (*exchange).changeFeed,
+		example: example{params: map[string]string{"cursor": ExampleCommit, "limit": "100"}},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/changes/baseline", Operation: "get_change_baseline", Tag: tagHistory,
@@ -333,6 +356,7 @@ var routes = []Route{
 		Description: "The lines are those of an export. The last line has the member baseline, with snapshot_commit_id and resume_cursor; an answer without it is incomplete.",
 		Body:        client.BaselineBody{}, AnswerMedia: mediaNDJSON,
 		Action: tool.Export, Tagged: true, Values: true, handle: (*exchange).baseline,
+		example: example{body: `{"branch": "main", "type": ["Package"]}`},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/node/history", Operation: "get_node_history", Tag: tagHistory,
@@ -348,6 +372,7 @@ var routes = []Route{
 			ifNoneParam,
 		},
 		Answer: client.NodeHistory{}, Action: tool.Read, Tagged: true, Values: true, handle: (*exchange).nodeHistory,
+		example: example{params: map[string]string{"type": "Package", "id": "example.com/shop/stock"}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/access", Operation: "explain_access", Tag: tagAccess,
@@ -359,6 +384,7 @@ var routes = []Route{
 			{Name: "branch", In: Query, Kind: Text, Description: "The branch that the decisions are about; the default is main. It need not exist."},
 		},
 		Answer: client.AccessAnswer{}, Action: tool.PolicyRead, handle: (*exchange).explainAccess,
+		example: example{params: map[string]string{"actor": "act-ada", "branch": "main"}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/checks", Operation: "run_checks", Tag: tagProposal,
@@ -366,6 +392,7 @@ var routes = []Route{
 		Description: "The checks run with the rights of the server. The answer has the name and the rows of a check only if the caller may invoke its query. " +
 			"A check that reaches a limit is unfinished and counts as not passed.",
 		Params: []Param{branchParam}, Answer: client.ChecksAnswer{}, Action: tool.Read, Values: true, handle: (*exchange).runChecks,
+		example: example{params: map[string]string{"branch": "main"}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals", Operation: "list_proposals", Tag: tagProposal,
@@ -380,6 +407,7 @@ var routes = []Route{
 			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer."},
 		},
 		Answer: client.ProposalList{}, Action: tool.Read, handle: (*exchange).listProposals,
+		example: example{params: map[string]string{"state": "open", "limit": "50"}},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals", Operation: "open_proposal", Tag: tagProposal,
@@ -387,6 +415,7 @@ var routes = []Route{
 		Description: "The caller needs change on the source, and read on the source and the target. If an open proposal has the same source and target, the answer is 409.",
 		Body:        client.ProposalBody{}, BodyRequired: true, Answer: client.ProposalAnswer{},
 		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).openProposal,
+		example: example{body: `{"source": "trial", "title": "Add a note", "description": "The note says what to read first."}`},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals/events", Operation: "get_proposal_feed", Tag: tagProposal,
@@ -402,12 +431,14 @@ var routes = []Route{
 		},
 		Statuses: []int{http.StatusGone},
 		Answer:   client.ProposalFeed{}, Action: tool.Read, Events: true, handle: (*exchange).proposalFeed,
+		example: example{params: map[string]string{"start": "latest", "limit": "100"}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals/{proposal}", Operation: "get_proposal", Tag: tagProposal,
 		Summary:     "Get a proposal: its reviews, its conflicts with base, ours and theirs, and what blocks its merge.",
 		Description: ofProposal,
-		Answer:      client.ProposalAnswer{}, Statuses: []int{http.StatusConflict}, Action: tool.Read, Values: true, handle: (*exchange).getProposal,
+		Answer:      client.ProposalAnswer{}, Statuses: []int{http.StatusConflict}, Action: tool.Read, Values: true, handle: onProposal(operations.GetProposal),
+		example: example{params: map[string]string{"proposal": ExampleProposal}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals/{proposal}/changes", Operation: "list_proposal_changes", Tag: tagProposal,
@@ -421,13 +452,15 @@ var routes = []Route{
 			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer."},
 		},
 		Answer: client.ProposalChanges{}, Action: tool.Read, Values: true, handle: (*exchange).proposalChanges,
+		example: example{params: map[string]string{"proposal": ExampleProposal, "limit": "100"}},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}", Operation: "change_proposal", Tag: tagProposal,
 		Summary:     "Change the title, the description or the resolutions of an open proposal.",
 		Description: "The caller needs change on the source. " + ofProposal,
 		Body:        client.ProposalChangeBody{}, BodyRequired: true, Answer: client.ProposalAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).changeProposal,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: stepOf(operations.ChangeProposal, "digest"),
+		example: example{params: map[string]string{"proposal": ExampleProposal}, body: `{"title": "Add the first note"}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/review", Operation: "review_proposal", Tag: tagProposal,
@@ -435,7 +468,8 @@ var routes = []Route{
 		Description: "A decision is about the digest of the changes and resolutions that the caller saw. The caller needs proposal_review on the target; for a comment, change on the source is enough. " +
 			"An actor that opened the proposal or committed to its source cannot approve it; the answer is then 409. " + ofProposal,
 		Body: client.ProposalReviewBody{}, BodyRequired: true, Answer: client.ProposalAnswer{},
-		Action: tool.ProposalReview, ExtraActions: []tool.Action{tool.Read, tool.Change}, Writes: true, Values: true, handle: (*exchange).reviewProposal,
+		Action: tool.ProposalReview, ExtraActions: []tool.Action{tool.Read, tool.Change}, Writes: true, Values: true, handle: stepOf(operations.ReviewProposal, "digest"),
+		example: example{params: map[string]string{"proposal": ExampleProposal}, body: `{"decision": "comment", "comment": "Is the slug unique?"}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/merge", Operation: "merge_proposal", Tag: tagProposal,
@@ -443,19 +477,22 @@ var routes = []Route{
 		Description: "The server checks the proposal and commits exactly the result that it checked. The caller needs branch_merge on the target, which a rule can allow via proposal. " +
 			"If something blocks the merge, the answer is 409. If the proposal is merged already, the answer is the proposal. " + ofProposal,
 		Body: client.ProposalMergeBody{}, Answer: client.ProposalAnswer{},
-		Action: tool.BranchMerge, ExtraActions: []tool.Action{tool.Read}, Writes: true, Statuses: []int{http.StatusPreconditionFailed}, Values: true, handle: (*exchange).mergeProposal,
+		Action: tool.BranchMerge, ExtraActions: []tool.Action{tool.Read}, Writes: true, Statuses: []int{http.StatusPreconditionFailed}, Values: true, handle: stepOf(operations.MergeProposal, "digest"),
+		example: example{params: map[string]string{"proposal": ExampleProposal}, body: `{}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/close", Operation: "close_proposal", Tag: tagProposal,
 		Summary:     "Close an open proposal without a merge.",
 		Description: "The caller must have opened the proposal, or needs change on the source or proposal_review on the target. " + ofProposal,
 		Body:        client.ProposalCloseBody{}, Answer: client.ProposalAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.Read, tool.ProposalReview}, Writes: true, Values: true, handle: (*exchange).closeProposal,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.Read, tool.ProposalReview}, Writes: true, Values: true, handle: stepOf(operations.CloseProposal),
+		example: example{params: map[string]string{"proposal": ExampleProposal}, body: `{"comment": "No longer needed."}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/verify", Operation: "verify", Tag: tagAdmin,
 		Summary: "Read all stored data, and list each fault with the object that has it.",
 		Body:    client.VerifyBody{}, Answer: client.Verified{}, Action: tool.Admin, handle: (*exchange).verify,
+		example: example{body: `{}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/cleanup", Operation: "cleanup", Tag: tagAdmin,
@@ -463,5 +500,6 @@ var routes = []Route{
 		Description: "The heads of branches and the merge base of every two branches always stay readable.",
 		Body:        client.CleanupBody{}, BodyRequired: true, Answer: client.CleanedUp{},
 		Action: tool.Admin, Writes: true, handle: (*exchange).cleanup,
+		example: example{body: `{"keep_commits": 100, "dry_run": true}`},
 	},
 }

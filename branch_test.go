@@ -33,7 +33,7 @@ var branchNames = map[string]string{
 	"internal/server/encoding/feedcursor.go":       "the branch that the server has put into a cursor",
 	"internal/server/mcp/listen.go":                "the branch that the server has put into a state",
 	"cmd/omnigraph/copy.go":                        "the list of branches",
-	"cmd/omnigraph/internal/policies/explain.go":              "a question about a policy, which no graph resolves",
+	"cmd/omnigraph/internal/policies/explain.go":   "a question about a policy, which no graph resolves",
 }
 
 // TestBranchResolvedOnce checks that the server and the commands decide in one place which branch is main, and that they

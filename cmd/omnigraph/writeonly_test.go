@@ -174,6 +174,9 @@ func TestWriteOnly(t *testing.T) {
 					}
 				}
 				text := strings.ReplaceAll(s.text, `\`, "") // removes the escapes of nested quotes
+				if over.name == "MCP" {                     // which has the id of a commit where REST has the commit
+					text = strings.ReplaceAll(text, `"graph_commit_id":null`, `"commit":null`)
+				}
 				if s.status != want.status || s.fault != (want.status != 200) {
 					t.Errorf("%s: %s over %s: %d, want %d\n%s", d.name, actor, over.name, s.status, want.status, s.text)
 				}

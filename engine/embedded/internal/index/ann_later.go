@@ -35,7 +35,7 @@ type laterPlace struct{ row, ord uint32 }
 
 // add collects the vector of an entity, if it is not null.
 func (c *laterCollector) add(ord, row uint32) {
-	if c.seen++; c.err == nil && c.seen%cancelEvery == 0 {
+	if c.seen++; c.err == nil && c.seen%CancelEvery == 0 {
 		c.err = c.Ctx.Err()
 	}
 	if c.err != nil {
@@ -72,7 +72,7 @@ func (c *laterCollector) finish(v *VectorView) error {
 	slices.SortFunc(c.places, func(a, b laterPlace) int { return cmp.Compare(a.row, b.row) })
 	l := &laterVectors{Codes: *column.NewCodes(v.graph.dim), ords: make(map[uint32]uint32, len(c.places))}
 	for i, p := range c.places {
-		if i%cancelEvery == 0 {
+		if i%CancelEvery == 0 {
 			if err := c.Ctx.Err(); err != nil {
 				return err
 			}

@@ -119,22 +119,22 @@ func TestVectorViewWithinLimits(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, err := w.VectorView(g, 6500, Rows{}, source); err != errFull || coded > 1300 {
+	if _, err := NewVectorView(w, g, 6500, Rows{}, source); err != errFull || coded > 1300 {
 		t.Errorf("a view beyond the memory: error %v after %d vectors", err, coded)
 	}
 	view := viewOf(g, 1500, source)
 	spent = 0
-	if _, err := w.UpdateVectors(view, 6500, Rows{}, source); err != errFull {
+	if _, err := UpdateVectors(w, view, 6500, Rows{}, source); err != errFull {
 		t.Errorf("an update beyond the memory: error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	coded = 0
-	if _, err := (Work{Ctx: ctx}).UpdateVectors(view, 6500, Rows{}, source); err != context.Canceled || coded > 1000 {
+	if _, err := UpdateVectors(Work{Ctx: ctx}, view, 6500, Rows{}, source); err != context.Canceled || coded > 1000 {
 		t.Errorf("an update that is cancelled: error %v after %d vectors", err, coded)
 	}
 	spent = 0
-	if v, err := w.UpdateVectors(view, 2300, Rows{}, source); err != nil || v.Later() != 800 {
+	if v, err := UpdateVectors(w, view, 2300, Rows{}, source); err != nil || v.Later() != 800 {
 		t.Errorf("an update within the memory: error %v", err)
 	}
 }

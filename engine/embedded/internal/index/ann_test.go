@@ -73,7 +73,7 @@ func identityView(g *VectorGraph) *VectorView {
 
 // viewOf returns the view of a state in which ordinal i has row i.
 func viewOf(g *VectorGraph, next uint32, vector Vectors) *VectorView {
-	v, err := Work{Ctx: context.Background()}.VectorView(g, next, Rows{}, vector)
+	v, err := NewVectorView(Work{Ctx: context.Background()}, g, next, Rows{}, vector)
 	if err != nil {
 		panic(err)
 	}

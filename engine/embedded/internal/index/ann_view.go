@@ -24,14 +24,14 @@ type VectorView struct {
 // Vectors returns the vector of a row; ok is false if it is null. The vector aliases the table.
 type Vectors func(row uint32) (v []float32, ok bool)
 
-// VectorView returns the view of a state that has the given rows and the ordinals [0, next). The
+// NewVectorView returns the view of a state that has the given rows and the ordinals [0, next). The
 // graph may be that of another state, even of another branch, but both states must have the same
 // rows below number g.Covered(). A search compares one by one the entities that have a later row,
 // and the entities that have no node because they were dead in the state of the graph.
 //
-// VectorView fails only if the context ends or if Spend fails. It calls Spend before it codes
+// NewVectorView fails only if the context ends or if Spend fails. It calls Spend before it codes
 // vectors.
-func (w Work) VectorView(g *VectorGraph, next uint32, rows Rows, vector Vectors) (*VectorView, error) {
+func NewVectorView(w Work, g *VectorGraph, next uint32, rows Rows, vector Vectors) (*VectorView, error) {
 	v := &VectorView{graph: g, rows: rows, next: next}
 	found := engine.NewBitmap(int(g.covered))
 	for node, row := range g.rows {
@@ -65,8 +65,8 @@ func (g *VectorGraph) Gone(next uint32, rows Rows) (n int) {
 
 // UpdateVectors returns the view of a later state of the same table, in which rows have kept their
 // numbers. It takes time in proportion to the number of changes. The only possible errors are those
-// of [Work.VectorView].
-func (w Work) UpdateVectors(v *VectorView, next uint32, rows Rows, vector Vectors) (*VectorView, error) {
+// of [NewVectorView].
+func UpdateVectors(w Work, v *VectorView, next uint32, rows Rows, vector Vectors) (*VectorView, error) {
 	u := &VectorView{graph: v.graph, later: slices.Clip(v.later), rows: rows, next: next, added: v.added, gone: v.gone}
 	c := &laterCollector{Work: w, vector: vector, size: v.graph.LaterBytes()}
 	rows.changes(&v.rows, v.next, next, func(ord, was, is uint32) {

@@ -56,12 +56,12 @@ func TestBuildInRanges(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, err := w.View(uint32(len(texts)), Rows{}, source); !errors.Is(err, refused) {
+	if _, err := BuildTextView(w, uint32(len(texts)), Rows{}, source); !errors.Is(err, refused) {
 		t.Errorf("an index past its budget: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	w = Work{Ctx: ctx}
-	_, err := w.View(uint32(len(texts)), Rows{}, func(row uint32) (string, bool) {
+	_, err := BuildTextView(w, uint32(len(texts)), Rows{}, func(row uint32) (string, bool) {
 		if row == 5000 {
 			cancel()
 		}

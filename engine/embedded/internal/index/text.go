@@ -1,7 +1,6 @@
 package index
 
 import (
-	"context"
 	"runtime"
 	"sort"
 	"sync"
@@ -41,16 +40,9 @@ type textDoc struct {
 	text     string // the text to index
 }
 
-// Work limits the construction of an index.
-type Work struct {
-	Ctx context.Context // ends the work when it is done
-	// Spend, if set, reserves memory, in bytes. Its error ends the work.
-	Spend func(bytes int) error
-}
-
 // buildText indexes the documents at n places, in memory; see gather.
-func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)) (*Text, error) {
-	parts, err := w.gather(n, each)
+func buildText(w Work, n int, each func(from, to int, yield func(textDoc) bool)) (*Text, error) {
+	parts, err := gather(w, n, each)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +61,7 @@ func (w Work) buildText(n int, each func(from, to int, yield func(textDoc) bool)
 // gather collects the postings of the documents at n places, in ascending order of ordinals. The
 // function `each` yields the documents of a range of places. gather handles several ranges
 // concurrently. The only possible errors are that of the context and that of Spend.
-func (w Work) gather(n int, each func(from, to int, yield func(textDoc) bool)) ([]*gathered, error) {
+func gather(w Work, n int, each func(from, to int, yield func(textDoc) bool)) ([]*gathered, error) {
 	parts := make([]*gathered, runtime.GOMAXPROCS(0)) // by range; there are at most this many ranges
 	var mu sync.Mutex
 	var failed error

@@ -227,7 +227,7 @@ func TestTextParts(t *testing.T) {
 			return TextPart{Name: fmt.Sprint(stored), Source: m}, write(m.blocks)
 		},
 	}
-	v, err := w.InParts(c.next, c.rows, parts)
+	v, err := BuildInParts(w, c.next, c.rows, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestTextParts(t *testing.T) {
 			write(c.next)
 			write(uint32(r.IntN(3000)))
 		}
-		if v, err = w.Update(v, c.next, c.rows, c.source); err != nil {
+		if v, err = UpdateText(w, v, c.next, c.rows, c.source); err != nil {
 			t.Fatal(err)
 		}
 		verify(fmt.Sprint("update ", round))
@@ -263,7 +263,7 @@ func TestTextParts(t *testing.T) {
 	}
 	errFull := errors.New("the disk is full")
 	parts.Store = func(func(TextFile) error) (TextPart, error) { return TextPart{}, errFull }
-	if _, err := w.InParts(c.next, c.rows, parts); err != errFull {
+	if _, err := BuildInParts(w, c.next, c.rows, parts); err != errFull {
 		t.Errorf("a build whose part cannot be stored: error %v", err)
 	}
 }
@@ -311,7 +311,7 @@ func TestTextOfAnotherAnalyzer(t *testing.T) {
 		v := OpenTextView(3, Rows{}, 3, []TextPart{{"old", m}})
 		if !c.used {
 			full := errors.New("no memory")
-			if _, err := (Work{Ctx: t.Context(), Spend: func(int) error { return full }}).Update(v, 3, Rows{}, said("th\u00e9")); err != full {
+			if _, err := UpdateText(Work{Ctx: t.Context(), Spend: func(int) error { return full }}, v, 3, Rows{}, said("th\u00e9")); err != full {
 				t.Errorf("%s: a build without memory returns the error %v", c.name, err)
 			}
 		}

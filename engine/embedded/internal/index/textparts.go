@@ -25,25 +25,25 @@ type Parts struct {
 	Store func(write func(to TextFile) error) (TextPart, error)
 }
 
-// InParts is [Work.View] in bounded memory. It divides the texts into parts, and indexes and stores
-// one part at a time. The view then reads each part from its segment. InParts fails only if the context
+// BuildInParts is [BuildTextView] in bounded memory. It divides the texts into parts, and indexes and stores
+// one part at a time. The view then reads each part from its segment. BuildInParts fails only if the context
 // ends, or if Spend or p.Store fails.
-func (w Work) InParts(next uint32, rows Rows, p Parts) (*TextView, error) {
+func BuildInParts(w Work, next uint32, rows Rows, p Parts) (*TextView, error) {
 	v := &TextView{rows: rows, next: next}
 	texts := p.Open()
 	for first := uint32(0); first < next; {
 		p.Begin(first)
 		end, bytes := first, 0
 		for ; end < next && bytes < p.Bytes && end-first < partTexts; end++ {
-			if end%cancelEvery == 0 && w.Ctx.Err() != nil {
+			if end%CancelEvery == 0 && w.Ctx.Err() != nil {
 				return nil, w.Ctx.Err()
 			}
 			if row := rows.Get(end); row != Dead {
 				bytes += texts.Size(row)
 			}
 		}
-		gathered, err := w.gather(int(end-first), func(from, to int, yield func(textDoc) bool) {
-			w.rangeOf(first, rows, p.Open().Text)(from, to, yield)
+		gathered, err := gather(w, int(end-first), func(from, to int, yield func(textDoc) bool) {
+			rangeOf(w, first, rows, p.Open().Text)(from, to, yield)
 		})
 		if err != nil {
 			return nil, err

@@ -243,7 +243,7 @@ func (v *TextView) read(source Source) {
 		}
 	}
 	identity(v.next)
-	free(v, Work{Ctx: context.Background()}.push(v, len(docs), rangesOf(docs)))
+	free(v, v.push(Work{Ctx: context.Background()}, len(docs), rangesOf(docs)))
 }
 
 // markOthersDead marks documents of ordinal ord as dead: the documents that belong to a row other

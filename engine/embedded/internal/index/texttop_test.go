@@ -283,7 +283,7 @@ func TestTopOfParts(t *testing.T) {
 	// search returns the number of pieces of the second part that a first search reads.
 	search := func(word string) int {
 		var counts []*pieceCount
-		v, err := Work{Ctx: t.Context()}.InParts(c.next, c.rows, Parts{
+		v, err := BuildInParts(Work{Ctx: t.Context()}, c.next, c.rows, Parts{
 			Open: func() Texts { return c }, Begin: func(uint32) {}, Bytes: best * len("w1 w1 w1 "),
 			Store: func(write func(to TextFile) error) (TextPart, error) {
 				m := memorySource{memoryFile{}, new(pieceCount)}

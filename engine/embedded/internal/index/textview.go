@@ -40,7 +40,7 @@ type Source func(row uint32) (text string, ok bool)
 
 // NewTextView indexes the texts of the live entities with ordinals less than `next`.
 func NewTextView(next uint32, rows Rows, source Source) *TextView {
-	return free(Work{Ctx: context.Background()}.View(next, rows, source))
+	return free(BuildTextView(Work{Ctx: context.Background()}, next, rows, source))
 }
 
 // free returns v. It panics on an error, which cannot occur without limits.
@@ -51,20 +51,20 @@ func free(v *TextView, err error) *TextView {
 	return v
 }
 
-// View is [NewTextView] within limits. The only possible errors are that of the context and that of
+// BuildTextView is [NewTextView] within limits. The only possible errors are that of the context and that of
 // Spend.
-func (w Work) View(next uint32, rows Rows, source Source) (*TextView, error) {
+func BuildTextView(w Work, next uint32, rows Rows, source Source) (*TextView, error) {
 	v := &TextView{rows: rows, next: next}
-	err := w.push(v, int(next), w.rangeOf(0, rows, source))
+	err := v.push(w, int(next), rangeOf(w, 0, rows, source))
 	return v, err
 }
 
 // rangeOf returns a function that yields the texts of the live entities in a range of ordinals. The
 // bounds of the range are relative to the ordinal `first`.
-func (w Work) rangeOf(first uint32, rows Rows, source Source) func(from, to int, yield func(textDoc) bool) {
+func rangeOf(w Work, first uint32, rows Rows, source Source) func(from, to int, yield func(textDoc) bool) {
 	return func(from, to int, yield func(textDoc) bool) {
 		for ord := first + uint32(from); ord < first+uint32(to); ord++ {
-			if ord%cancelEvery == 0 && w.Ctx.Err() != nil {
+			if ord%CancelEvery == 0 && w.Ctx.Err() != nil {
 				return
 			}
 			if row := rows.Get(ord); row != Dead {
@@ -76,24 +76,21 @@ func (w Work) rangeOf(first uint32, rows Rows, source Source) func(from, to int,
 	}
 }
 
-// cancelEvery is the number of documents between two checks of the context.
-const cancelEvery = 1 << 8
-
 // Update returns the view of a later state of the same table, in which rows have kept their
 // numbers. Update takes time in proportion to the number of changes since v. Over many updates with
 // n changes in all, the merges of runs bring the total to O(n log n).
 func (v *TextView) Update(next uint32, rows Rows, source Source) *TextView {
-	return free(Work{Ctx: context.Background()}.Update(v, next, rows, source))
+	return free(UpdateText(Work{Ctx: context.Background()}, v, next, rows, source))
 }
 
-// Update is [TextView.Update] within limits. The only possible errors are that of the context and
+// UpdateText is [TextView.Update] within limits. The only possible errors are that of the context and
 // that of Spend.
-func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextView, error) {
+func UpdateText(w Work, v *TextView, next uint32, rows Rows, source Source) (*TextView, error) {
 	if v.stored != nil && v.stored.pending.Left() {
 		v.stored.pending.Resolve(func() { v.read(source) })
 	}
 	if v.stored != nil && v.stored.old {
-		return w.View(next, rows, source)
+		return BuildTextView(w, next, rows, source)
 	}
 	u := &TextView{rows: rows, next: next, docs: v.docs, sum: v.sum, runs: slices.Clone(v.runs)}
 	for i := range u.runs {
@@ -110,7 +107,7 @@ func (w Work) Update(v *TextView, next uint32, rows Rows, source Source) (*TextV
 			}
 		}
 	})
-	err := w.push(u, len(docs), rangesOf(docs))
+	err := u.push(w, len(docs), rangesOf(docs))
 	if err != nil {
 		return nil, err
 	}
@@ -130,11 +127,11 @@ func rangesOf(docs []textDoc) func(from, to int, yield func(textDoc) bool) {
 }
 
 // push adds a run with the documents at n places, if there are any; see buildText.
-func (w Work) push(v *TextView, n int, each func(from, to int, yield func(textDoc) bool)) error {
+func (v *TextView) push(w Work, n int, each func(from, to int, yield func(textDoc) bool)) error {
 	if n == 0 {
 		return nil
 	}
-	x, err := w.buildText(n, each)
+	x, err := buildText(w, n, each)
 	if err != nil {
 		return err
 	}

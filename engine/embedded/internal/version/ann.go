@@ -81,9 +81,9 @@ func (t *Table) Vectors(w index.Work, p int) (*index.VectorView, error) {
 	var made *index.VectorView
 	var err error
 	if view.VectorView != nil {
-		made, err = w.UpdateVectors(view.VectorView, t.next, t.rows, t.vectorSource(p))
+		made, err = index.UpdateVectors(w, view.VectorView, t.next, t.rows, t.vectorSource(p))
 	} else {
-		made, err = w.VectorView(view.graph(t.Type.Props[p].Type.Dim), t.next, t.rows, t.vectorSource(p))
+		made, err = index.NewVectorView(w, view.graph(t.Type.Props[p].Type.Dim), t.next, t.rows, t.vectorSource(p))
 	}
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 	if err != nil {
 		return err
 	}
-	view, err := index.Work{Ctx: ctx}.VectorView(g, t.next, t.rows, t.vectorSource(b.p))
+	view, err := index.NewVectorView(index.Work{Ctx: ctx}, g, t.next, t.rows, t.vectorSource(b.p))
 	if err != nil {
 		return err
 	}

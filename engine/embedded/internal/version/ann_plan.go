@@ -111,7 +111,7 @@ func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits Vecto
 	if g.Covered() > t.sharedRows(donor) {
 		return nil, nil
 	}
-	view, err := limits.fewVectors(ctx, g).VectorView(g, t.next, t.rows, t.vectorSource(p))
+	view, err := index.NewVectorView(limits.fewVectors(ctx, g), g, t.next, t.rows, t.vectorSource(p))
 	switch {
 	case err == errOutdated || err == nil && view.Later() >= limits.outdatedFrom(g):
 		// A build adds only the rows after the rows of `donor`. The other vectors would stay

@@ -53,9 +53,9 @@ func (t *Table) Text(p int) *index.TextView {
 func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
 	return t.textWith(w, p, func(past *index.TextView) (*index.TextView, error) {
 		if past != nil {
-			return w.Update(past, t.next, t.rows, t.textSource(p))
+			return index.UpdateText(w, past, t.next, t.rows, t.textSource(p))
 		}
-		return w.View(t.next, t.rows, t.textSource(p))
+		return index.BuildTextView(w, t.next, t.rows, t.textSource(p))
 	})
 }
 

@@ -128,14 +128,14 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 	w := index.Work{Ctx: ctx}
 	_, err = t.textWith(w, p, func(past *index.TextView) (*index.TextView, error) {
 		if past != nil {
-			return w.Update(past, t.next, t.rows, t.textSource(p))
+			return index.UpdateText(w, past, t.next, t.rows, t.textSource(p))
 		}
 		f := &IndexFiles{Open: files.Open}
 		u, err := t.fresh(f)
 		if err != nil {
 			return nil, err
 		}
-		return w.InParts(t.next, t.rows, index.Parts{
+		return index.BuildInParts(w, t.next, t.rows, index.Parts{
 			Open:  func() index.Texts { return u.textReader(p) },
 			Bytes: files.PartBytes,
 			Begin: u.passing(f),

@@ -124,7 +124,7 @@
 //	store.Shared: Shared.checkpointing, the turn of the sharedlog.Queue, then Shared.mu, then Queue.mu or the mutex of the
 //	CacheBound; the mutex of holds is a leaf
 //	version: the lock of a text, sorted or approximate index while it is built, then searches.mu,
-//	orders.mu or nearby.mu, then index.TextView.mu
+//	orders.mu or nearby.mu, then textindex.View.mu
 //	column.wholeLock, then column.Pending.mu, then the mutex of a block in store.Segment, then the table of
 //	mappings in package fs
 //

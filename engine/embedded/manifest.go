@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -94,7 +94,7 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 func (c *checkpoints) mapVectors(ctx context.Context, made storedIndexes, after map[*version.Snapshot]*version.Snapshot) {
 	any := false
 	for _, ix := range made.what {
-		if g, ok := ix.(*index.VectorGraph); ok {
+		if g, ok := ix.(*vectorindex.Graph); ok {
 			if err := c.files.mapVectors(ctx, g); err != nil {
 				c.failed(err)
 				continue

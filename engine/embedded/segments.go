@@ -13,7 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -124,13 +125,13 @@ const textPart = 128 << 20
 // with the id of each segment that it wrote.
 func (f *segmentFiles) textFiles(ctx context.Context, opts *Options, made func(store.SegmentID)) *version.TextFiles {
 	return &version.TextFiles{PartBytes: cmp.Or(opts.textPart, textPart), Open: f.rowOpener(ctx), Discard: f.discardNamed,
-		Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
+		Store: func(write func(to textindex.File) error) (textindex.Part, error) {
 			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return write(w) })
 			if err != nil {
-				return index.TextPart{}, err
+				return textindex.Part{}, err
 			}
 			made(id)
-			return index.TextPart{Name: segmentName(id), Source: src}, nil
+			return textindex.Part{Name: segmentName(id), Source: src}, nil
 		},
 	}
 }
@@ -164,7 +165,7 @@ func (f *segmentFiles) writeOpen(ctx context.Context, write func(w *store.Segmen
 }
 
 // mapVectors makes views read a stored graph of vectors from its file.
-func (f *segmentFiles) mapVectors(ctx context.Context, g *index.VectorGraph) (err error) {
+func (f *segmentFiles) mapVectors(ctx context.Context, g *vectorindex.Graph) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	src, err := f.open(ctx, g.Name())
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -161,7 +161,7 @@ func (near *candidateSelector) block(table *version.Table, s *version.Segment, c
 		return
 	}
 	sums, scales := near.sums[:n], codes.Scale[first:first+n]
-	index.Dots(sums, codes.Bytes[first*codes.Stride:], near.query)
+	vectorindex.Dots(sums, codes.Bytes[first*codes.Stride:], near.query)
 	margin := func(lack float32) float64 {
 		return near.residual + float64(lack)*(1+near.residual) + near.roundingMargin
 	}

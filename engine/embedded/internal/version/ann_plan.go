@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 )
 
 const (
@@ -31,8 +32,8 @@ func DefaultVectorLimits() VectorLimits { return VectorLimits{From: 4096, Later:
 type VectorNeed struct {
 	t       *Table
 	p       int
-	earlier *index.VectorGraph // the graph that the build extends; nil for a new graph
-	taken   *index.VectorGraph // the graph of another branch; then no build is needed
+	earlier *vectorindex.Graph // the graph that the build extends; nil for a new graph
+	taken   *vectorindex.Graph // the graph of another branch; then no build is needed
 }
 
 // VectorNeeds returns what the table needs. A property needs a build if its graph is missing, lacks
@@ -99,7 +100,7 @@ func (t *Table) vectorNeed(ctx context.Context, donor *Table, p int, limits Vect
 
 // vectorsOf returns the graph that the table `donor` has for property p, or nil if the table t
 // cannot use it.
-func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits VectorLimits) (*index.VectorGraph, error) {
+func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits VectorLimits) (*vectorindex.Graph, error) {
 	if donor == nil || donor == t || donor.Type != t.Type || donor.texts == nil || donor.texts.typ != donor.Type {
 		return nil, nil
 	}
@@ -111,7 +112,7 @@ func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits Vecto
 	if g.Covered() > t.sharedRows(donor) {
 		return nil, nil
 	}
-	view, err := index.NewVectorView(limits.fewVectors(ctx, g), g, t.next, t.rows, t.vectorSource(p))
+	view, err := vectorindex.NewView(limits.fewVectors(ctx, g), g, t.next, t.rows, t.vectorSource(p))
 	switch {
 	case err == errOutdated || err == nil && view.Later() >= limits.outdatedFrom(g):
 		// A build adds only the rows after the rows of `donor`. The other vectors would stay
@@ -150,7 +151,7 @@ func (need VectorNeed) Begin(tip *Table) *VectorBuild {
 
 // outdatedFrom returns the smallest number of vectors outside the graph at which a build must add
 // them.
-func (limits VectorLimits) outdatedFrom(g *index.VectorGraph) int {
+func (limits VectorLimits) outdatedFrom(g *vectorindex.Graph) int {
 	return max(limits.Later, g.Nodes()/laterPart)
 }
 
@@ -159,7 +160,7 @@ var errOutdated = errors.New("version: too many vectors are outside the graph")
 
 // fewVectors returns limits for making a view of the graph. If the view would have to code many
 // vectors, it fails with errOutdated instead.
-func (limits VectorLimits) fewVectors(ctx context.Context, g *index.VectorGraph) index.Work {
+func (limits VectorLimits) fewVectors(ctx context.Context, g *vectorindex.Graph) index.Work {
 	// Spend is called for 256 vectors at a time.
 	left := (limits.outdatedFrom(g) + 256) * g.LaterBytes()
 	return index.Work{Ctx: ctx, Spend: func(bytes int) error {
@@ -172,7 +173,7 @@ func (limits VectorLimits) fewVectors(ctx context.Context, g *index.VectorGraph)
 
 // startsAnew reports whether too many nodes of the graph belong to dead or changed entities; `gone`
 // is their number. The next build must then make a new graph without them.
-func (limits VectorLimits) startsAnew(g *index.VectorGraph, gone int) bool {
+func (limits VectorLimits) startsAnew(g *vectorindex.Graph, gone int) bool {
 	return gone > limits.Later && gone > g.Nodes()/gonePart
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 )
 
 // storedVectors is a graph that a manifest lists. The first search reads it.
@@ -20,22 +21,22 @@ type storedVectors struct {
 	src     column.Source // the blocks of the segment
 
 	mu    sync.Mutex         // guards graph
-	graph *index.VectorGraph // nil until it is read
+	graph *vectorindex.Graph // nil until it is read
 }
 
 // open reads the graph, for vectors with dim components. It throws faults; see package corruption.
-func (s *storedVectors) open(dim int) *index.VectorGraph {
+func (s *storedVectors) open(dim int) *vectorindex.Graph {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.graph == nil {
-		s.graph = index.OpenVectorGraph(s.name, s.src, dim, s.covered)
+		s.graph = vectorindex.OpenGraph(s.name, s.src, dim, s.covered)
 	}
 	return s.graph
 }
 
 // listed is the entry of a manifest for an approximate index.
 type listed struct {
-	graph   *index.VectorGraph // nil if the graph is not read yet
+	graph   *vectorindex.Graph // nil if the graph is not read yet
 	name    string             // only without a graph
 	covered uint32             // the graph was made from the rows with lower numbers
 }
@@ -91,7 +92,7 @@ func (t *Table) vectorsToStore() bool {
 		if b := n.builds[p]; b != nil && b.done.Load() != nil {
 			continue // the build replaces this graph
 		}
-		if v.VectorView != nil && v.Graph().Name() == "" || v.taken != nil && v.taken.Name() == "" {
+		if v.View != nil && v.Graph().Name() == "" || v.taken != nil && v.taken.Name() == "" {
 			return true
 		}
 	}
@@ -109,7 +110,7 @@ func (t *Table) disownVectors(there func(name string) bool) {
 	defer n.mu.Unlock()
 	for p, v := range n.views {
 		switch {
-		case v.VectorView != nil || v.taken != nil:
+		case v.View != nil || v.taken != nil:
 			if g := v.graph(0); g.Name() != "" && !there(g.Name()) {
 				g.Named("")
 			}
@@ -238,7 +239,7 @@ func (n *nearby) unread(p int) *storedVectors {
 	if b := n.builds[p]; b != nil && b.done.Load() != nil {
 		return nil
 	}
-	if v := n.views[p]; v.VectorView == nil && v.taken == nil {
+	if v := n.views[p]; v.View == nil && v.taken == nil {
 		return v.stored
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -88,7 +89,7 @@ func TestVectorsBlockNoWriter(t *testing.T) {
 	}
 	table := s.Nodes(0)
 	table.texts.nearby = nearby{views: map[int]nearbyView{1: {stored: &storedVectors{name: "1", covered: 5000, src: src}}}}
-	found := make(chan *index.VectorView)
+	found := make(chan *vectorindex.View)
 	go func() {
 		v, err := table.Vectors(index.Work{Ctx: context.Background()}, 1)
 		if err != nil {
@@ -148,7 +149,7 @@ func TestUnstoredVectorsReadNoRows(t *testing.T) {
 	}
 	graphs := 0
 	for _, x := range table.Unstored(1) {
-		if _, ok := x.(*index.VectorGraph); ok {
+		if _, ok := x.(*vectorindex.Graph); ok {
 			graphs++
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -40,7 +41,7 @@ type IndexFiles struct {
 
 // BlockWriter writes the blocks of a segment. *store.SegmentWriter implements it.
 type BlockWriter interface {
-	index.TextFile
+	textindex.File
 	AddCold(name string, data []byte, delta bool) error
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -149,7 +150,7 @@ func (s *searches) carried(from, to *Type, props []int) *searches {
 	for p, q := range props {
 		if view := before.earlier[q]; q >= 0 && view != nil {
 			if n.earlier == nil {
-				n.earlier = map[int]*index.TextView{}
+				n.earlier = map[int]*textindex.View{}
 			}
 			n.earlier[p] = view
 		}

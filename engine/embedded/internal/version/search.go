@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 )
 
 // searches holds the text indexes and sorted indexes of one state of a table. The first
@@ -19,7 +20,7 @@ type searches struct {
 	mu      sync.Mutex              // guards built, planned, earlier and damaged
 	built   map[int]*search         // by property: its index, built or being built
 	planned map[int]*search         // by property: the index that a checkpoint builds for this state or an earlier one
-	earlier map[int]*index.TextView // indexes of an earlier state, by property
+	earlier map[int]*textindex.View // indexes of an earlier state, by property
 	damaged map[int]bool            // by property: whether a checkpoint found a text that cannot be read
 
 	orders orders // the sorted indexes
@@ -33,11 +34,11 @@ type searches struct {
 // search is the text index of one property.
 type search struct {
 	buildLock chan struct{}                  // a mutex (capacity 1), held during the build
-	view      atomic.Pointer[index.TextView] // nil until the index is built
+	view      atomic.Pointer[textindex.View] // nil until the index is built
 }
 
 // Text returns the inverted index of String property p; see [Table.TextWithin].
-func (t *Table) Text(p int) *index.TextView {
+func (t *Table) Text(p int) *textindex.View {
 	v, err := t.TextWithin(index.Work{Ctx: context.Background()}, p)
 	if err != nil {
 		panic("version: " + err.Error()) // cannot fail without a limit
@@ -50,18 +51,18 @@ func (t *Table) Text(p int) *index.TextView {
 // fails, one of them tries again. A table in a transaction has no index of its own, so call
 // TextWithin on the tables of snapshots. The only possible errors are those of the context and of
 // w.Spend.
-func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
-	return t.textWith(w, p, func(past *index.TextView) (*index.TextView, error) {
+func (t *Table) TextWithin(w index.Work, p int) (*textindex.View, error) {
+	return t.textWith(w, p, func(past *textindex.View) (*textindex.View, error) {
 		if past != nil {
-			return index.UpdateText(w, past, t.next, t.rows, t.textSource(p))
+			return textindex.Update(w, past, t.next, t.rows, t.textSource(p))
 		}
-		return index.BuildTextView(w, t.next, t.rows, t.textSource(p))
+		return textindex.Build(w, t.next, t.rows, t.textSource(p))
 	})
 }
 
 // textWith does the work of TextWithin. The parameter `build` is the function that builds the
 // index; its argument `past` is the index of an earlier state, or nil.
-func (t *Table) textWith(w index.Work, p int, build func(past *index.TextView) (*index.TextView, error)) (*index.TextView, error) {
+func (t *Table) textWith(w index.Work, p int, build func(past *textindex.View) (*textindex.View, error)) (*textindex.View, error) {
 	if t.texts == nil || t.texts.typ != t.Type {
 		return build(nil)
 	}
@@ -88,7 +89,7 @@ func (t *Table) textWith(w index.Work, p int, build func(past *index.TextView) (
 }
 
 // textSource returns the function that reads the text of property p in a given row.
-func (t *Table) textSource(p int) index.Source {
+func (t *Table) textSource(p int) textindex.Source {
 	return func(row uint32) (string, bool) { return t.textAt(row, p) }
 }
 
@@ -110,7 +111,7 @@ func (t *Table) textAt(row uint32, p int) (string, bool) {
 }
 
 // of returns the index of property p, built or not, and the index of an earlier state, if any.
-func (s *searches) of(p int) (*search, *index.TextView) {
+func (s *searches) of(p int) (*search, *textindex.View) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.built[p]
@@ -137,11 +138,11 @@ func (s *searches) plan(p int) {
 
 // earlierLocked returns the index that an earlier state has for property p, or nil. REQUIRES: s.mu
 // is locked.
-func (s *searches) earlierLocked(p int) *index.TextView {
+func (s *searches) earlierLocked(p int) *textindex.View {
 	if m := s.planned[p]; m != nil {
 		if v := m.view.Load(); v != nil {
 			if s.earlier == nil {
-				s.earlier = map[int]*index.TextView{}
+				s.earlier = map[int]*textindex.View{}
 			}
 			s.earlier[p] = v
 			delete(s.planned, p)
@@ -181,7 +182,7 @@ func (s *searches) next(typ *Type) *searches {
 	for p, m := range s.built {
 		if v := m.view.Load(); v != nil {
 			if n.earlier == nil {
-				n.earlier = map[int]*index.TextView{}
+				n.earlier = map[int]*textindex.View{}
 			}
 			n.earlier[p] = v
 		}

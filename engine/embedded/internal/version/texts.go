@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -19,8 +20,8 @@ import (
 // that hold it, and the number of rows that they cover.
 type storedTexts struct {
 	covered uint32           // number of rows that the segments cover
-	unread  []index.TextPart // either the parts that the manifest lists, not read yet;
-	view    *index.TextView  // or the view whose parts are to be stored
+	unread  []textindex.Part // either the parts that the manifest lists, not read yet;
+	view    *textindex.View  // or the view whose parts are to be stored
 }
 
 // names lists the segments.
@@ -81,7 +82,7 @@ type TextFiles struct {
 	// Open opens a stored segment of rows; see [IndexFiles].
 	Open func(t *Type, name string) (*Segment, error)
 	// Store makes a segment durable; the function `write` adds its blocks.
-	Store func(write func(to index.TextFile) error) (index.TextPart, error)
+	Store func(write func(to textindex.File) error) (textindex.Part, error)
 	// Discard removes segments that Store made.
 	Discard func(names []string)
 }
@@ -126,20 +127,20 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 	}()
 	defer corruption.Catch(corruption.Watch(), &err)
 	w := index.Work{Ctx: ctx}
-	_, err = t.textWith(w, p, func(past *index.TextView) (*index.TextView, error) {
+	_, err = t.textWith(w, p, func(past *textindex.View) (*textindex.View, error) {
 		if past != nil {
-			return index.UpdateText(w, past, t.next, t.rows, t.textSource(p))
+			return textindex.Update(w, past, t.next, t.rows, t.textSource(p))
 		}
 		f := &IndexFiles{Open: files.Open}
 		u, err := t.fresh(f)
 		if err != nil {
 			return nil, err
 		}
-		return index.BuildInParts(w, t.next, t.rows, index.Parts{
-			Open:  func() index.Texts { return u.textReader(p) },
+		return textindex.BuildInParts(w, t.next, t.rows, textindex.Parts{
+			Open:  func() textindex.Texts { return u.textReader(p) },
 			Bytes: files.PartBytes,
 			Begin: u.passing(f),
-			Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
+			Store: func(write func(to textindex.File) error) (textindex.Part, error) {
 				part, err := files.Store(write)
 				if err == nil {
 					made = append(made, part.Name)
@@ -180,7 +181,7 @@ func (t *Table) unstoredTexts() (parts []Unstored) {
 }
 
 // undamagedText returns the text index of property p, or nil if a text cannot be read.
-func (t *Table) undamagedText(p int) (view *index.TextView) {
+func (t *Table) undamagedText(p int) (view *textindex.View) {
 	var damage error
 	defer func() {
 		if damage != nil {
@@ -207,7 +208,7 @@ func (t *Table) disownTexts(there func(name string) bool) {
 			continue
 		}
 		parts, _, unread := view.Unread()
-		if unread && slices.ContainsFunc(parts, func(x index.TextPart) bool { return gone(x.Name) }) {
+		if unread && slices.ContainsFunc(parts, func(x textindex.Part) bool { return gone(x.Name) }) {
 			t.texts.drop(p)
 		}
 		for _, x := range view.Parts() {
@@ -292,7 +293,7 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 			r.fail(fmt.Sprintf("%s %s: the text index of %s covers %d rows of %d, or the property is not a String", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))
 			return r.err
 		}
-		var parts []index.TextPart
+		var parts []textindex.Part
 		for range r.count() {
 			name := r.text()
 			if r.err != nil {
@@ -302,12 +303,12 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 			if err != nil {
 				return err
 			}
-			parts = append(parts, index.TextPart{Name: name, Source: src})
+			parts = append(parts, textindex.Part{Name: name, Source: src})
 		}
 		if t.texts.earlier == nil {
-			t.texts.earlier = map[int]*index.TextView{}
+			t.texts.earlier = map[int]*textindex.View{}
 		}
-		t.texts.earlier[p] = index.OpenTextView(t.next, t.rows, covered, parts)
+		t.texts.earlier[p] = textindex.OpenView(t.next, t.rows, covered, parts)
 	}
 	return r.err
 }
@@ -330,7 +331,7 @@ func (s *searches) known() []int {
 }
 
 // latest returns the latest index of a property, or nil.
-func (s *searches) latest(p int) *index.TextView {
+func (s *searches) latest(p int) *textindex.View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m := s.built[p]; m != nil {
@@ -359,7 +360,7 @@ func (s *searches) isDamaged(p int) bool {
 }
 
 // unread returns the stored parts of an index that has not been read yet.
-func (s *searches) unread(p int) (parts []index.TextPart, covered uint32, ok bool) {
+func (s *searches) unread(p int) (parts []textindex.Part, covered uint32, ok bool) {
 	if v := s.latest(p); v != nil {
 		return v.Unread()
 	}

@@ -9,21 +9,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 )
 
 // textFiles stores parts of text indexes in memory. Store fails after it has stored `failAfter`
 // parts.
 func textFiles(files memory, failAfter int, discarded *[]string) *TextFiles {
 	return &TextFiles{PartBytes: 20, Discard: func(names []string) { *discarded = append(*discarded, names...) },
-		Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
+		Store: func(write func(to textindex.File) error) (textindex.Part, error) {
 			if len(files) == failAfter {
-				return index.TextPart{}, errFull
+				return textindex.Part{}, errFull
 			}
 			name := fmt.Sprint("text", len(files))
 			files[name] = map[string][]byte{}
 			err := write(memoryFile(files[name]))
-			return index.TextPart{Name: name, Source: source{name, files[name]}}, err
+			return textindex.Part{Name: name, Source: source{name, files[name]}}, err
 		}}
 }
 

@@ -62,7 +62,7 @@ func (t *Type) Approximate(p int) bool {
 // brings the index up to date with the state; concurrent calls wait for it. Vectors fails only if
 // the context w.Ctx ends or if w.Spend fails.
 func (t *Table) Vectors(w index.Work, p int) (*vectorindex.View, error) {
-	if t.texts == nil || t.texts.typ != t.Type || !t.Type.Approximate(p) {
+	if !t.Type.Approximate(p) {
 		return nil, nil
 	}
 	n := &t.texts.nearby
@@ -171,9 +171,9 @@ func (v nearbyView) later() nearbyView {
 }
 
 // vectorSource returns the function that reads the vectors of property p by row.
-func (t *Table) vectorSource(p int) vectorindex.Vectors {
+func (t *Rows) vectorSource(p int) vectorindex.Vectors {
 	return func(row uint32) ([]float32, bool) {
-		v := t.valueAt(row, p)
+		v := t.ValueAt(row, p)
 		if v.IsNull() {
 			return nil, false
 		}
@@ -201,7 +201,7 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 		}
 	}
 	dim := t.Type.Props[b.p].Type.Dim
-	codes, err := t.codesOf(ctx, b.p, from, alive)
+	codes, err := codesOf(ctx, &t.Rows, b.p, from, alive)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 
 // codesOf returns the codes of the vectors of property p in the rows from+i for which alive[i] is
 // true. The only possible error is that of the context.
-func (t *Table) codesOf(ctx context.Context, p int, from uint32, alive []bool) (*column.Codes, error) {
+func codesOf(ctx context.Context, t *Rows, p int, from uint32, alive []bool) (*column.Codes, error) {
 	source, codes := t.vectorSource(p), column.NewCodes(t.Type.Props[p].Type.Dim)
 	// The codes of a large graph fill much of the memory. So the vectors are counted first, and the
 	// codes are never moved to a larger array.

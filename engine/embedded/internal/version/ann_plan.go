@@ -44,14 +44,14 @@ type VectorNeed struct {
 // VectorNeeds reads rows and files and may take long, so the caller should hold no lock. It throws
 // the faults that it finds; see package corruption. It returns an error only if the context ends.
 func (t *Table) VectorNeeds(ctx context.Context, donor *Table, limits VectorLimits) (needs []VectorNeed, err error) {
-	if t.live < limits.From || t.texts == nil || t.texts.typ != t.Type {
+	if t.live < limits.From {
 		return nil, nil
 	}
 	for p := range t.Type.Props {
 		if !t.Type.Approximate(p) {
 			continue
 		}
-		need, ok, err := t.vectorNeed(ctx, donor, p, limits)
+		need, ok, err := limits.need(ctx, t, donor, p)
 		if err != nil {
 			return nil, err
 		}
@@ -62,13 +62,13 @@ func (t *Table) VectorNeeds(ctx context.Context, donor *Table, limits VectorLimi
 	return needs, nil
 }
 
-// vectorNeed returns what property p needs; ok is false if it needs nothing.
-func (t *Table) vectorNeed(ctx context.Context, donor *Table, p int, limits VectorLimits) (need VectorNeed, ok bool, err error) {
+// need returns what property p of a table needs; ok is false if it needs nothing.
+func (limits VectorLimits) need(ctx context.Context, t, donor *Table, p int) (need VectorNeed, ok bool, err error) {
 	need = VectorNeed{t: t, p: p}
 	n := &t.texts.nearby
 	last, _ := n.latest(p)
 	if !last.exists() {
-		need.taken, err = t.vectorsOf(ctx, donor, p, limits)
+		need.taken, err = limits.take(ctx, t, donor, p)
 		return need, true, err
 	}
 	if s := n.unread(p); s != nil {
@@ -98,10 +98,10 @@ func (t *Table) vectorNeed(ctx context.Context, donor *Table, p int, limits Vect
 	return need, true, nil
 }
 
-// vectorsOf returns the graph that the table `donor` has for property p, or nil if the table t
+// take returns the graph that the table `donor` has for property p, or nil if the table t
 // cannot use it.
-func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits VectorLimits) (*vectorindex.Graph, error) {
-	if donor == nil || donor == t || donor.Type != t.Type || donor.texts == nil || donor.texts.typ != donor.Type {
+func (limits VectorLimits) take(ctx context.Context, t, donor *Table, p int) (*vectorindex.Graph, error) {
+	if donor == nil || donor == t || donor.Type != t.Type {
 		return nil, nil
 	}
 	v, _ := donor.texts.nearby.latest(p)
@@ -109,7 +109,7 @@ func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits Vecto
 		return nil, nil
 	}
 	g := v.graph(t.Type.Props[p].Type.Dim)
-	if g.Covered() > t.sharedRows(donor) {
+	if g.Covered() > sharedSegments(&t.Rows, &donor.Rows) {
 		return nil, nil
 	}
 	view, err := vectorindex.NewView(limits.fewVectors(ctx, g), g, t.next, t.rows, t.vectorSource(p))
@@ -129,7 +129,7 @@ func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits Vecto
 // that of the tip of the branch. The caller must ensure that no later state begins during the call,
 // so that all later states wait for the build.
 func (need VectorNeed) Begin(tip *Table) *VectorBuild {
-	if tip.Type != need.t.Type || tip.origin != need.t.origin || tip.texts == nil || tip.texts.typ != tip.Type {
+	if tip.Type != need.t.Type || tip.origin != need.t.origin {
 		return nil // the rows have been laid out anew
 	}
 	n := &tip.texts.nearby
@@ -177,9 +177,9 @@ func (limits VectorLimits) startsAnew(g *vectorindex.Graph, gone int) bool {
 	return gone > limits.Later && gone > g.Nodes()/gonePart
 }
 
-// sharedRows returns the number of rows at the start of both tables that lie in the same stored
+// sharedSegments returns the number of rows at the start of both tables that lie in the same stored
 // segments.
-func (t *Table) sharedRows(o *Table) (n uint32) {
+func sharedSegments(t, o *Rows) (n uint32) {
 	for i, s := range t.Segs {
 		if i == len(o.Segs) || s.Name == "" || s.Name != o.Segs[i].Name || s.N != o.Segs[i].N {
 			break

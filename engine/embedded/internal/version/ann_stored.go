@@ -51,21 +51,18 @@ func (l listed) segment() string {
 
 // unstoredVectors prepares the entries of the next manifest, and lists the graphs that are not
 // stored.
-func (t *Table) unstoredVectors() (parts []Unstored) {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil
-	}
-	n := &t.texts.nearby
+func (s *searches) unstoredVectors() (parts []Unstored) {
+	n := &s.nearby
 	n.listed = map[int]listed{}
 	for _, p := range n.known() {
-		if s := n.unread(p); s != nil {
-			n.listed[p] = listed{name: s.name, covered: s.covered}
+		if x := n.unread(p); x != nil {
+			n.listed[p] = listed{name: x.name, covered: x.covered}
 			continue
 		}
 		// The manifest needs only the graph. To bring the index up to date would read rows, which may
 		// be damaged.
 		v, _ := n.latest(p)
-		g := v.graph(t.Type.Props[p].Type.Dim)
+		g := v.graph(s.typ.Props[p].Type.Dim)
 		n.listed[p] = listed{graph: g, covered: g.Covered()}
 		if g.Name() == "" {
 			parts = append(parts, g)
@@ -74,13 +71,10 @@ func (t *Table) unstoredVectors() (parts []Unstored) {
 	return parts
 }
 
-// vectorsToStore reports whether the table has a vector index (a neighbour graph) that is not
+// vectorsToStore reports whether there is a vector index (a neighbour graph) that is not
 // stored yet.
-func (t *Table) vectorsToStore() bool {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return false
-	}
-	n := &t.texts.nearby
+func (s *searches) vectorsToStore() bool {
+	n := &s.nearby
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, b := range n.builds {
@@ -101,11 +95,8 @@ func (t *Table) vectorsToStore() bool {
 
 // disownVectors is Disown for the approximate indexes. It drops a graph if the graph is not read
 // yet and its segment is deleted.
-func (t *Table) disownVectors(there func(name string) bool) {
-	if t.texts == nil {
-		return
-	}
-	n := &t.texts.nearby
+func (s *searches) disownVectors(there func(name string) bool) {
+	n := &s.nearby
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for p, v := range n.views {
@@ -125,9 +116,6 @@ func (t *Table) disownVectors(there func(name string) bool) {
 // MapVectors makes the table use, for each approximate index that is stored, the graph that was
 // read from its segment. Only the goroutine that writes manifests may call it.
 func (t *Table) MapVectors() {
-	if t.texts == nil {
-		return
-	}
 	n := &t.texts.nearby
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -148,11 +136,8 @@ func (t *Table) MapVectors() {
 }
 
 // storedVectors yields the entries for the manifest that name a segment, in order of properties.
-func (t *Table) storedVectors(yield func(p int, l listed) bool) {
-	if t.texts == nil {
-		return
-	}
-	n := &t.texts.nearby
+func (s *searches) storedVectors(yield func(p int, l listed) bool) {
+	n := &s.nearby
 	for _, p := range slices.Sorted(maps.Keys(n.listed)) {
 		if l := n.listed[p]; l.segment() != "" && !yield(p, l) {
 			return
@@ -161,8 +146,8 @@ func (t *Table) storedVectors(yield func(p int, l listed) bool) {
 }
 
 // appendVectors appends the manifest's entries for the approximate indexes.
-func (t *Table) appendVectors(dst []byte) []byte {
-	for p, l := range t.storedVectors {
+func (s *searches) appendVectors(dst []byte) []byte {
+	for p, l := range s.storedVectors {
 		dst = binary.AppendUvarint(dst, uint64(p))
 		dst = binary.AppendUvarint(dst, uint64(l.covered))
 		dst = binary.AppendUvarint(dst, 1)
@@ -171,22 +156,23 @@ func (t *Table) appendVectors(dst []byte) []byte {
 	return dst
 }
 
-// readVectors reads the rest of a manifest's entry for the approximate index of property p.
-func (t *Table) readVectors(r *reader, open Opener, p int, covered uint32) error {
+// readVectors reads the rest of a manifest's entry for the approximate index of property p of a table
+// that has so many rows in segments.
+func (s *searches) readVectors(r *reader, open Opener, p int, covered, rows uint32) error {
 	parts := r.count()
 	name := r.text()
 	if r.err != nil {
 		return r.err
 	}
-	if parts != 1 || covered > t.base {
-		r.fail(fmt.Sprintf("%s %s: the vector index of %s is in %d segments, expected 1, or covers %d rows, expected at most %d", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, parts, covered, t.base))
+	if parts != 1 || covered > rows {
+		r.fail(fmt.Sprintf("%s %s: the vector index of %s is in %d segments, expected 1, or covers %d rows, expected at most %d", s.typ.Entity, s.typ.Name, s.typ.Props[p].Name, parts, covered, rows))
 		return r.err
 	}
 	src, err := open.Source(name)
 	if err != nil {
 		return err
 	}
-	n := &t.texts.nearby
+	n := &s.nearby
 	if n.views == nil {
 		n.views = map[int]nearbyView{}
 	}
@@ -195,10 +181,7 @@ func (t *Table) readVectors(r *reader, open Opener, p int, covered uint32) error
 }
 
 // verifyVectors compares the existing approximate indexes with the vectors of the rows.
-func (t *Table) verifyVectors() error {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil
-	}
+func verifyVectors(t *Table) error {
 	for _, p := range t.texts.nearby.known() {
 		view, err := t.Vectors(index.Work{Ctx: context.Background()}, p)
 		if err != nil {

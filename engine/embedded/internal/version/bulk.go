@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -104,7 +103,7 @@ func (tx *Txn) putParts(t *Type, parts []Part) error {
 		if fill {
 			e.extend(p)
 		} else {
-			tx.put(e, p)
+			e.putSegment(p)
 		}
 	}
 	if fill {
@@ -128,48 +127,10 @@ func (tx *Txn) dropDeadEnds(t *Type) {
 	}
 }
 
-// put inserts or replaces the entities of a part. It does not enter the new entities into the
-// indexes.
-func (tx *Txn) put(e *edit, p Part) {
-	s := p.Segment
-	e.append(s)
-	ids := e.ids(s)
-	var kept engine.Bitmap
-	if p.Replace {
-		kept = engine.NewBitmap(int(e.next))
-	}
-	first := e.next
-	from, to := s.Ends()
-	for i := range s.N {
-		id := ids.Str(i)
-		ord, ok := e.Lookup(id)
-		if ok && p.Type.Entity == plan.Edge {
-			if src, dst := e.Ends(ord); src != from[i] || dst != to[i] {
-				tx.deleteEntity(e, ord)
-				ok = false
-			}
-		}
-		if ok && ord < first && kept != nil {
-			kept.Set(int(ord))
-		}
-		if !ok {
-			ord = e.assignOrdinal(strings.Clone(id))
-			e.live++
-		}
-		e.touched[ord] = true
-		e.rows.Set(tx.owner, ord, s.Start+i)
-	}
-	for ord := range first {
-		if kept != nil && e.Alive(ord) && !kept.Get(int(ord)) {
-			tx.deleteEntity(e, ord)
-		}
-	}
-}
-
 // extend adds a segment to a table in which each row i belongs to ordinal i. This stays true after
 // the call. extend does not update the indexes. The string `last` of the table refers to memory of
 // the segment until the caller clones it.
-func (t *Table) extend(p Part) {
+func (t *Rows) extend(p Part) {
 	s := p.Segment
 	s.Start = t.base
 	t.Segs = append(t.Segs, s)
@@ -194,7 +155,7 @@ func (t *Table) extend(p Part) {
 
 // append adds a segment after the rows of the table. It first turns the tail into a segment
 // in memory.
-func (t *Table) append(s *Segment) {
+func (t *Rows) append(s *Segment) {
 	t.freeze()
 	s.Start = t.base
 	t.Segs = append(t.Segs[:len(t.Segs):len(t.Segs)], s)
@@ -202,7 +163,7 @@ func (t *Table) append(s *Segment) {
 }
 
 // freeze turns the tail into a segment in memory.
-func (t *Table) freeze() {
+func (t *Rows) freeze() {
 	if len(t.tail) == 0 {
 		return
 	}
@@ -220,7 +181,7 @@ func (t *Table) freeze() {
 func (t *Table) reindex() {
 	t.levels = t.wholeLevel()
 	t.idx = make([]index.Hash, len(t.Type.Tuples))
-	hashes := t.hashes()
+	hashes := hashes(&t.Rows)
 	tasks := []func(){func() { t.keys = index.BuildHash(t.next, hashes[0]) }}
 	for i, hash := range hashes[1:] {
 		tasks = append(tasks, func() { t.idx[i] = index.BuildHash(t.next, hash) })
@@ -228,7 +189,7 @@ func (t *Table) reindex() {
 	if t.Type.Entity == plan.Edge {
 		tasks = append(tasks,
 			func() { t.out = index.BuildAdjacency(t.next, t.liveEnds) },
-			func() { t.in = index.BuildAdjacency(t.next, t.liveEndsReversed) })
+			func() { t.in = index.BuildAdjacency(t.next, reversed(t.liveEnds)) })
 	}
 	if t.next < parallelFrom {
 		for _, task := range tasks {
@@ -249,7 +210,7 @@ func (t *Table) wholeLevel() []*level {
 const parallelFrom = 1 << 12
 
 // endsAt returns the ordinals of the nodes that the edge in a row joins.
-func (t *Table) endsAt(row uint32) (src, dst uint32) {
+func (t *Rows) endsAt(row uint32) (src, dst uint32) {
 	if row >= t.base {
 		r := t.tailRow(row)
 		return r.Src, r.Dst

@@ -1,7 +1,6 @@
 package version
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -191,20 +190,20 @@ func (t *Table) twin(i int, ord uint32) (uint32, bool) {
 		src, dst = t.Ends(ord)
 	}
 	tuple := t.Type.Tuples[i]
-	h, ok := t.tupleHash(tuple, func(p int) value.Value { return t.Value(ord, p) }, src, dst)
+	h, ok := tupleHash(tuple, func(p int) value.Value { return t.Value(ord, p) }, src, dst)
 	if !ok {
 		return 0, false
 	}
 	for c := t.idx[i].Find(h); c.Next(); {
-		if c.Ord != ord && t.Alive(c.Ord) && t.sameTuple(tuple, ord, c.Ord) {
+		if c.Ord != ord && t.Alive(c.Ord) && sameTuple(t, tuple, ord, c.Ord) {
 			return c.Ord, true
 		}
 	}
 	return 0, false
 }
 
-// sameTuple reports whether the entities a and b have equal values in a tuple.
-func (t *Table) sameTuple(tuple []int, a, b uint32) bool {
+// sameTuple reports whether the entities a and b of a table have equal values in a tuple.
+func sameTuple(t *Table, tuple []int, a, b uint32) bool {
 	for _, p := range tuple {
 		switch p {
 		case Source, Target:
@@ -286,31 +285,4 @@ func Degree(edges *Table, a *index.Adjacency, node uint32) int {
 		}
 	}
 	return n
-}
-
-// sortedTouched lists the ordinals that eachTouched yields.
-func (e *edit) sortedTouched() []uint32 { return slices.Collect(e.eachTouched) }
-
-// eachTouched yields the ordinals that were put or deleted, in order. After a reset these are all
-// ordinals.
-func (e *edit) eachTouched(yield func(ord uint32) bool) {
-	if !e.reset {
-		slices.Values(sortedKeys(e.touched))(yield)
-		return
-	}
-	for ord := range max(e.next, e.before.next) {
-		if !yield(ord) {
-			return
-		}
-	}
-}
-
-// sortedKeys returns the keys of a map in ascending order.
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // Flush is a segment that replaces the last rows of a table: the rows that no stored
@@ -126,29 +125,12 @@ func (f Flush) adopt(now, then *Table) *Table {
 		r := &late[i]
 		for c := now.keys.Find(index.String(r.ID)); c.Next(); {
 			if c.Ord < now.next && now.rows.Get(c.Ord) == now.base+uint32(len(now.tail)-len(late)+i) {
-				t.enter(owner, c.Ord, r, c.Ord >= then.next)
+				t.enter(t.Type, owner, c.Ord, r, c.Ord >= then.next)
 				break
 			}
 		}
 	}
 	return &t
-}
-
-// enter adds a row to the indexes. The argument `made` says that the indexes do not hold the row's
-// entity yet.
-func (t *Table) enter(owner *index.Owner, ord uint32, r *Row, made bool) {
-	if made {
-		t.keys.Add(owner, index.String(r.ID), ord)
-		if t.Type.Entity == plan.Edge {
-			t.out.Add(owner, r.Src, r.Dst, ord)
-			t.in.Add(owner, r.Dst, r.Src, ord)
-		}
-	}
-	for i, tuple := range t.Type.Tuples {
-		if h, ok := t.tupleHash(tuple, func(p int) value.Value { return r.Vals[p] }, r.Src, r.Dst); ok {
-			t.idx[i].Add(owner, h, ord)
-		}
-	}
 }
 
 // set replaces the table of t's type.

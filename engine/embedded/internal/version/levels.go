@@ -44,7 +44,7 @@ type level struct {
 }
 
 // covered returns the numbers of ordinals and rows that the levels cover.
-func (t *Table) covered() (ords, rows uint32) {
+func (t *Indexes) covered() (ords, rows uint32) {
 	if n := len(t.levels); n > 0 {
 		return t.levels[n-1].ords, t.levels[n-1].rows
 	}
@@ -52,10 +52,10 @@ func (t *Table) covered() (ords, rows uint32) {
 }
 
 // Levels returns the number of levels of the indexes.
-func (t *Table) Levels() int { return len(t.levels) }
+func (t *Indexes) Levels() int { return len(t.levels) }
 
 // overlay returns the greatest number of entries in the overlay of an index.
-func (t *Table) overlay() int {
+func (t *Indexes) overlay() int {
 	n := max(t.keys.Overlay(), t.out.Overlay())
 	for i := range t.idx {
 		n = max(n, t.idx[i].Overlay())
@@ -76,7 +76,7 @@ func (t *Table) addLevel(f *IndexFiles) error {
 		if uint32(n) <= t.next/(1+index.LevelGrowth) {
 			return nil
 		}
-		_, err := t.reindexIn(f)
+		_, err := f.reindex(t)
 		return err
 	}
 	entries := make([]int, len(t.levels))
@@ -85,10 +85,10 @@ func (t *Table) addLevel(f *IndexFiles) error {
 	}
 	from := index.MergeFrom(entries, n)
 	if from == 0 {
-		_, err := t.reindexIn(f)
+		_, err := f.reindex(t)
 		return err
 	}
-	idx, hashes := slices.Clone(t.idx), t.hashes()
+	idx, hashes := slices.Clone(t.idx), hashes(&t.Rows)
 	tasks := []func(){func() { t.keys.AddLevel(from, &t.rows, t.next, nil) }}
 	for i := range idx {
 		tasks = append(tasks, func() { idx[i].AddLevel(from, &t.rows, t.next, hashes[1+i]) })
@@ -120,7 +120,7 @@ func (t *Table) entries(level int) int {
 }
 
 // storedLevels returns the first levels of the indexes, up to one that is not stored.
-func (t *Table) storedLevels() []*level {
+func (t *Indexes) storedLevels() []*level {
 	n := slices.IndexFunc(t.levels, func(l *level) bool { return l.name == "" })
 	if n < 0 {
 		n = len(t.levels)
@@ -147,7 +147,7 @@ func (ix levelOf) Named(name string) { ix.t.levels[ix.number].name = name }
 // Blocks implements Unstored.
 func (ix levelOf) Blocks(add func(name string, data []byte) error) error {
 	t, n := ix.t, ix.number
-	meta := t.levelMeta(n)
+	meta := ix.meta()
 	meta = t.keys.AppendDescriptor(meta, n)
 	for i := range t.idx {
 		meta = t.idx[i].AppendDescriptor(meta, n)

@@ -46,7 +46,7 @@ func (t *Table) appendManifest(dst []byte) []byte {
 		levels = append(levels, l.name)
 	}
 	dst = appendTexts(dst, levels)
-	return t.appendOrders(t.appendTexts(dst))
+	return t.texts.appendOrders(t.texts.appendTexts(dst))
 }
 
 // readManifest reads what appendManifest wrote; `open` opens the table's segments.
@@ -100,19 +100,19 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 		}
 	}
 	if r.err == nil {
-		t.checkRows(r)
+		checkRows(&t.Rows, r)
 	}
 	if r.indexes == nil {
 		r.indexes = map[*Table][]string{}
 	}
 	r.indexes[t] = r.texts()
 	if r.err == nil {
-		if err := t.readTexts(r, open); err != nil {
+		if err := t.texts.readTexts(r, open, &t.Rows); err != nil {
 			return err
 		}
 	}
 	if r.err == nil {
-		return t.readOrders(r, open)
+		return t.texts.readOrders(r, open)
 	}
 	return r.err
 }
@@ -223,7 +223,7 @@ type basesKey struct {
 
 // checkRows checks that every ordinal has an existing row or none. It skips ordinals
 // without a page.
-func (t *Table) checkRows(r *reader) {
+func checkRows(t *Rows, r *reader) {
 	if t.live > t.next {
 		r.fail(fmt.Sprintf("%s %s has %d live entities, but only %d ordinals", t.Type.Entity, t.Type.Name, t.live, t.next))
 	}

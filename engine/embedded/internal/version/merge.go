@@ -479,7 +479,7 @@ func (m *merge) check() error {
 			sources[src] = NoOrd
 		}
 		if m.tx.stricterRules(typ).card {
-			for _, src := range edges.sources(nodes) {
+			for _, src := range sourcesOf(edges, nodes) {
 				sources[src] = NoOrd
 			}
 		}

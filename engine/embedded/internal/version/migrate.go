@@ -106,10 +106,10 @@ func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 		if j >= 0 {
 			n.idx[i] = t.idx[j]
 		} else {
-			n.idx[i] = index.BuildHash(n.next, n.tupleHashes(tuple))
+			n.idx[i] = index.BuildHash(n.next, tupleHashes(&n.Rows, tuple))
 		}
 	}
-	n.texts = t.texts.carried(t.Type, typ, tc.Props)
+	n.texts = t.texts.carried(typ, tc.Props)
 	return &n, nil
 }
 
@@ -143,9 +143,9 @@ func (t *Type) sameTuple(now *Type, tuple, props []int) int {
 }
 
 // carried returns the searches for a table with the same rows and another type.
-func (s *searches) carried(from, to *Type, props []int) *searches {
+func (s *searches) carried(to *Type, props []int) *searches {
 	n := &searches{typ: to}
-	before := s.next(from)
+	before := s.next()
 	n.nearby.follow(&before.nearby, to, props)
 	for p, q := range props {
 		if view := before.earlier[q]; q >= 0 && view != nil {

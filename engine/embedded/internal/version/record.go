@@ -170,11 +170,11 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 		switch code {
 		case opDeleteNode, opDeleteEdge:
 			if ord, ok := r.entity(tx, t); ok {
-				if tx.connected(t, ord) {
+				if connected(tx, t, ord) {
 					r.fail(fmt.Sprintf("node %s is deleted before its edges", t.Name))
 					break
 				}
-				tx.deleteEntity(tx.edit(t), ord)
+				tx.edit(t).delete(ord)
 			}
 		case opPutNode:
 			id := r.text()
@@ -189,7 +189,7 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 				tx.Put(t, Row{ID: id, Src: src, Dst: dst, Vals: row})
 			}
 		case opSkipNode, opSkipEdge:
-			tx.skipOrdinal(t)
+			tx.edit(t).skip()
 		default:
 			r.fail(fmt.Sprintf("an operation has the unknown code %d", code))
 		}
@@ -198,7 +198,7 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 }
 
 // connected reports whether a node has a live edge.
-func (tx *Txn) connected(t *Type, ord uint32) bool {
+func connected(tx *Txn, t *Type, ord uint32) bool {
 	for _, e := range t.Out {
 		if edges := tx.Table(tx.base.Schema.Edges[e]); Degree(edges, edges.Out(), ord) > 0 {
 			return true

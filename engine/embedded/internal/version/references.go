@@ -233,7 +233,7 @@ func (tx *Txn) dropReferences(t *Type) {
 				continue
 			}
 			if _, ok := nodes.Lookup(id); !ok {
-				tx.deleteEntity(tx.edit(of), ref)
+				tx.edit(of).delete(ref)
 				refs = tx.Table(of)
 			}
 		}
@@ -310,9 +310,9 @@ func (tx *Txn) removeReferences(t *Type, lost map[*Type][]uint32, gone func(ref 
 		tx.eachEdge(t, ref, func(typ *Type, edge uint32) {
 			src, _ := tx.Table(typ).Ends(edge)
 			lost[typ] = append(lost[typ], src)
-			tx.deleteEntity(tx.edit(typ), edge)
+			tx.edit(typ).delete(edge)
 		})
-		tx.deleteEntity(tx.edit(t), ref)
+		tx.edit(t).delete(ref)
 		refs = tx.Table(t)
 	}
 }
@@ -324,11 +324,11 @@ func (tx *Txn) renameReferences(t *Type, now memberNames) {
 	*e.Table = *newTable(t)
 	for ord := range old.next {
 		if !old.Alive(ord) {
-			tx.skipOrdinal(t)
+			tx.edit(t).skip()
 			continue
 		}
 		name, id := SplitRef(old.ID(ord))
-		tx.add(e, Row{ID: RefID(now[name], id)})
+		e.add(Row{ID: RefID(now[name], id)})
 	}
 }
 

@@ -174,10 +174,10 @@ func (x *tableRewrite) run() (*Table, error) {
 			row++
 		}
 	}
-	if name, err := n.reindexIn(x.Files); name == "" || err != nil {
+	if name, err := x.Files.reindex(n); name == "" || err != nil {
 		return n, err
 	}
-	return n, n.refresh(x.Files)
+	return n, x.Files.refresh(n)
 }
 
 // addRows puts the live rows into segments. If the table is a node table whose ordinals change, it
@@ -188,7 +188,7 @@ func (x *tableRewrite) addRows(files *IndexFiles) error {
 	byID := renumber && !t.sorted
 	each := func(f func(ord uint32, r *rowReader, i uint32) error) error {
 		r := &rowReader{}
-		for _, ord := range t.inOrder(byID) {
+		for _, ord := range inOrder(&t.Rows, byID) {
 			row := t.rows.Get(ord)
 			r.Segment = t.segment(row)
 			if err := f(ord, r, row-r.Start); err != nil {
@@ -198,7 +198,7 @@ func (x *tableRewrite) addRows(files *IndexFiles) error {
 		return nil
 	}
 	if files != nil {
-		m, err := t.mergeRows(x.ctx, files, byID, x.Segment/4)
+		m, err := mergeRows(x.ctx, &t.Rows, files, byID, x.Segment/4)
 		if err != nil {
 			return err
 		}
@@ -236,7 +236,7 @@ func (x *tableRewrite) addRows(files *IndexFiles) error {
 }
 
 // inOrder lists the ordinals of the live entities, in ascending order or in the order of the ids.
-func (t *Table) inOrder(byID bool) []uint32 {
+func inOrder(t *Rows, byID bool) []uint32 {
 	ords := make([]uint32, 0, t.live)
 	for ord := range t.next {
 		if t.Alive(ord) {

@@ -50,7 +50,7 @@ func (s *Segment) byRow() *rowCopies {
 
 // countLookup counts the lookup of a row. When there were enough lookups, it begins to copy the
 // rows of the segment.
-func (s *Segment) countLookup(t *Table) {
+func (s *Segment) countLookup(t *Rows) {
 	c := s.copies
 	if c == nil || c.begun.Load() || c.lookups.Add(1) < FirstLookups+int64(s.N/copyShare) || !c.begun.CompareAndSwap(false, true) {
 		return

@@ -95,16 +95,16 @@ func (k rowKey) compare(l rowKey) int {
 
 // rowMerge yields the live rows of a large table in the order of a new layout.
 type rowMerge struct {
-	t     *Table // all its rows are in segments
+	t     *Rows // all its rows are in segments
 	files *IndexFiles
 	byID  bool       // the new layout has the order of the ids; otherwise of the ordinals
 	lists []*rowList // a heap by their next keys, once they are complete
 }
 
-// mergeRows prepares a rowMerge. It copies the rows of a segment to a temporary file if the merge
+// mergeRows prepares a rowMerge of the rows of a table. It copies the rows of a segment to a temporary file if the merge
 // would otherwise have to keep the whole segment in memory. `memory` bounds the bytes of segments
 // that the merge keeps in memory for that reason.
-func (t *Table) mergeRows(ctx context.Context, files *IndexFiles, byID bool, memory int64) (*rowMerge, error) {
+func mergeRows(ctx context.Context, t *Rows, files *IndexFiles, byID bool, memory int64) (*rowMerge, error) {
 	m := &rowMerge{t: t, files: files, byID: byID}
 	if err := m.list(ctx); err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (m *rowMerge) sort(ctx context.Context, l *rowList) error {
 		l.key = l.first
 		return nil
 	}
-	s, err := m.t.opened(m.files, l.segment)
+	s, err := m.files.opened(m.t, l.segment)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (m *rowMerge) sort(ctx context.Context, l *rowList) error {
 
 // copyRows copies the rows of a list to a temporary file, in the order of the list.
 func (m *rowMerge) copyRows(ctx context.Context, l *rowList) error {
-	s, err := m.t.opened(m.files, l.segment)
+	s, err := m.files.opened(m.t, l.segment)
 	if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (m *rowMerge) read(l *rowList) error {
 		l.open = &rowReader{Segment: l.run}
 		return nil
 	}
-	s, err := m.t.opened(m.files, l.segment)
+	s, err := m.files.opened(m.t, l.segment)
 	switch {
 	case err != nil:
 		return err
@@ -332,7 +332,7 @@ func (l *rowList) row() uint32 {
 }
 
 // setKey sets the key of the next row.
-func (l *rowList) setKey(t *Table, byID bool) {
+func (l *rowList) setKey(t *Rows, byID bool) {
 	if !byID {
 		l.key.ord = l.ords[l.at]
 		return
@@ -360,9 +360,9 @@ func (m *rowMerge) down(i int) {
 	}
 }
 
-// opened returns segment k of the table. It opens a stored segment anew, so that the blocks that it
+// opened returns segment k of a table. It opens a stored segment anew, so that the blocks that it
 // decompresses are freed together with the result.
-func (t *Table) opened(f *IndexFiles, k int) (*Segment, error) {
+func (f *IndexFiles) opened(t *Rows, k int) (*Segment, error) {
 	s := t.Segs[k]
 	if s.Name == "" {
 		return s, nil

@@ -63,9 +63,6 @@ func (t *Table) TextWithin(w index.Work, p int) (*textindex.View, error) {
 // textWith does the work of TextWithin. The parameter `build` is the function that builds the
 // index; its argument `past` is the index of an earlier state, or nil.
 func (t *Table) textWith(w index.Work, p int, build func(past *textindex.View) (*textindex.View, error)) (*textindex.View, error) {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return build(nil)
-	}
 	s, past := t.texts.of(p)
 	if v := s.view.Load(); v != nil {
 		return v, nil
@@ -89,12 +86,12 @@ func (t *Table) textWith(w index.Work, p int, build func(past *textindex.View) (
 }
 
 // textSource returns the function that reads the text of property p in a given row.
-func (t *Table) textSource(p int) textindex.Source {
+func (t *Rows) textSource(p int) textindex.Source {
 	return func(row uint32) (string, bool) { return t.textAt(row, p) }
 }
 
 // textAt returns the text of a row and whether it has one. The text aliases the table.
-func (t *Table) textAt(row uint32, p int) (string, bool) {
+func (t *Rows) textAt(row uint32, p int) (string, bool) {
 	if row >= t.base {
 		v := t.tailRow(row).Vals[p]
 		if v.IsNull() {
@@ -160,13 +157,10 @@ func (s *searches) drop(p int) {
 	delete(s.damaged, p)
 }
 
-// next returns the searches of the next state, for a table of type typ. Its indexes will be
-// derived from the latest ones that were built, or from those that a checkpoint is building.
-func (s *searches) next(typ *Type) *searches {
-	n := &searches{typ: typ}
-	if s == nil || s.typ != typ {
-		return n
-	}
+// next returns the searches of the next state of the table. Its indexes will be derived from the latest ones that were
+// built, or from those that a checkpoint is building.
+func (s *searches) next() *searches {
+	n := &searches{typ: s.typ}
 	n.orders.follow(&s.orders)
 	n.nearby.clone(&s.nearby)
 	s.mu.Lock()

@@ -195,7 +195,7 @@ func (e *storedEnds) read() {
 
 // Collect makes a segment in memory of the rows [start, end), dead rows included. The error is a
 // *engine.TooLarge.
-func (t *Table) Collect(start, end uint32) (*Segment, error) {
+func (t *Rows) Collect(start, end uint32) (*Segment, error) {
 	c := t.collector(start)
 	for row := start; row < end; row++ {
 		var src, dst uint32
@@ -211,7 +211,7 @@ func (t *Table) Collect(start, end uint32) (*Segment, error) {
 
 // collector builds a segment from rows of a table.
 type collector struct {
-	t     *Table
+	t     *Rows
 	s     *Segment
 	id    *column.Builder   // nil if a property is the id
 	props []*column.Builder // by property: the values
@@ -219,7 +219,7 @@ type collector struct {
 }
 
 // collector returns a collector of rows. The segment of the collector starts at row number `start`.
-func (t *Table) collector(start uint32) *collector {
+func (t *Rows) collector(start uint32) *collector {
 	c := &collector{t: t, s: &Segment{Start: start}}
 	if t.Type.IDProp < 0 {
 		c.id = column.NewBuilder(value.Of(value.String))

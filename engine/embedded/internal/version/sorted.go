@@ -52,9 +52,6 @@ func (t *Type) Sortable(p int) bool {
 // with the negative number to return them. If `afford` denies the bytes, SortedBy returns nil. The
 // only possible error is that of the context.
 func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool) (*index.Sorted, error) {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil, nil
-	}
 	o, past := t.texts.orders.of(p)
 	select {
 	case <-o.set:
@@ -79,7 +76,7 @@ func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool
 			return nil, nil
 		}
 		defer afford(-bytes)
-		ords, err := t.sortOrdinals(ctx, p)
+		ords, err := sortOrdinals(ctx, &t.Rows, p)
 		if err != nil {
 			return nil, err
 		}
@@ -92,12 +89,9 @@ func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool
 }
 
 // CompareRows returns a function that compares rows by property p: nulls first, NaN last.
-func (t *Table) CompareRows(p int) func(a, b uint32) int {
-	return func(a, b uint32) int { return CompareValues(t.valueAt(a, p), t.valueAt(b, p)) }
+func (t *Rows) CompareRows(p int) func(a, b uint32) int {
+	return func(a, b uint32) int { return CompareValues(t.ValueAt(a, p), t.ValueAt(b, p)) }
 }
-
-// ValueAt returns property p of a row, which may be an outdated row of its entity.
-func (t *Table) ValueAt(row uint32, p int) value.Value { return t.valueAt(row, p) }
 
 // CompareValues compares two values of one scalar type: nulls first, NaN last.
 func CompareValues(a, b value.Value) int {
@@ -124,7 +118,7 @@ func nan(v value.Value) int {
 }
 
 // sortOrdinals lists the ordinals of the live entities by property p, then by ordinal.
-func (t *Table) sortOrdinals(ctx context.Context, p int) ([]uint32, error) {
+func sortOrdinals(ctx context.Context, t *Rows, p int) ([]uint32, error) {
 	type text struct {
 		s   string
 		ord uint32

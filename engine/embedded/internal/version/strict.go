@@ -64,7 +64,7 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 		}
 		if s.card {
 			nodes := tx.base.nodes[t.Type.From]
-			sources := t.sources(nodes)
+			sources := sourcesOf(t, nodes)
 			for _, src := range tx.lost[t.Type] {
 				if nodes.Alive(src) {
 					sources = append(sources, src)
@@ -83,8 +83,8 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 	return out, nil
 }
 
-// sources lists, in order, the live nodes that have live outgoing edges.
-func (t *Table) sources(nodes *Table) (out []uint32) {
+// sourcesOf lists, in order, the live nodes that have live outgoing edges.
+func sourcesOf(t, nodes *Table) (out []uint32) {
 	for src := range nodes.next {
 		if nodes.Alive(src) && Degree(t, t.Out(), src) > 0 {
 			out = append(out, src)

@@ -5,7 +5,7 @@ import "github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 // textRows reads the texts of one column of a table. If the rows of each segment are read in order, it
 // keeps only a few decompressed texts of each in memory. Only one goroutine may use it.
 type textRows struct {
-	t       *Table
+	t       *Rows
 	column  func(s *Segment) *column.Column // returns the column of a segment
 	segment *Segment                        // the segment of the last row; nil before the first one
 	reader  *column.TextReader              // reads the texts of the segment
@@ -15,8 +15,8 @@ type textRows struct {
 	readers map[*Segment]*column.TextReader
 }
 
-// readRows returns a reader of the rows that are in segments.
-func (t *Table) readRows(of func(s *Segment) *column.Column) *textRows {
+// newTextRows returns a reader of the rows that are in segments.
+func newTextRows(t *Rows, of func(s *Segment) *column.Column) *textRows {
 	return &textRows{t: t, column: of, readers: map[*Segment]*column.TextReader{}}
 }
 
@@ -37,9 +37,9 @@ func (x *textRows) at(row uint32) (*column.TextReader, uint32) {
 	return x.reader, x.last
 }
 
-// textReader returns a reader of the texts of String property p.
-func (t *Table) textReader(p int) textsOf {
-	return textsOf{t.readRows(func(s *Segment) *column.Column { return s.Props[p] }), p}
+// newTexts returns a reader of the texts of String property p.
+func newTexts(t *Rows, p int) textsOf {
+	return textsOf{newTextRows(t, func(s *Segment) *column.Column { return s.Props[p] }), p}
 }
 
 // textsOf implements [index.Texts] for property p of a table.

@@ -56,7 +56,7 @@ func (t *Type) searchable(yield func(p int) bool) {
 // text index yet. It leaves out properties with a text that cannot be read.
 func (t *Table) textsToBuild(floor uint32) iter.Seq[int] {
 	return func(yield func(p int) bool) {
-		if t.next < floor || t.next == 0 || t.texts == nil || t.texts.typ != t.Type {
+		if t.next < floor || t.next == 0 {
 			return
 		}
 		for p := range t.Type.searchable {
@@ -132,14 +132,14 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 			return textindex.Update(w, past, t.next, t.rows, t.textSource(p))
 		}
 		f := &IndexFiles{Open: files.Open}
-		u, err := t.fresh(f)
+		u, err := f.fresh(&t.Rows)
 		if err != nil {
 			return nil, err
 		}
 		return textindex.BuildInParts(w, t.next, t.rows, textindex.Parts{
-			Open:  func() textindex.Texts { return u.textReader(p) },
+			Open:  func() textindex.Texts { return newTexts(u, p) },
 			Bytes: files.PartBytes,
-			Begin: u.passing(f),
+			Begin: f.passing(u),
 			Store: func(write func(to textindex.File) error) (textindex.Part, error) {
 				part, err := files.Store(write)
 				if err == nil {
@@ -156,9 +156,6 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 // are not stored. It leaves out an index if a text that is missing in it cannot be read; the next
 // search reports the damage.
 func (t *Table) unstoredTexts() (parts []Unstored) {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil
-	}
 	stored := map[int]storedTexts{}
 	for _, p := range t.texts.known() {
 		if unread, covered, ok := t.texts.unread(p); ok {
@@ -197,19 +194,16 @@ func (t *Table) undamagedText(p int) (view *textindex.View) {
 
 // disownTexts is Disown for the text indexes. It drops an index that is not read yet and
 // has a part in a deleted segment; the next use builds it.
-func (t *Table) disownTexts(there func(name string) bool) {
-	if t.texts == nil {
-		return
-	}
+func (s *searches) disownTexts(there func(name string) bool) {
 	gone := func(name string) bool { return !there(name) }
-	for _, p := range t.texts.known() {
-		view := t.texts.latest(p)
+	for _, p := range s.known() {
+		view := s.latest(p)
 		if view == nil {
 			continue
 		}
 		parts, _, unread := view.Unread()
 		if unread && slices.ContainsFunc(parts, func(x textindex.Part) bool { return gone(x.Name) }) {
-			t.texts.drop(p)
+			s.drop(p)
 		}
 		for _, x := range view.Parts() {
 			if x.Name() != "" && gone(x.Name()) {
@@ -218,17 +212,14 @@ func (t *Table) disownTexts(there func(name string) bool) {
 		}
 	}
 	// An entry prepared for a manifest that failed may name deleted segments too.
-	maps.DeleteFunc(t.texts.stored, func(_ int, s storedTexts) bool { return slices.ContainsFunc(s.names(), gone) })
+	maps.DeleteFunc(s.stored, func(_ int, x storedTexts) bool { return slices.ContainsFunc(x.names(), gone) })
 }
 
-// textsToStore reports whether the table has a built text index with an unstored part of at least
+// textsToStore reports whether there is a built text index with an unstored part of at least
 // `floor` texts.
-func (t *Table) textsToStore(floor uint32) bool {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return false
-	}
-	for _, p := range t.texts.known() {
-		view := t.texts.latest(p)
+func (s *searches) textsToStore(floor uint32) bool {
+	for _, p := range s.known() {
+		view := s.latest(p)
 		if view == nil {
 			continue
 		}
@@ -242,49 +233,47 @@ func (t *Table) textsToStore(floor uint32) bool {
 }
 
 // storedTexts yields the entries for the manifest, in order of properties.
-func (t *Table) storedTexts(yield func(p int, s storedTexts) bool) {
-	if t.texts == nil {
-		return
-	}
-	for _, p := range slices.Sorted(maps.Keys(t.texts.stored)) {
-		if !yield(p, t.texts.stored[p]) {
+func (s *searches) storedTexts(yield func(p int, x storedTexts) bool) {
+	for _, p := range slices.Sorted(maps.Keys(s.stored)) {
+		if !yield(p, s.stored[p]) {
 			return
 		}
 	}
 }
 
 // appendTexts appends the manifest's entries for the text indexes.
-func (t *Table) appendTexts(dst []byte) []byte {
+func (s *searches) appendTexts(dst []byte) []byte {
 	n := 0
-	for range t.storedTexts {
+	for range s.storedTexts {
 		n++
 	}
-	for range t.storedVectors {
+	for range s.storedVectors {
 		n++
 	}
 	dst = binary.AppendUvarint(dst, uint64(n))
-	for p, s := range t.storedTexts {
-		names := s.names()
+	for p, x := range s.storedTexts {
+		names := x.names()
 		dst = binary.AppendUvarint(dst, uint64(p))
-		dst = binary.AppendUvarint(dst, uint64(s.covered))
+		dst = binary.AppendUvarint(dst, uint64(x.covered))
 		dst = binary.AppendUvarint(dst, uint64(len(names)))
 		for _, name := range names {
 			dst = appendText(dst, name)
 		}
 	}
-	return t.appendVectors(dst)
+	return s.appendVectors(dst)
 }
 
 // readTexts reads the text indexes of a manifest. It reads their segments on first use
-// only.
-func (t *Table) readTexts(r *reader, open Opener) error {
+// only. The
+// rows are those of the table.
+func (s *searches) readTexts(r *reader, open Opener, t *Rows) error {
 	for range r.count() {
 		p, covered := r.index(len(t.Type.Props)), r.ordinal()
 		if r.err != nil {
 			return r.err
 		}
 		if t.Type.Approximate(p) {
-			if err := t.readVectors(r, open, p, covered); err != nil {
+			if err := s.readVectors(r, open, p, covered, t.base); err != nil {
 				return err
 			}
 			continue
@@ -305,10 +294,10 @@ func (t *Table) readTexts(r *reader, open Opener) error {
 			}
 			parts = append(parts, textindex.Part{Name: name, Source: src})
 		}
-		if t.texts.earlier == nil {
-			t.texts.earlier = map[int]*textindex.View{}
+		if s.earlier == nil {
+			s.earlier = map[int]*textindex.View{}
 		}
-		t.texts.earlier[p] = textindex.OpenView(t.next, t.rows, covered, parts)
+		s.earlier[p] = textindex.OpenView(t.next, t.rows, covered, parts)
 	}
 	return r.err
 }

@@ -120,7 +120,7 @@ func TestTextsThatFail(t *testing.T) {
 	if err := damaged.BuildTexts(t.Context(), 1, textFiles(files, -1, &discarded)); err != nil || len(files) > 0 {
 		t.Errorf("of damaged texts: %d parts, error %v", len(files), err)
 	}
-	later := damaged.texts.next(damaged.Type)
+	later := damaged.texts.next()
 	if damaged.LacksTexts(1) || !later.isDamaged(0) {
 		t.Error("the damaged texts would be read again")
 	}

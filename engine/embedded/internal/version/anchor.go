@@ -34,7 +34,7 @@ func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 // schemas in `known`, ReadState uses the schema in `known`. The error is a *engine.Corrupt or an
 // error of the opener `open`.
 func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
-	r := &reader{b: b}
+	r := &layoutReader{reader: reader{b: b}}
 	r.formatOf(format.State)
 	states, err := r.layouts(decode, known, open)
 	if err != nil {
@@ -122,7 +122,7 @@ func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
 }
 
 // layouts reads the states that [layoutList.append] wrote.
-func (r *reader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snapshot, error) {
+func (r *layoutReader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snapshot, error) {
 	schemas, tables, err := r.tables(decode, known, open)
 	if err != nil {
 		return nil, err
@@ -131,11 +131,11 @@ func (r *reader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snaps
 }
 
 // tables reads the schemas and the tables of layouts.
-func (r *reader) tables(decode Decoder, known []*Schema, open Opener) (schemas []*Schema, tables []*Table, err error) {
+func (r *layoutReader) tables(decode Decoder, known []*Schema, open Opener) (schemas []*Schema, tables []*Table, err error) {
 	for range r.count() {
-		s := readSchema(r, decode)
+		s := readSchema(&r.reader, decode)
 		if r.err == nil {
-			s.Ancestors = r.ancestors(s)
+			s.Ancestors = readAncestors(&r.reader, s)
 		}
 		if r.err != nil {
 			return nil, nil, r.err

@@ -108,7 +108,7 @@ func AppendArchive(dst []byte, runs []Run, records []Archived) []byte {
 func ReadArchive(b []byte) (runs []Run, records []Archived, err error) {
 	r := &reader{b: b}
 	r.formatOf(format.Archive)
-	runs = r.runs()
+	runs = readRuns(r)
 	for _, run := range runs {
 		for range run.N {
 			if r.err != nil {
@@ -135,8 +135,8 @@ func appendRuns(dst []byte, runs []Run) []byte {
 	return dst
 }
 
-// runs reads a list of runs, and fails unless the runs ascend and none is empty.
-func (r *reader) runs() (runs []Run) {
+// readRuns reads a list of runs, and fails unless the runs ascend and none is empty.
+func readRuns(r *reader) (runs []Run) {
 	end := 0
 	for range r.count() {
 		run := Run{int(r.ordinal()), int(r.ordinal())}

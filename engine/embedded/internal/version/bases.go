@@ -264,7 +264,7 @@ func (t *Type) appendTuples(dst []byte) []byte {
 }
 
 // sameTuples reads the members of indexed tuples and reports whether they equal the type's.
-func (r *reader) sameTuples(t *Type) bool {
+func sameTuples(r *reader, t *Type) bool {
 	n := r.count()
 	same := n == len(t.Tuples)
 	for i := range n {

@@ -36,8 +36,8 @@ func ReadChange(b []byte, decode Decoder) (ch Change, ops []byte, err error) {
 	if r.err != nil {
 		return Change{}, nil, r.err
 	}
-	ch.Schema.Ancestors = r.ancestors(ch.Schema)
-	ch.Carry = r.carry()
+	ch.Schema.Ancestors = readAncestors(r, ch.Schema)
+	ch.Carry = readCarry(r)
 	return ch, r.b, r.err
 }
 
@@ -81,8 +81,8 @@ func appendCarry(dst []byte, c *Carry) []byte {
 	return dst
 }
 
-// carry reads a Carry.
-func (r *reader) carry() *Carry {
+// readCarry reads a Carry.
+func readCarry(r *reader) *Carry {
 	c := &Carry{Hard: r.byte() == 1}
 	for _, list := range []*[]TypeCarry{&c.Nodes, &c.Edges} {
 		for range r.count() {
@@ -105,10 +105,10 @@ func appendAncestors(dst []byte, s *Schema) []byte {
 	return dst
 }
 
-// ancestors reads the ancestors of a schema.
-func (r *reader) ancestors(s *Schema) (all []Ancestor) {
+// readAncestors reads the ancestors of a schema.
+func readAncestors(r *reader, s *Schema) (all []Ancestor) {
 	for range r.count() {
-		a := Ancestor{Digest: r.text(), Carry: r.carry()}
+		a := Ancestor{Digest: r.text(), Carry: readCarry(r)}
 		if r.err == nil && !(a.Carry.reaches(a.Carry.Nodes, s.Nodes) && a.Carry.reaches(a.Carry.Edges, s.Edges)) {
 			r.fail("the types of a schema do not match those of its ancestor")
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -88,15 +90,19 @@ func appendTexts(dst []byte, all []string) []byte {
 	return dst
 }
 
-// reader decodes records and manifests. After the first error it returns zeros and err is
-// set.
+// appendULID appends the 16 bytes of a commit id to dst.
+func appendULID(dst []byte, id string) []byte {
+	u, err := ulid.ParseStrict(id)
+	if err != nil {
+		panic("version: commit id " + id + " is not a ULID")
+	}
+	return append(dst, u[:]...)
+}
+
+// reader decodes what the functions above encode. After the first error it returns zeros and err is set.
 type reader struct {
 	b   []byte // the bytes not read yet
 	err error  // the first error
-	// Only for a manifest: the segments with the indexes of its tables.
-	indexes map[*Table][]string // by table: names of the segments with the levels of its indexes
-	bases   map[basesKey]*Table // indexes that several tables may share
-	dry     bool                // lists the segments of tables and opens none of them
 }
 
 // decoded names in errors what a reader decodes.
@@ -257,4 +263,11 @@ func (r *reader) scalar(typ value.Type) value.Value {
 	case value.InNone:
 	}
 	return value.Null
+}
+
+// ulid reads an id of 16 bytes and returns its text.
+func (r *reader) ulid() string {
+	var id ulid.ULID
+	copy(id[:], r.bytes(len(id)))
+	return id.String()
 }

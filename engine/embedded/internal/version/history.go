@@ -304,7 +304,7 @@ func (h *History) ReadHistory(b []byte) error {
 		digests[i] = r.text()
 	}
 	for range r.count() {
-		c, _ := r.header()
+		c, _ := readHeader(r)
 		i := r.index(len(digests))
 		if r.err != nil {
 			break

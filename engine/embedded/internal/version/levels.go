@@ -198,7 +198,7 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 	if number >= 6 {
 		ords, rows = r.ordinal(), r.ordinal()
 	}
-	same = r.sameTuples(t.Type)
+	same = sameTuples(r, t.Type)
 	switch wantOrds, wantRows := t.covered(); {
 	case r.err != nil:
 		return corrupt("block meta is truncated")

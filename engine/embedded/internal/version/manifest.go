@@ -140,7 +140,7 @@ type Opener interface {
 // everything else is read on first use. The error is a *engine.Corrupt or an error of the opener
 // `open`. Faults in the rows that it reads are thrown; see package corruption.
 func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
-	r := &reader{b: payload}
+	r := &layoutReader{reader: reader{b: payload}}
 	if r.formatOf(format.Manifest); r.err != nil {
 		return nil, r.err
 	}
@@ -154,7 +154,7 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 		head := r.index(len(states))
 		var receipts []Receipted
 		for range r.count() {
-			if c, receipt := r.header(); receipt != nil {
+			if c, receipt := readHeader(&r.reader); receipt != nil {
 				receipts = append(receipts, Receipted{Commit: c, Receipt: *receipt})
 			}
 		}
@@ -202,7 +202,7 @@ func (l *fileList) Source(name string) (column.Source, error) {
 // TableFiles lists the segments that ReadManifest opens for the tables of a manifest, so that they can be fetched
 // together. A segment may be listed twice. If the manifest is not readable, the list is not complete.
 func TableFiles(payload []byte, decode Decoder) []string {
-	r := &reader{b: payload, dry: true}
+	r := &layoutReader{reader: reader{b: payload}, dry: true}
 	if r.formatOf(format.Manifest); r.err != nil {
 		return nil
 	}
@@ -215,10 +215,10 @@ func TableFiles(payload []byte, decode Decoder) []string {
 }
 
 // archive reads the archive and the anchors.
-func (r *reader) archive(m *Manifest) {
+func (r *layoutReader) archive(m *Manifest) {
 	end := 0
 	for range r.count() {
-		a := ArchiveSegment{Name: r.text(), Bytes: int(r.ordinal()), Runs: r.runs(), Refs: r.texts()}
+		a := ArchiveSegment{Name: r.text(), Bytes: int(r.ordinal()), Runs: readRuns(&r.reader), Refs: r.texts()}
 		if r.err == nil && (len(a.Runs) == 0 || a.Runs[0].First < end) {
 			r.fail("archive segment " + a.Name + " is out of order")
 		}
@@ -239,7 +239,7 @@ func (r *reader) archive(m *Manifest) {
 }
 
 // table reads one table. Its type belongs to one of the given schemas.
-func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
+func (r *layoutReader) table(schemas []*Schema, open Opener) (*Table, error) {
 	schema := r.index(len(schemas))
 	if r.err != nil {
 		return nil, r.err
@@ -257,11 +257,11 @@ func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
 }
 
 // states reads the states, which refer to the given tables.
-func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
+func (r *layoutReader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
 	var states []*Snapshot
 	checked := map[[3]*Table]bool{}
 	for range r.count() {
-		c, _ := r.header()
+		c, _ := readHeader(&r.reader)
 		schema := r.index(len(schemas))
 		if r.err != nil {
 			return nil, r.err
@@ -291,7 +291,7 @@ func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Sna
 
 // indexAll opens or builds the indexes of the tables of a state that have none yet. The map
 // `checked` holds the triples of edge table, source table and target table that were checked.
-func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) error {
+func (r *layoutReader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) error {
 	for _, t := range s.nodes {
 		if err := r.indexTable(t, open, nil, nil); err != nil {
 			return err

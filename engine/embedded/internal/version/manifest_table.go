@@ -11,6 +11,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
+// layoutReader reads the layouts of states in a manifest or an anchor.
+type layoutReader struct {
+	reader
+	indexes map[*Table][]string // by table: names of the segments with the levels of its indexes
+	bases   map[basesKey]*Table // indexes that several tables may share
+	dry     bool                // lists the segments of tables and opens none of them
+}
+
 // appendManifest appends the part of a manifest that describes the table to dst.
 func (t *Table) appendManifest(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(t.next))
@@ -50,13 +58,13 @@ func (t *Table) appendManifest(dst []byte) []byte {
 }
 
 // readManifest reads what appendManifest wrote; `open` opens the table's segments.
-func (t *Table) readManifest(r *reader, open Opener) error {
+func (t *Table) readManifest(r *layoutReader, open Opener) error {
 	t.next, t.live = r.ordinal(), r.ordinal()
 	t.sorted = r.byte() == 1
 	t.last = r.text()
 	for range r.count() {
 		name, n := r.text(), r.ordinal()
-		from := r.origin(t.Type)
+		from := readOrigin(&r.reader, t.Type)
 		if r.err != nil {
 			return r.err
 		}
@@ -107,12 +115,12 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 	}
 	r.indexes[t] = r.texts()
 	if r.err == nil {
-		if err := t.texts.readTexts(r, open, &t.Rows); err != nil {
+		if err := t.texts.readTexts(&r.reader, open, &t.Rows); err != nil {
 			return err
 		}
 	}
 	if r.err == nil {
-		return t.texts.readOrders(r, open)
+		return t.texts.readOrders(&r.reader, open)
 	}
 	return r.err
 }
@@ -120,7 +128,7 @@ func (t *Table) readManifest(r *reader, open Opener) error {
 // indexTable opens or builds the indexes of a table that was read. It reads the edges that are
 // newer than the stored indexes, or all edges if there are none. It throws an *engine.Corrupt if
 // an end of an edge that it reads is not the ordinal of a node.
-func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
+func (r *layoutReader) indexTable(t *Table, open Opener, from, to *Table) error {
 	if len(t.levels) > 0 {
 		return nil
 	}
@@ -154,7 +162,7 @@ func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 
 // openLevels returns a table without rows that has the named levels of indexes, or nil if they index
 // other tuples than the type has. Tables with the same levels share them.
-func (r *reader) openLevels(typ *Type, names []string, open Opener) (*Table, error) {
+func (r *layoutReader) openLevels(typ *Type, names []string, open Opener) (*Table, error) {
 	o := newTable(typ)
 	for i, name := range names {
 		key := basesKey{typ, strings.Join(names[:i+1], " "), false}
@@ -183,7 +191,7 @@ const sharedFrom = 64
 
 // takeShared gives table t the indexes of o. Other tables may share the overlays over all
 // segments but t's last one.
-func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
+func (r *layoutReader) takeShared(t, o *Table, name string, from, to *Table) error {
 	k := len(t.Segs) - 1
 	if k < 1 || t.Type.Entity == plan.Edge {
 		return t.takeIndexes(o, from, to)
@@ -223,7 +231,7 @@ type basesKey struct {
 
 // checkRows checks that every ordinal has an existing row or none. It skips ordinals
 // without a page.
-func checkRows(t *Rows, r *reader) {
+func checkRows(t *Rows, r *layoutReader) {
 	if t.live > t.next {
 		r.fail(fmt.Sprintf("%s %s has %d live entities, but only %d ordinals", t.Type.Entity, t.Type.Name, t.live, t.next))
 	}

@@ -140,8 +140,8 @@ func (o *Origin) append(dst []byte) []byte {
 	return dst
 }
 
-// origin reads an origin that append wrote.
-func (r *reader) origin(t *Type) *Origin {
+// readOrigin reads an origin that append wrote.
+func readOrigin(r *reader, t *Type) *Origin {
 	switch f := r.byte(); {
 	case f == 0 || r.err != nil:
 		return nil

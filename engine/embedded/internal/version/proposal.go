@@ -68,15 +68,15 @@ func AppendProposal(dst []byte, p *engine.Proposal) []byte {
 // ReadProposal reads a payload that AppendProposal wrote. The error is a *engine.Corrupt.
 func ReadProposal(payload []byte) (*engine.Proposal, error) {
 	r := &reader{b: payload}
-	p := r.proposal()
+	p := readProposal(r)
 	if r.err == nil && len(r.b) > 0 {
 		r.fail("a proposal ends too early")
 	}
 	return p, r.err
 }
 
-// proposal reads a proposal.
-func (r *reader) proposal() *engine.Proposal {
+// readProposal reads a proposal.
+func readProposal(r *reader) *engine.Proposal {
 	r.formatOf(format.Proposal)
 	p := &engine.Proposal{ID: r.ulid(), Revision: r.uvarint(), State: engine.ProposalState(r.byte())}
 	if r.err == nil && p.State.String() == "" {
@@ -91,7 +91,7 @@ func (r *reader) proposal() *engine.Proposal {
 			*s = r.text()
 		}
 		res.Take = engine.MergeSide(r.byte())
-		res.Value = r.typed()
+		res.Value = readTyped(r)
 		p.Resolutions = append(p.Resolutions, res)
 	}
 	for range r.count() {
@@ -145,8 +145,8 @@ func appendTyped(dst []byte, v value.Value) []byte {
 	return dst
 }
 
-// typed reads a value that appendTyped wrote.
-func (r *reader) typed() value.Value {
+// readTyped reads a value that appendTyped wrote.
+func readTyped(r *reader) value.Value {
 	kind := value.Kind(r.byte())
 	if kind == 0 || r.err != nil {
 		return value.Null

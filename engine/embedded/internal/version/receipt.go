@@ -63,15 +63,15 @@ func (c *Receipt) Pack() string { return string(c.append(nil)) }
 // UnpackReceipt returns the receipt that Pack stored in s. It panics if s holds no receipt.
 func UnpackReceipt(s string) Receipt {
 	r := &reader{b: appendText(nil, s)}
-	c := r.receipt()
+	c := readReceipt(r)
 	if c == nil {
 		panic("version: " + strconv.Quote(s) + " is not a receipt")
 	}
 	return *c
 }
 
-// receipt reads a text that holds a receipt or is empty.
-func (r *reader) receipt() *Receipt {
+// readReceipt reads a text that holds a receipt or is empty.
+func readReceipt(r *reader) *Receipt {
 	in := &reader{b: r.bytes(r.count())}
 	if r.err != nil || len(in.b) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func (r *reader) receipt() *Receipt {
 	if in.err == nil && len(in.b) > 0 {
 		if in.b[0] == rowMark {
 			in.byte()
-			c.Row = in.returned()
+			c.Row = readReturned(in)
 		} else {
 			c.Schema, in.b = slices.Clone(in.b), nil
 		}

@@ -43,8 +43,8 @@ func appendReturned(dst []byte, row []value.Value) []byte {
 	return dst
 }
 
-// returned reads a row that appendReturned wrote. The caller must have read the mark.
-func (r *reader) returned() []value.Value {
+// readReturned reads a row that appendReturned wrote. The caller must have read the mark.
+func readReturned(r *reader) []value.Value {
 	row := make([]value.Value, r.count())
 	for i := range row {
 		n := r.uvarint()

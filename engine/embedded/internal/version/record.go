@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -85,7 +83,7 @@ func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
 // schema.
 func Header(payload []byte) (c engine.Commit, receipt *Receipt, rest []byte, err error) {
 	r := &reader{b: payload}
-	c, receipt = r.header()
+	c, receipt = readHeader(r)
 	return c, receipt, r.b, r.err
 }
 
@@ -169,7 +167,7 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 		t := types[i]
 		switch code {
 		case opDeleteNode, opDeleteEdge:
-			if ord, ok := r.entity(tx, t); ok {
+			if ord, ok := readEntity(r, tx, t); ok {
 				if connected(tx, t, ord) {
 					r.fail(fmt.Sprintf("node %s is deleted before its edges", t.Name))
 					break
@@ -183,8 +181,8 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 			}
 		case opPutEdge:
 			id := r.text()
-			src, _ := r.entity(tx, s.Nodes[t.From])
-			dst, _ := r.entity(tx, s.Nodes[t.To])
+			src, _ := readEntity(r, tx, s.Nodes[t.From])
+			dst, _ := readEntity(r, tx, s.Nodes[t.To])
 			if row := r.row(t.Props); r.err == nil {
 				tx.Put(t, Row{ID: id, Src: src, Dst: dst, Vals: row})
 			}
@@ -212,8 +210,8 @@ func connected(tx *Txn, t *Type, ord uint32) bool {
 	return false
 }
 
-// entity reads an id and looks up its entity. It fails if there is none.
-func (r *reader) entity(tx *Txn, t *Type) (uint32, bool) {
+// readEntity reads an id and looks up its entity. It fails if there is none.
+func readEntity(r *reader, tx *Txn, t *Type) (uint32, bool) {
 	id := r.text()
 	if r.err != nil {
 		return 0, false
@@ -225,8 +223,8 @@ func (r *reader) entity(tx *Txn, t *Type) (uint32, bool) {
 	return ord, ok
 }
 
-// header reads the header of a record: the commit, and its receipt or nil.
-func (r *reader) header() (c engine.Commit, receipt *Receipt) {
+// readHeader reads the header of a record: the commit, and its receipt or nil.
+func readHeader(r *reader) (c engine.Commit, receipt *Receipt) {
 	r.formatOf(format.Record)
 	c.ID = r.ulid()
 	c.Seq = r.uvarint()
@@ -236,23 +234,7 @@ func (r *reader) header() (c engine.Commit, receipt *Receipt) {
 	for range r.count() {
 		c.Parents = append(c.Parents, r.ulid())
 	}
-	return c, r.receipt()
-}
-
-// ulid reads an id of 16 bytes and returns its text.
-func (r *reader) ulid() string {
-	var id ulid.ULID
-	copy(id[:], r.bytes(len(id)))
-	return id.String()
-}
-
-// appendULID appends the 16 bytes of a commit id to dst.
-func appendULID(dst []byte, id string) []byte {
-	u, err := ulid.ParseStrict(id)
-	if err != nil {
-		panic("version: commit id " + id + " is not a ULID")
-	}
-	return append(dst, u[:]...)
+	return c, readReceipt(r)
 }
 
 // appendSchema appends a schema in the layout of a manifest. The parameter `encoded` is the

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
@@ -34,15 +35,15 @@ func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 // schemas in `known`, ReadState uses the schema in `known`. The error is a *engine.Corrupt or an
 // error of the opener `open`.
 func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
-	r := &layoutReader{reader: reader{b: b}}
-	r.formatOf(format.State)
+	r := &layoutReader{Reader: codec.Reader{Rest: b}}
+	r.Format(format.State)
 	states, err := r.layouts(decode, known, open)
 	if err != nil {
 		return nil, err
 	}
-	if len(states) != 1 || len(r.b) > 0 {
-		r.fail(fmt.Sprintf("found %d states, expected 1", len(states)))
-		return nil, r.err
+	if len(states) != 1 || len(r.Rest) > 0 {
+		r.Fail(fmt.Sprintf("found %d states, expected 1", len(states)))
+		return nil, r.Err
 	}
 	return states[0], nil
 }
@@ -132,25 +133,25 @@ func (r *layoutReader) layouts(decode Decoder, known []*Schema, open Opener) ([]
 
 // tables reads the schemas and the tables of layouts.
 func (r *layoutReader) tables(decode Decoder, known []*Schema, open Opener) (schemas []*Schema, tables []*Table, err error) {
-	for range r.count() {
-		s := readSchema(&r.reader, decode)
-		if r.err == nil {
-			s.Ancestors = readAncestors(&r.reader, s)
+	for range r.Count() {
+		s := readSchema(&r.Reader, decode)
+		if r.Err == nil {
+			s.Ancestors = readAncestors(&r.Reader, s)
 		}
-		if r.err != nil {
-			return nil, nil, r.err
+		if r.Err != nil {
+			return nil, nil, r.Err
 		}
 		if i := slices.IndexFunc(known, s.same); i >= 0 {
 			s = known[i]
 		}
 		schemas = append(schemas, s)
 	}
-	for range r.count() {
+	for range r.Count() {
 		t, err := r.table(schemas, open)
 		if err != nil {
 			return nil, nil, err
 		}
 		tables = append(tables, t)
 	}
-	return schemas, tables, r.err
+	return schemas, tables, r.Err
 }

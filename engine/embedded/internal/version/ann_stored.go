@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
@@ -151,22 +152,22 @@ func (s *searches) appendVectors(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, uint64(p))
 		dst = binary.AppendUvarint(dst, uint64(l.covered))
 		dst = binary.AppendUvarint(dst, 1)
-		dst = appendText(dst, l.segment())
+		dst = codec.AppendText(dst, l.segment())
 	}
 	return dst
 }
 
 // readVectors reads the rest of a manifest's entry for the approximate index of property p of a table
 // that has so many rows in segments.
-func (s *searches) readVectors(r *reader, open Opener, p int, covered, rows uint32) error {
-	parts := r.count()
-	name := r.text()
-	if r.err != nil {
-		return r.err
+func (s *searches) readVectors(r *codec.Reader, open Opener, p int, covered, rows uint32) error {
+	parts := r.Count()
+	name := r.Text()
+	if r.Err != nil {
+		return r.Err
 	}
 	if parts != 1 || covered > rows {
-		r.fail(fmt.Sprintf("%s %s: the vector index of %s is in %d segments, expected 1, or covers %d rows, expected at most %d", s.typ.Entity, s.typ.Name, s.typ.Props[p].Name, parts, covered, rows))
-		return r.err
+		r.Fail(fmt.Sprintf("%s %s: the vector index of %s is in %d segments, expected 1, or covers %d rows, expected at most %d", s.typ.Entity, s.typ.Name, s.typ.Props[p].Name, parts, covered, rows))
+		return r.Err
 	}
 	src, err := open.Source(name)
 	if err != nil {

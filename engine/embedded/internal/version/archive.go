@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
@@ -98,7 +99,7 @@ func AppendArchive(dst []byte, runs []Run, records []Archived) []byte {
 	dst = appendRuns(dst, runs)
 	for _, a := range records {
 		dst = append(dst, a.Kind)
-		dst = appendText(dst, string(a.Rest))
+		dst = codec.AppendText(dst, string(a.Rest))
 	}
 	return dst
 }
@@ -106,23 +107,23 @@ func AppendArchive(dst []byte, runs []Run, records []Archived) []byte {
 // ReadArchive reads the block that AppendArchive wrote. The records alias b. The error is a
 // *engine.Corrupt.
 func ReadArchive(b []byte) (runs []Run, records []Archived, err error) {
-	r := &reader{b: b}
-	r.formatOf(format.Archive)
+	r := &codec.Reader{Rest: b}
+	r.Format(format.Archive)
 	runs = readRuns(r)
 	for _, run := range runs {
 		for range run.N {
-			if r.err != nil {
-				return nil, nil, r.err
+			if r.Err != nil {
+				return nil, nil, r.Err
 			}
-			a := Archived{Kind: r.byte()}
-			a.Rest = r.bytes(r.count())
+			a := Archived{Kind: r.Byte()}
+			a.Rest = r.Bytes(r.Count())
 			records = append(records, a)
 		}
 	}
-	if r.err == nil && len(r.b) > 0 {
-		r.fail("there are bytes after the last record")
+	if r.Err == nil && len(r.Rest) > 0 {
+		r.Fail("there are bytes after the last record")
 	}
-	return runs, records, r.err
+	return runs, records, r.Err
 }
 
 // appendRuns appends the encoding of runs to dst.
@@ -136,14 +137,14 @@ func appendRuns(dst []byte, runs []Run) []byte {
 }
 
 // readRuns reads a list of runs, and fails unless the runs ascend and none is empty.
-func readRuns(r *reader) (runs []Run) {
+func readRuns(r *codec.Reader) (runs []Run) {
 	end := 0
-	for range r.count() {
-		run := Run{int(r.ordinal()), int(r.ordinal())}
-		if r.err == nil && (run.First < end || run.N == 0) {
-			r.fail(fmt.Sprintf("found a run of %d commits that starts at %d, but a run must have a commit and start at %d or later", run.N, run.First, end))
+	for range r.Count() {
+		run := Run{int(r.Ordinal()), int(r.Ordinal())}
+		if r.Err == nil && (run.First < end || run.N == 0) {
+			r.Fail(fmt.Sprintf("found a run of %d commits that starts at %d, but a run must have a commit and start at %d or later", run.N, run.First, end))
 		}
-		if r.err != nil {
+		if r.Err != nil {
 			return nil
 		}
 		end = run.First + run.N

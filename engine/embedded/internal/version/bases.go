@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -257,21 +258,21 @@ func (t *Type) appendTuples(dst []byte) []byte {
 	for _, tuple := range t.Tuples {
 		dst = binary.AppendUvarint(dst, uint64(len(tuple)))
 		for _, p := range tuple {
-			dst = appendText(dst, t.member(p))
+			dst = codec.AppendText(dst, t.member(p))
 		}
 	}
 	return dst
 }
 
 // sameTuples reads the members of indexed tuples and reports whether they equal the type's.
-func sameTuples(r *reader, t *Type) bool {
-	n := r.count()
+func sameTuples(r *codec.Reader, t *Type) bool {
+	n := r.Count()
 	same := n == len(t.Tuples)
 	for i := range n {
-		members := r.count()
+		members := r.Count()
 		same = same && members == len(t.Tuples[i])
 		for k := range members {
-			name := r.text()
+			name := r.Text()
 			same = same && name == t.member(t.Tuples[i][k])
 		}
 	}

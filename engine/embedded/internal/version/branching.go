@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
@@ -35,25 +36,25 @@ func (b *Branching) Append(dst []byte) []byte {
 	}
 	dst = append(dst, format.Current, what)
 	dst = binary.AppendVarint(dst, b.Time.UnixMicro())
-	dst = appendText(dst, b.Name)
+	dst = codec.AppendText(dst, b.Name)
 	if !b.Delete {
-		dst = appendText(dst, b.From)
-		dst = appendULID(dst, b.Commit)
+		dst = codec.AppendText(dst, b.From)
+		dst = codec.AppendULID(dst, b.Commit)
 	}
 	return dst
 }
 
 // ReadBranching reads a payload that Append wrote. The error is a *engine.Corrupt.
 func ReadBranching(payload []byte) (*Branching, error) {
-	r := &reader{b: payload}
-	r.formatOf(format.Branching)
-	what := r.byte()
-	if r.err == nil && what != 1 && what != 2 {
-		r.fail(fmt.Sprintf("what %d", what))
+	r := &codec.Reader{Rest: payload}
+	r.Format(format.Branching)
+	what := r.Byte()
+	if r.Err == nil && what != 1 && what != 2 {
+		r.Fail(fmt.Sprintf("what %d", what))
 	}
-	b := &Branching{Delete: what == 2, Time: time.UnixMicro(r.varint()).UTC(), Name: r.text()}
+	b := &Branching{Delete: what == 2, Time: time.UnixMicro(r.Varint()).UTC(), Name: r.Text()}
 	if !b.Delete {
-		b.From, b.Commit = r.text(), r.ulid()
+		b.From, b.Commit = r.Text(), r.ULID()
 	}
-	return b, r.err
+	return b, r.Err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -41,7 +42,7 @@ func AppendParts(dst []byte, parts []Part) []byte {
 		dst = append(dst, byte(p.Type.Entity))
 		dst = binary.AppendUvarint(dst, uint64(p.Type.Index))
 		dst = append(dst, flags)
-		dst = appendText(dst, p.Segment.Name)
+		dst = codec.AppendText(dst, p.Segment.Name)
 	}
 	return dst
 }
@@ -49,16 +50,16 @@ func AppendParts(dst []byte, parts []Part) []byte {
 // ReadParts reads the parts that AppendParts wrote, and calls the opener `open` to read each
 // segment.
 func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, error)) ([]Part, error) {
-	r := &reader{b: b}
+	r := &codec.Reader{Rest: b}
 	parts := make([]Part, 0, 8)
-	for range r.count() {
+	for range r.Count() {
 		types := s.Nodes
-		if r.byte() == byte(plan.Edge) {
+		if r.Byte() == byte(plan.Edge) {
 			types = s.Edges
 		}
-		i, flags, name := r.index(len(types)), r.byte(), r.text()
-		if r.err != nil {
-			return nil, r.err
+		i, flags, name := r.Index(len(types)), r.Byte(), r.Text()
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		seg, err := open(types[i], name)
 		if err != nil {
@@ -66,7 +67,7 @@ func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, e
 		}
 		parts = append(parts, Part{Type: types[i], Segment: seg, Replace: flags&1 != 0, Reset: flags&2 != 0})
 	}
-	return parts, r.err
+	return parts, r.Err
 }
 
 // PutSegments inserts or replaces the entities of the parts. No id of a type may occur twice in the

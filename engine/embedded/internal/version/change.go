@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
@@ -30,30 +31,30 @@ func (tx *Txn) AppendChange(dst []byte, encoded func(*Schema) []byte) []byte {
 // ReadChange reads what AppendChange wrote. It returns the change and the encoded
 // operations.
 func ReadChange(b []byte, decode Decoder) (ch Change, ops []byte, err error) {
-	r := &reader{b: b}
-	r.formatOf(format.Change)
+	r := &codec.Reader{Rest: b}
+	r.Format(format.Change)
 	ch.Schema = readSchema(r, decode)
-	if r.err != nil {
-		return Change{}, nil, r.err
+	if r.Err != nil {
+		return Change{}, nil, r.Err
 	}
 	ch.Schema.Ancestors = readAncestors(r, ch.Schema)
 	ch.Carry = readCarry(r)
-	return ch, r.b, r.err
+	return ch, r.Rest, r.Err
 }
 
 // ReadWhere reads the field "where" of a KindSchema record. It returns the name of the segment that
 // holds the change, or an empty name and the rest of the record. In the second case, the rest is
 // the change.
 func ReadWhere(b []byte) (segment string, rest []byte, err error) {
-	r := &reader{b: b}
-	switch w := r.byte(); {
-	case r.err != nil || w == 0:
+	r := &codec.Reader{Rest: b}
+	switch w := r.Byte(); {
+	case r.Err != nil || w == 0:
 	case w == 1:
-		segment = r.text()
+		segment = r.Text()
 	default:
-		r.fail(fmt.Sprintf("the record says with the code %d where its change is stored, expected 0 or 1", w))
+		r.Fail(fmt.Sprintf("the record says with the code %d where its change is stored, expected 0 or 1", w))
 	}
-	return segment, r.b, r.err
+	return segment, r.Rest, r.Err
 }
 
 // appendCarry appends a carry:
@@ -82,13 +83,13 @@ func appendCarry(dst []byte, c *Carry) []byte {
 }
 
 // readCarry reads a Carry.
-func readCarry(r *reader) *Carry {
-	c := &Carry{Hard: r.byte() == 1}
+func readCarry(r *codec.Reader) *Carry {
+	c := &Carry{Hard: r.Byte() == 1}
 	for _, list := range []*[]TypeCarry{&c.Nodes, &c.Edges} {
-		for range r.count() {
-			tc := TypeCarry{From: int(r.ordinal()) - 1, Props: make([]int, r.count())}
+		for range r.Count() {
+			tc := TypeCarry{From: int(r.Ordinal()) - 1, Props: make([]int, r.Count())}
 			for p := range tc.Props {
-				tc.Props[p] = int(r.ordinal()) - 1
+				tc.Props[p] = int(r.Ordinal()) - 1
 			}
 			*list = append(*list, tc)
 		}
@@ -100,19 +101,19 @@ func readCarry(r *reader) *Carry {
 func appendAncestors(dst []byte, s *Schema) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(s.Ancestors)))
 	for _, a := range s.Ancestors {
-		dst = appendCarry(appendText(dst, a.Digest), a.Carry)
+		dst = appendCarry(codec.AppendText(dst, a.Digest), a.Carry)
 	}
 	return dst
 }
 
 // readAncestors reads the ancestors of a schema.
-func readAncestors(r *reader, s *Schema) (all []Ancestor) {
-	for range r.count() {
-		a := Ancestor{Digest: r.text(), Carry: readCarry(r)}
-		if r.err == nil && !(a.Carry.reaches(a.Carry.Nodes, s.Nodes) && a.Carry.reaches(a.Carry.Edges, s.Edges)) {
-			r.fail("the types of a schema do not match those of its ancestor")
+func readAncestors(r *codec.Reader, s *Schema) (all []Ancestor) {
+	for range r.Count() {
+		a := Ancestor{Digest: r.Text(), Carry: readCarry(r)}
+		if r.Err == nil && !(a.Carry.reaches(a.Carry.Nodes, s.Nodes) && a.Carry.reaches(a.Carry.Edges, s.Edges)) {
+			r.Fail("the types of a schema do not match those of its ancestor")
 		}
-		if r.err != nil {
+		if r.Err != nil {
 			return nil
 		}
 		all = append(all, a)

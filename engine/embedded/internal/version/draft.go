@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -28,7 +29,7 @@ func (d *Draft) Blocks(t *Type, add func(name string, data []byte) error) error 
 		columns++
 	}
 	meta := []byte{format.Current, byte(t.Entity)}
-	meta = appendText(meta, t.Name)
+	meta = codec.AppendText(meta, t.Name)
 	meta = binary.AppendUvarint(meta, uint64(d.N))
 	meta = binary.AppendUvarint(meta, uint64(columns))
 	if t.Entity == plan.Edge {
@@ -41,7 +42,7 @@ func (d *Draft) Blocks(t *Type, add func(name string, data []byte) error) error 
 	}
 	i := 0
 	put := func(prop string, c *column.Column) error {
-		meta = c.AppendDescriptor(appendText(meta, prop))
+		meta = c.AppendDescriptor(codec.AppendText(meta, prop))
 		i++
 		return c.Blocks("c"+strconv.Itoa(i-1), add)
 	}

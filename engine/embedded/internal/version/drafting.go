@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
@@ -39,61 +40,61 @@ type Drafting struct {
 
 // AppendDraft appends the stored form of a draft.
 func AppendDraft(dst []byte, d *engine.Draft) []byte {
-	dst = append(appendULID(append(dst, format.Current), d.ID), byte(d.State))
-	dst = appendText(appendText(dst, d.Owner), d.Name)
+	dst = append(codec.AppendULID(append(dst, format.Current), d.ID), byte(d.State))
+	dst = codec.AppendText(codec.AppendText(dst, d.Owner), d.Name)
 	dst = binary.AppendVarint(dst, d.Made.UnixMicro())
 	ended := int64(0)
 	if !d.Ended.IsZero() {
 		ended = d.Ended.UnixMicro()
 	}
 	dst = binary.AppendVarint(dst, ended)
-	return appendText(appendText(dst, d.By), d.Merge)
+	return codec.AppendText(codec.AppendText(dst, d.By), d.Merge)
 }
 
 // ReadDraft reads what AppendDraft wrote. The error is a *engine.Corrupt.
 func ReadDraft(b []byte) (*engine.Draft, error) {
-	r := &reader{b: b}
-	r.formatOf(format.Draft)
-	d := &engine.Draft{ID: r.ulid(), State: engine.DraftState(r.byte()), Owner: r.text(), Name: r.text(), Made: time.UnixMicro(r.varint()).UTC()}
-	if ended := r.varint(); ended != 0 {
+	r := &codec.Reader{Rest: b}
+	r.Format(format.Draft)
+	d := &engine.Draft{ID: r.ULID(), State: engine.DraftState(r.Byte()), Owner: r.Text(), Name: r.Text(), Made: time.UnixMicro(r.Varint()).UTC()}
+	if ended := r.Varint(); ended != 0 {
 		d.Ended = time.UnixMicro(ended).UTC()
 	}
-	d.By, d.Merge = r.text(), r.text()
+	d.By, d.Merge = r.Text(), r.Text()
 	switch {
-	case r.err != nil:
+	case r.Err != nil:
 	case d.State.String() == "":
-		r.fail(fmt.Sprintf("a draft has the unknown state %d", d.State))
-	case len(r.b) > 0:
-		r.fail("a draft ends too early")
+		r.Fail(fmt.Sprintf("a draft has the unknown state %d", d.State))
+	case len(r.Rest) > 0:
+		r.Fail("a draft ends too early")
 	}
-	return d, r.err
+	return d, r.Err
 }
 
 // Append appends the payload of the record.
 func (d *Drafting) Append(dst []byte) []byte {
-	dst = appendText(append(dst, format.Current), string(AppendDraft(nil, d.Draft)))
+	dst = codec.AppendText(append(dst, format.Current), string(AppendDraft(nil, d.Draft)))
 	flags := byte(0)
 	if d.Forget {
 		flags = 1
 	}
-	dst = appendText(append(dst, flags), string(d.Branch))
+	dst = codec.AppendText(append(dst, flags), string(d.Branch))
 	return append(append(dst, d.Kind), d.Merge...)
 }
 
 // ReadDrafting reads a payload that Append wrote. The error is a *engine.Corrupt.
 func ReadDrafting(payload []byte) (*Drafting, error) {
-	r := &reader{b: payload}
-	r.formatOf(format.Draft)
-	stored := r.bytes(r.count())
-	flags := r.byte()
-	d := &Drafting{Forget: flags == 1, Branch: r.bytes(r.count()), Kind: r.byte()}
-	if r.err == nil && flags > 1 {
-		r.fail(fmt.Sprintf("a record of a draft has the unknown flags %d", flags))
+	r := &codec.Reader{Rest: payload}
+	r.Format(format.Draft)
+	stored := r.Bytes(r.Count())
+	flags := r.Byte()
+	d := &Drafting{Forget: flags == 1, Branch: r.Bytes(r.Count()), Kind: r.Byte()}
+	if r.Err == nil && flags > 1 {
+		r.Fail(fmt.Sprintf("a record of a draft has the unknown flags %d", flags))
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err != nil {
+		return nil, r.Err
 	}
-	if d.Merge = r.b; len(d.Branch) == 0 {
+	if d.Merge = r.Rest; len(d.Branch) == 0 {
 		d.Branch = nil
 	}
 	var err error

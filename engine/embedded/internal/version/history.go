@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 )
 
@@ -284,7 +285,7 @@ func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 	dst = append(dst, format.Current)
 	dst = binary.AppendUvarint(dst, uint64(len(digests)))
 	for _, d := range digests {
-		dst = appendText(dst, d)
+		dst = codec.AppendText(dst, d)
 	}
 	dst = binary.AppendUvarint(dst, uint64(to-from))
 	for _, c := range h.Slice(from, to) {
@@ -297,20 +298,20 @@ func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 // ReadHistory enters the commits of a block that AppendHistory wrote. The error is a
 // *engine.Corrupt.
 func (h *History) ReadHistory(b []byte) error {
-	r := &reader{b: b}
-	r.formatOf(format.History)
-	digests := make([]string, r.count())
+	r := &codec.Reader{Rest: b}
+	r.Format(format.History)
+	digests := make([]string, r.Count())
 	for i := range digests {
-		digests[i] = r.text()
+		digests[i] = r.Text()
 	}
-	for range r.count() {
+	for range r.Count() {
 		c, _ := readHeader(r)
-		i := r.index(len(digests))
-		if r.err != nil {
+		i := r.Index(len(digests))
+		if r.Err != nil {
 			break
 		}
 		c.Schema = digests[i]
 		h.Add(c, 0)
 	}
-	return r.err
+	return r.Err
 }

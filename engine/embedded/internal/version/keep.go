@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
@@ -270,7 +271,7 @@ func (ix levelOf) meta() []byte {
 	}
 	t, l := ix.t, ix.t.levels[ix.number]
 	meta := []byte{format.Current, byte(t.Type.Entity)}
-	meta = appendText(meta, t.Type.Name)
+	meta = codec.AppendText(meta, t.Type.Name)
 	for _, n := range []uint32{l.ords, l.rows, before.ords, before.rows} {
 		meta = binary.AppendUvarint(meta, uint64(n))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
@@ -187,20 +188,20 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 	if err != nil {
 		return false, err
 	}
-	r := &reader{b: meta}
-	number := uint32(r.byte())
-	if err := format.Index.Check(src.Name(), "", number); r.err == nil && err != nil {
+	r := &codec.Reader{Rest: meta}
+	number := uint32(r.Byte())
+	if err := format.Index.Check(src.Name(), "", number); r.Err == nil && err != nil {
 		return false, err
 	}
-	entity, typeName := r.byte(), r.text()
-	l := &level{name: name, file: src.Name(), ords: r.ordinal(), rows: r.ordinal()}
+	entity, typeName := r.Byte(), r.Text()
+	l := &level{name: name, file: src.Name(), ords: r.Ordinal(), rows: r.Ordinal()}
 	var ords, rows uint32
 	if number >= 6 {
-		ords, rows = r.ordinal(), r.ordinal()
+		ords, rows = r.Ordinal(), r.Ordinal()
 	}
 	same = sameTuples(r, t.Type)
 	switch wantOrds, wantRows := t.covered(); {
-	case r.err != nil:
+	case r.Err != nil:
 		return corrupt("block meta is truncated")
 	case entity != byte(t.Type.Entity) || typeName != t.Type.Name:
 		return corrupt("it indexes %s, expected %s", typeName, t.Type.Name)
@@ -214,9 +215,9 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 		switch {
 		case !ok:
 		case n > 0:
-			r.b, ok = x.OpenLevel(r.b, name, src, l.ords)
+			r.Rest, ok = x.OpenLevel(r.Rest, name, src, l.ords)
 		default:
-			*x, r.b, ok = index.OpenHash(r.b, name, src)
+			*x, r.Rest, ok = index.OpenHash(r.Rest, name, src)
 			ok = ok && x.Covered() == l.ords
 		}
 	}
@@ -228,9 +229,9 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 		switch {
 		case !ok:
 		case n > 0:
-			r.b, ok = a.OpenLevel(r.b, name, src, l.ords)
+			r.Rest, ok = a.OpenLevel(r.Rest, name, src, l.ords)
 		default:
-			*a, r.b, ok = index.OpenAdjacency(r.b, name, src)
+			*a, r.Rest, ok = index.OpenAdjacency(r.Rest, name, src)
 			_, _, edges := a.Bounds()
 			ok = ok && edges <= l.ords
 		}
@@ -239,7 +240,7 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 		ends(&t.out, "out")
 		ends(&t.in, "in")
 	}
-	if !ok || len(r.b) > 0 {
+	if !ok || len(r.Rest) > 0 {
 		return corrupt("the descriptors in block meta do not fit %d ordinals", l.ords)
 	}
 	t.levels = append(t.levels, l)

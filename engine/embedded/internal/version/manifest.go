@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -89,7 +90,7 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	dst = l.append(append(dst, format.Current), encoded)
 	dst = binary.AppendUvarint(dst, uint64(len(m.Branches)))
 	for _, b := range m.Branches {
-		dst = appendText(dst, b.Name)
+		dst = codec.AppendText(dst, b.Name)
 		dst = binary.AppendUvarint(dst, l.stateAt[b.Head])
 		dst = binary.AppendUvarint(dst, uint64(b.NumReceipts))
 		if b.NumReceipts > 0 {
@@ -100,32 +101,32 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.History)))
 	for _, h := range m.History {
-		dst = appendText(dst, h.Name)
+		dst = codec.AppendText(dst, h.Name)
 		dst = binary.AppendUvarint(dst, uint64(h.N))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Archive)))
 	for _, a := range m.Archive {
-		dst = appendText(dst, a.Name)
+		dst = codec.AppendText(dst, a.Name)
 		dst = binary.AppendUvarint(dst, uint64(a.Bytes))
 		dst = appendRuns(dst, a.Runs)
-		dst = appendTexts(dst, a.Refs)
+		dst = codec.AppendTexts(dst, a.Refs)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Anchors)))
 	for _, a := range m.Anchors {
-		dst = appendULID(dst, a.Commit)
-		dst = appendText(dst, a.Name)
+		dst = codec.AppendULID(dst, a.Commit)
+		dst = codec.AppendText(dst, a.Name)
 		dst = binary.AppendUvarint(dst, uint64(a.Block))
-		dst = appendTexts(dst, a.Refs)
+		dst = codec.AppendTexts(dst, a.Refs)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Proposals)))
 	for _, p := range m.Proposals {
-		dst = appendText(dst, string(AppendProposal(nil, p)))
+		dst = codec.AppendText(dst, string(AppendProposal(nil, p)))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Drafts)))
 	for _, d := range m.Drafts {
-		dst = appendText(dst, string(AppendDraft(nil, d)))
+		dst = codec.AppendText(dst, string(AppendDraft(nil, d)))
 	}
-	return appendText(dst, m.ReclaimedEvent)
+	return codec.AppendText(dst, m.ReclaimedEvent)
 }
 
 // Opener opens the stored segments that a manifest names.
@@ -140,51 +141,51 @@ type Opener interface {
 // everything else is read on first use. The error is a *engine.Corrupt or an error of the opener
 // `open`. Faults in the rows that it reads are thrown; see package corruption.
 func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
-	r := &layoutReader{reader: reader{b: payload}}
-	if r.formatOf(format.Manifest); r.err != nil {
-		return nil, r.err
+	r := &layoutReader{Reader: codec.Reader{Rest: payload}}
+	if r.Format(format.Manifest); r.Err != nil {
+		return nil, r.Err
 	}
 	m := &Manifest{}
 	states, err := r.layouts(decode, nil, open)
 	if err != nil {
 		return nil, err
 	}
-	for range r.count() {
-		b := ManifestBranch{Name: r.text()}
-		head := r.index(len(states))
+	for range r.Count() {
+		b := ManifestBranch{Name: r.Text()}
+		head := r.Index(len(states))
 		var receipts []Receipted
-		for range r.count() {
-			if c, receipt := readHeader(&r.reader); receipt != nil {
+		for range r.Count() {
+			if c, receipt := readHeader(&r.Reader); receipt != nil {
 				receipts = append(receipts, Receipted{Commit: c, Receipt: *receipt})
 			}
 		}
 		b.Receipts, b.NumReceipts = slices.Values(receipts), len(receipts)
-		if r.err != nil {
-			return nil, r.err
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		b.Head = states[head].Fork()
 		m.Branches = append(m.Branches, b)
 	}
-	for range r.count() {
-		m.History = append(m.History, HistorySegment{Name: r.text(), N: int(r.ordinal())})
+	for range r.Count() {
+		m.History = append(m.History, HistorySegment{Name: r.Text(), N: int(r.Ordinal())})
 	}
 	r.archive(m)
-	for range r.count() {
-		p, err := ReadProposal(r.bytes(r.count()))
-		if r.err != nil || err != nil {
-			return nil, cmp.Or(r.err, err)
+	for range r.Count() {
+		p, err := ReadProposal(r.Bytes(r.Count()))
+		if r.Err != nil || err != nil {
+			return nil, cmp.Or(r.Err, err)
 		}
 		m.Proposals = append(m.Proposals, p)
 	}
-	for range r.count() {
-		d, err := ReadDraft(r.bytes(r.count()))
-		if r.err != nil || err != nil {
-			return nil, cmp.Or(r.err, err)
+	for range r.Count() {
+		d, err := ReadDraft(r.Bytes(r.Count()))
+		if r.Err != nil || err != nil {
+			return nil, cmp.Or(r.Err, err)
 		}
 		m.Drafts = append(m.Drafts, d)
 	}
-	m.ReclaimedEvent = r.text()
-	return m, r.err
+	m.ReclaimedEvent = r.Text()
+	return m, r.Err
 }
 
 // fileList is an Opener for a dry reader. It lists the segments and opens none.
@@ -202,8 +203,8 @@ func (l *fileList) Source(name string) (column.Source, error) {
 // TableFiles lists the segments that ReadManifest opens for the tables of a manifest, so that they can be fetched
 // together. A segment may be listed twice. If the manifest is not readable, the list is not complete.
 func TableFiles(payload []byte, decode Decoder) []string {
-	r := &layoutReader{reader: reader{b: payload}, dry: true}
-	if r.formatOf(format.Manifest); r.err != nil {
+	r := &layoutReader{Reader: codec.Reader{Rest: payload}, dry: true}
+	if r.Format(format.Manifest); r.Err != nil {
 		return nil
 	}
 	l := &fileList{}
@@ -217,21 +218,21 @@ func TableFiles(payload []byte, decode Decoder) []string {
 // archive reads the archive and the anchors.
 func (r *layoutReader) archive(m *Manifest) {
 	end := 0
-	for range r.count() {
-		a := ArchiveSegment{Name: r.text(), Bytes: int(r.ordinal()), Runs: readRuns(&r.reader), Refs: r.texts()}
-		if r.err == nil && (len(a.Runs) == 0 || a.Runs[0].First < end) {
-			r.fail("archive segment " + a.Name + " is out of order")
+	for range r.Count() {
+		a := ArchiveSegment{Name: r.Text(), Bytes: int(r.Ordinal()), Runs: readRuns(&r.Reader), Refs: r.Texts()}
+		if r.Err == nil && (len(a.Runs) == 0 || a.Runs[0].First < end) {
+			r.Fail("archive segment " + a.Name + " is out of order")
 		}
-		if r.err != nil {
+		if r.Err != nil {
 			return
 		}
 		last := a.Runs[len(a.Runs)-1]
 		end = last.First + last.N
 		m.Archive = append(m.Archive, a)
 	}
-	for range r.count() {
-		a := Anchor{Commit: r.ulid(), Name: r.text(), Block: int(r.ordinal()), Refs: r.texts()}
-		if r.err != nil {
+	for range r.Count() {
+		a := Anchor{Commit: r.ULID(), Name: r.Text(), Block: int(r.Ordinal()), Refs: r.Texts()}
+		if r.Err != nil {
 			return
 		}
 		m.Anchors = append(m.Anchors, a)
@@ -240,17 +241,17 @@ func (r *layoutReader) archive(m *Manifest) {
 
 // table reads one table. Its type belongs to one of the given schemas.
 func (r *layoutReader) table(schemas []*Schema, open Opener) (*Table, error) {
-	schema := r.index(len(schemas))
-	if r.err != nil {
-		return nil, r.err
+	schema := r.Index(len(schemas))
+	if r.Err != nil {
+		return nil, r.Err
 	}
 	types := schemas[schema].Nodes
-	if r.byte() == byte(plan.Edge) {
+	if r.Byte() == byte(plan.Edge) {
 		types = schemas[schema].Edges
 	}
-	i := r.index(len(types))
-	if r.err != nil {
-		return nil, r.err
+	i := r.Index(len(types))
+	if r.Err != nil {
+		return nil, r.Err
 	}
 	t := newTable(types[i])
 	return t, t.readManifest(r, open)
@@ -260,23 +261,23 @@ func (r *layoutReader) table(schemas []*Schema, open Opener) (*Table, error) {
 func (r *layoutReader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
 	var states []*Snapshot
 	checked := map[[3]*Table]bool{}
-	for range r.count() {
-		c, _ := readHeader(&r.reader)
-		schema := r.index(len(schemas))
-		if r.err != nil {
-			return nil, r.err
+	for range r.Count() {
+		c, _ := readHeader(&r.Reader)
+		schema := r.Index(len(schemas))
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		c.Schema = schemas[schema].Digest
 		s := NewSnapshot(schemas[schema], c)
 		for _, list := range [][]*Table{s.nodes, s.edges} {
 			for i, t := range list {
-				k := r.index(len(tables))
-				if r.err != nil {
-					return nil, r.err
+				k := r.Index(len(tables))
+				if r.Err != nil {
+					return nil, r.Err
 				}
 				if tables[k].Type != t.Type {
-					r.fail(fmt.Sprintf("table %d has the type %s, expected %s", k, tables[k].Type.Name, t.Type.Name))
-					return nil, r.err
+					r.Fail(fmt.Sprintf("table %d has the type %s, expected %s", k, tables[k].Type.Name, t.Type.Name))
+					return nil, r.Err
 				}
 				list[i] = tables[k]
 			}
@@ -286,7 +287,7 @@ func (r *layoutReader) states(schemas []*Schema, tables []*Table, open Opener) (
 		}
 		states = append(states, s)
 	}
-	return states, r.err
+	return states, r.Err
 }
 
 // indexAll opens or builds the indexes of the tables of a state that have none yet. The map

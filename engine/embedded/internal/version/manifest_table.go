@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // layoutReader reads the layouts of states in a manifest or an anchor.
 type layoutReader struct {
-	reader
+	codec.Reader
 	indexes map[*Table][]string // by table: names of the segments with the levels of its indexes
 	bases   map[basesKey]*Table // indexes that several tables may share
 	dry     bool                // lists the segments of tables and opens none of them
@@ -28,13 +29,13 @@ func (t *Table) appendManifest(dst []byte) []byte {
 	} else {
 		dst = append(dst, 0)
 	}
-	dst = appendText(dst, t.last)
+	dst = codec.AppendText(dst, t.last)
 	dst = binary.AppendUvarint(dst, uint64(len(t.Segs)))
 	for _, s := range t.Segs {
 		if s.Name == "" {
 			panic("version: manifest names a segment that is not stored")
 		}
-		dst = appendText(dst, s.Name)
+		dst = codec.AppendText(dst, s.Name)
 		dst = binary.AppendUvarint(dst, uint64(s.N))
 		dst = s.Origin.append(dst)
 	}
@@ -53,20 +54,20 @@ func (t *Table) appendManifest(dst []byte) []byte {
 	for _, l := range t.storedLevels() {
 		levels = append(levels, l.name)
 	}
-	dst = appendTexts(dst, levels)
+	dst = codec.AppendTexts(dst, levels)
 	return t.texts.appendOrders(t.texts.appendTexts(dst))
 }
 
 // readManifest reads what appendManifest wrote; `open` opens the table's segments.
 func (t *Table) readManifest(r *layoutReader, open Opener) error {
-	t.next, t.live = r.ordinal(), r.ordinal()
-	t.sorted = r.byte() == 1
-	t.last = r.text()
-	for range r.count() {
-		name, n := r.text(), r.ordinal()
-		from := readOrigin(&r.reader, t.Type)
-		if r.err != nil {
-			return r.err
+	t.next, t.live = r.Ordinal(), r.Ordinal()
+	t.sorted = r.Byte() == 1
+	t.last = r.Text()
+	for range r.Count() {
+		name, n := r.Text(), r.Ordinal()
+		from := readOrigin(&r.Reader, t.Type)
+		if r.Err != nil {
+			return r.Err
 		}
 		s := &Segment{Name: name, N: n}
 		var err error
@@ -79,50 +80,50 @@ func (t *Table) readManifest(r *layoutReader, open Opener) error {
 			return err
 		}
 		if s.N != n {
-			r.fail(fmt.Sprintf("segment %s has %d rows, expected %d", name, s.N, n))
+			r.Fail(fmt.Sprintf("segment %s has %d rows, expected %d", name, s.N, n))
 		}
 		if uint64(t.base)+uint64(n) > math.MaxUint32 {
-			r.fail(fmt.Sprintf("%s %s has more rows than 32 bits can count", t.Type.Entity, t.Type.Name))
-			return r.err
+			r.Fail(fmt.Sprintf("%s %s has more rows than 32 bits can count", t.Type.Entity, t.Type.Name))
+			return r.Err
 		}
 		s.Start = t.base
 		t.base += n
 		t.Segs = append(t.Segs, s)
 	}
 	owner := new(index.Owner)
-	pages := r.count()
+	pages := r.Count()
 	if most := uint64(t.base) + 256*uint64(pages); uint64(t.next) > most {
-		r.fail(fmt.Sprintf("%s %s has %d ordinals, but rows for at most %d", t.Type.Entity, t.Type.Name, t.next, most))
+		r.Fail(fmt.Sprintf("%s %s has %d ordinals, but rows for at most %d", t.Type.Entity, t.Type.Name, t.next, most))
 	}
 	for range pages {
-		if r.err != nil {
-			return r.err
+		if r.Err != nil {
+			return r.Err
 		}
-		first := r.ordinal()
-		b := r.bytes(4 * 256)
-		if r.err != nil {
-			return r.err
+		first := r.Ordinal()
+		b := r.Bytes(4 * 256)
+		if r.Err != nil {
+			return r.Err
 		}
 		for i := range uint32(256) {
 			t.rows.Set(owner, first&^255+i, binary.LittleEndian.Uint32(b[4*i:]))
 		}
 	}
-	if r.err == nil {
+	if r.Err == nil {
 		checkRows(&t.Rows, r)
 	}
 	if r.indexes == nil {
 		r.indexes = map[*Table][]string{}
 	}
-	r.indexes[t] = r.texts()
-	if r.err == nil {
-		if err := t.texts.readTexts(&r.reader, open, &t.Rows); err != nil {
+	r.indexes[t] = r.Texts()
+	if r.Err == nil {
+		if err := t.texts.readTexts(&r.Reader, open, &t.Rows); err != nil {
 			return err
 		}
 	}
-	if r.err == nil {
-		return t.texts.readOrders(&r.reader, open)
+	if r.Err == nil {
+		return t.texts.readOrders(&r.Reader, open)
 	}
-	return r.err
+	return r.Err
 }
 
 // indexTable opens or builds the indexes of a table that was read. It reads the edges that are
@@ -233,9 +234,9 @@ type basesKey struct {
 // without a page.
 func checkRows(t *Rows, r *layoutReader) {
 	if t.live > t.next {
-		r.fail(fmt.Sprintf("%s %s has %d live entities, but only %d ordinals", t.Type.Entity, t.Type.Name, t.live, t.next))
+		r.Fail(fmt.Sprintf("%s %s has %d live entities, but only %d ordinals", t.Type.Entity, t.Type.Name, t.live, t.next))
 	}
-	for first := uint64(0); first < uint64(t.next) && r.err == nil; first += 256 {
+	for first := uint64(0); first < uint64(t.next) && r.Err == nil; first += 256 {
 		end := uint32(min(first+256, uint64(t.next)))
 		page := t.rows.Page(uint32(first))
 		if page == nil && end <= t.base {
@@ -243,7 +244,7 @@ func checkRows(t *Rows, r *layoutReader) {
 		}
 		for ord := uint32(first); ord < end; ord++ {
 			if row := t.rows.Get(ord); row != index.Dead && row >= t.base {
-				r.fail(fmt.Sprintf("%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base))
+				r.Fail(fmt.Sprintf("%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base))
 				return
 			}
 		}

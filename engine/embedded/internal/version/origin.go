@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -133,35 +134,35 @@ func (o *Origin) append(dst []byte) []byte {
 	if o == nil {
 		return append(dst, 0)
 	}
-	dst = appendText(append(dst, 1), o.Type)
+	dst = codec.AppendText(append(dst, 1), o.Type)
 	for _, p := range o.Props {
-		dst = append(appendText(dst, p.Name), byte(p.Kind))
+		dst = append(codec.AppendText(dst, p.Name), byte(p.Kind))
 	}
 	return dst
 }
 
 // readOrigin reads an origin that append wrote.
-func readOrigin(r *reader, t *Type) *Origin {
-	switch f := r.byte(); {
-	case f == 0 || r.err != nil:
+func readOrigin(r *codec.Reader, t *Type) *Origin {
+	switch f := r.Byte(); {
+	case f == 0 || r.Err != nil:
 		return nil
 	case f != 1:
-		r.fail(fmt.Sprintf("the origin of a segment has the unknown code %d", f))
+		r.Fail(fmt.Sprintf("the origin of a segment has the unknown code %d", f))
 		return nil
 	}
-	o := &Origin{Type: r.text()}
+	o := &Origin{Type: r.Text()}
 	for _, prop := range t.Props {
-		p := OriginProp{r.text(), value.Kind(r.byte())}
-		if was := (value.Type{Kind: p.Kind, List: prop.Type.List, Dim: prop.Type.Dim}); r.err == nil && p.Name != "" && !convertible(was, prop.Type) {
-			r.fail(fmt.Sprintf("property %s of %s is stored with the type %s, which cannot be converted", prop.Name, t.Name, was))
+		p := OriginProp{r.Text(), value.Kind(r.Byte())}
+		if was := (value.Type{Kind: p.Kind, List: prop.Type.List, Dim: prop.Type.Dim}); r.Err == nil && p.Name != "" && !convertible(was, prop.Type) {
+			r.Fail(fmt.Sprintf("property %s of %s is stored with the type %s, which cannot be converted", prop.Name, t.Name, was))
 		}
-		if r.err == nil && p.Name != "" && slices.ContainsFunc(o.Props, func(x OriginProp) bool { return x.Name == p.Name }) {
-			r.fail(fmt.Sprintf("two properties of %s are stored under the name %s", t.Name, p.Name))
+		if r.Err == nil && p.Name != "" && slices.ContainsFunc(o.Props, func(x OriginProp) bool { return x.Name == p.Name }) {
+			r.Fail(fmt.Sprintf("two properties of %s are stored under the name %s", t.Name, p.Name))
 		}
 		o.Props = append(o.Props, p)
 	}
-	if r.err == nil && t.IDProp >= 0 && o.Props[t.IDProp].Name == "" {
-		r.fail(fmt.Sprintf("%s is stored without its id", t.Name))
+	if r.Err == nil && t.IDProp >= 0 && o.Props[t.IDProp].Name == "" {
+		r.Fail(fmt.Sprintf("%s is stored without its id", t.Name))
 	}
 	return o
 }
@@ -169,9 +170,9 @@ func readOrigin(r *reader, t *Type) *Origin {
 // SegmentKey returns a key for the cache of opened segments. It differs for each form in
 // which a stored segment is read: for each type name and list of properties.
 func SegmentKey(t *Type, name string) string {
-	key := appendText(appendText([]byte{byte(t.Entity), byte(t.IDProp + 1)}, name), t.Name)
+	key := codec.AppendText(codec.AppendText([]byte{byte(t.Entity), byte(t.IDProp + 1)}, name), t.Name)
 	for _, p := range t.Props {
-		key = append(appendText(key, p.Name), byte(p.Type.Kind))
+		key = append(codec.AppendText(key, p.Name), byte(p.Type.Kind))
 	}
 	return string(key)
 }

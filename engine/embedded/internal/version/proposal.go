@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -40,26 +41,26 @@ import (
 
 // AppendProposal appends the payload of a KindProposal record.
 func AppendProposal(dst []byte, p *engine.Proposal) []byte {
-	dst = appendULID(append(dst, format.Current), p.ID)
+	dst = codec.AppendULID(append(dst, format.Current), p.ID)
 	dst = append(binary.AppendUvarint(dst, p.Revision), byte(p.State))
 	for _, s := range []string{p.Source, p.Target, p.Title, p.Description, p.Author, p.Base, p.Head, p.TargetHead, p.Merge} {
-		dst = appendText(dst, s)
+		dst = codec.AppendText(dst, s)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(p.Resolutions)))
 	for _, r := range p.Resolutions {
 		for _, s := range []string{r.Entity, r.Type, r.ID, r.Property} {
-			dst = appendText(dst, s)
+			dst = codec.AppendText(dst, s)
 		}
 		dst = appendTyped(append(dst, byte(r.Take)), r.Value)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(p.Events)))
 	for _, e := range p.Events {
-		dst = appendULID(dst, e.ID)
-		dst = appendText(append(dst, byte(e.Kind)), e.Actor)
-		dst = appendTexts(dst, e.Groups)
+		dst = codec.AppendULID(dst, e.ID)
+		dst = codec.AppendText(append(dst, byte(e.Kind)), e.Actor)
+		dst = codec.AppendTexts(dst, e.Groups)
 		dst = binary.AppendVarint(dst, e.Time.UnixMicro())
 		for _, s := range []string{e.Text, e.Digest, e.On.Entity, e.On.Type, e.On.ID} {
-			dst = appendText(dst, s)
+			dst = codec.AppendText(dst, s)
 		}
 	}
 	return dst
@@ -67,37 +68,37 @@ func AppendProposal(dst []byte, p *engine.Proposal) []byte {
 
 // ReadProposal reads a payload that AppendProposal wrote. The error is a *engine.Corrupt.
 func ReadProposal(payload []byte) (*engine.Proposal, error) {
-	r := &reader{b: payload}
+	r := &codec.Reader{Rest: payload}
 	p := readProposal(r)
-	if r.err == nil && len(r.b) > 0 {
-		r.fail("a proposal ends too early")
+	if r.Err == nil && len(r.Rest) > 0 {
+		r.Fail("a proposal ends too early")
 	}
-	return p, r.err
+	return p, r.Err
 }
 
 // readProposal reads a proposal.
-func readProposal(r *reader) *engine.Proposal {
-	r.formatOf(format.Proposal)
-	p := &engine.Proposal{ID: r.ulid(), Revision: r.uvarint(), State: engine.ProposalState(r.byte())}
-	if r.err == nil && p.State.String() == "" {
-		r.fail(fmt.Sprintf("a proposal has the unknown state %d", p.State))
+func readProposal(r *codec.Reader) *engine.Proposal {
+	r.Format(format.Proposal)
+	p := &engine.Proposal{ID: r.ULID(), Revision: r.Uvarint(), State: engine.ProposalState(r.Byte())}
+	if r.Err == nil && p.State.String() == "" {
+		r.Fail(fmt.Sprintf("a proposal has the unknown state %d", p.State))
 	}
 	for _, s := range []*string{&p.Source, &p.Target, &p.Title, &p.Description, &p.Author, &p.Base, &p.Head, &p.TargetHead, &p.Merge} {
-		*s = r.text()
+		*s = r.Text()
 	}
-	for range r.count() {
+	for range r.Count() {
 		var res engine.Resolution
 		for _, s := range []*string{&res.Entity, &res.Type, &res.ID, &res.Property} {
-			*s = r.text()
+			*s = r.Text()
 		}
-		res.Take = engine.MergeSide(r.byte())
+		res.Take = engine.MergeSide(r.Byte())
 		res.Value = readTyped(r)
 		p.Resolutions = append(p.Resolutions, res)
 	}
-	for range r.count() {
-		e := engine.ProposalEvent{ID: r.ulid(), Kind: engine.ProposalEventKind(r.byte()), Actor: r.text(), Groups: r.texts(), Time: time.UnixMicro(r.varint()).UTC()}
+	for range r.Count() {
+		e := engine.ProposalEvent{ID: r.ULID(), Kind: engine.ProposalEventKind(r.Byte()), Actor: r.Text(), Groups: r.Texts(), Time: time.UnixMicro(r.Varint()).UTC()}
 		for _, s := range []*string{&e.Text, &e.Digest, &e.On.Entity, &e.On.Type, &e.On.ID} {
-			*s = r.text()
+			*s = r.Text()
 		}
 		p.Events = append(p.Events, e)
 	}
@@ -107,21 +108,21 @@ func readProposal(r *reader) *engine.Proposal {
 // AppendProposalMerge appends the payload of a KindProposalMerge record: a proposal, and the record
 // of the commit that merges it, which has the given kind and payload.
 func AppendProposalMerge(dst []byte, p *engine.Proposal, kind uint8, commit []byte) []byte {
-	dst = appendText(append(dst, format.Current, kind), string(AppendProposal(nil, p)))
+	dst = codec.AppendText(append(dst, format.Current, kind), string(AppendProposal(nil, p)))
 	return append(dst, commit...)
 }
 
 // ReadProposalMerge reads a payload that AppendProposalMerge wrote. The error is a *engine.Corrupt.
 func ReadProposalMerge(payload []byte) (p *engine.Proposal, kind uint8, commit []byte, err error) {
-	r := &reader{b: payload}
-	r.formatOf(format.Proposal)
-	kind = r.byte()
-	stored := r.bytes(r.count())
-	if r.err != nil {
-		return nil, 0, nil, r.err
+	r := &codec.Reader{Rest: payload}
+	r.Format(format.Proposal)
+	kind = r.Byte()
+	stored := r.Bytes(r.Count())
+	if r.Err != nil {
+		return nil, 0, nil, r.Err
 	}
 	p, err = ReadProposal(stored)
-	return p, kind, r.b, err
+	return p, kind, r.Rest, err
 }
 
 // appendTyped appends a value with its type: 1 byte, the kind, 0 for null; 1 byte, 1 for a list;
@@ -136,33 +137,33 @@ func appendTyped(dst []byte, v value.Value) []byte {
 	}
 	dst = binary.AppendUvarint(append(dst, byte(v.Kind()), list), uint64(v.Type().Dim))
 	if list == 0 {
-		return appendScalar(dst, v)
+		return codec.AppendScalar(dst, v)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(v.Elems())))
 	for _, e := range v.Elems() {
-		dst = appendScalar(dst, e)
+		dst = codec.AppendScalar(dst, e)
 	}
 	return dst
 }
 
 // readTyped reads a value that appendTyped wrote.
-func readTyped(r *reader) value.Value {
-	kind := value.Kind(r.byte())
-	if kind == 0 || r.err != nil {
+func readTyped(r *codec.Reader) value.Value {
+	kind := value.Kind(r.Byte())
+	if kind == 0 || r.Err != nil {
 		return value.Null
 	}
-	list, dim := r.byte() == 1, r.count()
+	list, dim := r.Byte() == 1, r.Count()
 	if kind.Storage() == value.InNone {
-		r.fail(fmt.Sprintf("a value has the unknown kind %d", kind))
+		r.Fail(fmt.Sprintf("a value has the unknown kind %d", kind))
 		return value.Null
 	}
 	typ := value.Type{Kind: kind, Dim: dim}
 	if !list {
-		return r.scalar(typ)
+		return r.Scalar(typ)
 	}
-	elems := make([]value.Value, r.count())
+	elems := make([]value.Value, r.Count())
 	for i := range elems {
-		elems[i] = r.scalar(typ)
+		elems[i] = r.Scalar(typ)
 	}
 	return value.OfList(kind, elems)
 }

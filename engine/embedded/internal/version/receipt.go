@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -42,7 +43,7 @@ func (c *Receipt) append(dst []byte) []byte {
 	if c == nil {
 		return dst
 	}
-	dst = appendText(dst, c.Key)
+	dst = codec.AppendText(dst, c.Key)
 	dst = append(dst, c.Body[:]...)
 	dst = append(dst, byte(c.Outcome))
 	dst = binary.AppendVarint(dst, c.Nodes)
@@ -50,7 +51,7 @@ func (c *Receipt) append(dst []byte) []byte {
 	for _, counts := range [][]engine.TypeCount{c.NodeIns, c.EdgeIns} {
 		dst = binary.AppendUvarint(dst, uint64(len(counts)))
 		for _, n := range counts {
-			dst = appendText(dst, n.Type)
+			dst = codec.AppendText(dst, n.Type)
 			dst = binary.AppendVarint(dst, n.Count)
 		}
 	}
@@ -62,7 +63,7 @@ func (c *Receipt) Pack() string { return string(c.append(nil)) }
 
 // UnpackReceipt returns the receipt that Pack stored in s. It panics if s holds no receipt.
 func UnpackReceipt(s string) Receipt {
-	r := &reader{b: appendText(nil, s)}
+	r := &codec.Reader{Rest: codec.AppendText(nil, s)}
 	c := readReceipt(r)
 	if c == nil {
 		panic("version: " + strconv.Quote(s) + " is not a receipt")
@@ -71,33 +72,33 @@ func UnpackReceipt(s string) Receipt {
 }
 
 // readReceipt reads a text that holds a receipt or is empty.
-func readReceipt(r *reader) *Receipt {
-	in := &reader{b: r.bytes(r.count())}
-	if r.err != nil || len(in.b) == 0 {
+func readReceipt(r *codec.Reader) *Receipt {
+	in := &codec.Reader{Rest: r.Bytes(r.Count())}
+	if r.Err != nil || len(in.Rest) == 0 {
 		return nil
 	}
-	c := &Receipt{Key: in.text()}
-	copy(c.Body[:], in.bytes(len(c.Body)))
-	c.Outcome = engine.MergeOutcome(in.byte())
-	c.Nodes, c.Edges = in.varint(), in.varint()
+	c := &Receipt{Key: in.Text()}
+	copy(c.Body[:], in.Bytes(len(c.Body)))
+	c.Outcome = engine.MergeOutcome(in.Byte())
+	c.Nodes, c.Edges = in.Varint(), in.Varint()
 	for _, counts := range []*[]engine.TypeCount{&c.NodeIns, &c.EdgeIns} {
-		for range in.count() {
-			*counts = append(*counts, engine.TypeCount{Type: in.text(), Count: in.varint()})
+		for range in.Count() {
+			*counts = append(*counts, engine.TypeCount{Type: in.Text(), Count: in.Varint()})
 		}
 	}
-	if in.err == nil && len(in.b) > 0 {
-		if in.b[0] == rowMark {
-			in.byte()
+	if in.Err == nil && len(in.Rest) > 0 {
+		if in.Rest[0] == rowMark {
+			in.Byte()
 			c.Row = readReturned(in)
 		} else {
-			c.Schema, in.b = slices.Clone(in.b), nil
+			c.Schema, in.Rest = slices.Clone(in.Rest), nil
 		}
 	}
-	if in.err == nil && (len(in.b) > 0 || c.Outcome > engine.Merged) {
-		in.fail(fmt.Sprintf("a receipt with outcome %d", c.Outcome))
+	if in.Err == nil && (len(in.Rest) > 0 || c.Outcome > engine.Merged) {
+		in.Fail(fmt.Sprintf("a receipt with outcome %d", c.Outcome))
 	}
-	if in.err != nil {
-		r.err, r.b = in.err, nil
+	if in.Err != nil {
+		r.Err, r.Rest = in.Err, nil
 		return nil
 	}
 	return c

@@ -3,6 +3,7 @@ package version
 import (
 	"encoding/binary"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -30,7 +31,7 @@ func appendReturned(dst []byte, row []value.Value) []byte {
 			dst = binary.AppendUvarint(dst, uint64(v.Kind())<<1|1)
 			dst = binary.AppendUvarint(dst, uint64(len(v.Elems())))
 			for _, e := range v.Elems() {
-				dst = appendScalar(dst, e)
+				dst = codec.AppendScalar(dst, e)
 			}
 			continue
 		}
@@ -38,33 +39,33 @@ func appendReturned(dst []byte, row []value.Value) []byte {
 		if v.Kind() == value.Vector {
 			dst = binary.AppendUvarint(dst, uint64(len(v.Vector())))
 		}
-		dst = appendScalar(dst, v)
+		dst = codec.AppendScalar(dst, v)
 	}
 	return dst
 }
 
 // readReturned reads a row that appendReturned wrote. The caller must have read the mark.
-func readReturned(r *reader) []value.Value {
-	row := make([]value.Value, r.count())
+func readReturned(r *codec.Reader) []value.Value {
+	row := make([]value.Value, r.Count())
 	for i := range row {
-		n := r.uvarint()
+		n := r.Uvarint()
 		typ := value.Of(value.Kind(n >> 1))
 		switch {
-		case r.err != nil:
+		case r.Err != nil:
 			return nil
 		case n == 0:
 			continue
 		case n&1 != 0:
-			elems := make([]value.Value, r.count())
+			elems := make([]value.Value, r.Count())
 			for k := range elems {
-				elems[k] = r.scalar(typ)
+				elems[k] = r.Scalar(typ)
 			}
 			row[i] = value.OfList(typ.Kind, elems)
 			continue
 		case typ.Kind == value.Vector:
-			typ.Dim = r.count()
+			typ.Dim = r.Count()
 		}
-		row[i] = r.scalar(typ)
+		row[i] = r.Scalar(typ)
 	}
 	return row
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -66,25 +67,25 @@ const (
 // AppendHeader appends the header of a record. The receipt may be nil.
 func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
 	dst = append(dst, format.Current)
-	dst = appendULID(dst, c.ID)
+	dst = codec.AppendULID(dst, c.ID)
 	dst = binary.AppendUvarint(dst, c.Seq)
 	dst = binary.AppendVarint(dst, c.Time.UnixMicro())
-	dst = appendText(dst, c.Branch)
-	dst = appendText(dst, c.Actor)
+	dst = codec.AppendText(dst, c.Branch)
+	dst = codec.AppendText(dst, c.Actor)
 	dst = binary.AppendUvarint(dst, uint64(len(c.Parents)))
 	for _, p := range c.Parents {
-		dst = appendULID(dst, p)
+		dst = codec.AppendULID(dst, p)
 	}
-	return appendText(dst, string(receipt.append(nil)))
+	return codec.AppendText(dst, string(receipt.append(nil)))
 }
 
 // Header reads the header of a record, and returns the rest of the payload. The header does not
 // hold the digest of the schema: a commit has the schema of its parent, unless it changes the
 // schema.
 func Header(payload []byte) (c engine.Commit, receipt *Receipt, rest []byte, err error) {
-	r := &reader{b: payload}
+	r := &codec.Reader{Rest: payload}
 	c, receipt = readHeader(r)
-	return c, receipt, r.b, r.err
+	return c, receipt, r.Rest, r.Err
 }
 
 // AppendOps appends the changes of the transaction as operations.
@@ -109,7 +110,7 @@ func (tx *Txn) AppendOps(dst []byte) []byte {
 			for _, ord := range e.sortedTouched() {
 				if e.before.Alive(ord) && !e.Alive(ord) {
 					op(l.del, e)
-					dst = appendText(dst, e.before.ID(ord))
+					dst = codec.AppendText(dst, e.before.ID(ord))
 				}
 			}
 		}
@@ -126,13 +127,13 @@ func (tx *Txn) AppendOps(dst []byte) []byte {
 				case !e.Alive(ord) || !e.changed(ord):
 				default:
 					op(l.put, e)
-					dst = appendText(dst, e.ID(ord))
+					dst = codec.AppendText(dst, e.ID(ord))
 					if l.kind == 1 {
 						src, dstOrd := e.Ends(ord)
-						dst = appendText(dst, tx.Table(tx.base.Schema.Nodes[e.Type.From]).ID(src))
-						dst = appendText(dst, tx.Table(tx.base.Schema.Nodes[e.Type.To]).ID(dstOrd))
+						dst = codec.AppendText(dst, tx.Table(tx.base.Schema.Nodes[e.Type.From]).ID(src))
+						dst = codec.AppendText(dst, tx.Table(tx.base.Schema.Nodes[e.Type.To]).ID(dstOrd))
 					}
-					dst = appendRow(dst, e.Type.Props, func(p int) value.Value { return e.Value(ord, p) })
+					dst = codec.AppendRow(dst, e.Type.Props, func(p int) value.Value { return e.Value(ord, p) })
 				}
 			}
 		}
@@ -141,27 +142,27 @@ func (tx *Txn) AppendOps(dst []byte) []byte {
 }
 
 // AppendSpilled appends the name of the segment that holds a commit's operations.
-func AppendSpilled(dst []byte, segment string) []byte { return appendText(dst, segment) }
+func AppendSpilled(dst []byte, segment string) []byte { return codec.AppendText(dst, segment) }
 
 // ReadSpilled reads the name that AppendSpilled wrote.
 func ReadSpilled(b []byte) (segment string, err error) {
-	r := &reader{b: b}
-	segment = r.text()
-	return segment, r.err
+	r := &codec.Reader{Rest: b}
+	segment = r.Text()
+	return segment, r.Err
 }
 
 // ApplyOps applies operations to the transaction. The error is a *engine.Corrupt.
 func (tx *Txn) ApplyOps(ops []byte) error {
-	r := &reader{b: ops}
+	r := &codec.Reader{Rest: ops}
 	s := tx.base.Schema
-	for len(r.b) > 0 && r.err == nil {
-		code := r.byte()
+	for len(r.Rest) > 0 && r.Err == nil {
+		code := r.Byte()
 		types := s.Nodes
 		if code == opDeleteEdge || code == opPutEdge || code == opSkipEdge {
 			types = s.Edges
 		}
-		i := r.index(len(types))
-		if r.err != nil {
+		i := r.Index(len(types))
+		if r.Err != nil {
 			break
 		}
 		t := types[i]
@@ -169,30 +170,30 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 		case opDeleteNode, opDeleteEdge:
 			if ord, ok := readEntity(r, tx, t); ok {
 				if connected(tx, t, ord) {
-					r.fail(fmt.Sprintf("node %s is deleted before its edges", t.Name))
+					r.Fail(fmt.Sprintf("node %s is deleted before its edges", t.Name))
 					break
 				}
 				tx.edit(t).delete(ord)
 			}
 		case opPutNode:
-			id := r.text()
-			if row := r.row(t.Props); r.err == nil {
+			id := r.Text()
+			if row := r.Row(t.Props); r.Err == nil {
 				tx.Put(t, Row{ID: id, Vals: row})
 			}
 		case opPutEdge:
-			id := r.text()
+			id := r.Text()
 			src, _ := readEntity(r, tx, s.Nodes[t.From])
 			dst, _ := readEntity(r, tx, s.Nodes[t.To])
-			if row := r.row(t.Props); r.err == nil {
+			if row := r.Row(t.Props); r.Err == nil {
 				tx.Put(t, Row{ID: id, Src: src, Dst: dst, Vals: row})
 			}
 		case opSkipNode, opSkipEdge:
 			tx.edit(t).skip()
 		default:
-			r.fail(fmt.Sprintf("an operation has the unknown code %d", code))
+			r.Fail(fmt.Sprintf("an operation has the unknown code %d", code))
 		}
 	}
-	return r.err
+	return r.Err
 }
 
 // connected reports whether a node has a live edge.
@@ -211,28 +212,28 @@ func connected(tx *Txn, t *Type, ord uint32) bool {
 }
 
 // readEntity reads an id and looks up its entity. It fails if there is none.
-func readEntity(r *reader, tx *Txn, t *Type) (uint32, bool) {
-	id := r.text()
-	if r.err != nil {
+func readEntity(r *codec.Reader, tx *Txn, t *Type) (uint32, bool) {
+	id := r.Text()
+	if r.Err != nil {
 		return 0, false
 	}
 	ord, ok := tx.Table(t).Lookup(id)
 	if !ok {
-		r.fail(fmt.Sprintf("%s %s %q does not exist", t.Entity, t.Name, id))
+		r.Fail(fmt.Sprintf("%s %s %q does not exist", t.Entity, t.Name, id))
 	}
 	return ord, ok
 }
 
 // readHeader reads the header of a record: the commit, and its receipt or nil.
-func readHeader(r *reader) (c engine.Commit, receipt *Receipt) {
-	r.formatOf(format.Record)
-	c.ID = r.ulid()
-	c.Seq = r.uvarint()
-	c.Time = time.UnixMicro(r.varint()).UTC()
-	c.Branch = r.text()
-	c.Actor = r.text()
-	for range r.count() {
-		c.Parents = append(c.Parents, r.ulid())
+func readHeader(r *codec.Reader) (c engine.Commit, receipt *Receipt) {
+	r.Format(format.Record)
+	c.ID = r.ULID()
+	c.Seq = r.Uvarint()
+	c.Time = time.UnixMicro(r.Varint()).UTC()
+	c.Branch = r.Text()
+	c.Actor = r.Text()
+	for range r.Count() {
+		c.Parents = append(c.Parents, r.ULID())
 	}
 	return c, readReceipt(r)
 }
@@ -240,15 +241,15 @@ func readHeader(r *reader) (c engine.Commit, receipt *Receipt) {
 // appendSchema appends a schema in the layout of a manifest. The parameter `encoded` is the
 // encoding of its catalog.
 func appendSchema(dst []byte, s *Schema, encoded []byte) []byte {
-	dst = appendText(dst, s.Digest)
-	dst = appendText(dst, s.Source)
-	return appendText(dst, string(encoded))
+	dst = codec.AppendText(dst, s.Digest)
+	dst = codec.AppendText(dst, s.Source)
+	return codec.AppendText(dst, string(encoded))
 }
 
 // readSchema reads a schema that appendSchema wrote. The function `decode` decodes the catalog.
-func readSchema(r *reader, decode Decoder) *Schema {
-	digest, source, encoded := r.text(), r.text(), r.bytes(r.count())
-	if r.err != nil {
+func readSchema(r *codec.Reader, decode Decoder) *Schema {
+	digest, source, encoded := r.Text(), r.Text(), r.Bytes(r.Count())
+	if r.Err != nil {
 		return nil
 	}
 	c, err := decode(encoded)
@@ -258,6 +259,6 @@ func readSchema(r *reader, decode Decoder) *Schema {
 			return s
 		}
 	}
-	r.fail("the schema: " + err.Error())
+	r.Fail("the schema: " + err.Error())
 	return nil
 }

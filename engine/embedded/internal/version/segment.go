@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -28,11 +29,11 @@ import (
 func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) error {
 	names, cols := s.columns(t)
 	meta := []byte{format.Current, byte(t.Entity)}
-	meta = appendText(meta, t.Name)
+	meta = codec.AppendText(meta, t.Name)
 	meta = binary.AppendUvarint(meta, uint64(s.N))
 	meta = binary.AppendUvarint(meta, uint64(len(cols)))
 	for i, c := range cols {
-		meta = appendText(meta, names[i])
+		meta = codec.AppendText(meta, names[i])
 		meta = c.AppendDescriptor(meta)
 	}
 	if err := add("meta", meta); err != nil {
@@ -101,14 +102,14 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{b: meta}
-	if err := format.Rows.Check(src.Name(), "", uint32(r.byte())); r.err == nil && err != nil {
+	r := &codec.Reader{Rest: meta}
+	if err := format.Rows.Check(src.Name(), "", uint32(r.Byte())); r.Err == nil && err != nil {
 		return nil, err
 	}
-	entity, typeName := r.byte(), r.text()
-	s := &Segment{Name: name, N: r.ordinal(), file: src.Name(), copies: newCopies(t)}
-	n := r.count()
-	if r.err != nil {
+	entity, typeName := r.Byte(), r.Text()
+	s := &Segment{Name: name, N: r.Ordinal(), file: src.Name(), copies: newCopies(t)}
+	n := r.Count()
+	if r.Err != nil {
 		return nil, corrupt("block meta is truncated")
 	}
 	if entity != byte(t.Entity) || typeName != t.Name {
@@ -120,15 +121,15 @@ func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
 	}
 	s.Props = make([]*column.Column, len(t.Props))
 	for i := range n {
-		prop := r.text()
-		if r.err != nil {
+		prop := r.Text()
+		if r.Err != nil {
 			return nil, corrupt("block meta is truncated")
 		}
-		c, rest, err := column.Decode(r.b, "c"+strconv.Itoa(i), src)
+		c, rest, err := column.Decode(r.Rest, "c"+strconv.Itoa(i), src)
 		if err != nil {
 			return nil, err
 		}
-		r.b = rest
+		r.Rest = rest
 		if c.Len() != int(s.N) {
 			return nil, corrupt("column %s has %d values, expected %d", prop, c.Len(), s.N)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
@@ -118,25 +119,25 @@ func (s *searches) appendOrders(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(n))
 	for p, names := range s.storedOrders {
 		dst = binary.AppendUvarint(dst, uint64(p))
-		dst = appendTexts(dst, names)
+		dst = codec.AppendTexts(dst, names)
 	}
 	return dst
 }
 
 // readOrders reads the entries of a manifest for the sorted indexes. The first use reads their segments.
-func (s *searches) readOrders(r *reader, open Opener) error {
-	for range r.count() {
-		p := r.index(len(s.typ.Props))
-		names := r.texts()
-		if r.err == nil && len(names) == 0 {
-			r.fail("a sorted index has no segments")
+func (s *searches) readOrders(r *codec.Reader, open Opener) error {
+	for range r.Count() {
+		p := r.Index(len(s.typ.Props))
+		names := r.Texts()
+		if r.Err == nil && len(names) == 0 {
+			r.Fail("a sorted index has no segments")
 		}
-		if r.err != nil {
-			return r.err
+		if r.Err != nil {
+			return r.Err
 		}
 		if !s.typ.Sortable(p) {
-			r.fail(fmt.Sprintf("%s %s: the property %s cannot have a sorted index", s.typ.Entity, s.typ.Name, s.typ.Props[p].Name))
-			return r.err
+			r.Fail(fmt.Sprintf("%s %s: the property %s cannot have a sorted index", s.typ.Entity, s.typ.Name, s.typ.Props[p].Name))
+			return r.Err
 		}
 		sources := make([]column.Source, len(names))
 		for i, name := range names {
@@ -152,7 +153,7 @@ func (s *searches) readOrders(r *reader, open Opener) error {
 		}
 		o.earlier[p] = index.OpenSorted(names, s.typ.orderSubject(p), sources)
 	}
-	return r.err
+	return r.Err
 }
 
 // verifyOrders checks that each sorted index lists the live entities once, in order.

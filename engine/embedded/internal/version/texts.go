@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
@@ -241,7 +242,7 @@ func (s *searches) storedTexts(yield func(p int, x storedTexts) bool) {
 	}
 }
 
-// appendTexts appends the manifest's entries for the text indexes.
+// AppendTexts appends the manifest's entries for the text indexes.
 func (s *searches) appendTexts(dst []byte) []byte {
 	n := 0
 	for range s.storedTexts {
@@ -257,7 +258,7 @@ func (s *searches) appendTexts(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, uint64(x.covered))
 		dst = binary.AppendUvarint(dst, uint64(len(names)))
 		for _, name := range names {
-			dst = appendText(dst, name)
+			dst = codec.AppendText(dst, name)
 		}
 	}
 	return s.appendVectors(dst)
@@ -266,11 +267,11 @@ func (s *searches) appendTexts(dst []byte) []byte {
 // readTexts reads the text indexes of a manifest. It reads their segments on first use
 // only. The
 // rows are those of the table.
-func (s *searches) readTexts(r *reader, open Opener, t *Rows) error {
-	for range r.count() {
-		p, covered := r.index(len(t.Type.Props)), r.ordinal()
-		if r.err != nil {
-			return r.err
+func (s *searches) readTexts(r *codec.Reader, open Opener, t *Rows) error {
+	for range r.Count() {
+		p, covered := r.Index(len(t.Type.Props)), r.Ordinal()
+		if r.Err != nil {
+			return r.Err
 		}
 		if t.Type.Approximate(p) {
 			if err := s.readVectors(r, open, p, covered, t.base); err != nil {
@@ -279,14 +280,14 @@ func (s *searches) readTexts(r *reader, open Opener, t *Rows) error {
 			continue
 		}
 		if typ := t.Type.Props[p].Type; typ.Kind != value.String || typ.List || covered > t.base {
-			r.fail(fmt.Sprintf("%s %s: the text index of %s covers %d rows of %d, or the property is not a String", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))
-			return r.err
+			r.Fail(fmt.Sprintf("%s %s: the text index of %s covers %d rows of %d, or the property is not a String", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))
+			return r.Err
 		}
 		var parts []textindex.Part
-		for range r.count() {
-			name := r.text()
-			if r.err != nil {
-				return r.err
+		for range r.Count() {
+			name := r.Text()
+			if r.Err != nil {
+				return r.Err
 			}
 			src, err := open.Source(name)
 			if err != nil {
@@ -299,7 +300,7 @@ func (s *searches) readTexts(r *reader, open Opener, t *Rows) error {
 		}
 		s.earlier[p] = textindex.OpenView(t.next, t.rows, covered, parts)
 	}
-	return r.err
+	return r.Err
 }
 
 // known lists the properties with a text index that has been built or stored.

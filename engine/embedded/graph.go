@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -214,4 +215,4 @@ func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapsh
 }
 
 // encode returns the stored form of a schema.
-func encode(s *version.Schema) []byte { return catalog.Encode(s.Catalog) }
+func encode(s *schema.Schema) []byte { return catalog.Encode(s.Catalog) }

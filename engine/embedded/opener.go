@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -26,14 +27,14 @@ func (f *segmentFiles) opener(ctx context.Context) *opener {
 }
 
 // register records that a segment is open in a table of type t.
-func (o *opener) register(t *version.Type, s *version.Segment) {
+func (o *opener) register(t *schema.Type, s *version.Segment) {
 	if s.Name != "" && s.Origin == nil {
 		o.opened[version.SegmentKey(t, s.Name)] = s
 	}
 }
 
 // Segment opens a segment of rows of type t.
-func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error) {
+func (o *opener) Segment(t *schema.Type, name string) (*version.Segment, error) {
 	// The key includes the type: a segment of an older schema is read as the type that it was
 	// stored as.
 	key := version.SegmentKey(t, name)

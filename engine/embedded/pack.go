@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -26,20 +27,20 @@ const (
 // All parts of a file have the same type. So when a property is dropped for good on every
 // branch, no state needs a file that has values of it.
 type packer struct {
-	files   *segmentFiles                        // writes the files
-	small   map[*version.Type][]*version.Segment // small segments that are not stored yet
-	types   []*version.Type                      // the keys of small, in order of arrival
-	written []store.SegmentID                    // ids of the files written so far
+	files   *segmentFiles                       // writes the files
+	small   map[*schema.Type][]*version.Segment // small segments that are not stored yet
+	types   []*schema.Type                      // the keys of small, in order of arrival
+	written []store.SegmentID                   // ids of the files written so far
 }
 
 // add stores a large segment at once. It keeps a small one until there are packParts of its type,
 // or until finish is called.
-func (p *packer) add(ctx context.Context, t *version.Type, s *version.Segment) error {
+func (p *packer) add(ctx context.Context, t *schema.Type, s *version.Segment) error {
 	if s.N > packRows || s.Bytes() > packBytes {
 		return p.storeAlone(ctx, t, s)
 	}
 	if p.small == nil {
-		p.small = map[*version.Type][]*version.Segment{}
+		p.small = map[*schema.Type][]*version.Segment{}
 	}
 	list, known := p.small[t]
 	if !known {
@@ -63,7 +64,7 @@ func (p *packer) finish(ctx context.Context) error {
 }
 
 // storeAlone stores a segment in its own file.
-func (p *packer) storeAlone(ctx context.Context, t *version.Type, s *version.Segment) error {
+func (p *packer) storeAlone(ctx context.Context, t *schema.Type, s *version.Segment) error {
 	id, err := p.files.write(ctx, t, s)
 	if err == nil {
 		p.written = append(p.written, id)
@@ -72,7 +73,7 @@ func (p *packer) storeAlone(ctx context.Context, t *version.Type, s *version.Seg
 }
 
 // pack stores the kept segments of one type together in one file.
-func (p *packer) pack(ctx context.Context, t *version.Type) error {
+func (p *packer) pack(ctx context.Context, t *schema.Type) error {
 	small := p.small[t]
 	p.small[t] = nil
 	switch len(small) {

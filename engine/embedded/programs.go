@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/planner"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -33,7 +34,7 @@ type programs struct {
 // programKey is a plan and the schema that its program is bound to.
 type programKey struct {
 	q *plan.Query
-	s *version.Schema
+	s *schema.Schema
 }
 
 // get returns the program of a plan for a state. It binds the plan if no cached program fits.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
@@ -303,7 +304,7 @@ func (r *restorer) snapshots() []*version.Snapshot {
 // readAnchor reads the state of a stored anchor. The segments that it shares with states in
 // memory are shared in memory too. REQUIRES: r.reading is locked for reading.
 func (r *restorer) readAnchor(ctx context.Context, a *version.Anchor) (s *version.Snapshot, err error) {
-	var schemas []*version.Schema
+	var schemas []*schema.Schema
 	open := r.files.opener(ctx)
 	seen := map[*version.Table]bool{}
 	for _, s := range r.snapshots() {

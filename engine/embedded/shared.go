@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -66,8 +67,8 @@ const sharedCommitWeight = 8 << 10
 
 // CreateShared makes a graph in shared storage and opens it as its writer; see [Create]. The error is
 // a *engine.Conflict if there is a graph already.
-func CreateShared(ctx context.Context, at SharedPlace, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
-	s, err := version.NewSchema(source, catalog.Digest(schema), schema)
+func CreateShared(ctx context.Context, at SharedPlace, source string, declared *catalog.Schema, opts Options) (*Graph, error) {
+	s, err := schema.New(source, catalog.Digest(declared), declared)
 	if err != nil {
 		return nil, &engine.SchemaMismatch{Detail: err.Error()}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/mutate"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -36,7 +37,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err != nil {
 		return engine.Change{}, err
 	}
-	schema := b.head.Load().snap.Schema
+	expected := b.head.Load().snap.Schema
 	var first *receiptOfCommit
 	if g.opts.Embedder != nil {
 		// Computing vectors costs time and money, so look for a receipt first.
@@ -44,7 +45,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	}
 	w := mutate.Write{Args: args, Now: g.opts.now(), NewID: g.ids.next, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
 	if err == nil && first == nil {
-		w.Vectors, err = mutate.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
+		w.Vectors, err = mutate.EmbedFor(ctx, g.opts.Embedder, q, expected, args)
 	}
 	if err != nil {
 		return engine.Change{}, err
@@ -56,7 +57,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 			if err := mutate.Bind(q, tx.Schema()); err != nil {
 				return nil, err
 			}
-			if w.Vectors != nil && tx.Schema() != schema {
+			if w.Vectors != nil && tx.Schema() != expected {
 				return nil, &engine.SchemaMismatch{Detail: "the schema changed while the embedding provider computed vectors; try again"}
 			}
 			w.Tx = tx
@@ -108,13 +109,13 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	if err != nil {
 		return nil, err
 	}
-	schema := b.head.Load().snap.Schema
+	expected := b.head.Load().snap.Schema
 	call := newWrite(opts.WriteOptions)
 	digest := loadDigest(opts.Mode)
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
-	in, err := load.Parse(ctx, r, schema, load.Options{
+	in, err := load.Parse(ctx, r, expected, load.Options{
 		IDs: g.ids.run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
 		Scratch: scratch.create, Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
 	})
@@ -150,12 +151,12 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	}
 	res := &engine.LoadResult{Effects: &engine.WriteEffects{}}
 	build := func(tx *version.Txn) ([]version.Part, error) {
-		if tx.Schema() != schema {
+		if tx.Schema() != expected {
 			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the load read its input; load it again"}
 		}
 		var store load.Store
 		if !opts.DryRun || in.Spilled() {
-			store = func(t *version.Type, d *version.Draft) (*version.Segment, error) {
+			store = func(t *schema.Type, d *version.Draft) (*version.Segment, error) {
 				return g.files.writeDraft(ctx, t, d)
 			}
 		}
@@ -194,7 +195,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 
 // embed computes the vectors that are missing in the input.
 func (g *Graph) embed(ctx context.Context, in *load.Input) error {
-	return in.Embed(ctx, func(ctx context.Context, t *version.Type, prop int, line int64, texts []string) ([][]float32, error) {
+	return in.Embed(ctx, func(ctx context.Context, t *schema.Type, prop int, line int64, texts []string) ([][]float32, error) {
 		p := t.Props[prop]
 		vectors, err := eval.EmbedTexts(ctx, g.opts.Embedder, p, texts)
 		if err != nil {

@@ -111,7 +111,7 @@ type Reader struct {
 // decoded names in errors what a reader decodes.
 const decoded = "log record or manifest"
 
-// Fail sets err, unless it is set already.
+// Fail sets Err, unless it is set already.
 func (r *Reader) Fail(what string) {
 	if r.Err == nil {
 		r.Err = &engine.Corrupt{Object: decoded, Detail: fmt.Sprintf("%s, with %d bytes left", what, len(r.Rest))}

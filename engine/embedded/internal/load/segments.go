@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -97,7 +98,7 @@ func (a *applier) putType(r *Rows) (parts []version.Part, err error) {
 }
 
 // make makes a segment. It stores the segment if there is a store.
-func (a *applier) make(t *version.Type, d *version.Draft) (*version.Segment, error) {
+func (a *applier) make(t *schema.Type, d *version.Draft) (*version.Segment, error) {
 	if a.store == nil {
 		return d.Segment(t)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 )
 
 // Anchor identifies a stored past state, in the way that a manifest lists it. To restore a later
@@ -25,7 +26,7 @@ func (a *Anchor) BlockName() string { return "state" + strconv.Itoa(a.Block) }
 // AppendState appends the block of an anchor. The block holds one state. All rows of the state must
 // be stored. The block consists of the format (1 byte), then schemas, tables and states laid out as
 // in the manifest; see [Manifest].
-func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
+func AppendState(dst []byte, s *Snapshot, encoded func(*schema.Schema) []byte) []byte {
 	var l layoutList
 	l.add(s)
 	return l.append(append(dst, format.Current), encoded)
@@ -34,7 +35,7 @@ func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 // ReadState reads the block of an anchor. If the block contains a schema that equals one of the
 // schemas in `known`, ReadState uses the schema in `known`. The error is a *engine.Corrupt or an
 // error of the opener `open`.
-func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
+func ReadState(b []byte, decode schema.Decoder, known []*schema.Schema, open Opener) (*Snapshot, error) {
 	r := &layoutReader{Reader: codec.Reader{Rest: b}}
 	r.Format(format.State)
 	states, err := r.layouts(decode, known, open)
@@ -67,19 +68,19 @@ func (s *Snapshot) Refs() []string {
 // layoutList collects states with their tables and schemas. It lists a shared table or schema only
 // once.
 type layoutList struct {
-	schemas  []*Schema            // each once
-	schemaAt map[*Schema]uint64   // by schema: its position in schemas
-	tables   []*Table             // each once
-	tableOf  []*Schema            // by position in tables: the table's schema
-	tableAt  map[*Table]uint64    // by table: its position in tables
-	states   []*Snapshot          // the collected states
-	stateAt  map[*Snapshot]uint64 // by state: its position in states
+	schemas  []*schema.Schema          // each once
+	schemaAt map[*schema.Schema]uint64 // by schema: its position in schemas
+	tables   []*Table                  // each once
+	tableOf  []*schema.Schema          // by position in tables: the table's schema
+	tableAt  map[*Table]uint64         // by table: its position in tables
+	states   []*Snapshot               // the collected states
+	stateAt  map[*Snapshot]uint64      // by state: its position in states
 }
 
 // add appends a state to the lists, and its tables and schema if they are new.
 func (l *layoutList) add(s *Snapshot) {
 	if l.stateAt == nil {
-		l.schemaAt, l.tableAt, l.stateAt = map[*Schema]uint64{}, map[*Table]uint64{}, map[*Snapshot]uint64{}
+		l.schemaAt, l.tableAt, l.stateAt = map[*schema.Schema]uint64{}, map[*Table]uint64{}, map[*Snapshot]uint64{}
 	}
 	if _, ok := l.stateAt[s]; ok {
 		return
@@ -99,10 +100,10 @@ func (l *layoutList) add(s *Snapshot) {
 }
 
 // append appends the schemas, the tables and the states in the layout of [Manifest].
-func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
+func (l *layoutList) append(dst []byte, encoded func(*schema.Schema) []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(l.schemas)))
 	for _, s := range l.schemas {
-		dst = appendAncestors(appendSchema(dst, s, encoded(s)), s)
+		dst = schema.AppendAncestors(schema.AppendSchema(dst, s, encoded(s)), s)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(l.tables)))
 	for i, t := range l.tables {
@@ -123,7 +124,7 @@ func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
 }
 
 // layouts reads the states that [layoutList.append] wrote.
-func (r *layoutReader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snapshot, error) {
+func (r *layoutReader) layouts(decode schema.Decoder, known []*schema.Schema, open Opener) ([]*Snapshot, error) {
 	schemas, tables, err := r.tables(decode, known, open)
 	if err != nil {
 		return nil, err
@@ -132,16 +133,16 @@ func (r *layoutReader) layouts(decode Decoder, known []*Schema, open Opener) ([]
 }
 
 // tables reads the schemas and the tables of layouts.
-func (r *layoutReader) tables(decode Decoder, known []*Schema, open Opener) (schemas []*Schema, tables []*Table, err error) {
+func (r *layoutReader) tables(decode schema.Decoder, known []*schema.Schema, open Opener) (schemas []*schema.Schema, tables []*Table, err error) {
 	for range r.Count() {
-		s := readSchema(&r.Reader, decode)
+		s := schema.ReadSchema(&r.Reader, decode)
 		if r.Err == nil {
-			s.Ancestors = readAncestors(&r.Reader, s)
+			s.Ancestors = schema.ReadAncestors(&r.Reader, s)
 		}
 		if r.Err != nil {
 			return nil, nil, r.Err
 		}
-		if i := slices.IndexFunc(known, s.same); i >= 0 {
+		if i := slices.IndexFunc(known, s.Equal); i >= 0 {
 			s = known[i]
 		}
 		schemas = append(schemas, s)

@@ -9,8 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 )
 
 // nearby holds the approximate indexes of one state of a table. Readers never build a graph. A
@@ -50,12 +49,6 @@ type VectorBuild struct {
 	// build, and the build must not keep this state in memory.
 	t       *Table
 	earlier *vectorindex.Graph // the graph to extend; nil for a new graph
-}
-
-// Approximate reports whether nearest may use an approximate index of property p.
-func (t *Type) Approximate(p int) bool {
-	prop := t.Props[p]
-	return t.Entity == plan.Node && prop.Approximate && prop.Type.Kind == value.Vector && !prop.Type.List && prop.Type.Dim <= vectorindex.MaxVectorDim
 }
 
 // Vectors returns the approximate index of property p, or nil if none was built yet. The first call
@@ -258,7 +251,7 @@ const vectorTick = 1 << 10
 
 // follow takes over the indexes and builds of the previous state, for a table of type `typ`. The
 // slice `at` contains, for each property, its previous position; a negative number means none.
-func (n *nearby) follow(before *nearby, typ *Type, at []int) {
+func (n *nearby) follow(before *nearby, typ *schema.Type, at []int) {
 	before.mu.Lock()
 	defer before.mu.Unlock()
 	if len(before.views)+len(before.builds) == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -23,7 +24,7 @@ func vectorTable(t *testing.T, n int) *Snapshot {
 	c := &catalog.Schema{Nodes: []*catalog.Node{{Name: "Doc", Key: []string{"slug"}, Properties: []*catalog.Property{
 		{Name: "slug", Type: value.Of(value.String)}, {Name: "place", Type: value.Type{Kind: value.Vector, Dim: 4, Nullable: true}, Approximate: true}}}}}
 	c.Index()
-	s, err := NewSchema("", "", c)
+	s, err := schema.New("", "", c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 )
 
 func TestArchive(t *testing.T) {
@@ -69,10 +70,10 @@ func FuzzReadArchive(f *testing.F) {
 
 func FuzzReadState(f *testing.F) {
 	s := testSchema(f)
-	f.Add(AppendState(nil, NewSnapshot(s, first), func(*Schema) []byte { return nil }))
+	f.Add(AppendState(nil, NewSnapshot(s, first), func(*schema.Schema) []byte { return nil }))
 	dec := decode(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, err := ReadState(b, dec, []*Schema{s}, memory{})
+		_, err := ReadState(b, dec, []*schema.Schema{s}, memory{})
 		if err != nil && !isBadData(err) && !errors.As(err, new(*engine.NotFound)) {
 			t.Errorf("%v is neither a *engine.Corrupt nor an error about the format", err)
 		}
@@ -85,7 +86,7 @@ func TestManifestPast(t *testing.T) {
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: NewSnapshot(s, first)}},
 		Archive: []ArchiveSegment{{Name: "8", Bytes: 9, Runs: []Run{{1, 2}, {7, 1}}, Refs: []string{"5", "6"}}, {Name: "10", Bytes: 1, Runs: []Run{{8, 1}}}},
 		Anchors: []Anchor{{Commit: first.ID, Name: "9", Block: 1, Refs: []string{"6"}}}}
-	got, err := ReadManifest(m.Append(nil, func(*Schema) []byte { return nil }), decode(t), nil)
+	got, err := ReadManifest(m.Append(nil, func(*schema.Schema) []byte { return nil }), decode(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

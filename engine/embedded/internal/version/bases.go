@@ -1,12 +1,10 @@
 package version
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -250,42 +248,4 @@ func (t *Indexes) indexObject() string {
 		return t.levels[n-1].file
 	}
 	return "manifest"
-}
-
-// appendTuples appends the members of the type's indexed tuples.
-func (t *Type) appendTuples(dst []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(t.Tuples)))
-	for _, tuple := range t.Tuples {
-		dst = binary.AppendUvarint(dst, uint64(len(tuple)))
-		for _, p := range tuple {
-			dst = codec.AppendText(dst, t.member(p))
-		}
-	}
-	return dst
-}
-
-// sameTuples reads the members of indexed tuples and reports whether they equal the type's.
-func sameTuples(r *codec.Reader, t *Type) bool {
-	n := r.Count()
-	same := n == len(t.Tuples)
-	for i := range n {
-		members := r.Count()
-		same = same && members == len(t.Tuples[i])
-		for k := range members {
-			name := r.Text()
-			same = same && name == t.member(t.Tuples[i][k])
-		}
-	}
-	return same
-}
-
-// member returns the name of a member of a tuple.
-func (t *Type) member(p int) string {
-	switch p {
-	case Source:
-		return "src"
-	case Target:
-		return "dst"
-	}
-	return t.Props[p].Name
 }

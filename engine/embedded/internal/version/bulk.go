@@ -7,14 +7,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // Part is the effect of a bulk commit on one type: the commit inserts or replaces the entities in
 // the rows of a segment.
 type Part struct {
-	Type    *Type    // type of the entities
-	Segment *Segment // no id occurs twice
+	Type    *schema.Type // type of the entities
+	Segment *Segment     // no id occurs twice
 	// Replace says that the commit removes every entity with an id that is not in the segment.
 	Replace bool
 	// Reset, together with Replace, starts the table anew. It requires that nothing outside
@@ -49,7 +50,7 @@ func AppendParts(dst []byte, parts []Part) []byte {
 
 // ReadParts reads the parts that AppendParts wrote, and calls the opener `open` to read each
 // segment.
-func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, error)) ([]Part, error) {
+func ReadParts(b []byte, s *schema.Schema, open func(t *schema.Type, name string) (*Segment, error)) ([]Part, error) {
 	r := &codec.Reader{Rest: b}
 	parts := make([]Part, 0, 8)
 	for range r.Count() {
@@ -91,7 +92,7 @@ func (tx *Txn) PutSegments(parts []Part) error {
 }
 
 // putParts does the work of PutSegments for all parts of one type.
-func (tx *Txn) putParts(t *Type, parts []Part) error {
+func (tx *Txn) putParts(t *schema.Type, parts []Part) error {
 	e := tx.edit(t)
 	fill := parts[0].Reset && parts[0].Replace || e.next == 0
 	if fill {
@@ -118,7 +119,7 @@ func (tx *Txn) putParts(t *Type, parts []Part) error {
 
 // dropDeadEnds rebuilds the indexes of the edge types of a node type that starts anew, if all their
 // edges are deleted. The indexes still list deleted edges by the ordinals that their nodes had.
-func (tx *Txn) dropDeadEnds(t *Type) {
+func (tx *Txn) dropDeadEnds(t *schema.Type) {
 	for _, list := range [][]int{t.Out, t.In} {
 		for _, i := range list {
 			if edges := tx.Table(tx.Schema().Edges[i]); edges.live == 0 && edges.next > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -23,7 +24,7 @@ type Draft struct {
 
 // Blocks calls `add` for each block of the segment. The blocks are the same as in [Segment.Blocks],
 // except that meta comes last.
-func (d *Draft) Blocks(t *Type, add func(name string, data []byte) error) error {
+func (d *Draft) Blocks(t *schema.Type, add func(name string, data []byte) error) error {
 	columns := len(t.Props)
 	if d.ID != nil {
 		columns++
@@ -68,12 +69,12 @@ func (d *Draft) Blocks(t *Type, add func(name string, data []byte) error) error 
 }
 
 // Cold is [Segment.Cold] for a block of the draft.
-func (d *Draft) Cold(t *Type, block string) (cold, delta bool) {
+func (d *Draft) Cold(t *schema.Type, block string) (cold, delta bool) {
 	return coldBlock(t, d.ID != nil, block)
 }
 
 // Segment makes the segment in memory.
-func (d *Draft) Segment(t *Type) (*Segment, error) {
+func (d *Draft) Segment(t *schema.Type) (*Segment, error) {
 	s := &Segment{N: d.N, Src: d.Src, Dst: d.Dst}
 	var err error
 	if d.ID != nil {

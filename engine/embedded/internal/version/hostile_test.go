@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
@@ -51,7 +52,7 @@ func store(t testing.TB, base *Snapshot, files memory) (*Snapshot, []byte) {
 		}
 	}
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: s}}}
-	return s, m.Append(nil, func(*Schema) []byte { return nil })
+	return s, m.Append(nil, func(*schema.Schema) []byte { return nil })
 }
 
 // lowLevels makes each checkpoint store a level of the indexes, until the returned function is called.

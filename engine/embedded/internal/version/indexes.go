@@ -2,13 +2,14 @@ package version
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // enter adds a row of an entity of type t to the indexes. The argument `made` says that the indexes do not hold the row's
 // entity yet.
-func (x *Indexes) enter(t *Type, owner *index.Owner, ord uint32, r *Row, made bool) {
+func (x *Indexes) enter(t *schema.Type, owner *index.Owner, ord uint32, r *Row, made bool) {
 	if made {
 		x.keys.Add(owner, index.String(r.ID), ord)
 		if t.Entity == plan.Edge {

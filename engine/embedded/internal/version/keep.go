@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -30,7 +31,7 @@ type IndexFiles struct {
 	Scratch index.Scratch // makes the temporary files
 	// Open opens a stored segment of rows. The result shares nothing with other segments, so the
 	// blocks that it decompresses are freed together with it.
-	Open func(t *Type, name string) (*Segment, error)
+	Open func(t *schema.Type, name string) (*Segment, error)
 	// Store makes a segment durable. It returns its name and the segment for reading.
 	Store func(write func(w BlockWriter) error) (name string, src column.Source, err error)
 
@@ -275,7 +276,7 @@ func (ix levelOf) meta() []byte {
 	for _, n := range []uint32{l.ords, l.rows, before.ords, before.rows} {
 		meta = binary.AppendUvarint(meta, uint64(n))
 	}
-	return t.Type.appendTuples(meta)
+	return t.Type.AppendTuples(meta)
 }
 
 // hashes returns the functions that hash the ids and the tuples of the live entities.

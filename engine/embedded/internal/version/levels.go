@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -199,7 +200,7 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 	if number >= 6 {
 		ords, rows = r.Ordinal(), r.Ordinal()
 	}
-	same = sameTuples(r, t.Type)
+	same = schema.SameTuples(r, t.Type)
 	switch wantOrds, wantRows := t.covered(); {
 	case r.Err != nil:
 		return corrupt("block meta is truncated")

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -82,7 +83,7 @@ type ManifestBranch struct {
 
 // Append appends the payload of the manifest. The states must be flushed. The function `encoded`
 // returns the encoding of a schema's catalog. Data that several states share is written only once.
-func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
+func (m *Manifest) Append(dst []byte, encoded func(*schema.Schema) []byte) []byte {
 	var l layoutList
 	for _, b := range m.Branches {
 		l.add(b.Head)
@@ -132,7 +133,7 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 // Opener opens the stored segments that a manifest names.
 type Opener interface {
 	// Segment opens a segment with rows of type t.
-	Segment(t *Type, name string) (*Segment, error)
+	Segment(t *schema.Type, name string) (*Segment, error)
 	// Source opens any other segment.
 	Source(name string) (column.Source, error)
 }
@@ -140,7 +141,7 @@ type Opener interface {
 // ReadManifest reads a manifest. It reads only the stored rows that it must add to the stored indexes;
 // everything else is read on first use. The error is a *engine.Corrupt or an error of the opener
 // `open`. Faults in the rows that it reads are thrown; see package corruption.
-func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
+func ReadManifest(payload []byte, decode schema.Decoder, open Opener) (*Manifest, error) {
 	r := &layoutReader{Reader: codec.Reader{Rest: payload}}
 	if r.Format(format.Manifest); r.Err != nil {
 		return nil, r.Err
@@ -191,7 +192,7 @@ func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error
 // fileList is an Opener for a dry reader. It lists the segments and opens none.
 type fileList struct{ names []string }
 
-func (l *fileList) Segment(*Type, string) (*Segment, error) {
+func (l *fileList) Segment(*schema.Type, string) (*Segment, error) {
 	panic("version: a dry reader opens no rows")
 }
 
@@ -202,7 +203,7 @@ func (l *fileList) Source(name string) (column.Source, error) {
 
 // TableFiles lists the segments that ReadManifest opens for the tables of a manifest, so that they can be fetched
 // together. A segment may be listed twice. If the manifest is not readable, the list is not complete.
-func TableFiles(payload []byte, decode Decoder) []string {
+func TableFiles(payload []byte, decode schema.Decoder) []string {
 	r := &layoutReader{Reader: codec.Reader{Rest: payload}, dry: true}
 	if r.Format(format.Manifest); r.Err != nil {
 		return nil
@@ -240,7 +241,7 @@ func (r *layoutReader) archive(m *Manifest) {
 }
 
 // table reads one table. Its type belongs to one of the given schemas.
-func (r *layoutReader) table(schemas []*Schema, open Opener) (*Table, error) {
+func (r *layoutReader) table(schemas []*schema.Schema, open Opener) (*Table, error) {
 	schema := r.Index(len(schemas))
 	if r.Err != nil {
 		return nil, r.Err
@@ -258,7 +259,7 @@ func (r *layoutReader) table(schemas []*Schema, open Opener) (*Table, error) {
 }
 
 // states reads the states, which refer to the given tables.
-func (r *layoutReader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
+func (r *layoutReader) states(schemas []*schema.Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
 	var states []*Snapshot
 	checked := map[[3]*Table]bool{}
 	for range r.Count() {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -163,7 +164,7 @@ func (r *layoutReader) indexTable(t *Table, open Opener, from, to *Table) error 
 
 // openLevels returns a table without rows that has the named levels of indexes, or nil if they index
 // other tuples than the type has. Tables with the same levels share them.
-func (r *layoutReader) openLevels(typ *Type, names []string, open Opener) (*Table, error) {
+func (r *layoutReader) openLevels(typ *schema.Type, names []string, open Opener) (*Table, error) {
 	o := newTable(typ)
 	for i, name := range names {
 		key := basesKey{typ, strings.Join(names[:i+1], " "), false}
@@ -225,9 +226,9 @@ func (r *layoutReader) takeShared(t, o *Table, name string, from, to *Table) err
 // stored in the index segments that `name` lists. If it is set, they were built over the row
 // segments that `name` lists.
 type basesKey struct {
-	typ  *Type  // type of the tables
-	name string // see above
-	rows bool   // see above
+	typ  *schema.Type // type of the tables
+	name string       // see above
+	rows bool         // see above
 }
 
 // checkRows checks that every ordinal has an existing row or none. It skips ordinals

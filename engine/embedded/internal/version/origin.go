@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -25,7 +26,7 @@ type OriginProp struct {
 
 // origin returns the type name and columns under which a segment of a table of type t is
 // stored.
-func (s *Segment) origin(t *Type) *Origin {
+func (s *Segment) origin(t *schema.Type) *Origin {
 	if s.Origin != nil {
 		return s.Origin
 	}
@@ -37,7 +38,7 @@ func (s *Segment) origin(t *Type) *Origin {
 }
 
 // plain reports whether the stored names and kinds are those of type t.
-func (o *Origin) plain(t *Type) bool {
+func (o *Origin) plain(t *schema.Type) bool {
 	if o.Type != t.Name {
 		return false
 	}
@@ -59,7 +60,7 @@ func (o *Origin) equal(other *Origin) bool {
 
 // carried returns the segment for a table that changes its type from `from` to `to`. For each
 // property of `to`, props gives its position in `from`, or -1 if `from` does not have it.
-func (s *Segment) carried(from, to *Type, props []int) (*Segment, error) {
+func (s *Segment) carried(from, to *schema.Type, props []int) (*Segment, error) {
 	n := *s
 	n.Props = make([]*column.Column, len(props))
 	if s.copies != nil {
@@ -93,11 +94,11 @@ func (s *Segment) carried(from, to *Type, props []int) (*Segment, error) {
 
 // stored returns the type under which a segment of a table of type t is stored, and the
 // positions of t's properties in it. For a nil origin it returns t and nil.
-func (o *Origin) stored(t *Type) (as *Type, props []int) {
+func (o *Origin) stored(t *schema.Type) (as *schema.Type, props []int) {
 	if o == nil {
 		return t, nil
 	}
-	as = &Type{Entity: t.Entity, Name: o.Type, IDProp: -1}
+	as = &schema.Type{Entity: t.Entity, Name: o.Type, IDProp: -1}
 	props = make([]int, len(t.Props))
 	for p, op := range o.Props {
 		if props[p] = -1; op.Name == "" {
@@ -111,12 +112,12 @@ func (o *Origin) stored(t *Type) (as *Type, props []int) {
 		typ.Kind = op.Kind
 		as.Props = append(as.Props, &catalog.Property{Name: op.Name, Type: typ})
 	}
-	as.names()
+	as.IndexNames()
 	return as, props
 }
 
 // open opens a segment of a table of type t.
-func (o *Origin) open(t *Type, name string, open Opener) (*Segment, error) {
+func (o *Origin) open(t *schema.Type, name string, open Opener) (*Segment, error) {
 	as, props := o.stored(t)
 	s, err := open.Segment(as, name)
 	if err != nil || o == nil {
@@ -142,7 +143,7 @@ func (o *Origin) append(dst []byte) []byte {
 }
 
 // readOrigin reads an origin that append wrote.
-func readOrigin(r *codec.Reader, t *Type) *Origin {
+func readOrigin(r *codec.Reader, t *schema.Type) *Origin {
 	switch f := r.Byte(); {
 	case f == 0 || r.Err != nil:
 		return nil
@@ -153,7 +154,7 @@ func readOrigin(r *codec.Reader, t *Type) *Origin {
 	o := &Origin{Type: r.Text()}
 	for _, prop := range t.Props {
 		p := OriginProp{r.Text(), value.Kind(r.Byte())}
-		if was := (value.Type{Kind: p.Kind, List: prop.Type.List, Dim: prop.Type.Dim}); r.Err == nil && p.Name != "" && !convertible(was, prop.Type) {
+		if was := (value.Type{Kind: p.Kind, List: prop.Type.List, Dim: prop.Type.Dim}); r.Err == nil && p.Name != "" && !schema.Convertible(was, prop.Type) {
 			r.Fail(fmt.Sprintf("property %s of %s is stored with the type %s, which cannot be converted", prop.Name, t.Name, was))
 		}
 		if r.Err == nil && p.Name != "" && slices.ContainsFunc(o.Props, func(x OriginProp) bool { return x.Name == p.Name }) {
@@ -169,7 +170,7 @@ func readOrigin(r *codec.Reader, t *Type) *Origin {
 
 // SegmentKey returns a key for the cache of opened segments. It differs for each form in
 // which a stored segment is read: for each type name and list of properties.
-func SegmentKey(t *Type, name string) string {
+func SegmentKey(t *schema.Type, name string) string {
 	key := codec.AppendText(codec.AppendText([]byte{byte(t.Entity), byte(t.IDProp + 1)}, name), t.Name)
 	for _, p := range t.Props {
 		key = append(codec.AppendText(key, p.Name), byte(p.Type.Kind))

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -197,7 +198,7 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 }
 
 // connected reports whether a node has a live edge.
-func connected(tx *Txn, t *Type, ord uint32) bool {
+func connected(tx *Txn, t *schema.Type, ord uint32) bool {
 	for _, e := range t.Out {
 		if edges := tx.Table(tx.base.Schema.Edges[e]); Degree(edges, edges.Out(), ord) > 0 {
 			return true
@@ -212,7 +213,7 @@ func connected(tx *Txn, t *Type, ord uint32) bool {
 }
 
 // readEntity reads an id and looks up its entity. It fails if there is none.
-func readEntity(r *codec.Reader, tx *Txn, t *Type) (uint32, bool) {
+func readEntity(r *codec.Reader, tx *Txn, t *schema.Type) (uint32, bool) {
 	id := r.Text()
 	if r.Err != nil {
 		return 0, false
@@ -236,29 +237,4 @@ func readHeader(r *codec.Reader) (c engine.Commit, receipt *Receipt) {
 		c.Parents = append(c.Parents, r.ULID())
 	}
 	return c, readReceipt(r)
-}
-
-// appendSchema appends a schema in the layout of a manifest. The parameter `encoded` is the
-// encoding of its catalog.
-func appendSchema(dst []byte, s *Schema, encoded []byte) []byte {
-	dst = codec.AppendText(dst, s.Digest)
-	dst = codec.AppendText(dst, s.Source)
-	return codec.AppendText(dst, string(encoded))
-}
-
-// readSchema reads a schema that appendSchema wrote. The function `decode` decodes the catalog.
-func readSchema(r *codec.Reader, decode Decoder) *Schema {
-	digest, source, encoded := r.Text(), r.Text(), r.Bytes(r.Count())
-	if r.Err != nil {
-		return nil
-	}
-	c, err := decode(encoded)
-	if err == nil {
-		var s *Schema
-		if s, err = NewSchema(source, digest, c); err == nil {
-			return s
-		}
-	}
-	r.Fail("the schema: " + err.Error())
-	return nil
 }

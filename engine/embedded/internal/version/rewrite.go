@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -48,7 +49,7 @@ type Rewriter struct {
 	Floor   uint32 // number of holes that a table may have without a rewrite
 	Segment int64  // bytes of rows at which a new segment of a table begins
 	// Keep stores a new segment and sets its name. The rows that it has stored should use no memory.
-	Keep func(t *Type, s *Segment) error
+	Keep func(t *schema.Type, s *Segment) error
 	// Files makes temporary files for large tables, and stores their indexes. Without it, everything
 	// is in memory.
 	Files *IndexFiles

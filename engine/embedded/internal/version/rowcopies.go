@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -33,7 +34,7 @@ const copyShare = 256
 
 // newCopies returns the copies for a new segment, not made yet. It returns nil for segments
 // of edges, because queries seldom look up several properties of an edge.
-func newCopies(t *Type) *copies {
+func newCopies(t *schema.Type) *copies {
 	if t.Entity == plan.Edge {
 		return nil
 	}

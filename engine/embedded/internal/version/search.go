@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 )
 
 // searches holds the text indexes and sorted indexes of one state of a table. The first
@@ -16,7 +17,7 @@ import (
 // same rows under the same row numbers share one value of type searches; a table with new row numbers
 // starts with an empty one.
 type searches struct {
-	typ     *Type                   // the table's type; maps below are keyed by property position
+	typ     *schema.Type            // the table's type; maps below are keyed by property position
 	mu      sync.Mutex              // guards built, planned, earlier and damaged
 	built   map[int]*search         // by property: its index, built or being built
 	planned map[int]*search         // by property: the index that a checkpoint builds for this state or an earlier one

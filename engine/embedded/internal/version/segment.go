@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -26,7 +27,7 @@ import (
 //	c0.v …      the blocks of column 0, and so on
 
 // Blocks calls `add` for each block of the segment, in the order above.
-func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) error {
+func (s *Segment) Blocks(t *schema.Type, add func(name string, data []byte) error) error {
 	names, cols := s.columns(t)
 	meta := []byte{format.Current, byte(t.Entity)}
 	meta = codec.AppendText(meta, t.Name)
@@ -59,13 +60,13 @@ func (s *Segment) Blocks(t *Type, add func(name string, data []byte) error) erro
 // Cold reports whether a block is seldom read: texts that are neither a key nor in a
 // dictionary, vectors, and the ids and ends of edges, which queries find through the
 // indexes. The result `delta` says that the numbers of the block ascend.
-func (s *Segment) Cold(t *Type, block string) (cold, delta bool) {
+func (s *Segment) Cold(t *schema.Type, block string) (cold, delta bool) {
 	return coldBlock(t, s.ID != nil, block)
 }
 
 // coldBlock does the work of [Segment.Cold]. The argument hasID says that the first column holds
 // the ids.
-func coldBlock(t *Type, hasID bool, block string) (cold, delta bool) {
+func coldBlock(t *schema.Type, hasID bool, block string) (cold, delta bool) {
 	if block == "src" || block == "dst" {
 		return true, false
 	}
@@ -94,7 +95,7 @@ func coldBlock(t *Type, hasID bool, block string) (cold, delta bool) {
 // ReadSegment opens a segment of type t. The segment keeps src. Columns are read on first use, and
 // single values in pieces; this use throws the faults of the data, see package corruption. The
 // error of ReadSegment is a *engine.Corrupt or an error of src.
-func ReadSegment(t *Type, name string, src column.Source) (*Segment, error) {
+func ReadSegment(t *schema.Type, name string, src column.Source) (*Segment, error) {
 	corrupt := func(text string, args ...any) error {
 		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}
 	}
@@ -325,7 +326,7 @@ func (s *Segment) Bytes() int64 {
 }
 
 // columns returns the segment's columns with their stored names; the id has the name "".
-func (s *Segment) columns(t *Type) (names []string, cols []*column.Column) {
+func (s *Segment) columns(t *schema.Type) (names []string, cols []*column.Column) {
 	if s.ID != nil {
 		names, cols = append(names, ""), append(cols, s.ID)
 	}

@@ -36,16 +36,6 @@ type order struct {
 // and the length of a text.
 const sortBytes = 24
 
-// Sortable reports whether property p has a sorted index: its kind has an order, and the
-// property alone forms a key, a unique tuple or an index.
-func (t *Type) Sortable(p int) bool {
-	if typ := t.Props[p].Type; typ.List || !typ.Kind.IsComparable() {
-		return false
-	}
-	alone := func(tuple []int) bool { return len(tuple) == 1 && tuple[0] == p }
-	return alone(t.Key) || slices.ContainsFunc(t.Tuples, alone)
-}
-
 // SortedBy returns the sorted index of property p, which must be Sortable. The first call
 // builds it, from the index of an earlier state if there is one; concurrent calls wait. A build
 // from scratch calls the function `afford` with the number of bytes that it needs, and afterwards

@@ -12,12 +12,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 )
 
 // orderOf implements [Unstored] for a level of a sorted index.
 type orderOf struct {
 	*index.SortedLevel
-	subject string // see Type.orderSubject
+	subject string // see the function
 }
 
 // Blocks implements Unstored.
@@ -25,8 +26,8 @@ func (o orderOf) Blocks(add func(name string, data []byte) error) error {
 	return o.SortedLevel.Blocks(o.subject, add)
 }
 
-// orderSubject returns the text that identifies property p in the segment of its sorted index.
-func (t *Type) orderSubject(p int) string {
+// orderSubject returns the text that identifies property p of a type in the segment of its sorted index.
+func orderSubject(t *schema.Type, p int) string {
 	return fmt.Sprintf("%s %s.%s", t.Entity, t.Name, t.Props[p].Name)
 }
 
@@ -57,7 +58,7 @@ func (s *searches) unstoredOrders() (parts []Unstored) {
 		stored[p] = latest[p].Levels()
 		for _, l := range stored[p] {
 			if l.Name() == "" {
-				parts = append(parts, orderOf{l, s.typ.orderSubject(p)})
+				parts = append(parts, orderOf{l, orderSubject(s.typ, p)})
 			}
 		}
 	}
@@ -151,7 +152,7 @@ func (s *searches) readOrders(r *codec.Reader, open Opener) error {
 		if o.earlier == nil {
 			o.earlier = map[int]*index.Sorted{}
 		}
-		o.earlier[p] = index.OpenSorted(names, s.typ.orderSubject(p), sources)
+		o.earlier[p] = index.OpenSorted(names, orderSubject(s.typ, p), sources)
 	}
 	return r.Err
 }
@@ -169,7 +170,7 @@ func verifyOrders(ctx context.Context, t *Table) (err error) {
 			}
 		}
 		fault := func(format string, args ...any) error {
-			return &engine.Corrupt{Object: object, Detail: fmt.Sprintf("the sorted index of %s: ", t.Type.orderSubject(p)) + fmt.Sprintf(format, args...)}
+			return &engine.Corrupt{Object: object, Detail: fmt.Sprintf("the sorted index of %s: ", orderSubject(t.Type, p)) + fmt.Sprintf(format, args...)}
 		}
 		view, err := t.SortedBy(ctx, p, func(int) bool { return true })
 		if err != nil {

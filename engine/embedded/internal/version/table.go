@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -21,11 +22,11 @@ type Table struct {
 // Rows holds the entities of a table. The current row of an entity lies in a segment or in the tail. Row numbers count
 // through the segments and then through the tail.
 type Rows struct {
-	Type *Type      // type of the entities
-	Segs []*Segment // each starts where the previous one ends
-	tail []Row      // the next transaction of the lineage `line` may append after len(tail)
-	line *line      // the lineage that may append to tail
-	base uint32     // row number of tail[0]
+	Type *schema.Type // type of the entities
+	Segs []*Segment   // each starts where the previous one ends
+	tail []Row        // the next transaction of the lineage `line` may append after len(tail)
+	line *line        // the lineage that may append to tail
+	base uint32       // row number of tail[0]
 	Entities
 	origin *origin // see type origin
 }
@@ -111,7 +112,7 @@ type Segment struct {
 }
 
 // newTable returns an empty table for entities of type t.
-func newTable(t *Type) *Table {
+func newTable(t *schema.Type) *Table {
 	return &Table{
 		Rows:    Rows{Type: t, Entities: Entities{sorted: true}, origin: new(origin)},
 		Indexes: Indexes{idx: make([]index.Hash, len(t.Tuples))},
@@ -338,9 +339,9 @@ func (t *Rows) segment(row uint32) *Segment {
 func tupleHash(tuple []int, val func(p int) value.Value, src, dst uint32) (h uint64, ok bool) {
 	for _, p := range tuple {
 		switch p {
-		case Source:
+		case schema.Source:
 			h = index.MixInt(h, uint64(src))
-		case Target:
+		case schema.Target:
 			h = index.MixInt(h, uint64(dst))
 		default:
 			v := val(p)

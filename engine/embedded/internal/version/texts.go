@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -39,20 +40,6 @@ func (s *storedTexts) names() []string {
 	return names
 }
 
-// searchable yields the String properties that the schema declares searchable: those with an @index
-// of their own. Enumerations are left out.
-func (t *Type) searchable(yield func(p int) bool) {
-	for _, tuple := range t.Tuples[t.Unique:] {
-		if len(tuple) != 1 || tuple[0] < 0 {
-			continue
-		}
-		typ := t.Props[tuple[0]].Type
-		if typ.Kind == value.String && !typ.List && typ.Enum == nil && !yield(tuple[0]) {
-			return
-		}
-	}
-}
-
 // textsToBuild yields the searchable properties of a table with at least `floor` ordinals that have no
 // text index yet. It leaves out properties with a text that cannot be read.
 func (t *Table) textsToBuild(floor uint32) iter.Seq[int] {
@@ -60,7 +47,7 @@ func (t *Table) textsToBuild(floor uint32) iter.Seq[int] {
 		if t.next < floor || t.next == 0 {
 			return
 		}
-		for p := range t.Type.searchable {
+		for p := range t.Type.Searchable {
 			if t.texts.latest(p) == nil && !t.texts.isDamaged(p) && !yield(p) {
 				return
 			}
@@ -81,7 +68,7 @@ type TextFiles struct {
 	// PartBytes is the approximate number of bytes of text in a part.
 	PartBytes int
 	// Open opens a stored segment of rows; see [IndexFiles].
-	Open func(t *Type, name string) (*Segment, error)
+	Open func(t *schema.Type, name string) (*Segment, error)
 	// Store makes a segment durable; the function `write` adds its blocks.
 	Store func(write func(to textindex.File) error) (textindex.Part, error)
 	// Discard removes segments that Store made.

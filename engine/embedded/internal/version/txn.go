@@ -1,11 +1,11 @@
 package version
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -24,9 +24,9 @@ type Txn struct {
 
 	copied int // number of copied rows; see Copied
 
-	change *Change            // the schema change, or nil
-	from   *Schema            // the previous schema, if change is not nil
-	lost   map[*Type][]uint32 // by edge type, the sources of edges that the schema change removed
+	change *schema.Change            // the schema change, or nil
+	from   *schema.Schema            // the previous schema, if change is not nil
+	lost   map[*schema.Type][]uint32 // by edge type, the sources of edges that the schema change removed
 }
 
 // Copied returns the number of rows that the transaction copied from tails of another
@@ -40,14 +40,14 @@ func Begin(base *Snapshot) *Txn {
 
 // Schema returns the schema of the new snapshot. After Migrate, it differs from the schema of the
 // base.
-func (tx *Txn) Schema() *Schema { return tx.base.Schema }
+func (tx *Txn) Schema() *schema.Schema { return tx.base.Schema }
 
 // Base returns the snapshot that the transaction started from.
 func (tx *Txn) Base() *Snapshot { return tx.base }
 
 // Table returns the table of a type as the transaction sees it. It changes with the
 // transaction.
-func (tx *Txn) Table(t *Type) *Table {
+func (tx *Txn) Table(t *schema.Type) *Table {
 	if e := tx.list(t.Entity)[t.Index]; e != nil {
 		return e.Table
 	}
@@ -58,7 +58,7 @@ func (tx *Txn) Table(t *Type) *Table {
 // does not exist. The ends of an edge must be alive. If the ends of an existing edge
 // change, Put replaces it by a new edge with the same id and another ordinal. Put copies
 // the row, which may alias a segment that is closed later.
-func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
+func (tx *Txn) Put(t *schema.Type, r Row) (ord uint32, existed bool) {
 	e := tx.edit(t)
 	r = r.detached()
 	ord, existed = e.Lookup(r.ID)
@@ -77,13 +77,13 @@ func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
 
 // Delete removes a live entity and, for a node, its edges. It returns the number of edges
 // removed with a node.
-func (tx *Txn) Delete(t *Type, ord uint32) (edges int64) {
+func (tx *Txn) Delete(t *schema.Type, ord uint32) (edges int64) {
 	if t.Entity == plan.Edge {
 		tx.edit(t).delete(ord)
 		return 0
 	}
-	tx.eachEnd(t, ord, func(end *Type, ord uint32) {
-		tx.eachEdge(end, ord, func(typ *Type, edge uint32) {
+	tx.eachEnd(t, ord, func(end *schema.Type, ord uint32) {
+		tx.eachEdge(end, ord, func(typ *schema.Type, edge uint32) {
 			tx.edit(typ).delete(edge)
 			edges++
 		})
@@ -97,7 +97,7 @@ func (tx *Txn) Changed() bool {
 	if tx.change != nil {
 		return true
 	}
-	for _, list := range [][]*edit{tx.nodes[:tx.base.Schema.declared], tx.edges} {
+	for _, list := range [][]*edit{tx.nodes[:tx.base.Schema.Declared()], tx.edges} {
 		for _, e := range list {
 			if e == nil {
 				continue
@@ -118,10 +118,6 @@ func (tx *Txn) Changed() bool {
 	return false
 }
 
-// maxRows limits the row numbers and the ordinals of a table. It leaves room below 1<<32
-// for the rows of one transaction.
-const maxRows = 1 << 31
-
 // Room checks that the tables have numbers left for the rows and entities that the transaction
 // adds. The error is a *engine.TooLarge; a rewrite makes room if there are dead rows or ordinals.
 func (tx *Txn) Room() error {
@@ -138,18 +134,10 @@ func (tx *Txn) Room() error {
 	return nil
 }
 
-// CheckRows returns a *engine.TooLarge if n rows are too many for a table of the type.
-func (t *Type) CheckRows(n int64) error {
-	if n > maxRows {
-		return &engine.TooLarge{Resource: fmt.Sprintf("rows of %s %s", t.Entity, t.Name), Limit: maxRows, Actual: n}
-	}
-	return nil
-}
-
 // Remove removes a live entity but not the edges of a node. The caller must remove these. The references to the
 // node are removed with it.
-func (tx *Txn) Remove(t *Type, ord uint32) {
-	tx.eachEnd(t, ord, func(end *Type, ord uint32) {
+func (tx *Txn) Remove(t *schema.Type, ord uint32) {
+	tx.eachEnd(t, ord, func(end *schema.Type, ord uint32) {
 		if end != t {
 			tx.edit(end).delete(ord)
 		}
@@ -159,7 +147,7 @@ func (tx *Txn) Remove(t *Type, ord uint32) {
 
 // Orphan finds an edge of a type that has lost an end. It returns the id of the node
 // that was at that end.
-func (tx *Txn) Orphan(t *Type) (ord uint32, lost string, ok bool) {
+func (tx *Txn) Orphan(t *schema.Type) (ord uint32, lost string, ok bool) {
 	edges := tx.Table(t)
 	from, to := tx.base.Schema.EndType(t, false), tx.base.Schema.EndType(t, true)
 	for ord := range edges.next {
@@ -224,7 +212,7 @@ func (tx *Txn) list(e plan.Entity) []*edit {
 }
 
 // edit returns the changed table of a type. On the first use, it copies the table.
-func (tx *Txn) edit(t *Type) *edit {
+func (tx *Txn) edit(t *schema.Type) *edit {
 	list := tx.list(t.Entity)
 	if list[t.Index] == nil {
 		before := tx.base.Table(t.Entity, t.Index)

@@ -48,7 +48,7 @@ func (v *Verifier) Verify(ctx context.Context, s *Snapshot) error {
 			faults = append(faults, err)
 		}
 	}
-	for _, refs := range s.nodes[s.Schema.declared:] {
+	for _, refs := range s.nodes[s.Schema.Declared():] {
 		if len(faults) > 0 {
 			continue
 		}

@@ -12,11 +12,12 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-func testSchema(t testing.TB) *Schema {
+func testSchema(t testing.TB) *schema.Schema {
 	t.Helper()
 	prop := func(name string, typ value.Type) *catalog.Property { return &catalog.Property{Name: name, Type: typ} }
 	var all []*catalog.Property
@@ -35,7 +36,7 @@ func testSchema(t testing.TB) *Schema {
 		Edges: []*catalog.Edge{{Name: "Joins", From: "Pair", To: "Any", Properties: []*catalog.Property{prop("n", value.Of(value.I32).Optional())}, Unique: [][]string{{"src", "dst"}}}},
 	}
 	c.Index()
-	s, err := NewSchema("// source", "sha256:0", c)
+	s, err := schema.New("// source", "sha256:0", c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func testSchema(t testing.TB) *Schema {
 }
 
 // decode returns a decoder that always returns the catalog of the test schema.
-func decode(t testing.TB) Decoder {
+func decode(t testing.TB) schema.Decoder {
 	c := testSchema(t).Catalog
 	return func([]byte) (*catalog.Schema, error) { return c, nil }
 }
@@ -67,7 +68,7 @@ func anyRow(i int) []value.Value {
 // change returns a transaction on an empty snapshot. The transaction creates, updates and deletes
 // entities. It also changes an end of an edge; so the edge gets a new ordinal, and its old ordinal
 // belongs to no entity.
-func change(t testing.TB, s *Schema) *Txn {
+func change(t testing.TB, s *schema.Schema) *Txn {
 	t.Helper()
 	tx := Begin(NewSnapshot(s, first))
 	pair, anyType, joins := s.Nodes[0], s.Nodes[1], s.Edges[0]
@@ -211,7 +212,7 @@ func TestManifestRoundTrip(t *testing.T) {
 	open := memory(files)
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: flushed, Receipts: slices.Values([]Receipted{{Commit: first, Receipt: receipt}}), NumReceipts: 1}, {Name: "side", Head: flushed.Fork()}},
 		History: []HistorySegment{{Name: "7", N: 3}}}
-	payload := m.Append(nil, func(*Schema) []byte { return []byte("catalog") })
+	payload := m.Append(nil, func(*schema.Schema) []byte { return []byte("catalog") })
 	read, err := ReadManifest(payload, decode(t), open)
 	if err != nil {
 		t.Fatal(err)
@@ -313,7 +314,7 @@ func FuzzApplyOps(f *testing.F) {
 // memory opens segments in memory, by name and block.
 type memory map[string]map[string][]byte
 
-func (m memory) Segment(t *Type, name string) (*Segment, error) {
+func (m memory) Segment(t *schema.Type, name string) (*Segment, error) {
 	src, err := m.Source(name)
 	if err != nil {
 		return nil, err
@@ -368,7 +369,7 @@ func FuzzReadManifest(f *testing.F) {
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: empty, Receipts: slices.Values([]Receipted{{Commit: first, Receipt: receipt}}), NumReceipts: 1}, {Name: "side", Head: empty.Fork()}},
 		History: []HistorySegment{{Name: "7", N: 3}},
 		Archive: []ArchiveSegment{{Name: "8", Bytes: 9, Runs: []Run{{1, 2}}, Refs: []string{"5"}}}, Anchors: []Anchor{{Commit: first.ID, Name: "9", Block: 1, Refs: []string{"6"}}}}
-	f.Add(m.Append(nil, func(*Schema) []byte { return nil }))
+	f.Add(m.Append(nil, func(*schema.Schema) []byte { return nil }))
 	dec := decode(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		TableFiles(b, dec)

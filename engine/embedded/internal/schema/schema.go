@@ -1,13 +1,14 @@
-// Package version implements the states of a graph: immutable snapshots made of tables, the
-// transactions that derive one snapshot from another, and their forms in the log and in
-// manifests.
-package version
+// Package schema resolves catalogs for the use of tables: types with their rules, and how a schema takes over the entities of
+// an earlier one.
+package schema
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -65,13 +66,13 @@ type Type struct {
 	checks [][]*value.Pattern // by property: its checks
 }
 
-// NewSchema resolves a catalog. It fails if the pattern of a check is not a valid regular
+// New resolves a catalog. It fails if the pattern of a check is not a valid regular
 // expression, or if the catalog refers to a property or type that it lacks.
-func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
+func New(source, digest string, c *catalog.Schema) (*Schema, error) {
 	s := &Schema{Source: source, Digest: digest, Catalog: c, nodes: map[string]*Type{}, edges: map[string]*Type{}}
 	for i, n := range c.Nodes {
 		t := &Type{Entity: plan.Node, Index: i, Name: n.Name, Props: n.Properties, IDProp: -1, node: n}
-		t.names()
+		t.IndexNames()
 		for _, k := range n.Key {
 			p, ok := t.byName[k]
 			if !ok {
@@ -97,7 +98,7 @@ func NewSchema(source, digest string, c *catalog.Schema) (*Schema, error) {
 	s.resolveReferences()
 	for i, e := range c.Edges {
 		t := &Type{Entity: plan.Edge, Index: i, Name: e.Name, Props: e.Properties, IDProp: -1, Card: e.Card}
-		t.names()
+		t.IndexNames()
 		from, to := s.endType(e, false), s.endType(e, true)
 		if from == nil || to == nil {
 			return nil, fmt.Errorf("edge %s: the endpoint %s or %s is neither a node type nor an interface", e.Name, e.From, e.To)
@@ -177,8 +178,8 @@ func (t *Type) appendKey(dst []byte, member func(i int) value.Value) []byte {
 // IDForm is [catalog.Node.IDForm] of a node type.
 func (t *Type) IDForm(id string) string { return t.node.IDForm(id) }
 
-// names sets the field byName.
-func (t *Type) names() {
+// IndexNames sets the field byName.
+func (t *Type) IndexNames() {
 	t.byName = make(map[string]int, len(t.Props))
 	for i, p := range t.Props {
 		t.byName[p.Name] = i
@@ -258,4 +259,54 @@ func appendJSON(dst, text []byte) []byte {
 		}
 	}
 	return append(dst, '"')
+}
+
+// Types returns the node types or the edge types.
+func (s *Schema) Types(e plan.Entity) []*Type {
+	if e == plan.Edge {
+		return s.Edges
+	}
+	return s.NodeTypes()
+}
+
+// MaxRows limits the row numbers and the ordinals of a table. It leaves room below 1<<32
+// for the rows of one transaction.
+const MaxRows = 1 << 31
+
+// CheckRows returns a *engine.TooLarge if n rows are too many for a table of the type.
+func (t *Type) CheckRows(n int64) error {
+	if n > MaxRows {
+		return &engine.TooLarge{Resource: fmt.Sprintf("rows of %s %s", t.Entity, t.Name), Limit: MaxRows, Actual: n}
+	}
+	return nil
+}
+
+// Approximate reports whether nearest may use an approximate index of property p.
+func (t *Type) Approximate(p int) bool {
+	prop := t.Props[p]
+	return t.Entity == plan.Node && prop.Approximate && prop.Type.Kind == value.Vector && !prop.Type.List && prop.Type.Dim <= vectorindex.MaxVectorDim
+}
+
+// Sortable reports whether property p has a sorted index: its kind has an order, and the
+// property alone forms a key, a unique tuple or an index.
+func (t *Type) Sortable(p int) bool {
+	if typ := t.Props[p].Type; typ.List || !typ.Kind.IsComparable() {
+		return false
+	}
+	alone := func(tuple []int) bool { return len(tuple) == 1 && tuple[0] == p }
+	return alone(t.Key) || slices.ContainsFunc(t.Tuples, alone)
+}
+
+// Searchable yields the String properties that the schema declares searchable: those with an @index
+// of their own. Enumerations are left out.
+func (t *Type) Searchable(yield func(p int) bool) {
+	for _, tuple := range t.Tuples[t.Unique:] {
+		if len(tuple) != 1 || tuple[0] < 0 {
+			continue
+		}
+		typ := t.Props[tuple[0]].Type
+		if typ.Kind == value.String && !typ.List && typ.Enum == nil && !yield(tuple[0]) {
+			return
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package version
+package schema
 
 import (
 	"slices"
@@ -39,7 +39,7 @@ func (s *Schema) resolveInterfaces() {
 	s.interfaces = map[string]*Interface{}
 	for _, i := range s.Catalog.Interfaces {
 		out := &Interface{Type: &Type{Entity: plan.Node, Index: -1, Name: i.Name, Props: i.Common(), IDProp: -1}}
-		out.Type.names()
+		out.Type.IndexNames()
 		for _, n := range s.Catalog.Implementers(i.Name) {
 			out.Members = append(out.Members, s.member(out.Type, s.nodes[n.Name]))
 		}

@@ -1,4 +1,4 @@
-package version
+package schema
 
 import (
 	"fmt"
@@ -133,8 +133,8 @@ func (c *Carry) compose(next *Carry) *Carry {
 	return &Carry{Nodes: chain(c.Nodes, next.Nodes), Edges: chain(c.Edges, next.Edges), Hard: c.Hard || next.Hard}
 }
 
-// check checks that the carry fits the two schemas. The error is a *engine.Corrupt.
-func (c *Carry) check(from, to *Schema) error {
+// Check checks that the carry fits the two schemas. The error is a *engine.Corrupt.
+func (c *Carry) Check(from, to *Schema) error {
 	bad := func(format string, args ...any) error {
 		return &engine.Corrupt{Object: "schema change", Detail: fmt.Sprintf(format, args...)}
 	}
@@ -158,7 +158,7 @@ func (c *Carry) check(from, to *Schema) error {
 				return bad("type %s takes its ids from an old type that has another key", now.Name)
 			}
 			for p, q := range tc.Props {
-				if q >= len(old.Props) || q >= 0 && !convertible(old.Props[q].Type, now.Props[p].Type) {
+				if q >= len(old.Props) || q >= 0 && !Convertible(old.Props[q].Type, now.Props[p].Type) {
 					return bad("property %s of %s takes its values from an old property that does not exist or has a type that cannot be converted", now.Props[p].Name, now.Name)
 				}
 			}
@@ -189,9 +189,9 @@ func (c *Carry) reaches(part []TypeCarry, types []*Type) bool {
 	return slices.EqualFunc(part, types, func(tc TypeCarry, t *Type) bool { return len(tc.Props) == len(t.Props) })
 }
 
-// convertible reports whether values of the type `from` can be taken over as values of the type
+// Convertible reports whether values of the type `from` can be taken over as values of the type
 // `to`.
-func convertible(from, to value.Type) bool {
+func Convertible(from, to value.Type) bool {
 	return from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim || catalog.Widens(from, to)
 }
 
@@ -204,8 +204,8 @@ func (s *Schema) Descend(from *Schema, c *Carry) {
 	}
 }
 
-// same reports whether two schemas have the same source and the same ancestors.
-func (s *Schema) same(o *Schema) bool {
+// Equal reports whether two schemas have the same source and the same ancestors.
+func (s *Schema) Equal(o *Schema) bool {
 	return s.Digest == o.Digest && s.Source == o.Source &&
 		slices.EqualFunc(s.Ancestors, o.Ancestors, func(a, b Ancestor) bool { return a.Digest == b.Digest && reflect.DeepEqual(a.Carry, b.Carry) })
 }
@@ -222,4 +222,60 @@ func (s *Schema) Since(a *Schema) (c *Carry, ok bool) {
 		return nil, false
 	}
 	return s.Ancestors[i].Carry, true
+}
+
+// CarriedRow returns the values of a row converted to type t.
+func (t *Type) CarriedRow(vals []value.Value, props []int) []value.Value {
+	out := make([]value.Value, len(props))
+	for p, q := range props {
+		if q >= 0 {
+			out[p] = value.Widen(vals[q], t.Props[p].Type.Kind)
+		}
+	}
+	return out
+}
+
+// Dropped lists the positions of the properties of the previous type, which has n, that the new type does not take
+// over.
+func (tc TypeCarry) Dropped(n int) (out []int) {
+	for p := range n {
+		if !slices.Contains(tc.Props, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// MemberNames maps the names of the types that implemented an interface before a schema change to their present
+// names. It lacks the types that do not implement the interface any more.
+type MemberNames map[string]string
+
+// Members returns the names of the members of an interface. The reference types of the interface are `old`
+// before the change, and t in the schema `to`.
+func (c *Carry) Members(old, t *Type, to *Schema) MemberNames {
+	now := MemberNames{}
+	for _, m := range old.Of.Members {
+		at := slices.IndexFunc(c.Nodes, func(tc TypeCarry) bool { return tc.From == m.Type.Index })
+		if at >= 0 && t.Implements(to.Nodes[at]) {
+			now[m.Type.Name] = to.Nodes[at].Name
+		}
+	}
+	return now
+}
+
+// Gone reports whether a reference stands for a node of a type that does not implement the interface any
+// more.
+func (m MemberNames) Gone(ref string) bool {
+	name, _ := SplitRef(ref)
+	return m[name] == ""
+}
+
+// Renamed reports whether a type has another name than before.
+func (m MemberNames) Renamed() bool {
+	for was, is := range m {
+		if was != is {
+			return true
+		}
+	}
+	return false
 }

@@ -62,7 +62,7 @@ var imports = []struct {
 	{"internal/parquet", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
 	{"internal/evaluation", []string{"gq/catalog", "gq/value", "internal/gq/lint", "internal/text", "server/tool"}},
 	{"engine/enginetest", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/storage/fs", "internal/naive"}},
-	{"engine/embedded/internal/index/indextest", []string{"engine", "engine/embedded/internal/column"}}, // for tests only
+	{"engine/embedded/internal/storedtest", []string{"engine", "engine/embedded/internal/column"}}, // for tests only
 	{"engine/embedded/internal/index/**", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/corruption", "engine/embedded/internal/fault", "engine/embedded/internal/format", "engine/embedded/internal/index", "engine/embedded/internal/parallel", "internal/text"}},
 	{"engine/embedded/internal/exec/scalar", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/fault", "gq/plan", "gq/value"}}, // the layers of execution, each on those before
 	{"engine/embedded/internal/exec/ir", []string{"engine", "engine/embedded/internal/exec/scalar", "engine/embedded/internal/fault", "engine/embedded/internal/version", "gq/catalog", "gq/plan", "gq/value", "internal/pattern"}},

@@ -1,13 +1,14 @@
 package embedded
 
 import (
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // replayCommit makes a commit that was read from the log the tip and the head of its branch. The
 // argument `rest` is the commit's record after its header. REQUIRES: the caller holds the write
 // lock of b.
-func (l *branches) replayCommit(b *branch, next *commit, receipt *version.Receipt, kind uint8, rest []byte) {
+func (l *branches) replayCommit(b *branch, next *commit, receipt *logrecord.Receipt, kind uint8, rest []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := next.snap.Commit
@@ -21,7 +22,7 @@ func (l *branches) replayCommit(b *branch, next *commit, receipt *version.Receip
 
 // replayCreate makes a branch for a record that was read from the log. It returns a
 // *engine.NotFound if it is impossible to restore the state `origin`, at which the branch begins.
-func (l *branches) replayCreate(made *version.Branching, origin *version.Snapshot, lsn uint64) (err error) {
+func (l *branches) replayCreate(made *logrecord.Branching, origin *version.Snapshot, lsn uint64) (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := recoveredBranch(made.Name, origin.Fork(), lsn)

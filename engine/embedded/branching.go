@@ -5,7 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 )
 
 // CreateBranch makes a branch that begins at the target's commit. The commit may be any ancestor of
@@ -134,7 +134,7 @@ func (r *writer) removeBranch(ctx context.Context, b *branch, head string) error
 	if tip := b.tip.snap.Commit.ID; head != "" && head != tip {
 		return &engine.PreconditionFailed{Expected: head, Actual: tip}
 	}
-	record := version.Branching{Delete: true, Name: name, Time: r.opts.time()}
+	record := logrecord.Branching{Delete: true, Name: name, Time: r.opts.time()}
 	payload := record.Append(nil)
 	ticket, out, err := r.branches.delete(b, payload)
 	if err != nil {

@@ -6,17 +6,17 @@ import (
 	"hash"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // newReceipt returns a receipt for an idempotency key, or nil for "".
-func newReceipt(key string) *version.Receipt {
+func newReceipt(key string) *logrecord.Receipt {
 	if key == "" {
 		return nil
 	}
-	return &version.Receipt{Key: key}
+	return &logrecord.Receipt{Key: key}
 }
 
 // loadDigest returns a hash for a load. The caller writes the load's input to it.

@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // draftKeep is how long a cleanup keeps the record of a draft that has ended.
@@ -148,7 +149,7 @@ func (l *branches) withKey(ctx context.Context, list []engine.Draft, key string,
 	for _, d := range list {
 		l.mu.Lock() // else the method commit could have added the key, but not the commit yet
 		b := l.byName[d.Branch()]
-		var first version.Receipted
+		var first logrecord.Receipted
 		ok := false
 		if b != nil {
 			first, ok = b.keys.find(l.history, receiptKey{d.Owner, key})
@@ -219,7 +220,7 @@ func (l *branches) complete(d *engine.Draft, distance bool) {
 }
 
 // ahead returns the number of commits in the line of `main` that are no ancestors of `head`.
-func ahead(h *version.History, main, head engine.Commit) (n uint64) {
+func ahead(h *ancestry.History, main, head engine.Commit) (n uint64) {
 	base, ok := h.CommonAncestor(main.ID, head.ID)
 	if !ok {
 		return main.Seq
@@ -342,9 +343,9 @@ func (r *writer) endDraft(ctx context.Context, id string, end engine.DraftEnd) e
 	if end.Unused {
 		d.State = engine.DraftDeleted
 	}
-	rec := version.Drafting{Draft: &d, Forget: end.Unused}
+	rec := logrecord.Drafting{Draft: &d, Forget: end.Unused}
 	if end.Unused || !r.hasReceipts(b, now) {
-		branching := version.Branching{Delete: true, Name: b.name, Time: now}
+		branching := logrecord.Branching{Delete: true, Name: b.name, Time: now}
 		rec.Branch = branching.Append(nil)
 	}
 	return r.ended(b, &rec)
@@ -352,7 +353,7 @@ func (r *writer) endDraft(ctx context.Context, id string, end engine.DraftEnd) e
 
 // ended writes the record that ends the draft of a branch, and returns once it is durable. REQUIRES:
 // layout is locked for reading, layout.merging is locked, and the caller holds the write lock of b.
-func (r *writer) ended(b *branch, rec *version.Drafting) error {
+func (r *writer) ended(b *branch, rec *logrecord.Drafting) error {
 	payload := rec.Append(nil)
 	ticket, out, err := r.branches.endDraft(b, rec, payload)
 	if err != nil {
@@ -381,7 +382,7 @@ func (r *writer) ended(b *branch, rec *version.Drafting) error {
 
 // endDraft assigns the record that ends a draft its place in the log. REQUIRES: see the method ended of
 // writer.
-func (l *branches) endDraft(b *branch, rec *version.Drafting, payload []byte) (*store.Ticket, *outcome, error) {
+func (l *branches) endDraft(b *branch, rec *logrecord.Drafting, payload []byte) (*store.Ticket, *outcome, error) {
 	out := &outcome{done: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -391,7 +392,7 @@ func (l *branches) endDraft(b *branch, rec *version.Drafting, payload []byte) (*
 	if err := l.proposals.checkDelete(b.name); err != nil {
 		return nil, nil, err
 	}
-	ticket, err := l.store.Enqueue(version.KindDraft, payload)
+	ticket, err := l.store.Enqueue(logrecord.KindDraft, payload)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -468,7 +469,7 @@ func (r *writer) newDraftMerge(rec *record, c engine.Commit, w *write) *draftMer
 	}
 	d.State, d.Ended, d.By, d.Merge = engine.DraftMerged, c.Time, c.Actor, c.ID
 	kind, payload := rec.logged()
-	wrapped := version.Drafting{Draft: &d, Kind: kind, Merge: payload}
+	wrapped := logrecord.Drafting{Draft: &d, Kind: kind, Merge: payload}
 	rec.draft = wrapped.Append(nil)
 	return &draftMerge{draft: &d}
 }
@@ -494,7 +495,7 @@ func (l *branches) checkDraftMergeLocked(w *write) error {
 }
 
 // replayDraft stores or forgets a draft as a record of the log says.
-func (l *branches) replayDraft(rec *version.Drafting, lsn uint64) {
+func (l *branches) replayDraft(rec *logrecord.Drafting, lsn uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if rec.Forget {

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 )
 
 // The receipts of mutations and loads keep the effects in the two lists of numbers by type, which begin with an entry
@@ -17,7 +17,7 @@ import (
 const replacedName = "replaced"
 
 // packEffects stores the effects of a mutation in its receipt.
-func packEffects(r *version.Receipt, e *engine.WriteEffects) {
+func packEffects(r *logrecord.Receipt, e *engine.WriteEffects) {
 	r.NodeIns, r.EdgeIns = packCounts(&e.Nodes), packCounts(&e.Edges)
 	if e.Replaced > 0 {
 		r.NodeIns = append(r.NodeIns, engine.TypeCount{Type: replacedName, Count: e.Replaced})
@@ -42,7 +42,7 @@ func unpackCounts(list []engine.TypeCount) (c engine.ChangeCounts, rest []engine
 }
 
 // packLoad stores the result of a load in its receipt.
-func packLoad(r *version.Receipt, res *engine.LoadResult) {
+func packLoad(r *logrecord.Receipt, res *engine.LoadResult) {
 	r.NodeIns, r.EdgeIns = append(packCounts(&res.Effects.Nodes), res.Nodes...), append(packCounts(&res.Effects.Edges), res.Edges...)
 }
 
@@ -59,7 +59,7 @@ func (r *receiptOfCommit) load() *engine.LoadResult {
 }
 
 // unpackEffects returns the effects of a mutation from its receipt, or nil if the receipt has none.
-func unpackEffects(r *version.Receipt) *engine.WriteEffects {
+func unpackEffects(r *logrecord.Receipt) *engine.WriteEffects {
 	nodes, replaced, ok := unpackCounts(r.NodeIns)
 	if !ok {
 		return nil

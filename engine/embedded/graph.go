@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -21,17 +22,17 @@ type Graph struct {
 	store store.Storage // the stored data of the graph
 	calls inflight      // closed by Close
 
-	ids         ids             // makes ids of commits and entities
-	history     version.History // all commits of the graph
-	programs    programs        // the cache of bound programs
-	files       segmentFiles    // writes, opens and removes segments
-	layout      layout          // the lock on the numbers of rows
-	branches    branches        // the state of each branch
-	retention   retention       // owns the data about earlier commits
-	restorer    restorer        // restores the states of earlier commits
-	checkpoints checkpoints     // runs checkpoints, rewrites and cleanups
-	vectors     vectorBuilds    // builds approximate indexes
-	writer      writer          // writes the records of the log
+	ids         ids              // makes ids of commits and entities
+	history     ancestry.History // all commits of the graph
+	programs    programs         // the cache of bound programs
+	files       segmentFiles     // writes, opens and removes segments
+	layout      layout           // the lock on the numbers of rows
+	branches    branches         // the state of each branch
+	retention   retention        // owns the data about earlier commits
+	restorer    restorer         // restores the states of earlier commits
+	checkpoints checkpoints      // runs checkpoints, rewrites and cleanups
+	vectors     vectorBuilds     // builds approximate indexes
+	writer      writer           // writes the records of the log
 
 	partRead atomic.Pointer[version.Difference] // the last difference that was read in part, or nil
 

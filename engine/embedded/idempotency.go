@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 )
 
 // receiptAge is the age up to which a receipt answers a call with the same idempotency key.
@@ -54,7 +55,7 @@ func (i *idempotency) hash(k receiptKey) uint64 {
 func outdated(now, made time.Time) bool { return now.Sub(made) >= receiptAge }
 
 // add adds the receipt of commit c, unless rec is nil. REQUIRES: c is in the history h.
-func (i *idempotency) add(h *version.History, c engine.Commit, rec *version.Receipt) {
+func (i *idempotency) add(h *ancestry.History, c engine.Commit, rec *logrecord.Receipt) {
 	if rec == nil {
 		return
 	}
@@ -83,7 +84,7 @@ func (i *idempotency) add(h *version.History, c engine.Commit, rec *version.Rece
 }
 
 // pruneLocked drops the expired receipts. REQUIRES: i.mu is locked.
-func (i *idempotency) pruneLocked(h *version.History, now time.Time) {
+func (i *idempotency) pruneLocked(h *ancestry.History, now time.Time) {
 	n := slices.IndexFunc(i.list, func(x receipt) bool { return !outdated(now, h.At(x.commit).Time) })
 	if n < 0 {
 		n = len(i.list)
@@ -102,13 +103,13 @@ func (i *idempotency) pruneLocked(h *version.History, now time.Time) {
 }
 
 // keyLocked returns the key of the receipt with a number. REQUIRES: i.mu is locked.
-func (i *idempotency) keyLocked(h *version.History, number uint32) receiptKey {
+func (i *idempotency) keyLocked(h *ancestry.History, number uint32) receiptKey {
 	x := i.list[number-i.first]
-	return receiptKey{h.At(x.commit).Actor, version.UnpackReceipt(x.packed).Key}
+	return receiptKey{h.At(x.commit).Actor, logrecord.UnpackReceipt(x.packed).Key}
 }
 
 // find returns the receipt of a key; ok is false if there is none.
-func (i *idempotency) find(h *version.History, k receiptKey) (rec version.Receipted, ok bool) {
+func (i *idempotency) find(h *ancestry.History, k receiptKey) (rec logrecord.Receipted, ok bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	n, ok := i.collisions[k]
@@ -123,7 +124,7 @@ func (i *idempotency) find(h *version.History, k receiptKey) (rec version.Receip
 // repeated returns the receipt of the earlier write with the same key and actor; ok is false if
 // there was no such write in the last day. It returns a *engine.Conflict if the earlier write had
 // another body.
-func (i *idempotency) repeated(h *version.History, actor string, w *version.Receipt, now time.Time) (rec version.Receipted, ok bool, err error) {
+func (i *idempotency) repeated(h *ancestry.History, actor string, w *logrecord.Receipt, now time.Time) (rec logrecord.Receipted, ok bool, err error) {
 	rec, ok = i.find(h, receiptKey{actor, w.Key})
 	if !ok || outdated(now, rec.Commit.Time) {
 		return rec, false, nil
@@ -135,13 +136,13 @@ func (i *idempotency) repeated(h *version.History, actor string, w *version.Rece
 }
 
 // unpack returns the receipt with its commit, which it takes from h.
-func (x receipt) unpack(h *version.History) version.Receipted {
-	return version.Receipted{Commit: h.At(x.commit), Receipt: version.UnpackReceipt(x.packed)}
+func (x receipt) unpack(h *ancestry.History) logrecord.Receipted {
+	return logrecord.Receipted{Commit: h.At(x.commit), Receipt: logrecord.UnpackReceipt(x.packed)}
 }
 
 // current lists the receipts, except for the expired ones at the beginning of i.list. The result is
 // a part of i.list, so the elements of i.list must never change.
-func (i *idempotency) current(h *version.History, now time.Time) []receipt {
+func (i *idempotency) current(h *ancestry.History, now time.Time) []receipt {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	n := 0

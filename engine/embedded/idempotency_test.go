@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 )
 
 // TestReceiptTable adds receipts over two days and compares the table with a map. Some keys
@@ -14,7 +15,7 @@ import (
 func TestReceiptTable(t *testing.T) {
 	const n = 5 * pruneEvery
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	var h version.History
+	var h ancestry.History
 	r := idempotency{ignoredBits: ^uint64(0xfff)}
 	model := map[receiptKey]engine.Commit{}
 	var handed []receipt
@@ -22,7 +23,7 @@ func TestReceiptTable(t *testing.T) {
 		c := engine.Commit{ID: fmt.Sprintf("01ARZ3NDEKTSV4RRFFQ6%06d", i), Seq: uint64(i), Actor: fmt.Sprint("a", i%3), Time: begun.Add(time.Duration(i) * 48 * time.Hour / n)}
 		h.Add(c, uint64(i))
 		k := receiptKey{c.Actor, fmt.Sprint("key ", i%(4*pruneEvery))}
-		r.add(&h, c, &version.Receipt{Key: k.key, Nodes: int64(i)})
+		r.add(&h, c, &logrecord.Receipt{Key: k.key, Nodes: int64(i)})
 		if model[k] = c; i == n/4 {
 			handed = r.current(&h, c.Time)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -71,21 +72,21 @@ func (o *opener) Source(name string) (column.Source, error) {
 // header.
 func (o *opener) apply(tx *version.Txn, kind uint8, rest []byte) error {
 	switch kind {
-	case version.KindRows:
+	case logrecord.KindRows:
 		return tx.ApplyOps(rest)
-	case version.KindBulk:
+	case logrecord.KindBulk:
 		parts, err := version.ReadParts(rest, tx.Schema(), o.Segment)
 		if err != nil {
 			return err
 		}
 		return tx.PutSegments(parts)
-	case version.KindSpilled:
-		name, err := version.ReadSpilled(rest)
+	case logrecord.KindSpilled:
+		name, err := logrecord.ReadSpilled(rest)
 		if err != nil {
 			return err
 		}
 		return o.files.readBlock(o.ctx, name, "ops", tx.ApplyOps)
-	case version.KindSchema:
+	case logrecord.KindSchema:
 		return o.redoChange(tx, rest)
 	}
 	return &engine.Corrupt{Object: "log record", Detail: fmt.Sprintf("kind %d is unknown", kind)}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // proposals holds the proposals of a graph after the last record of its log. branches.mu guards it.
@@ -306,11 +306,11 @@ func (l *branches) putProposal(p *engine.Proposal, isNew bool) (out *outcome, ti
 		return nil, nil, 0, err
 	}
 	p.Revision++
-	payload := version.AppendProposal(nil, p)
+	payload := logrecord.AppendProposal(nil, p)
 	if err := checkProposalSize(len(payload)); err != nil {
 		return nil, nil, 0, err
 	}
-	if ticket, err = l.store.Enqueue(version.KindProposal, payload); err != nil {
+	if ticket, err = l.store.Enqueue(logrecord.KindProposal, payload); err != nil {
 		return nil, nil, 0, err
 	}
 	out = &outcome{done: make(chan struct{})}
@@ -369,7 +369,7 @@ func (r *writer) completeMerge(m *proposalMerge, rec *record, c engine.Commit, b
 	nameEvents(p, was, r.ids.next)
 	p.State, p.Revision, p.Merge = engine.ProposalMerged, m.revision+1, c.ID
 	p.TargetHead, p.Head, p.Base = c.Parents[0], c.Parents[1], base
-	rec.proposal = version.AppendProposalMerge(nil, p, rec.kind, rec.payload)
+	rec.proposal = logrecord.AppendProposalMerge(nil, p, rec.kind, rec.payload)
 	return checkProposalSize(len(rec.proposal) - len(rec.payload))
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -88,9 +89,9 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 	for _, r := range records {
 		payload := r.Payload
 		switch r.Kind {
-		case version.KindBranch:
-		case version.KindDraft:
-			d, err := version.ReadDrafting(r.Payload)
+		case logrecord.KindBranch:
+		case logrecord.KindDraft:
+			d, err := logrecord.ReadDrafting(r.Payload)
 			if err != nil {
 				return err
 			}
@@ -100,7 +101,7 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 		default:
 			continue
 		}
-		b, err := version.ReadBranching(payload)
+		b, err := logrecord.ReadBranching(payload)
 		if err != nil {
 			return err
 		}
@@ -123,16 +124,16 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 // apply replays one record.
 func (p *replay) apply(ctx context.Context, r store.Record) (err error) {
 	switch r.Kind {
-	case version.KindBranch:
+	case logrecord.KindBranch:
 		err = p.branching(ctx, r)
-	case version.KindProposal:
+	case logrecord.KindProposal:
 		var put *engine.Proposal
-		if put, err = version.ReadProposal(r.Payload); err == nil {
+		if put, err = logrecord.ReadProposal(r.Payload); err == nil {
 			p.g.branches.replayProposal(put, r.LSN)
 		}
-	case version.KindProposalMerge:
+	case logrecord.KindProposalMerge:
 		err = p.proposalMerge(r)
-	case version.KindDraft:
+	case logrecord.KindDraft:
 		return p.drafting(ctx, r)
 	default:
 		err = p.commit(r)
@@ -146,7 +147,7 @@ func (p *replay) apply(ctx context.Context, r store.Record) (err error) {
 
 // proposalMerge replays a record that holds a merge commit and the proposal that it merges.
 func (p *replay) proposalMerge(r store.Record) error {
-	merged, kind, payload, err := version.ReadProposalMerge(r.Payload)
+	merged, kind, payload, err := logrecord.ReadProposalMerge(r.Payload)
 	if err != nil {
 		return err
 	}
@@ -159,13 +160,13 @@ func (p *replay) proposalMerge(r store.Record) error {
 
 // drafting replays a record that opens or ends a draft.
 func (p *replay) drafting(ctx context.Context, r store.Record) error {
-	d, err := version.ReadDrafting(r.Payload)
+	d, err := logrecord.ReadDrafting(r.Payload)
 	switch {
 	case err != nil:
 		return err
 	case d.Branch != nil:
-		err = p.branching(ctx, store.Record{LSN: r.LSN, Kind: version.KindBranch, Payload: d.Branch})
-	case d.Kind == version.KindDraft || d.Kind == version.KindBranch || d.Kind == version.KindProposal:
+		err = p.branching(ctx, store.Record{LSN: r.LSN, Kind: logrecord.KindBranch, Payload: d.Branch})
+	case d.Kind == logrecord.KindDraft || d.Kind == logrecord.KindBranch || d.Kind == logrecord.KindProposal:
 		return corruptRecord(r, "the merge of a draft has the kind %d", d.Kind)
 	case d.Kind != 0:
 		err = p.apply(ctx, store.Record{LSN: r.LSN, Kind: d.Kind, Payload: d.Merge})
@@ -187,7 +188,7 @@ func (p *replay) reached(s *version.Snapshot) {
 
 // branching replays a record that makes or deletes a branch.
 func (p *replay) branching(ctx context.Context, r store.Record) error {
-	b, err := version.ReadBranching(r.Payload)
+	b, err := logrecord.ReadBranching(r.Payload)
 	if err != nil {
 		return err
 	}
@@ -214,7 +215,7 @@ func (p *replay) branching(ctx context.Context, r store.Record) error {
 }
 
 // origin returns the state at which a new branch begins.
-func (p *replay) origin(ctx context.Context, r store.Record, b *version.Branching) (*version.Snapshot, error) {
+func (p *replay) origin(ctx context.Context, r store.Record, b *logrecord.Branching) (*version.Snapshot, error) {
 	if b.From != "" {
 		from := p.g.branches.named(b.From)
 		if from == nil || from.tip.snap.Commit.ID != b.Commit {
@@ -234,7 +235,7 @@ func (p *replay) origin(ctx context.Context, r store.Record, b *version.Branchin
 
 // commit replays the record of a commit.
 func (p *replay) commit(r store.Record) error {
-	c, receipt, rest, err := version.Header(r.Payload)
+	c, receipt, rest, err := logrecord.Header(r.Payload)
 	if err != nil {
 		return err
 	}

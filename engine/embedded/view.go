@@ -11,8 +11,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
@@ -262,7 +262,7 @@ func (v *View) checkProposals(ctx context.Context, made *Graph) error {
 		return differs("number of proposals", len(got), len(want))
 	}
 	for i := range got {
-		if !bytes.Equal(version.AppendProposal(nil, &got[i]), version.AppendProposal(nil, &want[i])) {
+		if !bytes.Equal(logrecord.AppendProposal(nil, &got[i]), logrecord.AppendProposal(nil, &want[i])) {
 			return differs("proposal", got[i].ID, want[i].ID)
 		}
 	}
@@ -283,7 +283,7 @@ func (v *View) checkDrafts(ctx context.Context, made *Graph) error {
 		return differs("number of drafts", len(got), len(want))
 	}
 	for i := range got {
-		if !bytes.Equal(version.AppendDraft(nil, &got[i]), version.AppendDraft(nil, &want[i])) {
+		if !bytes.Equal(logrecord.AppendDraft(nil, &got[i]), logrecord.AppendDraft(nil, &want[i])) {
 			return differs("draft", got[i].ID, want[i].ID)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -14,31 +16,31 @@ import (
 // Nothing else appends to the log. writer has no lock: a commit holds the write lock of its branch
 // while it is staged, and branches.mu while its record gets its place in the log.
 type writer struct {
-	opts        *Options         // options of the graph
-	store       store.Storage    // has the log
-	files       *segmentFiles    // stores segments
-	ids         *ids             // makes ids of commits and entities
-	history     *version.History // gets each new commit
-	layout      *layout          // the lock on the row layout
-	branches    *branches        // the tips of the branches
-	restorer    *restorer        // restores states of old commits
-	checkpoints *checkpoints     // make checkpoints when the log is long
-	refusals    atomic.Int64     // writes refused because of Options.MaxBytes or Options.MaxBranches
+	opts        *Options          // options of the graph
+	store       store.Storage     // has the log
+	files       *segmentFiles     // stores segments
+	ids         *ids              // makes ids of commits and entities
+	history     *ancestry.History // gets each new commit
+	layout      *layout           // the lock on the row layout
+	branches    *branches         // the tips of the branches
+	restorer    *restorer         // restores states of old commits
+	checkpoints *checkpoints      // make checkpoints when the log is long
+	refusals    atomic.Int64      // writes refused because of Options.MaxBytes or Options.MaxBranches
 }
 
 // write holds the parameters of a commit, apart from its transaction.
 type write struct {
-	actor    string            // recorded in the commit
-	ifCommit string            // required id of the head of the branch; empty for any
-	dryRun   bool              // commit nothing
-	receipt  *version.Receipt  // nil without an idempotency key
-	from     *branch           // for a merge, the source branch
-	source   *version.Snapshot // for a merge, the state of from
-	base     string            // for a merge, the id of the merge base
-	merging  *proposalMerge    // for the merge of a proposal, that proposal; else nil
-	ends     *draftMerge       // for a merge of a draft, that draft; else nil
-	deletes  bool              // the call only deletes entities, so MaxBytes does not refuse it
-	staged   func()            // if set, called once stage has returned or panicked
+	actor    string             // recorded in the commit
+	ifCommit string             // required id of the head of the branch; empty for any
+	dryRun   bool               // commit nothing
+	receipt  *logrecord.Receipt // nil without an idempotency key
+	from     *branch            // for a merge, the source branch
+	source   *version.Snapshot  // for a merge, the state of from
+	base     string             // for a merge, the id of the merge base
+	merging  *proposalMerge     // for the merge of a proposal, that proposal; else nil
+	ends     *draftMerge        // for a merge of a draft, that draft; else nil
+	deletes  bool               // the call only deletes entities, so MaxBytes does not refuse it
+	staged   func()             // if set, called once stage has returned or panicked
 }
 
 // newWrite returns the parameters for the options of a call.
@@ -82,7 +84,7 @@ func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*ver
 
 // receiptOfCommit is a receipt with the commit that holds it. The commit may still be in flight.
 type receiptOfCommit struct {
-	version.Receipted
+	logrecord.Receipted
 	branch *branch // branch that the call wrote to
 	lsn    uint64  // 0 if recovery restored the commit
 }

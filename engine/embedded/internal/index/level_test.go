@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/indextest"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 )
 
 // reopenHash stores all levels of an index and opens them again.
 func reopenHash(t *testing.T, x *Hash, ords uint32) Hash {
 	t.Helper()
-	src := indextest.Blocks{}
+	src := storedtest.Blocks{}
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestAdjacencyLevels(t *testing.T) {
 		if a.Overlay() != 0 || len(a.later) != from || a.AllInBase() || a.Simple() {
 			t.Fatalf("round %d: %d edges in the overlay, %d levels", round, a.Overlay(), len(a.later))
 		}
-		src := indextest.Blocks{} // the goroutines that read an earlier source may still run
+		src := storedtest.Blocks{} // the goroutines that read an earlier source may still run
 		again, rest, ok := OpenAdjacency(a.AppendDescriptor(nil, 0), "a0", src)
 		if err := a.Blocks(0, "a0", src.Add); err != nil {
 			t.Fatal(err)
@@ -222,7 +222,7 @@ func TestLevelFaults(t *testing.T) {
 	} {
 		const first = 777
 		use := func(h uint64) error {
-			src := indextest.Blocks{}
+			src := storedtest.Blocks{}
 			if err := made.Blocks(1, "x", src.Add); err != nil {
 				t.Fatal(err)
 			}
@@ -246,11 +246,11 @@ func TestLevelFaults(t *testing.T) {
 	desc := made.AppendDescriptor(nil, 1)
 	var x Hash
 	for n := range len(desc) {
-		if _, ok := x.OpenLevel(desc[:n], "x", indextest.Blocks{}, 60_000); ok {
+		if _, ok := x.OpenLevel(desc[:n], "x", storedtest.Blocks{}, 60_000); ok {
 			t.Errorf("a descriptor that is cut to %d bytes is accepted", n)
 		}
 	}
-	if _, ok := x.OpenLevel(desc, "x", indextest.Blocks{}, 59_999); ok {
+	if _, ok := x.OpenLevel(desc, "x", storedtest.Blocks{}, 59_999); ok {
 		t.Error("a level with an ordinal that its table lacks is accepted")
 	}
 }

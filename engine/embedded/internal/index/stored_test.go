@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/indextest"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 )
 
 // caught returns the fault that f throws.
@@ -32,7 +32,7 @@ func TestStoredByPieces(t *testing.T) {
 		hashes[i] = r.Uint64N(n)
 	}
 	made := BuildHash(n, func(ord uint32) (uint64, bool) { return hashes[ord], ord%7 != 0 })
-	src := indextest.Blocks{}
+	src := storedtest.Blocks{}
 	if err := made.Blocks(0, "h", src.Add); err != nil {
 		t.Fatal(err)
 	}
@@ -91,13 +91,13 @@ func TestStoredByPieces(t *testing.T) {
 // the fault. A lookup of another place must report none.
 func TestStoredFaults(t *testing.T) {
 	const n = 40_000
-	spoiled := func(block string, at int, src indextest.Blocks) indextest.Blocks {
+	spoiled := func(block string, at int, src storedtest.Blocks) storedtest.Blocks {
 		copy(src[block][4*at:], []byte{0xf0, 0xff, 0xff, 0x7f})
 		return src
 	}
 	hash := func(block string, at int, h uint64) func() {
 		made := BuildHash(n, func(ord uint32) (uint64, bool) { return uint64(ord / 2), true })
-		src := indextest.Blocks{}
+		src := storedtest.Blocks{}
 		_ = made.Blocks(0, "h", src.Add)
 		x, _, _ := OpenHash(made.AppendDescriptor(nil, 0), "h", spoiled(block, at, src))
 		return func() {
@@ -107,7 +107,7 @@ func TestStoredFaults(t *testing.T) {
 	}
 	edges := func(block string, at int, node uint32) func() {
 		made := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return e / 4, e / 8, true })
-		src := indextest.Blocks{}
+		src := storedtest.Blocks{}
 		_ = made.Blocks(0, "a", src.Add)
 		a, _, _ := OpenAdjacency(made.AppendDescriptor(nil, 0), "a", spoiled(block, at, src))
 		return func() { a.Base(node) }
@@ -136,13 +136,13 @@ func TestStoredFaults(t *testing.T) {
 }
 
 // storedSorted stores the levels of an index in the sources and opens them.
-func storedSorted(t testing.TB, x *Sorted, sources ...indextest.Blocks) *Sorted {
+func storedSorted(t testing.TB, x *Sorted, sources ...storedtest.Blocks) *Sorted {
 	t.Helper()
 	var names []string
 	var open []column.Source
 	for i, l := range x.Levels() {
 		if i == len(sources) {
-			sources = append(sources, indextest.Blocks{})
+			sources = append(sources, storedtest.Blocks{})
 		}
 		if err := l.Blocks("node Shelf.value", sources[i].Add); err != nil {
 			t.Fatal(err)
@@ -233,13 +233,13 @@ func TestSortedStoredFaults(t *testing.T) {
 		}
 		s.put(owner, 3, 5)
 		x := s.build()
-		src := indextest.Blocks{}
+		src := storedtest.Blocks{}
 		if c.block == "rows" || c.name == "another number" {
 			for ord := range uint32(200) {
 				s.put(owner, 300+ord, int(ord%7))
 			}
 			x = x.Update(s.next, s.rows, s.compare).merge(1, s.compare)
-			x = storedSorted(t, x, indextest.Blocks{}, src)
+			x = storedSorted(t, x, storedtest.Blocks{}, src)
 		} else {
 			x = storedSorted(t, x, src)
 		}
@@ -254,7 +254,7 @@ func TestSortedStoredFaults(t *testing.T) {
 			for _, _, ok := walk.Next(); ok; _, _, ok = walk.Next() {
 			}
 		})
-		if !indextest.IsBadData(err) {
+		if !storedtest.IsBadData(err) {
 			t.Errorf("%s: %v, expected a *engine.Corrupt", c.name, err)
 		}
 	}
@@ -278,15 +278,15 @@ func FuzzOpenSorted(f *testing.F) {
 	for ord := uint32(20); ord < 30; ord++ {
 		s.put(owner, ord, int(ord%7))
 	}
-	first, second := indextest.Blocks{}, indextest.Blocks{}
+	first, second := storedtest.Blocks{}, storedtest.Blocks{}
 	for i, l := range base.Update(s.next, s.rows, s.compare).merge(1, s.compare).Levels() {
-		if err := l.Blocks("s", []indextest.Blocks{first, second}[i].Add); err != nil {
+		if err := l.Blocks("s", []storedtest.Blocks{first, second}[i].Add); err != nil {
 			f.Fatal(err)
 		}
 	}
 	f.Add(first["sorted"], first["ords"], first["pages"], second["sorted"], second["ords"], second["rows"])
 	f.Fuzz(func(t *testing.T, meta, ords, pages, meta1, ords1, rows1 []byte) {
-		x := OpenSorted([]string{"1", "2"}, "s", []column.Source{indextest.Blocks{"sorted": meta, "ords": ords, "pages": pages}, indextest.Blocks{"sorted": meta1, "ords": ords1, "rows": rows1}})
+		x := OpenSorted([]string{"1", "2"}, "s", []column.Source{storedtest.Blocks{"sorted": meta, "ords": ords, "pages": pages}, storedtest.Blocks{"sorted": meta1, "ords": ords1, "rows": rows1}})
 		rows := func(a, b uint32) int { return cmp.Compare(a, b) }
 		err := caught(func() {
 			u := x.Update(1000, Rows{}, rows)
@@ -304,7 +304,7 @@ func FuzzOpenSorted(f *testing.F) {
 				l.Load()
 			}
 		})
-		if err != nil && !indextest.IsBadData(err) {
+		if err != nil && !storedtest.IsBadData(err) {
 			t.Fatal(fmt.Sprint(err))
 		}
 	})
@@ -324,7 +324,7 @@ func TestReadForLookups(t *testing.T) {
 				}
 			}
 			made := BuildAdjacency(uint32(len(ends)), func(e uint32) (uint32, uint32, bool) { return ends[e][0], ends[e][1], true })
-			src := indextest.Blocks{}
+			src := storedtest.Blocks{}
 			if err := made.Blocks(0, "a", src.Add); err != nil {
 				t.Fatal(err)
 			}

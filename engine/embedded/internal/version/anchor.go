@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 )
 
@@ -114,7 +115,7 @@ func (l *layoutList) append(dst []byte, encoded func(*schema.Schema) []byte) []b
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(l.states)))
 	for _, s := range l.states {
-		dst = AppendHeader(dst, s.Commit, nil)
+		dst = logrecord.AppendHeader(dst, s.Commit, nil)
 		dst = binary.AppendUvarint(dst, l.schemaAt[s.Schema])
 		for _, t := range s.Tables() {
 			dst = binary.AppendUvarint(dst, l.tableAt[t])

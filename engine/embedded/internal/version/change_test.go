@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -215,7 +216,7 @@ func FuzzReadChange(f *testing.F) {
 			content(tx.Commit(first))
 			return
 		}
-		if !isBadData(err) {
+		if !storedtest.IsBadData(err) {
 			t.Errorf("%v is neither a *engine.Corrupt nor an error about the format", err)
 		}
 	})

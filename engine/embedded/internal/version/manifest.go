@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -61,10 +63,10 @@ import (
 // Manifest is the content of a manifest: every state that must be readable without the log,
 // with its branches, history, archive and anchors.
 type Manifest struct {
-	Branches []ManifestBranch // the branches and their heads
-	History  []HistorySegment // the segments with the history of commits
-	Archive  []ArchiveSegment // the segments with the records of old commits
-	Anchors  []Anchor         // the stored past states
+	Branches []ManifestBranch           // the branches and their heads
+	History  []ancestry.HistorySegment  // the segments with the history of commits
+	Archive  []logrecord.ArchiveSegment // the segments with the records of old commits
+	Anchors  []Anchor                   // the stored past states
 
 	Proposals []*engine.Proposal // the proposals, in the order of their ids
 	Drafts    []*engine.Draft    // the drafts, in the order of their ids
@@ -75,10 +77,10 @@ type Manifest struct {
 // ManifestBranch is a branch, the state at its head and its receipts. Receipts is an
 // iterator, because there may be many.
 type ManifestBranch struct {
-	Name        string              // name of the branch
-	Head        *Snapshot           // state at the head of the branch
-	Receipts    iter.Seq[Receipted] // yields the receipts of the branch
-	NumReceipts int                 // length of Receipts, which may be nil if this is 0
+	Name        string                        // name of the branch
+	Head        *Snapshot                     // state at the head of the branch
+	Receipts    iter.Seq[logrecord.Receipted] // yields the receipts of the branch
+	NumReceipts int                           // length of Receipts, which may be nil if this is 0
 }
 
 // Append appends the payload of the manifest. The states must be flushed. The function `encoded`
@@ -96,7 +98,7 @@ func (m *Manifest) Append(dst []byte, encoded func(*schema.Schema) []byte) []byt
 		dst = binary.AppendUvarint(dst, uint64(b.NumReceipts))
 		if b.NumReceipts > 0 {
 			for r := range b.Receipts {
-				dst = AppendHeader(dst, r.Commit, &r.Receipt)
+				dst = logrecord.AppendHeader(dst, r.Commit, &r.Receipt)
 			}
 		}
 	}
@@ -109,7 +111,7 @@ func (m *Manifest) Append(dst []byte, encoded func(*schema.Schema) []byte) []byt
 	for _, a := range m.Archive {
 		dst = codec.AppendText(dst, a.Name)
 		dst = binary.AppendUvarint(dst, uint64(a.Bytes))
-		dst = appendRuns(dst, a.Runs)
+		dst = logrecord.AppendRuns(dst, a.Runs)
 		dst = codec.AppendTexts(dst, a.Refs)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Anchors)))
@@ -121,11 +123,11 @@ func (m *Manifest) Append(dst []byte, encoded func(*schema.Schema) []byte) []byt
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Proposals)))
 	for _, p := range m.Proposals {
-		dst = codec.AppendText(dst, string(AppendProposal(nil, p)))
+		dst = codec.AppendText(dst, string(logrecord.AppendProposal(nil, p)))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Drafts)))
 	for _, d := range m.Drafts {
-		dst = codec.AppendText(dst, string(AppendDraft(nil, d)))
+		dst = codec.AppendText(dst, string(logrecord.AppendDraft(nil, d)))
 	}
 	return codec.AppendText(dst, m.ReclaimedEvent)
 }
@@ -154,10 +156,10 @@ func ReadManifest(payload []byte, decode schema.Decoder, open Opener) (*Manifest
 	for range r.Count() {
 		b := ManifestBranch{Name: r.Text()}
 		head := r.Index(len(states))
-		var receipts []Receipted
+		var receipts []logrecord.Receipted
 		for range r.Count() {
-			if c, receipt := readHeader(&r.Reader); receipt != nil {
-				receipts = append(receipts, Receipted{Commit: c, Receipt: *receipt})
+			if c, receipt := logrecord.ReadHeader(&r.Reader); receipt != nil {
+				receipts = append(receipts, logrecord.Receipted{Commit: c, Receipt: *receipt})
 			}
 		}
 		b.Receipts, b.NumReceipts = slices.Values(receipts), len(receipts)
@@ -168,18 +170,18 @@ func ReadManifest(payload []byte, decode schema.Decoder, open Opener) (*Manifest
 		m.Branches = append(m.Branches, b)
 	}
 	for range r.Count() {
-		m.History = append(m.History, HistorySegment{Name: r.Text(), N: int(r.Ordinal())})
+		m.History = append(m.History, ancestry.HistorySegment{Name: r.Text(), N: int(r.Ordinal())})
 	}
 	r.archive(m)
 	for range r.Count() {
-		p, err := ReadProposal(r.Bytes(r.Count()))
+		p, err := logrecord.ReadProposal(r.Bytes(r.Count()))
 		if r.Err != nil || err != nil {
 			return nil, cmp.Or(r.Err, err)
 		}
 		m.Proposals = append(m.Proposals, p)
 	}
 	for range r.Count() {
-		d, err := ReadDraft(r.Bytes(r.Count()))
+		d, err := logrecord.ReadDraft(r.Bytes(r.Count()))
 		if r.Err != nil || err != nil {
 			return nil, cmp.Or(r.Err, err)
 		}
@@ -220,7 +222,7 @@ func TableFiles(payload []byte, decode schema.Decoder) []string {
 func (r *layoutReader) archive(m *Manifest) {
 	end := 0
 	for range r.Count() {
-		a := ArchiveSegment{Name: r.Text(), Bytes: int(r.Ordinal()), Runs: readRuns(&r.Reader), Refs: r.Texts()}
+		a := logrecord.ArchiveSegment{Name: r.Text(), Bytes: int(r.Ordinal()), Runs: logrecord.ReadRuns(&r.Reader), Refs: r.Texts()}
 		if r.Err == nil && (len(a.Runs) == 0 || a.Runs[0].First < end) {
 			r.Fail("archive segment " + a.Name + " is out of order")
 		}
@@ -263,7 +265,7 @@ func (r *layoutReader) states(schemas []*schema.Schema, tables []*Table, open Op
 	var states []*Snapshot
 	checked := map[[3]*Table]bool{}
 	for range r.Count() {
-		c, _ := readHeader(&r.Reader)
+		c, _ := logrecord.ReadHeader(&r.Reader)
 		schema := r.Index(len(schemas))
 		if r.Err != nil {
 			return nil, r.Err

@@ -13,13 +13,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/indextest"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // graphBlocks builds a graph of n vectors. It returns the stored blocks of the graph, the graph
 // itself, and the vectors.
-func graphBlocks(t *testing.T, n int) (indextest.Blocks, *Graph, [][]float32) {
+func graphBlocks(t *testing.T, n int) (storedtest.Blocks, *Graph, [][]float32) {
 	t.Helper()
 	all := drawVectors(rand.New(rand.NewPCG(7, 8)), n, 32, 20, 0.4)
 	all[5][3] = float32(math.Inf(1))
@@ -27,7 +27,7 @@ func graphBlocks(t *testing.T, n int) (indextest.Blocks, *Graph, [][]float32) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := indextest.Blocks{}
+	b := storedtest.Blocks{}
 	if err := g.Blocks(func(name string, data []byte) error {
 		b[name] = slices.Clone(data)
 		return nil
@@ -71,7 +71,7 @@ func linksIn(g *Graph) []uint32 {
 
 // wholeReads records the names of the blocks that are read whole.
 type wholeReads struct {
-	indextest.Blocks
+	storedtest.Blocks
 	names map[string]bool
 }
 
@@ -147,7 +147,7 @@ func TestVectorGraphDamaged(t *testing.T) {
 	slow.Test(t)
 	whole, _, _ := graphBlocks(t, 1500)
 	query := queryOf(drawVectors(rand.New(rand.NewPCG(1, 1)), 1, 32, 0, 1)[0])
-	search := func(b indextest.Blocks) (err error) {
+	search := func(b storedtest.Blocks) (err error) {
 		defer corruption.Catch(corruption.Watch(), &err)
 		g := OpenGraph("9", b, 32, 1500)
 		v := identityView(g)
@@ -159,49 +159,49 @@ func TestVectorGraphDamaged(t *testing.T) {
 	if err := search(whole); err != nil {
 		t.Fatal(err)
 	}
-	at := func(name string, i int, n uint32) func(indextest.Blocks) {
-		return func(b indextest.Blocks) { binary.LittleEndian.PutUint32(b[name][4*i:], n) }
+	at := func(name string, i int, n uint32) func(storedtest.Blocks) {
+		return func(b storedtest.Blocks) { binary.LittleEndian.PutUint32(b[name][4*i:], n) }
 	}
-	cut := func(name string) func(indextest.Blocks) {
-		return func(b indextest.Blocks) { b[name] = b[name][:len(b[name])-4] }
+	cut := func(name string) func(storedtest.Blocks) {
+		return func(b storedtest.Blocks) { b[name] = b[name][:len(b[name])-4] }
 	}
-	damages := map[string]func(indextest.Blocks){
+	damages := map[string]func(storedtest.Blocks){
 		"a link to no node":       at("links", 0, 1499),
 		"rows out of order":       at("rows", 7, 0),
 		"a row beyond the rows":   at("rows", 1498, 1500),
 		"a layer out of order":    at("upper.n", 1, 0),
 		"no such node in a layer": at("upper.n", 0, 5000),
-		"another format":          func(b indextest.Blocks) { b["vectors"][0] = 200 },
-		"an empty description":    func(b indextest.Blocks) { b["vectors"] = nil },
-		"a truncated description": func(b indextest.Blocks) { b["vectors"] = b["vectors"][:3] },
-		"other dimensions":        func(b indextest.Blocks) { b["vectors"][1] = 31 },
+		"another format":          func(b storedtest.Blocks) { b["vectors"][0] = 200 },
+		"an empty description":    func(b storedtest.Blocks) { b["vectors"] = nil },
+		"a truncated description": func(b storedtest.Blocks) { b["vectors"] = b["vectors"][:3] },
+		"other dimensions":        func(b storedtest.Blocks) { b["vectors"][1] = 31 },
 	}
 	for name := range whole {
 		if name != "vectors" {
 			damages["a truncated block "+name] = cut(name)
 		}
-		damages["no block "+name] = func(b indextest.Blocks) { delete(b, name) }
+		damages["no block "+name] = func(b storedtest.Blocks) { delete(b, name) }
 	}
 	for name, damage := range damages {
-		b := indextest.Blocks{}
+		b := storedtest.Blocks{}
 		for k, v := range whole {
 			b[k] = slices.Clone(v)
 		}
 		damage(b)
-		if err := search(b); !indextest.IsBadData(err) {
+		if err := search(b); !storedtest.IsBadData(err) {
 			t.Errorf("%s: error %v, expected a *engine.Corrupt", name, err)
 		}
 	}
 	r := rand.New(rand.NewPCG(2, 3))
 	names := []string{"vectors", "ords", "rows", "codes", "scale", "lack", "links", "upper.n", "upper.l", "odd.o", "odd.r"}
 	for range 400 {
-		b := indextest.Blocks{}
+		b := storedtest.Blocks{}
 		for k, v := range whole {
 			b[k] = slices.Clone(v)
 		}
 		name := names[r.IntN(len(names))]
 		b[name][r.IntN(len(b[name]))] ^= byte(1 << r.IntN(8))
-		if err := search(b); err != nil && !indextest.IsBadData(err) {
+		if err := search(b); err != nil && !storedtest.IsBadData(err) {
 			t.Errorf("block %s: error %v, expected a *engine.Corrupt or none", name, err)
 		}
 	}

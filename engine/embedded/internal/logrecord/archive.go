@@ -1,4 +1,4 @@
-package version
+package logrecord
 
 import (
 	"encoding/binary"
@@ -96,7 +96,7 @@ func FindArchive(segments []ArchiveSegment, n int) (s *ArchiveSegment, at int, o
 // AppendArchive appends the block "records" of an archive segment.
 func AppendArchive(dst []byte, runs []Run, records []Archived) []byte {
 	dst = append(dst, format.Current)
-	dst = appendRuns(dst, runs)
+	dst = AppendRuns(dst, runs)
 	for _, a := range records {
 		dst = append(dst, a.Kind)
 		dst = codec.AppendText(dst, string(a.Rest))
@@ -109,7 +109,7 @@ func AppendArchive(dst []byte, runs []Run, records []Archived) []byte {
 func ReadArchive(b []byte) (runs []Run, records []Archived, err error) {
 	r := &codec.Reader{Rest: b}
 	r.Format(format.Archive)
-	runs = readRuns(r)
+	runs = ReadRuns(r)
 	for _, run := range runs {
 		for range run.N {
 			if r.Err != nil {
@@ -126,8 +126,8 @@ func ReadArchive(b []byte) (runs []Run, records []Archived, err error) {
 	return runs, records, r.Err
 }
 
-// appendRuns appends the encoding of runs to dst.
-func appendRuns(dst []byte, runs []Run) []byte {
+// AppendRuns appends the encoding of runs to dst.
+func AppendRuns(dst []byte, runs []Run) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(runs)))
 	for _, r := range runs {
 		dst = binary.AppendUvarint(dst, uint64(r.First))
@@ -136,8 +136,8 @@ func appendRuns(dst []byte, runs []Run) []byte {
 	return dst
 }
 
-// readRuns reads a list of runs, and fails unless the runs ascend and none is empty.
-func readRuns(r *codec.Reader) (runs []Run) {
+// ReadRuns reads a list of runs, and fails unless the runs ascend and none is empty.
+func ReadRuns(r *codec.Reader) (runs []Run) {
 	end := 0
 	for range r.Count() {
 		run := Run{int(r.Ordinal()), int(r.Ordinal())}

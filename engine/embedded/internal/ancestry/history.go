@@ -1,4 +1,7 @@
-package version
+// Package ancestry keeps the commits of a graph with their parents.
+//
+// A history never drops a commit. It finds the common ancestors of commits, which merges need.
+package ancestry
 
 import (
 	"container/heap"
@@ -9,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 )
 
 // The block "commits" of a history segment:
@@ -289,7 +293,7 @@ func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 	}
 	dst = binary.AppendUvarint(dst, uint64(to-from))
 	for _, c := range h.Slice(from, to) {
-		dst = AppendHeader(dst, c, nil)
+		dst = logrecord.AppendHeader(dst, c, nil)
 		dst = binary.AppendUvarint(dst, at[c.Schema])
 	}
 	return dst
@@ -305,7 +309,7 @@ func (h *History) ReadHistory(b []byte) error {
 		digests[i] = r.Text()
 	}
 	for range r.Count() {
-		c, _ := readHeader(r)
+		c, _ := logrecord.ReadHeader(r)
 		i := r.Index(len(digests))
 		if r.Err != nil {
 			break

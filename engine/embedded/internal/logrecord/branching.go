@@ -1,4 +1,4 @@
-package version
+package logrecord
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package version
+package logrecord
 
 import (
 	"encoding/binary"
@@ -66,7 +66,7 @@ func UnpackReceipt(s string) Receipt {
 	r := &codec.Reader{Rest: codec.AppendText(nil, s)}
 	c := readReceipt(r)
 	if c == nil {
-		panic("version: " + strconv.Quote(s) + " is not a receipt")
+		panic("logrecord: " + strconv.Quote(s) + " is not a receipt")
 	}
 	return *c
 }

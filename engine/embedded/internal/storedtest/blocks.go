@@ -1,5 +1,5 @@
-// Package indextest has a storage in memory for the tests of stored indexes.
-package indextest
+// Package storedtest has a storage in memory for the tests of stored data.
+package storedtest
 
 import (
 	"errors"

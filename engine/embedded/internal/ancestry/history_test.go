@@ -1,4 +1,4 @@
-package version
+package ancestry
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 )
 
 // commitID returns the id of the n-th commit of a test. The ids ascend.
@@ -186,105 +188,33 @@ func TestHistoryMemory(t *testing.T) {
 	}
 }
 
-func TestBranchingRoundTrip(t *testing.T) {
-	for _, b := range []Branching{
-		{Name: "a/b", From: "main", Commit: commitID(1), Time: time.UnixMicro(7).UTC()},
-		{Name: "x", Commit: commitID(2), Time: time.UnixMicro(8).UTC()},
-		{Delete: true, Name: "a/b", Time: time.UnixMicro(9).UTC()},
-	} {
-		got, err := ReadBranching(b.Append(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(&b, got); diff != "" {
-			t.Errorf("-want +got:\n%s", diff)
-		}
-	}
-}
-
 // FuzzReadRecords reads arbitrary bytes as each kind of payload. Either the bytes must be refused
 // with a *engine.Corrupt, or the value must be the same after another write and read.
 func FuzzReadRecords(f *testing.F) {
 	var h History
 	h.Add(engine.Commit{ID: commitID(1), Seq: 1, Branch: "main", Schema: "sha256:0"}, 0)
-	f.Add(AppendHeader(nil, first, &receipt))
-	f.Add((&Branching{Name: "a", From: "main", Commit: commitID(1)}).Append(nil))
+	f.Add(logrecord.AppendHeader(nil, engine.Commit{ID: commitID(1), Branch: "main"}, &logrecord.Receipt{Key: "k", Body: [32]byte{1, 31: 2}, Nodes: 3}))
+	f.Add((&logrecord.Branching{Name: "a", From: "main", Commit: commitID(1)}).Append(nil))
 	f.Add(h.AppendHistory(nil, 0, 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		refused := func(err error) bool {
-			if err != nil && !isBadData(err) {
+			if err != nil && !storedtest.IsBadData(err) {
 				t.Errorf("%v is neither a *engine.Corrupt nor an error about the format", err)
 			}
 			return err != nil
 		}
-		if c, receipt, _, err := Header(b); !refused(err) {
-			again, receiptAgain, _, err := Header(AppendHeader(nil, c, receipt))
+		if c, receipt, _, err := logrecord.Header(b); !refused(err) {
+			again, receiptAgain, _, err := logrecord.Header(logrecord.AppendHeader(nil, c, receipt))
 			if err != nil || cmp.Diff(c, again) != "" || cmp.Diff(receipt, receiptAgain) != "" {
 				t.Errorf("header %+v, again %+v, %v", c, again, err)
 			}
 		}
-		if r, err := ReadBranching(b); !refused(err) {
-			again, err := ReadBranching(r.Append(nil))
+		if r, err := logrecord.ReadBranching(b); !refused(err) {
+			again, err := logrecord.ReadBranching(r.Append(nil))
 			if err != nil || cmp.Diff(r, again) != "" {
 				t.Errorf("record %+v, again %+v, %v", r, again, err)
 			}
 		}
 		refused(new(History).ReadHistory(b))
 	})
-}
-
-// TestAdoptBehindSegments adopts a flush in states that got rows and segments after it.
-func TestAdoptBehindSegments(t *testing.T) {
-	s := testSchema(t)
-	base := change(t, s).Commit(first)
-	var c Checkpoint
-	for _, table := range base.Tables() {
-		f, ok, err := c.Flush(table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ok {
-			f.Segment.Name = "stored " + table.Type.Name
-		}
-	}
-	flushed := c.Snapshot(base)
-	for _, late := range []int{0, 3} {
-		tx := Begin(base)
-		for i := range late {
-			tx.Put(s.Nodes[1], Row{ID: fmt.Sprint("late", i), Vals: anyRow(i)})
-		}
-		other := Begin(NewSnapshot(s, first))
-		for i := range 4 {
-			other.Put(s.Nodes[1], Row{ID: fmt.Sprint("any", i), Vals: anyRow(40 + i)})
-		}
-		table := other.Table(s.Nodes[1])
-		seg, err := table.Collect(0, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seg.Name = "bulk"
-		if err := tx.PutSegments([]Part{{Type: s.Nodes[1], Segment: seg}}); err != nil {
-			t.Fatal(err)
-		}
-		tx.Put(s.Nodes[1], Row{ID: "latest", Vals: anyRow(99)})
-		later := tx.Commit(first)
-		adopted := c.Adopt(base, later)
-		if diff := cmp.Diff(content(later), content(adopted)); diff != "" {
-			t.Errorf("adopted (-want +got):\n%s", diff)
-		}
-		var names []string
-		for _, seg := range adopted.nodes[1].Segs {
-			names = append(names, seg.Name)
-		}
-		want := []string{"stored Any", "bulk"}
-		if late > 0 {
-			want = []string{"stored Any", "", "bulk"}
-		}
-		if diff := cmp.Diff(want, names); diff != "" {
-			t.Errorf("segments (-want +got):\n%s", diff)
-		}
-		if same := c.Adopt(base, base); same.nodes[1] != flushed.nodes[1] {
-			t.Error("a state equal to the flushed one does not share its tables")
-		}
-	}
 }

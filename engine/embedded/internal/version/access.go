@@ -119,7 +119,7 @@ func (t *Rows) ReadAhead(ord uint32, props []int) (sum uint32) {
 	if r := s.byRow(); r != nil {
 		return r.ReadAhead(row-s.Start, r.Lines(props))
 	}
-	s.countLookup(t)
+	s.countLookup(t.Type)
 	for _, p := range props {
 		sum += s.Props[p].ReadAhead(row - s.Start)
 	}

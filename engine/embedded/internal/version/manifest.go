@@ -132,14 +132,6 @@ func (m *Manifest) Append(dst []byte, encoded func(*schema.Schema) []byte) []byt
 	return codec.AppendText(dst, m.ReclaimedEvent)
 }
 
-// Opener opens the stored segments that a manifest names.
-type Opener interface {
-	// Segment opens a segment with rows of type t.
-	Segment(t *schema.Type, name string) (*Segment, error)
-	// Source opens any other segment.
-	Source(name string) (column.Source, error)
-}
-
 // ReadManifest reads a manifest. It reads only the stored rows that it must add to the stored indexes;
 // everything else is read on first use. The error is a *engine.Corrupt or an error of the opener
 // `open`. Faults in the rows that it reads are thrown; see package corruption.

@@ -177,3 +177,11 @@ func SegmentKey(t *schema.Type, name string) string {
 	}
 	return string(key)
 }
+
+// Opener opens the stored segments that a manifest names.
+type Opener interface {
+	// Segment opens a segment with rows of type t.
+	Segment(t *schema.Type, name string) (*Segment, error)
+	// Source opens any other segment.
+	Source(name string) (column.Source, error)
+}

@@ -51,12 +51,12 @@ func (s *Segment) byRow() *rowCopies {
 
 // countLookup counts the lookup of a row. When there were enough lookups, it begins to copy the
 // rows of the segment.
-func (s *Segment) countLookup(t *Rows) {
+func (s *Segment) countLookup(t *schema.Type) {
 	c := s.copies
 	if c == nil || c.begun.Load() || c.lookups.Add(1) < FirstLookups+int64(s.N/copyShare) || !c.begun.CompareAndSwap(false, true) {
 		return
 	}
-	props, id, n, field := slices.Clone(s.Props), s.ID, s.N, t.Type.IDProp
+	props, id, n, field := slices.Clone(s.Props), s.ID, s.N, t.IDProp
 	column.InBackground(func() {
 		if id != nil {
 			props = append(props, id)

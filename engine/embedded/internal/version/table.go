@@ -97,20 +97,6 @@ func Detached(v value.Value) value.Value {
 	}
 }
 
-// Segment is an immutable run of rows, stored as columns.
-type Segment struct {
-	Name     string           // name in the store; empty for a segment in memory
-	Start    uint32           // row number of its first row
-	N        uint32           // number of rows
-	ID       *column.Column   // nil if a property is the id
-	Src, Dst []uint32         // only of a segment built in memory; see Ends
-	Props    []*column.Column // by property of the table's type
-	Origin   *Origin          // nil if the names and kinds stored are those of the table's type
-	ends     *storedEnds      // only of a stored segment
-	file     string           // only of a stored segment
-	copies   *copies          // only of a stored segment of nodes
-}
-
 // newTable returns an empty table for entities of type t.
 func newTable(t *schema.Type) *Table {
 	return &Table{

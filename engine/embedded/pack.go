@@ -7,8 +7,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 const (
@@ -28,19 +28,19 @@ const (
 // branch, no state needs a file that has values of it.
 type packer struct {
 	files   *segmentFiles                       // writes the files
-	small   map[*schema.Type][]*version.Segment // small segments that are not stored yet
+	small   map[*schema.Type][]*segment.Segment // small segments that are not stored yet
 	types   []*schema.Type                      // the keys of small, in order of arrival
 	written []store.SegmentID                   // ids of the files written so far
 }
 
 // add stores a large segment at once. It keeps a small one until there are packParts of its type,
 // or until finish is called.
-func (p *packer) add(ctx context.Context, t *schema.Type, s *version.Segment) error {
+func (p *packer) add(ctx context.Context, t *schema.Type, s *segment.Segment) error {
 	if s.N > packRows || s.Bytes() > packBytes {
 		return p.storeAlone(ctx, t, s)
 	}
 	if p.small == nil {
-		p.small = map[*schema.Type][]*version.Segment{}
+		p.small = map[*schema.Type][]*segment.Segment{}
 	}
 	list, known := p.small[t]
 	if !known {
@@ -64,7 +64,7 @@ func (p *packer) finish(ctx context.Context) error {
 }
 
 // storeAlone stores a segment in its own file.
-func (p *packer) storeAlone(ctx context.Context, t *schema.Type, s *version.Segment) error {
+func (p *packer) storeAlone(ctx context.Context, t *schema.Type, s *segment.Segment) error {
 	id, err := p.files.write(ctx, t, s)
 	if err == nil {
 		p.written = append(p.written, id)

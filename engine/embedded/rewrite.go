@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -148,7 +149,7 @@ func (c *checkpoints) layOutLocked(ctx context.Context, cut *cut, all []*rewriti
 	w := version.Rewriter{
 		Floor: c.opts.sparse, Segment: cmp.Or(c.opts.rewriteSegment, load.DefaultSegment),
 		Files: files, Flushes: version.Checkpoint{Files: files},
-		Keep: func(t *schema.Type, s *version.Segment) error {
+		Keep: func(t *schema.Type, s *segment.Segment) error {
 			id, err := c.files.write(ctx, t, s)
 			if err == nil {
 				segments = append(segments, id)

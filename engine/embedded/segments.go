@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -29,7 +30,7 @@ type segmentFiles struct {
 
 // write stores a segment that is not published yet, and sets its name. Afterwards the rows of the
 // segment are read from the mapped file, and the memory that they occupied is freed.
-func (f *segmentFiles) write(ctx context.Context, t *schema.Type, s *version.Segment) (store.SegmentID, error) {
+func (f *segmentFiles) write(ctx context.Context, t *schema.Type, s *segment.Segment) (store.SegmentID, error) {
 	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		return s.Blocks(t, adder(w, func(block string) (cold, delta bool) { return s.Cold(t, block) }))
 	})
@@ -55,7 +56,7 @@ func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool))
 
 // writeDraft stores a segment that is not published yet. It returns the segment as mapped from the
 // file.
-func (f *segmentFiles) writeDraft(ctx context.Context, t *schema.Type, d *version.Draft) (*version.Segment, error) {
+func (f *segmentFiles) writeDraft(ctx context.Context, t *schema.Type, d *segment.Draft) (*segment.Segment, error) {
 	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		return d.Blocks(t, adder(w, func(block string) (cold, delta bool) { return d.Cold(t, block) }))
 	})
@@ -64,8 +65,8 @@ func (f *segmentFiles) writeDraft(ctx context.Context, t *schema.Type, d *versio
 	}
 	src, err := f.open(ctx, segmentName(id))
 	if err == nil {
-		var s *version.Segment
-		if s, err = version.ReadSegment(t, segmentName(id), partOf(src, segmentName(id))); err == nil {
+		var s *segment.Segment
+		if s, err = segment.Open(t, segmentName(id), partOf(src, segmentName(id))); err == nil {
 			return s, nil
 		}
 	}
@@ -138,8 +139,8 @@ func (f *segmentFiles) textFiles(ctx context.Context, opts *Options, made func(s
 }
 
 // rowOpener returns a function that opens segments of rows; see [version.IndexFiles].
-func (f *segmentFiles) rowOpener(ctx context.Context) func(t *schema.Type, name string) (*version.Segment, error) {
-	return func(t *schema.Type, name string) (*version.Segment, error) {
+func (f *segmentFiles) rowOpener(ctx context.Context) func(t *schema.Type, name string) (*segment.Segment, error) {
+	return func(t *schema.Type, name string) (*segment.Segment, error) {
 		// A cancelled call ends elsewhere, so this function ignores the cancellation. Its caller
 		// would throw an error of this function, and then would not remove the segments that were
 		// made.
@@ -147,7 +148,7 @@ func (f *segmentFiles) rowOpener(ctx context.Context) func(t *schema.Type, name 
 		if err != nil {
 			return nil, err
 		}
-		return version.ReadSegment(t, name, partOf(src, name))
+		return segment.Open(t, name, partOf(src, name))
 	}
 }
 
@@ -209,8 +210,8 @@ func (f *segmentFiles) discard(segments []store.SegmentID) {
 
 // mapped replaces the rows of a stored segment with the mapped file, so that the memory of the rows
 // is freed. A segment that cannot be mapped stays in memory.
-func mapped(t *schema.Type, s *version.Segment, src column.Source) {
-	if m, err := version.ReadSegment(t, s.Name, src); err == nil {
+func mapped(t *schema.Type, s *segment.Segment, src column.Source) {
+	if m, err := segment.Open(t, s.Name, src); err == nil {
 		m.Start = s.Start
 		*s = *m
 	}

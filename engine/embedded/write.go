@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/mutate"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -156,7 +157,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		}
 		var store load.Store
 		if !opts.DryRun || in.Spilled() {
-			store = func(t *schema.Type, d *version.Draft) (*version.Segment, error) {
+			store = func(t *schema.Type, d *segment.Draft) (*segment.Segment, error) {
 				return g.files.writeDraft(ctx, t, d)
 			}
 		}

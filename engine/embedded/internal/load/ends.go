@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -120,7 +121,7 @@ func (a *applier) refer(r *Rows, c *chunk, t *schema.Type, ids func(*batch) *col
 	if len(missing) == 0 {
 		return nil
 	}
-	made, err := a.make(t, &version.Draft{N: uint32(len(missing)), ID: func() (*column.Column, error) {
+	made, err := a.make(t, &segment.Draft{N: uint32(len(missing)), ID: func() (*column.Column, error) {
 		out := column.NewBuilder(textType)
 		for _, ref := range missing {
 			if err := out.AppendString(ref); err != nil {

@@ -32,12 +32,12 @@ func (t *Rows) guess(id string) (ord uint32, ok bool) {
 	if len(t.Segs) == 0 {
 		return 0, false
 	}
-	r := t.Segs[0].byRow()
+	r := t.Segs[0].ByRow()
 	if r == nil {
 		return 0, false
 	}
 	// The rows of the first segment mostly have the same numbers as their entities.
-	return r.ids.row(id)
+	return r.IDs.Row(id)
 }
 
 // Find starts a search for the entity with an id.
@@ -101,7 +101,7 @@ func (t *Rows) Copied(ord uint32) (of *column.RowCopies, row uint32) {
 		return nil, 0
 	}
 	s := t.segment(row)
-	if r := s.byRow(); r != nil {
+	if r := s.ByRow(); r != nil {
 		return r.RowCopies, row - s.Start
 	}
 	return nil, 0
@@ -116,10 +116,10 @@ func (t *Rows) ReadAhead(ord uint32, props []int) (sum uint32) {
 		return 0
 	}
 	s := t.segment(row)
-	if r := s.byRow(); r != nil {
+	if r := s.ByRow(); r != nil {
 		return r.ReadAhead(row-s.Start, r.Lines(props))
 	}
-	s.countLookup(t.Type)
+	s.CountLookup(t.Type)
 	for _, p := range props {
 		sum += s.Props[p].ReadAhead(row - s.Start)
 	}
@@ -129,7 +129,7 @@ func (t *Rows) ReadAhead(ord uint32, props []int) (sum uint32) {
 // ReadAheadAll is [Rows.ReadAhead] for several entities.
 func (t *Rows) ReadAheadAll(ords []uint32, props []int) (sum uint32) {
 	if t.plain() {
-		if r := t.Segs[0].byRow(); r != nil {
+		if r := t.Segs[0].ByRow(); r != nil {
 			lines := r.Lines(props)
 			for _, ord := range ords {
 				sum += r.ReadAhead(ord, lines)

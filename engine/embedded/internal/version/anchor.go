@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
 
 // Anchor identifies a stored past state, in the way that a manifest lists it. To restore a later
@@ -36,7 +37,7 @@ func AppendState(dst []byte, s *Snapshot, encoded func(*schema.Schema) []byte) [
 // ReadState reads the block of an anchor. If the block contains a schema that equals one of the
 // schemas in `known`, ReadState uses the schema in `known`. The error is a *engine.Corrupt or an
 // error of the opener `open`.
-func ReadState(b []byte, decode schema.Decoder, known []*schema.Schema, open Opener) (*Snapshot, error) {
+func ReadState(b []byte, decode schema.Decoder, known []*schema.Schema, open segment.Opener) (*Snapshot, error) {
 	r := &layoutReader{Reader: codec.Reader{Rest: b}}
 	r.Format(format.State)
 	states, err := r.layouts(decode, known, open)
@@ -124,8 +125,8 @@ func (l *layoutList) append(dst []byte, encoded func(*schema.Schema) []byte) []b
 	return dst
 }
 
-// layouts reads the states that [layoutList.append] wrote.
-func (r *layoutReader) layouts(decode schema.Decoder, known []*schema.Schema, open Opener) ([]*Snapshot, error) {
+// layouts reads the states that [layoutList.Append] wrote.
+func (r *layoutReader) layouts(decode schema.Decoder, known []*schema.Schema, open segment.Opener) ([]*Snapshot, error) {
 	schemas, tables, err := r.tables(decode, known, open)
 	if err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func (r *layoutReader) layouts(decode schema.Decoder, known []*schema.Schema, op
 }
 
 // tables reads the schemas and the tables of layouts.
-func (r *layoutReader) tables(decode schema.Decoder, known []*schema.Schema, open Opener) (schemas []*schema.Schema, tables []*Table, err error) {
+func (r *layoutReader) tables(decode schema.Decoder, known []*schema.Schema, open segment.Opener) (schemas []*schema.Schema, tables []*Table, err error) {
 	for range r.Count() {
 		s := schema.ReadSchema(&r.Reader, decode)
 		if r.Err == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
 
 // storedVectors is a graph that a manifest lists. The first search reads it.
@@ -159,7 +160,7 @@ func (s *searches) appendVectors(dst []byte) []byte {
 
 // readVectors reads the rest of a manifest's entry for the approximate index of property p of a table
 // that has so many rows in segments.
-func (s *searches) readVectors(r *codec.Reader, open Opener, p int, covered, rows uint32) error {
+func (s *searches) readVectors(r *codec.Reader, open segment.Opener, p int, covered, rows uint32) error {
 	parts := r.Count()
 	name := r.Text()
 	if r.Err != nil {

@@ -8,14 +8,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // Part is the effect of a bulk commit on one type: the commit inserts or replaces the entities in
 // the rows of a segment.
 type Part struct {
-	Type    *schema.Type // type of the entities
-	Segment *Segment     // no id occurs twice
+	Type    *schema.Type     // type of the entities
+	Segment *segment.Segment // no id occurs twice
 	// Replace says that the commit removes every entity with an id that is not in the segment.
 	Replace bool
 	// Reset, together with Replace, starts the table anew. It requires that nothing outside
@@ -50,7 +51,7 @@ func AppendParts(dst []byte, parts []Part) []byte {
 
 // ReadParts reads the parts that AppendParts wrote, and calls the opener `open` to read each
 // segment.
-func ReadParts(b []byte, s *schema.Schema, open func(t *schema.Type, name string) (*Segment, error)) ([]Part, error) {
+func ReadParts(b []byte, s *schema.Schema, open func(t *schema.Type, name string) (*segment.Segment, error)) ([]Part, error) {
 	r := &codec.Reader{Rest: b}
 	parts := make([]Part, 0, 8)
 	for range r.Count() {
@@ -157,7 +158,7 @@ func (t *Rows) extend(p Part) {
 
 // append adds a segment after the rows of the table. It first turns the tail into a segment
 // in memory.
-func (t *Rows) append(s *Segment) {
+func (t *Rows) append(s *segment.Segment) {
 	t.freeze()
 	s.Start = t.base
 	t.Segs = append(t.Segs[:len(t.Segs):len(t.Segs)], s)
@@ -218,5 +219,5 @@ func (t *Rows) endsAt(row uint32) (src, dst uint32) {
 		return r.Src, r.Dst
 	}
 	s := t.segment(row)
-	return s.endsOf(row - s.Start)
+	return s.EndsOf(row - s.Start)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -31,7 +32,7 @@ type IndexFiles struct {
 	Scratch index.Scratch // makes the temporary files
 	// Open opens a stored segment of rows. The result shares nothing with other segments, so the
 	// blocks that it decompresses are freed together with it.
-	Open func(t *schema.Type, name string) (*Segment, error)
+	Open func(t *schema.Type, name string) (*segment.Segment, error)
 	// Store makes a segment durable. It returns its name and the segment for reading.
 	Store func(write func(w BlockWriter) error) (name string, src column.Source, err error)
 

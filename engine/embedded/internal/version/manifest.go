@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -135,7 +136,7 @@ func (m *Manifest) Append(dst []byte, encoded func(*schema.Schema) []byte) []byt
 // ReadManifest reads a manifest. It reads only the stored rows that it must add to the stored indexes;
 // everything else is read on first use. The error is a *engine.Corrupt or an error of the opener
 // `open`. Faults in the rows that it reads are thrown; see package corruption.
-func ReadManifest(payload []byte, decode schema.Decoder, open Opener) (*Manifest, error) {
+func ReadManifest(payload []byte, decode schema.Decoder, open segment.Opener) (*Manifest, error) {
 	r := &layoutReader{Reader: codec.Reader{Rest: payload}}
 	if r.Format(format.Manifest); r.Err != nil {
 		return nil, r.Err
@@ -186,7 +187,7 @@ func ReadManifest(payload []byte, decode schema.Decoder, open Opener) (*Manifest
 // fileList is an Opener for a dry reader. It lists the segments and opens none.
 type fileList struct{ names []string }
 
-func (l *fileList) Segment(*schema.Type, string) (*Segment, error) {
+func (l *fileList) Segment(*schema.Type, string) (*segment.Segment, error) {
 	panic("version: a dry reader opens no rows")
 }
 
@@ -235,7 +236,7 @@ func (r *layoutReader) archive(m *Manifest) {
 }
 
 // table reads one table. Its type belongs to one of the given schemas.
-func (r *layoutReader) table(schemas []*schema.Schema, open Opener) (*Table, error) {
+func (r *layoutReader) table(schemas []*schema.Schema, open segment.Opener) (*Table, error) {
 	schema := r.Index(len(schemas))
 	if r.Err != nil {
 		return nil, r.Err
@@ -253,7 +254,7 @@ func (r *layoutReader) table(schemas []*schema.Schema, open Opener) (*Table, err
 }
 
 // states reads the states, which refer to the given tables.
-func (r *layoutReader) states(schemas []*schema.Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
+func (r *layoutReader) states(schemas []*schema.Schema, tables []*Table, open segment.Opener) ([]*Snapshot, error) {
 	var states []*Snapshot
 	checked := map[[3]*Table]bool{}
 	for range r.Count() {
@@ -287,7 +288,7 @@ func (r *layoutReader) states(schemas []*schema.Schema, tables []*Table, open Op
 
 // indexAll opens or builds the indexes of the tables of a state that have none yet. The map
 // `checked` holds the triples of edge table, source table and target table that were checked.
-func (r *layoutReader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) error {
+func (r *layoutReader) indexAll(s *Snapshot, open segment.Opener, checked map[[3]*Table]bool) error {
 	for _, t := range s.nodes {
 		if err := r.indexTable(t, open, nil, nil); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -38,7 +39,7 @@ func (t *Table) appendManifest(dst []byte) []byte {
 		}
 		dst = codec.AppendText(dst, s.Name)
 		dst = binary.AppendUvarint(dst, uint64(s.N))
-		dst = s.Origin.append(dst)
+		dst = s.Origin.Append(dst)
 	}
 	pages := 0
 	for range t.rows.All {
@@ -60,22 +61,22 @@ func (t *Table) appendManifest(dst []byte) []byte {
 }
 
 // readManifest reads what appendManifest wrote; `open` opens the table's segments.
-func (t *Table) readManifest(r *layoutReader, open Opener) error {
+func (t *Table) readManifest(r *layoutReader, open segment.Opener) error {
 	t.next, t.live = r.Ordinal(), r.Ordinal()
 	t.sorted = r.Byte() == 1
 	t.last = r.Text()
 	for range r.Count() {
 		name, n := r.Text(), r.Ordinal()
-		from := readOrigin(&r.Reader, t.Type)
+		from := segment.ReadOrigin(&r.Reader, t.Type)
 		if r.Err != nil {
 			return r.Err
 		}
-		s := &Segment{Name: name, N: n}
+		s := &segment.Segment{Name: name, N: n}
 		var err error
 		if r.dry {
 			_, err = open.Source(name)
 		} else {
-			s, err = from.open(t.Type, name, open)
+			s, err = from.Open(t.Type, name, open)
 		}
 		if err != nil {
 			return err
@@ -130,7 +131,7 @@ func (t *Table) readManifest(r *layoutReader, open Opener) error {
 // indexTable opens or builds the indexes of a table that was read. It reads the edges that are
 // newer than the stored indexes, or all edges if there are none. It throws an *engine.Corrupt if
 // an end of an edge that it reads is not the ordinal of a node.
-func (r *layoutReader) indexTable(t *Table, open Opener, from, to *Table) error {
+func (r *layoutReader) indexTable(t *Table, open segment.Opener, from, to *Table) error {
 	if len(t.levels) > 0 {
 		return nil
 	}
@@ -164,7 +165,7 @@ func (r *layoutReader) indexTable(t *Table, open Opener, from, to *Table) error 
 
 // openLevels returns a table without rows that has the named levels of indexes, or nil if they index
 // other tuples than the type has. Tables with the same levels share them.
-func (r *layoutReader) openLevels(typ *schema.Type, names []string, open Opener) (*Table, error) {
+func (r *layoutReader) openLevels(typ *schema.Type, names []string, open segment.Opener) (*Table, error) {
 	o := newTable(typ)
 	for i, name := range names {
 		key := basesKey{typ, strings.Join(names[:i+1], " "), false}

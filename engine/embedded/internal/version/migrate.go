@@ -6,6 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
 
 // Migrate changes the schema of the transaction's state. It must be the transaction's first
@@ -81,9 +82,9 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool) (*Tabl
 	for q := range t.Type.Props {
 		dropped = dropped || hard && !slices.Contains(tc.Props, q)
 	}
-	n.Segs = make([]*Segment, len(t.Segs))
+	n.Segs = make([]*segment.Segment, len(t.Segs))
 	for i, s := range t.Segs {
-		c, err := s.carried(t.Type, typ, tc.Props)
+		c, err := s.Carried(t.Type, typ, tc.Props)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -42,7 +43,7 @@ func entities(s *Snapshot) string {
 }
 
 // keep stores a segment under a new name. Its rows are then read from the store.
-func (m memory) keep(t testing.TB, typ *schema.Type, s *Segment) {
+func (m memory) keep(t testing.TB, typ *schema.Type, s *segment.Segment) {
 	t.Helper()
 	name := fmt.Sprint(len(m) + 1)
 	blocks := map[string][]byte{}
@@ -50,7 +51,7 @@ func (m memory) keep(t testing.TB, typ *schema.Type, s *Segment) {
 		t.Fatal(err)
 	}
 	m[name] = blocks
-	stored, err := ReadSegment(typ, name, source{name, blocks})
+	stored, err := segment.Open(typ, name, source{name, blocks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,10 +98,10 @@ func (b blockMap) AddStream(name string, pieces func(put func([]byte) error) err
 }
 
 // rewritten rewrites a snapshot. It returns the result and the number of new segments.
-func rewritten(t testing.TB, s *Snapshot, floor uint32, segment int64, m memory, files *IndexFiles) (*Snapshot, int) {
+func rewritten(t testing.TB, s *Snapshot, floor uint32, bytes int64, m memory, files *IndexFiles) (*Snapshot, int) {
 	t.Helper()
 	made := 0
-	w := Rewriter{Floor: floor, Segment: segment, Files: files, Keep: func(typ *schema.Type, s *Segment) error {
+	w := Rewriter{Floor: floor, Segment: bytes, Files: files, Keep: func(typ *schema.Type, s *segment.Segment) error {
 		made++
 		m.keep(t, typ, s)
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -26,13 +27,13 @@ type rowList struct {
 	size        int64  // size of the segment in bytes
 	// run is a temporary copy of the listed rows, in the order of the list. It is nil if the rows are
 	// read from the segment.
-	run *Segment
+	run *segment.Segment
 
-	source  column.Source // the temporary file that rows and ords alias
-	segment int           // number of the segment in the table
-	at      int           // position of the next row in the list
-	key     rowKey        // key of the next row
-	open    *rowReader    // reads the segment or the run; nil before the first row is read
+	source  column.Source   // the temporary file that rows and ords alias
+	segment int             // number of the segment in the table
+	at      int             // position of the next row in the list
+	key     rowKey          // key of the next row
+	open    *segment.Reader // reads the segment or the run; nil before the first row is read
 	ids     *column.TextReader
 }
 
@@ -159,7 +160,7 @@ func (m *rowMerge) list(ctx context.Context) error {
 // sort puts a list, which is in the order of the ordinals, in the order of the new layout. It sets the
 // fields that describe the list.
 func (m *rowMerge) sort(ctx context.Context, l *rowList) error {
-	l.size = m.t.Segs[l.segment].storedBytes()
+	l.size = m.t.Segs[l.segment].StoredBytes()
 	n := len(l.rows)
 	l.ascends = slices.IsSorted(l.rows)
 	if !m.byID {
@@ -220,26 +221,26 @@ func (m *rowMerge) copyRows(ctx context.Context, l *rowList) error {
 		}
 		return b.Finish(nil), nil
 	}
-	d := &Draft{N: uint32(len(l.rows)), Prop: func(p int) (*column.Column, error) { return gather(s.Props[p]) }}
+	d := &segment.Draft{N: uint32(len(l.rows)), Prop: func(p int) (*column.Column, error) { return gather(s.Props[p]) }}
 	if typ.IDProp < 0 {
 		d.ID = func() (*column.Column, error) { return gather(s.ID) }
 	}
 	if typ.Entity == plan.Edge {
 		d.Src, d.Dst = make([]uint32, d.N), make([]uint32, d.N)
 		for i, row := range l.rows {
-			d.Src[i], d.Dst[i] = s.endsOf(row)
+			d.Src[i], d.Dst[i] = s.EndsOf(row)
 		}
 	}
 	src, err := m.files.Scratch(func(add func(string, []byte) error) error { return d.Blocks(typ, add) })
 	if err == nil {
-		l.run, err = ReadSegment(typ, "", src)
+		l.run, err = segment.Open(typ, "", src)
 	}
 	return err
 }
 
 // each calls f with each live row in the order of the new layout: with its ordinal, a reader of the
 // segment with the row, and the position of the row there.
-func (m *rowMerge) each(f func(ord uint32, r *rowReader, i uint32) error) error {
+func (m *rowMerge) each(f func(ord uint32, r *segment.Reader, i uint32) error) error {
 	for len(m.lists) > 0 {
 		l := m.lists[0]
 		if l.open == nil {
@@ -265,7 +266,7 @@ func (m *rowMerge) each(f func(ord uint32, r *rowReader, i uint32) error) error 
 // read opens the segment of a list.
 func (m *rowMerge) read(l *rowList) error {
 	if l.run != nil {
-		l.open = &rowReader{Segment: l.run}
+		l.open = &segment.Reader{Segment: l.run}
 		return nil
 	}
 	s, err := m.files.opened(m.t, l.segment)
@@ -273,9 +274,9 @@ func (m *rowMerge) read(l *rowList) error {
 	case err != nil:
 		return err
 	case l.ascends:
-		l.open = s.inOrder()
+		l.open = s.InOrder()
 	default:
-		l.open = &rowReader{Segment: s}
+		l.open = &segment.Reader{Segment: s}
 	}
 	return nil
 }
@@ -319,16 +320,16 @@ func (m *rowMerge) down(i int) {
 
 // opened returns segment k of a table. It opens a stored segment anew, so that the blocks that it
 // decompresses are freed together with the result.
-func (f *IndexFiles) opened(t *Rows, k int) (*Segment, error) {
+func (f *IndexFiles) opened(t *Rows, k int) (*segment.Segment, error) {
 	s := t.Segs[k]
 	if s.Name == "" {
 		return s, nil
 	}
-	as, props := s.Origin.stored(t.Type)
+	as, props := s.Origin.StoredAs(t.Type)
 	fresh, err := f.Open(as, s.Name)
 	if err == nil && s.Origin != nil {
 		origin := s.Origin
-		if fresh, err = fresh.carried(as, t.Type, props); err == nil {
+		if fresh, err = fresh.Carried(as, t.Type, props); err == nil {
 			fresh.Origin = origin
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
 
 // orderOf implements [Unstored] for a level of a sorted index.
@@ -126,7 +127,7 @@ func (s *searches) appendOrders(dst []byte) []byte {
 }
 
 // readOrders reads the entries of a manifest for the sorted indexes. The first use reads their segments.
-func (s *searches) readOrders(r *codec.Reader, open Opener) error {
+func (s *searches) readOrders(r *codec.Reader, open segment.Opener) error {
 	for range r.Count() {
 		p := r.Index(len(s.typ.Props))
 		names := r.Texts()

@@ -3,12 +3,13 @@ package version
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
 
 // Block is a run of rows of one segment, at most column.KernelRows. Bit i of Live is set if
 // the entity with ordinal Ord+i is alive and its current row is row First+i of the segment.
 type Block struct {
-	Segment *Segment                       // the segment with the rows
+	Segment *segment.Segment               // the segment with the rows
 	First   uint32                         // in the segment; a multiple of 64
 	Ord     uint32                         // ordinal of the first entity
 	Live    []uint64                       // a bit for each row; see above
@@ -67,7 +68,7 @@ func (t *Entities) live64(b *Block, n uint32) {
 
 // Home returns the ordinal that equals the number of a row of segment s. ok is false unless the
 // entity with that ordinal is alive and the row is its current row.
-func (t *Entities) Home(s *Segment, row uint32) (ord uint32, ok bool) {
+func (t *Entities) Home(s *segment.Segment, row uint32) (ord uint32, ok bool) {
 	ord = s.Start + row
 	return ord, ord < t.next && t.rows.Get(ord) == ord
 }

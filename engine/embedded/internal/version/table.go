@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -22,11 +23,11 @@ type Table struct {
 // Rows holds the entities of a table. The current row of an entity lies in a segment or in the tail. Row numbers count
 // through the segments and then through the tail.
 type Rows struct {
-	Type *schema.Type // type of the entities
-	Segs []*Segment   // each starts where the previous one ends
-	tail []Row        // the next transaction of the lineage `line` may append after len(tail)
-	line *line        // the lineage that may append to tail
-	base uint32       // row number of tail[0]
+	Type *schema.Type       // type of the entities
+	Segs []*segment.Segment // each starts where the previous one ends
+	tail []Row              // the next transaction of the lineage `line` may append after len(tail)
+	line *line              // the lineage that may append to tail
+	base uint32             // row number of tail[0]
 	Entities
 	origin *origin // see type origin
 }
@@ -204,11 +205,11 @@ func (t *Rows) Gather(p int, ords []uint32, dst *column.Vec, scratch *[]uint32) 
 	dst.Reset(t.Type.Props[p].Type, len(ords))
 	if t.plain() {
 		s := t.Segs[0]
-		s.gather(p, s.Props[p], dst, 0, ords)
+		s.Gather(p, s.Props[p], dst, 0, ords)
 		return
 	}
-	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) {
-		s.gather(p, s.Props[p], dst, at, rows)
+	t.eachRun(ords, scratch, func(at int, s *segment.Segment, rows []uint32) {
+		s.Gather(p, s.Props[p], dst, at, rows)
 	}, func(at int, r *Row) { dst.Set(at, r.Vals[p]) })
 }
 
@@ -217,11 +218,11 @@ func (t *Rows) GatherID(ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	dst.Reset(value.Of(value.String), len(ords))
 	if t.plain() {
 		s := t.Segs[0]
-		s.gather(t.idField(), t.ids(s), dst, 0, ords)
+		s.Gather(t.idField(), t.ids(s), dst, 0, ords)
 		return
 	}
-	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) {
-		s.gather(t.idField(), t.ids(s), dst, at, rows)
+	t.eachRun(ords, scratch, func(at int, s *segment.Segment, rows []uint32) {
+		s.Gather(t.idField(), t.ids(s), dst, at, rows)
 	}, func(at int, r *Row) { dst.Strings[at] = r.ID })
 }
 
@@ -232,7 +233,7 @@ func (t *Rows) plain() bool { return t.rows.Dense() && t.base >= t.next && len(t
 // one segment; eachRun calls the function `seg` for each run. The single rows lie in the tail;
 // eachRun calls the function `tail` for each of them. The argument `at` is the index of the run or
 // the row in `ords`.
-func (t *Rows) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Segment, rows []uint32), tail func(at int, r *Row)) {
+func (t *Rows) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *segment.Segment, rows []uint32), tail func(at int, r *Row)) {
 	rows := (*scratch)[:0]
 	for i := 0; i < len(ords); {
 		row := t.rows.Get(ords[i])
@@ -257,7 +258,7 @@ func (t *Rows) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Seg
 }
 
 // ids returns the column that has the ids of a segment.
-func (t *Rows) ids(s *Segment) *column.Column {
+func (t *Rows) ids(s *segment.Segment) *column.Column {
 	if t.Type.IDProp >= 0 {
 		return s.Props[t.Type.IDProp]
 	}
@@ -278,7 +279,7 @@ func (t *Rows) idAt(row uint32) string {
 		return t.tailRow(row).ID
 	}
 	s := t.segment(row)
-	if r := s.byRow(); r != nil && r.Has(t.idField()) {
+	if r := s.ByRow(); r != nil && r.Has(t.idField()) {
 		return r.Str(t.idField(), row-s.Start)
 	}
 	return t.ids(s).Str(row - s.Start)
@@ -305,15 +306,15 @@ func (t *Rows) tailRow(row uint32) *Row {
 // object returns the name of the file that holds the table, for errors.
 func (t *Rows) object() string {
 	for i := len(t.Segs) - 1; i >= 0; i-- {
-		if t.Segs[i].file != "" {
-			return t.Segs[i].file
+		if t.Segs[i].File != "" {
+			return t.Segs[i].File
 		}
 	}
 	return "manifest"
 }
 
 // segment returns the segment of a row with a number below t.base.
-func (t *Rows) segment(row uint32) *Segment {
+func (t *Rows) segment(row uint32) *segment.Segment {
 	if s := t.Segs[0]; row < s.N {
 		return s
 	}

@@ -92,7 +92,7 @@ const verifyTick = 1 << 14
 func verifyTable(ctx context.Context, t *Table) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	for _, s := range t.Segs {
-		_, cols := s.columns(t.Type)
+		_, cols := s.Columns(t.Type)
 		for _, c := range cols {
 			c.Load()
 		}

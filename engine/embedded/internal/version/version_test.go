@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -302,12 +303,12 @@ func FuzzApplyOps(f *testing.F) {
 // memory opens segments in memory, by name and block.
 type memory map[string]map[string][]byte
 
-func (m memory) Segment(t *schema.Type, name string) (*Segment, error) {
+func (m memory) Segment(t *schema.Type, name string) (*segment.Segment, error) {
 	src, err := m.Source(name)
 	if err != nil {
 		return nil, err
 	}
-	return ReadSegment(t, name, src)
+	return segment.Open(t, name, src)
 }
 
 func (m memory) Source(name string) (column.Source, error) {

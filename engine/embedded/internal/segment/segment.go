@@ -1,4 +1,5 @@
-package version
+// Package segment has immutable runs of the rows of one type, stored as columns.
+package segment
 
 import (
 	"encoding/binary"
@@ -36,13 +37,13 @@ type Segment struct {
 	Props    []*column.Column // by property of the table's type
 	Origin   *Origin          // nil if the names and kinds stored are those of the table's type
 	ends     *storedEnds      // only of a stored segment
-	file     string           // only of a stored segment
+	File     string           // only of a stored segment
 	copies   *copies          // only of a stored segment of nodes
 }
 
 // Blocks calls `add` for each block of the segment, in the order above.
 func (s *Segment) Blocks(t *schema.Type, add func(name string, data []byte) error) error {
-	names, cols := s.columns(t)
+	names, cols := s.Columns(t)
 	meta := []byte{format.Current, byte(t.Entity)}
 	meta = codec.AppendText(meta, t.Name)
 	meta = binary.AppendUvarint(meta, uint64(s.N))
@@ -106,10 +107,10 @@ func coldBlock(t *schema.Type, hasID bool, block string) (cold, delta bool) {
 	return false, false
 }
 
-// ReadSegment opens a segment of type t. The segment keeps src. Columns are read on first use, and
+// Open opens a segment of type t. The segment keeps src. Columns are read on first use, and
 // single values in pieces; this use throws the faults of the data, see package corruption. The
 // error of ReadSegment is a *engine.Corrupt or an error of src.
-func ReadSegment(t *schema.Type, name string, src column.Source) (*Segment, error) {
+func Open(t *schema.Type, name string, src column.Source) (*Segment, error) {
 	corrupt := func(text string, args ...any) error {
 		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}
 	}
@@ -122,7 +123,7 @@ func ReadSegment(t *schema.Type, name string, src column.Source) (*Segment, erro
 		return nil, err
 	}
 	entity, typeName := r.Byte(), r.Text()
-	s := &Segment{Name: name, N: r.Ordinal(), file: src.Name(), copies: newCopies(t)}
+	s := &Segment{Name: name, N: r.Ordinal(), File: src.Name(), copies: newCopies(t)}
 	n := r.Count()
 	if r.Err != nil {
 		return nil, corrupt("block meta is truncated")
@@ -190,8 +191,8 @@ func (s *Segment) Ends() (src, dst []uint32) {
 	return e.src, e.dst
 }
 
-// endsOf returns the node ordinals at the ends of edge i of the segment.
-func (s *Segment) endsOf(i uint32) (src, dst uint32) {
+// EndsOf returns the node ordinals at the ends of edge i of the segment.
+func (s *Segment) EndsOf(i uint32) (src, dst uint32) {
 	e := s.ends
 	if e == nil {
 		return s.Src[i], s.Dst[i]
@@ -209,9 +210,9 @@ func (e *storedEnds) read() {
 	e.dst = column.Read[uint32](e.source, "dst", int(e.n))
 }
 
-// MaxSegment is the maximum size of a segment in bytes. There is a limit because each column of a
+// MaxBytes is the maximum size of a segment in bytes. There is a limit because each column of a
 // segment is made in memory.
-const MaxSegment = 256 << 20
+const MaxBytes = 256 << 20
 
 // endBytes returns the size of the ends of the segment's edges in bytes.
 func (s *Segment) endBytes() int64 {
@@ -221,8 +222,8 @@ func (s *Segment) endBytes() int64 {
 	return 8 * int64(s.N)
 }
 
-// storedBytes returns the approximate size of the rows of a segment in bytes. It reads no rows.
-func (s *Segment) storedBytes() int64 {
+// StoredBytes returns the approximate size of the rows of a segment in bytes. It reads no rows.
+func (s *Segment) StoredBytes() int64 {
 	n := s.endBytes()
 	if s.ID != nil {
 		n += s.ID.StoredBytes()
@@ -245,8 +246,8 @@ func (s *Segment) Bytes() int64 {
 	return n
 }
 
-// columns returns the segment's columns with their stored names; the id has the name "".
-func (s *Segment) columns(t *schema.Type) (names []string, cols []*column.Column) {
+// Columns returns the segment's columns with their stored names; the id has the name "".
+func (s *Segment) Columns(t *schema.Type) (names []string, cols []*column.Column) {
 	if s.ID != nil {
 		names, cols = append(names, ""), append(cols, s.ID)
 	}

@@ -1,4 +1,4 @@
-package version
+package segment
 
 import (
 	"fmt"
@@ -50,17 +50,17 @@ func (o *Origin) plain(t *schema.Type) bool {
 	return true
 }
 
-// equal reports whether both origins give the same names. Each may be nil.
-func (o *Origin) equal(other *Origin) bool {
+// Equal reports whether both origins give the same names. Each may be nil.
+func (o *Origin) Equal(other *Origin) bool {
 	if o == nil || other == nil {
 		return o == other
 	}
 	return o.Type == other.Type && slices.Equal(o.Props, other.Props)
 }
 
-// carried returns the segment for a table that changes its type from `from` to `to`. For each
+// Carried returns the segment for a table that changes its type from `from` to `to`. For each
 // property of `to`, props gives its position in `from`, or -1 if `from` does not have it.
-func (s *Segment) carried(from, to *schema.Type, props []int) (*Segment, error) {
+func (s *Segment) Carried(from, to *schema.Type, props []int) (*Segment, error) {
 	n := *s
 	n.Props = make([]*column.Column, len(props))
 	if s.copies != nil {
@@ -92,9 +92,9 @@ func (s *Segment) carried(from, to *schema.Type, props []int) (*Segment, error) 
 	return &n, nil
 }
 
-// stored returns the type under which a segment of a table of type t is stored, and the
+// StoredAs returns the type under which a segment of a table of type t is stored, and the
 // positions of t's properties in it. For a nil origin it returns t and nil.
-func (o *Origin) stored(t *schema.Type) (as *schema.Type, props []int) {
+func (o *Origin) StoredAs(t *schema.Type) (as *schema.Type, props []int) {
 	if o == nil {
 		return t, nil
 	}
@@ -116,22 +116,22 @@ func (o *Origin) stored(t *schema.Type) (as *schema.Type, props []int) {
 	return as, props
 }
 
-// open opens a segment of a table of type t.
-func (o *Origin) open(t *schema.Type, name string, open Opener) (*Segment, error) {
-	as, props := o.stored(t)
+// Open opens a segment of a table of type t.
+func (o *Origin) Open(t *schema.Type, name string, open Opener) (*Segment, error) {
+	as, props := o.StoredAs(t)
 	s, err := open.Segment(as, name)
 	if err != nil || o == nil {
 		return s, err
 	}
-	if s, err = s.carried(as, t, props); err != nil {
+	if s, err = s.Carried(as, t, props); err != nil {
 		return nil, err
 	}
 	s.Origin = o
 	return s, nil
 }
 
-// append appends the encoding of the origin to dst. The origin may be nil.
-func (o *Origin) append(dst []byte) []byte {
+// Append appends the encoding of the origin to dst. The origin may be nil.
+func (o *Origin) Append(dst []byte) []byte {
 	if o == nil {
 		return append(dst, 0)
 	}
@@ -142,8 +142,8 @@ func (o *Origin) append(dst []byte) []byte {
 	return dst
 }
 
-// readOrigin reads an origin that append wrote.
-func readOrigin(r *codec.Reader, t *schema.Type) *Origin {
+// ReadOrigin reads an origin that append wrote.
+func ReadOrigin(r *codec.Reader, t *schema.Type) *Origin {
 	switch f := r.Byte(); {
 	case f == 0 || r.Err != nil:
 		return nil
@@ -168,9 +168,9 @@ func readOrigin(r *codec.Reader, t *schema.Type) *Origin {
 	return o
 }
 
-// SegmentKey returns a key for the cache of opened segments. It differs for each form in
+// CacheKey returns a key for the cache of opened segments. It differs for each form in
 // which a stored segment is read: for each type name and list of properties.
-func SegmentKey(t *schema.Type, name string) string {
+func CacheKey(t *schema.Type, name string) string {
 	key := codec.AppendText(codec.AppendText([]byte{byte(t.Entity), byte(t.IDProp + 1)}, name), t.Name)
 	for _, p := range t.Props {
 		key = append(codec.AppendText(key, p.Name), byte(p.Type.Kind))

@@ -1,4 +1,4 @@
-package version
+package segment
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package version
+package segment
 
 import (
 	"slices"
@@ -12,15 +12,15 @@ import (
 // copies holds the values of a stored segment once more, row by row, if reads often look up single
 // rows of the segment.
 type copies struct {
-	made    atomic.Pointer[rowCopies] // nil until they are made
-	lookups atomic.Int64              // rows looked up so far; not counted any more once `begun` is set
-	begun   atomic.Bool               // whether a goroutine makes the copies, or has tried to
+	made    atomic.Pointer[CopiedRows] // nil until they are made
+	lookups atomic.Int64               // rows looked up so far; not counted any more once `begun` is set
+	begun   atomic.Bool                // whether a goroutine makes the copies, or has tried to
 }
 
-// rowCopies are the copies of the rows of a segment.
-type rowCopies struct {
+// CopiedRows are the copies of the rows of a segment.
+type CopiedRows struct {
 	*column.RowCopies
-	ids serial // describes the ids of the segment
+	IDs Serial // describes the ids of the segment
 }
 
 // FirstLookups is the number of lookups of rows after which the rows of a segment are copied. One
@@ -41,17 +41,17 @@ func newCopies(t *schema.Type) *copies {
 	return &copies{}
 }
 
-// byRow returns the copies of the segment's rows, or nil.
-func (s *Segment) byRow() *rowCopies {
+// ByRow returns the copies of the segment's rows, or nil.
+func (s *Segment) ByRow() *CopiedRows {
 	if s.copies == nil {
 		return nil
 	}
 	return s.copies.made.Load()
 }
 
-// countLookup counts the lookup of a row. When there were enough lookups, it begins to copy the
+// CountLookup counts the lookup of a row. When there were enough lookups, it begins to copy the
 // rows of the segment.
-func (s *Segment) countLookup(t *schema.Type) {
+func (s *Segment) CountLookup(t *schema.Type) {
 	c := s.copies
 	if c == nil || c.begun.Load() || c.lookups.Add(1) < FirstLookups+int64(s.N/copyShare) || !c.begun.CompareAndSwap(false, true) {
 		return
@@ -66,9 +66,9 @@ func (s *Segment) countLookup(t *schema.Type) {
 		if made == nil {
 			return
 		}
-		r := &rowCopies{RowCopies: made}
+		r := &CopiedRows{RowCopies: made}
 		if made.Has(field) {
-			r.ids = serialIDs(n, func(row uint32) string { return made.Str(field, row) })
+			r.IDs = serialIDs(n, func(row uint32) string { return made.Str(field, row) })
 		}
 		c.made.Store(r)
 	})
@@ -79,10 +79,10 @@ func (s *Segment) countLookup(t *schema.Type) {
 // as many. Such rows share the cache lines of the columns.
 const scattered = 8
 
-// gather writes the values of a column at the given rows into dst. The argument `field` is the
+// Gather writes the values of a column at the given rows into dst. The argument `field` is the
 // position of the column `c` in the copies.
-func (s *Segment) gather(field int, c *column.Column, dst *column.Vec, at int, rows []uint32) {
-	if r := s.byRow(); r != nil && len(rows) > 0 && r.Has(field) &&
+func (s *Segment) Gather(field int, c *column.Column, dst *column.Vec, at int, rows []uint32) {
+	if r := s.ByRow(); r != nil && len(rows) > 0 && r.Has(field) &&
 		(len(rows) == 1 || rows[len(rows)-1]-rows[0] > scattered*uint32(len(rows))) {
 		r.Gather(field, dst, at, rows)
 		return

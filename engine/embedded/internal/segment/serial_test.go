@@ -1,4 +1,4 @@
-package version
+package segment
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ func TestSerialIDs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := serialIDs(test.n, test.id)
 			for _, want := range test.want {
-				row, ok := s.row(want.id)
+				row, ok := s.Row(want.id)
 				if ok != (want.row >= 0) || ok && int(row) != want.row {
 					t.Errorf("id %q: row %d, %v; expected row %d", want.id, row, ok, want.row)
 				}

@@ -1,21 +1,21 @@
-package version
+package segment
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// rowReader reads rows of a segment. Only one goroutine may use it.
-type rowReader struct {
+// Reader reads rows of a segment. Only one goroutine may use it.
+type Reader struct {
 	*Segment
 	// texts reads the texts of some columns without decompressing them whole: by property, and last
 	// those of the ids. It is nil if all values are read from the columns.
 	texts []*column.TextReader
 }
 
-// inOrder returns a reader of rows in ascending order. It keeps few texts in memory.
-func (s *Segment) inOrder() *rowReader {
-	r := &rowReader{s, make([]*column.TextReader, len(s.Props)+1)}
+// InOrder returns a reader of rows in ascending order. It keeps few texts in memory.
+func (s *Segment) InOrder() *Reader {
+	r := &Reader{s, make([]*column.TextReader, len(s.Props)+1)}
 	for p, c := range s.Props {
 		if t := c.Type(); t.Kind == value.String && !t.List {
 			r.texts[p] = column.NewTextReader(c)
@@ -27,8 +27,8 @@ func (s *Segment) inOrder() *rowReader {
 	return r
 }
 
-// id returns the id in row i; it is in no property. The result is valid until the next call.
-func (r *rowReader) id(i uint32) string {
+// EntityID returns the id in row i; it is in no property. The result is valid until the next call.
+func (r *Reader) EntityID(i uint32) string {
 	if r.texts == nil {
 		return r.ID.Str(i)
 	}
@@ -36,8 +36,8 @@ func (r *rowReader) id(i uint32) string {
 	return id
 }
 
-// value returns property p of row i. The result is valid until the next call for the property.
-func (r *rowReader) value(i uint32, p int) value.Value {
+// Value returns property p of row i. The result is valid until the next call for the property.
+func (r *Reader) Value(i uint32, p int) value.Value {
 	if r.texts == nil || r.texts[p] == nil {
 		return r.Props[p].Value(i)
 	}

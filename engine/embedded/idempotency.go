@@ -35,7 +35,7 @@ type idempotency struct {
 // receipt is the form in which a receipt is kept in memory: packed into one string.
 type receipt struct {
 	commit int    // the commit's number in the history
-	packed string // see [version.Receipt.Pack]
+	packed string // see [logrecord.Receipt.Pack]
 }
 
 // receiptKey identifies a receipt within a branch by the actor and the idempotency key that the

@@ -19,7 +19,7 @@ import (
 type opener struct {
 	files  *segmentFiles               // opens the segments that are not open yet
 	ctx    context.Context             // ends the reads of files when it is done
-	opened map[string]*segment.Segment // by version.SegmentKey
+	opened map[string]*segment.Segment // by segment.CacheKey
 	mapped map[string]*store.Segment   // by name of the file
 }
 

@@ -109,7 +109,7 @@ func coldBlock(t *schema.Type, hasID bool, block string) (cold, delta bool) {
 
 // Open opens a segment of type t. The segment keeps src. Columns are read on first use, and
 // single values in pieces; this use throws the faults of the data, see package corruption. The
-// error of ReadSegment is a *engine.Corrupt or an error of src.
+// error of Open is a *engine.Corrupt or an error of src.
 func Open(t *schema.Type, name string, src column.Source) (*Segment, error) {
 	corrupt := func(text string, args ...any) error {
 		return &engine.Corrupt{Object: src.Name(), Detail: fmt.Sprintf(text, args...)}

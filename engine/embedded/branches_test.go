@@ -65,7 +65,7 @@ func dumpGraph(g *Graph) (string, error) {
 			return "", err
 		}
 		var keys []string
-		for _, x := range line.keys.list {
+		for _, x := range line.keys.current(&g.history, time.Time{}) {
 			r := x.unpack(&g.history)
 			keys = append(keys, fmt.Sprintf("%s/%s=%d", r.Commit.Actor, r.Receipt.Key, r.Commit.Seq))
 		}

@@ -18,7 +18,7 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	was, is, err := g.before(ctx, commit)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -22,7 +23,7 @@ type checkpoints struct {
 	store     store.Storage     // the stored data of the graph
 	files     *segmentFiles     // writes and removes segments
 	history   *ancestry.History // all commits of the graph
-	layout    *layout           // the lock on the numbers of rows
+	layout    *locks.Layout     // the lock on the numbers of rows
 	branches  *branches         // the state of each branch
 	retention *retention        // owns the data about earlier commits
 	restorer  *restorer         // restores the states of earlier commits

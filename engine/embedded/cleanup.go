@@ -26,7 +26,7 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *eng
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	if !opts.DryRun {
 		if err := g.writer.reclaimDrafts(ctx); err != nil {
 			return nil, err

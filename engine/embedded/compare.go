@@ -20,7 +20,7 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	base, theirs, ours, err := g.mergedStates(ctx, source, target)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -208,4 +209,21 @@ func (d digest) value(v value.Value) {
 	default:
 		d.number(int(v.Bits()))
 	}
+}
+
+// schemaDigest digests the content of a call of ApplySchema, for its idempotency receipt.
+func schemaDigest(to *schema.Schema, opts engine.SchemaOptions) (sum [32]byte) {
+	d := digest{h: sha256.New()}
+	d.text("schema")
+	d.text(to.Digest)
+	d.text(to.Source)
+	for _, option := range []bool{opts.AllowDataLoss, opts.Hard} {
+		if option {
+			d.number(1)
+		} else {
+			d.number(0)
+		}
+	}
+	d.h.Sum(sum[:0])
+	return sum
 }

@@ -106,7 +106,7 @@ func (g *Graph) Drafts(ctx context.Context, r engine.DraftRange) ([]engine.Draft
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	list := g.branches.draftsIn(r)
 	if r.Key != "" {
 		var err error
@@ -174,7 +174,7 @@ func (g *Graph) Draft(ctx context.Context, id string) (*engine.Draft, error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	d, err := g.branches.draft(id)
 	if err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (g *Graph) OpenDraft(ctx context.Context, n engine.NewDraft) (_ *engine.Dra
 	if err := g.enter(ctx); err != nil {
 		return nil, false, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	d, made, err := g.writer.openDraft(ctx, n)
 	if err != nil {
 		return nil, false, err
@@ -306,7 +306,7 @@ func (g *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) er
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	if err := g.writer.endDraft(ctx, id, end); err != nil {
 		return err
 	}
@@ -317,8 +317,8 @@ func (g *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) er
 func (r *writer) endDraft(ctx context.Context, id string, end engine.DraftEnd) error {
 	r.layout.RLock()
 	defer r.layout.RUnlock()
-	r.layout.merging.Lock()
-	defer r.layout.merging.Unlock()
+	r.layout.Merging.Lock()
+	defer r.layout.Merging.Unlock()
 	d, err := r.branches.draft(id)
 	if err != nil {
 		return err

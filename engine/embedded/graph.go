@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -18,15 +19,15 @@ import (
 // graph that owns the state; the package's documentation lists the owners, their locks and the
 // lock order.
 type Graph struct {
-	opts  Options       // options of the graph
-	store store.Storage // the stored data of the graph
-	calls inflight      // closed by Close
+	opts  Options        // options of the graph
+	store store.Storage  // the stored data of the graph
+	calls locks.InFlight // closed by Close
 
 	ids         ids              // makes ids of commits and entities
 	history     ancestry.History // all commits of the graph
 	programs    programs         // the cache of bound programs
 	files       segmentFiles     // writes, opens and removes segments
-	layout      layout           // the lock on the numbers of rows
+	layout      locks.Layout     // the lock on the numbers of rows
 	branches    branches         // the state of each branch
 	retention   retention        // owns the data about earlier commits
 	restorer    restorer         // restores the states of earlier commits
@@ -74,7 +75,7 @@ func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	faults := []error{g.store.Verify(ctx)}
 	var v version.Verifier
 	for _, s := range g.branches.states() {
@@ -125,7 +126,7 @@ func distinct(errs []error) (faults []error) {
 // because a running call may depend on a new one, such as a load that reads from a query.
 func (g *Graph) Close() error {
 	g.closing.Do(func() {
-		g.calls.close()
+		g.calls.Close()
 		g.stop()
 		g.background.Wait()
 		g.restorer.running.Wait()
@@ -139,7 +140,7 @@ func (g *Graph) Close() error {
 
 // newGraph returns a graph without a store. REQUIRES: opts are complete.
 func newGraph(opts Options) *Graph {
-	g := &Graph{opts: opts, calls: newInflight()}
+	g := &Graph{opts: opts, calls: locks.NewInFlight()}
 	g.ids.init(opts.Now)
 	g.retention = retention{history: &g.history, files: &g.files, anchors: map[string]*anchor{}}
 	g.branches = branches{history: &g.history, retention: &g.retention, byName: map[string]*branch{}, tips: map[string][]*branch{}}
@@ -179,7 +180,7 @@ func (g *Graph) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !g.calls.enter() {
+	if !g.calls.Enter() {
 		return &engine.Unavailable{Reason: "it is closed"}
 	}
 	return nil
@@ -192,10 +193,10 @@ func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snaps
 	}
 	snap, err = g.snapshot(ctx, at)
 	if err != nil {
-		g.calls.leave()
+		g.calls.Leave()
 		return nil, nil, err
 	}
-	return snap, g.calls.leave, nil
+	return snap, g.calls.Leave, nil
 }
 
 // snapshot returns the state that a call reads: that of the head of a branch, or of an older

@@ -37,7 +37,7 @@ func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	if err := g.enter(ctx); err != nil {
 		return engine.Commit{}, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	c, lsn, ok := g.history.Get(id)
 	if !ok || lsn > g.store.Durable() {
 		return engine.Commit{}, &engine.NotFound{What: "commit", Name: id}

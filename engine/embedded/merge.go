@@ -39,7 +39,7 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	from, missing := g.branches.find(source)
 	if missing != nil && opts.IdempotencyKey == "" {
 		return nil, missing
@@ -65,9 +65,9 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 		w.receipt.Body = mergeDigest(name)
 	}
 	g.layout.RLock()
-	g.layout.merging.Lock()
+	g.layout.Merging.Lock()
 	w.staged = func() {
-		g.layout.merging.Unlock()
+		g.layout.Merging.Unlock()
 		g.layout.RUnlock()
 	}
 	out := &engine.MergeResult{}

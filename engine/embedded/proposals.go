@@ -120,7 +120,7 @@ func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	return g.branches.proposalsIn(r), nil
 }
 
@@ -156,7 +156,7 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	if out := g.branches.pendingProposal(id); out != nil {
 		select {
 		case <-out.done:
@@ -205,7 +205,7 @@ func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Pro
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	return g.writer.putProposal(ctx, p)
 }
 

@@ -44,7 +44,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	snap, err := g.snapshot(ctx, at)
 	if err != nil {
 		return nil, err

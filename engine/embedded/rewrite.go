@@ -104,7 +104,7 @@ func (c *checkpoints) rewriteLocked(ctx context.Context) (done bool, err error) 
 	}
 	cut := c.branches.cut(c.opts.time())
 	cut.rewrite = true
-	logged, carried := c.logged.Load(), c.layout.carried.Load()
+	logged, carried := c.logged.Load(), c.layout.Carried.Load()
 	if !c.insist {
 		c.layout.Unlock()
 		locked = false
@@ -121,7 +121,7 @@ func (c *checkpoints) rewriteLocked(ctx context.Context) (done bool, err error) 
 	if !locked {
 		c.layout.Lock()
 		locked = true
-		if c.layout.carried.Load() != carried {
+		if c.layout.Carried.Load() != carried {
 			fits, c.insist = false, true
 		}
 	}

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"crypto/sha256"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
@@ -29,7 +28,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalo
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	b, err := g.branches.findToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {
 		return nil, err
@@ -202,23 +201,6 @@ func repeatedChange(first *receiptOfCommit, schema *catalog.Schema, to string, o
 	c := first.Commit
 	out.Commit, out.Head = &c, c
 	return &out, nil
-}
-
-// schemaDigest digests the content of a call of ApplySchema, for its idempotency receipt.
-func schemaDigest(to *schema.Schema, opts engine.SchemaOptions) (sum [32]byte) {
-	d := digest{h: sha256.New()}
-	d.text("schema")
-	d.text(to.Digest)
-	d.text(to.Source)
-	for _, option := range []bool{opts.AllowDataLoss, opts.Hard} {
-		if option {
-			d.number(1)
-		} else {
-			d.number(0)
-		}
-	}
-	d.h.Sum(sum[:0])
-	return sum
 }
 
 // align brings the three states of a merge (the transaction on the target, the base and the source)

@@ -12,7 +12,7 @@ type counters struct{ checkpoints, rewrites, failures atomic.Int64 }
 
 // Stats returns figures about the graph. For a closed graph it returns the last ones.
 func (g *Graph) Stats() engine.Stats {
-	s := engine.Stats{Branches: g.branches.count(), Commits: int64(g.history.Len()), Calls: g.calls.count()}
+	s := engine.Stats{Branches: g.branches.count(), Commits: int64(g.history.Len()), Calls: g.calls.Count()}
 	g.checkpoints.count(&s)
 	s.MaxBytes, s.MaxBranches, s.QuotaRefusals = g.opts.MaxBytes, max(0, g.opts.MaxBranches), g.writer.refusals.Load()
 	for _, size := range g.store.Sizes() {

@@ -112,7 +112,7 @@ func (b *branch) planVectors(ctx context.Context, main *version.Snapshot, limits
 	if len(needs) == 0 {
 		return nil, nil
 	}
-	if err := b.writing.lock(ctx); err != nil {
+	if err := b.writing.Lock(ctx); err != nil {
 		return nil, err
 	}
 	defer b.unlock()

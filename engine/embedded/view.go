@@ -108,7 +108,7 @@ func (v *View) Bytes() (n int64) {
 
 // Close releases the storage.
 func (v *View) Close() error {
-	v.graph.calls.close()
+	v.graph.calls.Close()
 	v.graph.restorer.running.Wait()
 	return v.graph.store.Close()
 }

@@ -25,7 +25,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err := g.enter(ctx); err != nil {
 		return engine.Change{}, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	if args, err = ir.CheckArgs(q.Params, args); err != nil {
 		return engine.Change{}, err
 	}
@@ -96,7 +96,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	scratch := &scratchFiles{ctx: ctx, store: g.store}
 	res, err := g.load(ctx, r, opts, scratch)
 	scratch.free()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -21,7 +22,7 @@ type writer struct {
 	files       *segmentFiles     // stores segments
 	ids         *ids              // makes ids of commits and entities
 	history     *ancestry.History // gets each new commit
-	layout      *layout           // the lock on the row layout
+	layout      *locks.Layout     // the lock on the row layout
 	branches    *branches         // the tips of the branches
 	restorer    *restorer         // restores states of old commits
 	checkpoints *checkpoints      // make checkpoints when the log is long

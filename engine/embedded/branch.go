@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -22,8 +23,8 @@ type branch struct {
 	// for writing, or with branches.mu held.
 	deleted bool
 
-	keys idempotency // the keys of its commits of the last day; has its own lock
-	line lineage     // guarded by retention.mu
+	keys receipts.Set // the keys of its commits of the last day; has its own lock
+	line lineage      // guarded by retention.mu
 
 	// writing is the write lock of the branch. It guards the fields from tip to stale. A writer
 	// that changes the tip locks branches.mu too; a checkpoint that replaces the tip holds layout

@@ -282,7 +282,7 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 	b.journal.note(c, ticket.LSN, rec)
 	l.advanceLocked(b, next)
 	l.history.Add(c, next.lsn)
-	b.keys.add(l.history, c, w.receipt)
+	b.keys.Add(l.history, c, w.receipt)
 	l.retention.note(b, next, rec.kind, rec.afterHeader, len(rec.ops))
 	l.lsn, l.last = next.lsn, next.out
 	if w.source != nil {

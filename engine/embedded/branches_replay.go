@@ -14,7 +14,7 @@ func (l *branches) replayCommit(b *branch, next *commit, receipt *logrecord.Rece
 	c := next.snap.Commit
 	l.advanceLocked(b, next)
 	l.history.Add(c, next.lsn)
-	b.keys.add(l.history, c, receipt)
+	b.keys.Add(l.history, c, receipt)
 	l.retention.note(b, next, kind, rest, len(rest))
 	l.lsn, l.last = next.lsn, nil
 	b.show(next)

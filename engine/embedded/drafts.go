@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 )
 
@@ -152,10 +153,10 @@ func (l *branches) withKey(ctx context.Context, list []engine.Draft, key string,
 		var first logrecord.Receipted
 		ok := false
 		if b != nil {
-			first, ok = b.keys.find(l.history, receiptKey{d.Owner, key})
+			first, ok = b.keys.Find(l.history, receipts.Key{Actor: d.Owner, Key: key})
 		}
 		l.mu.Unlock()
-		if !ok || outdated(now, first.Commit.Time) {
+		if !ok || receipts.Outdated(now, first.Commit.Time) {
 			continue
 		}
 		_, lsn, _ := l.history.Get(first.Commit.ID)
@@ -424,7 +425,7 @@ func (r *writer) reclaimDrafts(ctx context.Context) error {
 // hasReceipts reports whether the branch of a draft must stay when the draft ends, because it has
 // receipts that answer repeated writes.
 func (r *writer) hasReceipts(b *branch, now time.Time) bool {
-	return !fault.On(fault.DraftKeysLost) && len(b.keys.current(r.history, now)) > 0
+	return !fault.On(fault.DraftKeysLost) && len(b.keys.Current(r.history, now)) > 0
 }
 
 // endedDrafts lists the branches of drafts that have ended.

@@ -51,7 +51,7 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 		b.ManifestBranch.Head = after[b.Head]
 		b.Receipts = func(yield func(logrecord.Receipted) bool) {
 			for _, r := range b.receipts {
-				if !yield(r.unpack(c.history)) {
+				if !yield(r.Unpack(c.history)) {
 					return
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -62,7 +63,7 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 		if missing == nil {
 			name = from.name
 		}
-		w.receipt.Body = mergeDigest(name)
+		w.receipt.Body = receipts.OfMerge(name)
 	}
 	g.layout.RLock()
 	g.layout.Merging.Lock()

@@ -34,7 +34,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 			if !known {
 				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has an idempotency key that names the unknown commit %s", mb.Name, r.Commit.ID)}
 			}
-			b.keys.add(&g.history, c, &r.Receipt)
+			b.keys.Add(&g.history, c, &r.Receipt)
 		}
 		g.branches.addLocked(b)
 	}

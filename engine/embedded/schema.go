@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -39,7 +40,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalo
 	}
 	w := newWrite(opts.WriteOptions)
 	if w.receipt != nil {
-		w.receipt.Body = schemaDigest(to, opts)
+		w.receipt.Body = receipts.OfSchemaChange(to, opts)
 	}
 	g.layout.RLock() // a checkpoint assumes that the tables of a branch have one schema
 	w.staged = g.layout.RUnlock

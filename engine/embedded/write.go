@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/mutate"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -32,7 +33,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	call := newWrite(opts)
 	call.deletes = q.Mutation != nil && onlyDeletes(q.Mutation.Statements)
 	if call.receipt != nil {
-		call.receipt.Body = mutationDigest(q, args)
+		call.receipt.Body = receipts.OfMutation(q, args)
 	}
 	b, err := g.branches.findToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {
@@ -112,7 +113,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	}
 	expected := b.head.Load().snap.Schema
 	call := newWrite(opts.WriteOptions)
-	digest := loadDigest(opts.Mode)
+	digest := receipts.OfLoad(opts.Mode)
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -46,7 +47,7 @@ type write struct {
 
 // newWrite returns the parameters for the options of a call.
 func newWrite(opts engine.WriteOptions) *write {
-	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: newReceipt(opts.IdempotencyKey)}
+	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: receipts.New(opts.IdempotencyKey)}
 }
 
 // write runs the function `build` on a transaction and commits the result. It makes no commit if
@@ -102,7 +103,7 @@ func (r *writer) repeated(b *branch, w *write) (*receiptOfCommit, error) {
 	if w.receipt == nil || w.dryRun {
 		return nil, nil
 	}
-	first, ok, err := b.keys.repeated(r.history, w.actor, w.receipt, r.opts.time())
+	first, ok, err := b.keys.Repeated(r.history, w.actor, w.receipt, r.opts.time())
 	if !ok || err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package embedded
+package receipts
 
 import (
 	"crypto/sha256"
@@ -12,27 +12,27 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// newReceipt returns a receipt for an idempotency key, or nil for "".
-func newReceipt(key string) *logrecord.Receipt {
+// New returns a receipt for an idempotency key, or nil for "".
+func New(key string) *logrecord.Receipt {
 	if key == "" {
 		return nil
 	}
 	return &logrecord.Receipt{Key: key}
 }
 
-// loadDigest returns a hash for a load. The caller writes the load's input to it.
-func loadDigest(mode engine.LoadMode) hash.Hash {
+// OfLoad returns a hash for a load. The caller writes the load's input to it.
+func OfLoad(mode engine.LoadMode) hash.Hash {
 	h := sha256.New()
 	h.Write([]byte{'l', byte(mode)})
 	return h
 }
 
-// mergeDigest returns the digest of a merge of the branch `source`.
-func mergeDigest(source string) [32]byte { return sha256.Sum256([]byte("m" + source)) }
+// OfMerge returns the digest of a merge of the branch `source`.
+func OfMerge(source string) [32]byte { return sha256.Sum256([]byte("m" + source)) }
 
-// mutationDigest digests the statements and the arguments of a mutation. Each part is written
+// OfMutation digests the statements and the arguments of a mutation. Each part is written
 // with its length, so that different mutations have different digests.
-func mutationDigest(q *plan.Query, args engine.Args) (sum [32]byte) {
+func OfMutation(q *plan.Query, args engine.Args) (sum [32]byte) {
 	d := digest{h: sha256.New()}
 	d.text("mutation")
 	d.number(len(args))
@@ -211,8 +211,8 @@ func (d digest) value(v value.Value) {
 	}
 }
 
-// schemaDigest digests the content of a call of ApplySchema, for its idempotency receipt.
-func schemaDigest(to *schema.Schema, opts engine.SchemaOptions) (sum [32]byte) {
+// OfSchemaChange digests the content of a call of ApplySchema, for its idempotency receipt.
+func OfSchemaChange(to *schema.Schema, opts engine.SchemaOptions) (sum [32]byte) {
 	d := digest{h: sha256.New()}
 	d.text("schema")
 	d.text(to.Digest)

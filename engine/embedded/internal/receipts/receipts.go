@@ -1,4 +1,5 @@
-package embedded
+// Package receipts finds the outcome of a call that is repeated with its idempotency key.
+package receipts
 
 import (
 	"hash/maphash"
@@ -14,48 +15,48 @@ import (
 // receiptAge is the age up to which a receipt answers a call with the same idempotency key.
 const receiptAge = 24 * time.Hour
 
-// pruneEvery says when the method `add` looks for expired receipts: each time the number of
+// pruneEvery says when the method `Add` looks for expired receipts: each time the number of
 // receipts is a multiple of pruneEvery.
 const pruneEvery = 1024
 
-// idempotency holds the receipts of the commits that were made with an idempotency key on a
+// Set holds the receipts of the commits that were made with an idempotency key on a
 // branch in the last day. Each receipt takes the bytes of its stored form (about 60 and the
 // key), 24 bytes for its place in the list, and 20 to 40 bytes in a hash table.
 //
 // A writer adds the receipt of a commit while the commit's record gets its place in the log.
-type idempotency struct {
-	mu          sync.Mutex            // guards all fields
-	list        []receipt             // in commit order; elements never change; see current
-	first       uint32                // the number of list[0]; receipts are numbered in order
-	at          map[uint64]uint32     // by hash of the key: the number of the receipt
-	collisions  map[receiptKey]uint32 // receipts with a hash that the map `at` contains for another receipt
-	ignoredBits uint64                // hash bits to ignore; tests set it to make hashes collide
+type Set struct {
+	mu          sync.Mutex        // guards all fields
+	list        []Packed          // in commit order; elements never change; see current
+	first       uint32            // the number of list[0]; receipts are numbered in order
+	at          map[uint64]uint32 // by hash of the key: the number of the receipt
+	collisions  map[Key]uint32    // receipts with a hash that the map `at` contains for another receipt
+	ignoredBits uint64            // hash bits to ignore; tests set it to make hashes collide
 }
 
-// receipt is the form in which a receipt is kept in memory: packed into one string.
-type receipt struct {
+// Packed is the form in which a receipt is kept in memory: packed into one string.
+type Packed struct {
 	commit int    // the commit's number in the history
 	packed string // see [logrecord.Receipt.Pack]
 }
 
-// receiptKey identifies a receipt within a branch by the actor and the idempotency key that the
+// Key identifies a receipt within a branch by the actor and the idempotency key that the
 // actor sent.
-type receiptKey struct{ actor, key string }
+type Key struct{ Actor, Key string }
 
 // receiptSeed is the seed of the hashes in idempotency.at.
 var receiptSeed = maphash.MakeSeed()
 
 // hash returns the hash of k. It is the key of the map i.at.
-func (i *idempotency) hash(k receiptKey) uint64 {
+func (i *Set) hash(k Key) uint64 {
 	return maphash.Comparable(receiptSeed, k) &^ i.ignoredBits
 }
 
-// outdated reports whether a receipt that was made at the time `made` has expired at the time
+// Outdated reports whether a receipt that was made at the time `made` has expired at the time
 // `now`.
-func outdated(now, made time.Time) bool { return now.Sub(made) >= receiptAge }
+func Outdated(now, made time.Time) bool { return now.Sub(made) >= receiptAge }
 
-// add adds the receipt of commit c, unless rec is nil. REQUIRES: c is in the history h.
-func (i *idempotency) add(h *ancestry.History, c engine.Commit, rec *logrecord.Receipt) {
+// Add adds the receipt of commit c, unless rec is nil. REQUIRES: c is in the history h.
+func (i *Set) Add(h *ancestry.History, c engine.Commit, rec *logrecord.Receipt) {
 	if rec == nil {
 		return
 	}
@@ -66,15 +67,15 @@ func (i *idempotency) add(h *ancestry.History, c engine.Commit, rec *logrecord.R
 		i.pruneLocked(h, c.Time)
 	}
 	number := i.first + uint32(len(i.list))
-	i.list = append(i.list, receipt{n, rec.Pack()})
-	k := receiptKey{c.Actor, rec.Key}
+	i.list = append(i.list, Packed{n, rec.Pack()})
+	k := Key{c.Actor, rec.Key}
 	if i.at == nil {
 		i.at = map[uint64]uint32{}
 	}
 	sum := i.hash(k)
 	if other, taken := i.at[sum]; taken && i.keyLocked(h, other) != k {
 		if i.collisions == nil {
-			i.collisions = map[receiptKey]uint32{}
+			i.collisions = map[Key]uint32{}
 		}
 		i.collisions[k] = number
 		return
@@ -84,8 +85,8 @@ func (i *idempotency) add(h *ancestry.History, c engine.Commit, rec *logrecord.R
 }
 
 // pruneLocked drops the expired receipts. REQUIRES: i.mu is locked.
-func (i *idempotency) pruneLocked(h *ancestry.History, now time.Time) {
-	n := slices.IndexFunc(i.list, func(x receipt) bool { return !outdated(now, h.At(x.commit).Time) })
+func (i *Set) pruneLocked(h *ancestry.History, now time.Time) {
+	n := slices.IndexFunc(i.list, func(x Packed) bool { return !Outdated(now, h.At(x.commit).Time) })
 	if n < 0 {
 		n = len(i.list)
 	}
@@ -103,13 +104,13 @@ func (i *idempotency) pruneLocked(h *ancestry.History, now time.Time) {
 }
 
 // keyLocked returns the key of the receipt with a number. REQUIRES: i.mu is locked.
-func (i *idempotency) keyLocked(h *ancestry.History, number uint32) receiptKey {
+func (i *Set) keyLocked(h *ancestry.History, number uint32) Key {
 	x := i.list[number-i.first]
-	return receiptKey{h.At(x.commit).Actor, logrecord.UnpackReceipt(x.packed).Key}
+	return Key{h.At(x.commit).Actor, logrecord.UnpackReceipt(x.packed).Key}
 }
 
-// find returns the receipt of a key; ok is false if there is none.
-func (i *idempotency) find(h *ancestry.History, k receiptKey) (rec logrecord.Receipted, ok bool) {
+// Find returns the receipt of a key; ok is false if there is none.
+func (i *Set) Find(h *ancestry.History, k Key) (rec logrecord.Receipted, ok bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	n, ok := i.collisions[k]
@@ -118,15 +119,15 @@ func (i *idempotency) find(h *ancestry.History, k receiptKey) (rec logrecord.Rec
 			return rec, false
 		}
 	}
-	return i.list[n-i.first].unpack(h), true
+	return i.list[n-i.first].Unpack(h), true
 }
 
-// repeated returns the receipt of the earlier write with the same key and actor; ok is false if
+// Repeated returns the receipt of the earlier write with the same key and actor; ok is false if
 // there was no such write in the last day. It returns a *engine.Conflict if the earlier write had
 // another body.
-func (i *idempotency) repeated(h *ancestry.History, actor string, w *logrecord.Receipt, now time.Time) (rec logrecord.Receipted, ok bool, err error) {
-	rec, ok = i.find(h, receiptKey{actor, w.Key})
-	if !ok || outdated(now, rec.Commit.Time) {
+func (i *Set) Repeated(h *ancestry.History, actor string, w *logrecord.Receipt, now time.Time) (rec logrecord.Receipted, ok bool, err error) {
+	rec, ok = i.Find(h, Key{actor, w.Key})
+	if !ok || Outdated(now, rec.Commit.Time) {
 		return rec, false, nil
 	}
 	if rec.Receipt.Body != w.Body {
@@ -135,18 +136,18 @@ func (i *idempotency) repeated(h *ancestry.History, actor string, w *logrecord.R
 	return rec, true, nil
 }
 
-// unpack returns the receipt with its commit, which it takes from h.
-func (x receipt) unpack(h *ancestry.History) logrecord.Receipted {
+// Unpack returns the receipt with its commit, which it takes from h.
+func (x Packed) Unpack(h *ancestry.History) logrecord.Receipted {
 	return logrecord.Receipted{Commit: h.At(x.commit), Receipt: logrecord.UnpackReceipt(x.packed)}
 }
 
-// current lists the receipts, except for the expired ones at the beginning of i.list. The result is
+// Current lists the receipts, except for the expired ones at the beginning of i.list. The result is
 // a part of i.list, so the elements of i.list must never change.
-func (i *idempotency) current(h *ancestry.History, now time.Time) []receipt {
+func (i *Set) Current(h *ancestry.History, now time.Time) []Packed {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	n := 0
-	for n < len(i.list) && outdated(now, h.At(i.list[n].commit).Time) {
+	for n < len(i.list) && Outdated(now, h.At(i.list[n].commit).Time) {
 		n++
 	}
 	return slices.Clip(i.list[n:])

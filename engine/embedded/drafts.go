@@ -275,7 +275,7 @@ func (r *writer) openDraft(ctx context.Context, n engine.NewDraft) (engine.Draft
 			}
 			at.Commit = n.Commit
 		}
-		d := engine.Draft{ID: r.ids.next(), Owner: n.Owner, Name: n.Name, State: engine.DraftOpen, Made: r.opts.time()}
+		d := engine.Draft{ID: r.ids.Next(), Owner: n.Owner, Name: n.Name, State: engine.DraftOpen, Made: r.opts.time()}
 		err := r.begin(r.fork(ctx, origin{name: d.Branch(), at: at, draft: &d, maxDrafts: n.Max}))
 		var lost *engine.NotFound
 		switch {

@@ -197,7 +197,7 @@ func (f *Follower) takeOver(take func() error) (*Graph, error) {
 	if g == nil {
 		return nil, errClosed
 	}
-	if err := g.ids.resume(g.branches.latestID()); err != nil {
+	if err := g.ids.Resume(g.branches.latestID()); err != nil {
 		return nil, errors.Join(err, f.store.Close())
 	}
 	g.start()

@@ -8,7 +8,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/planner"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/newid"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -23,9 +25,9 @@ type Graph struct {
 	store store.Storage  // the stored data of the graph
 	calls locks.InFlight // closed by Close
 
-	ids         ids              // makes ids of commits and entities
+	ids         newid.Source     // makes ids of commits and entities
 	history     ancestry.History // all commits of the graph
-	programs    programs         // the cache of bound programs
+	programs    planner.Programs // the cache of bound programs
 	files       segmentFiles     // writes, opens and removes segments
 	layout      locks.Layout     // the lock on the numbers of rows
 	branches    branches         // the state of each branch
@@ -141,7 +143,7 @@ func (g *Graph) Close() error {
 // newGraph returns a graph without a store. REQUIRES: opts are complete.
 func newGraph(opts Options) *Graph {
 	g := &Graph{opts: opts, calls: locks.NewInFlight()}
-	g.ids.init(opts.Now)
+	g.ids.Start(opts.Now)
 	g.retention = retention{history: &g.history, files: &g.files, anchors: map[string]*anchor{}}
 	g.branches = branches{history: &g.history, retention: &g.retention, byName: map[string]*branch{}, tips: map[string][]*branch{}}
 	g.branches.bases.at = map[string]*mergeBase{}

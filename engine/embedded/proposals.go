@@ -241,7 +241,7 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 	p.Base, _ = r.history.CommonAncestor(p.Head, p.TargetHead)
 	stampEvents(&p, r.opts.time())
 	if was == nil {
-		p.ID = r.ids.next()
+		p.ID = r.ids.Next()
 	}
 	out, ticket, n, err := r.enqueueProposal(&p, was)
 	if err != nil {
@@ -262,7 +262,7 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 func (r *writer) enqueueProposal(p, was *engine.Proposal) (out *outcome, ticket *store.Ticket, n int, err error) {
 	r.branches.naming.Lock()
 	defer r.branches.naming.Unlock()
-	nameEvents(p, was, r.ids.next)
+	nameEvents(p, was, r.ids.Next)
 	return r.branches.putProposal(p, was == nil)
 }
 
@@ -366,7 +366,7 @@ func (r *writer) completeMerge(m *proposalMerge, rec *record, c engine.Commit, b
 	if err != nil {
 		return err
 	}
-	nameEvents(p, was, r.ids.next)
+	nameEvents(p, was, r.ids.Next)
 	p.State, p.Revision, p.Merge = engine.ProposalMerged, m.revision+1, c.ID
 	p.TargetHead, p.Head, p.Base = c.Parents[0], c.Parents[1], base
 	rec.proposal = logrecord.AppendProposalMerge(nil, p, rec.kind, rec.payload)

@@ -53,7 +53,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
 		return err
 	}
-	return g.ids.resume(g.branches.latestID())
+	return g.ids.Resume(g.branches.latestID())
 }
 
 // recoverHistory reads the segments of the history that the manifest lists.

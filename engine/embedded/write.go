@@ -45,7 +45,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		// Computing vectors costs time and money, so look for a receipt first.
 		first, err = g.writer.earlierReceipt(ctx, b, call)
 	}
-	w := mutate.Write{Args: args, Now: g.opts.now(), NewID: g.ids.next, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
+	w := mutate.Write{Args: args, Now: g.opts.now(), NewID: g.ids.Next, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
 	if err == nil && first == nil {
 		w.Vectors, err = mutate.EmbedFor(ctx, g.opts.Embedder, q, expected, args)
 	}
@@ -118,7 +118,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		r = io.TeeReader(r, digest)
 	}
 	in, err := load.Parse(ctx, r, expected, load.Options{
-		IDs: g.ids.run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
+		IDs: g.ids.Run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
 		Scratch: scratch.create, Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
 	})
 	var first *receiptOfCommit

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/newid"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -21,7 +22,7 @@ type writer struct {
 	opts        *Options          // options of the graph
 	store       store.Storage     // has the log
 	files       *segmentFiles     // stores segments
-	ids         *ids              // makes ids of commits and entities
+	ids         *newid.Source     // makes ids of commits and entities
 	history     *ancestry.History // gets each new commit
 	layout      *locks.Layout     // the lock on the row layout
 	branches    *branches         // the tips of the branches
@@ -188,7 +189,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		return nil, nil, nil, err
 	}
 	parent := b.tip.snap.Commit
-	c := engine.Commit{ID: r.ids.next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest}
+	c := engine.Commit{ID: r.ids.Next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest}
 	if w.source != nil {
 		c.Parents = append(c.Parents, w.source.Commit.ID)
 		c.Time = laterOf(c.Time, w.source.Commit.Time)

@@ -1,4 +1,4 @@
-package embedded
+package planner
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/planner"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -20,8 +19,8 @@ const (
 	partsCounted = 256  // see above
 )
 
-// programs caches the bound programs of plans.
-type programs struct {
+// Programs caches the bound programs of plans.
+type Programs struct {
 	of    sync.Map     // *exec.Program by *plan.Query: the program that the plan ran last
 	count atomic.Int64 // number of programs, as maxPrograms counts them
 
@@ -37,8 +36,8 @@ type programKey struct {
 	s *schema.Schema
 }
 
-// get returns the program of a plan for a state. It binds the plan if no cached program fits.
-func (p *programs) get(ctx context.Context, q *plan.Query, snap *version.Snapshot) (*exec.Program, error) {
+// Get returns the program of a plan for a state. It binds the plan if no cached program fits.
+func (p *Programs) Get(ctx context.Context, q *plan.Query, snap *version.Snapshot) (*exec.Program, error) {
 	if prog, ok := p.of.Load(q); ok && prog.(*exec.Program).Fits(snap) {
 		return prog.(*exec.Program), nil
 	}
@@ -48,7 +47,7 @@ func (p *programs) get(ctx context.Context, q *plan.Query, snap *version.Snapsho
 	p.mu.Unlock()
 	if found == nil || !found.Fits(snap) {
 		var err error
-		if found, err = planner.Bind(ctx, q, snap); err != nil {
+		if found, err = Bind(ctx, q, snap); err != nil {
 			return nil, err
 		}
 	}

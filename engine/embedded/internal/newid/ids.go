@@ -1,4 +1,5 @@
-package embedded
+// Package newid makes the ids of a graph, in ascending order.
+package newid
 
 import (
 	"crypto/rand"
@@ -10,8 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// ids makes the ids of commits and entities. They ascend in the order in which they are made.
-type ids struct {
+// Source makes the ids of commits and entities. They ascend in the order in which they are made.
+type Source struct {
 	now func() time.Time // the clock
 
 	mu      sync.Mutex             // guards the fields below
@@ -19,13 +20,13 @@ type ids struct {
 	last    uint64                 // time of the last id in ms; never decreases, unlike the clock
 }
 
-// init sets the clock and the source of random bytes.
-func (s *ids) init(now func() time.Time) {
+// Start sets the clock and the source of random bytes.
+func (s *Source) Start(now func() time.Time) {
 	s.now, s.entropy = now, ulid.Monotonic(rand.Reader, 0)
 }
 
-// resume makes sure that new ids are greater than the given id of a commit, a proposal or a draft.
-func (s *ids) resume(latest string) error {
+// Resume makes sure that new ids are greater than the given id of a commit, a proposal or a draft.
+func (s *Source) Resume(latest string) error {
 	id, err := ulid.ParseStrict(latest)
 	if err != nil {
 		return &engine.Corrupt{Object: "manifest", Detail: "the id \"" + latest + "\" is not a ULID"}
@@ -36,8 +37,8 @@ func (s *ids) resume(latest string) error {
 	return nil
 }
 
-// next returns a new id.
-func (s *ids) next() string {
+// Next returns a new id.
+func (s *Source) Next() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = max(s.last, ulid.Timestamp(s.now()))
@@ -49,15 +50,15 @@ func (s *ids) next() string {
 	return id.String()
 }
 
-// longRun is the length from which a run of ids gets a millisecond of its own.
-const longRun = 1 << 10
+// LongRun is the length from which a run of ids gets a millisecond of its own.
+const LongRun = 1 << 10
 
-// run begins a run of n ids. The function that it returns appends the next id to dst. The ids of
+// Run begins a run of n ids. The function that it returns appends the next id to dst. The ids of
 // a long run count up from a random number, and no other id of this graph falls between them. So
 // they ascend and differ in their last characters only.
-func (s *ids) run(n int) func(dst []byte) []byte {
-	if n < longRun {
-		return func(dst []byte) []byte { return append(dst, s.next()...) }
+func (s *Source) Run(n int) func(dst []byte) []byte {
+	if n < LongRun {
+		return func(dst []byte) []byte { return append(dst, s.Next()...) }
 	}
 	s.mu.Lock()
 	s.last = max(s.last+1, ulid.Timestamp(s.now()))

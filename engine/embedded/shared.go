@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
 
 // SharedPlace says where a graph in shared storage is, and which server uses it. Bucket and Cache
@@ -224,3 +225,29 @@ func (a *applier) Apply(ctx context.Context, r store.Record) (err error) {
 
 // Publish implements [store.Applier].
 func (a *applier) Publish() { a.current.Store(a.next) }
+
+// Collected counts the objects that a collection deleted.
+type Collected = sharedlog.Collected
+
+// Collect deletes the objects of a graph in shared storage that the graph has not needed for the
+// retention of its SharedPlace. It deletes none that another server still needs, at least for a day
+// after the retention. On a graph in a folder it does nothing. Close does not wait for Collect,
+// because what may be deleted does not depend on the server's role.
+func (g *Graph) Collect(ctx context.Context) (Collected, error) {
+	if s, ok := g.store.(*store.Shared); ok {
+		return s.Collect(ctx)
+	}
+	return Collected{}, nil
+}
+
+// Needs returns a number for the oldest checkpoint that this server needs, for Needed in the
+// SharedPlace of other servers. It is 0 if there is none.
+func (g *Graph) Needs() uint64 {
+	if s, ok := g.store.(*store.Shared); ok {
+		return s.Needs()
+	}
+	return 0
+}
+
+// Needs returns a number for the oldest checkpoint that this server needs; see Needs of [Graph].
+func (f *Follower) Needs() uint64 { return f.store.Needs() }

@@ -98,7 +98,7 @@ func (tx *Txn) putParts(t *schema.Type, parts []Part) error {
 	fill := parts[0].Reset && parts[0].Replace || e.next == 0
 	if fill {
 		*e.Table, e.reset = *newTable(t), true
-		tx.dropDeadEnds(t)
+		dropDeadEnds(tx, t)
 	}
 	put := uint32(0)
 	for _, p := range parts {
@@ -120,7 +120,7 @@ func (tx *Txn) putParts(t *schema.Type, parts []Part) error {
 
 // dropDeadEnds rebuilds the indexes of the edge types of a node type that starts anew, if all their
 // edges are deleted. The indexes still list deleted edges by the ordinals that their nodes had.
-func (tx *Txn) dropDeadEnds(t *schema.Type) {
+func dropDeadEnds(tx *Txn, t *schema.Type) {
 	for _, list := range [][]int{t.Out, t.In} {
 		for _, i := range list {
 			if edges := tx.Table(tx.Schema().Edges[i]); edges.live == 0 && edges.next > 0 {

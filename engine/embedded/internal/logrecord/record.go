@@ -14,7 +14,7 @@ import (
 const (
 	// KindRows is a commit with its operations inline: a header, then operations.
 	KindRows uint8 = 1
-	// KindBulk is a commit with its rows in segments: a header, then the parts; see [AppendParts].
+	// KindBulk is a commit with its rows in segments: a header, then the parts; see version.AppendParts.
 	KindBulk uint8 = 2
 	// KindSpilled is a commit with its operations in the block "ops" of a segment: a header, then
 	// the name of the segment.
@@ -22,7 +22,7 @@ const (
 	// KindBranch creates or deletes a branch; see [Branching].
 	KindBranch uint8 = 4
 	// KindSchema is a commit that changes the schema: a header, then the change; see
-	// [Txn.AppendChange].
+	// version.Txn.AppendChange.
 	KindSchema uint8 = 5
 	// KindProposal is a new version of a proposal; see [AppendProposal].
 	KindProposal uint8 = 6
@@ -34,7 +34,7 @@ const (
 	KindDraft uint8 = 8
 )
 
-// The layout of the payloads:
+// The layout of a header:
 //
 //	header   format        1 byte
 //	         id            16 bytes, a ULID
@@ -43,16 +43,6 @@ const (
 //	         branch, actor texts (uvarint length, bytes)
 //	         parents       uvarint count, 16 bytes each
 //	         receipt       text, empty for none; see [Receipt]
-//	op       code          1 byte: delete node 1, delete edge 2, put node 3, put edge 4,
-//	                       skip node 5, skip edge 6
-//	         type          uvarint, position in the schema
-//	         id            text; not in a skip
-//	         from, to      texts; only in put edge
-//	         row           see the row codec; only in puts
-//
-// A put replaces the entity with its id, or creates one. A skip consumes an ordinal without
-// assigning it to an entity, so that a replay assigns the same ordinals to the entities. Operations
-// take effect in order.
 
 // AppendHeader appends the header of a record. The receipt may be nil.
 func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {

@@ -52,13 +52,13 @@ import (
 //	          and its receipts: uvarint count, for each the header of its commit
 //	history   uvarint count of segments, for each its name (text) and commits (uvarint)
 //	archive   uvarint count of segments; for each its name (text), the bytes of its block
-//	          (uvarint), its runs (see [Archived]), and the segments that its records name:
+//	          (uvarint), its runs (see [logrecord.Archived]), and the segments that its records name:
 //	          uvarint count, texts
 //	anchors   uvarint count; for each its commit (16 bytes, a ULID), its segment (text),
 //	          the number of its block (uvarint), and the segments that hold its rows:
 //	          uvarint count, texts
 //	proposals uvarint count; for each a text: the payload of a KindProposal record
-//	drafts    uvarint count; for each a text: see [AppendDraft]
+//	drafts    uvarint count; for each a text: see [logrecord.AppendDraft]
 //	reclaimed text: the id of the last event of proposals that a cleanup removed; empty for none
 
 // Manifest is the content of a manifest: every state that must be readable without the log,

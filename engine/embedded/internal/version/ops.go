@@ -9,6 +9,19 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
+// The layout of an operation of a commit:
+//
+//	op       code          1 byte: delete node 1, delete edge 2, put node 3, put edge 4,
+//	                       skip node 5, skip edge 6
+//	         type          uvarint, position in the schema
+//	         id            text; not in a skip
+//	         from, to      texts; only in put edge
+//	         row           see package codec; only in puts
+//
+// A put replaces the entity with its id, or creates one. A skip consumes an ordinal without
+// assigning it to an entity, so that a replay assigns the same ordinals to the entities. Operations
+// take effect in order.
+
 const (
 	opDeleteNode = 1 + iota // deletes a node
 	opDeleteEdge            // deletes an edge

@@ -386,13 +386,13 @@ func newTexts(t *Rows, p int) textsOf {
 	return textsOf{newTextRows(t, func(s *segment.Segment) *column.Column { return s.Props[p] }), p}
 }
 
-// textsOf implements [index.Texts] for property p of a table.
+// textsOf implements [textindex.Texts] for property p of a table.
 type textsOf struct {
 	*textRows
 	p int
 }
 
-// Text implements [index.Texts].
+// Text implements [textindex.Texts].
 func (x textsOf) Text(row uint32) (string, bool) {
 	if row >= x.t.base {
 		return x.t.textAt(row, x.p)
@@ -401,7 +401,7 @@ func (x textsOf) Text(row uint32) (string, bool) {
 	return r.Text(i)
 }
 
-// Size implements [index.Texts].
+// Size implements [textindex.Texts].
 func (x textsOf) Size(row uint32) int {
 	if row >= x.t.base {
 		s, _ := x.t.textAt(row, x.p)

@@ -213,6 +213,11 @@ func TestBillOfMaterials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, setting := range info.Settings {
+			if setting.Key == "-tags" { // the tag faults compiles the faults of package fault in
+				t.Errorf("%s was built with the tags %s; a release has none", program, setting.Value)
+			}
+		}
 		if len(info.Deps) < 10 || !listed[module+" "+testVersion] {
 			t.Errorf("%s has %d modules", program, len(info.Deps))
 		}

@@ -22,6 +22,9 @@ test-clock-short: ## run the tests with dates, expiries and time limits ten year
 		CLOCK_PACKAGES="$$($(GO) list ./internal/... | grep -v /internal/gq/ | tr '\n' ' ') ./generated/... ./server/... ./engine/embedded"
 	@$(MAKE) --no-print-directory test-clock ZONE=Pacific/Kiritimati CLOCK_FLAGS="-run '^TestIssuer'" CLOCK_PACKAGES=./test/e2e
 
+test-operators: ## run the tests of the operators with each fault in them, and print how many they find
+	$(GO) test -tags faults ./engine/embedded/internal/exec -count=1 -v -timeout 30m -run '^TestOperatorsFindFaults$$'
+
 # Ten thousand connections take as many files in the server and in the test: see ulimit -n.
 test-hostile: ## hold 10,000 idle connections against the built server, and bodies that do not end
 	$(GO) test ./test/e2e -count=1 -v -run '^Test(IdleConnections|SlowBodies)$$' -args -connections=10000 -slow

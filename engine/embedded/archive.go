@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -23,13 +24,13 @@ const archiveBytes = 1 << 20
 // retained is the part of a cut that retention owns: the archived records and the anchors that a
 // checkpoint keeps.
 type retained struct {
-	archive       []version.ArchiveSegment // the stored segments of records
-	archived      int                      // `archive` has the records of commits with lower numbers
-	fresh         []version.Archived       // records that no segment holds yet
-	stored        []*anchor                // anchors that are stored already
-	anchors       []*anchor                // anchors to store, newest first
-	replacesAll   bool                     // drops all states that the cut lacks, even of live branches
-	liveAncestors engine.Bitmap            // ancestors of live branches; nil if no branch was deleted
+	archive       []logrecord.ArchiveSegment // the stored segments of records
+	archived      int                        // `archive` has the records of commits with lower numbers
+	fresh         []logrecord.Archived       // records that no segment holds yet
+	stored        []*anchor                  // anchors that are stored already
+	anchors       []*anchor                  // anchors to store, newest first
+	replacesAll   bool                       // drops all states that the cut lacks, even of live branches
+	liveAncestors engine.Bitmap              // ancestors of live branches; nil if no branch was deleted
 }
 
 // collectRetained collects the records and anchors to keep for the commits with numbers below n, up
@@ -45,7 +46,7 @@ func (r *retention) collectRetained(heads []string, n int, lsn uint64) retained 
 			c.liveAncestors.Set(ancestor)
 			return true
 		})
-		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a version.ArchiveSegment) bool { return !hasLiveRecord(a, c.liveAncestors) })
+		c.archive = slices.DeleteFunc(slices.Clone(c.archive), func(a logrecord.ArchiveSegment) bool { return !hasLiveRecord(a, c.liveAncestors) })
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.anchors)) {
 		a := r.anchors[id]
@@ -71,7 +72,7 @@ func (c *retained) anchored(a *anchor) {
 }
 
 // hasLiveRecord reports whether an archive segment holds the record of at least one live commit.
-func hasLiveRecord(a version.ArchiveSegment, live engine.Bitmap) bool {
+func hasLiveRecord(a logrecord.ArchiveSegment, live engine.Bitmap) bool {
 	for _, r := range a.Runs {
 		for n := r.First; n < r.First+r.N; n++ {
 			if live.Get(n) {
@@ -121,7 +122,7 @@ func (r *retention) storeArchive(ctx context.Context, p *retained) (made []store
 	if len(p.fresh) == 0 {
 		return nil, nil
 	}
-	runs := []version.Run{{First: p.archived, N: len(p.fresh)}}
+	runs := []logrecord.Run{{First: p.archived, N: len(p.fresh)}}
 	records, bytes := p.fresh, 0
 	for _, a := range p.fresh {
 		bytes += len(a.Rest)
@@ -146,7 +147,7 @@ func (r *retention) storeArchive(ctx context.Context, p *retained) (made []store
 
 // appendRun returns `runs` with the run `next` appended. If `next` directly follows the last run,
 // appendRun extends the last run instead.
-func appendRun(runs []version.Run, next version.Run) []version.Run {
+func appendRun(runs []logrecord.Run, next logrecord.Run) []logrecord.Run {
 	runs = slices.Clone(runs)
 	if last := &runs[len(runs)-1]; last.First+last.N == next.First {
 		last.N += next.N
@@ -156,8 +157,8 @@ func appendRun(runs []version.Run, next version.Run) []version.Run {
 }
 
 // writeArchive writes records as one archive segment.
-func (f *segmentFiles) writeArchive(ctx context.Context, runs []version.Run, records []version.Archived) (version.ArchiveSegment, store.SegmentID, error) {
-	seg := version.ArchiveSegment{Runs: runs}
+func (f *segmentFiles) writeArchive(ctx context.Context, runs []logrecord.Run, records []logrecord.Archived) (logrecord.ArchiveSegment, store.SegmentID, error) {
+	seg := logrecord.ArchiveSegment{Runs: runs}
 	for _, a := range records {
 		name, ok, err := a.Segment()
 		if err != nil {
@@ -167,7 +168,7 @@ func (f *segmentFiles) writeArchive(ctx context.Context, runs []version.Run, rec
 			seg.Refs = append(seg.Refs, name)
 		}
 	}
-	b := version.AppendArchive(nil, runs, records)
+	b := logrecord.AppendArchive(nil, runs, records)
 	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock(archiveBlock, b) })
 	seg.Name, seg.Bytes = segmentName(id), len(b)
 	return seg, id, err
@@ -175,10 +176,10 @@ func (f *segmentFiles) writeArchive(ctx context.Context, runs []version.Run, rec
 
 // readArchive reads the records of an archive segment. It returns a *engine.Corrupt if the commits
 // in the segment differ from seg.Runs.
-func (f *segmentFiles) readArchive(ctx context.Context, seg *version.ArchiveSegment) (records []version.Archived, err error) {
+func (f *segmentFiles) readArchive(ctx context.Context, seg *logrecord.ArchiveSegment) (records []logrecord.Archived, err error) {
 	err = f.readBlock(ctx, seg.Name, archiveBlock, func(b []byte) (err error) {
-		var runs []version.Run
-		runs, records, err = version.ReadArchive(bytes.Clone(b)) // cloned because the records alias it
+		var runs []logrecord.Run
+		runs, records, err = logrecord.ReadArchive(bytes.Clone(b)) // cloned because the records alias it
 		if err == nil && !slices.Equal(runs, seg.Runs) {
 			err = &engine.Corrupt{Object: "segment " + seg.Name, Detail: fmt.Sprintf("the segment holds the commits %v, but its manifest entry lists %v", runs, seg.Runs)}
 		}
@@ -274,19 +275,19 @@ func (r *retention) adopt(c *cut) (dropped bool) {
 
 // archivedRecord returns the archived record of the commit with number n. The map `read` caches the
 // records of segments that were read before. REQUIRES: restorer.reading is locked for reading.
-func (r *retention) archivedRecord(ctx context.Context, n int, read map[string][]version.Archived) (version.Archived, bool, error) {
+func (r *retention) archivedRecord(ctx context.Context, n int, read map[string][]logrecord.Archived) (logrecord.Archived, bool, error) {
 	r.mu.Lock()
 	archive := r.archive
 	r.mu.Unlock()
-	seg, at, ok := version.FindArchive(archive, n)
+	seg, at, ok := logrecord.FindArchive(archive, n)
 	if !ok {
-		return version.Archived{}, false, nil
+		return logrecord.Archived{}, false, nil
 	}
 	records, known := read[seg.Name]
 	if !known {
 		var err error
 		if records, err = r.files.readArchive(ctx, seg); err != nil {
-			return version.Archived{}, false, err
+			return logrecord.Archived{}, false, err
 		}
 		read[seg.Name] = records
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -131,7 +132,7 @@ func (r *restorer) readableWith(id string) error {
 }
 
 // mergeBases returns the set of the merge bases of all pairs of branches in a cut.
-func (c *cut) mergeBases(h *version.History) map[string]bool {
+func (c *cut) mergeBases(h *ancestry.History) map[string]bool {
 	heads := make([]string, len(c.branches))
 	for i, b := range c.branches {
 		heads[i] = b.Head.Commit.ID

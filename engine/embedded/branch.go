@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -21,13 +23,13 @@ type branch struct {
 	// for writing, or with branches.mu held.
 	deleted bool
 
-	keys idempotency // the keys of its commits of the last day; has its own lock
-	line lineage     // guarded by retention.mu
+	keys receipts.Set // the keys of its commits of the last day; has its own lock
+	line lineage      // guarded by retention.mu
 
 	// writing is the write lock of the branch. It guards the fields from tip to stale. A writer
 	// that changes the tip locks branches.mu too; a checkpoint that replaces the tip holds layout
 	// for writing. So the tip may also be read with branches.mu and layout locked.
-	writing ctxMutex
+	writing locks.Mutex
 	tip     *commit  // the last commit, durable or in flight
 	err     error    // if set, the reason why the tip can never become durable
 	journal *journal // commits during a rewrite; nil when no rewrite runs
@@ -58,7 +60,7 @@ type outcome struct {
 
 // newBranch returns a branch whose tip has the state `snap`. The LSN of its log record is `lsn`.
 func newBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
-	b := &branch{name: name, writing: newCtxMutex(), tip: &commit{snap: snap, lsn: lsn}}
+	b := &branch{name: name, writing: locks.NewMutex(), tip: &commit{snap: snap, lsn: lsn}}
 	b.head.Store(b.tip)
 	return b
 }
@@ -73,7 +75,7 @@ func recoveredBranch(name string, snap *version.Snapshot, lsn uint64) *branch {
 // lock waits for the write lock of the branch. It fails if ctx ends first, or with b.err if the
 // branch can no longer be written.
 func (b *branch) lock(ctx context.Context) error {
-	if err := b.writing.lock(ctx); err != nil {
+	if err := b.writing.Lock(ctx); err != nil {
 		return err
 	}
 	if b.err != nil {
@@ -84,10 +86,10 @@ func (b *branch) lock(ctx context.Context) error {
 }
 
 // unlock releases the write lock of the branch.
-func (b *branch) unlock() { b.writing.unlock() }
+func (b *branch) unlock() { b.writing.Unlock() }
 
 // hold waits for the write lock of the branch, even if the branch can no longer be written.
-func (b *branch) hold() { _ = b.writing.lock(context.Background()) }
+func (b *branch) hold() { _ = b.writing.Lock(context.Background()) }
 
 // stage adds a commit to the pending commits. The commit already has its place in the log.
 func (b *branch) stage(c *commit) {

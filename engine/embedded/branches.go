@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -18,7 +20,7 @@ import (
 // the holder of mu sees one state of all branches.
 type branches struct {
 	store     store.Log         // the log of the graph
-	history   *version.History  // all commits of the graph
+	history   *ancestry.History // all commits of the graph
 	retention *retention        // owns the data about earlier commits
 	main      *branch           // does not change after the graph was opened
 	removed   func(name string) // is called with the name of each branch that is removed from memory, with mu locked
@@ -280,7 +282,7 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 	b.journal.note(c, ticket.LSN, rec)
 	l.advanceLocked(b, next)
 	l.history.Add(c, next.lsn)
-	b.keys.add(l.history, c, w.receipt)
+	b.keys.Add(l.history, c, w.receipt)
 	l.retention.note(b, next, rec.kind, rec.afterHeader, len(rec.ops))
 	l.lsn, l.last = next.lsn, next.out
 	if w.source != nil {
@@ -358,11 +360,11 @@ func (l *branches) create(o origin, restored *version.Snapshot, now time.Time, m
 	if b.line.run, err = l.retention.runOf(parent, state); err != nil {
 		return made, err
 	}
-	record := version.Branching{Name: name, From: from, Commit: state.Commit.ID, Time: now}
-	kind, payload := version.KindBranch, record.Append(nil)
+	record := logrecord.Branching{Name: name, From: from, Commit: state.Commit.ID, Time: now}
+	kind, payload := logrecord.KindBranch, record.Append(nil)
 	if o.draft != nil {
-		opened := version.Drafting{Draft: o.draft, Branch: payload}
-		kind, payload = version.KindDraft, opened.Append(nil)
+		opened := logrecord.Drafting{Draft: o.draft, Branch: payload}
+		kind, payload = logrecord.KindDraft, opened.Append(nil)
 	}
 	ticket, err := l.store.Enqueue(kind, payload)
 	if err != nil {
@@ -410,7 +412,7 @@ func (l *branches) delete(b *branch, record []byte) (*store.Ticket, *outcome, er
 	if err := l.proposals.checkDelete(b.name); err != nil {
 		return nil, nil, err
 	}
-	ticket, err := l.store.Enqueue(version.KindBranch, record)
+	ticket, err := l.store.Enqueue(logrecord.KindBranch, record)
 	if err != nil {
 		return nil, nil, err
 	}

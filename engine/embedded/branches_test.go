@@ -65,8 +65,8 @@ func dumpGraph(g *Graph) (string, error) {
 			return "", err
 		}
 		var keys []string
-		for _, x := range line.keys.list {
-			r := x.unpack(&g.history)
+		for _, x := range line.keys.Current(&g.history, time.Time{}) {
+			r := x.Unpack(&g.history)
 			keys = append(keys, fmt.Sprintf("%s/%s=%d", r.Commit.Actor, r.Receipt.Key, r.Commit.Seq))
 		}
 		slices.Sort(keys)

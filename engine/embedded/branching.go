@@ -5,7 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 )
 
 // CreateBranch makes a branch that begins at the target's commit. The commit may be any ancestor of
@@ -21,7 +21,7 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 	if err := g.enter(ctx); err != nil {
 		return engine.Branch{}, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	if _, err := g.snapshot(ctx, from); err != nil {
 		return engine.Branch{}, err
 	}
@@ -44,7 +44,7 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	return g.writer.deleteBranch(ctx, name, head)
 }
 
@@ -53,7 +53,7 @@ func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	return g.branches.list(), nil
 }
 
@@ -95,8 +95,8 @@ func (r *writer) fork(ctx context.Context, o origin) (created, error) {
 		return made, err
 	}
 	// A merge, or another branch from the past, could add merge bases meanwhile.
-	r.layout.merging.Lock()
-	defer r.layout.merging.Unlock()
+	r.layout.Merging.Lock()
+	defer r.layout.Merging.Unlock()
 	state, err := r.restorer.state(ctx, o.at.Commit)
 	if err == nil {
 		err = r.restorer.readableWith(o.at.Commit)
@@ -124,8 +124,8 @@ func (r *writer) deleteBranch(ctx context.Context, name, head string) error {
 func (r *writer) removeBranch(ctx context.Context, b *branch, head string) error {
 	r.layout.RLock()
 	defer r.layout.RUnlock()
-	r.layout.merging.Lock()
-	defer r.layout.merging.Unlock()
+	r.layout.Merging.Lock()
+	defer r.layout.Merging.Unlock()
 	name := b.name
 	if err := b.lock(ctx); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (r *writer) removeBranch(ctx context.Context, b *branch, head string) error
 	if tip := b.tip.snap.Commit.ID; head != "" && head != tip {
 		return &engine.PreconditionFailed{Expected: head, Actual: tip}
 	}
-	record := version.Branching{Delete: true, Name: name, Time: r.opts.time()}
+	record := logrecord.Branching{Delete: true, Name: name, Time: r.opts.time()}
 	payload := record.Append(nil)
 	ticket, out, err := r.branches.delete(b, payload)
 	if err != nil {

@@ -5,7 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -17,19 +19,19 @@ const closeBytes = 256 << 10
 // checkpoints owns the checkpoints, rewrites and cleanups of a graph, which run one at a time. A
 // checkpoint stores the state of the graph and makes it the state from which Open begins.
 type checkpoints struct {
-	opts      *Options         // options of the graph
-	store     store.Storage    // the stored data of the graph
-	files     *segmentFiles    // writes and removes segments
-	history   *version.History // all commits of the graph
-	layout    *layout          // the lock on the numbers of rows
-	branches  *branches        // the state of each branch
-	retention *retention       // owns the data about earlier commits
-	restorer  *restorer        // restores the states of earlier commits
-	vectors   *vectorBuilds    // builds approximate indexes
+	opts      *Options          // options of the graph
+	store     store.Storage     // the stored data of the graph
+	files     *segmentFiles     // writes and removes segments
+	history   *ancestry.History // all commits of the graph
+	layout    *locks.Layout     // the lock on the numbers of rows
+	branches  *branches         // the state of each branch
+	retention *retention        // owns the data about earlier commits
+	restorer  *restorer         // restores the states of earlier commits
+	vectors   *vectorBuilds     // builds approximate indexes
 
-	mu     sync.Mutex               // held by a checkpoint (also the one in Close) and by a cleanup
-	lsn    uint64                   // of the last record before the last checkpoint; guarded by mu
-	stored []version.HistorySegment // the stored history after the last checkpoint; guarded by mu
+	mu     sync.Mutex                // held by a checkpoint (also the one in Close) and by a cleanup
+	lsn    uint64                    // of the last record before the last checkpoint; guarded by mu
+	stored []ancestry.HistorySegment // the stored history after the last checkpoint; guarded by mu
 	// newTexts lists the segments of text indexes that were made since the last manifest; guarded by mu.
 	newTexts []store.SegmentID
 	// insist says that the next rewrite keeps the layout locked, because the last one was discarded:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -25,7 +26,7 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (_ *eng
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	if !opts.DryRun {
 		if err := g.writer.reclaimDrafts(ctx); err != nil {
 			return nil, err
@@ -172,7 +173,7 @@ func (c *retained) has(n int) bool {
 	if n >= c.archived {
 		return true
 	}
-	_, _, ok := version.FindArchive(c.archive, n)
+	_, _, ok := logrecord.FindArchive(c.archive, n)
 	return ok
 }
 
@@ -280,12 +281,12 @@ func (c *checkpoints) bareStates(ctx context.Context, cut *cut, k *kept) (all []
 // both needed and unneeded records, and drops the segments that hold no needed record. It returns
 // the segments that it made, also when it fails.
 func (c *checkpoints) thinArchive(ctx context.Context, p *retained, k *kept) (made []store.SegmentID, err error) {
-	var archive []version.ArchiveSegment
-	keep := func(numbers []int, records []version.Archived) error {
+	var archive []logrecord.ArchiveSegment
+	keep := func(numbers []int, records []logrecord.Archived) error {
 		if len(numbers) == 0 {
 			return nil
 		}
-		seg, id, err := c.files.writeArchive(ctx, version.Runs(numbers), records)
+		seg, id, err := c.files.writeArchive(ctx, logrecord.Runs(numbers), records)
 		if err != nil {
 			return err
 		}
@@ -315,7 +316,7 @@ func (c *checkpoints) thinArchive(ctx context.Context, p *retained, k *kept) (ma
 		if err != nil {
 			return made, err
 		}
-		var left []version.Archived
+		var left []logrecord.Archived
 		for _, i := range places {
 			left = append(left, records[i])
 		}
@@ -324,7 +325,7 @@ func (c *checkpoints) thinArchive(ctx context.Context, p *retained, k *kept) (ma
 		}
 	}
 	var numbers []int
-	var left []version.Archived
+	var left []logrecord.Archived
 	for n, c := range c.history.Slice(p.archived, p.archived+len(p.fresh)) {
 		if k.record(c) {
 			numbers, left = append(numbers, n), append(left, p.fresh[n-p.archived])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -19,7 +20,7 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	base, theirs, ours, err := g.mergedStates(ctx, source, target)
 	if err != nil {
 		return nil, err
@@ -254,7 +255,7 @@ func mergeInto(ctx context.Context, tx *version.Txn, from, to string, base, sour
 
 // checkResolutions checks that the schema has the types and properties that the resolutions name,
 // and that their values fit the properties. The error is a *engine.BadArgument.
-func checkResolutions(s *version.Schema, all []engine.Resolution) error {
+func checkResolutions(s *schema.Schema, all []engine.Resolution) error {
 	for i := range all {
 		r := &all[i]
 		bad := func(format string, args ...any) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
 )
 
 // The bounds of the results that comparisons remembers.
@@ -32,9 +34,9 @@ type comparison struct {
 
 // sharedWork is a result that calls need at the same time.
 type sharedWork struct {
-	turn    ctxMutex // held by the call that computes the result
-	waiting int      // number of calls; guarded by comparisons.mu
-	result  any      // of the call that computed it last; nil for none; guarded by turn
+	turn    locks.Mutex // held by the call that computes the result
+	waiting int         // number of calls; guarded by comparisons.mu
+	result  any         // of the call that computed it last; nil for none; guarded by turn
 }
 
 // sized is a result of a comparison. It does not change.
@@ -65,10 +67,10 @@ func share[T sized](ctx context.Context, m *comparisons, key string, branches []
 	}
 	work := m.join(key)
 	defer m.leave(key, work)
-	if err := work.turn.lock(ctx); err != nil {
+	if err := work.turn.Lock(ctx); err != nil {
 		return result, err
 	}
-	defer work.turn.unlock()
+	defer work.turn.Unlock()
 	if result, ok := work.result.(T); ok && accept(result) {
 		return result, nil
 	}
@@ -86,7 +88,7 @@ func (m *comparisons) join(key string) *sharedWork {
 	defer m.mu.Unlock()
 	work := m.running[key]
 	if work == nil {
-		work = &sharedWork{turn: newCtxMutex()}
+		work = &sharedWork{turn: locks.NewMutex()}
 		if m.running == nil {
 			m.running = map[string]*sharedWork{}
 		}

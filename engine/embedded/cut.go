@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -23,8 +24,8 @@ type cut struct {
 // cutBranch is the state of one branch in a cut.
 type cutBranch struct {
 	*branch
-	tip      *commit   // the branch's last commit in the cut
-	receipts []receipt // receipts of the branch's commits of the last day
+	tip      *commit           // the branch's last commit in the cut
+	receipts []receipts.Packed // receipts of the branch's commits of the last day
 	version.ManifestBranch
 }
 
@@ -40,7 +41,7 @@ func (l *branches) cut(now time.Time) *cut {
 			continue
 		}
 		cb := cutBranch{branch: b, tip: b.tip, ManifestBranch: version.ManifestBranch{Name: b.name, Head: b.tip.snap}}
-		cb.receipts = b.keys.current(l.history, now)
+		cb.receipts = b.keys.Current(l.history, now)
 		c.branches = append(c.branches, cb)
 		heads = append(heads, b.tip.snap.Commit.ID)
 	}

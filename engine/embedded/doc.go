@@ -14,17 +14,17 @@
 // [Graph] is a front. It counts the calls and hands each to the part that owns the state:
 //
 //	state                                             owner         file
-//	calls in progress, and whether the graph closes   inflight      inflight.go
-//	ids of commits and entities                       ids           ids.go
-//	bound programs of plans                           programs      programs.go
-//	every commit of the graph                         History       version/history.go
-//	layout of rows, who may merge                     layout        layout.go
+//	calls in progress, and whether the graph closes   InFlight      package locks
+//	ids of commits and entities                       Source        package newid
+//	bound programs of plans                           Programs      exec/planner/programs.go
+//	every commit of the graph                         History       package ancestry
+//	layout of rows, who may merge                     Layout        package locks
 //	the branches, their tips and merge bases,         branches      branches.go, bases.go
 //	the last log record
 //	the proposals, and the order of their events      proposals     proposals.go, events.go, versions.go
 //	the drafts                                        drafts        drafts.go, versions.go
 //	one branch: head, tip, pending commits            branch        branch.go
-//	idempotency keys of a branch                      idempotency   idempotency.go
+//	idempotency keys of a branch                      Set           package receipts
 //	anchors and archived records of old commits       retention     retention.go, archive.go
 //	states that are restored from them                restorer      restore.go
 //	checkpoints, rewrites and cleanups                checkpoints   checkpoint.go, manifest.go,
@@ -33,7 +33,7 @@
 //	the same in shared storage, and the cache         store.Shared  package store
 //
 // Two parts have no state. writer (writer.go, record.go, branching.go) is the only one that appends
-// to the log. segmentFiles (segments.go, opener.go, pack.go) is the only one that writes and opens
+// to the log. segmentFiles (segments.go, opener.go) is the only one that writes and opens
 // segments.
 //
 // A snapshot ([version.Snapshot]) is immutable and has no lock. A read loads the head of a
@@ -52,13 +52,13 @@
 // The type that contains a lock has the methods that take the lock. If a method requires that the
 // caller holds the lock, its name ends in Locked.
 //
-// inflight is a counter, not a lock. Every call increments it at its beginning and decrements it at
+// locks.InFlight is a counter, not a lock. Every call increments it at its beginning and decrements it at
 // its end. Close shuts it, so that no new call can begin, and waits until it is zero.
 //
 // checkpoints.mu is held by a checkpoint (also the one that Close makes) and by a cleanup. It
 // guards lsn, stored, newTexts and insist. Only one checkpoint or cleanup can hold it at a time.
 //
-// layout is a read-write lock over the layout of rows. A checkpoint (also the one that Close makes)
+// locks.Layout is a read-write lock over the layout of rows. A checkpoint (also the one that Close makes)
 // and a cleanup hold it for writing, because a checkpoint moves rows to new places. A rewrite releases
 // it while it stores the new layout. If a call locked it for reading meanwhile, the rewrite discards the
 // new layout, and the next rewrite does not release it. Calls that
@@ -99,7 +99,7 @@
 // A call that computes the result of a comparison for others holds sharedWork.turn. It holds no other lock when it
 // takes it.
 //
-// restorer.mu guards epoch, pending and states. idempotency.mu guards the keys of one branch.
+// restorer.mu guards epoch, pending and states. receipts.Set.mu guards the keys of one branch.
 // The locks of history, programs, ids and comparisons each guard the fields of their own type. They are leaves:
 // a holder of one takes no other lock, except that of the history.
 //
@@ -114,7 +114,7 @@
 //	restorer.reading
 //	branches.naming
 //	branches.mu
-//	retention.mu, branch.mu, idempotency.mu, restorer.mu, programs.mu, ids.mu, comparisons.mu: one at a time
+//	retention.mu, branch.mu, receipts.Set.mu, restorer.mu, programs.mu, ids.mu, comparisons.mu: one at a time
 //	history.mu
 //
 // The layers under this package have their own locks, which come after these:
@@ -124,7 +124,7 @@
 //	store.Shared: Shared.checkpointing, the turn of the sharedlog.Queue, then Shared.mu, then Queue.mu or the mutex of the
 //	CacheBound; the mutex of holds is a leaf
 //	version: the lock of a text, sorted or approximate index while it is built, then searches.mu,
-//	orders.mu or nearby.mu, then index.TextView.mu
+//	orders.mu or nearby.mu, then textindex.View.mu
 //	column.wholeLock, then column.Pending.mu, then the mutex of a block in store.Segment, then the table of
 //	mappings in package fs
 //

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // draftKeep is how long a cleanup keeps the record of a draft that has ended.
@@ -105,7 +107,7 @@ func (g *Graph) Drafts(ctx context.Context, r engine.DraftRange) ([]engine.Draft
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	list := g.branches.draftsIn(r)
 	if r.Key != "" {
 		var err error
@@ -148,13 +150,13 @@ func (l *branches) withKey(ctx context.Context, list []engine.Draft, key string,
 	for _, d := range list {
 		l.mu.Lock() // else the method commit could have added the key, but not the commit yet
 		b := l.byName[d.Branch()]
-		var first version.Receipted
+		var first logrecord.Receipted
 		ok := false
 		if b != nil {
-			first, ok = b.keys.find(l.history, receiptKey{d.Owner, key})
+			first, ok = b.keys.Find(l.history, receipts.Key{Actor: d.Owner, Key: key})
 		}
 		l.mu.Unlock()
-		if !ok || outdated(now, first.Commit.Time) {
+		if !ok || receipts.Outdated(now, first.Commit.Time) {
 			continue
 		}
 		_, lsn, _ := l.history.Get(first.Commit.ID)
@@ -173,7 +175,7 @@ func (g *Graph) Draft(ctx context.Context, id string) (*engine.Draft, error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	d, err := g.branches.draft(id)
 	if err != nil {
 		return nil, err
@@ -219,7 +221,7 @@ func (l *branches) complete(d *engine.Draft, distance bool) {
 }
 
 // ahead returns the number of commits in the line of `main` that are no ancestors of `head`.
-func ahead(h *version.History, main, head engine.Commit) (n uint64) {
+func ahead(h *ancestry.History, main, head engine.Commit) (n uint64) {
 	base, ok := h.CommonAncestor(main.ID, head.ID)
 	if !ok {
 		return main.Seq
@@ -247,7 +249,7 @@ func (g *Graph) OpenDraft(ctx context.Context, n engine.NewDraft) (_ *engine.Dra
 	if err := g.enter(ctx); err != nil {
 		return nil, false, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	d, made, err := g.writer.openDraft(ctx, n)
 	if err != nil {
 		return nil, false, err
@@ -273,7 +275,7 @@ func (r *writer) openDraft(ctx context.Context, n engine.NewDraft) (engine.Draft
 			}
 			at.Commit = n.Commit
 		}
-		d := engine.Draft{ID: r.ids.next(), Owner: n.Owner, Name: n.Name, State: engine.DraftOpen, Made: r.opts.time()}
+		d := engine.Draft{ID: r.ids.Next(), Owner: n.Owner, Name: n.Name, State: engine.DraftOpen, Made: r.opts.time()}
 		err := r.begin(r.fork(ctx, origin{name: d.Branch(), at: at, draft: &d, maxDrafts: n.Max}))
 		var lost *engine.NotFound
 		switch {
@@ -305,7 +307,7 @@ func (g *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) er
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	if err := g.writer.endDraft(ctx, id, end); err != nil {
 		return err
 	}
@@ -316,8 +318,8 @@ func (g *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) er
 func (r *writer) endDraft(ctx context.Context, id string, end engine.DraftEnd) error {
 	r.layout.RLock()
 	defer r.layout.RUnlock()
-	r.layout.merging.Lock()
-	defer r.layout.merging.Unlock()
+	r.layout.Merging.Lock()
+	defer r.layout.Merging.Unlock()
 	d, err := r.branches.draft(id)
 	if err != nil {
 		return err
@@ -342,9 +344,9 @@ func (r *writer) endDraft(ctx context.Context, id string, end engine.DraftEnd) e
 	if end.Unused {
 		d.State = engine.DraftDeleted
 	}
-	rec := version.Drafting{Draft: &d, Forget: end.Unused}
+	rec := logrecord.Drafting{Draft: &d, Forget: end.Unused}
 	if end.Unused || !r.hasReceipts(b, now) {
-		branching := version.Branching{Delete: true, Name: b.name, Time: now}
+		branching := logrecord.Branching{Delete: true, Name: b.name, Time: now}
 		rec.Branch = branching.Append(nil)
 	}
 	return r.ended(b, &rec)
@@ -352,7 +354,7 @@ func (r *writer) endDraft(ctx context.Context, id string, end engine.DraftEnd) e
 
 // ended writes the record that ends the draft of a branch, and returns once it is durable. REQUIRES:
 // layout is locked for reading, layout.merging is locked, and the caller holds the write lock of b.
-func (r *writer) ended(b *branch, rec *version.Drafting) error {
+func (r *writer) ended(b *branch, rec *logrecord.Drafting) error {
 	payload := rec.Append(nil)
 	ticket, out, err := r.branches.endDraft(b, rec, payload)
 	if err != nil {
@@ -381,7 +383,7 @@ func (r *writer) ended(b *branch, rec *version.Drafting) error {
 
 // endDraft assigns the record that ends a draft its place in the log. REQUIRES: see the method ended of
 // writer.
-func (l *branches) endDraft(b *branch, rec *version.Drafting, payload []byte) (*store.Ticket, *outcome, error) {
+func (l *branches) endDraft(b *branch, rec *logrecord.Drafting, payload []byte) (*store.Ticket, *outcome, error) {
 	out := &outcome{done: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -391,7 +393,7 @@ func (l *branches) endDraft(b *branch, rec *version.Drafting, payload []byte) (*
 	if err := l.proposals.checkDelete(b.name); err != nil {
 		return nil, nil, err
 	}
-	ticket, err := l.store.Enqueue(version.KindDraft, payload)
+	ticket, err := l.store.Enqueue(logrecord.KindDraft, payload)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -423,7 +425,7 @@ func (r *writer) reclaimDrafts(ctx context.Context) error {
 // hasReceipts reports whether the branch of a draft must stay when the draft ends, because it has
 // receipts that answer repeated writes.
 func (r *writer) hasReceipts(b *branch, now time.Time) bool {
-	return !fault.On(fault.DraftKeysLost) && len(b.keys.current(r.history, now)) > 0
+	return !fault.On(fault.DraftKeysLost) && len(b.keys.Current(r.history, now)) > 0
 }
 
 // endedDrafts lists the branches of drafts that have ended.
@@ -468,7 +470,7 @@ func (r *writer) newDraftMerge(rec *record, c engine.Commit, w *write) *draftMer
 	}
 	d.State, d.Ended, d.By, d.Merge = engine.DraftMerged, c.Time, c.Actor, c.ID
 	kind, payload := rec.logged()
-	wrapped := version.Drafting{Draft: &d, Kind: kind, Merge: payload}
+	wrapped := logrecord.Drafting{Draft: &d, Kind: kind, Merge: payload}
 	rec.draft = wrapped.Append(nil)
 	return &draftMerge{draft: &d}
 }
@@ -494,7 +496,7 @@ func (l *branches) checkDraftMergeLocked(w *write) error {
 }
 
 // replayDraft stores or forgets a draft as a record of the log says.
-func (l *branches) replayDraft(rec *version.Drafting, lsn uint64) {
+func (l *branches) replayDraft(rec *logrecord.Drafting, lsn uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if rec.Forget {

@@ -115,7 +115,7 @@ func (g *Graph) ProposalEvents(ctx context.Context, r engine.EventRange) (*engin
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	if r.Latest {
 		return &engine.EventPage{Latest: g.branches.shownLatest()}, nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -31,7 +32,7 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 		return engine.Commit{}, err
 	}
 	defer done()
-	wanted := map[*version.Type]bool{}
+	wanted := map[*schema.Type]bool{}
 	for _, name := range opts.Types {
 		node, edge := snap.Schema.Type(plan.Node, name), snap.Schema.Type(plan.Edge, name)
 		if node == nil && edge == nil {
@@ -89,7 +90,7 @@ func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint3
 	dst = text(dst, t.Type.Name)
 	if t.Type.Entity == plan.Edge {
 		src, dstOrd := t.Ends(ord)
-		end := func(name string, of *version.Type, ord uint32) {
+		end := func(name string, of *schema.Type, ord uint32) {
 			typ, id := of.Label(s.Nodes(of.Index).ID(ord))
 			dst = append(dst, `,"`+name+`":`...)
 			if of.Of == nil {

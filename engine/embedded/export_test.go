@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 )
 
 // Sparse returns the options, changed so that a table with more than n holes is rewritten.
@@ -105,7 +106,7 @@ func (g *Graph) SegmentSizes() (sizes []int64) {
 // PreferGraphs makes reads search graphs of vectors even if it would be faster to compare all
 // vectors. The returned function ends this.
 func PreferGraphs() (undo func()) {
-	was := index.ScatterCost
-	index.ScatterCost = 0
-	return func() { index.ScatterCost = was }
+	was := vectorindex.ScatterCost
+	vectorindex.ScatterCost = 0
+	return func() { vectorindex.ScatterCost = was }
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -21,11 +22,11 @@ import (
 // A read that states the field AtLeast of [engine.Target] first reads the log to its end if it does
 // not know the commit yet.
 type Follower struct {
-	opts  Options       // options of the graph
-	state applier       // builds the graph
-	store *store.Shared // the stored data of the graph
-	poll  time.Duration // see Poll of SharedPlace; never 0
-	calls inflight      // closed by Close and TakeOver
+	opts  Options        // options of the graph
+	state applier        // builds the graph
+	store *store.Shared  // the stored data of the graph
+	poll  time.Duration  // see Poll of SharedPlace; never 0
+	calls locks.InFlight // closed by Close and TakeOver
 
 	following sync.Mutex         // guards stop
 	stop      context.CancelFunc // makes the goroutine end; nil if there is none
@@ -40,7 +41,7 @@ var _ engine.Graph = (*Follower)(nil)
 // Follow opens a graph in shared storage for reading. The error is a *engine.NotFound if no graph has
 // the prefix. The Follower reports to [Options.Failed] each attempt to read the log that fails.
 func Follow(ctx context.Context, at SharedPlace, opts Options) (*Follower, error) {
-	f := &Follower{opts: opts.shared(), poll: at.Poll, calls: newInflight()}
+	f := &Follower{opts: opts.shared(), poll: at.Poll, calls: locks.NewInFlight()}
 	f.state.opts = f.opts
 	if f.poll == 0 {
 		f.poll = DefaultPoll
@@ -152,10 +153,10 @@ type Takeover = sharedlog.Takeover
 // Takeover returns the server that writes the graph, according to the part of the log that the
 // Follower has read.
 func (f *Follower) Takeover(ctx context.Context) (Takeover, error) {
-	if !f.calls.enter() {
+	if !f.calls.Enter() {
 		return Takeover{}, errClosed
 	}
-	defer f.calls.leave()
+	defer f.calls.Leave()
 	return f.store.Takeover(ctx)
 }
 
@@ -178,25 +179,25 @@ func (f *Follower) TakeOverFrom(ctx context.Context, epoch uint64) (*Graph, erro
 
 // takeOver does the work of TakeOver. The function `take` makes this server the writer.
 func (f *Follower) takeOver(take func() error) (*Graph, error) {
-	if !f.calls.enter() {
+	if !f.calls.Enter() {
 		return nil, errClosed
 	}
 	f.end()
 	err := take()
-	f.calls.leave()
+	f.calls.Leave()
 	if err != nil {
 		f.start()
 		return nil, err
 	}
 	var g *Graph
 	f.closing.Do(func() {
-		f.calls.shut() // the calls in progress may continue, because they use the same graph
+		f.calls.Shut() // the calls in progress may continue, because they use the same graph
 		g = f.state.current.Load()
 	})
 	if g == nil {
 		return nil, errClosed
 	}
-	if err := g.ids.resume(g.branches.latestID()); err != nil {
+	if err := g.ids.Resume(g.branches.latestID()); err != nil {
 		return nil, errors.Join(err, f.store.Close())
 	}
 	g.start()
@@ -207,7 +208,7 @@ func (f *Follower) takeOver(take func() error) (*Graph, error) {
 func (f *Follower) Close() error {
 	f.closing.Do(func() {
 		f.end()
-		f.calls.close()
+		f.calls.Close()
 		f.state.current.Load().restorer.running.Wait()
 		f.closeErr = f.store.Close()
 	})
@@ -217,11 +218,11 @@ func (f *Follower) Close() error {
 // reading runs a read on the graph that the Follower has built. If the graph lacks the commit that
 // the target requires, reading first reads the log to its end.
 func reading[T any](ctx context.Context, f *Follower, at engine.Target, read func(g *Graph) (T, error)) (T, error) {
-	if !f.calls.enter() {
+	if !f.calls.Enter() {
 		var none T
 		return none, errClosed
 	}
-	defer f.calls.leave()
+	defer f.calls.Leave()
 	v, err := read(f.state.current.Load())
 	var missing *engine.NotFound
 	if at.AtLeast == "" || !errors.As(err, &missing) || missing.Name != at.AtLeast {

@@ -7,6 +7,11 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/planner"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/newid"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -16,21 +21,21 @@ import (
 // graph that owns the state; the package's documentation lists the owners, their locks and the
 // lock order.
 type Graph struct {
-	opts  Options       // options of the graph
-	store store.Storage // the stored data of the graph
-	calls inflight      // closed by Close
+	opts  Options        // options of the graph
+	store store.Storage  // the stored data of the graph
+	calls locks.InFlight // closed by Close
 
-	ids         ids             // makes ids of commits and entities
-	history     version.History // all commits of the graph
-	programs    programs        // the cache of bound programs
-	files       segmentFiles    // writes, opens and removes segments
-	layout      layout          // the lock on the numbers of rows
-	branches    branches        // the state of each branch
-	retention   retention       // owns the data about earlier commits
-	restorer    restorer        // restores the states of earlier commits
-	checkpoints checkpoints     // runs checkpoints, rewrites and cleanups
-	vectors     vectorBuilds    // builds approximate indexes
-	writer      writer          // writes the records of the log
+	ids         newid.Source     // makes ids of commits and entities
+	history     ancestry.History // all commits of the graph
+	programs    planner.Programs // the cache of bound programs
+	files       segmentFiles     // writes, opens and removes segments
+	layout      locks.Layout     // the lock on the numbers of rows
+	branches    branches         // the state of each branch
+	retention   retention        // owns the data about earlier commits
+	restorer    restorer         // restores the states of earlier commits
+	checkpoints checkpoints      // runs checkpoints, rewrites and cleanups
+	vectors     vectorBuilds     // builds approximate indexes
+	writer      writer           // writes the records of the log
 
 	partRead atomic.Pointer[version.Difference] // the last difference that was read in part, or nil
 
@@ -72,7 +77,7 @@ func (g *Graph) Verify(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	faults := []error{g.store.Verify(ctx)}
 	var v version.Verifier
 	for _, s := range g.branches.states() {
@@ -123,7 +128,7 @@ func distinct(errs []error) (faults []error) {
 // because a running call may depend on a new one, such as a load that reads from a query.
 func (g *Graph) Close() error {
 	g.closing.Do(func() {
-		g.calls.close()
+		g.calls.Close()
 		g.stop()
 		g.background.Wait()
 		g.restorer.running.Wait()
@@ -137,8 +142,8 @@ func (g *Graph) Close() error {
 
 // newGraph returns a graph without a store. REQUIRES: opts are complete.
 func newGraph(opts Options) *Graph {
-	g := &Graph{opts: opts, calls: newInflight()}
-	g.ids.init(opts.Now)
+	g := &Graph{opts: opts, calls: locks.NewInFlight()}
+	g.ids.Start(opts.Now)
 	g.retention = retention{history: &g.history, files: &g.files, anchors: map[string]*anchor{}}
 	g.branches = branches{history: &g.history, retention: &g.retention, byName: map[string]*branch{}, tips: map[string][]*branch{}}
 	g.branches.bases.at = map[string]*mergeBase{}
@@ -177,7 +182,7 @@ func (g *Graph) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !g.calls.enter() {
+	if !g.calls.Enter() {
 		return &engine.Unavailable{Reason: "it is closed"}
 	}
 	return nil
@@ -190,10 +195,10 @@ func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snaps
 	}
 	snap, err = g.snapshot(ctx, at)
 	if err != nil {
-		g.calls.leave()
+		g.calls.Leave()
 		return nil, nil, err
 	}
-	return snap, g.calls.leave, nil
+	return snap, g.calls.Leave, nil
 }
 
 // snapshot returns the state that a call reads: that of the head of a branch, or of an older
@@ -214,4 +219,26 @@ func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapsh
 }
 
 // encode returns the stored form of a schema.
-func encode(s *version.Schema) []byte { return catalog.Encode(s.Catalog) }
+func encode(s *schema.Schema) []byte { return catalog.Encode(s.Catalog) }
+
+// counters count the background work since the graph was opened. failures counts the
+// checkpoints and rewrites that failed.
+type counters struct{ checkpoints, rewrites, failures atomic.Int64 }
+
+// Stats returns figures about the graph. For a closed graph it returns the last ones.
+func (g *Graph) Stats() engine.Stats {
+	s := engine.Stats{Branches: g.branches.count(), Commits: int64(g.history.Len()), Calls: g.calls.Count()}
+	g.checkpoints.count(&s)
+	s.MaxBytes, s.MaxBranches, s.QuotaRefusals = g.opts.MaxBytes, max(0, g.opts.MaxBranches), g.writer.refusals.Load()
+	for _, size := range g.store.Sizes() {
+		s.Segments++
+		s.SegmentBytes += size
+	}
+	return s
+}
+
+// count sets the figures of the log and of the checkpoints.
+func (c *checkpoints) count(s *engine.Stats) {
+	s.LogBytes = max(0, c.logged.Load())
+	s.Checkpoints, s.Rewrites, s.CheckpointFailures = c.counts.checkpoints.Load(), c.counts.rewrites.Load(), c.counts.failures.Load()
+}

@@ -2,8 +2,11 @@ package embedded
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // Commits lists the commits of a branch, newest first. If r.Before is not 0, it lists only
@@ -37,10 +40,83 @@ func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	if err := g.enter(ctx); err != nil {
 		return engine.Commit{}, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	c, lsn, ok := g.history.Get(id)
 	if !ok || lsn > g.store.Durable() {
 		return engine.Commit{}, &engine.NotFound{What: "commit", Name: id}
 	}
 	return c, g.branches.waitShown(ctx, c.Branch, lsn)
+}
+
+// Changes compares a commit with its first parent. It returns the counts of all changes, and
+// lists at most r.Limit of them after r.After. The error is a *engine.NotFound if the commit
+// cannot be reached. Restoring the two states may take long; after that, the time is
+// proportional to the changes plus one check per page of 256 entities.
+func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (_ *engine.Changes, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.Leave()
+	was, is, err := g.before(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	part := g.partBetween(was, is)
+	counts, err := part.Counts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &engine.Changes{Commit: is.Commit, Nodes: counts.Nodes, Edges: counts.Edges}
+	out.List, out.More, err = part.Page(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
+	g.keepPart(part, out.More)
+	return out, nil
+}
+
+// minPartRead is the least number of candidates for which a difference is kept. Those of a smaller
+// one are found fast.
+const minPartRead = 1_000
+
+// partReadTime is how long a graph keeps a difference that was read in part. It keeps the two states, and
+// so their segments, and most readers of a first page never ask for the next one.
+const partReadTime = time.Minute
+
+// partBetween returns the difference between two states: the kept one if it is between them, or else a
+// new one. The earlier state may be nil.
+func (g *Graph) partBetween(was, is *version.Snapshot) *version.Difference {
+	if p := g.partRead.Load(); p != nil && p.Between(was, is) {
+		return p
+	}
+	return version.Compare(was, is)
+}
+
+// keepPart keeps a difference for the next page if it is large and has more changes. Otherwise the
+// graph forgets it. The graph keeps one difference.
+func (g *Graph) keepPart(p *version.Difference, more bool) {
+	if !more || p.Found() < minPartRead {
+		g.partRead.CompareAndSwap(p, nil)
+	} else if g.partRead.Swap(p) != p {
+		time.AfterFunc(partReadTime, func() { g.partRead.CompareAndSwap(p, nil) })
+	}
+}
+
+// before returns two states: that of the commit's first parent (nil for the first commit) and that
+// of the commit.
+func (g *Graph) before(ctx context.Context, commit string) (was, is *version.Snapshot, err error) {
+	if !g.restorer.reachable(commit) {
+		return nil, nil, &engine.NotFound{What: "commit", Name: commit}
+	}
+	c, _, _ := g.history.Get(commit)
+	if len(c.Parents) > 0 {
+		if was, err = g.restorer.state(ctx, c.Parents[0]); err != nil {
+			return nil, nil, err
+		}
+	}
+	// The commit's state is in memory, or it is restored from the state of the commit's parent,
+	// which is in memory.
+	is, err = g.restorer.state(ctx, commit)
+	return was, is, err
 }

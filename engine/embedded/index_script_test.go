@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -269,15 +270,15 @@ func walkAll(t *version.Table, p int) (err error) {
 	if view == nil || err != nil {
 		return err
 	}
-	query, s, found := make([]int16, 32), &index.VectorSearch{}, map[uint32]bool{} // codes are padded to 32
+	query, s, found := make([]int16, 32), &vectorindex.Search{}, map[uint32]bool{} // codes are padded to 32
 	query[0] = 1
 	none, least := func(int) error { return nil }, float32(math.Inf(-1))
-	if _, err := view.Near(s, query, 1<<10, 0, math.MaxInt, nil, none, func(c index.CodedVector) { found[c.Ord] = true }); err != nil {
+	if _, err := view.Near(s, query, 1<<10, 0, math.MaxInt, nil, none, func(c vectorindex.Coded) { found[c.Ord] = true }); err != nil {
 		return err
 	}
 	walked := len(found)
 	// This adds the entities that are not in the graph, without the graph's links.
-	if err := view.Each(s, query, false, nil, &least, none, func(c index.CodedVector) { found[c.Ord] = true }); err != nil {
+	if err := view.Each(s, query, false, nil, &least, none, func(c vectorindex.Coded) { found[c.Ord] = true }); err != nil {
 		return err
 	}
 	for ord := range t.Ordinals() {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/newid"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
@@ -68,9 +69,9 @@ func TestLoadLeavesNothing(t *testing.T) {
 // TestNewIDs checks the ids that a large load makes.
 func TestNewIDs(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{quiet: true})
-	last := g.ids.next()
-	for _, n := range []int{3, longRun, 70_000} {
-		next := g.ids.run(n)
+	last := g.ids.Next()
+	for _, n := range []int{3, newid.LongRun, 70_000} {
+		next := g.ids.Run(n)
 		first := ""
 		for i := range n {
 			id := string(next(nil))
@@ -81,10 +82,10 @@ func TestNewIDs(t *testing.T) {
 				first = id
 			}
 		}
-		if n >= longRun && first[:20] != last[:20] {
+		if n >= newid.LongRun && first[:20] != last[:20] {
 			t.Errorf("%d ids from %s to %s", n, first, last)
 		}
-		if id := g.ids.next(); id <= last {
+		if id := g.ids.Next(); id <= last {
 			t.Errorf("%s comes after %s", id, last)
 		} else {
 			last = id

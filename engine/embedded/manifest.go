@@ -5,8 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -47,9 +49,9 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 	}
 	for _, b := range cut.branches {
 		b.ManifestBranch.Head = after[b.Head]
-		b.Receipts = func(yield func(version.Receipted) bool) {
+		b.Receipts = func(yield func(logrecord.Receipted) bool) {
 			for _, r := range b.receipts {
-				if !yield(r.unpack(c.history)) {
+				if !yield(r.Unpack(c.history)) {
 					return
 				}
 			}
@@ -94,7 +96,7 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 func (c *checkpoints) mapVectors(ctx context.Context, made storedIndexes, after map[*version.Snapshot]*version.Snapshot) {
 	any := false
 	for _, ix := range made.what {
-		if g, ok := ix.(*index.VectorGraph); ok {
+		if g, ok := ix.(*vectorindex.Graph); ok {
 			if err := c.files.mapVectors(ctx, g); err != nil {
 				c.failed(err)
 				continue
@@ -225,7 +227,7 @@ func (c *checkpoints) indexesToStore() bool {
 // last stored segments into the new one if they are small. The result `all` lists the segments that
 // then hold the n commits; `made` lists the segments that this call wrote. REQUIRES: c.mu is
 // locked.
-func (c *checkpoints) storeHistoryLocked(ctx context.Context, n int) (all []version.HistorySegment, made []store.SegmentID, err error) {
+func (c *checkpoints) storeHistoryLocked(ctx context.Context, n int) (all []ancestry.HistorySegment, made []store.SegmentID, err error) {
 	from := 0
 	for _, s := range c.stored {
 		from += s.N
@@ -244,6 +246,6 @@ func (c *checkpoints) storeHistoryLocked(ctx context.Context, n int) (all []vers
 	if err != nil {
 		return nil, nil, err
 	}
-	all = append(c.stored[:keep:keep], version.HistorySegment{Name: segmentName(id), N: n - from})
+	all = append(c.stored[:keep:keep], ancestry.HistorySegment{Name: segmentName(id), N: n - from})
 	return all, []store.SegmentID{id}, nil
 }

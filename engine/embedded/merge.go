@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -39,7 +40,7 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	from, missing := g.branches.find(source)
 	if missing != nil && opts.IdempotencyKey == "" {
 		return nil, missing
@@ -62,12 +63,12 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 		if missing == nil {
 			name = from.name
 		}
-		w.receipt.Body = mergeDigest(name)
+		w.receipt.Body = receipts.OfMerge(name)
 	}
 	g.layout.RLock()
-	g.layout.merging.Lock()
+	g.layout.Merging.Lock()
 	w.staged = func() {
-		g.layout.merging.Unlock()
+		g.layout.Merging.Unlock()
 		g.layout.RUnlock()
 	}
 	out := &engine.MergeResult{}

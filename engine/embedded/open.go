@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -107,8 +108,8 @@ func (e Engine) fs() fs.FS {
 // Create keeps the text `source` together with the schema and never parses it. The error is a
 // *engine.Conflict if the directory holds a graph, a *engine.SchemaMismatch if the engine cannot
 // represent the schema, and a *engine.Unavailable if the directory cannot be used.
-func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
-	s, err := version.NewSchema(source, catalog.Digest(schema), schema)
+func Create(ctx context.Context, fsys fs.FS, dir, source string, declared *catalog.Schema, opts Options) (*Graph, error) {
+	s, err := schema.New(source, catalog.Digest(declared), declared)
 	if err != nil {
 		return nil, &engine.SchemaMismatch{Detail: err.Error()}
 	}
@@ -124,8 +125,8 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, schema *catalog
 }
 
 // begin gives a new graph its first commit. It returns the manifest with this commit.
-func (g *Graph) begin(s *version.Schema) (manifest []byte) {
-	first := version.NewSnapshot(s, engine.Commit{ID: g.ids.next(), Seq: 1, Branch: engine.MainBranch, Time: g.opts.time(), Schema: s.Digest})
+func (g *Graph) begin(s *schema.Schema) (manifest []byte) {
+	first := version.NewSnapshot(s, engine.Commit{ID: g.ids.Next(), Seq: 1, Branch: engine.MainBranch, Time: g.opts.time(), Schema: s.Digest})
 	g.history.Add(first.Commit, 0)
 	b := recoveredBranch(engine.MainBranch, first, 0)
 	g.branches.addLocked(b)

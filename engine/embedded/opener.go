@@ -6,6 +6,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -16,34 +19,34 @@ import (
 type opener struct {
 	files  *segmentFiles               // opens the segments that are not open yet
 	ctx    context.Context             // ends the reads of files when it is done
-	opened map[string]*version.Segment // by version.SegmentKey
+	opened map[string]*segment.Segment // by segment.CacheKey
 	mapped map[string]*store.Segment   // by name of the file
 }
 
 // opener returns an opener without open segments, which reads files until ctx is done.
 func (f *segmentFiles) opener(ctx context.Context) *opener {
-	return &opener{files: f, ctx: ctx, opened: map[string]*version.Segment{}, mapped: map[string]*store.Segment{}}
+	return &opener{files: f, ctx: ctx, opened: map[string]*segment.Segment{}, mapped: map[string]*store.Segment{}}
 }
 
 // register records that a segment is open in a table of type t.
-func (o *opener) register(t *version.Type, s *version.Segment) {
+func (o *opener) register(t *schema.Type, s *segment.Segment) {
 	if s.Name != "" && s.Origin == nil {
-		o.opened[version.SegmentKey(t, s.Name)] = s
+		o.opened[segment.CacheKey(t, s.Name)] = s
 	}
 }
 
 // Segment opens a segment of rows of type t.
-func (o *opener) Segment(t *version.Type, name string) (*version.Segment, error) {
+func (o *opener) Segment(t *schema.Type, name string) (*segment.Segment, error) {
 	// The key includes the type: a segment of an older schema is read as the type that it was
 	// stored as.
-	key := version.SegmentKey(t, name)
+	key := segment.CacheKey(t, name)
 	s := o.opened[key]
 	if s == nil {
 		src, err := o.Source(name)
 		if err != nil {
 			return nil, err
 		}
-		if s, err = version.ReadSegment(t, name, src); err != nil {
+		if s, err = segment.Open(t, name, src); err != nil {
 			return nil, err
 		}
 		o.opened[key] = s
@@ -70,21 +73,21 @@ func (o *opener) Source(name string) (column.Source, error) {
 // header.
 func (o *opener) apply(tx *version.Txn, kind uint8, rest []byte) error {
 	switch kind {
-	case version.KindRows:
+	case logrecord.KindRows:
 		return tx.ApplyOps(rest)
-	case version.KindBulk:
+	case logrecord.KindBulk:
 		parts, err := version.ReadParts(rest, tx.Schema(), o.Segment)
 		if err != nil {
 			return err
 		}
 		return tx.PutSegments(parts)
-	case version.KindSpilled:
-		name, err := version.ReadSpilled(rest)
+	case logrecord.KindSpilled:
+		name, err := logrecord.ReadSpilled(rest)
 		if err != nil {
 			return err
 		}
 		return o.files.readBlock(o.ctx, name, "ops", tx.ApplyOps)
-	case version.KindSchema:
+	case logrecord.KindSchema:
 		return o.redoChange(tx, rest)
 	}
 	return &engine.Corrupt{Object: "log record", Detail: fmt.Sprintf("kind %d is unknown", kind)}

@@ -30,7 +30,7 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	base, theirs, ours, err := g.mergedStates(ctx, source, target)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, no
 	if err := p.graph.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer p.graph.calls.leave()
+	defer p.graph.calls.Leave()
 	return p.graph.runOn(ctx, p.state, q, args, engine.Target{Now: now})
 }
 
@@ -83,7 +83,7 @@ func (p *keptPreview) Changes(ctx context.Context, r engine.ChangeRange) (list [
 	if err := p.graph.enter(ctx); err != nil {
 		return nil, false, err
 	}
-	defer p.graph.calls.leave()
+	defer p.graph.calls.Leave()
 	list, more, err = p.diff.Page(ctx, &r)
 	if err == nil && more && p.graph.previewed.Swap(p) != p {
 		time.AfterFunc(partReadTime, func() { p.graph.previewed.CompareAndSwap(p, nil) })
@@ -97,7 +97,7 @@ func (p *preview) Entity(ctx context.Context, at engine.ChangePosition) (image *
 	if err := p.graph.enter(ctx); err != nil {
 		return nil, false, err
 	}
-	defer p.graph.calls.leave()
+	defer p.graph.calls.Leave()
 	image, same = p.diff.Entity(at)
 	return image, same, nil
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
 // proposals holds the proposals of a graph after the last record of its log. branches.mu guards it.
@@ -120,7 +120,7 @@ func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	return g.branches.proposalsIn(r), nil
 }
 
@@ -156,7 +156,7 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	if out := g.branches.pendingProposal(id); out != nil {
 		select {
 		case <-out.done:
@@ -205,7 +205,7 @@ func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Pro
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	return g.writer.putProposal(ctx, p)
 }
 
@@ -241,7 +241,7 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 	p.Base, _ = r.history.CommonAncestor(p.Head, p.TargetHead)
 	stampEvents(&p, r.opts.time())
 	if was == nil {
-		p.ID = r.ids.next()
+		p.ID = r.ids.Next()
 	}
 	out, ticket, n, err := r.enqueueProposal(&p, was)
 	if err != nil {
@@ -262,7 +262,7 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 func (r *writer) enqueueProposal(p, was *engine.Proposal) (out *outcome, ticket *store.Ticket, n int, err error) {
 	r.branches.naming.Lock()
 	defer r.branches.naming.Unlock()
-	nameEvents(p, was, r.ids.next)
+	nameEvents(p, was, r.ids.Next)
 	return r.branches.putProposal(p, was == nil)
 }
 
@@ -306,11 +306,11 @@ func (l *branches) putProposal(p *engine.Proposal, isNew bool) (out *outcome, ti
 		return nil, nil, 0, err
 	}
 	p.Revision++
-	payload := version.AppendProposal(nil, p)
+	payload := logrecord.AppendProposal(nil, p)
 	if err := checkProposalSize(len(payload)); err != nil {
 		return nil, nil, 0, err
 	}
-	if ticket, err = l.store.Enqueue(version.KindProposal, payload); err != nil {
+	if ticket, err = l.store.Enqueue(logrecord.KindProposal, payload); err != nil {
 		return nil, nil, 0, err
 	}
 	out = &outcome{done: make(chan struct{})}
@@ -366,10 +366,10 @@ func (r *writer) completeMerge(m *proposalMerge, rec *record, c engine.Commit, b
 	if err != nil {
 		return err
 	}
-	nameEvents(p, was, r.ids.next)
+	nameEvents(p, was, r.ids.Next)
 	p.State, p.Revision, p.Merge = engine.ProposalMerged, m.revision+1, c.ID
 	p.TargetHead, p.Head, p.Base = c.Parents[0], c.Parents[1], base
-	rec.proposal = version.AppendProposalMerge(nil, p, rec.kind, rec.payload)
+	rec.proposal = logrecord.AppendProposalMerge(nil, p, rec.kind, rec.payload)
 	return checkProposalSize(len(rec.proposal) - len(rec.payload))
 }
 

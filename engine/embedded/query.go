@@ -31,7 +31,7 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err 
 		}
 		return mutate.BindBlocks(ctx, q, snap)
 	}
-	prog, err := g.programs.get(ctx, q, snap)
+	prog, err := g.programs.Get(ctx, q, snap)
 	if err == nil && prog.Embeds() && g.opts.Embedder == nil {
 		return &engine.Unsupported{Construct: "nearest with a text", NoEmbedder: true}
 	}
@@ -44,7 +44,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	snap, err := g.snapshot(ctx, at)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 // runOn runs a read on a state. Of the target `at`, it uses the instant of now(), and shows the rest in
 // traces. REQUIRES: the caller has entered the graph, and catches faults of stored data.
 func (g *Graph) runOn(ctx context.Context, snap *version.Snapshot, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
-	prog, err := g.programs.get(ctx, q, snap)
+	prog, err := g.programs.Get(ctx, q, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 		out.Plan, err = mutate.Explain(ctx, q, snap)
 		return out, err
 	}
-	prog, err := g.programs.get(ctx, q, snap)
+	prog, err := g.programs.Get(ctx, q, snap)
 	if err != nil {
 		return nil, err
 	}

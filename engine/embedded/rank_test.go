@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -255,7 +255,7 @@ func TestFirstUseBuildsOnce(t *testing.T) {
 	q := ranked(relevanceOf, value.Of(value.String), 5, false)
 	for i := range 6 {
 		table := g.branches.main.head.Load().snap.Nodes(0)
-		views := make([]*index.TextView, 8)
+		views := make([]*textindex.View, 8)
 		var all sync.WaitGroup
 		for k := range views {
 			all.Go(func() {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -25,10 +26,10 @@ type record struct {
 // logged returns the kind and the payload of the record that goes to the log.
 func (r *record) logged() (kind uint8, payload []byte) {
 	if r.draft != nil {
-		return version.KindDraft, r.draft
+		return logrecord.KindDraft, r.draft
 	}
 	if r.proposal != nil {
-		return version.KindProposalMerge, r.proposal
+		return logrecord.KindProposalMerge, r.proposal
 	}
 	return r.kind, r.payload
 }
@@ -38,10 +39,10 @@ func (r *record) logged() (kind uint8, payload []byte) {
 const maxOps = 1 << 30
 
 // record makes the log record of a commit and stores the segments that the record lists.
-func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit, receipt *version.Receipt) (record, error) {
-	payload := version.AppendHeader(make([]byte, 0, 256), c, receipt)
+func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit, receipt *logrecord.Receipt) (record, error) {
+	payload := logrecord.AppendHeader(make([]byte, 0, 256), c, receipt)
 	if parts != nil {
-		rec := record{kind: version.KindBulk}
+		rec := record{kind: logrecord.KindBulk}
 		for _, p := range parts {
 			id, err := r.files.writePart(ctx, p)
 			if err != nil {
@@ -71,7 +72,7 @@ func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Pa
 	ops := payload[header:]
 	switch {
 	case len(ops) <= r.opts.InlineBytes:
-		return record{kind: version.KindRows, payload: payload, afterHeader: ops, ops: ops}, nil
+		return record{kind: logrecord.KindRows, payload: payload, afterHeader: ops, ops: ops}, nil
 	case len(ops) > maxOps:
 		return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(ops))}
 	}
@@ -79,8 +80,8 @@ func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Pa
 	if err != nil {
 		return record{}, err
 	}
-	payload = version.AppendSpilled(payload[:header:header], segmentName(id))
-	return record{kind: version.KindSpilled, payload: payload, afterHeader: payload[header:], ops: ops, segments: []store.SegmentID{id}}, nil
+	payload = logrecord.AppendSpilled(payload[:header:header], segmentName(id))
+	return record{kind: logrecord.KindSpilled, payload: payload, afterHeader: payload[header:], ops: ops, segments: []store.SegmentID{id}}, nil
 }
 
 // changeRecord makes the log record of a commit that puts a schema in force. It appends the
@@ -89,7 +90,7 @@ func (r *writer) changeRecord(ctx context.Context, tx *version.Txn, header []byt
 	change := tx.AppendChange(nil, encode)
 	switch {
 	case len(change) <= r.opts.InlineBytes:
-		return record{kind: version.KindSchema, payload: append(append(header, 0), change...)}, nil
+		return record{kind: logrecord.KindSchema, payload: append(append(header, 0), change...)}, nil
 	case len(change) > maxOps:
 		return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(change))}
 	}
@@ -97,5 +98,5 @@ func (r *writer) changeRecord(ctx context.Context, tx *version.Txn, header []byt
 	if err != nil {
 		return record{}, err
 	}
-	return record{kind: version.KindSchema, payload: version.AppendSpilled(append(header, 1), segmentName(id)), segments: []store.SegmentID{id}}, nil
+	return record{kind: logrecord.KindSchema, payload: logrecord.AppendSpilled(append(header, 1), segmentName(id)), segments: []store.SegmentID{id}}, nil
 }

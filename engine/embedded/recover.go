@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -33,7 +34,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 			if !known {
 				return &engine.Corrupt{Object: "manifest", Detail: fmt.Sprintf("branch %s has an idempotency key that names the unknown commit %s", mb.Name, r.Commit.ID)}
 			}
-			b.keys.add(&g.history, c, &r.Receipt)
+			b.keys.Add(&g.history, c, &r.Receipt)
 		}
 		g.branches.addLocked(b)
 	}
@@ -52,7 +53,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
 		return err
 	}
-	return g.ids.resume(g.branches.latestID())
+	return g.ids.Resume(g.branches.latestID())
 }
 
 // recoverHistory reads the segments of the history that the manifest lists.
@@ -88,9 +89,9 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 	for _, r := range records {
 		payload := r.Payload
 		switch r.Kind {
-		case version.KindBranch:
-		case version.KindDraft:
-			d, err := version.ReadDrafting(r.Payload)
+		case logrecord.KindBranch:
+		case logrecord.KindDraft:
+			d, err := logrecord.ReadDrafting(r.Payload)
 			if err != nil {
 				return err
 			}
@@ -100,7 +101,7 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 		default:
 			continue
 		}
-		b, err := version.ReadBranching(payload)
+		b, err := logrecord.ReadBranching(payload)
 		if err != nil {
 			return err
 		}
@@ -123,16 +124,16 @@ func (g *Graph) replayAll(ctx context.Context, records []store.Record, open *ope
 // apply replays one record.
 func (p *replay) apply(ctx context.Context, r store.Record) (err error) {
 	switch r.Kind {
-	case version.KindBranch:
+	case logrecord.KindBranch:
 		err = p.branching(ctx, r)
-	case version.KindProposal:
+	case logrecord.KindProposal:
 		var put *engine.Proposal
-		if put, err = version.ReadProposal(r.Payload); err == nil {
+		if put, err = logrecord.ReadProposal(r.Payload); err == nil {
 			p.g.branches.replayProposal(put, r.LSN)
 		}
-	case version.KindProposalMerge:
+	case logrecord.KindProposalMerge:
 		err = p.proposalMerge(r)
-	case version.KindDraft:
+	case logrecord.KindDraft:
 		return p.drafting(ctx, r)
 	default:
 		err = p.commit(r)
@@ -146,7 +147,7 @@ func (p *replay) apply(ctx context.Context, r store.Record) (err error) {
 
 // proposalMerge replays a record that holds a merge commit and the proposal that it merges.
 func (p *replay) proposalMerge(r store.Record) error {
-	merged, kind, payload, err := version.ReadProposalMerge(r.Payload)
+	merged, kind, payload, err := logrecord.ReadProposalMerge(r.Payload)
 	if err != nil {
 		return err
 	}
@@ -159,13 +160,13 @@ func (p *replay) proposalMerge(r store.Record) error {
 
 // drafting replays a record that opens or ends a draft.
 func (p *replay) drafting(ctx context.Context, r store.Record) error {
-	d, err := version.ReadDrafting(r.Payload)
+	d, err := logrecord.ReadDrafting(r.Payload)
 	switch {
 	case err != nil:
 		return err
 	case d.Branch != nil:
-		err = p.branching(ctx, store.Record{LSN: r.LSN, Kind: version.KindBranch, Payload: d.Branch})
-	case d.Kind == version.KindDraft || d.Kind == version.KindBranch || d.Kind == version.KindProposal:
+		err = p.branching(ctx, store.Record{LSN: r.LSN, Kind: logrecord.KindBranch, Payload: d.Branch})
+	case d.Kind == logrecord.KindDraft || d.Kind == logrecord.KindBranch || d.Kind == logrecord.KindProposal:
 		return corruptRecord(r, "the merge of a draft has the kind %d", d.Kind)
 	case d.Kind != 0:
 		err = p.apply(ctx, store.Record{LSN: r.LSN, Kind: d.Kind, Payload: d.Merge})
@@ -187,7 +188,7 @@ func (p *replay) reached(s *version.Snapshot) {
 
 // branching replays a record that makes or deletes a branch.
 func (p *replay) branching(ctx context.Context, r store.Record) error {
-	b, err := version.ReadBranching(r.Payload)
+	b, err := logrecord.ReadBranching(r.Payload)
 	if err != nil {
 		return err
 	}
@@ -214,7 +215,7 @@ func (p *replay) branching(ctx context.Context, r store.Record) error {
 }
 
 // origin returns the state at which a new branch begins.
-func (p *replay) origin(ctx context.Context, r store.Record, b *version.Branching) (*version.Snapshot, error) {
+func (p *replay) origin(ctx context.Context, r store.Record, b *logrecord.Branching) (*version.Snapshot, error) {
 	if b.From != "" {
 		from := p.g.branches.named(b.From)
 		if from == nil || from.tip.snap.Commit.ID != b.Commit {
@@ -234,7 +235,7 @@ func (p *replay) origin(ctx context.Context, r store.Record, b *version.Branchin
 
 // commit replays the record of a commit.
 func (p *replay) commit(r store.Record) error {
-	c, receipt, rest, err := version.Header(r.Payload)
+	c, receipt, rest, err := logrecord.Header(r.Payload)
 	if err != nil {
 		return err
 	}
@@ -268,4 +269,43 @@ func (p *replay) commit(r store.Record) error {
 // corruptRecord returns the *engine.Corrupt of a record of the log.
 func corruptRecord(r store.Record, format string, args ...any) error {
 	return &engine.Corrupt{Object: fmt.Sprintf("log record %d", r.LSN), Detail: fmt.Sprintf(format, args...)}
+}
+
+// replayCommit makes a commit that was read from the log the tip and the head of its branch. The
+// argument `rest` is the commit's record after its header. REQUIRES: the caller holds the write
+// lock of b.
+func (l *branches) replayCommit(b *branch, next *commit, receipt *logrecord.Receipt, kind uint8, rest []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := next.snap.Commit
+	l.advanceLocked(b, next)
+	l.history.Add(c, next.lsn)
+	b.keys.Add(l.history, c, receipt)
+	l.retention.note(b, next, kind, rest, len(rest))
+	l.lsn, l.last = next.lsn, nil
+	b.show(next)
+}
+
+// replayCreate makes a branch for a record that was read from the log. It returns a
+// *engine.NotFound if it is impossible to restore the state `origin`, at which the branch begins.
+func (l *branches) replayCreate(made *logrecord.Branching, origin *version.Snapshot, lsn uint64) (err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := recoveredBranch(made.Name, origin.Fork(), lsn)
+	if b.line.run, err = l.retention.runOf(l.byName[made.From], origin); err != nil {
+		return err
+	}
+	l.addLocked(b)
+	l.bases.hold(b, origin)
+	l.lsn, l.last = lsn, nil
+	return nil
+}
+
+// replayDelete removes a branch for a record that was read from the log.
+func (l *branches) replayDelete(b *branch, lsn uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.removeLocked(b)
+	l.retention.branchDeleted()
+	l.lsn, l.last = lsn, nil
 }

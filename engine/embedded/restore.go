@@ -7,7 +7,10 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
@@ -19,10 +22,10 @@ const keptStates = 8
 // retention keeps. Callers that need the same state at the same time share the work, and the last
 // states stay in memory.
 type restorer struct {
-	history   *version.History // the commits of all branches
-	files     *segmentFiles    // reads stored states and rows
-	branches  *branches        // the heads of the branches
-	retention *retention       // the kept anchors and records
+	history   *ancestry.History // the commits of all branches
+	files     *segmentFiles     // reads stored states and rows
+	branches  *branches         // the heads of the branches
+	retention *retention        // the kept anchors and records
 
 	// reading is held for reading while a state is read from files, and for writing while a
 	// checkpoint may remove files.
@@ -199,11 +202,11 @@ func (r *restorer) restoreCaught(ctx context.Context, id string) (s restored, er
 
 // route describes how to restore a state.
 type route struct {
-	from    restored           // where the route begins; its snap is nil if the anchor has to be read
-	anchor  version.Anchor     // the anchor to begin with, if from.snap is nil
-	commits []engine.Commit    // the commits to replay, last one first
-	records []version.Archived // the records of commits that are in memory
-	numbers []int              // their numbers if the records are archived; else -1
+	from    restored             // where the route begins; its snap is nil if the anchor has to be read
+	anchor  version.Anchor       // the anchor to begin with, if from.snap is nil
+	commits []engine.Commit      // the commits to replay, last one first
+	records []logrecord.Archived // the records of commits that are in memory
+	numbers []int                // their numbers if the records are archived; else -1
 }
 
 // restore restores the state of a commit. It returns a *engine.NotFound if the state is not kept.
@@ -226,7 +229,7 @@ func (r *restorer) restore(ctx context.Context, id string) (s restored, err erro
 	// One transaction replays all the records. It works on a fork of the state, because another
 	// transaction may continue from the same state.
 	tx := version.Begin(s.snap.Fork())
-	read := map[string][]version.Archived{}
+	read := map[string][]logrecord.Archived{}
 	for i := range slices.Backward(way.commits) {
 		if err := ctx.Err(); err != nil {
 			return restored{}, err
@@ -303,7 +306,7 @@ func (r *restorer) snapshots() []*version.Snapshot {
 // readAnchor reads the state of a stored anchor. The segments that it shares with states in
 // memory are shared in memory too. REQUIRES: r.reading is locked for reading.
 func (r *restorer) readAnchor(ctx context.Context, a *version.Anchor) (s *version.Snapshot, err error) {
-	var schemas []*version.Schema
+	var schemas []*schema.Schema
 	open := r.files.opener(ctx)
 	seen := map[*version.Table]bool{}
 	for _, s := range r.snapshots() {

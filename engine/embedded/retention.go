@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -35,15 +37,15 @@ const notKept = "state of commit"
 // Only a checkpoint removes records or anchors. It does so with restorer.reading locked for
 // writing.
 type retention struct {
-	history *version.History // the commits of all branches
-	files   *segmentFiles    // stores and removes segments
+	history *ancestry.History // the commits of all branches
+	files   *segmentFiles     // stores and removes segments
 
 	mu       sync.Mutex
-	archive  []version.ArchiveSegment // segments with the records of old commits, oldest first
-	archived int                      // the records of commits below this number are in the archive
-	fresh    []version.Archived       // the records of the commits from number `archived` on
-	anchors  map[string]*anchor       // by commit id
-	removed  bool                     // whether a branch was deleted since the last checkpoint
+	archive  []logrecord.ArchiveSegment // segments with the records of old commits, oldest first
+	archived int                        // the records of commits below this number are in the archive
+	fresh    []logrecord.Archived       // the records of the commits from number `archived` on
+	anchors  map[string]*anchor         // by commit id
+	removed  bool                       // whether a branch was deleted since the last checkpoint
 	// stale reports a stale manifest: after a crash, the manifest in force may lack some records or
 	// anchors. Recovery could then not restore a state that a log record needs.
 	stale bool
@@ -74,7 +76,7 @@ type run struct {
 // note archives the record of a commit that has its place in the log, and makes the commit an
 // anchor if needed. REQUIRES: branches.mu is locked, and the commit is the last of the history.
 func (r *retention) note(b *branch, c *commit, kind uint8, rest []byte, size int) {
-	a := version.Archive(kind, rest)
+	a := logrecord.Archive(kind, rest)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fresh = append(r.fresh, a)
@@ -138,7 +140,7 @@ func (r *retention) runToLocked(id string) (since run, ok bool) {
 			return false
 		}
 		if n < r.archived {
-			if _, _, there := version.FindArchive(r.archive, n); !there {
+			if _, _, there := logrecord.FindArchive(r.archive, n); !there {
 				return false
 			}
 		}
@@ -195,11 +197,11 @@ func (r *retention) archiveComplete() bool {
 
 // keptCommit is the data that retention keeps of one commit.
 type keptCommit struct {
-	anchored bool              // whether the commit has an anchor
-	anchor   version.Anchor    // valid if anchored
-	snap     *version.Snapshot // the anchor's state if it is in memory
-	record   version.Archived  // the record, if number is -1
-	number   int               // the commit's number if its record is archived, else -1
+	anchored bool               // whether the commit has an anchor
+	anchor   version.Anchor     // valid if anchored
+	snap     *version.Snapshot  // the anchor's state if it is in memory
+	record   logrecord.Archived // the record, if number is -1
+	number   int                // the commit's number if its record is archived, else -1
 }
 
 // find returns the data that retention keeps of a commit.

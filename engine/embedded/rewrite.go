@@ -8,6 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -102,7 +104,7 @@ func (c *checkpoints) rewriteLocked(ctx context.Context) (done bool, err error) 
 	}
 	cut := c.branches.cut(c.opts.time())
 	cut.rewrite = true
-	logged, carried := c.logged.Load(), c.layout.carried.Load()
+	logged, carried := c.logged.Load(), c.layout.Carried.Load()
 	if !c.insist {
 		c.layout.Unlock()
 		locked = false
@@ -119,7 +121,7 @@ func (c *checkpoints) rewriteLocked(ctx context.Context) (done bool, err error) 
 	if !locked {
 		c.layout.Lock()
 		locked = true
-		if c.layout.carried.Load() != carried {
+		if c.layout.Carried.Load() != carried {
 			fits, c.insist = false, true
 		}
 	}
@@ -147,7 +149,7 @@ func (c *checkpoints) layOutLocked(ctx context.Context, cut *cut, all []*rewriti
 	w := version.Rewriter{
 		Floor: c.opts.sparse, Segment: cmp.Or(c.opts.rewriteSegment, load.DefaultSegment),
 		Files: files, Flushes: version.Checkpoint{Files: files},
-		Keep: func(t *version.Type, s *version.Segment) error {
+		Keep: func(t *schema.Type, s *segment.Segment) error {
 			id, err := c.files.write(ctx, t, s)
 			if err == nil {
 				segments = append(segments, id)

@@ -2,10 +2,11 @@ package embedded
 
 import (
 	"context"
-	"crypto/sha256"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -23,23 +24,23 @@ const maxViolations = 100
 // blocks writers on the branch. The error is a *engine.UnsupportedMigration if a step is not
 // supported, a *engine.DataLoss if a step is destructive and opts.AllowDataLoss is not set, and a
 // *engine.ConstraintViolations if rows break a new rule.
-func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
+func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	b, err := g.branches.findToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {
 		return nil, err
 	}
-	to, err := version.NewSchema(source, catalog.Digest(schema), schema)
+	to, err := schema.New(source, catalog.Digest(declared), declared)
 	if err != nil {
 		return nil, &engine.SchemaMismatch{Detail: err.Error()}
 	}
 	w := newWrite(opts.WriteOptions)
 	if w.receipt != nil {
-		w.receipt.Body = schemaDigest(to, opts)
+		w.receipt.Body = receipts.OfSchemaChange(to, opts)
 	}
 	g.layout.RLock() // a checkpoint assumes that the tables of a branch have one schema
 	w.staged = g.layout.RUnlock
@@ -54,7 +55,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	case err != nil:
 		return nil, err
 	case first != nil:
-		return repeatedChange(first, schema, to.Digest, opts)
+		return repeatedChange(first, declared, to.Digest, opts)
 	}
 	out.Commit, out.Head = made, head
 	if opts.Hard && out.Destructive && made != nil {
@@ -65,7 +66,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 
 // migrate applies a schema change to a transaction: the steps that lead to the schema `to`. It
 // reports the steps in `out`.
-func migrate(ctx context.Context, tx *version.Txn, to *version.Schema, opts engine.SchemaOptions, out *engine.SchemaChange) error {
+func migrate(ctx context.Context, tx *version.Txn, to *schema.Schema, opts engine.SchemaOptions, out *engine.SchemaChange) error {
 	from, base := tx.Schema(), tx.Base()
 	out.From, out.To = from.Digest, to.Digest
 	steps := stepsTo(from.Catalog, to.Catalog, opts)
@@ -77,13 +78,13 @@ func migrate(ctx context.Context, tx *version.Txn, to *version.Schema, opts engi
 	if !out.Supported || from.Digest == to.Digest && from.Source == to.Source {
 		return nil
 	}
-	carry := version.NewCarry(from, to, steps, func(t *version.Type) bool { return anew[t] })
+	carry := schema.NewCarry(from, to, steps, func(t *schema.Type) bool { return anew[t] })
 	to.Descend(from, carry)
 	if from.Digest == to.Digest {
 		to.Ancestors = from.Ancestors
 	}
 	carry.Hard = opts.Hard
-	if err := tx.Migrate(version.Change{Schema: to, Carry: carry}); err != nil {
+	if err := tx.Migrate(schema.Change{Schema: to, Carry: carry}); err != nil {
 		return err
 	}
 	broken, err := tx.Broken(ctx, maxViolations+1)
@@ -110,9 +111,9 @@ func stepsTo(from, to *catalog.Schema, opts engine.SchemaOptions) []catalog.Step
 // clearPermitted clears the field Reason of each step that the stored data permits, or that will be
 // checked against the data. It also returns each type that has no entities and gets another key,
 // other endpoints or other property types: the new table of such a type starts empty.
-func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *version.Snapshot) map[*version.Type]bool {
-	anew := map[*version.Type]bool{}
-	tables := version.NewCarry(from, to, steps, func(*version.Type) bool { return false })
+func clearPermitted(steps []catalog.Step, from, to *schema.Schema, base *version.Snapshot) map[*schema.Type]bool {
+	anew := map[*schema.Type]bool{}
+	tables := schema.NewCarry(from, to, steps, func(*schema.Type) bool { return false })
 	for i := range steps {
 		s := &steps[i]
 		if s.Reason == "" || s.Code == catalog.AmbiguousRename {
@@ -146,7 +147,7 @@ func clearPermitted(steps []catalog.Step, from, to *version.Schema, base *versio
 
 // before returns the index that an edge type has in the schema `from`, to which the steps apply, or
 // -1.
-func before(steps []catalog.Step, from *version.Schema, t *version.Type) int {
+func before(steps []catalog.Step, from *schema.Schema, t *schema.Type) int {
 	name := t.Name
 	for _, s := range steps {
 		if s.Code == catalog.RenameEdge && s.Type == t.Name {
@@ -203,23 +204,6 @@ func repeatedChange(first *receiptOfCommit, schema *catalog.Schema, to string, o
 	return &out, nil
 }
 
-// schemaDigest digests the content of a call of ApplySchema, for its idempotency receipt.
-func schemaDigest(to *version.Schema, opts engine.SchemaOptions) (sum [32]byte) {
-	d := digest{h: sha256.New()}
-	d.text("schema")
-	d.text(to.Digest)
-	d.text(to.Source)
-	for _, option := range []bool{opts.AllowDataLoss, opts.Hard} {
-		if option {
-			d.number(1)
-		} else {
-			d.number(0)
-		}
-	}
-	d.h.Sum(sum[:0])
-	return sum
-}
-
 // align brings the three states of a merge (the transaction on the target, the base and the source)
 // to one schema. If one side's schema descends from that of the other side, align chooses the
 // descendant. The result `lost` lists the conflicts about changes of types that the descendant has
@@ -232,7 +216,7 @@ func align(ctx context.Context, from, to string, base, source *version.Snapshot,
 		if !ok {
 			return nil, false, nil
 		}
-		b, err := base.Carried(version.Change{Schema: side.Schema, Carry: c})
+		b, err := base.Carried(schema.Change{Schema: side.Schema, Carry: c})
 		return b, true, err
 	}
 	diverge := &engine.SchemasDiverge{Source: from, Target: to, SourceSchema: source.Schema.Digest, TargetSchema: target.Schema.Digest, BaseSchema: base.Schema.Digest}
@@ -248,7 +232,7 @@ func align(ctx context.Context, from, to string, base, source *version.Snapshot,
 			if err != nil || !ok {
 				return nil, nil, nil, nil, orDiverge(err, diverge)
 			}
-			ch := version.Change{Schema: target.Schema, Carry: down}
+			ch := schema.Change{Schema: target.Schema, Carry: down}
 			if lost, edges, err = version.Uncarried(ctx, before, source, ch, "source", "target"); err != nil {
 				return nil, nil, nil, nil, err
 			}
@@ -269,7 +253,7 @@ func align(ctx context.Context, from, to string, base, source *version.Snapshot,
 	if err != nil || !ok {
 		return nil, nil, nil, nil, orDiverge(err, diverge)
 	}
-	ch := version.Change{Schema: source.Schema, Carry: down}
+	ch := schema.Change{Schema: source.Schema, Carry: down}
 	if lost, edges, err = version.Uncarried(ctx, before, target, ch, "target", "source"); err != nil {
 		return nil, nil, nil, nil, err
 	}

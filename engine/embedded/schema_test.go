@@ -424,7 +424,7 @@ func TestProgramsOfSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prog, err := g.programs.get(t.Context(), personByName, snap)
+		prog, err := g.programs.Get(t.Context(), personByName, snap)
 		if err != nil || !prog.Fits(snap) {
 			t.Fatalf("%v; it fits: %t", err, err == nil)
 		}

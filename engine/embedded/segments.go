@@ -8,12 +8,16 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -27,7 +31,7 @@ type segmentFiles struct {
 
 // write stores a segment that is not published yet, and sets its name. Afterwards the rows of the
 // segment are read from the mapped file, and the memory that they occupied is freed.
-func (f *segmentFiles) write(ctx context.Context, t *version.Type, s *version.Segment) (store.SegmentID, error) {
+func (f *segmentFiles) write(ctx context.Context, t *schema.Type, s *segment.Segment) (store.SegmentID, error) {
 	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		return s.Blocks(t, adder(w, func(block string) (cold, delta bool) { return s.Cold(t, block) }))
 	})
@@ -53,7 +57,7 @@ func adder(w *store.SegmentWriter, isCold func(block string) (cold, delta bool))
 
 // writeDraft stores a segment that is not published yet. It returns the segment as mapped from the
 // file.
-func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *version.Draft) (*version.Segment, error) {
+func (f *segmentFiles) writeDraft(ctx context.Context, t *schema.Type, d *segment.Draft) (*segment.Segment, error) {
 	id, err := f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
 		return d.Blocks(t, adder(w, func(block string) (cold, delta bool) { return d.Cold(t, block) }))
 	})
@@ -62,8 +66,8 @@ func (f *segmentFiles) writeDraft(ctx context.Context, t *version.Type, d *versi
 	}
 	src, err := f.open(ctx, segmentName(id))
 	if err == nil {
-		var s *version.Segment
-		if s, err = version.ReadSegment(t, segmentName(id), partOf(src, segmentName(id))); err == nil {
+		var s *segment.Segment
+		if s, err = segment.Open(t, segmentName(id), partOf(src, segmentName(id))); err == nil {
 			return s, nil
 		}
 	}
@@ -124,20 +128,20 @@ const textPart = 128 << 20
 // with the id of each segment that it wrote.
 func (f *segmentFiles) textFiles(ctx context.Context, opts *Options, made func(store.SegmentID)) *version.TextFiles {
 	return &version.TextFiles{PartBytes: cmp.Or(opts.textPart, textPart), Open: f.rowOpener(ctx), Discard: f.discardNamed,
-		Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
+		Store: func(write func(to textindex.File) error) (textindex.Part, error) {
 			id, src, err := f.writeOpen(ctx, func(w *store.SegmentWriter) error { return write(w) })
 			if err != nil {
-				return index.TextPart{}, err
+				return textindex.Part{}, err
 			}
 			made(id)
-			return index.TextPart{Name: segmentName(id), Source: src}, nil
+			return textindex.Part{Name: segmentName(id), Source: src}, nil
 		},
 	}
 }
 
 // rowOpener returns a function that opens segments of rows; see [version.IndexFiles].
-func (f *segmentFiles) rowOpener(ctx context.Context) func(t *version.Type, name string) (*version.Segment, error) {
-	return func(t *version.Type, name string) (*version.Segment, error) {
+func (f *segmentFiles) rowOpener(ctx context.Context) func(t *schema.Type, name string) (*segment.Segment, error) {
+	return func(t *schema.Type, name string) (*segment.Segment, error) {
 		// A cancelled call ends elsewhere, so this function ignores the cancellation. Its caller
 		// would throw an error of this function, and then would not remove the segments that were
 		// made.
@@ -145,7 +149,7 @@ func (f *segmentFiles) rowOpener(ctx context.Context) func(t *version.Type, name
 		if err != nil {
 			return nil, err
 		}
-		return version.ReadSegment(t, name, partOf(src, name))
+		return segment.Open(t, name, partOf(src, name))
 	}
 }
 
@@ -164,7 +168,7 @@ func (f *segmentFiles) writeOpen(ctx context.Context, write func(w *store.Segmen
 }
 
 // mapVectors makes views read a stored graph of vectors from its file.
-func (f *segmentFiles) mapVectors(ctx context.Context, g *index.VectorGraph) (err error) {
+func (f *segmentFiles) mapVectors(ctx context.Context, g *vectorindex.Graph) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	src, err := f.open(ctx, g.Name())
 	if err == nil {
@@ -207,8 +211,8 @@ func (f *segmentFiles) discard(segments []store.SegmentID) {
 
 // mapped replaces the rows of a stored segment with the mapped file, so that the memory of the rows
 // is freed. A segment that cannot be mapped stays in memory.
-func mapped(t *version.Type, s *version.Segment, src column.Source) {
-	if m, err := version.ReadSegment(t, s.Name, src); err == nil {
+func mapped(t *schema.Type, s *segment.Segment, src column.Source) {
+	if m, err := segment.Open(t, s.Name, src); err == nil {
 		m.Start = s.Start
 		*s = *m
 	}
@@ -276,4 +280,131 @@ func segmentIDs(names map[string]bool) ([]store.SegmentID, error) {
 		all[id] = true
 	}
 	return slices.Collect(maps.Keys(all)), nil
+}
+
+const (
+	// packRows and packBytes bound a segment of rows that shares a file with others. Each file
+	// costs a few milliseconds and a page, and stays until no state needs any part of it.
+	packRows  = 1 << 10
+	packBytes = 16 << 10 // in bytes
+	// packParts bounds the number of segments in one file.
+	packParts = 256
+)
+
+// packer stores segments of rows. A checkpoint makes one segment for each branch that was
+// written to; packer puts small segments of one type into one file. Part n of file f is called
+// "f.n", and its blocks have the prefix "n/".
+//
+// All parts of a file have the same type. So when a property is dropped for good on every
+// branch, no state needs a file that has values of it.
+type packer struct {
+	files   *segmentFiles                       // writes the files
+	small   map[*schema.Type][]*segment.Segment // small segments that are not stored yet
+	types   []*schema.Type                      // the keys of small, in order of arrival
+	written []store.SegmentID                   // ids of the files written so far
+}
+
+// add stores a large segment at once. It keeps a small one until there are packParts of its type,
+// or until finish is called.
+func (p *packer) add(ctx context.Context, t *schema.Type, s *segment.Segment) error {
+	if s.N > packRows || s.Bytes() > packBytes {
+		return p.storeAlone(ctx, t, s)
+	}
+	if p.small == nil {
+		p.small = map[*schema.Type][]*segment.Segment{}
+	}
+	list, known := p.small[t]
+	if !known {
+		p.types = append(p.types, t)
+	}
+	p.small[t] = append(list, s)
+	if len(p.small[t]) < packParts {
+		return nil
+	}
+	return p.pack(ctx, t)
+}
+
+// finish stores the small segments that the method `add` has kept.
+func (p *packer) finish(ctx context.Context) error {
+	for _, t := range p.types {
+		if err := p.pack(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeAlone stores a segment in its own file.
+func (p *packer) storeAlone(ctx context.Context, t *schema.Type, s *segment.Segment) error {
+	id, err := p.files.write(ctx, t, s)
+	if err == nil {
+		p.written = append(p.written, id)
+	}
+	return err
+}
+
+// pack stores the kept segments of one type together in one file.
+func (p *packer) pack(ctx context.Context, t *schema.Type) error {
+	small := p.small[t]
+	p.small[t] = nil
+	switch len(small) {
+	case 0:
+		return nil
+	case 1:
+		return p.storeAlone(ctx, t, small[0])
+	}
+	id, err := p.files.store.WriteSegment(ctx, func(w *store.SegmentWriter) error {
+		for i, segment := range small {
+			prefix := strconv.Itoa(i) + "/"
+			add := adder(w, func(block string) (cold, delta bool) {
+				return segment.Cold(t, strings.TrimPrefix(block, prefix))
+			})
+			err := segment.Blocks(t, func(name string, data []byte) error { return add(prefix+name, data) })
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.written = append(p.written, id)
+	file, err := p.files.store.OpenSegment(ctx, id)
+	for i, segment := range small {
+		name := segmentName(id) + "." + strconv.Itoa(i)
+		segment.Name = name
+		if err == nil { // otherwise the segment stays in memory
+			mapped(t, segment, partOf(file, name))
+		}
+	}
+	return nil
+}
+
+// source is a segment. It is a whole file or one part of a file.
+type source struct {
+	*store.Segment
+	prefix string // prefix of the names of the segment's blocks; empty for a whole file
+}
+
+// Block implements column.Source.
+func (s source) Block(name string) ([]byte, error) { return s.Segment.Block(s.prefix + name) }
+
+// Pieces implements column.Source.
+func (s source) Pieces(name string) (column.Pieces, error) {
+	return s.Segment.Pieces(s.prefix + name)
+}
+
+// partOf returns the source of the named segment.
+func partOf(file *store.Segment, name string) column.Source {
+	if _, part, ok := strings.Cut(name, "."); ok {
+		return source{file, part + "/"}
+	}
+	return source{Segment: file}
+}
+
+// fileOf returns the name of the file that holds a named segment.
+func fileOf(name string) string {
+	file, _, _ := strings.Cut(name, ".")
+	return file
 }

@@ -8,11 +8,13 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
 
 // SharedPlace says where a graph in shared storage is, and which server uses it. Bucket and Cache
@@ -66,8 +68,8 @@ const sharedCommitWeight = 8 << 10
 
 // CreateShared makes a graph in shared storage and opens it as its writer; see [Create]. The error is
 // a *engine.Conflict if there is a graph already.
-func CreateShared(ctx context.Context, at SharedPlace, source string, schema *catalog.Schema, opts Options) (*Graph, error) {
-	s, err := version.NewSchema(source, catalog.Digest(schema), schema)
+func CreateShared(ctx context.Context, at SharedPlace, source string, declared *catalog.Schema, opts Options) (*Graph, error) {
+	s, err := schema.New(source, catalog.Digest(declared), declared)
 	if err != nil {
 		return nil, &engine.SchemaMismatch{Detail: err.Error()}
 	}
@@ -223,3 +225,29 @@ func (a *applier) Apply(ctx context.Context, r store.Record) (err error) {
 
 // Publish implements [store.Applier].
 func (a *applier) Publish() { a.current.Store(a.next) }
+
+// Collected counts the objects that a collection deleted.
+type Collected = sharedlog.Collected
+
+// Collect deletes the objects of a graph in shared storage that the graph has not needed for the
+// retention of its SharedPlace. It deletes none that another server still needs, at least for a day
+// after the retention. On a graph in a folder it does nothing. Close does not wait for Collect,
+// because what may be deleted does not depend on the server's role.
+func (g *Graph) Collect(ctx context.Context) (Collected, error) {
+	if s, ok := g.store.(*store.Shared); ok {
+		return s.Collect(ctx)
+	}
+	return Collected{}, nil
+}
+
+// Needs returns a number for the oldest checkpoint that this server needs, for Needed in the
+// SharedPlace of other servers. It is 0 if there is none.
+func (g *Graph) Needs() uint64 {
+	if s, ok := g.store.(*store.Shared); ok {
+		return s.Needs()
+	}
+	return 0
+}
+
+// Needs returns a number for the oldest checkpoint that this server needs; see Needs of [Graph].
+func (f *Follower) Needs() uint64 { return f.store.Needs() }

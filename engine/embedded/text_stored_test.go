@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -82,7 +82,7 @@ func prop(name string, t value.Type) *catalog.Property { return &catalog.Propert
 func buildsTexts(g *Graph) bool {
 	notes := g.branches.main.head.Load().snap.Tables()[1]
 	return slices.ContainsFunc(notes.Unstored(1), func(x version.Unstored) bool {
-		_, text := x.(*index.Text)
+		_, text := x.(*textindex.Text)
 		return text
 	})
 }

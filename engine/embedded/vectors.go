@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -94,7 +95,7 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 // moment, so that every state after the tip inherits the builds.
 func (b *branch) planVectors(ctx context.Context, main *version.Snapshot, limits version.VectorLimits) (builds []*version.VectorBuild, err error) {
 	head := b.head.Load().snap
-	needs := map[*version.Type][]version.VectorNeed{}
+	needs := map[*schema.Type][]version.VectorNeed{}
 	for _, t := range head.Tables() {
 		var donor *version.Table
 		if main.Schema == head.Schema {
@@ -111,7 +112,7 @@ func (b *branch) planVectors(ctx context.Context, main *version.Snapshot, limits
 	if len(needs) == 0 {
 		return nil, nil
 	}
-	if err := b.writing.lock(ctx); err != nil {
+	if err := b.writing.Lock(ctx); err != nil {
 		return nil, err
 	}
 	defer b.unlock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
@@ -12,6 +13,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/mutate"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -23,28 +28,28 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err := g.enter(ctx); err != nil {
 		return engine.Change{}, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	if args, err = ir.CheckArgs(q.Params, args); err != nil {
 		return engine.Change{}, err
 	}
 	call := newWrite(opts)
 	call.deletes = q.Mutation != nil && onlyDeletes(q.Mutation.Statements)
 	if call.receipt != nil {
-		call.receipt.Body = mutationDigest(q, args)
+		call.receipt.Body = receipts.OfMutation(q, args)
 	}
 	b, err := g.branches.findToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {
 		return engine.Change{}, err
 	}
-	schema := b.head.Load().snap.Schema
+	expected := b.head.Load().snap.Schema
 	var first *receiptOfCommit
 	if g.opts.Embedder != nil {
 		// Computing vectors costs time and money, so look for a receipt first.
 		first, err = g.writer.earlierReceipt(ctx, b, call)
 	}
-	w := mutate.Write{Args: args, Now: g.opts.now(), NewID: g.ids.next, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
+	w := mutate.Write{Args: args, Now: g.opts.now(), NewID: g.ids.Next, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
 	if err == nil && first == nil {
-		w.Vectors, err = mutate.EmbedFor(ctx, g.opts.Embedder, q, schema, args)
+		w.Vectors, err = mutate.EmbedFor(ctx, g.opts.Embedder, q, expected, args)
 	}
 	if err != nil {
 		return engine.Change{}, err
@@ -56,7 +61,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 			if err := mutate.Bind(q, tx.Schema()); err != nil {
 				return nil, err
 			}
-			if w.Vectors != nil && tx.Schema() != schema {
+			if w.Vectors != nil && tx.Schema() != expected {
 				return nil, &engine.SchemaMismatch{Detail: "the schema changed while the embedding provider computed vectors; try again"}
 			}
 			w.Tx = tx
@@ -94,7 +99,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.calls.leave()
+	defer g.calls.Leave()
 	scratch := &scratchFiles{ctx: ctx, store: g.store}
 	res, err := g.load(ctx, r, opts, scratch)
 	scratch.free()
@@ -108,14 +113,14 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	if err != nil {
 		return nil, err
 	}
-	schema := b.head.Load().snap.Schema
+	expected := b.head.Load().snap.Schema
 	call := newWrite(opts.WriteOptions)
-	digest := loadDigest(opts.Mode)
+	digest := receipts.OfLoad(opts.Mode)
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
-	in, err := load.Parse(ctx, r, schema, load.Options{
-		IDs: g.ids.run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
+	in, err := load.Parse(ctx, r, expected, load.Options{
+		IDs: g.ids.Run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
 		Scratch: scratch.create, Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
 	})
 	var first *receiptOfCommit
@@ -150,12 +155,12 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	}
 	res := &engine.LoadResult{Effects: &engine.WriteEffects{}}
 	build := func(tx *version.Txn) ([]version.Part, error) {
-		if tx.Schema() != schema {
+		if tx.Schema() != expected {
 			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the load read its input; load it again"}
 		}
 		var store load.Store
 		if !opts.DryRun || in.Spilled() {
-			store = func(t *version.Type, d *version.Draft) (*version.Segment, error) {
+			store = func(t *schema.Type, d *segment.Draft) (*segment.Segment, error) {
 				return g.files.writeDraft(ctx, t, d)
 			}
 		}
@@ -194,7 +199,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 
 // embed computes the vectors that are missing in the input.
 func (g *Graph) embed(ctx context.Context, in *load.Input) error {
-	return in.Embed(ctx, func(ctx context.Context, t *version.Type, prop int, line int64, texts []string) ([][]float32, error) {
+	return in.Embed(ctx, func(ctx context.Context, t *schema.Type, prop int, line int64, texts []string) ([][]float32, error) {
 		p := t.Props[prop]
 		vectors, err := eval.EmbedTexts(ctx, g.opts.Embedder, p, texts)
 		if err != nil {
@@ -202,4 +207,73 @@ func (g *Graph) embed(ctx context.Context, in *load.Input) error {
 		}
 		return vectors, nil
 	})
+}
+
+// The receipts of mutations and loads keep the effects in the two lists of numbers by type, which begin with an entry
+// for each kind of change. In the receipt of a mutation, more entries follow for the nodes: one with the number of
+// replaced nodes, and one for each of the first ones with its type and id. In that of a load, the numbers
+// of entities in the input follow, by type. A receipt without the entries for the kinds of change is from a program that
+// did not store effects.
+
+// replacedName is the name of the entry with the number of replaced nodes.
+const replacedName = "replaced"
+
+// packEffects stores the effects of a mutation in its receipt.
+func packEffects(r *logrecord.Receipt, e *engine.WriteEffects) {
+	r.NodeIns, r.EdgeIns = packCounts(&e.Nodes), packCounts(&e.Edges)
+	if e.Replaced > 0 {
+		r.NodeIns = append(r.NodeIns, engine.TypeCount{Type: replacedName, Count: e.Replaced})
+	}
+	for _, at := range e.ReplacedFirst {
+		r.NodeIns = append(r.NodeIns, engine.TypeCount{Type: at.Entity + "/" + at.Type + "/" + at.ID})
+	}
+}
+
+// packCounts returns the entries for the kinds of change.
+func packCounts(c *engine.ChangeCounts) []engine.TypeCount {
+	return []engine.TypeCount{{Type: engine.Inserted.String(), Count: c.Inserted}, {Type: engine.Updated.String(), Count: c.Updated}, {Type: engine.Deleted.String(), Count: c.Deleted}}
+}
+
+// unpackCounts returns the numbers by kind of change with which a list of a receipt begins, and the entries after them.
+// If the list has no such numbers, `ok` is false.
+func unpackCounts(list []engine.TypeCount) (c engine.ChangeCounts, rest []engine.TypeCount, ok bool) {
+	if len(list) < 3 || list[0].Type != engine.Inserted.String() {
+		return c, list, false
+	}
+	return engine.ChangeCounts{Inserted: list[0].Count, Updated: list[1].Count, Deleted: list[2].Count}, list[3:], true
+}
+
+// packLoad stores the result of a load in its receipt.
+func packLoad(r *logrecord.Receipt, res *engine.LoadResult) {
+	r.NodeIns, r.EdgeIns = append(packCounts(&res.Effects.Nodes), res.Nodes...), append(packCounts(&res.Effects.Edges), res.Edges...)
+}
+
+// load returns the result of the load that made the commit.
+func (r *receiptOfCommit) load() *engine.LoadResult {
+	res := &engine.LoadResult{Commit: &r.Commit, Head: r.Commit}
+	e, ok := &engine.WriteEffects{}, false
+	e.Nodes, res.Nodes, ok = unpackCounts(r.Receipt.NodeIns)
+	e.Edges, res.Edges, _ = unpackCounts(r.Receipt.EdgeIns)
+	if ok {
+		res.Effects = e
+	}
+	return res
+}
+
+// unpackEffects returns the effects of a mutation from its receipt, or nil if the receipt has none.
+func unpackEffects(r *logrecord.Receipt) *engine.WriteEffects {
+	nodes, replaced, ok := unpackCounts(r.NodeIns)
+	if !ok {
+		return nil
+	}
+	edges, _, _ := unpackCounts(r.EdgeIns)
+	e := &engine.WriteEffects{Nodes: nodes, Edges: edges}
+	for _, c := range replaced {
+		if parts := strings.SplitN(c.Type, "/", 3); len(parts) == 3 {
+			e.ReplacedFirst = append(e.ReplacedFirst, engine.ChangePosition{Entity: parts[0], Type: parts[1], ID: parts[2]})
+		} else {
+			e.Replaced = c.Count
+		}
+	}
+	return e
 }

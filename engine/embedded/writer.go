@@ -2,48 +2,56 @@ package embedded
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/newid"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // writer writes the records of a graph: its commits, and the creation and deletion of branches.
 // Nothing else appends to the log. writer has no lock: a commit holds the write lock of its branch
 // while it is staged, and branches.mu while its record gets its place in the log.
 type writer struct {
-	opts        *Options         // options of the graph
-	store       store.Storage    // has the log
-	files       *segmentFiles    // stores segments
-	ids         *ids             // makes ids of commits and entities
-	history     *version.History // gets each new commit
-	layout      *layout          // the lock on the row layout
-	branches    *branches        // the tips of the branches
-	restorer    *restorer        // restores states of old commits
-	checkpoints *checkpoints     // make checkpoints when the log is long
-	refusals    atomic.Int64     // writes refused because of Options.MaxBytes or Options.MaxBranches
+	opts        *Options          // options of the graph
+	store       store.Storage     // has the log
+	files       *segmentFiles     // stores segments
+	ids         *newid.Source     // makes ids of commits and entities
+	history     *ancestry.History // gets each new commit
+	layout      *locks.Layout     // the lock on the row layout
+	branches    *branches         // the tips of the branches
+	restorer    *restorer         // restores states of old commits
+	checkpoints *checkpoints      // make checkpoints when the log is long
+	refusals    atomic.Int64      // writes refused because of Options.MaxBytes or Options.MaxBranches
 }
 
 // write holds the parameters of a commit, apart from its transaction.
 type write struct {
-	actor    string            // recorded in the commit
-	ifCommit string            // required id of the head of the branch; empty for any
-	dryRun   bool              // commit nothing
-	receipt  *version.Receipt  // nil without an idempotency key
-	from     *branch           // for a merge, the source branch
-	source   *version.Snapshot // for a merge, the state of from
-	base     string            // for a merge, the id of the merge base
-	merging  *proposalMerge    // for the merge of a proposal, that proposal; else nil
-	ends     *draftMerge       // for a merge of a draft, that draft; else nil
-	deletes  bool              // the call only deletes entities, so MaxBytes does not refuse it
-	staged   func()            // if set, called once stage has returned or panicked
+	actor    string             // recorded in the commit
+	ifCommit string             // required id of the head of the branch; empty for any
+	dryRun   bool               // commit nothing
+	receipt  *logrecord.Receipt // nil without an idempotency key
+	from     *branch            // for a merge, the source branch
+	source   *version.Snapshot  // for a merge, the state of from
+	base     string             // for a merge, the id of the merge base
+	merging  *proposalMerge     // for the merge of a proposal, that proposal; else nil
+	ends     *draftMerge        // for a merge of a draft, that draft; else nil
+	deletes  bool               // the call only deletes entities, so MaxBytes does not refuse it
+	staged   func()             // if set, called once stage has returned or panicked
 }
 
 // newWrite returns the parameters for the options of a call.
 func newWrite(opts engine.WriteOptions) *write {
-	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: newReceipt(opts.IdempotencyKey)}
+	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: receipts.New(opts.IdempotencyKey)}
 }
 
 // write runs the function `build` on a transaction and commits the result. It makes no commit if
@@ -82,7 +90,7 @@ func (r *writer) write(ctx context.Context, b *branch, w *write, build func(*ver
 
 // receiptOfCommit is a receipt with the commit that holds it. The commit may still be in flight.
 type receiptOfCommit struct {
-	version.Receipted
+	logrecord.Receipted
 	branch *branch // branch that the call wrote to
 	lsn    uint64  // 0 if recovery restored the commit
 }
@@ -99,7 +107,7 @@ func (r *writer) repeated(b *branch, w *write) (*receiptOfCommit, error) {
 	if w.receipt == nil || w.dryRun {
 		return nil, nil
 	}
-	first, ok, err := b.keys.repeated(r.history, w.actor, w.receipt, r.opts.time())
+	first, ok, err := b.keys.Repeated(r.history, w.actor, w.receipt, r.opts.time())
 	if !ok || err != nil {
 		return nil, err
 	}
@@ -184,7 +192,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		return nil, nil, nil, err
 	}
 	parent := b.tip.snap.Commit
-	c := engine.Commit{ID: r.ids.next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest}
+	c := engine.Commit{ID: r.ids.Next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest}
 	if w.source != nil {
 		c.Parents = append(c.Parents, w.source.Commit.ID)
 		c.Time = laterOf(c.Time, w.source.Commit.Time)
@@ -281,3 +289,45 @@ const defaultCommitWeight = 1 << 10
 // branch copies the rows written before it since the last checkpoint. rowWeight bounds the rows
 // that many branches copy from one long line of commits.
 const rowWeight = 64
+
+// checkBytes returns a *engine.TooLarge if the stored data of the graph exceeds Options.MaxBytes. The
+// segments that the present write has made count too.
+func (r *writer) checkBytes() error {
+	most := r.opts.MaxBytes
+	if most <= 0 {
+		return nil
+	}
+	stored := max(0, r.checkpoints.logged.Load())
+	for _, size := range r.store.Sizes() {
+		stored += size
+	}
+	if stored <= most {
+		return nil
+	}
+	return r.refused(&engine.TooLarge{
+		Resource: "stored bytes of the graph", Limit: most, Actual: stored,
+		Hint: "delete data or branches and run a cleanup, or ask the operator to raise the quota of the graph",
+	})
+}
+
+// refused counts a write that one of the two quotas refused, and returns the error.
+func (r *writer) refused(err error) error {
+	var full *engine.TooLarge
+	if errors.As(err, &full) {
+		r.refusals.Add(1)
+	}
+	return err
+}
+
+// onlyDeletes reports whether the statements of a mutation delete entities and do nothing else.
+func onlyDeletes(statements []plan.Statement) bool {
+	return len(statements) > 0 && !slices.ContainsFunc(statements, func(s plan.Statement) bool {
+		switch s := s.(type) {
+		case plan.Delete:
+			return false
+		case plan.ForEach:
+			return !onlyDeletes(s.Statements)
+		}
+		return true
+	})
+}

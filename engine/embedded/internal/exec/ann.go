@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -117,7 +118,7 @@ func (m *matcher) closestOf(e *ir.Expr, limit int) ([]uint32, error) {
 // approximateIndex returns the approximate index of property p, or nil if there is none. It also
 // returns nil if the memory of the run does not suffice to bring the index up to date. In both
 // cases the caller compares all vectors. It returns an error only if the context has ended.
-func (m *matcher) approximateIndex(t *version.Table, p int) (*index.VectorView, error) {
+func (m *matcher) approximateIndex(t *version.Table, p int) (*vectorindex.View, error) {
 	spent := m.Spent
 	view, err := t.Vectors(index.Work{Ctx: m.Ctx, Spend: m.Spend}, p)
 	m.Spent = spent // the memory belongs to the table, not to the run
@@ -130,7 +131,7 @@ func (m *matcher) approximateIndex(t *version.Table, p int) (*index.VectorView, 
 // breadth returns the number of nodes that a search keeps while it looks for `limit` entities. The
 // build of the graph measured the breadth that ten entities need. For a greater `limit`, breadth
 // increases that number in proportion.
-func (m *matcher) breadth(view *index.VectorView, limit int) int {
+func (m *matcher) breadth(view *vectorindex.View, limit int) int {
 	b := view.Graph().Breadth()
 	return max(b, int(min(int64(b)*int64(limit)/10, math.MaxInt32)), limit)
 }
@@ -140,7 +141,7 @@ func (m *matcher) breadth(view *index.VectorView, limit int) int {
 // and all entities outside the graph. If comparing all vectors is not slower, or if the search
 // finds too few entities, approximately compares all vectors. Only the entities in `accept` count;
 // nil means all. The parameter `share` is the fraction of all entities that are in `accept`.
-func (m *matcher) approximately(view *index.VectorView, limit int, accept engine.Bitmap, share float64) error {
+func (m *matcher) approximately(view *vectorindex.View, limit int, accept engine.Bitmap, share float64) error {
 	near, g, breadth := &m.near, view.Graph(), m.breadth(view, limit)
 	add := near.adder(view)
 	found := false
@@ -170,13 +171,13 @@ func (m *matcher) approximately(view *index.VectorView, limit int, accept engine
 // adder returns a function that adds an entity by the codes of its vector. The function raises
 // near.least: a vector with a smaller product is certainly too far away. See the method block for
 // the bounds.
-func (near *candidateSelector) adder(view *index.VectorView) func(index.CodedVector) {
+func (near *candidateSelector) adder(view *vectorindex.View) func(vectorindex.Coded) {
 	margin := func(lack float32) float64 {
 		return near.residual + float64(lack)*(1+near.residual) + near.roundingMargin
 	}
 	most := margin(view.MaxError())
 	near.least = float32(math.Inf(-1))
-	return func(c index.CodedVector) {
+	return func(c vectorindex.Coded) {
 		dist := 1 - float64(c.Sum)*float64(c.Scale)*near.scale
 		off := margin(c.Error)
 		near.add(c.Ord, dist-off, dist+off)
@@ -187,7 +188,7 @@ func (near *candidateSelector) adder(view *index.VectorView) func(index.CodedVec
 }
 
 // addNotFinite adds the entities with vectors that have no codes.
-func (near *candidateSelector) addNotFinite(view *index.VectorView, accept engine.Bitmap) {
+func (near *candidateSelector) addNotFinite(view *vectorindex.View, accept engine.Bitmap) {
 	view.NotFinite(func(ord uint32) {
 		if accept == nil || accept.Get(int(ord)) {
 			near.add(ord, math.Inf(-1), math.Inf(1))

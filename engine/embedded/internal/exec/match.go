@@ -3,7 +3,7 @@ package exec
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/sink"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -36,7 +36,7 @@ type matcher struct {
 	weights []int64                // see degrees
 	near    candidateSelector      // see NearStep
 	passing []uint32               // see NearStep
-	vectors index.VectorSearch     // memory for searches of vector indexes
+	vectors vectorindex.Search     // memory for searches of vector indexes
 	sweeper sweeper                // memory for sweeps
 
 	share    *share     // the units of work that the matcher takes; nil if it takes all

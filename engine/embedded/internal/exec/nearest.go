@@ -7,7 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
@@ -87,7 +88,7 @@ func (m *matcher) closest(e *ir.Expr, limit int) ([]uint32, error) {
 }
 
 // closestIn adds the entities that have their current row in the segment.
-func (m *matcher) closestIn(table *version.Table, s *version.Segment, prop int) error {
+func (m *matcher) closestIn(table *version.Table, s *segment.Segment, prop int) error {
 	near, c := &m.near, s.Props[prop]
 	codes, err := c.Codes(m.Ctx.Err)
 	if err != nil {
@@ -151,7 +152,7 @@ func (near *candidateSelector) begin(t *eval.Target, limit int) {
 // block compares vectors with the target by their codes. Let u be the direction of a vector
 // and a the approximation in its codes; let q be the direction of the target and b the
 // approximation in query. Then |u·q − a·b| = |u·(q−b) + (u−a)·b| ≤ residual + Error·(1+residual).
-func (near *candidateSelector) block(table *version.Table, s *version.Segment, c *column.Column, codes *column.Codes, first, n int) {
+func (near *candidateSelector) block(table *version.Table, s *segment.Segment, c *column.Column, codes *column.Codes, first, n int) {
 	if len(near.query) == 0 {
 		for _, row := range codes.Rows[first : first+n] {
 			if ord, ok := table.Home(s, row); ok {
@@ -161,7 +162,7 @@ func (near *candidateSelector) block(table *version.Table, s *version.Segment, c
 		return
 	}
 	sums, scales := near.sums[:n], codes.Scale[first:first+n]
-	index.Dots(sums, codes.Bytes[first*codes.Stride:], near.query)
+	vectorindex.Dots(sums, codes.Bytes[first*codes.Stride:], near.query)
 	margin := func(lack float32) float64 {
 		return near.residual + float64(lack)*(1+near.residual) + near.roundingMargin
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -75,7 +76,7 @@ func (s *Sweep) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 			return nil
 		}
 	}
-	var segment *version.Segment
+	var segment *segment.Segment
 	err := table.Sweep(&w.block, w.rest, m.shareOf(p).take, func(b *version.Block) error {
 		if err := m.Tick(column.KernelRows / 4); err != nil {
 			return err
@@ -131,7 +132,7 @@ func (t *sweepTest) applies(ev *eval.Evaluator) bool {
 }
 
 // prepare makes the kernels for a segment.
-func (s *Sweep) prepare(m *matcher, segment *version.Segment) {
+func (s *Sweep) prepare(m *matcher, segment *segment.Segment) {
 	w := &m.sweeper
 	w.order = w.order[:0]
 	for i := range s.Tests {

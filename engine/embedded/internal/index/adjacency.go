@@ -21,7 +21,7 @@ type adjacencyBase struct {
 	edges, others uint32 // the greatest elements of `edge` and `other`, plus one
 
 	pending     column.Pending // whether the arrays must still be read from the segment
-	stored      blockPlace     // the blocks of a stored base
+	stored      BlockPlace     // the blocks of a stored base
 	nOff, nEdge int            // lengths of `off` and `edge`; set only for a stored base
 	near        nearEdges      // the neighbours by node, if they were copied
 	memory      *column.Memory // contains `near` and `other`, if they were copied
@@ -109,7 +109,7 @@ func (b *adjacencyBase) storedEdges(node uint32) (edges, others []uint32) {
 
 // block opens a block of n numbers of a stored base; `suffix` ends the name of the block.
 func (b *adjacencyBase) block(suffix string, n int) column.Block[uint32] {
-	return column.OpenBlockOf[uint32](b.stored.source, b.stored.name+suffix, n)
+	return column.OpenBlockOf[uint32](b.stored.Source, b.stored.Name+suffix, n)
 }
 
 // check throws a fault unless the ordinals are within the bounds of the base. Callers use the
@@ -117,14 +117,14 @@ func (b *adjacencyBase) block(suffix string, n int) column.Block[uint32] {
 func (b *adjacencyBase) check(edges, others []uint32) {
 	for i, e := range edges {
 		if e >= b.edges || others[i] >= b.others {
-			b.stored.fail("edge %d leads to node %d, but the index covers only %d edges and %d nodes", e, others[i], b.edges, b.others)
+			b.stored.Fail("edge %d leads to node %d, but the index covers only %d edges and %d nodes", e, others[i], b.edges, b.others)
 		}
 	}
 }
 
 // read reads and checks a stored base.
 func (b *adjacencyBase) read() {
-	src, name := b.stored.source, b.stored.name
+	src, name := b.stored.Source, b.stored.Name
 	b.off = column.Read[uint32](src, name+".f", b.nOff)
 	column.CheckOffsets(src, name+".f", b.off, b.nEdge)
 	b.edge = column.Read[uint32](src, name+".e", b.nEdge)

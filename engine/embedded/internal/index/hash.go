@@ -24,7 +24,7 @@ type hashBase struct {
 	next  []uint32 // by ordinal: the next ordinal in the same bucket, plus one; 0 for none
 
 	pending       column.Pending // whether `heads` and `next` must still be read from the segment
-	stored        blockPlace     // the blocks of a stored base
+	stored        BlockPlace     // the blocks of a stored base
 	nHeads, nNext int            // lengths of `heads` and `next`; set only for a stored base
 	memory        *column.Memory // contains `heads` and `next`, if they were copied
 }
@@ -266,12 +266,12 @@ func (b *hashBase) storedAfter(place uint32) uint32 {
 
 //go:noinline
 func (b *hashBase) failRange(place uint32, places int) {
-	b.stored.fail("entry %d is out of range: the index has %d entries", place, places)
+	b.stored.Fail("entry %d is out of range: the index has %d entries", place, places)
 }
 
 //go:noinline
 func (b *hashBase) failOrder(place, next uint32) {
-	b.stored.fail("entry %d is followed by entry %d, expected a higher number", place, next)
+	b.stored.Fail("entry %d is followed by entry %d, expected a higher number", place, next)
 }
 
 // load reads a stored base whole, unless that has been done.
@@ -287,12 +287,12 @@ func (b *hashBase) byPieces() bool {
 
 // block opens a block of n numbers of a stored base; `suffix` ends the name of the block.
 func (b *hashBase) block(suffix string, n int) column.Block[uint32] {
-	return column.OpenBlockOf[uint32](b.stored.source, b.stored.name+suffix, n)
+	return column.OpenBlockOf[uint32](b.stored.Source, b.stored.Name+suffix, n)
 }
 
 // read reads a stored base from its blocks.
 func (b *hashBase) read() {
-	src, name := b.stored.source, b.stored.name
+	src, name := b.stored.Source, b.stored.Name
 	b.heads = column.Read[uint32](src, name+".h", b.nHeads)
 	b.next = column.Read[uint32](src, name+".n", b.nNext)
 }

@@ -69,7 +69,7 @@ type level struct {
 	most [recordSize]uint32 // the greatest numbers of the records
 
 	pending column.Pending // whether `off` and `recs` must still be read from the segment
-	stored  blockPlace     // the blocks of a stored level
+	stored  BlockPlace     // the blocks of a stored level
 }
 
 // newLevel returns a level with the given records.
@@ -140,7 +140,7 @@ func (l *level) byPieces() bool {
 
 // block opens a block of n numbers of a stored level; `suffix` ends the name of the block.
 func (l *level) block(suffix string, n int) column.Block[uint32] {
-	return column.OpenBlockOf[uint32](l.stored.source, l.stored.name+suffix, n)
+	return column.OpenBlockOf[uint32](l.stored.Source, l.stored.Name+suffix, n)
 }
 
 // check throws a fault if a number of a record exceeds the greatest one. Callers use the numbers as
@@ -149,7 +149,7 @@ func (l *level) check(recs []uint32) {
 	for i := 0; i < len(recs); i += recordSize {
 		for k, most := range l.most {
 			if recs[i+k] > most {
-				l.stored.fail("a record has the number %d, expected %d at most", recs[i+k], most)
+				l.stored.Fail("a record has the number %d, expected %d at most", recs[i+k], most)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func (l *level) load() { l.pending.Resolve(l.read) }
 
 // read reads and checks a stored level.
 func (l *level) read() {
-	src, name := l.stored.source, l.stored.name
+	src, name := l.stored.Source, l.stored.Name
 	l.off = column.Read[uint32](src, name+".f", int(l.buckets())+1)
 	column.CheckOffsets(src, name+".f", l.off, l.n)
 	l.recs = column.Read[uint32](src, name+".r", recordSize*l.n)
@@ -192,7 +192,7 @@ func (l *level) addBlocks(name string, add func(name string, data []byte) error)
 // malformed or has an ordinal (the third number) that is not below `ords`.
 func openLevel(desc []byte, name string, src column.Source, ords uint32) (l *level, rest []byte, ok bool) {
 	var n [1 + recordSize]uint64
-	if rest, ok = readUvarints(desc, n[:]); !ok {
+	if rest, ok = ReadUvarints(desc, n[:]); !ok {
 		return nil, nil, false
 	}
 	if n[0] == 0 {
@@ -201,7 +201,7 @@ func openLevel(desc []byte, name string, src column.Source, ords uint32) (l *lev
 	if n[0] > 1<<31 || n[recordSize] >= uint64(ords) {
 		return nil, nil, false
 	}
-	l = &level{n: int(n[0]), stored: blockPlace{src, name}}
+	l = &level{n: int(n[0]), stored: BlockPlace{src, name}}
 	for k := range l.most {
 		l.most[k] = uint32(n[1+k])
 	}

@@ -8,22 +8,23 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 )
 
 // reopenHash stores all levels of an index and opens them again.
 func reopenHash(t *testing.T, x *Hash, ords uint32) Hash {
 	t.Helper()
-	src := blocks{}
+	src := storedtest.Blocks{}
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(x.Blocks(0, "h0", src.add))
+	must(x.Blocks(0, "h0", src.Add))
 	again, rest, ok := OpenHash(x.AppendDescriptor(nil, 0), "h0", src)
 	for i := range x.later {
 		name := string(rune('a' + i))
-		must(x.Blocks(1+i, name, src.add))
+		must(x.Blocks(1+i, name, src.Add))
 		if ok && len(rest) == 0 {
 			rest, ok = again.OpenLevel(x.AppendDescriptor(nil, 1+i), name, src, ords)
 		}
@@ -144,14 +145,14 @@ func TestAdjacencyLevels(t *testing.T) {
 		if a.Overlay() != 0 || len(a.later) != from || a.AllInBase() || a.Simple() {
 			t.Fatalf("round %d: %d edges in the overlay, %d levels", round, a.Overlay(), len(a.later))
 		}
-		src := blocks{} // the goroutines that read an earlier source may still run
+		src := storedtest.Blocks{} // the goroutines that read an earlier source may still run
 		again, rest, ok := OpenAdjacency(a.AppendDescriptor(nil, 0), "a0", src)
-		if err := a.Blocks(0, "a0", src.add); err != nil {
+		if err := a.Blocks(0, "a0", src.Add); err != nil {
 			t.Fatal(err)
 		}
 		for i := range a.later {
 			name := string(rune('b' + i))
-			if err := a.Blocks(1+i, name, src.add); err != nil {
+			if err := a.Blocks(1+i, name, src.Add); err != nil {
 				t.Fatal(err)
 			}
 			if ok {
@@ -221,8 +222,8 @@ func TestLevelFaults(t *testing.T) {
 	} {
 		const first = 777
 		use := func(h uint64) error {
-			src := blocks{}
-			if err := made.Blocks(1, "x", src.add); err != nil {
+			src := storedtest.Blocks{}
+			if err := made.Blocks(1, "x", src.Add); err != nil {
 				t.Fatal(err)
 			}
 			src[c.block][4*c.at(first)+3] = c.value
@@ -245,11 +246,11 @@ func TestLevelFaults(t *testing.T) {
 	desc := made.AppendDescriptor(nil, 1)
 	var x Hash
 	for n := range len(desc) {
-		if _, ok := x.OpenLevel(desc[:n], "x", blocks{}, 60_000); ok {
+		if _, ok := x.OpenLevel(desc[:n], "x", storedtest.Blocks{}, 60_000); ok {
 			t.Errorf("a descriptor that is cut to %d bytes is accepted", n)
 		}
 	}
-	if _, ok := x.OpenLevel(desc, "x", blocks{}, 59_999); ok {
+	if _, ok := x.OpenLevel(desc, "x", storedtest.Blocks{}, 59_999); ok {
 		t.Error("a level with an ordinal that its table lacks is accepted")
 	}
 }

@@ -1,8 +1,7 @@
-// Package index finds entities by hashes of their values, by the edges that join them, by
-// the order of a property, and by the words of their texts. An index has a compact base,
-// built at once, and a copy-on-write overlay for later changes. All indexes but those of texts and
-// of vectors also have immutable levels between the two. An index returns candidates: the caller
-// checks that they are alive.
+// Package index finds entities by keys: hashes of values, the nodes that edges join, or the order of a property.
+//
+// An index has a compact base, which is built at once, immutable levels, and a copy-on-write overlay for the latest changes.
+// It returns candidates: the caller checks that they are alive. The packages below index texts and vectors.
 package index
 
 import "slices"
@@ -10,7 +9,7 @@ import "slices"
 // A page tree has leaves of 256 places under nodes of 64 leaves.
 const (
 	leafBits = 8             // bits of a position that select a place in a leaf
-	leafSize = 1 << leafBits // places in a leaf
+	LeafSize = 1 << leafBits // places in a leaf
 	nodeSize = 64            // leaves under a node
 	nodeBits = leafBits + 6  // bits of a position below the root
 )
@@ -35,7 +34,7 @@ type node[T any] struct {
 // leaf is a page of 256 places.
 type leaf[T any] struct {
 	owner  *Owner      // the transaction that may change the leaf in place
-	places [leafSize]T // the elements
+	places [LeafSize]T // the elements
 }
 
 // Empty reports whether the array has no pages.
@@ -51,7 +50,7 @@ func (p *Pages[T]) Get(i uint32) *T {
 	if l == nil {
 		return nil
 	}
-	return &l.places[i%leafSize]
+	return &l.places[i%LeafSize]
 }
 
 // Page returns the 256 places from i, a multiple of 256, or nil if the page does not exist.
@@ -91,14 +90,14 @@ func (p *Pages[T]) Edit(owner *Owner, i uint32, fill func(first uint32, places *
 	case l == nil:
 		l = &leaf[T]{owner: owner}
 		if fill != nil {
-			fill(i&^(leafSize-1), &l.places)
+			fill(i&^(LeafSize-1), &l.places)
 		}
 		nd.leaves[k] = l
 	case l.owner != owner:
 		l = &leaf[T]{owner: owner, places: l.places}
 		nd.leaves[k] = l
 	}
-	return &l.places[i%leafSize]
+	return &l.places[i%LeafSize]
 }
 
 // All yields each page with the index of its first place, in order.

@@ -43,7 +43,7 @@ func (r *Rows) end(next uint32) uint32 {
 		}
 	}
 	for upto := next; upto > 0; {
-		first := (upto - 1) &^ (leafSize - 1)
+		first := (upto - 1) &^ (LeafSize - 1)
 		if r.Page(first) == nil {
 			return max(end, upto) // without a page, the rows are the ordinals
 		}
@@ -59,10 +59,10 @@ func identity(first uint32, places *[256]uint32) {
 	}
 }
 
-// changes compares the rows with those of an earlier state, page by page, by the identity of the
+// Changes compares the rows with those of an earlier state, page by page, by the identity of the
 // pages. It calls f, in order, with every ordinal that has another row than before, and with both
 // rows. The earlier state had `end` ordinals, this one has `next`; a new ordinal was Dead before.
-func (r *Rows) changes(before *Rows, end, next uint32, f func(ord, was, is uint32)) {
+func (r *Rows) Changes(before *Rows, end, next uint32, f func(ord, was, is uint32)) {
 	compare := func(ord uint32) {
 		was, is := uint32(Dead), uint32(Dead)
 		if ord < end {
@@ -88,7 +88,7 @@ func (r *Rows) changes(before *Rows, end, next uint32, f func(ord, was, is uint3
 				continue
 			}
 			first := uint32(n)<<nodeBits | uint32(k)<<leafBits
-			for ord := first; ord < min(first+leafSize, end); ord++ {
+			for ord := first; ord < min(first+LeafSize, end); ord++ {
 				compare(ord)
 			}
 		}

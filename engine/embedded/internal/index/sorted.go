@@ -51,7 +51,7 @@ func (s *Sorted) Update(next uint32, rows Rows, compare func(a, b uint32) int) *
 	if s.stored {
 		changed, u.invalid = s.sinceStored(next, &rows)
 	} else {
-		rows.changes(&s.rows, s.next, next, func(ord, was, is uint32) {
+		rows.Changes(&s.rows, s.next, next, func(ord, was, is uint32) {
 			if was != Dead {
 				u.invalid++ // the entry is in a level, or in laterOrds and not counted again below
 			}
@@ -91,7 +91,7 @@ func (s *Sorted) sinceStored(next uint32, rows *Rows) (changed []uint32, invalid
 	for _, l := range s.levels {
 		l.open()
 		if l.next > next {
-			l.place.fail("the index covers %d ordinals, but the table has only %d", l.next, next)
+			l.place.Fail("the index covers %d ordinals, but the table has only %d", l.next, next)
 		}
 	}
 	last := s.levels[len(s.levels)-1]

@@ -38,7 +38,7 @@ type SortedLevel struct {
 
 	unopened column.Pending       // whether the description of a stored level must be read
 	unread   column.Pending       // whether `ords` and `rowOf` must be read
-	place    blockPlace           // the blocks of a stored level
+	place    BlockPlace           // the blocks of a stored level
 	subject  string               // the indexed property, as the segment names it
 	block    column.Block[uint32] // of `ords`; set only for a stored level
 	rowBlock column.Block[uint32] // of `rowOf`; set only for a stored level after level 0
@@ -52,7 +52,7 @@ type SortedLevel struct {
 func OpenSorted(names []string, subject string, sources []column.Source) *Sorted {
 	s := &Sorted{stored: true}
 	for i, name := range names {
-		l := &SortedLevel{subject: subject, place: blockPlace{sources[i], "of " + subject}, number: i}
+		l := &SortedLevel{subject: subject, place: BlockPlace{sources[i], "of " + subject}, number: i}
 		l.Named(name)
 		l.unopened.Defer()
 		l.unread.Defer()
@@ -74,7 +74,7 @@ func (l *SortedLevel) Named(name string) { l.segment.Store(&name) }
 
 // Len returns the number of entries.
 func (l *SortedLevel) Len() int {
-	if l.place.source != nil {
+	if l.place.Source != nil {
 		return l.block.Len()
 	}
 	return len(l.ords)
@@ -121,26 +121,26 @@ func (l *SortedLevel) open() {
 
 // readMeta reads and checks the description of a stored level, from the block `sorted`.
 func (l *SortedLevel) readMeta() {
-	src := l.place.source
+	src := l.place.Source
 	meta := column.RawBlock(src, "sorted")
 	if len(meta) == 0 {
-		l.place.fail("block sorted is empty")
+		l.place.Fail("block sorted is empty")
 	}
-	l.place.check(format.Sorted, uint32(meta[0]))
+	l.place.Check(format.Sorted, uint32(meta[0]))
 	n, k := binary.Uvarint(meta[1:])
 	if k <= 0 || n > uint64(len(meta)-1-k) {
-		l.place.fail("block sorted is truncated")
+		l.place.Fail("block sorted is truncated")
 	}
 	subject, rest := string(meta[1+k:1+k+int(n)]), meta[1+k+int(n):]
 	if subject != l.subject {
-		l.place.fail("found an index of %s, expected one of %s", subject, l.subject)
+		l.place.Fail("found an index of %s, expected one of %s", subject, l.subject)
 	}
 	var nums [5]uint64
-	if left, ok := readUvarints(rest, nums[:]); !ok || len(left) > 0 || nums[0] > nums[1] || nums[2] > (nums[1]+leafSize-1)/leafSize || nums[4] > 0 && nums[2] > 0 {
-		l.place.fail("block sorted is malformed")
+	if left, ok := ReadUvarints(rest, nums[:]); !ok || len(left) > 0 || nums[0] > nums[1] || nums[2] > (nums[1]+LeafSize-1)/LeafSize || nums[4] > 0 && nums[2] > 0 {
+		l.place.Fail("block sorted is malformed")
 	}
 	if nums[4] != uint64(l.number) {
-		l.place.fail("found level %d of the index, expected level %d", nums[4], l.number)
+		l.place.Fail("found level %d of the index, expected level %d", nums[4], l.number)
 	}
 	l.next, l.end = uint32(nums[1]), uint32(nums[3])
 	l.block = column.OpenBlockOf[uint32](src, "ords", int(nums[0]))
@@ -148,15 +148,15 @@ func (l *SortedLevel) readMeta() {
 		l.rowBlock = column.OpenBlockOf[uint32](src, "rows", int(nums[0]))
 		return
 	}
-	pages := column.Read[uint32](src, "pages", int(nums[2])*(1+leafSize))
+	pages := column.Read[uint32](src, "pages", int(nums[2])*(1+LeafSize))
 	l.rows = Rows{} // in case an earlier read failed
 	owner := new(Owner)
-	for ; len(pages) > 0; pages = pages[1+leafSize:] {
+	for ; len(pages) > 0; pages = pages[1+LeafSize:] {
 		first := pages[0]
-		if first >= l.next || first%leafSize != 0 {
-			l.place.fail("a page starts with ordinal %d, expected a multiple of %d below %d", first, leafSize, l.next)
+		if first >= l.next || first%LeafSize != 0 {
+			l.place.Fail("a page starts with ordinal %d, expected a multiple of %d below %d", first, LeafSize, l.next)
 		}
-		for i, row := range pages[1 : 1+leafSize] {
+		for i, row := range pages[1 : 1+LeafSize] {
 			l.rows.Set(owner, first+uint32(i), row)
 		}
 	}
@@ -164,7 +164,7 @@ func (l *SortedLevel) readMeta() {
 
 // read reads the entries of a stored level into memory.
 func (l *SortedLevel) read() {
-	src := l.place.source
+	src := l.place.Source
 	ords := column.Read[uint32](src, "ords", l.block.Len())
 	for _, ord := range ords {
 		l.check(ord)
@@ -178,7 +178,7 @@ func (l *SortedLevel) read() {
 // check throws a fault unless an entry is an ordinal that had been assigned.
 func (l *SortedLevel) check(ord uint32) {
 	if ord >= l.next {
-		l.place.fail("found ordinal %d, but the index covers only %d ordinals", ord, l.next)
+		l.place.Fail("found ordinal %d, but the index covers only %d ordinals", ord, l.next)
 	}
 }
 

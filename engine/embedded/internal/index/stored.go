@@ -26,20 +26,20 @@ import (
 //	  name.e   edges
 //	  name.o   other ends
 
-// blockPlace says where a base is stored.
-type blockPlace struct {
-	source column.Source // the segment with the blocks
-	name   string        // first part of the names of its blocks
+// BlockPlace says where a base is stored.
+type BlockPlace struct {
+	Source column.Source // the segment with the blocks
+	Name   string        // first part of the names of its blocks
 }
 
-// fail throws an *engine.Corrupt for the stored base.
-func (p *blockPlace) fail(format string, args ...any) {
-	corruption.Corrupt(p.source.Name(), "index "+p.name+": "+format, args...)
+// Fail throws an *engine.Corrupt for the stored base.
+func (p *BlockPlace) Fail(format string, args ...any) {
+	corruption.Corrupt(p.Source.Name(), "index "+p.Name+": "+format, args...)
 }
 
-// check throws the error of [format.Kind.Check] for the format number of the index.
-func (p *blockPlace) check(k format.Kind, number uint32) {
-	if err := k.Check(p.source.Name(), "index "+p.name, number); err != nil {
+// Check throws the error of [format.Kind.Check] for the format number of the index.
+func (p *BlockPlace) Check(k format.Kind, number uint32) {
+	if err := k.Check(p.Source.Name(), "index "+p.Name, number); err != nil {
 		corruption.Throw(err)
 	}
 }
@@ -80,13 +80,13 @@ func (x *Hash) Blocks(level int, name string, add func(name string, data []byte)
 // throw the faults that they find; see package corruption.
 func OpenHash(desc []byte, name string, src column.Source) (x Hash, rest []byte, ok bool) {
 	var n [2]uint64
-	if rest, ok = readUvarints(desc, n[:]); !ok || n[0] > 0 && bits.OnesCount64(n[0]) != 1 {
+	if rest, ok = ReadUvarints(desc, n[:]); !ok || n[0] > 0 && bits.OnesCount64(n[0]) != 1 {
 		return Hash{}, nil, false
 	}
 	if n[0] == 0 {
 		return Hash{}, rest, n[1] == 0
 	}
-	b := &hashBase{nHeads: int(n[0]), nNext: int(n[1]), stored: blockPlace{src, name}}
+	b := &hashBase{nHeads: int(n[0]), nNext: int(n[1]), stored: BlockPlace{src, name}}
 	b.pending.Defer()
 	return Hash{base: b}, rest, true
 }
@@ -119,7 +119,7 @@ func (x *Hash) Covered() uint32 {
 	switch {
 	case x.base == nil:
 		return 0
-	case x.base.stored.source != nil:
+	case x.base.stored.Source != nil:
 		return uint32(x.base.nNext)
 	}
 	return uint32(len(x.base.next))
@@ -166,7 +166,7 @@ func (a *Adjacency) Blocks(level int, name string, add func(name string, data []
 // OpenAdjacency returns the index of a stored base, under the same rules as [OpenHash].
 func OpenAdjacency(desc []byte, name string, src column.Source) (a Adjacency, rest []byte, ok bool) {
 	var n [4]uint64
-	if rest, ok = readUvarints(desc, n[:]); !ok || len(rest) == 0 || rest[0] > 1 {
+	if rest, ok = ReadUvarints(desc, n[:]); !ok || len(rest) == 0 || rest[0] > 1 {
 		return Adjacency{}, nil, false
 	}
 	multi := rest[0] == 1
@@ -174,7 +174,7 @@ func OpenAdjacency(desc []byte, name string, src column.Source) (a Adjacency, re
 	if n[0] == 0 {
 		return Adjacency{}, rest, n == [4]uint64{} && !multi
 	}
-	b := &adjacencyBase{nOff: int(n[0]), nEdge: int(n[1]), edges: uint32(n[2]), others: uint32(n[3]), multi: multi, stored: blockPlace{src, name}}
+	b := &adjacencyBase{nOff: int(n[0]), nEdge: int(n[1]), edges: uint32(n[2]), others: uint32(n[3]), multi: multi, stored: BlockPlace{src, name}}
 	b.pending.Defer()
 	return Adjacency{base: b}, rest, true
 }
@@ -208,7 +208,7 @@ func (a *Adjacency) Records(level int) int { return a.later[level-1].n }
 func (a *Adjacency) Bounds() (here, others, edges uint32) {
 	switch b := a.base; {
 	case b == nil:
-	case b.stored.source != nil:
+	case b.stored.Source != nil:
 		here, others, edges = uint32(b.nOff-1), b.others, b.edges
 	default:
 		here, others, edges = uint32(len(b.off)-1), b.others, b.edges
@@ -221,8 +221,8 @@ func (a *Adjacency) Bounds() (here, others, edges uint32) {
 	return here, others, edges
 }
 
-// readUvarints reads len(out) uvarints, each less than 1<<32.
-func readUvarints(b []byte, out []uint64) (rest []byte, ok bool) {
+// ReadUvarints reads len(out) uvarints, each less than 1<<32.
+func ReadUvarints(b []byte, out []uint64) (rest []byte, ok bool) {
 	for i := range out {
 		n, k := binary.Uvarint(b)
 		if k <= 0 || n >= 1<<32 {

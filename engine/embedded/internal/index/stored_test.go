@@ -11,43 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 )
-
-// blocks is a source in memory.
-type blocks map[string][]byte
-
-func (blocks) Name() string { return "file" }
-
-func (m blocks) add(name string, data []byte) error {
-	m[name] = slices.Clone(data)
-	return nil
-}
-
-func (m blocks) Block(name string) ([]byte, error) {
-	if b, ok := m[name]; ok {
-		return b, nil
-	}
-	return nil, &engine.NotFound{What: "block", Name: name}
-}
-
-func (m blocks) Pieces(name string) (column.Pieces, error) {
-	b, err := m.Block(name)
-	return whole(b), err
-}
-
-type whole []byte
-
-func (b whole) Len() int { return len(b) }
-
-func (b whole) Range(from, to int) ([]byte, error) { return b[from:to:to], nil }
-
-func (whole) Prefetch(int, int) {}
-
-func (whole) WorthWhole() bool { return true }
-
-func (b whole) Append(dst []byte, from, to int) ([]byte, error) {
-	return append(dst, b[from:to]...), nil
-}
 
 // caught returns the fault that f throws.
 func caught(f func()) (err error) {
@@ -67,8 +32,8 @@ func TestStoredByPieces(t *testing.T) {
 		hashes[i] = r.Uint64N(n)
 	}
 	made := BuildHash(n, func(ord uint32) (uint64, bool) { return hashes[ord], ord%7 != 0 })
-	src := blocks{}
-	if err := made.Blocks(0, "h", src.add); err != nil {
+	src := storedtest.Blocks{}
+	if err := made.Blocks(0, "h", src.Add); err != nil {
 		t.Fatal(err)
 	}
 	stored, _, ok := OpenHash(made.AppendDescriptor(nil, 0), "h", src)
@@ -99,7 +64,7 @@ func TestStoredByPieces(t *testing.T) {
 		ends[i] = [2]uint32{r.Uint32N(5000), r.Uint32N(9000)}
 	}
 	edges := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return ends[e][0], ends[e][1], true })
-	if err := edges.Blocks(0, "a", src.add); err != nil {
+	if err := edges.Blocks(0, "a", src.Add); err != nil {
 		t.Fatal(err)
 	}
 	again, _, ok := OpenAdjacency(edges.AppendDescriptor(nil, 0), "a", src)
@@ -126,14 +91,14 @@ func TestStoredByPieces(t *testing.T) {
 // the fault. A lookup of another place must report none.
 func TestStoredFaults(t *testing.T) {
 	const n = 40_000
-	spoiled := func(block string, at int, src blocks) blocks {
+	spoiled := func(block string, at int, src storedtest.Blocks) storedtest.Blocks {
 		copy(src[block][4*at:], []byte{0xf0, 0xff, 0xff, 0x7f})
 		return src
 	}
 	hash := func(block string, at int, h uint64) func() {
 		made := BuildHash(n, func(ord uint32) (uint64, bool) { return uint64(ord / 2), true })
-		src := blocks{}
-		_ = made.Blocks(0, "h", src.add)
+		src := storedtest.Blocks{}
+		_ = made.Blocks(0, "h", src.Add)
 		x, _, _ := OpenHash(made.AppendDescriptor(nil, 0), "h", spoiled(block, at, src))
 		return func() {
 			for c := x.Find(h); c.Next(); {
@@ -142,8 +107,8 @@ func TestStoredFaults(t *testing.T) {
 	}
 	edges := func(block string, at int, node uint32) func() {
 		made := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return e / 4, e / 8, true })
-		src := blocks{}
-		_ = made.Blocks(0, "a", src.add)
+		src := storedtest.Blocks{}
+		_ = made.Blocks(0, "a", src.Add)
 		a, _, _ := OpenAdjacency(made.AppendDescriptor(nil, 0), "a", spoiled(block, at, src))
 		return func() { a.Base(node) }
 	}
@@ -171,15 +136,15 @@ func TestStoredFaults(t *testing.T) {
 }
 
 // storedSorted stores the levels of an index in the sources and opens them.
-func storedSorted(t testing.TB, x *Sorted, sources ...blocks) *Sorted {
+func storedSorted(t testing.TB, x *Sorted, sources ...storedtest.Blocks) *Sorted {
 	t.Helper()
 	var names []string
 	var open []column.Source
 	for i, l := range x.Levels() {
 		if i == len(sources) {
-			sources = append(sources, blocks{})
+			sources = append(sources, storedtest.Blocks{})
 		}
-		if err := l.Blocks("node Shelf.value", sources[i].add); err != nil {
+		if err := l.Blocks("node Shelf.value", sources[i].Add); err != nil {
 			t.Fatal(err)
 		}
 		names, open = append(names, fmt.Sprint(9+i)), append(open, sources[i])
@@ -242,11 +207,6 @@ func TestSortedStored(t *testing.T) {
 	}
 }
 
-// isBadData reports whether an error is that of corrupt data, or of data in a newer or an older format.
-func isBadData(err error) bool {
-	return errors.As(err, new(*engine.Corrupt)) || errors.As(err, new(*engine.NewerFormat)) || errors.As(err, new(*engine.OlderFormat))
-}
-
 // TestSortedStoredFaults damages the blocks of a stored index. Reading it must report the fault.
 func TestSortedStoredFaults(t *testing.T) {
 	for _, c := range []struct {
@@ -273,13 +233,13 @@ func TestSortedStoredFaults(t *testing.T) {
 		}
 		s.put(owner, 3, 5)
 		x := s.build()
-		src := blocks{}
+		src := storedtest.Blocks{}
 		if c.block == "rows" || c.name == "another number" {
 			for ord := range uint32(200) {
 				s.put(owner, 300+ord, int(ord%7))
 			}
 			x = x.Update(s.next, s.rows, s.compare).merge(1, s.compare)
-			x = storedSorted(t, x, blocks{}, src)
+			x = storedSorted(t, x, storedtest.Blocks{}, src)
 		} else {
 			x = storedSorted(t, x, src)
 		}
@@ -294,7 +254,7 @@ func TestSortedStoredFaults(t *testing.T) {
 			for _, _, ok := walk.Next(); ok; _, _, ok = walk.Next() {
 			}
 		})
-		if !isBadData(err) {
+		if !storedtest.IsBadData(err) {
 			t.Errorf("%s: %v, expected a *engine.Corrupt", c.name, err)
 		}
 	}
@@ -318,15 +278,15 @@ func FuzzOpenSorted(f *testing.F) {
 	for ord := uint32(20); ord < 30; ord++ {
 		s.put(owner, ord, int(ord%7))
 	}
-	first, second := blocks{}, blocks{}
+	first, second := storedtest.Blocks{}, storedtest.Blocks{}
 	for i, l := range base.Update(s.next, s.rows, s.compare).merge(1, s.compare).Levels() {
-		if err := l.Blocks("s", []blocks{first, second}[i].add); err != nil {
+		if err := l.Blocks("s", []storedtest.Blocks{first, second}[i].Add); err != nil {
 			f.Fatal(err)
 		}
 	}
 	f.Add(first["sorted"], first["ords"], first["pages"], second["sorted"], second["ords"], second["rows"])
 	f.Fuzz(func(t *testing.T, meta, ords, pages, meta1, ords1, rows1 []byte) {
-		x := OpenSorted([]string{"1", "2"}, "s", []column.Source{blocks{"sorted": meta, "ords": ords, "pages": pages}, blocks{"sorted": meta1, "ords": ords1, "rows": rows1}})
+		x := OpenSorted([]string{"1", "2"}, "s", []column.Source{storedtest.Blocks{"sorted": meta, "ords": ords, "pages": pages}, storedtest.Blocks{"sorted": meta1, "ords": ords1, "rows": rows1}})
 		rows := func(a, b uint32) int { return cmp.Compare(a, b) }
 		err := caught(func() {
 			u := x.Update(1000, Rows{}, rows)
@@ -344,7 +304,7 @@ func FuzzOpenSorted(f *testing.F) {
 				l.Load()
 			}
 		})
-		if err != nil && !isBadData(err) {
+		if err != nil && !storedtest.IsBadData(err) {
 			t.Fatal(fmt.Sprint(err))
 		}
 	})
@@ -364,8 +324,8 @@ func TestReadForLookups(t *testing.T) {
 				}
 			}
 			made := BuildAdjacency(uint32(len(ends)), func(e uint32) (uint32, uint32, bool) { return ends[e][0], ends[e][1], true })
-			src := blocks{}
-			if err := made.Blocks(0, "a", src.add); err != nil {
+			src := storedtest.Blocks{}
+			if err := made.Blocks(0, "a", src.Add); err != nil {
 				t.Fatal(err)
 			}
 			stored, _, ok := OpenAdjacency(made.AppendDescriptor(nil, 0), "a", src)

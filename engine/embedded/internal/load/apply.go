@@ -12,13 +12,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // Store makes a segment durable, and returns the segment for later reads. The returned
 // segment need not be in memory.
-type Store func(t *version.Type, d *version.Draft) (*version.Segment, error)
+type Store func(t *schema.Type, d *segment.Draft) (*segment.Segment, error)
 
 // Apply puts an input into a transaction, and empties the input. If the size of the rows is at most
 // `inline` bytes, Apply puts them row by row, as in any other commit, so that they are in the log
@@ -323,7 +325,7 @@ func (a *applier) collect(bytes int64) {
 }
 
 // free reports whether no edge outside the input refers to the entities of a type.
-func (a *applier) free(t *version.Type) bool {
+func (a *applier) free(t *schema.Type) bool {
 	if t.Entity == plan.Edge {
 		return true
 	}

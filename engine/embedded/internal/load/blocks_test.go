@@ -14,6 +14,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -54,7 +55,7 @@ func sample(n int, bad float64) string {
 }
 
 // graphOf returns a listing of the entities that a load makes.
-func graphOf(t *testing.T, s *version.Schema, text string, inline int, opts Options) (string, error) {
+func graphOf(t *testing.T, s *schema.Schema, text string, inline int, opts Options) (string, error) {
 	t.Helper()
 	opts.IDs = numbered
 	in, err := Parse(context.Background(), iotest.HalfReader(strings.NewReader(text)), s, opts)
@@ -65,13 +66,13 @@ func graphOf(t *testing.T, s *version.Schema, text string, inline int, opts Opti
 }
 
 // applied applies an input to an empty graph, and returns the graph as text.
-func applied(s *version.Schema, in *Input, inline int) (string, error) {
+func applied(s *schema.Schema, in *Input, inline int) (string, error) {
 	tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
 	if _, err := Apply(context.Background(), tx, in, engine.Merge, inline, nil); err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	for _, list := range [][]*version.Type{s.Nodes, s.Edges} {
+	for _, list := range [][]*schema.Type{s.Nodes, s.Edges} {
 		for _, typ := range list {
 			table := tx.Table(typ)
 			for ord := range table.Ordinals() {

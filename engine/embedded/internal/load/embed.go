@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 )
 
 // embedTogether is the number of texts per call of the embedding function.
@@ -12,7 +12,7 @@ const embedTogether = 100
 
 // Embedding computes vectors of texts for a property. The argument `prop` is the position of the
 // property in the type; `line` is the line number of the first text.
-type Embedding func(ctx context.Context, t *version.Type, prop int, line int64, texts []string) ([][]float32, error)
+type Embedding func(ctx context.Context, t *schema.Type, prop int, line int64, texts []string) ([][]float32, error)
 
 // LeftOut returns the number of vectors that must be computed for the input.
 func (in *Input) LeftOut() int {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -64,7 +66,7 @@ func (p *parser) end(field string) (out end, ok bool) {
 
 // checkEnd checks that an end has the form that its edge type requires, and sets the id of the entity at the
 // end.
-func (p *parser) checkEnd(field string, t *version.Type, e *end) {
+func (p *parser) checkEnd(field string, t *schema.Type, e *end) {
 	switch {
 	case t.Of == nil && e.object:
 		p.fail(field, fmt.Errorf("found an object, expected a string: the id of the %s", t.Name))
@@ -76,12 +78,12 @@ func (p *parser) checkEnd(field string, t *version.Type, e *end) {
 			p.fail(field+".type", errors.New(wrong))
 			return
 		}
-		e.text = version.RefID(e.typ, e.text)
+		e.text = schema.RefID(e.typ, e.text)
 	}
 }
 
 // endForm says what an end of an edge consists of.
-func endForm(t *version.Type) string {
+func endForm(t *schema.Type) string {
 	if t.Of == nil {
 		return "id"
 	}
@@ -90,7 +92,7 @@ func endForm(t *version.Type) string {
 
 // refer creates the references that the edges of a chunk need at an end, unless they exist. It creates none for a
 // node that does not exist. In a bulk load the references become a part of the commit.
-func (a *applier) refer(r *Rows, c *chunk, t *version.Type, ids func(*batch) *column.Builder) error {
+func (a *applier) refer(r *Rows, c *chunk, t *schema.Type, ids func(*batch) *column.Builder) error {
 	refs := a.tx.Table(t)
 	rd := reader{Rows: r}
 	var missing []string
@@ -103,7 +105,7 @@ func (a *applier) refer(r *Rows, c *chunk, t *version.Type, ids func(*batch) *co
 		if _, ok := refs.Lookup(ref); ok {
 			continue
 		}
-		typ, id := version.SplitRef(ref)
+		typ, id := schema.SplitRef(ref)
 		if _, ok := a.tx.Table(t.Of.Member(typ)).Lookup(id); ok {
 			missing = append(missing, strings.Clone(ref))
 		}
@@ -119,7 +121,7 @@ func (a *applier) refer(r *Rows, c *chunk, t *version.Type, ids func(*batch) *co
 	if len(missing) == 0 {
 		return nil
 	}
-	made, err := a.make(t, &version.Draft{N: uint32(len(missing)), ID: func() (*column.Column, error) {
+	made, err := a.make(t, &segment.Draft{N: uint32(len(missing)), ID: func() (*column.Column, error) {
 		out := column.NewBuilder(textType)
 		for _, ref := range missing {
 			if err := out.AppendString(ref); err != nil {
@@ -137,9 +139,9 @@ func (a *applier) refer(r *Rows, c *chunk, t *version.Type, ids func(*batch) *co
 }
 
 // takes reports whether the input has nodes of a type that may be at an end with the type t.
-func (a *applier) takes(t *version.Type) bool {
+func (a *applier) takes(t *schema.Type) bool {
 	if t.Of == nil {
 		return a.in.Nodes[t.Index] != nil
 	}
-	return slices.ContainsFunc(t.Of.Members, func(m version.Member) bool { return a.in.Nodes[m.Type.Index] != nil })
+	return slices.ContainsFunc(t.Of.Members, func(m schema.Member) bool { return a.in.Nodes[m.Type.Index] != nil })
 }

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-func testSchema(t testing.TB) *version.Schema {
+func testSchema(t testing.TB) *schema.Schema {
 	t.Helper()
 	prop := func(name string, typ value.Type) *catalog.Property { return &catalog.Property{Name: name, Type: typ} }
 	opt := func(k value.Kind) value.Type { return value.Of(k).Optional() }
@@ -30,7 +31,7 @@ func testSchema(t testing.TB) *version.Schema {
 		Edges: []*catalog.Edge{{Name: "Likes", From: "P", To: "P", Properties: []*catalog.Property{prop("w", opt(value.F64))}}},
 	}
 	c.Index()
-	s, err := version.NewSchema("", "", c)
+	s, err := schema.New("", "", c)
 	if err != nil {
 		t.Fatal(err)
 	}

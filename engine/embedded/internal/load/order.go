@@ -9,7 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -20,7 +20,7 @@ type chunk struct {
 	start int      // number of the first row; only if perm is nil
 	n     int
 	size  int64            // size of the rows in a segment, in bytes
-	made  *version.Segment // the segment made from the rows; nil if the rows are put one by one
+	made  *segment.Segment // the segment made from the rows; nil if the rows are put one by one
 	last  string           // the greatest id; set once the segment is made
 	// src is the temporary file that contains perm, if there is one.
 	src column.Source
@@ -47,7 +47,7 @@ func (a *applier) segmentSize(r *Rows, total int64) int64 {
 	if a.mode == engine.Overwrite && !a.free(r.Type) {
 		return math.MaxInt64 // without a reset, only one part of a commit can replace a table
 	}
-	return max(a.in.opts.Segment, min(total/segmentsPerType, version.MaxSegment))
+	return max(a.in.opts.Segment, min(total/segmentsPerType, segment.MaxBytes))
 }
 
 // order puts the rows of a type in the order of their ids and records duplicate ids as faults. But

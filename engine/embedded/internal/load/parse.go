@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -21,7 +21,7 @@ import (
 
 // parser reads lines into batches. Only one goroutine may use it.
 type parser struct {
-	schema   *version.Schema   // types of the entities
+	schema   *schema.Schema    // types of the entities
 	embeds   bool              // missing vectors are computed later
 	nodes    []*batch          // by node type: its rows in this block; nil if there are none
 	edges    []*batch          // by edge type: its rows in this block; nil if there are none
@@ -42,7 +42,7 @@ type parser struct {
 }
 
 // newParser returns a parser. If `embeds` is set, missing vectors are computed later.
-func newParser(s *version.Schema, embeds bool) *parser {
+func newParser(s *schema.Schema, embeds bool) *parser {
 	return &parser{schema: s, embeds: embeds, nodes: make([]*batch, len(s.Nodes)), edges: make([]*batch, len(s.Edges)),
 		dec: jsontext.NewDecoder(noInput), inner: jsontext.NewDecoder(noInput)}
 }
@@ -107,7 +107,7 @@ func (p *parser) envelope(line []byte) {
 	}
 	p.arena, p.heldData, p.id = p.arena[:0], p.heldData[:0], nil
 	p.dec.Reset(bytes.NewBuffer(line))
-	var t *version.Type
+	var t *schema.Type
 	var kind string
 	var from, to end
 	var hasFrom, hasTo, hasData bool
@@ -210,7 +210,7 @@ func (p *parser) envelope(line []byte) {
 }
 
 // begin prepares for the properties of an entity.
-func (p *parser) begin(t *version.Type) {
+func (p *parser) begin(t *schema.Type) {
 	n := len(t.Props)
 	if cap(p.vals) < n {
 		p.vals, p.seen = make([]value.Value, n), make([]bool, n)
@@ -221,7 +221,7 @@ func (p *parser) begin(t *version.Type) {
 }
 
 // data reads the properties of an entity.
-func (p *parser) data(dec *jsontext.Decoder, t *version.Type) bool {
+func (p *parser) data(dec *jsontext.Decoder, t *schema.Type) bool {
 	p.begin(t)
 	tok, err := dec.ReadToken()
 	if err != nil || tok.Kind() != '{' {
@@ -262,7 +262,7 @@ func (p *parser) data(dec *jsontext.Decoder, t *version.Type) bool {
 }
 
 // finish checks an entity and adds it.
-func (p *parser) finish(t *version.Type, from, to string) {
+func (p *parser) finish(t *schema.Type, from, to string) {
 	r := p.rows(t)
 	for i, v := range p.vals {
 		if p.leftOut(t, i) {
@@ -310,7 +310,7 @@ func (p *parser) finish(t *version.Type, from, to string) {
 }
 
 // leftOut reports whether the vector property i must be computed from its source.
-func (p *parser) leftOut(t *version.Type, i int) bool {
+func (p *parser) leftOut(t *schema.Type, i int) bool {
 	e := t.Props[i].Embed
 	if e == nil || !p.embeds || p.seen[i] {
 		return false
@@ -320,7 +320,7 @@ func (p *parser) leftOut(t *version.Type, i int) bool {
 }
 
 // identity returns the id of the current entity, or an empty id if one must be made.
-func (p *parser) identity(t *version.Type) (string, bool) {
+func (p *parser) identity(t *schema.Type) (string, bool) {
 	if t.Key != nil {
 		p.key = t.AppendID(p.key[:0], p.vals)
 		id := unsafe.String(unsafe.SliceData(p.key), len(p.key))
@@ -346,7 +346,7 @@ func (p *parser) identity(t *version.Type) (string, bool) {
 }
 
 // sameKey reports whether the given id is a spelling of the key.
-func (p *parser) sameKey(t *version.Type, id string) bool {
+func (p *parser) sameKey(t *schema.Type, id string) bool {
 	raw := p.id
 	if raw.Kind() == '"' {
 		text, err := jsontext.AppendUnquote(nil, raw)
@@ -394,7 +394,7 @@ func (p *parser) sameKey(t *version.Type, id string) bool {
 }
 
 // rows returns the batch of a type.
-func (p *parser) rows(t *version.Type) *batch {
+func (p *parser) rows(t *schema.Type) *batch {
 	list := p.nodes
 	if t.Entity == plan.Edge {
 		list = p.edges
@@ -456,7 +456,7 @@ func (p *parser) noType(e plan.Entity, name string) error {
 }
 
 // propNames lists the names of the properties of a type, for messages.
-func propNames(t *version.Type) string {
+func propNames(t *schema.Type) string {
 	if len(t.Props) == 0 {
 		return "none"
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -53,7 +53,7 @@ type Options struct {
 // Parse reads NDJSON. It returns only after all its goroutines have ended. So it waits for a call
 // of r.Read that has not returned yet. The error is a *engine.LoadErrors, that of the reader, or
 // that of the context.
-func Parse(ctx context.Context, r io.Reader, s *version.Schema, opts Options) (*Input, error) {
+func Parse(ctx context.Context, r io.Reader, s *schema.Schema, opts Options) (*Input, error) {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -103,7 +103,7 @@ type job struct {
 
 // run reads blocks, has workers parse them, and collects the results in the order of the
 // input.
-func (c *collector) run(ctx context.Context, r io.Reader, s *version.Schema) error {
+func (c *collector) run(ctx context.Context, r io.Reader, s *schema.Schema) error {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -230,7 +230,7 @@ func (c *collector) fail(e engine.LineError) {
 }
 
 // rows returns the rows of a type. It creates them on first use.
-func (c *collector) rows(t *version.Type) *Rows {
+func (c *collector) rows(t *schema.Type) *Rows {
 	list := c.in.Nodes
 	if t.Entity == plan.Edge {
 		list = c.in.Edges

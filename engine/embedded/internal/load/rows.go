@@ -8,7 +8,7 @@ import (
 	"sort"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -24,9 +24,9 @@ type Input struct {
 // batch are in the order of their ids. The rows are divided into batches of neighbouring lines. So
 // the arrays are copied only once, when they become a segment.
 type Rows struct {
-	Type    *version.Type // type of the entities
-	batches []*batch      // the rows, in the order of the input
-	first   []int         // by batch: the number of its first row; the last element is the total
+	Type    *schema.Type // type of the entities
+	batches []*batch     // the rows, in the order of the input
+	first   []int        // by batch: the number of its first row; the last element is the total
 	// newID makes the ids if the input contains no ids. The new ids ascend in the order of the
 	// rows.
 	newID func(dst []byte) []byte
@@ -40,7 +40,7 @@ type Rows struct {
 
 // batch holds rows of one type.
 type batch struct {
-	typ   *version.Type     // type of the entities
+	typ   *schema.Type      // type of the entities
 	ids   *column.Builder   // nil if a property is the id; an empty text stands for an id that is still to be made
 	from  *column.Builder   // ids of the source nodes, for edges
 	to    *column.Builder   // ids of the target nodes, for edges
@@ -58,7 +58,7 @@ type batch struct {
 type missingVector struct{ row, prop int }
 
 // newBatch returns an empty batch for entities of type t.
-func newBatch(t *version.Type) *batch {
+func newBatch(t *schema.Type) *batch {
 	b := &batch{typ: t, order: make([]int, len(t.Props)), stamp: make([]uint64, len(t.Props)), rules: make([]bool, len(t.Props))}
 	if t.IDProp < 0 {
 		b.ids = column.NewBuilder(value.Of(value.String))

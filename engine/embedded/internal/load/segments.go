@@ -8,6 +8,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -61,7 +63,7 @@ func (a *applier) putType(r *Rows) (parts []version.Part, err error) {
 	}
 	for first := 0; first < len(r.chunks); first += together {
 		chunks := r.chunks[first:min(first+together, len(r.chunks))]
-		drafts := make([]*version.Draft, len(chunks))
+		drafts := make([]*segment.Draft, len(chunks))
 		for k := range chunks {
 			if drafts[k], err = a.draft(r, &chunks[k], &lost, together > 1); err != nil {
 				return parts, err
@@ -97,7 +99,7 @@ func (a *applier) putType(r *Rows) (parts []version.Part, err error) {
 }
 
 // make makes a segment. It stores the segment if there is a store.
-func (a *applier) make(t *version.Type, d *version.Draft) (*version.Segment, error) {
+func (a *applier) make(t *schema.Type, d *segment.Draft) (*segment.Segment, error) {
 	if a.store == nil {
 		return d.Segment(t)
 	}
@@ -107,7 +109,7 @@ func (a *applier) make(t *version.Type, d *version.Draft) (*version.Segment, err
 // draft returns a segment of the rows in a chunk. It adds the edges with a missing end node to
 // `lost`. If `together` is true, the segment is made at the same time as another one; draft then
 // makes the new ids itself, so that they keep their order.
-func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*version.Draft, error) {
+func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*segment.Draft, error) {
 	for _, b := range r.batchesOf(c) {
 		b.open()
 	}
@@ -131,7 +133,7 @@ func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*versi
 // draft returns a segment of the rows in a chunk. As soon as a column of the segment is made, draft
 // releases the column of the rows, if no other chunk needs it. The argument `last` says that all
 // other chunks have been made.
-func (r *Rows) draft(c *chunk, last bool) *version.Draft {
+func (r *Rows) draft(c *chunk, last bool) *segment.Draft {
 	batches := r.batchesOf(c)
 	concat := func(of func(b *batch) **column.Builder) (*column.Column, error) {
 		parts := make([]*column.Builder, len(batches))
@@ -150,7 +152,7 @@ func (r *Rows) draft(c *chunk, last bool) *version.Draft {
 		}
 		return ids, err
 	}
-	d := &version.Draft{N: uint32(c.n), Prop: func(p int) (*column.Column, error) {
+	d := &segment.Draft{N: uint32(c.n), Prop: func(p int) (*column.Column, error) {
 		made, err := concat(func(b *batch) **column.Builder { return &b.props[p] })
 		if p == r.Type.IDProp {
 			return noteLast(made, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -174,7 +175,7 @@ func TestSpilledVectors(t *testing.T) {
 		{Name: "fixed", Type: value.Type{Kind: value.Vector, Dim: 2}, Embed: &catalog.Embed{Source: "text"}},
 	}}}}
 	c.Index()
-	s, err := version.NewSchema("", "", c)
+	s, err := schema.New("", "", c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func TestSpilledVectors(t *testing.T) {
 			t.Errorf("rows of %d bytes stay in memory", held)
 		}
 		calls := 0
-		err = in.Embed(t.Context(), func(_ context.Context, typ *version.Type, prop int, line int64, texts []string) ([][]float32, error) {
+		err = in.Embed(t.Context(), func(_ context.Context, typ *schema.Type, prop int, line int64, texts []string) ([][]float32, error) {
 			if calls++; line <= last[prop] {
 				t.Errorf("line %d is embedded after line %d", line, last[prop])
 			}

@@ -19,25 +19,25 @@ type Finder struct {
 
 // ReadAheadIndex loads the memory that the search for an id in the index will read first into the
 // processor's caches. The result has no meaning.
-func (t *Table) ReadAheadIndex(id string) uint32 { return t.keys.ReadAhead(index.String(id)) }
+func (t *Indexes) ReadAheadIndex(id string) uint32 { return t.keys.ReadAhead(index.String(id)) }
 
 // Guess returns the live entity that has the id if the ids of the first segment are serial. It compares no ids.
-func (t *Table) Guess(id string) (ord uint32, ok bool) {
+func (t *Rows) Guess(id string) (ord uint32, ok bool) {
 	ord, ok = t.guess(id)
 	return ord, ok && t.Alive(ord)
 }
 
 // guess returns the entity that has the id if the ids of the first segment are serial.
-func (t *Table) guess(id string) (ord uint32, ok bool) {
+func (t *Rows) guess(id string) (ord uint32, ok bool) {
 	if len(t.Segs) == 0 {
 		return 0, false
 	}
-	r := t.Segs[0].byRow()
+	r := t.Segs[0].ByRow()
 	if r == nil {
 		return 0, false
 	}
 	// The rows of the first segment mostly have the same numbers as their entities.
-	return r.ids.row(id)
+	return r.IDs.Row(id)
 }
 
 // Find starts a search for the entity with an id.
@@ -55,7 +55,7 @@ func (f *Finder) search() {
 	f.onCandidate = f.c.Next()
 }
 
-// Guessed reports whether Likely would return what [Table.Guess] returns.
+// Guessed reports whether Likely would return what [Rows.Guess] returns.
 func (f *Finder) Guessed() bool { return f.guessed }
 
 // Likely returns the entity that most likely has the id. It compares no ids.
@@ -85,7 +85,7 @@ func (f *Finder) Found() (ord uint32, ok bool) {
 
 // has reports whether the entity with an ordinal exists and has the id. The ordinal may come from a
 // stored index.
-func (t *Table) has(ord uint32, id string) bool {
+func (t *Rows) has(ord uint32, id string) bool {
 	if ord >= t.next {
 		return false
 	}
@@ -95,13 +95,13 @@ func (t *Table) has(ord uint32, id string) bool {
 
 // Copied returns the copies of the rows among which that of a live entity is, and the position of
 // its copy. It returns nil if the rows are not copied.
-func (t *Table) Copied(ord uint32) (of *column.RowCopies, row uint32) {
+func (t *Rows) Copied(ord uint32) (of *column.RowCopies, row uint32) {
 	row = t.rows.Get(ord)
 	if row >= t.base {
 		return nil, 0
 	}
 	s := t.segment(row)
-	if r := s.byRow(); r != nil {
+	if r := s.ByRow(); r != nil {
 		return r.RowCopies, row - s.Start
 	}
 	return nil, 0
@@ -110,26 +110,26 @@ func (t *Table) Copied(ord uint32) (of *column.RowCopies, row uint32) {
 // ReadAhead loads properties of a live entity into the processor's caches, all at once
 // instead of one after another as they are read. The result has no meaning: it only keeps
 // the compiler from removing the reads.
-func (t *Table) ReadAhead(ord uint32, props []int) (sum uint32) {
+func (t *Rows) ReadAhead(ord uint32, props []int) (sum uint32) {
 	row := t.rows.Get(ord)
 	if row >= t.base {
 		return 0
 	}
 	s := t.segment(row)
-	if r := s.byRow(); r != nil {
+	if r := s.ByRow(); r != nil {
 		return r.ReadAhead(row-s.Start, r.Lines(props))
 	}
-	s.countLookup(t)
+	s.CountLookup(t.Type)
 	for _, p := range props {
 		sum += s.Props[p].ReadAhead(row - s.Start)
 	}
 	return sum
 }
 
-// ReadAheadAll is [Table.ReadAhead] for several entities.
-func (t *Table) ReadAheadAll(ords []uint32, props []int) (sum uint32) {
+// ReadAheadAll is [Rows.ReadAhead] for several entities.
+func (t *Rows) ReadAheadAll(ords []uint32, props []int) (sum uint32) {
 	if t.plain() {
-		if r := t.Segs[0].byRow(); r != nil {
+		if r := t.Segs[0].ByRow(); r != nil {
 			lines := r.Lines(props)
 			for _, ord := range ords {
 				sum += r.ReadAhead(ord, lines)

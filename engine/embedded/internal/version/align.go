@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -20,10 +21,10 @@ import (
 // starts from. The parameters `changer` and `dropper` name the two sides in the messages: source or target. The result
 // `edges` has the edges among the conflicts whose type stays, for [MergeOptions]. The only possible error is that of the
 // context.
-func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dropper string) (out []engine.MergeConflict, edges map[engine.ConflictPlace]bool, err error) {
+func Uncarried(ctx context.Context, base, side *Snapshot, ch schema.Change, changer, dropper string) (out []engine.MergeConflict, edges map[engine.ConflictPlace]bool, err error) {
 	edges = map[engine.ConflictPlace]bool{}
 	for _, part := range []struct {
-		carries []TypeCarry
+		carries []schema.TypeCarry
 		tables  []*Table
 		before  []*Table
 	}{{ch.Carry.Nodes, side.nodes, base.nodes}, {ch.Carry.Edges, side.edges, base.edges}} {
@@ -33,9 +34,9 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dr
 			}
 			name, gone, lost := t.Type.Name, droppedType, func(*entityState) bool { return true }
 			var dropped []int // positions of the properties that the new schema lacks
-			if at := slices.IndexFunc(part.carries, func(tc TypeCarry) bool { return tc.From == i }); at >= 0 {
-				gone, lost = "removed the type of a node at an end from the interface", ch.losesEnd(side.Schema, t.Type, at)
-				if dropped = part.carries[at].dropped(len(t.Type.Props)); lost == nil && dropped == nil {
+			if at := slices.IndexFunc(part.carries, func(tc schema.TypeCarry) bool { return tc.From == i }); at >= 0 {
+				gone, lost = "removed the type of a node at an end from the interface", losesEnd(ch, side.Schema, t.Type, at)
+				if dropped = part.carries[at].Dropped(len(t.Type.Props)); lost == nil && dropped == nil {
 					continue
 				}
 				now := ch.Schema.Nodes
@@ -79,21 +80,10 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch Change, changer, dr
 
 const droppedType = "dropped its type" // in a message
 
-// dropped lists the positions of the properties of the previous type, which has n, that the new type does not take
-// over.
-func (tc TypeCarry) dropped(n int) (out []int) {
-	for p := range n {
-		if !slices.Contains(tc.Props, p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// losesEnd returns a function that reports whether the schema change removes an edge of type t because of the
+// losesEnd returns a function that reports whether the schema change ch removes an edge of type t because of the
 // type of a node at an end. It returns nil if the change removes no such edges. The schema `from` is that of t,
 // and `at` is the index of the edge type in the new schema.
-func (ch Change) losesEnd(from *Schema, t *Type, at int) func(*entityState) bool {
+func losesEnd(ch schema.Change, from *schema.Schema, t *schema.Type, at int) func(*entityState) bool {
 	if t.Entity != plan.Edge {
 		return nil
 	}
@@ -104,8 +94,8 @@ func (ch Change) losesEnd(from *Schema, t *Type, at int) func(*entityState) bool
 		if old.Of == nil {
 			continue
 		}
-		if names := ch.Carry.members(old, is, ch.Schema); len(names) < len(old.Of.Members) {
-			ends = append(ends, func(e *entityState) bool { return names.gone(e.end(to)) })
+		if names := ch.Carry.Members(old, is, ch.Schema); len(names) < len(old.Of.Members) {
+			ends = append(ends, func(e *entityState) bool { return names.Gone(e.end(to)) })
 		}
 	}
 	if ends == nil {

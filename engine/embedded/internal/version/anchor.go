@@ -6,7 +6,11 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
 
 // Anchor identifies a stored past state, in the way that a manifest lists it. To restore a later
@@ -24,7 +28,7 @@ func (a *Anchor) BlockName() string { return "state" + strconv.Itoa(a.Block) }
 // AppendState appends the block of an anchor. The block holds one state. All rows of the state must
 // be stored. The block consists of the format (1 byte), then schemas, tables and states laid out as
 // in the manifest; see [Manifest].
-func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
+func AppendState(dst []byte, s *Snapshot, encoded func(*schema.Schema) []byte) []byte {
 	var l layoutList
 	l.add(s)
 	return l.append(append(dst, format.Current), encoded)
@@ -33,16 +37,16 @@ func AppendState(dst []byte, s *Snapshot, encoded func(*Schema) []byte) []byte {
 // ReadState reads the block of an anchor. If the block contains a schema that equals one of the
 // schemas in `known`, ReadState uses the schema in `known`. The error is a *engine.Corrupt or an
 // error of the opener `open`.
-func ReadState(b []byte, decode Decoder, known []*Schema, open Opener) (*Snapshot, error) {
-	r := &reader{b: b}
-	r.formatOf(format.State)
+func ReadState(b []byte, decode schema.Decoder, known []*schema.Schema, open segment.Opener) (*Snapshot, error) {
+	r := &layoutReader{Reader: codec.Reader{Rest: b}}
+	r.Format(format.State)
 	states, err := r.layouts(decode, known, open)
 	if err != nil {
 		return nil, err
 	}
-	if len(states) != 1 || len(r.b) > 0 {
-		r.fail(fmt.Sprintf("found %d states, expected 1", len(states)))
-		return nil, r.err
+	if len(states) != 1 || len(r.Rest) > 0 {
+		r.Fail(fmt.Sprintf("found %d states, expected 1", len(states)))
+		return nil, r.Err
 	}
 	return states[0], nil
 }
@@ -66,19 +70,19 @@ func (s *Snapshot) Refs() []string {
 // layoutList collects states with their tables and schemas. It lists a shared table or schema only
 // once.
 type layoutList struct {
-	schemas  []*Schema            // each once
-	schemaAt map[*Schema]uint64   // by schema: its position in schemas
-	tables   []*Table             // each once
-	tableOf  []*Schema            // by position in tables: the table's schema
-	tableAt  map[*Table]uint64    // by table: its position in tables
-	states   []*Snapshot          // the collected states
-	stateAt  map[*Snapshot]uint64 // by state: its position in states
+	schemas  []*schema.Schema          // each once
+	schemaAt map[*schema.Schema]uint64 // by schema: its position in schemas
+	tables   []*Table                  // each once
+	tableOf  []*schema.Schema          // by position in tables: the table's schema
+	tableAt  map[*Table]uint64         // by table: its position in tables
+	states   []*Snapshot               // the collected states
+	stateAt  map[*Snapshot]uint64      // by state: its position in states
 }
 
 // add appends a state to the lists, and its tables and schema if they are new.
 func (l *layoutList) add(s *Snapshot) {
 	if l.stateAt == nil {
-		l.schemaAt, l.tableAt, l.stateAt = map[*Schema]uint64{}, map[*Table]uint64{}, map[*Snapshot]uint64{}
+		l.schemaAt, l.tableAt, l.stateAt = map[*schema.Schema]uint64{}, map[*Table]uint64{}, map[*Snapshot]uint64{}
 	}
 	if _, ok := l.stateAt[s]; ok {
 		return
@@ -98,10 +102,10 @@ func (l *layoutList) add(s *Snapshot) {
 }
 
 // append appends the schemas, the tables and the states in the layout of [Manifest].
-func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
+func (l *layoutList) append(dst []byte, encoded func(*schema.Schema) []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(l.schemas)))
 	for _, s := range l.schemas {
-		dst = appendAncestors(appendSchema(dst, s, encoded(s)), s)
+		dst = schema.AppendAncestors(schema.AppendSchema(dst, s, encoded(s)), s)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(l.tables)))
 	for i, t := range l.tables {
@@ -112,7 +116,7 @@ func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(l.states)))
 	for _, s := range l.states {
-		dst = AppendHeader(dst, s.Commit, nil)
+		dst = logrecord.AppendHeader(dst, s.Commit, nil)
 		dst = binary.AppendUvarint(dst, l.schemaAt[s.Schema])
 		for _, t := range s.Tables() {
 			dst = binary.AppendUvarint(dst, l.tableAt[t])
@@ -121,8 +125,8 @@ func (l *layoutList) append(dst []byte, encoded func(*Schema) []byte) []byte {
 	return dst
 }
 
-// layouts reads the states that [layoutList.append] wrote.
-func (r *reader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snapshot, error) {
+// layouts reads the states that [layoutList.Append] wrote.
+func (r *layoutReader) layouts(decode schema.Decoder, known []*schema.Schema, open segment.Opener) ([]*Snapshot, error) {
 	schemas, tables, err := r.tables(decode, known, open)
 	if err != nil {
 		return nil, err
@@ -131,26 +135,26 @@ func (r *reader) layouts(decode Decoder, known []*Schema, open Opener) ([]*Snaps
 }
 
 // tables reads the schemas and the tables of layouts.
-func (r *reader) tables(decode Decoder, known []*Schema, open Opener) (schemas []*Schema, tables []*Table, err error) {
-	for range r.count() {
-		s := readSchema(r, decode)
-		if r.err == nil {
-			s.Ancestors = r.ancestors(s)
+func (r *layoutReader) tables(decode schema.Decoder, known []*schema.Schema, open segment.Opener) (schemas []*schema.Schema, tables []*Table, err error) {
+	for range r.Count() {
+		s := schema.ReadSchema(&r.Reader, decode)
+		if r.Err == nil {
+			s.Ancestors = schema.ReadAncestors(&r.Reader, s)
 		}
-		if r.err != nil {
-			return nil, nil, r.err
+		if r.Err != nil {
+			return nil, nil, r.Err
 		}
-		if i := slices.IndexFunc(known, s.same); i >= 0 {
+		if i := slices.IndexFunc(known, s.Equal); i >= 0 {
 			s = known[i]
 		}
 		schemas = append(schemas, s)
 	}
-	for range r.count() {
+	for range r.Count() {
 		t, err := r.table(schemas, open)
 		if err != nil {
 			return nil, nil, err
 		}
 		tables = append(tables, t)
 	}
-	return schemas, tables, r.err
+	return schemas, tables, r.Err
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 )
 
 // nearby holds the approximate indexes of one state of a table. Readers never build a graph. A
@@ -34,40 +34,34 @@ type nearby struct {
 // state. If the index is nil, it must be made from a graph: the one in the field `taken`, or else the
 // one in the field `stored`.
 type nearbyView struct {
-	*index.VectorView
+	*vectorindex.View
 	current bool               // see above
-	taken   *index.VectorGraph // the graph of another branch
+	taken   *vectorindex.Graph // the graph of another branch
 	stored  *storedVectors     // a graph that is not read yet
 }
 
 // VectorBuild is a build of a graph for one property, from one state of a table.
 type VectorBuild struct {
 	p    int
-	done atomic.Pointer[index.VectorView] // nil until the build has succeeded
+	done atomic.Pointer[vectorindex.View] // nil until the build has succeeded
 
 	// Only Run uses these fields. Run sets them to nil when it ends: later states refer to the
 	// build, and the build must not keep this state in memory.
 	t       *Table
-	earlier *index.VectorGraph // the graph to extend; nil for a new graph
-}
-
-// Approximate reports whether nearest may use an approximate index of property p.
-func (t *Type) Approximate(p int) bool {
-	prop := t.Props[p]
-	return t.Entity == plan.Node && prop.Approximate && prop.Type.Kind == value.Vector && !prop.Type.List && prop.Type.Dim <= index.MaxVectorDim
+	earlier *vectorindex.Graph // the graph to extend; nil for a new graph
 }
 
 // Vectors returns the approximate index of property p, or nil if none was built yet. The first call
 // brings the index up to date with the state; concurrent calls wait for it. Vectors fails only if
 // the context w.Ctx ends or if w.Spend fails.
-func (t *Table) Vectors(w index.Work, p int) (*index.VectorView, error) {
-	if t.texts == nil || t.texts.typ != t.Type || !t.Type.Approximate(p) {
+func (t *Table) Vectors(w index.Work, p int) (*vectorindex.View, error) {
+	if !t.Type.Approximate(p) {
 		return nil, nil
 	}
 	n := &t.texts.nearby
 	view, updating := n.latest(p)
 	if view.current || !view.exists() {
-		return view.VectorView, nil
+		return view.View, nil
 	}
 	select {
 	case updating <- struct{}{}:
@@ -76,19 +70,19 @@ func (t *Table) Vectors(w index.Work, p int) (*index.VectorView, error) {
 		return nil, w.Ctx.Err()
 	}
 	if view, _ = n.latest(p); view.current || !view.exists() {
-		return view.VectorView, nil
+		return view.View, nil
 	}
-	var made *index.VectorView
+	var made *vectorindex.View
 	var err error
-	if view.VectorView != nil {
-		made, err = w.UpdateVectors(view.VectorView, t.next, t.rows, t.vectorSource(p))
+	if view.View != nil {
+		made, err = vectorindex.Update(w, view.View, t.next, t.rows, t.vectorSource(p))
 	} else {
-		made, err = w.VectorView(view.graph(t.Type.Props[p].Type.Dim), t.next, t.rows, t.vectorSource(p))
+		made, err = vectorindex.NewView(w, view.graph(t.Type.Props[p].Type.Dim), t.next, t.rows, t.vectorSource(p))
 	}
 	if err != nil {
 		return nil, err
 	}
-	n.replace(p, view, nearbyView{VectorView: made, current: true})
+	n.replace(p, view, nearbyView{View: made, current: true})
 	return made, nil
 }
 
@@ -104,7 +98,7 @@ func (n *nearby) latest(p int) (nearbyView, chan struct{}) {
 	}
 	if b := n.builds[p]; b != nil {
 		if built := b.done.Load(); built != nil {
-			n.putLocked(p, nearbyView{VectorView: built})
+			n.putLocked(p, nearbyView{View: built})
 			delete(n.builds, p)
 		}
 	}
@@ -137,14 +131,14 @@ func (n *nearby) putLocked(p int, v nearbyView) {
 }
 
 // exists reports whether there is an index, or a graph to make one from.
-func (v nearbyView) exists() bool { return v.VectorView != nil || v.taken != nil || v.stored != nil }
+func (v nearbyView) exists() bool { return v.View != nil || v.taken != nil || v.stored != nil }
 
 // graph returns the graph of an index. The index must exist, and its vectors have dim components.
 // If the graph is stored and not open yet, graph opens it and throws the faults of the stored
 // graph; see package corruption.
-func (v nearbyView) graph(dim int) *index.VectorGraph {
+func (v nearbyView) graph(dim int) *vectorindex.Graph {
 	switch {
-	case v.VectorView != nil:
+	case v.View != nil:
 		return v.Graph()
 	case v.taken != nil:
 		return v.taken
@@ -152,10 +146,10 @@ func (v nearbyView) graph(dim int) *index.VectorGraph {
 	return v.stored.open(dim)
 }
 
-// mapped returns the index with its graph in the form that [index.VectorGraph.Mapped] returns.
+// mapped returns the index with its graph in the form that [vectorindex.Graph.Mapped] returns.
 func (v nearbyView) mapped() nearbyView {
-	if v.VectorView != nil {
-		v.VectorView = v.Mapped()
+	if v.View != nil {
+		v.View = v.Mapped()
 	}
 	if v.taken != nil {
 		v.taken = v.taken.Mapped()
@@ -170,9 +164,9 @@ func (v nearbyView) later() nearbyView {
 }
 
 // vectorSource returns the function that reads the vectors of property p by row.
-func (t *Table) vectorSource(p int) index.Vectors {
+func (t *Rows) vectorSource(p int) vectorindex.Vectors {
 	return func(row uint32) ([]float32, bool) {
-		v := t.valueAt(row, p)
+		v := t.ValueAt(row, p)
 		if v.IsNull() {
 			return nil, false
 		}
@@ -200,11 +194,11 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 		}
 	}
 	dim := t.Type.Props[b.p].Type.Dim
-	codes, err := t.codesOf(ctx, b.p, from, alive)
+	codes, err := codesOf(ctx, &t.Rows, b.p, from, alive)
 	if err != nil {
 		return err
 	}
-	g, err := index.BuildVectors(ctx, earlier, dim, codes, func(row uint32) uint32 {
+	g, err := vectorindex.Build(ctx, earlier, dim, codes, func(row uint32) uint32 {
 		if ord, ok := ordAt[row]; ok {
 			return ord
 		}
@@ -213,7 +207,7 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 	if err != nil {
 		return err
 	}
-	view, err := index.Work{Ctx: ctx}.VectorView(g, t.next, t.rows, t.vectorSource(b.p))
+	view, err := vectorindex.NewView(index.Work{Ctx: ctx}, g, t.next, t.rows, t.vectorSource(b.p))
 	if err != nil {
 		return err
 	}
@@ -223,7 +217,7 @@ func (b *VectorBuild) Run(ctx context.Context, workers int) error {
 
 // codesOf returns the codes of the vectors of property p in the rows from+i for which alive[i] is
 // true. The only possible error is that of the context.
-func (t *Table) codesOf(ctx context.Context, p int, from uint32, alive []bool) (*column.Codes, error) {
+func codesOf(ctx context.Context, t *Rows, p int, from uint32, alive []bool) (*column.Codes, error) {
 	source, codes := t.vectorSource(p), column.NewCodes(t.Type.Props[p].Type.Dim)
 	// The codes of a large graph fill much of the memory. So the vectors are counted first, and the
 	// codes are never moved to a larger array.
@@ -257,7 +251,7 @@ const vectorTick = 1 << 10
 
 // follow takes over the indexes and builds of the previous state, for a table of type `typ`. The
 // slice `at` contains, for each property, its previous position; a negative number means none.
-func (n *nearby) follow(before *nearby, typ *Type, at []int) {
+func (n *nearby) follow(before *nearby, typ *schema.Type, at []int) {
 	before.mu.Lock()
 	defer before.mu.Unlock()
 	if len(before.views)+len(before.builds) == 0 {

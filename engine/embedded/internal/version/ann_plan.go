@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
 )
 
 const (
@@ -31,8 +32,8 @@ func DefaultVectorLimits() VectorLimits { return VectorLimits{From: 4096, Later:
 type VectorNeed struct {
 	t       *Table
 	p       int
-	earlier *index.VectorGraph // the graph that the build extends; nil for a new graph
-	taken   *index.VectorGraph // the graph of another branch; then no build is needed
+	earlier *vectorindex.Graph // the graph that the build extends; nil for a new graph
+	taken   *vectorindex.Graph // the graph of another branch; then no build is needed
 }
 
 // VectorNeeds returns what the table needs. A property needs a build if its graph is missing, lacks
@@ -43,14 +44,14 @@ type VectorNeed struct {
 // VectorNeeds reads rows and files and may take long, so the caller should hold no lock. It throws
 // the faults that it finds; see package corruption. It returns an error only if the context ends.
 func (t *Table) VectorNeeds(ctx context.Context, donor *Table, limits VectorLimits) (needs []VectorNeed, err error) {
-	if t.live < limits.From || t.texts == nil || t.texts.typ != t.Type {
+	if t.live < limits.From {
 		return nil, nil
 	}
 	for p := range t.Type.Props {
 		if !t.Type.Approximate(p) {
 			continue
 		}
-		need, ok, err := t.vectorNeed(ctx, donor, p, limits)
+		need, ok, err := limits.need(ctx, t, donor, p)
 		if err != nil {
 			return nil, err
 		}
@@ -61,13 +62,13 @@ func (t *Table) VectorNeeds(ctx context.Context, donor *Table, limits VectorLimi
 	return needs, nil
 }
 
-// vectorNeed returns what property p needs; ok is false if it needs nothing.
-func (t *Table) vectorNeed(ctx context.Context, donor *Table, p int, limits VectorLimits) (need VectorNeed, ok bool, err error) {
+// need returns what property p of a table needs; ok is false if it needs nothing.
+func (limits VectorLimits) need(ctx context.Context, t, donor *Table, p int) (need VectorNeed, ok bool, err error) {
 	need = VectorNeed{t: t, p: p}
 	n := &t.texts.nearby
 	last, _ := n.latest(p)
 	if !last.exists() {
-		need.taken, err = t.vectorsOf(ctx, donor, p, limits)
+		need.taken, err = limits.take(ctx, t, donor, p)
 		return need, true, err
 	}
 	if s := n.unread(p); s != nil {
@@ -97,10 +98,10 @@ func (t *Table) vectorNeed(ctx context.Context, donor *Table, p int, limits Vect
 	return need, true, nil
 }
 
-// vectorsOf returns the graph that the table `donor` has for property p, or nil if the table t
+// take returns the graph that the table `donor` has for property p, or nil if the table t
 // cannot use it.
-func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits VectorLimits) (*index.VectorGraph, error) {
-	if donor == nil || donor == t || donor.Type != t.Type || donor.texts == nil || donor.texts.typ != donor.Type {
+func (limits VectorLimits) take(ctx context.Context, t, donor *Table, p int) (*vectorindex.Graph, error) {
+	if donor == nil || donor == t || donor.Type != t.Type {
 		return nil, nil
 	}
 	v, _ := donor.texts.nearby.latest(p)
@@ -108,10 +109,10 @@ func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits Vecto
 		return nil, nil
 	}
 	g := v.graph(t.Type.Props[p].Type.Dim)
-	if g.Covered() > t.sharedRows(donor) {
+	if g.Covered() > sharedSegments(&t.Rows, &donor.Rows) {
 		return nil, nil
 	}
-	view, err := limits.fewVectors(ctx, g).VectorView(g, t.next, t.rows, t.vectorSource(p))
+	view, err := vectorindex.NewView(limits.fewVectors(ctx, g), g, t.next, t.rows, t.vectorSource(p))
 	switch {
 	case err == errOutdated || err == nil && view.Later() >= limits.outdatedFrom(g):
 		// A build adds only the rows after the rows of `donor`. The other vectors would stay
@@ -128,7 +129,7 @@ func (t *Table) vectorsOf(ctx context.Context, donor *Table, p int, limits Vecto
 // that of the tip of the branch. The caller must ensure that no later state begins during the call,
 // so that all later states wait for the build.
 func (need VectorNeed) Begin(tip *Table) *VectorBuild {
-	if tip.Type != need.t.Type || tip.origin != need.t.origin || tip.texts == nil || tip.texts.typ != tip.Type {
+	if tip.Type != need.t.Type || tip.origin != need.t.origin {
 		return nil // the rows have been laid out anew
 	}
 	n := &tip.texts.nearby
@@ -150,7 +151,7 @@ func (need VectorNeed) Begin(tip *Table) *VectorBuild {
 
 // outdatedFrom returns the smallest number of vectors outside the graph at which a build must add
 // them.
-func (limits VectorLimits) outdatedFrom(g *index.VectorGraph) int {
+func (limits VectorLimits) outdatedFrom(g *vectorindex.Graph) int {
 	return max(limits.Later, g.Nodes()/laterPart)
 }
 
@@ -159,7 +160,7 @@ var errOutdated = errors.New("version: too many vectors are outside the graph")
 
 // fewVectors returns limits for making a view of the graph. If the view would have to code many
 // vectors, it fails with errOutdated instead.
-func (limits VectorLimits) fewVectors(ctx context.Context, g *index.VectorGraph) index.Work {
+func (limits VectorLimits) fewVectors(ctx context.Context, g *vectorindex.Graph) index.Work {
 	// Spend is called for 256 vectors at a time.
 	left := (limits.outdatedFrom(g) + 256) * g.LaterBytes()
 	return index.Work{Ctx: ctx, Spend: func(bytes int) error {
@@ -172,13 +173,13 @@ func (limits VectorLimits) fewVectors(ctx context.Context, g *index.VectorGraph)
 
 // startsAnew reports whether too many nodes of the graph belong to dead or changed entities; `gone`
 // is their number. The next build must then make a new graph without them.
-func (limits VectorLimits) startsAnew(g *index.VectorGraph, gone int) bool {
+func (limits VectorLimits) startsAnew(g *vectorindex.Graph, gone int) bool {
 	return gone > limits.Later && gone > g.Nodes()/gonePart
 }
 
-// sharedRows returns the number of rows at the start of both tables that lie in the same stored
+// sharedSegments returns the number of rows at the start of both tables that lie in the same stored
 // segments.
-func (t *Table) sharedRows(o *Table) (n uint32) {
+func sharedSegments(t, o *Rows) (n uint32) {
 	for i, s := range t.Segs {
 		if i == len(o.Segs) || s.Name == "" || s.Name != o.Segs[i].Name || s.N != o.Segs[i].N {
 			break

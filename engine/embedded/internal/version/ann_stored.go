@@ -9,8 +9,11 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
 
 // storedVectors is a graph that a manifest lists. The first search reads it.
@@ -20,22 +23,22 @@ type storedVectors struct {
 	src     column.Source // the blocks of the segment
 
 	mu    sync.Mutex         // guards graph
-	graph *index.VectorGraph // nil until it is read
+	graph *vectorindex.Graph // nil until it is read
 }
 
 // open reads the graph, for vectors with dim components. It throws faults; see package corruption.
-func (s *storedVectors) open(dim int) *index.VectorGraph {
+func (s *storedVectors) open(dim int) *vectorindex.Graph {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.graph == nil {
-		s.graph = index.OpenVectorGraph(s.name, s.src, dim, s.covered)
+		s.graph = vectorindex.OpenGraph(s.name, s.src, dim, s.covered)
 	}
 	return s.graph
 }
 
 // listed is the entry of a manifest for an approximate index.
 type listed struct {
-	graph   *index.VectorGraph // nil if the graph is not read yet
+	graph   *vectorindex.Graph // nil if the graph is not read yet
 	name    string             // only without a graph
 	covered uint32             // the graph was made from the rows with lower numbers
 }
@@ -50,21 +53,18 @@ func (l listed) segment() string {
 
 // unstoredVectors prepares the entries of the next manifest, and lists the graphs that are not
 // stored.
-func (t *Table) unstoredVectors() (parts []Unstored) {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil
-	}
-	n := &t.texts.nearby
+func (s *searches) unstoredVectors() (parts []Unstored) {
+	n := &s.nearby
 	n.listed = map[int]listed{}
 	for _, p := range n.known() {
-		if s := n.unread(p); s != nil {
-			n.listed[p] = listed{name: s.name, covered: s.covered}
+		if x := n.unread(p); x != nil {
+			n.listed[p] = listed{name: x.name, covered: x.covered}
 			continue
 		}
 		// The manifest needs only the graph. To bring the index up to date would read rows, which may
 		// be damaged.
 		v, _ := n.latest(p)
-		g := v.graph(t.Type.Props[p].Type.Dim)
+		g := v.graph(s.typ.Props[p].Type.Dim)
 		n.listed[p] = listed{graph: g, covered: g.Covered()}
 		if g.Name() == "" {
 			parts = append(parts, g)
@@ -73,13 +73,10 @@ func (t *Table) unstoredVectors() (parts []Unstored) {
 	return parts
 }
 
-// vectorsToStore reports whether the table has a vector index (a neighbour graph) that is not
+// vectorsToStore reports whether there is a vector index (a neighbour graph) that is not
 // stored yet.
-func (t *Table) vectorsToStore() bool {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return false
-	}
-	n := &t.texts.nearby
+func (s *searches) vectorsToStore() bool {
+	n := &s.nearby
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, b := range n.builds {
@@ -91,7 +88,7 @@ func (t *Table) vectorsToStore() bool {
 		if b := n.builds[p]; b != nil && b.done.Load() != nil {
 			continue // the build replaces this graph
 		}
-		if v.VectorView != nil && v.Graph().Name() == "" || v.taken != nil && v.taken.Name() == "" {
+		if v.View != nil && v.Graph().Name() == "" || v.taken != nil && v.taken.Name() == "" {
 			return true
 		}
 	}
@@ -100,16 +97,13 @@ func (t *Table) vectorsToStore() bool {
 
 // disownVectors is Disown for the approximate indexes. It drops a graph if the graph is not read
 // yet and its segment is deleted.
-func (t *Table) disownVectors(there func(name string) bool) {
-	if t.texts == nil {
-		return
-	}
-	n := &t.texts.nearby
+func (s *searches) disownVectors(there func(name string) bool) {
+	n := &s.nearby
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for p, v := range n.views {
 		switch {
-		case v.VectorView != nil || v.taken != nil:
+		case v.View != nil || v.taken != nil:
 			if g := v.graph(0); g.Name() != "" && !there(g.Name()) {
 				g.Named("")
 			}
@@ -124,9 +118,6 @@ func (t *Table) disownVectors(there func(name string) bool) {
 // MapVectors makes the table use, for each approximate index that is stored, the graph that was
 // read from its segment. Only the goroutine that writes manifests may call it.
 func (t *Table) MapVectors() {
-	if t.texts == nil {
-		return
-	}
 	n := &t.texts.nearby
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -147,11 +138,8 @@ func (t *Table) MapVectors() {
 }
 
 // storedVectors yields the entries for the manifest that name a segment, in order of properties.
-func (t *Table) storedVectors(yield func(p int, l listed) bool) {
-	if t.texts == nil {
-		return
-	}
-	n := &t.texts.nearby
+func (s *searches) storedVectors(yield func(p int, l listed) bool) {
+	n := &s.nearby
 	for _, p := range slices.Sorted(maps.Keys(n.listed)) {
 		if l := n.listed[p]; l.segment() != "" && !yield(p, l) {
 			return
@@ -160,32 +148,33 @@ func (t *Table) storedVectors(yield func(p int, l listed) bool) {
 }
 
 // appendVectors appends the manifest's entries for the approximate indexes.
-func (t *Table) appendVectors(dst []byte) []byte {
-	for p, l := range t.storedVectors {
+func (s *searches) appendVectors(dst []byte) []byte {
+	for p, l := range s.storedVectors {
 		dst = binary.AppendUvarint(dst, uint64(p))
 		dst = binary.AppendUvarint(dst, uint64(l.covered))
 		dst = binary.AppendUvarint(dst, 1)
-		dst = appendText(dst, l.segment())
+		dst = codec.AppendText(dst, l.segment())
 	}
 	return dst
 }
 
-// readVectors reads the rest of a manifest's entry for the approximate index of property p.
-func (t *Table) readVectors(r *reader, open Opener, p int, covered uint32) error {
-	parts := r.count()
-	name := r.text()
-	if r.err != nil {
-		return r.err
+// readVectors reads the rest of a manifest's entry for the approximate index of property p of a table
+// that has so many rows in segments.
+func (s *searches) readVectors(r *codec.Reader, open segment.Opener, p int, covered, rows uint32) error {
+	parts := r.Count()
+	name := r.Text()
+	if r.Err != nil {
+		return r.Err
 	}
-	if parts != 1 || covered > t.base {
-		r.fail(fmt.Sprintf("%s %s: the vector index of %s is in %d segments, expected 1, or covers %d rows, expected at most %d", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, parts, covered, t.base))
-		return r.err
+	if parts != 1 || covered > rows {
+		r.Fail(fmt.Sprintf("%s %s: the vector index of %s is in %d segments, expected 1, or covers %d rows, expected at most %d", s.typ.Entity, s.typ.Name, s.typ.Props[p].Name, parts, covered, rows))
+		return r.Err
 	}
 	src, err := open.Source(name)
 	if err != nil {
 		return err
 	}
-	n := &t.texts.nearby
+	n := &s.nearby
 	if n.views == nil {
 		n.views = map[int]nearbyView{}
 	}
@@ -194,10 +183,7 @@ func (t *Table) readVectors(r *reader, open Opener, p int, covered uint32) error
 }
 
 // verifyVectors compares the existing approximate indexes with the vectors of the rows.
-func (t *Table) verifyVectors() error {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil
-	}
+func verifyVectors(t *Table) error {
 	for _, p := range t.texts.nearby.known() {
 		view, err := t.Vectors(index.Work{Ctx: context.Background()}, p)
 		if err != nil {
@@ -238,7 +224,7 @@ func (n *nearby) unread(p int) *storedVectors {
 	if b := n.builds[p]; b != nil && b.done.Load() != nil {
 		return nil
 	}
-	if v := n.views[p]; v.VectorView == nil && v.taken == nil {
+	if v := n.views[p]; v.View == nil && v.taken == nil {
 		return v.stored
 	}
 	return nil

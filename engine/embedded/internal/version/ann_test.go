@@ -11,6 +11,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -22,7 +24,7 @@ func vectorTable(t *testing.T, n int) *Snapshot {
 	c := &catalog.Schema{Nodes: []*catalog.Node{{Name: "Doc", Key: []string{"slug"}, Properties: []*catalog.Property{
 		{Name: "slug", Type: value.Of(value.String)}, {Name: "place", Type: value.Type{Kind: value.Vector, Dim: 4, Nullable: true}, Approximate: true}}}}}
 	c.Index()
-	s, err := NewSchema("", "", c)
+	s, err := schema.New("", "", c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +90,7 @@ func TestVectorsBlockNoWriter(t *testing.T) {
 	}
 	table := s.Nodes(0)
 	table.texts.nearby = nearby{views: map[int]nearbyView{1: {stored: &storedVectors{name: "1", covered: 5000, src: src}}}}
-	found := make(chan *index.VectorView)
+	found := make(chan *vectorindex.View)
 	go func() {
 		v, err := table.Vectors(index.Work{Ctx: context.Background()}, 1)
 		if err != nil {
@@ -148,7 +150,7 @@ func TestUnstoredVectorsReadNoRows(t *testing.T) {
 	}
 	graphs := 0
 	for _, x := range table.Unstored(1) {
-		if _, ok := x.(*index.VectorGraph); ok {
+		if _, ok := x.(*vectorindex.Graph); ok {
 			graphs++
 		}
 	}

@@ -1,7 +1,6 @@
 package version
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -21,13 +20,13 @@ func (t *Table) Stored() []string {
 	for _, l := range t.storedLevels() {
 		names = append(names, l.name)
 	}
-	for _, s := range t.storedTexts {
+	for _, s := range t.texts.storedTexts {
 		names = append(names, s.names()...)
 	}
-	for _, levels := range t.storedOrders {
+	for _, levels := range t.texts.storedOrders {
 		names = append(names, levels...)
 	}
-	for _, l := range t.storedVectors {
+	for _, l := range t.texts.storedVectors {
 		names = append(names, l.segment())
 	}
 	return names
@@ -54,7 +53,7 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 	if t.next < floor || t.next == 0 {
 		return nil
 	}
-	parts := slices.Concat(t.unstoredTexts(), t.unstoredOrders(), t.unstoredVectors())
+	parts := slices.Concat(t.unstoredTexts(), t.texts.unstoredOrders(), t.texts.unstoredVectors())
 	if t.lacksLevels() {
 		for i, l := range t.levels {
 			if l.name == "" {
@@ -69,11 +68,11 @@ func (t *Table) Unstored(floor uint32) []Unstored {
 // An index is large enough if it covers at least `floor` ordinals or texts. A vector index is
 // always large enough.
 func (t *Table) IndexesToStore(floor uint32) bool {
-	return t.next >= floor && (t.lacksLevels() || t.ordersToStore()) || t.textsToStore(floor) || t.vectorsToStore()
+	return t.next >= floor && (t.lacksLevels() || t.texts.ordersToStore()) || t.texts.textsToStore(floor) || t.texts.vectorsToStore()
 }
 
 // lacksLevels reports whether some level of the indexes should be stored and is not.
-func (t *Table) lacksLevels() bool {
+func (t *Indexes) lacksLevels() bool {
 	return len(t.levels) > 0 && t.levels[0].ords > 0 && len(t.storedLevels()) < len(t.levels)
 }
 
@@ -87,9 +86,9 @@ func (t *Table) Disown(there func(name string) bool) {
 			l.name = ""
 		}
 	}
-	t.disownTexts(there)
-	t.disownOrders(there)
-	t.disownVectors(there)
+	t.texts.disownTexts(there)
+	t.texts.disownOrders(there)
+	t.texts.disownVectors(there)
 }
 
 // takeIndexes gives t the indexes of the table o, and adds to them the entities and rows of t that
@@ -124,7 +123,7 @@ func (t *Table) prefix(k int, unchanged uint32) *Table {
 // identity reports whether each of the first n rows belongs to the ordinal of the same
 // number. The bases cover the ordinals below the parameter `unchanged`; these ordinals may be dead
 // or have a later row.
-func (t *Table) identity(n, unchanged uint32) bool {
+func (t *Rows) identity(n, unchanged uint32) bool {
 	for first, rows := range t.rows.All {
 		for i, row := range rows {
 			ord := first + uint32(i)
@@ -140,7 +139,7 @@ func (t *Table) identity(n, unchanged uint32) bool {
 
 // replaces reports whether a row can replace an earlier row of the same ordinal: it has the same id
 // and, in an edge table, the same ends, so that an index of the earlier row finds the later one.
-func (t *Table) replaces(row, earlier uint32) bool {
+func (t *Rows) replaces(row, earlier uint32) bool {
 	if t.idAt(row) != t.idAt(earlier) {
 		return false
 	}
@@ -185,7 +184,7 @@ func (t *Table) enterLater(ords, rows uint32, from, to *Table) {
 			}
 		}
 		for i, tuple := range t.Type.Tuples {
-			if h, ok := t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, r.Src, r.Dst); ok {
+			if h, ok := tupleHash(tuple, func(p int) value.Value { return t.ValueAt(row, p) }, r.Src, r.Dst); ok {
 				t.idx[i].Add(owner, h, ord)
 			}
 		}
@@ -221,7 +220,7 @@ func (t *Table) rebuild(from, to *Table) {
 }
 
 // endsWithin returns the ends of an edge. It throws a fault unless both are ordinals of nodes.
-func (t *Table) endsWithin(row uint32, from, to *Table) (src, dst uint32) {
+func (t *Rows) endsWithin(row uint32, from, to *Table) (src, dst uint32) {
 	if src, dst = t.endsAt(row); src >= from.next || dst >= to.next {
 		corruption.Corrupt(t.object(), "an edge of type %s leads from node %d to node %d, but their types have only %d and %d nodes", t.Type.Name, src, dst, from.next, to.next)
 	}
@@ -244,47 +243,9 @@ func (t *Table) checkJoins(from, to *Table) error {
 }
 
 // indexObject returns the name of the file that holds the last level of the indexes, for errors.
-func (t *Table) indexObject() string {
+func (t *Indexes) indexObject() string {
 	if n := len(t.levels); n > 0 && t.levels[n-1].file != "" {
 		return t.levels[n-1].file
 	}
 	return "manifest"
-}
-
-// appendTuples appends the members of the type's indexed tuples.
-func (t *Type) appendTuples(dst []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(t.Tuples)))
-	for _, tuple := range t.Tuples {
-		dst = binary.AppendUvarint(dst, uint64(len(tuple)))
-		for _, p := range tuple {
-			dst = appendText(dst, t.member(p))
-		}
-	}
-	return dst
-}
-
-// sameTuples reads the members of indexed tuples and reports whether they equal the type's.
-func (r *reader) sameTuples(t *Type) bool {
-	n := r.count()
-	same := n == len(t.Tuples)
-	for i := range n {
-		members := r.count()
-		same = same && members == len(t.Tuples[i])
-		for k := range members {
-			name := r.text()
-			same = same && name == t.member(t.Tuples[i][k])
-		}
-	}
-	return same
-}
-
-// member returns the name of a member of a tuple.
-func (t *Type) member(p int) string {
-	switch p {
-	case Source:
-		return "src"
-	case Target:
-		return "dst"
-	}
-	return t.Props[p].Name
 }

@@ -4,17 +4,19 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // Part is the effect of a bulk commit on one type: the commit inserts or replaces the entities in
 // the rows of a segment.
 type Part struct {
-	Type    *Type    // type of the entities
-	Segment *Segment // no id occurs twice
+	Type    *schema.Type     // type of the entities
+	Segment *segment.Segment // no id occurs twice
 	// Replace says that the commit removes every entity with an id that is not in the segment.
 	Replace bool
 	// Reset, together with Replace, starts the table anew. It requires that nothing outside
@@ -42,24 +44,24 @@ func AppendParts(dst []byte, parts []Part) []byte {
 		dst = append(dst, byte(p.Type.Entity))
 		dst = binary.AppendUvarint(dst, uint64(p.Type.Index))
 		dst = append(dst, flags)
-		dst = appendText(dst, p.Segment.Name)
+		dst = codec.AppendText(dst, p.Segment.Name)
 	}
 	return dst
 }
 
 // ReadParts reads the parts that AppendParts wrote, and calls the opener `open` to read each
 // segment.
-func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, error)) ([]Part, error) {
-	r := &reader{b: b}
+func ReadParts(b []byte, s *schema.Schema, open func(t *schema.Type, name string) (*segment.Segment, error)) ([]Part, error) {
+	r := &codec.Reader{Rest: b}
 	parts := make([]Part, 0, 8)
-	for range r.count() {
+	for range r.Count() {
 		types := s.Nodes
-		if r.byte() == byte(plan.Edge) {
+		if r.Byte() == byte(plan.Edge) {
 			types = s.Edges
 		}
-		i, flags, name := r.index(len(types)), r.byte(), r.text()
-		if r.err != nil {
-			return nil, r.err
+		i, flags, name := r.Index(len(types)), r.Byte(), r.Text()
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		seg, err := open(types[i], name)
 		if err != nil {
@@ -67,7 +69,7 @@ func ReadParts(b []byte, s *Schema, open func(t *Type, name string) (*Segment, e
 		}
 		parts = append(parts, Part{Type: types[i], Segment: seg, Replace: flags&1 != 0, Reset: flags&2 != 0})
 	}
-	return parts, r.err
+	return parts, r.Err
 }
 
 // PutSegments inserts or replaces the entities of the parts. No id of a type may occur twice in the
@@ -91,12 +93,12 @@ func (tx *Txn) PutSegments(parts []Part) error {
 }
 
 // putParts does the work of PutSegments for all parts of one type.
-func (tx *Txn) putParts(t *Type, parts []Part) error {
+func (tx *Txn) putParts(t *schema.Type, parts []Part) error {
 	e := tx.edit(t)
 	fill := parts[0].Reset && parts[0].Replace || e.next == 0
 	if fill {
 		*e.Table, e.reset = *newTable(t), true
-		tx.dropDeadEnds(t)
+		dropDeadEnds(tx, t)
 	}
 	put := uint32(0)
 	for _, p := range parts {
@@ -104,7 +106,7 @@ func (tx *Txn) putParts(t *Type, parts []Part) error {
 		if fill {
 			e.extend(p)
 		} else {
-			tx.put(e, p)
+			e.putSegment(p)
 		}
 	}
 	if fill {
@@ -118,7 +120,7 @@ func (tx *Txn) putParts(t *Type, parts []Part) error {
 
 // dropDeadEnds rebuilds the indexes of the edge types of a node type that starts anew, if all their
 // edges are deleted. The indexes still list deleted edges by the ordinals that their nodes had.
-func (tx *Txn) dropDeadEnds(t *Type) {
+func dropDeadEnds(tx *Txn, t *schema.Type) {
 	for _, list := range [][]int{t.Out, t.In} {
 		for _, i := range list {
 			if edges := tx.Table(tx.Schema().Edges[i]); edges.live == 0 && edges.next > 0 {
@@ -128,48 +130,10 @@ func (tx *Txn) dropDeadEnds(t *Type) {
 	}
 }
 
-// put inserts or replaces the entities of a part. It does not enter the new entities into the
-// indexes.
-func (tx *Txn) put(e *edit, p Part) {
-	s := p.Segment
-	e.append(s)
-	ids := e.ids(s)
-	var kept engine.Bitmap
-	if p.Replace {
-		kept = engine.NewBitmap(int(e.next))
-	}
-	first := e.next
-	from, to := s.Ends()
-	for i := range s.N {
-		id := ids.Str(i)
-		ord, ok := e.Lookup(id)
-		if ok && p.Type.Entity == plan.Edge {
-			if src, dst := e.Ends(ord); src != from[i] || dst != to[i] {
-				tx.deleteEntity(e, ord)
-				ok = false
-			}
-		}
-		if ok && ord < first && kept != nil {
-			kept.Set(int(ord))
-		}
-		if !ok {
-			ord = e.assignOrdinal(strings.Clone(id))
-			e.live++
-		}
-		e.touched[ord] = true
-		e.rows.Set(tx.owner, ord, s.Start+i)
-	}
-	for ord := range first {
-		if kept != nil && e.Alive(ord) && !kept.Get(int(ord)) {
-			tx.deleteEntity(e, ord)
-		}
-	}
-}
-
 // extend adds a segment to a table in which each row i belongs to ordinal i. This stays true after
 // the call. extend does not update the indexes. The string `last` of the table refers to memory of
 // the segment until the caller clones it.
-func (t *Table) extend(p Part) {
+func (t *Rows) extend(p Part) {
 	s := p.Segment
 	s.Start = t.base
 	t.Segs = append(t.Segs, s)
@@ -194,7 +158,7 @@ func (t *Table) extend(p Part) {
 
 // append adds a segment after the rows of the table. It first turns the tail into a segment
 // in memory.
-func (t *Table) append(s *Segment) {
+func (t *Rows) append(s *segment.Segment) {
 	t.freeze()
 	s.Start = t.base
 	t.Segs = append(t.Segs[:len(t.Segs):len(t.Segs)], s)
@@ -202,7 +166,7 @@ func (t *Table) append(s *Segment) {
 }
 
 // freeze turns the tail into a segment in memory.
-func (t *Table) freeze() {
+func (t *Rows) freeze() {
 	if len(t.tail) == 0 {
 		return
 	}
@@ -220,7 +184,7 @@ func (t *Table) freeze() {
 func (t *Table) reindex() {
 	t.levels = t.wholeLevel()
 	t.idx = make([]index.Hash, len(t.Type.Tuples))
-	hashes := t.hashes()
+	hashes := hashes(&t.Rows)
 	tasks := []func(){func() { t.keys = index.BuildHash(t.next, hashes[0]) }}
 	for i, hash := range hashes[1:] {
 		tasks = append(tasks, func() { t.idx[i] = index.BuildHash(t.next, hash) })
@@ -228,7 +192,7 @@ func (t *Table) reindex() {
 	if t.Type.Entity == plan.Edge {
 		tasks = append(tasks,
 			func() { t.out = index.BuildAdjacency(t.next, t.liveEnds) },
-			func() { t.in = index.BuildAdjacency(t.next, t.liveEndsReversed) })
+			func() { t.in = index.BuildAdjacency(t.next, reversed(t.liveEnds)) })
 	}
 	if t.next < parallelFrom {
 		for _, task := range tasks {
@@ -249,11 +213,11 @@ func (t *Table) wholeLevel() []*level {
 const parallelFrom = 1 << 12
 
 // endsAt returns the ordinals of the nodes that the edge in a row joins.
-func (t *Table) endsAt(row uint32) (src, dst uint32) {
+func (t *Rows) endsAt(row uint32) (src, dst uint32) {
 	if row >= t.base {
 		r := t.tailRow(row)
 		return r.Src, r.Dst
 	}
 	s := t.segment(row)
-	return s.endsOf(row - s.Start)
+	return s.EndsOf(row - s.Start)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 )
 
 // windowIDs is the number of candidates that the pages of a [Difference] keep in memory. To find those of the
@@ -123,7 +124,7 @@ func (d *Difference) eachCandidate(ctx context.Context, t typeDifference, yield 
 
 // eachEntity calls `yield` with each live entity of a type, in both states.
 func (d *Difference) eachEntity(ctx context.Context, t typeDifference, yield func(of *Table, ord uint32)) error {
-	all := func(s *Snapshot, typ *Type) error {
+	all := func(s *Snapshot, typ *schema.Type) error {
 		if typ == nil {
 			return nil
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -16,7 +18,7 @@ import (
 // nextSchema returns a schema that renames Any to Other and Any's pString to text, widens
 // pI32 and drops pBlob. Pair comes last, and the edge type has one more property. It also
 // returns the carry from the test schema.
-func nextSchema(t testing.TB) (*Schema, *Carry) {
+func nextSchema(t testing.TB) (*schema.Schema, *schema.Carry) {
 	t.Helper()
 	old := testSchema(t)
 	c := &catalog.Schema{}
@@ -39,11 +41,11 @@ func nextSchema(t testing.TB) (*Schema, *Carry) {
 	joins.Properties = append([]*catalog.Property{{Name: "note", Type: value.Of(value.String).Optional()}}, joins.Properties...)
 	c.Edges = append(c.Edges, &joins)
 	c.Index()
-	s, err := NewSchema("// next", "sha256:1", c)
+	s, err := schema.New("// next", "sha256:1", c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	carry := NewCarry(old, s, catalog.Diff(old.Catalog, c).Steps, func(*Type) bool { return false })
+	carry := schema.NewCarry(old, s, catalog.Diff(old.Catalog, c).Steps, func(*schema.Type) bool { return false })
 	s.Descend(old, carry)
 	return s, carry
 }
@@ -54,7 +56,7 @@ func changeOf(t testing.TB, base *Snapshot) *Txn {
 	t.Helper()
 	next, carry := nextSchema(t)
 	tx := Begin(base)
-	if err := tx.Migrate(Change{Schema: next, Carry: carry}); err != nil {
+	if err := tx.Migrate(schema.Change{Schema: next, Carry: carry}); err != nil {
 		t.Fatal(err)
 	}
 	other := next.Nodes[0]
@@ -65,7 +67,7 @@ func changeOf(t testing.TB, base *Snapshot) *Txn {
 	return tx
 }
 
-func nextDecoder(t testing.TB) Decoder {
+func nextDecoder(t testing.TB) schema.Decoder {
 	next, _ := nextSchema(t)
 	return func([]byte) (*catalog.Schema, error) { return next.Catalog, nil }
 }
@@ -73,7 +75,7 @@ func nextDecoder(t testing.TB) Decoder {
 func TestChangeRoundTrip(t *testing.T) {
 	base := change(t, testSchema(t)).Commit(first)
 	tx := changeOf(t, base)
-	record := tx.AppendChange(nil, func(*Schema) []byte { return []byte("catalog") })
+	record := tx.AppendChange(nil, func(*schema.Schema) []byte { return []byte("catalog") })
 	state := tx.Commit(first)
 	want := content(state)
 	if line := want["Other any0"]; !strings.Contains(line, "null") || want["Other any9"] == "" || want["Joins e4"] == "" {
@@ -135,7 +137,7 @@ func TestOriginRoundTrip(t *testing.T) {
 	}
 	next, carry := nextSchema(t)
 	flushed := base.Flushed(flushes)
-	state, err := flushed.Carried(Change{Schema: next, Carry: carry})
+	state, err := flushed.Carried(schema.Change{Schema: next, Carry: carry})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +150,7 @@ func TestOriginRoundTrip(t *testing.T) {
 	}
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: state}, {Name: "side", Head: flushed}}}
 	byText := map[string]*catalog.Schema{"next": next.Catalog, "base": base.Schema.Catalog}
-	payload := m.Append(nil, func(s *Schema) []byte {
+	payload := m.Append(nil, func(s *schema.Schema) []byte {
 		if s == next {
 			return []byte("next")
 		}
@@ -173,31 +175,23 @@ func TestOriginRoundTrip(t *testing.T) {
 	}
 }
 
-// TestThen composes two carries, and compares the result with the expected carry.
-func TestThen(t *testing.T) {
-	a := &Carry{Nodes: []TypeCarry{{1, []int{2, -1, 0}}, {-1, []int{-1}}, {0, nil}}, Edges: []TypeCarry{{0, []int{0}}}}
-	b := &Carry{Nodes: []TypeCarry{{2, []int{-1}}, {0, []int{2, 1, -1, 0}}, {1, []int{0}}, {-1, []int{-1}}}, Edges: []TypeCarry{{-1, nil}}}
-	want := &Carry{Nodes: []TypeCarry{{0, []int{-1}}, {1, []int{0, -1, -1, 2}}, {-1, []int{-1}}, {-1, []int{-1}}}, Edges: []TypeCarry{{-1, []int{}}}}
-	if diff := cmp.Diff(want, a.compose(b)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
 // TestCarryRefused migrates with carries that do not fit the two schemas. Each must be refused.
 func TestCarryRefused(t *testing.T) {
 	base := change(t, testSchema(t)).Commit(first)
-	for name, spoil := range map[string]func(c *Carry){
-		"a type less":         func(c *Carry) { c.Nodes = c.Nodes[:1] },
-		"a type that is none": func(c *Carry) { c.Nodes[0].From = 9 },
-		"a property less":     func(c *Carry) { c.Nodes[0].Props = c.Nodes[0].Props[1:] },
-		"a property too far":  func(c *Carry) { c.Nodes[0].Props[0] = 99 },
-		"another type":        func(c *Carry) { c.Nodes[0].Props[0], c.Nodes[0].Props[1] = c.Nodes[0].Props[1], c.Nodes[0].Props[0] },
-		"other ends":          func(c *Carry) { c.Nodes[1].From = -1 },
-		"the other node":      func(c *Carry) { c.Edges[0].From = 1 },
+	for name, spoil := range map[string]func(c *schema.Carry){
+		"a type less":         func(c *schema.Carry) { c.Nodes = c.Nodes[:1] },
+		"a type that is none": func(c *schema.Carry) { c.Nodes[0].From = 9 },
+		"a property less":     func(c *schema.Carry) { c.Nodes[0].Props = c.Nodes[0].Props[1:] },
+		"a property too far":  func(c *schema.Carry) { c.Nodes[0].Props[0] = 99 },
+		"another type": func(c *schema.Carry) {
+			c.Nodes[0].Props[0], c.Nodes[0].Props[1] = c.Nodes[0].Props[1], c.Nodes[0].Props[0]
+		},
+		"other ends":     func(c *schema.Carry) { c.Nodes[1].From = -1 },
+		"the other node": func(c *schema.Carry) { c.Edges[0].From = 1 },
 	} {
 		next, carry := nextSchema(t)
 		spoil(carry)
-		if err := Begin(base).Migrate(Change{Schema: next, Carry: carry}); !errors.As(err, new(*engine.Corrupt)) {
+		if err := Begin(base).Migrate(schema.Change{Schema: next, Carry: carry}); !errors.As(err, new(*engine.Corrupt)) {
 			t.Errorf("%s: %v, want *engine.Corrupt", name, err)
 		}
 	}
@@ -207,7 +201,7 @@ func TestCarryRefused(t *testing.T) {
 // *engine.Corrupt or make a state with readable entities.
 func FuzzReadChange(f *testing.F) {
 	base := change(f, testSchema(f)).Commit(first)
-	f.Add(changeOf(f, base).AppendChange(nil, func(*Schema) []byte { return nil }))
+	f.Add(changeOf(f, base).AppendChange(nil, func(*schema.Schema) []byte { return nil }))
 	dec := nextDecoder(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ch, ops, err := ReadChange(b, dec)
@@ -222,7 +216,7 @@ func FuzzReadChange(f *testing.F) {
 			content(tx.Commit(first))
 			return
 		}
-		if !isBadData(err) {
+		if !storedtest.IsBadData(err) {
 			t.Errorf("%v is neither a *engine.Corrupt nor an error about the format", err)
 		}
 	})

@@ -113,7 +113,7 @@ func sharedRows(a, b *Table) uint32 {
 	end := uint32(0)
 	for i := range min(len(a.Segs), len(b.Segs)) {
 		x, y := a.Segs[i], b.Segs[i]
-		if x != y && (x.Name == "" || x.Name != y.Name || !x.Origin.equal(y.Origin)) {
+		if x != y && (x.Name == "" || x.Name != y.Name || !x.Origin.Equal(y.Origin)) {
 			return end
 		}
 		end = x.Start + x.N

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -61,7 +62,7 @@ func (t *Tally) add(d *Difference, typ int, n engine.ChangeCounts) {
 }
 
 // live returns the number of entities of a type in a state. The type may be nil.
-func live(s *Snapshot, t *Type) int64 {
+func live(s *Snapshot, t *schema.Type) int64 {
 	if t == nil {
 		return 0
 	}
@@ -88,7 +89,7 @@ func (d *Difference) Know(t *Tally) { d.tally.Store(t) }
 
 // typeDifference holds two types of the same name, one in each schema. One of the fields `was` and `is`
 // may be nil.
-type typeDifference struct{ was, is *Type }
+type typeDifference struct{ was, is *schema.Type }
 
 // Compare compares two states. If `was` is nil, it compares `is` with an empty state.
 func Compare(was, is *Snapshot) *Difference {
@@ -341,7 +342,7 @@ func (d *Difference) setEnds(t typeDifference, was, is *entityState, out *engine
 
 // image returns a copy of an entity of type t, or nil if the entity does not exist. The copy holds
 // no reference to a segment.
-func (e *entityState) image(s *Schema, t *Type) *engine.Image {
+func (e *entityState) image(s *schema.Schema, t *schema.Type) *engine.Image {
 	if !e.there {
 		return nil
 	}
@@ -355,14 +356,14 @@ func (e *entityState) image(s *Schema, t *Type) *engine.Image {
 
 // typePairs pairs the types of two schemas by name, in the order in which changes are
 // listed.
-func typePairs(was, is *Schema) (pairs []typeDifference) {
+func typePairs(was, is *schema.Schema) (pairs []typeDifference) {
 	for _, e := range []plan.Entity{plan.Node, plan.Edge} {
-		for _, t := range is.types(e) {
+		for _, t := range is.Types(e) {
 			pairs = append(pairs, typeDifference{was: was.Type(e, t.Name), is: t})
 		}
 	}
 	for _, e := range []plan.Entity{plan.Node, plan.Edge} {
-		for _, t := range was.types(e) {
+		for _, t := range was.Types(e) {
 			if is.Type(e, t.Name) == nil {
 				pairs = append(pairs, typeDifference{was: t})
 			}
@@ -374,16 +375,8 @@ func typePairs(was, is *Schema) (pairs []typeDifference) {
 	return pairs
 }
 
-// types returns the node types or the edge types.
-func (s *Schema) types(e plan.Entity) []*Type {
-	if e == plan.Edge {
-		return s.Edges
-	}
-	return s.NodeTypes()
-}
-
 // of returns the current type, or the previous one if the current schema lacks it.
-func (t typeDifference) of() *Type {
+func (t typeDifference) of() *schema.Type {
 	if t.is != nil {
 		return t.is
 	}
@@ -420,7 +413,7 @@ func (d *Difference) differing(list []engine.PropertyChange, t typeDifference, w
 	if was.there && is.there && t.of().Entity == plan.Edge {
 		for _, to := range []bool{false, true} {
 			old, now := d.was.Schema.EndType(t.was, to), d.is.Schema.EndType(t.is, to)
-			add(endNames[to], old.endValue(was.end(to)), now.endValue(is.end(to)))
+			add(endNames[to], old.EndValue(was.end(to)), now.EndValue(is.end(to)))
 		}
 	}
 	if t.was == t.is && was.there && is.there {
@@ -441,7 +434,7 @@ func (d *Difference) differing(list []engine.PropertyChange, t typeDifference, w
 }
 
 // props returns the properties of t; none if t is nil.
-func (typeDifference) props(t *Type) []*catalog.Property {
+func (typeDifference) props(t *schema.Type) []*catalog.Property {
 	if t == nil {
 		return nil
 	}
@@ -449,7 +442,7 @@ func (typeDifference) props(t *Type) []*catalog.Property {
 }
 
 // named returns the position of a property of t; ok is false if t is nil or lacks it.
-func (typeDifference) named(t *Type, name string) (int, bool) {
+func (typeDifference) named(t *schema.Type, name string) (int, bool) {
 	if t == nil {
 		return 0, false
 	}
@@ -458,7 +451,7 @@ func (typeDifference) named(t *Type, name string) (int, bool) {
 
 // named returns the value of a property, or null if the entity or the property does not
 // exist.
-func (e *entityState) named(t *Type, name string) value.Value {
+func (e *entityState) named(t *schema.Type, name string) value.Value {
 	if t == nil || !e.there {
 		return value.Null
 	}
@@ -470,7 +463,7 @@ func (e *entityState) named(t *Type, name string) value.Value {
 
 // entityOf returns the entity of type t with the given id. If the entity does not exist or t is
 // nil, the field `there` of the result is false.
-func entityOf(s *Snapshot, t *Type, id string) entityState {
+func entityOf(s *Snapshot, t *schema.Type, id string) entityState {
 	ord, ok := lookup(s, t, id)
 	if !ok {
 		return entityState{}
@@ -480,7 +473,7 @@ func entityOf(s *Snapshot, t *Type, id string) entityState {
 
 // entityNear returns the entity of type t with the given id, like entityOf. In most states it has the ordinal
 // `near`, which may be NoOrd.
-func entityNear(s *Snapshot, t *Type, id string, near uint32) entityState {
+func entityNear(s *Snapshot, t *schema.Type, id string, near uint32) entityState {
 	if s.Table(t.Entity, t.Index).has(near, id) {
 		return entityAt(s, t, near)
 	}
@@ -488,7 +481,7 @@ func entityNear(s *Snapshot, t *Type, id string, near uint32) entityState {
 }
 
 // lookup finds the live entity of type t with the given id. There is none if t is nil.
-func lookup(s *Snapshot, t *Type, id string) (ord uint32, ok bool) {
+func lookup(s *Snapshot, t *schema.Type, id string) (ord uint32, ok bool) {
 	if t == nil {
 		return 0, false
 	}
@@ -497,10 +490,10 @@ func lookup(s *Snapshot, t *Type, id string) (ord uint32, ok bool) {
 
 // entityAt returns the live entity of type t with an ordinal. If the ordinal is NoOrd, the field `there` of the
 // result is false.
-func entityAt(s *Snapshot, t *Type, ord uint32) entityState { return entityWith(s, t, ord, nil) }
+func entityAt(s *Snapshot, t *schema.Type, ord uint32) entityState { return entityWith(s, t, ord, nil) }
 
 // entityWith is entityAt with memory for the values, which it may use.
-func entityWith(s *Snapshot, t *Type, ord uint32, vals []value.Value) entityState {
+func entityWith(s *Snapshot, t *schema.Type, ord uint32, vals []value.Value) entityState {
 	if ord == NoOrd {
 		return entityState{}
 	}
@@ -512,10 +505,27 @@ func entityWith(s *Snapshot, t *Type, ord uint32, vals []value.Value) entityStat
 }
 
 // ends returns the ids of the entities at the ends of a live edge of type t.
-func (s *Snapshot) ends(t *Type, ord uint32) (from, to string) {
+func (s *Snapshot) ends(t *schema.Type, ord uint32) (from, to string) {
 	src, dst := s.edges[t.Index].Ends(ord)
 	return s.nodes[t.From].ID(src), s.nodes[t.To].ID(dst)
 }
 
 // endNames are the names of the ends of an edge as properties: of its target for true.
 var endNames = map[bool]string{false: "from", true: "to"}
+
+// setEnds sets the ends of a change or of an image: of an edge of type t with the ends of e. The result holds no
+// reference to a segment.
+func (e *entityState) setEnds(s *schema.Schema, t *schema.Type, from, fromType, to, toType *string) {
+	if t.Entity != plan.Edge {
+		return
+	}
+	set := func(end *schema.Type, raw string, id, typ *string) {
+		name, node := end.Label(raw)
+		*id = strings.Clone(node)
+		if end.Of != nil {
+			*typ = strings.Clone(name)
+		}
+	}
+	set(s.EndType(t, false), e.from, from, fromType)
+	set(s.EndType(t, true), e.to, to, toType)
+}

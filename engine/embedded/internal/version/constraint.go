@@ -1,99 +1,21 @@
 package version
 
 import (
-	"cmp"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
-
-// CheckValue checks the rules of property p that concern one value: required, type, enum,
-// range, check, key. The error is a *engine.ConstraintViolation, without the entity's id.
-func (t *Type) CheckValue(p int, v value.Value) error {
-	prop := t.Props[p]
-	typ := prop.Type
-	fail := func(rule, format string, args ...any) error {
-		return &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: prop.Name, Rule: rule, Detail: fmt.Sprintf(format, args...)}
-	}
-	if v.IsNull() {
-		if !typ.Nullable {
-			return fail("required", "the value is missing; give one of type %s", typ)
-		}
-		return nil
-	}
-	if v.Kind() != typ.Kind || v.IsList() != typ.List {
-		return fail("type", "found a value of type %s, expected %s", v.Type(), typ)
-	}
-	if typ.List {
-		for i, e := range v.Elems() {
-			if e.Kind() != typ.Kind || e.IsList() {
-				return fail("type", "element %d is not a value of type %s", i, typ.Elem())
-			}
-		}
-	}
-	if typ.Kind == value.Vector && !typ.List && len(v.Vector()) != typ.Dim {
-		return fail("type", "found a vector of length %d, expected %d", len(v.Vector()), typ.Dim)
-	}
-	if typ.Enum != nil {
-		elems := []value.Value{v}
-		if typ.List {
-			elems = v.Elems()
-		}
-		for _, e := range elems {
-			if !slices.Contains(typ.Enum, e.Str()) {
-				return fail("enum", "found %q, expected one of %s", e.Str(), strings.Join(typ.Enum, ", "))
-			}
-		}
-	}
-	if typ.List {
-		return nil
-	}
-	for _, r := range t.ranges[p] {
-		if err := r.Bounds().Check(v); err != nil {
-			return fail("range", "%v", err)
-		}
-	}
-	for _, c := range t.checks[p] {
-		if typ.Kind != value.String {
-			continue
-		}
-		if err := c.Check(v); err != nil {
-			return fail("check", "%v", err)
-		}
-	}
-	if typ.Kind.IsFloat() && slices.Contains(t.Key, p) && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)) {
-		return fail("key", "found %s, expected a finite number", value.Text(v))
-	}
-	return nil
-}
-
-// HasRules reports whether a value of the right type can violate a rule of property p.
-func (t *Type) HasRules(p int) bool {
-	return t.Props[p].Type.Enum != nil || len(t.ranges[p])+len(t.checks[p]) > 0
-}
-
-// CheckRow checks each value of an entity on its own; see [Type.CheckValue].
-func (t *Type) CheckRow(id string, vals []value.Value) error {
-	for p, v := range vals {
-		if err := t.CheckValue(p, v); err != nil {
-			err.(*engine.ConstraintViolation).ID = id
-			return err
-		}
-	}
-	return nil
-}
 
 // Violation is a violation of a rule by a transaction. Ord is the ordinal of the entity that
 // violates a unique rule. For a cardinality rule, Ord is the ordinal of a live edge of the source
 // node that violates the rule, or NoOrd if that node has no live edge.
 type Violation struct {
-	Type *Type                       // type with the rule
+	Type *schema.Type                // type with the rule
 	Ord  uint32                      // see above
 	Err  *engine.ConstraintViolation // the error for the caller
 }
@@ -191,47 +113,35 @@ func (t *Table) twin(i int, ord uint32) (uint32, bool) {
 		src, dst = t.Ends(ord)
 	}
 	tuple := t.Type.Tuples[i]
-	h, ok := t.tupleHash(tuple, func(p int) value.Value { return t.Value(ord, p) }, src, dst)
+	h, ok := tupleHash(tuple, func(p int) value.Value { return t.Value(ord, p) }, src, dst)
 	if !ok {
 		return 0, false
 	}
 	for c := t.idx[i].Find(h); c.Next(); {
-		if c.Ord != ord && t.Alive(c.Ord) && t.sameTuple(tuple, ord, c.Ord) {
+		if c.Ord != ord && t.Alive(c.Ord) && sameTuple(t, tuple, ord, c.Ord) {
 			return c.Ord, true
 		}
 	}
 	return 0, false
 }
 
-// sameTuple reports whether the entities a and b have equal values in a tuple.
-func (t *Table) sameTuple(tuple []int, a, b uint32) bool {
+// SameTuple reports whether the entities a and b of a table have equal values in a tuple.
+func sameTuple(t *Table, tuple []int, a, b uint32) bool {
 	for _, p := range tuple {
 		switch p {
-		case Source, Target:
+		case schema.Source, schema.Target:
 			asrc, adst := t.Ends(a)
 			bsrc, bdst := t.Ends(b)
-			if p == Source && asrc != bsrc || p == Target && adst != bdst {
+			if p == schema.Source && asrc != bsrc || p == schema.Target && adst != bdst {
 				return false
 			}
 		default:
-			if !Same(t.Value(a, p), t.Value(b, p)) {
+			if !schema.Same(t.Value(a, p), t.Value(b, p)) {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// Same reports whether two values of one type are equal under the operator =. A null equals
-// nothing.
-func Same(a, b value.Value) bool {
-	if a.IsNull() || b.IsNull() {
-		return false
-	}
-	if c, ok := value.Compare(a, b); ok {
-		return c == 0
-	}
-	return value.Equal(a, b)
 }
 
 // uniqueViolation returns the error of entity `ord` that has the same values as entity `other` in
@@ -240,9 +150,9 @@ func (t *Table) uniqueViolation(i int, ord, other uint32) *engine.ConstraintViol
 	names := make([]string, len(t.Type.Tuples[i]))
 	for k, p := range t.Type.Tuples[i] {
 		switch p {
-		case Source:
+		case schema.Source:
 			names[k] = "src"
-		case Target:
+		case schema.Target:
 			names[k] = "dst"
 		default:
 			names[k] = t.Type.Props[p].Name
@@ -286,31 +196,4 @@ func Degree(edges *Table, a *index.Adjacency, node uint32) int {
 		}
 	}
 	return n
-}
-
-// sortedTouched lists the ordinals that eachTouched yields.
-func (e *edit) sortedTouched() []uint32 { return slices.Collect(e.eachTouched) }
-
-// eachTouched yields the ordinals that were put or deleted, in order. After a reset these are all
-// ordinals.
-func (e *edit) eachTouched(yield func(ord uint32) bool) {
-	if !e.reset {
-		slices.Values(sortedKeys(e.touched))(yield)
-		return
-	}
-	for ord := range max(e.next, e.before.next) {
-		if !yield(ord) {
-			return
-		}
-	}
-}
-
-// sortedKeys returns the keys of a map in ascending order.
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

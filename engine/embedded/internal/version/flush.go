@@ -3,7 +3,9 @@ package version
 import (
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -11,20 +13,20 @@ import (
 // Flush is a segment that replaces the last rows of a table: the rows that no stored
 // segment holds, and the rows of the smaller segments directly before them.
 type Flush struct {
-	Table   *Table   // the table with the rows
-	Segment *Segment // the new segment, with these rows
-	keep    int      // number of the table's segments that stay
+	Table   *Table           // the table with the rows
+	Segment *segment.Segment // the new segment, with these rows
+	keep    int              // number of the table's segments that stay
 }
 
 // segmentBytes is the approximate size limit of a segment that merges rows of stored
 // segments. Tests lower it.
-var segmentBytes int64 = MaxSegment
+var segmentBytes int64 = segment.MaxBytes
 
 // Flush makes a segment of the rows that no stored segment holds; ok is false if there are
 // none. The segment is in memory; the caller stores it and sets its name.
 func (t *Table) Flush() (f Flush, ok bool, err error) {
 	end := t.base + uint32(len(t.tail))
-	keep := slices.IndexFunc(t.Segs, func(s *Segment) bool { return s.Name == "" })
+	keep := slices.IndexFunc(t.Segs, func(s *segment.Segment) bool { return s.Name == "" })
 	if keep < 0 {
 		if len(t.tail) == 0 {
 			return Flush{}, false, nil
@@ -126,29 +128,12 @@ func (f Flush) adopt(now, then *Table) *Table {
 		r := &late[i]
 		for c := now.keys.Find(index.String(r.ID)); c.Next(); {
 			if c.Ord < now.next && now.rows.Get(c.Ord) == now.base+uint32(len(now.tail)-len(late)+i) {
-				t.enter(owner, c.Ord, r, c.Ord >= then.next)
+				t.enter(t.Type, owner, c.Ord, r, c.Ord >= then.next)
 				break
 			}
 		}
 	}
 	return &t
-}
-
-// enter adds a row to the indexes. The argument `made` says that the indexes do not hold the row's
-// entity yet.
-func (t *Table) enter(owner *index.Owner, ord uint32, r *Row, made bool) {
-	if made {
-		t.keys.Add(owner, index.String(r.ID), ord)
-		if t.Type.Entity == plan.Edge {
-			t.out.Add(owner, r.Src, r.Dst, ord)
-			t.in.Add(owner, r.Dst, r.Src, ord)
-		}
-	}
-	for i, tuple := range t.Type.Tuples {
-		if h, ok := t.tupleHash(tuple, func(p int) value.Value { return r.Vals[p] }, r.Src, r.Dst); ok {
-			t.idx[i].Add(owner, h, ord)
-		}
-	}
 }
 
 // set replaces the table of t's type.
@@ -158,4 +143,98 @@ func (s *Snapshot) set(t *Table) {
 	} else {
 		s.nodes[t.Type.Index] = t
 	}
+}
+
+// Collect makes a segment in memory of the rows [start, end), dead rows included. The error is a
+// *engine.TooLarge.
+func (t *Rows) Collect(start, end uint32) (*segment.Segment, error) {
+	c := t.collector(start)
+	for row := start; row < end; row++ {
+		var src, dst uint32
+		if t.Type.Entity == plan.Edge {
+			src, dst = t.endsAt(row)
+		}
+		if err := c.add(row, src, dst); err != nil {
+			return nil, err
+		}
+	}
+	return c.finish(), nil
+}
+
+// collector builds a segment from rows of a table.
+type collector struct {
+	t     *Rows
+	s     *segment.Segment
+	id    *column.Builder   // nil if a property is the id
+	props []*column.Builder // by property: the values
+	from  segment.Reader    // reads the rows of the table
+}
+
+// collector returns a collector of rows. The segment of the collector starts at row number `start`.
+func (t *Rows) collector(start uint32) *collector {
+	c := &collector{t: t, s: &segment.Segment{Start: start}}
+	if t.Type.IDProp < 0 {
+		c.id = column.NewBuilder(value.Of(value.String))
+	}
+	for _, p := range t.Type.Props {
+		c.props = append(c.props, column.NewBuilder(p.Type))
+	}
+	return c
+}
+
+// add adds a row of the table. src and dst are its ends if the table is an edge table.
+func (c *collector) add(row, src, dst uint32) error {
+	if row < c.t.base {
+		c.from.Segment = c.t.segment(row)
+		return c.addFrom(&c.from, row-c.from.Start, src, dst)
+	}
+	r := c.t.tailRow(row)
+	return c.put(func() string { return r.ID }, func(p int) value.Value { return r.Vals[p] }, src, dst)
+}
+
+// addFrom adds row i of a segment.
+func (c *collector) addFrom(r *segment.Reader, i, src, dst uint32) error {
+	return c.put(func() string { return r.EntityID(i) }, func(p int) value.Value { return r.Value(i, p) }, src, dst)
+}
+
+// put adds a row. It calls the function `id` only if no property is the id.
+func (c *collector) put(id func() string, val func(p int) value.Value, src, dst uint32) error {
+	if c.id != nil {
+		if err := c.id.AppendString(id()); err != nil {
+			return err
+		}
+	}
+	for p := range c.props {
+		if err := c.props[p].Append(val(p)); err != nil {
+			return err
+		}
+	}
+	if c.t.Type.Entity == plan.Edge {
+		c.s.Src, c.s.Dst = append(c.s.Src, src), append(c.s.Dst, dst)
+	}
+	c.s.N++
+	return nil
+}
+
+// bytes returns the approximate memory of the collected rows, in bytes.
+func (c *collector) bytes() int64 {
+	n := 8 * len(c.s.Src)
+	if c.id != nil {
+		n += c.id.Bytes()
+	}
+	for _, b := range c.props {
+		n += b.Bytes()
+	}
+	return int64(n)
+}
+
+// finish returns the segment.
+func (c *collector) finish() *segment.Segment {
+	if c.id != nil {
+		c.s.ID = c.id.Finish(nil)
+	}
+	for _, b := range c.props {
+		c.s.Props = append(c.s.Props, b.Finish(nil))
+	}
+	return c.s
 }

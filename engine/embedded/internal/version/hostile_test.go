@@ -12,6 +12,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
@@ -51,7 +53,7 @@ func store(t testing.TB, base *Snapshot, files memory) (*Snapshot, []byte) {
 		}
 	}
 	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: s}}}
-	return s, m.Append(nil, func(*Schema) []byte { return nil })
+	return s, m.Append(nil, func(*schema.Schema) []byte { return nil })
 }
 
 // lowLevels makes each checkpoint store a level of the indexes, until the returned function is called.
@@ -145,11 +147,6 @@ func use(t testing.TB, payload []byte, files memory) (err error) {
 	return v.Verify(context.Background(), s)
 }
 
-// isBadData reports whether an error is that of corrupt data, or of data in a newer or an older format.
-func isBadData(err error) bool {
-	return errors.As(err, new(*engine.Corrupt)) || errors.As(err, new(*engine.NewerFormat)) || errors.As(err, new(*engine.OlderFormat))
-}
-
 // TestHostileBytes changes every byte of every block, as an attacker who recomputes the checksums
 // can. Every read must then return some content or a *engine.Corrupt.
 func TestHostileBytes(t *testing.T) {
@@ -165,7 +162,7 @@ func TestHostileBytes(t *testing.T) {
 				t.Fatalf("%s: panic: %v", what, p)
 			}
 		}()
-		if err := use(t, payload, files); err != nil && !isBadData(err) && !errors.As(err, new(*engine.NotFound)) {
+		if err := use(t, payload, files); err != nil && !storedtest.IsBadData(err) && !errors.As(err, new(*engine.NotFound)) {
 			t.Errorf("%s: %v is not a *engine.Corrupt", what, err)
 		}
 	}
@@ -222,7 +219,7 @@ func FuzzStored(f *testing.F) {
 			b[int(in[1])%len(b)] ^= in[2]
 			bad[a.segment][a.block] = b
 		}
-		if err := use(t, payload, bad); err != nil && !isBadData(err) {
+		if err := use(t, payload, bad); err != nil && !storedtest.IsBadData(err) {
 			t.Errorf("%v is neither a *engine.Corrupt nor an error about the format", err)
 		}
 	})

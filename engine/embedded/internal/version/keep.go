@@ -7,11 +7,15 @@ import (
 	"sort"
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -28,7 +32,7 @@ type IndexFiles struct {
 	Scratch index.Scratch // makes the temporary files
 	// Open opens a stored segment of rows. The result shares nothing with other segments, so the
 	// blocks that it decompresses are freed together with it.
-	Open func(t *Type, name string) (*Segment, error)
+	Open func(t *schema.Type, name string) (*segment.Segment, error)
 	// Store makes a segment durable. It returns its name and the segment for reading.
 	Store func(write func(w BlockWriter) error) (name string, src column.Source, err error)
 
@@ -40,7 +44,7 @@ type IndexFiles struct {
 
 // BlockWriter writes the blocks of a segment. *store.SegmentWriter implements it.
 type BlockWriter interface {
-	index.TextFile
+	textindex.File
 	AddCold(name string, data []byte, delta bool) error
 }
 
@@ -60,7 +64,7 @@ func (tx *Txn) reindex(t *Table, put uint32) error {
 	}
 	files := *tx.files
 	files.first = t.base - put
-	name, err := t.reindexIn(&files)
+	name, err := files.reindex(t)
 	if name == "" {
 		return err
 	}
@@ -68,14 +72,14 @@ func (tx *Txn) reindex(t *Table, put uint32) error {
 	if err != nil {
 		return err
 	}
-	return t.refresh(&files)
+	return files.refresh(t)
 }
 
-// reindexIn rebuilds all indexes from the live entities, with level 0 only. It stores them, unless
+// reindex rebuilds all indexes of a table from its live entities, with level 0 only. It stores them, unless
 // the table has fewer than f.Least ordinals or f is nil. It returns the name of the segment with the
 // indexes, also when it fails after it has made the segment; the name is empty if there is no
 // segment. The only possible error is that of the files.
-func (t *Table) reindexIn(f *IndexFiles) (name string, err error) {
+func (f *IndexFiles) reindex(t *Table) (name string, err error) {
 	if f == nil || t.next < f.Least {
 		t.reindex()
 		return "", nil
@@ -92,11 +96,11 @@ func (t *Table) reindexIn(f *IndexFiles) (name string, err error) {
 	if t.next < f.Spill {
 		t.reindex()
 	} else {
-		spilled, err := t.spillIndexes(f)
+		spilled, err := f.spillIndexes(t)
 		if err != nil {
 			return "", err
 		}
-		write = func(w BlockWriter) error { return t.writeSpilled(spilled, w) }
+		write = func(w BlockWriter) error { return levelOf{t, 0}.writeSpilled(spilled, w) }
 	}
 	name, src, err := f.Store(write)
 	if err != nil {
@@ -108,30 +112,30 @@ func (t *Table) reindexIn(f *IndexFiles) (name string, err error) {
 	return name, err
 }
 
-// refresh drops the decompressed blocks of the segments from f.first on: it opens these segments
+// refresh drops the decompressed blocks of the segments of a table from f.first on: it opens these segments
 // anew.
-func (t *Table) refresh(f *IndexFiles) error {
-	fresh, err := t.fresh(f)
+func (f *IndexFiles) refresh(t *Table) error {
+	fresh, err := f.fresh(&t.Rows)
 	if err == nil {
 		t.Segs = fresh.Segs
 	}
 	return err
 }
 
-// fresh returns a copy of the table whose stored segments from f.first on are opened anew.
-func (t *Table) fresh(f *IndexFiles) (*Table, error) {
+// fresh returns a copy of the rows whose stored segments from f.first on are opened anew.
+func (f *IndexFiles) fresh(t *Rows) (*Rows, error) {
 	out := *t
 	out.Segs = slices.Clone(t.Segs)
 	for i := range out.Segs {
-		if err := out.reopen(f, i); err != nil {
+		if err := f.reopen(&out, i); err != nil {
 			return nil, err
 		}
 	}
 	return &out, nil
 }
 
-// reopen opens segment i of the table anew, if it is stored and begins at f.first or later.
-func (t *Table) reopen(f *IndexFiles, i int) error {
+// reopen opens segment i of a table anew, if it is stored and begins at f.first or later.
+func (f *IndexFiles) reopen(t *Rows, i int) error {
 	s := t.Segs[i]
 	if s.Name == "" || s.Origin != nil || s.Start < f.first {
 		return nil
@@ -148,15 +152,15 @@ func (t *Table) reopen(f *IndexFiles, i int) error {
 // order, before it reads the row of the ordinal. When no later ordinal has its row in a segment, the
 // function opens the segment anew, so that its decompressed blocks are freed. The function throws
 // the errors; see package corruption.
-func (t *Table) passing(f *IndexFiles) func(ord uint32) {
-	lasts := t.lastOrdinals()
+func (f *IndexFiles) passing(t *Rows) func(ord uint32) {
+	lasts := lastOrdinals(t)
 	at := 0
 	return func(ord uint32) {
 		if ord == 0 {
 			at = 0
 		}
 		for ; at < len(lasts) && ord > lasts[at].ord; at++ {
-			if err := t.reopen(f, lasts[at].segment); err != nil {
+			if err := f.reopen(t, lasts[at].segment); err != nil {
 				corruption.Throw(err)
 			}
 		}
@@ -171,7 +175,7 @@ type lastOrdinal struct {
 
 // lastOrdinals lists the segments that have rows of live entities, in the order of their greatest
 // ordinals.
-func (t *Table) lastOrdinals() []lastOrdinal {
+func lastOrdinals(t *Rows) []lastOrdinal {
 	all := make([]lastOrdinal, len(t.Segs))
 	for k, s := range t.Segs {
 		all[k] = lastOrdinal{k, s.Start + s.N - 1}
@@ -195,9 +199,9 @@ func (t *Table) lastOrdinals() []lastOrdinal {
 	return all
 }
 
-// spillIndexes builds the bases of all indexes in temporary files. Their order is the same as in a
+// spillIndexes builds the bases of all indexes of a table in temporary files. Their order is the same as in a
 // segment.
-func (t *Table) spillIndexes(f *IndexFiles) ([]index.Spilled, error) {
+func (f *IndexFiles) spillIndexes(t *Table) ([]index.Spilled, error) {
 	t.levels = t.wholeLevel()
 	n := 1 + len(t.Type.Tuples)
 	if t.Type.Entity == plan.Edge {
@@ -206,7 +210,7 @@ func (t *Table) spillIndexes(f *IndexFiles) ([]index.Spilled, error) {
 	spilled, errs := make([]index.Spilled, n), make([]error, n)
 	tasks := make([]func(), n)
 	for i := range tasks {
-		tasks[i] = func() { spilled[i], errs[i] = t.spillIndex(f, i) }
+		tasks[i] = func() { spilled[i], errs[i] = f.spillIndex(&t.Rows, i) }
 	}
 	parallel.Do(tasks...)
 	for _, err := range errs {
@@ -218,13 +222,13 @@ func (t *Table) spillIndexes(f *IndexFiles) ([]index.Spilled, error) {
 }
 
 // spillIndex builds base i of spillIndexes.
-func (t *Table) spillIndex(f *IndexFiles, i int) (index.Spilled, error) {
-	t, err := t.fresh(f)
+func (f *IndexFiles) spillIndex(t *Rows, i int) (index.Spilled, error) {
+	t, err := f.fresh(t)
 	if err != nil {
 		return nil, err
 	}
-	pass := t.passing(f)
-	if hashes := t.hashes(); i < len(hashes) {
+	pass := f.passing(t)
+	if hashes := hashes(t); i < len(hashes) {
 		return index.SpillHash(t.next, f.Scratch, func(ord uint32) (uint64, bool) {
 			pass(ord)
 			return hashes[i](ord)
@@ -232,7 +236,7 @@ func (t *Table) spillIndex(f *IndexFiles, i int) (index.Spilled, error) {
 	}
 	ends := t.liveEnds
 	if i == len(t.Type.Tuples)+2 {
-		ends = t.liveEndsReversed
+		ends = reversed(ends)
 	}
 	return index.SpillAdjacency(t.next, f.Scratch, func(ord uint32) (uint32, uint32, bool) {
 		pass(ord)
@@ -241,8 +245,8 @@ func (t *Table) spillIndex(f *IndexFiles, i int) (index.Spilled, error) {
 }
 
 // writeSpilled writes the segment of the bases that spillIndexes built.
-func (t *Table) writeSpilled(spilled []index.Spilled, w BlockWriter) error {
-	meta := t.levelMeta(0)
+func (ix levelOf) writeSpilled(spilled []index.Spilled, w BlockWriter) error {
+	t, meta := ix.t, ix.meta()
 	for i, x := range spilled {
 		meta = x.AppendDescriptor(meta)
 		name := "k"
@@ -261,24 +265,24 @@ func (t *Table) writeSpilled(spilled []index.Spilled, w BlockWriter) error {
 	return w.AddBlock("meta", meta)
 }
 
-// levelMeta returns the block `meta` of the segment of a level, without the descriptors.
-func (t *Table) levelMeta(number int) []byte {
+// meta returns the block `meta` of the segment of a level, without the descriptors.
+func (ix levelOf) meta() []byte {
 	var before level
-	if number > 0 {
-		before = *t.levels[number-1]
+	if ix.number > 0 {
+		before = *ix.t.levels[ix.number-1]
 	}
-	l := t.levels[number]
+	t, l := ix.t, ix.t.levels[ix.number]
 	meta := []byte{format.Current, byte(t.Type.Entity)}
-	meta = appendText(meta, t.Type.Name)
+	meta = codec.AppendText(meta, t.Type.Name)
 	for _, n := range []uint32{l.ords, l.rows, before.ords, before.rows} {
 		meta = binary.AppendUvarint(meta, uint64(n))
 	}
-	return t.Type.appendTuples(meta)
+	return t.Type.AppendTuples(meta)
 }
 
 // hashes returns the functions that hash the ids and the tuples of the live entities.
-func (t *Table) hashes() []func(ord uint32) (uint64, bool) {
-	ids := t.readRows(t.ids)
+func hashes(t *Rows) []func(ord uint32) (uint64, bool) {
+	ids := newTextRows(t, t.ids)
 	out := []func(ord uint32) (uint64, bool){func(ord uint32) (uint64, bool) {
 		switch row := t.rows.Get(ord); {
 		case row == index.Dead:
@@ -292,18 +296,18 @@ func (t *Table) hashes() []func(ord uint32) (uint64, bool) {
 		}
 	}}
 	for _, tuple := range t.Type.Tuples {
-		out = append(out, t.tupleHashes(tuple))
+		out = append(out, tupleHashes(t, tuple))
 	}
 	return out
 }
 
 // tupleHashes returns the function that hashes a tuple of the live entities. Only one goroutine may
 // use the function.
-func (t *Table) tupleHashes(tuple []int) func(ord uint32) (uint64, bool) {
+func tupleHashes(t *Rows, tuple []int) func(ord uint32) (uint64, bool) {
 	texts := map[int]textsOf{} // by property: reads the texts, which may be large together
 	for _, p := range tuple {
 		if p >= 0 && t.Type.Props[p].Type.Kind == value.String && !t.Type.Props[p].Type.List {
-			texts[p] = t.textReader(p)
+			texts[p] = newTexts(t, p)
 		}
 	}
 	return func(ord uint32) (uint64, bool) {
@@ -315,10 +319,10 @@ func (t *Table) tupleHashes(tuple []int) func(ord uint32) (uint64, bool) {
 		if t.Type.Entity == plan.Edge {
 			src, dst = t.endsAt(row)
 		}
-		return t.tupleHash(tuple, func(p int) value.Value {
+		return tupleHash(tuple, func(p int) value.Value {
 			x, ok := texts[p]
 			if !ok {
-				return t.valueAt(row, p)
+				return t.ValueAt(row, p)
 			}
 			if s, ok := x.Text(row); ok {
 				return value.OfString(s)
@@ -329,7 +333,7 @@ func (t *Table) tupleHashes(tuple []int) func(ord uint32) (uint64, bool) {
 }
 
 // liveEnds returns the ends of an edge; ok is false for a deleted edge.
-func (t *Table) liveEnds(ord uint32) (src, dst uint32, ok bool) {
+func (t *Rows) liveEnds(ord uint32) (src, dst uint32, ok bool) {
 	row := t.rows.Get(ord)
 	if row == index.Dead {
 		return 0, 0, false
@@ -338,8 +342,10 @@ func (t *Table) liveEnds(ord uint32) (src, dst uint32, ok bool) {
 	return src, dst, true
 }
 
-// liveEndsReversed is liveEnds with the target node first.
-func (t *Table) liveEndsReversed(ord uint32) (dst, src uint32, ok bool) {
-	src, dst, ok = t.liveEnds(ord)
-	return dst, src, ok
+// reversed returns a function like [Rows.liveEnds] with the target node first.
+func reversed(ends func(ord uint32) (src, dst uint32, ok bool)) func(ord uint32) (dst, src uint32, ok bool) {
+	return func(ord uint32) (dst, src uint32, ok bool) {
+		src, dst, ok = ends(ord)
+		return dst, src, ok
+	}
 }

@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -44,7 +46,7 @@ type level struct {
 }
 
 // covered returns the numbers of ordinals and rows that the levels cover.
-func (t *Table) covered() (ords, rows uint32) {
+func (t *Indexes) covered() (ords, rows uint32) {
 	if n := len(t.levels); n > 0 {
 		return t.levels[n-1].ords, t.levels[n-1].rows
 	}
@@ -52,10 +54,10 @@ func (t *Table) covered() (ords, rows uint32) {
 }
 
 // Levels returns the number of levels of the indexes.
-func (t *Table) Levels() int { return len(t.levels) }
+func (t *Indexes) Levels() int { return len(t.levels) }
 
 // overlay returns the greatest number of entries in the overlay of an index.
-func (t *Table) overlay() int {
+func (t *Indexes) overlay() int {
 	n := max(t.keys.Overlay(), t.out.Overlay())
 	for i := range t.idx {
 		n = max(n, t.idx[i].Overlay())
@@ -76,7 +78,7 @@ func (t *Table) addLevel(f *IndexFiles) error {
 		if uint32(n) <= t.next/(1+index.LevelGrowth) {
 			return nil
 		}
-		_, err := t.reindexIn(f)
+		_, err := f.reindex(t)
 		return err
 	}
 	entries := make([]int, len(t.levels))
@@ -85,10 +87,10 @@ func (t *Table) addLevel(f *IndexFiles) error {
 	}
 	from := index.MergeFrom(entries, n)
 	if from == 0 {
-		_, err := t.reindexIn(f)
+		_, err := f.reindex(t)
 		return err
 	}
-	idx, hashes := slices.Clone(t.idx), t.hashes()
+	idx, hashes := slices.Clone(t.idx), hashes(&t.Rows)
 	tasks := []func(){func() { t.keys.AddLevel(from, &t.rows, t.next, nil) }}
 	for i := range idx {
 		tasks = append(tasks, func() { idx[i].AddLevel(from, &t.rows, t.next, hashes[1+i]) })
@@ -120,7 +122,7 @@ func (t *Table) entries(level int) int {
 }
 
 // storedLevels returns the first levels of the indexes, up to one that is not stored.
-func (t *Table) storedLevels() []*level {
+func (t *Indexes) storedLevels() []*level {
 	n := slices.IndexFunc(t.levels, func(l *level) bool { return l.name == "" })
 	if n < 0 {
 		n = len(t.levels)
@@ -147,7 +149,7 @@ func (ix levelOf) Named(name string) { ix.t.levels[ix.number].name = name }
 // Blocks implements Unstored.
 func (ix levelOf) Blocks(add func(name string, data []byte) error) error {
 	t, n := ix.t, ix.number
-	meta := t.levelMeta(n)
+	meta := ix.meta()
 	meta = t.keys.AppendDescriptor(meta, n)
 	for i := range t.idx {
 		meta = t.idx[i].AppendDescriptor(meta, n)
@@ -187,20 +189,20 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 	if err != nil {
 		return false, err
 	}
-	r := &reader{b: meta}
-	number := uint32(r.byte())
-	if err := format.Index.Check(src.Name(), "", number); r.err == nil && err != nil {
+	r := &codec.Reader{Rest: meta}
+	number := uint32(r.Byte())
+	if err := format.Index.Check(src.Name(), "", number); r.Err == nil && err != nil {
 		return false, err
 	}
-	entity, typeName := r.byte(), r.text()
-	l := &level{name: name, file: src.Name(), ords: r.ordinal(), rows: r.ordinal()}
+	entity, typeName := r.Byte(), r.Text()
+	l := &level{name: name, file: src.Name(), ords: r.Ordinal(), rows: r.Ordinal()}
 	var ords, rows uint32
 	if number >= 6 {
-		ords, rows = r.ordinal(), r.ordinal()
+		ords, rows = r.Ordinal(), r.Ordinal()
 	}
-	same = r.sameTuples(t.Type)
+	same = schema.SameTuples(r, t.Type)
 	switch wantOrds, wantRows := t.covered(); {
-	case r.err != nil:
+	case r.Err != nil:
 		return corrupt("block meta is truncated")
 	case entity != byte(t.Type.Entity) || typeName != t.Type.Name:
 		return corrupt("it indexes %s, expected %s", typeName, t.Type.Name)
@@ -214,9 +216,9 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 		switch {
 		case !ok:
 		case n > 0:
-			r.b, ok = x.OpenLevel(r.b, name, src, l.ords)
+			r.Rest, ok = x.OpenLevel(r.Rest, name, src, l.ords)
 		default:
-			*x, r.b, ok = index.OpenHash(r.b, name, src)
+			*x, r.Rest, ok = index.OpenHash(r.Rest, name, src)
 			ok = ok && x.Covered() == l.ords
 		}
 	}
@@ -228,9 +230,9 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 		switch {
 		case !ok:
 		case n > 0:
-			r.b, ok = a.OpenLevel(r.b, name, src, l.ords)
+			r.Rest, ok = a.OpenLevel(r.Rest, name, src, l.ords)
 		default:
-			*a, r.b, ok = index.OpenAdjacency(r.b, name, src)
+			*a, r.Rest, ok = index.OpenAdjacency(r.Rest, name, src)
 			_, _, edges := a.Bounds()
 			ok = ok && edges <= l.ords
 		}
@@ -239,7 +241,7 @@ func (t *Table) openLevel(name string, src column.Source) (same bool, err error)
 		ends(&t.out, "out")
 		ends(&t.in, "in")
 	}
-	if !ok || len(r.b) > 0 {
+	if !ok || len(r.Rest) > 0 {
 		return corrupt("the descriptors in block meta do not fit %d ordinals", l.ords)
 	}
 	t.levels = append(t.levels, l)

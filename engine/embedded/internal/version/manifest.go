@@ -8,8 +8,13 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -47,22 +52,22 @@ import (
 //	          and its receipts: uvarint count, for each the header of its commit
 //	history   uvarint count of segments, for each its name (text) and commits (uvarint)
 //	archive   uvarint count of segments; for each its name (text), the bytes of its block
-//	          (uvarint), its runs (see [Archived]), and the segments that its records name:
+//	          (uvarint), its runs (see [logrecord.Archived]), and the segments that its records name:
 //	          uvarint count, texts
 //	anchors   uvarint count; for each its commit (16 bytes, a ULID), its segment (text),
 //	          the number of its block (uvarint), and the segments that hold its rows:
 //	          uvarint count, texts
 //	proposals uvarint count; for each a text: the payload of a KindProposal record
-//	drafts    uvarint count; for each a text: see [AppendDraft]
+//	drafts    uvarint count; for each a text: see [logrecord.AppendDraft]
 //	reclaimed text: the id of the last event of proposals that a cleanup removed; empty for none
 
 // Manifest is the content of a manifest: every state that must be readable without the log,
 // with its branches, history, archive and anchors.
 type Manifest struct {
-	Branches []ManifestBranch // the branches and their heads
-	History  []HistorySegment // the segments with the history of commits
-	Archive  []ArchiveSegment // the segments with the records of old commits
-	Anchors  []Anchor         // the stored past states
+	Branches []ManifestBranch           // the branches and their heads
+	History  []ancestry.HistorySegment  // the segments with the history of commits
+	Archive  []logrecord.ArchiveSegment // the segments with the records of old commits
+	Anchors  []Anchor                   // the stored past states
 
 	Proposals []*engine.Proposal // the proposals, in the order of their ids
 	Drafts    []*engine.Draft    // the drafts, in the order of their ids
@@ -73,15 +78,15 @@ type Manifest struct {
 // ManifestBranch is a branch, the state at its head and its receipts. Receipts is an
 // iterator, because there may be many.
 type ManifestBranch struct {
-	Name        string              // name of the branch
-	Head        *Snapshot           // state at the head of the branch
-	Receipts    iter.Seq[Receipted] // yields the receipts of the branch
-	NumReceipts int                 // length of Receipts, which may be nil if this is 0
+	Name        string                        // name of the branch
+	Head        *Snapshot                     // state at the head of the branch
+	Receipts    iter.Seq[logrecord.Receipted] // yields the receipts of the branch
+	NumReceipts int                           // length of Receipts, which may be nil if this is 0
 }
 
 // Append appends the payload of the manifest. The states must be flushed. The function `encoded`
 // returns the encoding of a schema's catalog. Data that several states share is written only once.
-func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
+func (m *Manifest) Append(dst []byte, encoded func(*schema.Schema) []byte) []byte {
 	var l layoutList
 	for _, b := range m.Branches {
 		l.add(b.Head)
@@ -89,108 +94,100 @@ func (m *Manifest) Append(dst []byte, encoded func(*Schema) []byte) []byte {
 	dst = l.append(append(dst, format.Current), encoded)
 	dst = binary.AppendUvarint(dst, uint64(len(m.Branches)))
 	for _, b := range m.Branches {
-		dst = appendText(dst, b.Name)
+		dst = codec.AppendText(dst, b.Name)
 		dst = binary.AppendUvarint(dst, l.stateAt[b.Head])
 		dst = binary.AppendUvarint(dst, uint64(b.NumReceipts))
 		if b.NumReceipts > 0 {
 			for r := range b.Receipts {
-				dst = AppendHeader(dst, r.Commit, &r.Receipt)
+				dst = logrecord.AppendHeader(dst, r.Commit, &r.Receipt)
 			}
 		}
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.History)))
 	for _, h := range m.History {
-		dst = appendText(dst, h.Name)
+		dst = codec.AppendText(dst, h.Name)
 		dst = binary.AppendUvarint(dst, uint64(h.N))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Archive)))
 	for _, a := range m.Archive {
-		dst = appendText(dst, a.Name)
+		dst = codec.AppendText(dst, a.Name)
 		dst = binary.AppendUvarint(dst, uint64(a.Bytes))
-		dst = appendRuns(dst, a.Runs)
-		dst = appendTexts(dst, a.Refs)
+		dst = logrecord.AppendRuns(dst, a.Runs)
+		dst = codec.AppendTexts(dst, a.Refs)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Anchors)))
 	for _, a := range m.Anchors {
-		dst = appendULID(dst, a.Commit)
-		dst = appendText(dst, a.Name)
+		dst = codec.AppendULID(dst, a.Commit)
+		dst = codec.AppendText(dst, a.Name)
 		dst = binary.AppendUvarint(dst, uint64(a.Block))
-		dst = appendTexts(dst, a.Refs)
+		dst = codec.AppendTexts(dst, a.Refs)
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Proposals)))
 	for _, p := range m.Proposals {
-		dst = appendText(dst, string(AppendProposal(nil, p)))
+		dst = codec.AppendText(dst, string(logrecord.AppendProposal(nil, p)))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(m.Drafts)))
 	for _, d := range m.Drafts {
-		dst = appendText(dst, string(AppendDraft(nil, d)))
+		dst = codec.AppendText(dst, string(logrecord.AppendDraft(nil, d)))
 	}
-	return appendText(dst, m.ReclaimedEvent)
-}
-
-// Opener opens the stored segments that a manifest names.
-type Opener interface {
-	// Segment opens a segment with rows of type t.
-	Segment(t *Type, name string) (*Segment, error)
-	// Source opens any other segment.
-	Source(name string) (column.Source, error)
+	return codec.AppendText(dst, m.ReclaimedEvent)
 }
 
 // ReadManifest reads a manifest. It reads only the stored rows that it must add to the stored indexes;
 // everything else is read on first use. The error is a *engine.Corrupt or an error of the opener
 // `open`. Faults in the rows that it reads are thrown; see package corruption.
-func ReadManifest(payload []byte, decode Decoder, open Opener) (*Manifest, error) {
-	r := &reader{b: payload}
-	if r.formatOf(format.Manifest); r.err != nil {
-		return nil, r.err
+func ReadManifest(payload []byte, decode schema.Decoder, open segment.Opener) (*Manifest, error) {
+	r := &layoutReader{Reader: codec.Reader{Rest: payload}}
+	if r.Format(format.Manifest); r.Err != nil {
+		return nil, r.Err
 	}
 	m := &Manifest{}
 	states, err := r.layouts(decode, nil, open)
 	if err != nil {
 		return nil, err
 	}
-	for range r.count() {
-		b := ManifestBranch{Name: r.text()}
-		head := r.index(len(states))
-		var receipts []Receipted
-		for range r.count() {
-			if c, receipt := r.header(); receipt != nil {
-				receipts = append(receipts, Receipted{Commit: c, Receipt: *receipt})
+	for range r.Count() {
+		b := ManifestBranch{Name: r.Text()}
+		head := r.Index(len(states))
+		var receipts []logrecord.Receipted
+		for range r.Count() {
+			if c, receipt := logrecord.ReadHeader(&r.Reader); receipt != nil {
+				receipts = append(receipts, logrecord.Receipted{Commit: c, Receipt: *receipt})
 			}
 		}
 		b.Receipts, b.NumReceipts = slices.Values(receipts), len(receipts)
-		if r.err != nil {
-			return nil, r.err
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		b.Head = states[head].Fork()
 		m.Branches = append(m.Branches, b)
 	}
-	for range r.count() {
-		m.History = append(m.History, HistorySegment{Name: r.text(), N: int(r.ordinal())})
+	for range r.Count() {
+		m.History = append(m.History, ancestry.HistorySegment{Name: r.Text(), N: int(r.Ordinal())})
 	}
 	r.archive(m)
-	for range r.count() {
-		p, err := ReadProposal(r.bytes(r.count()))
-		if r.err != nil || err != nil {
-			return nil, cmp.Or(r.err, err)
+	for range r.Count() {
+		p, err := logrecord.ReadProposal(r.Bytes(r.Count()))
+		if r.Err != nil || err != nil {
+			return nil, cmp.Or(r.Err, err)
 		}
 		m.Proposals = append(m.Proposals, p)
 	}
-	for range r.count() {
-		d, err := ReadDraft(r.bytes(r.count()))
-		if r.err != nil || err != nil {
-			return nil, cmp.Or(r.err, err)
+	for range r.Count() {
+		d, err := logrecord.ReadDraft(r.Bytes(r.Count()))
+		if r.Err != nil || err != nil {
+			return nil, cmp.Or(r.Err, err)
 		}
 		m.Drafts = append(m.Drafts, d)
 	}
-	m.ReclaimedEvent = r.text()
-	return m, r.err
+	m.ReclaimedEvent = r.Text()
+	return m, r.Err
 }
 
 // fileList is an Opener for a dry reader. It lists the segments and opens none.
 type fileList struct{ names []string }
 
-func (l *fileList) Segment(*Type, string) (*Segment, error) {
+func (l *fileList) Segment(*schema.Type, string) (*segment.Segment, error) {
 	panic("version: a dry reader opens no rows")
 }
 
@@ -201,9 +198,9 @@ func (l *fileList) Source(name string) (column.Source, error) {
 
 // TableFiles lists the segments that ReadManifest opens for the tables of a manifest, so that they can be fetched
 // together. A segment may be listed twice. If the manifest is not readable, the list is not complete.
-func TableFiles(payload []byte, decode Decoder) []string {
-	r := &reader{b: payload, dry: true}
-	if r.formatOf(format.Manifest); r.err != nil {
+func TableFiles(payload []byte, decode schema.Decoder) []string {
+	r := &layoutReader{Reader: codec.Reader{Rest: payload}, dry: true}
+	if r.Format(format.Manifest); r.Err != nil {
 		return nil
 	}
 	l := &fileList{}
@@ -215,23 +212,23 @@ func TableFiles(payload []byte, decode Decoder) []string {
 }
 
 // archive reads the archive and the anchors.
-func (r *reader) archive(m *Manifest) {
+func (r *layoutReader) archive(m *Manifest) {
 	end := 0
-	for range r.count() {
-		a := ArchiveSegment{Name: r.text(), Bytes: int(r.ordinal()), Runs: r.runs(), Refs: r.texts()}
-		if r.err == nil && (len(a.Runs) == 0 || a.Runs[0].First < end) {
-			r.fail("archive segment " + a.Name + " is out of order")
+	for range r.Count() {
+		a := logrecord.ArchiveSegment{Name: r.Text(), Bytes: int(r.Ordinal()), Runs: logrecord.ReadRuns(&r.Reader), Refs: r.Texts()}
+		if r.Err == nil && (len(a.Runs) == 0 || a.Runs[0].First < end) {
+			r.Fail("archive segment " + a.Name + " is out of order")
 		}
-		if r.err != nil {
+		if r.Err != nil {
 			return
 		}
 		last := a.Runs[len(a.Runs)-1]
 		end = last.First + last.N
 		m.Archive = append(m.Archive, a)
 	}
-	for range r.count() {
-		a := Anchor{Commit: r.ulid(), Name: r.text(), Block: int(r.ordinal()), Refs: r.texts()}
-		if r.err != nil {
+	for range r.Count() {
+		a := Anchor{Commit: r.ULID(), Name: r.Text(), Block: int(r.Ordinal()), Refs: r.Texts()}
+		if r.Err != nil {
 			return
 		}
 		m.Anchors = append(m.Anchors, a)
@@ -239,44 +236,44 @@ func (r *reader) archive(m *Manifest) {
 }
 
 // table reads one table. Its type belongs to one of the given schemas.
-func (r *reader) table(schemas []*Schema, open Opener) (*Table, error) {
-	schema := r.index(len(schemas))
-	if r.err != nil {
-		return nil, r.err
+func (r *layoutReader) table(schemas []*schema.Schema, open segment.Opener) (*Table, error) {
+	schema := r.Index(len(schemas))
+	if r.Err != nil {
+		return nil, r.Err
 	}
 	types := schemas[schema].Nodes
-	if r.byte() == byte(plan.Edge) {
+	if r.Byte() == byte(plan.Edge) {
 		types = schemas[schema].Edges
 	}
-	i := r.index(len(types))
-	if r.err != nil {
-		return nil, r.err
+	i := r.Index(len(types))
+	if r.Err != nil {
+		return nil, r.Err
 	}
 	t := newTable(types[i])
 	return t, t.readManifest(r, open)
 }
 
 // states reads the states, which refer to the given tables.
-func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Snapshot, error) {
+func (r *layoutReader) states(schemas []*schema.Schema, tables []*Table, open segment.Opener) ([]*Snapshot, error) {
 	var states []*Snapshot
 	checked := map[[3]*Table]bool{}
-	for range r.count() {
-		c, _ := r.header()
-		schema := r.index(len(schemas))
-		if r.err != nil {
-			return nil, r.err
+	for range r.Count() {
+		c, _ := logrecord.ReadHeader(&r.Reader)
+		schema := r.Index(len(schemas))
+		if r.Err != nil {
+			return nil, r.Err
 		}
 		c.Schema = schemas[schema].Digest
 		s := NewSnapshot(schemas[schema], c)
 		for _, list := range [][]*Table{s.nodes, s.edges} {
 			for i, t := range list {
-				k := r.index(len(tables))
-				if r.err != nil {
-					return nil, r.err
+				k := r.Index(len(tables))
+				if r.Err != nil {
+					return nil, r.Err
 				}
 				if tables[k].Type != t.Type {
-					r.fail(fmt.Sprintf("table %d has the type %s, expected %s", k, tables[k].Type.Name, t.Type.Name))
-					return nil, r.err
+					r.Fail(fmt.Sprintf("table %d has the type %s, expected %s", k, tables[k].Type.Name, t.Type.Name))
+					return nil, r.Err
 				}
 				list[i] = tables[k]
 			}
@@ -286,12 +283,12 @@ func (r *reader) states(schemas []*Schema, tables []*Table, open Opener) ([]*Sna
 		}
 		states = append(states, s)
 	}
-	return states, r.err
+	return states, r.Err
 }
 
 // indexAll opens or builds the indexes of the tables of a state that have none yet. The map
 // `checked` holds the triples of edge table, source table and target table that were checked.
-func (r *reader) indexAll(s *Snapshot, open Opener, checked map[[3]*Table]bool) error {
+func (r *layoutReader) indexAll(s *Snapshot, open segment.Opener, checked map[[3]*Table]bool) error {
 	for _, t := range s.nodes {
 		if err := r.indexTable(t, open, nil, nil); err != nil {
 			return err

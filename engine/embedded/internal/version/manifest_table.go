@@ -7,9 +7,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
+
+// layoutReader reads the layouts of states in a manifest or an anchor.
+type layoutReader struct {
+	codec.Reader
+	indexes map[*Table][]string // by table: names of the segments with the levels of its indexes
+	bases   map[basesKey]*Table // indexes that several tables may share
+	dry     bool                // lists the segments of tables and opens none of them
+}
 
 // appendManifest appends the part of a manifest that describes the table to dst.
 func (t *Table) appendManifest(dst []byte) []byte {
@@ -20,15 +31,15 @@ func (t *Table) appendManifest(dst []byte) []byte {
 	} else {
 		dst = append(dst, 0)
 	}
-	dst = appendText(dst, t.last)
+	dst = codec.AppendText(dst, t.last)
 	dst = binary.AppendUvarint(dst, uint64(len(t.Segs)))
 	for _, s := range t.Segs {
 		if s.Name == "" {
 			panic("version: manifest names a segment that is not stored")
 		}
-		dst = appendText(dst, s.Name)
+		dst = codec.AppendText(dst, s.Name)
 		dst = binary.AppendUvarint(dst, uint64(s.N))
-		dst = s.Origin.append(dst)
+		dst = s.Origin.Append(dst)
 	}
 	pages := 0
 	for range t.rows.All {
@@ -45,82 +56,82 @@ func (t *Table) appendManifest(dst []byte) []byte {
 	for _, l := range t.storedLevels() {
 		levels = append(levels, l.name)
 	}
-	dst = appendTexts(dst, levels)
-	return t.appendOrders(t.appendTexts(dst))
+	dst = codec.AppendTexts(dst, levels)
+	return t.texts.appendOrders(t.texts.appendTexts(dst))
 }
 
 // readManifest reads what appendManifest wrote; `open` opens the table's segments.
-func (t *Table) readManifest(r *reader, open Opener) error {
-	t.next, t.live = r.ordinal(), r.ordinal()
-	t.sorted = r.byte() == 1
-	t.last = r.text()
-	for range r.count() {
-		name, n := r.text(), r.ordinal()
-		from := r.origin(t.Type)
-		if r.err != nil {
-			return r.err
+func (t *Table) readManifest(r *layoutReader, open segment.Opener) error {
+	t.next, t.live = r.Ordinal(), r.Ordinal()
+	t.sorted = r.Byte() == 1
+	t.last = r.Text()
+	for range r.Count() {
+		name, n := r.Text(), r.Ordinal()
+		from := segment.ReadOrigin(&r.Reader, t.Type)
+		if r.Err != nil {
+			return r.Err
 		}
-		s := &Segment{Name: name, N: n}
+		s := &segment.Segment{Name: name, N: n}
 		var err error
 		if r.dry {
 			_, err = open.Source(name)
 		} else {
-			s, err = from.open(t.Type, name, open)
+			s, err = from.Open(t.Type, name, open)
 		}
 		if err != nil {
 			return err
 		}
 		if s.N != n {
-			r.fail(fmt.Sprintf("segment %s has %d rows, expected %d", name, s.N, n))
+			r.Fail(fmt.Sprintf("segment %s has %d rows, expected %d", name, s.N, n))
 		}
 		if uint64(t.base)+uint64(n) > math.MaxUint32 {
-			r.fail(fmt.Sprintf("%s %s has more rows than 32 bits can count", t.Type.Entity, t.Type.Name))
-			return r.err
+			r.Fail(fmt.Sprintf("%s %s has more rows than 32 bits can count", t.Type.Entity, t.Type.Name))
+			return r.Err
 		}
 		s.Start = t.base
 		t.base += n
 		t.Segs = append(t.Segs, s)
 	}
 	owner := new(index.Owner)
-	pages := r.count()
+	pages := r.Count()
 	if most := uint64(t.base) + 256*uint64(pages); uint64(t.next) > most {
-		r.fail(fmt.Sprintf("%s %s has %d ordinals, but rows for at most %d", t.Type.Entity, t.Type.Name, t.next, most))
+		r.Fail(fmt.Sprintf("%s %s has %d ordinals, but rows for at most %d", t.Type.Entity, t.Type.Name, t.next, most))
 	}
 	for range pages {
-		if r.err != nil {
-			return r.err
+		if r.Err != nil {
+			return r.Err
 		}
-		first := r.ordinal()
-		b := r.bytes(4 * 256)
-		if r.err != nil {
-			return r.err
+		first := r.Ordinal()
+		b := r.Bytes(4 * 256)
+		if r.Err != nil {
+			return r.Err
 		}
 		for i := range uint32(256) {
 			t.rows.Set(owner, first&^255+i, binary.LittleEndian.Uint32(b[4*i:]))
 		}
 	}
-	if r.err == nil {
-		t.checkRows(r)
+	if r.Err == nil {
+		checkRows(&t.Rows, r)
 	}
 	if r.indexes == nil {
 		r.indexes = map[*Table][]string{}
 	}
-	r.indexes[t] = r.texts()
-	if r.err == nil {
-		if err := t.readTexts(r, open); err != nil {
+	r.indexes[t] = r.Texts()
+	if r.Err == nil {
+		if err := t.texts.readTexts(&r.Reader, open, &t.Rows); err != nil {
 			return err
 		}
 	}
-	if r.err == nil {
-		return t.readOrders(r, open)
+	if r.Err == nil {
+		return t.texts.readOrders(&r.Reader, open)
 	}
-	return r.err
+	return r.Err
 }
 
 // indexTable opens or builds the indexes of a table that was read. It reads the edges that are
 // newer than the stored indexes, or all edges if there are none. It throws an *engine.Corrupt if
 // an end of an edge that it reads is not the ordinal of a node.
-func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
+func (r *layoutReader) indexTable(t *Table, open segment.Opener, from, to *Table) error {
 	if len(t.levels) > 0 {
 		return nil
 	}
@@ -154,7 +165,7 @@ func (r *reader) indexTable(t *Table, open Opener, from, to *Table) error {
 
 // openLevels returns a table without rows that has the named levels of indexes, or nil if they index
 // other tuples than the type has. Tables with the same levels share them.
-func (r *reader) openLevels(typ *Type, names []string, open Opener) (*Table, error) {
+func (r *layoutReader) openLevels(typ *schema.Type, names []string, open segment.Opener) (*Table, error) {
 	o := newTable(typ)
 	for i, name := range names {
 		key := basesKey{typ, strings.Join(names[:i+1], " "), false}
@@ -183,7 +194,7 @@ const sharedFrom = 64
 
 // takeShared gives table t the indexes of o. Other tables may share the overlays over all
 // segments but t's last one.
-func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
+func (r *layoutReader) takeShared(t, o *Table, name string, from, to *Table) error {
 	k := len(t.Segs) - 1
 	if k < 1 || t.Type.Entity == plan.Edge {
 		return t.takeIndexes(o, from, to)
@@ -216,18 +227,18 @@ func (r *reader) takeShared(t, o *Table, name string, from, to *Table) error {
 // stored in the index segments that `name` lists. If it is set, they were built over the row
 // segments that `name` lists.
 type basesKey struct {
-	typ  *Type  // type of the tables
-	name string // see above
-	rows bool   // see above
+	typ  *schema.Type // type of the tables
+	name string       // see above
+	rows bool         // see above
 }
 
 // checkRows checks that every ordinal has an existing row or none. It skips ordinals
 // without a page.
-func (t *Table) checkRows(r *reader) {
+func checkRows(t *Rows, r *layoutReader) {
 	if t.live > t.next {
-		r.fail(fmt.Sprintf("%s %s has %d live entities, but only %d ordinals", t.Type.Entity, t.Type.Name, t.live, t.next))
+		r.Fail(fmt.Sprintf("%s %s has %d live entities, but only %d ordinals", t.Type.Entity, t.Type.Name, t.live, t.next))
 	}
-	for first := uint64(0); first < uint64(t.next) && r.err == nil; first += 256 {
+	for first := uint64(0); first < uint64(t.next) && r.Err == nil; first += 256 {
 		end := uint32(min(first+256, uint64(t.next)))
 		page := t.rows.Page(uint32(first))
 		if page == nil && end <= t.base {
@@ -235,7 +246,7 @@ func (t *Table) checkRows(r *reader) {
 		}
 		for ord := uint32(first); ord < end; ord++ {
 			if row := t.rows.Get(ord); row != index.Dead && row >= t.base {
-				r.fail(fmt.Sprintf("%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base))
+				r.Fail(fmt.Sprintf("%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base))
 				return
 			}
 		}

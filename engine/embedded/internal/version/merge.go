@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -24,7 +25,7 @@ type Merged struct {
 
 // MergeOptions change how a merge works.
 type MergeOptions struct {
-	// Resolutions resolve conflicts. [Schema.CheckResolution] must have accepted them.
+	// Resolutions resolve conflicts. [schema.Schema.CheckResolution] must have accepted them.
 	Resolutions []engine.Resolution
 	// MaxConflicts is the maximum number of conflicts to list; 0 for all.
 	MaxConflicts int
@@ -104,10 +105,10 @@ type merge struct {
 	steps        int             // the calls of `step`
 	opts         MergeOptions
 	tx           *Txn
-	base, source *Snapshot          // the common base and the state to merge
-	puts         []mergePut         // entities to insert or replace
-	deletes      []mergeDelete      // entities to delete
-	lostEnds     map[*Type][]uint32 // by edge type, sources of edges that lost an end
+	base, source *Snapshot                 // the common base and the state to merge
+	puts         []mergePut                // entities to insert or replace
+	deletes      []mergeDelete             // entities to delete
+	lostEnds     map[*schema.Type][]uint32 // by edge type, sources of edges that lost an end
 	// resolutions has the resolutions by the place of their conflict.
 	resolutions map[engine.ConflictPlace]*engine.Resolution
 	kept        []keptNode         // the nodes that resolutions keep
@@ -118,12 +119,12 @@ type merge struct {
 // divergence is a kind of conflict about diverging changes of the entities of a type.
 type divergence struct {
 	kind engine.ConflictKind
-	t    *Type
+	t    *schema.Type
 }
 
 // mergePut is an entity that the merge inserts or replaces. It contains the ends of an edge as ids.
 type mergePut struct {
-	t        *Type
+	t        *schema.Type
 	id       string
 	from, to string        // ids of an edge's ends
 	vals     []value.Value // by property
@@ -131,7 +132,7 @@ type mergePut struct {
 
 // mergeDelete is an entity to delete.
 type mergeDelete struct {
-	t   *Type
+	t   *schema.Type
 	id  string
 	ord uint32 // ordinal in the target
 }
@@ -153,21 +154,21 @@ func (e *entityState) end(to bool) string {
 }
 
 // conflict notes a conflict with a rule, or about a lost end of an edge.
-func (m *merge) conflict(kind engine.ConflictKind, t *Type, id, property, format string, args ...any) {
+func (m *merge) conflict(kind engine.ConflictKind, t *schema.Type, id, property, format string, args ...any) {
 	m.out.ConflictCount++
 	m.out.RuleConflicts++
 	m.list(kind, t, id, property, fmt.Sprintf(format, args...))
 }
 
 // list adds a conflict about an entity, or one of its properties, to the list.
-func (m *merge) list(kind engine.ConflictKind, t *Type, id, property, message string) *engine.MergeConflict {
+func (m *merge) list(kind engine.ConflictKind, t *schema.Type, id, property, message string) *engine.MergeConflict {
 	m.out.Conflicts = append(m.out.Conflicts, engine.MergeConflict{Kind: kind, Entity: t.Entity.String(), Type: t.Name, ID: strings.Clone(id), Property: property, Message: message})
 	return &m.out.Conflicts[len(m.out.Conflicts)-1]
 }
 
 // diverge counts a conflict about diverging changes of an entity, and reports whether to list it. The method decide
 // finds such conflicts in the order of the list, so that the later ones of a kind and a type are not listed.
-func (m *merge) diverge(kind engine.ConflictKind, t *Type) bool {
+func (m *merge) diverge(kind engine.ConflictKind, t *schema.Type) bool {
 	m.out.ConflictCount++
 	d := divergence{kind, t}
 	m.diverged[d]++
@@ -192,7 +193,7 @@ func (m *merge) step() error {
 }
 
 // decide handles each entity of a type that the source changed.
-func (m *merge) decide(t *Type) error {
+func (m *merge) decide(t *schema.Type) error {
 	changed, err := changedEntities(m.ctx, m.base.Table(t.Entity, t.Index), m.source.Table(t.Entity, t.Index))
 	if err != nil {
 		return err
@@ -235,7 +236,7 @@ func (m *merge) decide(t *Type) error {
 
 // deletedOrChanged handles an entity that one side deleted and the other changed. The only possible error is that of
 // the context.
-func (m *merge) deletedOrChanged(t *Type, id string, was, is, have *entityState) error {
+func (m *merge) deletedOrChanged(t *schema.Type, id string, was, is, have *entityState) error {
 	theirs, ours := m.sides(is, have)
 	take := ours
 	switch m.side(t, id, "") {
@@ -275,7 +276,7 @@ func (m *merge) deletedOrChanged(t *Type, id string, was, is, have *entityState)
 
 // diverging merges, property by property, an entity that both sides have. A divergent
 // insert has no base state, so any difference is a conflict.
-func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is, have *entityState) {
+func (m *merge) diverging(kind engine.ConflictKind, t *schema.Type, id string, was, is, have *entityState) {
 	merged := entityState{from: have.from, to: have.to, vals: slices.Clone(have.vals)}
 	changed := false
 	pick := func(property string, w, s, h value.Value, show func(value.Value) string, set func(value.Value)) {
@@ -324,8 +325,8 @@ func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is,
 	}
 	if t.Entity == plan.Edge {
 		from, to := m.tx.Schema().EndType(t, false), m.tx.Schema().EndType(t, true)
-		pick("from", from.endValue(was.from), from.endValue(is.from), from.endValue(have.from), from.describeEnd, func(v value.Value) { merged.from = from.EndID(v) })
-		pick("to", to.endValue(was.to), to.endValue(is.to), to.endValue(have.to), to.describeEnd, func(v value.Value) { merged.to = to.EndID(v) })
+		pick("from", from.EndValue(was.from), from.EndValue(is.from), from.EndValue(have.from), describeEnd(from), func(v value.Value) { merged.from = from.EndID(v) })
+		pick("to", to.EndValue(was.to), to.EndValue(is.to), to.EndValue(have.to), describeEnd(to), func(v value.Value) { merged.to = to.EndID(v) })
 	}
 	if changed {
 		m.put(t, id, merged)
@@ -333,7 +334,7 @@ func (m *merge) diverging(kind engine.ConflictKind, t *Type, id string, was, is,
 }
 
 // put records that the merge must insert or replace an entity.
-func (m *merge) put(t *Type, id string, s entityState) {
+func (m *merge) put(t *schema.Type, id string, s entityState) {
 	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals})
 }
 
@@ -379,7 +380,7 @@ func (m *merge) apply() error {
 			orphans = append(orphans, m.orphans(d)...)
 		}
 	}
-	m.lostEnds = map[*Type][]uint32{}
+	m.lostEnds = map[*schema.Type][]uint32{}
 	for _, o := range orphans {
 		edges := m.tx.Table(o.t)
 		if !edges.Alive(o.ord) {
@@ -403,14 +404,14 @@ func (m *merge) end(p mergePut, property string, node int, id string) (uint32, b
 	t := m.tx.Schema().Nodes[node]
 	ord, ok := m.tx.LookupEnd(t, id)
 	if !ok {
-		m.conflict(engine.OrphanEdge, p.t, p.id, property, "the edge of the source needs %s, which the target deleted", t.spell(id))
+		m.conflict(engine.OrphanEdge, p.t, p.id, property, "the edge of the source needs %s, which the target deleted", t.Spell(id))
 	}
 	return ord, ok
 }
 
 // orphan is an edge that loses an end.
 type orphan struct {
-	t   *Type
+	t   *schema.Type
 	ord uint32 // ordinal of the edge
 }
 
@@ -424,7 +425,7 @@ func (m *merge) orphans(d mergeDelete) (out []orphan) {
 			out = append(out, orphan{t, ord})
 		}
 	}
-	m.tx.eachEnd(d.t, d.ord, func(end *Type, ord uint32) {
+	m.tx.eachEnd(d.t, d.ord, func(end *schema.Type, ord uint32) {
 		if end.Of != nil && fault.On(fault.OrphansUnseen) {
 			return
 		}
@@ -446,12 +447,12 @@ func (m *merge) check() error {
 		if err := m.carried(before.Type, e, rules); err != nil {
 			return err
 		}
-		if e == nil && rules.tuples == nil {
+		if e == nil && rules.Tuples == nil {
 			continue
 		}
 		t := m.tx.Table(before.Type)
 		for i := range t.Type.Unique {
-			for _, ord := range m.uniqueSuspects(t, e, slices.Contains(rules.tuples, i)) {
+			for _, ord := range m.uniqueSuspects(t, e, slices.Contains(rules.Tuples, i)) {
 				if err := m.step(); err != nil {
 					return err
 				}
@@ -478,8 +479,8 @@ func (m *merge) check() error {
 		for _, src := range slices.Concat(m.lostEnds[typ], m.tx.lost[typ]) {
 			sources[src] = NoOrd
 		}
-		if m.tx.stricterRules(typ).card {
-			for _, src := range edges.sources(nodes) {
+		if m.tx.stricterRules(typ).Card {
+			for _, src := range sourcesOf(edges, nodes) {
 				sources[src] = NoOrd
 			}
 		}
@@ -501,8 +502,8 @@ func (m *merge) check() error {
 
 // carried checks the entities that come from a schema with looser rules, except the entities that
 // the merge itself put. It records a conflict for each value that violates a rule.
-func (m *merge) carried(typ *Type, e *edit, rules stricterRules) error {
-	if rules.props == nil {
+func (m *merge) carried(typ *schema.Type, e *edit, rules schema.StricterRules) error {
+	if rules.Props == nil {
 		return nil
 	}
 	t := m.tx.Table(typ)
@@ -513,7 +514,7 @@ func (m *merge) carried(typ *Type, e *edit, rules stricterRules) error {
 		if !t.Alive(ord) || e != nil && e.touched[ord] {
 			continue
 		}
-		for _, p := range rules.props {
+		for _, p := range rules.Props {
 			if err := typ.CheckValue(p, t.Value(ord, p)); err != nil {
 				v := err.(*engine.ConstraintViolation)
 				m.conflict(engine.ValueConstraintViolation, typ, t.ID(ord), v.Property, "%s", v.Detail)

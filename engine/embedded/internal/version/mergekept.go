@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -19,12 +20,12 @@ import (
 
 // keptNode is a node that one side deleted and that a resolution keeps as it is on the other side.
 type keptNode struct {
-	t  *Type
+	t  *schema.Type
 	id string
 }
 
 // keep notes that a resolution keeps a node.
-func (m *merge) keep(t *Type, id string) {
+func (m *merge) keep(t *schema.Type, id string) {
 	if t.Entity == plan.Node && !fault.On(fault.KeptWithoutEdges) {
 		m.kept = append(m.kept, keptNode{t, id})
 	}
@@ -40,11 +41,11 @@ func (m *merge) keeps(n keptNode) bool {
 
 // spared reports whether an edge of the base stays although the state `deleter` lacks it: all ends that the state
 // lacks are nodes that a resolution keeps, and there is at least one.
-func (m *merge) spared(t *Type, was *entityState, deleter *Snapshot) bool {
+func (m *merge) spared(t *schema.Type, was *entityState, deleter *Snapshot) bool {
 	any := false
 	for _, to := range []bool{false, true} {
 		name, id := m.tx.Schema().EndType(t, to).Label(was.end(to))
-		node := m.tx.Schema().nodes[name]
+		node := m.tx.Schema().Type(plan.Node, name)
 		if _, there := lookup(deleter, node, id); there {
 			continue
 		}
@@ -84,7 +85,7 @@ func (m *merge) restoreEdges() error {
 
 // taken counts the edges that the deletion of a node on one side took with it; see [engine.MergeConflict]. The two
 // states are those of the side that has the node and of the side that deleted it.
-func (m *merge) taken(t *Type, id string, keeper, deleter *Snapshot) (n int, err error) {
+func (m *merge) taken(t *schema.Type, id string, keeper, deleter *Snapshot) (n int, err error) {
 	if t.Entity != plan.Node {
 		return 0, nil
 	}
@@ -114,10 +115,10 @@ func takesEdges(c *engine.MergeConflict) string {
 }
 
 // edgesAt lists the live edges at a live node, with their types. It yields an edge from the node to itself once.
-func (s *Snapshot) edgesAt(t *Type, ord uint32) iter.Seq2[*Type, uint32] {
-	return func(yield func(t *Type, edge uint32) bool) {
+func (s *Snapshot) edgesAt(t *schema.Type, ord uint32) iter.Seq2[*schema.Type, uint32] {
+	return func(yield func(t *schema.Type, edge uint32) bool) {
 		seen := map[[2]uint32]bool{}
-		visit := func(end *Type, ord uint32) bool {
+		visit := func(end *schema.Type, ord uint32) bool {
 			for i, list := range [][]int{end.Out, end.In} {
 				for _, et := range list {
 					edges := s.edges[et]
@@ -142,4 +143,31 @@ func (s *Snapshot) edgesAt(t *Type, ord uint32) iter.Seq2[*Type, uint32] {
 			}
 		}
 	}
+}
+
+// place returns the place of a conflict.
+func place(t *schema.Type, id, property string) engine.ConflictPlace {
+	return engine.ConflictPlace{Entity: t.Entity.String(), Type: t.Name, ID: id, Property: property}
+}
+
+// side returns the side that the resolution of a place takes, or 0 if the place has no resolution.
+func (m *merge) side(t *schema.Type, id, property string) engine.MergeSide {
+	if r := m.resolutions[place(t, id, property)]; r != nil {
+		return r.Take
+	}
+	return 0
+}
+
+// part returns an image of an entity with only the given property. If the property is an end of an
+// edge, the image has no properties.
+func (e *entityState) part(s *schema.Schema, t *schema.Type, property string) *engine.Image {
+	out := &engine.Image{}
+	e.setEnds(s, t, &out.From, &out.FromType, &out.To, &out.ToType)
+	if t.Entity == plan.Edge && (property == "from" || property == "to") {
+		return out
+	}
+	if p, ok := t.Prop(property); ok {
+		out.Properties = []engine.PropertyValue{{Name: property, Value: Detached(e.vals[p])}}
+	}
+	return out
 }

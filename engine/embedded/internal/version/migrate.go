@@ -4,12 +4,14 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
-	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
 
 // Migrate changes the schema of the transaction's state. It must be the transaction's first
 // operation. The error is a *engine.Corrupt; see [Snapshot.Carried].
-func (tx *Txn) Migrate(ch Change) error {
+func (tx *Txn) Migrate(ch schema.Change) error {
 	base, lost, err := tx.base.carriedTo(ch)
 	if err != nil {
 		return err
@@ -21,27 +23,27 @@ func (tx *Txn) Migrate(ch Change) error {
 }
 
 // Change returns the schema change of the transaction, or nil.
-func (tx *Txn) Change() *Change { return tx.change }
+func (tx *Txn) Change() *schema.Change { return tx.change }
 
 // Carried returns the state with another schema. Entities keep their ordinals, and rows
 // keep their places. The error is a *engine.Corrupt if the carry does not fit the two
 // schemas. Edges at nodes of a type that has left the interface at their end are removed.
-func (s *Snapshot) Carried(ch Change) (*Snapshot, error) {
+func (s *Snapshot) Carried(ch schema.Change) (*Snapshot, error) {
 	out, _, err := s.carriedTo(ch)
 	return out, err
 }
 
 // carriedTo does the work of Carried. It also returns, by edge type, the sources of the edges that it removed.
-func (s *Snapshot) carriedTo(ch Change) (*Snapshot, map[*Type][]uint32, error) {
+func (s *Snapshot) carriedTo(ch schema.Change) (*Snapshot, map[*schema.Type][]uint32, error) {
 	if ch.Carry == nil { // the state has the schema already
 		return s, nil, nil
 	}
-	if err := ch.Carry.check(s.Schema, ch.Schema); err != nil {
+	if err := ch.Carry.Check(s.Schema, ch.Schema); err != nil {
 		return nil, nil, err
 	}
 	out := NewSnapshot(ch.Schema, s.Commit)
 	for _, part := range []struct {
-		carries []TypeCarry
+		carries []schema.TypeCarry
 		olds    []*Table
 		news    []*Table
 	}{{ch.Carry.Nodes, s.nodes, out.nodes}, {ch.Carry.Edges, s.edges, out.edges}} {
@@ -61,7 +63,7 @@ func (s *Snapshot) carriedTo(ch Change) (*Snapshot, map[*Type][]uint32, error) {
 }
 
 // carried returns the table as a table of type typ.
-func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
+func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool) (*Table, error) {
 	n := *t
 	n.Type, n.line = typ, nil
 	same := len(t.Type.Props) == len(typ.Props)
@@ -72,7 +74,7 @@ func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 	if !same {
 		n.tail = make([]Row, len(t.tail))
 		for i, r := range t.tail {
-			r.Vals = typ.carriedRow(r.Vals, tc.Props)
+			r.Vals = typ.CarriedRow(r.Vals, tc.Props)
 			n.tail[i] = r
 		}
 	}
@@ -80,9 +82,9 @@ func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 	for q := range t.Type.Props {
 		dropped = dropped || hard && !slices.Contains(tc.Props, q)
 	}
-	n.Segs = make([]*Segment, len(t.Segs))
+	n.Segs = make([]*segment.Segment, len(t.Segs))
 	for i, s := range t.Segs {
-		c, err := s.carried(t.Type, typ, tc.Props)
+		c, err := s.Carried(t.Type, typ, tc.Props)
 		if err != nil {
 			return nil, err
 		}
@@ -98,58 +100,29 @@ func (t *Table) carried(typ *Type, tc TypeCarry, hard bool) (*Table, error) {
 		n.levels = nil
 	}
 	for i, tuple := range typ.Tuples {
-		j := t.Type.sameTuple(typ, tuple, tc.Props)
+		j := t.Type.SameTuple(typ, tuple, tc.Props)
 		if j != i {
 			n.levels = nil
 		}
 		if j >= 0 {
 			n.idx[i] = t.idx[j]
 		} else {
-			n.idx[i] = index.BuildHash(n.next, n.tupleHashes(tuple))
+			n.idx[i] = index.BuildHash(n.next, tupleHashes(&n.Rows, tuple))
 		}
 	}
-	n.texts = t.texts.carried(t.Type, typ, tc.Props)
+	n.texts = t.texts.carried(typ, tc.Props)
 	return &n, nil
 }
 
-// carriedRow returns the values of a row converted to type t.
-func (t *Type) carriedRow(vals []value.Value, props []int) []value.Value {
-	out := make([]value.Value, len(props))
-	for p, q := range props {
-		if q >= 0 {
-			out[p] = value.Widen(vals[q], t.Props[p].Type.Kind)
-		}
-	}
-	return out
-}
-
-// sameTuple looks for a tuple of a new type in its previous type. The parameter `now` is the new
-// type, and t is the previous one. sameTuple returns the index of the tuple of t that has the same
-// values as the given tuple of `now`, or -1 if no tuple of t has the same values.
-func (t *Type) sameTuple(now *Type, tuple, props []int) int {
-	before := make([]int, len(tuple))
-	for i, p := range tuple {
-		switch {
-		case p < 0:
-			before[i] = p
-		case props[p] < 0 || t.Props[props[p]].Type.Kind != now.Props[p].Type.Kind:
-			return -1
-		default:
-			before[i] = props[p]
-		}
-	}
-	return slices.IndexFunc(t.Tuples, func(old []int) bool { return slices.Equal(old, before) })
-}
-
 // carried returns the searches for a table with the same rows and another type.
-func (s *searches) carried(from, to *Type, props []int) *searches {
+func (s *searches) carried(to *schema.Type, props []int) *searches {
 	n := &searches{typ: to}
-	before := s.next(from)
+	before := s.next()
 	n.nearby.follow(&before.nearby, to, props)
 	for p, q := range props {
 		if view := before.earlier[q]; q >= 0 && view != nil {
 			if n.earlier == nil {
-				n.earlier = map[int]*index.TextView{}
+				n.earlier = map[int]*textindex.View{}
 			}
 			n.earlier[p] = view
 		}

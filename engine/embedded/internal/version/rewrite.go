@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -48,7 +50,7 @@ type Rewriter struct {
 	Floor   uint32 // number of holes that a table may have without a rewrite
 	Segment int64  // bytes of rows at which a new segment of a table begins
 	// Keep stores a new segment and sets its name. The rows that it has stored should use no memory.
-	Keep func(t *Type, s *Segment) error
+	Keep func(t *schema.Type, s *segment.Segment) error
 	// Files makes temporary files for large tables, and stores their indexes. Without it, everything
 	// is in memory.
 	Files *IndexFiles
@@ -150,7 +152,7 @@ func (x *tableRewrite) run() (*Table, error) {
 	x.c = x.t.collector(0)
 	total := int64(0)
 	for _, s := range x.t.Segs {
-		total += s.storedBytes()
+		total += s.StoredBytes()
 	}
 	files := x.Files
 	if total <= x.Segment {
@@ -174,10 +176,10 @@ func (x *tableRewrite) run() (*Table, error) {
 			row++
 		}
 	}
-	if name, err := n.reindexIn(x.Files); name == "" || err != nil {
+	if name, err := x.Files.reindex(n); name == "" || err != nil {
 		return n, err
 	}
-	return n, n.refresh(x.Files)
+	return n, x.Files.refresh(n)
 }
 
 // addRows puts the live rows into segments. If the table is a node table whose ordinals change, it
@@ -186,9 +188,9 @@ func (x *tableRewrite) addRows(files *IndexFiles) error {
 	t := x.t
 	renumber := x.how == renumberEntities
 	byID := renumber && !t.sorted
-	each := func(f func(ord uint32, r *rowReader, i uint32) error) error {
-		r := &rowReader{}
-		for _, ord := range t.inOrder(byID) {
+	each := func(f func(ord uint32, r *segment.Reader, i uint32) error) error {
+		r := &segment.Reader{}
+		for _, ord := range inOrder(&t.Rows, byID) {
 			row := t.rows.Get(ord)
 			r.Segment = t.segment(row)
 			if err := f(ord, r, row-r.Start); err != nil {
@@ -198,7 +200,7 @@ func (x *tableRewrite) addRows(files *IndexFiles) error {
 		return nil
 	}
 	if files != nil {
-		m, err := t.mergeRows(x.ctx, files, byID, x.Segment/4)
+		m, err := mergeRows(x.ctx, &t.Rows, files, byID, x.Segment/4)
 		if err != nil {
 			return err
 		}
@@ -206,9 +208,9 @@ func (x *tableRewrite) addRows(files *IndexFiles) error {
 	}
 	put := func(ord, number uint32) error { return nil }
 	add := func() error {
-		var r *rowReader
+		var r *segment.Reader
 		var i uint32
-		err := each(func(ord uint32, from *rowReader, at uint32) error {
+		err := each(func(ord uint32, from *segment.Reader, at uint32) error {
 			number := x.n.live
 			r, i = from, at
 			if err := x.add(r, i); err != nil {
@@ -235,8 +237,8 @@ func (x *tableRewrite) addRows(files *IndexFiles) error {
 	return err
 }
 
-// inOrder lists the ordinals of the live entities, in ascending order or in the order of the ids.
-func (t *Table) inOrder(byID bool) []uint32 {
+// InOrder lists the ordinals of the live entities, in ascending order or in the order of the ids.
+func inOrder(t *Rows, byID bool) []uint32 {
 	ords := make([]uint32, 0, t.live)
 	for ord := range t.next {
 		if t.Alive(ord) {
@@ -250,7 +252,7 @@ func (t *Table) inOrder(byID bool) []uint32 {
 }
 
 // add adds row i of an old segment to the new table.
-func (x *tableRewrite) add(r *rowReader, i uint32) error {
+func (x *tableRewrite) add(r *segment.Reader, i uint32) error {
 	if x.n.live%rewriteTick == 0 {
 		if err := x.ctx.Err(); err != nil {
 			return err
@@ -263,7 +265,7 @@ func (x *tableRewrite) add(r *rowReader, i uint32) error {
 	}
 	var from, to uint32
 	if x.t.Type.Entity == plan.Edge {
-		from, to = r.endsOf(i)
+		from, to = r.EndsOf(i)
 		from, to = x.from.at(from), x.to.at(to)
 	}
 	x.n.live++

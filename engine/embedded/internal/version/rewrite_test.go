@@ -10,6 +10,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -41,7 +43,7 @@ func entities(s *Snapshot) string {
 }
 
 // keep stores a segment under a new name. Its rows are then read from the store.
-func (m memory) keep(t testing.TB, typ *Type, s *Segment) {
+func (m memory) keep(t testing.TB, typ *schema.Type, s *segment.Segment) {
 	t.Helper()
 	name := fmt.Sprint(len(m) + 1)
 	blocks := map[string][]byte{}
@@ -49,7 +51,7 @@ func (m memory) keep(t testing.TB, typ *Type, s *Segment) {
 		t.Fatal(err)
 	}
 	m[name] = blocks
-	stored, err := ReadSegment(typ, name, source{name, blocks})
+	stored, err := segment.Open(typ, name, source{name, blocks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +98,10 @@ func (b blockMap) AddStream(name string, pieces func(put func([]byte) error) err
 }
 
 // rewritten rewrites a snapshot. It returns the result and the number of new segments.
-func rewritten(t testing.TB, s *Snapshot, floor uint32, segment int64, m memory, files *IndexFiles) (*Snapshot, int) {
+func rewritten(t testing.TB, s *Snapshot, floor uint32, bytes int64, m memory, files *IndexFiles) (*Snapshot, int) {
 	t.Helper()
 	made := 0
-	w := Rewriter{Floor: floor, Segment: segment, Files: files, Keep: func(typ *Type, s *Segment) error {
+	w := Rewriter{Floor: floor, Segment: bytes, Files: files, Keep: func(typ *schema.Type, s *segment.Segment) error {
 		made++
 		m.keep(t, typ, s)
 		return nil
@@ -111,7 +113,7 @@ func rewritten(t testing.TB, s *Snapshot, floor uint32, segment int64, m memory,
 }
 
 // churned returns a snapshot after many random commits. Some of its rows are in segments in m.
-func churned(t *testing.T, s *Schema, seed uint64, m memory) *Snapshot {
+func churned(t *testing.T, s *schema.Schema, seed uint64, m memory) *Snapshot {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	snap := NewSnapshot(s, first)
@@ -251,8 +253,8 @@ func TestRewriteKeepsNumbers(t *testing.T) {
 func TestRoom(t *testing.T) {
 	s := testSchema(t)
 	for name, use := range map[string]func(*Table){
-		"rows":     func(t *Table) { t.base = maxRows },
-		"ordinals": func(t *Table) { t.next = maxRows },
+		"rows":     func(t *Table) { t.base = schema.MaxRows },
+		"ordinals": func(t *Table) { t.next = schema.MaxRows },
 	} {
 		snap := NewSnapshot(s, first)
 		use(snap.nodes[1])

@@ -10,8 +10,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // A rewrite of a large table reads the rows of each old segment in the order of the new layout: the
@@ -27,56 +27,14 @@ type rowList struct {
 	size        int64  // size of the segment in bytes
 	// run is a temporary copy of the listed rows, in the order of the list. It is nil if the rows are
 	// read from the segment.
-	run *Segment
+	run *segment.Segment
 
-	source  column.Source // the temporary file that rows and ords alias
-	segment int           // number of the segment in the table
-	at      int           // position of the next row in the list
-	key     rowKey        // key of the next row
-	open    *rowReader    // reads the segment or the run; nil before the first row is read
+	source  column.Source   // the temporary file that rows and ords alias
+	segment int             // number of the segment in the table
+	at      int             // position of the next row in the list
+	key     rowKey          // key of the next row
+	open    *segment.Reader // reads the segment or the run; nil before the first row is read
 	ids     *column.TextReader
-}
-
-// rowReader reads rows of a segment. Only one goroutine may use it.
-type rowReader struct {
-	*Segment
-	// texts reads the texts of some columns without decompressing them whole: by property, and last
-	// those of the ids. It is nil if all values are read from the columns.
-	texts []*column.TextReader
-}
-
-// inOrder returns a reader of rows in ascending order. It keeps few texts in memory.
-func (s *Segment) inOrder() *rowReader {
-	r := &rowReader{s, make([]*column.TextReader, len(s.Props)+1)}
-	for p, c := range s.Props {
-		if t := c.Type(); t.Kind == value.String && !t.List {
-			r.texts[p] = column.NewTextReader(c)
-		}
-	}
-	if s.ID != nil {
-		r.texts[len(s.Props)] = column.NewTextReader(s.ID)
-	}
-	return r
-}
-
-// id returns the id in row i; it is in no property. The result is valid until the next call.
-func (r *rowReader) id(i uint32) string {
-	if r.texts == nil {
-		return r.ID.Str(i)
-	}
-	id, _ := r.texts[len(r.Props)].Text(i)
-	return id
-}
-
-// value returns property p of row i. The result is valid until the next call for the property.
-func (r *rowReader) value(i uint32, p int) value.Value {
-	if r.texts == nil || r.texts[p] == nil {
-		return r.Props[p].Value(i)
-	}
-	if text, ok := r.texts[p].Text(i); ok {
-		return value.OfString(text)
-	}
-	return value.Null
 }
 
 // rowKey is the place of a row in the new layout: the rows are in the order of their ids, or, if the
@@ -95,16 +53,16 @@ func (k rowKey) compare(l rowKey) int {
 
 // rowMerge yields the live rows of a large table in the order of a new layout.
 type rowMerge struct {
-	t     *Table // all its rows are in segments
+	t     *Rows // all its rows are in segments
 	files *IndexFiles
 	byID  bool       // the new layout has the order of the ids; otherwise of the ordinals
 	lists []*rowList // a heap by their next keys, once they are complete
 }
 
-// mergeRows prepares a rowMerge. It copies the rows of a segment to a temporary file if the merge
+// mergeRows prepares a rowMerge of the rows of a table. It copies the rows of a segment to a temporary file if the merge
 // would otherwise have to keep the whole segment in memory. `memory` bounds the bytes of segments
 // that the merge keeps in memory for that reason.
-func (t *Table) mergeRows(ctx context.Context, files *IndexFiles, byID bool, memory int64) (*rowMerge, error) {
+func mergeRows(ctx context.Context, t *Rows, files *IndexFiles, byID bool, memory int64) (*rowMerge, error) {
 	m := &rowMerge{t: t, files: files, byID: byID}
 	if err := m.list(ctx); err != nil {
 		return nil, err
@@ -202,7 +160,7 @@ func (m *rowMerge) list(ctx context.Context) error {
 // sort puts a list, which is in the order of the ordinals, in the order of the new layout. It sets the
 // fields that describe the list.
 func (m *rowMerge) sort(ctx context.Context, l *rowList) error {
-	l.size = m.t.Segs[l.segment].storedBytes()
+	l.size = m.t.Segs[l.segment].StoredBytes()
 	n := len(l.rows)
 	l.ascends = slices.IsSorted(l.rows)
 	if !m.byID {
@@ -210,7 +168,7 @@ func (m *rowMerge) sort(ctx context.Context, l *rowList) error {
 		l.key = l.first
 		return nil
 	}
-	s, err := m.t.opened(m.files, l.segment)
+	s, err := m.files.opened(m.t, l.segment)
 	if err != nil {
 		return err
 	}
@@ -244,7 +202,7 @@ func (m *rowMerge) sort(ctx context.Context, l *rowList) error {
 
 // copyRows copies the rows of a list to a temporary file, in the order of the list.
 func (m *rowMerge) copyRows(ctx context.Context, l *rowList) error {
-	s, err := m.t.opened(m.files, l.segment)
+	s, err := m.files.opened(m.t, l.segment)
 	if err != nil {
 		return err
 	}
@@ -263,26 +221,26 @@ func (m *rowMerge) copyRows(ctx context.Context, l *rowList) error {
 		}
 		return b.Finish(nil), nil
 	}
-	d := &Draft{N: uint32(len(l.rows)), Prop: func(p int) (*column.Column, error) { return gather(s.Props[p]) }}
+	d := &segment.Draft{N: uint32(len(l.rows)), Prop: func(p int) (*column.Column, error) { return gather(s.Props[p]) }}
 	if typ.IDProp < 0 {
 		d.ID = func() (*column.Column, error) { return gather(s.ID) }
 	}
 	if typ.Entity == plan.Edge {
 		d.Src, d.Dst = make([]uint32, d.N), make([]uint32, d.N)
 		for i, row := range l.rows {
-			d.Src[i], d.Dst[i] = s.endsOf(row)
+			d.Src[i], d.Dst[i] = s.EndsOf(row)
 		}
 	}
 	src, err := m.files.Scratch(func(add func(string, []byte) error) error { return d.Blocks(typ, add) })
 	if err == nil {
-		l.run, err = ReadSegment(typ, "", src)
+		l.run, err = segment.Open(typ, "", src)
 	}
 	return err
 }
 
 // each calls f with each live row in the order of the new layout: with its ordinal, a reader of the
 // segment with the row, and the position of the row there.
-func (m *rowMerge) each(f func(ord uint32, r *rowReader, i uint32) error) error {
+func (m *rowMerge) each(f func(ord uint32, r *segment.Reader, i uint32) error) error {
 	for len(m.lists) > 0 {
 		l := m.lists[0]
 		if l.open == nil {
@@ -308,17 +266,17 @@ func (m *rowMerge) each(f func(ord uint32, r *rowReader, i uint32) error) error 
 // read opens the segment of a list.
 func (m *rowMerge) read(l *rowList) error {
 	if l.run != nil {
-		l.open = &rowReader{Segment: l.run}
+		l.open = &segment.Reader{Segment: l.run}
 		return nil
 	}
-	s, err := m.t.opened(m.files, l.segment)
+	s, err := m.files.opened(m.t, l.segment)
 	switch {
 	case err != nil:
 		return err
 	case l.ascends:
-		l.open = s.inOrder()
+		l.open = s.InOrder()
 	default:
-		l.open = &rowReader{Segment: s}
+		l.open = &segment.Reader{Segment: s}
 	}
 	return nil
 }
@@ -332,7 +290,7 @@ func (l *rowList) row() uint32 {
 }
 
 // setKey sets the key of the next row.
-func (l *rowList) setKey(t *Table, byID bool) {
+func (l *rowList) setKey(t *Rows, byID bool) {
 	if !byID {
 		l.key.ord = l.ords[l.at]
 		return
@@ -360,18 +318,18 @@ func (m *rowMerge) down(i int) {
 	}
 }
 
-// opened returns segment k of the table. It opens a stored segment anew, so that the blocks that it
+// opened returns segment k of a table. It opens a stored segment anew, so that the blocks that it
 // decompresses are freed together with the result.
-func (t *Table) opened(f *IndexFiles, k int) (*Segment, error) {
+func (f *IndexFiles) opened(t *Rows, k int) (*segment.Segment, error) {
 	s := t.Segs[k]
 	if s.Name == "" {
 		return s, nil
 	}
-	as, props := s.Origin.stored(t.Type)
+	as, props := s.Origin.StoredAs(t.Type)
 	fresh, err := f.Open(as, s.Name)
 	if err == nil && s.Origin != nil {
 		origin := s.Origin
-		if fresh, err = fresh.carried(as, t.Type, props); err == nil {
+		if fresh, err = fresh.Carried(as, t.Type, props); err == nil {
 			fresh.Origin = origin
 		}
 	}

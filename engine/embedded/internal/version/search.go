@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 )
 
 // searches holds the text indexes and sorted indexes of one state of a table. The first
@@ -15,11 +17,11 @@ import (
 // same rows under the same row numbers share one value of type searches; a table with new row numbers
 // starts with an empty one.
 type searches struct {
-	typ     *Type                   // the table's type; maps below are keyed by property position
+	typ     *schema.Type            // the table's type; maps below are keyed by property position
 	mu      sync.Mutex              // guards built, planned, earlier and damaged
 	built   map[int]*search         // by property: its index, built or being built
 	planned map[int]*search         // by property: the index that a checkpoint builds for this state or an earlier one
-	earlier map[int]*index.TextView // indexes of an earlier state, by property
+	earlier map[int]*textindex.View // indexes of an earlier state, by property
 	damaged map[int]bool            // by property: whether a checkpoint found a text that cannot be read
 
 	orders orders // the sorted indexes
@@ -33,11 +35,11 @@ type searches struct {
 // search is the text index of one property.
 type search struct {
 	buildLock chan struct{}                  // a mutex (capacity 1), held during the build
-	view      atomic.Pointer[index.TextView] // nil until the index is built
+	view      atomic.Pointer[textindex.View] // nil until the index is built
 }
 
 // Text returns the inverted index of String property p; see [Table.TextWithin].
-func (t *Table) Text(p int) *index.TextView {
+func (t *Table) Text(p int) *textindex.View {
 	v, err := t.TextWithin(index.Work{Ctx: context.Background()}, p)
 	if err != nil {
 		panic("version: " + err.Error()) // cannot fail without a limit
@@ -50,21 +52,18 @@ func (t *Table) Text(p int) *index.TextView {
 // fails, one of them tries again. A table in a transaction has no index of its own, so call
 // TextWithin on the tables of snapshots. The only possible errors are those of the context and of
 // w.Spend.
-func (t *Table) TextWithin(w index.Work, p int) (*index.TextView, error) {
-	return t.textWith(w, p, func(past *index.TextView) (*index.TextView, error) {
+func (t *Table) TextWithin(w index.Work, p int) (*textindex.View, error) {
+	return t.textWith(w, p, func(past *textindex.View) (*textindex.View, error) {
 		if past != nil {
-			return w.Update(past, t.next, t.rows, t.textSource(p))
+			return textindex.Update(w, past, t.next, t.rows, t.textSource(p))
 		}
-		return w.View(t.next, t.rows, t.textSource(p))
+		return textindex.Build(w, t.next, t.rows, t.textSource(p))
 	})
 }
 
 // textWith does the work of TextWithin. The parameter `build` is the function that builds the
 // index; its argument `past` is the index of an earlier state, or nil.
-func (t *Table) textWith(w index.Work, p int, build func(past *index.TextView) (*index.TextView, error)) (*index.TextView, error) {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return build(nil)
-	}
+func (t *Table) textWith(w index.Work, p int, build func(past *textindex.View) (*textindex.View, error)) (*textindex.View, error) {
 	s, past := t.texts.of(p)
 	if v := s.view.Load(); v != nil {
 		return v, nil
@@ -88,12 +87,12 @@ func (t *Table) textWith(w index.Work, p int, build func(past *index.TextView) (
 }
 
 // textSource returns the function that reads the text of property p in a given row.
-func (t *Table) textSource(p int) index.Source {
+func (t *Rows) textSource(p int) textindex.Source {
 	return func(row uint32) (string, bool) { return t.textAt(row, p) }
 }
 
 // textAt returns the text of a row and whether it has one. The text aliases the table.
-func (t *Table) textAt(row uint32, p int) (string, bool) {
+func (t *Rows) textAt(row uint32, p int) (string, bool) {
 	if row >= t.base {
 		v := t.tailRow(row).Vals[p]
 		if v.IsNull() {
@@ -110,7 +109,7 @@ func (t *Table) textAt(row uint32, p int) (string, bool) {
 }
 
 // of returns the index of property p, built or not, and the index of an earlier state, if any.
-func (s *searches) of(p int) (*search, *index.TextView) {
+func (s *searches) of(p int) (*search, *textindex.View) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.built[p]
@@ -137,11 +136,11 @@ func (s *searches) plan(p int) {
 
 // earlierLocked returns the index that an earlier state has for property p, or nil. REQUIRES: s.mu
 // is locked.
-func (s *searches) earlierLocked(p int) *index.TextView {
+func (s *searches) earlierLocked(p int) *textindex.View {
 	if m := s.planned[p]; m != nil {
 		if v := m.view.Load(); v != nil {
 			if s.earlier == nil {
-				s.earlier = map[int]*index.TextView{}
+				s.earlier = map[int]*textindex.View{}
 			}
 			s.earlier[p] = v
 			delete(s.planned, p)
@@ -159,13 +158,10 @@ func (s *searches) drop(p int) {
 	delete(s.damaged, p)
 }
 
-// next returns the searches of the next state, for a table of type typ. Its indexes will be
-// derived from the latest ones that were built, or from those that a checkpoint is building.
-func (s *searches) next(typ *Type) *searches {
-	n := &searches{typ: typ}
-	if s == nil || s.typ != typ {
-		return n
-	}
+// next returns the searches of the next state of the table. Its indexes will be derived from the latest ones that were
+// built, or from those that a checkpoint is building.
+func (s *searches) next() *searches {
+	n := &searches{typ: s.typ}
 	n.orders.follow(&s.orders)
 	n.nearby.clone(&s.nearby)
 	s.mu.Lock()
@@ -181,7 +177,7 @@ func (s *searches) next(typ *Type) *searches {
 	for p, m := range s.built {
 		if v := m.view.Load(); v != nil {
 			if n.earlier == nil {
-				n.earlier = map[int]*index.TextView{}
+				n.earlier = map[int]*textindex.View{}
 			}
 			n.earlier[p] = v
 		}

@@ -1,3 +1,4 @@
+// Package version implements the states of a graph: immutable snapshots, and the transactions that derive one from another.
 package version
 
 import (
@@ -5,18 +6,19 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // Snapshot is an immutable state of a graph, the result of one commit. Any number of
 // goroutines may read it concurrently, for as long as they hold it.
 type Snapshot struct {
-	Commit engine.Commit // the commit that made the state
-	Schema *Schema       // the schema of the state
-	nodes  []*Table      // in the order of Schema.Nodes
-	edges  []*Table      // in the order of Schema.Edges
-	line   *line         // the lineage of the state
-	size   atomic.Uint64 // number of entities of all types plus one; 0 until they are counted
+	Commit engine.Commit  // the commit that made the state
+	Schema *schema.Schema // the schema of the state
+	nodes  []*Table       // in the order of Schema.Nodes
+	edges  []*Table       // in the order of Schema.Edges
+	line   *line          // the lineage of the state
+	size   atomic.Uint64  // number of entities of all types plus one; 0 until they are counted
 }
 
 // line identifies a lineage: transactions that follow one another from a snapshot. Only
@@ -26,7 +28,7 @@ type Snapshot struct {
 type line struct{ _ byte }
 
 // NewSnapshot returns the empty state with a schema.
-func NewSnapshot(s *Schema, c engine.Commit) *Snapshot {
+func NewSnapshot(s *schema.Schema, c engine.Commit) *Snapshot {
 	snap := &Snapshot{Commit: c, Schema: s, line: new(line)}
 	for _, t := range s.Nodes {
 		snap.nodes = append(snap.nodes, newTable(t))
@@ -80,7 +82,7 @@ func (s *Snapshot) Size() uint64 {
 		return n - 1
 	}
 	var n uint64
-	for _, t := range s.nodes[:s.Schema.declared] {
+	for _, t := range s.nodes[:s.Schema.Declared()] {
 		n += uint64(t.live)
 	}
 	for _, t := range s.edges {
@@ -93,7 +95,7 @@ func (s *Snapshot) Size() uint64 {
 // Counts returns the commit and the number of entities of each type.
 func (s *Snapshot) Counts() *engine.Snapshot {
 	out := &engine.Snapshot{Commit: s.Commit}
-	for _, t := range s.nodes[:s.Schema.declared] {
+	for _, t := range s.nodes[:s.Schema.Declared()] {
 		out.Nodes = append(out.Nodes, engine.TypeCount{Type: t.Type.Name, Count: int64(t.live)})
 	}
 	for _, t := range s.edges {

@@ -36,25 +36,12 @@ type order struct {
 // and the length of a text.
 const sortBytes = 24
 
-// Sortable reports whether property p has a sorted index: its kind has an order, and the
-// property alone forms a key, a unique tuple or an index.
-func (t *Type) Sortable(p int) bool {
-	if typ := t.Props[p].Type; typ.List || !typ.Kind.IsComparable() {
-		return false
-	}
-	alone := func(tuple []int) bool { return len(tuple) == 1 && tuple[0] == p }
-	return alone(t.Key) || slices.ContainsFunc(t.Tuples, alone)
-}
-
 // SortedBy returns the sorted index of property p, which must be Sortable. The first call
 // builds it, from the index of an earlier state if there is one; concurrent calls wait. A build
 // from scratch calls the function `afford` with the number of bytes that it needs, and afterwards
 // with the negative number to return them. If `afford` denies the bytes, SortedBy returns nil. The
 // only possible error is that of the context.
 func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool) (*index.Sorted, error) {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil, nil
-	}
 	o, past := t.texts.orders.of(p)
 	select {
 	case <-o.set:
@@ -79,7 +66,7 @@ func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool
 			return nil, nil
 		}
 		defer afford(-bytes)
-		ords, err := t.sortOrdinals(ctx, p)
+		ords, err := sortOrdinals(ctx, &t.Rows, p)
 		if err != nil {
 			return nil, err
 		}
@@ -92,12 +79,9 @@ func (t *Table) SortedBy(ctx context.Context, p int, afford func(bytes int) bool
 }
 
 // CompareRows returns a function that compares rows by property p: nulls first, NaN last.
-func (t *Table) CompareRows(p int) func(a, b uint32) int {
-	return func(a, b uint32) int { return CompareValues(t.valueAt(a, p), t.valueAt(b, p)) }
+func (t *Rows) CompareRows(p int) func(a, b uint32) int {
+	return func(a, b uint32) int { return CompareValues(t.ValueAt(a, p), t.ValueAt(b, p)) }
 }
-
-// ValueAt returns property p of a row, which may be an outdated row of its entity.
-func (t *Table) ValueAt(row uint32, p int) value.Value { return t.valueAt(row, p) }
 
 // CompareValues compares two values of one scalar type: nulls first, NaN last.
 func CompareValues(a, b value.Value) int {
@@ -124,7 +108,7 @@ func nan(v value.Value) int {
 }
 
 // sortOrdinals lists the ordinals of the live entities by property p, then by ordinal.
-func (t *Table) sortOrdinals(ctx context.Context, p int) ([]uint32, error) {
+func sortOrdinals(ctx context.Context, t *Rows, p int) ([]uint32, error) {
 	type text struct {
 		s   string
 		ord uint32

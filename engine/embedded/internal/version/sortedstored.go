@@ -8,15 +8,18 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
 
 // orderOf implements [Unstored] for a level of a sorted index.
 type orderOf struct {
 	*index.SortedLevel
-	subject string // see Type.orderSubject
+	subject string // see the function
 }
 
 // Blocks implements Unstored.
@@ -24,8 +27,8 @@ func (o orderOf) Blocks(add func(name string, data []byte) error) error {
 	return o.SortedLevel.Blocks(o.subject, add)
 }
 
-// orderSubject returns the text that identifies property p in the segment of its sorted index.
-func (t *Type) orderSubject(p int) string {
+// orderSubject returns the text that identifies property p of a type in the segment of its sorted index.
+func orderSubject(t *schema.Type, p int) string {
 	return fmt.Sprintf("%s %s.%s", t.Entity, t.Name, t.Props[p].Name)
 }
 
@@ -47,38 +50,27 @@ func (o *orders) latest() map[int]*index.Sorted {
 	return all
 }
 
-// latestOrders returns the latest sorted index of each property that has one.
-func (t *Table) latestOrders() map[int]*index.Sorted {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil
-	}
-	return t.texts.orders.latest()
-}
-
 // unstoredOrders lists the levels of the sorted indexes that are not stored. The next manifest lists
 // the levels of all sorted indexes that were built.
-func (t *Table) unstoredOrders() (parts []Unstored) {
-	latest := t.latestOrders()
-	if latest == nil {
-		return nil
-	}
+func (s *searches) unstoredOrders() (parts []Unstored) {
+	latest := s.orders.latest()
 	stored := map[int][]*index.SortedLevel{}
 	for _, p := range slices.Sorted(maps.Keys(latest)) {
 		stored[p] = latest[p].Levels()
 		for _, l := range stored[p] {
 			if l.Name() == "" {
-				parts = append(parts, orderOf{l, t.Type.orderSubject(p)})
+				parts = append(parts, orderOf{l, orderSubject(s.typ, p)})
 			}
 		}
 	}
-	t.texts.orders.stored = stored
+	s.orders.stored = stored
 	return parts
 }
 
-// ordersToStore reports whether the table has a sorted index that is not stored.
-func (t *Table) ordersToStore() bool {
-	for _, s := range t.latestOrders() {
-		if slices.ContainsFunc(s.Levels(), func(l *index.SortedLevel) bool { return l.Name() == "" }) {
+// ordersToStore reports whether there is a sorted index that is not stored.
+func (s *searches) ordersToStore() bool {
+	for _, x := range s.orders.latest() {
+		if slices.ContainsFunc(x.Levels(), func(l *index.SortedLevel) bool { return l.Name() == "" }) {
 			return true
 		}
 	}
@@ -86,7 +78,7 @@ func (t *Table) ordersToStore() bool {
 }
 
 // disownOrders is Disown for the sorted indexes.
-func (t *Table) disownOrders(there func(name string) bool) {
+func (s *searches) disownOrders(there func(name string) bool) {
 	disown := func(levels []*index.SortedLevel) {
 		for _, l := range levels {
 			if l.Name() != "" && !there(l.Name()) {
@@ -94,23 +86,18 @@ func (t *Table) disownOrders(there func(name string) bool) {
 			}
 		}
 	}
-	for _, s := range t.latestOrders() {
-		disown(s.Levels())
+	for _, x := range s.orders.latest() {
+		disown(x.Levels())
 	}
-	if t.texts != nil {
-		for _, levels := range t.texts.orders.stored {
-			disown(levels)
-		}
+	for _, levels := range s.orders.stored {
+		disown(levels)
 	}
 }
 
 // storedOrders yields the segments of the sorted indexes for the manifest, in the order of the
 // properties: for each index the segments of its levels, up to one that is not stored.
-func (t *Table) storedOrders(yield func(p int, segments []string) bool) {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return
-	}
-	stored := t.texts.orders.stored
+func (s *searches) storedOrders(yield func(p int, segments []string) bool) {
+	stored := s.orders.stored
 	for _, p := range slices.Sorted(maps.Keys(stored)) {
 		var names []string
 		for _, l := range stored[p] {
@@ -126,33 +113,33 @@ func (t *Table) storedOrders(yield func(p int, segments []string) bool) {
 }
 
 // appendOrders appends the manifest's entries for the sorted indexes.
-func (t *Table) appendOrders(dst []byte) []byte {
+func (s *searches) appendOrders(dst []byte) []byte {
 	n := 0
-	for range t.storedOrders {
+	for range s.storedOrders {
 		n++
 	}
 	dst = binary.AppendUvarint(dst, uint64(n))
-	for p, names := range t.storedOrders {
+	for p, names := range s.storedOrders {
 		dst = binary.AppendUvarint(dst, uint64(p))
-		dst = appendTexts(dst, names)
+		dst = codec.AppendTexts(dst, names)
 	}
 	return dst
 }
 
 // readOrders reads the entries of a manifest for the sorted indexes. The first use reads their segments.
-func (t *Table) readOrders(r *reader, open Opener) error {
-	for range r.count() {
-		p := r.index(len(t.Type.Props))
-		names := r.texts()
-		if r.err == nil && len(names) == 0 {
-			r.fail("a sorted index has no segments")
+func (s *searches) readOrders(r *codec.Reader, open segment.Opener) error {
+	for range r.Count() {
+		p := r.Index(len(s.typ.Props))
+		names := r.Texts()
+		if r.Err == nil && len(names) == 0 {
+			r.Fail("a sorted index has no segments")
 		}
-		if r.err != nil {
-			return r.err
+		if r.Err != nil {
+			return r.Err
 		}
-		if !t.Type.Sortable(p) {
-			r.fail(fmt.Sprintf("%s %s: the property %s cannot have a sorted index", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name))
-			return r.err
+		if !s.typ.Sortable(p) {
+			r.Fail(fmt.Sprintf("%s %s: the property %s cannot have a sorted index", s.typ.Entity, s.typ.Name, s.typ.Props[p].Name))
+			return r.Err
 		}
 		sources := make([]column.Source, len(names))
 		for i, name := range names {
@@ -162,19 +149,19 @@ func (t *Table) readOrders(r *reader, open Opener) error {
 			}
 			sources[i] = src
 		}
-		o := &t.texts.orders
+		o := &s.orders
 		if o.earlier == nil {
 			o.earlier = map[int]*index.Sorted{}
 		}
-		o.earlier[p] = index.OpenSorted(names, t.Type.orderSubject(p), sources)
+		o.earlier[p] = index.OpenSorted(names, orderSubject(s.typ, p), sources)
 	}
-	return r.err
+	return r.Err
 }
 
 // verifyOrders checks that each sorted index lists the live entities once, in order.
-func (t *Table) verifyOrders(ctx context.Context) (err error) {
+func verifyOrders(ctx context.Context, t *Table) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
-	latest := t.latestOrders()
+	latest := t.texts.orders.latest()
 	for _, p := range slices.Sorted(maps.Keys(latest)) {
 		object := t.object()
 		for _, l := range latest[p].Levels() {
@@ -184,7 +171,7 @@ func (t *Table) verifyOrders(ctx context.Context) (err error) {
 			}
 		}
 		fault := func(format string, args ...any) error {
-			return &engine.Corrupt{Object: object, Detail: fmt.Sprintf("the sorted index of %s: ", t.Type.orderSubject(p)) + fmt.Sprintf(format, args...)}
+			return &engine.Corrupt{Object: object, Detail: fmt.Sprintf("the sorted index of %s: ", orderSubject(t.Type, p)) + fmt.Sprintf(format, args...)}
 		}
 		view, err := t.SortedBy(ctx, p, func(int) bool { return true })
 		if err != nil {

@@ -3,12 +3,13 @@ package version
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
 
 // Block is a run of rows of one segment, at most column.KernelRows. Bit i of Live is set if
 // the entity with ordinal Ord+i is alive and its current row is row First+i of the segment.
 type Block struct {
-	Segment *Segment                       // the segment with the rows
+	Segment *segment.Segment               // the segment with the rows
 	First   uint32                         // in the segment; a multiple of 64
 	Ord     uint32                         // ordinal of the first entity
 	Live    []uint64                       // a bit for each row; see above
@@ -20,7 +21,7 @@ type Block struct {
 // function `rest` receives all other entities, in lists of ordinals. Sweep reuses b and `scratch`
 // for each call, so neither function may keep its argument. Sweep calls `take` before each block, and before the lists of
 // ordinals. If the result is false, it leaves out the block or the lists.
-func (t *Table) Sweep(b *Block, scratch []uint32, take func() bool, block func(b *Block) error, rest func(ords []uint32) error) error {
+func (t *Rows) Sweep(b *Block, scratch []uint32, take func() bool, block func(b *Block) error, rest func(ords []uint32) error) error {
 	for _, s := range t.Segs {
 		b.Segment = s
 		for first := uint32(0); first < s.N && s.Start+first < t.next; first += column.KernelRows {
@@ -41,7 +42,7 @@ func (t *Table) Sweep(b *Block, scratch []uint32, take func() bool, block func(b
 }
 
 // live64 sets b.Live for the n rows of a block.
-func (t *Table) live64(b *Block, n uint32) {
+func (t *Entities) live64(b *Block, n uint32) {
 	b.Live = b.live[:(n+63)/64]
 	for i := range b.Live {
 		b.Live[i] = ^uint64(0)
@@ -67,7 +68,7 @@ func (t *Table) live64(b *Block, n uint32) {
 
 // Home returns the ordinal that equals the number of a row of segment s. ok is false unless the
 // entity with that ordinal is alive and the row is its current row.
-func (t *Table) Home(s *Segment, row uint32) (ord uint32, ok bool) {
+func (t *Entities) Home(s *segment.Segment, row uint32) (ord uint32, ok bool) {
 	ord = s.Start + row
 	return ord, ord < t.next && t.rows.Get(ord) == ord
 }
@@ -75,7 +76,7 @@ func (t *Table) Home(s *Segment, row uint32) (ord uint32, ok bool) {
 // Moved calls f with lists of ordinals of live entities: the entities with a row number that
 // differs from their ordinal, and the entities with a row in the tail. The lists use the memory of
 // `scratch`.
-func (t *Table) Moved(scratch []uint32, f func(ords []uint32) error) error {
+func (t *Rows) Moved(scratch []uint32, f func(ords []uint32) error) error {
 	n := 0
 	add := func(ord uint32) error {
 		scratch[n] = ord

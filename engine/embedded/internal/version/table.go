@@ -8,35 +8,48 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// Table is an immutable state of the entities of one type. An entity keeps its ordinal for
-// life; its current row lies in a segment or in the tail. Row numbers count through the
-// segments and then through the tail.
+// Table is an immutable state of the entities of one type: their rows, and the indexes that find them.
 type Table struct {
-	Type *Type      // type of the entities
-	Segs []*Segment // each starts where the previous one ends
-	tail []Row      // the next transaction of the lineage `line` may append after len(tail)
-	line *line      // the lineage that may append to tail
-	base uint32     // row number of tail[0]
+	Rows
+	Indexes
+	texts *searches // the search indexes
+}
+
+// Rows holds the entities of a table. The current row of an entity lies in a segment or in the tail. Row numbers count
+// through the segments and then through the tail.
+type Rows struct {
+	Type *schema.Type       // type of the entities
+	Segs []*segment.Segment // each starts where the previous one ends
+	tail []Row              // the next transaction of the lineage `line` may append after len(tail)
+	line *line              // the lineage that may append to tail
+	base uint32             // row number of tail[0]
+	Entities
+	origin *origin // see type origin
+}
+
+// Entities says which ordinals have an entity, and which row is the current one of each. An entity keeps its ordinal for
+// life.
+type Entities struct {
 	rows index.Rows // by ordinal: number of the entity's current row, or index.Dead
 	next uint32     // number of ordinals assigned
 	live uint32     // number of live entities
 	last string     // the greatest id so far, while sorted
 	// sorted says that ids ascend with ordinals, dead ones included.
 	sorted bool
+}
 
-	// levels describes the levels of the indexes below. It is empty if they cannot be stored.
-	levels []*level
+// Indexes finds the entities of a table by their ids, by the values of their tuples, and by the nodes that they join.
+type Indexes struct {
+	levels []*level        // describes the levels of the indexes below; empty if they cannot be stored
 	keys   index.Hash      // the entities by id
 	idx    []index.Hash    // in the order of Type.Tuples
 	out    index.Adjacency // edges by their source node
 	in     index.Adjacency // edges by their target node
-
-	texts *searches // the search indexes
-
-	origin *origin // see type origin
 }
 
 // origin identifies the tables that continue one another's rows. A table that starts anew
@@ -85,61 +98,51 @@ func Detached(v value.Value) value.Value {
 	}
 }
 
-// Segment is an immutable run of rows, stored as columns.
-type Segment struct {
-	Name     string           // name in the store; empty for a segment in memory
-	Start    uint32           // row number of its first row
-	N        uint32           // number of rows
-	ID       *column.Column   // nil if a property is the id
-	Src, Dst []uint32         // only of a segment built in memory; see Ends
-	Props    []*column.Column // by property of the table's type
-	Origin   *Origin          // nil if the names and kinds stored are those of the table's type
-	ends     *storedEnds      // only of a stored segment
-	file     string           // only of a stored segment
-	copies   *copies          // only of a stored segment of nodes
-}
-
 // newTable returns an empty table for entities of type t.
-func newTable(t *Type) *Table {
-	return &Table{Type: t, sorted: true, idx: make([]index.Hash, len(t.Tuples)), texts: &searches{typ: t}, origin: new(origin)}
+func newTable(t *schema.Type) *Table {
+	return &Table{
+		Rows:    Rows{Type: t, Entities: Entities{sorted: true}, origin: new(origin)},
+		Indexes: Indexes{idx: make([]index.Hash, len(t.Tuples))},
+		texts:   &searches{typ: t},
+	}
 }
 
 // Live returns the number of live entities.
-func (t *Table) Live() uint32 { return t.live }
+func (t *Entities) Live() uint32 { return t.live }
 
 // Ordinals returns the number of ordinals assigned, dead ones included.
-func (t *Table) Ordinals() uint32 { return t.next }
+func (t *Entities) Ordinals() uint32 { return t.next }
 
 // Sorted reports whether ids ascend with ordinals.
-func (t *Table) Sorted() bool { return t.sorted }
+func (t *Entities) Sorted() bool { return t.sorted }
 
 // AllLive reports whether every ordinal is alive.
-func (t *Table) AllLive() bool { return t.live == t.next }
+func (t *Entities) AllLive() bool { return t.live == t.next }
 
 // Alive reports whether the entity with an ordinal exists.
-func (t *Table) Alive(ord uint32) bool { return ord < t.next && t.rows.Get(ord) != index.Dead }
+func (t *Entities) Alive(ord uint32) bool { return ord < t.next && t.rows.Get(ord) != index.Dead }
 
 // Out returns the index of an edge table by source.
-func (t *Table) Out() *index.Adjacency { return &t.out }
+func (t *Indexes) Out() *index.Adjacency { return &t.out }
 
 // In returns the index of an edge table by target.
-func (t *Table) In() *index.Adjacency { return &t.in }
+func (t *Indexes) In() *index.Adjacency { return &t.in }
 
 // ID returns the id of a live entity.
-func (t *Table) ID(ord uint32) string { return t.idAt(t.rows.Get(ord)) }
+func (t *Rows) ID(ord uint32) string { return t.idAt(t.rows.Get(ord)) }
 
 // Ends returns the node ordinals of a live edge.
-func (t *Table) Ends(ord uint32) (src, dst uint32) { return t.endsAt(t.rows.Get(ord)) }
+func (t *Rows) Ends(ord uint32) (src, dst uint32) { return t.endsAt(t.rows.Get(ord)) }
 
 // Value returns property p of a live entity. The value aliases the table.
-func (t *Table) Value(ord uint32, p int) value.Value { return t.valueAt(t.rows.Get(ord), p) }
+func (t *Rows) Value(ord uint32, p int) value.Value { return t.ValueAt(t.rows.Get(ord), p) }
 
 // Values returns all properties of a live entity.
-func (t *Table) Values(ord uint32) []value.Value { return t.valuesWith(ord, nil) }
+func (t *Rows) Values(ord uint32) []value.Value { return t.valuesWith(ord, nil) }
 
 // valuesWith is Values with memory for the result, which may be nil. It does not use the memory if the row is in the
 // tail, so the caller must not change the result.
-func (t *Table) valuesWith(ord uint32, vals []value.Value) []value.Value {
+func (t *Rows) valuesWith(ord uint32, vals []value.Value) []value.Value {
 	row := t.rows.Get(ord)
 	if row >= t.base {
 		return t.tailRow(row).Vals
@@ -148,7 +151,7 @@ func (t *Table) valuesWith(ord uint32, vals []value.Value) []value.Value {
 		vals = make([]value.Value, len(t.Type.Props))
 	}
 	for p := range vals {
-		vals[p] = t.valueAt(row, p)
+		vals[p] = t.ValueAt(row, p)
 	}
 	return vals
 }
@@ -165,16 +168,16 @@ func (t *Table) Lookup(id string) (ord uint32, ok bool) {
 
 // Candidates returns a cursor over the entities that may have the values with this hash in
 // indexed tuple i. An ordinal may occur twice, or be dead.
-func (t *Table) Candidates(i int, hash uint64) index.Cursor { return t.idx[i].Find(hash) }
+func (t *Indexes) Candidates(i int, hash uint64) index.Cursor { return t.idx[i].Find(hash) }
 
 // Scan writes the ordinals of live entities into dst, starting at the ordinal `from`. It returns
 // their number and the ordinal to continue at. If n < len(dst), the scan is complete.
-func (t *Table) Scan(from uint32, dst []uint32) (n int, next uint32) {
+func (t *Entities) Scan(from uint32, dst []uint32) (n int, next uint32) {
 	return t.ScanTo(from, t.next, dst)
 }
 
 // ScanTo is like Scan, but only for ordinals below `to`.
-func (t *Table) ScanTo(from, to uint32, dst []uint32) (n int, next uint32) {
+func (t *Entities) ScanTo(from, to uint32, dst []uint32) (n int, next uint32) {
 	dense := t.rows.Dense()
 	to = min(to, t.next)
 	for ord := from; ord < to; {
@@ -198,39 +201,39 @@ func (t *Table) ScanTo(from, to uint32, dst []uint32) (n int, next uint32) {
 }
 
 // Gather reads property p of live entities into dst. It resets dst first.
-func (t *Table) Gather(p int, ords []uint32, dst *column.Vec, scratch *[]uint32) {
+func (t *Rows) Gather(p int, ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	dst.Reset(t.Type.Props[p].Type, len(ords))
 	if t.plain() {
 		s := t.Segs[0]
-		s.gather(p, s.Props[p], dst, 0, ords)
+		s.Gather(p, s.Props[p], dst, 0, ords)
 		return
 	}
-	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) {
-		s.gather(p, s.Props[p], dst, at, rows)
+	t.eachRun(ords, scratch, func(at int, s *segment.Segment, rows []uint32) {
+		s.Gather(p, s.Props[p], dst, at, rows)
 	}, func(at int, r *Row) { dst.Set(at, r.Vals[p]) })
 }
 
 // GatherID reads the ids of live entities into dst. It resets dst first.
-func (t *Table) GatherID(ords []uint32, dst *column.Vec, scratch *[]uint32) {
+func (t *Rows) GatherID(ords []uint32, dst *column.Vec, scratch *[]uint32) {
 	dst.Reset(value.Of(value.String), len(ords))
 	if t.plain() {
 		s := t.Segs[0]
-		s.gather(t.idField(), t.ids(s), dst, 0, ords)
+		s.Gather(t.idField(), t.ids(s), dst, 0, ords)
 		return
 	}
-	t.eachRun(ords, scratch, func(at int, s *Segment, rows []uint32) {
-		s.gather(t.idField(), t.ids(s), dst, at, rows)
+	t.eachRun(ords, scratch, func(at int, s *segment.Segment, rows []uint32) {
+		s.Gather(t.idField(), t.ids(s), dst, at, rows)
 	}, func(at int, r *Row) { dst.Strings[at] = r.ID })
 }
 
 // plain reports whether every ordinal is the number of its row, and all rows lie in one segment.
-func (t *Table) plain() bool { return t.rows.Dense() && t.base >= t.next && len(t.Segs) == 1 }
+func (t *Rows) plain() bool { return t.rows.Dense() && t.base >= t.next && len(t.Segs) == 1 }
 
 // eachRun splits the list of ordinals `ords` into runs and single rows. The rows of a run lie in
 // one segment; eachRun calls the function `seg` for each run. The single rows lie in the tail;
 // eachRun calls the function `tail` for each of them. The argument `at` is the index of the run or
 // the row in `ords`.
-func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Segment, rows []uint32), tail func(at int, r *Row)) {
+func (t *Rows) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *segment.Segment, rows []uint32), tail func(at int, r *Row)) {
 	rows := (*scratch)[:0]
 	for i := 0; i < len(ords); {
 		row := t.rows.Get(ords[i])
@@ -255,7 +258,7 @@ func (t *Table) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *Se
 }
 
 // ids returns the column that has the ids of a segment.
-func (t *Table) ids(s *Segment) *column.Column {
+func (t *Rows) ids(s *segment.Segment) *column.Column {
 	if t.Type.IDProp >= 0 {
 		return s.Props[t.Type.IDProp]
 	}
@@ -263,7 +266,7 @@ func (t *Table) ids(s *Segment) *column.Column {
 }
 
 // idField returns the position of the ids in the copies of a segment's rows.
-func (t *Table) idField() int {
+func (t *Rows) idField() int {
 	if t.Type.IDProp >= 0 {
 		return t.Type.IDProp
 	}
@@ -271,19 +274,19 @@ func (t *Table) idField() int {
 }
 
 // idAt returns the id in a row.
-func (t *Table) idAt(row uint32) string {
+func (t *Rows) idAt(row uint32) string {
 	if row >= t.base {
 		return t.tailRow(row).ID
 	}
 	s := t.segment(row)
-	if r := s.byRow(); r != nil && r.Has(t.idField()) {
+	if r := s.ByRow(); r != nil && r.Has(t.idField()) {
 		return r.Str(t.idField(), row-s.Start)
 	}
 	return t.ids(s).Str(row - s.Start)
 }
 
-// valueAt returns the value of property p in a row.
-func (t *Table) valueAt(row uint32, p int) value.Value {
+// ValueAt returns property p of a row, which may be an outdated row of its entity.
+func (t *Rows) ValueAt(row uint32, p int) value.Value {
 	if row >= t.base {
 		return t.tailRow(row).Vals[p]
 	}
@@ -293,7 +296,7 @@ func (t *Table) valueAt(row uint32, p int) value.Value {
 
 // tailRow returns a row of the tail. It throws a fault if the row does not exist: a stored index,
 // or the stored end of an edge, may hold a wrong number.
-func (t *Table) tailRow(row uint32) *Row {
+func (t *Rows) tailRow(row uint32) *Row {
 	if row-t.base >= uint32(len(t.tail)) {
 		corruption.Corrupt(t.object(), "%s %s: row %d does not exist; there are only %d rows", t.Type.Entity, t.Type.Name, row, t.base+uint32(len(t.tail)))
 	}
@@ -301,17 +304,17 @@ func (t *Table) tailRow(row uint32) *Row {
 }
 
 // object returns the name of the file that holds the table, for errors.
-func (t *Table) object() string {
+func (t *Rows) object() string {
 	for i := len(t.Segs) - 1; i >= 0; i-- {
-		if t.Segs[i].file != "" {
-			return t.Segs[i].file
+		if t.Segs[i].File != "" {
+			return t.Segs[i].File
 		}
 	}
 	return "manifest"
 }
 
 // segment returns the segment of a row with a number below t.base.
-func (t *Table) segment(row uint32) *Segment {
+func (t *Rows) segment(row uint32) *segment.Segment {
 	if s := t.Segs[0]; row < s.N {
 		return s
 	}
@@ -320,12 +323,12 @@ func (t *Table) segment(row uint32) *Segment {
 }
 
 // tupleHash hashes the values of an indexed tuple; ok is false if a value is null.
-func (t *Table) tupleHash(tuple []int, val func(p int) value.Value, src, dst uint32) (h uint64, ok bool) {
+func tupleHash(tuple []int, val func(p int) value.Value, src, dst uint32) (h uint64, ok bool) {
 	for _, p := range tuple {
 		switch p {
-		case Source:
+		case schema.Source:
 			h = index.MixInt(h, uint64(src))
-		case Target:
+		case schema.Target:
 			h = index.MixInt(h, uint64(dst))
 		default:
 			v := val(p)

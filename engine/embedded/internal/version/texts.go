@@ -10,8 +10,13 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -19,8 +24,8 @@ import (
 // that hold it, and the number of rows that they cover.
 type storedTexts struct {
 	covered uint32           // number of rows that the segments cover
-	unread  []index.TextPart // either the parts that the manifest lists, not read yet;
-	view    *index.TextView  // or the view whose parts are to be stored
+	unread  []textindex.Part // either the parts that the manifest lists, not read yet;
+	view    *textindex.View  // or the view whose parts are to be stored
 }
 
 // names lists the segments.
@@ -37,28 +42,14 @@ func (s *storedTexts) names() []string {
 	return names
 }
 
-// searchable yields the String properties that the schema declares searchable: those with an @index
-// of their own. Enumerations are left out.
-func (t *Type) searchable(yield func(p int) bool) {
-	for _, tuple := range t.Tuples[t.Unique:] {
-		if len(tuple) != 1 || tuple[0] < 0 {
-			continue
-		}
-		typ := t.Props[tuple[0]].Type
-		if typ.Kind == value.String && !typ.List && typ.Enum == nil && !yield(tuple[0]) {
-			return
-		}
-	}
-}
-
 // textsToBuild yields the searchable properties of a table with at least `floor` ordinals that have no
 // text index yet. It leaves out properties with a text that cannot be read.
 func (t *Table) textsToBuild(floor uint32) iter.Seq[int] {
 	return func(yield func(p int) bool) {
-		if t.next < floor || t.next == 0 || t.texts == nil || t.texts.typ != t.Type {
+		if t.next < floor || t.next == 0 {
 			return
 		}
-		for p := range t.Type.searchable {
+		for p := range t.Type.Searchable {
 			if t.texts.latest(p) == nil && !t.texts.isDamaged(p) && !yield(p) {
 				return
 			}
@@ -79,9 +70,9 @@ type TextFiles struct {
 	// PartBytes is the approximate number of bytes of text in a part.
 	PartBytes int
 	// Open opens a stored segment of rows; see [IndexFiles].
-	Open func(t *Type, name string) (*Segment, error)
+	Open func(t *schema.Type, name string) (*segment.Segment, error)
 	// Store makes a segment durable; the function `write` adds its blocks.
-	Store func(write func(to index.TextFile) error) (index.TextPart, error)
+	Store func(write func(to textindex.File) error) (textindex.Part, error)
 	// Discard removes segments that Store made.
 	Discard func(names []string)
 }
@@ -126,20 +117,20 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 	}()
 	defer corruption.Catch(corruption.Watch(), &err)
 	w := index.Work{Ctx: ctx}
-	_, err = t.textWith(w, p, func(past *index.TextView) (*index.TextView, error) {
+	_, err = t.textWith(w, p, func(past *textindex.View) (*textindex.View, error) {
 		if past != nil {
-			return w.Update(past, t.next, t.rows, t.textSource(p))
+			return textindex.Update(w, past, t.next, t.rows, t.textSource(p))
 		}
 		f := &IndexFiles{Open: files.Open}
-		u, err := t.fresh(f)
+		u, err := f.fresh(&t.Rows)
 		if err != nil {
 			return nil, err
 		}
-		return w.InParts(t.next, t.rows, index.Parts{
-			Open:  func() index.Texts { return u.textReader(p) },
+		return textindex.BuildInParts(w, t.next, t.rows, textindex.Parts{
+			Open:  func() textindex.Texts { return newTexts(u, p) },
 			Bytes: files.PartBytes,
-			Begin: u.passing(f),
-			Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
+			Begin: f.passing(u),
+			Store: func(write func(to textindex.File) error) (textindex.Part, error) {
 				part, err := files.Store(write)
 				if err == nil {
 					made = append(made, part.Name)
@@ -155,9 +146,6 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 // are not stored. It leaves out an index if a text that is missing in it cannot be read; the next
 // search reports the damage.
 func (t *Table) unstoredTexts() (parts []Unstored) {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil
-	}
 	stored := map[int]storedTexts{}
 	for _, p := range t.texts.known() {
 		if unread, covered, ok := t.texts.unread(p); ok {
@@ -180,7 +168,7 @@ func (t *Table) unstoredTexts() (parts []Unstored) {
 }
 
 // undamagedText returns the text index of property p, or nil if a text cannot be read.
-func (t *Table) undamagedText(p int) (view *index.TextView) {
+func (t *Table) undamagedText(p int) (view *textindex.View) {
 	var damage error
 	defer func() {
 		if damage != nil {
@@ -196,19 +184,16 @@ func (t *Table) undamagedText(p int) (view *index.TextView) {
 
 // disownTexts is Disown for the text indexes. It drops an index that is not read yet and
 // has a part in a deleted segment; the next use builds it.
-func (t *Table) disownTexts(there func(name string) bool) {
-	if t.texts == nil {
-		return
-	}
+func (s *searches) disownTexts(there func(name string) bool) {
 	gone := func(name string) bool { return !there(name) }
-	for _, p := range t.texts.known() {
-		view := t.texts.latest(p)
+	for _, p := range s.known() {
+		view := s.latest(p)
 		if view == nil {
 			continue
 		}
 		parts, _, unread := view.Unread()
-		if unread && slices.ContainsFunc(parts, func(x index.TextPart) bool { return gone(x.Name) }) {
-			t.texts.drop(p)
+		if unread && slices.ContainsFunc(parts, func(x textindex.Part) bool { return gone(x.Name) }) {
+			s.drop(p)
 		}
 		for _, x := range view.Parts() {
 			if x.Name() != "" && gone(x.Name()) {
@@ -217,17 +202,14 @@ func (t *Table) disownTexts(there func(name string) bool) {
 		}
 	}
 	// An entry prepared for a manifest that failed may name deleted segments too.
-	maps.DeleteFunc(t.texts.stored, func(_ int, s storedTexts) bool { return slices.ContainsFunc(s.names(), gone) })
+	maps.DeleteFunc(s.stored, func(_ int, x storedTexts) bool { return slices.ContainsFunc(x.names(), gone) })
 }
 
-// textsToStore reports whether the table has a built text index with an unstored part of at least
+// textsToStore reports whether there is a built text index with an unstored part of at least
 // `floor` texts.
-func (t *Table) textsToStore(floor uint32) bool {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return false
-	}
-	for _, p := range t.texts.known() {
-		view := t.texts.latest(p)
+func (s *searches) textsToStore(floor uint32) bool {
+	for _, p := range s.known() {
+		view := s.latest(p)
 		if view == nil {
 			continue
 		}
@@ -241,75 +223,73 @@ func (t *Table) textsToStore(floor uint32) bool {
 }
 
 // storedTexts yields the entries for the manifest, in order of properties.
-func (t *Table) storedTexts(yield func(p int, s storedTexts) bool) {
-	if t.texts == nil {
-		return
-	}
-	for _, p := range slices.Sorted(maps.Keys(t.texts.stored)) {
-		if !yield(p, t.texts.stored[p]) {
+func (s *searches) storedTexts(yield func(p int, x storedTexts) bool) {
+	for _, p := range slices.Sorted(maps.Keys(s.stored)) {
+		if !yield(p, s.stored[p]) {
 			return
 		}
 	}
 }
 
-// appendTexts appends the manifest's entries for the text indexes.
-func (t *Table) appendTexts(dst []byte) []byte {
+// AppendTexts appends the manifest's entries for the text indexes.
+func (s *searches) appendTexts(dst []byte) []byte {
 	n := 0
-	for range t.storedTexts {
+	for range s.storedTexts {
 		n++
 	}
-	for range t.storedVectors {
+	for range s.storedVectors {
 		n++
 	}
 	dst = binary.AppendUvarint(dst, uint64(n))
-	for p, s := range t.storedTexts {
-		names := s.names()
+	for p, x := range s.storedTexts {
+		names := x.names()
 		dst = binary.AppendUvarint(dst, uint64(p))
-		dst = binary.AppendUvarint(dst, uint64(s.covered))
+		dst = binary.AppendUvarint(dst, uint64(x.covered))
 		dst = binary.AppendUvarint(dst, uint64(len(names)))
 		for _, name := range names {
-			dst = appendText(dst, name)
+			dst = codec.AppendText(dst, name)
 		}
 	}
-	return t.appendVectors(dst)
+	return s.appendVectors(dst)
 }
 
 // readTexts reads the text indexes of a manifest. It reads their segments on first use
-// only.
-func (t *Table) readTexts(r *reader, open Opener) error {
-	for range r.count() {
-		p, covered := r.index(len(t.Type.Props)), r.ordinal()
-		if r.err != nil {
-			return r.err
+// only. The
+// rows are those of the table.
+func (s *searches) readTexts(r *codec.Reader, open segment.Opener, t *Rows) error {
+	for range r.Count() {
+		p, covered := r.Index(len(t.Type.Props)), r.Ordinal()
+		if r.Err != nil {
+			return r.Err
 		}
 		if t.Type.Approximate(p) {
-			if err := t.readVectors(r, open, p, covered); err != nil {
+			if err := s.readVectors(r, open, p, covered, t.base); err != nil {
 				return err
 			}
 			continue
 		}
 		if typ := t.Type.Props[p].Type; typ.Kind != value.String || typ.List || covered > t.base {
-			r.fail(fmt.Sprintf("%s %s: the text index of %s covers %d rows of %d, or the property is not a String", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))
-			return r.err
+			r.Fail(fmt.Sprintf("%s %s: the text index of %s covers %d rows of %d, or the property is not a String", t.Type.Entity, t.Type.Name, t.Type.Props[p].Name, covered, t.base))
+			return r.Err
 		}
-		var parts []index.TextPart
-		for range r.count() {
-			name := r.text()
-			if r.err != nil {
-				return r.err
+		var parts []textindex.Part
+		for range r.Count() {
+			name := r.Text()
+			if r.Err != nil {
+				return r.Err
 			}
 			src, err := open.Source(name)
 			if err != nil {
 				return err
 			}
-			parts = append(parts, index.TextPart{Name: name, Source: src})
+			parts = append(parts, textindex.Part{Name: name, Source: src})
 		}
-		if t.texts.earlier == nil {
-			t.texts.earlier = map[int]*index.TextView{}
+		if s.earlier == nil {
+			s.earlier = map[int]*textindex.View{}
 		}
-		t.texts.earlier[p] = index.OpenTextView(t.next, t.rows, covered, parts)
+		s.earlier[p] = textindex.OpenView(t.next, t.rows, covered, parts)
 	}
-	return r.err
+	return r.Err
 }
 
 // known lists the properties with a text index that has been built or stored.
@@ -330,7 +310,7 @@ func (s *searches) known() []int {
 }
 
 // latest returns the latest index of a property, or nil.
-func (s *searches) latest(p int) *index.TextView {
+func (s *searches) latest(p int) *textindex.View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m := s.built[p]; m != nil {
@@ -359,9 +339,74 @@ func (s *searches) isDamaged(p int) bool {
 }
 
 // unread returns the stored parts of an index that has not been read yet.
-func (s *searches) unread(p int) (parts []index.TextPart, covered uint32, ok bool) {
+func (s *searches) unread(p int) (parts []textindex.Part, covered uint32, ok bool) {
 	if v := s.latest(p); v != nil {
 		return v.Unread()
 	}
 	return nil, 0, false
+}
+
+// textRows reads the texts of one column of a table. If the rows of each segment are read in order, it
+// keeps only a few decompressed texts of each in memory. Only one goroutine may use it.
+type textRows struct {
+	t       *Rows
+	column  func(s *segment.Segment) *column.Column // returns the column of a segment
+	segment *segment.Segment                        // the segment of the last row; nil before the first one
+	reader  *column.TextReader                      // reads the texts of the segment
+	last    uint32                                  // number of the last row in its segment
+	// readers holds the readers of the segments so far, without the segments that have been read to
+	// their end.
+	readers map[*segment.Segment]*column.TextReader
+}
+
+// newTextRows returns a reader of the rows that are in segments.
+func newTextRows(t *Rows, of func(s *segment.Segment) *column.Column) *textRows {
+	return &textRows{t: t, column: of, readers: map[*segment.Segment]*column.TextReader{}}
+}
+
+// at returns the reader of the segment that contains a row, and the number of the row there.
+// REQUIRES: the row is not in the tail of the table.
+func (x *textRows) at(row uint32) (*column.TextReader, uint32) {
+	if s := x.segment; s == nil || row-s.Start >= s.N {
+		if s != nil && (x.last == 0 || x.last == s.N-1) {
+			delete(x.readers, s)
+		}
+		x.segment = x.t.segment(row)
+		if x.reader = x.readers[x.segment]; x.reader == nil {
+			x.reader = column.NewTextReader(x.column(x.segment))
+			x.readers[x.segment] = x.reader
+		}
+	}
+	x.last = row - x.segment.Start
+	return x.reader, x.last
+}
+
+// newTexts returns a reader of the texts of String property p.
+func newTexts(t *Rows, p int) textsOf {
+	return textsOf{newTextRows(t, func(s *segment.Segment) *column.Column { return s.Props[p] }), p}
+}
+
+// textsOf implements [textindex.Texts] for property p of a table.
+type textsOf struct {
+	*textRows
+	p int
+}
+
+// Text implements [textindex.Texts].
+func (x textsOf) Text(row uint32) (string, bool) {
+	if row >= x.t.base {
+		return x.t.textAt(row, x.p)
+	}
+	r, i := x.at(row)
+	return r.Text(i)
+}
+
+// Size implements [textindex.Texts].
+func (x textsOf) Size(row uint32) int {
+	if row >= x.t.base {
+		s, _ := x.t.textAt(row, x.p)
+		return len(s)
+	}
+	r, i := x.at(row)
+	return r.Size(i)
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 )
 
 // textFiles stores parts of text indexes in memory. Store fails after it has stored `failAfter`
 // parts.
 func textFiles(files memory, failAfter int, discarded *[]string) *TextFiles {
 	return &TextFiles{PartBytes: 20, Discard: func(names []string) { *discarded = append(*discarded, names...) },
-		Store: func(write func(to index.TextFile) error) (index.TextPart, error) {
+		Store: func(write func(to textindex.File) error) (textindex.Part, error) {
 			if len(files) == failAfter {
-				return index.TextPart{}, errFull
+				return textindex.Part{}, errFull
 			}
 			name := fmt.Sprint("text", len(files))
 			files[name] = map[string][]byte{}
 			err := write(memoryFile(files[name]))
-			return index.TextPart{Name: name, Source: source{name, files[name]}}, err
+			return textindex.Part{Name: name, Source: source{name, files[name]}}, err
 		}}
 }
 
@@ -120,7 +120,7 @@ func TestTextsThatFail(t *testing.T) {
 	if err := damaged.BuildTexts(t.Context(), 1, textFiles(files, -1, &discarded)); err != nil || len(files) > 0 {
 		t.Errorf("of damaged texts: %d parts, error %v", len(files), err)
 	}
-	later := damaged.texts.next(damaged.Type)
+	later := damaged.texts.next()
 	if damaged.LacksTexts(1) || !later.isDamaged(0) {
 		t.Error("the damaged texts would be read again")
 	}

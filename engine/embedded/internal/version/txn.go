@@ -1,11 +1,11 @@
 package version
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -24,24 +24,14 @@ type Txn struct {
 
 	copied int // number of copied rows; see Copied
 
-	change *Change            // the schema change, or nil
-	from   *Schema            // the previous schema, if change is not nil
-	lost   map[*Type][]uint32 // by edge type, the sources of edges that the schema change removed
+	change *schema.Change            // the schema change, or nil
+	from   *schema.Schema            // the previous schema, if change is not nil
+	lost   map[*schema.Type][]uint32 // by edge type, the sources of edges that the schema change removed
 }
 
 // Copied returns the number of rows that the transaction copied from tails of another
 // lineage.
 func (tx *Txn) Copied() int { return tx.copied }
-
-// edit is a table that the transaction changes. The new snapshot keeps the table, so edit holds
-// only a pointer to it. A snapshot that kept the whole edit would also keep the field `before`, and
-// through it every state since the last checkpoint.
-type edit struct {
-	*Table
-	before  *Table          // the table before the transaction
-	touched map[uint32]bool // ordinals whose entity was put or deleted
-	reset   bool            // the table started anew: every ordinal is touched
-}
 
 // Begin starts a transaction on a snapshot.
 func Begin(base *Snapshot) *Txn {
@@ -50,14 +40,14 @@ func Begin(base *Snapshot) *Txn {
 
 // Schema returns the schema of the new snapshot. After Migrate, it differs from the schema of the
 // base.
-func (tx *Txn) Schema() *Schema { return tx.base.Schema }
+func (tx *Txn) Schema() *schema.Schema { return tx.base.Schema }
 
 // Base returns the snapshot that the transaction started from.
 func (tx *Txn) Base() *Snapshot { return tx.base }
 
 // Table returns the table of a type as the transaction sees it. It changes with the
 // transaction.
-func (tx *Txn) Table(t *Type) *Table {
+func (tx *Txn) Table(t *schema.Type) *Table {
 	if e := tx.list(t.Entity)[t.Index]; e != nil {
 		return e.Table
 	}
@@ -68,50 +58,33 @@ func (tx *Txn) Table(t *Type) *Table {
 // does not exist. The ends of an edge must be alive. If the ends of an existing edge
 // change, Put replaces it by a new edge with the same id and another ordinal. Put copies
 // the row, which may alias a segment that is closed later.
-func (tx *Txn) Put(t *Type, r Row) (ord uint32, existed bool) {
+func (tx *Txn) Put(t *schema.Type, r Row) (ord uint32, existed bool) {
 	e := tx.edit(t)
 	r = r.detached()
 	ord, existed = e.Lookup(r.ID)
 	if existed && t.Entity == plan.Edge {
 		if src, dst := e.Ends(ord); src != r.Src || dst != r.Dst {
-			tx.deleteEntity(e, ord)
-			return tx.add(e, r), true
+			e.delete(ord)
+			return e.add(r), true
 		}
 	}
 	if !existed {
-		return tx.add(e, r), false
+		return e.add(r), false
 	}
-	e.touched[ord] = true
-	old := e.rows.Get(ord)
-	row := e.base + uint32(len(e.tail))
-	e.tail = append(e.tail, r)
-	for i, tuple := range t.Tuples {
-		before, had := e.tupleHash(tuple, func(p int) value.Value { return e.valueAt(old, p) }, r.Src, r.Dst)
-		after, has := e.tupleHash(tuple, func(p int) value.Value { return r.Vals[p] }, r.Src, r.Dst)
-		if had == has && before == after {
-			continue
-		}
-		if had {
-			e.idx[i].Remove(tx.owner, before, ord)
-		}
-		if has {
-			e.idx[i].Add(tx.owner, after, ord)
-		}
-	}
-	e.rows.Set(tx.owner, ord, row)
+	e.replace(ord, r)
 	return ord, true
 }
 
 // Delete removes a live entity and, for a node, its edges. It returns the number of edges
 // removed with a node.
-func (tx *Txn) Delete(t *Type, ord uint32) (edges int64) {
+func (tx *Txn) Delete(t *schema.Type, ord uint32) (edges int64) {
 	if t.Entity == plan.Edge {
-		tx.deleteEntity(tx.edit(t), ord)
+		tx.edit(t).delete(ord)
 		return 0
 	}
-	tx.eachEnd(t, ord, func(end *Type, ord uint32) {
-		tx.eachEdge(end, ord, func(typ *Type, edge uint32) {
-			tx.deleteEntity(tx.edit(typ), edge)
+	tx.eachEnd(t, ord, func(end *schema.Type, ord uint32) {
+		tx.eachEdge(end, ord, func(typ *schema.Type, edge uint32) {
+			tx.edit(typ).delete(edge)
 			edges++
 		})
 	})
@@ -124,7 +97,7 @@ func (tx *Txn) Changed() bool {
 	if tx.change != nil {
 		return true
 	}
-	for _, list := range [][]*edit{tx.nodes[:tx.base.Schema.declared], tx.edges} {
+	for _, list := range [][]*edit{tx.nodes[:tx.base.Schema.Declared()], tx.edges} {
 		for _, e := range list {
 			if e == nil {
 				continue
@@ -145,10 +118,6 @@ func (tx *Txn) Changed() bool {
 	return false
 }
 
-// maxRows limits the row numbers and the ordinals of a table. It leaves room below 1<<32
-// for the rows of one transaction.
-const maxRows = 1 << 31
-
 // Room checks that the tables have numbers left for the rows and entities that the transaction
 // adds. The error is a *engine.TooLarge; a rewrite makes room if there are dead rows or ordinals.
 func (tx *Txn) Room() error {
@@ -165,28 +134,20 @@ func (tx *Txn) Room() error {
 	return nil
 }
 
-// CheckRows returns a *engine.TooLarge if n rows are too many for a table of the type.
-func (t *Type) CheckRows(n int64) error {
-	if n > maxRows {
-		return &engine.TooLarge{Resource: fmt.Sprintf("rows of %s %s", t.Entity, t.Name), Limit: maxRows, Actual: n}
-	}
-	return nil
-}
-
 // Remove removes a live entity but not the edges of a node. The caller must remove these. The references to the
 // node are removed with it.
-func (tx *Txn) Remove(t *Type, ord uint32) {
-	tx.eachEnd(t, ord, func(end *Type, ord uint32) {
+func (tx *Txn) Remove(t *schema.Type, ord uint32) {
+	tx.eachEnd(t, ord, func(end *schema.Type, ord uint32) {
 		if end != t {
-			tx.deleteEntity(tx.edit(end), ord)
+			tx.edit(end).delete(ord)
 		}
 	})
-	tx.deleteEntity(tx.edit(t), ord)
+	tx.edit(t).delete(ord)
 }
 
 // Orphan finds an edge of a type that has lost an end. It returns the id of the node
 // that was at that end.
-func (tx *Txn) Orphan(t *Type) (ord uint32, lost string, ok bool) {
+func (tx *Txn) Orphan(t *schema.Type) (ord uint32, lost string, ok bool) {
 	edges := tx.Table(t)
 	from, to := tx.base.Schema.EndType(t, false), tx.base.Schema.EndType(t, true)
 	for ord := range edges.next {
@@ -232,7 +193,7 @@ func (tx *Txn) View() *Snapshot {
 		for i, e := range edits {
 			if e != nil {
 				table := *e.Table
-				table.texts = e.texts.next(e.Type)
+				table.texts = e.texts.next()
 				tables[i] = &table
 			}
 		}
@@ -251,94 +212,21 @@ func (tx *Txn) list(e plan.Entity) []*edit {
 }
 
 // edit returns the changed table of a type. On the first use, it copies the table.
-func (tx *Txn) edit(t *Type) *edit {
+func (tx *Txn) edit(t *schema.Type) *edit {
 	list := tx.list(t.Entity)
 	if list[t.Index] == nil {
 		before := tx.base.Table(t.Entity, t.Index)
 		table := *before
-		e := &edit{Table: &table, before: before, touched: map[uint32]bool{}}
+		e := &edit{Table: &table, owner: tx.owner, before: before, touched: map[uint32]bool{}}
 		e.idx = slices.Clone(before.idx)
 		if before.line != tx.base.line {
 			e.tail, e.line = slices.Clip(before.tail), tx.base.line
 			tx.copied += len(before.tail)
 		}
-		e.texts = before.texts.next(t)
+		e.texts = before.texts.next()
 		list[t.Index] = e
 	}
 	return list[t.Index]
-}
-
-// add adds an entity, and returns its ordinal.
-func (tx *Txn) add(e *edit, r Row) uint32 {
-	ord := e.assignOrdinal(r.ID)
-	row := e.base + uint32(len(e.tail))
-	e.tail = append(e.tail, r)
-	e.rows.Set(tx.owner, ord, row)
-	e.touched[ord] = true
-	e.live++
-	e.keys.Add(tx.owner, index.String(r.ID), ord)
-	for i, tuple := range e.Type.Tuples {
-		if h, ok := e.tupleHash(tuple, func(p int) value.Value { return r.Vals[p] }, r.Src, r.Dst); ok {
-			e.idx[i].Add(tx.owner, h, ord)
-		}
-	}
-	if e.Type.Entity == plan.Edge {
-		e.out.Add(tx.owner, r.Src, r.Dst, ord)
-		e.in.Add(tx.owner, r.Dst, r.Src, ord)
-	}
-	return ord
-}
-
-// skipOrdinal consumes an ordinal without giving it to an entity.
-func (tx *Txn) skipOrdinal(t *Type) {
-	e := tx.edit(t)
-	ord := e.next
-	e.next++
-	e.rows.Set(tx.owner, ord, index.Dead)
-	e.touched[ord] = true
-}
-
-// deleteEntity removes a live entity from its table and the table's indexes.
-func (tx *Txn) deleteEntity(e *edit, ord uint32) {
-	e.touched[ord] = true
-	e.removeFromIndexes(tx.owner, ord)
-	e.rows.Set(tx.owner, ord, index.Dead)
-	e.live--
-}
-
-// removeFromIndexes removes a live entity from the overlays of the indexes.
-func (t *Table) removeFromIndexes(owner *index.Owner, ord uint32) {
-	row := t.rows.Get(ord)
-	if t.keys.Overlay() > 0 {
-		t.keys.Remove(owner, index.String(t.idAt(row)), ord)
-	}
-	var src, dst uint32
-	if t.Type.Entity == plan.Edge {
-		src, dst = t.endsAt(row)
-		t.out.Remove(owner, src, ord)
-		t.in.Remove(owner, dst, ord)
-	}
-	for i, tuple := range t.Type.Tuples {
-		if t.idx[i].Overlay() == 0 {
-			continue
-		}
-		if h, ok := t.tupleHash(tuple, func(p int) value.Value { return t.valueAt(row, p) }, src, dst); ok {
-			t.idx[i].Remove(owner, h, ord)
-		}
-	}
-}
-
-// assignOrdinal assigns the next ordinal to the entity with an id.
-func (t *Table) assignOrdinal(id string) uint32 {
-	if t.sorted {
-		if t.next == 0 || id > t.last {
-			t.last = id
-		} else {
-			t.sorted = false
-		}
-	}
-	t.next++
-	return t.next - 1
 }
 
 // differs reports whether a table that started anew has other entities than before.
@@ -387,24 +275,6 @@ func (tx *Txn) same(e *edit, was, is uint32) bool {
 	src, dst := e.Ends(is)
 	oldSrc, oldDst := e.before.Ends(was)
 	return tx.Table(from).ID(src) == tx.base.Table(plan.Node, from.Index).ID(oldSrc) && tx.Table(to).ID(dst) == tx.base.Table(plan.Node, to.Index).ID(oldDst)
-}
-
-// changed reports whether the entity of an ordinal differs from before.
-func (e *edit) changed(ord uint32) bool {
-	was, is := e.before.Alive(ord), e.Alive(ord)
-	if was != is {
-		return true
-	}
-	if !is {
-		return false
-	}
-	a, b := e.before.rows.Get(ord), e.rows.Get(ord)
-	for p := range e.Type.Props {
-		if !value.Equal(e.before.valueAt(a, p), e.valueAt(b, p)) {
-			return true
-		}
-	}
-	return false
 }
 
 // LiveEdges lists the live edges at a node. The parameter `a` is edges.Out() or edges.In().

@@ -34,7 +34,7 @@ func (v *Verifier) Verify(ctx context.Context, s *Snapshot) error {
 			continue
 		}
 		v.tables[t] = true
-		if err := t.verify(ctx); err != nil {
+		if err := verifyTable(ctx, t); err != nil {
 			faults = append(faults, err)
 		}
 	}
@@ -44,11 +44,11 @@ func (v *Verifier) Verify(ctx context.Context, s *Snapshot) error {
 			continue // the ends of a corrupt table mean nothing
 		}
 		v.joined[joined] = true
-		if err := t.verifyEnds(ctx, s); err != nil {
+		if err := verifyEnds(ctx, t, s); err != nil {
 			faults = append(faults, err)
 		}
 	}
-	for _, refs := range s.nodes[s.Schema.declared:] {
+	for _, refs := range s.nodes[s.Schema.Declared():] {
 		if len(faults) > 0 {
 			continue
 		}
@@ -88,11 +88,11 @@ func (v *Verifier) verifyReferences(ctx context.Context, s *Snapshot, refs *Tabl
 // verifyTick is the number of entities between two checks of the context.
 const verifyTick = 1 << 14
 
-// verify reads all rows and indexes of the table and compares them.
-func (t *Table) verify(ctx context.Context) (err error) {
+// verifyTable reads all rows and indexes of the table and compares them.
+func verifyTable(ctx context.Context, t *Table) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	for _, s := range t.Segs {
-		_, cols := s.columns(t.Type)
+		_, cols := s.Columns(t.Type)
 		for _, c := range cols {
 			c.Load()
 		}
@@ -124,9 +124,9 @@ func (t *Table) verify(ctx context.Context) (err error) {
 		}
 		last = id
 		if found, ok := t.Lookup(id); !ok || found != ord {
-			return t.indexFault("the index of ids does not find %q", id)
+			return indexFault(t, "the index of ids does not find %q", id)
 		}
-		if err := t.verifyTuples(ord); err != nil {
+		if err := verifyTuples(t, ord); err != nil {
 			return err
 		}
 	}
@@ -136,20 +136,17 @@ func (t *Table) verify(ctx context.Context) (err error) {
 	if t.sorted && last > t.last {
 		return fail("the greatest id is %q, expected %q", last, t.last)
 	}
-	if err := t.verifyTexts(ctx); err != nil {
+	if err := verifyTexts(ctx, t); err != nil {
 		return err
 	}
-	if err := t.verifyOrders(ctx); err != nil {
+	if err := verifyOrders(ctx, t); err != nil {
 		return err
 	}
-	return t.verifyVectors()
+	return verifyVectors(t)
 }
 
 // verifyTexts compares the existing text indexes with the texts of the rows.
-func (t *Table) verifyTexts(ctx context.Context) error {
-	if t.texts == nil || t.texts.typ != t.Type {
-		return nil
-	}
+func verifyTexts(ctx context.Context, t *Table) error {
 	for _, p := range t.texts.known() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -167,18 +164,18 @@ func (t *Table) verifyTexts(ctx context.Context) error {
 }
 
 // indexFault returns an *engine.Corrupt for the table's indexes.
-func (t *Table) indexFault(format string, args ...any) error {
+func indexFault(t *Table, format string, args ...any) error {
 	return &engine.Corrupt{Object: t.indexObject(), Detail: fmt.Sprintf("%s %s: ", t.Type.Entity, t.Type.Name) + fmt.Sprintf(format, args...)}
 }
 
 // verifyTuples checks that the tuple indexes find an entity.
-func (t *Table) verifyTuples(ord uint32) error {
+func verifyTuples(t *Table, ord uint32) error {
 	var src, dst uint32
 	if t.Type.Entity == plan.Edge {
 		src, dst = t.Ends(ord)
 	}
 	for i, tuple := range t.Type.Tuples {
-		h, ok := t.tupleHash(tuple, func(p int) value.Value { return t.Value(ord, p) }, src, dst)
+		h, ok := tupleHash(tuple, func(p int) value.Value { return t.Value(ord, p) }, src, dst)
 		if !ok {
 			continue
 		}
@@ -187,7 +184,7 @@ func (t *Table) verifyTuples(ord uint32) error {
 			found = c.Ord == ord
 		}
 		if !found {
-			return t.indexFault("tuple index %d does not find %q", i+1, t.ID(ord))
+			return indexFault(t, "tuple index %d does not find %q", i+1, t.ID(ord))
 		}
 	}
 	return nil
@@ -195,7 +192,7 @@ func (t *Table) verifyTuples(ord uint32) error {
 
 // verifyEnds checks that live edges join live nodes, and that each live edge is listed
 // exactly once at each end.
-func (t *Table) verifyEnds(ctx context.Context, s *Snapshot) (err error) {
+func verifyEnds(ctx context.Context, t *Table, s *Snapshot) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	from, to := s.nodes[t.Type.From], s.nodes[t.Type.To]
 	for ord := range t.next {
@@ -213,7 +210,7 @@ func (t *Table) verifyEnds(ctx context.Context, s *Snapshot) (err error) {
 				return nil
 			}
 			if src, dst := ends(edge); src != node || dst != other || seen.Get(int(edge)) {
-				return t.indexFault("edge %q is listed twice, or at a node that it does not join", t.ID(edge))
+				return indexFault(t, "edge %q is listed twice, or at a node that it does not join", t.ID(edge))
 			}
 			seen.Set(int(edge))
 			count++
@@ -238,7 +235,7 @@ func (t *Table) verifyEnds(ctx context.Context, s *Snapshot) (err error) {
 			}
 		}
 		if count != t.live {
-			return t.indexFault("%d edges are listed, expected %d", count, t.live)
+			return indexFault(t, "%d edges are listed, expected %d", count, t.live)
 		}
 		return nil
 	}

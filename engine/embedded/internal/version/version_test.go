@@ -11,12 +11,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-func testSchema(t testing.TB) *Schema {
+func testSchema(t testing.TB) *schema.Schema {
 	t.Helper()
 	prop := func(name string, typ value.Type) *catalog.Property { return &catalog.Property{Name: name, Type: typ} }
 	var all []*catalog.Property
@@ -35,7 +40,7 @@ func testSchema(t testing.TB) *Schema {
 		Edges: []*catalog.Edge{{Name: "Joins", From: "Pair", To: "Any", Properties: []*catalog.Property{prop("n", value.Of(value.I32).Optional())}, Unique: [][]string{{"src", "dst"}}}},
 	}
 	c.Index()
-	s, err := NewSchema("// source", "sha256:0", c)
+	s, err := schema.New("// source", "sha256:0", c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +48,7 @@ func testSchema(t testing.TB) *Schema {
 }
 
 // decode returns a decoder that always returns the catalog of the test schema.
-func decode(t testing.TB) Decoder {
+func decode(t testing.TB) schema.Decoder {
 	c := testSchema(t).Catalog
 	return func([]byte) (*catalog.Schema, error) { return c, nil }
 }
@@ -67,7 +72,7 @@ func anyRow(i int) []value.Value {
 // change returns a transaction on an empty snapshot. The transaction creates, updates and deletes
 // entities. It also changes an end of an edge; so the edge gets a new ordinal, and its old ordinal
 // belongs to no entity.
-func change(t testing.TB, s *Schema) *Txn {
+func change(t testing.TB, s *schema.Schema) *Txn {
 	t.Helper()
 	tx := Begin(NewSnapshot(s, first))
 	pair, anyType, joins := s.Nodes[0], s.Nodes[1], s.Edges[0]
@@ -209,9 +214,9 @@ func TestManifestRoundTrip(t *testing.T) {
 		t.Errorf("flushed (-want +got):\n%s", diff)
 	}
 	open := memory(files)
-	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: flushed, Receipts: slices.Values([]Receipted{{Commit: first, Receipt: receipt}}), NumReceipts: 1}, {Name: "side", Head: flushed.Fork()}},
-		History: []HistorySegment{{Name: "7", N: 3}}}
-	payload := m.Append(nil, func(*Schema) []byte { return []byte("catalog") })
+	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: flushed, Receipts: slices.Values([]logrecord.Receipted{{Commit: first, Receipt: receipt}}), NumReceipts: 1}, {Name: "side", Head: flushed.Fork()}},
+		History: []ancestry.HistorySegment{{Name: "7", N: 3}}}
+	payload := m.Append(nil, func(*schema.Schema) []byte { return []byte("catalog") })
 	read, err := ReadManifest(payload, decode(t), open)
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +262,7 @@ func TestManifestRoundTrip(t *testing.T) {
 		t.Errorf("after adoption the tail has %d rows, want 2", n)
 	}
 	again := Begin(adopted)
-	if err := again.ApplyOps(change(t, s).AppendOps(nil)); err != nil && !isBadData(err) {
+	if err := again.ApplyOps(change(t, s).AppendOps(nil)); err != nil && !storedtest.IsBadData(err) {
 		t.Error(err)
 	}
 	if diff := cmp.Diff(want, content(later)); diff != "" {
@@ -265,23 +270,8 @@ func TestManifestRoundTrip(t *testing.T) {
 	}
 }
 
-var receipt = Receipt{Key: "k", Body: [32]byte{1, 31: 2}, Outcome: engine.Merged, Nodes: 3, Edges: 1 << 40,
+var receipt = logrecord.Receipt{Key: "k", Body: [32]byte{1, 31: 2}, Outcome: engine.Merged, Nodes: 3, Edges: 1 << 40,
 	NodeIns: []engine.TypeCount{{Type: "Pair", Count: 3}}, EdgeIns: []engine.TypeCount{{Type: "Joins", Count: 4}}, Schema: []byte("catalog")}
-
-func TestHeaderRoundTrip(t *testing.T) {
-	c := first
-	c.Schema, c.Actor, c.Seq, c.Parents = "", "ann", 77, []string{first.ID, "01ARZ3NDEKTSV4RRFFQ69G5FAW"}
-	got, gotReceipt, rest, err := Header(append(AppendHeader(nil, c, &receipt), "rest"...))
-	if err != nil || string(rest) != "rest" {
-		t.Fatalf("rest %q, error %v", rest, err)
-	}
-	if diff := cmp.Diff(&receipt, gotReceipt); diff != "" {
-		t.Errorf("receipt (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(c, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}
 
 // FuzzApplyOps replays arbitrary bytes. The bytes must either be refused with a *engine.Corrupt or
 // make a state. The operations of the state must then replay to the same entities.
@@ -292,7 +282,7 @@ func FuzzApplyOps(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ops []byte) {
 		tx := Begin(NewSnapshot(s, first))
 		if err := tx.ApplyOps(ops); err != nil {
-			if !isBadData(err) {
+			if !storedtest.IsBadData(err) {
 				t.Fatalf("%v is neither a *engine.Corrupt nor an error about the format", err)
 			}
 			return
@@ -313,12 +303,12 @@ func FuzzApplyOps(f *testing.F) {
 // memory opens segments in memory, by name and block.
 type memory map[string]map[string][]byte
 
-func (m memory) Segment(t *Type, name string) (*Segment, error) {
+func (m memory) Segment(t *schema.Type, name string) (*segment.Segment, error) {
 	src, err := m.Source(name)
 	if err != nil {
 		return nil, err
 	}
-	return ReadSegment(t, name, src)
+	return segment.Open(t, name, src)
 }
 
 func (m memory) Source(name string) (column.Source, error) {
@@ -365,15 +355,15 @@ func (b wholeBlock) Append(dst []byte, from, to int) ([]byte, error) {
 func FuzzReadManifest(f *testing.F) {
 	s := testSchema(f)
 	empty := NewSnapshot(s, first)
-	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: empty, Receipts: slices.Values([]Receipted{{Commit: first, Receipt: receipt}}), NumReceipts: 1}, {Name: "side", Head: empty.Fork()}},
-		History: []HistorySegment{{Name: "7", N: 3}},
-		Archive: []ArchiveSegment{{Name: "8", Bytes: 9, Runs: []Run{{1, 2}}, Refs: []string{"5"}}}, Anchors: []Anchor{{Commit: first.ID, Name: "9", Block: 1, Refs: []string{"6"}}}}
-	f.Add(m.Append(nil, func(*Schema) []byte { return nil }))
+	m := Manifest{Branches: []ManifestBranch{{Name: "main", Head: empty, Receipts: slices.Values([]logrecord.Receipted{{Commit: first, Receipt: receipt}}), NumReceipts: 1}, {Name: "side", Head: empty.Fork()}},
+		History: []ancestry.HistorySegment{{Name: "7", N: 3}},
+		Archive: []logrecord.ArchiveSegment{{Name: "8", Bytes: 9, Runs: []logrecord.Run{{First: 1, N: 2}}, Refs: []string{"5"}}}, Anchors: []Anchor{{Commit: first.ID, Name: "9", Block: 1, Refs: []string{"6"}}}}
+	f.Add(m.Append(nil, func(*schema.Schema) []byte { return nil }))
 	dec := decode(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		TableFiles(b, dec)
 		_, err := ReadManifest(b, dec, memory{})
-		if err != nil && !isBadData(err) && !errors.As(err, new(*engine.NotFound)) {
+		if err != nil && !storedtest.IsBadData(err) && !errors.As(err, new(*engine.NotFound)) {
 			t.Errorf("%v is neither a *engine.Corrupt nor an error about the format", err)
 		}
 	})

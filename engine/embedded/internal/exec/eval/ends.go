@@ -2,13 +2,14 @@ package eval
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // entityAt returns the entity that stands for a node at an end of an edge: the node itself, or its reference of type
 // `ref`. It reports false if no edge has needed the reference.
-func (ev *Evaluator) entityAt(r *ir.Route, ref *version.Type, p ir.Place) (ord uint32, ok bool) {
+func (ev *Evaluator) entityAt(r *ir.Route, ref *schema.Type, p ir.Place) (ord uint32, ok bool) {
 	if ref == nil {
 		return p.Node, true
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -163,12 +164,12 @@ func (ev *Evaluator) Tick(n int) error {
 // text returns the inverted index of a property. The run is charged for building it only
 // until it is built, because then it belongs to the table. If it cannot be built, the
 // returned index is empty, and the run ends with the error.
-func (ev *Evaluator) text(t *version.Table, p int) *index.TextView {
+func (ev *Evaluator) text(t *version.Table, p int) *textindex.View {
 	spent := ev.Spent
 	view, err := t.TextWithin(index.Work{Ctx: ev.Ctx, Spend: ev.Spend}, p)
 	if err != nil {
 		ev.TextErr = cmp.Or(ev.TextErr, err)
-		return index.NewTextView(0, index.Rows{}, nil)
+		return textindex.NewView(0, index.Rows{}, nil)
 	}
 	ev.Spent = spent
 	return view

@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/text"
@@ -27,7 +27,7 @@ func newScores(q *ir.Query) scores {
 
 // scorer computes a relevance in one run.
 type scorer struct {
-	index.Scorer
+	textindex.Scorer
 	ready  bool     // whether tokens and Scorer are set for this run
 	tokens []string // of the search text
 }
@@ -91,7 +91,7 @@ func (ev *Evaluator) FusionK(f *ir.Fusion) (float64, error) {
 }
 
 // Relevance returns the scorer of a call of `bm25` in this run.
-func (ev *Evaluator) Relevance(i int) *index.Scorer {
+func (ev *Evaluator) Relevance(i int) *textindex.Scorer {
 	s := &ev.scorers[i]
 	if !s.ready {
 		r := ev.Relevances[i]

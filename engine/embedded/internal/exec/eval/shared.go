@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -40,7 +41,7 @@ func (ev *Evaluator) CompareIDs(v plan.VarID, a, b uint32) int {
 // ordinals of the variable number the nodes of all these tables: those of each table follow those
 // of the table before.
 type Shared struct {
-	of     *version.Interface
+	of     *schema.Interface
 	Tables []*version.Table // by position in of.Members
 	Starts []uint32         // by position in of.Members: the ordinal of the table's first node
 }
@@ -112,7 +113,7 @@ func (ev *Evaluator) beginShared() {
 
 // newShares returns memory for the tables of a query's variables over interfaces. It is nil if there are none.
 func newShares(q *ir.Query) []Shared {
-	if !slices.ContainsFunc(q.Over, func(i *version.Interface) bool { return i != nil }) {
+	if !slices.ContainsFunc(q.Over, func(i *schema.Interface) bool { return i != nil }) {
 		return nil
 	}
 	list := make([]Shared, len(q.Over))

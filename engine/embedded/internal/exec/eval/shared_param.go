@@ -3,7 +3,7 @@ package eval
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -45,7 +45,7 @@ func refText(typ, id string) string {
 	if fault.On(fault.TypesIgnored) {
 		return id
 	}
-	return version.RefID(typ, id)
+	return schema.RefID(typ, id)
 }
 
 // IDIn returns the id in a text of refText if the node has the given type, or else false.
@@ -53,6 +53,6 @@ func IDIn(ref, typ string) (id string, ok bool) {
 	if fault.On(fault.TypesIgnored) {
 		return ref, true
 	}
-	is, id := version.SplitRef(ref)
+	is, id := schema.SplitRef(ref)
 	return id, is == typ
 }

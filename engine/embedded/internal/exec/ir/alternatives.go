@@ -2,7 +2,7 @@ package ir
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -39,7 +39,7 @@ func (b *binder) alternatives(l *Link) (*Link, error) {
 }
 
 // isGeneral reports whether a traversal needs a general link. The type t is that of its first edge type.
-func (b *binder) isGeneral(c plan.Traverse, t *version.Type) (bool, error) {
+func (b *binder) isGeneral(c plan.Traverse, t *schema.Type) (bool, error) {
 	atInterface, differ := false, false
 	for _, name := range c.Edges() {
 		e := b.Schema.Type(plan.Edge, name)

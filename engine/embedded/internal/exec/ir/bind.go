@@ -3,7 +3,7 @@ package ir
 import (
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -47,7 +47,7 @@ type binder struct {
 
 // BindRead binds a read to a schema. It ends with a panic when the meter does; see [CatchEnd]. The other errors are a
 // *engine.SchemaMismatch, a *engine.Unsupported and a *engine.TooLarge.
-func BindRead(q *plan.Query, s *version.Schema, work *Meter) (*Query, error) {
+func BindRead(q *plan.Query, s *schema.Schema, work *Meter) (*Query, error) {
 	bound := &Query{Read: q.Read, Params: q.Params, Schema: s}
 	if err := (&binder{Query: bound, Meter: work}).bind(); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (b *binder) bind() error {
 		return Mismatch("the query is not a read")
 	}
 	for _, v := range b.Read.Vars {
-		var over *version.Interface
+		var over *schema.Interface
 		if v.Entity == plan.Interface {
 			var err error
 			if over, err = b.interfaceOf(v); err != nil {

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // CheckUses checks that the types and properties that a query uses exist in a schema, with
 // the same types. The error is a *engine.SchemaMismatch.
-func CheckUses(q *plan.Query, s *version.Schema) error {
+func CheckUses(q *plan.Query, s *schema.Schema) error {
 	for _, u := range q.Uses {
 		t := s.Type(u.Entity, u.Type)
 		if u.Entity == plan.Interface {

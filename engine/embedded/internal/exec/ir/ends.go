@@ -1,7 +1,7 @@
 package ir
 
 import (
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -22,7 +22,7 @@ func (p endPart) Of(id string) string {
 	if p == wholeEnd {
 		return id
 	}
-	typ, node := version.SplitRef(id)
+	typ, node := schema.SplitRef(id)
 	if p == endOfType {
 		return typ
 	}

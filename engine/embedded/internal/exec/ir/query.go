@@ -9,7 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -17,14 +17,14 @@ import (
 // Query is a read bound to a schema: the names are resolved, the types checked. It does not
 // depend on the data. The binder makes it.
 type Query struct {
-	Read   *plan.Read           // the read as compiled from GQ
-	Params []plan.Param         // the parameters of the query
-	Schema *version.Schema      // the schema that the names refer to
-	Types  []*version.Type      // by variable; for an interface, a type of its properties
-	Over   []*version.Interface // by variable: the interface, or nil for a node type or an edge type
-	Match  *Block               // the clauses that find the rows
-	Vecs   int                  // number of vectors that the expressions own
-	Texts  []*TextMatch         // the text searches in the clauses
+	Read   *plan.Read          // the read as compiled from GQ
+	Params []plan.Param        // the parameters of the query
+	Schema *schema.Schema      // the schema that the names refer to
+	Types  []*schema.Type      // by variable; for an interface, a type of its properties
+	Over   []*schema.Interface // by variable: the interface, or nil for a node type or an edge type
+	Match  *Block              // the clauses that find the rows
+	Vecs   int                 // number of vectors that the expressions own
+	Texts  []*TextMatch        // the text searches in the clauses
 	// `Lists` contains the constant lists of the `in` conditions. `Patterns` contains the patterns
 	// of the `matches` conditions.
 	Lists    []*Expr

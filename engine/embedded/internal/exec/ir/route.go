@@ -3,12 +3,12 @@ package ir
 import (
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // WalkType serves as the type of variables that are bound to walks. No schema contains it.
-var WalkType = &version.Type{Entity: plan.Walk, Name: "walk", IDProp: -1}
+var WalkType = &schema.Type{Entity: plan.Walk, Name: "walk", IDProp: -1}
 
 // Route is the part of a schema that a walk between two nodes can use, or a traversal along edges of several
 // types that have an interface at an end. Its nodes may be of several types. The route numbers these types;
@@ -28,12 +28,12 @@ type Route struct {
 
 // Way is one direction of an edge type on a route, for source nodes of one kind.
 type Way struct {
-	Edge    int           // index of the edge type
-	In      bool          // follows edges from target to source
-	From    int           // kind of the node at which it begins
-	To      int           // kind of the node at which it ends; of no use if ToRef is not nil
-	FromRef *version.Type // reference type at which the way begins, or nil
-	ToRef   *version.Type // reference type at which the way ends, or nil
+	Edge    int          // index of the edge type
+	In      bool         // follows edges from target to source
+	From    int          // kind of the node at which it begins
+	To      int          // kind of the node at which it ends; of no use if ToRef is not nil
+	FromRef *schema.Type // reference type at which the way begins, or nil
+	ToRef   *schema.Type // reference type at which the way ends, or nil
 }
 
 // Place is a node on a route.
@@ -77,7 +77,7 @@ func NewRoute(q *Query, l *Link, back bool) *Route {
 }
 
 // kind returns the kind of a node type.
-func (r *Route) kind(s *version.Schema, node int) int {
+func (r *Route) kind(s *schema.Schema, node int) int {
 	at, ok := r.KindOf[node]
 	if !ok {
 		at = len(r.Kinds)
@@ -93,7 +93,7 @@ func (r *Route) accept(end, kind int) { r.accepts[end][kind] = true }
 
 // addWays adds the ways along an edge type, ahead and back. The argument `in` says whether the ways ahead lead
 // from target to source.
-func (r *Route) addWays(s *version.Schema, t *version.Type, in bool) {
+func (r *Route) addWays(s *schema.Schema, t *schema.Type, in bool) {
 	begin, end := s.EndType(t, in), s.EndType(t, !in)
 	starts, ends := r.kindsAt(s, begin), r.kindsAt(s, end)
 	if r.Link.general {
@@ -109,7 +109,7 @@ func (r *Route) addWays(s *version.Schema, t *version.Type, in bool) {
 }
 
 // kindsAt returns the kinds of the nodes that may be at an end of an edge.
-func (r *Route) kindsAt(s *version.Schema, end *version.Type) []int {
+func (r *Route) kindsAt(s *schema.Schema, end *schema.Type) []int {
 	if end.Of == nil {
 		return []int{r.kind(s, end.Index)}
 	}
@@ -121,7 +121,7 @@ func (r *Route) kindsAt(s *version.Schema, end *version.Type) []int {
 }
 
 // appendWays appends the ways of an edge type from nodes of some kinds to nodes of others.
-func appendWays(ways []Way, edge int, in bool, begin, end *version.Type, starts, ends []int) []Way {
+func appendWays(ways []Way, edge int, in bool, begin, end *schema.Type, starts, ends []int) []Way {
 	w := Way{Edge: edge, In: in}
 	if begin.Of != nil {
 		w.FromRef = begin
@@ -143,7 +143,7 @@ func (w *Way) IsDirect() bool { return w.FromRef == nil && w.ToRef == nil }
 
 // end returns the nodes that a variable can stand for at the near end (0) or the far end (1).
 func (r *Route) end(q *Query, v plan.VarID, end int) RouteEnd {
-	kindOf := func(t *version.Type) int {
+	kindOf := func(t *schema.Type) int {
 		if k, ok := r.KindOf[t.Index]; ok && r.accepts[end][k] {
 			return k
 		}

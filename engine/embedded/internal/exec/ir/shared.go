@@ -5,7 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -40,7 +40,7 @@ func (b *binder) checkSearch(p plan.Prop) error {
 // narrowed returns a traversal whose ends are variables of the types that the edge needs. In place of a variable of
 // another type, an interface or a node type whose nodes references stand for, is a new variable of the needed type; a link
 // in the list says that the two are the same node.
-func (b *binder) narrowed(c plan.Traverse, t *version.Type) (plan.Traverse, []*Link, error) {
+func (b *binder) narrowed(c plan.Traverse, t *schema.Type) (plan.Traverse, []*Link, error) {
 	var links []*Link
 	for _, end := range []struct {
 		v    *plan.VarID
@@ -70,7 +70,7 @@ func identity(of, narrow plan.VarID) *Link {
 }
 
 // hidden adds a variable that the plan lacks. It stands for the node of the variable `of` as a node of type t.
-func (b *binder) hidden(of plan.VarID, t *version.Type) (plan.VarID, error) {
+func (b *binder) hidden(of plan.VarID, t *schema.Type) (plan.VarID, error) {
 	id := len(b.Types)
 	if id >= 2*maxVars {
 		return plan.NoVar, &engine.TooLarge{Resource: "ends of traversals at variables over interfaces", Limit: maxVars, Actual: int64(id) - maxVars}
@@ -123,7 +123,7 @@ func binds(c plan.Clause, v plan.VarID) bool {
 
 // interfaceOf returns the interface of a variable and the type that stands for it. The error is a
 // *engine.SchemaMismatch.
-func (b *binder) interfaceOf(v plan.Var) (*version.Interface, error) {
+func (b *binder) interfaceOf(v plan.Var) (*schema.Interface, error) {
 	i := b.Schema.Interface(v.Type)
 	if i == nil {
 		return nil, Mismatch("there is no interface %s", v.Type)

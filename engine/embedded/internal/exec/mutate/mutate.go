@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -50,7 +51,7 @@ type Write struct {
 
 // oldRow has the values of an entity before a statement changes it.
 type oldRow struct {
-	t    *version.Type
+	t    *schema.Type
 	vals []value.Value // by property; nil for a new entity
 }
 
@@ -170,7 +171,7 @@ func kindOf(exists bool) engine.ChangeKind {
 
 // assignment returns the property of an assignment, and the value, converted to the
 // property's type.
-func (w *Write) assignment(t *version.Type, a plan.Assign) (int, value.Value, error) {
+func (w *Write) assignment(t *schema.Type, a plan.Assign) (int, value.Value, error) {
 	p, _ := t.Prop(a.Name)
 	v, err := w.computed(t, a.Name, a.Value)
 	if err != nil {
@@ -216,7 +217,7 @@ func (w *Write) value(e plan.Expr) (value.Value, error) {
 
 // computed returns the value of an expression that a statement assigns to a property, or to `id`,
 // `from` or `to`. If the expression has no result, the error shows the expression.
-func (w *Write) computed(t *version.Type, property string, e plan.Expr) (value.Value, error) {
+func (w *Write) computed(t *schema.Type, property string, e plan.Expr) (value.Value, error) {
 	v, err := w.inputs().Value(e, true)
 	if err == scalar.ErrZero || err == scalar.ErrRange {
 		return value.Null, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: property, Rule: "type",
@@ -345,7 +346,7 @@ func (w *Write) returned() ([]value.Value, error) {
 		if e, ok := c.Expr.(plan.EndNode); ok {
 			typ, id := value.Null, value.Null
 			if table, ord, ok := w.found(e.Var); ok {
-				name, node := version.SplitRef(w.endID(table, ord, e.To))
+				name, node := schema.SplitRef(w.endID(table, ord, e.To))
 				typ, id = value.OfString(strings.Clone(name)), value.OfString(strings.Clone(node))
 			}
 			row = append(row, typ, id)

@@ -2,14 +2,14 @@ package mutate
 
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // Bind checks that a mutation fits a schema. It does not check the matches of blocks; see [BindBlocks]. The
 // error is a *engine.SchemaMismatch.
-func Bind(q *plan.Query, s *version.Schema) error {
+func Bind(q *plan.Query, s *schema.Schema) error {
 	if q.Mutation == nil {
 		return ir.Mismatch("the query is not a mutation")
 	}
@@ -40,9 +40,9 @@ func Bind(q *plan.Query, s *version.Schema) error {
 // mutationBinder checks the statements of a mutation.
 type mutationBinder struct {
 	query  *plan.Query
-	schema *version.Schema
-	cells  []value.Type  // in a ForEach: the types of the row's values
-	old    *version.Type // the type whose old values the expressions may use, or nil
+	schema *schema.Schema
+	cells  []value.Type // in a ForEach: the types of the row's values
+	old    *schema.Type // the type whose old values the expressions may use, or nil
 }
 
 // forEach checks a block. It does not check the block's match.
@@ -166,7 +166,7 @@ func (m *mutationBinder) returns() error {
 }
 
 // named returns the type of the entity that an insert names.
-func (m *mutationBinder) named(v plan.VarID) (*version.Type, error) {
+func (m *mutationBinder) named(v plan.VarID) (*schema.Type, error) {
 	if v < 0 || int(v) >= len(m.query.Mutation.Vars) {
 		return nil, ir.Mismatch("no insert names the entity %d", v)
 	}
@@ -259,7 +259,7 @@ func (m *mutationBinder) key(e plan.KeyOf) error {
 }
 
 // checkPropType returns a mismatch unless the type has the property with the expected type.
-func checkPropType(t *version.Type, name string, want value.Type) error {
+func checkPropType(t *schema.Type, name string, want value.Type) error {
 	p, ok := t.Prop(name)
 	if !ok {
 		return ir.Mismatch("%s %s has no property %s", t.Entity, t.Name, name)

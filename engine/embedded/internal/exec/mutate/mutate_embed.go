@@ -5,7 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -24,13 +24,13 @@ type embedding struct {
 // the source text of a vector, but not the vector itself, gets a computed vector. If e is
 // nil, it returns no vectors. EmbedFor may wait for the provider, so call it before taking
 // the write lock. The caller must have checked the arguments. The error is an *EmbedError.
-func EmbedFor(ctx context.Context, e eval.Embedder, q *plan.Query, s *version.Schema, args engine.Args) (Vectors, error) {
+func EmbedFor(ctx context.Context, e eval.Embedder, q *plan.Query, s *schema.Schema, args engine.Args) (Vectors, error) {
 	if e == nil || Bind(q, s) != nil {
 		return nil, nil // the write reports the error
 	}
 	var out Vectors
 	w := &Write{Args: args, ctx: ctx}
-	add := func(t *version.Type, set []plan.Assign) error {
+	add := func(t *schema.Type, set []plan.Assign) error {
 		for _, p := range t.Props {
 			v, ok := embedSource(w, set, p)
 			if !ok || v.IsNull() {
@@ -113,7 +113,7 @@ func dependsOnStored(e plan.Expr, cells []value.Value) bool {
 }
 
 // embedded fills in the computed vectors of an insert.
-func (w *Write) embedded(t *version.Type, set []plan.Assign, vals []value.Value) {
+func (w *Write) embedded(t *schema.Type, set []plan.Assign, vals []value.Value) {
 	if len(w.Vectors) == 0 {
 		return
 	}
@@ -131,7 +131,7 @@ type derived struct {
 }
 
 // derive lists the vectors that an update must compute.
-func (w *Write) derive(t *version.Type, set []plan.Assign) []derived {
+func (w *Write) derive(t *schema.Type, set []plan.Assign) []derived {
 	var out []derived
 	for i, p := range t.Props {
 		text, ok := embedSource(w, set, p)
@@ -152,7 +152,7 @@ func (w *Write) derive(t *version.Type, set []plan.Assign) []derived {
 // vectors. If a source has not changed, updateDerived keeps a vector that is not null, because a
 // user may have given it. If the source has changed and the vector cannot be computed, the old
 // vector is stale and becomes null.
-func (w *Write) updateDerived(t *version.Type, list []derived, was, row []value.Value) error {
+func (w *Write) updateDerived(t *schema.Type, list []derived, was, row []value.Value) error {
 	for _, d := range list {
 		if value.Equal(was[d.source], row[d.source]) && (!was[d.p].IsNull() || d.v.IsNull()) {
 			continue

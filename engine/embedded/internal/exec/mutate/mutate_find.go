@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -30,7 +31,7 @@ func (w *Write) examined(n int) error {
 }
 
 // matches returns the ordinals of the entities that satisfy all predicates, for the current row.
-func (w *Write) matches(t *version.Type, preds []plan.Pred) ([]uint32, error) {
+func (w *Write) matches(t *schema.Type, preds []plan.Pred) ([]uint32, error) {
 	wants := make([]value.Value, len(preds))
 	for i, p := range preds {
 		v, err := w.value(p.Value)

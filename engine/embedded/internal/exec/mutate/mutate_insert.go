@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -13,7 +14,7 @@ import (
 // insertion is the action of an insert.
 type insertion struct {
 	plan.Insert
-	t    *version.Type
+	t    *schema.Type
 	rows []newEntity
 }
 
@@ -55,7 +56,7 @@ func (w *Write) insert(s plan.Insert, rows [][]value.Value) (action, error) {
 }
 
 // newEntity evaluates an insert for the current row.
-func (w *Write) newEntity(t *version.Type, s plan.Insert) (e newEntity, err error) {
+func (w *Write) newEntity(t *schema.Type, s plan.Insert) (e newEntity, err error) {
 	e.vals = make([]value.Value, len(t.Props))
 	for _, a := range s.Set {
 		p, v, err := w.assignment(t, a)
@@ -131,7 +132,7 @@ func (a *insertion) apply(w *Write) error {
 }
 
 // endType returns the type of the node at one end of an edge.
-func (w *Write) endType(t *version.Type, end string) *version.Type {
+func (w *Write) endType(t *schema.Type, end string) *schema.Type {
 	if end == "to" {
 		return w.Tx.Schema().Nodes[t.To]
 	}
@@ -139,13 +140,13 @@ func (w *Write) endType(t *version.Type, end string) *version.Type {
 }
 
 // noEndpoint returns the error for an end of an edge that is not a node.
-func noEndpoint(t *version.Type, end, detail string) error {
+func noEndpoint(t *schema.Type, end, detail string) error {
 	return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, Property: end, Rule: "endpoint", Detail: detail}
 }
 
 // endRef returns the id of the entity at an end at an interface, from the value that stands for its node. The id of another
 // value is that of no entity.
-func endRef(end *version.Type, v value.Value) value.Value {
+func endRef(end *schema.Type, v value.Value) value.Value {
 	if end.CheckEnd(v) != "" {
 		return value.OfString("")
 	}
@@ -153,7 +154,7 @@ func endRef(end *version.Type, v value.Value) value.Value {
 }
 
 // endpointID evaluates the id of the entity at one end of an edge.
-func (w *Write) endpointID(t *version.Type, end string, e plan.Expr) (value.Value, error) {
+func (w *Write) endpointID(t *schema.Type, end string, e plan.Expr) (value.Value, error) {
 	of := w.endType(t, end)
 	node := of.Name
 	if of.Of != nil {
@@ -180,7 +181,7 @@ func (w *Write) endpointID(t *version.Type, end string, e plan.Expr) (value.Valu
 }
 
 // endpoint finds the entity at one end of an edge. It creates a reference that does not exist yet.
-func (w *Write) endpoint(t *version.Type, end string, id value.Value) (uint32, error) {
+func (w *Write) endpoint(t *schema.Type, end string, id value.Value) (uint32, error) {
 	nt := w.endType(t, end)
 	ord, ok := w.Tx.LookupEnd(nt, id.Str())
 	if !ok {

@@ -6,14 +6,14 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // updating is the action of an update.
 type updating struct {
-	t    *version.Type
+	t    *schema.Type
 	rows []updated
 }
 
@@ -76,7 +76,7 @@ func (w *Write) update(s plan.Update, rows [][]value.Value) (action, error) {
 }
 
 // sets evaluates the assignments of an update.
-func (w *Write) sets(t *version.Type, list []plan.Assign) ([]setProp, error) {
+func (w *Write) sets(t *schema.Type, list []plan.Assign) ([]setProp, error) {
 	set := make([]setProp, len(list))
 	for i, a := range list {
 		p, v, err := w.assignment(t, a)
@@ -110,7 +110,7 @@ func (a *updating) apply(w *Write) error {
 
 // deleting is the action of a delete.
 type deleting struct {
-	t   *version.Type
+	t   *schema.Type
 	ids []string // ids of the entities to delete, without duplicates
 }
 
@@ -168,7 +168,7 @@ func (g *givenOnce) has(entity string) bool {
 
 // add records the values that a row assigns. The error is a *engine.ConstraintViolation if an
 // earlier row assigns other values.
-func (g *givenOnce) add(t *version.Type, entity string, set []setProp) error {
+func (g *givenOnce) add(t *schema.Type, entity string, set []setProp) error {
 	first, ok := g.first[entity]
 	if !ok {
 		if g.first == nil {

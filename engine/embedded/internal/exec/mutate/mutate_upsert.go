@@ -3,6 +3,7 @@ package mutate
 import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -11,7 +12,7 @@ import (
 // upserting is the action of an upsert.
 type upserting struct {
 	plan.Insert
-	t    *version.Type
+	t    *schema.Type
 	rows []upserted
 }
 
@@ -30,7 +31,7 @@ type setProp struct {
 }
 
 // upsert evaluates an upsert.
-func (w *Write) upsert(s plan.Insert, t *version.Type, rows [][]value.Value) (action, error) {
+func (w *Write) upsert(s plan.Insert, t *schema.Type, rows [][]value.Value) (action, error) {
 	a := &upserting{Insert: s, t: t, rows: make([]upserted, len(rows))}
 	var once givenOnce
 	defer func() { w.old = nil }()
@@ -73,7 +74,7 @@ func (w *Write) upsert(s plan.Insert, t *version.Type, rows [][]value.Value) (ac
 }
 
 // upsertTarget evaluates the id of the node or the ids of the ends of the edge, and finds the entity.
-func (w *Write) upsertTarget(t *version.Type, s plan.Insert, u *upserted) (ord uint32, exists bool, err error) {
+func (w *Write) upsertTarget(t *schema.Type, s plan.Insert, u *upserted) (ord uint32, exists bool, err error) {
 	if s.Entity == plan.Edge {
 		if u.from, err = w.endpointID(t, "from", s.From); err != nil {
 			return 0, false, err
@@ -103,7 +104,7 @@ func (w *Write) upsertTarget(t *version.Type, s plan.Insert, u *upserted) (ord u
 }
 
 // edgeBetween finds the edge of an upsert. An error can come only from w.examined.
-func (w *Write) edgeBetween(t *version.Type, u *upserted) (ord uint32, ok bool, err error) {
+func (w *Write) edgeBetween(t *schema.Type, u *upserted) (ord uint32, ok bool, err error) {
 	table := w.Tx.Table(t)
 	edges := w.edgesAt(table, false, u.from.Str())
 	if err := w.examined(len(edges)); err != nil {
@@ -173,7 +174,7 @@ func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version
 
 // changed returns the row that an entity has after the assignments in `set`. updateDerived then
 // updates the vectors in the list `vectors`.
-func changed(w *Write, t *version.Type, ord uint32, set []setProp, vectors []derived) (version.Row, error) {
+func changed(w *Write, t *schema.Type, ord uint32, set []setProp, vectors []derived) (version.Row, error) {
 	table := w.Tx.Table(t)
 	row := version.Row{ID: table.ID(ord), Vals: make([]value.Value, len(t.Props))}
 	if t.Entity == plan.Edge && !fault.On(fault.EndsLost) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -12,9 +13,9 @@ import (
 // estimator estimates numbers of rows from the sizes of a snapshot. No histogram exists: the
 // shares that conditions keep are constants.
 type estimator struct {
-	of   []*version.Type      // by variable: its type
-	over []*version.Interface // by variable: see ir.Query.Over
-	snap *version.Snapshot    // the state whose sizes are used
+	of   []*schema.Type      // by variable: its type
+	over []*schema.Interface // by variable: see ir.Query.Over
+	snap *version.Snapshot   // the state whose sizes are used
 }
 
 // live returns the number of entities that a variable can stand for.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -47,7 +47,7 @@ func (pl *planner) probeShared(s *scope, v plan.VarID) *exec.ProbeShared {
 }
 
 // path says how to find the nodes of a member with a value of property p of the interface.
-func path(m version.Member, p int) exec.MemberPath {
+func path(m schema.Member, p int) exec.MemberPath {
 	own := m.Props[p]
 	return exec.MemberPath{
 		Lookup: len(m.Type.Key) == 1 && m.Type.Key[0] == own,

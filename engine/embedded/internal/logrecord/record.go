@@ -1,0 +1,93 @@
+// Package logrecord has the payloads of log records, except for the operations of a commit.
+package logrecord
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
+)
+
+// The kinds of log record. The payload of every kind begins with its format number.
+const (
+	// KindRows is a commit with its operations inline: a header, then operations.
+	KindRows uint8 = 1
+	// KindBulk is a commit with its rows in segments: a header, then the parts; see version.AppendParts.
+	KindBulk uint8 = 2
+	// KindSpilled is a commit with its operations in the block "ops" of a segment: a header, then
+	// the name of the segment.
+	KindSpilled uint8 = 3
+	// KindBranch creates or deletes a branch; see [Branching].
+	KindBranch uint8 = 4
+	// KindSchema is a commit that changes the schema: a header, then the change; see
+	// version.Txn.AppendChange.
+	KindSchema uint8 = 5
+	// KindProposal is a new version of a proposal; see [AppendProposal].
+	KindProposal uint8 = 6
+	// KindProposalMerge is a merge commit and the proposal that it merges; see
+	// [AppendProposalMerge].
+	KindProposalMerge uint8 = 7
+	// KindDraft opens or ends a draft, together with the change of its branch or with the merge that
+	// ends it; see [Drafting].
+	KindDraft uint8 = 8
+)
+
+// The layout of a header:
+//
+//	header   format        1 byte
+//	         id            16 bytes, a ULID
+//	         seq           uvarint
+//	         time          varint, microseconds
+//	         branch, actor texts (uvarint length, bytes)
+//	         parents       uvarint count, 16 bytes each
+//	         receipt       text, empty for none; see [Receipt]
+
+// AppendHeader appends the header of a record. The receipt may be nil.
+func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
+	dst = append(dst, format.Current)
+	dst = codec.AppendULID(dst, c.ID)
+	dst = binary.AppendUvarint(dst, c.Seq)
+	dst = binary.AppendVarint(dst, c.Time.UnixMicro())
+	dst = codec.AppendText(dst, c.Branch)
+	dst = codec.AppendText(dst, c.Actor)
+	dst = binary.AppendUvarint(dst, uint64(len(c.Parents)))
+	for _, p := range c.Parents {
+		dst = codec.AppendULID(dst, p)
+	}
+	return codec.AppendText(dst, string(receipt.append(nil)))
+}
+
+// Header reads the header of a record, and returns the rest of the payload. The header does not
+// hold the digest of the schema: a commit has the schema of its parent, unless it changes the
+// schema.
+func Header(payload []byte) (c engine.Commit, receipt *Receipt, rest []byte, err error) {
+	r := &codec.Reader{Rest: payload}
+	c, receipt = ReadHeader(r)
+	return c, receipt, r.Rest, r.Err
+}
+
+// AppendSpilled appends the name of the segment that holds a commit's operations.
+func AppendSpilled(dst []byte, segment string) []byte { return codec.AppendText(dst, segment) }
+
+// ReadSpilled reads the name that AppendSpilled wrote.
+func ReadSpilled(b []byte) (segment string, err error) {
+	r := &codec.Reader{Rest: b}
+	segment = r.Text()
+	return segment, r.Err
+}
+
+// ReadHeader reads the header of a record: the commit, and its receipt or nil.
+func ReadHeader(r *codec.Reader) (c engine.Commit, receipt *Receipt) {
+	r.Format(format.Record)
+	c.ID = r.ULID()
+	c.Seq = r.Uvarint()
+	c.Time = time.UnixMicro(r.Varint()).UTC()
+	c.Branch = r.Text()
+	c.Actor = r.Text()
+	for range r.Count() {
+		c.Parents = append(c.Parents, r.ULID())
+	}
+	return c, readReceipt(r)
+}

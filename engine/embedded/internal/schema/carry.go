@@ -1,0 +1,281 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Carry says how a schema takes over the entities of a previous schema: for each type and property
+// of the new schema, in schema order, it gives the corresponding type or property of the previous
+// schema.
+type Carry struct {
+	Nodes, Edges []TypeCarry // by type of the new schema
+	// Hard forbids further use of any stored segment that holds a dropped property.
+	Hard bool
+}
+
+// TypeCarry is the carry of one type.
+type TypeCarry struct {
+	From  int   // position of the previous type; -1 if the type starts without entities
+	Props []int // positions of the previous properties; -1 if the values start as null
+}
+
+// Ancestor is an earlier schema from which another one descends.
+type Ancestor struct {
+	Digest string // digest of the schema
+	Carry  *Carry // from the ancestor to the descendant
+}
+
+// Change is a change to another schema.
+type Change struct {
+	Schema *Schema // the new schema
+	Carry  *Carry  // how the new schema takes over the entities
+}
+
+// NewCarry returns the carry between two schemas. It takes the renames from `steps`, the steps of
+// the schema change. The function `anew` reports whether a type starts without entities.
+func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *Carry {
+	type member struct {
+		e         plan.Entity
+		typ, prop string
+	}
+	was := map[member]string{}
+	for _, s := range steps {
+		e := plan.Node
+		if s.Kind == catalog.EdgeType {
+			e = plan.Edge
+		}
+		switch s.Code {
+		case catalog.RenameNode, catalog.RenameEdge:
+			was[member{e, s.Type, ""}] = s.Was
+		case catalog.RenameProperty:
+			was[member{e, s.Type, s.Property}] = s.Was
+		}
+	}
+	name := func(m member, now string) string {
+		if old, ok := was[m]; ok {
+			return old
+		}
+		return now
+	}
+	carry := func(types []*Type) (out []TypeCarry) {
+		for _, t := range types {
+			tc := TypeCarry{From: -1, Props: make([]int, len(t.Props))}
+			old := from.Type(t.Entity, name(member{t.Entity, t.Name, ""}, t.Name))
+			if t.Of != nil {
+				old = from.Reference(t.Of.Type.Name)
+			}
+			if old != nil && !anew(t) {
+				tc.From = old.Index
+			}
+			for p, prop := range t.Props {
+				tc.Props[p] = -1
+				if tc.From < 0 {
+					continue
+				}
+				if q, ok := old.Prop(name(member{t.Entity, t.Name, prop.Name}, prop.Name)); ok {
+					tc.Props[p] = q
+				}
+			}
+			out = append(out, tc)
+		}
+		return out
+	}
+	c := &Carry{Nodes: carry(to.Nodes), Edges: carry(to.Edges)}
+	c.clearUnjoined(from, to)
+	return c
+}
+
+// clearUnjoined makes an edge type start without edges if the type of either end is not carried
+// over from the type of its previous end: no edge could keep both its nodes.
+func (c *Carry) clearUnjoined(from, to *Schema) {
+	for i := range c.Edges {
+		e := &c.Edges[i]
+		if e.From < 0 {
+			continue
+		}
+		old, now := from.Edges[e.From], to.Edges[i]
+		if c.Nodes[now.From].From != old.From || c.Nodes[now.To].From != old.To {
+			e.From = -1
+		}
+		if e.From < 0 {
+			for p := range e.Props {
+				e.Props[p] = -1
+			}
+		}
+	}
+}
+
+// compose returns the carry that has the effect of c, followed by the effect of `next`.
+func (c *Carry) compose(next *Carry) *Carry {
+	chain := func(first, second []TypeCarry) []TypeCarry {
+		out := make([]TypeCarry, len(second))
+		for i, tc := range second {
+			out[i] = TypeCarry{From: -1, Props: slices.Repeat([]int{-1}, len(tc.Props))}
+			if tc.From < 0 || first[tc.From].From < 0 {
+				continue
+			}
+			out[i].From = first[tc.From].From
+			for p, q := range tc.Props {
+				if q >= 0 {
+					out[i].Props[p] = first[tc.From].Props[q]
+				}
+			}
+		}
+		return out
+	}
+	return &Carry{Nodes: chain(c.Nodes, next.Nodes), Edges: chain(c.Edges, next.Edges), Hard: c.Hard || next.Hard}
+}
+
+// Check checks that the carry fits the two schemas. The error is a *engine.Corrupt.
+func (c *Carry) Check(from, to *Schema) error {
+	bad := func(format string, args ...any) error {
+		return &engine.Corrupt{Object: "schema change", Detail: fmt.Sprintf(format, args...)}
+	}
+	check := func(carries []TypeCarry, olds, news []*Type) error {
+		if len(carries) != len(news) {
+			return bad("the schema change maps %d types, expected %d", len(carries), len(news))
+		}
+		for i, tc := range carries {
+			now := news[i]
+			if len(tc.Props) != len(now.Props) || tc.From >= len(olds) {
+				return bad("type %s maps %d properties, expected %d, or its old type %d does not exist", now.Name, len(tc.Props), len(now.Props), tc.From)
+			}
+			if tc.From < 0 {
+				continue
+			}
+			old := olds[tc.From]
+			if (old.Of == nil) != (now.Of == nil) {
+				return bad("type %s takes its entities from %s, which is not of the same kind", now.Name, old.Name)
+			}
+			if (old.IDProp < 0) != (now.IDProp < 0) || now.IDProp >= 0 && tc.Props[now.IDProp] != old.IDProp {
+				return bad("type %s takes its ids from an old type that has another key", now.Name)
+			}
+			for p, q := range tc.Props {
+				if q >= len(old.Props) || q >= 0 && !Convertible(old.Props[q].Type, now.Props[p].Type) {
+					return bad("property %s of %s takes its values from an old property that does not exist or has a type that cannot be converted", now.Props[p].Name, now.Name)
+				}
+			}
+		}
+		return nil
+	}
+	if err := check(c.Nodes, from.Nodes, to.Nodes); err != nil {
+		return err
+	}
+	if err := check(c.Edges, from.Edges, to.Edges); err != nil {
+		return err
+	}
+	for i, tc := range c.Edges {
+		if tc.From < 0 {
+			continue
+		}
+		old, now := from.Edges[tc.From], to.Edges[i]
+		if c.Nodes[now.From].From != old.From || c.Nodes[now.To].From != old.To {
+			return bad("edge type %s takes its edges from an old type with other endpoint types", now.Name)
+		}
+	}
+	return nil
+}
+
+// reaches reports whether the lists `part` and `types` have the same length, and the types at each
+// position have the same number of properties.
+func (c *Carry) reaches(part []TypeCarry, types []*Type) bool {
+	return slices.EqualFunc(part, types, func(tc TypeCarry, t *Type) bool { return len(tc.Props) == len(t.Props) })
+}
+
+// Convertible reports whether values of the type `from` can be taken over as values of the type
+// `to`.
+func Convertible(from, to value.Type) bool {
+	return from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim || catalog.Widens(from, to)
+}
+
+// Descend makes the schema `from` and its ancestors the ancestors of s. c must be the carry from
+// that schema to s.
+func (s *Schema) Descend(from *Schema, c *Carry) {
+	s.Ancestors = []Ancestor{{from.Digest, c}}
+	for _, a := range from.Ancestors {
+		s.Ancestors = append(s.Ancestors, Ancestor{a.Digest, a.Carry.compose(c)})
+	}
+}
+
+// Equal reports whether two schemas have the same source and the same ancestors.
+func (s *Schema) Equal(o *Schema) bool {
+	return s.Digest == o.Digest && s.Source == o.Source &&
+		slices.EqualFunc(s.Ancestors, o.Ancestors, func(a, b Ancestor) bool { return a.Digest == b.Digest && reflect.DeepEqual(a.Carry, b.Carry) })
+}
+
+// Since returns the carry from an ancestor a to s. It returns nil if the two are equal; ok is false
+// if s does not descend from a. If a occurs several times among the ancestors, as when a schema was
+// restored, the carry is from its latest occurrence.
+func (s *Schema) Since(a *Schema) (c *Carry, ok bool) {
+	if s.Digest == a.Digest {
+		return nil, true
+	}
+	i := slices.IndexFunc(s.Ancestors, func(x Ancestor) bool { return x.Digest == a.Digest })
+	if i < 0 {
+		return nil, false
+	}
+	return s.Ancestors[i].Carry, true
+}
+
+// CarriedRow returns the values of a row converted to type t.
+func (t *Type) CarriedRow(vals []value.Value, props []int) []value.Value {
+	out := make([]value.Value, len(props))
+	for p, q := range props {
+		if q >= 0 {
+			out[p] = value.Widen(vals[q], t.Props[p].Type.Kind)
+		}
+	}
+	return out
+}
+
+// Dropped lists the positions of the properties of the previous type, which has n, that the new type does not take
+// over.
+func (tc TypeCarry) Dropped(n int) (out []int) {
+	for p := range n {
+		if !slices.Contains(tc.Props, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// MemberNames maps the names of the types that implemented an interface before a schema change to their present
+// names. It lacks the types that do not implement the interface any more.
+type MemberNames map[string]string
+
+// Members returns the names of the members of an interface. The reference types of the interface are `old`
+// before the change, and t in the schema `to`.
+func (c *Carry) Members(old, t *Type, to *Schema) MemberNames {
+	now := MemberNames{}
+	for _, m := range old.Of.Members {
+		at := slices.IndexFunc(c.Nodes, func(tc TypeCarry) bool { return tc.From == m.Type.Index })
+		if at >= 0 && t.Implements(to.Nodes[at]) {
+			now[m.Type.Name] = to.Nodes[at].Name
+		}
+	}
+	return now
+}
+
+// Gone reports whether a reference stands for a node of a type that does not implement the interface any
+// more.
+func (m MemberNames) Gone(ref string) bool {
+	name, _ := SplitRef(ref)
+	return m[name] == ""
+}
+
+// Renamed reports whether a type has another name than before.
+func (m MemberNames) Renamed() bool {
+	for was, is := range m {
+		if was != is {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package schema
+
+import (
+	"encoding/binary"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
+)
+
+// AppendSchema appends a schema in the layout of a manifest. The parameter `encoded` is the
+// encoding of its catalog.
+func AppendSchema(dst []byte, s *Schema, encoded []byte) []byte {
+	dst = codec.AppendText(dst, s.Digest)
+	dst = codec.AppendText(dst, s.Source)
+	return codec.AppendText(dst, string(encoded))
+}
+
+// ReadSchema reads a schema that AppendSchema wrote. The function `decode` decodes the catalog.
+func ReadSchema(r *codec.Reader, decode Decoder) *Schema {
+	digest, source, encoded := r.Text(), r.Text(), r.Bytes(r.Count())
+	if r.Err != nil {
+		return nil
+	}
+	c, err := decode(encoded)
+	if err == nil {
+		var s *Schema
+		if s, err = New(source, digest, c); err == nil {
+			return s
+		}
+	}
+	r.Fail("the schema: " + err.Error())
+	return nil
+}
+
+// AppendCarry appends a carry:
+//
+//	hard           1 byte, 0 or 1
+//	nodes, edges   uvarint count; for each type its previous type: uvarint, 0 for none,
+//	               else its position + 1; uvarint count of properties, and for each its
+//	               previous property in the same way
+func AppendCarry(dst []byte, c *Carry) []byte {
+	hard := byte(0)
+	if c.Hard {
+		hard = 1
+	}
+	dst = append(dst, hard)
+	for _, list := range [][]TypeCarry{c.Nodes, c.Edges} {
+		dst = binary.AppendUvarint(dst, uint64(len(list)))
+		for _, tc := range list {
+			dst = binary.AppendUvarint(dst, uint64(tc.From+1))
+			dst = binary.AppendUvarint(dst, uint64(len(tc.Props)))
+			for _, p := range tc.Props {
+				dst = binary.AppendUvarint(dst, uint64(p+1))
+			}
+		}
+	}
+	return dst
+}
+
+// ReadCarry reads a Carry.
+func ReadCarry(r *codec.Reader) *Carry {
+	c := &Carry{Hard: r.Byte() == 1}
+	for _, list := range []*[]TypeCarry{&c.Nodes, &c.Edges} {
+		for range r.Count() {
+			tc := TypeCarry{From: int(r.Ordinal()) - 1, Props: make([]int, r.Count())}
+			for p := range tc.Props {
+				tc.Props[p] = int(r.Ordinal()) - 1
+			}
+			*list = append(*list, tc)
+		}
+	}
+	return c
+}
+
+// AppendAncestors appends the encoding of a schema's ancestors to dst.
+func AppendAncestors(dst []byte, s *Schema) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(s.Ancestors)))
+	for _, a := range s.Ancestors {
+		dst = AppendCarry(codec.AppendText(dst, a.Digest), a.Carry)
+	}
+	return dst
+}
+
+// ReadAncestors reads the ancestors of a schema.
+func ReadAncestors(r *codec.Reader, s *Schema) (all []Ancestor) {
+	for range r.Count() {
+		a := Ancestor{Digest: r.Text(), Carry: ReadCarry(r)}
+		if r.Err == nil && !(a.Carry.reaches(a.Carry.Nodes, s.Nodes) && a.Carry.reaches(a.Carry.Edges, s.Edges)) {
+			r.Fail("the types of a schema do not match those of its ancestor")
+		}
+		if r.Err != nil {
+			return nil
+		}
+		all = append(all, a)
+	}
+	return all
+}

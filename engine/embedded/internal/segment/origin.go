@@ -1,0 +1,187 @@
+package segment
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Origin says how a segment that was stored under another schema names its type and
+// columns, where these differ from the table's type.
+type Origin struct {
+	Type  string       // name of the type in the segment
+	Props []OriginProp // by the table type's properties
+}
+
+// OriginProp is a stored column.
+type OriginProp struct {
+	Name string     // empty if there is none: the property is null
+	Kind value.Kind // kind of the stored values
+}
+
+// origin returns the type name and columns under which a segment of a table of type t is
+// stored.
+func (s *Segment) origin(t *schema.Type) *Origin {
+	if s.Origin != nil {
+		return s.Origin
+	}
+	o := &Origin{Type: t.Name, Props: make([]OriginProp, len(t.Props))}
+	for p, prop := range t.Props {
+		o.Props[p] = OriginProp{prop.Name, prop.Type.Kind}
+	}
+	return o
+}
+
+// plain reports whether the stored names and kinds are those of type t.
+func (o *Origin) plain(t *schema.Type) bool {
+	if o.Type != t.Name {
+		return false
+	}
+	for p, prop := range t.Props {
+		if o.Props[p] != (OriginProp{prop.Name, prop.Type.Kind}) {
+			return false
+		}
+	}
+	return true
+}
+
+// Equal reports whether both origins give the same names. Each may be nil.
+func (o *Origin) Equal(other *Origin) bool {
+	if o == nil || other == nil {
+		return o == other
+	}
+	return o.Type == other.Type && slices.Equal(o.Props, other.Props)
+}
+
+// Carried returns the segment for a table that changes its type from `from` to `to`. For each
+// property of `to`, props gives its position in `from`, or -1 if `from` does not have it.
+func (s *Segment) Carried(from, to *schema.Type, props []int) (*Segment, error) {
+	n := *s
+	n.Props = make([]*column.Column, len(props))
+	if s.copies != nil {
+		n.copies = newCopies(to)
+	}
+	o := &Origin{Props: make([]OriginProp, len(props))}
+	before := s.origin(from)
+	o.Type = before.Type
+	for p, q := range props {
+		typ := to.Props[p].Type
+		if q < 0 {
+			n.Props[p] = column.Null(typ, int(s.N))
+			continue
+		}
+		o.Props[p] = before.Props[q]
+		n.Props[p] = s.Props[q]
+		if s.Props[q].Type().Kind != typ.Kind {
+			c, err := s.Props[q].Widened(typ)
+			if err != nil {
+				return nil, err
+			}
+			n.Props[p] = c
+		}
+	}
+	// A segment in memory will be stored under the names of the table's type.
+	if n.Origin = o; s.Name == "" || o.plain(to) {
+		n.Origin = nil
+	}
+	return &n, nil
+}
+
+// StoredAs returns the type under which a segment of a table of type t is stored, and the
+// positions of t's properties in it. For a nil origin it returns t and nil.
+func (o *Origin) StoredAs(t *schema.Type) (as *schema.Type, props []int) {
+	if o == nil {
+		return t, nil
+	}
+	as = &schema.Type{Entity: t.Entity, Name: o.Type, IDProp: -1}
+	props = make([]int, len(t.Props))
+	for p, op := range o.Props {
+		if props[p] = -1; op.Name == "" {
+			continue
+		}
+		props[p] = len(as.Props)
+		if p == t.IDProp {
+			as.IDProp = len(as.Props)
+		}
+		typ := t.Props[p].Type
+		typ.Kind = op.Kind
+		as.Props = append(as.Props, &catalog.Property{Name: op.Name, Type: typ})
+	}
+	as.IndexNames()
+	return as, props
+}
+
+// Open opens a segment of a table of type t.
+func (o *Origin) Open(t *schema.Type, name string, open Opener) (*Segment, error) {
+	as, props := o.StoredAs(t)
+	s, err := open.Segment(as, name)
+	if err != nil || o == nil {
+		return s, err
+	}
+	if s, err = s.Carried(as, t, props); err != nil {
+		return nil, err
+	}
+	s.Origin = o
+	return s, nil
+}
+
+// Append appends the encoding of the origin to dst. The origin may be nil.
+func (o *Origin) Append(dst []byte) []byte {
+	if o == nil {
+		return append(dst, 0)
+	}
+	dst = codec.AppendText(append(dst, 1), o.Type)
+	for _, p := range o.Props {
+		dst = append(codec.AppendText(dst, p.Name), byte(p.Kind))
+	}
+	return dst
+}
+
+// ReadOrigin reads an origin that append wrote.
+func ReadOrigin(r *codec.Reader, t *schema.Type) *Origin {
+	switch f := r.Byte(); {
+	case f == 0 || r.Err != nil:
+		return nil
+	case f != 1:
+		r.Fail(fmt.Sprintf("the origin of a segment has the unknown code %d", f))
+		return nil
+	}
+	o := &Origin{Type: r.Text()}
+	for _, prop := range t.Props {
+		p := OriginProp{r.Text(), value.Kind(r.Byte())}
+		if was := (value.Type{Kind: p.Kind, List: prop.Type.List, Dim: prop.Type.Dim}); r.Err == nil && p.Name != "" && !schema.Convertible(was, prop.Type) {
+			r.Fail(fmt.Sprintf("property %s of %s is stored with the type %s, which cannot be converted", prop.Name, t.Name, was))
+		}
+		if r.Err == nil && p.Name != "" && slices.ContainsFunc(o.Props, func(x OriginProp) bool { return x.Name == p.Name }) {
+			r.Fail(fmt.Sprintf("two properties of %s are stored under the name %s", t.Name, p.Name))
+		}
+		o.Props = append(o.Props, p)
+	}
+	if r.Err == nil && t.IDProp >= 0 && o.Props[t.IDProp].Name == "" {
+		r.Fail(fmt.Sprintf("%s is stored without its id", t.Name))
+	}
+	return o
+}
+
+// CacheKey returns a key for the cache of opened segments. It differs for each form in
+// which a stored segment is read: for each type name and list of properties.
+func CacheKey(t *schema.Type, name string) string {
+	key := codec.AppendText(codec.AppendText([]byte{byte(t.Entity), byte(t.IDProp + 1)}, name), t.Name)
+	for _, p := range t.Props {
+		key = append(codec.AppendText(key, p.Name), byte(p.Type.Kind))
+	}
+	return string(key)
+}
+
+// Opener opens the stored segments that a manifest names.
+type Opener interface {
+	// Segment opens a segment with rows of type t.
+	Segment(t *schema.Type, name string) (*Segment, error)
+	// Source opens any other segment.
+	Source(name string) (column.Source, error)
+}

@@ -117,6 +117,8 @@ var imports = []struct {
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/internal/audit", "internal/server/internal/requestinfo", "internal/server/internal/logsample", "internal/server/wireerror"}},
 	{"internal/strictyaml", []string{"internal/gq/diag"}},
 	{"internal/gqconfig", []string{"internal/gq/diag", "internal/gq/lint", "internal/strictyaml"}},
+	{"internal/dataimport/record", nil},
+	{"internal/dataimport", []string{"gq/catalog", "gq/value", "internal/dataimport/record", "internal/gq/diag", "internal/strictyaml"}},
 	{"internal/settings", []string{"internal/strictyaml"}},
 	{"internal/server/internal/forward", []string{"engine", "internal/server/internal/envelope", "internal/server/wireerror"}},
 	{"internal/server/hostcheck", []string{"client", "internal/server/internal/envelope", "internal/server/wireerror"}},
@@ -133,7 +135,7 @@ var imports = []struct {
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/buildversion", "internal/collection", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/buildversion", "internal/collection", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/dataimport/**", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/foreign", nil},
 	{"test/outside", nil},

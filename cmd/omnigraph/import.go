@@ -64,6 +64,7 @@ removes every entity of the types that occur in the files.`,
 	cmd.Flags().StringVar(&f.rejects, "rejects", "", "write the records that do not fit to this `FILE`, and import the others")
 	cmd.Flags().IntVar(&f.maxRejects, "max-rejects", 100, "with --rejects, import nothing if more records do not fit")
 	f.writeFlags.flags(cmd)
+	cmd.AddCommand(newImportInfer())
 	return cmd
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 )
 
-// converter converts the values of a column to the type of a property.
-type converter struct {
+// Converter converts the values of a column to the type of a property.
+type Converter struct {
 	typ    value.Type
 	column *Column
 	number *numberFormat  // nil for the notation of JSON
@@ -31,9 +31,9 @@ type converter struct {
 	patterns []*value.Pattern // rules of the property
 }
 
-// newConverter checks the options of a column for a type.
-func newConverter(t value.Type, c *Column) (*converter, error) {
-	k := &converter{typ: t, column: c}
+// NewConverter checks the options of a column for a type.
+func NewConverter(t value.Type, c *Column) (*Converter, error) {
+	k := &Converter{typ: t, column: c}
 	kind := t.Kind
 	for _, o := range []struct {
 		key string
@@ -97,9 +97,9 @@ func checkLayout(key, layout string) error {
 	return nil
 }
 
-// convert converts a value. The result may alias the record. Null needs no rule of its own: a required property is checked by
+// Convert converts a value. The result may alias the record. Null needs no rule of its own: a required property is checked by
 // the caller.
-func (k *converter) convert(v *record.Value) (value.Value, error) {
+func (k *Converter) Convert(v *record.Value) (value.Value, error) {
 	if v.Kind == record.Null || len(k.column.Null) > 0 && k.isNull(v) {
 		return value.Null, nil
 	}
@@ -123,7 +123,7 @@ func (k *converter) convert(v *record.Value) (value.Value, error) {
 }
 
 // rules checks the rules of the property.
-func (k *converter) rules(v value.Value) error {
+func (k *Converter) rules(v value.Value) error {
 	if k.enum != nil && !v.IsList() && !k.enum[v.Str()] {
 		return fmt.Errorf("expected one of %s", strings.Join(k.typ.Enum, ", "))
 	}
@@ -141,7 +141,7 @@ func (k *converter) rules(v value.Value) error {
 }
 
 // isNull reports whether the map says that a text stands for null.
-func (k *converter) isNull(v *record.Value) bool {
+func (k *Converter) isNull(v *record.Value) bool {
 	if v.Kind == record.Text {
 		return slices.Contains(k.column.Null, text(v.Raw))
 	}
@@ -152,12 +152,12 @@ func (k *converter) isNull(v *record.Value) bool {
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // mismatch returns the error for a value of a form that does not convert.
-func (k *converter) mismatch(v *record.Value) error {
+func (k *Converter) mismatch(v *record.Value) error {
 	return fmt.Errorf("found %s, expected %s", v.Kind, k.typ.Kind)
 }
 
 // scalar converts a value that is not null.
-func (k *converter) scalar(v *record.Value) (value.Value, error) {
+func (k *Converter) scalar(v *record.Value) (value.Value, error) {
 	kind := k.typ.Kind
 	switch {
 	case kind == value.String:
@@ -193,7 +193,7 @@ func (k *converter) scalar(v *record.Value) (value.Value, error) {
 }
 
 // boolean converts to a Bool.
-func (k *converter) boolean(v *record.Value) (value.Value, error) {
+func (k *Converter) boolean(v *record.Value) (value.Value, error) {
 	if v.Kind == record.Bool {
 		return value.OfBool(v.Bool), nil
 	}
@@ -220,7 +220,7 @@ func (k *converter) boolean(v *record.Value) (value.Value, error) {
 }
 
 // numeric converts a text or a number to a number.
-func (k *converter) numeric(v *record.Value) (value.Value, error) {
+func (k *Converter) numeric(v *record.Value) (value.Value, error) {
 	s := trimBlanks(text(v.Raw))
 	if v.Kind == record.Text && k.number != nil {
 		plain, err := k.number.plain(s)
@@ -266,7 +266,7 @@ func (k *converter) numeric(v *record.Value) (value.Value, error) {
 }
 
 // date converts to a Date.
-func (k *converter) date(v *record.Value) (value.Value, error) {
+func (k *Converter) date(v *record.Value) (value.Value, error) {
 	t := v.Time
 	switch v.Kind {
 	case record.Date:
@@ -303,7 +303,7 @@ func floorDays(t time.Time) int64 {
 }
 
 // dateTime converts to a DateTime.
-func (k *converter) dateTime(v *record.Value) (value.Value, error) {
+func (k *Converter) dateTime(v *record.Value) (value.Value, error) {
 	t := v.Time
 	var err error
 	switch v.Kind {
@@ -352,7 +352,7 @@ func unclearUnix(s string) error {
 }
 
 // blob converts to a Blob.
-func (k *converter) blob(v *record.Value) (value.Value, error) {
+func (k *Converter) blob(v *record.Value) (value.Value, error) {
 	if v.Kind == record.Bytes {
 		return value.OfBlob(v.Raw), nil
 	}
@@ -377,7 +377,7 @@ func (k *converter) blob(v *record.Value) (value.Value, error) {
 }
 
 // elements returns the elements of a list, which a text may hold.
-func (k *converter) elements(v *record.Value) ([]record.Value, error) {
+func (k *Converter) elements(v *record.Value) ([]record.Value, error) {
 	switch {
 	case v.Kind == record.List:
 		return v.Elems, nil
@@ -396,7 +396,7 @@ func (k *converter) elements(v *record.Value) ([]record.Value, error) {
 }
 
 // list converts to a list.
-func (k *converter) list(v *record.Value) (value.Value, error) {
+func (k *Converter) list(v *record.Value) (value.Value, error) {
 	elems, err := k.elements(v)
 	if err != nil {
 		return value.Null, err
@@ -405,7 +405,7 @@ func (k *converter) list(v *record.Value) (value.Value, error) {
 	one.typ, one.bounds, one.patterns = k.typ.Elem(), nil, nil
 	out := make([]value.Value, 0, len(elems))
 	for i := range elems {
-		e, err := one.convert(&elems[i])
+		e, err := one.Convert(&elems[i])
 		if err == nil && e.IsNull() {
 			err = errors.New("a list cannot hold null")
 		}
@@ -418,7 +418,7 @@ func (k *converter) list(v *record.Value) (value.Value, error) {
 }
 
 // vector converts to a Vector.
-func (k *converter) vector(v *record.Value) (value.Value, error) {
+func (k *Converter) vector(v *record.Value) (value.Value, error) {
 	elems, err := k.elements(v)
 	if err != nil {
 		return value.Null, err
@@ -491,3 +491,6 @@ func quote(dst []byte, s string) []byte {
 
 // JSON returns a value in the notation of a load.
 func JSON(v value.Value) []byte { return appendValue(nil, v) }
+
+// Plain reports whether the values of a column need no option to be read.
+func Plain(c Column) bool { return c.Date == "" && c.Time == "" && c.Number == "" }

@@ -93,12 +93,12 @@ func TestConvert(t *testing.T) {
 		{value.Type{Kind: value.String, Enum: []string{"red", "blue"}}, Column{}, txt("green"), "", "expected one of red, blue"},
 	}
 	for _, tt := range tests {
-		k, err := newConverter(tt.typ, &tt.column)
+		k, err := NewConverter(tt.typ, &tt.column)
 		if err != nil {
 			t.Errorf("%s, %+v: %v", tt.typ, tt.column, err)
 			continue
 		}
-		v, err := k.convert(&tt.in)
+		v, err := k.Convert(&tt.in)
 		got, fault := "", ""
 		if err != nil {
 			fault = err.Error()
@@ -126,7 +126,7 @@ func TestColumnOptions(t *testing.T) {
 		{of(value.Bool), Column{True: []string{"t"}}, "true and false belong together; write both"},
 	}
 	for _, tt := range tests {
-		if _, err := newConverter(tt.typ, &tt.column); err == nil || err.Error() != tt.want {
+		if _, err := NewConverter(tt.typ, &tt.column); err == nil || err.Error() != tt.want {
 			t.Errorf("found %v, expected %s", err, tt.want)
 		}
 	}
@@ -145,12 +145,12 @@ func FuzzConvert(f *testing.F) {
 				fit := c
 				for _, drop := range []func(){func() {}, func() { fit.Round = "" }, func() { fit.Number = "" }, func() { fit.Zone, fit.Time = "", "" }, func() { fit.Date = "" }} {
 					drop()
-					k, err := newConverter(typ, &fit)
+					k, err := NewConverter(typ, &fit)
 					if err != nil {
 						continue
 					}
 					in := record.OfText(s)
-					if v, err := k.convert(&in); err == nil && !v.IsNull() && v.IsList() != typ.List {
+					if v, err := k.Convert(&in); err == nil && !v.IsNull() && v.IsList() != typ.List {
 						t.Errorf("%q became %v", s, v)
 					}
 				}

@@ -49,7 +49,7 @@ type plannedProperty struct {
 	required bool
 	column   int    // position among the columns of the source; -1 for a constant
 	constant []byte // the text of a constant
-	convert  *converter
+	convert  *Converter
 	prefix   []byte // what is written before the value
 }
 
@@ -122,7 +122,7 @@ func (p *Plan) node(ps *plannedSource, m *plannedMapping, s *catalog.Schema, opt
 		return
 	}
 	m.open = append(quote([]byte(`{"type":`), m.node.Name), `,"data":{`...)
-	m.properties(ps, m.node.Properties, len(m.node.Key) == 0, opts.Partial, func(k *converter, name string) {
+	m.properties(ps, m.node.Properties, len(m.node.Key) == 0, opts.Partial, func(k *Converter, name string) {
 		for _, r := range m.node.Ranges {
 			if r.Property == name {
 				k.bounds = append(k.bounds, r.Bounds())
@@ -147,13 +147,13 @@ func (p *Plan) edge(ps *plannedSource, m *plannedMapping, s *catalog.Schema, opt
 		return
 	}
 	m.open = quote([]byte(`{"edge":`), m.edge.Name)
-	m.properties(ps, m.edge.Properties, true, opts.Partial, func(*converter, string) {})
+	m.properties(ps, m.edge.Properties, true, opts.Partial, func(*Converter, string) {})
 	m.from = p.end(ps, m, s, m.From, false)
 	m.to = p.end(ps, m, s, m.To, true)
 }
 
 // properties checks the properties that a mapping sets. `withID` says that set may have an id.
-func (m *plannedMapping) properties(ps *plannedSource, props []*catalog.Property, withID, partial bool, rules func(*converter, string)) {
+func (m *plannedMapping) properties(ps *plannedSource, props []*catalog.Property, withID, partial bool, rules func(*Converter, string)) {
 	known := names(props, func(p *catalog.Property) string { return p.Name })
 	set := map[string]bool{}
 	for i := range m.Set {
@@ -196,7 +196,7 @@ func (m *plannedMapping) properties(ps *plannedSource, props []*catalog.Property
 // plan checks the options of a column for a type.
 func (a *Assign) plan(ps *plannedSource, typ value.Type) (plannedProperty, bool) {
 	pp := plannedProperty{name: a.Property, column: -1}
-	k, err := newConverter(typ, &a.Column)
+	k, err := NewConverter(typ, &a.Column)
 	if err != nil {
 		a.at.Fault(strictyaml.BadValue, err.Error(), "")
 		return pp, false

@@ -327,7 +327,7 @@ func (pp *plannedProperty) value(r *record.Record) (value.Value, *record.Value, 
 	if pp.column >= 0 {
 		raw = &r.Values[pp.column]
 	}
-	v, err := pp.convert.convert(raw)
+	v, err := pp.convert.Convert(raw)
 	return v, raw, err
 }
 

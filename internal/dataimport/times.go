@@ -8,13 +8,13 @@ import (
 	_ "time/tzdata" // zones of a map must exist on each machine
 )
 
-// dateLayouts are the ways to write a day that an error proposes, as Go writes them.
-var dateLayouts = []string{"2006-01-02", "02/01/2006", "01/02/2006", "2/1/2006", "1/2/2006", "02.01.2006", "2.1.2006", "02-01-2006", "01-02-2006",
+// DateLayouts are the ways to write a day that an error proposes, as Go writes them.
+var DateLayouts = []string{"2006-01-02", "02/01/2006", "01/02/2006", "2/1/2006", "1/2/2006", "02.01.2006", "2.1.2006", "02-01-2006", "01-02-2006",
 	"2006/01/02", "20060102", "02/01/06", "01/02/06", "02.01.06", "2 January 2006", "2 Jan 2006", "January 2, 2006", "Jan 2, 2006", "02-Jan-2006", "02-Jan-06"}
 
 // readingsOf returns the days that a text could mean, each with the first layout that reads it so.
 func readingsOf(text string) (days []time.Time, layouts []string) {
-	for _, layout := range dateLayouts {
+	for _, layout := range DateLayouts {
 		t, err := time.Parse(layout, text)
 		if err != nil {
 			continue

@@ -119,7 +119,7 @@ var imports = []struct {
 	{"internal/gqconfig", []string{"internal/gq/diag", "internal/gq/lint", "internal/strictyaml"}},
 	{"internal/dataimport/record", nil},
 	{"internal/dataimport/infer", []string{"gq/value", "internal/dataimport", "internal/dataimport/record"}},
-	{"internal/dataimport", []string{"gq/catalog", "gq/value", "internal/dataimport/record", "internal/gq/diag", "internal/strictyaml"}},
+	{"internal/dataimport", []string{"gq/catalog", "gq/value", "internal/dataimport/record", "internal/gq/diag", "internal/parquet", "internal/strictyaml"}},
 	{"internal/settings", []string{"internal/strictyaml"}},
 	{"internal/server/internal/forward", []string{"engine", "internal/server/internal/envelope", "internal/server/wireerror"}},
 	{"internal/server/hostcheck", []string{"client", "internal/server/internal/envelope", "internal/server/wireerror"}},

@@ -17,6 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+	"github.com/omnigraph-go/omnigraph/internal/parquet"
 )
 
 func init() { graphVerbs = append(graphVerbs, newImport) }
@@ -34,15 +35,16 @@ type importFlags struct {
 func newImport() *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
-		Use:   "import (--store DIR | --server URL --graph ID) --map import.yaml [FILE…]",
-		Short: "Import CSV, TSV and JSON files into a graph as one commit",
+		Use:   "import (--store DIR | --server URL --graph ID) (--map import.yaml [FILE…] | FOLDER)",
+		Short: "Import CSV, JSON, Parquet and Arrow files into a graph as one commit",
 		Long: `Import files into a graph as one commit, as the map import.yaml says: which nodes and
 edges the records of each file become, and how their values are written.
 docs/import.md explains the map.
 
 Without FILE the command reads the files that the map names, relative to its folder. A FILE
 replaces the source with the same name or pattern, or the only source; - is standard input.
-Files may be compressed with gzip or zstd.
+Files may be compressed with gzip or zstd. A FOLDER that omnigraph export --format parquet wrote
+needs no map.
 
 If a value does not fit, the command imports nothing, and lists up to a hundred values with
 file, line, column and reason. With --rejects it writes the records that do not fit to a file, as
@@ -52,7 +54,8 @@ Modes: merge replaces entities that exist, append refuses them, overwrite first
 removes every entity of the types that occur in the files.`,
 		Example: "  omnigraph import --store data/ports --map import.yaml\n" +
 			"  omnigraph import --store data/ports --map import.yaml --rejects rejects.ndjson --max-rejects 50\n" +
-			"  omnigraph import --server http://127.0.0.1:8080 --graph ports --map import.yaml ports-june.csv --branch june --from main",
+			"  omnigraph import --server http://127.0.0.1:8080 --graph ports --map import.yaml ports-june.csv --branch june --from main\n" +
+			"  omnigraph import --store data/copy exported-folder",
 		RunE: f.run,
 	}
 	f.graphFlags.flags(cmd)
@@ -70,7 +73,7 @@ removes every entity of the types that occur in the files.`,
 
 // run runs the command.
 func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
-	if err := errors.Join(f.endpoint.check(), required(cmd, "map")); err != nil {
+	if err := f.endpoint.check(); err != nil {
 		return err
 	}
 	opts := engine.LoadOptions{WriteOptions: f.options(f.branch)}
@@ -86,7 +89,7 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
 	case cmd.Flags().Changed("max-rejects") && f.rejects == "":
 		return usageError{errors.New("--max-rejects needs --rejects; name the file for the records that do not fit")}
 	}
-	text, err := os.ReadFile(f.mapFile)
+	text, dir, err := f.mapText(cmd, &args)
 	if err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if showFaults(cmd, faults); faults.HasErrors() {
 		return fmt.Errorf("%s has errors; nothing was imported", f.mapFile)
 	}
-	files, err := m.Files(filepath.Dir(f.mapFile), args)
+	files, err := m.Files(dir, args)
 	if err != nil {
 		return err
 	}
@@ -106,6 +109,24 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
 	return f.graphFlags.run(cmd, func(ctx context.Context, s source) (*report, error) {
 		return f.importFiles(ctx, cmd, s, m, files, opts)
 	})
+}
+
+// mapText returns the text of the map, and the folder to which its sources are relative. If there is no map and the one
+// argument is the folder of a Parquet export, it makes the map and removes the argument.
+func (f *importFlags) mapText(cmd *cobra.Command, args *[]string) (text []byte, dir string, err error) {
+	if f.mapFile == "" && len(*args) == 1 {
+		dir = (*args)[0]
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			f.mapFile, *args = filepath.Join(dir, parquet.ManifestName), nil
+			made, err := dataimport.MapOfExport(dir)
+			return []byte(made), dir, err
+		}
+	}
+	if err := required(cmd, "map"); err != nil {
+		return nil, "", err
+	}
+	text, err = os.ReadFile(f.mapFile)
+	return text, filepath.Dir(f.mapFile), err
 }
 
 // spool copies standard input to a temporary file, if it is among the files, because an import reads its files several times.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +43,7 @@ func NewConverter(t value.Type, c *Column) (*Converter, error) {
 	}{
 		{"date", c.Date != "", kind == value.Date}, {"time", c.Time != "", kind == value.DateTime}, {"zone", c.Zone != "", kind == value.DateTime},
 		{"number", c.Number != "", kind.IsNumeric() || kind == value.Vector}, {"true", c.True != nil, kind == value.Bool}, {"false", c.False != nil, kind == value.Bool},
-		{"list", c.List != "", t.List || kind == value.Vector}, {"bytes", c.Bytes != "", kind == value.Blob}, {"trim", c.Trim, kind == value.String},
+		{"list", c.List != "", t.List || kind == value.Vector}, {"bytes", c.Bytes != "", kind == value.Blob}, {"unit", c.Unit != "", kind == value.Duration}, {"trim", c.Trim, kind == value.String},
 		{"round: integer", c.Round == "integer", kind.IsInteger()}, {"round: " + c.Round, c.Round != "" && c.Round != "integer", kind == value.DateTime},
 	} {
 		if o.set && !o.fit {
@@ -183,13 +184,40 @@ func (k *Converter) scalar(v *record.Value) (value.Value, error) {
 		if v.Kind == record.Span {
 			return value.OfBits(kind, uint64(v.Span)), nil
 		}
+		if k.column.Unit != "" && (v.Kind == record.Text || v.Kind == record.Number) {
+			return k.duration(trimBlanks(text(v.Raw)))
+		}
 		if v.Kind == record.Text {
 			return kind.Parse(trimBlanks(text(v.Raw)))
+		}
+		if v.Kind == record.Number {
+			return value.Null, errors.New("the map does not say in which unit the number is; add unit: ms, or another one of " + joined(units))
 		}
 	case kind == value.Blob:
 		return k.blob(v)
 	}
 	return value.Null, k.mismatch(v)
+}
+
+// duration converts a number of units to a Duration.
+func (k *Converter) duration(s string) (value.Value, error) {
+	d, ok := parseDecimal(s)
+	if !ok {
+		return value.Null, errors.New("expected a number")
+	}
+	r, _ := new(big.Rat).SetString(d.String())
+	one, err := time.ParseDuration("1" + k.column.Unit)
+	if err != nil {
+		return value.Null, err
+	}
+	r.Mul(r, new(big.Rat).SetInt64(int64(one)))
+	if !r.IsInt() {
+		return value.Null, errors.New("the duration has digits below the nanosecond, which a Duration does not keep")
+	}
+	if !r.Num().IsInt64() {
+		return value.Null, errors.New("the duration is out of range")
+	}
+	return value.OfBits(value.Duration, uint64(r.Num().Int64())), nil
 }
 
 // boolean converts to a Bool.

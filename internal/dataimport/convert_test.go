@@ -81,6 +81,10 @@ func TestConvert(t *testing.T) {
 
 		{of(value.Duration), Column{}, txt("PT1H30M"), `"PT1H30M"`, ""},
 		{of(value.Duration), Column{}, record.Value{Kind: record.Span, Span: time.Second}, `"PT1S"`, ""},
+		{of(value.Duration), Column{Unit: "ms"}, num("1500.5"), `"PT1.5005S"`, ""},
+		{of(value.Duration), Column{Unit: "ns"}, num("-0.5"), "", "the duration has digits below the nanosecond, which a Duration does not keep"},
+		{of(value.Duration), Column{Unit: "h"}, num("1e30"), "", "the duration is out of range"},
+		{of(value.Duration), Column{}, num("5"), "", "the map does not say in which unit the number is; add unit: ms, or another one of ns, us, ms, s, m, h"},
 		{of(value.Blob), Column{}, txt("AAEC"), "", "the map does not say how the text writes bytes; add bytes: base64 or bytes: hex"},
 		{of(value.Blob), Column{Bytes: "hex"}, txt(`\x0001`), `"AAE="`, ""},
 

@@ -73,7 +73,11 @@ type Column struct {
 	False  []string // texts that stand for false
 	List   string   // separator of the elements of a list
 	Bytes  string   // encoding of a Blob
+	Unit   string   // unit of the numbers of a Duration; one of units
 }
 
-// Roundings are the units to which a column may round.
+// units are the units of numbers that are a Duration.
+var units = []string{"ns", "us", "ms", "s", "m", "h"}
+
+// roundings are the units to which a column may round.
 var roundings = []string{"integer", "second", "millisecond", "microsecond"}

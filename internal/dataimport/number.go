@@ -1,6 +1,7 @@
 package dataimport
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -138,6 +139,15 @@ func parseDecimal(s string) (decimal, bool) {
 	}
 	d.whole, d.fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
 	return d, true
+}
+
+// String returns the number without an exponent.
+func (d decimal) String() string {
+	s := cmp.Or(d.whole, "0") + "." + cmp.Or(d.fraction, "0")
+	if d.negative {
+		s = "-" + s
+	}
+	return s
 }
 
 // integer returns the digits of a whole number. If the number has a fraction, integer rounds half away from zero if `round` is

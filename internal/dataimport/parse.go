@@ -191,6 +191,7 @@ func column(n *strictyaml.Node, what string) Column {
 	c.Number, _ = f["number"].Text("number")
 	c.List, _ = f["list"].AnyText("list")
 	c.Bytes, _ = f["bytes"].Word()
+	c.Unit, _ = f["unit"].Word()
 	return c
 }
 

@@ -113,6 +113,7 @@ var columnSettings = &strictyaml.Setting{
 				textsSettings("false", "These texts stand for false.", "false, in any case", "[f, no]"),
 				{Key: "list", Type: strictyaml.Text, Limits: "any text", Pattern: `^`, Default: "lists of JSON and Parquet alone", Example: `";"`, Text: "This text is between the elements of a list; json says that the text is a JSON array."},
 				{Key: "bytes", Type: strictyaml.Choice, OneOf: []string{"base64", "hex"}, Default: "bytes of Parquet alone", Example: "hex", Text: "This is how a Blob is written."},
+				{Key: "unit", Type: strictyaml.Choice, OneOf: units, Default: "texts such as PT1H30M, and durations of Arrow", Example: "ms", Text: "The numbers of a Duration are in this unit."},
 			}},
 	},
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 )
 
@@ -173,13 +173,13 @@ func (w *writer) edges(t *table) {
 			}
 		}
 		w.schema.WriteString("  @unique(src, dst)\n}\n\n")
-		fmt.Fprintf(&b, "  # A join table: %s.\n  %s:\n    edge: %s\n", t.keyText, yamlText(t.source), name)
+		fmt.Fprintf(&b, "  # A join table: %s.\n  %s:\n    edge: %s\n", t.keyText, dataimport.Quote(t.source), name)
 		fmt.Fprintf(&b, "    from: %s\n    to: %s\n", end(t.join[0]), end(t.join[1]))
 		set(&b, "    ", t)
 		w.maps[t] = b.String()
 		return
 	}
-	fmt.Fprintf(&b, "  %s:\n    - node: %s", yamlText(t.source), t.typ)
+	fmt.Fprintf(&b, "  %s:\n    - node: %s", dataimport.Quote(t.source), t.typ)
 	if len(t.key) > 0 {
 		fmt.Fprintf(&b, " # key: %s", t.keyText)
 	}
@@ -238,13 +238,13 @@ func set(b *strings.Builder, indent string, t *table) {
 
 // source returns what a property is set to.
 func source(c *column) string {
-	name := yamlText(c.name)
+	name := dataimport.Quote(c.name)
 	var opts []string
 	if c.typ != nil {
 		o := c.typ.column
 		for _, kv := range [][2]string{{"date", o.Date}, {"time", o.Time}, {"zone", o.Zone}, {"round", o.Round}, {"number", o.Number}} {
 			if kv[1] != "" {
-				opts = append(opts, kv[0]+": "+yamlText(kv[1]))
+				opts = append(opts, kv[0]+": "+dataimport.Quote(kv[1]))
 			}
 		}
 		if len(c.tokens) > 0 {
@@ -259,19 +259,4 @@ func source(c *column) string {
 		return name
 	}
 	return "{ column: " + name + ", " + strings.Join(opts, ", ") + " }"
-}
-
-// plainText matches texts that YAML reads as texts without quotes, everywhere.
-var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
-
-// yamlText returns a text as YAML.
-func yamlText(s string) string {
-	switch strings.ToLower(s) {
-	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
-		return strconv.Quote(s)
-	}
-	if plainText.MatchString(s) {
-		return s
-	}
-	return strconv.Quote(s)
 }

@@ -19,13 +19,15 @@ import (
 
 // The formats of files.
 const (
-	CSV  = "csv"
-	TSV  = "tsv"
-	JSON = "json"
+	CSV     = "csv"
+	TSV     = "tsv"
+	JSON    = "json"
+	Parquet = "parquet"
+	Arrow   = "arrow" // an Arrow IPC file or stream
 )
 
 // Formats lists the formats.
-var Formats = []string{CSV, TSV, JSON}
+var Formats = []string{CSV, TSV, JSON, Parquet, Arrow}
 
 // Options say how to read a file. The zero value reads it as its name and its first bytes suggest.
 type Options struct {
@@ -56,7 +58,8 @@ var decoders = map[string]encoding.Encoding{
 }
 
 // suffixes maps the endings of file names to formats.
-var suffixes = map[string]string{".csv": CSV, ".tsv": TSV, ".tab": TSV, ".txt": CSV, ".json": JSON, ".jsonl": JSON, ".ndjson": JSON, ".geojson": JSON}
+var suffixes = map[string]string{".csv": CSV, ".tsv": TSV, ".tab": TSV, ".txt": CSV, ".json": JSON, ".jsonl": JSON, ".ndjson": JSON, ".geojson": JSON,
+	".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow, ".arrows": Arrow, ".feather": Arrow, ".ipc": Arrow}
 
 // FormatOf returns the format that the name of a file suggests, or "". It ignores .gz and .zst at the end.
 func FormatOf(name string) string {
@@ -77,6 +80,9 @@ func Open(f File, opts Options) (Reader, error) {
 		if format = FormatOf(f.Name); format == "" {
 			return nil, &Fault{File: f.Name, Err: fmt.Errorf("the name does not say the format; write format: under read in the map, one of %s", strings.Join(Formats, ", ")), Final: true}
 		}
+	}
+	if format == Parquet || format == Arrow {
+		return openColumnar(f, format, opts)
 	}
 	in, err := openBytes(f, opts.Count)
 	if err != nil {
@@ -110,7 +116,8 @@ func open(name, format string, in *input, opts Options) (Reader, error) {
 // input is the decompressed content of a file.
 type input struct {
 	*bufio.Reader
-	close []func() error
+	close      []func() error
+	compressed bool // the file was compressed
 }
 
 // Close closes the file.
@@ -156,14 +163,14 @@ func openBytes(f File, count func(n int)) (*input, error) {
 		if err != nil {
 			return nil, errors.Join(&Fault{File: f.Name, Err: err, Final: true}, in.Close())
 		}
-		in.Reader = bufio.NewReaderSize(z, bufferBytes)
+		in.Reader, in.compressed = bufio.NewReaderSize(z, bufferBytes), true
 	case bytes.HasPrefix(magic, []byte("\x28\xb5\x2f\xfd")):
 		z, err := zstd.NewReader(in.Reader, zstd.WithDecoderMaxMemory(512<<20))
 		if err != nil {
 			return nil, errors.Join(&Fault{File: f.Name, Err: err, Final: true}, in.Close())
 		}
 		in.close = append(in.close, func() error { z.Close(); return nil })
-		in.Reader = bufio.NewReaderSize(z, bufferBytes)
+		in.Reader, in.compressed = bufio.NewReaderSize(z, bufferBytes), true
 	}
 	return in, nil
 }

@@ -36,7 +36,7 @@ func newImport() *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "import (--store DIR | --server URL --graph ID) (--map import.yaml [FILE…] | FOLDER)",
-		Short: "Import CSV, JSON, Parquet and Arrow files into a graph as one commit",
+		Short: "Import CSV, JSON, Parquet, Arrow and GraphML files into a graph as one commit",
 		Long: `Import files into a graph as one commit, as the map import.yaml says: which nodes and
 edges the records of each file become, and how their values are written.
 docs/import.md explains the map.

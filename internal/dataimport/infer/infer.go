@@ -172,7 +172,10 @@ func (w *writer) edges(t *table) {
 				w.property(t, c)
 			}
 		}
-		w.schema.WriteString("  @unique(src, dst)\n}\n\n")
+		if t.distinct {
+			w.schema.WriteString("  @unique(src, dst)\n")
+		}
+		w.schema.WriteString("}\n\n")
 		fmt.Fprintf(&b, "  # A join table: %s.\n  %s:\n    edge: %s\n", t.keyText, dataimport.Quote(t.source), name)
 		fmt.Fprintf(&b, "    from: %s\n    to: %s\n", end(t.join[0]), end(t.join[1]))
 		set(&b, "    ", t)

@@ -114,7 +114,7 @@ func TestColumns(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for file, want := range map[string]string{"ports.csv": "Port", "a/order_details.csv.gz": "OrderDetail", "companies.csv": "Company", "addresses.tsv": "Address", "2024.csv": "T2024", "Größen.csv": "Groen", "people.csv": "Person", "series.csv": "Series"} {
+	for file, want := range map[string]string{"ports.csv": "Port", "a/order_details.csv.gz": "OrderDetail", "companies.csv": "Company", "addresses.tsv": "Address", "2024.csv": "T2024", "Größen.csv": "Groen", "people.csv": "Person", "series.csv": "Series", "movies.csv": "Movie"} {
 		if got := typeName(file); got != want {
 			t.Errorf("%s: found %s, expected %s", file, got, want)
 		}

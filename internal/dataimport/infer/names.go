@@ -50,13 +50,17 @@ func wordsOf(name string) []string {
 // singular returns the singular of an English noun, by its ending.
 func singular(w string) string {
 	switch {
-	case len(w) > 4 && strings.HasSuffix(w, "ies") && w != "series" && w != "species":
+	case w == "series", w == "species":
+		return w
+	case w == "movies", w == "cookies", w == "calories", w == "ties", w == "pies":
+		return w[:len(w)-1]
+	case len(w) > 4 && strings.HasSuffix(w, "ies"):
 		return w[:len(w)-3] + "y"
 	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"):
 		return w[:len(w)-2]
 	case w == "people":
 		return "person"
-	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is") && w != "series" && w != "species":
+	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is"):
 		return w[:len(w)-1]
 	}
 	return w

@@ -39,8 +39,9 @@ type table struct {
 	key     []*column
 	keyText string // evidence of the key
 	// A join table becomes an edge type between the types of two references.
-	join []*reference
-	refs []*reference
+	join     []*reference
+	distinct bool // no two rows of a join table have the same ends
+	refs     []*reference
 }
 
 // column is the profile of a column.
@@ -135,9 +136,10 @@ func profile(ctx context.Context, f record.File, source string, count func(int))
 // read profiles the columns of a table.
 func (t *table) read(ctx context.Context, r record.Reader) error {
 	names := r.Columns()
-	if names == nil {
-		return fmt.Errorf("%s: infer reads tables, such as CSV; write the map of a JSON file by hand", t.file.Name)
+	if names == nil || record.FormatOf(t.file.Name) == record.GraphML {
+		return fmt.Errorf("%s: infer reads tables, such as CSV; write the map of this file by hand", t.file.Name)
 	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 	r.Select(names)
 	for _, name := range names {
 		t.columns = append(t.columns, &column{table: t, name: name, forms: formsOf(), texts: map[string]int64{}, tokens: map[string]int64{}})

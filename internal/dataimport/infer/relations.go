@@ -17,6 +17,9 @@ import (
 
 // findKey chooses the key among the columns that could be it: by its name, and else the first one.
 func (t *table) findKey() {
+	if t.isNeo4jEdges() {
+		return
+	}
 	var best *column
 	score := 0
 	for i, c := range t.columns {
@@ -36,6 +39,14 @@ func (t *table) findKey() {
 	}
 	t.key = []*column{best}
 	t.keyText = fmt.Sprintf("%s of %s distinct", count(best.distinct), count(t.rows))
+}
+
+// isNeo4jEdges reports whether the table has the edges of Neo4j's admin importer.
+func (t *table) isNeo4jEdges() bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(t.columns, func(c *column) bool { return c.name == name })
+	}
+	return has(":START_ID") && has(":END_ID")
 }
 
 // keyName says how much a name looks like that of a key of a type.
@@ -132,7 +143,8 @@ var (
 // whose key has all its values, or to the only such table of people.
 func (c *column) byRole(tables []*table) *reference {
 	words := wordsOf(c.name)
-	if len(words) < 2 || words[len(words)-1] != "id" || c.distinct < 3 {
+	few := c.distinct < 3 && c.name != ":START_ID" && c.name != ":END_ID" // which are ends in the files of Neo4j
+	if few || len(words) < 2 || words[len(words)-1] != "id" {
 		return nil
 	}
 	var all, people []*table
@@ -247,12 +259,15 @@ func findCompositeKeys(ctx context.Context, tables []*table) error {
 			return err
 		}
 		if pair == nil {
+			if t.isNeo4jEdges() && len(t.refs) == 2 {
+				t.join, t.keyText = t.refs, "the header has :START_ID and :END_ID, and some pairs of them occur twice"
+			}
 			continue
 		}
 		a, b := t.columns[pair[0]], t.columns[pair[1]]
 		t.keyText = fmt.Sprintf("%s and %s: %s of %s pairs distinct", a.name, b.name, count(t.rows), count(t.rows))
 		if a.ref != nil && b.ref != nil && len(t.refs) == 2 {
-			t.join = []*reference{a.ref, b.ref}
+			t.join, t.distinct = []*reference{a.ref, b.ref}, true
 			continue
 		}
 		t.key = []*column{a, b}
@@ -269,7 +284,11 @@ func (t *table) uniquePair(ctx context.Context, pairs [][2]int) (*[2]int, error)
 	if err != nil {
 		return nil, err
 	}
-	r.Select(r.Columns())
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.name
+	}
+	r.Select(names)
 	seen := make([]map[uint64]bool, len(pairs))
 	for i := range seen {
 		seen[i] = map[uint64]bool{}

@@ -13,7 +13,7 @@ import (
 // maxRecord is the maximum length of a record, in bytes.
 const maxRecord = 64 << 20
 
-// csvReader reads CSV and TSV by RFC 4180. It keeps the bytes in quotes as they are, line breaks too. A quote inside a field
+// csvReader reads CSV and TSV by RFC 4180, and the headers of Neo4j's admin importer. It keeps the bytes in quotes as they are, line breaks too. A quote inside a field
 // that does not begin with one is a character of the field. An empty field without quotes is null. Lines without any
 // character are skipped, and so are records of which all fields are empty.
 type csvReader struct {
@@ -23,7 +23,8 @@ type csvReader struct {
 	delimiter byte
 	fill      bool
 	columns   []string
-	at        []int // by selected column: its position in a row
+	lists     []bool // by column: its texts are lists; nil if there are none
+	at        []int  // by selected column: its position in a row
 	record    Record
 
 	line    int64   // number of lines read so far
@@ -64,6 +65,9 @@ func newCSV(name string, in *bufio.Reader, closer io.Closer, opts Options) (Read
 			}
 			c.columns = append(c.columns, column)
 		}
+	}
+	if isNeo4j(c.columns) {
+		c.columns, c.lists = neo4jHeader(c.columns)
 	}
 	if err := checkColumns(c.columns); err != nil {
 		return nil, &Fault{File: name, Line: c.start, Err: err, Final: true}
@@ -139,6 +143,9 @@ func (c *csvReader) Next() (*Record, error) {
 		c.record.Values[i] = Value{}
 		if at >= 0 && at < len(c.fields) {
 			c.record.Values[i] = c.fields[at]
+			if c.lists != nil && c.lists[at] {
+				c.record.Values[i] = splitList(c.fields[at])
+			}
 		}
 	}
 	return &c.record, nil

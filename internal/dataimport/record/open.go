@@ -24,10 +24,11 @@ const (
 	JSON    = "json"
 	Parquet = "parquet"
 	Arrow   = "arrow" // an Arrow IPC file or stream
+	GraphML = "graphml"
 )
 
 // Formats lists the formats.
-var Formats = []string{CSV, TSV, JSON, Parquet, Arrow}
+var Formats = []string{CSV, TSV, JSON, Parquet, Arrow, GraphML}
 
 // Options say how to read a file. The zero value reads it as its name and its first bytes suggest.
 type Options struct {
@@ -59,7 +60,7 @@ var decoders = map[string]encoding.Encoding{
 
 // suffixes maps the endings of file names to formats.
 var suffixes = map[string]string{".csv": CSV, ".tsv": TSV, ".tab": TSV, ".txt": CSV, ".json": JSON, ".jsonl": JSON, ".ndjson": JSON, ".geojson": JSON,
-	".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow, ".arrows": Arrow, ".feather": Arrow, ".ipc": Arrow}
+	".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow, ".arrows": Arrow, ".feather": Arrow, ".ipc": Arrow, ".graphml": GraphML}
 
 // FormatOf returns the format that the name of a file suggests, or "". It ignores .gz and .zst at the end.
 func FormatOf(name string) string {
@@ -109,6 +110,8 @@ func open(name, format string, in *input, opts Options) (Reader, error) {
 		return newCSV(name, text, in, opts)
 	case JSON:
 		return newJSON(name, text, in, opts.Records), nil
+	case GraphML:
+		return newGraphML(name, text, in, opts)
 	}
 	return nil, &Fault{File: name, Err: fmt.Errorf("the format %s is unknown; the formats are %s", format, strings.Join(Formats, ", ")), Final: true}
 }

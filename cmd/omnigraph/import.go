@@ -36,7 +36,7 @@ func newImport() *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "import (--store DIR | --server URL --graph ID) (--map import.yaml [FILE…] | FOLDER)",
-		Short: "Import CSV, JSON, Parquet, Arrow and GraphML files into a graph as one commit",
+		Short: "Import CSV, JSON, Parquet and other files into a graph",
 		Long: `Import files into a graph as one commit, as the map import.yaml says: which nodes and
 edges the records of each file become, and how their values are written.
 docs/import.md explains the map.
@@ -52,10 +52,10 @@ JSON lines, and imports the others.
 
 Modes: merge replaces entities that exist, append refuses them, overwrite first
 removes every entity of the types that occur in the files.`,
-		Example: "  omnigraph import --store data/ports --map import.yaml\n" +
-			"  omnigraph import --store data/ports --map import.yaml --rejects rejects.ndjson --max-rejects 50\n" +
-			"  omnigraph import --server http://127.0.0.1:8080 --graph ports --map import.yaml ports-june.csv --branch june --from main\n" +
-			"  omnigraph import --store data/copy exported-folder",
+		Example: "  omnigraph import --store data/people --map import.yaml\n" +
+			"  omnigraph import --store data/people --map import.yaml --rejects rejects.ndjson --max-rejects 50\n" +
+			"  omnigraph import --server http://127.0.0.1:8080 --graph people --map import.yaml june.csv --branch june --from main\n" +
+			"  omnigraph import --store data/copy exported",
 		RunE: f.run,
 	}
 	f.graphFlags.flags(cmd)

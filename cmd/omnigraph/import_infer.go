@@ -28,9 +28,7 @@ It finds the types of columns, keys (columns that identify the rows; never float
 timestamps), enums (few values), references (columns whose values all occur as the key of
 another table, and whose name fits), and join tables. It asks nothing and changes no graph:
 read both files, change what is wrong, and import.`,
-		Example: "  omnigraph import infer ports.csv calls.csv\n" +
-			"  omnigraph init --schema schema.pg --store data/ports\n" +
-			"  omnigraph import --store data/ports --map import.yaml",
+		Example: "  omnigraph import infer people.csv june.csv --out proposal",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageError{errors.New("FILE is missing; name the tables to read")}

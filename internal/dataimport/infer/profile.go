@@ -321,8 +321,8 @@ func isEnumValue(s string) bool {
 	return s != "" && len(s) <= 40 && s[len(s)-1] != '-'
 }
 
-// includes reports how many of the distinct values of c are among those of the column `all`.
-func (all *column) includes(c *column) int64 {
+// included returns how many of the distinct values of c are among those of the column `all`.
+func (c *column) included(all *column) int64 {
 	n := int64(0)
 	i := 0
 	for _, h := range c.hashes {

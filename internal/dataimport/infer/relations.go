@@ -118,7 +118,7 @@ func (c *column) refersTo(to *table) *reference {
 		return nil
 	}
 	key := to.key[0]
-	if kindOf(c) != kindOf(key) && !(kindOf(key) == value.I64 && kindOf(c) == value.F64) || key.includes(c) != c.distinct {
+	if kindOf(c) != kindOf(key) && !(kindOf(key) == value.I64 && kindOf(c) == value.F64) || c.included(key) != c.distinct {
 		return nil
 	}
 	named := fits(c, to)
@@ -155,7 +155,7 @@ func (c *column) byRole(tables []*table) *reference {
 		if fits(c, to) {
 			return nil
 		}
-		if to.key[0] != c && kindOf(to.key[0]) == kindOf(c) && to.key[0].includes(c) == c.distinct {
+		if to.key[0] != c && kindOf(to.key[0]) == kindOf(c) && c.included(to.key[0]) == c.distinct {
 			all = append(all, to)
 			if slices.Contains(peopleTypes, strings.ToLower(to.typ)) {
 				people = append(people, to)
@@ -178,7 +178,7 @@ func (c *column) nearly(tables []*table) {
 		if c.ref != nil || len(to.key) != 1 || to.key[0] == c || to == c.table || kindOf(to.key[0]) != kindOf(c) || !fits(c, to) {
 			continue
 		}
-		if n := to.key[0].includes(c); 2*n > c.distinct && n < c.distinct {
+		if n := c.included(to.key[0]); 2*n > c.distinct && n < c.distinct {
 			c.note = fmt.Sprintf("no edge, because %s of %s values do not occur in %s.%s", count(c.distinct-n), count(c.distinct), path.Base(to.source), to.key[0].name)
 		}
 	}

@@ -184,13 +184,9 @@ func FuzzCSV(f *testing.F) {
 		if err != nil || !utf8.Valid(text) || bytes.HasPrefix(text, []byte("\ufeff")) || bytes.Contains(text, []byte("\r")) {
 			return // the library drops carriage returns in quotes
 		}
-		var want [][]string
-		for _, row := range rows {
-			want = append(want, row)
-		}
 		// The reader skips records whose fields are all empty and without quotes; the library does not.
-		if !bytes.Contains(text, []byte(",\n")) && !bytes.HasSuffix(text, []byte(",")) && !reflect.DeepEqual(got, want) {
-			t.Errorf("found %q, expected %q", got, want)
+		if !bytes.Contains(text, []byte(",\n")) && !bytes.HasSuffix(text, []byte(",")) && !reflect.DeepEqual(got, rows) {
+			t.Errorf("found %q, expected %q", got, rows)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package dataimport
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -111,6 +112,30 @@ func TestConvert(t *testing.T) {
 		}
 		if got != tt.want || fault != tt.err {
 			t.Errorf("%s %q to %s:\nfound    %s%s\nexpected %s%s", tt.in.Kind, tt.in.String(), tt.typ, got, fault, tt.want, tt.err)
+		}
+	}
+}
+
+// TestEveryKind converts the example of each kind.
+func TestEveryKind(t *testing.T) {
+	for _, kind := range value.Kinds() {
+		typ, c := value.Of(kind), Column{}
+		list, err := record.ParseList([]byte("[" + cmp.Or(kind.Example(), "[1,2]") + "]")) // the example of a Vector depends on its length
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		switch kind {
+		case value.Blob:
+			c.Bytes = "base64"
+		case value.Vector:
+			typ.Dim = len(list[0].Elems)
+		}
+		k, err := NewConverter(typ, &c)
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		if v, err := k.Convert(&list[0]); err != nil || v.Kind() != kind {
+			t.Errorf("%s: %s became %v, %v; convert the kind in Converter.scalar", kind, kind.Example(), v, err)
 		}
 	}
 }

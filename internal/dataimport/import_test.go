@@ -73,8 +73,8 @@ func lines(t testing.TB, in *Import) string {
 	if err != nil {
 		return err.Error()
 	}
-	if n := int64(strings.Count(string(b), "\n")); s.Err() != nil || s.Lines() != n {
-		t.Errorf("%d lines, and Lines says %d, %v", n, s.Lines(), s.Err())
+	if s.Err() != nil {
+		t.Errorf("the stream ended, and Err says %v", s.Err())
 	}
 	return string(b)
 }

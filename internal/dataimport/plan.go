@@ -215,7 +215,7 @@ func (p *Plan) end(ps *plannedSource, m *plannedMapping, s *catalog.Schema, e *E
 	if e == nil {
 		return nil
 	}
-	name, isInterface := m.edge.End(to)
+	_, isInterface := m.edge.End(to)
 	out := &plannedEnd{field: "from", object: isInterface, typ: s.Node(e.Type)}
 	if to {
 		out.field = "to"
@@ -224,7 +224,6 @@ func (p *Plan) end(ps *plannedSource, m *plannedMapping, s *catalog.Schema, e *E
 		e.at.Unknown(strictyaml.UnknownName, "node type", e.Type, fmt.Sprintf("%s: %s is at this end", m.Type, m.edge.EndName(to)), names(s.EndsAt(m.edge, to), func(n *catalog.Node) string { return n.Name }))
 		return nil
 	}
-	_ = name
 	var by []string
 	for _, a := range e.By {
 		by = append(by, a.Property)

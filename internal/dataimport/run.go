@@ -48,9 +48,6 @@ func (s *Stream) Err() error {
 	return s.err
 }
 
-// Lines returns the number of lines that were made so far.
-func (s *Stream) Lines() int64 { return s.pass.lines }
-
 // Close closes the file that is being read.
 func (s *Stream) Close() error { return s.pass.closeFile() }
 

@@ -292,7 +292,6 @@ func (p *pass) make(m *plannedMapping, r *record.Record) (bool, *record.Fault) {
 				return false, fault
 			}
 			if !found {
-				p.nullEnd++
 				return false, nil
 			}
 			p.buf = append(append(append(p.buf, `,"`...), e.field...), `":`...)

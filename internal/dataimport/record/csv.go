@@ -171,15 +171,11 @@ func (c *csvReader) ragged(n int) error {
 		return fmt.Errorf("the record has %d fields and the header %d%s", n, len(c.columns), help)
 	}
 	for i := len(c.columns); i < n; i++ {
-		if v := &c.fields[i]; v.Kind != Null || !c.fill {
-			more := ""
-			if v.Kind == Null {
-				more = ", or to ignore empty ones"
-			}
-			if more != "" {
-				return fmt.Errorf("the record has %d fields and the header %d%s%s", n, len(c.columns), help, more)
-			}
+		switch v := &c.fields[i]; {
+		case v.Kind != Null:
 			return fmt.Errorf("the record has %d fields and the header %d, the first beyond it %q; put a field that contains the delimiter %q in quotes", n, len(c.columns), clip(v.String()), c.delimiter)
+		case !c.fill:
+			return fmt.Errorf("the record has %d fields and the header %d%s, and to ignore empty fields beyond the header", n, len(c.columns), help)
 		}
 	}
 	return nil

@@ -85,6 +85,7 @@ func TestCSV(t *testing.T) {
 		{"unclosed", "a\n\"x\ny\n", Options{}, "f.csv, line 2: a quote that opens in this record is never closed\n"},
 		{"ragged", "a,b\n1\n1,2,3\n4,5\n", Options{}, "f.csv, line 2: the record has 1 fields and the header 2; write ragged: fill under read in the map to read absent fields as null\n" +
 			"f.csv, line 3: the record has 3 fields and the header 2, the first beyond it \"3\"; put a field that contains the delimiter ',' in quotes\n4/3 a=\"4\" b=\"5\"\n"},
+		{"empty fields too many", "a\n1,\n", Options{}, "f.csv, line 2: the record has 2 fields and the header 1; write ragged: fill under read in the map to read absent fields as null, and to ignore empty fields beyond the header\n"},
 		{"filled", "a,b\n1\n1,2,,\n1,2,3\n", Options{Fill: true}, "2/1 a=\"1\" b=null\n3/2 a=\"1\" b=\"2\"\n" +
 			"f.csv, line 4: the record has 3 fields and the header 2, the first beyond it \"3\"; put a field that contains the delimiter ',' in quotes\n"},
 		{"no header", "1,x\n2,y\n", Options{Headless: true}, "1/1 1=\"1\" 2=\"x\"\n2/2 1=\"2\" 2=\"y\"\n"},

@@ -107,32 +107,11 @@ func AppendQuoted(dst, text []byte) []byte {
 	return out
 }
 
-// clone returns a copy that stays valid.
-func (v *Value) clone() Value {
-	out := *v
-	out.Raw = slices.Clone(v.Raw)
-	out.Elems = slices.Clone(v.Elems)
-	for i := range out.Elems {
-		out.Elems[i] = out.Elems[i].clone()
-	}
-	return out
-}
-
 // Record is one record. It is valid until the next one is read.
 type Record struct {
 	Line   int64   // line of a text file at which the record begins, from 1; 0 in other files
 	Row    int64   // number of the record in the file, from 1
 	Values []Value // by selected column
-}
-
-// Clone returns a copy that stays valid.
-func (r *Record) Clone() *Record {
-	out := *r
-	out.Values = slices.Clone(r.Values)
-	for i := range out.Values {
-		out.Values[i] = out.Values[i].clone()
-	}
-	return &out
 }
 
 // Reader reads the records of one file.

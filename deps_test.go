@@ -126,6 +126,9 @@ var imports = []struct {
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/internal/audit", "internal/server/internal/requestinfo", "internal/server/internal/logsample", "internal/server/wireerror"}},
 	{"internal/strictyaml", []string{"internal/gq/diag"}},
 	{"internal/gqconfig", []string{"internal/gq/diag", "internal/gq/lint", "internal/strictyaml"}},
+	{"internal/dataimport/record", nil},
+	{"internal/dataimport/infer", []string{"gq/value", "internal/dataimport", "internal/dataimport/record"}},
+	{"internal/dataimport", []string{"gq/catalog", "gq/value", "internal/dataimport/record", "internal/gq/diag", "internal/parquet", "internal/strictyaml"}},
 	{"internal/settings", []string{"internal/strictyaml"}},
 	{"internal/server/internal/forward", []string{"engine", "internal/server/internal/envelope", "internal/server/wireerror"}},
 	{"internal/server/hostcheck", []string{"client", "internal/server/internal/envelope", "internal/server/wireerror"}},
@@ -142,7 +145,7 @@ var imports = []struct {
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/collection", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/collection", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/dataimport/**", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/foreign", nil},
 	{"test/outside", nil},
@@ -376,6 +379,7 @@ var alone = []struct{ pkg, reason string }{
 	{"internal/bench/**", "the parts of the benchmarks stand together; tests of the engine import some of them"},
 	{"internal/codegen/breaking", "it reads the contract that the generator writes, and changes with it"},
 	{"internal/codegen/scaffold", "it writes what the generator reads, and changes with it"},
+	{"internal/dataimport/infer", "it writes the maps that the package above reads, and changes with it"},
 	{"internal/evaluation", "its questions are about the tools of every graph, not about the command that prints the report"},
 	{"internal/gq/guide", "it explains every construct of the language, and changes with it"},
 	{"internal/server/rest/resttest", "it is for tests, next to the package that they test"},

@@ -199,6 +199,7 @@ var silent = map[string]string{
 	"omnigraph restore":                "reads the storage as its owner, and no server",
 	"omnigraph index go":               "reads source code",
 	"omnigraph index scip":             "reads a file of the user",
+	"omnigraph import infer":           "reads files of the user",
 	"omnigraph mcp serve":              "starts the server that the stdio asks use",
 	"omnigraph mcp install":            "sets up a client",
 	"omnigraph cluster validate":       "reads the files of the operator",
@@ -352,6 +353,8 @@ var moves = []move{
 	{ask: ask{verb: "commit list", more: []string{"--branch", "{B}"}}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{verb: "commit show", more: []string{"{H}"}}, reads: "feature-x"},
 	{ask: ask{verb: "export", more: []string{"--at", "{H}"}}, what: "a past state to elsewhere, which needs export"},
+	{ask: ask{verb: "import", more: []string{"--map", "import.yaml", "--branch", "{B}"}}, what: "the map with the schema of a branch", reads: "feature-x", writes: true},
+	{ask: ask{verb: "import", more: []string{"--map", "import.yaml", "--branch", "{N}", "--from", "{B}"}}, what: "all of one branch to a new one", reads: "feature-x", writes: true},
 	{ask: ask{verb: "load", more: []string{"--data", "load.ndjson", "--branch", "{B}"}}, writes: true},
 	{ask: ask{verb: "load", more: []string{"--data", "load.ndjson", "--branch", "{B}", "--dry-run"}}, what: "a text with stored data", reads: "feature-x", writes: true},
 	{ask: ask{verb: "load", more: []string{"--data", "load.ndjson", "--branch", "{N}", "--from", "{B}"}}, what: "all of one branch to a new one", reads: "feature-x", writes: true},
@@ -384,7 +387,7 @@ var moves = []move{
 // apart lists the verbs that check no policy. They work on the files of the user who runs them, or
 // only give access to the tools above.
 var apart = map[string]string{
-	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph version": "prints a page",
+	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph import infer": "reads files", "omnigraph version": "prints a page",
 	"omnigraph mcp serve": "serves the tools", "omnigraph mcp install": "sets up a client",
 	"omnigraph cluster validate": "reads files", "omnigraph cluster plan": "compares files with a store, as its owner", "omnigraph cluster apply": "compares files with a store, as its owner",
 	"omnigraph cluster status": "compares files with a store, as its owner", "omnigraph cluster move": "changes which server writes a graph, as the owner of the storage", "omnigraph policy validate": "reads files", "omnigraph policy test": "reads files",

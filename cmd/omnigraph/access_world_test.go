@@ -100,6 +100,8 @@ func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...st
 	write(t, "read.gq", "query q() { match { $m: Mensch } return { $m.name } limit 100 }\n")
 	write(t, "insert.gq", "query m() { insert Mensch { name: \"zoe\" } }\n")
 	write(t, "update.gq", "query m() { update Mensch set { age: 40 } where name = \"zoe\" }\n")
+	write(t, "import.csv", "name\nzoe\n")
+	write(t, "import.yaml", "sources: { import.csv: { node: Mensch, set: { name: name } } }\n")
 	write(t, "load.ndjson", `{"type":"Mensch","data":{"name":"zoe"}}`+"\n")
 	w.fill("data/people")
 	if err := os.CopyFS("copy", os.DirFS("data/people")); err != nil {

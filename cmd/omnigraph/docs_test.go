@@ -132,7 +132,7 @@ func TestExamples(t *testing.T) {
 }
 
 // prepare fills a folder with everything that the examples name: a Go module, a cluster.yaml,
-// schemas, queries, data, and the graphs people, files, code and other. The graph people has a
+// schemas, queries, data, and the graphs people, copy, files, code and other. The graph people has a
 // second branch, and the graph files has a Blob.
 func prepare(t *testing.T, dir string) {
 	t.Helper()
@@ -161,6 +161,10 @@ func prepare(t *testing.T, dir string) {
 	write(t, "schema.pg", schema)
 	write(t, "next.pg", strings.Replace(schema, "age: I32?", "bio: String?", 1))
 	write(t, "seed.jsonl", seed)
+	for _, name := range []string{"people.csv", "june.csv"} {
+		write(t, name, "name,age\nada,36\n")
+	}
+	write(t, "import.yaml", "sources: { people.csv: { node: Person, set: { name: name, age: age } } }\n")
 	write(t, "files.pg", "node File { name: String @key\n  content: Blob? }\n")
 	write(t, "files.jsonl", `{"type":"File","data":{"name":"report","content":"aGVsbG8K"}}`+"\n")
 	write(t, "people.gq", "query add($name: String) { insert Person { name: $name } }\nquery all() { match { $p: Person } return { $p.name } }\n")
@@ -168,6 +172,7 @@ func prepare(t *testing.T, dir string) {
 	for _, args := range []string{
 		"init --schema schema.pg --store data/people", "load --store data/people --data seed.jsonl", "branch create --store data/people feature",
 		"mutate --store data/people --branch feature --query people.gq add --params {\"name\":\"zoe\"}",
+		"init --schema schema.pg --store data/copy", "export --store data/people --format parquet --out exported",
 		"init --schema files.pg --store data/files", "load --store data/files --data files.jsonl",
 		"init --schema " + code + " --store data/code", "init --schema " + code + " --store data/other",
 	} {

@@ -50,8 +50,8 @@ func about(cmd *cobra.Command) string {
 	return strings.Join(lines, "\n")
 }
 
-// Verbs yields the commands below root that do something, in name order. It omits hidden commands
-// and those that cobra adds.
+// Verbs yields the commands below root that do something, in name order. A command with subcommands does
+// something itself if it has examples. Verbs omits hidden commands and those that cobra adds.
 func Verbs(root *cobra.Command) func(yield func(*cobra.Command) bool) {
 	var walk func(cmd *cobra.Command, yield func(*cobra.Command) bool) bool
 	walk = func(cmd *cobra.Command, yield func(*cobra.Command) bool) bool {
@@ -59,7 +59,7 @@ func Verbs(root *cobra.Command) func(yield func(*cobra.Command) bool) {
 			switch {
 			case sub.Hidden, sub.Parent() == root && (sub.Name() == "help" || sub.Name() == "completion"):
 			case sub.HasSubCommands():
-				if !walk(sub, yield) {
+				if sub.HasExample() && !yield(sub) || !walk(sub, yield) {
 					return false
 				}
 			case !yield(sub):

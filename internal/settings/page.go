@@ -10,17 +10,23 @@ import (
 // Page returns the reference page of a file as Markdown. `schema` is the file name of the JSON
 // Schema, which is in the same folder as the page.
 func Page(file, schema string, s *strictyaml.Setting) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "<!-- Printed from the code by make docs; DO NOT EDIT. -->\n\n# %s\n\n%s A key that this page does not name is an error.\n\n", file, s.Text)
-	fmt.Fprintf(&b, "[%s](%s) is the JSON Schema of the file. An editor with a YAML language server checks the file and completes\n"+
+	b := &page{at: map[*strictyaml.Setting]string{}}
+	fmt.Fprintf(b, "<!-- Printed from the code by make docs; DO NOT EDIT. -->\n\n# %s\n\n%s A key that this page does not name is an error.\n\n", file, s.Text)
+	fmt.Fprintf(b, "[%s](%s) is the JSON Schema of the file. An editor with a YAML language server checks the file and completes\n"+
 		"its keys if the first line of the file names the schema:\n\n    # yaml-language-server: $schema=PATH-OR-URL/%s\n", schema, schema, schema)
-	keys(&b, "", s)
+	keys(b, "", s)
 	return []byte(b.String())
+}
+
+// page is a page that is being written.
+type page struct {
+	strings.Builder
+	at map[*strictyaml.Setting]string // by setting with parts: the path where they are described
 }
 
 // keys describes the keys of a Mapping, and then the values below them. `path` is the path of the
 // setting `s`, or "" for the whole file.
-func keys(b *strings.Builder, path string, s *strictyaml.Setting) {
+func keys(b *page, path string, s *strictyaml.Setting) {
 	for _, k := range s.Keys {
 		at := k.Key
 		if path != "" {
@@ -32,8 +38,16 @@ func keys(b *strings.Builder, path string, s *strictyaml.Setting) {
 	}
 }
 
-// below describes the parts of the value at a path.
-func below(b *strings.Builder, path string, s *strictyaml.Setting) {
+// below describes the parts of the value at a path, unless the page has them already.
+func below(b *page, path string, s *strictyaml.Setting) {
+	switch s.Type {
+	case strictyaml.Mapping, strictyaml.Union:
+		if first, known := b.at[s]; known {
+			fmt.Fprintf(b, "\nIt is written like `%s`.\n", first)
+			return
+		}
+		b.at[s] = path
+	}
 	switch s.Type {
 	case strictyaml.Mapping:
 		keys(b, path, s)
@@ -54,7 +68,7 @@ func below(b *strings.Builder, path string, s *strictyaml.Setting) {
 }
 
 // facts writes the type, the default and the limits of a setting.
-func facts(b *strings.Builder, s *strictyaml.Setting, example string) {
+func facts(b *page, s *strictyaml.Setting, example string) {
 	fmt.Fprintf(b, "- Type: %s\n", typeOf(s))
 	if s.Required {
 		b.WriteString("- Default: none; the key is required\n")

@@ -5,6 +5,7 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/goccy/go-yaml"
@@ -20,8 +21,13 @@ const draft = "http://json-schema.org/draft-07/schema#"
 // accepts. It also accepts some files that the reader refuses: it cannot know which files, graphs
 // and groups exist.
 func JSONSchema(file string, s *strictyaml.Setting) []byte {
-	root := schemaOf(s)
+	d := &definitions{uses: map[*strictyaml.Setting]int{}, names: map[*strictyaml.Setting]string{}, list: jsonschema.Definitions{}}
+	d.count(s)
+	root := d.schemaOf(s)
 	root.Version, root.Title = draft, file
+	if len(d.list) > 0 {
+		root.Definitions = d.list
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -32,12 +38,46 @@ func JSONSchema(file string, s *strictyaml.Setting) []byte {
 	return b.Bytes()
 }
 
+// definitions holds the schemas of settings with parts that a file has in several places.
+type definitions struct {
+	uses  map[*strictyaml.Setting]int // number of places of each setting
+	names map[*strictyaml.Setting]string
+	list  jsonschema.Definitions
+}
+
+// count counts the places of a setting and of its parts.
+func (d *definitions) count(s *strictyaml.Setting) {
+	if d.uses[s]++; d.uses[s] > 1 {
+		return
+	}
+	for _, part := range slices.Concat(s.Keys, s.Forms) {
+		d.count(part)
+	}
+	if s.Each != nil {
+		d.count(s.Each)
+	}
+}
+
+// schemaOf returns the JSON Schema of a setting, or a reference to its definition.
+func (d *definitions) schemaOf(s *strictyaml.Setting) *jsonschema.Schema {
+	if d.uses[s] < 2 || s.Type != strictyaml.Mapping && s.Type != strictyaml.Union {
+		return d.plain(s)
+	}
+	name := d.names[s]
+	if name == "" {
+		name = "part" + strconv.Itoa(len(d.names)+1)
+		d.names[s] = name
+		d.list[name] = d.plain(s)
+	}
+	return &jsonschema.Schema{Ref: "#/$defs/" + name}
+}
+
 // notBlank matches a text that has at least one character other than a blank; readers refuse other
 // texts.
 const notBlank = `\S`
 
-// schemaOf returns the JSON Schema of a setting.
-func schemaOf(s *strictyaml.Setting) *jsonschema.Schema {
+// plain returns the JSON Schema of a setting.
+func (d *definitions) plain(s *strictyaml.Setting) *jsonschema.Schema {
 	out := &jsonschema.Schema{Description: s.Text}
 	if s.Example != "" {
 		out.Examples = []any{value(s.Example)}
@@ -61,14 +101,14 @@ func schemaOf(s *strictyaml.Setting) *jsonschema.Schema {
 	case strictyaml.Bool:
 		out.Type, out.Default = "boolean", s.Default == "true"
 	case strictyaml.List:
-		out.Type, out.Items, out.UniqueItems = "array", schemaOf(s.Each), !s.Repeats
+		out.Type, out.Items, out.UniqueItems = "array", d.schemaOf(s.Each), !s.Repeats
 		if s.NotEmpty {
 			out.MinItems = new(uint64(1))
 		}
 	case strictyaml.Mapping:
-		mapping(out, s)
+		d.mapping(out, s)
 	case strictyaml.Map:
-		out.Type, out.AdditionalProperties = "object", schemaOf(s.Each)
+		out.Type, out.AdditionalProperties = "object", d.schemaOf(s.Each)
 		if s.NotEmpty {
 			out.MinProperties = new(uint64(1))
 		}
@@ -77,7 +117,7 @@ func schemaOf(s *strictyaml.Setting) *jsonschema.Schema {
 		}
 	case strictyaml.Union:
 		for _, form := range s.Forms {
-			out.AnyOf = append(out.AnyOf, schemaOf(form))
+			out.AnyOf = append(out.AnyOf, d.schemaOf(form))
 		}
 	}
 	if s.Type == strictyaml.Choice && !s.Required && s.Default != "" {
@@ -91,10 +131,10 @@ func schemaOf(s *strictyaml.Setting) *jsonschema.Schema {
 }
 
 // mapping adds the keys of a mapping to its schema.
-func mapping(out *jsonschema.Schema, s *strictyaml.Setting) {
+func (d *definitions) mapping(out *jsonschema.Schema, s *strictyaml.Setting) {
 	out.Type, out.AdditionalProperties, out.Properties = "object", jsonschema.FalseSchema, jsonschema.NewProperties()
 	for _, k := range s.Keys {
-		out.Properties.Set(k.Key, schemaOf(k))
+		out.Properties.Set(k.Key, d.schemaOf(k))
 		if k.Required {
 			out.Required = append(out.Required, k.Key)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
@@ -46,6 +47,10 @@ var files = []struct {
 	}},
 	{"gq.yaml", gqconfig.Settings, "gq.yaml", func(_ *testing.T, _, text string) diag.List {
 		_, list := gqconfig.Parse("gq.yaml", []byte(text))
+		return list
+	}},
+	{"import.yaml", dataimport.Settings, "import.yaml", func(_ *testing.T, _, text string) diag.List {
+		_, list := dataimport.Parse("import.yaml", []byte(text))
 		return list
 	}},
 	{"config.yaml", credentials.Settings, "config.yaml", func(t *testing.T, _, text string) diag.List {
@@ -112,7 +117,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-var sentence = regexp.MustCompile(`^[A-Z"].{10,}[^.]\.$|^(cluster|gq)\.yaml .*\.$`)
+var sentence = regexp.MustCompile(`^[A-Z"].{10,}[^.]\.$|^(cluster|gq|import)\.yaml .*\.$`)
 
 // TestEverySetting checks that each setting has a sentence, a default unless it is required,
 // limits, and an example that is valid.

@@ -169,6 +169,26 @@ func (n *Node) IsText() bool {
 	return false
 }
 
+// IsMapping reports whether the node is a mapping. It reports no fault.
+func (n *Node) IsMapping() bool {
+	_, ok := n.n.(ast.MapNode)
+	return ok
+}
+
+// Has reports whether the node is a mapping with a key. It reports no fault.
+func (n *Node) Has(key string) bool {
+	m, ok := n.n.(ast.MapNode)
+	if !ok {
+		return false
+	}
+	for it := m.MapRange(); it.Next(); {
+		if it.KeyValue().Key.GetToken().Value == key {
+			return true
+		}
+	}
+	return false
+}
+
 // IsList reports whether the node is a sequence. It reports no fault.
 func (n *Node) IsList() bool {
 	_, ok := n.n.(*ast.SequenceNode)
@@ -177,6 +197,16 @@ func (n *Node) IsList() bool {
 
 // Text reads a string that is not empty.
 func (n *Node) Text(what string) (string, bool) {
+	s, ok := n.AnyText(what)
+	if ok && strings.TrimSpace(s) == "" {
+		n.Fault(BadValue, what+" is empty", "")
+		return "", false
+	}
+	return s, ok
+}
+
+// AnyText reads a string, which may be empty.
+func (n *Node) AnyText(what string) (string, bool) {
 	if n == nil {
 		return "", false
 	}
@@ -188,10 +218,6 @@ func (n *Node) Text(what string) (string, bool) {
 		s = v.Value.Value
 	default:
 		n.wrongType(what, "a string")
-		return "", false
-	}
-	if strings.TrimSpace(s) == "" {
-		n.Fault(BadValue, what+" is empty", "")
 		return "", false
 	}
 	return s, true

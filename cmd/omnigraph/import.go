@@ -1,0 +1,281 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/outfile"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+	"github.com/omnigraph-go/omnigraph/internal/parquet"
+)
+
+func init() { graphVerbs = append(graphVerbs, newImport) }
+
+// importFlags are the flags of omnigraph import.
+type importFlags struct {
+	graphFlags
+	writeFlags
+	mapFile, mode, branch, from string
+	rejects                     string // file for the records that do not fit; "" to collect none
+	maxRejects                  int
+}
+
+// newImport makes the command omnigraph import.
+func newImport() *cobra.Command {
+	var f importFlags
+	cmd := &cobra.Command{
+		Use:   "import (--store DIR | --server URL --graph ID) (--map import.yaml [FILE…] | FOLDER)",
+		Short: "Import CSV, JSON, Parquet and other files into a graph",
+		Long: `Import files into a graph as one commit, as the map import.yaml says: which nodes and
+edges the records of each file become, and how their values are written.
+docs/import.md explains the map.
+
+Without FILE the command reads the files that the map names, relative to its folder. A FILE
+replaces the source with the same name or pattern, or the only source; - is standard input.
+Files may be compressed with gzip or zstd. A FOLDER that omnigraph export --format parquet wrote
+needs no map.
+
+If a value does not fit, the command imports nothing, and lists up to a hundred values with
+file, line, column and reason. With --rejects it writes the records that do not fit to a file, as
+JSON lines, and imports the others.
+
+Modes: merge replaces entities that exist, append refuses them, overwrite first
+removes every entity of the types that occur in the files.`,
+		Example: "  omnigraph import --store data/people --map import.yaml\n" +
+			"  omnigraph import --store data/people --map import.yaml --rejects rejects.ndjson --max-rejects 50\n" +
+			"  omnigraph import --server http://127.0.0.1:8080 --graph people --map import.yaml june.csv --branch june --from main\n" +
+			"  omnigraph import --store data/copy exported",
+		RunE: f.run,
+	}
+	f.graphFlags.flags(cmd)
+	cmd.Flags().StringVar(&f.mapFile, "map", "", "the map: a file such as import.yaml")
+	cmd.Flags().StringVar(&f.mode, "mode", "merge", "what to do with entities that exist: merge, append or overwrite")
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"merge", "append", "overwrite"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch to import into (default: main)")
+	cmd.Flags().StringVar(&f.from, "from", "", "the branch from which to create --branch, if --branch does not exist")
+	cmd.Flags().StringVar(&f.rejects, "rejects", "", "write the records that do not fit to this `FILE`, and import the others")
+	cmd.Flags().IntVar(&f.maxRejects, "max-rejects", 100, "with --rejects, import nothing if more records do not fit")
+	f.writeFlags.flags(cmd)
+	cmd.AddCommand(newImportInfer())
+	return cmd
+}
+
+// run runs the command.
+func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
+	if err := f.endpoint.check(); err != nil {
+		return err
+	}
+	opts := engine.LoadOptions{WriteOptions: f.options(f.branch)}
+	var ok bool
+	if opts.Mode, ok = engine.ParseLoadMode(f.mode); !ok {
+		return usage.Errorf("--mode is %q; it must be merge, append or overwrite", f.mode)
+	}
+	switch {
+	case f.from != "" && f.branch == "":
+		return usage.Errorf("--from needs --branch; name the branch to create with --branch")
+	case f.maxRejects < 1:
+		return usage.Errorf("--max-rejects is %d; it must be 1 or more", f.maxRejects)
+	case cmd.Flags().Changed("max-rejects") && f.rejects == "":
+		return usage.Errorf("--max-rejects needs --rejects; name the file for the records that do not fit")
+	}
+	text, dir, err := f.mapText(cmd, &args)
+	if err != nil {
+		return err
+	}
+	m, faults := dataimport.Parse(f.mapFile, text)
+	if showFaults(cmd, faults); faults.HasErrors() {
+		return fmt.Errorf("%s has errors; nothing was imported", f.mapFile)
+	}
+	files, err := m.Files(dir, args)
+	if err != nil {
+		return err
+	}
+	remove, err := spool(cmd.InOrStdin(), files)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	return f.graphFlags.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+		return f.importFiles(ctx, cmd, s, m, files, opts)
+	})
+}
+
+// mapText returns the text of the map, and the folder to which its sources are relative. If there is no map and the one
+// argument is the folder of a Parquet export, it makes the map and removes the argument.
+func (f *importFlags) mapText(cmd *cobra.Command, args *[]string) (text []byte, dir string, err error) {
+	if f.mapFile == "" && len(*args) == 1 {
+		dir = (*args)[0]
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			f.mapFile, *args = filepath.Join(dir, parquet.ManifestName), nil
+			made, err := dataimport.MapOfExport(dir)
+			return []byte(made), dir, err
+		}
+	}
+	if err := usage.Required(cmd, "map"); err != nil {
+		return nil, "", err
+	}
+	text, err = os.ReadFile(f.mapFile)
+	return text, filepath.Dir(f.mapFile), err
+}
+
+// spool copies standard input to a temporary file, if it is among the files, because an import reads its files several times.
+// The function that it returns removes the temporary file.
+func spool(stdin io.Reader, files [][]record.File) (remove func() error, err error) {
+	remove = func() error { return nil }
+	for _, list := range files {
+		for i := range list {
+			if list[i].Path != "-" {
+				continue
+			}
+			tmp, err := os.CreateTemp("", "omnigraph-import-*")
+			if err != nil {
+				return remove, err
+			}
+			remove = func() error { return os.Remove(tmp.Name()) }
+			_, err = io.Copy(tmp, stdin)
+			if err := errors.Join(err, tmp.Close()); err != nil {
+				return remove, errors.Join(err, remove())
+			}
+			list[i].Path = tmp.Name()
+		}
+	}
+	return remove, nil
+}
+
+// importFiles imports the files of a map.
+func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *source, m *dataimport.Map, files [][]record.File, opts engine.LoadOptions) (*report, error) {
+	schema, at, err := f.schema(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	plan, faults := dataimport.NewPlan(m, schema, dataimport.Options{NewNodes: opts.Mode != engine.Merge})
+	if showFaults(cmd, faults); faults.HasErrors() {
+		return nil, fmt.Errorf("%s does not fit the schema of the graph; nothing was imported", f.mapFile)
+	}
+	bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr())}
+	for _, list := range files {
+		for _, file := range list {
+			if info, err := os.Stat(file.Path); err == nil {
+				bar.total += info.Size()
+			}
+		}
+	}
+	in := dataimport.New(plan, files, bar.add)
+	defer bar.Done()
+	if in.Lookups() {
+		bar.begin("finding the ends of edges")
+		if err := in.Prepare(ctx, &nodeFinder{s, at, schema}, opts.Mode == engine.Overwrite); err != nil {
+			return nil, err
+		}
+	}
+	if f.rejects == "" {
+		bar.begin("importing")
+		res, err := load(ctx, s, in, f.from, opts)
+		if err != nil {
+			return nil, err
+		}
+		return loadReport(res), nil
+	}
+	var res *client.LoadAnswer
+	err = outfile.Write(cmd, f.rejects, func(w io.Writer) error {
+		in.Reject(w, f.maxRejects)
+		bar.begin("checking")
+		if err := in.Check(ctx); err != nil {
+			return fmt.Errorf("nothing was imported: %w", err)
+		}
+		for {
+			bar.begin("importing")
+			before := in.Rejected()
+			if res, err = load(ctx, s, in, f.from, opts); err == nil {
+				return nil
+			}
+			if over := in.Over(); over != nil {
+				return fmt.Errorf("nothing was imported: %w", over)
+			}
+			if in.Rejected() == before {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := loadReport(res)
+	if n := in.Rejected(); n > 0 {
+		r.note += fmt.Sprintf("; %s did not fit: %s", plural(int64(n), "record"), f.rejects)
+	}
+	return r, nil
+}
+
+// schema returns the schema of the branch to import into, and the state from which the import starts.
+func (f *importFlags) schema(ctx context.Context, s *source) (*catalog.Schema, engine.Target, error) {
+	at := engine.Target{Branch: f.branch}
+	a, err := s.graph.Schema(ctx, readOptions(at)...)
+	var missing *engine.NotFound
+	if f.from != "" && (errors.As(err, &missing) || errors.Is(err, client.ErrNotFound)) {
+		at.Branch = f.from
+		a, err = s.graph.Schema(ctx, readOptions(at)...)
+	}
+	if err != nil {
+		return nil, at, err
+	}
+	compiled, found := gq.CompileStoredSchema(gq.Source{Name: "the graph's schema", Text: a.SchemaSource})
+	if err := found.Err(); err != nil {
+		return nil, at, fmt.Errorf("this omnigraph cannot read the graph's schema; if it is older than the server, install a newer version: %w", err)
+	}
+	return compiled, at, nil
+}
+
+// load loads the stream of an import. If the load finds faults in lines, load returns them with the places of their records.
+func load(ctx context.Context, s *source, in *dataimport.Import, from string, opts engine.LoadOptions) (*client.LoadAnswer, error) {
+	stream := in.Stream(ctx)
+	res, err := s.Load(ctx, &loadData{r: stream, from: from}, opts)
+	closed := stream.Close()
+	if fault := stream.Err(); fault != nil {
+		return nil, fmt.Errorf("nothing was imported:\n%w", fault)
+	}
+	if err == nil {
+		return res, closed
+	}
+	lines, more := loadFaults(err)
+	if len(lines) == 0 {
+		return nil, err
+	}
+	faults, failed := in.Explain(ctx, lines, more)
+	if failed != nil {
+		return nil, errors.Join(err, failed)
+	}
+	return nil, fmt.Errorf("nothing was imported:\n%w", faults)
+}
+
+// importProgress shows how much of the files was read.
+type importProgress struct {
+	*terminal.Progress
+	stage       string
+	read, total int64 // bytes
+}
+
+// begin starts a stage.
+func (p *importProgress) begin(stage string) { p.stage, p.read = stage, 0 }
+
+// add counts bytes that were read. The files are read twice if records become nodes and edges, so the progress starts over.
+func (p *importProgress) add(n int) {
+	p.read += int64(n)
+	const unit = 1 << 10
+	total := int(cmp.Or(p.total, unit) / unit)
+	p.Show(p.stage+", kB", min(int(p.read/unit)%(total+1), total), total)
+}

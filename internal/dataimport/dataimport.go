@@ -1,0 +1,83 @@
+// Package dataimport turns records of files into the NDJSON of a load, as a map (import.yaml) says:
+//
+//	Parse (import.yaml) → Map → NewPlan (checked against a schema) → Import → Stream (NDJSON)
+//
+// The NDJSON of an [Import] has all nodes first, and then the edges. The sources are read twice if they have both. Nothing is
+// kept of the records: to explain an error of the load, [Import.Explain] reads the sources again up to the lines at fault.
+package dataimport
+
+import (
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
+)
+
+// Map is the content of an import.yaml.
+type Map struct {
+	Sources []Source
+	reader  *strictyaml.Reader // reports the faults of the file
+}
+
+// Source is a source of records and what they become.
+type Source struct {
+	Name string // path of a file, which may be a pattern
+	Read record.Options
+	Maps []*Mapping
+	at   *strictyaml.Node
+}
+
+// Mapping makes one node or one edge of a record.
+type Mapping struct {
+	Type   string // name of the type
+	IsEdge bool
+	Set    []Assign
+	From   *End // of an edge
+	To     *End // of an edge
+	Where  []Condition
+	at     *strictyaml.Node
+}
+
+// Assign sets a property.
+type Assign struct {
+	Property string
+	Column   Column
+	at       *strictyaml.Node
+}
+
+// End says which node is at an end of an edge.
+type End struct {
+	Type string // name of a node type
+	By   []Assign
+	at   *strictyaml.Node
+}
+
+// Condition accepts the records whose column has one of some texts.
+type Condition struct {
+	Column string
+	Texts  []string
+	at     *strictyaml.Node
+}
+
+// Column says where the values of a property come from, and how they are written.
+type Column struct {
+	Name  string  // name of the column; "" for a constant
+	Const *string // the text of each value, in place of a column
+
+	Null   []string // texts that stand for null
+	Trim   bool     // blanks around a text do not count
+	Date   string   // layout of a Date
+	Time   string   // layout of a DateTime
+	Zone   string   // time zone of texts without one
+	Round  string   // what digits are rounded to; one of roundings
+	Number string   // a number as the source writes numbers
+	True   []string // texts that stand for true
+	False  []string // texts that stand for false
+	List   string   // separator of the elements of a list
+	Bytes  string   // encoding of a Blob
+	Unit   string   // unit of the numbers of a Duration; one of units
+}
+
+// units are the units of numbers that are a Duration.
+var units = []string{"ns", "us", "ms", "s", "m", "h"}
+
+// roundings are the units to which a column may round.
+var roundings = []string{"integer", "second", "millisecond", "microsecond"}

@@ -1,0 +1,77 @@
+package dataimport
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+)
+
+// Files returns the files of each source. The names of the sources are relative to the folder `dir`. The list `given` has files
+// that replace those of the sources with the same names, or of the only source; if it is not empty, sources without a file
+// have none. A file - is standard input.
+func (m *Map) Files(dir string, given []string) ([][]record.File, error) {
+	files := make([][]record.File, len(m.Sources))
+	for _, path := range given {
+		i, err := m.sourceOf(path)
+		if err != nil {
+			return nil, err
+		}
+		name := path
+		if path == "-" {
+			name = "standard input"
+			if read := &m.Sources[i].Read; read.Format == "" {
+				read.Format = record.FormatOf(m.Sources[i].Name)
+			}
+		}
+		files[i] = append(files[i], record.File{Name: name, Path: path})
+	}
+	if len(given) > 0 {
+		return files, nil
+	}
+	for i, s := range m.Sources {
+		path := s.Name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if _, err := os.Stat(path); err == nil {
+			files[i] = []record.File{{Name: path, Path: path}}
+			continue
+		}
+		found, err := filepath.Glob(path)
+		if err != nil {
+			return nil, fmt.Errorf("the source %s: %w", s.Name, err)
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("no file %s exists, which the map names as a source; name the files after the map, or mend the map", path)
+		}
+		for _, path := range found {
+			files[i] = append(files[i], record.File{Name: path, Path: path})
+		}
+	}
+	return files, nil
+}
+
+// sourceOf returns the index of the source that a file belongs to.
+func (m *Map) sourceOf(path string) (int, error) {
+	var fits []int
+	for i, s := range m.Sources {
+		ok, _ := filepath.Match(filepath.Base(s.Name), filepath.Base(path))
+		if s.Name == path {
+			return i, nil
+		}
+		if ok {
+			fits = append(fits, i)
+		}
+	}
+	if len(fits) == 0 && len(m.Sources) == 1 {
+		return 0, nil
+	}
+	if len(fits) != 1 {
+		list := names(m.Sources, func(s Source) string { return s.Name })
+		return 0, fmt.Errorf("%s fits %d sources of the map, expected one; its sources are %s", path, len(fits), strings.Join(list, ", "))
+	}
+	return fits[0], nil
+}

@@ -1,0 +1,140 @@
+package infer
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+)
+
+// propose proposes for the tables of a folder. It checks that the schema is valid, that the map fits it, and that every record
+// fits the map.
+func propose(t *testing.T, dir string) (schema, mapText string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.csv"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no tables", err)
+	}
+	var files []record.File
+	var sources []string
+	for _, p := range paths {
+		files, sources = append(files, record.File{Name: filepath.Base(p), Path: p}), append(sources, filepath.Base(p))
+	}
+	p, err := Propose(context.Background(), files, sources, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, faults := gq.Format(gq.Source{Name: "schema.pg", Text: p.Schema})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err, p.Schema)
+	}
+	compiled, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
+	if len(faults) > 0 {
+		t.Fatal(faults, schema)
+	}
+	m, found := dataimport.Parse("import.yaml", []byte(p.Map))
+	if len(found) > 0 {
+		t.Fatal(found, p.Map)
+	}
+	plan, found := dataimport.NewPlan(m, compiled, dataimport.Options{NewNodes: p.Keyless})
+	if len(found) > 0 {
+		t.Fatal(found, p.Map)
+	}
+	list, err := m.Files(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, dataimport.New(plan, list, nil).Stream(context.Background())); err != nil {
+		t.Errorf("%v\n%s", err, p.Map)
+	}
+	return schema, p.Map
+}
+
+// TestPropose compares the proposals for the tables of each folder of testdata with those in the folder.
+func TestPropose(t *testing.T) {
+	dirs, err := filepath.Glob("testdata/*")
+	if err != nil || len(dirs) < 5 {
+		t.Fatal("no folders", err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			schema, mapText := propose(t, dir)
+			golden.Check(t, filepath.Join(dir, "schema.pg"), []byte(schema))
+			golden.Check(t, filepath.Join(dir, "import.yaml"), []byte(mapText))
+		})
+	}
+}
+
+// TestColumns checks what is proposed for a column next to the key of a table t.
+func TestColumns(t *testing.T) {
+	repeat := func(values string, n int) string { return strings.TrimSuffix(strings.Repeat(values+"|", n), "|") }
+	tests := []struct{ name, values, property, set string }{
+		{"whole numbers of floats", "1.0|2.0||12.0", "x: I64? // 1 of 4 have no value", "x: x"},
+		{"codes", "007|008|120", "x: String", "x: x"},
+		{"codes that are too long", "12345678901234567890|2", "x: String", "x: x"},
+		{"floats", "1|2.5", "x: F64", "x: x"},
+		{"German numbers", "1.234,5|7,25", "x: F64", `x: { column: x, number: "1.234,56" }`},
+		{"numbers in doubt", "1,234|2,345", `x: String`, "x: x"},
+		{"booleans", "True|False|", "x: Bool? // 1 of 3 have no value", "x: x"},
+		{"ISO days", "2024-05-01|1999-12-31", "x: Date", "x: x"},
+		{"American days", "5/31/2024|12/1/1999", "x: Date", `x: { column: x, date: "1/2/2006" }`},
+		{"days in doubt", "5/4/2024|12/1/1999", "x: String", "x: x"},
+		{"times", "2024-05-01T10:00:00Z|2024-05-01T10:00:00.5+02:00", "x: DateTime", "x: x"},
+		{"fine times", "2024-05-01T10:00:00.1234567Z", "x: DateTime", "x: { column: x, round: millisecond }"},
+		{"times without a zone", "2024-05-01 10:00:00", "x: DateTime", "x: { column: x, zone: UTC }"},
+		{"texts for null", "1|N/A|3|-", "x: I64? // 2 of 4 have no value", `x: { column: x, null: ["-", "N/A"] }`},
+		{"texts that look like null", "a|-|b", "x: String", "x: x"},
+		{"enum", repeat("red|dark-blue", 5), "x: enum(dark-blue, red) // 2 texts in 10 values", "x: x"},
+		{"no enum", repeat("light red|blue", 5), "x: String", "x: x"},
+		{"nothing", "||", "x: String?", "x: x"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			text := "t_id;x\n"
+			for i, v := range strings.Split(tt.values, "|") {
+				text += "k" + string(rune('a'+i)) + ";" + v + "\n"
+			}
+			if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			schema, mapText := propose(t, dir)
+			if !strings.Contains(schema, "\n  "+tt.property+"\n") || !strings.Contains(mapText, "\n        "+tt.set+"\n") {
+				t.Errorf("expected %s and %s, found\n%s\n%s", tt.property, tt.set, schema, mapText)
+			}
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	for file, want := range map[string]string{"ports.csv": "Port", "a/order_details.csv.gz": "OrderDetail", "companies.csv": "Company", "addresses.tsv": "Address", "2024.csv": "T2024", "Größen.csv": "Groen", "people.csv": "Person", "series.csv": "Series", "movies.csv": "Movie"} {
+		if got := typeName(file); got != want {
+			t.Errorf("%s: found %s, expected %s", file, got, want)
+		}
+	}
+	for column, want := range map[string]string{"HomePort": "home_port", "IMO": "imo", "URLPath": "url_path", "2nd": "c_2nd", "Prénom": "prenom", "%": "c_", "port-id": "port_id"} {
+		if got := propertyName(column); got != want {
+			t.Errorf("%s: found %s, expected %s", column, got, want)
+		}
+	}
+}
+
+func TestDangling(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"ports.csv": "code\nNL\nDE\nFR\n", "calls.csv": "no,port\n1,NL\n2,DE\n3,XX\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	schema, _ := propose(t, dir)
+	if want := "// port: no edge, because 1 of 3 values do not occur in ports.csv.code\n  port: String\n"; !strings.Contains(schema, want) {
+		t.Errorf("expected %s in\n%s", want, schema)
+	}
+}

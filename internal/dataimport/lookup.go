@@ -1,0 +1,170 @@
+package dataimport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+)
+
+// Finder finds nodes of the graph by the properties of a @unique.
+type Finder interface {
+	// Find returns the id of the node with each tuple of values, "" for none.
+	Find(ctx context.Context, typ string, props []string, tuples [][]value.Value) ([]string, error)
+}
+
+// findBatch is the number of tuples in one call of Find.
+const findBatch = 1000
+
+// joined lists names.
+func joined(list []string) string { return strings.Join(list, ", ") }
+
+// Lookups reports whether ends are found by other properties than a key, so that Prepare needs a Finder.
+func (in *Import) Lookups() bool { return len(in.plan.lookups) > 0 }
+
+// Prepare finds the nodes at ends that are given by other properties than a key: among the nodes that the import makes, and then
+// in the graph. It needs memory for each distinct value of such an end. With `replaces`, the graph has no other node of a type
+// than those that the import makes of it.
+func (in *Import) Prepare(ctx context.Context, graph Finder, replaces bool) error {
+	if !in.Lookups() || in.prepared {
+		return nil
+	}
+	in.prepared = true
+	own := map[string]map[string]bool{} // by type: the ids that the import makes
+	p := in.newPass(ctx)
+	p.phases = p.phases[:1]
+	p.failed = func(place, *record.Record, *record.Fault) error { return nil } // reported by the pass that makes lines
+	p.visit = func(m *plannedMapping, r *record.Record) *record.Fault {
+		for _, l := range in.plan.lookups {
+			if l.typ != m.node {
+				continue
+			}
+			id, ok := p.id(m, r)
+			if !ok {
+				continue
+			}
+			if own[l.typ.Name] == nil {
+				own[l.typ.Name] = map[string]bool{}
+			}
+			id = strings.Clone(id)
+			own[l.typ.Name][id] = true
+			if tuple, ok := p.named(m, l.props, r); ok {
+				l.ids[strings.Clone(tuple)] = id
+			}
+		}
+		return nil
+	}
+	if err := p.drain(); err != nil {
+		return err
+	}
+	wanted := map[*lookup]map[string][]value.Value{}
+	p = in.newPass(ctx)
+	p.phases = p.phases[1:]
+	p.failed = func(place, *record.Record, *record.Fault) error { return nil }
+	p.visit = func(m *plannedMapping, r *record.Record) *record.Fault {
+		for _, e := range []*plannedEnd{m.from, m.to} {
+			if e.lookup == nil || replaces && own[e.typ.Name] != nil {
+				continue
+			}
+			tuple, ok, fault := p.tuple(e.by, r)
+			if fault != nil || !ok {
+				continue
+			}
+			if _, known := e.lookup.ids[tuple]; known {
+				continue
+			}
+			if wanted[e.lookup] == nil {
+				wanted[e.lookup] = map[string][]value.Value{}
+			}
+			if _, known := wanted[e.lookup][tuple]; known {
+				continue
+			}
+			values := make([]value.Value, len(e.by))
+			for i := range e.by {
+				values[i], _, _ = e.by[i].value(r)
+				if values[i].Kind() == value.String {
+					values[i] = value.OfString(strings.Clone(values[i].Str()))
+				}
+			}
+			wanted[e.lookup][strings.Clone(tuple)] = values
+		}
+		return nil
+	}
+	if err := p.drain(); err != nil {
+		return err
+	}
+	for l, tuples := range wanted {
+		if err := l.find(ctx, graph, tuples, own[l.typ.Name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find looks for tuples in the graph. A node that the import itself makes does not count, because its values change.
+func (l *lookup) find(ctx context.Context, graph Finder, tuples map[string][]value.Value, own map[string]bool) error {
+	var keys []string
+	var batch [][]value.Value
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		ids, err := graph.Find(ctx, l.typ.Name, l.props, batch)
+		if err != nil {
+			return err
+		}
+		for i, id := range ids {
+			if id != "" && !own[id] {
+				l.ids[keys[i]] = id
+			}
+		}
+		keys, batch = keys[:0], batch[:0]
+		return nil
+	}
+	for key, values := range tuples {
+		keys, batch = append(keys, key), append(batch, values)
+		if len(batch) == findBatch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// drain runs a pass to its end and makes no lines.
+func (p *pass) drain() error {
+	err := p.run(1 << 62)
+	if errors.Is(err, io.EOF) || errors.Is(err, errStop) {
+		err = nil
+	}
+	return errors.Join(err, p.closeFile())
+}
+
+// id returns the id of the node that a mapping makes of a record, if the record or the key gives one.
+func (p *pass) id(m *plannedMapping, r *record.Record) (string, bool) {
+	if len(m.node.Key) > 0 {
+		return p.named(m, m.node.Key, r)
+	}
+	return p.named(m, []string{"id"}, r)
+}
+
+// named returns the texts of some properties of the node that a mapping makes of a record.
+func (p *pass) named(m *plannedMapping, props []string, r *record.Record) (string, bool) {
+	var by []plannedProperty
+	for _, name := range props {
+		for i := range m.props {
+			if m.props[i].name == name {
+				by = append(by, m.props[i])
+			}
+		}
+	}
+	if len(by) != len(props) {
+		return "", false
+	}
+	tuple, ok, fault := p.tuple(by, r)
+	return tuple, ok && fault == nil
+}

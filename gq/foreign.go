@@ -1,3 +1,5 @@
+//go:build !noforeign
+
 package gq
 
 import (

@@ -52,8 +52,6 @@ func (r *rewriter) body() {
 			r.returnArguments()
 		case r.accept("return"):
 			r.returned()
-		case r.is("with") && r.peek(2).are("as") && r.isAt(3, "(") && r.peek(4).are("insert"):
-			r.withInsert()
 		case r.accept("with"):
 			r.with()
 		case r.accept("let"):

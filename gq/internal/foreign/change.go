@@ -84,10 +84,6 @@ func (r *rewriter) update() {
 		r.expect("set")
 		braces = r.accept("{")
 	}
-	if !braces && r.fromAhead() {
-		r.updateFrom(named, typ)
-		return
-	}
 	if e := r.schema.Edge(typ); e != nil && !braces {
 		if r.try(func() { r.updateEnds(named, e) }) {
 			return

@@ -530,9 +530,6 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 		r.expect(")")
 		return r.negated(leaf(left + " in " + list))
 	}
-	if right, ok := r.quantified(op); ok {
-		return leaf(left + " " + op + " " + right)
-	}
 	right := r.valueOf(p)
 	if right == "null" {
 		panic(giveUp{})

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"slices"
+	"strings"
 )
 
 // derived reads (SELECT … FROM … WHERE …) x after FROM. The columns become values that the rest of the text uses by
@@ -48,7 +49,7 @@ func (r *rewriter) unqualify(alias string, from int) {
 
 // inlineTables puts each table that WITH x AS (SELECT …) defines in the place of its name after FROM.
 func (r *rewriter) inlineTables() {
-	for r.is("with") && r.peek(1).kind == word && r.peek(2).are("as") && r.isAt(3, "(") && !r.peek(4).are("insert") {
+	for r.is("with") && r.peek(1).kind == word && r.peek(2).are("as") && r.isAt(3, "(") {
 		start := r.at
 		name := r.peek(1).text
 		r.at += 3
@@ -56,9 +57,6 @@ func (r *rewriter) inlineTables() {
 		r.skipGroup()
 		table := slices.Clone(r.tokens[body:r.at])
 		rest := slices.Clone(r.tokens[r.at:])
-		if t := r.tableOf(name, table[1:len(table)-1]); t != nil {
-			rest = r.joinTableUses(t, rest)
-		}
 		if !r.isOne(",", "select") {
 			panic(giveUp{})
 		}
@@ -84,4 +82,43 @@ func (r *rewriter) inlineTables() {
 		r.tokens = append(slices.Clone(r.tokens[:start]), out...)
 		r.at = start
 	}
+}
+
+// endsRows reports whether a part of SQL comes next that orders or bounds the rows, or adds others. Order may be the name of a
+// table.
+func (t tokens) endsRows() bool {
+	next := t.at(1)
+	return t.are("order", "by") || t.one([]string{"limit", "offset"}) && (next.kind == number || next.kind == dollar) ||
+		t.are("fetch") && (next.are("first") || next.are("next")) || t.one([]string{"union", "intersect", "except"})
+}
+
+// aliasesIn returns the aliases of the tables after FROM.
+func (r *rewriter) aliasesIn(from []token) (out []string) {
+	for i := 1; i < len(from); i++ {
+		x, before := from[i], from[i-1]
+		if x.kind == word && before.kind == word && (before.are("as") || r.tableNode(before.text) != "" || r.edgeType(before.text) != nil) && !tokens(from[i:]).one([]string{"as", "join", "left", "inner", "cross", "on", "using", "right", "full"}) {
+			out = append(out, x.text)
+		}
+	}
+	return out
+}
+
+// tablesOf returns the tables after FROM of a SELECT.
+func tablesOf(body []token) []token {
+	columns, _, start := columnsOf(body)
+	if columns == nil {
+		return nil
+	}
+	depth, end := 0, start+1
+	for ; end < len(body); end++ {
+		switch t := body[end]; {
+		case t.kind == mark && strings.Contains("([", t.text):
+			depth++
+		case t.kind == mark && strings.Contains(")]", t.text):
+			depth--
+		case depth == 0 && (t.are("where") || t.are("group") || t.are("having") || tokens(body[end:]).endsRows()):
+			return body[start+1 : end]
+		}
+	}
+	return body[start+1:]
 }

@@ -18,8 +18,6 @@ func (r *rewriter) document() {
 	r.identifiers()
 	r.dialect()
 	r.inlineTables()
-	r.hoistTables()
-	r.groupsInSelects()
 	if r.is("with", "recursive") {
 		r.recursive()
 	}

@@ -183,7 +183,6 @@ type rewriter struct {
 	inserted   map[string]bool              // the variables of inserts outside of blocks
 	existence  bool                         // only the existence of a row of a subselect counts
 	around     string                       // the clauses around a subselect
-	newNodes   []recordField                // the names that WITH gives to inserts, and their variables
 	setBefore  []string                     // the properties that SET has assigned
 	excluded   map[string]string            // by name: the values of the row in ON CONFLICT, or nil
 }

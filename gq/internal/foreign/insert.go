@@ -44,7 +44,7 @@ func (r *rewriter) insertInto() {
 			break
 		}
 	}
-	statements := r.conflicting(in, true)
+	statements := r.conflicting(in)
 	for _, s := range statements {
 		r.emit(s)
 	}
@@ -66,45 +66,13 @@ func (r *rewriter) insertedRow(in *inserting) map[string]string {
 		}
 		switch {
 		case r.accept("null"), r.accept("default"):
-		case r.is("(", "select") && r.schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to"):
-			row[in.names[i]] = r.endSelect()
+		case r.is("(", "select") && r.schema.Edge(in.typ) != nil:
+			panic(giveUp{})
 		default:
 			row[in.names[i]] = r.initial(in.typ, in.names[i])
 		}
 	}
 	return row
-}
-
-// endSelect reads (SELECT card FROM Reader WHERE email = 'a@x.org') as an end of an edge: a node of the match.
-func (r *rewriter) endSelect() string {
-	r.expect("(", "select")
-	column := r.word()
-	if r.accept(".") {
-		column = r.word()
-	}
-	r.expect("from")
-	typ := r.tableNode(r.word())
-	if !r.names(typ, column) {
-		panic(giveUp{})
-	}
-	v := r.tableAlias()
-	if v == "" || r.known(v) {
-		v = r.fresh(typ)
-	}
-	if len(r.match) == 0 {
-		r.beginBlock()
-	}
-	r.match = append(r.match, leaf(r.bind(v, typ)+": "+typ))
-	r.expect("where")
-	tables := r.tables
-	r.tables = []string{v}
-	r.match = append(r.match, r.condition())
-	r.tables = tables
-	if r.is("limit") && r.peek(1).text == "1" {
-		r.skipTwo()
-	}
-	r.expect(")")
-	return "$" + lower(v)
 }
 
 // assignments writes the values of a row in the order of the names.
@@ -119,7 +87,7 @@ func (in *inserting) assignments(row map[string]string) string {
 }
 
 // conflicting reads ON CONFLICT after the rows, and returns the statement for each row.
-func (r *rewriter) conflicting(in *inserting, single bool) (statements []string) {
+func (r *rewriter) conflicting(in *inserting) (statements []string) {
 	var updates int // the index of the first token after SET, or 0
 	switch {
 	case r.accept("on", "conflict"):
@@ -141,7 +109,7 @@ func (r *rewriter) conflicting(in *inserting, single bool) (statements []string)
 		return statements
 	}
 	if r.schema.Edge(in.typ) != nil && updates == 0 && !onePerPair(r.schema.Edge(in.typ)) {
-		return []string{r.insertUnlessLinked(in, single)}
+		panic(giveUp{}) // no upsert finds the edge
 	}
 	key := r.upsertSign(in.typ)
 	for _, row := range in.rows {
@@ -260,42 +228,8 @@ func (r *rewriter) ofExcluded() (value string, ok bool) {
 	return tight(value), true
 }
 
-// insertUnlessLinked writes the insert of an edge between two nodes that have none.
-func (r *rewriter) insertUnlessLinked(in *inserting, single bool) string {
-	e := r.schema.Edge(in.typ)
-	if !single || len(in.rows) != 1 {
-		panic(giveUp{})
-	}
-	row := in.rows[0]
-	if len(r.match) == 0 {
-		r.beginBlock()
-	}
-	for _, end := range []string{"from", "to"} {
-		typ := e.EndName(end == "to")
-		if name := strings.TrimPrefix(row[end], "$"); r.bound(name) {
-			continue
-		}
-		if r.schema.Node(typ) == nil || row[end] == "" {
-			panic(giveUp{})
-		}
-		v := r.fresh(typ)
-		r.match = append(r.match, leaf("$"+lower(v)+": "+typ), leaf("$"+lower(v)+".id = "+row[end]))
-		row[end] = "$" + lower(v)
-	}
-	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(row["from"] + " " + lower(e.Name) + " " + row["to"])}})
-	return "insert " + in.assignments(row)
-}
-
 // insertSelect reads SELECT after INSERT INTO Person (a, b): an insert for each row.
 func (r *rewriter) insertSelect(in *inserting) {
-	if r.listAhead() {
-		r.insertList(in)
-		return
-	}
-	if r.insertedAhead() != "" {
-		r.insertOfInserted(in)
-		return
-	}
 	if len(r.statements) > 0 {
 		r.beginBlock()
 	}
@@ -322,7 +256,7 @@ func (r *rewriter) insertSelect(in *inserting) {
 	}
 	in.rows = []map[string]string{row}
 	r.columns, r.computed, r.aliases, r.tables = nil, nil, nil, nil
-	for _, s := range r.conflicting(in, false) {
+	for _, s := range r.conflicting(in) {
 		r.emit(s)
 	}
 }
@@ -374,79 +308,4 @@ func (r *rewriter) wholeInsert(v, typ string) {
 	for _, p := range e.Properties {
 		r.add("", name+"."+p.Name)
 	}
-}
-
-// withInsert reads WITH x AS (INSERT INTO … RETURNING id), and the tables after it: x then means the new node.
-func (r *rewriter) withInsert() {
-	r.expect("with")
-	for {
-		name := r.word()
-		r.expect("as", "(", "insert", "into")
-		typ := r.tableNode(r.peek(0).text)
-		if r.schema.Node(typ) == nil || r.known(name) {
-			panic(giveUp{})
-		}
-		n := len(r.statements)
-		r.insertInto()
-		if len(r.statements) != n+1 {
-			panic(giveUp{})
-		}
-		if len(r.columns) == 0 { // RETURNING has named the insert otherwise
-			panic(giveUp{})
-		}
-		v, _, _ := strings.Cut(strings.TrimPrefix(last(r.statements), "$"), " = ")
-		r.newNodes = append(r.newNodes, recordField{name, v})
-		r.columns, r.computed, r.aliases = nil, nil, nil
-		r.expect(")")
-		if !r.accept(",") {
-			return
-		}
-	}
-}
-
-// insertedAhead returns the variable of the new node from which a SELECT reads, or "".
-func (r *rewriter) insertedAhead() string {
-	for i := 0; ; i++ {
-		t := r.peek(i)
-		if t.kind == end {
-			return ""
-		}
-		if t.are("from") {
-			for _, f := range r.newNodes {
-				if r.peek(i + 1).are(f.name) {
-					return f.typ
-				}
-			}
-			return ""
-		}
-	}
-}
-
-// insertOfInserted reads SELECT 7, id FROM x, where x is a new node: one row.
-func (r *rewriter) insertOfInserted(in *inserting) {
-	v := r.insertedAhead()
-	r.expect("select")
-	row := map[string]string{}
-	for i, name := range in.names {
-		if i > 0 {
-			r.expect(",")
-		}
-		start := r.at
-		if r.isAt(1, ".") {
-			r.skipTwo()
-		}
-		if t := r.peek(0); t.kind == word && r.names(r.vars[v], t.text) && (name == "from" || name == "to") && (r.isAt(1, ",") || r.peek(1).are("from")) {
-			r.next()
-			row[name] = "$" + lower(v)
-			continue
-		}
-		r.at = start
-		row[name] = r.initial(in.typ, name)
-	}
-	r.expect("from")
-	r.word()
-	if !r.isOne(";", "returning") && r.peek(0).kind != end {
-		panic(giveUp{})
-	}
-	r.emit(r.inserts(in.typ) + " " + in.assignments(row))
 }

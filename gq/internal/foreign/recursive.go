@@ -10,20 +10,16 @@ import (
 
 // closure is a table that WITH RECURSIVE defines: the nodes at which walks over one edge end.
 type closure struct {
-	name     string
-	edge     *catalog.Edge
-	forward  bool          // the walks run from the sources of the edges to the targets
-	typ      string        // of the nodes
-	property string        // of the first node, which has a value
-	start    string        // that value
-	place    int           // of the column with the key of the last node
-	others   []recordField // the columns with other properties of the last node: name and property
-	low      int           // the least number of edges
-	high     int           // the greatest number of edges
-	node     string        // the column with the key of the last node
-	depth    string        // the column with the length, or ""
-	first    int           // the value of that column for walks of the least length
-	all      bool          // UNION ALL
+	name    string
+	edge    *catalog.Edge
+	forward bool   // the walks run from the sources of the edges to the targets
+	start   string // that value
+	place   int    // of the column with the key of the last node
+	high    int    // the greatest number of edges
+	node    string // the column with the key of the last node
+	depth   string // the column with the length, or ""
+	first   int    // the value of that column for walks of the least length
+	all     bool   // UNION ALL
 }
 
 // maxHops is the greatest number of edges of a walk.
@@ -94,24 +90,6 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 	}
 	key := r.word()
 	r.expect("=")
-	if typ := r.tableNode(table); typ != "" { // the first node itself
-		p := r.property(typ, key)
-		if p == nil {
-			panic(giveUp{})
-		}
-		c.typ, c.property = typ, p.Name
-		for i, name := range properties {
-			if r.names(typ, name) && c.node == "" {
-				c.node, c.place = names[i], places[i]
-			} else if r.property(typ, name) == nil {
-				panic(giveUp{})
-			} else {
-				c.others = append(c.others, recordField{names[i], r.propertyName(typ, name)})
-			}
-		}
-		c.start = r.valueOf(p)
-		return
-	}
 	e := r.edgeType(table)
 	if e == nil || e.From != e.To || r.schema.Node(e.From) == nil || len(names) != 1 {
 		panic(giveUp{})
@@ -120,8 +98,8 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 	if ends != [2]string{"from", "to"} && ends != [2]string{"to", "from"} {
 		panic(giveUp{})
 	}
-	c.edge, c.forward, c.low, c.typ = e, ends[0] == "from", 1, e.From
-	c.node, c.place, c.property = names[0], places[0], r.key(e.From)
+	c.edge, c.forward = e, ends[0] == "from"
+	c.node, c.place = names[0], places[0]
 	c.start = r.valueOf(r.property(e.From, r.key(e.From)))
 }
 
@@ -158,7 +136,7 @@ func (r *rewriter) closureStep(c *closure) {
 			}
 		case i == c.place:
 			last = [2]string{table, column}
-		case !slices.ContainsFunc(c.others, func(f recordField) bool { return plain(f.typ) == plain(column) }):
+		default:
 			panic(giveUp{})
 		}
 		if r.accept("as") {
@@ -169,14 +147,11 @@ func (r *rewriter) closureStep(c *closure) {
 	side := s.side
 	if side == "" {
 		side = endOf(last[1])
-	} else if last[0] != s.node || !r.names(c.typ, last[1]) {
+	} else if last[0] != s.node || !r.names(c.edge.From, last[1]) {
 		panic(giveUp{})
 	}
-	if s.edge == nil || s.from == "" || side == "" || s.from == side || s.edge.From != s.edge.To || len(c.others) > 0 && s.node == "" || s.edge.From != c.typ {
+	if s.edge == nil || s.from == "" || side == "" || s.from == side || s.edge.From != s.edge.To {
 		panic(giveUp{})
-	}
-	if c.edge == nil {
-		c.edge, c.forward = s.edge, s.from == "from"
 	}
 	if s.edge != c.edge || c.forward != (s.from == "from") {
 		panic(giveUp{})
@@ -206,7 +181,7 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 		switch {
 		case name == c.name:
 			s.mine = append(s.mine, alias)
-		case r.tableNode(name) == c.typ && s.node == "" && r.edgeType(name) == nil:
+		case r.tableNode(name) == c.edge.From && s.node == "" && r.edgeType(name) == nil:
 			s.node = alias
 		case r.edgeType(name) != nil && s.edge == nil:
 			s.edge, s.alias = r.edgeType(name), alias
@@ -234,7 +209,7 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 		switch {
 		case slices.Contains(s.mine, b[0]) && b[1] == c.node && s.from == "":
 			s.from = endOf(a[1])
-		case s.node != "" && b[0] == s.node && r.names(c.typ, b[1]) && s.side == "":
+		case s.node != "" && b[0] == s.node && r.names(c.edge.From, b[1]) && s.side == "":
 			s.side = endOf(a[1])
 		default:
 			panic(giveUp{})
@@ -251,7 +226,7 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 
 // closureBound reads < 5 after the column with the length.
 func (r *rewriter) closureBound(c *closure) {
-	high := c.low - c.first
+	high := 1 - c.first
 	if r.next().text == "<=" {
 		high++
 	}
@@ -317,23 +292,20 @@ func (r *rewriter) fromClosure(columns int) {
 		last = r.fresh(typ)
 	}
 	key := r.key(typ)
-	if c.property == "id" {
+	if key == "id" {
 		r.match = append(r.match, leaf("$"+start+": "+typ), leaf("$"+start+".id = "+c.start))
 	} else {
-		r.match = append(r.match, leaf("$"+start+": "+typ+" { "+c.property+": "+c.start+" }"))
-	}
-	for _, f := range c.others {
-		r.values[f.name] = "$" + lower(last) + "." + f.typ
+		r.match = append(r.match, leaf("$"+start+": "+typ+" { "+key+": "+c.start+" }"))
 	}
 	walk := (&relation{c.edge, c.forward}).clause(start, "", last)
 	edge := lower(c.edge.Name)
-	bounded := edge + "{" + strconv.Itoa(c.low) + "," + strconv.Itoa(c.high) + "}"
+	bounded := edge + "{" + "1" + "," + strconv.Itoa(c.high) + "}"
 	r.values[c.node] = "$" + lower(last) + "." + key
 	if c.depth != "" {
 		path := r.newPath()
 		bounded = "$" + path + ":" + bounded
 		r.values[c.depth] = "$" + path + ".hops"
-		if n := c.first - c.low; n != 0 {
+		if n := c.first - 1; n != 0 {
 			r.values[c.depth] = "($" + path + ".hops + " + strconv.Itoa(n) + ")"
 		}
 	}

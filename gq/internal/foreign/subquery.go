@@ -172,28 +172,8 @@ func (r *rewriter) scalarSelect() string {
 	return blockOf(join(inner.match), columns[0].text)
 }
 
-// quantified reads ALL (SELECT price …) or ANY (SELECT price …) after a relation, as the greatest or the least value.
-func (r *rewriter) quantified(op string) (value string, ok bool) {
-	if !r.is("all", "(", "select") && !r.is("any", "(", "select") && !r.is("some", "(", "select") || op == "=" || op == "!=" {
-		return "", false
-	}
-	if r.is("all") {
-		panic(giveUp{}) // it holds if there is no value, and not if one is null
-	}
-	r.next()
-	value = r.scalarSelect()
-	rest, single := strings.CutPrefix(value, "max { ")
-	if !single {
-		panic(giveUp{})
-	}
-	if op[0] == '<' {
-		return value, true
-	}
-	return "min { " + rest, true
-}
-
-// separateAliases gives the tables of the SELECT that comes next, in parentheses, other aliases than the tables around it
-// have. The function that it returns ends the scope.
+// separateAliases gives up if a table of the SELECT that comes next, in parentheses, has the alias of a table around it. The
+// function that it returns ends the scope.
 func (r *rewriter) separateAliases() func() {
 	around := r.around
 	r.around += join(r.match) + " "
@@ -208,19 +188,10 @@ func (r *rewriter) separateAliases() func() {
 		}
 	}
 	r.steps += (end - r.at) / 16 // reading the tokens once more is work, too
-	names := map[string]string{}
-	if t := r.tableOf("", r.tokens[r.at:end]); t != nil {
-		for _, alias := range r.aliasesIn(t.from) {
-			if r.known(alias) && mentionsVar(r.around, "$"+lower(alias)) {
-				names[alias] = alias + "2"
-				for r.known(names[alias]) {
-					names[alias] += "2"
-				}
-			}
+	for _, alias := range r.aliasesIn(tablesOf(r.tokens[r.at:end])) {
+		if r.known(alias) && mentionsVar(r.around, "$"+lower(alias)) {
+			panic(giveUp{})
 		}
-	}
-	if len(names) > 0 {
-		r.tokens = slices.Concat(r.tokens[:r.at], renameAliases(r.tokens[r.at:end], names), r.tokens[end:])
 	}
 	return func() { r.around = around }
 }

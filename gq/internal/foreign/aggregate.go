@@ -28,7 +28,7 @@ func (r *rewriter) aggregates(sc scope) {
 			if alias == "" {
 				alias = name
 			}
-			r.add(alias, r.countOf(v))
+			r.add(alias, "count($"+lower(v)+")")
 			if r.accept("{", "nodes", "}") {
 				continue
 			}
@@ -38,12 +38,6 @@ func (r *rewriter) aggregates(sc scope) {
 			r.aggregates(scope{node: r.edgeOf(sc)})
 		case p != nil && slices.Contains(r.by, p.Name) && !r.is("{"):
 			r.add(alias, "$"+lower(v)+"."+p.Name)
-		case !r.is("{"):
-			function, property := r.aggregateOf(r.vars[v], name)
-			if alias == "" {
-				alias = name
-			}
-			r.aggregate(v, function, property, alias)
 		case p == nil && function == "" || !r.accept("{"):
 			panic(giveUp{})
 		default:
@@ -64,44 +58,6 @@ func (r *rewriter) aggregates(sc scope) {
 			}
 		}
 	}
-}
-
-// countOf reads (columns: number, distinct: true) after count, and writes the aggregate.
-func (r *rewriter) countOf(v string) string {
-	name := "$" + lower(v)
-	if !r.accept("(") {
-		return "count(" + name + ")"
-	}
-	distinct := ""
-	for !r.accept(")") {
-		switch {
-		case r.accept(","), r.accept("distinct", ":", "false"):
-		case r.accept("distinct", ":", "true"):
-			distinct = "distinct "
-		case r.accept("columns", ":"), r.accept("column", ":"), r.accept("field", ":"):
-			list := r.propertyNames(scope{node: v})
-			if len(list) != 1 {
-				panic(giveUp{})
-			}
-			name += "." + list[0]
-		default:
-			panic(giveUp{})
-		}
-	}
-	return "count(" + distinct + name + ")"
-}
-
-// aggregateOf returns the aggregate and the property that a name such as scoreAvg or max_year means.
-func (r *rewriter) aggregateOf(typ, name string) (function, property string) {
-	name = plain(name)
-	for i := 3; i < len(name); i++ {
-		for _, parts := range [][2]string{{name[:i], name[i:]}, {name[i:], name[:i]}} {
-			if f, p := aggregateName(parts[0]), r.property(typ, parts[1]); f != "" && p != nil {
-				return f, p.Name
-			}
-		}
-	}
-	panic(giveUp{})
 }
 
 // aggregate adds a column with an aggregate of a property.

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
 // anyCase returns the operator and the operand for an operator of GraphQL servers that ignores the case of a text.
@@ -22,16 +20,6 @@ func anyCase(op, part string) string {
 		pattern = "^" + pattern + "$"
 	}
 	return " matches " + quote("(?i)"+pattern)
-}
-
-// anyCaseParameter is anyCase for a parameter.
-func (r *rewriter) anyCaseParameter(left, op string, p *catalog.Property) string {
-	operator := map[string]string{"eqi": "=", "equalsinsensitive": "=", "containsi": "contains", "icontains": "contains", "includesinsensitive": "contains",
-		"startswithi": "starts_with", "istartswith": "starts_with"}[op]
-	if operator == "" {
-		panic(giveUp{})
-	}
-	return "lower(" + left + ") " + operator + " lower(" + r.valueOf(p) + ")"
 }
 
 // ignoreCase replaces { contains: "a", mode: insensitive } of Prisma by { icontains: "a" }.

@@ -63,17 +63,3 @@ func (r *rewriter) reversed(rel *relation) {
 	}
 	rel.forward = false
 }
-
-// traversals writes the clauses from the node of a scope to that of a selection: a traversal or a walk.
-func (r *rewriter) traversals(outer scope, rel *relation, inner scope) []cond {
-	clause := rel.clause(outer.node, inner.edge.name, inner.node)
-	if inner.edge.bounds == "" {
-		return []cond{leaf(clause)}
-	}
-	if inner.edge.name != "" {
-		panic(giveUp{}) // a walk has no properties of one edge
-	}
-	name := " " + lower(rel.edge.Name) + " "
-	r.note("a walk lists each node once, whatever its distance")
-	return []cond{leaf(strings.Replace(clause, name, strings.TrimSuffix(name, " ")+inner.edge.bounds+" ", 1))}
-}

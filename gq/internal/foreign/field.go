@@ -8,11 +8,7 @@ import (
 // fieldParts divides a document of GraphQL with several fields into a document for each: each has the parameters and
 // the fragments that it uses. It returns nil for other texts.
 func fieldParts(text []token) (parts [][]token) {
-	head, all, tail := documentOf(text)
-	var fields [][]token
-	for _, f := range all {
-		fields = append(fields, nodesApart(f)...)
-	}
+	head, fields, tail := documentOf(text)
 	if len(fields) < 2 {
 		return nil
 	}
@@ -102,39 +98,4 @@ func usedParameters(head, part []token) (out []token) {
 		out = append(append(append(out, head[open]), parameters...), head[len(head)-2])
 	}
 	return append(out, head[len(head)-1])
-}
-
-// nodesApart divides a field such as person_aggregate { aggregate { count } nodes { name } } into one with the
-// aggregates and one with the nodes.
-func nodesApart(field []token) [][]token {
-	whole := [][]token{field}
-	name := 0
-	if tokens(field).at(1).text == ":" {
-		name = 2
-	}
-	base, ok := strings.CutSuffix(plain(tokens(field).at(name).text), "aggregate")
-	if !ok {
-		return whole
-	}
-	depth, open, start := 0, 0, 0
-	for i, t := range field {
-		if t.kind == mark {
-			switch t.text {
-			case "(", "[", "{":
-				if depth++; depth == 1 && t.text == "{" {
-					open = i
-				}
-			case ")", "]", "}":
-				if depth--; depth == 1 && start > 0 {
-					nodes := slices.Concat(field[name:open], field[start+1:i+1])
-					nodes[0].text = base
-					aggregates := slices.Concat(field[:start], field[i+1:])
-					return [][]token{aggregates, nodes}
-				}
-			}
-		} else if depth == 1 && t.are("nodes") && tokens(field[i+1:]).at(0).text == "{" && open > 0 {
-			start = i
-		}
-	}
-	return whole
 }

@@ -20,8 +20,6 @@ type scope struct {
 type edgeScope struct {
 	edge *catalog.Edge
 	name string // of the variable that bind makes, or "" before
-
-	bounds string // of a walk over the edge, such as {1,3}, or ""
 }
 
 // filters reads the conditions in braces on a node, which may use the operators of GraphQL servers.
@@ -141,11 +139,6 @@ func (r *rewriter) filterOf(sc scope, name string) []cond {
 		if out, ok := r.throughEdge(sc, name); ok {
 			return out
 		}
-		if ends, ok := r.ends[sc.node]; ok && r.is("{") {
-			if end := ends[r.endNamed(r.schema.Edge(typ), name)]; end != "" {
-				return r.filters(scope{node: end})
-			}
-		}
 		if sc.edge != nil {
 			if r.edgeProperty(sc, name) != nil {
 				sc = scope{node: r.edgeOf(sc)}
@@ -239,9 +232,6 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	case "in":
 		return r.isIn(name, p)
 	case "eqi", "containsi", "icontains", "includesinsensitive", "startswithi", "endswithi", "istartswith", "iendswith", "iregex", "equalsinsensitive":
-		if r.peek(0).kind == dollar {
-			return leaf(r.anyCaseParameter(name, op, p))
-		}
 		return leaf(name + anyCase(op, r.literal()))
 	case "is_null", "isnull", "null":
 		if r.accept("false") {

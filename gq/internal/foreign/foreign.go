@@ -154,14 +154,12 @@ type rewriter struct {
 	taken       int        // the first keys of the sort belong to these blocks
 	subselects  int        // the subselects after FROM around the next token
 
-	hops        []cond                       // the traversals of the properties that the current expression reads over edges
-	hopLast     hop                          // the last of them
-	after       string                       // the parameter that is a cursor, or ""
-	by          []string                     // the properties by which an aggregate of GraphQL groups
-	nestedTotal bool                         // the current block has a totalCount
-	ends        map[string]map[string]string // by variable of an edge: the variables of its ends, by from and to
-	unique      []string                     // the properties of which each value makes one row of GraphQL
-	when        []string                     // the conditions of @include and @skip around the next field
+	hops        []cond   // the traversals of the properties that the current expression reads over edges
+	hopLast     hop      // the last of them
+	after       string   // the parameter that is a cursor, or ""
+	by          []string // the properties by which an aggregate of GraphQL groups
+	nestedTotal bool     // the current block has a totalCount
+	when        []string // the conditions of @include and @skip around the next field
 
 	inSelect  bool   // a column of SELECT may have an alias without AS
 	inColumns bool   // a name in a column of SELECT means a property rather than another column

@@ -51,23 +51,20 @@ func wraps(name string) bool {
 // conditionNames and valueNames are arguments of fields that write.
 var (
 	conditionNames = []string{"where", "filter", "condition", "pkcolumns", "by", "key"}
-	valueNames     = []string{"input", "data", "object", "objects", "set", "patch", "changes", "values", "fields", "update", "create", "node", "inc"}
+	valueNames     = []string{"input", "data", "object", "objects", "set", "patch", "changes", "values", "fields", "update", "create", "node"}
 )
 
 // writing collects the arguments of a mutation of GraphQL.
 type writing struct {
-	typ      string        // a node type or an edge type
-	node     *catalog.Node // nil for an edge
+	typ      string // a node type
+	node     *catalog.Node
 	variable string
 	verb     string
-	clause   cond // of an edge: the clause that binds it
 
 	rows     []*row
 	where    []cond
-	links    []edgeLink        // of an update: edges to insert or delete
 	keep     bool              // an upsert that changes nothing if the entity exists
 	only     []string          // the properties that an upsert changes if the entity exists; nil for all
-	update   *row              // the values of an upsert for an entity that exists
 	repeated map[string]string // by name of a parameter: the variable of its elements
 }
 
@@ -125,9 +122,6 @@ func (r *rewriter) writeFields(n *catalog.Node, verb string) { r.writeType(n.Nam
 // writeType reads the arguments and the selection of a field that writes nodes or edges.
 func (r *rewriter) writeType(typ, verb string) {
 	w := &writing{typ: typ, node: r.schema.Node(typ), variable: r.fresh(typ), verb: verb}
-	if w.node == nil && w.changes() {
-		w.clause, _, _ = r.withEnds(w.variable, r.schema.Edge(typ))
-	}
 	r.expect("(")
 	for !r.accept(")") {
 		if !r.accept(",") {
@@ -147,7 +141,7 @@ func (r *rewriter) writeType(typ, verb string) {
 
 // writeRows writes the inserts or upserts of a mutation.
 func (r *rewriter) writeRows(w *writing) {
-	if len(w.links) > 0 || len(w.rows) == 0 {
+	if len(w.rows) == 0 {
 		panic(giveUp{})
 	}
 	for _, c := range w.where { // the where of an upsert repeats the key
@@ -165,7 +159,7 @@ func (r *rewriter) writeRows(w *writing) {
 			r.keepValues(w, s)
 		}
 		name := ""
-		if s.list == "" && w.node != nil && len(w.rows) == 1 && r.is("{") && r.try(func() { r.selected(scope{node: w.variable}) }) || len(s.links) > 0 {
+		if s.list == "" && len(w.rows) == 1 && r.is("{") && r.try(func() { r.selected(scope{node: w.variable}) }) || len(s.links) > 0 {
 			v := w.variable
 			if i > 0 {
 				v = r.fresh(w.typ)
@@ -189,47 +183,34 @@ func (r *rewriter) writeRows(w *writing) {
 
 // keepValues changes the assignments of an upsert that leaves some values of an entity that exists as they are.
 func (r *rewriter) keepValues(w *writing, s *row) {
-	if !w.keep && w.only == nil && w.update == nil {
+	if !w.keep && w.only == nil {
 		return
 	}
 	sign := ""
-	if w.node != nil && len(w.node.Key) > 0 {
+	if len(w.node.Key) > 0 {
 		sign = w.node.Key[0]
 	}
 	for i, name := range s.names {
-		if w.node != nil && slices.Contains(w.node.Key, name) || name == "from" || name == "to" {
+		if slices.Contains(w.node.Key, name) {
 			continue
 		}
 		change := settings{name: name, create: s.values[i]}
-		switch {
-		case w.update != nil:
-			if j := slices.Index(w.update.names, name); j >= 0 {
-				change.match = w.update.values[j]
-			}
-		case !w.keep && (w.only == nil || slices.Contains(w.only, name)):
+		if !w.keep && (w.only == nil || slices.Contains(w.only, name)) {
 			change.match = change.create
 		}
 		s.values[i] = r.mergedValue(change, w.typ, sign)
-	}
-	if w.update == nil {
-		return
-	}
-	for j, name := range w.update.names {
-		if !slices.Contains(s.names, name) {
-			s.assign(name, r.mergedValue(settings{name: name, match: w.update.values[j]}, w.typ, sign))
-		}
 	}
 }
 
 // writeChange writes the update or the delete of a mutation.
 func (r *rewriter) writeChange(w *writing) {
-	if len(w.where) == 0 || len(w.rows) > 1 || w.keep || w.only != nil || w.update != nil {
+	if len(w.where) == 0 || len(w.rows) > 1 || w.keep || w.only != nil {
 		panic(giveUp{})
 	}
 	assigned := ""
-	links := w.links
+	var links []edgeLink
 	if len(w.rows) == 1 {
-		links = append(links, w.rows[0].links...)
+		links = w.rows[0].links
 		if len(w.rows[0].names) > 0 {
 			assigned = " set { " + w.rows[0].render() + " }"
 		}
@@ -242,21 +223,12 @@ func (r *rewriter) writeChange(w *writing) {
 		panic(giveUp{})
 	}
 	outer := r.match
-	if where, ok := w.edgeWhere(); ok {
-		r.emit(w.verb + " " + w.typ + assigned + " where " + where)
-		return
-	}
-	if w.node == nil {
-		r.match = append([]cond{w.clause}, w.where...)
-	} else {
-		r.match = append([]cond{leaf(v + ": " + w.typ)}, w.where...)
-	}
+	r.match = append([]cond{leaf(v + ": " + w.typ)}, w.where...)
 	if len(links) == 0 {
-		before := len(r.statements)
-		r.changeAfter(w, assigned)
-		if len(r.match) > 0 && before > 0 { // the block would hold the statements before
+		if len(r.statements) > 0 { // a block would hold them
 			panic(giveUp{})
 		}
+		r.change(w.variable, w.verb, assigned)
 		r.match = append(outer, r.match...)
 		return
 	}
@@ -266,35 +238,6 @@ func (r *rewriter) writeChange(w *writing) {
 	for _, l := range links {
 		r.emitLink(l, v)
 	}
-}
-
-// edgeWhere returns the conditions on an edge as those of a statement, if they only compare its ends and properties.
-func (w *writing) edgeWhere() (where string, ok bool) {
-	if w.node != nil {
-		return "", false
-	}
-	var out []string
-	for _, c := range w.where {
-		own, mine := strings.CutPrefix(c.text, "$"+lower(w.variable)+".")
-		_, relation, _ := strings.Cut(own, " ")
-		if operator, _, _ := strings.Cut(relation, " "); !mine || c.op != "" || relations[operator] != operator {
-			return "", false
-		}
-		out = append(out, own)
-	}
-	return strings.Join(out, " and "), true
-}
-
-// changeAfter writes an update or a delete after other statements. One node that values find needs no match.
-func (r *rewriter) changeAfter(w *writing, assigned string) {
-	if len(r.statements) > 0 && w.node != nil {
-		if where, ok := r.predicates("$"+lower(w.variable), w.typ); ok {
-			r.match = nil
-			r.emit(w.verb + " " + w.typ + assigned + " where " + where)
-			return
-		}
-	}
-	r.change(w.variable, w.verb, assigned)
 }
 
 // emitLink writes the insert or the delete of an edge of a node.
@@ -333,9 +276,6 @@ func (r *rewriter) writtenType(name string) string {
 	find := func(name string) string {
 		if t := r.pluralType(name); r.schema.Node(t) != nil {
 			return t
-		}
-		if e := r.edgeType(name); e != nil {
-			return e.Name
 		}
 		return ""
 	}

@@ -29,15 +29,10 @@ func (r *rewriter) writeArgument(w *writing) {
 		} else {
 			w.verb = "upsert"
 		}
-	case w.verb == "upsert" && plainName == "update" && braces:
-		w.update = &row{}
-		r.writeObject(w, w.update)
-	case w.changes() && slices.Contains([]string{"connect", "disconnect", "create", "delete"}, plainName) && braces:
-		r.linkEach(w, plainName)
 	case r.peek(0).kind == dollar && slices.Contains(valueNames, plainName):
 		r.inputObject(w)
 	case braces && (slices.Contains(valueNames, plainName) || r.isInput(w, plainName)):
-		r.writeObjects(w, plainName)
+		r.writeObjects(w)
 	default:
 		r.writeValue(w, w.row(), name)
 	}
@@ -54,17 +49,13 @@ func (r *rewriter) isInput(w *writing, name string) bool {
 }
 
 // writeObjects reads an object with the values of one entity, or a list of them.
-func (r *rewriter) writeObjects(w *writing, argument string) {
+func (r *rewriter) writeObjects(w *writing) {
 	list := r.accept("[")
 	for {
 		if !w.changes() && (len(w.rows) == 0 || list) {
 			w.rows = append(w.rows, &row{})
 		}
-		if argument == "inc" {
-			r.increments(w)
-		} else {
-			r.writeObject(w, w.row())
-		}
+		r.writeObject(w, w.row())
 		if !list || !r.accept(",") && !r.is("{") {
 			break
 		}
@@ -86,7 +77,7 @@ func (r *rewriter) writeObject(w *writing, s *row) {
 		r.expect(":")
 		property := r.property(w.typ, name) != nil
 		rel := (*relation)(nil)
-		if w.node != nil && !property {
+		if !property {
 			rel = r.relation(w.typ, name)
 		}
 		switch {
@@ -108,24 +99,11 @@ var arithmetic = map[string]string{"increment": "+", "inc": "+", "add": "+", "de
 // writeValue reads the value of a property. A key of an update or a delete is a condition.
 func (r *rewriter) writeValue(w *writing, s *row, name string) {
 	p := r.property(w.typ, name)
-	if base, operator := r.arithmeticName(w.typ, name); p == nil && base != "" {
-		s.assign(base, base+" "+operator+" "+r.valueOf(r.property(w.typ, base)))
-		return
-	}
 	name = r.propertyName(w.typ, name)
-	end := p == nil && w.node == nil && (name == "from" || name == "to")
 	switch {
-	case w.changes() && (end || w.node != nil && byKey(w.node, name)):
-		value := ""
-		if end {
-			value = r.endValue()
-		} else {
-			value = r.valueOf(p)
-		}
-		w.where = append(w.where, leaf("$"+lower(w.variable)+"."+name+" = "+value))
-	case end:
-		s.assign(name, r.endValue())
-	case p == nil && !(w.node != nil && byKey(w.node, name)):
+	case w.changes() && byKey(w.node, name):
+		w.where = append(w.where, leaf("$"+lower(w.variable)+"."+name+" = "+r.valueOf(p)))
+	case p == nil && !(byKey(w.node, name)):
 		s.assign(name, r.assignment(w.typ, name)) // the fault of the offer names it
 	case !w.changes() && r.accept("null"):
 	case r.is("{") && arithmetic[plain(r.peek(1).text)] != "" && r.isAt(2, ":"):
@@ -139,37 +117,6 @@ func (r *rewriter) writeValue(w *writing, s *row, name string) {
 		r.expect("}")
 	default:
 		s.assign(name, r.assignment(w.typ, name))
-	}
-}
-
-// arithmeticName returns the property and the operator that a name such as stock_INCREMENT means.
-func (r *rewriter) arithmeticName(typ, name string) (property, operator string) {
-	base, word, ok := cutLast(name, "_")
-	if p := r.property(typ, base); ok && p != nil && arithmetic[plain(word)] != "" {
-		return p.Name, arithmetic[plain(word)]
-	}
-	return "", ""
-}
-
-// cutLast divides a text at the last separator.
-func cutLast(s, separator string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, separator)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(separator):], true
-}
-
-// increments reads _inc: { stock: 5 } of Hasura.
-func (r *rewriter) increments(w *writing) {
-	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		name := r.propertyName(w.typ, r.word())
-		r.expect(":")
-		w.row().assign(name, name+" + "+r.valueOf(r.property(w.typ, name)))
 	}
 }
 
@@ -201,7 +148,7 @@ func (r *rewriter) onConflict(w *writing) {
 func (r *rewriter) inputObject(w *writing) {
 	name := r.next().text
 	i := slices.IndexFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
-	if w.changes() || len(w.rows) > 0 || i < 0 || r.uses(name) != 2 || w.node == nil { // its declaration and this place
+	if w.changes() || len(w.rows) > 0 || i < 0 || r.uses(name) != 2 { // its declaration and this place
 		panic(giveUp{})
 	}
 	if strings.HasPrefix(r.params[i], "$"+name+": [") {
@@ -253,22 +200,6 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 	r.params = slices.Clone(r.params)
 	r.params[param] = "$" + name + ": [{ " + strings.Join(fields, ", ") + " }]"
 	w.rows, w.repeated = []*row{s}, map[string]string{name: element}
-}
-
-// linkEach reads connect: { follows: { where: … } } of the library of Neo4j.
-func (r *rewriter) linkEach(w *writing, verb string) {
-	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		rel := r.relation(w.typ, r.word())
-		if rel == nil || w.node == nil {
-			panic(giveUp{})
-		}
-		r.expect(":")
-		w.links = append(w.links, r.linkList(w, rel, verb)...)
-	}
 }
 
 // linked reads the value of a relation in the values of a node: { connect: … }, { create: … }, { data: … }, a list of

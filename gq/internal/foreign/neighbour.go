@@ -32,7 +32,7 @@ func (r *rewriter) neighbours(sc scope, rel *relation) cond {
 	return all(c.subs)
 }
 
-// anyNeighbour reads null, { exists: false }, { isNull: true } and { count: { gt: 3 } } as a filter of a relation.
+// anyNeighbour reads null, { exists: false } and { isNull: true } as a filter of a relation.
 func (r *rewriter) anyNeighbour(sc scope, rel *relation) (c cond, ok bool) {
 	exists := cond{op: "exists", subs: []cond{leaf(rel.clause(sc.node, "", ""))}}
 	none := cond{op: "not", subs: exists.subs}
@@ -54,50 +54,8 @@ func (r *rewriter) anyNeighbour(sc scope, rel *relation) (c cond, ok bool) {
 			return exists, true
 		}
 		return none, true
-	case "count", "totalcount", "size":
-		r.expect("{")
-		r.next()
-		r.expect(":")
-		c := r.counts(sc, rel)
-		r.expect("}")
-		return c, true
 	}
 	return cond{}, false
-}
-
-// counts reads 3, { gt: 3 } or { predicate: { _gt: 3 } } as a condition on the number of neighbours.
-func (r *rewriter) counts(sc scope, rel *relation) cond {
-	number := "count { " + rel.clause(sc.node, "", "") + " }"
-	if !r.is("{") {
-		return leaf(number + " = " + r.operand())
-	}
-	if r.accept("{", "predicate", ":") {
-		c := r.counts(sc, rel)
-		r.expect("}")
-		return c
-	}
-	r.expect("{")
-	c := cond{op: "all"}
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		c.subs = append(c.subs, r.countTest(number, r.word()))
-	}
-	if len(c.subs) == 0 {
-		panic(giveUp{})
-	}
-	return all(c.subs)
-}
-
-// countTest reads the value of an operator such as gt or count_GT, and compares a number with it.
-func (r *rewriter) countTest(number, name string) cond {
-	r.expect(":")
-	op := comparisons[strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(name), "count"), "_")]
-	if relations[op] == "" {
-		panic(giveUp{})
-	}
-	return leaf(number + " " + op + " " + r.operand())
 }
 
 // quantifiedRelation reads the filter in braces on the nodes of a relation and on its edges, and writes the condition that some,
@@ -135,16 +93,6 @@ func (r *rewriter) suffixedRelation(sc scope, name string) (c cond, ok bool) {
 		}
 	}
 	plainBase := plain(base)
-	if cut, found := strings.CutSuffix(plainBase, "aggregate"); found {
-		if rel := r.relation(typ, cut); rel != nil && r.is("{") {
-			return r.aggregateFilter(sc, rel), true
-		}
-	}
-	if cut, found := strings.CutSuffix(plainBase, "count"); found {
-		if rel := r.relation(typ, cut); rel != nil {
-			return r.counts(sc, rel), true
-		}
-	}
 	rel := r.relation(typ, base)
 	if cut, found := strings.CutSuffix(plainBase, "connection"); found && rel == nil {
 		rel = r.relation(typ, cut)
@@ -156,30 +104,6 @@ func (r *rewriter) suffixedRelation(sc scope, name string) (c cond, ok bool) {
 		return cond{op: "exists", subs: []cond{leaf(rel.clause(sc.node, "", ""))}}, true
 	}
 	return r.quantifiedRelation(sc, rel, quantifier), true
-}
-
-// aggregateFilter reads { count_GT: 3 } or { count: { gt: 3 } } after a relation with the suffix Aggregate.
-func (r *rewriter) aggregateFilter(sc scope, rel *relation) cond {
-	r.expect("{")
-	c := cond{op: "all"}
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		switch name := r.word(); {
-		case plain(name) == "count":
-			r.expect(":")
-			c.subs = append(c.subs, r.counts(sc, rel))
-		case strings.HasPrefix(plain(name), "count"):
-			c.subs = append(c.subs, r.countTest("count { "+rel.clause(sc.node, "", "")+" }", name))
-		default:
-			panic(giveUp{})
-		}
-	}
-	if len(c.subs) == 0 {
-		panic(giveUp{})
-	}
-	return all(c.subs)
 }
 
 // throughEdge reads the filter after node, edge or the name of the type of the node, in a filter on the nodes of a relation.

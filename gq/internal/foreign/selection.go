@@ -82,17 +82,12 @@ func (r *rewriter) field(name string) {
 		typ = r.keyedType(name)
 	}
 	if typ == "" {
-		typ = r.functionType()
-	}
-	if typ == "" {
-		r.edgeField(name)
-		return
+		panic(giveUp{})
 	}
 	v := r.fresh(typ)
 	r.match = append(r.match, leaf("$"+v+": "+typ))
 	if r.is("(") {
 		r.arguments(&r.read, scope{node: v})
-		r.dgraphFilter(scope{node: v})
 		r.intoBinding(v, typ)
 	}
 	if strings.HasPrefix(plain(name), "findfirst") && r.limit == "" {
@@ -116,7 +111,6 @@ func (r *rewriter) field(name string) {
 		return
 	}
 	r.selected(scope{node: v})
-	r.checkDistinct()
 	if len(r.columns) == 1 && len(r.windows) == 1 && strings.HasPrefix(r.columns[0], r.windows[0].mark) { // nothing but the total
 		r.columns, r.computed, r.aliases, r.windows = nil, nil, nil, nil
 		r.notes = slices.DeleteFunc(r.notes, func(n string) bool { return n == totalNote })
@@ -284,14 +278,13 @@ func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
 	}
 	r.clientDirectives()
 	r.reversed(rel)
-	r.dgraphFilter(inner)
 	done := r.blockDirectives()
 	r.selected(inner)
 	done()
-	match := append(r.traversals(sc, rel, inner), r.match...)
+	match := append([]cond{leaf(rel.clause(sc.node, inner.edge.name, to))}, r.match...)
 	block := ""
 	if len(r.columns) > 0 || !r.nestedTotal {
-		block = r.recordBlock(match, rel.single() && inner.edge.bounds == "")
+		block = r.recordBlock(match, rel.single())
 	}
 	counts := r.nestedTotal
 	r.read, r.aliases, r.computed, r.nestedTotal = outer, aliases, computed, total

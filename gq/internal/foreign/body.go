@@ -82,12 +82,6 @@ func (r *rewriter) body() {
 			if !r.accept("rows") {
 				r.accept("row")
 			}
-		case r.is("for") && r.peek(2).are("in") && r.nodeType(r.peek(3).text) != "" && !r.isAt(4, "."): // FOR p IN Person of AQL
-			r.next()
-			name := r.next().text
-			r.next()
-			typ := r.nodeType(r.word())
-			r.match = append(r.match, leaf(r.bind(name, typ)+": "+typ))
 		case r.peek(0).kind == dollar && (r.isAt(1, ":") || r.isAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
 			r.items()
 		case (r.is("unwind") && r.peek(1).kind == dollar || r.is("for") && r.peek(3).kind == dollar) && len(r.match)+len(r.statements) == 0:
@@ -336,7 +330,7 @@ func (r *rewriter) checkGroups() {
 	}
 	node := func(key string) bool { return strings.HasPrefix(key, "$") && r.bound(key[1:]) }
 	for _, c := range r.computed {
-		if !c.fromWith && !aggregated(c.text) && !r.blockOfGroups(c.text) && !r.keyedBy(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
+		if !c.fromWith && !aggregated(c.text) && !r.keyedBy(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
 			owner := strings.TrimSuffix(key, ".id")
 			return c.text == key || c.alias == key || node(owner) && strings.HasPrefix(c.text, owner+".")
 		}) {
@@ -357,28 +351,6 @@ func (r *rewriter) checkGroups() {
 			r.add("", key)
 		}
 	}
-}
-
-// blockOfGroups reports whether an expression is a block that uses only keys of the groups from outside.
-func (r *rewriter) blockOfGroups(e string) bool {
-	if !slices.Contains(blocks, e[:wordLen(e)]) || !strings.HasSuffix(e, "}") {
-		return false
-	}
-	rows := "" // the clauses without the blocks in them
-	for _, c := range r.match {
-		before, _, _ := strings.Cut(c.text, " {")
-		rows += before + " "
-	}
-	list := tokens(must(scan(e)))
-	for i, t := range list {
-		if t.kind != dollar || t.text == "_" || !mentionsVar(rows, "$"+t.text) {
-			continue
-		}
-		if list.at(i+1).text != "." || !slices.Contains(r.groups, "$"+t.text+"."+list.at(i+2).text) {
-			return false
-		}
-	}
-	return true
 }
 
 // operandOrAlias reads an expression, in which the name of a column comes before that of a property.

@@ -22,7 +22,7 @@ var intervalUnits = map[string]struct {
 	"year": {"days", yearDays}, "decade": {"days", 10 * yearDays},
 }
 
-// interval reads INTERVAL '30 days', INTERVAL '1 year 6 months' or INTERVAL 30 DAY, and a factor after it.
+// interval reads INTERVAL '30 days', INTERVAL '1 year 6 months' or INTERVAL 30 DAY.
 func (r *rewriter) interval() string {
 	r.expect("interval")
 	start := r.at - 1
@@ -41,17 +41,13 @@ func (r *rewriter) interval() string {
 	if back := r.yearsBack(start, parts); back != "" {
 		return back
 	}
-	out := r.span(parts)
-	if r.accept("*") {
-		out = scaled(out, r.factor())
-	}
-	return out
+	return r.span(parts)
 }
 
 // yearsBack writes an interval of whole years that comes after the present day or moment and a minus sign, or returns "". The token at
 // start is INTERVAL. From 29 February, the day is 28 February of a year without a leap day.
 func (r *rewriter) yearsBack(start int, parts []string) string {
-	if len(parts) != 2 || !slices.Contains([]string{"year", "years"}, strings.ToLower(parts[1])) || r.accept("*") {
+	if len(parts) != 2 || !slices.Contains([]string{"year", "years"}, strings.ToLower(parts[1])) || r.is("*") {
 		return ""
 	}
 	n, err := strconv.Atoi(parts[0])
@@ -103,30 +99,6 @@ func (r *rewriter) span(parts []string) string {
 	return "days(" + strconv.FormatFloat(days, 'f', -1, 64) + ")"
 }
 
-// scaled multiplies an interval of one unit by a factor.
-func scaled(interval, factor string) string {
-	m := unitCall.FindStringSubmatch(interval)
-	if m == nil {
-		panic(giveUp{})
-	}
-	if m[2] == "1" {
-		return m[1] + "(" + factor + ")"
-	}
-	return m[1] + "(" + tight(factor) + " * " + m[2] + ")"
-}
-
-// times reads `* INTERVAL '1 day'` after a factor, if it comes next.
-func (r *rewriter) times(factor string) (out string, ok bool) {
-	if !r.is("*", "interval") {
-		return "", false
-	}
-	r.next()
-	if name, mine := strings.CutPrefix(factor, "$"); mine && !r.bound(name) {
-		r.declare(name, "I32")
-	}
-	return scaled(r.interval(), factor), true
-}
-
 // age reads the arguments of AGE(to, from) or AGE(from), and returns both, the earlier one first.
 func (r *rewriter) age() (from, to string) {
 	switch args := r.callArguments(false); len(args) {
@@ -148,24 +120,16 @@ func dayNumber(e string) string {
 	return "year(" + e + ") * 10000 + month(" + e + ") * 100 + day(" + e + ")"
 }
 
-// fullMonths writes the number of whole months between two times.
-func fullMonths(from, to string) string {
-	return "((year(" + to + ") - year(" + from + ")) * 12 + month(" + to + ") - month(" + from + ") - if(day(" + to + ") < day(" + from + "), 1, 0))"
-}
-
 // part reads the value of which EXTRACT or DATE_PART takes a part, up to the closing parenthesis, and writes the part.
 func (r *rewriter) part(unit string) string {
 	if r.is("age", "(") {
 		r.skipTwo()
 		from, to := r.age()
 		r.expect(")")
-		switch unit {
-		case "year", "years":
-			return fullYears(from, to)
-		case "month", "months":
-			return "(" + fullMonths(from, to) + " % 12)"
+		if unit != "year" && unit != "years" {
+			panic(giveUp{})
 		}
-		panic(giveUp{})
+		return fullYears(from, to)
 	}
 	value := r.operand()
 	r.expect(")")
@@ -204,136 +168,4 @@ func (r *rewriter) part(unit string) string {
 		return "seconds_between(datetime(\"1970-01-01T00:00:00Z\"), " + value + ")"
 	}
 	panic(giveUp{})
-}
-
-// formats maps the parts of formats of times to positions in a text such as 2024-05-31 and the number of characters
-// there. The parts are those of to_char, of strftime and of Java.
-var formats = []struct {
-	names        []string
-	start, count int
-}{
-	{[]string{"YYYY", "yyyy", "%Y"}, 0, 4},
-	{[]string{"MM", "%m"}, 5, 2},
-	{[]string{"DD", "dd", "%d"}, 8, 2},
-}
-
-// formatted writes a time in a format.
-func formatted(value, format string) string {
-	day := "string(date(" + value + "))"
-	if rest, ok := strings.CutPrefix(value, "date("); ok && strings.Count(rest, ")") == 1 {
-		day = "string(" + value + ")"
-	}
-	var out []string
-	from, to := -1, -1 // the part of the text before the next one
-	literal := ""
-	flush := func() {
-		switch {
-		case from == 0 && to == 10:
-			out = append(out, day)
-		case from >= 0:
-			out = append(out, "substring("+day+", "+strconv.Itoa(from)+", "+strconv.Itoa(to-from)+")")
-		}
-		if literal != "" {
-			out = append(out, quote(literal))
-		}
-		from, to, literal = -1, -1, ""
-	}
-	for format != "" {
-		found := false
-		for _, f := range formats {
-			for _, name := range f.names {
-				rest, ok := strings.CutPrefix(format, name)
-				if !ok || found {
-					continue
-				}
-				found, format = true, rest
-				if literal == "-" && from >= 0 && to+1 == f.start {
-					to, literal = f.start+f.count, "" // it is the mark between the parts of the text
-					continue
-				}
-				flush()
-				from, to = f.start, f.start+f.count
-			}
-		}
-		if found {
-			continue
-		}
-		if c := format[0]; letter(c) || c == '%' || c == '"' || c >= 0x80 {
-			panic(giveUp{})
-		}
-		literal, format = literal+format[:1], format[1:]
-	}
-	flush()
-	if len(out) == 0 || strings.HasPrefix(out[0], `"`) {
-		panic(giveUp{})
-	}
-	return strings.Join(out, " + ")
-}
-
-// timeCall reads a call that formats, moves or compares times, after the opening parenthesis.
-func (r *rewriter) timeCall(name string) (out string, ok bool) {
-	switch name {
-	case "to_char", "date_format", "format_date", "strftime":
-		first := r.operand()
-		r.expect(",")
-		second := r.operand()
-		r.expect(")")
-		if name == "strftime" { // the format comes first
-			first, second = second, first
-		}
-		format, literal := unquote(second)
-		if !literal {
-			panic(giveUp{})
-		}
-		return formatted(first, format), true
-	case "age":
-		from, to := r.age()
-		r.note("an age is a number of days")
-		return "days_between(" + from + ", " + to + ")", true
-	case "date_sub", "date_add":
-		value := r.operand()
-		r.expect(",")
-		span := r.interval()
-		r.expect(")")
-		return value + map[string]string{"date_sub": " - ", "date_add": " + "}[name] + span, true
-	case "dateadd":
-		unit := r.word()
-		r.expect(",")
-		sign := " + "
-		if r.accept("-") {
-			sign = " - "
-		}
-		n := r.next().text
-		r.expect(",")
-		value := r.operand()
-		r.expect(")")
-		return value + sign + r.span([]string{n, unit}), true
-	case "make_interval":
-		unit := r.word()
-		if !r.accept("=", ">") {
-			r.expect(":", "=")
-		}
-		n := r.operand()
-		r.expect(")")
-		return r.span([]string{n, unit}), true
-	}
-	return "", false
-}
-
-// quarterStart writes the first day of the quarter in which a time lies.
-func quarterStart(value string) string {
-	out := "\"-10-01\""
-	for i, first := range []string{"-07-01", "-04-01", "-01-01"} {
-		out = "if(month(" + value + ") < " + strconv.Itoa(10-3*i) + ", \"" + first + "\", " + out + ")"
-	}
-	return "date(string(year(" + value + ")) + " + out + ")"
-}
-
-// sinceDay returns the relation that holds between a day and the own day of a moment exactly if the beginning of the day
-// has the given relation with the moment.
-func sinceDay(op string) string {
-	if slices.Contains([]string{"<", "<="}, op) {
-		return "<="
-	}
-	return ">"
 }

@@ -56,30 +56,13 @@ func (c *call) uses(e string) bool {
 	return slices.ContainsFunc(c.vars, func(v string) bool { return mentionsVar(e, "$"+v) })
 }
 
-// block writes the block with the fields of the rows of the call: one record, or a list.
-func (c *call) block(fields []string, list bool) string {
+// block writes the block with the fields of the rows of the call: a list.
+func (c *call) block(fields []string) string {
 	out := " { " + join(c.match) + " return { " + strings.Join(fields, ", ") + " }"
 	if len(c.sort) > 0 {
 		out += " order { " + strings.Join(c.sort, ", ") + " }"
 	}
-	if list {
-		return "collect" + out + " limit " + c.limit + " }"
-	}
-	return "first" + out + " }"
-}
-
-// recordName returns the name of the column with the rows of the call: first_order, or first_orders for several.
-func (c *call) recordName(r *rewriter) string {
-	name := "first_row"
-	for _, v := range r.order {
-		if slices.Contains(c.vars, lower(v)) && r.schema.Node(r.vars[v]) != nil {
-			name = "first_" + plain(r.vars[v])
-		}
-	}
-	if c.limit != "1" {
-		name += "s"
-	}
-	return name
+	return "collect" + out + " limit " + c.limit + " }"
 }
 
 // expandCalls writes the columns that use calls as blocks.
@@ -97,17 +80,13 @@ func (r *rewriter) expandCalls() {
 	}
 }
 
-// expandCall writes the columns that use a call. Those without an aggregate become the fields of one record, or of the
-// records of one list.
+// expandCall writes the columns that use a call. They collect its rows.
 func (r *rewriter) expandCall(c *call) {
-	var fields, names []string
 	columns := slices.DeleteFunc(slices.Clone(r.computed), func(c column) bool { return c.fromWith })
 	if len(columns) != len(r.columns) {
 		panic(giveUp{})
 	}
-	record := c.recordName(r)
 	var out []string
-	first := -1
 	for i, col := range columns {
 		if l := r.listingOf(col.text); l != nil && c.uses(strings.Join(l.columns, " ")) {
 			if len(l.sort) > 0 || l.limit != "1000" {
@@ -117,43 +96,13 @@ func (r *rewriter) expandCall(c *call) {
 			out = append(out, r.listOfCall(c, columns, col, l.columns))
 			continue
 		}
-		switch {
-		case !c.uses(col.text) && aggregated(col.text) && !strings.Contains(col.text, "{"):
+		if c.uses(col.text) || aggregated(col.text) && !strings.Contains(col.text, "{") {
 			panic(giveUp{}) // the rows are no longer those of the call
-		case !c.uses(col.text):
-			out = append(out, r.columns[i])
-		case aggregated(col.text):
-			e, ok := strings.CutPrefix(col.text, "collect(")
-			e = strings.TrimSuffix(e, ")")
-			_, name, property := strings.Cut(e, ".")
-			if !ok || !property || wordLen(name) != len(name) || !strings.HasPrefix(e, "$") {
-				panic(giveUp{})
-			}
-			out = append(out, r.listOfCall(c, columns, col, []string{e + " as " + name}))
-		default:
-			name := col.alias
-			if name == "" {
-				name = col.text[strings.LastIndexAny(col.text, "$.")+1:]
-			}
-			if wordLen(name) != len(name) || slices.Contains(names, name) {
-				panic(giveUp{})
-			}
-			if first < 0 {
-				first = len(out)
-				out = append(out, "")
-			}
-			fields, names = append(fields, col.text+" as "+name), append(names, name)
-			if c.limit == "1" {
-				out = append(out, record+"."+name+" as "+name)
-			}
 		}
+		out = append(out, r.columns[i])
 	}
-	r.sortByCall(c, columns, names)
-	if first >= 0 {
-		out[first] = c.block(fields, c.limit != "1") + " as " + record
-		if c.limit != "1" {
-			r.note("each row has a list, " + record + ", of the rows of CALL")
-		}
+	if slices.ContainsFunc(r.sort, c.uses) {
+		panic(giveUp{})
 	}
 	r.columns, r.computed = out, nil
 	for _, o := range out {
@@ -169,31 +118,7 @@ func (r *rewriter) listOfCall(c *call, columns []column, col column, fields []st
 		panic(giveUp{})
 	}
 	r.note("a collect block lists records")
-	return c.block(fields, true) + " as " + col.alias
-}
-
-// sortByCall writes the sort keys that use a call by the names of the columns.
-func (r *rewriter) sortByCall(c *call, columns []column, names []string) {
-	for i, key := range r.sort {
-		e, down := strings.CutSuffix(key, " desc")
-		if e = strings.TrimSuffix(e, " asc"); c.uses(e) {
-			j := slices.IndexFunc(columns, func(o column) bool { return o.text == e })
-			if j < 0 {
-				panic(giveUp{})
-			}
-			name := columns[j].alias
-			if name == "" {
-				name = e[strings.LastIndexAny(e, "$.")+1:]
-			}
-			if r.sort[i] = name; down {
-				r.sort[i] += " desc"
-			}
-			e = name
-		}
-		if c.limit != "1" && slices.Contains(names, e) {
-			panic(giveUp{}) // a list is no sort key
-		}
-	}
+	return c.block(fields) + " as " + col.alias
 }
 
 // listingOf returns the listing of which an expression is the mark, or nil.

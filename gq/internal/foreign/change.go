@@ -195,18 +195,7 @@ func (r *rewriter) set() {
 	}
 	braces := r.accept("{")
 	for {
-		v := ""
-		if braces && r.peek(0).kind == word && r.isAt(1, ":", "=") { // set { stock: 3 }
-			v = r.onlyNode()
-			name := r.propertyName(r.vars[v], r.word())
-			r.next()
-			assign(v, name, r.assignment(r.vars[v], name))
-			if !r.accept(",") && r.is("}") {
-				break
-			}
-			continue
-		}
-		v = r.variable()
+		v := r.variable()
 		typ := r.vars[v]
 		if r.accept("+", "=", "{") || r.accept("{") { // p += { a: 1 }
 			for !r.accept("}") {
@@ -235,14 +224,6 @@ func (r *rewriter) set() {
 	for _, v := range names {
 		r.change(v, "update", " set { "+strings.Join(values[v], ", ")+" }")
 	}
-}
-
-// onlyNode returns the only variable.
-func (r *rewriter) onlyNode() string {
-	if len(r.order) != 1 {
-		panic(giveUp{})
-	}
-	return r.order[0]
 }
 
 // change writes an update or a delete of what a variable of the match is. A match of one node by

@@ -78,8 +78,6 @@ func (r *rewriter) item() {
 	case t.kind == word && r.nodeType(t.text) != "" && !r.known(t.text) && r.peek(1).kind == word && r.edgeType(r.peek(1).text) == nil && !slices.Contains(starters, strings.ToLower(r.peek(1).text)) && r.peek(2).kind != mark:
 		typ := r.nodeType(r.word()) // Product p
 		r.match = append(r.match, leaf(r.bind(r.word(), typ)+": "+typ))
-	case t.kind == word && r.known(t.text) && r.edgeNext() && r.endNext():
-		r.traversal(false)
 	case t.kind == dollar && r.peek(1).text == "." && r.peek(3).text == ":":
 		v := r.variable()
 		r.next()
@@ -358,12 +356,6 @@ func (r *rewriter) edgeNext() bool {
 		return true
 	}
 	return r.peek(i).kind == word && r.edgeType(r.peek(i).text) != nil
-}
-
-// endNext reports whether the edge after the next token comes before a variable without a dollar sign.
-func (r *rewriter) endNext() bool {
-	end := r.peek(2)
-	return r.peek(1).kind == word && (end.kind == dollar || end.kind == word && !slices.Contains(starters, strings.ToLower(end.text)) && !r.isAt(3, ".", "(", ":"))
 }
 
 // traversal reads $p knows{1,3} $q. A shortest one gets a variable for the walk.

@@ -16,9 +16,6 @@ type listing struct {
 	value   string // the only value of each element, or ""
 	columns []string
 	sort    []string // the keys of the order before the call
-	single  bool     // only the first row counts: a record
-	node    string   // the variable of the node that is the record, or ""
-	alias   string   // the name that WITH gives this node, or ""
 	limit   string
 }
 
@@ -109,13 +106,8 @@ func (r *rewriter) expandListings() {
 	if len(r.windows) > 0 {
 		panic(giveUp{})
 	}
-	if r.listAll() {
-		return
-	}
 	for _, l := range r.listings {
-		if _, name, _ := strings.Cut(l.value, "."); name != "" && l.single {
-			r.note("a first block is a record: {\"" + name + "\": …}")
-		} else if name != "" {
+		if _, name, _ := strings.Cut(l.value, "."); name != "" {
 			r.note("a collect block lists records: {\"" + name + "\": …}")
 		}
 	}
@@ -156,40 +148,12 @@ func (r *rewriter) expandListings() {
 		if len(order) > 0 || r.sortedLists && len(l.sort) > 0 {
 			block += " order { " + strings.Join(l.sort, ", ") + " }"
 		}
-		if block += " limit " + l.limit + " }"; l.single {
-			block = "first" + strings.TrimSuffix(strings.TrimPrefix(block, "collect"), " limit 1 }") + " }"
-		}
-		if len(l.columns) == 0 {
-			panic(giveUp{})
-		}
-		if l.alias != "" {
-			r.columns = append([]string{l.mark + " as " + lower(l.alias)}, r.columns...)
-		}
+		block += " limit " + l.limit + " }"
 		for i := range r.columns {
 			r.columns[i] = replaceOperand(r.columns[i], l.mark, block)
 		}
 	}
 	r.groupedLists(v) // the blocks are no aggregates
-}
-
-// listAll writes ordinary calls of collect in the place of marks if no node makes the groups. It reports false if one
-// does, or if the lists need an order or records.
-func (r *rewriter) listAll() bool {
-	for _, l := range r.listings {
-		if l.value == "" || len(l.sort) > 0 || l.single || l.limit != "1000" {
-			return false
-		}
-	}
-	if r.try(func() { r.groupNode() }) {
-		return false
-	}
-	for _, l := range r.listings {
-		for i := range r.columns {
-			r.columns[i] = replaceOperand(r.columns[i], l.mark, "collect("+l.value+")")
-		}
-	}
-	r.note(wholeListNote)
-	return true
 }
 
 // aroundGroup divides the match into the clauses that use only the nodes by which a text groups, and the others.

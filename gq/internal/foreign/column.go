@@ -18,11 +18,7 @@ func (r *rewriter) returned() {
 		panic(giveUp{})
 	}
 	r.accept("select")
-	if r.is("distinct", "on", "(") {
-		r.distinctOn()
-	} else {
-		r.distinct = r.accept("distinct")
-	}
+	r.distinct = r.accept("distinct")
 	if r.staged && len(r.keys) > 0 && r.aggregatesAhead() { // aggregates of aggregates
 		r.groupsBeforeMatch()
 	}

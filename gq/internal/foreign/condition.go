@@ -287,8 +287,6 @@ func (r *rewriter) test() cond {
 		}
 	case r.peek(0).kind == word && r.isAt(1, "(") && predicates[strings.ToLower(r.peek(0).text)] != "":
 		return r.overEdges(r.predicate)
-	case r.is("position", "("), r.is("strpos", "("):
-		return r.overEdges(func() cond { return r.foundAt(strings.ToLower(r.word())) })
 	case r.is("any", "("), r.is("none", "("), r.is("all", "("):
 		return r.listMember()
 	case r.is("all_different", "("), r.is("same", "("):
@@ -478,9 +476,6 @@ func (r *rewriter) compare(left string) cond {
 			return r.alreadyTrue(left)
 		}
 		r.next()
-		if r.is("distinct", "from") || r.is("not", "distinct", "from") {
-			return r.distinctTest(left, p)
-		}
 		if r.accept("not", "null") {
 			return leaf(left + " is not null")
 		}
@@ -533,9 +528,6 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 	right := r.valueOf(p)
 	if right == "null" {
 		panic(giveUp{})
-	}
-	if day, ok := dayOfNow(right); ok && p != nil && p.Type.Kind == value.Date && op != "=" && op != "!=" {
-		right, op = day, sinceDay(op)
 	}
 	if strings.HasPrefix(left, "date(") {
 		right = dateLiteral(right)

@@ -37,7 +37,6 @@ func (r *rewriter) document() {
 		if r.is("(") {
 			r.parameters()
 		}
-		r.annotations()
 		r.resultType()
 		r.expect("{")
 		r.inBraces(mutation)
@@ -79,7 +78,6 @@ func (r *rewriter) headed() bool {
 
 // inBraces reads the fields of a document of GraphQL, or the body of a query.
 func (r *rewriter) inBraces(mutation bool) {
-	r.dropColons()
 	first, second := r.peek(0), r.peek(1)
 	if first.kind != word || second.text == ":" {
 		if first.kind == dollar {
@@ -95,60 +93,5 @@ func (r *rewriter) inBraces(mutation bool) {
 		r.selections(mutation)
 	default:
 		r.body()
-	}
-}
-
-// dropColons removes the colons of a body in the form match: { … }, return: { … }.
-func (r *rewriter) dropColons() {
-	if !r.is("match", ":", "{") && !r.is("match", ":", "[") {
-		return
-	}
-	r.tokens = slices.Clone(r.tokens)
-	depth := 0
-	for i := r.at; i < len(r.tokens); i++ {
-		t := r.tokens[i]
-		switch {
-		case t.kind == mark && strings.Contains("({[", t.text):
-			depth++
-		case t.kind == mark && strings.Contains(")}]", t.text):
-			depth--
-		case depth == 0 && t.kind == word && slices.Contains(starters, strings.ToLower(t.text)) && i+1 < len(r.tokens) && r.tokens[i+1].text == ":":
-			r.tokens = slices.Delete(r.tokens, i+1, i+2)
-		}
-	}
-}
-
-// annotations reads the annotations of a query.
-func (r *rewriter) annotations() {
-	for r.is("@") {
-		r.head = append(r.head, r.annotation())
-	}
-}
-
-// annotation copies an annotation.
-func (r *rewriter) annotation() string {
-	r.expect("@")
-	out := "@" + r.word() + "("
-	r.expect("(")
-	for depth := 1; ; {
-		t := r.next()
-		if t.kind == mark && t.text == "(" {
-			depth++
-		} else if t.kind == mark && t.text == ")" {
-			if depth--; depth == 0 {
-				return out + ")"
-			}
-		}
-		if t.space && !strings.HasSuffix(out, "(") {
-			out += " "
-		}
-		switch t.kind {
-		case text:
-			out += quote(t.text)
-		case dollar:
-			out += "$" + t.text
-		default:
-			out += t.text
-		}
 	}
 }

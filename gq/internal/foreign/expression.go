@@ -98,9 +98,6 @@ func (r *rewriter) factor() string {
 		return quote(r.next().text)
 	case number:
 		n := r.next().text
-		if out, ok := r.times(n); ok {
-			return out
-		}
 		if unit := strings.TrimSuffix(strings.ToLower(r.peek(0).text), "s") + "s"; r.peek(0).kind == word && r.at > 1 && (r.tokens[r.at-2].text == "+" || r.tokens[r.at-2].text == "-") &&
 			slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
 			r.next() // 7 days
@@ -118,9 +115,6 @@ func (r *rewriter) factor() string {
 		}
 		if r.paths[name] || r.known(name) {
 			return "$" + lower(name)
-		}
-		if out, ok := r.times("$" + name); ok {
-			return out
 		}
 		return "$" + name
 	case mark:
@@ -229,16 +223,8 @@ func (r *rewriter) named() string {
 		}
 		return dateTimeLiteral(literal)
 	}
-	if r.is("value", "{") {
-		return r.scalarBlock()
-	}
 	if r.is("duration", ".") {
 		return r.between()
-	}
-	if r.is("date", ".", "truncate", "(") || r.is("datetime", ".", "truncate", "(") {
-		r.skipTwo()
-		r.next()
-		return r.call("date_trunc")
 	}
 	if r.is("interval") {
 		return r.interval()
@@ -253,11 +239,8 @@ func (r *rewriter) named() string {
 	if r.is("(") {
 		return r.partOf(r.call(name))
 	}
-	if l := r.recordOf(name); l != nil && r.is(".") {
-		return r.recordField(l)
-	}
 	if r.is(".") {
-		if _, ok := r.vars[name]; !ok && !r.paths[name] && r.elementOf[name] == nil {
+		if _, ok := r.vars[name]; !ok && !r.paths[name] {
 			// The name of a type may stand for its only variable.
 			if name = r.byType(name); name == "" {
 				panic(giveUp{})

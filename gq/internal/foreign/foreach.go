@@ -15,9 +15,6 @@ const (
 	againNote = "an insert adds an edge also if there is one between the nodes"
 )
 
-// maxElements bounds the elements of a list in a text for which the statements are written out.
-const maxElements = 20
-
 // element is the variable of the elements of a list, for which statements run.
 type element struct {
 	name   string
@@ -33,14 +30,14 @@ func (r *rewriter) each(list, name string) {
 		panic(giveUp{})
 	}
 	saved := slices.Clone(r.statements)
+	if len(saved) > 0 && len(r.match) > 0 {
+		panic(giveUp{})
+	}
 	r.statements = nil
 	r.bind(name, "")
 	r.element = &element{name: name, fields: map[string]string{}, keyed: map[string]string{}}
 	r.matchByKeys(r.match)
 	r.match = nil
-	for i, s := range saved {
-		saved[i] = r.element.withKeys(s)
-	}
 	r.eachStatements()
 	if len(r.statements) == 0 || len(r.match) > 0 {
 		panic(giveUp{})
@@ -78,51 +75,6 @@ func (r *rewriter) eachStatements() {
 	if braces {
 		r.expect("}")
 	}
-}
-
-// eachWritten reads the statements for the elements of a list in the text: they are written out for each element.
-func (r *rewriter) eachWritten(name string, list []map[string]string) {
-	if len(list) == 0 || len(list) > maxElements {
-		panic(giveUp{})
-	}
-	start := r.at
-	for _, e := range list {
-		r.at = start
-		r.elementOf = map[string]map[string]string{name: e}
-		if e[""] != "" {
-			r.values[name] = e[""]
-		}
-		for !r.is("}") && !r.is("return") && r.peek(0).kind != end {
-			r.statement()
-		}
-	}
-	r.elementOf = nil
-	delete(r.values, name)
-}
-
-// writtenList reads a list of values or of maps. The value of an element that is no map has no name.
-func (r *rewriter) writtenList() (out []map[string]string) {
-	r.expect("[")
-	for !r.accept("]") {
-		if r.accept(",") {
-			continue
-		}
-		e := map[string]string{}
-		if !r.accept("{") {
-			e[""] = r.operand()
-		} else {
-			for !r.accept("}") {
-				if r.accept(",") {
-					continue
-				}
-				field := r.word()
-				r.expect(":")
-				e[field] = r.operand()
-			}
-		}
-		out = append(out, e)
-	}
-	return out
 }
 
 // typ returns the type of the parameter that is the list.
@@ -163,21 +115,6 @@ func (r *rewriter) matchByKeys(clauses []cond) {
 		}
 		r.element.keyed[name] = typ + "(" + value + ")"
 	}
-}
-
-// withKeys writes a statement before the block for the elements with the keys of the nodes that a match finds.
-func (e *element) withKeys(statement string) string {
-	for v, node := range e.keyed {
-		for _, end := range []string{"from: ", "to: "} {
-			for _, after := range []string{",", " "} {
-				statement = strings.ReplaceAll(statement, end+"$"+v+after, end+node+after)
-			}
-		}
-		if mentionsVar(statement, "$"+v) {
-			panic(giveUp{})
-		}
-	}
-	return statement
 }
 
 // keyedNode returns the node that the match for an element finds by its key, as an end of an edge, or "".

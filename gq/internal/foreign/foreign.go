@@ -120,7 +120,6 @@ type rewriter struct {
 	name   string          // of the query
 	params []string        // its parameters
 	loose  map[string]bool // by name: whether the type of a parameter may change to that of a property
-	head   []string        // its annotations
 
 	fragments map[string]fragment    // of GraphQL, by name
 	unread    map[*catalog.Edge]bool // the edges whose properties no name of the text without a declaration has
@@ -171,18 +170,17 @@ type rewriter struct {
 	whereVar  string // the variable that stands for it in other languages
 
 	read
-	statements []string                     // of a mutation
-	blockSort  []string                     // the sort keys of the rows for which the statements run
-	blockLimit string                       // the limit of these rows, or ""
-	element    *element                     // the variable of the list for whose elements statements run, or nil
-	elementOf  map[string]map[string]string // by name of the variable of a list in the text: the fields of an element
-	before     []string                     // the statements before the block of the match
-	rebind     map[string]string            // by name of a variable that MERGE binds: the clause that finds its node by the key
-	inserted   map[string]bool              // the variables of inserts outside of blocks
-	existence  bool                         // only the existence of a row of a subselect counts
-	around     string                       // the clauses around a subselect
-	setBefore  []string                     // the properties that SET has assigned
-	excluded   map[string]string            // by name: the values of the row in ON CONFLICT, or nil
+	statements []string          // of a mutation
+	blockSort  []string          // the sort keys of the rows for which the statements run
+	blockLimit string            // the limit of these rows, or ""
+	element    *element          // the variable of the list for whose elements statements run, or nil
+	before     []string          // the statements before the block of the match
+	rebind     map[string]string // by name of a variable that MERGE binds: the clause that finds its node by the key
+	inserted   map[string]bool   // the variables of inserts outside of blocks
+	existence  bool              // only the existence of a row of a subselect counts
+	around     string            // the clauses around a subselect
+	setBefore  []string          // the properties that SET has assigned
+	excluded   map[string]string // by name: the values of the row in ON CONFLICT, or nil
 }
 
 // read holds the parts of a read.
@@ -246,9 +244,6 @@ func (r *rewriter) render() string {
 		body = append(body, r.read.render())
 	}
 	head := "query " + r.name + "(" + strings.Join(r.params, ", ") + ") "
-	for _, a := range r.head {
-		head += a + " "
-	}
 	return head + "{ " + strings.Join(body, " ") + " }"
 }
 

@@ -108,15 +108,6 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		r.expect(")")
 		return out, true
 	case "count":
-		if r.isAt(1, ".") && r.isAt(2, "*") && r.isAt(3, ")") { // COUNT(b.*)
-			v := r.variable()
-			r.skipTwo()
-			r.next()
-			if r.schema.Edge(r.vars[v]) != nil {
-				return "count($" + lower(v) + ".id)", true
-			}
-			return "count($" + lower(v) + ")", true
-		}
 		if (r.is("*") || r.peek(0).kind == number) && r.isAt(1, ")") {
 			r.skipTwo()
 			if r.is("filter", "(", "where") {
@@ -130,35 +121,8 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		return r.related()
 	case "string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_arrayagg", "json_group_array":
 		return r.listAggregate(name), true
-	case "percentile_cont", "percentile_disc":
-		if r.peek(0).text != "0.5" {
-			panic(giveUp{})
-		}
-		r.next()
-		r.expect(")", "within", "group", "(", "order", "by")
-		out = "median(" + r.operand() + ")"
-		r.expect(")")
-		return out, true
-	case "bool_or", "bool_and", "every":
-		saved := r.inTest
-		r.inTest = true
-		test := r.condition()
-		r.inTest = saved
-		r.expect(")")
-		if name != "bool_or" {
-			return "(sum(if(" + test.render(true) + ", 0, 1)) = 0)", true
-		}
-		return "(sum(if(" + test.render(true) + ", 1, 0)) > 0)", true
 	case "collect", "collect_list":
-		if r.firstAhead() {
-			return r.firstListed(false), true
-		}
 		return r.listed()
-	case "head":
-		if r.is("collect", "(") {
-			r.skipTwo()
-			return r.firstListed(true), true
-		}
 	case "size":
 		if out, ok = r.related(); ok {
 			return out, true
@@ -187,17 +151,7 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 	case "current_timestamp", "getdate", "timestamp":
 		r.expect(")")
 		return "now()", true
-	case "startnode", "endnode":
-		v := r.variable()
-		r.expect(")")
-		if r.schema.Edge(r.vars[v]) == nil || r.is(".") {
-			panic(giveUp{})
-		}
-		return "$" + lower(v) + map[string]string{"startnode": ".from", "endnode": ".to"}[name], true
 	case "datetime", "date":
-		if name == "date" && r.is("{") {
-			return r.dateMap(), true
-		}
 		if r.accept(")") {
 			if name == "date" {
 				return "date(now())", true
@@ -230,13 +184,12 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		return r.part(unit), true
 	case "duration_between":
 		return r.elapsed(r.callArguments(false), ""), true
-	case "datediff", "timestampdiff":
-		return r.difference(name == "timestampdiff"), true
+	case "age":
+		from, to := r.age()
+		r.note("an age is a number of days")
+		return "days_between(" + from + ", " + to + ")", true
 	}
-	if out, ok := r.searchCall(name); ok {
-		return out, true
-	}
-	return r.timeCall(name)
+	return "", false
 }
 
 // skipTwo reads two tokens.

@@ -75,18 +75,13 @@ func (r *rewriter) containsEach(left, op string, p *catalog.Property) cond {
 	return c
 }
 
-// listMember reads any(x IN list WHERE x = value) or none(…) of Cypher, or any(x IN ['a', 'b'] WHERE x IN list) and all(…).
+// listMember reads any(x IN list WHERE x = value) or none(…) of Cypher.
 func (r *rewriter) listMember() cond {
 	quantifier := strings.ToLower(r.word())
 	r.expect("(")
 	name := r.word()
 	r.expect("in")
-	c := cond{}
-	if r.is("[") {
-		c = r.membersIn(name, quantifier)
-	} else {
-		c = r.memberEqual(name, quantifier)
-	}
+	c := r.memberEqual(name, quantifier)
 	r.expect(")")
 	if quantifier == "none" {
 		return r.negated(c)
@@ -107,25 +102,6 @@ func (r *rewriter) memberEqual(name, quantifier string) cond {
 	}
 	r.expect("=")
 	return leaf(list + " contains " + r.operand())
-}
-
-// membersIn reads the rest of all(x IN ['a', 'b'] WHERE x IN list): the list contains each of the values, or any of them.
-func (r *rewriter) membersIn(name, quantifier string) cond {
-	start := r.at
-	r.skipGroup()
-	r.expect("where")
-	r.expect(name)
-	r.expect("in")
-	list := r.operand()
-	after := r.at
-	op := "any"
-	if quantifier == "all" {
-		op = "all"
-	}
-	r.at = start
-	c := r.containsEach(list, op, r.propertyOf(list))
-	r.at = after
-	return c
 }
 
 // fitList is fit for a list of values.

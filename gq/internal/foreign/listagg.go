@@ -2,14 +2,12 @@ package foreign
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // listAggregates are the aggregates of other languages that make a list or a text of all values of a group.
 var listAggregates = []string{"string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_arrayagg", "json_group_array"}
-
-// objectFunctions are the functions of SQL that make a record of names and values.
-var objectFunctions = []string{"json_build_object", "jsonb_build_object", "json_object"}
 
 // listAggregate reads the arguments of such an aggregate after the opening parenthesis, and returns a call of collect, or
 // the mark of a collect block if the list has an order or records.
@@ -17,51 +15,25 @@ func (r *rewriter) listAggregate(name string) string {
 	text := slices.Contains(listAggregates[:3], name)
 	distinct := r.accept("distinct")
 	l := &listing{limit: "1000"}
-	e := ""
-	if t := r.peek(0); t.kind == word && slices.Contains(objectFunctions, strings.ToLower(t.text)) {
-		l.columns = r.objectColumns()
-	} else {
-		e = r.alone(r.operand())
-	}
+	e := r.alone(r.operand())
 	if text && r.accept(",") {
 		r.operand() // the separator
 	}
 	l.sort = r.listOrder()
-	if text && r.accept("separator") {
-		r.literal()
-	}
 	r.expect(")")
-	if r.accept("within", "group", "(") {
-		l.sort = r.listOrder()
-		r.expect(")")
-	}
 	if text {
 		r.note("texts of several rows are not joined: the column is a list of them")
 	}
-	if r.is("filter", "(", "where") {
-		if e == "" {
-			panic(giveUp{})
-		}
-		return r.filtered("collect", []string{e}, distinct)
-	}
-	switch {
-	case e == "" && (distinct || r.unsorted):
-		panic(giveUp{})
-	case len(l.sort) == 0 && e != "":
-	case e != "" && (distinct || r.unsorted):
-		r.note("a list has the order of ids, and not of " + strings.Join(l.sort, ", "))
-	default:
-		if e != "" {
-			l.columns = []string{e + " as " + propertyOrValue(e)}
-			r.note("a collect block lists records: {\"" + propertyOrValue(e) + "\": …}")
-		}
+	if len(l.sort) > 0 && !distinct && !r.unsorted {
+		l.columns = []string{e + " as " + propertyOrValue(e)}
+		r.note("a collect block lists records: {\"" + propertyOrValue(e) + "\": …}")
 		r.sortedLists = true
-		l.mark = "collect" + string(rune('0'+len(r.listings)%10)) + "()"
+		l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
 		r.listings = append(r.listings, l)
-		if len(r.listings) > 9 {
-			panic(giveUp{})
-		}
 		return l.mark
+	}
+	if len(l.sort) > 0 {
+		r.note("a list has the order of ids, and not of " + strings.Join(l.sort, ", "))
 	}
 	if distinct {
 		return "collect(distinct " + e + ")"
@@ -92,27 +64,6 @@ func (r *rewriter) listOrder() []string {
 	}
 	out := r.sort
 	r.sort = saved
-	return out
-}
-
-// objectColumns reads json_build_object('a', x, 'b', y) as columns of a record.
-func (r *rewriter) objectColumns() (out []string) {
-	r.next()
-	r.expect("(")
-	for !r.accept(")") {
-		r.accept(",")
-		name := r.literal()
-		if wordLen(name) != len(name) || name == "" {
-			panic(giveUp{})
-		}
-		if !r.accept(",") && !r.accept(":") {
-			r.expect("value")
-		}
-		out = append(out, r.alone(r.operand())+" as "+lower(name))
-	}
-	if len(out) == 0 {
-		panic(giveUp{})
-	}
 	return out
 }
 

@@ -80,9 +80,7 @@ type edgeLink struct {
 	edge       *catalog.Edge
 	forward    bool
 	other      string // the other end
-	before     string // the insert of the other end, or ""
 	properties []string
-	removed    bool
 }
 
 // changes reports whether a mutation changes entities that exist, so that its keys are conditions.
@@ -208,50 +206,23 @@ func (r *rewriter) writeChange(w *writing) {
 		panic(giveUp{})
 	}
 	assigned := ""
-	var links []edgeLink
-	if len(w.rows) == 1 {
-		links = w.rows[0].links
-		if len(w.rows[0].names) > 0 {
-			assigned = " set { " + w.rows[0].render() + " }"
-		}
+	if len(w.rows) == 1 && len(w.rows[0].names) > 0 {
+		assigned = " set { " + w.rows[0].render() + " }"
 	}
-	if (assigned != "" || len(links) > 0) != (w.verb == "update") {
-		panic(giveUp{})
-	}
-	v := "$" + lower(w.variable)
-	if len(r.match)+len(r.statements) > 0 && len(links) > 0 {
-		panic(giveUp{})
+	if (assigned != "") != (w.verb == "update") || len(w.rows) == 1 && len(w.rows[0].links) > 0 || len(r.statements) > 0 {
+		panic(giveUp{}) // a block would hold the statements before
 	}
 	outer := r.match
-	r.match = append([]cond{leaf(v + ": " + w.typ)}, w.where...)
-	if len(links) == 0 {
-		if len(r.statements) > 0 { // a block would hold them
-			panic(giveUp{})
-		}
-		r.change(w.variable, w.verb, assigned)
-		r.match = append(outer, r.match...)
-		return
-	}
-	if assigned != "" {
-		r.emit("update " + w.typ + assigned + " where " + r.key(w.typ) + " = " + v + "." + r.key(w.typ))
-	}
-	for _, l := range links {
-		r.emitLink(l, v)
-	}
+	r.match = append([]cond{leaf("$" + lower(w.variable) + ": " + w.typ)}, w.where...)
+	r.change(w.variable, w.verb, assigned)
+	r.match = append(outer, r.match...)
 }
 
-// emitLink writes the insert or the delete of an edge of a node.
+// emitLink writes the insert of an edge of a node.
 func (r *rewriter) emitLink(l edgeLink, node string) {
-	if l.before != "" {
-		r.emit(l.before)
-	}
 	from, to := node, l.other
 	if !l.forward {
 		from, to = to, from
-	}
-	if l.removed {
-		r.emit("delete " + l.edge.Name + " where from = " + from + " and to = " + to)
-		return
 	}
 	r.emit("insert " + l.edge.Name + " { " + strings.Join(append([]string{"from: " + from, "to: " + to}, l.properties...), ", ") + " }")
 }

@@ -206,15 +206,7 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 // them, or { email: "x" }, an edge to a node that exists.
 func (r *rewriter) linked(w *writing, rel *relation) (out []edgeLink) {
 	defer r.deeper()()
-	if r.accept("[") {
-		for !r.accept("]") {
-			if !r.accept(",") {
-				out = append(out, r.linked(w, rel)...)
-			}
-		}
-		return out
-	}
-	if !slices.Contains([]string{"connect", "create", "data", "disconnect", "delete"}, plain(r.peek(1).text)) {
+	if !slices.Contains([]string{"connect", "create", "data"}, plain(r.peek(1).text)) {
 		return r.linkList(w, rel, "connect")
 	}
 	r.expect("{")
@@ -244,33 +236,21 @@ func (r *rewriter) linkList(w *writing, rel *relation, verb string) (out []edgeL
 
 // linkOne reads { where: { node: { slug: "x" } }, edge: { … } }, or { node: { … }, edge: { … } } and the like.
 func (r *rewriter) linkOne(w *writing, rel *relation, verb string) edgeLink {
-	l := edgeLink{edge: rel.edge, forward: rel.forward, removed: verb == "disconnect" || verb == "delete"}
+	l := edgeLink{edge: rel.edge, forward: rel.forward}
 	n := r.schema.Node(rel.other())
-	if n == nil || l.removed && !w.changes() {
+	if n == nil || w.changes() {
 		panic(giveUp{})
 	}
 	creates := verb == "create" || verb == "data"
-	var values []string // of the new node
-	r.linkObject(&l, n, creates, &values)
-	if l.other != "" && len(values) > 0 {
-		panic(giveUp{})
-	}
-	if creates && l.other == "" {
-		v := r.fresh(n.Name)
-		if len(values) == 0 {
-			panic(giveUp{})
-		}
-		l.other = "$" + v
-		l.before = r.insertAs(v, n.Name) + " = " + r.inserts(n.Name) + " " + n.Name + " { " + strings.Join(values, ", ") + " }"
-	}
-	if l.other == "" || l.removed && len(l.properties) > 0 {
+	r.linkObject(&l, n, creates)
+	if l.other == "" {
 		panic(giveUp{})
 	}
 	return l
 }
 
 // linkObject reads the members of an object that names the other end of an edge, and the properties of the edge.
-func (r *rewriter) linkObject(l *edgeLink, n *catalog.Node, creates bool, values *[]string) {
+func (r *rewriter) linkObject(l *edgeLink, n *catalog.Node, creates bool) {
 	defer r.deeper()()
 	r.expect("{")
 	for !r.accept("}") {
@@ -282,16 +262,14 @@ func (r *rewriter) linkObject(l *edgeLink, n *catalog.Node, creates bool, values
 		p := r.property(n.Name, name)
 		switch {
 		case p == nil && r.is("{") && (plain(name) == "where" && !creates || plain(name) == "node" || plain(name) == "data" || r.tableNode(name) == n.Name):
-			r.linkObject(l, n, creates, values)
+			r.linkObject(l, n, creates)
 		case p == nil && r.is("{") && creates && plain(name) == "connect":
-			r.linkObject(l, n, false, values)
+			r.linkObject(l, n, false)
 		case p == nil && r.is("{") && isEdgeWrapper(name):
 			l.properties = append(l.properties, r.props(l.edge.Name)...)
 		case p == nil && r.property(l.edge.Name, name) != nil:
 			l.properties = append(l.properties, r.property(l.edge.Name, name).Name+": "+r.assignment(l.edge.Name, name))
-		case p != nil && creates:
-			*values = append(*values, p.Name+": "+r.assignment(n.Name, name))
-		case l.other == "" && r.propertyName(n.Name, name) == r.key(n.Name):
+		case l.other == "" && !creates && r.propertyName(n.Name, name) == r.key(n.Name):
 			wrapped := r.accept("{", "eq", ":") || r.accept("{", "_eq", ":")
 			l.other = r.endValue()
 			if wrapped {

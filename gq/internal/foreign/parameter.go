@@ -55,9 +55,6 @@ func (r *rewriter) parameters() {
 			r.loose[t.text] = true
 		}
 		p := "$" + t.text + ": " + typ
-		for r.is("@") {
-			p += " " + r.annotation()
-		}
 		r.params = append(r.params, p)
 	}
 }

@@ -92,12 +92,6 @@ type hop struct {
 // access reads the names after the dot of a variable: a property, a property over edges such as
 // $o.shipsTo.country, or a part of a time such as $p.born.year.
 func (r *rewriter) access(variable string) string {
-	if e := r.elementOf[variable]; e != nil {
-		if value := e[r.memberName()]; value != "" {
-			return value
-		}
-		panic(giveUp{})
-	}
 	name := r.memberName()
 	for r.is(".") && r.peek(1).kind == word {
 		typ := r.vars[variable]

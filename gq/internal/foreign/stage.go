@@ -40,9 +40,6 @@ func (r *rewriter) with() {
 		if r.accept("as") {
 			t := r.next()
 			alias := t.text
-			if l := r.listingOf(e); l != nil && l.node != "" {
-				l.alias = alias
-			}
 			if v, ok := strings.CutPrefix(e, "$"); t.kind != word && t.kind != dollar || ok && !strings.Contains(v, ".") && v != alias {
 				panic(giveUp{})
 			}
@@ -100,7 +97,6 @@ func (r *rewriter) checkStage() {
 	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
 		r.groupsBeforeMatch()
 	}
-	r.rebound()
 	if r.early || r.pairs || slices.ContainsFunc(r.dropped, r.mentions) {
 		panic(giveUp{})
 	}
@@ -148,29 +144,8 @@ func (r *rewriter) valueStage() {
 		r.values[name] = c.text
 		r.computed[i].alias, r.computed[i].fromWith = name, true
 	}
-	if grouped && len(r.keys) == 0 && r.aggregatesAhead() {
-		r.keyOfStage()
-	}
 	r.staged = r.staged || grouped
 	r.columns, r.sort, r.aliases = nil, nil, nil
-}
-
-// keyOfStage notes the node by whose key a stage groups.
-func (r *rewriter) keyOfStage() {
-	keys := ""
-	for _, c := range r.computed {
-		if aggregated(c.text) {
-			continue
-		}
-		v, name, ok := strings.Cut(c.text, ".")
-		if typ := r.typeOf(strings.TrimPrefix(v, "$")); !ok || r.schema.Node(typ) == nil || keys != "" || name != r.key(typ) && name != "id" {
-			return
-		}
-		keys = v
-	}
-	if keys != "" {
-		r.keys, r.groups = []string{keys}, nil
-	}
 }
 
 // keepDistinct makes each node of a variable appear once: what the match says of other variables holds if they
@@ -285,38 +260,4 @@ func (r *rewriter) newColumn(property string) string {
 	}
 	r.aliases = append(r.aliases, alias)
 	return alias
-}
-
-// rebound renames the variables in the rest of the text whose scope WITH has ended and whose names a pattern binds again:
-// they are others.
-func (r *rewriter) rebound() {
-	var left []string
-	for _, v := range r.dropped {
-		if !r.mentions(v) || r.bound(v+"2") || r.mentions(v+"2") || r.known(v+"2") {
-			left = append(left, v)
-			continue
-		}
-		if strings.HasSuffix(v, "22") { // a name is bound again at most twice
-			panic(giveUp{})
-		}
-		var places []int
-		bindsFirst := false
-		for i := r.at; i < len(r.tokens); i++ {
-			t, before := r.tokens[i], r.tokens[i-1].text
-			if t.text != v || t.kind != word || before == "." || before == ":" || i+1 < len(r.tokens) && r.tokens[i+1].text == ":" && (before == "{" || before == ",") {
-				continue
-			}
-			bindsFirst = bindsFirst || len(places) == 0 && (before == "(" || before == "[")
-			places = append(places, i)
-		}
-		if !bindsFirst {
-			left = append(left, v)
-			continue
-		}
-		r.tokens = slices.Clone(r.tokens)
-		for _, i := range places {
-			r.tokens[i].text = v + "2"
-		}
-	}
-	r.dropped = left
 }

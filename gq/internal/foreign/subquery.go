@@ -285,19 +285,3 @@ func (r *rewriter) countedList() string {
 	r.match = saved
 	return out
 }
-
-// scalarBlock reads VALUE { MATCH … RETURN count(r) } of ISO GQL as a block with a value.
-func (r *rewriter) scalarBlock() string {
-	defer r.deeper()()
-	r.expect("value", "{")
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	r.read, r.aliases, r.computed = read{}, nil, nil
-	r.body()
-	r.expect("}")
-	inner, columns := r.read, r.computed
-	r.read, r.aliases, r.computed = outer, aliases, computed
-	if len(columns) != 1 || inner.distinct || inner.limit != "" || len(inner.having) > 0 || !aggregated(columns[0].text) {
-		panic(giveUp{})
-	}
-	return blockOf(join(inner.match), columns[0].text)
-}

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,41 +18,8 @@ func truncated(unit, value string) string {
 		return "date(" + value + ") - days(weekday(" + value + ") - 1)"
 	case "month":
 		return "date(" + value + ") - days(day(" + value + ") - 1)"
-	case "quarter":
-		return quarterStart(value)
 	case "year":
 		return "date(string(year(" + value + ")) + \"-01-01\")"
-	}
-	panic(giveUp{})
-}
-
-// difference reads the arguments of DATEDIFF(day, a, b), of TIMESTAMPDIFF(YEAR, a, b), or of DATEDIFF(b, a).
-func (r *rewriter) difference(whole bool) string {
-	if r.peek(0).kind == word && r.isAt(1, ".", "(") {
-		args := r.callArguments(false)
-		if len(args) != 2 {
-			panic(giveUp{})
-		}
-		return "days_between(" + args[1] + ", " + args[0] + ")"
-	}
-	unit := strings.TrimSuffix(strings.ToLower(r.next().text), "s")
-	r.expect(",")
-	args := r.callArguments(false)
-	if len(args) != 2 {
-		panic(giveUp{})
-	}
-	from, to := args[0], args[1]
-	switch {
-	case unit == "day":
-		return "days_between(" + from + ", " + to + ")"
-	case unit == "second":
-		return "seconds_between(" + from + ", " + to + ")"
-	case unit == "year" && whole:
-		return fullYears(from, to)
-	case unit == "year":
-		return "(year(" + to + ") - year(" + from + "))"
-	case unit == "month" && whole:
-		return fullMonths(from, to)
 	}
 	panic(giveUp{})
 }
@@ -181,24 +147,4 @@ func spanOf(between, span string) string {
 		return m[2]
 	}
 	return span
-}
-
-// dateMap reads date({ year: 2024, month: 1, day: 31 }).
-func (r *rewriter) dateMap() string {
-	parts := map[string]int{"month": 1, "day": 1}
-	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		name := strings.ToLower(r.word())
-		r.expect(":")
-		n, err := strconv.Atoi(r.next().text)
-		if err != nil || !slices.Contains([]string{"year", "month", "day"}, name) {
-			panic(giveUp{})
-		}
-		parts[name] = n
-	}
-	r.expect(")")
-	return "date(" + quote(fmt.Sprintf("%04d-%02d-%02d", parts["year"], parts["month"], parts["day"])) + ")"
 }

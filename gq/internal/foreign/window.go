@@ -15,7 +15,6 @@ type window struct {
 	partition []string
 	keys      []string // the expressions after ORDER BY
 	down      []bool   // by key: whether the order descends
-	first     bool     // of DISTINCT ON
 }
 
 // ranks are the window functions that number the rows.
@@ -69,64 +68,12 @@ func (r *rewriter) over(name string) string {
 			}
 		}
 	}
-	if r.isOne("rows", "range") {
-		r.frame(w)
-	}
 	r.expect(")")
-	if slices.Contains(ranks, name) && len(w.keys) == 0 || name == "dense_rank" && len(w.keys) > 1 {
+	if slices.Contains(ranks, name) != (len(w.keys) > 0) || name == "dense_rank" && len(w.keys) > 1 {
 		panic(giveUp{})
 	}
 	r.windows = append(r.windows, w)
 	return w.mark
-}
-
-// distinctOn reads DISTINCT ON (a, b): the first row for these values in the order of the text.
-func (r *rewriter) distinctOn() {
-	r.expect("distinct", "on", "(")
-	w := &window{name: "row_number", mark: "row_number" + strconv.Itoa(len(r.windows)) + "()", first: true}
-	for !r.accept(")") {
-		r.accept(",")
-		w.partition = append(w.partition, r.alone(r.operand()))
-	}
-	r.windows = append(r.windows, w)
-}
-
-// chooseFirst gives DISTINCT ON the order of the text, which begins with its values.
-func (r *rewriter) chooseFirst() {
-	for _, w := range r.windows {
-		if !w.first {
-			continue
-		}
-		for _, key := range r.sort {
-			e := strings.TrimSuffix(strings.TrimSuffix(key, " desc"), " asc")
-			switch {
-			case slices.Contains(w.partition, e):
-			case !strings.HasPrefix(e, "$"):
-				panic(giveUp{}) // a column or where its nulls stand
-			default:
-				w.keys, w.down = append(w.keys, e), append(w.down, strings.HasSuffix(key, " desc"))
-			}
-		}
-		if len(w.keys) == 0 {
-			panic(giveUp{}) // any of the rows
-		}
-		r.match = append(r.match, leaf(w.mark+" = 1"))
-	}
-}
-
-// frame reads the frame from the first row to the current one.
-func (r *rewriter) frame(w *window) {
-	rows := r.is("rows")
-	r.next()
-	if !r.accept("between", "unbounded", "preceding", "and", "current", "row") {
-		r.expect("unbounded", "preceding")
-	}
-	if len(w.keys) == 0 {
-		panic(giveUp{})
-	}
-	if rows {
-		r.note("rows with equal " + strings.Join(w.keys, " and ") + " have the same total")
-	}
 }
 
 // marked reports whether a text has the mark of a window function.
@@ -139,7 +86,6 @@ func (r *rewriter) expandWindows() {
 	if len(r.windows) == 0 {
 		return
 	}
-	r.chooseFirst()
 	if len(r.groups)+len(r.having) > 0 || slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
 		if !r.onlyTotals() {
 			r.blocksOfGroups()
@@ -247,9 +193,6 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 		match += " " + same
 	}
 	if !slices.Contains(ranks, w.name) {
-		if len(w.keys) > 0 {
-			match += " " + r.upTo(w, rows, names).render(false)
-		}
 		if aggregated(w.value) { // the sum over all groups of an aggregate that adds
 			if !strings.HasPrefix(w.value, "count(") && !strings.HasPrefix(w.value, "sum(") || strings.Contains(w.value, "distinct") {
 				panic(giveUp{})
@@ -269,24 +212,6 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 		return "count { " + match + " return distinct " + renamed(w.keys[0], names) + " } + 1"
 	}
 	return "count { " + match + " } + 1"
-}
-
-// upTo writes the condition for the rows before a row and those with equal keys.
-func (r *rewriter) upTo(w *window, rows []cond, names map[string]string) cond {
-	c := r.earlier(w, rows, names)
-	if len(w.keys) == 1 {
-		relation := " <= "
-		if w.down[0] {
-			relation = " >= "
-		}
-		return leaf(renamed(w.keys[0], names) + relation + w.keys[0])
-	}
-	same := cond{op: "all"}
-	for _, key := range w.keys {
-		same.subs = append(same.subs, leaf(renamed(key, names)+" = "+key))
-	}
-	c.subs = append(c.subs, same)
-	return c
 }
 
 // thenByID adds the rows with equal keys and lesser ids to those before a row. It gives up if the nodes do not tell the rows apart.

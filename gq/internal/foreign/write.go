@@ -13,12 +13,6 @@ func (r *rewriter) statement() {
 	}
 	switch {
 	case r.accept("unwind"):
-		if r.is("[") {
-			list := r.writtenList()
-			r.expect("as")
-			r.eachWritten(r.word(), list)
-			return
-		}
 		list := r.operand()
 		r.expect("as")
 		r.each(list, r.word())
@@ -33,10 +27,6 @@ func (r *rewriter) statement() {
 	case r.accept("for"):
 		name := r.next().text
 		r.expect("in")
-		if r.is("[") {
-			r.eachWritten(name, r.writtenList())
-			return
-		}
 		r.each(r.operand(), name)
 	case r.is("insert", "into"):
 		r.expect("insert", "into")
@@ -82,13 +72,6 @@ func (r *rewriter) statement() {
 			r.expect(":")
 			r.change(v, "update", " set { "+strings.Join(r.props(r.vars[v]), ", ")+" }")
 			r.accept(",")
-		}
-	case r.is("update", "{"), r.is("delete", "{"): // the braces hold a match
-		deletes := r.is("delete")
-		r.next()
-		r.match = append(r.match, r.braced()...)
-		if deletes {
-			r.change(r.onlyNode(), "delete", "")
 		}
 	case r.accept("update"):
 		if n := r.fieldType(); n != nil {

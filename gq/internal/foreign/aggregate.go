@@ -62,9 +62,7 @@ func (r *rewriter) aggregates(sc scope) {
 
 // aggregate adds a column with an aggregate of a property.
 func (r *rewriter) aggregate(v, function, property, alias string) {
-	if function == "" {
-		panic(giveUp{})
-	}
+	refuse(function == "")
 	r.add(alias, function+"($"+lower(v)+"."+property+")")
 }
 

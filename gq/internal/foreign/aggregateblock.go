@@ -18,9 +18,7 @@ func (r *rewriter) counted(typ, name string) *relation {
 // reviewedConnection { edges { … } }.
 func (r *rewriter) countBlock(sc scope, alias, name string) {
 	rel := r.counted(r.vars[sc.node], name)
-	if rel == nil {
-		panic(giveUp{})
-	}
+	refuse(rel == nil)
 	if strings.HasSuffix(plain(name), "connection") && !r.is("{", "totalcount", "}") {
 		r.nested(sc, rel, alias, lower(rel.edge.Name))
 		return
@@ -40,9 +38,7 @@ func (r *rewriter) countBlock(sc scope, alias, name string) {
 	} else {
 		r.add("count", "count($"+lower(to)+")")
 	}
-	if len(r.sort) > 0 || r.limit != "" || r.skip != "" || r.distinct || len(r.by) > 0 || len(r.computed) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.sort) > 0 || r.limit != "" || r.skip != "" || r.distinct || len(r.by) > 0 || len(r.computed) == 0)
 	columns := r.computed
 	traversal := rel.clause(sc.node, inner.edge.name, to)
 	if len(r.match) == 0 && inner.edge.name == "" && len(columns) == 1 && strings.HasPrefix(columns[0].text, "count(") {

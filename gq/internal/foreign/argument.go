@@ -119,8 +119,6 @@ func (r *rewriter) returnArguments() {
 
 // boundBlock makes the limit of a block the most records that it may have, if the text has none.
 func (r *rewriter) boundBlock() {
-	if strings.HasPrefix(r.limit, "$") {
-		panic(giveUp{}) // the limit of a block is a number
-	}
+	refuse(strings.HasPrefix(r.limit, "$")) // the limit of a block is a number
 	r.limit = cmp.Or(r.limit, "1000")
 }

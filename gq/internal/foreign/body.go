@@ -71,9 +71,7 @@ func (r *rewriter) body() {
 		case r.accept("limit"), r.accept("first"), r.accept("top"):
 			r.beforeColumns()
 			r.accept(":")
-			if r.limit != "" {
-				panic(giveUp{}) // each of two limits bounds other rows
-			}
+			refuse(r.limit != "") // each of two limits bounds other rows
 			r.limit = strings.Trim(r.operand(), "()")
 		case r.accept("offset"), r.accept("skip"):
 			r.beforeColumns()
@@ -112,9 +110,7 @@ func sorts(t token) bool {
 // matched reads what follows MATCH: clauses with or without braces, perhaps after arguments in
 // parentheses as in match(where: { price: { gt: 5 } }) { $p: Product }.
 func (r *rewriter) matched() {
-	if len(r.columns) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.columns) > 0)
 	r.checkStage()
 	r.beginBlock()
 	switch {
@@ -178,9 +174,7 @@ func (r *rewriter) depthBound() {
 	r.next()
 	r.next()
 	n, err := strconv.Atoi(r.next().text)
-	if err != nil || n < r.deepest {
-		panic(giveUp{})
-	}
+	refuse(err != nil || n < r.deepest)
 }
 
 // let reads the definitions after LET, with or without braces.
@@ -188,9 +182,7 @@ func (r *rewriter) let() {
 	braces := r.accept("{")
 	for {
 		t := r.next()
-		if t.kind != word && t.kind != dollar || r.known(t.text) {
-			panic(giveUp{})
-		}
+		refuse(t.kind != word && t.kind != dollar || r.known(t.text))
 		if !r.accept("=") {
 			r.expect(":")
 		}
@@ -214,9 +206,7 @@ func (r *rewriter) items() {
 
 // wherePart reads the conditions after WHERE outside of the braces of a match.
 func (r *rewriter) wherePart() {
-	if r.early && len(r.columns) == 0 {
-		panic(giveUp{}) // it tests the rows after the limit
-	}
+	refuse(r.early && len(r.columns) == 0) // it tests the rows after the limit
 	c := cond{op: "all"}
 	if r.is("{") {
 		c.subs = r.braced()
@@ -367,9 +357,7 @@ func (r *rewriter) operandOrAlias() string {
 // sorted reads the keys of ORDER BY, of order { … } or of orderBy: { name: DESC }.
 func (r *rewriter) sorted() {
 	r.accept(":")
-	if len(r.columns) > 0 && r.early && len(r.sort) > 0 {
-		panic(giveUp{}) // the order before the limit chooses the rows, and this one orders them
-	}
+	refuse(len(r.columns) > 0 && r.early && len(r.sort) > 0) // the order before the limit chooses the rows, and this one orders them
 	r.sortKeys(scope{})
 }
 
@@ -472,9 +460,7 @@ func (r *rewriter) columnOf(aggregate string) string {
 			return c.alias
 		}
 		j := slices.Index(r.columns, aggregate)
-		if j < 0 {
-			panic(giveUp{})
-		}
+		refuse(j < 0)
 		alias := r.newAlias(aggregate)
 		r.computed[i].alias, r.columns[j] = alias, aggregate+" as "+alias
 		return alias
@@ -500,9 +486,7 @@ func (r *rewriter) position(key string) string {
 	if err != nil {
 		return key
 	}
-	if n < 1 || n > len(r.computed) {
-		panic(giveUp{})
-	}
+	refuse(n < 1 || n > len(r.computed))
 	if c := r.computed[n-1]; c.alias != "" {
 		return c.alias
 	}

@@ -67,9 +67,7 @@ func (r *rewriter) yearsBack(start int, parts []string) string {
 
 // span writes an interval of numbers and units that have a fixed length.
 func (r *rewriter) span(parts []string) string {
-	if len(parts)%2 != 0 || len(parts) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(parts)%2 != 0 || len(parts) == 0)
 	days := 0.0
 	for i := 0; i < len(parts); i += 2 {
 		unit := intervalUnits[strings.TrimSuffix(strings.ToLower(strings.Trim(parts[i+1], ",")), "s")]
@@ -91,9 +89,7 @@ func (r *rewriter) span(parts []string) string {
 			panic(giveUp{})
 		}
 		count, err := strconv.ParseFloat(n, 64)
-		if err != nil {
-			panic(giveUp{})
-		}
+		refuse(err != nil)
 		days += count * unit.days
 	}
 	return "days(" + strconv.FormatFloat(days, 'f', -1, 64) + ")"
@@ -126,9 +122,7 @@ func (r *rewriter) part(unit string) string {
 		r.skipTwo()
 		from, to := r.age()
 		r.expect(")")
-		if unit != "year" && unit != "years" {
-			panic(giveUp{})
-		}
+		refuse(unit != "year" && unit != "years")
 		return fullYears(from, to)
 	}
 	value := r.operand()

@@ -25,13 +25,9 @@ func (r *rewriter) keep(c *call, before []string) {
 		}
 	}
 	limit, err := strconv.Atoi(c.limit)
-	if err != nil || limit < 1 || limit > 1000 || len(c.imported) == 0 || len(c.vars) == 0 {
-		panic(giveUp{})
-	}
+	refuse(err != nil || limit < 1 || limit > 1000 || len(c.imported) == 0 || len(c.vars) == 0)
 	for _, col := range c.columns {
-		if aggregated(col.text) || col.fromWith {
-			panic(giveUp{})
-		}
+		refuse(aggregated(col.text) || col.fromWith)
 		if col.alias != "" {
 			r.values[col.alias] = col.text
 		}
@@ -68,9 +64,7 @@ func (c *call) block(fields []string) string {
 // expandCalls writes the columns that use calls as blocks.
 func (r *rewriter) expandCalls() {
 	for _, c := range r.calls {
-		if len(r.having)+len(r.groups)+len(r.windows) > 0 || r.distinct {
-			panic(giveUp{})
-		}
+		refuse(len(r.having)+len(r.groups)+len(r.windows) > 0 || r.distinct)
 		for _, m := range r.match {
 			if text := m.render(false); text != "exists { "+join(c.match)+" }" && c.uses(text) {
 				panic(giveUp{})
@@ -83,27 +77,19 @@ func (r *rewriter) expandCalls() {
 // expandCall writes the columns that use a call. They collect its rows.
 func (r *rewriter) expandCall(c *call) {
 	columns := slices.DeleteFunc(slices.Clone(r.computed), func(c column) bool { return c.fromWith })
-	if len(columns) != len(r.columns) {
-		panic(giveUp{})
-	}
+	refuse(len(columns) != len(r.columns))
 	var out []string
 	for i, col := range columns {
 		if l := r.listingOf(col.text); l != nil && c.uses(strings.Join(l.columns, " ")) {
-			if len(l.sort) > 0 || l.limit != "1000" {
-				panic(giveUp{})
-			}
+			refuse(len(l.sort) > 0 || l.limit != "1000")
 			r.listings = slices.DeleteFunc(slices.Clone(r.listings), func(o *listing) bool { return o == l })
 			out = append(out, r.listOfCall(c, columns, col, l.columns))
 			continue
 		}
-		if c.uses(col.text) || aggregated(col.text) && !strings.Contains(col.text, "{") {
-			panic(giveUp{}) // the rows are no longer those of the call
-		}
+		refuse(c.uses(col.text) || aggregated(col.text) && !strings.Contains(col.text, "{")) // the rows are no longer those of the call
 		out = append(out, r.columns[i])
 	}
-	if slices.ContainsFunc(r.sort, c.uses) {
-		panic(giveUp{})
-	}
+	refuse(slices.ContainsFunc(r.sort, c.uses))
 	r.columns, r.computed = out, nil
 	for _, o := range out {
 		r.computed = append(r.computed, column{text: o})

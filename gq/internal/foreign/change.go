@@ -15,9 +15,7 @@ func (r *rewriter) remove() {
 		v := r.variable()
 		r.expect(".")
 		p := r.property(r.vars[v], r.word())
-		if p == nil {
-			panic(giveUp{})
-		}
+		refuse(p == nil)
 		r.change(v, "update", " set { "+p.Name+": "+r.null(p)+" }")
 		if !r.accept(",") {
 			return
@@ -27,13 +25,9 @@ func (r *rewriter) remove() {
 
 // null returns a parameter that is null when the call leaves it out.
 func (r *rewriter) null(p *catalog.Property) string {
-	if !p.Type.Nullable || p.Type.List {
-		panic(giveUp{})
-	}
+	refuse(!p.Type.Nullable || p.Type.List)
 	r.note("no literal is null: the call leaves $" + p.Name + " out")
-	if r.known(p.Name) {
-		panic(giveUp{})
-	}
+	refuse(r.known(p.Name))
 	r.declare(p.Name, p.Type.Kind.String()+"?")
 	return "$" + p.Name
 }
@@ -52,9 +46,7 @@ func (r *rewriter) assignment(typ, name string) string {
 
 // deleteEdge writes the deletion of an edge of the match.
 func (r *rewriter) deleteEdge(v string, e *catalog.Edge) {
-	if len(r.match) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.match) == 0)
 	r.emit("delete " + e.Name + " where id = $" + lower(v) + ".id")
 }
 
@@ -119,9 +111,7 @@ func (r *rewriter) where(statement, typ string) {
 			name, value, _ := strings.Cut(p, ": ")
 			where = append(where, name+" = "+value)
 		}
-		if len(where) == 0 {
-			panic(giveUp{})
-		}
+		refuse(len(where) == 0)
 		r.emit(statement + " where " + strings.Join(where, " and "))
 		return
 	}
@@ -137,9 +127,7 @@ func (r *rewriter) where(statement, typ string) {
 			parts = c.subs
 		}
 		for _, p := range parts {
-			if p.op != "" || strings.Contains(p.text, "{") || !comparesOnly(p.text) {
-				panic(giveUp{})
-			}
+			refuse(p.op != "" || strings.Contains(p.text, "{") || !comparesOnly(p.text))
 			out = append(out, p.text)
 		}
 	}) {
@@ -160,9 +148,7 @@ func comparesOnly(text string) bool {
 // whereMatch reads the condition of a mutation as that of a match.
 func (r *rewriter) whereMatch(statement, typ, v string) {
 	r.inWhere, r.whereVar = "", ""
-	if len(r.match)+len(r.statements) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.match)+len(r.statements) > 0)
 	if v == "" {
 		v = r.fresh(typ)
 	}
@@ -187,9 +173,7 @@ func (r *rewriter) set() {
 		if !slices.Contains(names, v) {
 			names = append(names, v)
 		}
-		if slices.ContainsFunc(keyProperty.FindAllString(value, -1), func(p string) bool { return slices.Contains(r.setBefore, p) }) {
-			panic(giveUp{}) // Cypher reads there what it has assigned before
-		}
+		refuse(slices.ContainsFunc(keyProperty.FindAllString(value, -1), func(p string) bool { return slices.Contains(r.setBefore, p) })) // Cypher reads there what it has assigned before
 		r.setBefore = append(r.setBefore, "$"+lower(v)+"."+name)
 		values[v] = append(values[v], name+": "+value)
 	}
@@ -238,9 +222,7 @@ func (r *rewriter) change(v, verb, assigned string) {
 		r.emit(verb + " " + e.Name + assigned + " where id = " + name + ".id")
 		return
 	}
-	if r.schema.Node(typ) == nil {
-		panic(giveUp{})
-	}
+	refuse(r.schema.Node(typ) == nil)
 	if len(r.statements) == 0 && r.blockLimit == "" && !strings.Contains(assigned, name+".") {
 		if where, ok := r.predicates(name, typ); ok {
 			r.match = nil
@@ -248,9 +230,7 @@ func (r *rewriter) change(v, verb, assigned string) {
 			return
 		}
 	}
-	if len(r.match) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.match) == 0)
 	key := r.key(typ)
 	r.emit(verb + " " + typ + assigned + " where " + key + " = " + name + "." + key)
 }

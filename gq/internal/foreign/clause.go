@@ -62,9 +62,7 @@ func (r *rewriter) item() {
 	case (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" && !r.known(t.text) && r.patternAt(2):
 		r.pattern(r.pathName())
 	case (r.is("_or") || r.is("or") || r.is("_and") || r.is("and")) && r.peek(1).text == ":":
-		if len(r.order) == 0 {
-			panic(giveUp{})
-		}
+		refuse(len(r.order) == 0)
 		r.match = append(r.match, r.logic(scope{node: r.order[len(r.order)-1]}))
 	case t.kind == dollar && r.peek(1).text == ":" && r.peek(2).text == "{":
 		v := r.variable()
@@ -183,9 +181,7 @@ func (r *rewriter) joinEdge() {
 		if !r.known(other[0]) && other[1] == "" && end != "" {
 			r.bind(other[0], e.EndName(end == "to"))
 		}
-		if mine[0] != j.alias || !r.known(other[0]) {
-			panic(giveUp{})
-		}
+		refuse(mine[0] != j.alias || !r.known(other[0]))
 		j.conditions++
 		switch end {
 		case "from":
@@ -195,9 +191,7 @@ func (r *rewriter) joinEdge() {
 		default:
 			panic(giveUp{})
 		}
-		if other[1] != "" && !r.names(r.vars[other[0]], other[1]) {
-			panic(giveUp{})
-		}
+		refuse(other[1] != "" && !r.names(r.vars[other[0]], other[1]))
 		if !r.is("and", j.alias, ".") || r.endNamed(e, r.peek(3).text) == "" {
 			break
 		}
@@ -224,23 +218,17 @@ func (r *rewriter) alternatives() {
 				r.accept("/")
 			}
 			rel := r.relation(typ, r.word())
-			if rel == nil {
-				panic(giveUp{})
-			}
+			refuse(rel == nil)
 			way, typ = append(way, rel), rel.other()
 		}
-		if len(way) == 0 || len(ways) > 0 && typ != last(ways[0]).other() {
-			panic(giveUp{})
-		}
+		refuse(len(way) == 0 || len(ways) > 0 && typ != last(ways[0]).other())
 		ways = append(ways, way)
 		if r.accept(")") {
 			break
 		}
 		r.expect("|")
 	}
-	if r.peek(0).kind != dollar {
-		panic(giveUp{})
-	}
+	refuse(r.peek(0).kind != dollar)
 	b := r.next().text
 	if !r.known(b) {
 		typ := last(ways[0]).other()
@@ -320,9 +308,7 @@ func (r *rewriter) binding() {
 		r.expect("is")
 	}
 	typ := r.nodeType(r.word())
-	if typ == "" || r.is("|") {
-		panic(giveUp{})
-	}
+	refuse(typ == "" || r.is("|"))
 	known := r.known(name)
 	v := r.bind(name, typ)
 	var props []string
@@ -371,9 +357,7 @@ func (r *rewriter) traversal(shortest bool) {
 	from, to := "", ""
 	for {
 		e := r.edgeType(r.word())
-		if e == nil {
-			panic(giveUp{})
-		}
+		refuse(e == nil)
 		names, from, to = append(names, lower(e.Name)), e.EndName(false), e.EndName(true)
 		if !r.accept("|") {
 			break

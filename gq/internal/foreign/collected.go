@@ -53,9 +53,7 @@ func (r *rewriter) listed() (mark string, ok bool) {
 	} else {
 		e := r.alone(r.operand())
 		_, name, property := strings.Cut(e, ".")
-		if !property || !strings.HasPrefix(e, "$") || wordLen(name) != len(name) {
-			panic(giveUp{})
-		}
+		refuse(!property || !strings.HasPrefix(e, "$") || wordLen(name) != len(name))
 		l.value, l.columns = e, []string{e + " as " + name}
 	}
 	r.expect(")")
@@ -65,15 +63,11 @@ func (r *rewriter) listed() (mark string, ok bool) {
 		}
 		r.expect("..")
 		n, err := strconv.Atoi(r.next().text)
-		if err != nil || n < 1 || n > 1000 {
-			panic(giveUp{})
-		}
+		refuse(err != nil || n < 1 || n > 1000)
 		l.limit = strconv.Itoa(n)
 		r.expect("]")
 	}
-	if r.limit != "" || len(l.columns) == 0 || r.staged {
-		panic(giveUp{})
-	}
+	refuse(r.limit != "" || len(l.columns) == 0 || r.staged)
 	r.taken = len(r.sort)
 	l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
 	r.listings = append(r.listings, l)
@@ -103,9 +97,7 @@ func (r *rewriter) expandListings() {
 	if len(r.listings) == 0 {
 		return
 	}
-	if len(r.windows) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.windows) > 0)
 	for _, l := range r.listings {
 		if _, name, _ := strings.Cut(l.value, "."); name != "" {
 			r.note("a collect block lists records: {\"" + name + "\": …}")
@@ -138,9 +130,7 @@ func (r *rewriter) expandListings() {
 		if !aggregated(e) {
 			continue
 		}
-		if !named {
-			panic(giveUp{})
-		}
+		refuse(!named)
 		r.columns[i] = blockOf(join(inner), e) + " as " + alias
 	}
 	for _, l := range r.listings {
@@ -162,9 +152,7 @@ func (r *rewriter) aroundGroup(group ...string) (outer, inner []cond) { return r
 // groupsBeforeMatch makes blocks of the aggregates of WITH before another MATCH: the rows are then the nodes by which WITH
 // groups.
 func (r *rewriter) groupsBeforeMatch() {
-	if len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early {
-		panic(giveUp{})
-	}
+	refuse(len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early)
 	var outer, inner []cond
 	switch len(r.keys) {
 	case 0: // one group of all rows
@@ -187,9 +175,7 @@ func (r *rewriter) groupsBeforeMatch() {
 		if !aggregated(c.text) && c.fromWith && r.ofKeys(c.text) {
 			continue // the group determines it
 		}
-		if !aggregated(c.text) {
-			panic(giveUp{})
-		}
+		refuse(!aggregated(c.text))
 		blocks = append(blocks, column{alias: c.alias, text: blockOf(join(inner), c.text)})
 		r.spend(last(blocks).text)
 		r.values[c.alias] = last(blocks).text
@@ -203,9 +189,7 @@ func (r *rewriter) conditionsOn(blocks []column) (out []cond) {
 	for _, c := range r.having {
 		alias := c.text[:wordLen(c.text)]
 		i := slices.IndexFunc(blocks, func(b column) bool { return b.alias == alias })
-		if c.op != "" || i < 0 {
-			panic(giveUp{})
-		}
+		refuse(c.op != "" || i < 0)
 		out = append(out, leaf(blocks[i].text+c.text[len(alias):]))
 	}
 	return out
@@ -271,9 +255,7 @@ func (r *rewriter) keptNodes() (out []string) {
 		if slices.Contains(r.dropped, v) {
 			continue
 		}
-		if !slices.Contains(r.keys, "$"+lower(v)) || r.schema.Node(r.vars[v]) == nil {
-			panic(giveUp{})
-		}
+		refuse(!slices.Contains(r.keys, "$"+lower(v)) || r.schema.Node(r.vars[v]) == nil)
 		out = append(out, v)
 	}
 	return out

@@ -14,9 +14,7 @@ type column struct {
 
 // returned reads the columns after RETURN or SELECT, with or without braces.
 func (r *rewriter) returned() {
-	if len(r.columns) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.columns) > 0)
 	r.accept("select")
 	r.distinct = r.accept("distinct")
 	if r.staged && len(r.keys) > 0 && r.aggregatesAhead() { // aggregates of aggregates
@@ -172,9 +170,7 @@ func (r *rewriter) isAt(n int, marks ...string) bool {
 func (r *rewriter) fragment() {
 	r.expect("on")
 	typ := r.nodeType(r.word())
-	if r.schema.Node(typ) == nil {
-		panic(giveUp{})
-	}
+	refuse(r.schema.Node(typ) == nil)
 	from := r.first()
 	v := r.fresh(typ)
 	r.match = append(r.match, cond{op: "optional", subs: []cond{leaf("$" + v + ": " + typ), leaf("$" + v + " = " + from)}})
@@ -187,9 +183,7 @@ func (r *rewriter) fragment() {
 
 // add appends a column. A computed one without an alias gets a name.
 func (r *rewriter) add(alias, e string) {
-	if len(r.columns) >= maxColumns {
-		panic(giveUp{})
-	}
+	refuse(len(r.columns) >= maxColumns)
 	simple := strings.HasPrefix(e, "$") && !strings.Contains(e, " ")
 	if open := strings.IndexByte(e, '('); open > 0 && aggregated(e[:open+1]) && strings.IndexByte(e, ')') == len(e)-1 {
 		simple = !strings.Contains(strings.TrimPrefix(e[open+1:], "distinct "), " ")
@@ -210,9 +204,7 @@ func (r *rewriter) add(alias, e string) {
 		// A column that is written twice is one column.
 		for _, c := range r.computed {
 			if !c.fromWith && c.alias == "" && c.text == e {
-				if r.inColumns {
-					panic(giveUp{}) // in SQL it is two
-				}
+				refuse(r.inColumns) // in SQL it is two
 				return
 			}
 		}

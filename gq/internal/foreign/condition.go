@@ -242,9 +242,7 @@ func (r *rewriter) test() cond {
 		if r.try(func() { // EXISTS (c)-[:PLACED]->(o)
 			r.next()
 			c = cond{op: "exists", subs: r.patternClauses()}
-			if len(c.subs) == 0 || r.tokens[r.at-1].text == ")" && !r.arrowBefore() {
-				panic(giveUp{})
-			}
+			refuse(len(c.subs) == 0 || r.tokens[r.at-1].text == ")" && !r.arrowBefore())
 		}) {
 			return c
 		}
@@ -269,9 +267,7 @@ func (r *rewriter) test() cond {
 		var c cond
 		if r.try(func() {
 			c = cond{op: "exists", subs: r.patternClauses()}
-			if !strings.Contains(join(c.subs), " ") {
-				panic(giveUp{})
-			}
+			refuse(!strings.Contains(join(c.subs), " "))
 		}) || r.try(func() { c = r.traversalTest() }) {
 			return c
 		}
@@ -279,9 +275,7 @@ func (r *rewriter) test() cond {
 			r.expect("(")
 			c = r.condition()
 			r.expect(")")
-			if r.operator() && !r.truth() || r.isOne("+", "-", "*", "/", "%") {
-				panic(giveUp{})
-			}
+			refuse(r.operator() && !r.truth() || r.isOne("+", "-", "*", "/", "%"))
 		}) {
 			return c
 		}
@@ -298,9 +292,7 @@ func (r *rewriter) test() cond {
 // traversalTest reads ($a knows $b) as a condition.
 func (r *rewriter) traversalTest() cond {
 	r.expect("(")
-	if r.peek(0).kind != dollar || !r.edgeNext() {
-		panic(giveUp{})
-	}
+	refuse(r.peek(0).kind != dollar || !r.edgeNext())
 	saved := r.match
 	r.match = nil
 	r.traversal(false)
@@ -326,9 +318,7 @@ func (r *rewriter) distinctFrom() cond {
 		names = append(names, name)
 	}
 	r.expect(")")
-	if len(c.subs) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(c.subs) == 0)
 	return all(c.subs)
 }
 
@@ -398,9 +388,7 @@ func (r *rewriter) isTrue(c cond) cond {
 			continue
 		}
 		r.expect("false")
-		if not {
-			panic(giveUp{}) // true also for a null
-		}
+		refuse(not) // true also for a null
 		c = r.negated(c)
 	}
 	return c
@@ -505,9 +493,7 @@ func (r *rewriter) isBool(e string) bool {
 // relate reads the right side of a relation, and of the next one in 1 < $p.price < 5.
 func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 	if (op == "=" || op == "!=") && r.accept("null") {
-		if rowsPerEdge(r.tokens) || r.tokens[0].are("delete") || r.tokens[0].are("update") {
-			panic(giveUp{}) // no comparison with null is true
-		}
+		refuse(rowsPerEdge(r.tokens) || r.tokens[0].are("delete") || r.tokens[0].are("update")) // no comparison with null is true
 		if op == "=" {
 			return leaf(left + " is null")
 		}
@@ -526,9 +512,7 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 		return r.negated(leaf(left + " in " + list))
 	}
 	right := r.valueOf(p)
-	if right == "null" {
-		panic(giveUp{})
-	}
+	refuse(right == "null")
 	if strings.HasPrefix(left, "date(") {
 		right = dateLiteral(right)
 	}

@@ -23,9 +23,7 @@ func (r *rewriter) derived(columns int) {
 	r.valueStage()
 	r.tables = nil
 	r.unqualify(alias, columns)
-	if r.isOne(",", "join", "left", "inner", "cross") {
-		panic(giveUp{})
-	}
+	refuse(r.isOne(",", "join", "left", "inner", "cross"))
 }
 
 // unqualify drops the alias before the columns of the table, from an index on: x.total becomes total.
@@ -57,9 +55,7 @@ func (r *rewriter) inlineTables() {
 		r.skipGroup()
 		table := slices.Clone(r.tokens[body:r.at])
 		rest := slices.Clone(r.tokens[r.at:])
-		if !r.isOne(",", "select") {
-			panic(giveUp{})
-		}
+		refuse(!r.isOne(",", "select"))
 		var out []token
 		for i := 0; i < len(rest); i++ {
 			out = append(out, rest[i])
@@ -76,9 +72,7 @@ func (r *rewriter) inlineTables() {
 		if rest[0].text == "," { // the next table
 			out[0] = token{kind: word, text: "with"}
 		}
-		if len(out) > maxSteps/4 {
-			panic(giveUp{})
-		}
+		refuse(len(out) > maxSteps/4)
 		r.tokens = append(slices.Clone(r.tokens[:start]), out...)
 		r.at = start
 	}

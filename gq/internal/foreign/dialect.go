@@ -47,9 +47,7 @@ func (r *rewriter) withoutTransaction() {
 		return
 	}
 	open := slices.IndexFunc(r.tokens, func(t token) bool { return t.text == ";" })
-	if open < 0 || open > 2 {
-		panic(giveUp{})
-	}
+	refuse(open < 0 || open > 2)
 	rest := r.tokens[open+1:]
 	if n := len(rest); n > 0 && rest[n-1].text == ";" {
 		rest = rest[:n-1]
@@ -103,9 +101,7 @@ func (r *rewriter) numberedPlaceholders() {
 			continue
 		}
 		if names[digits] == "" {
-			if len(names) >= maxVars {
-				panic(giveUp{})
-			}
+			refuse(len(names) >= maxVars)
 			name := "p" + strings.ReplaceAll(digits, ".", "_")
 			names[digits] = name
 			if t.text == "$" {

@@ -58,8 +58,6 @@ func (r *rewriter) reversed(rel *relation) {
 		return
 	}
 	r.skipTwo()
-	if rel.forward && rel.edge.From != rel.edge.To {
-		panic(giveUp{})
-	}
+	refuse(rel.forward && rel.edge.From != rel.edge.To)
 	rel.forward = false
 }

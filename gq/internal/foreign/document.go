@@ -48,9 +48,7 @@ func (r *rewriter) document() {
 		r.body()
 	}
 	r.accept(";")
-	if r.at < len(r.tokens) || mutation && len(r.statements) == 0 {
-		panic(giveUp{})
-	}
+	refuse(r.at < len(r.tokens) || mutation && len(r.statements) == 0)
 }
 
 // resultType skips the type of the result after the head, as in query q(): [Person!]!.

@@ -121,9 +121,7 @@ func (r *rewriter) factor() string {
 		switch t.text {
 		case "-":
 			r.next()
-			if r.peek(0).kind != number {
-				panic(giveUp{})
-			}
+			refuse(r.peek(0).kind != number)
 			return "-" + r.next().text
 		case "[":
 			return r.bracketed()
@@ -322,9 +320,7 @@ func (r *rewriter) bare(name string) string {
 	if _, ok := r.vars[name]; ok {
 		return "$" + lower(name)
 	}
-	if r.paths[name] {
-		panic(giveUp{})
-	}
+	refuse(r.paths[name])
 	if r.inHaving {
 		r.checkShadow(name)
 	}
@@ -350,24 +346,18 @@ func (r *rewriter) bare(name string) string {
 	found := ""
 	for _, v := range tables {
 		if side := r.endOfTable(v, name); side != "" {
-			if found != "" {
-				panic(giveUp{})
-			}
+			refuse(found != "")
 			found = "$" + lower(v) + "." + side
 			continue
 		}
 		if p := r.property(r.vars[v], name); p != nil {
-			if found != "" {
-				panic(giveUp{})
-			}
+			refuse(found != "")
 			found = "$" + lower(v) + "." + p.Name
 		} else if name == "id" && len(tables) == 1 {
 			found = "$" + lower(v) + ".id"
 		}
 	}
-	if found == "" {
-		panic(giveUp{})
-	}
+	refuse(found == "")
 	return found
 }
 
@@ -417,9 +407,7 @@ func (r *rewriter) member(variable, name string) string {
 // variable reads a variable with or without its dollar sign.
 func (r *rewriter) variable() string {
 	t := r.next()
-	if t.kind != dollar && t.kind != word {
-		panic(giveUp{})
-	}
+	refuse(t.kind != dollar && t.kind != word)
 	if _, ok := r.vars[t.text]; !ok && !r.paths[t.text] {
 		panic(giveUp{})
 	}
@@ -443,9 +431,7 @@ func aggregated(expr string) bool {
 			}
 		}
 	}
-	if !ok {
-		panic(giveUp{})
-	}
+	refuse(!ok)
 	return false
 }
 
@@ -474,9 +460,7 @@ func (r *rewriter) caseOf() string {
 		out += "if(" + test + ", " + r.operand()
 		closing += ")"
 	}
-	if out == "" {
-		panic(giveUp{})
-	}
+	refuse(out == "")
 	if r.accept("else") && !r.accept("null") {
 		out += ", " + r.operand()
 	}

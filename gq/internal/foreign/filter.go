@@ -43,9 +43,7 @@ func (r *rewriter) filters(sc scope) (out []cond) {
 			}
 		case t.kind == word && r.peek(1).text != ":": // year between 1990 and 2000
 			p := r.need(sc, r.word())
-			if !r.operator() {
-				panic(giveUp{})
-			}
+			refuse(!r.operator())
 			negated := r.notOperator() && r.accept("not")
 			c := r.compare("$" + lower(sc.node) + "." + p.Name)
 			if negated {
@@ -81,9 +79,7 @@ func (r *rewriter) logic(sc scope) cond {
 	op := map[string]string{"or": "any", "and": "all"}[name]
 	if r.is("{") {
 		subs := r.filters(sc)
-		if op == "any" && len(subs) != 1 {
-			panic(giveUp{}) // servers disagree whether the members of the object are alternatives
-		}
+		refuse(op == "any" && len(subs) != 1) // servers disagree whether the members of the object are alternatives
 		return all(subs)
 	}
 	r.expect("[")
@@ -94,9 +90,7 @@ func (r *rewriter) logic(sc scope) cond {
 		}
 		c.subs = append(c.subs, all(r.filters(sc)))
 	}
-	if len(c.subs) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(c.subs) == 0)
 	return c
 }
 
@@ -181,9 +175,7 @@ func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 		}
 		r.accept(",")
 	}
-	if len(out) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(out) == 0)
 	return out
 }
 
@@ -266,9 +258,7 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		return r.containsEach(name, "all", p)
 	}
 	to := comparisons[op]
-	if to == "" {
-		panic(giveUp{})
-	}
+	refuse(to == "")
 	if r.accept("null") {
 		switch to {
 		case "=":

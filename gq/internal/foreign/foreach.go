@@ -26,22 +26,16 @@ type element struct {
 
 // each reads the statements for the elements of a list, which is a parameter or stands in the text.
 func (r *rewriter) each(list, name string) {
-	if !strings.HasPrefix(list, "$") || wordLen(list[1:]) != len(list)-1 || r.element != nil {
-		panic(giveUp{})
-	}
+	refuse(!strings.HasPrefix(list, "$") || wordLen(list[1:]) != len(list)-1 || r.element != nil)
 	saved := slices.Clone(r.statements)
-	if len(saved) > 0 && len(r.match) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(saved) > 0 && len(r.match) > 0)
 	r.statements = nil
 	r.bind(name, "")
 	r.element = &element{name: name, fields: map[string]string{}, keyed: map[string]string{}}
 	r.matchByKeys(r.match)
 	r.match = nil
 	r.eachStatements()
-	if len(r.statements) == 0 || len(r.match) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.statements) == 0 || len(r.match) > 0)
 	r.declare(list[1:], r.element.typ())
 	r.statements = append(saved, "for $"+lower(name)+" in "+list+" { "+strings.Join(r.statements, " ")+" }")
 	r.element = nil
@@ -80,9 +74,7 @@ func (r *rewriter) eachStatements() {
 // typ returns the type of the parameter that is the list.
 func (e *element) typ() string {
 	if len(e.order) == 0 {
-		if e.scalar == "" {
-			panic(giveUp{})
-		}
+		refuse(e.scalar == "")
 		return "[" + e.scalar + "]"
 	}
 	var fields []string
@@ -104,15 +96,11 @@ func (r *rewriter) matchByKeys(clauses []cond) {
 		value, found := strings.CutPrefix(strings.TrimSuffix(props, " }"), key+": ")
 		if props == "" { // its key stands in a condition
 			i := slices.IndexFunc(clauses, func(o cond) bool { return o.op == "" && strings.HasPrefix(o.text, "$"+name+"."+key+" = ") })
-			if i < 0 {
-				panic(giveUp{})
-			}
+			refuse(i < 0)
 			value, found = strings.CutPrefix(clauses[i].text, "$"+name+"."+key+" = ")
 			clauses[i] = leaf(c.text + " { " + key + ": " + value + " }")
 		}
-		if !found || strings.Contains(value, ", ") {
-			panic(giveUp{})
-		}
+		refuse(!found || strings.Contains(value, ", "))
 		r.element.keyed[name] = typ + "(" + value + ")"
 	}
 }
@@ -144,9 +132,7 @@ func (r *rewriter) elementValue(p *catalog.Property, e string) string {
 	v := "$" + lower(r.element.name)
 	typ := p.Type.Kind.String()
 	if e == v {
-		if p.Type.List {
-			panic(giveUp{})
-		}
+		refuse(p.Type.List)
 		if r.element.scalar == "" {
 			r.element.scalar = typ
 		}
@@ -161,9 +147,7 @@ func (r *rewriter) elementValue(p *catalog.Property, e string) string {
 			return e
 		}
 		field := after[:wordLen(after)]
-		if p.Type.List || field == "" {
-			panic(giveUp{}) // a field is a scalar
-		}
+		refuse(p.Type.List || field == "") // a field is a scalar
 		if r.element.fields[field] == "" {
 			r.element.fields = maps.Clone(r.element.fields)
 			r.element.fields[field] = typ

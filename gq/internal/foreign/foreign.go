@@ -105,6 +105,13 @@ func tokensOf(text string) (tokens []token, ok bool) {
 // giveUp is the panic that ends a rewriting without a result.
 type giveUp struct{}
 
+// refuse gives up if something has no counterpart.
+func refuse(without bool) {
+	if without {
+		panic(giveUp{})
+	}
+}
+
 // rewriter reads the tokens of one text and collects the parts of the query.
 type rewriter struct {
 	schema *catalog.Schema
@@ -198,9 +205,7 @@ type read struct {
 // render writes the query.
 func (r *rewriter) render() string {
 	var body []string
-	if len(r.hops) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.hops) > 0)
 	named, distinct := len(r.columns), r.distinct
 	r.groupConditions()
 	if len(r.statements) > 0 {
@@ -212,9 +217,7 @@ func (r *rewriter) render() string {
 			}
 		}
 		body = append(body, r.before...)
-		if len(r.having) > 0 {
-			panic(giveUp{}) // a mutation has no groups
-		}
+		refuse(len(r.having) > 0) // a mutation has no groups
 		if len(r.match) > 0 {
 			body = append(body, "match { "+join(r.match)+" }"+r.blockRows()+" { "+strings.Join(r.statements, " ")+" }")
 		} else {
@@ -224,9 +227,7 @@ func (r *rewriter) render() string {
 			body = append(body, "return { "+strings.Join(r.columns, ", ")+" }")
 		}
 	} else {
-		if r.ungrouped && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
-			panic(giveUp{}) // the limit bounds the rows before the groups
-		}
+		refuse(r.ungrouped && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) })) // the limit bounds the rows before the groups
 		r.combine()
 		r.expandCalls()
 		r.expandListings()
@@ -236,9 +237,7 @@ func (r *rewriter) render() string {
 		r.havingColumns()
 		r.havingKeys()
 		r.checkGroups()
-		if distinct && len(r.columns) > named {
-			panic(giveUp{}) // rows that differ in a key alone are equal in the text
-		}
+		refuse(distinct && len(r.columns) > named) // rows that differ in a key alone are equal in the text
 		r.sortByAlias()
 		r.boundLimit()
 		body = append(body, r.read.render())
@@ -249,9 +248,7 @@ func (r *rewriter) render() string {
 
 // render writes a read without its head.
 func (q *read) render() string {
-	if len(q.match) == 0 || len(q.columns) == 0 || q.skip != "" {
-		panic(giveUp{})
-	}
+	refuse(len(q.match) == 0 || len(q.columns) == 0 || q.skip != "")
 	out := "match { " + join(q.match) + " } return "
 	if q.distinct {
 		out += "distinct "
@@ -286,16 +283,12 @@ func (r *rewriter) page() {
 		r.pageByKey(n, v, p, op)
 		return
 	}
-	if rowsPerEdge(r.tokens) && (n == nil || p.Type.Nullable || r.manyRows(v)) {
-		panic(giveUp{}) // rows with the same value as the last one would be left out
-	}
+	refuse(rowsPerEdge(r.tokens) && (n == nil || p.Type.Nullable || r.manyRows(v))) // rows with the same value as the last one would be left out
 	if n != nil && (len(n.Key) != 1 || n.Key[0] != p.Name) {
 		r.note("rows with the same " + property + " as the last one are left out: to see all of them, order by a key")
 	}
 	if r.after != "" {
-		if r.skip != "" || p.Type.Nullable {
-			panic(giveUp{})
-		}
+		refuse(r.skip != "" || p.Type.Nullable)
 		r.note("there is no cursor: $" + r.after + " is the last " + property + " of the page before, and is left out for the first page")
 		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+r.after+":") })
 		r.params = append(r.params, "$"+r.after+": "+p.Type.Kind.String()+"?")
@@ -310,9 +303,7 @@ func (r *rewriter) page() {
 
 // pageByKey replaces an offset if several nodes may have the same value of the sort key: their key orders them.
 func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op string) {
-	if n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v) {
-		panic(giveUp{})
-	}
+	refuse(n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v))
 	key, after := n.Property(n.Key[0]), "$after_"+n.Key[0]
 	direction := ""
 	if strings.HasSuffix(r.sort[0], " desc") {
@@ -364,18 +355,14 @@ func (r *rewriter) manyRows(v string) bool {
 
 // pageKey returns the only sort key, which is a property, and the relation of the rows after a value of it.
 func (r *rewriter) pageKey() (key, relation string) {
-	if len(r.sort) != 1 {
-		panic(giveUp{})
-	}
+	refuse(len(r.sort) != 1)
 	key, descending := strings.CutSuffix(r.sort[0], " desc")
 	key = strings.TrimSuffix(key, " asc")
 	if i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == key && !c.fromWith }); i >= 0 {
 		key = r.computed[i].text
 	}
 	v, property, ok := strings.Cut(key, ".")
-	if !ok || r.property(r.vars[strings.TrimPrefix(v, "$")], property) == nil {
-		panic(giveUp{})
-	}
+	refuse(!ok || r.property(r.vars[strings.TrimPrefix(v, "$")], property) == nil)
 	if descending {
 		return key, " < "
 	}
@@ -453,9 +440,7 @@ func (r *rewriter) boundLimit() {
 
 // must returns the tokens of a text that this package wrote.
 func must(tokens []token, ok bool) []token {
-	if !ok {
-		panic(giveUp{})
-	}
+	refuse(!ok)
 	return tokens
 }
 
@@ -515,17 +500,13 @@ func (r *rewriter) accept(values ...string) bool {
 
 // expect reads the tokens, which must come next.
 func (r *rewriter) expect(values ...string) {
-	if !r.accept(values...) {
-		panic(giveUp{})
-	}
+	refuse(!r.accept(values...))
 }
 
 // word reads a word.
 func (r *rewriter) word() string {
 	t := r.next()
-	if t.kind != word {
-		panic(giveUp{})
-	}
+	refuse(t.kind != word)
 	return t.text
 }
 

@@ -31,9 +31,7 @@ func (r *rewriter) call(name string) string {
 	if name == "substring" && r.inSelect {
 		name = "substr" // SQL counts from 1
 	}
-	if name == "" {
-		panic(giveUp{})
-	}
+	refuse(name == "")
 	distinct := r.accept("distinct", ":") || r.accept("distinct")
 	args := r.callArguments(name == "if")
 	if slices.Contains(textFunctions, name) && len(args) > 0 {
@@ -220,9 +218,7 @@ func (r *rewriter) walked(name string) (out string, ok bool) {
 func (r *rewriter) apply(name string, args []string) string {
 	switch {
 	case name == "round" && len(args) == 2:
-		if len(args[1]) != 1 || args[1] < "0" || args[1] > "6" {
-			panic(giveUp{})
-		}
+		refuse(len(args[1]) != 1 || args[1] < "0" || args[1] > "6")
 		factor := "1" + strings.Repeat("0", int(args[1][0]-'0'))
 		return "round(" + tight(args[0]) + " * " + factor + ") / " + factor
 	case name == "concat" && len(args) > 0:
@@ -269,9 +265,7 @@ func lessOne(e string) string {
 	if len(e) == 1 && e[0] >= '1' && e[0] <= '9' {
 		return string(e[0] - 1)
 	}
-	if strings.HasPrefix(e, "-") {
-		panic(giveUp{}) // it counts from the end
-	}
+	refuse(strings.HasPrefix(e, "-")) // it counts from the end
 	return tight(e) + " - 1"
 }
 
@@ -283,9 +277,7 @@ func (r *rewriter) filtered(name string, args []string, distinct bool) string {
 	test := r.condition().render(true)
 	r.inTest = saved
 	r.expect(")")
-	if distinct || len(args) != 1 {
-		panic(giveUp{})
-	}
+	refuse(distinct || len(args) != 1)
 	if name == "count" && !strings.Contains(args[0], ".") {
 		return "count(if(" + test + ", 1))"
 	}

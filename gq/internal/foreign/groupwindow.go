@@ -27,9 +27,7 @@ func (r *rewriter) blocksOfGroups() {
 	}
 	for i, c := range r.columns {
 		e, alias, named := cutAlias(c)
-		if !named && aggregated(e) {
-			panic(giveUp{})
-		}
+		refuse(!named && aggregated(e))
 		if r.columns[i] = block(e); named {
 			r.columns[i] += " as " + alias
 		}
@@ -54,9 +52,7 @@ func (r *rewriter) blocksOfGroups() {
 	for _, c := range r.having {
 		alias := c.text[:wordLen(c.text)]
 		i := slices.IndexFunc(r.computed, func(x column) bool { return x.alias == alias })
-		if c.op != "" || i < 0 || alias == "" {
-			panic(giveUp{})
-		}
+		refuse(c.op != "" || i < 0 || alias == "")
 		outer = append(outer, leaf(r.computed[i].text+c.text[len(alias):]))
 	}
 	r.match, r.having, r.groups, r.keys, r.staged = append(outer, cond{op: "exists", subs: inner}), nil, nil, nil, false
@@ -86,18 +82,14 @@ func (r *rewriter) groupNodes() (out []string) {
 		if slices.Contains(r.aliases, key) {
 			continue
 		}
-		if !ok || i < 0 || !strings.HasPrefix(key, "$") || wordLen(property) != len(property) || r.schema.Node(r.vars[r.order[i]]) == nil {
-			panic(giveUp{})
-		}
+		refuse(!ok || i < 0 || !strings.HasPrefix(key, "$") || wordLen(property) != len(property) || r.schema.Node(r.vars[r.order[i]]) == nil)
 		v := r.order[i]
 		if !slices.Contains(out, v) {
 			out = append(out, v)
 		}
 		keyed[v] = keyed[v] || property == "id" || property == r.key(r.vars[v])
 	}
-	if len(out) == 0 || slices.ContainsFunc(out, func(v string) bool { return !keyed[v] }) {
-		panic(giveUp{})
-	}
+	refuse(len(out) == 0 || slices.ContainsFunc(out, func(v string) bool { return !keyed[v] }))
 	return out
 }
 
@@ -118,9 +110,7 @@ func (r *rewriter) aroundNodes(nodes []string) (outer, inner []cond) {
 			outer = append(outer, c)
 		}
 	}
-	if len(inner) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(inner) == 0)
 	for _, v := range nodes {
 		name := "$" + lower(v)
 		if !slices.ContainsFunc(outer, func(c cond) bool {
@@ -152,9 +142,7 @@ func aggregatesAsBlocks(e, match string) string {
 			continue
 		}
 		end := closing(e, at+n)
-		if len(e)+len(match) > maxQuery {
-			panic(giveUp{})
-		}
+		refuse(len(e)+len(match) > maxQuery)
 		block := blockOf(match, e[at:end])
 		if e != e[at:end] {
 			block = "(" + block + ")"

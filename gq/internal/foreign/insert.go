@@ -61,9 +61,7 @@ func (r *rewriter) insertedRow(in *inserting) map[string]string {
 		if i > 0 {
 			r.expect(",")
 		}
-		if i >= len(in.names) {
-			panic(giveUp{})
-		}
+		refuse(i >= len(in.names))
 		switch {
 		case r.accept("null"), r.accept("default"):
 		case r.is("(", "select") && r.schema.Edge(in.typ) != nil:
@@ -108,9 +106,7 @@ func (r *rewriter) conflicting(in *inserting) (statements []string) {
 		}
 		return statements
 	}
-	if r.schema.Edge(in.typ) != nil && updates == 0 && !onePerPair(r.schema.Edge(in.typ)) {
-		panic(giveUp{}) // no upsert finds the edge
-	}
+	refuse(r.schema.Edge(in.typ) != nil && updates == 0 && !onePerPair(r.schema.Edge(in.typ))) // no upsert finds the edge
 	key := r.upsertSign(in.typ)
 	for _, row := range in.rows {
 		matched := map[string]string{}
@@ -193,9 +189,7 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 		name := r.propertyName(in.typ, r.word())
 		r.expect("=")
 		value := r.assignment(in.typ, name)
-		if value == "" {
-			panic(giveUp{}) // the row has null
-		}
+		refuse(value == "") // the row has null
 		out[name] = value
 		if !r.accept(",") {
 			break
@@ -205,9 +199,7 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 		delete(r.vars, r.whereVar)
 	}
 	r.inWhere, r.whereVar, r.excluded = saved, savedVar, nil
-	if r.is("where") {
-		panic(giveUp{}) // it leaves some of the rows as they are
-	}
+	refuse(r.is("where")) // it leaves some of the rows as they are
 	return out
 }
 
@@ -222,9 +214,7 @@ func (r *rewriter) ofExcluded() (value string, ok bool) {
 	if closes {
 		r.expect(")")
 	}
-	if value == "" {
-		panic(giveUp{})
-	}
+	refuse(value == "")
 	return tight(value), true
 }
 
@@ -233,25 +223,19 @@ func (r *rewriter) insertSelect(in *inserting) {
 	if len(r.statements) > 0 {
 		r.beginBlock()
 	}
-	if len(r.match) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.match) > 0)
 	r.selectRows()
 	if r.accept("where") {
 		r.wherePart()
 	}
-	if r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(in.names) {
-		panic(giveUp{})
-	}
+	refuse(r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(in.names))
 	row := map[string]string{}
 	for i, c := range r.computed {
 		value := r.fit(r.property(in.typ, in.names[i]), c.text)
 		if r.schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to") {
 			value = r.idOf(value)
 		}
-		if aggregated(value) {
-			panic(giveUp{})
-		}
+		refuse(aggregated(value))
 		row[in.names[i]] = value
 	}
 	in.rows = []map[string]string{row}

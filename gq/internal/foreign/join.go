@@ -62,9 +62,7 @@ func (r *rewriter) from() {
 			r.tables = append(r.tables, alias)
 			j.optional[alias] = left
 		case e != nil:
-			if len(j.edges) >= maxVars/2 {
-				panic(giveUp{})
-			}
+			refuse(len(j.edges) >= maxVars/2)
 			if alias == "" {
 				if alias = name; mentionsVar(r.around, "$"+lower(name)) {
 					alias = r.fresh(e.Name)
@@ -117,9 +115,7 @@ func (r *rewriter) joinConditions(j *joining, alias string, left bool) {
 		var p [2][2]string
 		if r.try(func() {
 			p = r.pair()
-			if r.operator() || r.isOne("+", "-", "*", "/", "or") {
-				panic(giveUp{})
-			}
+			refuse(r.operator() || r.isOne("+", "-", "*", "/", "or"))
 		}) {
 			j.pairs = append(j.pairs, joinPair{p, test})
 		} else if r.accept("true") {
@@ -237,9 +233,7 @@ func (r *rewriter) joinEnds(j *joining) map[string]bool {
 		case a != nil && r.joinEnd(a, p.sides[0][1], p.sides[1], given):
 		case b != nil && r.joinEnd(b, p.sides[1][1], p.sides[0], given):
 		default:
-			if p.test.left {
-				panic(giveUp{})
-			}
+			refuse(p.test.left)
 			j.tests = append(j.tests, p.test)
 		}
 	}
@@ -265,9 +259,7 @@ func (r *rewriter) joinEnds(j *joining) map[string]bool {
 	}
 	for _, p := range shared {
 		a, b := j.edge(p.sides[0][0]), j.edge(p.sides[1][0])
-		if *a.end(r.endNamed(a.edge, p.sides[0][1])) != *b.end(r.endNamed(b.edge, p.sides[1][1])) {
-			panic(giveUp{})
-		}
+		refuse(*a.end(r.endNamed(a.edge, p.sides[0][1])) != *b.end(r.endNamed(b.edge, p.sides[1][1])))
 		j.edge(p.sides[0][0]).conditions++
 		j.edge(p.sides[1][0]).conditions++
 	}
@@ -321,9 +313,7 @@ func (r *rewriter) joinTests(j *joining, clauses map[*joined]int) {
 		}
 		// If a node after the edge fails a condition, SQL keeps the row of the edge without the node, and no block does.
 		i := slices.IndexFunc(j.edges, func(e *joined) bool { return e.left && e.alias == t.alias })
-		if i < 0 {
-			panic(giveUp{})
-		}
+		refuse(i < 0)
 		clause := &r.match[clauses[j.edges[i]]]
 		clause.subs = append(clause.subs, c)
 	}

@@ -10,9 +10,7 @@ import (
 // elements reads the values of a list in brackets or parentheses. Servers of GraphQL need no commas in it.
 func (r *rewriter) elements(p *catalog.Property) (out []string) {
 	closing := map[string]string{"[": "]", "(": ")"}[r.next().text]
-	if closing == "" {
-		panic(giveUp{})
-	}
+	refuse(closing == "")
 	for !r.accept(closing) {
 		if len(out) > 0 {
 			r.accept(",")
@@ -49,9 +47,7 @@ func (r *rewriter) isIn(left string, p *catalog.Property) cond {
 		return leaf(left + " in [" + strings.Join(list, ", ") + "]")
 	}
 	r.at = start
-	if p != nil && p.Type.List {
-		panic(giveUp{})
-	}
+	refuse(p != nil && p.Type.List)
 	c := cond{op: "any"}
 	for _, e := range list {
 		c.subs = append(c.subs, leaf(left+" = "+e))
@@ -69,9 +65,7 @@ func (r *rewriter) containsEach(left, op string, p *catalog.Property) cond {
 	for _, v := range r.elements(p) {
 		c.subs = append(c.subs, leaf(left+" contains "+v))
 	}
-	if len(c.subs) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(c.subs) == 0)
 	return c
 }
 

@@ -74,9 +74,7 @@ func (r *rewriter) groupedLists(v string) {
 		return ok && !slices.ContainsFunc(tokens, func(t token) bool { return t.kind == dollar && t.text != lower(v) && r.bound(t.text) })
 	}
 	for _, key := range r.groups {
-		if !mine(key) && !slices.Contains(r.aliases, key) {
-			panic(giveUp{})
-		}
+		refuse(!mine(key) && !slices.Contains(r.aliases, key))
 	}
 	for i, c := range r.computed {
 		switch {
@@ -90,8 +88,6 @@ func (r *rewriter) groupedLists(v string) {
 		}
 	}
 	for _, key := range r.sort {
-		if aggregated(key) {
-			panic(giveUp{})
-		}
+		refuse(aggregated(key))
 	}
 }

@@ -8,9 +8,7 @@ import (
 // literal reads a string.
 func (r *rewriter) literal() string {
 	t := r.next()
-	if t.kind != text {
-		panic(giveUp{})
-	}
+	refuse(t.kind != text)
 	return t.text
 }
 

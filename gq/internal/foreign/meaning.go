@@ -147,9 +147,7 @@ func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
 			wrap("coalesce(", ", 0)")
 		}
 	case *syntax.Comparison:
-		if o.Null == nil && m.anyNullable(syntax.Parts(o), nil) && (call == nil || call.Name.Value != "if") {
-			panic(giveUp{}) // with a null it is null there, and false here
-		}
+		refuse(o.Null == nil && m.anyNullable(syntax.Parts(o), nil) && (call == nil || call.Name.Value != "if")) // with a null it is null there, and false here
 	case *syntax.Subquery:
 		if cypher && o.Keyword.Value == "sum" && (call == nil || call.Name.Value != "coalesce") {
 			wrap("coalesce(", ", 0)")

@@ -15,9 +15,7 @@ func (r *rewriter) merge() {
 		r.mergeEdge(n)
 		return
 	}
-	if n.typ == "" {
-		panic(giveUp{})
-	}
+	refuse(n.typ == "")
 	key := ""
 	if node := r.schema.Node(n.typ); node != nil && len(node.Key) > 0 {
 		key = node.Key[0]
@@ -43,9 +41,7 @@ func (r *rewriter) mergeEdge(from nodeRef) {
 	if l.left {
 		from, to = to, from
 	}
-	if len(l.types) != 1 || l.bounds != "" || l.both || from.typ != "" || to.typ != "" {
-		panic(giveUp{})
-	}
+	refuse(len(l.types) != 1 || l.bounds != "" || l.both || from.typ != "" || to.typ != "")
 	e := l.types[0]
 	if l.name != "" {
 		r.bind(l.name, e.Name)
@@ -108,9 +104,7 @@ func (r *rewriter) merged(v, typ, sign string) (out []string) {
 
 // mergeSet reads p.name = 1 or p += { name: 1 }, and notes the values.
 func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) []settings {
-	if v == "" || r.next().text != v {
-		panic(giveUp{})
-	}
+	refuse(v == "" || r.next().text != v)
 	set := func() {
 		name := r.propertyName(typ, r.word())
 		if !r.accept("=") {
@@ -169,16 +163,12 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 	for _, n := range []nodeRef{from, to} {
 		r.matchMerged(n.name)
 	}
-	if len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name) {
-		panic(giveUp{})
-	}
+	refuse(len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name))
 	var props []string
 	for r.is("on", "create", "set") {
 		r.expect("on", "create", "set")
 		for {
-			if r.next().text != l.name {
-				panic(giveUp{})
-			}
+			refuse(r.next().text != l.name)
 			r.expect(".")
 			name := r.propertyName(e.Name, r.word())
 			r.expect("=")
@@ -188,9 +178,7 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 			}
 		}
 	}
-	if r.isOne("set", "on") {
-		panic(giveUp{}) // it concerns an edge that exists
-	}
+	refuse(r.isOne("set", "on")) // it concerns an edge that exists
 	a, b := "$"+lower(from.name), "$"+lower(to.name)
 	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(a + " " + lower(e.Name) + " " + b)}})
 	r.emit("insert " + e.Name + " { from: " + a + ", to: " + b + strings.Join(props, "") + " }")
@@ -209,13 +197,9 @@ func (r *rewriter) beginBlock() {
 	}
 	for _, s := range r.statements {
 		// The match after an update or a delete has rows only if the match before it has some.
-		if !strings.HasPrefix(s, "insert ") && !strings.HasPrefix(s, "upsert ") && !strings.HasPrefix(s, "$") {
-			panic(giveUp{})
-		}
+		refuse(!strings.HasPrefix(s, "insert ") && !strings.HasPrefix(s, "upsert ") && !strings.HasPrefix(s, "$"))
 	}
-	if len(r.before) > 0 || len(r.match) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.before) > 0 || len(r.match) > 0)
 	r.before, r.statements = r.statements, nil
 }
 

@@ -171,9 +171,7 @@ func (m *multiplicity) traversal(t *syntax.Traversal, counted bool) {
 	var edges []*catalog.Edge
 	for _, name := range t.Edges() {
 		e := m.r.edgeType(name.Value)
-		if e == nil {
-			panic(giveUp{})
-		}
+		refuse(e == nil)
 		edges = append(edges, e)
 	}
 	switch {
@@ -213,23 +211,15 @@ func (m *multiplicity) walk(t *syntax.Traversal, edges []*catalog.Edge, counted 
 	if m.shortest || t.From.Value == t.To.Value {
 		return
 	}
-	if counted && !m.once {
-		panic(giveUp{})
-	}
-	if t.Undirected {
-		panic(giveUp{}) // whether a path leads back by other edges is no question of lengths
-	}
+	refuse(counted && !m.once)
+	refuse(t.Undirected) // whether a path leads back by other edges is no question of lengths
 	if !cyclic(edges) || t.Bounds.Min.Value == "0" {
 		return
 	}
 	low, _ := strconv.Atoi(t.Bounds.Min.Value)
-	if low > 1 && (low > 4 || t.EdgeVar != nil || slices.ContainsFunc(m.r.tokens, func(x token) bool { return x.kind == mark && x.text == "*" })) || len(edges) != 1 || t.Bounds.Max == nil {
-		panic(giveUp{}) // a path of Cypher takes no edge twice; one of ISO GQL may
-	}
+	refuse(low > 1 && (low > 4 || t.EdgeVar != nil || slices.ContainsFunc(m.r.tokens, func(x token) bool { return x.kind == mark && x.text == "*" })) || len(edges) != 1 || t.Bounds.Max == nil) // a path of Cypher takes no edge twice; one of ISO GQL may
 	high, err := strconv.Atoi(t.Bounds.Max.Value)
-	if err != nil {
-		panic(giveUp{})
-	}
+	refuse(err != nil)
 	edge, of, clauses, next := edges[0], "", "", t.From.Value
 	if t.EdgeVar != nil {
 		of = t.EdgeVar.Value + ":"
@@ -242,9 +232,7 @@ func (m *multiplicity) walk(t *syntax.Traversal, edges []*catalog.Edge, counted 
 	}
 	clauses += next + " " + of + lower(edge.Name) + "{0," + strconv.Itoa(high-low) + "} " + t.To.Value
 	if counted {
-		if t.EdgeVar != nil {
-			panic(giveUp{})
-		}
+		refuse(t.EdgeVar != nil)
 		clauses = "exists { " + clauses + " }"
 		if !m.bound[t.To.Value] {
 			clauses = t.To.Value + ": " + edge.To + " " + clauses
@@ -283,9 +271,7 @@ func (m *multiplicity) hops(read *syntax.Read) {
 	}
 	for i := range read.Tokens {
 		if n, ok := m.later[read.Tokens[i].Value]; ok && i+2 < len(read.Tokens) && read.Tokens[i+1].Value == "." {
-			if read.Tokens[i+2].Value != "hops" {
-				panic(giveUp{})
-			}
+			refuse(read.Tokens[i+2].Value != "hops")
 			m.edits = append(m.edits, edit{at: read.Tokens[i].Pos.Offset, length: len(read.Tokens[i].Value) + len(".hops"), text: "(" + read.Tokens[i].Value + ".hops + " + strconv.Itoa(n) + ")"})
 		}
 	}

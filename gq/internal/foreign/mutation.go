@@ -97,9 +97,7 @@ func (w *writing) row() *row {
 // assign adds an assignment. A property that has the same value already is left out.
 func (s *row) assign(name, value string) {
 	if i := slices.Index(s.names, name); i >= 0 {
-		if s.values[i] != value {
-			panic(giveUp{})
-		}
+		refuse(s.values[i] != value)
 		return
 	}
 	s.names, s.values = append(s.names, name), append(s.values, value)
@@ -139,20 +137,14 @@ func (r *rewriter) writeType(typ, verb string) {
 
 // writeRows writes the inserts or upserts of a mutation.
 func (r *rewriter) writeRows(w *writing) {
-	if len(w.rows) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(w.rows) == 0)
 	for _, c := range w.where { // the where of an upsert repeats the key
 		name, value, ok := strings.Cut(strings.TrimPrefix(c.text, "$"+lower(w.variable)+"."), " = ")
-		if !ok || c.op != "" || w.verb != "upsert" || len(w.rows) != 1 || !byKey(w.node, name) {
-			panic(giveUp{})
-		}
+		refuse(!ok || c.op != "" || w.verb != "upsert" || len(w.rows) != 1 || !byKey(w.node, name))
 		w.rows[0].assign(name, value)
 	}
 	for i, s := range w.rows {
-		if len(s.names) == 0 {
-			panic(giveUp{})
-		}
+		refuse(len(s.names) == 0)
 		if w.verb == "upsert" {
 			r.keepValues(w, s)
 		}
@@ -202,16 +194,12 @@ func (r *rewriter) keepValues(w *writing, s *row) {
 
 // writeChange writes the update or the delete of a mutation.
 func (r *rewriter) writeChange(w *writing) {
-	if len(w.where) == 0 || len(w.rows) > 1 || w.keep || w.only != nil {
-		panic(giveUp{})
-	}
+	refuse(len(w.where) == 0 || len(w.rows) > 1 || w.keep || w.only != nil)
 	assigned := ""
 	if len(w.rows) == 1 && len(w.rows[0].names) > 0 {
 		assigned = " set { " + w.rows[0].render() + " }"
 	}
-	if (assigned != "") != (w.verb == "update") || len(w.rows) == 1 && len(w.rows[0].links) > 0 || len(r.statements) > 0 {
-		panic(giveUp{}) // a block would hold the statements before
-	}
+	refuse((assigned != "") != (w.verb == "update") || len(w.rows) == 1 && len(w.rows[0].links) > 0 || len(r.statements) > 0) // a block would hold the statements before
 	outer := r.match
 	r.match = append([]cond{leaf("$" + lower(w.variable) + ": " + w.typ)}, w.where...)
 	r.change(w.variable, w.verb, assigned)

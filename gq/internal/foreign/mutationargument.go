@@ -161,9 +161,7 @@ func (r *rewriter) inputObject(w *writing) {
 		if p.Embed != nil {
 			continue
 		}
-		if r.declared(p.Name) {
-			panic(giveUp{})
-		}
+		refuse(r.declared(p.Name))
 		r.declare(p.Name, plainType(p))
 		s.assign(p.Name, "$"+p.Name)
 	}
@@ -188,9 +186,7 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 			continue
 		}
 		if p.Type.List || p.Type.Kind == value.Vector || p.Type.Kind == value.Blob {
-			if !p.Type.Nullable {
-				panic(giveUp{})
-			}
+			refuse(!p.Type.Nullable)
 			r.note("a record has no list, so " + p.Name + " is left out")
 			continue
 		}
@@ -238,14 +234,10 @@ func (r *rewriter) linkList(w *writing, rel *relation, verb string) (out []edgeL
 func (r *rewriter) linkOne(w *writing, rel *relation, verb string) edgeLink {
 	l := edgeLink{edge: rel.edge, forward: rel.forward}
 	n := r.schema.Node(rel.other())
-	if n == nil || w.changes() {
-		panic(giveUp{})
-	}
+	refuse(n == nil || w.changes())
 	creates := verb == "create" || verb == "data"
 	r.linkObject(&l, n, creates)
-	if l.other == "" {
-		panic(giveUp{})
-	}
+	refuse(l.other == "")
 	return l
 }
 

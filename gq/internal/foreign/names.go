@@ -149,9 +149,7 @@ func (r *rewriter) bind(name, typ string) string {
 	if name == "" || name == "_" {
 		return "$_"
 	}
-	if len(r.order) >= maxVars {
-		panic(giveUp{})
-	}
+	refuse(len(r.order) >= maxVars)
 	if old, ok := r.vars[name]; !ok {
 		r.vars[name] = typ
 		r.order = append(r.order, name)

@@ -21,9 +21,7 @@ func (r *rewriter) parameters() {
 			r.accept(",")
 		}
 		t := r.next()
-		if t.kind != dollar && t.kind != word {
-			panic(giveUp{})
-		}
+		refuse(t.kind != dollar && t.kind != word)
 		r.expect(":")
 		open, angled := r.accept("["), r.accept("list", "<") // [String], LIST<STRING>
 		foreign := strings.ToLower(r.word())
@@ -126,9 +124,7 @@ func (r *rewriter) parametersApart() {
 		}
 	}
 	for _, name := range apart {
-		if name != "" && r.mentions(name) {
-			panic(giveUp{})
-		}
+		refuse(name != "" && r.mentions(name))
 	}
 	r.tokens = slices.Clone(r.tokens)
 	for i, t := range r.tokens {

@@ -69,9 +69,7 @@ func (r *rewriter) patternFrom(path string, first nodeRef) {
 		links = append(links, r.link())
 		nodes = append(nodes, r.node())
 	}
-	if path != "" && len(links) != 1 {
-		panic(giveUp{})
-	}
+	refuse(path != "" && len(links) != 1)
 	for _, n := range nodes { // the names of the others must differ from these
 		if n.name != "" {
 			r.bind(n.name, n.typ)
@@ -225,9 +223,7 @@ func (r *rewriter) node() (n nodeRef) {
 	_, known := r.vars[n.name]
 	n.isNew = !known || n.name == ""
 	if r.accept("where") {
-		if n.name == "" {
-			panic(giveUp{})
-		}
+		refuse(n.name == "")
 		r.bind(n.name, n.typ)
 		n.filter = append(n.filter, r.condition())
 	}
@@ -243,9 +239,7 @@ func (r *rewriter) props(typ string) (out []string) {
 			r.accept(",")
 		}
 		name := r.next()
-		if name.kind != word && name.kind != text {
-			panic(giveUp{})
-		}
+		refuse(name.kind != word && name.kind != text)
 		if !r.accept(":") {
 			r.expect("=")
 		}
@@ -331,9 +325,7 @@ func (r *rewriter) linkBody(l *link) {
 	if bare || r.accept(":") || r.accept("is") {
 		for {
 			e := r.edgeType(r.word())
-			if e == nil {
-				panic(giveUp{})
-			}
+			refuse(e == nil)
 			l.types = append(l.types, e)
 			if !r.accept("|") {
 				break
@@ -348,15 +340,11 @@ func (r *rewriter) linkBody(l *link) {
 		}
 	}
 	if r.is("{") {
-		if len(l.types) != 1 {
-			panic(giveUp{})
-		}
+		refuse(len(l.types) != 1)
 		l.props = r.props(l.types[0].Name)
 	}
 	if r.accept("where") {
-		if len(l.types) != 1 || l.name == "" || l.bounds != "" {
-			panic(giveUp{})
-		}
+		refuse(len(l.types) != 1 || l.name == "" || l.bounds != "")
 		r.bind(l.name, l.types[0].Name)
 		l.filter = append(l.filter, r.condition())
 	}
@@ -475,9 +463,7 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 		}
 		same = same && e.EndName(false) == e.EndName(true)
 	}
-	if len(names) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(names) == 0)
 	edge := strings.Join(names, "|")
 	if l.both && same {
 		edge = "<" + edge + ">"

@@ -58,9 +58,7 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 		switch {
 		case t.kind == number && c.depth == "":
 			n, err := strconv.Atoi(t.text)
-			if err != nil || n > maxHops {
-				panic(giveUp{})
-			}
+			refuse(err != nil || n > maxHops)
 			c.first, name = n, "depth"
 		case t.kind == word:
 			if r.accept(".") {
@@ -91,13 +89,9 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 	key := r.word()
 	r.expect("=")
 	e := r.edgeType(table)
-	if e == nil || e.From != e.To || r.schema.Node(e.From) == nil || len(names) != 1 {
-		panic(giveUp{})
-	}
+	refuse(e == nil || e.From != e.To || r.schema.Node(e.From) == nil || len(names) != 1)
 	ends := [2]string{endOf(key), endOf(properties[0])}
-	if ends != [2]string{"from", "to"} && ends != [2]string{"to", "from"} {
-		panic(giveUp{})
-	}
+	refuse(ends != [2]string{"from", "to"} && ends != [2]string{"to", "from"})
 	c.edge, c.forward = e, ends[0] == "from"
 	c.node, c.place = names[0], places[0]
 	c.start = r.valueOf(r.property(e.From, r.key(e.From)))
@@ -131,9 +125,7 @@ func (r *rewriter) closureStep(c *closure) {
 		table, column := r.qualified()
 		switch {
 		case r.accept("+"):
-			if column != c.depth || r.next().text != "1" {
-				panic(giveUp{})
-			}
+			refuse(column != c.depth || r.next().text != "1")
 		case i == c.place:
 			last = [2]string{table, column}
 		default:
@@ -150,12 +142,8 @@ func (r *rewriter) closureStep(c *closure) {
 	} else if last[0] != s.node || !r.names(c.edge.From, last[1]) {
 		panic(giveUp{})
 	}
-	if s.edge == nil || s.from == "" || side == "" || s.from == side || s.edge.From != s.edge.To {
-		panic(giveUp{})
-	}
-	if s.edge != c.edge || c.forward != (s.from == "from") {
-		panic(giveUp{})
-	}
+	refuse(s.edge == nil || s.from == "" || side == "" || s.from == side || s.edge.From != s.edge.To)
+	refuse(s.edge != c.edge || c.forward != (s.from == "from"))
 }
 
 // closureTables are the tables of the second SELECT of a recursive table.
@@ -214,13 +202,9 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 		default:
 			panic(giveUp{})
 		}
-		if a[0] != "" && a[0] != s.alias {
-			panic(giveUp{})
-		}
+		refuse(a[0] != "" && a[0] != s.alias)
 	}
-	if s.node != "" && s.side == "" {
-		panic(giveUp{})
-	}
+	refuse(s.node != "" && s.side == "")
 	return s
 }
 
@@ -264,19 +248,13 @@ func (r *rewriter) fromClosure(columns int) {
 			if slices.Contains(mine, pair[0][0]) {
 				pair[0], pair[1] = pair[1], pair[0]
 			}
-			if pair[0][0] != last || !r.names(typ, pair[0][1]) || !slices.Contains(mine, pair[1][0]) || pair[1][1] != c.node {
-				panic(giveUp{})
-			}
+			refuse(pair[0][0] != last || !r.names(typ, pair[0][1]) || !slices.Contains(mine, pair[1][0]) || pair[1][1] != c.node)
 		default:
 			r.expect("using", "(", c.node, ")")
-			if !r.names(typ, c.node) {
-				panic(giveUp{})
-			}
+			refuse(!r.names(typ, c.node))
 		}
 	}
-	if !used {
-		panic(giveUp{})
-	}
+	refuse(!used)
 	for i := columns; c.all && i < r.at; i++ { // an aggregate over all ways; the least length is that of the shortest
 		rest := tokens(r.tokens[i:])
 		if name := aggregateName(rest.at(0).text); name != "" && name != "min" && rest.at(1).text == "(" && !rest.at(2).are("distinct") {

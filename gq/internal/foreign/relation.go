@@ -97,16 +97,12 @@ func (r *rewriter) access(variable string) string {
 		typ := r.vars[variable]
 		if p := r.property(typ, name); p != nil {
 			part := strings.ToLower(r.peek(1).text)
-			if timeParts[part] == "" {
-				panic(giveUp{})
-			}
+			refuse(timeParts[part] == "")
 			r.skipTwo()
 			return timePart(part, r.member(variable, name))
 		}
 		rel := r.relation(typ, name)
-		if rel == nil || r.inWhere != "" {
-			panic(giveUp{})
-		}
+		refuse(rel == nil || r.inWhere != "")
 		r.next()
 		to := r.fresh(rel.other())
 		r.hops = append(r.hops, leaf(rel.clause(variable, "", to)))
@@ -119,17 +115,13 @@ func (r *rewriter) access(variable string) string {
 // memberName reads the name of a property, perhaps in quotes.
 func (r *rewriter) memberName() string {
 	t := r.next()
-	if t.kind != word && t.kind != text {
-		panic(giveUp{})
-	}
+	refuse(t.kind != word && t.kind != text)
 	return t.text
 }
 
 // alone returns an expression of a place that cannot hold the traversals of properties over edges.
 func (r *rewriter) alone(e string) string {
-	if len(r.hops) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.hops) > 0)
 	return e
 }
 
@@ -172,9 +164,7 @@ func (r *rewriter) columnOverEdges(alias, e string) (newAlias, expr string) {
 			return alias, name + " { " + join(hops) + " return " + e[open+1:len(e)-1] + " }"
 		}
 	}
-	if !strings.HasPrefix(e, value) || wordLen(e[len(value):]) != len(e)-len(value) {
-		panic(giveUp{})
-	}
+	refuse(!strings.HasPrefix(e, value) || wordLen(e[len(value):]) != len(e)-len(value))
 	return alias, "collect { " + join(hops) + " return { " + e + " as " + alias + " } limit 1000 }"
 }
 

@@ -20,9 +20,7 @@ func (r *rewriter) rowsOfBlock() {
 
 // blockRows writes the order and the limit of the match of a mutation.
 func (r *rewriter) blockRows() (out string) {
-	if r.skip != "" || strings.HasPrefix(r.blockLimit, "$") {
-		panic(giveUp{})
-	}
+	refuse(r.skip != "" || strings.HasPrefix(r.blockLimit, "$"))
 	if len(r.blockSort) > 0 && r.blockLimit != "" {
 		out = " order { " + strings.Join(r.blockSort, ", ") + " }"
 	}

@@ -21,9 +21,7 @@ func (r *rewriter) readFragments() {
 		}
 		n := 5
 		for depth := 1; depth > 0; n++ {
-			if n == len(start) {
-				panic(giveUp{})
-			}
+			refuse(n == len(start))
 			if start[n].kind == mark && start[n].text == "{" {
 				depth++
 			} else if start[n].kind == mark && start[n].text == "}" {
@@ -43,9 +41,7 @@ func (r *rewriter) readFragments() {
 func (r *rewriter) spread(name string, sc scope) {
 	defer r.deeper()()
 	f, ok := r.fragments[name]
-	if !ok || f.typ == "" || r.vars[sc.node] != f.typ {
-		panic(giveUp{})
-	}
+	refuse(!ok || f.typ == "" || r.vars[sc.node] != f.typ)
 	tokens, at := r.tokens, r.at
 	r.tokens, r.at = f.tokens, 0
 	for r.at < len(r.tokens) {
@@ -81,9 +77,7 @@ func (r *rewriter) field(name string) {
 	if typ == "" {
 		typ = r.keyedType(name)
 	}
-	if typ == "" {
-		panic(giveUp{})
-	}
+	refuse(typ == "")
 	v := r.fresh(typ)
 	r.match = append(r.match, leaf("$"+v+": "+typ))
 	if r.is("(") {
@@ -93,9 +87,7 @@ func (r *rewriter) field(name string) {
 	if strings.HasPrefix(plain(name), "findfirst") && r.limit == "" {
 		r.limit = "1"
 	}
-	if len(r.by) > 0 && !counted {
-		panic(giveUp{})
-	}
+	refuse(len(r.by) > 0 && !counted)
 	if r.after != "" && len(r.sort) == 0 {
 		r.sort = []string{"$" + v + "." + r.key(typ)}
 	}
@@ -123,9 +115,7 @@ const totalNote = "each row has the number of all rows"
 
 // total adds a column with the number of all rows.
 func (r *rewriter) total(name string) {
-	if r.nesting > 0 {
-		panic(giveUp{})
-	}
+	refuse(r.nesting > 0)
 	w := &window{name: "count", mark: "count" + strconv.Itoa(len(r.windows)) + "()"}
 	r.windows = append(r.windows, w)
 	r.add(name, w.mark)
@@ -303,9 +293,7 @@ func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
 
 // recordBlock writes the block whose columns r has read: of one record, or of a list.
 func (r *rewriter) recordBlock(match []cond, single bool) string {
-	if r.skip != "" || r.distinct || len(r.columns) == 0 {
-		panic(giveUp{})
-	}
+	refuse(r.skip != "" || r.distinct || len(r.columns) == 0)
 	var columns []string
 	for _, c := range r.computed {
 		alias := c.alias
@@ -333,9 +321,7 @@ func (r *rewriter) recordBlock(match []cond, single bool) string {
 // bind $o become a block, and the rows are those for which it is not empty.
 func (r *rewriter) gathered(sc scope, alias string) {
 	v := r.variable()
-	if v == sc.node {
-		panic(giveUp{})
-	}
+	refuse(v == sc.node)
 	name := "$" + lower(v)
 	var mine, rest []cond
 	for _, c := range r.match {
@@ -345,13 +331,9 @@ func (r *rewriter) gathered(sc scope, alias string) {
 			rest = append(rest, c)
 		}
 	}
-	if len(mine) == 0 || len(rest) == 0 || r.mentionedLater(v) {
-		panic(giveUp{})
-	}
+	refuse(len(mine) == 0 || len(rest) == 0 || r.mentionedLater(v))
 	outer, aliases, computed := r.read, r.aliases, r.computed
-	if slices.ContainsFunc(outer.columns, func(c string) bool { return mentionsVar(c, name) }) {
-		panic(giveUp{})
-	}
+	refuse(slices.ContainsFunc(outer.columns, func(c string) bool { return mentionsVar(c, name) }))
 	r.read, r.aliases, r.computed = read{}, nil, nil
 	r.selected(scope{node: v})
 	block := r.recordBlock(append(mine, r.match...), false)

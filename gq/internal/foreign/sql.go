@@ -134,9 +134,7 @@ func (r *rewriter) subselect() []cond {
 	r.skipTo("from")
 	r.expect("from")
 	e := r.edgeType(r.word())
-	if e == nil {
-		panic(giveUp{})
-	}
+	refuse(e == nil)
 	alias := ""
 	if t := r.peek(0); t.kind == word && !r.is("where") {
 		alias = r.word()
@@ -150,9 +148,7 @@ func (r *rewriter) subselect() []cond {
 		side := endOf(r.word())
 		r.expect("=")
 		v := r.next()
-		if v.kind != word && v.kind != dollar || !r.known(v.text) {
-			panic(giveUp{})
-		}
+		refuse(v.kind != word && v.kind != dollar || !r.known(v.text))
 		if r.accept(".") {
 			r.word()
 		}
@@ -198,9 +194,7 @@ func (r *rewriter) edgeSelect(left string) cond {
 		alias = r.word()
 	}
 	v, key, _ := strings.Cut(strings.TrimPrefix(left, "$"), ".")
-	if e == nil || side == "" || !r.bound(v) {
-		panic(giveUp{})
-	}
+	refuse(e == nil || side == "" || !r.bound(v))
 	node := r.order[slices.IndexFunc(r.order, func(name string) bool { return lower(name) == v })]
 	if n := r.schema.Node(r.vars[node]); n == nil || r.key(n.Name) != key || !r.atEnd(e, side == "to", n.Name) {
 		panic(giveUp{})

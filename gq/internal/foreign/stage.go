@@ -70,9 +70,7 @@ func (r *rewriter) with() {
 		r.keys = nil
 	}
 	if distinct && !grouped { // groups are distinct
-		if values > 0 {
-			panic(giveUp{})
-		}
+		refuse(values > 0)
 		r.keepDistinct(kept)
 	}
 	r.drop(kept)
@@ -97,9 +95,7 @@ func (r *rewriter) checkStage() {
 	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
 		r.groupsBeforeMatch()
 	}
-	if r.early || r.pairs || slices.ContainsFunc(r.dropped, r.mentions) {
-		panic(giveUp{})
-	}
+	refuse(r.early || r.pairs || slices.ContainsFunc(r.dropped, r.mentions))
 }
 
 // nextStage reads NEXT of ISO GQL between RETURN with variables and MATCH.
@@ -107,14 +103,10 @@ func (r *rewriter) nextStage() {
 	var kept []string
 	for _, c := range r.computed {
 		i := slices.IndexFunc(r.order, func(v string) bool { return "$"+lower(v) == c.text })
-		if i < 0 || c.alias != "" {
-			panic(giveUp{})
-		}
+		refuse(i < 0 || c.alias != "")
 		kept = append(kept, r.order[i])
 	}
-	if len(kept) == 0 || r.limit != "" || r.skip != "" || len(r.groups)+len(r.having) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(kept) == 0 || r.limit != "" || r.skip != "" || len(r.groups)+len(r.having) > 0)
 	if r.distinct {
 		r.keepDistinct(kept)
 	}
@@ -125,9 +117,7 @@ func (r *rewriter) nextStage() {
 // valueStage ends a stage of NEXT or of a subselect after FROM: its columns become values, which later parts use by their
 // names.
 func (r *rewriter) valueStage() {
-	if r.distinct || r.limit != "" || r.skip != "" || len(r.having) > 0 || len(r.match) == 0 {
-		panic(giveUp{})
-	}
+	refuse(r.distinct || r.limit != "" || r.skip != "" || len(r.having) > 0 || len(r.match) == 0)
 	grouped := len(r.groups) > 0
 	for i, c := range r.computed {
 		if c.fromWith {
@@ -137,9 +127,7 @@ func (r *rewriter) valueStage() {
 		if name == "" {
 			name = strings.TrimPrefix(c.text[strings.LastIndexByte(c.text, '.')+1:], "$")
 		}
-		if r.values[name] != "" && r.values[name] != c.text || wordLen(name) != len(name) || r.lists(c.text) {
-			panic(giveUp{})
-		}
+		refuse(r.values[name] != "" && r.values[name] != c.text || wordLen(name) != len(name) || r.lists(c.text))
 		grouped = grouped || aggregated(c.text)
 		r.values[name] = c.text
 		r.computed[i].alias, r.computed[i].fromWith = name, true
@@ -169,9 +157,7 @@ func (r *rewriter) keepDistinct(kept []string) {
 	if len(rest) == 0 {
 		return
 	}
-	if len(kept) != 1 || r.schema.Node(r.vars[kept[0]]) == nil {
-		panic(giveUp{})
-	}
+	refuse(len(kept) != 1 || r.schema.Node(r.vars[kept[0]]) == nil)
 	binding := "$" + lower(kept[0]) + ": " + r.vars[kept[0]]
 	if !slices.ContainsFunc(mine, func(c cond) bool { return c.op == "" && strings.HasPrefix(c.text, binding) }) {
 		mine = append([]cond{leaf(binding)}, mine...)
@@ -222,9 +208,7 @@ func (r *rewriter) havingKeys() {
 				}
 				if col.alias == "" {
 					k := slices.Index(r.columns, property)
-					if k < 0 {
-						panic(giveUp{})
-					}
+					refuse(k < 0)
 					col.alias = r.newColumn(property)
 					r.computed[j], r.columns[k] = col, property+" as "+col.alias
 				}

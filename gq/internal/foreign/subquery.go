@@ -87,13 +87,9 @@ func (r *rewriter) callBlock() {
 		r.keep(&call{read: inner, columns: columns, optional: optional}, before)
 		return
 	}
-	if len(inner.match) == 0 || len(columns) == 0 || len(inner.having)+len(inner.sort) > 0 || inner.limit != "" || inner.skip != "" || inner.distinct {
-		panic(giveUp{})
-	}
+	refuse(len(inner.match) == 0 || len(columns) == 0 || len(inner.having)+len(inner.sort) > 0 || inner.limit != "" || inner.skip != "" || inner.distinct)
 	for _, v := range before { // a variable that the call does not name is another one inside
-		if len(imported) > 0 && !slices.Contains(imported, v) && mentionsVar(join(inner.match), "$"+lower(v)) {
-			panic(giveUp{})
-		}
+		refuse(len(imported) > 0 && !slices.Contains(imported, v) && mentionsVar(join(inner.match), "$"+lower(v)))
 	}
 	aggregates := 0
 	for _, c := range columns {
@@ -102,9 +98,7 @@ func (r *rewriter) callBlock() {
 		}
 	}
 	for _, c := range columns {
-		if c.fromWith || c.alias == "" && aggregates > 0 {
-			panic(giveUp{})
-		}
+		refuse(c.fromWith || c.alias == "" && aggregates > 0)
 		if c.alias != "" {
 			r.values[c.alias] = c.text
 			if aggregates > 0 {
@@ -125,9 +119,7 @@ func (r *rewriter) callBlock() {
 func blockOf(match, aggregate string) string {
 	open := strings.IndexByte(aggregate, '(')
 	name, argument := aggregate[:open], strings.TrimSuffix(aggregate[open+1:], ")")
-	if !strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || closing(aggregate, open) != len(aggregate) {
-		panic(giveUp{})
-	}
+	refuse(!strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || closing(aggregate, open) != len(aggregate))
 	value, distinct := strings.CutPrefix(argument, "distinct ")
 	switch {
 	case name != "count":
@@ -154,9 +146,7 @@ func (r *rewriter) scalarSelect() string {
 	r.expect(")")
 	inner, columns := r.read, r.computed
 	r.read, r.aliases, r.computed, r.tables, r.inSelect = outer, aliases, computed, tables, selects
-	if len(columns) != 1 || inner.distinct || inner.limit != "" {
-		panic(giveUp{})
-	}
+	refuse(len(columns) != 1 || inner.distinct || inner.limit != "")
 	if value, ok := strings.CutPrefix(columns[0].text, "collect("); ok && !strings.HasPrefix(value, "distinct ") {
 		value = strings.TrimSuffix(value, ")")
 		name := propertyOrValue(value)
@@ -166,9 +156,7 @@ func (r *rewriter) scalarSelect() string {
 	if p := r.propertyOf(columns[0].text); p != nil && !p.Type.List { // the only value is the greatest one
 		return "max { " + join(inner.match) + " return " + columns[0].text + " }"
 	}
-	if !aggregated(columns[0].text) {
-		panic(giveUp{})
-	}
+	refuse(!aggregated(columns[0].text))
 	return blockOf(join(inner.match), columns[0].text)
 }
 
@@ -189,9 +177,7 @@ func (r *rewriter) separateAliases() func() {
 	}
 	r.steps += (end - r.at) / 16 // reading the tokens once more is work, too
 	for _, alias := range r.aliasesIn(tablesOf(r.tokens[r.at:end])) {
-		if r.known(alias) && mentionsVar(r.around, "$"+lower(alias)) {
-			panic(giveUp{})
-		}
+		refuse(r.known(alias) && mentionsVar(r.around, "$"+lower(alias)))
 	}
 	return func() { r.around = around }
 }
@@ -219,9 +205,7 @@ func (r *rewriter) inSelectOf(left string) cond {
 		column := r.operand()
 		r.expect("from")
 		r.at = after
-		if aggregated(column) {
-			panic(giveUp{})
-		}
+		refuse(aggregated(column))
 		if r.isEnd(column) {
 			left = r.idOf(left)
 		} else if r.isEnd(left) {

@@ -9,9 +9,7 @@ import (
 
 // changedTable binds the table that UPDATE or DELETE with other tables changes, and returns its variable.
 func (r *rewriter) changedTable(v, typ string) string {
-	if len(r.match)+len(r.statements) > 0 {
-		panic(giveUp{})
-	}
+	refuse(len(r.match)+len(r.statements) > 0)
 	if v == "" {
 		v = r.fresh(typ)
 	} else {
@@ -32,9 +30,7 @@ func (r *rewriter) tableAssignments(v, typ string) (names, values []string) {
 		}
 		name := r.propertyName(typ, r.word())
 		r.expect("=")
-		if r.is("(", "select") {
-			panic(giveUp{})
-		}
+		refuse(r.is("(", "select"))
 		value := r.assignment(typ, name)
 		if r.property(typ, name) == nil { // an end of an edge
 			value = r.idOf(value)
@@ -98,9 +94,7 @@ func (r *rewriter) updateEnds(v string, e *catalog.Edge) {
 	r.inWhere, r.whereVar = "", ""
 	v = r.changedTable(v, e.Name)
 	names, values := r.tableAssignments(v, e.Name)
-	if !slices.Contains(names, "from") && !slices.Contains(names, "to") {
-		panic(giveUp{})
-	}
+	refuse(!slices.Contains(names, "from") && !slices.Contains(names, "to"))
 	r.expect("where")
 	r.wherePart()
 	r.tables = nil

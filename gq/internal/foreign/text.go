@@ -11,9 +11,7 @@ import (
 func (r *rewriter) likePattern(left string, anyCase bool) cond {
 	if r.peek(0).kind == text && !r.isAt(1, "||", "+") {
 		pattern := r.literal()
-		if strings.Contains(pattern, `\`) || r.is("escape") {
-			panic(giveUp{}) // databases differ in what a backslash means
-		}
+		refuse(strings.Contains(pattern, `\`) || r.is("escape")) // databases differ in what a backslash means
 		return leaf(left + like(pattern, anyCase))
 	}
 	saved := r.joins
@@ -56,9 +54,7 @@ func patternParts(pattern string) (head bool, part string, tail bool) {
 	}
 	part, head = strings.CutPrefix(part, percent+" + ")
 	part, tail = strings.CutSuffix(part, " + "+percent)
-	if strings.ContainsAny(part, `%_\`) && strings.Contains(part, `"`) {
-		panic(giveUp{})
-	}
+	refuse(strings.ContainsAny(part, `%_\`) && strings.Contains(part, `"`))
 	if lowered {
 		part = "lower(" + part + ")"
 	}
@@ -77,9 +73,7 @@ func (r *rewriter) arrayTest(left string, p *catalog.Property) cond {
 		r.expect("@", ">")
 		op = "all"
 	}
-	if p == nil || !p.Type.List || !r.is("[") {
-		panic(giveUp{})
-	}
+	refuse(p == nil || !p.Type.List || !r.is("["))
 	c := r.containsEach(left, op, p)
 	for r.accept("::") {
 		r.castTo("")
@@ -89,4 +83,3 @@ func (r *rewriter) arrayTest(left string, p *catalog.Property) cond {
 	}
 	return c
 }
-

@@ -47,18 +47,14 @@ func (r *rewriter) between() string {
 
 // elapsed writes the time from one value to another, in a unit or as a number of days or seconds.
 func (r *rewriter) elapsed(args []string, unit string) string {
-	if len(args) != 2 {
-		panic(giveUp{})
-	}
+	refuse(len(args) != 2)
 	days := slices.ContainsFunc(args, func(a string) bool {
 		p := r.propertyOf(a)
 		return p != nil && p.Type.Kind == value.Date || strings.HasPrefix(a, "date(")
 	})
 	list := "(" + strings.Join(args, ", ") + ")"
 	if days {
-		if unit != "" && unit != "days" {
-			panic(giveUp{})
-		}
+		refuse(unit != "" && unit != "days")
 		if unit == "" {
 			r.note("the time between two days is a number of days")
 		}

@@ -21,9 +21,7 @@ func (r *rewriter) setOperation() {
 		operation = "except"
 	}
 	r.accept("distinct")
-	if r.is("all") || len(r.sort)+len(r.having)+len(r.groups)+len(r.windows)+len(r.listings)+len(r.statements) > 0 || r.limit != "" || r.skip != "" || r.staged {
-		panic(giveUp{}) // UNION ALL keeps the rows that both parts have
-	}
+	refuse(r.is("all") || len(r.sort)+len(r.having)+len(r.groups)+len(r.windows)+len(r.listings)+len(r.statements) > 0 || r.limit != "" || r.skip != "" || r.staged) // UNION ALL keeps the rows that both parts have
 	r.parts = append(r.parts, setPart{operation, r.match, r.computed, r.vars, r.order})
 	r.read, r.computed, r.aliases, r.tables, r.dropped, r.keys = read{}, nil, nil, nil, nil, nil
 	r.vars, r.values, r.order, r.early = map[string]string{}, map[string]string{}, nil, false
@@ -35,9 +33,7 @@ func (r *rewriter) combine() {
 	if len(r.parts) == 0 {
 		return
 	}
-	if len(r.having)+len(r.groups)+len(r.windows)+len(r.listings)+len(r.statements) > 0 || r.staged || !r.inSelect && (len(r.sort) > 0 || r.limit != "" || r.skip != "") {
-		panic(giveUp{}) // in Cypher an order belongs to the last part alone
-	}
+	refuse(len(r.having)+len(r.groups)+len(r.windows)+len(r.listings)+len(r.statements) > 0 || r.staged || !r.inSelect && (len(r.sort) > 0 || r.limit != "" || r.skip != "")) // in Cypher an order belongs to the last part alone
 	r.parts = append(r.parts, setPart{"", r.match, r.computed, r.vars, r.order})
 	first := r.parts[0]
 	node := r.onlyOwner(first)
@@ -45,9 +41,7 @@ func (r *rewriter) combine() {
 	var blocks []cond
 	for i, p := range r.parts {
 		mine := r.onlyOwner(p)
-		if p.vars[mine] != first.vars[node] || len(p.computed) != len(first.computed) {
-			panic(giveUp{})
-		}
+		refuse(p.vars[mine] != first.vars[node] || len(p.computed) != len(first.computed))
 		names := map[string]string{lower(mine): lower(node)}
 		if mine != node { // a variable of this part that has the name of the node gets another one
 			other := lower(node) + "2"
@@ -57,14 +51,10 @@ func (r *rewriter) combine() {
 			names[lower(node)] = other
 		}
 		for j, c := range p.computed {
-			if renamed(c.text, names) != first.computed[j].text {
-				panic(giveUp{})
-			}
+			refuse(renamed(c.text, names) != first.computed[j].text)
 		}
 		match := leaf(renamed(join(p.match), names))
-		if !mentionsVar(match.text, name) || slices.ContainsFunc(p.match, func(c cond) bool { return c.op == "optional" }) {
-			panic(giveUp{})
-		}
+		refuse(!mentionsVar(match.text, name) || slices.ContainsFunc(p.match, func(c cond) bool { return c.op == "optional" }))
 		blocks = append(blocks, cond{op: "exists", subs: []cond{match}})
 		if operation := r.parts[max(i-1, 0)].operation; i > 0 && operation != first.operation {
 			panic(giveUp{})
@@ -73,9 +63,7 @@ func (r *rewriter) combine() {
 	c := cond{op: "any", subs: blocks}
 	if first.operation != "union" {
 		key := r.key(first.vars[node])
-		if !slices.ContainsFunc(first.computed, func(c column) bool { return c.text == name || c.text == name+".id" || c.text == name+"."+key }) {
-			panic(giveUp{}) // two nodes may have the same row
-		}
+		refuse(!slices.ContainsFunc(first.computed, func(c column) bool { return c.text == name || c.text == name+".id" || c.text == name+"."+key })) // two nodes may have the same row
 		c.op = "all"
 		for i := 1; i < len(blocks) && first.operation == "except"; i++ {
 			blocks[i] = cond{op: "not", subs: []cond{blocks[i]}}
@@ -100,9 +88,7 @@ func (r *rewriter) onlyOwner(p setPart) string {
 	owner := ""
 	for _, c := range p.computed {
 		name, _, _ := strings.Cut(strings.TrimPrefix(c.text, "$"), ".")
-		if c.fromWith || !strings.HasPrefix(c.text, "$") || wordLen(name) != len(name) || strings.ContainsAny(c.text, " (") || owner != "" && owner != name {
-			panic(giveUp{})
-		}
+		refuse(c.fromWith || !strings.HasPrefix(c.text, "$") || wordLen(name) != len(name) || strings.ContainsAny(c.text, " (") || owner != "" && owner != name)
 		owner = name
 	}
 	for _, v := range p.order {

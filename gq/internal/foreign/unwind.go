@@ -19,9 +19,7 @@ func (r *rewriter) unwoundMatch() {
 		r.expect("in")
 		list = r.next().text
 	}
-	if r.tokens[r.at-1].kind != word && r.tokens[r.at-1].kind != dollar || !r.is("match") || r.declared(list) && !r.declaredList(list) || len(r.match)+len(r.statements) > 0 {
-		panic(giveUp{})
-	}
+	refuse(r.tokens[r.at-1].kind != word && r.tokens[r.at-1].kind != dollar || !r.is("match") || r.declared(list) && !r.declaredList(list) || len(r.match)+len(r.statements) > 0)
 	r.values[name] = "$" + list
 	r.expect("match")
 	r.matched()
@@ -33,9 +31,7 @@ func (r *rewriter) unwoundMatch() {
 		if !mentionsVar(c.render(false), "$"+list) {
 			continue
 		}
-		if tested != "" || c.op != "" {
-			panic(giveUp{})
-		}
+		refuse(tested != "" || c.op != "")
 		if left, equal := strings.CutSuffix(c.text, " = $"+list); equal {
 			tested = left
 			r.match[i] = leaf(left + " in $" + list)
@@ -43,16 +39,12 @@ func (r *rewriter) unwoundMatch() {
 		}
 		head, property, ok := strings.Cut(strings.TrimSuffix(c.text, ": $"+list+" }"), " { ")
 		v, _, _ := strings.Cut(head, ":")
-		if !ok || wordLen(property) != len(property) {
-			panic(giveUp{})
-		}
+		refuse(!ok || wordLen(property) != len(property))
 		tested = v + "." + property
 		r.match[i] = leaf(head)
 		r.match = append(r.match, leaf(tested+" in $"+list))
 	}
-	if tested == "" {
-		panic(giveUp{})
-	}
+	refuse(tested == "")
 	r.values[name] = tested
 	r.params = slices.Clone(r.params)
 	for i, p := range r.params {

@@ -69,9 +69,7 @@ func (r *rewriter) over(name string) string {
 		}
 	}
 	r.expect(")")
-	if slices.Contains(ranks, name) != (len(w.keys) > 0) || name == "dense_rank" && len(w.keys) > 1 {
-		panic(giveUp{})
-	}
+	refuse(slices.Contains(ranks, name) != (len(w.keys) > 0) || name == "dense_rank" && len(w.keys) > 1)
 	r.windows = append(r.windows, w)
 	return w.mark
 }
@@ -127,9 +125,7 @@ func (c cond) replaced(old, text string) cond {
 func replaceOperand(in, old, text string) string {
 	for at := strings.Index(in, old); at >= 0; at = strings.Index(in, old) {
 		before, after := strings.TrimRight(in[:at], " "), strings.TrimLeft(in[at+len(old):], " ")
-		if strings.Count(before, "{") != strings.Count(before, "}") {
-			panic(giveUp{})
-		}
+		refuse(strings.Count(before, "{") != strings.Count(before, "}"))
 		expr := text
 		if before != "" && strings.Contains("+-*/%", before[len(before)-1:]) || after != "" && strings.Contains("+-*/%", after[:1]) {
 			expr = "(" + text + ")"
@@ -194,9 +190,7 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 	}
 	if !slices.Contains(ranks, w.name) {
 		if aggregated(w.value) { // the sum over all groups of an aggregate that adds
-			if !strings.HasPrefix(w.value, "count(") && !strings.HasPrefix(w.value, "sum(") || strings.Contains(w.value, "distinct") {
-				panic(giveUp{})
-			}
+			refuse(!strings.HasPrefix(w.value, "count(") && !strings.HasPrefix(w.value, "sum(") || strings.Contains(w.value, "distinct"))
 			return blockOf(match, renamed(w.value, names))
 		}
 		call := w.name + "(" + renamed(w.value, names) + ")"
@@ -234,16 +228,10 @@ func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[strin
 	}
 	for _, c := range rows {
 		parts := strings.Fields(c.text)
-		if c.op == "optional" || c.op == "" && len(parts) == 3 && strings.HasPrefix(parts[0], "$") && strings.HasPrefix(parts[2], "$") && wordLen(parts[1]) == len(parts[1]) && (r.edgeType(parts[1]) == nil || parallel(r.edgeType(parts[1]))) {
-			panic(giveUp{})
-		}
-		if c.op == "" && len(parts) > 1 && strings.Contains(parts[1], ":") && strings.HasPrefix(parts[1], "$") && parallel(r.edgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])) {
-			panic(giveUp{})
-		}
+		refuse(c.op == "optional" || c.op == "" && len(parts) == 3 && strings.HasPrefix(parts[0], "$") && strings.HasPrefix(parts[2], "$") && wordLen(parts[1]) == len(parts[1]) && (r.edgeType(parts[1]) == nil || parallel(r.edgeType(parts[1]))))
+		refuse(c.op == "" && len(parts) > 1 && strings.Contains(parts[1], ":") && strings.HasPrefix(parts[1], "$") && parallel(r.edgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])))
 	}
-	if len(ids.subs) == 0 {
-		panic(giveUp{})
-	}
+	refuse(len(ids.subs) == 0)
 	if len(ids.subs) == 1 {
 		ids = ids.subs[0]
 	}
@@ -258,9 +246,7 @@ func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[strin
 func (r *rewriter) earlier(w *window, rows []cond, names map[string]string) cond {
 	before := cond{op: "any"}
 	for i, key := range w.keys {
-		if r.mayBeNull(key, rows) && strings.HasPrefix(key, "$") {
-			panic(giveUp{})
-		}
+		refuse(r.mayBeNull(key, rows) && strings.HasPrefix(key, "$"))
 		sub := cond{op: "all"}
 		for _, equal := range w.keys[:i] {
 			sub.subs = append(sub.subs, leaf(renamed(equal, names)+" = "+equal))

@@ -57,9 +57,7 @@ func (r *rewriter) statement() {
 		name := r.next().text
 		r.next()
 		verb := strings.ToLower(r.word())
-		if verb != "insert" && verb != "upsert" {
-			panic(giveUp{})
-		}
+		refuse(verb != "insert" && verb != "upsert")
 		r.assigned(verb, name)
 	case r.is("update", "{") && r.peek(2).kind == dollar && r.isAt(3, "."):
 		r.next()
@@ -209,9 +207,7 @@ func (r *rewriter) insertBound(verb string) {
 		r.assigned(verb, "")
 		return
 	}
-	if r.peek(0).kind != dollar {
-		panic(giveUp{})
-	}
+	refuse(r.peek(0).kind != dollar)
 	if r.linkAt(1) { // $r -[:Produced]-> $d
 		r.create()
 		return
@@ -224,9 +220,7 @@ func (r *rewriter) insertBound(verb string) {
 	}
 	a := r.next().text
 	e := r.edgeType(r.word())
-	if e == nil || r.peek(0).kind != dollar {
-		panic(giveUp{})
-	}
+	refuse(e == nil || r.peek(0).kind != dollar)
 	b := r.next().text
 	props := []string{"from: " + r.endpoint(nodeRef{name: a}, e.From), "to: " + r.endpoint(nodeRef{name: b}, e.To)}
 	if r.is("{") {
@@ -244,9 +238,7 @@ func (r *rewriter) create() {
 	for r.isOne("-", "<-", "~") {
 		l := r.link()
 		to := r.created(true, true)
-		if len(l.types) != 1 || l.bounds != "" || l.both {
-			panic(giveUp{})
-		}
+		refuse(len(l.types) != 1 || l.bounds != "" || l.both)
 		a, b := from, to
 		if l.left {
 			a, b = b, a
@@ -262,9 +254,7 @@ func (r *rewriter) create() {
 
 // endpoint returns a variable as an end of an edge. One that nothing binds becomes a parameter.
 func (r *rewriter) endpoint(n nodeRef, typ string) string {
-	if n.name == "" {
-		panic(giveUp{})
-	}
+	refuse(n.name == "")
 	if node := r.keyedNode(n.name); node != "" {
 		return node
 	}
@@ -283,9 +273,7 @@ func (r *rewriter) created(inserts, atEnd bool) nodeRef {
 		n.typ = ""
 	}
 	if n.typ == "" {
-		if len(n.props) > 0 {
-			panic(giveUp{})
-		}
+		refuse(len(n.props) > 0)
 		return n
 	}
 	if !inserts {

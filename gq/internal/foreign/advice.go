@@ -9,7 +9,7 @@ import (
 
 // unwoundList says what to use instead of UNWIND p.tags AS tag, with the names of the text.
 func unwoundList(s *catalog.Schema, text tokens) string {
-	r := &rewriter{schema: s, tokens: text}
+	v := &vocabulary{schema: s}
 	for i := range text {
 		rest := tokens(text[i:])
 		at := 0 // of the variable
@@ -22,23 +22,23 @@ func unwoundList(s *catalog.Schema, text tokens) string {
 		if at == 0 || rest.at(at+1).text != "." {
 			continue
 		}
-		typ := r.labelOf(rest.at(at).text)
-		p := r.property(typ, rest.at(at+2).text)
+		typ := labelOf(v, text, rest.at(at).text)
+		p := v.property(typ, rest.at(at+2).text)
 		if p == nil || !p.Type.List {
 			continue
 		}
-		v := "$" + lower(rest.at(at).text)
-		return "a read makes no rows from a list: return the list, as in return { " + v + "." + p.Name + " }, or count the nodes with one member, as in match { " +
-			v + ": " + typ + "  " + v + "." + p.Name + " contains $member } return { count(" + v + ") as n }"
+		name := "$" + lower(rest.at(at).text)
+		return "a read makes no rows from a list: return the list, as in return { " + name + "." + p.Name + " }, or count the nodes with one member, as in match { " +
+			name + ": " + typ + "  " + name + "." + p.Name + " contains $member } return { count(" + name + ") as n }"
 	}
 	return unwindNote
 }
 
 // labelOf returns the type with which a pattern or a binding of the text introduces a variable, or "".
-func (r *rewriter) labelOf(name string) string {
-	for i := 0; i+2 < len(r.tokens); i++ {
-		if t := r.tokens[i]; (t.kind == word || t.kind == dollar) && t.text == name && r.tokens[i+1].text == ":" {
-			if typ := r.nodeType(r.tokens[i+2].text); typ != "" {
+func labelOf(v *vocabulary, text tokens, name string) string {
+	for i := 0; i+2 < len(text); i++ {
+		if t := text[i]; (t.kind == word || t.kind == dollar) && t.text == name && text[i+1].text == ":" {
+			if typ := v.nodeType(text[i+2].text); typ != "" {
 				return typ
 			}
 		}
@@ -48,7 +48,7 @@ func (r *rewriter) labelOf(name string) string {
 
 // mergedEdge finds MERGE of an edge whose type has no @unique(src, dst).
 func mergedEdge(s *catalog.Schema, text tokens) string {
-	r := &rewriter{schema: s}
+	r := &vocabulary{schema: s}
 	for i := range text {
 		if !tokens(text[i:]).are("merge") {
 			continue

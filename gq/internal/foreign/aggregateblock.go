@@ -1,18 +1,6 @@
 package foreign
 
-import (
-	"strings"
-)
-
-// counted returns the relation that a name such as placed_aggregate or placedCount counts, or nil.
-func (r *rewriter) counted(typ, name string) *relation {
-	for _, suffix := range []string{"aggregate", "count", "connection"} {
-		if base, ok := strings.CutSuffix(plain(name), suffix); ok && base != "" {
-			return r.relation(typ, base)
-		}
-	}
-	return nil
-}
+import "strings"
 
 // countBlock reads placed_aggregate(where: { … }) { count sum { total } } and the like, and
 // reviewedConnection { edges { … } }.

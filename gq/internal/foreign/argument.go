@@ -2,16 +2,8 @@ package foreign
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 )
-
-// argument reports whether a name is that of an argument that arguments reads, apart from properties.
-func argument(name string) bool {
-	return slices.Contains([]string{"first", "limit", "take", "top", "where", "filter", "filters", "condition", "orderby", "order", "sort", "orderasc", "orderdesc",
-		"offset", "skip", "start", "options", "pagination", "paging", "after", "groupby", "distinct", "distincton", "depth", "maxdepth", "hops", "maxhops", "func",
-		"pagesize", "perpage", "page"}, plain(name))
-}
 
 // arguments reads the arguments of a field in parentheses, which restrict and order its nodes.
 func (r *rewriter) arguments(q *read, sc scope) {

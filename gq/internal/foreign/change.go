@@ -269,14 +269,3 @@ func (r *rewriter) predicates(name, typ string) (where string, ok bool) {
 	}
 	return strings.Join(out, " and "), true
 }
-
-// key returns the property that finds a node of a type: its only key, or its id.
-func (r *rewriter) key(typ string) string {
-	if n := r.schema.Node(typ); n != nil && len(n.Key) == 1 {
-		return n.Key[0]
-	}
-	return "id"
-}
-
-// byKey returns the key of a type if a name means it.
-func byKey(n *catalog.Node, name string) bool { return slices.Contains(n.Key, name) || name == "id" }

@@ -5,11 +5,6 @@ import (
 	"strings"
 )
 
-// starters are the words that start another part of a query.
-var starters = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "having", "qualify", "group", "order", "orderby", "order_by",
-	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on", "call", "sort",
-	"union", "intersect", "except", "minus"}
-
 // starts reports whether another part of the query comes next, or its end.
 func (r *rewriter) starts() bool {
 	t := r.peek(0)
@@ -18,11 +13,6 @@ func (r *rewriter) starts() bool {
 	}
 	// A keyword that is the name of a variable or of a property has a dot, a colon or a relation after it.
 	return t.kind == word && slices.Contains(starters, strings.ToLower(t.text)) && r.peek(1).text != "." && (r.peek(1).text != ":" || r.isOne("orderby", "first", "limit"))
-}
-
-// startsPart reports whether a token is a word that starts another part of a query.
-func startsPart(t token) bool {
-	return t.kind == word && slices.Contains(starters, strings.ToLower(t.text))
 }
 
 // item reads one clause of a match.
@@ -198,11 +188,6 @@ func (r *rewriter) joinEdge() {
 		r.next()
 	}
 	r.match = append(r.match, leaf(r.edgeClause(j)))
-}
-
-// names reports whether a column refers to the nodes of a type: its key or its id.
-func (r *rewriter) names(typ, column string) bool {
-	return plain(column) == plain(r.key(typ)) || plain(column) == "id"
 }
 
 // alternatives reads the ways between two nodes, as in $c (placed has | reviewed) $p.

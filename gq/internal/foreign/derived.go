@@ -78,14 +78,6 @@ func (r *rewriter) inlineTables() {
 	}
 }
 
-// endsRows reports whether a part of SQL comes next that orders or bounds the rows, or adds others. Order may be the name of a
-// table.
-func (t tokens) endsRows() bool {
-	next := t.at(1)
-	return t.are("order", "by") || t.one([]string{"limit", "offset"}) && (next.kind == number || next.kind == dollar) ||
-		t.are("fetch") && (next.are("first") || next.are("next")) || t.one([]string{"union", "intersect", "except"})
-}
-
 // aliasesIn returns the aliases of the tables after FROM.
 func (r *rewriter) aliasesIn(from []token) (out []string) {
 	for i := 1; i < len(from); i++ {

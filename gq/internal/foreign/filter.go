@@ -102,20 +102,6 @@ func all(subs []cond) cond {
 	return cond{op: "all", subs: subs}
 }
 
-// suffixes are the operators that GraphQL servers append to the name of a property.
-var suffixes = []string{"_not_contains", "_not_starts_with", "_not_ends_with", "_not_in", "_in", "_not", "_includes", "_matches", "_like", "_ilike", "_icontains", "_startswith", "_endswith",
-	"_is_null", "_isnull", "_gte", "_gt", "_lte", "_lt", "_contains", "_starts_with", "_ends_with", "_ne", "_eq"}
-
-// suffixed returns the property and the operator that a name such as rows_gt means, or nil.
-func (r *rewriter) suffixed(typ, name string) (p *catalog.Property, op string) {
-	for _, s := range suffixes {
-		if base, ok := strings.CutSuffix(strings.ToLower(name), s); ok && r.property(typ, base) != nil {
-			return r.property(typ, base), s[1:]
-		}
-	}
-	return nil, ""
-}
-
 // filterOf reads what follows the name of a property or of a relation in a filter.
 func (r *rewriter) filterOf(sc scope, name string) []cond {
 	r.expect(":")

@@ -8,9 +8,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// MaxText is the length in bytes of the longest text that Rewrite reads.
-const MaxText = 4 << 10
-
 // maxSteps bounds the tokens that one rewriting reads. It reads some tokens more than once, because a
 // parenthesis may open a pattern or an expression.
 const maxSteps = 20_000
@@ -61,7 +58,7 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 
 // newRewriter returns a rewriter of the tokens of a text.
 func newRewriter(s *catalog.Schema, tokens []token) *rewriter {
-	return &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+	return &rewriter{vocabulary: &vocabulary{schema: s}, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
 }
 
 // rewrite reads the whole text, calls a function, and writes the query. It reports false if something has no counterpart.
@@ -89,19 +86,6 @@ func Instead(s *catalog.Schema, text string) []string {
 	return missing(s, tokens)
 }
 
-// tokensOf splits a text that is not too long.
-func tokensOf(text string) (tokens []token, ok bool) {
-	if len(text) > MaxText {
-		return nil, false
-	}
-	if inner, ok := strings.CutPrefix(strings.TrimSpace(text), "```"); ok { // a fenced block of Markdown
-		_, inner, _ = strings.Cut(inner, "\n")
-		text = strings.TrimSuffix(inner, "```")
-	}
-	tokens, ok = scan(text)
-	return tokens, ok && len(tokens) > 0
-}
-
 // giveUp is the panic that ends a rewriting without a result.
 type giveUp struct{}
 
@@ -114,9 +98,7 @@ func refuse(without bool) {
 
 // rewriter reads the tokens of one text and collects the parts of the query.
 type rewriter struct {
-	schema *catalog.Schema
-	types  map[string]string        // by plain name: the node types and interfaces; nil before the first use
-	edges  map[string]*catalog.Edge // by plain name
+	*vocabulary
 	tokens []token
 	at     int // index of the next token
 	steps  int // tokens read, including those that were read again

@@ -31,7 +31,7 @@ func Frame(s *catalog.Schema, text string) string {
 	if !ok {
 		return ""
 	}
-	f := frame{rewriter: &rewriter{schema: s}, vars: map[string]string{}, named: map[string]bool{}}
+	f := frame{vocabulary: &vocabulary{schema: s}, vars: map[string]string{}, named: map[string]bool{}}
 	statement, target := "", "" // the first words that name a change, and then a type
 	for at, t := range tokens {
 		if t.kind != word {
@@ -77,7 +77,7 @@ func Frame(s *catalog.Schema, text string) string {
 
 // frame has the types that a text names.
 type frame struct {
-	*rewriter
+	*vocabulary
 	nodes []string // node types and interfaces
 	edges []*catalog.Edge
 	named map[string]bool   // the plain words of the text
@@ -211,7 +211,7 @@ func (f *frame) inserts(typ string) string {
 	if f.replaces {
 		return "insert"
 	}
-	return f.rewriter.inserts(typ)
+	return f.vocabulary.inserts(typ)
 }
 
 // assignments returns the parameters of a change of a node, its assignments, and the conditions on its key.

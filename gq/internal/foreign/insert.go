@@ -3,8 +3,6 @@ package foreign
 import (
 	"slices"
 	"strings"
-
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
 // inserting is an INSERT INTO of SQL.
@@ -134,36 +132,6 @@ func (r *rewriter) conflicting(in *inserting) (statements []string) {
 		statements = append(statements, "upsert "+in.typ+" { "+strings.Join(out, ", ")+" }")
 	}
 	return statements
-}
-
-// upsertSign returns a property that is null before an upsert exactly if the upsert inserts, or "".
-func (r *rewriter) upsertSign(typ string) string {
-	if n := r.schema.Node(typ); n != nil && len(n.Key) > 0 {
-		return n.Key[0]
-	}
-	if e := r.schema.Edge(typ); e != nil {
-		for _, p := range e.Properties {
-			if !p.Type.Nullable {
-				return p.Name
-			}
-		}
-	}
-	return ""
-}
-
-// identifies reports whether a property is part of the key, or a name is an end of an edge.
-func (r *rewriter) identifies(typ, name string) bool {
-	if n := r.schema.Node(typ); n != nil {
-		return slices.Contains(n.Key, name)
-	}
-	return name == "from" || name == "to"
-}
-
-// onePerPair reports whether an edge type allows one edge between two nodes.
-func onePerPair(e *catalog.Edge) bool {
-	return slices.ContainsFunc(e.Unique, func(names []string) bool {
-		return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
-	})
 }
 
 // conflictUpdates reads the assignments after DO UPDATE SET for the values of one row.

@@ -115,15 +115,6 @@ func (r *rewriter) propertyOf(e string) *catalog.Property {
 	return nil
 }
 
-// propertyOrEnd is property for a name that may be an end of an edge: an end at a node type is a text.
-func (r *rewriter) propertyOrEnd(typ, name string) *catalog.Property {
-	p := r.property(typ, name)
-	if e := r.schema.Edge(typ); p == nil && e != nil && (name == "from" || name == "to") && r.schema.Node(e.EndName(name == "to")) != nil {
-		return &catalog.Property{Name: name, Type: value.Type{Kind: value.String}}
-	}
-	return p
-}
-
 // isEnd reports whether an expression is the end of an edge, such as $k.from.
 func (r *rewriter) isEnd(e string) bool {
 	v, name, _ := strings.Cut(strings.TrimPrefix(e, "$"), ".")

@@ -22,7 +22,7 @@ func declares(t tokens) bool {
 // readsSchema reports whether a reading of the schema begins.
 func readsSchema(t tokens) bool {
 	return t.are("__schema") || t.are("__type") || t.are("information_schema", ".") || t.are("pg_catalog", ".") ||
-		t.are("call") && t.at(2).text == "." && t.describes()
+		t.are("call") && t.at(2).text == "." && describes(t)
 }
 
 // Elsewhere reports whether a text asks for something that no query does, such as a change of the schema. Then [Instead] says
@@ -43,37 +43,8 @@ func Elsewhere(text string) bool {
 	return false
 }
 
-// tokens is the rest of a text.
-type tokens []token
-
-// at returns the token n places after the first one.
-func (t tokens) at(n int) token {
-	if n < len(t) {
-		return t[n]
-	}
-	return token{}
-}
-
-// are reports whether the first tokens have the values, in any case.
-func (t tokens) are(values ...string) bool {
-	for i, v := range values {
-		if x := t.at(i); x.kind != word && x.kind != mark || !strings.EqualFold(x.text, v) {
-			return false
-		}
-	}
-	return true
-}
-
-// one reports whether the first token is one of the words and the next one begins with one of the others.
-func (t tokens) one(first []string, second ...string) bool {
-	if t.at(0).kind != word || !slices.Contains(first, strings.ToLower(t.at(0).text)) {
-		return false
-	}
-	return len(second) == 0 || slices.Contains(second, strings.ToLower(t.at(1).text))
-}
-
 // describes reports whether CALL names a procedure that lists parts of the schema, such as db.labels.
-func (t tokens) describes() bool {
+func describes(t tokens) bool {
 	for i := 1; t.at(i).kind == word; i += 2 {
 		if slices.Contains([]string{"schema", "labels", "relationshiptypes", "propertykeys", "indexes", "constraints"}, plain(t.at(i).text)) {
 			return true
@@ -214,7 +185,7 @@ var anywhere = []absent{
 		return t.one([]string{"pivot", "unpivot", "grouping", "rollup", "cube"}, "(", "sets")
 	},
 		"group in one query for each set of keys"},
-	{func(t tokens) bool { return t.are("call") && t.at(2).text == "." && !t.describes() },
+	{func(t tokens) bool { return t.are("call") && t.at(2).text == "." && !describes(t) },
 		"there are no procedures: search($p.text, $words) finds words, nearest($p.text_vector, $text) compares vectors, and a walk such as $a knows{1,6} $b follows edges"},
 }
 
@@ -285,9 +256,6 @@ var onceEach = []absent{
 		"a choice of edges such as $p knows|meets $q has one row for each pair of nodes: write RETURN DISTINCT, or return distinct { … }"},
 }
 
-// writers are the words of statements that change the graph.
-var writers = []string{"create", "insert", "merge", "upsert", "update", "set", "delete", "remove"}
-
 // unwound reports whether a read has UNWIND or FOR.
 func unwound(text tokens) bool {
 	found := false
@@ -300,9 +268,6 @@ func unwound(text tokens) bool {
 	}
 	return found
 }
-
-// are reports whether a token is a word.
-func (t token) are(name string) bool { return t.kind == word && strings.EqualFold(t.text, name) }
 
 // severalQueries reports whether the body of a text has several fields or parts with aliases, or the text
 // has several queries in the form of GraphQL.

@@ -195,16 +195,6 @@ func (m *multiplicity) name(letter string) string {
 	}
 }
 
-// parallel reports whether two edges of a type may have the same ends.
-func parallel(e *catalog.Edge) bool {
-	if e.Card != nil && e.Card.Max == 1 {
-		return false
-	}
-	return !slices.ContainsFunc(e.Unique, func(set []string) bool {
-		return !slices.ContainsFunc(set, func(p string) bool { return p != "src" && p != "dst" })
-	})
-}
-
 // walk changes a walk so that it may end where it starts, as a path of Cypher may. It gives up if another way to an end makes another
 // row.
 func (m *multiplicity) walk(t *syntax.Traversal, edges []*catalog.Edge, counted bool) {

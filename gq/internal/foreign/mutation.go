@@ -7,10 +7,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// verbs maps the beginnings of the fields of GraphQL mutations to statements.
-var verbs = []struct{ prefix, statement string }{{"create", "insert"}, {"insert", "insert"}, {"add", "insert"}, {"upsert", "upsert"}, {"merge", "upsert"}, {"save", "upsert"}, {"update", "update"},
-	{"set", "update"}, {"delete", "delete"}, {"remove", "delete"}}
-
 // writtenNote says what a mutation answers with.
 const writtenNote = "a mutation answers with the numbers of its changes"
 
@@ -213,52 +209,4 @@ func (r *rewriter) emitLink(l edgeLink, node string) {
 		from, to = to, from
 	}
 	r.emit("insert " + l.edge.Name + " { " + strings.Join(append([]string{"from: " + from, "to: " + to}, l.properties...), ", ") + " }")
-}
-
-// written returns the type and the statement that the name of a field means.
-func (r *rewriter) written(field string) (typ, statement string) {
-	name := plain(field)
-	for _, v := range verbs {
-		rest, ok := strings.CutPrefix(name, v.prefix)
-		if !ok {
-			continue
-		}
-		if typ := r.writtenType(rest); typ != "" {
-			return typ, v.statement
-		}
-	}
-	panic(giveUp{})
-}
-
-// writtenType returns the type in a name such as person, manyPerson, person_one, person_by_pk or personByEmail.
-func (r *rewriter) writtenType(name string) string {
-	find := func(name string) string {
-		if t := r.pluralType(name); r.schema.Node(t) != nil {
-			return t
-		}
-		return ""
-	}
-	if typ := find(name); typ != "" {
-		return typ
-	}
-	for _, affix := range []string{"bypk", "byid", "one", "many", "unique"} {
-		for _, cut := range []func(string, string) (string, bool){strings.CutSuffix, strings.CutPrefix} {
-			if rest, ok := cut(name, affix); ok {
-				if typ := find(rest); typ != "" {
-					return typ
-				}
-			}
-		}
-	}
-	return r.typeByKey(name)
-}
-
-// typeByKey returns the node type of a name such as serviceBySlug, or "".
-func (r *rewriter) typeByKey(name string) string {
-	for i := strings.LastIndex(name, "by"); i > 0; i = strings.LastIndex(name[:i], "by") {
-		if n := r.schema.Node(r.pluralType(name[:i])); n != nil && r.property(n.Name, name[i+2:]) != nil {
-			return n.Name
-		}
-	}
-	return ""
 }

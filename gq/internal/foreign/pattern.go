@@ -437,11 +437,6 @@ func (r *rewriter) constants(props []string) (constants, others []string) {
 	return constants, others
 }
 
-// atEnd reports whether a node of the type, which may be an interface, can stand at an end of an edge.
-func (r *rewriter) atEnd(e *catalog.Edge, to bool, typ string) bool {
-	return r.schema.AtEnd(e, to, typ, r.schema.Node(typ) == nil && r.schema.Interface(typ) != nil)
-}
-
 // writeLink writes the traversal of an edge between two nodes.
 func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 	if l.left {

@@ -133,14 +133,6 @@ func (r *rewriter) tableType() string {
 	panic(giveUp{})
 }
 
-// inserts returns the statement for an insert of another language, which fails if there is a node with the same key.
-func (r *rewriter) inserts(typ string) string {
-	if n := r.schema.Node(typ); n != nil && len(n.Key) > 0 {
-		return "insert new"
-	}
-	return "insert"
-}
-
 // assigned reads insert Person { … }, insert new Person { … }, create Person { … } or upsert Person { … }.
 func (r *rewriter) assigned(verb, name string) {
 	creates := verb == "create" || verb == "insert" && r.peek(1).kind == word && r.accept("new")

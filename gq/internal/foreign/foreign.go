@@ -56,6 +56,17 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 	return Offer{Query: query, Count: 1, Notes: r.notes}, true
 }
 
+// original returns what the text says of the query.
+func (r *rewriter) original() *original {
+	types := map[string]string{}
+	for _, v := range r.order {
+		types[lower(v)] = r.vars[v]
+	}
+	return &original{vocabulary: r.vocabulary, tokens: r.tokens, types: types, params: r.params,
+		taken: func(name string) bool { return r.known(name) || r.inText(name) }, note: r.note,
+		once: r.closed != nil && !r.closed.all && r.closed.depth == "", shortest: r.shortest, pairs: r.pairs, grouped: len(r.groups) > 0 || r.staged}
+}
+
 // newRewriter returns a rewriter of the tokens of a text.
 func newRewriter(s *catalog.Schema, tokens []token) *rewriter {
 	return &rewriter{vocabulary: &vocabulary{schema: s}, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
@@ -73,7 +84,8 @@ func (r *rewriter) rewrite(read func()) (query string, ok bool) {
 	}()
 	r.document()
 	read()
-	return r.exactRows(r.render()), true
+	query = r.render()
+	return exactRows(query, r.original()), true
 }
 
 // Instead says what to use instead of the constructs of a text that have no counterpart, in at most two
@@ -84,16 +96,6 @@ func Instead(s *catalog.Schema, text string) []string {
 		return nil
 	}
 	return missing(s, tokens)
-}
-
-// giveUp is the panic that ends a rewriting without a result.
-type giveUp struct{}
-
-// refuse gives up if something has no counterpart.
-func refuse(without bool) {
-	if without {
-		panic(giveUp{})
-	}
 }
 
 // rewriter reads the tokens of one text and collects the parts of the query.

@@ -14,7 +14,7 @@ const nullOrder = "nulls come first in ascending order and last in descending or
 // values changes the expressions of a read that mean something else in SQL and Cypher: the quotient of integers is one there, and in
 // Cypher a sum of nothing is 0 and nulls are the greatest values.
 func (m *multiplicity) values(read *syntax.Read) {
-	sql := slices.ContainsFunc(m.r.tokens, func(t token) bool { return t.are("select") })
+	sql := slices.ContainsFunc(m.tokens, func(t token) bool { return t.are("select") })
 	m.optional = map[string]bool{}
 	bound := map[string]bool{}
 	for _, c := range read.Match {
@@ -33,7 +33,7 @@ func (m *multiplicity) values(read *syntax.Read) {
 	grouped := slices.ContainsFunc(read.Returns, func(p *syntax.Projection) bool {
 		return len(callsOf([]syntax.Operand{p.Expr}, isAggregate)) == 0
 	})
-	if first := m.r.tokens[0]; grouped && first.are("select") && len(m.r.groups) == 0 && !m.r.staged && len(callsOf(resultsOf(read), isAggregate)) > 0 {
+	if first := m.tokens[0]; grouped && first.are("select") && !m.grouped && len(callsOf(resultsOf(read), isAggregate)) > 0 {
 		panic(giveUp{}) // without GROUP BY there is one row, even of an empty table
 	}
 	for _, p := range read.Returns {
@@ -56,7 +56,7 @@ func (m *multiplicity) values(read *syntax.Read) {
 			}
 		}
 	})
-	if read.Limit == nil || slices.ContainsFunc(m.r.tokens, func(t token) bool { return t.are("nulls") }) {
+	if read.Limit == nil || slices.ContainsFunc(m.tokens, func(t token) bool { return t.are("nulls") }) {
 		return
 	}
 	for _, o := range read.Order {
@@ -64,7 +64,7 @@ func (m *multiplicity) values(read *syntax.Read) {
 			continue
 		}
 		if sql {
-			m.r.note(nullOrder)
+			m.note(nullOrder)
 			continue
 		}
 		direction := ""
@@ -166,7 +166,7 @@ func (m *multiplicity) integer(o syntax.Operand) bool {
 	case *syntax.Literal:
 		return o.Kind == syntax.IntLiteral
 	case *syntax.PropRef:
-		p := m.r.property(m.types[o.Var.Value[1:]], o.Prop.Value)
+		p := m.property(m.types[o.Var.Value[1:]], o.Prop.Value)
 		return p != nil && p.Type.Kind.IsInteger() && !p.Type.List || o.Prop.Value == "hops"
 	case *syntax.Binary:
 		return m.integer(o.Left) && m.integer(o.Right)
@@ -182,13 +182,13 @@ func (m *multiplicity) integer(o syntax.Operand) bool {
 	case *syntax.Subquery:
 		return o.Keyword.Value == "count" || o.Value != nil && slices.Contains([]string{"sum", "min", "max"}, o.Keyword.Value) && m.integer(o.Value)
 	case *syntax.VarRef:
-		return m.r.integerParameter(o.Tokens[0].Value)
+		return m.integerParameter(o.Tokens[0].Value)
 	}
 	return false
 }
 
 // integerParameter reports whether a parameter of the query is an integer.
-func (r *rewriter) integerParameter(name string) bool {
+func (r *original) integerParameter(name string) bool {
 	for _, p := range r.params {
 		if rest, ok := strings.CutPrefix(p, name+": "); ok {
 			kind, known := value.KindOf(rest[:wordLen(rest)])
@@ -209,7 +209,7 @@ func (m *multiplicity) nullable(o syntax.Operand, read *syntax.Read) bool {
 	case *syntax.Literal, *syntax.Now, *syntax.Condition, *syntax.Comparison:
 		return false
 	case *syntax.PropRef:
-		p := m.r.property(m.types[o.Var.Value[1:]], o.Prop.Value)
+		p := m.property(m.types[o.Var.Value[1:]], o.Prop.Value)
 		return m.optional[o.Var.Value] || p != nil && p.Type.Nullable
 	case *syntax.AliasRef:
 		if read != nil {

@@ -20,11 +20,8 @@ type edit struct {
 // multiplicity makes a read have a row for each edge, as SQL and Cypher do. Without a variable of the edge, a traversal has
 // one row for parallel edges, and a walk has one row for each end.
 type multiplicity struct {
-	r        *rewriter
-	types    map[string]string // of the variables, as the query writes them
-	bound    map[string]bool   // the variables of nodes that have a binding of their own
-	once     bool              // the table of a WITH RECURSIVE has each node once
-	shortest bool              // the walks are shortest paths
+	*original
+	bound    map[string]bool // the variables of nodes that have a binding of their own
 	edits    []edit
 	added    int             // the variables that the changes bind
 	later    map[string]int  // by variable of a walk: the edges before the walk
@@ -32,7 +29,7 @@ type multiplicity struct {
 }
 
 // rowsPerEdge reports whether a text has patterns of Cypher or ISO GQL, or tables of SQL.
-func rowsPerEdge(text []token) bool {
+func rowsPerEdge(text tokens) bool {
 	if len(text) > 0 && slices.Contains([]string{"match", "optional", "select", "with", "from", "unwind", "for", "call", "return"}, strings.ToLower(text[0].text)) {
 		return true
 	}
@@ -44,8 +41,22 @@ func rowsPerEdge(text []token) bool {
 	return false
 }
 
+// original is the text that a query says.
+type original struct {
+	*vocabulary
+	tokens   tokens
+	types    map[string]string      // of the variables, as the query writes them
+	params   []string               // of the query
+	taken    func(name string) bool // reports whether the text has a variable of a name
+	note     func(string)           // notes how the query differs
+	once     bool                   // the table of a WITH RECURSIVE has each node once
+	shortest bool                   // the walks are shortest paths
+	pairs    bool                   // WITH DISTINCT has dropped the rows that only parallel edges make
+	grouped  bool                   // the text has groups
+}
+
 // exactRows returns a query that has each row as often as the text. It gives up if no query does.
-func (r *rewriter) exactRows(query string) string {
+func exactRows(query string, r *original) string {
 	file, faults := syntax.ParseQueries("", query)
 	if len(faults) > 0 || len(file.Queries) != 1 || !rowsPerEdge(r.tokens) {
 		return query // the caller refuses a query with faults
@@ -54,13 +65,9 @@ func (r *rewriter) exactRows(query string) string {
 	if !ok {
 		return query
 	}
-	m := &multiplicity{r: r, types: map[string]string{}, bound: map[string]bool{}, later: map[string]int{}}
-	m.once = r.closed != nil && !r.closed.all && r.closed.depth == ""
-	m.shortest = r.shortest || slices.ContainsFunc(r.tokens, func(t token) bool { return t.are("shortestpath") || t.are("shortest") }) ||
+	m := &multiplicity{original: r, bound: map[string]bool{}, later: map[string]int{}}
+	m.shortest = m.shortest || slices.ContainsFunc(r.tokens, func(t token) bool { return t.are("shortestpath") || t.are("shortest") }) ||
 		len(r.tokens) > 1 && r.tokens[0].are("match") && r.tokens[1].are("any")
-	for _, v := range r.order {
-		m.types[lower(v)] = r.vars[v]
-	}
 	read.Walk(func(c syntax.Clause) {
 		if b, ok := c.(*syntax.Binding); ok {
 			m.bound[b.Var.Value] = true
@@ -170,7 +177,7 @@ func (m *multiplicity) operands(list []syntax.Operand) {
 func (m *multiplicity) traversal(t *syntax.Traversal, counted bool) {
 	var edges []*catalog.Edge
 	for _, name := range t.Edges() {
-		e := m.r.edgeType(name.Value)
+		e := m.edgeType(name.Value)
 		refuse(e == nil)
 		edges = append(edges, e)
 	}
@@ -189,7 +196,7 @@ func (m *multiplicity) traversal(t *syntax.Traversal, counted bool) {
 func (m *multiplicity) name(letter string) string {
 	for {
 		m.added++
-		if name := letter + strconv.Itoa(m.added); !m.r.known(name) && !m.r.inText(name) && m.types[name] == "" {
+		if name := letter + strconv.Itoa(m.added); !m.taken(name) && m.types[name] == "" {
 			return name
 		}
 	}
@@ -207,7 +214,7 @@ func (m *multiplicity) walk(t *syntax.Traversal, edges []*catalog.Edge, counted 
 		return
 	}
 	low, _ := strconv.Atoi(t.Bounds.Min.Value)
-	refuse(low > 1 && (low > 4 || t.EdgeVar != nil || slices.ContainsFunc(m.r.tokens, func(x token) bool { return x.kind == mark && x.text == "*" })) || len(edges) != 1 || t.Bounds.Max == nil) // a path of Cypher takes no edge twice; one of ISO GQL may
+	refuse(low > 1 && (low > 4 || t.EdgeVar != nil || slices.ContainsFunc(m.tokens, func(x token) bool { return x.kind == mark && x.text == "*" })) || len(edges) != 1 || t.Bounds.Max == nil) // a path of Cypher takes no edge twice; one of ISO GQL may
 	high, err := strconv.Atoi(t.Bounds.Max.Value)
 	refuse(err != nil)
 	edge, of, clauses, next := edges[0], "", "", t.From.Value

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -22,24 +24,24 @@ func (r *rewriter) aggregates(sc scope) {
 		if r.accept(":") {
 			alias, name = name, r.word()
 		}
-		p := r.property(r.vars[v], name)
+		p := r.Property(r.vars[v], name)
 		switch function := aggregateName(name); {
-		case p == nil && (plain(name) == "count" || plain(name) == "totalcount"):
+		case p == nil && (naming.Plain(name) == "count" || naming.Plain(name) == "totalcount"):
 			if alias == "" {
 				alias = name
 			}
-			r.add(alias, "count($"+lower(v)+")")
+			r.add(alias, "count($"+naming.Lower(v)+")")
 			if r.accept("{", "nodes", "}") {
 				continue
 			}
-		case p == nil && slices.Contains([]string{"aggregate", "node", "key", "keys", "group"}, plain(name)) && r.is("{"):
+		case p == nil && slices.Contains([]string{"aggregate", "node", "key", "keys", "group"}, naming.Plain(name)) && r.is("{"):
 			r.aggregates(sc)
 		case p == nil && isEdgeWrapper(name) && sc.edge != nil && r.is("{"):
 			r.aggregates(scope{node: r.edgeOf(sc)})
 		case p != nil && slices.Contains(r.by, p.Name) && !r.is("{"):
-			r.add(alias, "$"+lower(v)+"."+p.Name)
+			r.add(alias, "$"+naming.Lower(v)+"."+p.Name)
 		case p == nil && function == "" || !r.accept("{"):
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		default:
 			for !r.accept("}") {
 				if r.accept(",") {
@@ -51,7 +53,7 @@ func (r *rewriter) aggregates(sc scope) {
 					continue
 				}
 				owner := v
-				if r.property(r.vars[v], inner) == nil && r.edgeProperty(sc, inner) != nil {
+				if r.Property(r.vars[v], inner) == nil && r.edgeProperty(sc, inner) != nil {
 					owner = r.edgeOf(sc)
 				}
 				r.aggregate(owner, function, r.need(scope{node: owner}, inner).Name, name+"_"+inner)
@@ -62,13 +64,13 @@ func (r *rewriter) aggregates(sc scope) {
 
 // aggregate adds a column with an aggregate of a property.
 func (r *rewriter) aggregate(v, function, property, alias string) {
-	refuse(function == "")
-	r.add(alias, function+"($"+lower(v)+"."+property+")")
+	refuse.If(function == "")
+	r.add(alias, function+"($"+naming.Lower(v)+"."+property+")")
 }
 
 // aggregateName returns the aggregate that a name means, or "".
 func aggregateName(name string) string {
-	name = strings.TrimSuffix(plain(name), "of")
+	name = strings.TrimSuffix(naming.Plain(name), "of")
 	if to, ok := foreign[name]; ok {
 		name = to
 	}
@@ -80,8 +82,57 @@ func aggregateName(name string) string {
 
 // countable returns the argument of count: an edge counts by its id, because count takes nodes and values.
 func (r *rewriter) countable(e string) string {
-	if v, ok := strings.CutPrefix(e, "$"); ok && r.schema.Edge(r.typeOf(v)) != nil {
+	if v, ok := strings.CutPrefix(e, "$"); ok && r.Schema.Edge(r.typeOf(v)) != nil {
 		return e + ".id"
 	}
 	return e
+}
+
+// countBlock reads placed_aggregate(where: { … }) { count sum { total } } and the like, and
+// reviewedConnection { edges { … } }.
+func (r *rewriter) countBlock(sc scope, alias, name string) {
+	rel := r.Counted(r.vars[sc.node], name)
+	refuse.If(rel == nil)
+	if strings.HasSuffix(naming.Plain(name), "connection") && !r.is("{", "totalcount", "}") {
+		r.nested(sc, rel, alias, naming.Lower(rel.Edge.Name))
+		return
+	}
+	if alias == "" {
+		alias = name
+	}
+	outer, aliases, computed, by := r.read, r.aliases, r.computed, r.by
+	r.read, r.aliases, r.computed, r.by = read{}, nil, nil, nil
+	to := r.fresh(rel.Other())
+	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
+	if r.is("(") {
+		r.arguments(&r.read, inner)
+	}
+	if r.is("{") {
+		r.aggregates(inner)
+	} else {
+		r.add("count", "count($"+naming.Lower(to)+")")
+	}
+	refuse.If(len(r.sort) > 0 || r.limit != "" || r.skip != "" || r.distinct || len(r.by) > 0 || len(r.computed) == 0)
+	columns := r.computed
+	traversal := rel.Clause(sc.node, inner.edge.name, to)
+	if len(r.match) == 0 && inner.edge.name == "" && len(columns) == 1 && strings.HasPrefix(columns[0].text, "count(") {
+		traversal = rel.Clause(sc.node, "", "")
+	}
+	match := join(append([]cond{leaf(traversal)}, r.match...))
+	r.read, r.aliases, r.computed, r.by = outer, aliases, computed, by
+	for _, c := range columns {
+		as := alias
+		if len(columns) > 1 {
+			as += "_" + c.alias
+		}
+		function, argument, _ := strings.Cut(strings.TrimSuffix(c.text, ")"), "(")
+		switch {
+		case function == "count" && argument == "$"+naming.Lower(to):
+			r.add(as, "count { "+match+" }")
+		case function == "count":
+			panic(refuse.GiveUp{})
+		default:
+			r.add(as, function+" { "+match+" return "+argument+" }")
+		}
+	}
 }

@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // body reads the parts of a query.
@@ -12,7 +16,7 @@ func (r *rewriter) body() {
 	defer r.deeper()()
 	for {
 		switch {
-		case r.peek(0).kind == end, r.is("}"), r.subselects > 0 && r.is(")"):
+		case r.peek(0).Kind == lex.End, r.is("}"), r.subselects > 0 && r.is(")"):
 			return
 		case r.accept(";"), r.accept(","):
 		case r.is("next") && len(r.columns) > 0 && r.limit == "" && r.skip == "" && sorts(r.peek(1)): // NEXT ORDER BY
@@ -20,7 +24,7 @@ func (r *rewriter) body() {
 		case r.is("next", "match"):
 			r.next()
 			r.nextStage()
-		case r.is("next") && len(r.columns) > 0 && (r.peek(1).are("filter") || r.peek(1).are("where") || r.peek(1).are("return") || r.peek(1).are("let")):
+		case r.is("next") && len(r.columns) > 0 && (r.peek(1).Are("filter") || r.peek(1).Are("where") || r.peek(1).Are("return") || r.peek(1).Are("let")):
 			r.next()
 			r.valueStage()
 		case len(r.columns) > 0 && r.subselects == 0 && r.isOne("union", "intersect", "except", "minus"):
@@ -30,11 +34,11 @@ func (r *rewriter) body() {
 		case r.is("from", "{"):
 			r.next()
 			r.match = append(r.match, r.braced()...)
-		case r.is("from") && r.peek(1).kind == dollar && r.isAt(2, ":"):
+		case r.is("from") && r.peek(1).Kind == lex.Dollar && r.isAt(2, ":"):
 			r.next()
 			r.items()
 		case r.accept("returning"):
-			for !r.isOne("}", ";") && r.peek(0).kind != end {
+			for !r.isOne("}", ";") && r.peek(0).Kind != lex.End {
 				r.next()
 			}
 			r.note(answersNote)
@@ -48,7 +52,7 @@ func (r *rewriter) body() {
 			r.wherePart()
 		case r.is("select"):
 			r.selectRows()
-		case r.is("return", "(") && r.peek(2).kind == word && r.isAt(3, ":") && argument(r.peek(2).text):
+		case r.is("return", "(") && r.peek(2).Kind == lex.Word && r.isAt(3, ":") && lex.Argument(r.peek(2).Text):
 			r.returnArguments()
 		case r.accept("return"):
 			r.returned()
@@ -71,7 +75,7 @@ func (r *rewriter) body() {
 		case r.accept("limit"), r.accept("first"), r.accept("top"):
 			r.beforeColumns()
 			r.accept(":")
-			refuse(r.limit != "") // each of two limits bounds other rows
+			refuse.If(r.limit != "") // each of two limits bounds other rows
 			r.limit = strings.Trim(r.operand(), "()")
 		case r.accept("offset"), r.accept("skip"):
 			r.beforeColumns()
@@ -80,9 +84,9 @@ func (r *rewriter) body() {
 			if !r.accept("rows") {
 				r.accept("row")
 			}
-		case r.peek(0).kind == dollar && (r.isAt(1, ":") || r.isAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
+		case r.peek(0).Kind == lex.Dollar && (r.isAt(1, ":") || r.isAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
 			r.items()
-		case (r.is("unwind") && r.peek(1).kind == dollar || r.is("for") && r.peek(3).kind == dollar) && len(r.match)+len(r.statements) == 0:
+		case (r.is("unwind") && r.peek(1).Kind == lex.Dollar || r.is("for") && r.peek(3).Kind == lex.Dollar) && len(r.match)+len(r.statements) == 0:
 			if !r.try(r.statement) {
 				r.unwoundMatch()
 			}
@@ -103,14 +107,14 @@ func (r *rewriter) beforeColumns() {
 }
 
 // sorts reports whether a token begins a part that only orders or bounds the rows of the result.
-func sorts(t token) bool {
-	return t.kind == word && slices.Contains([]string{"order", "limit", "offset", "skip"}, strings.ToLower(t.text))
+func sorts(t lex.Token) bool {
+	return t.Kind == lex.Word && slices.Contains([]string{"order", "limit", "offset", "skip"}, strings.ToLower(t.Text))
 }
 
 // matched reads what follows MATCH: clauses with or without braces, perhaps after arguments in
 // parentheses as in match(where: { price: { gt: 5 } }) { $p: Product }.
 func (r *rewriter) matched() {
-	refuse(len(r.columns) > 0)
+	refuse.If(len(r.columns) > 0)
 	r.checkStage()
 	r.beginBlock()
 	switch {
@@ -121,13 +125,13 @@ func (r *rewriter) matched() {
 		r.shortest = false
 	case r.is("{"):
 		r.stages()
-	case r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" && argument(r.peek(1).text):
+	case r.is("(") && r.peek(1).Kind == lex.Word && r.peek(2).Text == ":" && lex.Argument(r.peek(1).Text):
 		arguments := r.at
 		r.skipGroup()
 		r.match = append(r.match, r.braced()...)
 		after := r.at
 		if len(r.order) != 1 { // the arguments do not say which node they mean
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 		r.at = arguments
 		r.arguments(&r.read, scope{node: r.order[0]})
@@ -141,10 +145,10 @@ func (r *rewriter) matched() {
 func (r *rewriter) skipGroup() {
 	for depth := 0; ; {
 		t := r.next()
-		if t.kind != mark {
+		if t.Kind != lex.Mark {
 			continue
 		}
-		switch t.text {
+		switch t.Text {
 		case "(", "{", "[":
 			depth++
 		case ")", "}", "]":
@@ -173,8 +177,8 @@ func (r *rewriter) fetch() {
 func (r *rewriter) depthBound() {
 	r.next()
 	r.next()
-	n, err := strconv.Atoi(r.next().text)
-	refuse(err != nil || n < r.deepest)
+	n, err := strconv.Atoi(r.next().Text)
+	refuse.If(err != nil || n < r.deepest)
 }
 
 // let reads the definitions after LET, with or without braces.
@@ -182,11 +186,11 @@ func (r *rewriter) let() {
 	braces := r.accept("{")
 	for {
 		t := r.next()
-		refuse(t.kind != word && t.kind != dollar || r.known(t.text))
+		refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar || r.known(t.Text))
 		if !r.accept("=") {
 			r.expect(":")
 		}
-		r.values[t.text] = r.operand()
+		r.values[t.Text] = r.operand()
 		if !r.accept(",") && (!braces || r.is("}")) {
 			break
 		}
@@ -206,7 +210,7 @@ func (r *rewriter) items() {
 
 // wherePart reads the conditions after WHERE outside of the braces of a match.
 func (r *rewriter) wherePart() {
-	refuse(r.early && len(r.columns) == 0) // it tests the rows after the limit
+	refuse.If(r.early && len(r.columns) == 0) // it tests the rows after the limit
 	c := cond{op: "all"}
 	if r.is("{") {
 		c.subs = r.braced()
@@ -290,7 +294,7 @@ func (r *rewriter) grouped() {
 
 // groupKey reads a key after GROUP BY. Within an expression of SQL, a name means a property, and no column.
 func (r *rewriter) groupKey() string {
-	if next := r.peek(1); !r.inSelect || next.kind == end || next.kind == mark && next.text != "(" || startsPart(next) {
+	if next := r.peek(1); !r.inSelect || next.Kind == lex.End || next.Kind == lex.Mark && next.Text != "(" || lex.StartsPart(next) {
 		key := r.operandOrAlias()
 		r.checkShadow(key)
 		return key
@@ -305,10 +309,10 @@ func (r *rewriter) groupKey() string {
 // keyedBy reports whether an expression is a property of a node of which GROUP BY has the key.
 func (r *rewriter) keyedBy(e string) bool {
 	owner, property, ok := strings.Cut(e, ".")
-	if !ok || wordLen(property) != len(property) || !strings.HasPrefix(e, "$") {
+	if !ok || lex.WordLen(property) != len(property) || !strings.HasPrefix(e, "$") {
 		return false
 	}
-	key := r.key(r.typeOf(owner[1:]))
+	key := r.Key(r.typeOf(owner[1:]))
 	return slices.ContainsFunc(r.groups, func(g string) bool { return g == owner+"."+key || g == owner+".id" })
 }
 
@@ -324,7 +328,7 @@ func (r *rewriter) checkGroups() {
 			owner := strings.TrimSuffix(key, ".id")
 			return c.text == key || c.alias == key || node(owner) && strings.HasPrefix(c.text, owner+".")
 		}) {
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 	if len(r.listings) == 0 && !slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
@@ -346,9 +350,9 @@ func (r *rewriter) checkGroups() {
 // operandOrAlias reads an expression, in which the name of a column comes before that of a property.
 func (r *rewriter) operandOrAlias() string {
 	t := r.peek(0)
-	if (t.kind == word || t.kind == dollar && r.values[t.text] != "") && slices.Contains(r.aliases, lower(t.text)) && r.peek(1).text != "(" && r.peek(1).text != "." {
-		if next := r.peek(1); next.kind != mark || strings.Contains(",};):", next.text) {
-			return lower(r.next().text)
+	if (t.Kind == lex.Word || t.Kind == lex.Dollar && r.values[t.Text] != "") && slices.Contains(r.aliases, naming.Lower(t.Text)) && r.peek(1).Text != "(" && r.peek(1).Text != "." {
+		if next := r.peek(1); next.Kind != lex.Mark || strings.Contains(",};):", next.Text) {
+			return naming.Lower(r.next().Text)
 		}
 	}
 	return r.alone(r.operand())
@@ -357,7 +361,7 @@ func (r *rewriter) operandOrAlias() string {
 // sorted reads the keys of ORDER BY, of order { … } or of orderBy: { name: DESC }.
 func (r *rewriter) sorted() {
 	r.accept(":")
-	refuse(len(r.columns) > 0 && r.early && len(r.sort) > 0) // the order before the limit chooses the rows, and this one orders them
+	refuse.If(len(r.columns) > 0 && r.early && len(r.sort) > 0) // the order before the limit chooses the rows, and this one orders them
 	r.sortKeys(scope{})
 }
 
@@ -367,14 +371,14 @@ func (r *rewriter) sortKeys(sc scope) {
 	list := r.accept("[")
 	braces := r.accept("{")
 	for {
-		key, down := "", !list && r.is("-") && r.peek(1).kind != number && r.accept("-")
-		if braces && r.peek(0).kind == word && r.peek(1).text == ":" && !slices.Contains(r.aliases, r.peek(0).text) {
+		key, down := "", !list && r.is("-") && r.peek(1).Kind != lex.Number && r.accept("-")
+		if braces && r.peek(0).Kind == lex.Word && r.peek(1).Text == ":" && !slices.Contains(r.aliases, r.peek(0).Text) {
 			key = r.sortProperty(sc)
-		} else if sc.node != "" && r.peek(0).kind == word && r.peek(1).text != "." && r.peek(1).text != "(" {
+		} else if sc.node != "" && r.peek(0).Kind == lex.Word && r.peek(1).Text != "." && r.peek(1).Text != "(" {
 			key = r.sortEnum(sc)
-		} else if t := r.peek(0); t.kind == text {
-			if key = columnAlias(r.next().text); !slices.Contains(r.aliases, key) {
-				panic(giveUp{}) // a text orders nothing
+		} else if t := r.peek(0); t.Kind == lex.Text {
+			if key = columnAlias(r.next().Text); !slices.Contains(r.aliases, key) {
+				panic(refuse.GiveUp{}) // a text orders nothing
 			}
 		} else {
 			key = r.position(r.operandOrAlias())
@@ -388,7 +392,7 @@ func (r *rewriter) sortKeys(sc scope) {
 			r.expect("}", ",", "{")
 			continue
 		}
-		if !braces && r.is(",") && r.peek(1).kind == word && r.isAt(2, ":") { // the next argument
+		if !braces && r.is(",") && r.peek(1).Kind == lex.Word && r.isAt(2, ":") { // the next argument
 			break
 		}
 		if !r.accept(",") && (!braces || r.is("}")) {
@@ -424,7 +428,7 @@ func (r *rewriter) groupConditions() {
 
 // firstCall returns the call with which a text begins, or "".
 func firstCall(text string) string {
-	n := wordLen(text)
+	n := lex.WordLen(text)
 	if n == 0 || !strings.HasPrefix(text[n:], "(") || !balanced(text[n:]) {
 		return ""
 	}
@@ -460,7 +464,7 @@ func (r *rewriter) columnOf(aggregate string) string {
 			return c.alias
 		}
 		j := slices.Index(r.columns, aggregate)
-		refuse(j < 0)
+		refuse.If(j < 0)
 		alias := r.newAlias(aggregate)
 		r.computed[i].alias, r.columns[j] = alias, aggregate+" as "+alias
 		return alias
@@ -472,7 +476,7 @@ func (r *rewriter) columnOf(aggregate string) string {
 
 // newAlias returns an alias that no column has, after the name of a function.
 func (r *rewriter) newAlias(e string) string {
-	alias := e[:wordLen(e)]
+	alias := e[:lex.WordLen(e)]
 	for slices.Contains(r.aliases, alias) {
 		alias += "2"
 	}
@@ -486,7 +490,7 @@ func (r *rewriter) position(key string) string {
 	if err != nil {
 		return key
 	}
-	refuse(n < 1 || n > len(r.computed))
+	refuse.If(n < 1 || n > len(r.computed))
 	if c := r.computed[n-1]; c.alias != "" {
 		return c.alias
 	}
@@ -498,7 +502,7 @@ func (r *rewriter) direction(key string) {
 	suffix := ""
 	quoted := r.peek(0)
 	isWord := func(names ...string) bool {
-		if quoted.kind == text && slices.Contains(names, strings.ToLower(quoted.text)) {
+		if quoted.Kind == lex.Text && slices.Contains(names, strings.ToLower(quoted.Text)) {
 			r.next()
 			return true
 		}
@@ -518,7 +522,7 @@ func (r *rewriter) direction(key string) {
 	case isWord("desc", "descending"):
 		suffix = " desc"
 	case r.accept("asc_nulls_first"), r.accept("asc_nulls_last"), r.accept("desc_nulls_first"), r.accept("desc_nulls_last"):
-		name := strings.ToLower(r.tokens[r.at-1].text)
+		name := strings.ToLower(r.tokens[r.at-1].Text)
 		order, place, _ := strings.Cut(name, "_nulls_")
 		suffix, nulls = " "+order, place
 	}

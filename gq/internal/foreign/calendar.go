@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // The average lengths of a year and a month of the Gregorian calendar in days.
@@ -27,12 +30,12 @@ func (r *rewriter) interval() string {
 	r.expect("interval")
 	start := r.at - 1
 	t := r.next()
-	count := t.text
+	count := t.Text
 	switch {
-	case t.kind == dollar:
-		count = "$" + t.text
-	case t.kind != text && t.kind != number:
-		panic(giveUp{})
+	case t.Kind == lex.Dollar:
+		count = "$" + t.Text
+	case t.Kind != lex.Text && t.Kind != lex.Number:
+		panic(refuse.GiveUp{})
 	}
 	parts := strings.Fields(count)
 	if len(parts) == 1 {
@@ -51,12 +54,12 @@ func (r *rewriter) yearsBack(start int, parts []string) string {
 		return ""
 	}
 	n, err := strconv.Atoi(parts[0])
-	if err != nil || n < 1 || n > 500 || start < 2 || r.tokens[start-1].text != "-" {
+	if err != nil || n < 1 || n > 500 || start < 2 || r.tokens[start-1].Text != "-" {
 		return ""
 	}
-	base := r.tokens[start-2].text
+	base := r.tokens[start-2].Text
 	if base == ")" && start >= 4 { // now()
-		base = r.tokens[start-4].text
+		base = r.tokens[start-4].Text
 	}
 	if !slices.Contains([]string{"current_date", "current_timestamp", "now"}, strings.ToLower(base)) {
 		return ""
@@ -67,14 +70,14 @@ func (r *rewriter) yearsBack(start int, parts []string) string {
 
 // span writes an interval of numbers and units that have a fixed length.
 func (r *rewriter) span(parts []string) string {
-	refuse(len(parts)%2 != 0 || len(parts) == 0)
+	refuse.If(len(parts)%2 != 0 || len(parts) == 0)
 	days := 0.0
 	for i := 0; i < len(parts); i += 2 {
 		unit := intervalUnits[strings.TrimSuffix(strings.ToLower(strings.Trim(parts[i+1], ",")), "s")]
 		n, err := parseCount(parts[i])
 		switch {
 		case unit.function == "":
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		case strings.HasPrefix(parts[i], "$") && len(parts) == 2 && unit.days <= 7:
 			r.declare(parts[i][1:], "I32")
 			if unit.days == 7 {
@@ -82,14 +85,14 @@ func (r *rewriter) span(parts []string) string {
 			}
 			return unit.function + "(" + parts[i] + ")"
 		case err != nil:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		case unit.days == 0 && len(parts) == 2:
 			return unit.function + "(" + n + ")"
 		case unit.days == 0, unit.days > 7: // months and years have no fixed length
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 		count, err := strconv.ParseFloat(n, 64)
-		refuse(err != nil)
+		refuse.If(err != nil)
 		days += count * unit.days
 	}
 	return "days(" + strconv.FormatFloat(days, 'f', -1, 64) + ")"
@@ -103,7 +106,7 @@ func (r *rewriter) age() (from, to string) {
 	case 2:
 		return args[1], args[0]
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // fullYears writes the number of whole years between two times.
@@ -122,7 +125,7 @@ func (r *rewriter) part(unit string) string {
 		r.skipTwo()
 		from, to := r.age()
 		r.expect(")")
-		refuse(unit != "year" && unit != "years")
+		refuse.If(unit != "year" && unit != "years")
 		return fullYears(from, to)
 	}
 	value := r.operand()
@@ -143,7 +146,7 @@ func (r *rewriter) part(unit string) string {
 		}
 		switch length, ok := between.units[unit]; {
 		case !ok:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		case length != "":
 			return "int(" + inner + " / " + length + ")"
 		}
@@ -161,5 +164,5 @@ func (r *rewriter) part(unit string) string {
 	case "epoch":
 		return "seconds_between(datetime(\"1970-01-01T00:00:00Z\"), " + value + ")"
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }

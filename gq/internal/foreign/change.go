@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -14,8 +17,8 @@ func (r *rewriter) remove() {
 	for {
 		v := r.variable()
 		r.expect(".")
-		p := r.property(r.vars[v], r.word())
-		refuse(p == nil)
+		p := r.Property(r.vars[v], r.word())
+		refuse.If(p == nil)
 		r.change(v, "update", " set { "+p.Name+": "+r.null(p)+" }")
 		if !r.accept(",") {
 			return
@@ -25,16 +28,16 @@ func (r *rewriter) remove() {
 
 // null returns a parameter that is null when the call leaves it out.
 func (r *rewriter) null(p *catalog.Property) string {
-	refuse(!p.Type.Nullable || p.Type.List)
+	refuse.If(!p.Type.Nullable || p.Type.List)
 	r.note("no literal is null: the call leaves $" + p.Name + " out")
-	refuse(r.known(p.Name))
+	refuse.If(r.known(p.Name))
 	r.declare(p.Name, p.Type.Kind.String()+"?")
 	return "$" + p.Name
 }
 
 // assignment reads the value of an assignment to a property.
 func (r *rewriter) assignment(typ, name string) string {
-	p := r.property(typ, name)
+	p := r.Property(typ, name)
 	if p != nil && r.accept("null") {
 		return r.null(p)
 	}
@@ -46,25 +49,25 @@ func (r *rewriter) assignment(typ, name string) string {
 
 // deleteEdge writes the deletion of an edge of the match.
 func (r *rewriter) deleteEdge(v string, e *catalog.Edge) {
-	refuse(len(r.match) == 0)
-	r.emit("delete " + e.Name + " where id = $" + lower(v) + ".id")
+	refuse.If(len(r.match) == 0)
+	r.emit("delete " + e.Name + " where id = $" + naming.Lower(v) + ".id")
 }
 
 // update reads the rest of UPDATE Person SET a = 1 WHERE …, with or without braces.
 func (r *rewriter) update() {
-	if t := r.peek(0); (t.kind == dollar || t.kind == word) && r.known(t.text) && (r.peek(1).are("set") || r.isAt(1, "{")) {
+	if t := r.peek(0); (t.Kind == lex.Dollar || t.Kind == lex.Word) && r.known(t.Text) && (r.peek(1).Are("set") || r.isAt(1, "{")) {
 		r.updateVariable()
 		return
 	}
 	named := ""
-	if r.peek(0).kind == dollar && r.isAt(1, ":") { // $p: Person
-		named = r.next().text
+	if r.peek(0).Kind == lex.Dollar && r.isAt(1, ":") { // $p: Person
+		named = r.next().Text
 		r.next()
 	}
 	typ := r.tableType()
 	r.inWhere = typ
 	r.accept("as")
-	if t := r.peek(0); named == "" && t.kind == word && !r.is("set") {
+	if t := r.peek(0); named == "" && t.Kind == lex.Word && !r.is("set") {
 		named = r.word()
 	}
 	if named != "" {
@@ -76,17 +79,17 @@ func (r *rewriter) update() {
 		r.expect("set")
 		braces = r.accept("{")
 	}
-	if e := r.schema.Edge(typ); e != nil && !braces {
+	if e := r.Schema.Edge(typ); e != nil && !braces {
 		if r.try(func() { r.updateEnds(named, e) }) {
 			return
 		}
 	}
 	var out []string
 	for {
-		if r.whereVar != "" && r.peek(0).text == r.whereVar && r.isAt(1, ".") {
+		if r.whereVar != "" && r.peek(0).Text == r.whereVar && r.isAt(1, ".") {
 			r.skipTwo()
 		}
-		name := r.propertyName(typ, r.word())
+		name := r.PropertyName(typ, r.word())
 		if !r.accept(":") {
 			r.expect("=")
 		}
@@ -111,7 +114,7 @@ func (r *rewriter) where(statement, typ string) {
 			name, value, _ := strings.Cut(p, ": ")
 			where = append(where, name+" = "+value)
 		}
-		refuse(len(where) == 0)
+		refuse.If(len(where) == 0)
 		r.emit(statement + " where " + strings.Join(where, " and "))
 		return
 	}
@@ -127,7 +130,7 @@ func (r *rewriter) where(statement, typ string) {
 			parts = c.subs
 		}
 		for _, p := range parts {
-			refuse(p.op != "" || strings.Contains(p.text, "{") || !comparesOnly(p.text))
+			refuse.If(p.op != "" || strings.Contains(p.text, "{") || !comparesOnly(p.text))
 			out = append(out, p.text)
 		}
 	}) {
@@ -139,30 +142,30 @@ func (r *rewriter) where(statement, typ string) {
 
 // comparesOnly reports whether a condition has an operator that may stand in the where of a statement.
 func comparesOnly(text string) bool {
-	tokens, ok := scan(text)
-	return ok && !slices.ContainsFunc(tokens, func(t token) bool {
-		return t.kind == word && slices.Contains([]string{"is", "contains", "starts_with", "matches", "exists"}, t.text)
+	tokens, ok := lex.Scan(text)
+	return ok && !slices.ContainsFunc(tokens, func(t lex.Token) bool {
+		return t.Kind == lex.Word && slices.Contains([]string{"is", "contains", "starts_with", "matches", "exists"}, t.Text)
 	})
 }
 
 // whereMatch reads the condition of a mutation as that of a match.
 func (r *rewriter) whereMatch(statement, typ, v string) {
 	r.inWhere, r.whereVar = "", ""
-	refuse(len(r.match)+len(r.statements) > 0)
+	refuse.If(len(r.match)+len(r.statements) > 0)
 	if v == "" {
 		v = r.fresh(typ)
 	}
 	r.tables = []string{v}
 	key := "id"
-	if e := r.schema.Edge(typ); e != nil {
-		r.match = append(r.match, leaf("$_ $"+lower(v)+":"+lower(e.Name)+" $_"))
+	if e := r.Schema.Edge(typ); e != nil {
+		r.match = append(r.match, leaf("$_ $"+naming.Lower(v)+":"+naming.Lower(e.Name)+" $_"))
 	} else {
-		key = r.key(typ)
-		r.match = append(r.match, leaf("$"+lower(v)+": "+typ))
+		key = r.Key(typ)
+		r.match = append(r.match, leaf("$"+naming.Lower(v)+": "+typ))
 	}
 	r.match = append(r.match, r.condition())
 	r.tables = nil
-	r.emit(statement + " where " + key + " = $" + lower(v) + "." + key)
+	r.emit(statement + " where " + key + " = $" + naming.Lower(v) + "." + key)
 }
 
 // set reads the rest of SET p.a = 1, p.b = 2 after a match, with or without braces.
@@ -173,8 +176,8 @@ func (r *rewriter) set() {
 		if !slices.Contains(names, v) {
 			names = append(names, v)
 		}
-		refuse(slices.ContainsFunc(keyProperty.FindAllString(value, -1), func(p string) bool { return slices.Contains(r.setBefore, p) })) // Cypher reads there what it has assigned before
-		r.setBefore = append(r.setBefore, "$"+lower(v)+"."+name)
+		refuse.If(slices.ContainsFunc(keyProperty.FindAllString(value, -1), func(p string) bool { return slices.Contains(r.setBefore, p) })) // Cypher reads there what it has assigned before
+		r.setBefore = append(r.setBefore, "$"+naming.Lower(v)+"."+name)
 		values[v] = append(values[v], name+": "+value)
 	}
 	braces := r.accept("{")
@@ -186,13 +189,13 @@ func (r *rewriter) set() {
 				if r.accept(",") {
 					continue
 				}
-				name := r.propertyName(typ, r.word())
+				name := r.PropertyName(typ, r.word())
 				r.expect(":")
 				assign(v, name, r.assignment(typ, name))
 			}
 		} else {
 			r.expect(".")
-			name := r.propertyName(typ, r.word())
+			name := r.PropertyName(typ, r.word())
 			if !r.accept("=") {
 				r.expect(":")
 			}
@@ -217,12 +220,12 @@ func (r *rewriter) change(v, verb, assigned string) {
 		return
 	}
 	typ := r.vars[v]
-	name := "$" + lower(v)
-	if e := r.schema.Edge(typ); e != nil && len(r.match) > 0 {
+	name := "$" + naming.Lower(v)
+	if e := r.Schema.Edge(typ); e != nil && len(r.match) > 0 {
 		r.emit(verb + " " + e.Name + assigned + " where id = " + name + ".id")
 		return
 	}
-	refuse(r.schema.Node(typ) == nil)
+	refuse.If(r.Schema.Node(typ) == nil)
 	if len(r.statements) == 0 && r.blockLimit == "" && !strings.Contains(assigned, name+".") {
 		if where, ok := r.predicates(name, typ); ok {
 			r.match = nil
@@ -230,8 +233,8 @@ func (r *rewriter) change(v, verb, assigned string) {
 			return
 		}
 	}
-	refuse(len(r.match) == 0)
-	key := r.key(typ)
+	refuse.If(len(r.match) == 0)
+	key := r.Key(typ)
 	r.emit(verb + " " + typ + assigned + " where " + key + " = " + name + "." + key)
 }
 
@@ -249,7 +252,7 @@ func (r *rewriter) predicates(name, typ string) (where string, ok bool) {
 	if props != "" {
 		props, _ = strings.CutPrefix(props, " { ")
 		property, value, _ := strings.Cut(strings.TrimSuffix(props, " }"), ": ")
-		if p := r.property(typ, property); strings.Contains(props, ", ") || p != nil && p.Type.List {
+		if p := r.Property(typ, property); strings.Contains(props, ", ") || p != nil && p.Type.List {
 			return "", false
 		}
 		out = append(out, property+" = "+value)
@@ -258,8 +261,8 @@ func (r *rewriter) predicates(name, typ string) (where string, ok bool) {
 		rest, mine := strings.CutPrefix(c.text, name+".")
 		property, relation, _ := strings.Cut(rest, " ")
 		operator, value, _ := strings.Cut(relation, " ")
-		if !mine || c.op != "" || wordLen(property) != len(property) || relations[operator] != operator && operator != "in" ||
-			slices.ContainsFunc(must(scan(value)), func(t token) bool { return t.kind == dollar && r.bound(t.text) }) {
+		if !mine || c.op != "" || lex.WordLen(property) != len(property) || relations[operator] != operator && operator != "in" ||
+			slices.ContainsFunc(must(lex.Scan(value)), func(t lex.Token) bool { return t.Kind == lex.Dollar && r.bound(t.Text) }) {
 			return "", false
 		}
 		out = append(out, rest)

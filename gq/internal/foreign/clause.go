@@ -3,16 +3,20 @@ package foreign
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // starts reports whether another part of the query comes next, or its end.
 func (r *rewriter) starts() bool {
 	t := r.peek(0)
-	if t.kind == end || t.kind == mark && (t.text == "}" || t.text == ";") {
+	if t.Kind == lex.End || t.Kind == lex.Mark && (t.Text == "}" || t.Text == ";") {
 		return true
 	}
 	// A keyword that is the name of a variable or of a property has a dot, a colon or a relation after it.
-	return t.kind == word && slices.Contains(starters, strings.ToLower(t.text)) && r.peek(1).text != "." && (r.peek(1).text != ":" || r.isOne("orderby", "first", "limit"))
+	return t.Kind == lex.Word && slices.Contains(lex.Starters, strings.ToLower(t.Text)) && r.peek(1).Text != "." && (r.peek(1).Text != ":" || r.isOne("orderby", "first", "limit"))
 }
 
 // item reads one clause of a match.
@@ -23,7 +27,7 @@ func (r *rewriter) item() {
 		r.match = append(r.match, r.braced()...)
 	case r.accept(","), r.accept(";"), r.accept("and"), r.accept("&&"), r.accept("match"), r.accept("on"):
 	case r.accept("join"), r.accept("inner", "join"):
-	case t.kind == word && r.edgeType(t.text) != nil && !r.known(t.text) && (r.peek(1).are("on") || r.peek(1).kind == word && r.peek(2).are("on") || r.is(t.text, "as") && r.peek(3).are("on")):
+	case t.Kind == lex.Word && r.EdgeType(t.Text) != nil && !r.known(t.Text) && (r.peek(1).Are("on") || r.peek(1).Kind == lex.Word && r.peek(2).Are("on") || r.is(t.Text, "as") && r.peek(3).Are("on")):
 		r.joinEdge()
 	case r.is("left", "join"), r.is("left", "outer", "join"):
 		r.leftJoin()
@@ -38,43 +42,43 @@ func (r *rewriter) item() {
 	case r.is("optional"):
 		r.optionalMatch()
 	case r.is("any", "shortest"), r.is("all", "shortest"), r.is("shortest"):
-		for r.accept("any") || r.accept("all") || r.accept("shortest") || r.peek(0).kind == number && r.accept(r.peek(0).text) {
+		for r.accept("any") || r.accept("all") || r.accept("shortest") || r.peek(0).Kind == lex.Number && r.accept(r.peek(0).Text) {
 		}
-		if r.peek(0).kind == dollar && r.peek(1).text != "=" {
+		if r.peek(0).Kind == lex.Dollar && r.peek(1).Text != "=" {
 			r.traversal(true)
 			return
 		}
 		r.pattern(r.pathName())
-	case r.is("any", "(") && (r.isAt(2, "(", ")", ":") || r.isAt(3, ":", ")")) && !r.known(r.peek(2).text), r.is("any") && r.isAt(2, "="):
+	case r.is("any", "(") && (r.isAt(2, "(", ")", ":") || r.isAt(3, ":", ")")) && !r.known(r.peek(2).Text), r.is("any") && r.isAt(2, "="):
 		r.next() // any path between two ends
-	case (r.is("trail") || r.is("walk")) && (r.isAt(1, "(") || r.peek(2).text == "="):
+	case (r.is("trail") || r.is("walk")) && (r.isAt(1, "(") || r.peek(2).Text == "="):
 		r.next() // a walk lists each end once, so its mode makes no difference
-	case (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" && !r.known(t.text) && r.patternAt(2):
+	case (t.Kind == lex.Word || t.Kind == lex.Dollar) && r.peek(1).Text == "=" && !r.known(t.Text) && r.patternAt(2):
 		r.pattern(r.pathName())
-	case (r.is("_or") || r.is("or") || r.is("_and") || r.is("and")) && r.peek(1).text == ":":
-		refuse(len(r.order) == 0)
+	case (r.is("_or") || r.is("or") || r.is("_and") || r.is("and")) && r.peek(1).Text == ":":
+		refuse.If(len(r.order) == 0)
 		r.match = append(r.match, r.logic(scope{node: r.order[len(r.order)-1]}))
-	case t.kind == dollar && r.peek(1).text == ":" && r.peek(2).text == "{":
+	case t.Kind == lex.Dollar && r.peek(1).Text == ":" && r.peek(2).Text == "{":
 		v := r.variable()
 		r.next()
 		r.match = append(r.match, r.filters(scope{node: v})...)
-	case t.kind == dollar && r.peek(1).text == ":", t.kind == word && r.isAt(1, ":") && r.nodeType(r.peek(2).text) != "", t.kind == dollar && r.peek(1).are("is") && r.nodeType(r.peek(2).text) != "":
+	case t.Kind == lex.Dollar && r.peek(1).Text == ":", t.Kind == lex.Word && r.isAt(1, ":") && r.NodeType(r.peek(2).Text) != "", t.Kind == lex.Dollar && r.peek(1).Are("is") && r.NodeType(r.peek(2).Text) != "":
 		r.binding()
 		if r.linkAt(0) { // $p: Person -[memberOf]-> $t
-			r.patternFrom("", nodeRef{name: t.text, typ: r.vars[t.text]})
+			r.patternFrom("", nodeRef{name: t.Text, typ: r.vars[t.Text]})
 		}
-	case t.kind == word && r.nodeType(t.text) != "" && !r.known(t.text) && r.peek(1).kind == word && r.edgeType(r.peek(1).text) == nil && !slices.Contains(starters, strings.ToLower(r.peek(1).text)) && r.peek(2).kind != mark:
-		typ := r.nodeType(r.word()) // Product p
+	case t.Kind == lex.Word && r.NodeType(t.Text) != "" && !r.known(t.Text) && r.peek(1).Kind == lex.Word && r.EdgeType(r.peek(1).Text) == nil && !slices.Contains(lex.Starters, strings.ToLower(r.peek(1).Text)) && r.peek(2).Kind != lex.Mark:
+		typ := r.NodeType(r.word()) // Product p
 		r.match = append(r.match, leaf(r.bind(r.word(), typ)+": "+typ))
-	case t.kind == dollar && r.peek(1).text == "." && r.peek(3).text == ":":
+	case t.Kind == lex.Dollar && r.peek(1).Text == "." && r.peek(3).Text == ":":
 		v := r.variable()
 		r.next()
 		r.match = append(r.match, r.filterOf(scope{node: v}, r.word())...)
-	case t.kind == dollar && r.edgeNext():
+	case t.Kind == lex.Dollar && r.edgeNext():
 		r.traversal(false)
-	case t.kind == dollar && r.peek(1).text == "(":
+	case t.Kind == lex.Dollar && r.peek(1).Text == "(":
 		r.alternatives()
-	case t.kind == dollar && r.linkAt(1):
+	case t.Kind == lex.Dollar && r.linkAt(1):
 		r.pattern("")
 	case r.is("("):
 		var clauses []cond
@@ -92,7 +96,7 @@ func (r *rewriter) item() {
 
 // patternAt reports whether a pattern, perhaps a shortest one, comes n places after the next token.
 func (r *rewriter) patternAt(n int) bool {
-	switch plain(r.peek(n).text) {
+	switch naming.Plain(r.peek(n).Text) {
 	case "(", "any", "all", "shortest", "shortestpath", "allshortestpaths":
 		return true
 	}
@@ -102,20 +106,20 @@ func (r *rewriter) patternAt(n int) bool {
 // linkAt reports whether an arrow of a pattern comes n places after the next token.
 func (r *rewriter) linkAt(n int) bool {
 	second, named := r.peek(n+1), false
-	if second.kind == word && r.edgeType(second.text) != nil {
-		named = r.peek(n+2).text == "->" || r.peek(n+2).text == "-"
+	if second.Kind == lex.Word && r.EdgeType(second.Text) != nil {
+		named = r.peek(n+2).Text == "->" || r.peek(n+2).Text == "-"
 	}
-	switch r.peek(n).text {
+	switch r.peek(n).Text {
 	case "->":
 		return true
 	case "<-":
-		return named || second.text == "[" || second.text == "-"
+		return named || second.Text == "[" || second.Text == "-"
 	case "-":
-		return named || second.text == "[" || second.text == "-" || second.text == "->"
+		return named || second.Text == "[" || second.Text == "-" || second.Text == "->"
 	case "~":
-		return second.text == "["
+		return second.Text == "["
 	case "<":
-		return second.text == "~"
+		return second.Text == "~"
 	}
 	return false
 }
@@ -139,8 +143,8 @@ func (r *rewriter) leftJoin() {
 
 // joinEdge reads DependsOn d ON d.src = $s AND d.dst = $t in a match.
 func (r *rewriter) joinEdge() {
-	e := r.edgeType(r.word())
-	j := &joined{edge: e, alias: lower(e.Name)}
+	e := r.EdgeType(r.word())
+	j := &joined{edge: e, alias: naming.Lower(e.Name)}
 	r.accept("as")
 	if !r.is("on") {
 		j.alias = r.word()
@@ -153,8 +157,8 @@ func (r *rewriter) joinEdge() {
 			if i > 0 && !r.accept("==") {
 				r.expect("=")
 			}
-			if t := r.next(); t.kind == word || t.kind == dollar {
-				sides[i][0] = t.text
+			if t := r.next(); t.Kind == lex.Word || t.Kind == lex.Dollar {
+				sides[i][0] = t.Text
 			}
 			if r.accept(".") {
 				sides[i][1] = r.word()
@@ -167,11 +171,11 @@ func (r *rewriter) joinEdge() {
 		if mine[0] != j.alias {
 			mine, other = other, mine
 		}
-		end := r.endNamed(e, mine[1])
+		end := r.EndNamed(e, mine[1])
 		if !r.known(other[0]) && other[1] == "" && end != "" {
 			r.bind(other[0], e.EndName(end == "to"))
 		}
-		refuse(mine[0] != j.alias || !r.known(other[0]))
+		refuse.If(mine[0] != j.alias || !r.known(other[0]))
 		j.conditions++
 		switch end {
 		case "from":
@@ -179,10 +183,10 @@ func (r *rewriter) joinEdge() {
 		case "to":
 			j.to = other[0]
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
-		refuse(other[1] != "" && !r.names(r.vars[other[0]], other[1]))
-		if !r.is("and", j.alias, ".") || r.endNamed(e, r.peek(3).text) == "" {
+		refuse.If(other[1] != "" && !r.Names(r.vars[other[0]], other[1]))
+		if !r.is("and", j.alias, ".") || r.EndNamed(e, r.peek(3).Text) == "" {
 			break
 		}
 		r.next()
@@ -194,29 +198,29 @@ func (r *rewriter) joinEdge() {
 func (r *rewriter) alternatives() {
 	a := r.variable()
 	r.expect("(")
-	var ways [][]*relation
+	var ways [][]*naming.Relation
 	for {
-		var way []*relation
+		var way []*naming.Relation
 		typ := r.vars[a]
 		for !r.isOne("|", ")") {
 			if len(way) > 0 {
 				r.accept("/")
 			}
-			rel := r.relation(typ, r.word())
-			refuse(rel == nil)
-			way, typ = append(way, rel), rel.other()
+			rel := r.Relation(typ, r.word())
+			refuse.If(rel == nil)
+			way, typ = append(way, rel), rel.Other()
 		}
-		refuse(len(way) == 0 || len(ways) > 0 && typ != last(ways[0]).other())
+		refuse.If(len(way) == 0 || len(ways) > 0 && typ != last(ways[0]).Other())
 		ways = append(ways, way)
 		if r.accept(")") {
 			break
 		}
 		r.expect("|")
 	}
-	refuse(r.peek(0).kind != dollar)
-	b := r.next().text
+	refuse.If(r.peek(0).Kind != lex.Dollar)
+	b := r.next().Text
 	if !r.known(b) {
-		typ := last(ways[0]).other()
+		typ := last(ways[0]).Other()
 		r.match = append(r.match, leaf(r.bind(b, typ)+": "+typ))
 	}
 	c := cond{op: "any"}
@@ -225,9 +229,9 @@ func (r *rewriter) alternatives() {
 		for i, rel := range way {
 			to := b
 			if i < len(way)-1 {
-				to = r.fresh(rel.other())
+				to = r.fresh(rel.Other())
 			}
-			sub.subs = append(sub.subs, leaf(rel.clause(from, "", to)))
+			sub.subs = append(sub.subs, leaf(rel.Clause(from, "", to)))
 			from = to
 		}
 		c.subs = append(c.subs, sub)
@@ -246,8 +250,8 @@ func (r *rewriter) known(name string) bool {
 
 // pathName reads `w =` before a pattern, or makes a name.
 func (r *rewriter) pathName() string {
-	if t := r.peek(0); (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" {
-		name := r.next().text
+	if t := r.peek(0); (t.Kind == lex.Word || t.Kind == lex.Dollar) && r.peek(1).Text == "=" {
+		name := r.next().Text
 		r.expect("=")
 		r.pathPrefix()
 		r.paths[name] = true
@@ -258,7 +262,7 @@ func (r *rewriter) pathName() string {
 
 // pathPrefix reads the words before a pattern that choose paths: a walk lists each end once, with a shortest path.
 func (r *rewriter) pathPrefix() {
-	for r.isOne("any", "all", "shortest", "path", "paths", "walk", "trail") || r.peek(0).kind == number && r.peek(0).text == "1" {
+	for r.isOne("any", "all", "shortest", "path", "paths", "walk", "trail") || r.peek(0).Kind == lex.Number && r.peek(0).Text == "1" {
 		r.next()
 	}
 }
@@ -288,12 +292,12 @@ func (r *rewriter) optionalMatch() {
 
 // binding reads $p: Person { … }, or $p: Person(level: lead).
 func (r *rewriter) binding() {
-	name := r.next().text
+	name := r.next().Text
 	if !r.accept(":") {
 		r.expect("is")
 	}
-	typ := r.nodeType(r.word())
-	refuse(typ == "" || r.is("|"))
+	typ := r.NodeType(r.word())
+	refuse.If(typ == "" || r.is("|"))
 	known := r.known(name)
 	v := r.bind(name, typ)
 	var props []string
@@ -302,7 +306,7 @@ func (r *rewriter) binding() {
 		r.match = append(r.match, r.filters(scope{node: name})...)
 		return
 	}
-	if r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" {
+	if r.is("(") && r.peek(1).Kind == lex.Word && r.peek(2).Text == ":" {
 		r.match = append(r.match, leaf(v+": "+typ))
 		r.arguments(&r.read, scope{node: name})
 		return
@@ -320,30 +324,30 @@ func (r *rewriter) binding() {
 // edgeNext reports whether a variable and then the edge of a traversal come next.
 func (r *rewriter) edgeNext() bool {
 	i := 1
-	if r.peek(i).kind == dollar && r.peek(i+1).text == ":" {
+	if r.peek(i).Kind == lex.Dollar && r.peek(i+1).Text == ":" {
 		i += 2
 	}
-	if r.peek(i).text == "<" && r.peek(i+1).kind == word {
+	if r.peek(i).Text == "<" && r.peek(i+1).Kind == lex.Word {
 		return true
 	}
-	return r.peek(i).kind == word && r.edgeType(r.peek(i).text) != nil
+	return r.peek(i).Kind == lex.Word && r.EdgeType(r.peek(i).Text) != nil
 }
 
 // traversal reads $p knows{1,3} $q. A shortest one gets a variable for the walk.
 func (r *rewriter) traversal(shortest bool) {
-	a := r.next().text
+	a := r.next().Text
 	bound := ""
-	if r.peek(0).kind == dollar {
-		bound = r.next().text
+	if r.peek(0).Kind == lex.Dollar {
+		bound = r.next().Text
 		r.expect(":")
 	}
 	either := r.accept("<")
 	var names []string
 	from, to := "", ""
 	for {
-		e := r.edgeType(r.word())
-		refuse(e == nil)
-		names, from, to = append(names, lower(e.Name)), e.EndName(false), e.EndName(true)
+		e := r.EdgeType(r.word())
+		refuse.If(e == nil)
+		names, from, to = append(names, naming.Lower(e.Name)), e.EndName(false), e.EndName(true)
 		if !r.accept("|") {
 			break
 		}
@@ -356,11 +360,11 @@ func (r *rewriter) traversal(shortest bool) {
 		edge = "<" + edge + ">"
 	}
 	walks, braces := true, 0
-	if r.is("(") && r.peek(1).kind == word && r.isAt(2, ":") {
+	if r.is("(") && r.peek(1).Kind == lex.Word && r.isAt(2, ":") {
 		r.edgeArguments()
 	}
 	switch {
-	case r.is("{") && r.peek(1).kind == word: // the properties of the edge
+	case r.is("{") && r.peek(1).Kind == lex.Word: // the properties of the edge
 		walks, braces = false, r.at
 		r.skipGroup()
 	case r.accept("*"):
@@ -376,19 +380,19 @@ func (r *rewriter) traversal(shortest bool) {
 	if (shortest || r.shortest) && walks && bound == "" {
 		bound = r.newPath()
 	}
-	if k := r.peek(0).kind; k != dollar && k != word {
-		panic(giveUp{})
+	if k := r.peek(0).Kind; k != lex.Dollar && k != lex.Word {
+		panic(refuse.GiveUp{})
 	}
-	b := r.next().text
-	if !walks && bound == "" && r.is("as") && r.peek(1).kind == dollar {
+	b := r.next().Text
+	if !walks && bound == "" && r.is("as") && r.peek(1).Kind == lex.Dollar {
 		r.next()
-		bound = r.next().text
+		bound = r.next().Text
 	}
 	if len(names) == 1 && !walks && bound == "" {
 		bound = r.edgeByType(names[0])
 	}
 	if braces > 0 && bound == "" {
-		bound = r.fresh(r.edgeType(names[0]).Name)
+		bound = r.fresh(r.EdgeType(names[0]).Name)
 	}
 	if len(names) > 1 || walks {
 		from, to = "", ""
@@ -401,9 +405,9 @@ func (r *rewriter) traversal(shortest bool) {
 		if walks {
 			r.paths[bound] = true
 		} else {
-			r.bind(bound, r.edgeType(names[0]).Name)
+			r.bind(bound, r.EdgeType(names[0]).Name)
 		}
-		edge = "$" + lower(bound) + ":" + edge
+		edge = "$" + naming.Lower(bound) + ":" + edge
 	}
 	r.match = append(r.match, leaf(left+" "+edge+" "+r.bind(b, to)))
 	if braces > 0 {
@@ -412,4 +416,23 @@ func (r *rewriter) traversal(shortest bool) {
 		r.match = append(r.match, r.filters(scope{node: bound})...)
 		r.at = after
 	}
+}
+
+// edgeArguments reads the properties of an edge in parentheses in a traversal, as in $a wrote(role: translator) $w, as
+// if they stood in braces.
+func (r *rewriter) edgeArguments() {
+	depth := 0
+	for i := r.at; i < len(r.tokens); i++ {
+		switch t := r.tokens[i]; {
+		case t.Kind == lex.Mark && t.Text == "(":
+			depth++
+		case t.Kind == lex.Mark && t.Text == ")":
+			if depth--; depth == 0 {
+				r.tokens = slices.Clone(r.tokens)
+				r.tokens[r.at].Text, r.tokens[i].Text = "{", "}"
+				return
+			}
+		}
+	}
+	panic(refuse.GiveUp{})
 }

@@ -4,6 +4,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // wholeListNote explains why a list has no slice.
@@ -24,7 +28,7 @@ type listing struct {
 func (r *rewriter) listed() (mark string, ok bool) {
 	start, sorted := r.at, len(r.sort) > 0
 	l := &listing{limit: "1000", sort: slices.Clone(r.sort)}
-	records := r.is("{") || r.known(r.peek(0).text) && r.isAt(1, "{")
+	records := r.is("{") || r.known(r.peek(0).Text) && r.isAt(1, "{")
 	if !records {
 		r.skipCall()
 		sliced := r.is("[")
@@ -42,10 +46,10 @@ func (r *rewriter) listed() (mark string, ok bool) {
 			switch {
 			case r.accept(","):
 			case v != "" && r.accept("."):
-				name := r.propertyName(r.vars[v], r.word())
-				l.columns = append(l.columns, "$"+lower(v)+"."+name+" as "+name)
+				name := r.PropertyName(r.vars[v], r.word())
+				l.columns = append(l.columns, "$"+naming.Lower(v)+"."+name+" as "+name)
 			default:
-				name := lower(r.word())
+				name := naming.Lower(r.word())
 				r.expect(":")
 				l.columns = append(l.columns, r.alone(r.operand())+" as "+name)
 			}
@@ -53,21 +57,21 @@ func (r *rewriter) listed() (mark string, ok bool) {
 	} else {
 		e := r.alone(r.operand())
 		_, name, property := strings.Cut(e, ".")
-		refuse(!property || !strings.HasPrefix(e, "$") || wordLen(name) != len(name))
+		refuse.If(!property || !strings.HasPrefix(e, "$") || lex.WordLen(name) != len(name))
 		l.value, l.columns = e, []string{e + " as " + name}
 	}
 	r.expect(")")
 	if r.accept("[") {
-		if r.peek(0).text == "0" {
+		if r.peek(0).Text == "0" {
 			r.next()
 		}
 		r.expect("..")
-		n, err := strconv.Atoi(r.next().text)
-		refuse(err != nil || n < 1 || n > 1000)
+		n, err := strconv.Atoi(r.next().Text)
+		refuse.If(err != nil || n < 1 || n > 1000)
 		l.limit = strconv.Itoa(n)
 		r.expect("]")
 	}
-	refuse(r.limit != "" || len(l.columns) == 0 || r.staged)
+	refuse.If(r.limit != "" || len(l.columns) == 0 || r.staged)
 	r.taken = len(r.sort)
 	l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
 	r.listings = append(r.listings, l)
@@ -83,9 +87,9 @@ func (r *rewriter) lists(e string) bool {
 func (r *rewriter) skipCall() {
 	for depth := 1; depth > 0; {
 		switch t := r.next(); {
-		case t.kind == mark && t.text == "(":
+		case t.Kind == lex.Mark && t.Text == "(":
 			depth++
-		case t.kind == mark && t.text == ")":
+		case t.Kind == lex.Mark && t.Text == ")":
 			depth--
 		}
 	}
@@ -97,7 +101,7 @@ func (r *rewriter) expandListings() {
 	if len(r.listings) == 0 {
 		return
 	}
-	refuse(len(r.windows) > 0)
+	refuse.If(len(r.windows) > 0)
 	for _, l := range r.listings {
 		if _, name, _ := strings.Cut(l.value, "."); name != "" {
 			r.note("a collect block lists records: {\"" + name + "\": …}")
@@ -113,7 +117,7 @@ func (r *rewriter) expandListings() {
 	if optional.op != "optional" {
 		r.match = append(outer, cond{op: "exists", subs: inner})
 	} else if len(inner) != len(optional.subs) {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	var blocks []column
 	for _, c := range r.computed {
@@ -130,7 +134,7 @@ func (r *rewriter) expandListings() {
 		if !aggregated(e) {
 			continue
 		}
-		refuse(!named)
+		refuse.If(!named)
 		r.columns[i] = blockOf(join(inner), e) + " as " + alias
 	}
 	for _, l := range r.listings {
@@ -152,7 +156,7 @@ func (r *rewriter) aroundGroup(group ...string) (outer, inner []cond) { return r
 // groupsBeforeMatch makes blocks of the aggregates of WITH before another MATCH: the rows are then the nodes by which WITH
 // groups.
 func (r *rewriter) groupsBeforeMatch() {
-	refuse(len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early)
+	refuse.If(len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early)
 	var outer, inner []cond
 	switch len(r.keys) {
 	case 0: // one group of all rows
@@ -167,7 +171,7 @@ func (r *rewriter) groupsBeforeMatch() {
 		if clause.op != "optional" {
 			outer = append(outer, cond{op: "exists", subs: inner})
 		} else if len(inner) != len(clause.subs) {
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 	var blocks []column
@@ -175,7 +179,7 @@ func (r *rewriter) groupsBeforeMatch() {
 		if !aggregated(c.text) && c.fromWith && r.ofKeys(c.text) {
 			continue // the group determines it
 		}
-		refuse(!aggregated(c.text))
+		refuse.If(!aggregated(c.text))
 		blocks = append(blocks, column{alias: c.alias, text: blockOf(join(inner), c.text)})
 		r.spend(last(blocks).text)
 		r.values[c.alias] = last(blocks).text
@@ -187,9 +191,9 @@ func (r *rewriter) groupsBeforeMatch() {
 // conditionsOn writes the conditions on groups with the blocks that compute their values.
 func (r *rewriter) conditionsOn(blocks []column) (out []cond) {
 	for _, c := range r.having {
-		alias := c.text[:wordLen(c.text)]
+		alias := c.text[:lex.WordLen(c.text)]
 		i := slices.IndexFunc(blocks, func(b column) bool { return b.alias == alias })
-		refuse(c.op != "" || i < 0)
+		refuse.If(c.op != "" || i < 0)
 		out = append(out, leaf(blocks[i].text+c.text[len(alias):]))
 	}
 	return out
@@ -212,7 +216,7 @@ func (r *rewriter) groupNode() string {
 				others = append(others, "")
 				continue
 			}
-			if property == "" || property == "id" || property == r.key(r.typeOf(owner)) {
+			if property == "" || property == "id" || property == r.Key(r.typeOf(owner)) {
 				names = append(names, owner)
 			}
 			others = append(others, owner)
@@ -221,7 +225,7 @@ func (r *rewriter) groupNode() string {
 	slices.Sort(others)
 	if others = slices.Compact(others); len(names) == 0 && len(others) == 1 && others[0] != "" {
 		if v := others[0]; slices.ContainsFunc(r.match, func(c cond) bool {
-			return strings.HasPrefix(c.text, "$"+v+": "+r.typeOf(v)+" { "+r.key(r.typeOf(v))+": ")
+			return strings.HasPrefix(c.text, "$"+v+": "+r.typeOf(v)+" { "+r.Key(r.typeOf(v))+": ")
 		}) {
 			names = others // there is one node; otherwise two nodes may have the same values
 		}
@@ -229,21 +233,21 @@ func (r *rewriter) groupNode() string {
 	if len(names) == 0 {
 		for _, key := range r.groups {
 			owner, property, _ := strings.Cut(strings.TrimPrefix(key, "$"), ".")
-			if strings.HasPrefix(key, "$") && r.bound(owner) && (property == "id" || property == r.key(r.typeOf(owner))) {
+			if strings.HasPrefix(key, "$") && r.bound(owner) && (property == "id" || property == r.Key(r.typeOf(owner))) {
 				names = append(names, owner)
 			}
 		}
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) != 1 {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	for _, v := range r.order {
-		if lower(v) == names[0] && r.schema.Node(r.vars[v]) != nil {
+		if naming.Lower(v) == names[0] && r.Schema.Node(r.vars[v]) != nil {
 			return v
 		}
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // keptNodes returns the variables of the nodes that WITH keeps. It gives up if WITH keeps something else.
@@ -255,7 +259,7 @@ func (r *rewriter) keptNodes() (out []string) {
 		if slices.Contains(r.dropped, v) {
 			continue
 		}
-		refuse(!slices.Contains(r.keys, "$"+lower(v)) || r.schema.Node(r.vars[v]) == nil)
+		refuse.If(!slices.Contains(r.keys, "$"+naming.Lower(v)) || r.Schema.Node(r.vars[v]) == nil)
 		out = append(out, v)
 	}
 	return out
@@ -264,7 +268,7 @@ func (r *rewriter) keptNodes() (out []string) {
 // aggregatesAhead reports whether the rest of the text calls an aggregate.
 func (r *rewriter) aggregatesAhead() bool {
 	for i := r.at; i+1 < len(r.tokens); i++ {
-		if t := r.tokens[i]; t.kind == word && r.tokens[i+1].text == "(" && aggregateName(t.text) != "" {
+		if t := r.tokens[i]; t.Kind == lex.Word && r.tokens[i+1].Text == "(" && aggregateName(t.Text) != "" {
 			return true
 		}
 	}
@@ -274,7 +278,7 @@ func (r *rewriter) aggregatesAhead() bool {
 // typeOf returns the type of a variable, as this language writes its name.
 func (r *rewriter) typeOf(name string) string {
 	for _, v := range r.order {
-		if lower(v) == name {
+		if naming.Lower(v) == name {
 			return r.vars[v]
 		}
 	}
@@ -283,7 +287,93 @@ func (r *rewriter) typeOf(name string) string {
 
 // ofKeys reports whether an expression uses only the nodes by which WITH groups.
 func (r *rewriter) ofKeys(e string) bool {
-	return len(r.keys) > 0 && !slices.ContainsFunc(must(scan(e)), func(t token) bool {
-		return t.kind == dollar && r.bound(t.text) && !slices.Contains(r.keys, "$"+t.text)
+	return len(r.keys) > 0 && !slices.ContainsFunc(must(lex.Scan(e)), func(t lex.Token) bool {
+		return t.Kind == lex.Dollar && r.bound(t.Text) && !slices.Contains(r.keys, "$"+t.Text)
 	})
+}
+
+// listAggregates are the aggregates of other languages that make a list or a text of all values of a group.
+var listAggregates = []string{"string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_arrayagg", "json_group_array"}
+
+// listAggregate reads the arguments of such an aggregate after the opening parenthesis, and returns a call of collect, or
+// the mark of a collect block if the list has an order or records.
+func (r *rewriter) listAggregate(name string) string {
+	text := slices.Contains(listAggregates[:3], name)
+	distinct := r.accept("distinct")
+	l := &listing{limit: "1000"}
+	e := r.alone(r.operand())
+	if text && r.accept(",") {
+		r.operand() // the separator
+	}
+	l.sort = r.listOrder()
+	r.expect(")")
+	if text {
+		r.note("texts of several rows are not joined: the column is a list of them")
+	}
+	if len(l.sort) > 0 && !distinct && !r.unsorted {
+		l.columns = []string{e + " as " + propertyOrValue(e)}
+		r.note("a collect block lists records: {\"" + propertyOrValue(e) + "\": …}")
+		r.sortedLists = true
+		l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
+		r.listings = append(r.listings, l)
+		return l.mark
+	}
+	if len(l.sort) > 0 {
+		r.note("a list has the order of ids, and not of " + strings.Join(l.sort, ", "))
+	}
+	if distinct {
+		return "collect(distinct " + e + ")"
+	}
+	return "collect(" + e + ")"
+}
+
+// propertyOrValue returns the name of the property that an expression is, or a name for a value.
+func propertyOrValue(e string) string {
+	if _, name, ok := strings.Cut(e, "."); ok && strings.HasPrefix(e, "$") && lex.WordLen(name) == len(name) {
+		return name
+	}
+	return "value"
+}
+
+// listOrder reads ORDER BY in an aggregate.
+func (r *rewriter) listOrder() []string {
+	if !r.accept("order", "by") {
+		return nil
+	}
+	saved := r.sort
+	r.sort = nil
+	for {
+		r.direction(r.alone(r.operand()))
+		if !r.accept(",") {
+			break
+		}
+	}
+	out := r.sort
+	r.sort = saved
+	return out
+}
+
+// groupedLists checks that GROUP BY groups by the node around a list, and that the other columns use only this node.
+func (r *rewriter) groupedLists(v string) {
+	mine := func(e string) bool {
+		tokens, ok := lex.Scan(e)
+		return ok && !slices.ContainsFunc(tokens, func(t lex.Token) bool { return t.Kind == lex.Dollar && t.Text != naming.Lower(v) && r.bound(t.Text) })
+	}
+	for _, key := range r.groups {
+		refuse.If(!mine(key) && !slices.Contains(r.aliases, key))
+	}
+	for i, c := range r.computed {
+		switch {
+		case c.fromWith && aggregated(c.text):
+			r.computed[i].text = ""
+		case c.fromWith:
+		case aggregated(c.text) || r.lists(c.text):
+			r.computed[i].text, r.computed[i].fromWith = "", true
+		case !mine(c.text):
+			panic(refuse.GiveUp{})
+		}
+	}
+	for _, key := range r.sort {
+		refuse.If(aggregated(key))
+	}
 }

@@ -3,6 +3,10 @@ package foreign
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // column is a column of a result, or a value of WITH.
@@ -14,7 +18,7 @@ type column struct {
 
 // returned reads the columns after RETURN or SELECT, with or without braces.
 func (r *rewriter) returned() {
-	refuse(len(r.columns) > 0)
+	refuse.If(len(r.columns) > 0)
 	r.accept("select")
 	r.distinct = r.accept("distinct")
 	if r.staged && len(r.keys) > 0 && r.aggregatesAhead() { // aggregates of aggregates
@@ -50,8 +54,8 @@ func (r *rewriter) returned() {
 // column reads a column and its alias.
 func (r *rewriter) column() {
 	alias := ""
-	if t := r.peek(0); (t.kind == word || t.kind == text) && r.peek(1).text == ":" { // the alias of GraphQL
-		alias = r.next().text
+	if t := r.peek(0); (t.Kind == lex.Word || t.Kind == lex.Text) && r.peek(1).Text == ":" { // the alias of GraphQL
+		alias = r.next().Text
 		r.next()
 	}
 	if r.accept("...") || r.accept("..", ".") {
@@ -66,11 +70,11 @@ func (r *rewriter) column() {
 				return
 			}
 		}
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	if r.accept("*") {
 		for _, v := range r.tables {
-			r.add("", "$"+lower(v))
+			r.add("", "$"+naming.Lower(v))
 		}
 		for _, c := range r.computed {
 			if c.fromWith {
@@ -79,20 +83,20 @@ func (r *rewriter) column() {
 		}
 		return
 	}
-	if v := r.byType(r.peek(0).text); v != "" && !r.known(r.peek(0).text) && r.isAt(1, ".") && r.isAt(2, "*") { // services.* of SQL
+	if v := r.byType(r.peek(0).Text); v != "" && !r.known(r.peek(0).Text) && r.isAt(1, ".") && r.isAt(2, "*") { // services.* of SQL
 		r.skipTwo()
 		r.next()
-		r.add(alias, "$"+lower(v))
+		r.add(alias, "$"+naming.Lower(v))
 		return
 	}
 	named := ""
-	if t := r.peek(0); (t.kind == word || t.kind == dollar) && r.values[t.text] != "" && (r.peek(1).kind != mark || r.isAt(1, ",", "}", ";")) {
+	if t := r.peek(0); (t.Kind == lex.Word || t.Kind == lex.Dollar) && r.values[t.Text] != "" && (r.peek(1).Kind != lex.Mark || r.isAt(1, ",", "}", ";")) {
 		r.next()
-		named = t.text
+		named = t.Text
 	}
 	t := r.peek(0)
-	switch isVar := named == "" && (t.kind == dollar || t.kind == word) && r.vars[t.text] != ""; {
-	case isVar && (r.isAt(1, "{") || r.isAt(1, ":") && r.peek(2).text == "{"): // $p { name email }
+	switch isVar := named == "" && (t.Kind == lex.Dollar || t.Kind == lex.Word) && r.vars[t.Text] != ""; {
+	case isVar && (r.isAt(1, "{") || r.isAt(1, ":") && r.peek(2).Text == "{"): // $p { name email }
 		v := r.variable()
 		r.accept(":")
 		r.selected(scope{node: v})
@@ -101,19 +105,19 @@ func (r *rewriter) column() {
 			r.note("the columns are the fields of the record")
 		}
 		return
-	case isVar && r.isAt(1, ".") && r.peek(2).text == "*": // $p.*
+	case isVar && r.isAt(1, ".") && r.peek(2).Text == "*": // $p.*
 		v := r.variable()
 		r.next()
 		r.next()
-		r.add(alias, "$"+lower(v))
+		r.add(alias, "$"+naming.Lower(v))
 		return
-	case isVar && r.isAt(1, ".") && r.peek(2).kind == word && (r.isAt(3, "{") || r.isAt(3, "(")) && r.property(r.vars[t.text], r.peek(2).text) == nil: // $c.placed { total }
+	case isVar && r.isAt(1, ".") && r.peek(2).Kind == lex.Word && (r.isAt(3, "{") || r.isAt(3, "(")) && r.Property(r.vars[t.Text], r.peek(2).Text) == nil: // $c.placed { total }
 		v := r.variable()
 		r.next()
 		r.selection(scope{node: v})
 		return
 	}
-	if alias != "" && r.is("{") && r.peek(1).kind != end { // product: { title: $p.title }
+	if alias != "" && r.is("{") && r.peek(1).Kind != lex.End { // product: { title: $p.title }
 		r.next()
 		for !r.accept("}") {
 			if !r.accept(",") {
@@ -125,12 +129,12 @@ func (r *rewriter) column() {
 	e := r.values[named]
 	r.spend(e)
 	switch {
-	case named == "" && r.paths[t.text] && (t.kind == word || t.kind == dollar) && !r.isAt(1, "."):
+	case named == "" && r.paths[t.Text] && (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.isAt(1, "."):
 		r.next()
-		e = "$" + lower(t.text) + ".nodes"
-		r.note("a walk is no value: $" + lower(t.text) + ".nodes lists the ids of its nodes")
+		e = "$" + naming.Lower(t.Text) + ".nodes"
+		r.note("a walk is no value: $" + naming.Lower(t.Text) + ".nodes lists the ids of its nodes")
 		if alias == "" {
-			alias = t.text
+			alias = t.Text
 		}
 	case named == "":
 		e = r.operand()
@@ -144,11 +148,11 @@ func (r *rewriter) column() {
 	done()
 	switch next := r.peek(0); {
 	case r.accept("as"):
-		if next = r.next(); next.kind != word && next.kind != text {
-			panic(giveUp{})
+		if next = r.next(); next.Kind != lex.Word && next.Kind != lex.Text {
+			panic(refuse.GiveUp{})
 		}
-		alias = next.text
-	case (r.inSelect || strings.HasSuffix(e, ")") && (r.isAt(1, ",", "}") || startsPart(r.peek(1)))) && next.kind == word && next.space && !r.starts() && !r.is("from"): // an alias without AS
+		alias = next.Text
+	case (r.inSelect || strings.HasSuffix(e, ")") && (r.isAt(1, ",", "}") || lex.StartsPart(r.peek(1)))) && next.Kind == lex.Word && next.Space && !r.starts() && !r.is("from"): // an alias without AS
 		alias = r.word()
 	}
 	if alias == "" {
@@ -163,14 +167,14 @@ func (r *rewriter) column() {
 // isAt reports whether one of the marks stands n places after the next token.
 func (r *rewriter) isAt(n int, marks ...string) bool {
 	t := r.peek(n)
-	return t.kind == mark && slices.Contains(marks, t.text)
+	return t.Kind == lex.Mark && slices.Contains(marks, t.Text)
 }
 
 // fragment reads `on Person { email }` after three dots: the properties of one type of an interface.
 func (r *rewriter) fragment() {
 	r.expect("on")
-	typ := r.nodeType(r.word())
-	refuse(r.schema.Node(typ) == nil)
+	typ := r.NodeType(r.word())
+	refuse.If(r.Schema.Node(typ) == nil)
 	from := r.first()
 	v := r.fresh(typ)
 	r.match = append(r.match, cond{op: "optional", subs: []cond{leaf("$" + v + ": " + typ), leaf("$" + v + " = " + from)}})
@@ -183,16 +187,16 @@ func (r *rewriter) fragment() {
 
 // add appends a column. A computed one without an alias gets a name.
 func (r *rewriter) add(alias, e string) {
-	refuse(len(r.columns) >= maxColumns)
+	refuse.If(len(r.columns) >= maxColumns)
 	simple := strings.HasPrefix(e, "$") && !strings.Contains(e, " ")
 	if open := strings.IndexByte(e, '('); open > 0 && aggregated(e[:open+1]) && strings.IndexByte(e, ')') == len(e)-1 {
 		simple = !strings.Contains(strings.TrimPrefix(e[open+1:], "distinct "), " ")
 	}
 	if alias == "" && !simple {
 		alias = "value"
-		if n := wordLen(e); n > 0 {
+		if n := lex.WordLen(e); n > 0 {
 			alias = e[:n]
-			if field, ok := strings.CutPrefix(e[n:], "."); ok && wordLen(field) == len(field) {
+			if field, ok := strings.CutPrefix(e[n:], "."); ok && lex.WordLen(field) == len(field) {
 				alias = field
 			}
 		}
@@ -204,7 +208,7 @@ func (r *rewriter) add(alias, e string) {
 		// A column that is written twice is one column.
 		for _, c := range r.computed {
 			if !c.fromWith && c.alias == "" && c.text == e {
-				refuse(r.inColumns) // in SQL it is two
+				refuse.If(r.inColumns) // in SQL it is two
 				return
 			}
 		}
@@ -221,8 +225,8 @@ func (r *rewriter) add(alias, e string) {
 
 // columnAlias writes an alias of a text as this language writes one.
 func columnAlias(name string) string {
-	return lower(strings.Map(func(c rune) rune {
-		if c < 0x80 && (letter(byte(c)) || digit(byte(c))) {
+	return naming.Lower(strings.Map(func(c rune) rune {
+		if c < 0x80 && (lex.Letter(byte(c)) || lex.Digit(byte(c))) {
 			return c
 		}
 		return '_'

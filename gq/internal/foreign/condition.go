@@ -5,6 +5,10 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -114,7 +118,7 @@ func (r *rewriter) negated(c cond) cond {
 		}
 		return out
 	case c.null:
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	case c.op != "":
 		return cond{op: "not", subs: []cond{c}}
 	}
@@ -146,7 +150,7 @@ func cutRelation(text string) (left, op, right string) {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '"':
-			_, n := quoted(text[i:])
+			_, n := lex.Quoted(text[i:])
 			i += max(n, 1)
 			continue
 		case strings.IndexByte("([{", c) >= 0:
@@ -169,11 +173,13 @@ func (r *rewriter) nullable(e string) bool {
 	if p := r.propertyOf(e); p != nil && !p.Type.Nullable && !r.inOptional(e) {
 		return false
 	}
-	if v, end, _ := strings.Cut(e, "."); slices.Contains([]string{"id", "from", "to"}, end) && wordLen(v[min(1, len(v)):]) == len(v)-1 && !r.inOptional(e) {
+	if v, end, _ := strings.Cut(e, "."); slices.Contains([]string{"id", "from", "to"}, end) && lex.WordLen(v[min(1, len(v)):]) == len(v)-1 && !r.inOptional(e) {
 		return false
 	}
-	tokens, ok := scan(e)
-	return !ok || slices.ContainsFunc(tokens, func(t token) bool { return t.kind == dollar && r.bound(t.text) || t.kind == mark && t.text == "{" })
+	tokens, ok := lex.Scan(e)
+	return !ok || slices.ContainsFunc(tokens, func(t lex.Token) bool {
+		return t.Kind == lex.Dollar && r.bound(t.Text) || t.Kind == lex.Mark && t.Text == "{"
+	})
 }
 
 // inOptional reports whether an optional block of the match binds the variable of a property.
@@ -186,12 +192,12 @@ func (r *rewriter) inOptional(e string) bool {
 func (r *rewriter) arrowBefore() bool {
 	depth := 0
 	for i := r.at - 1; i > 0; i-- {
-		switch r.tokens[i].text {
+		switch r.tokens[i].Text {
 		case ")":
 			depth++
 		case "(":
 			if depth--; depth == 0 {
-				return slices.Contains([]string{"->", "-", "~", ">"}, r.tokens[i-1].text)
+				return slices.Contains([]string{"->", "-", "~", ">"}, r.tokens[i-1].Text)
 			}
 		}
 	}
@@ -213,7 +219,7 @@ func (r *rewriter) braced() []cond {
 	for !r.accept("}") {
 		r.item()
 		// In Cypher a block may have a RETURN, whose values nothing uses.
-		if r.is("return") && r.peek(1).kind == number && r.isAt(2, "}") {
+		if r.is("return") && r.peek(1).Kind == lex.Number && r.isAt(2, "}") {
 			r.skipTwo()
 		}
 	}
@@ -242,7 +248,7 @@ func (r *rewriter) test() cond {
 		if r.try(func() { // EXISTS (c)-[:PLACED]->(o)
 			r.next()
 			c = cond{op: "exists", subs: r.patternClauses()}
-			refuse(len(c.subs) == 0 || r.tokens[r.at-1].text == ")" && !r.arrowBefore())
+			refuse.If(len(c.subs) == 0 || r.tokens[r.at-1].Text == ")" && !r.arrowBefore())
 		}) {
 			return c
 		}
@@ -260,14 +266,14 @@ func (r *rewriter) test() cond {
 		r.expect("property_exists", "(")
 		v := r.variable()
 		r.expect(",")
-		c := leaf("$" + lower(v) + "." + r.propertyName(r.vars[v], r.word()) + " is not null")
+		c := leaf("$" + naming.Lower(v) + "." + r.PropertyName(r.vars[v], r.word()) + " is not null")
 		r.expect(")")
 		return c
 	case r.is("("):
 		var c cond
 		if r.try(func() {
 			c = cond{op: "exists", subs: r.patternClauses()}
-			refuse(!strings.Contains(join(c.subs), " "))
+			refuse.If(!strings.Contains(join(c.subs), " "))
 		}) || r.try(func() { c = r.traversalTest() }) {
 			return c
 		}
@@ -275,11 +281,11 @@ func (r *rewriter) test() cond {
 			r.expect("(")
 			c = r.condition()
 			r.expect(")")
-			refuse(r.operator() && !r.truth() || r.isOne("+", "-", "*", "/", "%"))
+			refuse.If(r.operator() && !r.truth() || r.isOne("+", "-", "*", "/", "%"))
 		}) {
 			return c
 		}
-	case r.peek(0).kind == word && r.isAt(1, "(") && predicates[strings.ToLower(r.peek(0).text)] != "":
+	case r.peek(0).Kind == lex.Word && r.isAt(1, "(") && predicates[strings.ToLower(r.peek(0).Text)] != "":
 		return r.overEdges(r.predicate)
 	case r.is("any", "("), r.is("none", "("), r.is("all", "("):
 		return r.listMember()
@@ -292,7 +298,7 @@ func (r *rewriter) test() cond {
 // traversalTest reads ($a knows $b) as a condition.
 func (r *rewriter) traversalTest() cond {
 	r.expect("(")
-	refuse(r.peek(0).kind != dollar || !r.edgeNext())
+	refuse.If(r.peek(0).Kind != lex.Dollar || !r.edgeNext())
 	saved := r.match
 	r.match = nil
 	r.traversal(false)
@@ -309,16 +315,16 @@ func (r *rewriter) distinctFrom() cond {
 		op = " = "
 	}
 	r.expect("(")
-	c, names := cond{op: "all"}, []string{"$" + lower(r.variable())}
+	c, names := cond{op: "all"}, []string{"$" + naming.Lower(r.variable())}
 	for r.accept(",") {
-		name := "$" + lower(r.variable())
+		name := "$" + naming.Lower(r.variable())
 		for _, other := range names {
 			c.subs = append(c.subs, leaf(other+op+name))
 		}
 		names = append(names, name)
 	}
 	r.expect(")")
-	refuse(len(c.subs) == 0)
+	refuse.If(len(c.subs) == 0)
 	return all(c.subs)
 }
 
@@ -353,12 +359,12 @@ func (r *rewriter) predicate() cond {
 // operator reports whether an operator of a comparison comes next.
 func (r *rewriter) operator() bool {
 	return r.isOne("=", "==", "<>", "!=", "<", "<=", ">", ">=", "=~", "like", "ilike", "rlike", "regexp", "between", "in", "is", "starts", "ends", "contains", "includes", "starts_with", "startswith", "ends_with", "endswith", "matches") || r.arrayOperator() ||
-		r.notOperator() || (r.is("~") || r.is("~", "*")) && (r.peek(1).kind == text || r.peek(2).kind == text)
+		r.notOperator() || (r.is("~") || r.is("~", "*")) && (r.peek(1).Kind == lex.Text || r.peek(2).Kind == lex.Text)
 }
 
 // notOperator reports whether NOT IN, NOT LIKE or the like comes next.
 func (r *rewriter) notOperator() bool {
-	return r.is("not") && slices.Contains([]string{"in", "like", "ilike", "rlike", "regexp", "between", "contains", "starts", "ends", "starts_with", "matches"}, strings.ToLower(r.peek(1).text))
+	return r.is("not") && slices.Contains([]string{"in", "like", "ilike", "rlike", "regexp", "between", "contains", "starts", "ends", "starts_with", "matches"}, strings.ToLower(r.peek(1).Text))
 }
 
 // comparison reads a comparison, or an operand that is a condition by itself.
@@ -388,7 +394,7 @@ func (r *rewriter) isTrue(c cond) cond {
 			continue
 		}
 		r.expect("false")
-		refuse(not) // true also for a null
+		refuse.If(not) // true also for a null
 		c = r.negated(c)
 	}
 	return c
@@ -400,8 +406,8 @@ var relations = map[string]string{"=": "=", "==": "=", "!=": "!=", "<>": "!=", "
 // compare reads the operator and the right side of a comparison.
 func (r *rewriter) compare(left string) cond {
 	t := r.peek(0)
-	op := strings.ToLower(t.text)
-	if t.kind != mark && t.kind != word {
+	op := strings.ToLower(t.Text)
+	if t.Kind != lex.Mark && t.Kind != lex.Word {
 		op = ""
 	}
 	p := r.propertyOf(left)
@@ -423,8 +429,8 @@ func (r *rewriter) compare(left string) cond {
 		return leaf(left + " " + op + " " + r.optional(r.fit(p, r.operand())))
 	case "=~":
 		r.next()
-		if r.peek(0).kind == text {
-			return leaf(left + " matches " + quote(whole(r.next().text)))
+		if r.peek(0).Kind == lex.Text {
+			return leaf(left + " matches " + lex.Quote(whole(r.next().Text)))
 		}
 		return leaf(left + " matches " + r.operand())
 	case "~", "rlike", "regexp":
@@ -433,7 +439,7 @@ func (r *rewriter) compare(left string) cond {
 		if op == "~" && r.accept("*") {
 			anyCase = "(?i)"
 		}
-		return leaf(left + " matches " + quote(anyCase+r.literal()))
+		return leaf(left + " matches " + lex.Quote(anyCase+r.literal()))
 	case "like", "ilike":
 		r.next()
 		return r.likePattern(left, op == "ilike")
@@ -493,7 +499,7 @@ func (r *rewriter) isBool(e string) bool {
 // relate reads the right side of a relation, and of the next one in 1 < $p.price < 5.
 func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 	if (op == "=" || op == "!=") && r.accept("null") {
-		refuse(rowsPerEdge(r.tokens) || r.tokens[0].are("delete") || r.tokens[0].are("update")) // no comparison with null is true
+		refuse.If(exact.RowsPerEdge(r.tokens) || r.tokens[0].Are("delete") || r.tokens[0].Are("update")) // no comparison with null is true
 		if op == "=" {
 			return leaf(left + " is null")
 		}
@@ -512,7 +518,7 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 		return r.negated(leaf(left + " in " + list))
 	}
 	right := r.valueOf(p)
-	refuse(right == "null")
+	refuse.If(right == "null")
 	if strings.HasPrefix(left, "date(") {
 		right = dateLiteral(right)
 	}
@@ -533,7 +539,7 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 			r.note("a moment is compared with a day by its own day")
 		}
 	}
-	if next := relations[r.peek(0).text]; r.peek(0).kind == mark && next != "" && op != "=" && op != "!=" {
+	if next := relations[r.peek(0).Text]; r.peek(0).Kind == lex.Mark && next != "" && op != "=" && op != "!=" {
 		r.next()
 		return cond{op: "all", subs: []cond{c, r.relate(right, r.propertyOf(right), next)}}
 	}

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -15,10 +18,10 @@ func (r *rewriter) operand() string {
 	out := r.term()
 	for {
 		t := r.peek(0)
-		if t.kind != mark {
+		if t.Kind != lex.Mark {
 			return out
 		}
-		switch t.text {
+		switch t.Text {
 		case "||":
 			// In Cypher and JavaScript the bars mean or; between texts they join.
 			if !r.joins {
@@ -29,12 +32,12 @@ func (r *rewriter) operand() string {
 		case "+", "*", "/", "%":
 			whole := r.divides(out)
 			r.next()
-			out += " " + t.text + " " + moved(out, r.term())
+			out += " " + t.Text + " " + moved(out, r.term())
 			if whole {
 				out = "int(" + out + ")"
 			}
 		case "-":
-			if n := r.peek(1); n.text == "[" || n.text == ">" || n.text == "->" || n.text == "-" || n.text == "(" && !r.peek(0).space && strings.HasSuffix(out, ")") {
+			if n := r.peek(1); n.Text == "[" || n.Text == ">" || n.Text == "->" || n.Text == "-" || n.Text == "(" && !r.peek(0).Space && strings.HasSuffix(out, ")") {
 				return out
 			}
 			r.next()
@@ -93,19 +96,19 @@ func moved(left, right string) string {
 func (r *rewriter) factor() string {
 	defer r.deeper()()
 	t := r.peek(0)
-	switch t.kind {
-	case text:
-		return quote(r.next().text)
-	case number:
-		n := r.next().text
-		if unit := strings.TrimSuffix(strings.ToLower(r.peek(0).text), "s") + "s"; r.peek(0).kind == word && r.at > 1 && (r.tokens[r.at-2].text == "+" || r.tokens[r.at-2].text == "-") &&
+	switch t.Kind {
+	case lex.Text:
+		return lex.Quote(r.next().Text)
+	case lex.Number:
+		n := r.next().Text
+		if unit := strings.TrimSuffix(strings.ToLower(r.peek(0).Text), "s") + "s"; r.peek(0).Kind == lex.Word && r.at > 1 && (r.tokens[r.at-2].Text == "+" || r.tokens[r.at-2].Text == "-") &&
 			slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
 			r.next() // 7 days
 			return unit + "(" + n + ")"
 		}
 		return n
-	case dollar:
-		name := r.next().text
+	case lex.Dollar:
+		name := r.next().Text
 		if r.is(".") {
 			r.next()
 			return r.access(name)
@@ -114,49 +117,49 @@ func (r *rewriter) factor() string {
 			return r.within(r.unsliced(v))
 		}
 		if r.paths[name] || r.known(name) {
-			return "$" + lower(name)
+			return "$" + naming.Lower(name)
 		}
 		return "$" + name
-	case mark:
-		switch t.text {
+	case lex.Mark:
+		switch t.Text {
 		case "-":
 			r.next()
-			refuse(r.peek(0).kind != number)
-			return "-" + r.next().text
+			refuse.If(r.peek(0).Kind != lex.Number)
+			return "-" + r.next().Text
 		case "[":
 			return r.bracketed()
 		case "(":
 			return r.parenthesized()
 		}
-		panic(giveUp{})
-	case word:
+		panic(refuse.GiveUp{})
+	case lex.Word:
 		return r.named()
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // walkKeys reads [n IN nodes(path) | n.email] if the nodes of the walk have one type. Their ids are the texts of their
 // keys. For another property a note says how to read it.
 func (r *rewriter) walkKeys() (out string, ok bool) {
-	name, path := r.peek(1).text, r.peek(5).text
+	name, path := r.peek(1).Text, r.peek(5).Text
 	typ := r.walks[path]
-	if !r.is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.schema.Node(typ) == nil || !r.isAt(11, "]") {
+	if !r.is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.Schema.Node(typ) == nil || !r.isAt(11, "]") {
 		return "", false
 	}
-	property := r.property(typ, r.peek(10).text)
-	key := r.key(typ)
-	switch p := r.property(typ, key); {
-	case property == nil && plain(r.peek(10).text) != "id":
+	property := r.Property(typ, r.peek(10).Text)
+	key := r.Key(typ)
+	switch p := r.Property(typ, key); {
+	case property == nil && naming.Plain(r.peek(10).Text) != "id":
 		return "", false
-	case plain(r.peek(10).text) != plain(key) && plain(r.peek(10).text) != "id":
-		panic(giveUp{}) // a walk lists the ids of its nodes
+	case naming.Plain(r.peek(10).Text) != naming.Plain(key) && naming.Plain(r.peek(10).Text) != "id":
+		panic(refuse.GiveUp{}) // a walk lists the ids of its nodes
 	case p != nil && p.Type.Kind != value.String:
 		r.note("a walk lists the keys as texts")
 	}
 	for range 12 {
 		r.next()
 	}
-	return "$" + lower(path) + ".nodes", true
+	return "$" + naming.Lower(path) + ".nodes", true
 }
 
 // bracketed reads a list, or a pattern comprehension of Cypher.
@@ -210,11 +213,11 @@ func (r *rewriter) named() string {
 	if r.is("case") {
 		return r.caseOf()
 	}
-	if r.peek(1).text == "{" && slices.Contains(blocks, strings.ToLower(r.peek(0).text)) {
+	if r.peek(1).Text == "{" && slices.Contains(blocks, strings.ToLower(r.peek(0).Text)) {
 		return r.valueBlock()
 	}
-	if r.isOne("date", "datetime", "timestamp", "duration", "zoned_datetime", "local_datetime") && r.peek(1).kind == text {
-		name, literal := strings.ToLower(r.word()), quote(r.next().text)
+	if r.isOne("date", "datetime", "timestamp", "duration", "zoned_datetime", "local_datetime") && r.peek(1).Kind == lex.Text {
+		name, literal := strings.ToLower(r.word()), lex.Quote(r.next().Text)
 		switch name {
 		case "date", "duration":
 			return name + "(" + literal + ")"
@@ -241,7 +244,7 @@ func (r *rewriter) named() string {
 		if _, ok := r.vars[name]; !ok && !r.paths[name] {
 			// The name of a type may stand for its only variable.
 			if name = r.byType(name); name == "" {
-				panic(giveUp{})
+				panic(refuse.GiveUp{})
 			}
 		}
 		r.next()
@@ -271,7 +274,7 @@ func timePart(part, time string) string {
 
 // partOf reads a part such as .year after a call that returns a time.
 func (r *rewriter) partOf(call string) string {
-	if part := strings.ToLower(r.peek(1).text); r.is(".") && timeParts[part] != "" {
+	if part := strings.ToLower(r.peek(1).Text); r.is(".") && timeParts[part] != "" {
 		r.skipTwo()
 		return timePart(part, call)
 	}
@@ -292,12 +295,12 @@ func (r *rewriter) unsliced(list string) string {
 func (r *rewriter) within(e string) string {
 	r.spend(e)
 	simple := !strings.Contains(e, " ") || strings.HasSuffix(e, "}")
-	before := token{}
+	before := lex.Token{}
 	if r.at > 1 {
 		before = r.tokens[r.at-2]
 	}
-	for _, t := range []token{before, r.peek(0)} {
-		if !simple && t.kind == mark && slices.Contains([]string{"+", "-", "*", "/", "%", "||"}, t.text) {
+	for _, t := range []lex.Token{before, r.peek(0)} {
+		if !simple && t.Kind == lex.Mark && slices.Contains([]string{"+", "-", "*", "/", "%", "||"}, t.Text) {
 			return "(" + e + ")"
 		}
 	}
@@ -307,7 +310,7 @@ func (r *rewriter) within(e string) string {
 // spend counts the bytes of a value that stands in the place of its name.
 func (r *rewriter) spend(value string) {
 	if r.spent += len(value); r.spent > maxValues {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 }
 
@@ -318,9 +321,9 @@ func (r *rewriter) bare(name string) string {
 		return r.within(r.unsliced(v))
 	}
 	if _, ok := r.vars[name]; ok {
-		return "$" + lower(name)
+		return "$" + naming.Lower(name)
 	}
-	refuse(r.paths[name])
+	refuse.If(r.paths[name])
 	if r.inHaving {
 		r.checkShadow(name)
 	}
@@ -328,16 +331,16 @@ func (r *rewriter) bare(name string) string {
 		return name
 	}
 	if r.inWhere != "" {
-		if p := r.property(r.inWhere, name); p != nil {
+		if p := r.Property(r.inWhere, name); p != nil {
 			return p.Name
 		}
-		if e := r.schema.Edge(r.inWhere); e != nil && r.endNamed(e, name) != "" {
-			return r.endNamed(e, name)
+		if e := r.Schema.Edge(r.inWhere); e != nil && r.EndNamed(e, name) != "" {
+			return r.EndNamed(e, name)
 		}
 		if name == "id" {
 			return name
 		}
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	tables := r.tables
 	if len(tables) == 0 { // a query of this language: a name may mean the property of its only node that has it
@@ -346,24 +349,24 @@ func (r *rewriter) bare(name string) string {
 	found := ""
 	for _, v := range tables {
 		if side := r.endOfTable(v, name); side != "" {
-			refuse(found != "")
-			found = "$" + lower(v) + "." + side
+			refuse.If(found != "")
+			found = "$" + naming.Lower(v) + "." + side
 			continue
 		}
-		if p := r.property(r.vars[v], name); p != nil {
-			refuse(found != "")
-			found = "$" + lower(v) + "." + p.Name
+		if p := r.Property(r.vars[v], name); p != nil {
+			refuse.If(found != "")
+			found = "$" + naming.Lower(v) + "." + p.Name
 		} else if name == "id" && len(tables) == 1 {
-			found = "$" + lower(v) + ".id"
+			found = "$" + naming.Lower(v) + ".id"
 		}
 	}
-	refuse(found == "")
+	refuse.If(found == "")
 	return found
 }
 
 // hasProperty reports whether a table has a property.
 func (r *rewriter) hasProperty(name string) bool {
-	return slices.ContainsFunc(r.tables, func(v string) bool { return r.property(r.vars[v], name) != nil })
+	return slices.ContainsFunc(r.tables, func(v string) bool { return r.Property(r.vars[v], name) != nil })
 }
 
 // checkShadow gives up if a name in GROUP BY or HAVING of SQL is that of a column and of a property that the column is not: databases differ
@@ -371,16 +374,16 @@ func (r *rewriter) hasProperty(name string) bool {
 func (r *rewriter) checkShadow(name string) {
 	i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == name && !aggregated(c.text) })
 	if i >= 0 && r.inSelect && r.hasProperty(name) && !slices.ContainsFunc(r.tables, func(v string) bool {
-		return strings.EqualFold(r.computed[i].text, "$"+lower(v)+"."+name)
+		return strings.EqualFold(r.computed[i].text, "$"+naming.Lower(v)+"."+name)
 	}) {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 }
 
 // endOfTable returns the end of a table of edges that a column means, or "".
 func (r *rewriter) endOfTable(v, column string) string {
-	if e := r.schema.Edge(r.vars[v]); e != nil {
-		return r.endNamed(e, column)
+	if e := r.Schema.Edge(r.vars[v]); e != nil {
+		return r.EndNamed(e, column)
 	}
 	return ""
 }
@@ -389,49 +392,49 @@ func (r *rewriter) endOfTable(v, column string) string {
 func (r *rewriter) member(variable, name string) string {
 	typ := r.vars[variable]
 	switch {
-	case name == "__typename" && r.schema.Interface(typ) != nil:
+	case name == "__typename" && r.Schema.Interface(typ) != nil:
 		name = "type"
 	case name == "__typename":
-		return "type($" + lower(variable) + ")"
-	case r.schema.Edge(typ) == nil && (plain(name) == "rowid" || name == "_id"):
+		return "type($" + naming.Lower(variable) + ")"
+	case r.Schema.Edge(typ) == nil && (naming.Plain(name) == "rowid" || name == "_id"):
 		name = "id"
 	default:
-		name = r.propertyName(typ, name)
+		name = r.PropertyName(typ, name)
 	}
 	if r.inWhere != "" && variable == r.whereVar {
 		return name
 	}
-	return "$" + lower(variable) + "." + name
+	return "$" + naming.Lower(variable) + "." + name
 }
 
 // variable reads a variable with or without its dollar sign.
 func (r *rewriter) variable() string {
 	t := r.next()
-	refuse(t.kind != dollar && t.kind != word)
-	if _, ok := r.vars[t.text]; !ok && !r.paths[t.text] {
-		panic(giveUp{})
+	refuse.If(t.Kind != lex.Dollar && t.Kind != lex.Word)
+	if _, ok := r.vars[t.Text]; !ok && !r.paths[t.Text] {
+		panic(refuse.GiveUp{})
 	}
-	return t.text
+	return t.Text
 }
 
 // aggregated reports whether an expression contains an aggregate: a word within a literal is none, and those within the
 // braces of a block are of the block.
 func aggregated(expr string) bool {
 	depth := 0
-	tokens, ok := scan(expr)
+	tokens, ok := lex.Scan(expr)
 	for i, t := range tokens {
 		switch {
-		case t.kind == mark && t.text == "{":
+		case t.Kind == lex.Mark && t.Text == "{":
 			depth++
-		case t.kind == mark && t.text == "}":
+		case t.Kind == lex.Mark && t.Text == "}":
 			depth--
-		case depth == 0 && t.kind == word && i+1 < len(tokens) && tokens[i+1].text == "(" && tokens[i+1].kind == mark && (i == 0 || tokens[i-1].text != "."):
-			if slices.Contains(plan.AggregateNames(), t.text) {
+		case depth == 0 && t.Kind == lex.Word && i+1 < len(tokens) && tokens[i+1].Text == "(" && tokens[i+1].Kind == lex.Mark && (i == 0 || tokens[i-1].Text != "."):
+			if slices.Contains(plan.AggregateNames(), t.Text) {
 				return true
 			}
 		}
 	}
-	refuse(!ok)
+	refuse.If(!ok)
 	return false
 }
 
@@ -460,7 +463,7 @@ func (r *rewriter) caseOf() string {
 		out += "if(" + test + ", " + r.operand()
 		closing += ")"
 	}
-	refuse(out == "")
+	refuse.If(out == "")
 	if r.accept("else") && !r.accept("null") {
 		out += ", " + r.operand()
 	}

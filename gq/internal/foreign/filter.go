@@ -1,10 +1,14 @@
 package foreign
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -31,21 +35,21 @@ func (r *rewriter) filters(sc scope) (out []cond) {
 			r.accept(",")
 		}
 		switch t := r.peek(0); {
-		case t.kind == word && slices.Contains([]string{"or", "and", "not"}, plain(t.text)) && r.peek(1).text == ":":
+		case t.Kind == lex.Word && slices.Contains([]string{"or", "and", "not"}, naming.Plain(t.Text)) && r.peek(1).Text == ":":
 			out = append(out, r.logic(sc))
-		case t.kind == word && r.peek(1).text == "=":
+		case t.Kind == lex.Word && r.peek(1).Text == "=":
 			p := r.need(sc, r.word())
 			r.next()
-			out = append(out, leaf("$"+lower(sc.node)+"."+p.Name+" = "+r.optional(r.valueOf(p))))
-		case t.kind == word && r.isAt(1, "}", ",") && r.schema.Edge(r.vars[sc.node]) != nil: // a property that the text uses elsewhere
-			if name := r.need(sc, r.word()).Name; !slices.ContainsFunc(r.tokens[r.at:], func(t token) bool { return t.kind == word && plain(t.text) == plain(name) }) {
-				panic(giveUp{})
+			out = append(out, leaf("$"+naming.Lower(sc.node)+"."+p.Name+" = "+r.optional(r.valueOf(p))))
+		case t.Kind == lex.Word && r.isAt(1, "}", ",") && r.Schema.Edge(r.vars[sc.node]) != nil: // a property that the text uses elsewhere
+			if name := r.need(sc, r.word()).Name; !slices.ContainsFunc(r.tokens[r.at:], func(t lex.Token) bool { return t.Kind == lex.Word && naming.Plain(t.Text) == naming.Plain(name) }) {
+				panic(refuse.GiveUp{})
 			}
-		case t.kind == word && r.peek(1).text != ":": // year between 1990 and 2000
+		case t.Kind == lex.Word && r.peek(1).Text != ":": // year between 1990 and 2000
 			p := r.need(sc, r.word())
-			refuse(!r.operator())
+			refuse.If(!r.operator())
 			negated := r.notOperator() && r.accept("not")
-			c := r.compare("$" + lower(sc.node) + "." + p.Name)
+			c := r.compare("$" + naming.Lower(sc.node) + "." + p.Name)
 			if negated {
 				c = r.negated(c)
 			}
@@ -60,18 +64,18 @@ func (r *rewriter) filters(sc scope) (out []cond) {
 // need returns the property of the node of a scope that a name means. An id counts as a property.
 func (r *rewriter) need(sc scope, name string) *catalog.Property {
 	typ := r.vars[sc.node]
-	if p := r.property(typ, name); p != nil {
+	if p := r.Property(typ, name); p != nil {
 		return p
 	}
-	if (name == "id" || name == "_id") && (r.schema.Node(typ) != nil || r.schema.Interface(typ) != nil) {
+	if (name == "id" || name == "_id") && (r.Schema.Node(typ) != nil || r.Schema.Interface(typ) != nil) {
 		return &catalog.Property{Name: "id"}
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // logic reads or: [{ … }, { … }], and: […] or not: { … }.
 func (r *rewriter) logic(sc scope) cond {
-	name := plain(r.word())
+	name := naming.Plain(r.word())
 	r.expect(":")
 	if name == "not" {
 		return r.negated(all(r.filters(sc)))
@@ -79,7 +83,7 @@ func (r *rewriter) logic(sc scope) cond {
 	op := map[string]string{"or": "any", "and": "all"}[name]
 	if r.is("{") {
 		subs := r.filters(sc)
-		refuse(op == "any" && len(subs) != 1) // servers disagree whether the members of the object are alternatives
+		refuse.If(op == "any" && len(subs) != 1) // servers disagree whether the members of the object are alternatives
 		return all(subs)
 	}
 	r.expect("[")
@@ -90,7 +94,7 @@ func (r *rewriter) logic(sc scope) cond {
 		}
 		c.subs = append(c.subs, all(r.filters(sc)))
 	}
-	refuse(len(c.subs) == 0)
+	refuse.If(len(c.subs) == 0)
 	return c
 }
 
@@ -106,11 +110,11 @@ func all(subs []cond) cond {
 func (r *rewriter) filterOf(sc scope, name string) []cond {
 	r.expect(":")
 	typ := r.vars[sc.node]
-	if r.property(typ, name) == nil {
-		if p, op := r.suffixed(typ, name); p != nil {
+	if r.Property(typ, name) == nil {
+		if p, op := r.Suffixed(typ, name); p != nil {
 			return []cond{r.filter(sc, p, op)}
 		}
-		if rel := r.relation(typ, name); rel != nil && (r.is("{") || r.is("null")) {
+		if rel := r.Relation(typ, name); rel != nil && (r.is("{") || r.is("null")) {
 			return []cond{r.neighbours(sc, rel)}
 		}
 		if c, ok := r.suffixedRelation(sc, name); ok {
@@ -122,13 +126,13 @@ func (r *rewriter) filterOf(sc scope, name string) []cond {
 		if sc.edge != nil {
 			if r.edgeProperty(sc, name) != nil {
 				sc = scope{node: r.edgeOf(sc)}
-			} else if p, op := r.suffixed(sc.edge.edge.Name, name); p != nil {
+			} else if p, op := r.Suffixed(sc.edge.edge.Name, name); p != nil {
 				return []cond{r.filter(scope{node: r.edgeOf(sc)}, p, op)}
 			}
 		}
 	}
 	p := r.need(sc, name)
-	left := "$" + lower(sc.node) + "." + p.Name
+	left := "$" + naming.Lower(sc.node) + "." + p.Name
 	if r.accept("null") {
 		return []cond{leaf(left + " is null")}
 	}
@@ -145,14 +149,14 @@ func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 	r.expect("{")
 	for !r.accept("}") {
 		t := r.next()
-		if t.are("mode") && r.accept(":", "default") && r.isOne(",", "}") {
+		if t.Are("mode") && r.accept(":", "default") && r.isOne(",", "}") {
 			r.accept(",")
 			continue
 		}
-		if t.kind != word && t.kind != dollar { // $gt is the operator of MongoDB
-			panic(giveUp{})
+		if t.Kind != lex.Word && t.Kind != lex.Dollar { // $gt is the operator of MongoDB
+			panic(refuse.GiveUp{})
 		}
-		op := strings.TrimPrefix(strings.ToLower(t.text), "_")
+		op := strings.TrimPrefix(strings.ToLower(t.Text), "_")
 		r.expect(":")
 		if op == "not" && r.is("{") {
 			out = append(out, r.negated(all(r.operators(sc, p))))
@@ -161,7 +165,7 @@ func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 		}
 		r.accept(",")
 	}
-	refuse(len(out) == 0)
+	refuse.If(len(out) == 0)
 	return out
 }
 
@@ -175,17 +179,17 @@ func (r *rewriter) similar() {
 		}
 		name := r.word()
 		r.expect(":")
-		p := r.property(r.vars[v], name)
+		p := r.Property(r.vars[v], name)
 		switch {
 		case p != nil && p.Type.Kind == value.Vector && len(r.sort) == 0:
-			if t := r.peek(0); t.kind == dollar && !r.known(t.text) {
-				r.declare(t.text, "String") // the text whose vector it is
+			if t := r.peek(0); t.Kind == lex.Dollar && !r.known(t.Text) {
+				r.declare(t.Text, "String") // the text whose vector it is
 			}
 			r.sort = append(r.sort, "nearest("+r.member(v, name)+", "+r.operand()+")")
-		case p == nil && slices.Contains([]string{"first", "limit", "k", "topk"}, plain(name)):
+		case p == nil && slices.Contains([]string{"first", "limit", "k", "topk"}, naming.Plain(name)):
 			r.limit = r.operand()
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 }
@@ -200,7 +204,7 @@ var negatives = map[string]string{"not_contains": "contains", "notcontains": "co
 
 // filter reads the value of an operator of a GraphQL server.
 func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
-	name := "$" + lower(sc.node) + "." + p.Name
+	name := "$" + naming.Lower(sc.node) + "." + p.Name
 	if positive := negatives[op]; positive != "" {
 		return r.negated(r.filter(sc, p, positive))
 	}
@@ -244,7 +248,7 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		return r.containsEach(name, "all", p)
 	}
 	to := comparisons[op]
-	refuse(to == "")
+	refuse.If(to == "")
 	if r.accept("null") {
 		switch to {
 		case "=":
@@ -252,7 +256,117 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		case "!=":
 			return leaf(name + " is not null")
 		}
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	return leaf(name + " " + to + " " + r.optional(r.valueOf(p)))
+}
+
+// arguments reads the arguments of a field in parentheses, which restrict and order its nodes.
+func (r *rewriter) arguments(q *read, sc scope) {
+	closing := ")"
+	if r.accept("{") {
+		closing = "}"
+	} else {
+		r.expect("(")
+	}
+	for !r.accept(closing) {
+		if r.accept(",") {
+			continue
+		}
+		name := r.word()
+		if !lex.Argument(name) || r.Property(r.vars[sc.node], name) != nil {
+			r.match = append(r.match, r.filterOf(sc, name)...)
+			continue
+		}
+		r.expect(":")
+		switch naming.Plain(name) {
+		case "first", "limit", "take", "top", "pagesize", "perpage":
+			q.limit = r.operand()
+		case "offset", "skip", "start":
+			q.skip = r.operand()
+		case "where", "filter", "filters", "condition":
+			r.match = append(r.match, r.filters(sc)...)
+		case "orderby", "order", "sort":
+			r.sortKeys(sc)
+		case "options", "pagination", "paging":
+			r.arguments(q, sc)
+		case "after":
+			if t := r.next(); t.Kind == lex.Dollar && r.nesting == 0 && r.after == "" {
+				r.after = t.Text
+			} else {
+				panic(refuse.GiveUp{}) // the cursor of another server
+			}
+		case "groupby":
+			r.by = append(r.by, r.propertyNames(sc)...)
+		default:
+			panic(refuse.GiveUp{})
+		}
+	}
+}
+
+// sortProperty reads the key and the colon in orderBy: { joined: DESC }, or the whole of
+// orderBy: { field: joined, direction: DESC } up to the direction.
+func (r *rewriter) sortProperty(sc scope) string {
+	name := r.word()
+	r.expect(":")
+	if sc.node == "" {
+		sc.node = r.firstNode()
+	}
+	if r.Property(r.vars[sc.node], name) == nil && naming.Plain(name) == "field" {
+		t := r.next()
+		name = t.Text
+		if r.accept(",") || r.isOne("direction", "order") {
+			if !r.accept("direction") {
+				r.expect("order")
+			}
+			r.expect(":")
+		}
+	}
+	return r.scoped(sc, name)
+}
+
+// sortEnum reads a key such as PRICE_DESC or price.
+func (r *rewriter) sortEnum(sc scope) string {
+	name := r.word()
+	base, direction := name, ""
+	for _, d := range []string{"_desc", "_asc"} {
+		if cut, ok := strings.CutSuffix(strings.ToLower(name), d); ok {
+			base = name[:len(cut)]
+			direction = map[string]string{"_desc": " desc"}[d]
+		}
+	}
+	return r.scoped(sc, base) + direction
+}
+
+// propertyNames reads the name of a property, or a list of them in brackets.
+func (r *rewriter) propertyNames(sc scope) (out []string) {
+	list := r.accept("[")
+	for {
+		out = append(out, r.need(sc, r.word()).Name)
+		if r.accept(","); !list || r.is("]") {
+			break
+		}
+	}
+	if list {
+		r.expect("]")
+	}
+	return out
+}
+
+// returnArguments reads return(orderBy: { year: DESC }, first: 10) { … }.
+func (r *rewriter) returnArguments() {
+	r.next()
+	arguments := r.at
+	r.skipGroup()
+	r.returned()
+	after := r.at
+	r.at = arguments
+	r.arguments(&r.read, scope{node: r.firstNode()})
+	r.at = after
+}
+
+// boundBlock makes the limit of a block the most records that it may have, if the text has none.
+func (r *rewriter) boundBlock() {
+	refuse.If(strings.HasPrefix(r.limit, "$")) // the limit of a block is a number
+	r.limit = cmp.Or(r.limit, "1000")
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 const (
@@ -26,25 +29,25 @@ type element struct {
 
 // each reads the statements for the elements of a list, which is a parameter or stands in the text.
 func (r *rewriter) each(list, name string) {
-	refuse(!strings.HasPrefix(list, "$") || wordLen(list[1:]) != len(list)-1 || r.element != nil)
+	refuse.If(!strings.HasPrefix(list, "$") || lex.WordLen(list[1:]) != len(list)-1 || r.element != nil)
 	saved := slices.Clone(r.statements)
-	refuse(len(saved) > 0 && len(r.match) > 0)
+	refuse.If(len(saved) > 0 && len(r.match) > 0)
 	r.statements = nil
 	r.bind(name, "")
 	r.element = &element{name: name, fields: map[string]string{}, keyed: map[string]string{}}
 	r.matchByKeys(r.match)
 	r.match = nil
 	r.eachStatements()
-	refuse(len(r.statements) == 0 || len(r.match) > 0)
+	refuse.If(len(r.statements) == 0 || len(r.match) > 0)
 	r.declare(list[1:], r.element.typ())
-	r.statements = append(saved, "for $"+lower(name)+" in "+list+" { "+strings.Join(r.statements, " ")+" }")
+	r.statements = append(saved, "for $"+naming.Lower(name)+" in "+list+" { "+strings.Join(r.statements, " ")+" }")
 	r.element = nil
 }
 
 // eachStatements reads the statements for an element, with or without braces, and a RETURN after them.
 func (r *rewriter) eachStatements() {
 	braces := r.accept("{")
-	for !r.is("}") && !r.is(")") && r.peek(0).kind != end {
+	for !r.is("}") && !r.is(")") && r.peek(0).Kind != lex.End {
 		switch {
 		case r.accept("match"):
 			saved := r.match
@@ -57,7 +60,7 @@ func (r *rewriter) eachStatements() {
 			r.matchByKeys(r.match)
 			r.match = saved
 		case r.accept("return"):
-			for !r.is("}") && r.peek(0).kind != end {
+			for !r.is("}") && r.peek(0).Kind != lex.End {
 				r.next()
 			}
 			r.note(answersNote)
@@ -74,7 +77,7 @@ func (r *rewriter) eachStatements() {
 // typ returns the type of the parameter that is the list.
 func (e *element) typ() string {
 	if len(e.order) == 0 {
-		refuse(e.scalar == "")
+		refuse.If(e.scalar == "")
 		return "[" + e.scalar + "]"
 	}
 	var fields []string
@@ -89,38 +92,38 @@ func (r *rewriter) matchByKeys(clauses []cond) {
 	for _, c := range clauses {
 		name, rest, ok := strings.Cut(strings.TrimPrefix(c.text, "$"), ": ")
 		typ, props, _ := strings.Cut(rest, " { ")
-		key := r.key(typ)
-		if n := r.schema.Node(typ); c.op != "" || !ok || n == nil || len(n.Key) != 1 {
-			panic(giveUp{})
+		key := r.Key(typ)
+		if n := r.Schema.Node(typ); c.op != "" || !ok || n == nil || len(n.Key) != 1 {
+			panic(refuse.GiveUp{})
 		}
 		value, found := strings.CutPrefix(strings.TrimSuffix(props, " }"), key+": ")
 		if props == "" { // its key stands in a condition
 			i := slices.IndexFunc(clauses, func(o cond) bool { return o.op == "" && strings.HasPrefix(o.text, "$"+name+"."+key+" = ") })
-			refuse(i < 0)
+			refuse.If(i < 0)
 			value, found = strings.CutPrefix(clauses[i].text, "$"+name+"."+key+" = ")
 			clauses[i] = leaf(c.text + " { " + key + ": " + value + " }")
 		}
-		refuse(!found || strings.Contains(value, ", "))
+		refuse.If(!found || strings.Contains(value, ", "))
 		r.element.keyed[name] = typ + "(" + value + ")"
 	}
 }
 
 // keyedNode returns the node that the match for an element finds by its key, as an end of an edge, or "".
 func (r *rewriter) keyedNode(variable string) string {
-	if r.element == nil || r.element.keyed[lower(variable)] == "" {
+	if r.element == nil || r.element.keyed[naming.Lower(variable)] == "" {
 		return ""
 	}
 	r.note(absentNote)
-	return r.element.keyed[lower(variable)]
+	return r.element.keyed[naming.Lower(variable)]
 }
 
 // changeKeyed writes an update or a delete of a node that the match for an element finds by its key.
 func (r *rewriter) changeKeyed(v, verb, assigned string) bool {
-	if r.element == nil || r.element.keyed[lower(v)] == "" {
+	if r.element == nil || r.element.keyed[naming.Lower(v)] == "" {
 		return false
 	}
-	typ, value, _ := strings.Cut(strings.TrimSuffix(r.element.keyed[lower(v)], ")"), "(")
-	r.emit(verb + " " + typ + strings.ReplaceAll(assigned, "$"+lower(v)+".", "") + " where " + r.key(typ) + " = " + value)
+	typ, value, _ := strings.Cut(strings.TrimSuffix(r.element.keyed[naming.Lower(v)], ")"), "(")
+	r.emit(verb + " " + typ + strings.ReplaceAll(assigned, "$"+naming.Lower(v)+".", "") + " where " + r.Key(typ) + " = " + value)
 	return true
 }
 
@@ -129,16 +132,16 @@ func (r *rewriter) elementValue(p *catalog.Property, e string) string {
 	if r.element == nil {
 		return e
 	}
-	v := "$" + lower(r.element.name)
+	v := "$" + naming.Lower(r.element.name)
 	typ := p.Type.Kind.String()
 	if e == v {
-		refuse(p.Type.List)
+		refuse.If(p.Type.List)
 		if r.element.scalar == "" {
 			r.element.scalar = typ
 		}
 		return e
 	}
-	if p.Type.Nullable && wordLen(strings.TrimPrefix(e, v+".")) == len(e)-len(v)-1 || strings.HasPrefix(e, "coalesce(") {
+	if p.Type.Nullable && lex.WordLen(strings.TrimPrefix(e, v+".")) == len(e)-len(v)-1 || strings.HasPrefix(e, "coalesce(") {
 		typ += "?"
 	}
 	for rest := e; ; {
@@ -146,8 +149,8 @@ func (r *rewriter) elementValue(p *catalog.Property, e string) string {
 		if !ok {
 			return e
 		}
-		field := after[:wordLen(after)]
-		refuse(p.Type.List || field == "") // a field is a scalar
+		field := after[:lex.WordLen(after)]
+		refuse.If(p.Type.List || field == "") // a field is a scalar
 		if r.element.fields[field] == "" {
 			r.element.fields = maps.Clone(r.element.fields)
 			r.element.fields[field] = typ
@@ -155,4 +158,58 @@ func (r *rewriter) elementValue(p *catalog.Property, e string) string {
 		}
 		rest = after
 	}
+}
+
+// unwoundMatch reads UNWIND $ids AS id, or FOR id IN $ids, before a match that compares a property with the element: the
+// property is in the list.
+func (r *rewriter) unwoundMatch() {
+	list, name := "", ""
+	if r.accept("unwind") {
+		list = r.next().Text
+		r.expect("as")
+		name = r.next().Text
+	} else {
+		r.expect("for")
+		name = r.next().Text
+		r.expect("in")
+		list = r.next().Text
+	}
+	refuse.If(r.tokens[r.at-1].Kind != lex.Word && r.tokens[r.at-1].Kind != lex.Dollar || !r.is("match") || r.declared(list) && !r.declaredList(list) || len(r.match)+len(r.statements) > 0)
+	r.values[name] = "$" + list
+	r.expect("match")
+	r.matched()
+	if r.accept("where") {
+		r.wherePart()
+	}
+	tested := ""
+	for i, c := range slices.Clone(r.match) {
+		if !mentionsVar(c.render(false), "$"+list) {
+			continue
+		}
+		refuse.If(tested != "" || c.op != "")
+		if left, equal := strings.CutSuffix(c.text, " = $"+list); equal {
+			tested = left
+			r.match[i] = leaf(left + " in $" + list)
+			continue
+		}
+		head, property, ok := strings.Cut(strings.TrimSuffix(c.text, ": $"+list+" }"), " { ")
+		v, _, _ := strings.Cut(head, ":")
+		refuse.If(!ok || lex.WordLen(property) != len(property))
+		tested = v + "." + property
+		r.match[i] = leaf(head)
+		r.match = append(r.match, leaf(tested+" in $"+list))
+	}
+	refuse.If(tested == "")
+	r.values[name] = tested
+	r.params = slices.Clone(r.params)
+	for i, p := range r.params {
+		if typ, mine := strings.CutPrefix(p, "$"+list+": "); mine && !strings.HasPrefix(typ, "[") {
+			r.params[i] = "$" + list + ": [" + typ + "]"
+		}
+	}
+}
+
+// declaredList reports whether the text declares a parameter as a list.
+func (r *rewriter) declaredList(name string) bool {
+	return slices.ContainsFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+": [") })
 }

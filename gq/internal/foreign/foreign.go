@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // maxSteps bounds the tokens that one rewriting reads. It reads some tokens more than once, because a
@@ -37,9 +41,9 @@ type Offer struct {
 
 // Rewrite returns a query for a text. It reports false if the text contains something that has no
 // counterpart: the query leaves out nothing that the text asks for, unless a note says so. Rewrite does not
-// check types, and the query may have faults: offer it only if it compiles, and see [Instead].
+// check types, and the query may have faults: offer it only if it compiles, and see package instead.
 func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
-	tokens, ok := tokensOf(text)
+	tokens, ok := lex.TokensOf(text)
 	if !ok {
 		return Offer{}, false
 	}
@@ -57,26 +61,26 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 }
 
 // original returns what the text says of the query.
-func (r *rewriter) original() *original {
+func (r *rewriter) original() *exact.Original {
 	types := map[string]string{}
 	for _, v := range r.order {
-		types[lower(v)] = r.vars[v]
+		types[naming.Lower(v)] = r.vars[v]
 	}
-	return &original{vocabulary: r.vocabulary, tokens: r.tokens, types: types, params: r.params,
-		taken: func(name string) bool { return r.known(name) || r.inText(name) }, note: r.note,
-		once: r.closed != nil && !r.closed.all && r.closed.depth == "", shortest: r.shortest, pairs: r.pairs, grouped: len(r.groups) > 0 || r.staged}
+	return &exact.Original{Vocabulary: r.Vocabulary, Tokens: r.tokens, Types: types, Params: r.params,
+		Taken: func(name string) bool { return r.known(name) || r.inText(name) }, Note: r.note,
+		Once: r.closed != nil && !r.closed.all && r.closed.depth == "", Shortest: r.shortest, Pairs: r.pairs, Grouped: len(r.groups) > 0 || r.staged}
 }
 
 // newRewriter returns a rewriter of the tokens of a text.
-func newRewriter(s *catalog.Schema, tokens []token) *rewriter {
-	return &rewriter{vocabulary: &vocabulary{schema: s}, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+func newRewriter(s *catalog.Schema, tokens []lex.Token) *rewriter {
+	return &rewriter{Vocabulary: &naming.Vocabulary{Schema: s}, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
 }
 
 // rewrite reads the whole text, calls a function, and writes the query. It reports false if something has no counterpart.
 func (r *rewriter) rewrite(read func()) (query string, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			if _, gave := p.(giveUp); !gave {
+			if _, gave := p.(refuse.GiveUp); !gave {
 				panic(p)
 			}
 			query, ok = "", false
@@ -85,23 +89,13 @@ func (r *rewriter) rewrite(read func()) (query string, ok bool) {
 	r.document()
 	read()
 	query = r.render()
-	return exactRows(query, r.original()), true
-}
-
-// Instead says what to use instead of the constructs of a text that have no counterpart, in at most two
-// notes.
-func Instead(s *catalog.Schema, text string) []string {
-	tokens, ok := tokensOf(text)
-	if !ok {
-		return nil
-	}
-	return missing(s, tokens)
+	return exact.ExactRows(query, r.original()), true
 }
 
 // rewriter reads the tokens of one text and collects the parts of the query.
 type rewriter struct {
-	*vocabulary
-	tokens []token
+	*naming.Vocabulary
+	tokens []lex.Token
 	at     int // index of the next token
 	steps  int // tokens read, including those that were read again
 	spent  int // bytes of values written in the place of names
@@ -189,19 +183,19 @@ type read struct {
 // render writes the query.
 func (r *rewriter) render() string {
 	var body []string
-	refuse(len(r.hops) > 0)
+	refuse.If(len(r.hops) > 0)
 	named, distinct := len(r.columns), r.distinct
 	r.groupConditions()
 	if len(r.statements) > 0 {
 		r.answers()
 		for _, s := range slices.Concat(r.before, r.statements) {
 			_, typ, _ := strings.Cut(s, "insert ")
-			if n := r.schema.Node(typ[:wordLen(typ)]); n != nil && len(n.Key) > 0 {
+			if n := r.Schema.Node(typ[:lex.WordLen(typ)]); n != nil && len(n.Key) > 0 {
 				r.note("an insert replaces a node that has the same key")
 			}
 		}
 		body = append(body, r.before...)
-		refuse(len(r.having) > 0) // a mutation has no groups
+		refuse.If(len(r.having) > 0) // a mutation has no groups
 		if len(r.match) > 0 {
 			body = append(body, "match { "+join(r.match)+" }"+r.blockRows()+" { "+strings.Join(r.statements, " ")+" }")
 		} else {
@@ -211,7 +205,7 @@ func (r *rewriter) render() string {
 			body = append(body, "return { "+strings.Join(r.columns, ", ")+" }")
 		}
 	} else {
-		refuse(r.ungrouped && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) })) // the limit bounds the rows before the groups
+		refuse.If(r.ungrouped && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) })) // the limit bounds the rows before the groups
 		r.combine()
 		r.expandCalls()
 		r.expandListings()
@@ -221,7 +215,7 @@ func (r *rewriter) render() string {
 		r.havingColumns()
 		r.havingKeys()
 		r.checkGroups()
-		refuse(distinct && len(r.columns) > named) // rows that differ in a key alone are equal in the text
+		refuse.If(distinct && len(r.columns) > named) // rows that differ in a key alone are equal in the text
 		r.sortByAlias()
 		r.boundLimit()
 		body = append(body, r.read.render())
@@ -232,7 +226,7 @@ func (r *rewriter) render() string {
 
 // render writes a read without its head.
 func (q *read) render() string {
-	refuse(len(q.match) == 0 || len(q.columns) == 0 || q.skip != "")
+	refuse.If(len(q.match) == 0 || len(q.columns) == 0 || q.skip != "")
 	out := "match { " + join(q.match) + " } return "
 	if q.distinct {
 		out += "distinct "
@@ -261,18 +255,18 @@ func (r *rewriter) page() {
 	}
 	key, op := r.pageKey()
 	v, property, _ := strings.Cut(key, ".")
-	p := r.property(r.vars[v[1:]], property)
-	n := r.schema.Node(r.vars[v[1:]])
-	if rowsPerEdge(r.tokens) && r.after == "" && (n == nil || !unique(n, p.Name)) {
+	p := r.Property(r.vars[v[1:]], property)
+	n := r.Schema.Node(r.vars[v[1:]])
+	if exact.RowsPerEdge(r.tokens) && r.after == "" && (n == nil || !unique(n, p.Name)) {
 		r.pageByKey(n, v, p, op)
 		return
 	}
-	refuse(rowsPerEdge(r.tokens) && (n == nil || p.Type.Nullable || r.manyRows(v))) // rows with the same value as the last one would be left out
+	refuse.If(exact.RowsPerEdge(r.tokens) && (n == nil || p.Type.Nullable || r.manyRows(v))) // rows with the same value as the last one would be left out
 	if n != nil && (len(n.Key) != 1 || n.Key[0] != p.Name) {
 		r.note("rows with the same " + property + " as the last one are left out: to see all of them, order by a key")
 	}
 	if r.after != "" {
-		refuse(r.skip != "" || p.Type.Nullable)
+		refuse.If(r.skip != "" || p.Type.Nullable)
 		r.note("there is no cursor: $" + r.after + " is the last " + property + " of the page before, and is left out for the first page")
 		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+r.after+":") })
 		r.params = append(r.params, "$"+r.after+": "+p.Type.Kind.String()+"?")
@@ -287,7 +281,7 @@ func (r *rewriter) page() {
 
 // pageByKey replaces an offset if several nodes may have the same value of the sort key: their key orders them.
 func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op string) {
-	refuse(n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v))
+	refuse.If(n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v))
 	key, after := n.Property(n.Key[0]), "$after_"+n.Key[0]
 	direction := ""
 	if strings.HasSuffix(r.sort[0], " desc") {
@@ -331,7 +325,7 @@ func (r *rewriter) manyRows(v string) bool {
 			if len(parts) != 3 || parts[0] != v {
 				return true
 			}
-			e := r.edgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])
+			e := r.EdgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])
 			return e == nil || e.Card == nil || e.Card.Max != 1
 		})
 	})
@@ -339,14 +333,14 @@ func (r *rewriter) manyRows(v string) bool {
 
 // pageKey returns the only sort key, which is a property, and the relation of the rows after a value of it.
 func (r *rewriter) pageKey() (key, relation string) {
-	refuse(len(r.sort) != 1)
+	refuse.If(len(r.sort) != 1)
 	key, descending := strings.CutSuffix(r.sort[0], " desc")
 	key = strings.TrimSuffix(key, " asc")
 	if i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == key && !c.fromWith }); i >= 0 {
 		key = r.computed[i].text
 	}
 	v, property, ok := strings.Cut(key, ".")
-	refuse(!ok || r.property(r.vars[strings.TrimPrefix(v, "$")], property) == nil)
+	refuse.If(!ok || r.Property(r.vars[strings.TrimPrefix(v, "$")], property) == nil)
 	if descending {
 		return key, " < "
 	}
@@ -373,7 +367,7 @@ func (r *rewriter) sortByAlias() {
 // uses counts the tokens of the text that name a variable or a parameter.
 func (r *rewriter) uses(name string) (n int) {
 	for _, t := range r.tokens {
-		if t.kind == dollar && t.text == name {
+		if t.Kind == lex.Dollar && t.Text == name {
 			n++
 		}
 	}
@@ -394,8 +388,8 @@ const answersNote = "a mutation returns only values of its inserts and parameter
 // insert.
 func (r *rewriter) answers() {
 	for _, c := range r.columns {
-		for _, t := range must(scan(c)) {
-			if t.kind == dollar && (len(r.match) > 0 || !r.inserted[t.text]) && r.bound(t.text) {
+		for _, t := range must(lex.Scan(c)) {
+			if t.Kind == lex.Dollar && (len(r.match) > 0 || !r.inserted[t.Text]) && r.bound(t.Text) {
 				r.columns = nil
 				r.note(answersNote)
 				return
@@ -413,7 +407,7 @@ func (r *rewriter) boundLimit() {
 	r.declare(name, "I32")
 	for i, p := range r.params {
 		rest, mine := strings.CutPrefix(p, r.limit+": ")
-		if n := wordLen(rest); mine && numbers[rest[:n]] {
+		if n := lex.WordLen(rest); mine && numbers[rest[:n]] {
 			if rest = rest[n:]; !strings.Contains(rest, "@range") {
 				rest = " @range(0..10000)" + rest
 			}
@@ -423,29 +417,29 @@ func (r *rewriter) boundLimit() {
 }
 
 // must returns the tokens of a text that this package wrote.
-func must(tokens []token, ok bool) []token {
-	refuse(!ok)
+func must(tokens []lex.Token, ok bool) []lex.Token {
+	refuse.If(!ok)
 	return tokens
 }
 
 // bound reports whether a name, as this language writes it, is a variable of the text.
 func (r *rewriter) bound(name string) bool {
-	return slices.ContainsFunc(r.order, func(v string) bool { return lower(v) == name })
+	return slices.ContainsFunc(r.order, func(v string) bool { return naming.Lower(v) == name })
 }
 
 // peek returns the token n places after the next one.
-func (r *rewriter) peek(n int) token {
+func (r *rewriter) peek(n int) lex.Token {
 	if r.at+n < len(r.tokens) {
 		return r.tokens[r.at+n]
 	}
-	return token{}
+	return lex.Token{}
 }
 
 // next reads a token.
-func (r *rewriter) next() token {
+func (r *rewriter) next() lex.Token {
 	t := r.peek(0)
-	if r.steps++; r.steps > maxSteps || t.kind == end {
-		panic(giveUp{})
+	if r.steps++; r.steps > maxSteps || t.Kind == lex.End {
+		panic(refuse.GiveUp{})
 	}
 	r.at++
 	return t
@@ -454,7 +448,7 @@ func (r *rewriter) next() token {
 // is reports whether the next tokens have the values, in any case.
 func (r *rewriter) is(values ...string) bool {
 	for i, v := range values {
-		if t := r.peek(i); t.kind != word && t.kind != mark || !strings.EqualFold(t.text, v) {
+		if t := r.peek(i); t.Kind != lex.Word && t.Kind != lex.Mark || !strings.EqualFold(t.Text, v) {
 			return false
 		}
 	}
@@ -484,14 +478,14 @@ func (r *rewriter) accept(values ...string) bool {
 
 // expect reads the tokens, which must come next.
 func (r *rewriter) expect(values ...string) {
-	refuse(!r.accept(values...))
+	refuse.If(!r.accept(values...))
 }
 
 // word reads a word.
 func (r *rewriter) word() string {
 	t := r.next()
-	refuse(t.kind != word)
-	return t.text
+	refuse.If(t.Kind != lex.Word)
+	return t.Text
 }
 
 // try runs f. If f gives up, try reports false and restores what f read, bound and collected.
@@ -503,7 +497,7 @@ func (r *rewriter) try(f func()) (ok bool) {
 		if p == nil {
 			return
 		}
-		if _, gave := p.(giveUp); !gave || r.steps > maxSteps || r.spent > maxValues {
+		if _, gave := p.(refuse.GiveUp); !gave || r.steps > maxSteps || r.spent > maxValues {
 			panic(p)
 		}
 		saved.steps, saved.spent = r.steps, r.spent
@@ -516,7 +510,7 @@ func (r *rewriter) try(f func()) (ok bool) {
 // deeper counts a level of nesting until the function that it returns is called.
 func (r *rewriter) deeper() func() {
 	if r.depth++; r.depth > maxDepth {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	return func() { r.depth-- }
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/instead"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
@@ -116,10 +118,10 @@ func FuzzRewrite(f *testing.F) {
 		if !ok && offer.Query != "" {
 			t.Errorf("a query without ok: %q", offer.Query)
 		}
-		foreign.Instead(s, text)
-		foreign.Frame(s, text)
-		foreign.Constructs(text)
-		if len(offer.Query) > 64*foreign.MaxText {
+		instead.Notes(s, text)
+		instead.Frame(s, text)
+		instead.Constructs(text)
+		if len(offer.Query) > 64*lex.MaxText {
 			t.Errorf("the query has %d bytes", len(offer.Query))
 		}
 	})

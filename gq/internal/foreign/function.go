@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -31,7 +34,7 @@ func (r *rewriter) call(name string) string {
 	if name == "substring" && r.inSelect {
 		name = "substr" // SQL counts from 1
 	}
-	refuse(name == "")
+	refuse.If(name == "")
 	distinct := r.accept("distinct", ":") || r.accept("distinct")
 	args := r.callArguments(name == "if")
 	if slices.Contains(textFunctions, name) && len(args) > 0 {
@@ -57,17 +60,17 @@ var textFunctions = []string{"lower", "upper", "trim", "length", "substring", "s
 
 // declareText declares a parameter as a text if an expression is one that nothing declares.
 func (r *rewriter) declareText(e string) {
-	if name, ok := strings.CutPrefix(e, "$"); ok && wordLen(name) == len(name) && !r.bound(name) {
+	if name, ok := strings.CutPrefix(e, "$"); ok && lex.WordLen(name) == len(name) && !r.bound(name) {
 		r.declare(name, "String")
 	}
 }
 
 // inGroups returns the column that has an aggregate, in HAVING, or the expression.
 func (r *rewriter) inGroups(e string) string {
-	if n := wordLen(e); r.staged && !r.inHaving && aggregateName(e[:n]) != "" && strings.HasPrefix(e[n:], "(") {
-		panic(giveUp{})
+	if n := lex.WordLen(e); r.staged && !r.inHaving && aggregateName(e[:n]) != "" && strings.HasPrefix(e[n:], "(") {
+		panic(refuse.GiveUp{})
 	}
-	if r.inHaving && len(r.computed) > 0 && firstCall(e) == e && aggregated(e) && aggregateName(e[:wordLen(e)]) != "" {
+	if r.inHaving && len(r.computed) > 0 && firstCall(e) == e && aggregated(e) && aggregateName(e[:lex.WordLen(e)]) != "" {
 		return r.columnOf(e)
 	}
 	return e
@@ -106,7 +109,7 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		r.expect(")")
 		return out, true
 	case "count":
-		if (r.is("*") || r.peek(0).kind == number) && r.isAt(1, ")") {
+		if (r.is("*") || r.peek(0).Kind == lex.Number) && r.isAt(1, ")") {
 			r.skipTwo()
 			if r.is("filter", "(", "where") {
 				return r.filtered(name, []string{r.first()}, false), true
@@ -138,11 +141,11 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 			r.next()
 			r.expect("]")
 		}
-		return "type($" + lower(v) + ")", true
+		return "type($" + naming.Lower(v) + ")", true
 	case "id", "elementid", "element_id":
 		v := r.variable()
 		r.expect(")")
-		return "$" + lower(v) + ".id", true
+		return "$" + naming.Lower(v) + ".id", true
 	case "current_date", "curdate", "today":
 		r.expect(")")
 		return "date(now())", true
@@ -175,9 +178,9 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		r.expect(",")
 		value := r.operand()
 		r.expect(")")
-		return truncated(strings.ToLower(unit.text), value), true
+		return truncated(strings.ToLower(unit.Text), value), true
 	case "date_part", "datepart":
-		unit := strings.ToLower(r.next().text)
+		unit := strings.ToLower(r.next().Text)
 		r.expect(",")
 		return r.part(unit), true
 	case "duration_between":
@@ -199,26 +202,26 @@ func (r *rewriter) skipTwo() {
 // walked reads the variable of a walk and the closing parenthesis after length( or nodes(.
 func (r *rewriter) walked(name string) (out string, ok bool) {
 	t := r.peek(0)
-	if !r.paths[t.text] && name == "path_length" && len(r.paths) == 1 && !r.known(t.text) && !r.declared(t.text) { // a path without a name in the match
+	if !r.paths[t.Text] && name == "path_length" && len(r.paths) == 1 && !r.known(t.Text) && !r.declared(t.Text) { // a path without a name in the match
 		for path := range r.paths {
-			t.text = path
+			t.Text = path
 		}
 	}
-	if !r.paths[t.text] || r.peek(1).text != ")" {
+	if !r.paths[t.Text] || r.peek(1).Text != ")" {
 		return "", false
 	}
 	r.skipTwo()
 	if name == "nodes" {
-		return "$" + lower(t.text) + ".nodes", true
+		return "$" + naming.Lower(t.Text) + ".nodes", true
 	}
-	return "$" + lower(t.text) + ".hops", true
+	return "$" + naming.Lower(t.Text) + ".hops", true
 }
 
 // apply writes a call of a function of any of the languages.
 func (r *rewriter) apply(name string, args []string) string {
 	switch {
 	case name == "round" && len(args) == 2:
-		refuse(len(args[1]) != 1 || args[1] < "0" || args[1] > "6")
+		refuse.If(len(args[1]) != 1 || args[1] < "0" || args[1] > "6")
 		factor := "1" + strings.Repeat("0", int(args[1][0]-'0'))
 		return "round(" + tight(args[0]) + " * " + factor + ") / " + factor
 	case name == "concat" && len(args) > 0:
@@ -254,7 +257,7 @@ func (r *rewriter) apply(name string, args []string) string {
 
 // tight returns an expression in parentheses unless no operator of arithmetic can take it apart.
 func tight(e string) string {
-	if !strings.Contains(e, " ") || e[0] == '"' && strings.Count(e, `"`) == 2 || strings.HasSuffix(e, ")") && strings.IndexByte(e, '(') == wordLen(e) && strings.Count(e, "(") == 1 {
+	if !strings.Contains(e, " ") || e[0] == '"' && strings.Count(e, `"`) == 2 || strings.HasSuffix(e, ")") && strings.IndexByte(e, '(') == lex.WordLen(e) && strings.Count(e, "(") == 1 {
 		return e
 	}
 	return "(" + e + ")"
@@ -265,7 +268,7 @@ func lessOne(e string) string {
 	if len(e) == 1 && e[0] >= '1' && e[0] <= '9' {
 		return string(e[0] - 1)
 	}
-	refuse(strings.HasPrefix(e, "-")) // it counts from the end
+	refuse.If(strings.HasPrefix(e, "-")) // it counts from the end
 	return tight(e) + " - 1"
 }
 
@@ -277,7 +280,7 @@ func (r *rewriter) filtered(name string, args []string, distinct bool) string {
 	test := r.condition().render(true)
 	r.inTest = saved
 	r.expect(")")
-	refuse(distinct || len(args) != 1)
+	refuse.If(distinct || len(args) != 1)
 	if name == "count" && !strings.Contains(args[0], ".") {
 		return "count(if(" + test + ", 1))"
 	}
@@ -288,12 +291,12 @@ func (r *rewriter) filtered(name string, args []string, distinct bool) string {
 // whole number. Cypher, SQL and ISO GQL cut the fraction.
 func (r *rewriter) divides(left string) bool {
 	p := r.propertyOf(left)
-	if p == nil || !r.is("/") || r.at < 3 || r.tokens[r.at-3].kind != word {
+	if p == nil || !r.is("/") || r.at < 3 || r.tokens[r.at-3].Kind != lex.Word {
 		return false
 	}
 	switch p.Type.Kind {
 	case value.I32, value.I64, value.U32, value.U64:
-		_, err := parseCount(r.peek(1).text)
+		_, err := parseCount(r.peek(1).Text)
 		return err == nil && !p.Type.List
 	}
 	return false

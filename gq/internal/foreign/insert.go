@@ -3,6 +3,11 @@ package foreign
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // inserting is an INSERT INTO of SQL.
@@ -23,13 +28,13 @@ func (r *rewriter) insertInto() {
 		r.returning(in.typ)
 		return
 	}
-	if r.accept("as") || r.peek(0).kind == word && !r.isOne("values", "select") {
+	if r.accept("as") || r.peek(0).Kind == lex.Word && !r.isOne("values", "select") {
 		in.alias = r.word()
 	}
 	r.expect("(")
 	for !r.accept(")") {
 		r.accept(",")
-		in.names = append(in.names, r.propertyName(in.typ, r.word()))
+		in.names = append(in.names, r.PropertyName(in.typ, r.word()))
 	}
 	if r.is("select") {
 		r.insertSelect(in)
@@ -59,11 +64,11 @@ func (r *rewriter) insertedRow(in *inserting) map[string]string {
 		if i > 0 {
 			r.expect(",")
 		}
-		refuse(i >= len(in.names))
+		refuse.If(i >= len(in.names))
 		switch {
 		case r.accept("null"), r.accept("default"):
-		case r.is("(", "select") && r.schema.Edge(in.typ) != nil:
-			panic(giveUp{})
+		case r.is("(", "select") && r.Schema.Edge(in.typ) != nil:
+			panic(refuse.GiveUp{})
 		default:
 			row[in.names[i]] = r.initial(in.typ, in.names[i])
 		}
@@ -100,12 +105,12 @@ func (r *rewriter) conflicting(in *inserting) (statements []string) {
 		updates = r.at
 	default:
 		for _, row := range in.rows {
-			statements = append(statements, r.inserts(in.typ)+" "+in.assignments(row))
+			statements = append(statements, r.Inserts(in.typ)+" "+in.assignments(row))
 		}
 		return statements
 	}
-	refuse(r.schema.Edge(in.typ) != nil && updates == 0 && !onePerPair(r.schema.Edge(in.typ))) // no upsert finds the edge
-	key := r.upsertSign(in.typ)
+	refuse.If(r.Schema.Edge(in.typ) != nil && updates == 0 && !naming.OnePerPair(r.Schema.Edge(in.typ))) // no upsert finds the edge
+	key := r.UpsertSign(in.typ)
 	for _, row := range in.rows {
 		matched := map[string]string{}
 		if updates > 0 {
@@ -122,7 +127,7 @@ func (r *rewriter) conflicting(in *inserting) (statements []string) {
 		slices.Sort(names[len(in.names):])
 		for _, name := range names {
 			value := row[name]
-			if !r.identifies(in.typ, name) && (value != "" || matched[name] != "") {
+			if !r.Identifies(in.typ, name) && (value != "" || matched[name] != "") {
 				value = r.mergedValue(settings{name, value, matched[name]}, in.typ, key)
 			}
 			if value != "" {
@@ -141,8 +146,8 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 	r.excluded = row
 	if in.alias == "" {
 		for i := r.at; i < len(r.tokens) && r.whereVar == ""; i++ { // the name of the table in its own case
-			if t := r.tokens[i]; t.kind == word && plain(t.text) == plain(in.typ) {
-				r.whereVar = t.text
+			if t := r.tokens[i]; t.Kind == lex.Word && naming.Plain(t.Text) == naming.Plain(in.typ) {
+				r.whereVar = t.Text
 			}
 		}
 	}
@@ -154,10 +159,10 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 		if r.whereVar != "" && r.is(r.whereVar, ".") {
 			r.skipTwo()
 		}
-		name := r.propertyName(in.typ, r.word())
+		name := r.PropertyName(in.typ, r.word())
 		r.expect("=")
 		value := r.assignment(in.typ, name)
-		refuse(value == "") // the row has null
+		refuse.If(value == "") // the row has null
 		out[name] = value
 		if !r.accept(",") {
 			break
@@ -167,7 +172,7 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 		delete(r.vars, r.whereVar)
 	}
 	r.inWhere, r.whereVar, r.excluded = saved, savedVar, nil
-	refuse(r.is("where")) // it leaves some of the rows as they are
+	refuse.If(r.is("where")) // it leaves some of the rows as they are
 	return out
 }
 
@@ -178,11 +183,11 @@ func (r *rewriter) ofExcluded() (value string, ok bool) {
 	}
 	closes := r.is("values")
 	r.skipTwo()
-	value = r.excluded[r.propertyName(r.inWhere, r.word())]
+	value = r.excluded[r.PropertyName(r.inWhere, r.word())]
 	if closes {
 		r.expect(")")
 	}
-	refuse(value == "")
+	refuse.If(value == "")
 	return tight(value), true
 }
 
@@ -191,19 +196,19 @@ func (r *rewriter) insertSelect(in *inserting) {
 	if len(r.statements) > 0 {
 		r.beginBlock()
 	}
-	refuse(len(r.match) > 0)
+	refuse.If(len(r.match) > 0)
 	r.selectRows()
 	if r.accept("where") {
 		r.wherePart()
 	}
-	refuse(r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(in.names))
+	refuse.If(r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(in.names))
 	row := map[string]string{}
 	for i, c := range r.computed {
-		value := r.fit(r.property(in.typ, in.names[i]), c.text)
-		if r.schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to") {
+		value := r.fit(r.Property(in.typ, in.names[i]), c.text)
+		if r.Schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to") {
 			value = r.idOf(value)
 		}
-		refuse(aggregated(value))
+		refuse.If(aggregated(value))
 		row[in.names[i]] = value
 	}
 	in.rows = []map[string]string{row}
@@ -238,8 +243,8 @@ func (r *rewriter) returning(typ string) {
 				break
 			}
 		}
-		if !r.isOne("}", ";", ")") && r.peek(0).kind != end {
-			panic(giveUp{})
+		if !r.isOne("}", ";", ")") && r.peek(0).Kind != lex.End {
+			panic(refuse.GiveUp{})
 		}
 		r.tables = saved
 		r.statements = slices.Clone(r.statements)
@@ -249,8 +254,8 @@ func (r *rewriter) returning(typ string) {
 
 // wholeInsert adds the columns of a whole node, or of an edge with its ends.
 func (r *rewriter) wholeInsert(v, typ string) {
-	name := "$" + lower(v)
-	e := r.schema.Edge(typ)
+	name := "$" + naming.Lower(v)
+	e := r.Schema.Edge(typ)
 	if e == nil {
 		r.add("", name)
 		return
@@ -260,4 +265,123 @@ func (r *rewriter) wholeInsert(v, typ string) {
 	for _, p := range e.Properties {
 		r.add("", name+"."+p.Name)
 	}
+}
+
+// changedTable binds the table that UPDATE or DELETE with other tables changes, and returns its variable.
+func (r *rewriter) changedTable(v, typ string) string {
+	refuse.If(len(r.match)+len(r.statements) > 0)
+	if v == "" {
+		v = r.fresh(typ)
+	} else {
+		r.bind(v, typ)
+	}
+	if e := r.Schema.Edge(typ); e != nil {
+		r.match = append(r.match, leaf("$_ $"+naming.Lower(v)+":"+naming.Lower(e.Name)+" $_"))
+	}
+	r.tables = []string{v}
+	return v
+}
+
+// tableAssignments reads a = 1, b = 2 after SET.
+func (r *rewriter) tableAssignments(v, typ string) (names, values []string) {
+	for {
+		if r.is(v, ".") {
+			r.skipTwo()
+		}
+		name := r.PropertyName(typ, r.word())
+		r.expect("=")
+		refuse.If(r.is("(", "select"))
+		value := r.assignment(typ, name)
+		if r.Property(typ, name) == nil { // an end of an edge
+			value = r.idOf(value)
+		}
+		names, values = append(names, name), append(values, value)
+		if !r.accept(",") {
+			return names, values
+		}
+	}
+}
+
+// changeRows writes the change of each entity of the match. An edge with another end is another edge.
+func (r *rewriter) changeRows(v, typ string, names, values []string) {
+	var set []string
+	moves := false
+	for i, name := range names {
+		set = append(set, name+": "+values[i])
+		moves = moves || r.Schema.Edge(typ) != nil && (name == "from" || name == "to")
+	}
+	if moves {
+		r.moveEdge(v, r.Schema.Edge(typ), names, values)
+		return
+	}
+	key := r.Key(typ)
+	r.emit("update " + typ + " set { " + strings.Join(set, ", ") + " } where " + key + " = $" + naming.Lower(v) + "." + key)
+}
+
+// moveEdge writes the statements that replace an edge of the match by one with other ends and the same properties.
+func (r *rewriter) moveEdge(v string, e *catalog.Edge, names, values []string) {
+	var out []string
+	value := func(name string) string {
+		if i := slices.Index(names, name); i >= 0 {
+			return values[i]
+		}
+		return "$" + naming.Lower(v) + "." + name
+	}
+	for _, end := range []string{"from", "to"} {
+		out = append(out, end+": "+value(end))
+	}
+	for _, p := range e.Properties {
+		out = append(out, p.Name+": "+value(p.Name))
+	}
+	r.note("the ends of an edge do not change: the query deletes the edge and inserts another one")
+	r.emit("delete " + e.Name + " where id = $" + naming.Lower(v) + ".id")
+	r.emit("insert " + e.Name + " { " + strings.Join(out, ", ") + " }")
+}
+
+// deleteFrom reads the rest of DELETE FROM Person [p] [USING …] WHERE ….
+func (r *rewriter) deleteFrom() {
+	typ := r.tableType()
+	v := r.tableAlias()
+	if v != "" {
+		r.whereVar = v
+		r.bind(v, typ)
+	}
+	r.where("delete "+typ, typ)
+}
+
+// updateEnds reads the assignments to the ends of an edge, and the condition.
+func (r *rewriter) updateEnds(v string, e *catalog.Edge) {
+	r.inWhere, r.whereVar = "", ""
+	v = r.changedTable(v, e.Name)
+	names, values := r.tableAssignments(v, e.Name)
+	refuse.If(!slices.Contains(names, "from") && !slices.Contains(names, "to"))
+	r.expect("where")
+	r.wherePart()
+	r.tables = nil
+	r.changeRows(v, e.Name, names, values)
+}
+
+// updateVariable reads $p SET name = 'a', level = 'lead' after UPDATE, for a variable of the match.
+func (r *rewriter) updateVariable() {
+	v := r.variable()
+	r.accept("set")
+	braces := r.accept("{")
+	var out []string
+	for {
+		if (r.peek(0).Kind == lex.Dollar || r.peek(0).Kind == lex.Word) && r.peek(0).Text == v && r.isAt(1, ".") {
+			r.skipTwo()
+		}
+		name := r.PropertyName(r.vars[v], r.word())
+		if !r.accept("=") {
+			r.expect(":")
+		}
+		out = append(out, name+": "+r.assignment(r.vars[v], name))
+		if !r.accept(",") && (!braces || r.is("}")) {
+			break
+		}
+	}
+	if braces {
+		r.expect("}")
+	}
+	r.change(v, "update", " set { "+strings.Join(out, ", ")+" }")
 }

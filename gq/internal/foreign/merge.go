@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // merge reads the rest of MERGE (p:Person {…}) SET … or MERGE (p)-[:KNOWS]->(q) SET ….
@@ -15,9 +17,9 @@ func (r *rewriter) merge() {
 		r.mergeEdge(n)
 		return
 	}
-	refuse(n.typ == "")
+	refuse.If(n.typ == "")
 	key := ""
-	if node := r.schema.Node(n.typ); node != nil && len(node.Key) > 0 {
+	if node := r.Schema.Node(n.typ); node != nil && len(node.Key) > 0 {
 		key = node.Key[0]
 	}
 	props := append(n.props, r.merged(n.name, n.typ, key)...)
@@ -28,7 +30,7 @@ func (r *rewriter) merge() {
 			if r.rebind == nil {
 				r.rebind = map[string]string{}
 			}
-			r.rebind[n.name] = "$" + lower(n.name) + ": " + n.typ + " { " + n.props[0] + " }"
+			r.rebind[n.name] = "$" + naming.Lower(n.name) + ": " + n.typ + " { " + n.props[0] + " }"
 		}
 	}
 	r.emit(statement)
@@ -41,7 +43,7 @@ func (r *rewriter) mergeEdge(from nodeRef) {
 	if l.left {
 		from, to = to, from
 	}
-	refuse(len(l.types) != 1 || l.bounds != "" || l.both || from.typ != "" || to.typ != "")
+	refuse.If(len(l.types) != 1 || l.bounds != "" || l.both || from.typ != "" || to.typ != "")
 	e := l.types[0]
 	if l.name != "" {
 		r.bind(l.name, e.Name)
@@ -104,9 +106,9 @@ func (r *rewriter) merged(v, typ, sign string) (out []string) {
 
 // mergeSet reads p.name = 1 or p += { name: 1 }, and notes the values.
 func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) []settings {
-	refuse(v == "" || r.next().text != v)
+	refuse.If(v == "" || r.next().Text != v)
 	set := func() {
-		name := r.propertyName(typ, r.word())
+		name := r.PropertyName(typ, r.word())
 		if !r.accept("=") {
 			r.expect(":")
 		}
@@ -139,12 +141,12 @@ func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) 
 // mergedValue writes the value that an upsert assigns to a property. In it, the name of a property stands for the
 // value before, which is null if the upsert inserts.
 func (r *rewriter) mergedValue(s settings, typ, sign string) string {
-	p := r.property(typ, s.name)
+	p := r.Property(typ, s.name)
 	switch {
 	case s.create == s.match:
 		return s.create
 	case p == nil, sign == "":
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	case s.match == "" && !p.Type.Nullable:
 		return "coalesce(" + p.Name + ", " + s.create + ")"
 	case s.match == "":
@@ -163,14 +165,14 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 	for _, n := range []nodeRef{from, to} {
 		r.matchMerged(n.name)
 	}
-	refuse(len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name))
+	refuse.If(len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name))
 	var props []string
 	for r.is("on", "create", "set") {
 		r.expect("on", "create", "set")
 		for {
-			refuse(r.next().text != l.name)
+			refuse.If(r.next().Text != l.name)
 			r.expect(".")
-			name := r.propertyName(e.Name, r.word())
+			name := r.PropertyName(e.Name, r.word())
 			r.expect("=")
 			props = append(props, ", "+name+": "+r.assignment(e.Name, name))
 			if !r.accept(",") {
@@ -178,9 +180,9 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 			}
 		}
 	}
-	refuse(r.isOne("set", "on")) // it concerns an edge that exists
-	a, b := "$"+lower(from.name), "$"+lower(to.name)
-	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(a + " " + lower(e.Name) + " " + b)}})
+	refuse.If(r.isOne("set", "on")) // it concerns an edge that exists
+	a, b := "$"+naming.Lower(from.name), "$"+naming.Lower(to.name)
+	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(a + " " + naming.Lower(e.Name) + " " + b)}})
 	r.emit("insert " + e.Name + " { from: " + a + ", to: " + b + strings.Join(props, "") + " }")
 }
 
@@ -197,9 +199,9 @@ func (r *rewriter) beginBlock() {
 	}
 	for _, s := range r.statements {
 		// The match after an update or a delete has rows only if the match before it has some.
-		refuse(!strings.HasPrefix(s, "insert ") && !strings.HasPrefix(s, "upsert ") && !strings.HasPrefix(s, "$"))
+		refuse.If(!strings.HasPrefix(s, "insert ") && !strings.HasPrefix(s, "upsert ") && !strings.HasPrefix(s, "$"))
 	}
-	refuse(len(r.before) > 0 || len(r.match) > 0)
+	refuse.If(len(r.before) > 0 || len(r.match) > 0)
 	r.before, r.statements = r.statements, nil
 }
 
@@ -212,7 +214,7 @@ func (r *rewriter) matchMerged(v string) {
 	r.rebind = maps.Clone(r.rebind) // try restores the map
 	delete(r.rebind, v)
 	for i, s := range r.before {
-		r.before[i] = strings.TrimPrefix(s, "$"+lower(v)+" = ")
+		r.before[i] = strings.TrimPrefix(s, "$"+naming.Lower(v)+" = ")
 	}
 	r.match = append([]cond{leaf(binding)}, r.match...)
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // writtenNote says what a mutation answers with.
@@ -13,9 +16,9 @@ const writtenNote = "a mutation answers with the numbers of its changes"
 // writeEach reads the fields of a mutation, whose statements take effect in order.
 func (r *rewriter) writeEach(field string) {
 	r.write(field)
-	for several := false; r.peek(0).kind == word; several = true {
+	for several := false; r.peek(0).Kind == lex.Word; several = true {
 		if len(r.match) > 0 { // the statements belong to its block
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 		if r.isAt(1, ":") { // an alias
 			r.skipTwo()
@@ -30,18 +33,18 @@ func (r *rewriter) writeEach(field string) {
 
 // write reads a field such as createPerson(…) { id } or update_person(where: { … }, _set: { … }) { ok }.
 func (r *rewriter) write(field string) {
-	typ, verb := r.written(field)
+	typ, verb := r.Written(field)
 	r.writeType(typ, verb)
 }
 
 // writesFields reports whether the arguments of a field of GraphQL come next, as in insert Person(input: { … }).
 func (r *rewriter) writesFields() bool {
-	return r.is("(") && r.peek(1).kind == word && r.isAt(2, ":") && (r.isAt(3, "{", "[") || r.peek(3).kind == dollar) && wraps(r.peek(1).text)
+	return r.is("(") && r.peek(1).Kind == lex.Word && r.isAt(2, ":") && (r.isAt(3, "{", "[") || r.peek(3).Kind == lex.Dollar) && wraps(r.peek(1).Text)
 }
 
 // wraps reports whether an argument of a field that writes holds a condition or values.
 func wraps(name string) bool {
-	return slices.Contains(conditionNames, plain(name)) || slices.Contains(valueNames, plain(name))
+	return slices.Contains(conditionNames, naming.Plain(name)) || slices.Contains(valueNames, naming.Plain(name))
 }
 
 // conditionNames and valueNames are arguments of fields that write.
@@ -93,7 +96,7 @@ func (w *writing) row() *row {
 // assign adds an assignment. A property that has the same value already is left out.
 func (s *row) assign(name, value string) {
 	if i := slices.Index(s.names, name); i >= 0 {
-		refuse(s.values[i] != value)
+		refuse.If(s.values[i] != value)
 		return
 	}
 	s.names, s.values = append(s.names, name), append(s.values, value)
@@ -113,7 +116,7 @@ func (r *rewriter) writeFields(n *catalog.Node, verb string) { r.writeType(n.Nam
 
 // writeType reads the arguments and the selection of a field that writes nodes or edges.
 func (r *rewriter) writeType(typ, verb string) {
-	w := &writing{typ: typ, node: r.schema.Node(typ), variable: r.fresh(typ), verb: verb}
+	w := &writing{typ: typ, node: r.Schema.Node(typ), variable: r.fresh(typ), verb: verb}
 	r.expect("(")
 	for !r.accept(")") {
 		if !r.accept(",") {
@@ -133,14 +136,14 @@ func (r *rewriter) writeType(typ, verb string) {
 
 // writeRows writes the inserts or upserts of a mutation.
 func (r *rewriter) writeRows(w *writing) {
-	refuse(len(w.rows) == 0)
+	refuse.If(len(w.rows) == 0)
 	for _, c := range w.where { // the where of an upsert repeats the key
-		name, value, ok := strings.Cut(strings.TrimPrefix(c.text, "$"+lower(w.variable)+"."), " = ")
-		refuse(!ok || c.op != "" || w.verb != "upsert" || len(w.rows) != 1 || !byKey(w.node, name))
+		name, value, ok := strings.Cut(strings.TrimPrefix(c.text, "$"+naming.Lower(w.variable)+"."), " = ")
+		refuse.If(!ok || c.op != "" || w.verb != "upsert" || len(w.rows) != 1 || !naming.ByKey(w.node, name))
 		w.rows[0].assign(name, value)
 	}
 	for i, s := range w.rows {
-		refuse(len(s.names) == 0)
+		refuse.If(len(s.names) == 0)
 		if w.verb == "upsert" {
 			r.keepValues(w, s)
 		}
@@ -154,7 +157,7 @@ func (r *rewriter) writeRows(w *writing) {
 		}
 		verb := w.verb
 		if verb != "upsert" {
-			verb = r.inserts(w.typ)
+			verb = r.Inserts(w.typ)
 		}
 		statement := name + verb + " " + w.typ + " { " + s.render() + " }"
 		if s.list != "" {
@@ -190,14 +193,14 @@ func (r *rewriter) keepValues(w *writing, s *row) {
 
 // writeChange writes the update or the delete of a mutation.
 func (r *rewriter) writeChange(w *writing) {
-	refuse(len(w.where) == 0 || len(w.rows) > 1 || w.keep || w.only != nil)
+	refuse.If(len(w.where) == 0 || len(w.rows) > 1 || w.keep || w.only != nil)
 	assigned := ""
 	if len(w.rows) == 1 && len(w.rows[0].names) > 0 {
 		assigned = " set { " + w.rows[0].render() + " }"
 	}
-	refuse((assigned != "") != (w.verb == "update") || len(w.rows) == 1 && len(w.rows[0].links) > 0 || len(r.statements) > 0) // a block would hold the statements before
+	refuse.If((assigned != "") != (w.verb == "update") || len(w.rows) == 1 && len(w.rows[0].links) > 0 || len(r.statements) > 0) // a block would hold the statements before
 	outer := r.match
-	r.match = append([]cond{leaf("$" + lower(w.variable) + ": " + w.typ)}, w.where...)
+	r.match = append([]cond{leaf("$" + naming.Lower(w.variable) + ": " + w.typ)}, w.where...)
 	r.change(w.variable, w.verb, assigned)
 	r.match = append(outer, r.match...)
 }

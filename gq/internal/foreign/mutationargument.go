@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -12,12 +15,12 @@ import (
 func (r *rewriter) writeArgument(w *writing) {
 	name := r.word()
 	r.expect(":")
-	if r.property(w.typ, name) != nil {
+	if r.Property(w.typ, name) != nil {
 		r.writeValue(w, w.row(), name)
 		return
 	}
 	braces := r.is("{") || r.is("[", "{")
-	switch plainName := plain(name); {
+	switch plainName := naming.Plain(name); {
 	case braces && slices.Contains(conditionNames, plainName):
 		w.where = append(w.where, r.filters(scope{node: w.variable})...)
 	case plainName == "onconflict" && braces && w.verb == "insert":
@@ -29,7 +32,7 @@ func (r *rewriter) writeArgument(w *writing) {
 		} else {
 			w.verb = "upsert"
 		}
-	case r.peek(0).kind == dollar && slices.Contains(valueNames, plainName):
+	case r.peek(0).Kind == lex.Dollar && slices.Contains(valueNames, plainName):
 		r.inputObject(w)
 	case braces && (slices.Contains(valueNames, plainName) || r.isInput(w, plainName)):
 		r.writeObjects(w)
@@ -41,7 +44,7 @@ func (r *rewriter) writeArgument(w *writing) {
 // isInput reports whether an argument holds the values of a type, such as person, personInput or personPatch.
 func (r *rewriter) isInput(w *writing, name string) bool {
 	for _, suffix := range []string{"", "input", "patch", "data"} {
-		if base, ok := strings.CutSuffix(name, suffix); ok && (plain(w.typ) == base || r.tableNode(base) == w.typ) {
+		if base, ok := strings.CutSuffix(name, suffix); ok && (naming.Plain(w.typ) == base || r.TableNode(base) == w.typ) {
 			return true
 		}
 	}
@@ -75,17 +78,17 @@ func (r *rewriter) writeObject(w *writing, s *row) {
 		}
 		name := r.word()
 		r.expect(":")
-		property := r.property(w.typ, name) != nil
-		rel := (*relation)(nil)
+		property := r.Property(w.typ, name) != nil
+		rel := (*naming.Relation)(nil)
 		if !property {
-			rel = r.relation(w.typ, name)
+			rel = r.Relation(w.typ, name)
 		}
 		switch {
 		case rel != nil && (r.is("{") || r.is("[")):
 			s.links = append(s.links, r.linked(w, rel)...)
-		case !property && r.is("{") && w.changes() && slices.Contains(conditionNames, plain(name)):
+		case !property && r.is("{") && w.changes() && slices.Contains(conditionNames, naming.Plain(name)):
 			w.where = append(w.where, r.filters(scope{node: w.variable})...)
-		case !property && r.is("{") && (wraps(name) || r.isInput(w, plain(name))):
+		case !property && r.is("{") && (wraps(name) || r.isInput(w, naming.Plain(name))):
 			r.writeObject(w, s)
 		default:
 			r.writeValue(w, s, name)
@@ -98,17 +101,17 @@ var arithmetic = map[string]string{"increment": "+", "inc": "+", "add": "+", "de
 
 // writeValue reads the value of a property. A key of an update or a delete is a condition.
 func (r *rewriter) writeValue(w *writing, s *row, name string) {
-	p := r.property(w.typ, name)
-	name = r.propertyName(w.typ, name)
+	p := r.Property(w.typ, name)
+	name = r.PropertyName(w.typ, name)
 	switch {
-	case w.changes() && byKey(w.node, name):
-		w.where = append(w.where, leaf("$"+lower(w.variable)+"."+name+" = "+r.valueOf(p)))
-	case p == nil && !(byKey(w.node, name)):
+	case w.changes() && naming.ByKey(w.node, name):
+		w.where = append(w.where, leaf("$"+naming.Lower(w.variable)+"."+name+" = "+r.valueOf(p)))
+	case p == nil && !(naming.ByKey(w.node, name)):
 		s.assign(name, r.assignment(w.typ, name)) // the fault of the offer names it
 	case !w.changes() && r.accept("null"):
-	case r.is("{") && arithmetic[plain(r.peek(1).text)] != "" && r.isAt(2, ":"):
+	case r.is("{") && arithmetic[naming.Plain(r.peek(1).Text)] != "" && r.isAt(2, ":"):
 		r.next()
-		operator := arithmetic[plain(r.word())]
+		operator := arithmetic[naming.Plain(r.word())]
 		r.expect(":")
 		s.assign(name, name+" "+operator+" "+r.valueOf(p))
 		r.expect("}")
@@ -128,7 +131,7 @@ func (r *rewriter) onConflict(w *writing) {
 		if r.accept(",") {
 			continue
 		}
-		name := plain(r.word())
+		name := naming.Plain(r.word())
 		r.expect(":")
 		switch {
 		case name == "constraint":
@@ -138,7 +141,7 @@ func (r *rewriter) onConflict(w *writing) {
 		case name == "updatecolumns":
 			w.only = r.propertyNames(scope{node: w.variable})
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 }
@@ -146,10 +149,10 @@ func (r *rewriter) onConflict(w *writing) {
 // inputObject replaces a parameter that holds all values of an insert: by a parameter for each property, or by a list of
 // records.
 func (r *rewriter) inputObject(w *writing) {
-	name := r.next().text
+	name := r.next().Text
 	i := slices.IndexFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
 	if w.changes() || len(w.rows) > 0 || i < 0 || r.uses(name) != 2 { // its declaration and this place
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	if strings.HasPrefix(r.params[i], "$"+name+": [") {
 		r.inputList(w, name, i)
@@ -161,7 +164,7 @@ func (r *rewriter) inputObject(w *writing) {
 		if p.Embed != nil {
 			continue
 		}
-		refuse(r.declared(p.Name))
+		refuse.If(r.declared(p.Name))
 		r.declare(p.Name, plainType(p))
 		s.assign(p.Name, "$"+p.Name)
 	}
@@ -186,7 +189,7 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 			continue
 		}
 		if p.Type.List || p.Type.Kind == value.Vector || p.Type.Kind == value.Blob {
-			refuse(!p.Type.Nullable)
+			refuse.If(!p.Type.Nullable)
 			r.note("a record has no list, so " + p.Name + " is left out")
 			continue
 		}
@@ -200,9 +203,9 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 
 // linked reads the value of a relation in the values of a node: { connect: … }, { create: … }, { data: … }, a list of
 // them, or { email: "x" }, an edge to a node that exists.
-func (r *rewriter) linked(w *writing, rel *relation) (out []edgeLink) {
+func (r *rewriter) linked(w *writing, rel *naming.Relation) (out []edgeLink) {
 	defer r.deeper()()
-	if !slices.Contains([]string{"connect", "create", "data"}, plain(r.peek(1).text)) {
+	if !slices.Contains([]string{"connect", "create", "data"}, naming.Plain(r.peek(1).Text)) {
 		return r.linkList(w, rel, "connect")
 	}
 	r.expect("{")
@@ -210,7 +213,7 @@ func (r *rewriter) linked(w *writing, rel *relation) (out []edgeLink) {
 		if r.accept(",") {
 			continue
 		}
-		verb := plain(r.word())
+		verb := naming.Plain(r.word())
 		r.expect(":")
 		out = append(out, r.linkList(w, rel, verb)...)
 	}
@@ -218,7 +221,7 @@ func (r *rewriter) linked(w *writing, rel *relation) (out []edgeLink) {
 }
 
 // linkList reads one object or a list of them after connect, create or disconnect.
-func (r *rewriter) linkList(w *writing, rel *relation, verb string) (out []edgeLink) {
+func (r *rewriter) linkList(w *writing, rel *naming.Relation, verb string) (out []edgeLink) {
 	if !r.accept("[") {
 		return []edgeLink{r.linkOne(w, rel, verb)}
 	}
@@ -231,13 +234,13 @@ func (r *rewriter) linkList(w *writing, rel *relation, verb string) (out []edgeL
 }
 
 // linkOne reads { where: { node: { slug: "x" } }, edge: { … } }, or { node: { … }, edge: { … } } and the like.
-func (r *rewriter) linkOne(w *writing, rel *relation, verb string) edgeLink {
-	l := edgeLink{edge: rel.edge, forward: rel.forward}
-	n := r.schema.Node(rel.other())
-	refuse(n == nil || w.changes())
+func (r *rewriter) linkOne(w *writing, rel *naming.Relation, verb string) edgeLink {
+	l := edgeLink{edge: rel.Edge, forward: rel.Forward}
+	n := r.Schema.Node(rel.Other())
+	refuse.If(n == nil || w.changes())
 	creates := verb == "create" || verb == "data"
 	r.linkObject(&l, n, creates)
-	refuse(l.other == "")
+	refuse.If(l.other == "")
 	return l
 }
 
@@ -251,24 +254,24 @@ func (r *rewriter) linkObject(l *edgeLink, n *catalog.Node, creates bool) {
 		}
 		name := r.word()
 		r.expect(":")
-		p := r.property(n.Name, name)
+		p := r.Property(n.Name, name)
 		switch {
-		case p == nil && r.is("{") && (plain(name) == "where" && !creates || plain(name) == "node" || plain(name) == "data" || r.tableNode(name) == n.Name):
+		case p == nil && r.is("{") && (naming.Plain(name) == "where" && !creates || naming.Plain(name) == "node" || naming.Plain(name) == "data" || r.TableNode(name) == n.Name):
 			r.linkObject(l, n, creates)
-		case p == nil && r.is("{") && creates && plain(name) == "connect":
+		case p == nil && r.is("{") && creates && naming.Plain(name) == "connect":
 			r.linkObject(l, n, false)
 		case p == nil && r.is("{") && isEdgeWrapper(name):
 			l.properties = append(l.properties, r.props(l.edge.Name)...)
-		case p == nil && r.property(l.edge.Name, name) != nil:
-			l.properties = append(l.properties, r.property(l.edge.Name, name).Name+": "+r.assignment(l.edge.Name, name))
-		case l.other == "" && !creates && r.propertyName(n.Name, name) == r.key(n.Name):
+		case p == nil && r.Property(l.edge.Name, name) != nil:
+			l.properties = append(l.properties, r.Property(l.edge.Name, name).Name+": "+r.assignment(l.edge.Name, name))
+		case l.other == "" && !creates && r.PropertyName(n.Name, name) == r.Key(n.Name):
 			wrapped := r.accept("{", "eq", ":") || r.accept("{", "_eq", ":")
 			l.other = r.endValue()
 			if wrapped {
 				r.expect("}")
 			}
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 }

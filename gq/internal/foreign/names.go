@@ -1,29 +1,35 @@
 package foreign
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+)
 
 // bind makes a variable known. The type may be "".
 func (r *rewriter) bind(name, typ string) string {
 	if name == "" || name == "_" {
 		return "$_"
 	}
-	refuse(len(r.order) >= maxVars)
+	refuse.If(len(r.order) >= maxVars)
 	if old, ok := r.vars[name]; !ok {
 		r.vars[name] = typ
 		r.order = append(r.order, name)
 	} else if old == "" {
 		r.vars[name] = typ
 	}
-	return "$" + lower(name)
+	return "$" + naming.Lower(name)
 }
 
 // fresh binds a new variable whose name is the first letter of its type, and which the text does not use.
 func (r *rewriter) fresh(typ string) string {
-	name := lower(typ[:1])
+	name := naming.Lower(typ[:1])
 	for used := true; used; {
 		if _, used = r.vars[name]; used || r.inText(name) || r.bindsLater(name) {
 			used = true
-			name += lower(typ[:1])
+			name += naming.Lower(typ[:1])
 		}
 	}
 	r.bind(name, typ)
@@ -39,8 +45,8 @@ func (r *rewriter) inText(name string) bool {
 			all = append(all, f.tokens...)
 		}
 		for _, t := range all {
-			if t.kind == dollar {
-				r.dollars[t.text] = true
+			if t.Kind == lex.Dollar {
+				r.dollars[t.Text] = true
 			}
 		}
 	}
@@ -50,7 +56,7 @@ func (r *rewriter) inText(name string) bool {
 // firstNode returns a variable that every match binds.
 func (r *rewriter) firstNode() string {
 	for _, v := range r.order {
-		if r.schema.Node(r.vars[v]) != nil || r.schema.Interface(r.vars[v]) != nil {
+		if r.Schema.Node(r.vars[v]) != nil || r.Schema.Interface(r.vars[v]) != nil {
 			return v
 		}
 	}
@@ -59,22 +65,22 @@ func (r *rewriter) firstNode() string {
 			return v
 		}
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // first returns a variable that every match binds, for count(*).
 func (r *rewriter) first() string {
 	v := r.firstNode()
-	if r.schema.Edge(r.vars[v]) != nil {
-		return "$" + lower(v) + ".id"
+	if r.Schema.Edge(r.vars[v]) != nil {
+		return "$" + naming.Lower(v) + ".id"
 	}
-	return "$" + lower(v)
+	return "$" + naming.Lower(v)
 }
 
 // bindsLater reports whether the rest of the text has a pattern with a node of a name and a type, as in (p:Person).
 func (r *rewriter) bindsLater(name string) bool {
 	for i := r.at; i+2 < len(r.tokens); i++ {
-		if r.tokens[i].text == "(" && r.tokens[i+1].text == name && r.tokens[i+1].kind == word && r.tokens[i+2].text == ":" {
+		if r.tokens[i].Text == "(" && r.tokens[i+1].Text == name && r.tokens[i+1].Kind == lex.Word && r.tokens[i+2].Text == ":" {
 			return true
 		}
 	}

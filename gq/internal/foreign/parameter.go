@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // scalars maps the types of GraphQL and SQL to those of this language.
@@ -21,16 +23,16 @@ func (r *rewriter) parameters() {
 			r.accept(",")
 		}
 		t := r.next()
-		refuse(t.kind != dollar && t.kind != word)
+		refuse.If(t.Kind != lex.Dollar && t.Kind != lex.Word)
 		r.expect(":")
 		open, angled := r.accept("["), r.accept("list", "<") // [String], LIST<STRING>
 		foreign := strings.ToLower(r.word())
-		typ := r.tokens[r.at-1].text
+		typ := r.tokens[r.at-1].Text
 		if to, ok := scalars[foreign]; ok {
 			typ = to
 		}
 		if r.accept("(") {
-			typ += "(" + r.next().text + ")"
+			typ += "(" + r.next().Text + ")"
 			r.expect(")")
 		}
 		r.accept("!")
@@ -50,9 +52,9 @@ func (r *rewriter) parameters() {
 			typ += r.defaultOf(typ)
 		}
 		if foreign == "id" || numbers[typ] && scalars[foreign] != "" {
-			r.loose[t.text] = true
+			r.loose[t.Text] = true
 		}
-		p := "$" + t.text + ": " + typ
+		p := "$" + t.Text + ": " + typ
 		r.params = append(r.params, p)
 	}
 }
@@ -94,7 +96,7 @@ func (r *rewriter) retype(name string, p *catalog.Property) {
 		if inner, list := strings.CutPrefix(rest, "["); list {
 			open, rest = "[", inner
 		}
-		if n := wordLen(rest); rest[:n] == "String" || numbers[typ] {
+		if n := lex.WordLen(rest); rest[:n] == "String" || numbers[typ] {
 			r.params[i] = "$" + name + ": " + open + typ + rest[n:]
 		}
 	}
@@ -105,32 +107,32 @@ func (r *rewriter) retype(name string, p *catalog.Property) {
 func (r *rewriter) parametersApart() {
 	apart := map[string]string{} // by name of a variable: the new name of its parameter
 	for i, t := range r.tokens {
-		if i == 0 || r.tokens[i-1].text != "(" || t.kind != word {
+		if i == 0 || r.tokens[i-1].Text != "(" || t.Kind != lex.Word {
 			continue
 		}
-		if rest := tokens(r.tokens[i+1:]); rest.are(")") || rest.are(":") && r.nodeType(rest.at(1).text) != "" {
-			apart[t.text] = ""
+		if rest := lex.Tokens(r.tokens[i+1:]); rest.Are(")") || rest.Are(":") && r.NodeType(rest.At(1).Text) != "" {
+			apart[t.Text] = ""
 		}
 	}
 	for i, t := range r.tokens {
-		if _, named := apart[t.text]; t.kind != dollar || !named {
+		if _, named := apart[t.Text]; t.Kind != lex.Dollar || !named {
 			continue
 		}
 		property := r.comparedBefore(i)
 		if property == "" { // it may be the variable
-			delete(apart, t.text)
-		} else if apart[t.text] == "" {
-			apart[t.text] = t.text + "_" + property
+			delete(apart, t.Text)
+		} else if apart[t.Text] == "" {
+			apart[t.Text] = t.Text + "_" + property
 		}
 	}
 	for _, name := range apart {
-		refuse(name != "" && r.mentions(name))
+		refuse.If(name != "" && r.mentions(name))
 	}
 	r.tokens = slices.Clone(r.tokens)
 	for i, t := range r.tokens {
-		if name := apart[t.text]; t.kind == dollar && name != "" {
-			r.note("the parameter $" + t.text + " is $" + name + ", because a variable has its name")
-			r.tokens[i].text = name
+		if name := apart[t.Text]; t.Kind == lex.Dollar && name != "" {
+			r.note("the parameter $" + t.Text + " is $" + name + ", because a variable has its name")
+			r.tokens[i].Text = name
 		}
 	}
 }
@@ -138,16 +140,16 @@ func (r *rewriter) parametersApart() {
 // comparedBefore returns the property to which a text compares or assigns the token at an index, as in
 // {email: $a} and p.email = $a, or "".
 func (r *rewriter) comparedBefore(i int) string {
-	if i < 2 || i+1 < len(r.tokens) && slices.Contains([]string{".", ":"}, r.tokens[i+1].text) {
+	if i < 2 || i+1 < len(r.tokens) && slices.Contains([]string{".", ":"}, r.tokens[i+1].Text) {
 		return ""
 	}
 	operator, property := r.tokens[i-1], r.tokens[i-2]
-	if property.kind != word {
+	if property.Kind != lex.Word {
 		return ""
 	}
-	inBraces := operator.text == ":" && i > 2 && (r.tokens[i-3].text == "{" || r.tokens[i-3].text == ",")
-	if inBraces || relations[operator.text] != "" && i > 2 && r.tokens[i-3].text == "." {
-		return property.text
+	inBraces := operator.Text == ":" && i > 2 && (r.tokens[i-3].Text == "{" || r.tokens[i-3].Text == ",")
+	if inBraces || relations[operator.Text] != "" && i > 2 && r.tokens[i-3].Text == "." {
+		return property.Text
 	}
 	return ""
 }

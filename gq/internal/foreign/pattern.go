@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // nodeRef is a node of a pattern such as (p:Person {name: 'Ann'})-[:KNOWS]->(q).
@@ -69,7 +72,7 @@ func (r *rewriter) patternFrom(path string, first nodeRef) {
 		links = append(links, r.link())
 		nodes = append(nodes, r.node())
 	}
-	refuse(path != "" && len(links) != 1)
+	refuse.If(path != "" && len(links) != 1)
 	for _, n := range nodes { // the names of the others must differ from these
 		if n.name != "" {
 			r.bind(n.name, n.typ)
@@ -114,13 +117,13 @@ func (r *rewriter) sameEdge(nodes []nodeRef, links []link, i, j int) bool {
 
 // apart reports whether the types of two nodes, or the rest of the text, say that they differ.
 func (r *rewriter) apart(a, b nodeRef) bool {
-	x, y := r.schema.Node(r.vars[a.name]), r.schema.Node(r.vars[b.name])
+	x, y := r.Schema.Node(r.vars[a.name]), r.Schema.Node(r.vars[b.name])
 	return a.name != "" && b.name != "" && a.name != b.name && (x != nil && y != nil && x != y || r.comparedLater(a.name, b.name))
 }
 
 // distinguish gives variables to two edges that must differ, if the nodes at their ends do not tell them apart.
 func (r *rewriter) distinguish(nodes []nodeRef, links []link, i, j int) {
-	if !r.sameEdge(nodes, links, i, j) || !parallel(links[i].types[0]) && !links[i].both && !links[j].both && r.differingEnd(nodes, links, i, j) != "" {
+	if !r.sameEdge(nodes, links, i, j) || !naming.Parallel(links[i].types[0]) && !links[i].both && !links[j].both && r.differingEnd(nodes, links, i, j) != "" {
 		return
 	}
 	for _, l := range []*link{&links[i], &links[j]} {
@@ -136,7 +139,7 @@ func (r *rewriter) differingEnd(nodes []nodeRef, links []link, i, j int) string 
 	if j != i+1 || links[i].left == links[j].left || a.name == "" || b.name == "" || a.name == b.name {
 		return ""
 	}
-	return "$" + lower(a.name) + " != $" + lower(b.name)
+	return "$" + naming.Lower(a.name) + " != $" + naming.Lower(b.name)
 }
 
 // differ writes that two edges differ.
@@ -144,7 +147,7 @@ func (r *rewriter) differ(nodes []nodeRef, links []link, i, j int) {
 	switch {
 	case !r.sameEdge(nodes, links, i, j):
 	case links[i].differ && links[j].differ:
-		r.match = append(r.match, leaf("$"+lower(links[i].name)+".id != $"+lower(links[j].name)+".id"))
+		r.match = append(r.match, leaf("$"+naming.Lower(links[i].name)+".id != $"+naming.Lower(links[j].name)+".id"))
 	default:
 		r.match = append(r.match, leaf(r.differingEnd(nodes, links, i, j)))
 	}
@@ -153,21 +156,21 @@ func (r *rewriter) differ(nodes []nodeRef, links []link, i, j int) {
 // comparedLater reports whether the rest of the text says that two nodes differ, as in a <> b and a.name < b.name.
 func (r *rewriter) comparedLater(a, b string) bool {
 	for i := r.at; i < len(r.tokens); i++ {
-		left := r.tokens[i].text
-		if r.tokens[i].are("all_different") {
+		left := r.tokens[i].Text
+		if r.tokens[i].Are("all_different") {
 			return true
 		}
 		if left != a && left != b {
 			continue
 		}
 		j := i + 1
-		if j+1 < len(r.tokens) && r.tokens[j].text == "." {
+		if j+1 < len(r.tokens) && r.tokens[j].Text == "." {
 			j += 2
 		}
-		if j+1 >= len(r.tokens) || !slices.Contains([]string{"<>", "!=", "<", ">"}, r.tokens[j].text) {
+		if j+1 >= len(r.tokens) || !slices.Contains([]string{"<>", "!=", "<", ">"}, r.tokens[j].Text) {
 			continue
 		}
-		if right := r.tokens[j+1].text; right != left && (right == a || right == b) {
+		if right := r.tokens[j+1].Text; right != left && (right == a || right == b) {
 			return true
 		}
 	}
@@ -187,13 +190,13 @@ func (r *rewriter) newPath() string {
 // node reads a node of a pattern: (p:Person), or a variable without parentheses. After an arrow a node
 // may be missing.
 func (r *rewriter) node() (n nodeRef) {
-	if r.peek(0).kind == dollar {
-		n.name = r.next().text
+	if r.peek(0).Kind == lex.Dollar {
+		n.name = r.next().Text
 		n.isNew = !r.known(n.name)
 		if r.is(":") {
 			r.next()
-			if n.typ = r.nodeType(r.word()); n.typ == "" || r.is("|") {
-				panic(giveUp{})
+			if n.typ = r.NodeType(r.word()); n.typ == "" || r.is("|") {
+				panic(refuse.GiveUp{})
 			}
 			if r.is("{") {
 				n.props = r.props(n.typ)
@@ -205,12 +208,12 @@ func (r *rewriter) node() (n nodeRef) {
 		return n
 	}
 	r.expect("(")
-	if t := r.peek(0); (t.kind == word || t.kind == dollar) && !r.is("where") && !r.is("is") {
-		n.name = r.next().text
+	if t := r.peek(0); (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.is("where") && !r.is("is") {
+		n.name = r.next().Text
 	}
 	if r.accept(":") || r.accept("is") {
-		if n.typ = r.nodeType(r.word()); n.typ == "" || r.isOne("|", "&", ":") {
-			panic(giveUp{})
+		if n.typ = r.NodeType(r.word()); n.typ == "" || r.isOne("|", "&", ":") {
+			panic(refuse.GiveUp{})
 		}
 	}
 	if r.is("{") {
@@ -223,7 +226,7 @@ func (r *rewriter) node() (n nodeRef) {
 	_, known := r.vars[n.name]
 	n.isNew = !known || n.name == ""
 	if r.accept("where") {
-		refuse(n.name == "")
+		refuse.If(n.name == "")
 		r.bind(n.name, n.typ)
 		n.filter = append(n.filter, r.condition())
 	}
@@ -239,15 +242,15 @@ func (r *rewriter) props(typ string) (out []string) {
 			r.accept(",")
 		}
 		name := r.next()
-		refuse(name.kind != word && name.kind != text)
+		refuse.If(name.Kind != lex.Word && name.Kind != lex.Text)
 		if !r.accept(":") {
 			r.expect("=")
 		}
-		p := r.property(typ, name.text)
-		if filter, _ := r.suffixed(typ, name.text); p == nil && filter != nil { // rows_gt: 5 is no equality
-			panic(giveUp{})
+		p := r.Property(typ, name.Text)
+		if filter, _ := r.Suffixed(typ, name.Text); p == nil && filter != nil { // rows_gt: 5 is no equality
+			panic(refuse.GiveUp{})
 		}
-		out = append(out, r.propertyName(typ, name.text)+": "+r.optional(r.valueOf(p)))
+		out = append(out, r.PropertyName(typ, name.Text)+": "+r.optional(r.valueOf(p)))
 	}
 	return out
 }
@@ -261,9 +264,9 @@ func (r *rewriter) link() (l link) {
 		return l
 	case r.accept("-"), r.accept("~"):
 	default:
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
-	if e := r.edgeType(r.peek(0).text); r.peek(0).kind == word && e != nil { // -placed->
+	if e := r.EdgeType(r.peek(0).Text); r.peek(0).Kind == lex.Word && e != nil { // -placed->
 		r.next()
 		l.types = append(l.types, e)
 		switch {
@@ -286,7 +289,7 @@ func (r *rewriter) link() (l link) {
 		case r.accept("-"), r.accept("~"):
 			l.both = !l.left
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	} else {
 		switch {
@@ -298,7 +301,7 @@ func (r *rewriter) link() (l link) {
 				l.both = false
 			}
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 	switch { // the quantifier of GQL
@@ -318,14 +321,14 @@ func (r *rewriter) link() (l link) {
 func (r *rewriter) linkBody(l *link) {
 	t := r.peek(0)
 	// A name without a colon is a variable, unless it is the name of a type.
-	bare := t.kind == word && r.edgeType(t.text) != nil && !r.known(t.text) && !r.isAt(1, ":")
-	if !bare && (t.kind == word || t.kind == dollar) && !r.is("where") && !r.is("is") {
-		l.name = r.next().text
+	bare := t.Kind == lex.Word && r.EdgeType(t.Text) != nil && !r.known(t.Text) && !r.isAt(1, ":")
+	if !bare && (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.is("where") && !r.is("is") {
+		l.name = r.next().Text
 	}
 	if bare || r.accept(":") || r.accept("is") {
 		for {
-			e := r.edgeType(r.word())
-			refuse(e == nil)
+			e := r.EdgeType(r.word())
+			refuse.If(e == nil)
 			l.types = append(l.types, e)
 			if !r.accept("|") {
 				break
@@ -335,16 +338,16 @@ func (r *rewriter) linkBody(l *link) {
 	}
 	if r.accept("*") {
 		l.bounds = "{1,64}"
-		if r.peek(0).kind == number || r.is("..") {
+		if r.peek(0).Kind == lex.Number || r.is("..") {
 			l.bounds = r.bounds("..")
 		}
 	}
 	if r.is("{") {
-		refuse(len(l.types) != 1)
+		refuse.If(len(l.types) != 1)
 		l.props = r.props(l.types[0].Name)
 	}
 	if r.accept("where") {
-		refuse(len(l.types) != 1 || l.name == "" || l.bounds != "")
+		refuse.If(len(l.types) != 1 || l.name == "" || l.bounds != "")
 		r.bind(l.name, l.types[0].Name)
 		l.filter = append(l.filter, r.condition())
 	}
@@ -353,14 +356,14 @@ func (r *rewriter) linkBody(l *link) {
 // bounds reads the bounds of a walk with the separator of the other language.
 func (r *rewriter) bounds(separator string) string {
 	low, high := "1", "64"
-	if r.peek(0).kind == number {
-		low = r.next().text
+	if r.peek(0).Kind == lex.Number {
+		low = r.next().Text
 		high = low
 	}
 	if r.accept(separator) || r.accept("..") || r.accept(",") {
 		high = "64"
-		if r.peek(0).kind == number {
-			high = r.next().text
+		if r.peek(0).Kind == lex.Number {
+			high = r.next().Text
 		}
 	}
 	return "{" + low + "," + high + "}"
@@ -370,7 +373,7 @@ func (r *rewriter) bounds(separator string) string {
 // determine what it is.
 func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 	n := &nodes[i]
-	needed := len(n.props) > 0 || r.schema.Interface(n.typ) != nil || len(links) == 0
+	needed := len(n.props) > 0 || r.Schema.Interface(n.typ) != nil || len(links) == 0
 	for j := i - 1; j <= i; j++ {
 		if j < 0 || j >= len(links) {
 			continue
@@ -390,7 +393,7 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 	case n.name != "":
 		r.bind(n.name, n.typ)
 	case i > 0 && i < len(links) && n.typ == "":
-		panic(giveUp{}) // two edges meet at a node of an unknown type
+		panic(refuse.GiveUp{}) // two edges meet at a node of an unknown type
 	case i > 0 && i < len(links), n.typ != "" && (needed || len(links) == 0):
 		n.name = r.fresh(n.typ)
 	}
@@ -398,7 +401,7 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 		r.match = append(r.match, n.filter...)
 		return
 	}
-	v := "$" + lower(n.name)
+	v := "$" + naming.Lower(n.name)
 	switch {
 	case n.isNew && n.typ != "":
 		clause := v + ": " + n.typ
@@ -412,7 +415,7 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 			r.match = append(r.match, leaf(v+"."+name+" = "+value))
 		}
 	case n.isNew && len(links) == 0:
-		panic(giveUp{}) // (n) alone is a node of any type
+		panic(refuse.GiveUp{}) // (n) alone is a node of any type
 	default:
 		for _, p := range n.props {
 			name, value, _ := strings.Cut(p, ": ")
@@ -426,8 +429,8 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 // binding, and the others.
 func (r *rewriter) constants(props []string) (constants, others []string) {
 	for _, p := range props {
-		if slices.ContainsFunc(must(scan(p)), func(t token) bool {
-			return t.text == "{" || t.kind == dollar && r.known(t.text) && (r.element == nil || t.text != lower(r.element.name))
+		if slices.ContainsFunc(must(lex.Scan(p)), func(t lex.Token) bool {
+			return t.Text == "{" || t.Kind == lex.Dollar && r.known(t.Text) && (r.element == nil || t.Text != naming.Lower(r.element.name))
 		}) {
 			others = append(others, p)
 		} else {
@@ -444,8 +447,8 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 	}
 	if len(l.types) == 0 { // any edge between the types of the two ends
 		from, to := r.vars[a.name], r.vars[b.name]
-		for _, e := range r.schema.Edges {
-			if r.atEnd(e, false, from) && (to == "" || r.atEnd(e, true, to)) || l.both && r.atEnd(e, true, from) && (to == "" || r.atEnd(e, false, to)) {
+		for _, e := range r.Schema.Edges {
+			if r.AtEnd(e, false, from) && (to == "" || r.AtEnd(e, true, to)) || l.both && r.AtEnd(e, true, from) && (to == "" || r.AtEnd(e, false, to)) {
 				l.types = append(l.types, e)
 			}
 		}
@@ -453,12 +456,12 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 	var names []string
 	same := true
 	for _, e := range l.types {
-		if !slices.Contains(names, lower(e.Name)) {
-			names = append(names, lower(e.Name))
+		if !slices.Contains(names, naming.Lower(e.Name)) {
+			names = append(names, naming.Lower(e.Name))
 		}
 		same = same && e.EndName(false) == e.EndName(true)
 	}
-	refuse(len(names) == 0)
+	refuse.If(len(names) == 0)
 	edge := strings.Join(names, "|")
 	if l.both && same {
 		edge = "<" + edge + ">"
@@ -472,35 +475,35 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 		if e := l.types[0]; same && !slices.ContainsFunc(l.types, func(o *catalog.Edge) bool { return o.From != e.From }) {
 			r.walks[path] = e.From
 		}
-		edge = "$" + lower(path) + ":" + edge
+		edge = "$" + naming.Lower(path) + ":" + edge
 	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (l.differ || len(l.props)+len(l.filter) > 0 || r.mentions(l.name)) {
 		edge = r.bind(l.name, l.types[0].Name) + ":" + edge
 	} else if len(l.props) > 0 && len(l.types) == 1 && l.bounds == "" {
 		l.name = r.fresh(l.types[0].Name)
 		edge = "$" + l.name + ":" + edge
 	} else if len(l.props) > 0 {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	if bound := ""; path == "" && l.bounds == "" && l.name == "" && len(l.props) == 0 && len(names) == 1 {
 		if bound = r.edgeByType(names[0]); bound != "" {
-			edge = "$" + lower(bound) + ":" + edge
+			edge = "$" + naming.Lower(bound) + ":" + edge
 		}
 	}
 	ends := [2]string{"$_", "$_"}
 	for i, n := range []nodeRef{a, b} {
 		if n.name != "" {
-			ends[i] = "$" + lower(n.name)
+			ends[i] = "$" + naming.Lower(n.name)
 		}
 	}
 	r.match = append(r.match, leaf(ends[0]+" "+edge+" "+ends[1]))
 	for _, p := range l.props {
 		name, value, _ := strings.Cut(p, ": ")
-		r.match = append(r.match, leaf("$"+lower(l.name)+"."+name+" = "+value))
+		r.match = append(r.match, leaf("$"+naming.Lower(l.name)+"."+name+" = "+value))
 	}
 	r.match = append(r.match, l.filter...)
 }
 
 // mentions reports whether the rest of the text has the name of a variable.
 func (r *rewriter) mentions(name string) bool {
-	return slices.ContainsFunc(r.tokens[r.at:], func(t token) bool { return (t.kind == word || t.kind == dollar) && t.text == name })
+	return slices.ContainsFunc(r.tokens[r.at:], func(t lex.Token) bool { return (t.Kind == lex.Word || t.Kind == lex.Dollar) && t.Text == name })
 }

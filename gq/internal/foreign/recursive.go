@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // closure is a table that WITH RECURSIVE defines: the nodes at which walks over one edge end.
@@ -56,17 +59,17 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 		}
 		t, name := r.next(), ""
 		switch {
-		case t.kind == number && c.depth == "":
-			n, err := strconv.Atoi(t.text)
-			refuse(err != nil || n > maxHops)
+		case t.Kind == lex.Number && c.depth == "":
+			n, err := strconv.Atoi(t.Text)
+			refuse.If(err != nil || n > maxHops)
 			c.first, name = n, "depth"
-		case t.kind == word:
+		case t.Kind == lex.Word:
 			if r.accept(".") {
 				t = r.next()
 			}
-			name = t.text
+			name = t.Text
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 		if r.accept("as") {
 			name = r.word()
@@ -74,10 +77,10 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 		if i < len(columns) {
 			name = columns[i]
 		}
-		if t.kind == number {
+		if t.Kind == lex.Number {
 			c.depth = name
 		} else {
-			places, properties, names = append(places, i), append(properties, t.text), append(names, name)
+			places, properties, names = append(places, i), append(properties, t.Text), append(names, name)
 		}
 	}
 	table := r.word()
@@ -88,19 +91,19 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 	}
 	key := r.word()
 	r.expect("=")
-	e := r.edgeType(table)
-	refuse(e == nil || e.From != e.To || r.schema.Node(e.From) == nil || len(names) != 1)
-	ends := [2]string{endOf(key), endOf(properties[0])}
-	refuse(ends != [2]string{"from", "to"} && ends != [2]string{"to", "from"})
+	e := r.EdgeType(table)
+	refuse.If(e == nil || e.From != e.To || r.Schema.Node(e.From) == nil || len(names) != 1)
+	ends := [2]string{naming.EndOf(key), naming.EndOf(properties[0])}
+	refuse.If(ends != [2]string{"from", "to"} && ends != [2]string{"to", "from"})
 	c.edge, c.forward = e, ends[0] == "from"
 	c.node, c.place = names[0], places[0]
-	c.start = r.valueOf(r.property(e.From, r.key(e.From)))
+	c.start = r.valueOf(r.Property(e.From, r.Key(e.From)))
 }
 
 // tableAlias reads the alias of a table, or returns "".
 func (r *rewriter) tableAlias() string {
 	r.accept("as")
-	if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "inner", "on", "using", "union", "returning") {
+	if t := r.peek(0); t.Kind == lex.Word && !r.starts() && !r.isOne("join", "inner", "on", "using", "union", "returning") {
 		return r.word()
 	}
 	return ""
@@ -125,11 +128,11 @@ func (r *rewriter) closureStep(c *closure) {
 		table, column := r.qualified()
 		switch {
 		case r.accept("+"):
-			refuse(column != c.depth || r.next().text != "1")
+			refuse.If(column != c.depth || r.next().Text != "1")
 		case i == c.place:
 			last = [2]string{table, column}
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 		if r.accept("as") {
 			r.word()
@@ -138,12 +141,12 @@ func (r *rewriter) closureStep(c *closure) {
 	s := r.stepTables(c)
 	side := s.side
 	if side == "" {
-		side = endOf(last[1])
-	} else if last[0] != s.node || !r.names(c.edge.From, last[1]) {
-		panic(giveUp{})
+		side = naming.EndOf(last[1])
+	} else if last[0] != s.node || !r.Names(c.edge.From, last[1]) {
+		panic(refuse.GiveUp{})
 	}
-	refuse(s.edge == nil || s.from == "" || side == "" || s.from == side || s.edge.From != s.edge.To)
-	refuse(s.edge != c.edge || c.forward != (s.from == "from"))
+	refuse.If(s.edge == nil || s.from == "" || side == "" || s.from == side || s.edge.From != s.edge.To)
+	refuse.If(s.edge != c.edge || c.forward != (s.from == "from"))
 }
 
 // closureTables are the tables of the second SELECT of a recursive table.
@@ -169,12 +172,12 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 		switch {
 		case name == c.name:
 			s.mine = append(s.mine, alias)
-		case r.tableNode(name) == c.edge.From && s.node == "" && r.edgeType(name) == nil:
+		case r.TableNode(name) == c.edge.From && s.node == "" && r.EdgeType(name) == nil:
 			s.node = alias
-		case r.edgeType(name) != nil && s.edge == nil:
-			s.edge, s.alias = r.edgeType(name), alias
+		case r.EdgeType(name) != nil && s.edge == nil:
+			s.edge, s.alias = r.EdgeType(name), alias
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 		for r.isOne("on", "where", "and") {
 			r.next()
@@ -196,27 +199,27 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 		}
 		switch {
 		case slices.Contains(s.mine, b[0]) && b[1] == c.node && s.from == "":
-			s.from = endOf(a[1])
-		case s.node != "" && b[0] == s.node && r.names(c.edge.From, b[1]) && s.side == "":
-			s.side = endOf(a[1])
+			s.from = naming.EndOf(a[1])
+		case s.node != "" && b[0] == s.node && r.Names(c.edge.From, b[1]) && s.side == "":
+			s.side = naming.EndOf(a[1])
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
-		refuse(a[0] != "" && a[0] != s.alias)
+		refuse.If(a[0] != "" && a[0] != s.alias)
 	}
-	refuse(s.node != "" && s.side == "")
+	refuse.If(s.node != "" && s.side == "")
 	return s
 }
 
 // closureBound reads < 5 after the column with the length.
 func (r *rewriter) closureBound(c *closure) {
 	high := 1 - c.first
-	if r.next().text == "<=" {
+	if r.next().Text == "<=" {
 		high++
 	}
-	n, err := strconv.Atoi(r.next().text)
+	n, err := strconv.Atoi(r.next().Text)
 	if high += n; err != nil || high < 1 {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	c.high = min(high, maxHops)
 }
@@ -234,12 +237,12 @@ func (r *rewriter) fromClosure(columns int) {
 		case name == c.name && !used:
 			used = true
 			mine = append(mine, alias)
-		case r.tableNode(name) == typ && last == "":
+		case r.TableNode(name) == typ && last == "":
 			if last = alias; last == "" {
-				last = lower(name)
+				last = naming.Lower(name)
 			}
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 		switch {
 		case i == 0:
@@ -248,17 +251,17 @@ func (r *rewriter) fromClosure(columns int) {
 			if slices.Contains(mine, pair[0][0]) {
 				pair[0], pair[1] = pair[1], pair[0]
 			}
-			refuse(pair[0][0] != last || !r.names(typ, pair[0][1]) || !slices.Contains(mine, pair[1][0]) || pair[1][1] != c.node)
+			refuse.If(pair[0][0] != last || !r.Names(typ, pair[0][1]) || !slices.Contains(mine, pair[1][0]) || pair[1][1] != c.node)
 		default:
 			r.expect("using", "(", c.node, ")")
-			refuse(!r.names(typ, c.node))
+			refuse.If(!r.Names(typ, c.node))
 		}
 	}
-	refuse(!used)
+	refuse.If(!used)
 	for i := columns; c.all && i < r.at; i++ { // an aggregate over all ways; the least length is that of the shortest
-		rest := tokens(r.tokens[i:])
-		if name := aggregateName(rest.at(0).text); name != "" && name != "min" && rest.at(1).text == "(" && !rest.at(2).are("distinct") {
-			panic(giveUp{})
+		rest := lex.Tokens(r.tokens[i:])
+		if name := aggregateName(rest.At(0).Text); name != "" && name != "min" && rest.At(1).Text == "(" && !rest.At(2).Are("distinct") {
+			panic(refuse.GiveUp{})
 		}
 	}
 	if last != "" {
@@ -269,16 +272,16 @@ func (r *rewriter) fromClosure(columns int) {
 	if last == "" {
 		last = r.fresh(typ)
 	}
-	key := r.key(typ)
+	key := r.Key(typ)
 	if key == "id" {
 		r.match = append(r.match, leaf("$"+start+": "+typ), leaf("$"+start+".id = "+c.start))
 	} else {
 		r.match = append(r.match, leaf("$"+start+": "+typ+" { "+key+": "+c.start+" }"))
 	}
-	walk := (&relation{c.edge, c.forward}).clause(start, "", last)
-	edge := lower(c.edge.Name)
+	walk := (&naming.Relation{Edge: c.edge, Forward: c.forward}).Clause(start, "", last)
+	edge := naming.Lower(c.edge.Name)
 	bounded := edge + "{" + "1" + "," + strconv.Itoa(c.high) + "}"
-	r.values[c.node] = "$" + lower(last) + "." + key
+	r.values[c.node] = "$" + naming.Lower(last) + "." + key
 	if c.depth != "" {
 		path := r.newPath()
 		bounded = "$" + path + ":" + bounded

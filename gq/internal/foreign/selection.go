@@ -4,34 +4,38 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // fragment is a fragment of GraphQL.
 type fragment struct {
-	typ    string  // the node type
-	tokens []token // between its braces
+	typ    string      // the node type
+	tokens []lex.Token // between its braces
 }
 
 // readFragments takes the definitions of fragments out of the text.
 func (r *rewriter) readFragments() {
 	for i := 0; i+4 < len(r.tokens); i++ {
 		start := r.tokens[i:]
-		if !strings.EqualFold(start[0].text, "fragment") || start[0].kind != word || start[1].kind != word || !strings.EqualFold(start[2].text, "on") || start[4].text != "{" {
+		if !strings.EqualFold(start[0].Text, "fragment") || start[0].Kind != lex.Word || start[1].Kind != lex.Word || !strings.EqualFold(start[2].Text, "on") || start[4].Text != "{" {
 			continue
 		}
 		n := 5
 		for depth := 1; depth > 0; n++ {
-			refuse(n == len(start))
-			if start[n].kind == mark && start[n].text == "{" {
+			refuse.If(n == len(start))
+			if start[n].Kind == lex.Mark && start[n].Text == "{" {
 				depth++
-			} else if start[n].kind == mark && start[n].text == "}" {
+			} else if start[n].Kind == lex.Mark && start[n].Text == "}" {
 				depth--
 			}
 		}
 		if r.fragments == nil {
 			r.fragments = map[string]fragment{}
 		}
-		r.fragments[start[1].text] = fragment{r.nodeType(start[3].text), slices.Clone(start[5 : n-1])}
+		r.fragments[start[1].Text] = fragment{r.NodeType(start[3].Text), slices.Clone(start[5 : n-1])}
 		r.tokens = slices.Delete(slices.Clone(r.tokens), i, i+n)
 		i--
 	}
@@ -41,7 +45,7 @@ func (r *rewriter) readFragments() {
 func (r *rewriter) spread(name string, sc scope) {
 	defer r.deeper()()
 	f, ok := r.fragments[name]
-	refuse(!ok || f.typ == "" || r.vars[sc.node] != f.typ)
+	refuse.If(!ok || f.typ == "" || r.vars[sc.node] != f.typ)
 	tokens, at := r.tokens, r.at
 	r.tokens, r.at = f.tokens, 0
 	for r.at < len(r.tokens) {
@@ -53,7 +57,7 @@ func (r *rewriter) spread(name string, sc scope) {
 
 // selections reads the only field of a document of GraphQL, such as person(email: "x") { name }.
 func (r *rewriter) selections(mutation bool) {
-	if r.peek(1).text == ":" { // an alias
+	if r.peek(1).Text == ":" { // an alias
 		r.word()
 		r.next()
 	}
@@ -68,28 +72,28 @@ func (r *rewriter) selections(mutation bool) {
 // field reads the arguments and the selection of a field that yields nodes.
 func (r *rewriter) field(name string) {
 	counted := false
-	typ := r.pluralType(name)
+	typ := r.PluralType(name)
 	for _, suffix := range []string{"aggregate", "connection", "count"} {
-		if base, ok := strings.CutSuffix(plain(name), suffix); ok && typ == "" {
-			typ, counted = r.pluralType(base), suffix != "connection"
+		if base, ok := strings.CutSuffix(naming.Plain(name), suffix); ok && typ == "" {
+			typ, counted = r.PluralType(base), suffix != "connection"
 		}
 	}
 	if typ == "" {
-		typ = r.keyedType(name)
+		typ = r.KeyedType(name)
 	}
-	refuse(typ == "")
+	refuse.If(typ == "")
 	v := r.fresh(typ)
 	r.match = append(r.match, leaf("$"+v+": "+typ))
 	if r.is("(") {
 		r.arguments(&r.read, scope{node: v})
 		r.intoBinding(v, typ)
 	}
-	if strings.HasPrefix(plain(name), "findfirst") && r.limit == "" {
+	if strings.HasPrefix(naming.Plain(name), "findfirst") && r.limit == "" {
 		r.limit = "1"
 	}
-	refuse(len(r.by) > 0 && !counted)
+	refuse.If(len(r.by) > 0 && !counted)
 	if r.after != "" && len(r.sort) == 0 {
-		r.sort = []string{"$" + v + "." + r.key(typ)}
+		r.sort = []string{"$" + v + "." + r.Key(typ)}
 	}
 	if counted {
 		if !r.is("{") {
@@ -115,7 +119,7 @@ const totalNote = "each row has the number of all rows"
 
 // total adds a column with the number of all rows.
 func (r *rewriter) total(name string) {
-	refuse(r.nesting > 0)
+	refuse.If(r.nesting > 0)
 	w := &window{name: "count", mark: "count" + strconv.Itoa(len(r.windows)) + "()"}
 	r.windows = append(r.windows, w)
 	r.add(name, w.mark)
@@ -128,7 +132,7 @@ func (r *rewriter) intoBinding(v, typ string) {
 	rest := r.match[:1:1]
 	for _, c := range r.match[1:] {
 		name, value, ok := strings.Cut(strings.TrimPrefix(c.text, "$"+v+"."), " = ")
-		if ok && c.op == "" && strings.HasPrefix(c.text, "$"+v+".") && wordLen(name) == len(name) {
+		if ok && c.op == "" && strings.HasPrefix(c.text, "$"+v+".") && lex.WordLen(name) == len(name) {
 			props = append(props, name+": "+value)
 		} else {
 			rest = append(rest, c)
@@ -143,7 +147,7 @@ func (r *rewriter) intoBinding(v, typ string) {
 // scoped returns the property of the node or of the edge of a scope that a name means.
 func (r *rewriter) scoped(sc scope, name string) string {
 	typ := r.vars[sc.node]
-	if (sc.edgeFirst || r.property(typ, name) == nil) && r.edgeProperty(sc, name) != nil {
+	if (sc.edgeFirst || r.Property(typ, name) == nil) && r.edgeProperty(sc, name) != nil {
 		return r.member(r.edgeOf(sc), name)
 	}
 	if name != "__typename" {
@@ -186,18 +190,18 @@ func (r *rewriter) selection(sc scope) {
 		return
 	}
 	if r.accept(".", "*") || r.accept("*") { // of Cypher
-		r.add("", "$"+lower(sc.node))
+		r.add("", "$"+naming.Lower(sc.node))
 		return
 	}
 	r.accept(".")
 	name, alias := r.memberName(), ""
 	if r.accept(":") {
 		alias = name
-		if t := r.peek(0); t.kind == dollar && r.peek(1).text == "{" {
+		if t := r.peek(0); t.Kind == lex.Dollar && r.peek(1).Text == "{" {
 			r.gathered(sc, alias)
 			return
-		} else if t.kind != word || r.peek(1).text == "." || r.peek(1).text == "(" && r.relation(r.vars[sc.node], t.text) == nil && r.counted(r.vars[sc.node], t.text) == nil ||
-			r.values[t.text] != "" || r.peek(1).text == "{" && slices.Contains(blocks, strings.ToLower(t.text)) {
+		} else if t.Kind != lex.Word || r.peek(1).Text == "." || r.peek(1).Text == "(" && r.Relation(r.vars[sc.node], t.Text) == nil && r.Counted(r.vars[sc.node], t.Text) == nil ||
+			r.values[t.Text] != "" || r.peek(1).Text == "{" && slices.Contains(blocks, strings.ToLower(t.Text)) {
 			alias, e := r.columnOverEdges(alias, r.operand())
 			r.add(alias, e)
 			return
@@ -205,31 +209,31 @@ func (r *rewriter) selection(sc scope) {
 		name = r.word()
 	}
 	typ := r.vars[sc.node]
-	rel := r.relation(typ, name)
+	rel := r.Relation(typ, name)
 	switch {
-	case r.is("{") && sc.edge != nil && isEdgeWrapper(name) && rel == nil && r.property(typ, name) == nil:
+	case r.is("{") && sc.edge != nil && isEdgeWrapper(name) && rel == nil && r.Property(typ, name) == nil:
 		r.next()
 		sc.edgeFirst = true
 		r.fields(sc)
-	case r.is("{") && rel == nil && r.property(typ, name) == nil && (slices.Contains(wrappers, plain(name)) || r.tableNode(name) == typ && typ != ""):
+	case r.is("{") && rel == nil && r.Property(typ, name) == nil && (slices.Contains(wrappers, naming.Plain(name)) || r.TableNode(name) == typ && typ != ""):
 		r.selected(sc)
-	case plain(name) == "totalcount" && r.property(typ, name) == nil && !r.is("{"):
+	case naming.Plain(name) == "totalcount" && r.Property(typ, name) == nil && !r.is("{"):
 		if r.nesting > 0 {
 			r.nestedTotal = true
 		} else {
 			r.total(name)
 		}
-	case r.is("{") && plain(name) == "pageinfo" && rel == nil:
+	case r.is("{") && naming.Plain(name) == "pageinfo" && rel == nil:
 		r.skipGroup()
 		r.note("an answer that has more rows says so by itself")
-	case plain(name) == "cursor" && r.property(typ, name) == nil:
+	case naming.Plain(name) == "cursor" && r.Property(typ, name) == nil:
 		if r.after != "" && r.nesting == 0 {
 			key, _ := r.pageKey()
 			r.add(name, key)
 		}
-	case rel != nil && (r.is("{") || r.is("(") || r.is("@") && r.property(typ, name) == nil):
+	case rel != nil && (r.is("{") || r.is("(") || r.is("@") && r.Property(typ, name) == nil):
 		r.nested(sc, rel, alias, name)
-	case r.is("{") || r.is("("), r.property(typ, name) == nil && r.counted(typ, name) != nil:
+	case r.is("{") || r.is("("), r.Property(typ, name) == nil && r.Counted(typ, name) != nil:
 		r.countBlock(sc, alias, name)
 	default:
 		r.included(alias, r.scoped(sc, name))
@@ -254,15 +258,15 @@ func (r *rewriter) included(alias, e string) {
 }
 
 // nested reads the arguments and the selection of a relation, and adds a column with a block.
-func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
+func (r *rewriter) nested(sc scope, rel *naming.Relation, alias, name string) {
 	defer r.deeper()()
 	if r.nesting++; r.nesting > r.deepest {
 		r.deepest = r.nesting
 	}
 	outer, aliases, computed, total := r.read, r.aliases, r.computed, r.nestedTotal
 	r.read, r.aliases, r.computed, r.nestedTotal = read{}, nil, nil, false
-	to := r.fresh(rel.other())
-	inner := scope{node: to, edge: &edgeScope{edge: rel.edge}}
+	to := r.fresh(rel.Other())
+	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
 	if r.is("(") {
 		r.arguments(&r.read, inner)
 	}
@@ -271,10 +275,10 @@ func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
 	done := r.blockDirectives()
 	r.selected(inner)
 	done()
-	match := append([]cond{leaf(rel.clause(sc.node, inner.edge.name, to))}, r.match...)
+	match := append([]cond{leaf(rel.Clause(sc.node, inner.edge.name, to))}, r.match...)
 	block := ""
 	if len(r.columns) > 0 || !r.nestedTotal {
-		block = r.recordBlock(match, rel.single())
+		block = r.recordBlock(match, rel.Single())
 	}
 	counts := r.nestedTotal
 	r.read, r.aliases, r.computed, r.nestedTotal = outer, aliases, computed, total
@@ -293,7 +297,7 @@ func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
 
 // recordBlock writes the block whose columns r has read: of one record, or of a list.
 func (r *rewriter) recordBlock(match []cond, single bool) string {
-	refuse(r.skip != "" || r.distinct || len(r.columns) == 0)
+	refuse.If(r.skip != "" || r.distinct || len(r.columns) == 0)
 	var columns []string
 	for _, c := range r.computed {
 		alias := c.alias
@@ -304,7 +308,7 @@ func (r *rewriter) recordBlock(match []cond, single bool) string {
 				alias = c.text[1:]
 			}
 		}
-		columns = append(columns, c.text+" as "+lower(alias))
+		columns = append(columns, c.text+" as "+naming.Lower(alias))
 	}
 	out := " { " + join(match) + " return { " + strings.Join(columns, ", ") + " }"
 	if len(r.sort) > 0 {
@@ -321,8 +325,8 @@ func (r *rewriter) recordBlock(match []cond, single bool) string {
 // bind $o become a block, and the rows are those for which it is not empty.
 func (r *rewriter) gathered(sc scope, alias string) {
 	v := r.variable()
-	refuse(v == sc.node)
-	name := "$" + lower(v)
+	refuse.If(v == sc.node)
+	name := "$" + naming.Lower(v)
 	var mine, rest []cond
 	for _, c := range r.match {
 		if mentionsVar(c.render(false), name) {
@@ -331,9 +335,9 @@ func (r *rewriter) gathered(sc scope, alias string) {
 			rest = append(rest, c)
 		}
 	}
-	refuse(len(mine) == 0 || len(rest) == 0 || r.mentionedLater(v))
+	refuse.If(len(mine) == 0 || len(rest) == 0 || r.mentionedLater(v))
 	outer, aliases, computed := r.read, r.aliases, r.computed
-	refuse(slices.ContainsFunc(outer.columns, func(c string) bool { return mentionsVar(c, name) }))
+	refuse.If(slices.ContainsFunc(outer.columns, func(c string) bool { return mentionsVar(c, name) }))
 	r.read, r.aliases, r.computed = read{}, nil, nil
 	r.selected(scope{node: v})
 	block := r.recordBlock(append(mine, r.match...), false)
@@ -352,5 +356,62 @@ func (r *rewriter) mentionedLater(v string) bool {
 
 // mentionsVar reports whether a clause of this language contains a variable.
 func mentionsVar(clause, name string) bool {
-	return slices.ContainsFunc(must(scan(clause)), func(t token) bool { return t.kind == dollar && "$"+t.text == name })
+	return slices.ContainsFunc(must(lex.Scan(clause)), func(t lex.Token) bool { return t.Kind == lex.Dollar && "$"+t.Text == name })
+}
+
+// directives reads @include(if: $x) and @skip(if: $x) before a field, or after its name. They hold until the function
+// that it returns is called.
+func (r *rewriter) directives() func() {
+	saved := r.when
+	for r.is("@", "include") || r.is("@", "skip") {
+		r.next()
+		skip := strings.EqualFold(r.word(), "skip")
+		r.expect("(", "if", ":")
+		condition := r.operand()
+		r.expect(")")
+		switch {
+		case condition == "true" && !skip, condition == "false" && skip: // always
+		case !strings.HasPrefix(condition, "$"):
+			panic(refuse.GiveUp{})
+		default:
+			if name := condition[1:]; !r.bound(name) {
+				r.declare(name, "Bool")
+			}
+			r.when = append(slices.Clone(r.when), condition+" = "+map[bool]string{false: "true", true: "false"}[skip])
+		}
+	}
+	return func() { r.when = saved }
+}
+
+// conditional returns a column that is null unless the conditions of the directives around it hold.
+func (r *rewriter) conditional(alias, e string) (newAlias, expr string) {
+	if len(r.when) > 0 && alias == "" {
+		alias = e[strings.LastIndexAny(e, "$.")+1:]
+	}
+	for _, test := range r.when {
+		e = "if(" + test + ", " + e + ")"
+	}
+	return alias, e
+}
+
+// blockDirectives reads the directives before the selection of a block. The block is empty unless their conditions hold.
+// The function that it returns ends the block.
+func (r *rewriter) blockDirectives() func() {
+	done := r.directives()
+	for _, test := range r.when {
+		r.match = append(r.match, leaf(test))
+		r.note("a block whose @include or @skip leaves it out is empty")
+	}
+	r.when = nil
+	return done
+}
+
+// reversed reads @reverse after a field: the relation from its other end.
+func (r *rewriter) reversed(rel *naming.Relation) {
+	if !r.is("@", "reverse") && !r.is("@", "inverse") && !r.is("@", "in") {
+		return
+	}
+	r.skipTwo()
+	refuse.If(rel.Forward && rel.Edge.From != rel.Edge.To)
+	rel.Forward = false
 }

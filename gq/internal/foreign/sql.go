@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // selectRows reads SELECT. The columns come before the tables that give them a meaning, so it reads
@@ -26,7 +29,7 @@ func (r *rewriter) selectRows() {
 	}
 	r.skipTo("from")
 	r.expect("from")
-	if r.is("match") || r.peek(0).kind == word && r.peek(1).are("match") { // FROM lab MATCH (p)
+	if r.is("match") || r.peek(0).Kind == lex.Word && r.peek(1).Are("match") { // FROM lab MATCH (p)
 		if !r.is("match") {
 			r.next()
 			r.note(graphNote)
@@ -58,9 +61,9 @@ func (r *rewriter) selectRows() {
 func (r *rewriter) skipTo(word string) {
 	for depth := 0; depth > 0 || !r.is(word); {
 		switch t := r.next(); {
-		case t.kind == mark && t.text == "(":
+		case t.Kind == lex.Mark && t.Text == "(":
 			depth++
-		case t.kind == mark && t.text == ")":
+		case t.Kind == lex.Mark && t.Text == ")":
 			depth--
 		}
 	}
@@ -71,24 +74,24 @@ func (r *rewriter) edgeClause(e *joined) string {
 	ends := [2]string{"$_", "$_"}
 	for i, v := range []string{e.from, e.to} {
 		if v != "" {
-			ends[i] = "$" + lower(v)
+			ends[i] = "$" + naming.Lower(v)
 		}
 	}
 	bound := ""
 	if e.bound || r.usesEdge(e) || e.alias != "" && r.countsEdges() && mayRepeat(e.edge) {
 		bound = r.bind(e.alias, e.edge.Name) + ":"
 	}
-	return ends[0] + " " + bound + lower(e.edge.Name) + " " + ends[1]
+	return ends[0] + " " + bound + naming.Lower(e.edge.Name) + " " + ends[1]
 }
 
 // countsEdges reports whether the text counts rows or adds values: parallel edges then make rows of their own, for which the
 // edges need variables.
 func (r *rewriter) countsEdges() bool {
-	if r.existence || slices.ContainsFunc(r.tokens, func(t token) bool { return t.are("over") }) {
+	if r.existence || slices.ContainsFunc(r.tokens, func(t lex.Token) bool { return t.Are("over") }) {
 		return false // a block for each pair of nodes is faster than one for each pair of rows
 	}
 	for i := range r.tokens {
-		if t := tokens(r.tokens[i:]); t.one([]string{"sum", "avg"}, "(") || t.are("count", "(", "*") || t.are("count", "(") && t.at(2).kind == number {
+		if t := lex.Tokens(r.tokens[i:]); t.One([]string{"sum", "avg"}, "(") || t.Are("count", "(", "*") || t.Are("count", "(") && t.At(2).Kind == lex.Number {
 			return true
 		}
 	}
@@ -97,7 +100,7 @@ func (r *rewriter) countsEdges() bool {
 
 // mayRepeat reports whether two nodes may have several edges of a type.
 func mayRepeat(e *catalog.Edge) bool {
-	return !onePerPair(e) && (e.Card == nil || e.Card.Max != 1)
+	return !naming.OnePerPair(e) && (e.Card == nil || e.Card.Max != 1)
 }
 
 // usesEdge reports whether the text uses a column of a table of edges in another place than the
@@ -105,7 +108,7 @@ func mayRepeat(e *catalog.Edge) bool {
 func (r *rewriter) usesEdge(e *joined) bool {
 	n := 0
 	for i, t := range r.tokens {
-		if t.text == e.alias && i+1 < len(r.tokens) && r.tokens[i+1].text == "." {
+		if t.Text == e.alias && i+1 < len(r.tokens) && r.tokens[i+1].Text == "." {
 			n++
 		}
 	}
@@ -115,13 +118,13 @@ func (r *rewriter) usesEdge(e *joined) bool {
 // usesBare reports whether the text uses a column of a table of edges without an alias, and no other table has it.
 func (r *rewriter) usesBare(e *catalog.Edge) bool {
 	for i, t := range r.tokens {
-		if t.kind != word || i == 0 || slices.Contains([]string{".", "as", "AS"}, r.tokens[i-1].text) || i+1 < len(r.tokens) && slices.Contains([]string{".", "("}, r.tokens[i+1].text) {
+		if t.Kind != lex.Word || i == 0 || slices.Contains([]string{".", "as", "AS"}, r.tokens[i-1].Text) || i+1 < len(r.tokens) && slices.Contains([]string{".", "("}, r.tokens[i+1].Text) {
 			continue
 		}
-		if r.property(e.Name, t.text) == nil && (endOf(t.text) == "" || t.are("from") || t.are("to")) {
+		if r.Property(e.Name, t.Text) == nil && (naming.EndOf(t.Text) == "" || t.Are("from") || t.Are("to")) {
 			continue
 		}
-		if !slices.ContainsFunc(r.tables, func(v string) bool { return r.property(r.vars[v], t.text) != nil }) {
+		if !slices.ContainsFunc(r.tables, func(v string) bool { return r.Property(r.vars[v], t.Text) != nil }) {
 			return true
 		}
 	}
@@ -133,10 +136,10 @@ func (r *rewriter) subselect() []cond {
 	r.expect("select")
 	r.skipTo("from")
 	r.expect("from")
-	e := r.edgeType(r.word())
-	refuse(e == nil)
+	e := r.EdgeType(r.word())
+	refuse.If(e == nil)
 	alias := ""
-	if t := r.peek(0); t.kind == word && !r.is("where") {
+	if t := r.peek(0); t.Kind == lex.Word && !r.is("where") {
 		alias = r.word()
 	}
 	r.expect("where")
@@ -145,20 +148,20 @@ func (r *rewriter) subselect() []cond {
 		if alias != "" {
 			r.accept(alias, ".")
 		}
-		side := endOf(r.word())
+		side := naming.EndOf(r.word())
 		r.expect("=")
 		v := r.next()
-		refuse(v.kind != word && v.kind != dollar || !r.known(v.text))
+		refuse.If(v.Kind != lex.Word && v.Kind != lex.Dollar || !r.known(v.Text))
 		if r.accept(".") {
 			r.word()
 		}
 		switch side {
 		case "from":
-			j.from = v.text
+			j.from = v.Text
 		case "to":
-			j.to = v.text
+			j.to = v.Text
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 		if !r.accept("and") {
 			break
@@ -184,25 +187,25 @@ func (r *rewriter) edgeSelect(left string) cond {
 		alias = r.word()
 		r.next()
 	}
-	side := endOf(r.word())
+	side := naming.EndOf(r.word())
 	r.expect("from")
-	e := r.edgeType(r.word())
+	e := r.EdgeType(r.word())
 	r.accept("as")
-	if alias != "" && (e == nil || plain(alias) != plain(e.Name)) {
+	if alias != "" && (e == nil || naming.Plain(alias) != naming.Plain(e.Name)) {
 		r.expect(alias)
-	} else if alias == "" && r.peek(0).kind == word && !r.is("where") {
+	} else if alias == "" && r.peek(0).Kind == lex.Word && !r.is("where") {
 		alias = r.word()
 	}
 	v, key, _ := strings.Cut(strings.TrimPrefix(left, "$"), ".")
-	refuse(e == nil || side == "" || !r.bound(v))
-	node := r.order[slices.IndexFunc(r.order, func(name string) bool { return lower(name) == v })]
-	if n := r.schema.Node(r.vars[node]); n == nil || r.key(n.Name) != key || !r.atEnd(e, side == "to", n.Name) {
-		panic(giveUp{})
+	refuse.If(e == nil || side == "" || !r.bound(v))
+	node := r.order[slices.IndexFunc(r.order, func(name string) bool { return naming.Lower(name) == v })]
+	if n := r.Schema.Node(r.vars[node]); n == nil || r.Key(n.Name) != key || !r.AtEnd(e, side == "to", n.Name) {
+		panic(refuse.GiveUp{})
 	}
-	rel := &relation{e, side == "from"}
+	rel := &naming.Relation{Edge: e, Forward: side == "from"}
 	if !r.is("where") {
 		r.expect(")")
-		return cond{op: "exists", subs: []cond{leaf(rel.clause(node, "", ""))}}
+		return cond{op: "exists", subs: []cond{leaf(rel.Clause(node, "", ""))}}
 	}
 	r.next()
 	if alias == "" || r.known(alias) {
@@ -215,7 +218,7 @@ func (r *rewriter) edgeSelect(left string) cond {
 	c := r.condition()
 	r.tables = tables
 	r.expect(")")
-	return cond{op: "exists", subs: []cond{leaf(rel.clause(node, edge, "")), c}}
+	return cond{op: "exists", subs: []cond{leaf(rel.Clause(node, edge, "")), c}}
 }
 
 // identifiers changes strings in double quotes to words in a text of SQL if they are names of the schema or of the text: SQL writes strings in single quotes, and names in double quotes.
@@ -224,27 +227,27 @@ func (r *rewriter) identifiers() {
 		return
 	}
 	names := map[string]bool{}
-	for _, n := range r.schema.Nodes {
-		names[plain(n.Name)] = true
+	for _, n := range r.Schema.Nodes {
+		names[naming.Plain(n.Name)] = true
 		for _, p := range n.Properties {
-			names[plain(p.Name)] = true
+			names[naming.Plain(p.Name)] = true
 		}
 	}
-	for _, e := range r.schema.Edges {
-		names[plain(e.Name)] = true
+	for _, e := range r.Schema.Edges {
+		names[naming.Plain(e.Name)] = true
 		for _, p := range e.Properties {
-			names[plain(p.Name)] = true
+			names[naming.Plain(p.Name)] = true
 		}
 	}
 	r.tokens = slices.Clone(r.tokens)
 	for i, t := range r.tokens {
-		if i > 0 && r.tokens[i-1].are("as") || tokens(r.tokens[i+1:]).are(".") {
-			names[plain(t.text)] = true
+		if i > 0 && r.tokens[i-1].Are("as") || lex.Tokens(r.tokens[i+1:]).Are(".") {
+			names[naming.Plain(t.Text)] = true
 		}
 	}
 	for i, t := range r.tokens {
-		if t.kind == text && t.double && names[plain(t.text)] && wordLen(t.text) == len(t.text) {
-			r.tokens[i].kind = word
+		if t.Kind == lex.Text && t.Double && names[naming.Plain(t.Text)] && lex.WordLen(t.Text) == len(t.Text) {
+			r.tokens[i].Kind = lex.Word
 		}
 	}
 }

@@ -3,7 +3,12 @@ package foreign
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // stages reads the clauses of a match in braces. WITH or LET, and a WHERE after it, may stand among them.
@@ -21,7 +26,7 @@ func (r *rewriter) stages() {
 			r.next()
 			r.wherePart()
 		case staged && r.is("match"):
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		default:
 			r.item()
 		}
@@ -39,22 +44,22 @@ func (r *rewriter) with() {
 		e := r.operand()
 		if r.accept("as") {
 			t := r.next()
-			alias := t.text
-			if v, ok := strings.CutPrefix(e, "$"); t.kind != word && t.kind != dollar || ok && !strings.Contains(v, ".") && v != alias {
-				panic(giveUp{})
+			alias := t.Text
+			if v, ok := strings.CutPrefix(e, "$"); t.Kind != lex.Word && t.Kind != lex.Dollar || ok && !strings.Contains(v, ".") && v != alias {
+				panic(refuse.GiveUp{})
 			}
-			if r.known(start.text) && r.isAlone(e) {
-				kept = append(kept, start.text)
+			if r.known(start.Text) && r.isAlone(e) {
+				kept = append(kept, start.Text)
 			} else {
 				values++
 			}
 			r.values[alias] = e
 			r.computed = append(r.computed, column{alias: alias, text: e, fromWith: true})
-		} else if start.kind != word && start.kind != dollar {
-			panic(giveUp{})
+		} else if start.Kind != lex.Word && start.Kind != lex.Dollar {
+			panic(refuse.GiveUp{})
 		} else {
-			kept = append(kept, start.text)
-			if strings.HasPrefix(e, "$") && r.schema.Node(r.vars[start.text]) != nil {
+			kept = append(kept, start.Text)
+			if strings.HasPrefix(e, "$") && r.Schema.Node(r.vars[start.Text]) != nil {
 				r.keys = append(r.keys, e)
 			}
 		}
@@ -70,7 +75,7 @@ func (r *rewriter) with() {
 		r.keys = nil
 	}
 	if distinct && !grouped { // groups are distinct
-		refuse(values > 0)
+		refuse.If(values > 0)
 		r.keepDistinct(kept)
 	}
 	r.drop(kept)
@@ -95,18 +100,18 @@ func (r *rewriter) checkStage() {
 	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
 		r.groupsBeforeMatch()
 	}
-	refuse(r.early || r.pairs || slices.ContainsFunc(r.dropped, r.mentions))
+	refuse.If(r.early || r.pairs || slices.ContainsFunc(r.dropped, r.mentions))
 }
 
 // nextStage reads NEXT of ISO GQL between RETURN with variables and MATCH.
 func (r *rewriter) nextStage() {
 	var kept []string
 	for _, c := range r.computed {
-		i := slices.IndexFunc(r.order, func(v string) bool { return "$"+lower(v) == c.text })
-		refuse(i < 0 || c.alias != "")
+		i := slices.IndexFunc(r.order, func(v string) bool { return "$"+naming.Lower(v) == c.text })
+		refuse.If(i < 0 || c.alias != "")
 		kept = append(kept, r.order[i])
 	}
-	refuse(len(kept) == 0 || r.limit != "" || r.skip != "" || len(r.groups)+len(r.having) > 0)
+	refuse.If(len(kept) == 0 || r.limit != "" || r.skip != "" || len(r.groups)+len(r.having) > 0)
 	if r.distinct {
 		r.keepDistinct(kept)
 	}
@@ -117,7 +122,7 @@ func (r *rewriter) nextStage() {
 // valueStage ends a stage of NEXT or of a subselect after FROM: its columns become values, which later parts use by their
 // names.
 func (r *rewriter) valueStage() {
-	refuse(r.distinct || r.limit != "" || r.skip != "" || len(r.having) > 0 || len(r.match) == 0)
+	refuse.If(r.distinct || r.limit != "" || r.skip != "" || len(r.having) > 0 || len(r.match) == 0)
 	grouped := len(r.groups) > 0
 	for i, c := range r.computed {
 		if c.fromWith {
@@ -127,7 +132,7 @@ func (r *rewriter) valueStage() {
 		if name == "" {
 			name = strings.TrimPrefix(c.text[strings.LastIndexByte(c.text, '.')+1:], "$")
 		}
-		refuse(r.values[name] != "" && r.values[name] != c.text || wordLen(name) != len(name) || r.lists(c.text))
+		refuse.If(r.values[name] != "" && r.values[name] != c.text || lex.WordLen(name) != len(name) || r.lists(c.text))
 		grouped = grouped || aggregated(c.text)
 		r.values[name] = c.text
 		r.computed[i].alias, r.computed[i].fromWith = name, true
@@ -141,14 +146,14 @@ func (r *rewriter) valueStage() {
 func (r *rewriter) keepDistinct(kept []string) {
 	var mine, rest []cond
 	for _, c := range r.match {
-		others := slices.ContainsFunc(must(scan(c.render(false))), func(t token) bool {
-			return t.kind == mark && t.text == "$" || t.kind == dollar && !slices.ContainsFunc(kept, func(v string) bool { return lower(v) == t.text })
+		others := slices.ContainsFunc(must(lex.Scan(c.render(false))), func(t lex.Token) bool {
+			return t.Kind == lex.Mark && t.Text == "$" || t.Kind == lex.Dollar && !slices.ContainsFunc(kept, func(v string) bool { return naming.Lower(v) == t.Text })
 		})
 		switch {
 		case !others:
 			mine = append(mine, c)
 		case c.op == "optional":
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		default:
 			rest = append(rest, c)
 		}
@@ -157,8 +162,8 @@ func (r *rewriter) keepDistinct(kept []string) {
 	if len(rest) == 0 {
 		return
 	}
-	refuse(len(kept) != 1 || r.schema.Node(r.vars[kept[0]]) == nil)
-	binding := "$" + lower(kept[0]) + ": " + r.vars[kept[0]]
+	refuse.If(len(kept) != 1 || r.Schema.Node(r.vars[kept[0]]) == nil)
+	binding := "$" + naming.Lower(kept[0]) + ": " + r.vars[kept[0]]
 	if !slices.ContainsFunc(mine, func(c cond) bool { return c.op == "" && strings.HasPrefix(c.text, binding) }) {
 		mine = append([]cond{leaf(binding)}, mine...)
 	}
@@ -192,7 +197,7 @@ func (r *rewriter) havingColumns() {
 	text := join(r.having)
 	for _, v := range slices.Clone(r.computed) {
 		if v.fromWith && aggregated(v.text) && !slices.ContainsFunc(r.computed, func(c column) bool { return !c.fromWith && c.alias == v.alias }) &&
-			slices.ContainsFunc(must(scan(text+" ")), func(t token) bool { return t.kind == word && t.text == v.alias }) {
+			slices.ContainsFunc(must(lex.Scan(text+" ")), func(t lex.Token) bool { return t.Kind == lex.Word && t.Text == v.alias }) {
 			r.add(v.alias, v.text)
 		}
 	}
@@ -208,7 +213,7 @@ func (r *rewriter) havingKeys() {
 				}
 				if col.alias == "" {
 					k := slices.Index(r.columns, property)
-					refuse(k < 0)
+					refuse.If(k < 0)
 					col.alias = r.newColumn(property)
 					r.computed[j], r.columns[k] = col, property+" as "+col.alias
 				}
@@ -244,4 +249,115 @@ func (r *rewriter) newColumn(property string) string {
 	}
 	r.aliases = append(r.aliases, alias)
 	return alias
+}
+
+// call is CALL with an order or a limit. For each row, it has the first of its own rows: a block with records.
+type call struct {
+	read
+	columns  []column
+	vars     []string // the variables that it binds, as this language writes them
+	imported []string // the variables that it uses
+	optional bool     // a row without rows of the call stays
+}
+
+// keep notes a call whose rows have an order or a limit. The columns after it become blocks when the text is complete.
+func (r *rewriter) keep(c *call, before []string) {
+	for _, v := range r.order {
+		if !slices.Contains(before, v) {
+			c.vars = append(c.vars, naming.Lower(v))
+		} else if mentionsVar(join(c.match), "$"+naming.Lower(v)) {
+			c.imported = append(c.imported, naming.Lower(v))
+		}
+	}
+	limit, err := strconv.Atoi(c.limit)
+	refuse.If(err != nil || limit < 1 || limit > 1000 || len(c.imported) == 0 || len(c.vars) == 0)
+	for _, col := range c.columns {
+		refuse.If(aggregated(col.text) || col.fromWith)
+		if col.alias != "" {
+			r.values[col.alias] = col.text
+		}
+	}
+	for i, key := range c.sort { // the block has other columns
+		name := key[:lex.WordLen(key)]
+		for _, col := range c.columns {
+			if name != "" && col.alias == name {
+				c.sort[i] = col.text + key[len(name):]
+			}
+		}
+	}
+	if !c.optional {
+		r.match = append(r.match, cond{op: "exists", subs: c.match})
+	}
+	r.spend(join(c.match))
+	r.calls = append(r.calls, c)
+}
+
+// uses reports whether an expression has a variable that the call binds.
+func (c *call) uses(e string) bool {
+	return slices.ContainsFunc(c.vars, func(v string) bool { return mentionsVar(e, "$"+v) })
+}
+
+// block writes the block with the fields of the rows of the call: a list.
+func (c *call) block(fields []string) string {
+	out := " { " + join(c.match) + " return { " + strings.Join(fields, ", ") + " }"
+	if len(c.sort) > 0 {
+		out += " order { " + strings.Join(c.sort, ", ") + " }"
+	}
+	return "collect" + out + " limit " + c.limit + " }"
+}
+
+// expandCalls writes the columns that use calls as blocks.
+func (r *rewriter) expandCalls() {
+	for _, c := range r.calls {
+		refuse.If(len(r.having)+len(r.groups)+len(r.windows) > 0 || r.distinct)
+		for _, m := range r.match {
+			if text := m.render(false); text != "exists { "+join(c.match)+" }" && c.uses(text) {
+				panic(refuse.GiveUp{})
+			}
+		}
+		r.expandCall(c)
+	}
+}
+
+// expandCall writes the columns that use a call. They collect its rows.
+func (r *rewriter) expandCall(c *call) {
+	columns := slices.DeleteFunc(slices.Clone(r.computed), func(c column) bool { return c.fromWith })
+	refuse.If(len(columns) != len(r.columns))
+	var out []string
+	for i, col := range columns {
+		if l := r.listingOf(col.text); l != nil && c.uses(strings.Join(l.columns, " ")) {
+			refuse.If(len(l.sort) > 0 || l.limit != "1000")
+			r.listings = slices.DeleteFunc(slices.Clone(r.listings), func(o *listing) bool { return o == l })
+			out = append(out, r.listOfCall(c, columns, col, l.columns))
+			continue
+		}
+		refuse.If(c.uses(col.text) || aggregated(col.text) && !strings.Contains(col.text, "{")) // the rows are no longer those of the call
+		out = append(out, r.columns[i])
+	}
+	refuse.If(slices.ContainsFunc(r.sort, c.uses))
+	r.columns, r.computed = out, nil
+	for _, o := range out {
+		r.computed = append(r.computed, column{text: o})
+	}
+}
+
+// listOfCall writes a list of the rows of a call, which a text collects for each of the nodes that the call uses.
+func (r *rewriter) listOfCall(c *call, columns []column, col column, fields []string) string {
+	if col.alias == "" || !slices.ContainsFunc(columns, func(o column) bool {
+		return slices.ContainsFunc(c.imported, func(v string) bool { return strings.HasPrefix(o.text, "$"+v+".") || o.text == "$"+v })
+	}) {
+		panic(refuse.GiveUp{})
+	}
+	r.note("a collect block lists records")
+	return c.block(fields) + " as " + col.alias
+}
+
+// listingOf returns the listing of which an expression is the mark, or nil.
+func (r *rewriter) listingOf(e string) *listing {
+	for _, l := range r.listings {
+		if l.mark == e {
+			return l
+		}
+	}
+	return nil
 }

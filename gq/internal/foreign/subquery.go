@@ -3,12 +3,17 @@ package foreign
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/divide"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // valueBlock reads a block with a value, such as count { … } or collect { … return { … } limit 5 }.
 func (r *rewriter) valueBlock() string {
 	defer r.deeper()()
-	op := strings.ToLower(r.peek(0).text)
+	op := strings.ToLower(r.peek(0).Text)
 	switch op {
 	case "exists", "not", "any", "all":
 		return r.block().render(true)
@@ -40,7 +45,7 @@ func (r *rewriter) valueBlock() string {
 		case r.accept("limit"):
 			r.limit = r.operand()
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 	if len(r.sort) > 0 {
@@ -87,9 +92,9 @@ func (r *rewriter) callBlock() {
 		r.keep(&call{read: inner, columns: columns, optional: optional}, before)
 		return
 	}
-	refuse(len(inner.match) == 0 || len(columns) == 0 || len(inner.having)+len(inner.sort) > 0 || inner.limit != "" || inner.skip != "" || inner.distinct)
+	refuse.If(len(inner.match) == 0 || len(columns) == 0 || len(inner.having)+len(inner.sort) > 0 || inner.limit != "" || inner.skip != "" || inner.distinct)
 	for _, v := range before { // a variable that the call does not name is another one inside
-		refuse(len(imported) > 0 && !slices.Contains(imported, v) && mentionsVar(join(inner.match), "$"+lower(v)))
+		refuse.If(len(imported) > 0 && !slices.Contains(imported, v) && mentionsVar(join(inner.match), "$"+naming.Lower(v)))
 	}
 	aggregates := 0
 	for _, c := range columns {
@@ -98,7 +103,7 @@ func (r *rewriter) callBlock() {
 		}
 	}
 	for _, c := range columns {
-		refuse(c.fromWith || c.alias == "" && aggregates > 0)
+		refuse.If(c.fromWith || c.alias == "" && aggregates > 0)
 		if c.alias != "" {
 			r.values[c.alias] = c.text
 			if aggregates > 0 {
@@ -111,7 +116,7 @@ func (r *rewriter) callBlock() {
 		r.match = append(r.match, inner.match...)
 	case len(columns):
 	default:
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 }
 
@@ -119,7 +124,7 @@ func (r *rewriter) callBlock() {
 func blockOf(match, aggregate string) string {
 	open := strings.IndexByte(aggregate, '(')
 	name, argument := aggregate[:open], strings.TrimSuffix(aggregate[open+1:], ")")
-	refuse(!strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || closing(aggregate, open) != len(aggregate))
+	refuse.If(!strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || closing(aggregate, open) != len(aggregate))
 	value, distinct := strings.CutPrefix(argument, "distinct ")
 	switch {
 	case name != "count":
@@ -146,7 +151,7 @@ func (r *rewriter) scalarSelect() string {
 	r.expect(")")
 	inner, columns := r.read, r.computed
 	r.read, r.aliases, r.computed, r.tables, r.inSelect = outer, aliases, computed, tables, selects
-	refuse(len(columns) != 1 || inner.distinct || inner.limit != "")
+	refuse.If(len(columns) != 1 || inner.distinct || inner.limit != "")
 	if value, ok := strings.CutPrefix(columns[0].text, "collect("); ok && !strings.HasPrefix(value, "distinct ") {
 		value = strings.TrimSuffix(value, ")")
 		name := propertyOrValue(value)
@@ -156,7 +161,7 @@ func (r *rewriter) scalarSelect() string {
 	if p := r.propertyOf(columns[0].text); p != nil && !p.Type.List { // the only value is the greatest one
 		return "max { " + join(inner.match) + " return " + columns[0].text + " }"
 	}
-	refuse(!aggregated(columns[0].text))
+	refuse.If(!aggregated(columns[0].text))
 	return blockOf(join(inner.match), columns[0].text)
 }
 
@@ -167,17 +172,17 @@ func (r *rewriter) separateAliases() func() {
 	r.around += join(r.match) + " "
 	end := r.at
 	for depth := 0; end < len(r.tokens); end++ {
-		if t := r.tokens[end]; t.kind == mark && t.text == "(" {
+		if t := r.tokens[end]; t.Kind == lex.Mark && t.Text == "(" {
 			depth++
-		} else if t.kind == mark && t.text == ")" {
+		} else if t.Kind == lex.Mark && t.Text == ")" {
 			if depth--; depth < 0 {
 				break
 			}
 		}
 	}
 	r.steps += (end - r.at) / 16 // reading the tokens once more is work, too
-	for _, alias := range r.aliasesIn(tablesOf(r.tokens[r.at:end])) {
-		refuse(r.known(alias) && mentionsVar(r.around, "$"+lower(alias)))
+	for _, alias := range r.aliasesIn(divide.TablesOf(r.tokens[r.at:end])) {
+		refuse.If(r.known(alias) && mentionsVar(r.around, "$"+naming.Lower(alias)))
 	}
 	return func() { r.around = around }
 }
@@ -205,7 +210,7 @@ func (r *rewriter) inSelectOf(left string) cond {
 		column := r.operand()
 		r.expect("from")
 		r.at = after
-		refuse(aggregated(column))
+		refuse.If(aggregated(column))
 		if r.isEnd(column) {
 			left = r.idOf(left)
 		} else if r.isEnd(left) {
@@ -267,5 +272,89 @@ func (r *rewriter) countedList() string {
 	r.expect("]", ")")
 	out := "count { " + join(r.match) + " }"
 	r.match = saved
+	return out
+}
+
+// derived reads (SELECT … FROM … WHERE …) x after FROM. The columns become values that the rest of the text uses by
+// their names. The columns that it reads from them begin at an index.
+func (r *rewriter) derived(columns int) {
+	defer r.deeper()()
+	r.expect("(")
+	r.subselects++
+	r.selectRows()
+	r.body()
+	r.subselects--
+	r.expect(")")
+	alias := ""
+	r.accept("as")
+	if t := r.peek(0); t.Kind == lex.Word && !r.starts() {
+		alias = r.word()
+	}
+	r.valueStage()
+	r.tables = nil
+	r.unqualify(alias, columns)
+	refuse.If(r.isOne(",", "join", "left", "inner", "cross"))
+}
+
+// unqualify drops the alias before the columns of the table, from an index on: x.total becomes total.
+func (r *rewriter) unqualify(alias string, from int) {
+	out := slices.Clone(r.tokens[:from])
+	at, dot := r.at, false // whether the dot after the alias comes next
+	for i := from; i < len(r.tokens); i++ {
+		t := r.tokens[i]
+		name := t.Kind == lex.Word && t.Text == alias && lex.Tokens(r.tokens[i:]).At(1).Text == "." && (i == 0 || r.tokens[i-1].Text != ".")
+		if name || dot {
+			dot = name
+			if i < r.at {
+				at--
+			}
+			continue
+		}
+		out = append(out, t)
+	}
+	r.tokens, r.at = out, at
+}
+
+// inlineTables puts each table that WITH x AS (SELECT …) defines in the place of its name after FROM.
+func (r *rewriter) inlineTables() {
+	for r.is("with") && r.peek(1).Kind == lex.Word && r.peek(2).Are("as") && r.isAt(3, "(") {
+		start := r.at
+		name := r.peek(1).Text
+		r.at += 3
+		body := r.at
+		r.skipGroup()
+		table := slices.Clone(r.tokens[body:r.at])
+		rest := slices.Clone(r.tokens[r.at:])
+		refuse.If(!r.isOne(",", "select"))
+		var out []lex.Token
+		for i := 0; i < len(rest); i++ {
+			out = append(out, rest[i])
+			after := lex.Tokens(rest[i+1:])
+			if !rest[i].Are("from") || after.At(0).Kind != lex.Word || after.At(0).Text != name {
+				continue
+			}
+			out = append(out, table...)
+			i++
+			if next := after.At(1); next.Kind != lex.Word || lex.StartsPart(next) || next.Are("join") || next.Are("left") || next.Are("inner") {
+				out = append(out, lex.Token{Kind: lex.Word, Text: name, Space: true})
+			}
+		}
+		if rest[0].Text == "," { // the next table
+			out[0] = lex.Token{Kind: lex.Word, Text: "with"}
+		}
+		refuse.If(len(out) > maxSteps/4)
+		r.tokens = append(slices.Clone(r.tokens[:start]), out...)
+		r.at = start
+	}
+}
+
+// aliasesIn returns the aliases of the tables after FROM.
+func (r *rewriter) aliasesIn(from []lex.Token) (out []string) {
+	for i := 1; i < len(from); i++ {
+		x, before := from[i], from[i-1]
+		if x.Kind == lex.Word && before.Kind == lex.Word && (before.Are("as") || r.TableNode(before.Text) != "" || r.EdgeType(before.Text) != nil) && !lex.Tokens(from[i:]).One([]string{"as", "join", "left", "inner", "cross", "on", "using", "right", "full"}) {
+			out = append(out, x.Text)
+		}
+	}
 	return out
 }

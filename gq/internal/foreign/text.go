@@ -2,16 +2,20 @@ package foreign
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // likePattern reads the pattern after LIKE: a string, or '%' || $part || '%' and the like.
 func (r *rewriter) likePattern(left string, anyCase bool) cond {
-	if r.peek(0).kind == text && !r.isAt(1, "||", "+") {
+	if r.peek(0).Kind == lex.Text && !r.isAt(1, "||", "+") {
 		pattern := r.literal()
-		refuse(strings.Contains(pattern, `\`) || r.is("escape")) // databases differ in what a backslash means
+		refuse.If(strings.Contains(pattern, `\`) || r.is("escape")) // databases differ in what a backslash means
 		return leaf(left + like(pattern, anyCase))
 	}
 	saved := r.joins
@@ -34,7 +38,7 @@ func (r *rewriter) likePattern(left string, anyCase bool) cond {
 	case tail:
 		return leaf(left + " starts_with " + part)
 	}
-	panic(giveUp{}) // no operator tests the end of a text, or finds a pattern that a parameter has
+	panic(refuse.GiveUp{}) // no operator tests the end of a text, or finds a pattern that a parameter has
 }
 
 // whollyParameter matches a parameter, perhaps in lower case.
@@ -54,7 +58,7 @@ func patternParts(pattern string) (head bool, part string, tail bool) {
 	}
 	part, head = strings.CutPrefix(part, percent+" + ")
 	part, tail = strings.CutSuffix(part, " + "+percent)
-	refuse(strings.ContainsAny(part, `%_\`) && strings.Contains(part, `"`))
+	refuse.If(strings.ContainsAny(part, `%_\`) && strings.Contains(part, `"`))
 	if lowered {
 		part = "lower(" + part + ")"
 	}
@@ -63,7 +67,7 @@ func patternParts(pattern string) (head bool, part string, tail bool) {
 
 // arrayOperator reports whether @> or && of PostgreSQL comes next, after a list.
 func (r *rewriter) arrayOperator() bool {
-	return r.is("@", ">") || r.is("&&", "[") || r.is("&&") && r.inSelect && r.peek(1).kind == dollar
+	return r.is("@", ">") || r.is("&&", "[") || r.is("&&") && r.inSelect && r.peek(1).Kind == lex.Dollar
 }
 
 // arrayTest reads the operator and the list of tags @> ARRAY['a'] or tags && ARRAY['a', 'b'].
@@ -73,7 +77,7 @@ func (r *rewriter) arrayTest(left string, p *catalog.Property) cond {
 		r.expect("@", ">")
 		op = "all"
 	}
-	refuse(p == nil || !p.Type.List || !r.is("["))
+	refuse.If(p == nil || !p.Type.List || !r.is("["))
 	c := r.containsEach(left, op, p)
 	for r.accept("::") {
 		r.castTo("")
@@ -82,4 +86,113 @@ func (r *rewriter) arrayTest(left string, p *catalog.Property) cond {
 		return c.subs[0]
 	}
 	return c
+}
+
+// anyCase returns the operator and the operand for an operator of GraphQL servers that ignores the case of a text.
+func anyCase(op, part string) string {
+	pattern := regexp.QuoteMeta(part)
+	switch {
+	case op == "iregex":
+		pattern = part
+	case strings.Contains(op, "start"):
+		pattern = "^" + pattern
+	case strings.Contains(op, "end"):
+		pattern += "$"
+	case strings.HasPrefix(op, "eq"):
+		pattern = "^" + pattern + "$"
+	}
+	return " matches " + lex.Quote("(?i)"+pattern)
+}
+
+// ignoreCase replaces { contains: "a", mode: insensitive } of Prisma by { icontains: "a" }.
+func (r *rewriter) ignoreCase() {
+	names := map[string]string{"contains": "icontains", "equals": "eqi", "startswith": "istartswith", "endswith": "iendswith"}
+	t := r.peek(1)
+	to := names[naming.Plain(t.Text)]
+	if to == "" || !r.isAt(2, ":") || r.peek(3).Kind != lex.Text && r.peek(3).Kind != lex.Dollar {
+		return
+	}
+	i := r.at + 4
+	if r.isAt(4, ",") {
+		i++
+	}
+	if mode := lex.Tokens(r.tokens[min(i, len(r.tokens)):]); !mode.Are("mode", ":", "insensitive", "}") {
+		return
+	}
+	r.tokens = slices.Clone(r.tokens)
+	r.tokens[r.at+1].Text = to
+	r.tokens = slices.Delete(r.tokens, r.at+4, i+3)
+}
+
+// literal reads a string.
+func (r *rewriter) literal() string {
+	t := r.next()
+	refuse.If(t.Kind != lex.Text)
+	return t.Text
+}
+
+// suffix returns the operator and the operand for texts that end with a part.
+func suffix(part string) string { return " matches " + lex.Quote(regexp.QuoteMeta(part)+"$") }
+
+// like returns the operator and the operand for a pattern of LIKE, in which % stands for any text and
+// _ for any character.
+func like(pattern string, anyCase bool) string {
+	inner := strings.Trim(pattern, "%")
+	head, tail := strings.HasPrefix(pattern, "%"), strings.HasSuffix(pattern, "%")
+	if !anyCase && !strings.ContainsAny(inner, `%_\`) {
+		switch {
+		case head && tail:
+			return " contains " + lex.Quote(inner)
+		case tail:
+			return " starts_with " + lex.Quote(inner)
+		case !head:
+			return " = " + lex.Quote(inner)
+		}
+	}
+	var b strings.Builder
+	switch many := strings.Contains(inner, "%") || strings.Contains(inner, "_"); {
+	case anyCase && many:
+		b.WriteString("(?is)")
+	case anyCase:
+		b.WriteString("(?i)")
+	case many:
+		b.WriteString("(?s)") // so that . is any character
+	}
+	if !head {
+		b.WriteByte('^')
+	}
+	for _, c := range inner {
+		switch c {
+		case '%':
+			b.WriteString(".*")
+		case '_':
+			b.WriteByte('.')
+		default:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	if !tail {
+		b.WriteByte('$')
+	}
+	return " matches " + lex.Quote(b.String())
+}
+
+// whole returns a regular expression that matches in a part of a text exactly if the pattern matches
+// the whole text.
+func whole(pattern string) string {
+	if strings.Contains(pattern, "|") {
+		return "^(?:" + pattern + ")$"
+	}
+	flags := ""
+	if rest, ok := strings.CutPrefix(pattern, "(?i)"); ok {
+		flags, pattern = "(?i)", rest
+	}
+	if !strings.HasPrefix(pattern, "^") {
+		pattern = "^" + pattern
+	}
+	pattern = flags + pattern
+	if !strings.HasSuffix(pattern, "$") {
+		pattern += "$"
+	}
+	return pattern
 }

@@ -1,11 +1,15 @@
 package foreign
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -21,7 +25,7 @@ func truncated(unit, value string) string {
 	case "year":
 		return "date(string(year(" + value + ")) + \"-01-01\")"
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // between reads duration.inDays(a, b).days of Cypher.
@@ -42,19 +46,19 @@ func (r *rewriter) between() string {
 	case unit == "between" && field == "": // its fields leave out the months, and the days, of the duration
 		return r.elapsed(args, field)
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // elapsed writes the time from one value to another, in a unit or as a number of days or seconds.
 func (r *rewriter) elapsed(args []string, unit string) string {
-	refuse(len(args) != 2)
+	refuse.If(len(args) != 2)
 	days := slices.ContainsFunc(args, func(a string) bool {
 		p := r.propertyOf(a)
 		return p != nil && p.Type.Kind == value.Date || strings.HasPrefix(a, "date(")
 	})
 	list := "(" + strings.Join(args, ", ") + ")"
 	if days {
-		refuse(unit != "" && unit != "days")
+		refuse.If(unit != "" && unit != "days")
 		if unit == "" {
 			r.note("the time between two days is a number of days")
 		}
@@ -73,7 +77,7 @@ func (r *rewriter) elapsed(args []string, unit string) string {
 	case "hours":
 		return "int(seconds_between" + list + " / 3600)"
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // durationMap reads duration({ days: 30 }).
@@ -89,7 +93,7 @@ func (r *rewriter) durationMap() string {
 	case "days", "hours", "minutes", "seconds":
 		return unit + "(" + n + ")"
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // ofKind reports whether an expression is a property of a kind, or a literal or the present time of that kind.
@@ -143,4 +147,80 @@ func spanOf(between, span string) string {
 		return m[2]
 	}
 	return span
+}
+
+// castTo reads a type of SQL and writes the conversion of a value to it. Without a value, it only reads the type.
+func (r *rewriter) castTo(e string) string {
+	typ := r.word()
+	r.accept("precision")
+	r.accept("varying")
+	if r.is("with", "time", "zone") || r.is("without", "time", "zone") {
+		r.skipTwo()
+		r.next()
+	}
+	scale := ""
+	if r.accept("(") {
+		r.next()
+		if r.accept(",") {
+			scale = r.next().Text
+		}
+		r.expect(")")
+	}
+	if r.accept("[") {
+		r.expect("]")
+		return e // a list of the type
+	}
+	if e == "" { // the type alone
+		return ""
+	}
+	out := r.cast(e, typ)
+	if rounded, ok := roundings[scale]; ok && strings.HasPrefix(out, "float(") {
+		out = "round(" + tight(e) + rounded[0] + ")" + rounded[1]
+	}
+	return out
+}
+
+// roundings are the factors before and after rounding to a number of digits.
+var roundings = map[string][2]string{"0": {}, "1": {" * 10", " / 10"}, "2": {" * 100", " / 100"}, "3": {" * 1000", " / 1000"}, "4": {" * 10000", " / 10000"}}
+
+// cast writes a conversion to a type of SQL.
+func (r *rewriter) cast(e, typ string) string {
+	to := ""
+	switch naming.Plain(typ) {
+	case "text", "varchar", "char", "character", "string", "nvarchar", "citext":
+		to = "string"
+	case "int", "integer", "bigint", "smallint", "int64", "int32", "int4", "int8", "signed", "unsigned":
+		to = "int"
+	case "float", "real", "double", "numeric", "decimal", "float64", "float8":
+		to = "float"
+	case "date":
+		to = "date"
+	case "timestamp", "timestamptz", "datetime":
+		if literal := dateTimeLiteral(e); literal != e || r.ofKind(e, value.DateTime) || strings.HasPrefix(e, "$") {
+			return literal
+		}
+		panic(refuse.GiveUp{})
+	case "boolean", "bool":
+		if p := r.propertyOf(e); p != nil && !r.isBool(e) {
+			panic(refuse.GiveUp{})
+		}
+		return e
+	case "uuid":
+		return e
+	default:
+		panic(refuse.GiveUp{})
+	}
+	if strings.HasPrefix(e, to+"(") && strings.Count(e, ")") == 1 {
+		return e
+	}
+	if name, ok := strings.CutPrefix(e, "$"); ok && lex.WordLen(name) == len(name) && !r.bound(name) {
+		r.loose = maps.Clone(r.loose) // try restores the map
+		r.loose[name] = true
+		r.declare(name, map[string]string{"string": "String", "int": "I64", "float": "F64", "date": "Date"}[to])
+		return e // a cast gives a parameter its type
+	}
+	if p := r.propertyOf(e); to == "int" && (p == nil || p.Type.Kind.IsFloat()) {
+		r.note("int cuts the fraction off, which some databases round")
+	}
+	return to + "(" + e + ")"
 }

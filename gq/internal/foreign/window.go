@@ -1,9 +1,15 @@
 package foreign
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // window is a call of a window function. It counts or aggregates over the rows of the match, which are complete only
@@ -25,13 +31,13 @@ func (r *rewriter) overAhead() bool {
 	depth := 0
 	for i := 0; ; i++ {
 		switch t := r.peek(i); {
-		case t.kind == end:
+		case t.Kind == lex.End:
 			return false
-		case t.kind == mark && t.text == "(":
+		case t.Kind == lex.Mark && t.Text == "(":
 			depth++
-		case t.kind == mark && t.text == ")":
+		case t.Kind == lex.Mark && t.Text == ")":
 			if depth--; depth == 0 {
-				return r.peek(i+1).are("over") && r.isAt(i+2, "(")
+				return r.peek(i+1).Are("over") && r.isAt(i+2, "(")
 			}
 		}
 	}
@@ -47,7 +53,7 @@ func (r *rewriter) over(name string) string {
 	case slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name):
 		w.value = r.operand()
 	default:
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	r.expect(")", "over", "(")
 	if r.accept("partition", "by") {
@@ -69,7 +75,7 @@ func (r *rewriter) over(name string) string {
 		}
 	}
 	r.expect(")")
-	refuse(slices.Contains(ranks, name) != (len(w.keys) > 0) || name == "dense_rank" && len(w.keys) > 1)
+	refuse.If(slices.Contains(ranks, name) != (len(w.keys) > 0) || name == "dense_rank" && len(w.keys) > 1)
 	r.windows = append(r.windows, w)
 	return w.mark
 }
@@ -125,7 +131,7 @@ func (c cond) replaced(old, text string) cond {
 func replaceOperand(in, old, text string) string {
 	for at := strings.Index(in, old); at >= 0; at = strings.Index(in, old) {
 		before, after := strings.TrimRight(in[:at], " "), strings.TrimLeft(in[at+len(old):], " ")
-		refuse(strings.Count(before, "{") != strings.Count(before, "}"))
+		refuse.If(strings.Count(before, "{") != strings.Count(before, "}"))
 		expr := text
 		if before != "" && strings.Contains("+-*/%", before[len(before)-1:]) || after != "" && strings.Contains("+-*/%", after[:1]) {
 			expr = "(" + text + ")"
@@ -139,15 +145,15 @@ func replaceOperand(in, old, text string) string {
 func (r *rewriter) otherNames(clauses string) map[string]string {
 	out := map[string]string{}
 	for _, v := range r.order {
-		if !mentionsVar(clauses, "$"+lower(v)) {
+		if !mentionsVar(clauses, "$"+naming.Lower(v)) {
 			continue
 		}
-		name := lower(v) + "2"
+		name := naming.Lower(v) + "2"
 		for r.known(name) || r.declared(name) {
 			name += "2"
 		}
 		r.bind(name, r.vars[v])
-		out[lower(v)] = name
+		out[naming.Lower(v)] = name
 	}
 	return out
 }
@@ -158,12 +164,12 @@ func renamed(text string, names map[string]string) string {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '"':
-			_, n := quoted(text[i:])
+			_, n := lex.Quoted(text[i:])
 			n = max(n, 1)
 			b.WriteString(text[i : i+n])
 			i += n
 		case c == '$':
-			n := wordLen(text[i+1:])
+			n := lex.WordLen(text[i+1:])
 			name := text[i+1 : i+1+n]
 			if other, ok := names[name]; ok {
 				name = other
@@ -190,7 +196,7 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 	}
 	if !slices.Contains(ranks, w.name) {
 		if aggregated(w.value) { // the sum over all groups of an aggregate that adds
-			refuse(!strings.HasPrefix(w.value, "count(") && !strings.HasPrefix(w.value, "sum(") || strings.Contains(w.value, "distinct"))
+			refuse.If(!strings.HasPrefix(w.value, "count(") && !strings.HasPrefix(w.value, "sum(") || strings.Contains(w.value, "distinct"))
 			return blockOf(match, renamed(w.value, names))
 		}
 		call := w.name + "(" + renamed(w.value, names) + ")"
@@ -217,8 +223,8 @@ func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[strin
 	ids := cond{op: "any"}
 	var equal []cond
 	for _, v := range r.order {
-		v = lower(v)
-		other, node := names[v], r.schema.Node(r.typeOf(v)) != nil
+		v = naming.Lower(v)
+		other, node := names[v], r.Schema.Node(r.typeOf(v)) != nil
 		if other == "" || !node || !slices.ContainsFunc(rows, func(c cond) bool { return c.op == "" && mentionsVar(c.text, "$"+v) && !strings.Contains(c.text, "{ $") }) {
 			continue
 		}
@@ -228,10 +234,10 @@ func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[strin
 	}
 	for _, c := range rows {
 		parts := strings.Fields(c.text)
-		refuse(c.op == "optional" || c.op == "" && len(parts) == 3 && strings.HasPrefix(parts[0], "$") && strings.HasPrefix(parts[2], "$") && wordLen(parts[1]) == len(parts[1]) && (r.edgeType(parts[1]) == nil || parallel(r.edgeType(parts[1]))))
-		refuse(c.op == "" && len(parts) > 1 && strings.Contains(parts[1], ":") && strings.HasPrefix(parts[1], "$") && parallel(r.edgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])))
+		refuse.If(c.op == "optional" || c.op == "" && len(parts) == 3 && strings.HasPrefix(parts[0], "$") && strings.HasPrefix(parts[2], "$") && lex.WordLen(parts[1]) == len(parts[1]) && (r.EdgeType(parts[1]) == nil || naming.Parallel(r.EdgeType(parts[1]))))
+		refuse.If(c.op == "" && len(parts) > 1 && strings.Contains(parts[1], ":") && strings.HasPrefix(parts[1], "$") && naming.Parallel(r.EdgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])))
 	}
-	refuse(len(ids.subs) == 0)
+	refuse.If(len(ids.subs) == 0)
 	if len(ids.subs) == 1 {
 		ids = ids.subs[0]
 	}
@@ -246,7 +252,7 @@ func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[strin
 func (r *rewriter) earlier(w *window, rows []cond, names map[string]string) cond {
 	before := cond{op: "any"}
 	for i, key := range w.keys {
-		refuse(r.mayBeNull(key, rows) && strings.HasPrefix(key, "$"))
+		refuse.If(r.mayBeNull(key, rows) && strings.HasPrefix(key, "$"))
 		sub := cond{op: "all"}
 		for _, equal := range w.keys[:i] {
 			sub.subs = append(sub.subs, leaf(renamed(equal, names)+" = "+equal))
@@ -270,4 +276,167 @@ func (r *rewriter) mayBeNull(e string, rows []cond) bool {
 		return false
 	}
 	return !slices.ContainsFunc(rows, func(c cond) bool { return c.op == "" && c.text == e+" is not null" })
+}
+
+// onlyTotals reports whether each window function sums an aggregate of groups over all groups, as SUM(COUNT(*)) OVER ().
+func (r *rewriter) onlyTotals() bool {
+	return len(r.having) == 0 && !slices.ContainsFunc(r.windows, func(w *window) bool {
+		return w.name != "sum" || !aggregated(w.value) || len(w.partition)+len(w.keys) > 0
+	})
+}
+
+// blocksOfGroups makes the rows of a text with groups the nodes by which it groups, and each aggregate a block: a window
+// function then counts nodes.
+func (r *rewriter) blocksOfGroups() {
+	nodes := r.groupNodes()
+	outer, inner := r.aroundNodes(nodes)
+	match := join(inner)
+	block := func(e string) string { return aggregatesAsBlocks(e, match) }
+	for i, c := range r.computed {
+		r.computed[i].text = block(c.text)
+	}
+	for i, c := range r.columns {
+		e, alias, named := cutAlias(c)
+		refuse.If(!named && aggregated(e))
+		if r.columns[i] = block(e); named {
+			r.columns[i] += " as " + alias
+		}
+	}
+	for i, key := range r.sort {
+		r.sort[i] = block(key)
+	}
+	for _, w := range r.windows {
+		w.value = block(w.value)
+		for i, key := range w.keys {
+			w.keys[i] = block(key)
+		}
+		for i, key := range w.partition {
+			w.partition[i] = block(key)
+		}
+	}
+	for i, c := range r.match { // conditions with the marks of window functions
+		if r.marked(c.render(false)) {
+			outer = append(outer, r.match[i])
+		}
+	}
+	for _, c := range r.having {
+		alias := c.text[:lex.WordLen(c.text)]
+		i := slices.IndexFunc(r.computed, func(x column) bool { return x.alias == alias })
+		refuse.If(c.op != "" || i < 0 || alias == "")
+		outer = append(outer, leaf(r.computed[i].text+c.text[len(alias):]))
+	}
+	r.match, r.having, r.groups, r.keys, r.staged = append(outer, cond{op: "exists", subs: inner}), nil, nil, nil, false
+}
+
+// cutAlias divides a column into its expression and its alias.
+func cutAlias(c string) (e, alias string, named bool) {
+	if i := strings.LastIndex(c, " as "); i >= 0 && lex.WordLen(c[i+4:]) == len(c)-i-4 {
+		return c[:i], c[i+4:], true
+	}
+	return c, "", false
+}
+
+// groupNodes returns the variables of the nodes of which the keys of the groups are properties. The key of each node is one of
+// them, so that a group has one of these nodes each.
+func (r *rewriter) groupNodes() (out []string) {
+	keyed := map[string]bool{}
+	keys := slices.Clone(r.groups)
+	for _, c := range r.computed {
+		if !aggregated(c.text) && !r.marked(c.text) {
+			keys = append(keys, c.text)
+		}
+	}
+	for _, key := range keys {
+		owner, property, ok := strings.Cut(strings.TrimPrefix(key, "$"), ".")
+		i := slices.IndexFunc(r.order, func(v string) bool { return naming.Lower(v) == owner })
+		if slices.Contains(r.aliases, key) {
+			continue
+		}
+		refuse.If(!ok || i < 0 || !strings.HasPrefix(key, "$") || lex.WordLen(property) != len(property) || r.Schema.Node(r.vars[r.order[i]]) == nil)
+		v := r.order[i]
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+		keyed[v] = keyed[v] || property == "id" || property == r.Key(r.vars[v])
+	}
+	refuse.If(len(out) == 0 || slices.ContainsFunc(out, func(v string) bool { return !keyed[v] }))
+	return out
+}
+
+// aroundNodes divides the match into the clauses that use only some nodes, and the others.
+func (r *rewriter) aroundNodes(nodes []string) (outer, inner []cond) {
+	for _, c := range r.match {
+		text := c.render(false)
+		others := slices.ContainsFunc(must(lex.Scan(text)), func(t lex.Token) bool {
+			return t.Kind == lex.Dollar && (t.Text == "_" || r.bound(t.Text) && !slices.ContainsFunc(nodes, func(v string) bool { return naming.Lower(v) == t.Text }))
+		})
+		switch {
+		case c.op == "optional":
+			panic(refuse.GiveUp{})
+		case r.marked(text):
+		case others:
+			inner = append(inner, c)
+		default:
+			outer = append(outer, c)
+		}
+	}
+	refuse.If(len(inner) == 0)
+	for _, v := range nodes {
+		name := "$" + naming.Lower(v)
+		if !slices.ContainsFunc(outer, func(c cond) bool {
+			return c.op == "" && (strings.HasPrefix(c.text, name+": ") || traversed.MatchString(c.text) && mentionsVar(c.text, name))
+		}) {
+			outer = append([]cond{leaf(name + ": " + r.vars[v])}, outer...)
+		}
+	}
+	return outer, inner
+}
+
+// traversed matches a traversal.
+var traversed = regexp.MustCompile(`^\$[A-Za-z_0-9]+ (?:\$[A-Za-z_0-9]+:)?<?[A-Za-z_|]+[^ =<>!]* \$[A-Za-z_0-9]+$`)
+
+// aggregatesAsBlocks writes a block in the place of each aggregate of an expression.
+func aggregatesAsBlocks(e, match string) string {
+	for at := 0; at < len(e); {
+		n := lex.WordLen(e[at:])
+		if n == 0 {
+			at++
+			continue
+		}
+		name, before := e[at:at+n], byte(0)
+		if at > 0 {
+			before = e[at-1]
+		}
+		if !strings.HasPrefix(e[at+n:], "(") || !slices.Contains(plan.AggregateNames(), name) || before == '$' || before == '.' {
+			at += n
+			continue
+		}
+		end := closing(e, at+n)
+		refuse.If(len(e)+len(match) > maxQuery)
+		block := blockOf(match, e[at:end])
+		if e != e[at:end] {
+			block = "(" + block + ")"
+		}
+		e, at = e[:at]+block+e[end:], at+len(block)
+	}
+	return e
+}
+
+// closing returns the index after the parenthesis that closes the one at an index.
+func closing(e string, open int) int {
+	depth := 0
+	for i := open; i < len(e); i++ {
+		switch e[i] {
+		case '"':
+			_, n := lex.Quoted(e[i:])
+			i += max(n, 1) - 1
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	panic(refuse.GiveUp{})
 }

@@ -1,9 +1,13 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // statement reads a statement of a mutation.
@@ -25,13 +29,13 @@ func (r *rewriter) statement() {
 		r.each(list, name)
 		r.expect(")")
 	case r.accept("for"):
-		name := r.next().text
+		name := r.next().Text
 		r.expect("in")
 		r.each(r.operand(), name)
 	case r.is("insert", "into"):
 		r.expect("insert", "into")
 		r.insertInto()
-	case r.isOne("create", "insert") && r.peek(1).text == "(":
+	case r.isOne("create", "insert") && r.peek(1).Text == "(":
 		r.next()
 		r.create()
 		for r.accept(",") {
@@ -39,7 +43,7 @@ func (r *rewriter) statement() {
 		}
 	case r.accept("merge"):
 		r.merge()
-	case r.isOne("insert", "upsert", "create") && (r.isAt(1, "{") || r.peek(1).kind == dollar):
+	case r.isOne("insert", "upsert", "create") && (r.isAt(1, "{") || r.peek(1).Kind == lex.Dollar):
 		verb := strings.ToLower(r.word())
 		braces := r.accept("{")
 		for {
@@ -53,16 +57,16 @@ func (r *rewriter) statement() {
 		}
 	case r.isOne("insert", "upsert", "create"):
 		r.assigned(strings.ToLower(r.word()), "")
-	case r.peek(0).kind == dollar && r.peek(1).text == "=":
-		name := r.next().text
+	case r.peek(0).Kind == lex.Dollar && r.peek(1).Text == "=":
+		name := r.next().Text
 		r.next()
 		verb := strings.ToLower(r.word())
-		refuse(verb != "insert" && verb != "upsert")
+		refuse.If(verb != "insert" && verb != "upsert")
 		r.assigned(verb, name)
-	case r.is("update", "{") && r.peek(2).kind == dollar && r.isAt(3, "."):
+	case r.is("update", "{") && r.peek(2).Kind == lex.Dollar && r.isAt(3, "."):
 		r.next()
 		r.set()
-	case r.is("update", "{") && r.peek(2).kind == dollar && r.isAt(3, ":") && r.isAt(4, "{"):
+	case r.is("update", "{") && r.peek(2).Kind == lex.Dollar && r.isAt(3, ":") && r.isAt(4, "{"):
 		r.next()
 		r.expect("{")
 		for !r.accept("}") {
@@ -84,9 +88,9 @@ func (r *rewriter) statement() {
 	case r.accept("remove"):
 		r.remove()
 	case r.accept("detach", "delete"), r.accept("delete"):
-		if t := r.peek(0); r.known(t.text) {
+		if t := r.peek(0); r.known(t.Text) {
 			v := r.variable()
-			if e := r.schema.Edge(r.vars[v]); e != nil {
+			if e := r.Schema.Edge(r.vars[v]); e != nil {
 				r.deleteEdge(v, e)
 				return
 			}
@@ -100,14 +104,14 @@ func (r *rewriter) statement() {
 		typ := r.tableType()
 		r.where("delete "+typ, typ)
 	default:
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 }
 
 // fieldType reads the name of a node type before the arguments of a field of GraphQL, or returns nil.
 func (r *rewriter) fieldType() *catalog.Node {
-	n := r.schema.Node(r.tableNode(r.peek(0).text))
-	if n == nil || r.peek(0).kind != word || !r.isAt(1, "(") {
+	n := r.Schema.Node(r.TableNode(r.peek(0).Text))
+	if n == nil || r.peek(0).Kind != lex.Word || !r.isAt(1, "(") {
 		return nil
 	}
 	r.next()
@@ -124,18 +128,18 @@ func (r *rewriter) emit(statement string) { r.statements = append(r.statements, 
 // tableType reads the name of a type.
 func (r *rewriter) tableType() string {
 	name := r.word()
-	if t := r.tableNode(name); r.schema.Node(t) != nil {
+	if t := r.TableNode(name); r.Schema.Node(t) != nil {
 		return t
 	}
-	if e := r.edgeType(name); e != nil {
+	if e := r.EdgeType(name); e != nil {
 		return e.Name
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // assigned reads insert Person { … }, insert new Person { … }, create Person { … } or upsert Person { … }.
 func (r *rewriter) assigned(verb, name string) {
-	creates := verb == "create" || verb == "insert" && r.peek(1).kind == word && r.accept("new")
+	creates := verb == "create" || verb == "insert" && r.peek(1).Kind == lex.Word && r.accept("new")
 	if creates {
 		verb = "insert"
 	}
@@ -154,7 +158,7 @@ func (r *rewriter) assigned(verb, name string) {
 		if len(out) > 0 {
 			r.accept(",")
 		}
-		p := r.propertyName(typ, r.next().text)
+		p := r.PropertyName(typ, r.next().Text)
 		if !r.accept(":") {
 			r.expect("=")
 		}
@@ -164,10 +168,10 @@ func (r *rewriter) assigned(verb, name string) {
 		out = append(out, p+": "+r.initial(typ, p))
 	}
 	if creates {
-		verb = r.inserts(typ)
+		verb = r.Inserts(typ)
 	}
 	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"
-	if name == "" && r.is("return") && r.schema.Node(typ) != nil {
+	if name == "" && r.is("return") && r.Schema.Node(typ) != nil {
 		name = r.fresh(typ)
 	}
 	if name != "" {
@@ -178,10 +182,10 @@ func (r *rewriter) assigned(verb, name string) {
 
 // initial reads the value of a property, or of an end of an edge, in an insert.
 func (r *rewriter) initial(typ, name string) string {
-	if r.schema.Edge(typ) != nil && r.property(typ, name) == nil && (name == "from" || name == "to") {
+	if r.Schema.Edge(typ) != nil && r.Property(typ, name) == nil && (name == "from" || name == "to") {
 		return r.endValue()
 	}
-	return r.valueOf(r.property(typ, name))
+	return r.valueOf(r.Property(typ, name))
 }
 
 // insertAs binds the variable of an insert.
@@ -189,31 +193,31 @@ func (r *rewriter) insertAs(name, typ string) string {
 	if r.inserted == nil {
 		r.inserted = map[string]bool{}
 	}
-	r.inserted[lower(name)] = true
+	r.inserted[naming.Lower(name)] = true
 	return r.bind(name, typ)
 }
 
 // insertBound reads $c: Person { … } after INSERT, or an edge such as $a knows $b { … } between nodes.
 func (r *rewriter) insertBound(verb string) {
-	if r.peek(0).kind == word {
+	if r.peek(0).Kind == lex.Word {
 		r.assigned(verb, "")
 		return
 	}
-	refuse(r.peek(0).kind != dollar)
+	refuse.If(r.peek(0).Kind != lex.Dollar)
 	if r.linkAt(1) { // $r -[:Produced]-> $d
 		r.create()
 		return
 	}
 	if r.isAt(1, ":") {
-		name := r.next().text
+		name := r.next().Text
 		r.next()
 		r.assigned(verb, name)
 		return
 	}
-	a := r.next().text
-	e := r.edgeType(r.word())
-	refuse(e == nil || r.peek(0).kind != dollar)
-	b := r.next().text
+	a := r.next().Text
+	e := r.EdgeType(r.word())
+	refuse.If(e == nil || r.peek(0).Kind != lex.Dollar)
+	b := r.next().Text
 	props := []string{"from: " + r.endpoint(nodeRef{name: a}, e.From), "to: " + r.endpoint(nodeRef{name: b}, e.To)}
 	if r.is("{") {
 		props = append(props, r.props(e.Name)...)
@@ -230,7 +234,7 @@ func (r *rewriter) create() {
 	for r.isOne("-", "<-", "~") {
 		l := r.link()
 		to := r.created(true, true)
-		refuse(len(l.types) != 1 || l.bounds != "" || l.both)
+		refuse.If(len(l.types) != 1 || l.bounds != "" || l.both)
 		a, b := from, to
 		if l.left {
 			a, b = b, a
@@ -246,15 +250,15 @@ func (r *rewriter) create() {
 
 // endpoint returns a variable as an end of an edge. One that nothing binds becomes a parameter.
 func (r *rewriter) endpoint(n nodeRef, typ string) string {
-	refuse(n.name == "")
+	refuse.If(n.name == "")
 	if node := r.keyedNode(n.name); node != "" {
 		return node
 	}
 	if !r.known(n.name) {
-		r.params = append(r.params, "$"+lower(n.name)+": "+typ)
+		r.params = append(r.params, "$"+naming.Lower(n.name)+": "+typ)
 		r.bind(n.name, typ)
 	}
-	return "$" + lower(n.name)
+	return "$" + naming.Lower(n.name)
 }
 
 // created reads a node of a pattern after CREATE. A node with a type is new, unless the match has bound
@@ -265,13 +269,13 @@ func (r *rewriter) created(inserts, atEnd bool) nodeRef {
 		n.typ = ""
 	}
 	if n.typ == "" {
-		refuse(len(n.props) > 0)
+		refuse.If(len(n.props) > 0)
 		return n
 	}
 	if !inserts {
 		return n
 	}
-	statement := r.inserts(n.typ) + " " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
+	statement := r.Inserts(n.typ) + " " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
 	atEnd = atEnd || r.isOne("-", "<-", "~")
 	if n.name == "" && atEnd {
 		n.name = r.fresh(n.typ)
@@ -281,4 +285,29 @@ func (r *rewriter) created(inserts, atEnd bool) nodeRef {
 	}
 	r.emit(statement)
 	return n
+}
+
+// rowsOfBlock ends the WITH before the first statement of a mutation: its aggregates become blocks of the match, and its
+// order and its limit choose the rows for which the statements run.
+func (r *rewriter) rowsOfBlock() {
+	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
+		early := r.early
+		r.early = false
+		r.groupsBeforeMatch()
+		r.early = early
+	}
+	r.blockSort, r.blockLimit = r.sort, r.limit
+	r.sort, r.limit = nil, ""
+}
+
+// blockRows writes the order and the limit of the match of a mutation.
+func (r *rewriter) blockRows() (out string) {
+	refuse.If(r.skip != "" || strings.HasPrefix(r.blockLimit, "$"))
+	if len(r.blockSort) > 0 && r.blockLimit != "" {
+		out = " order { " + strings.Join(r.blockSort, ", ") + " }"
+	}
+	if r.blockLimit != "" {
+		out += " limit " + r.blockLimit
+	}
+	return out
 }

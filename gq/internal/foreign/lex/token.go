@@ -1,4 +1,5 @@
-package foreign
+// Package lex divides a text into the tokens that Cypher, SQL, GraphQL and ISO GQL share.
+package lex
 
 import "strings"
 
@@ -6,34 +7,34 @@ import "strings"
 type kind uint8
 
 const (
-	end    kind = iota // after the last token
-	word               // a name or a keyword, also one in backquotes
-	dollar             // $name; its text is the name
-	text               // a string; its text is the content
-	number             // digits, perhaps with a decimal point
-	mark               // everything else
+	End    kind = iota // after the last token
+	Word               // a name or a keyword, also one in backquotes
+	Dollar             // $name; its text is the name
+	Text               // a string; its text is the content
+	Number             // digits, perhaps with a decimal point
+	Mark               // everything else
 )
 
-// token is a lexical unit of any of the languages.
-type token struct {
-	kind  kind
-	text  string
-	space bool // white space or a comment comes before it
+// Token is a lexical unit of any of the languages.
+type Token struct {
+	Kind  kind
+	Text  string
+	Space bool // white space or a comment comes before it
 
-	double bool // a string in double quotes
+	Double bool // a string in double quotes
 }
 
 // marks lists the marks of more than one character, the longest first.
 var marks = []string{"...", "<>", "<=", ">=", "!=", "==", "=~", "&&", "||", "->", "<-", "..", "::"}
 
-// scan splits a text into tokens. It reports false for a string or a comment without an end, and for
+// Scan splits a text into tokens. It reports false for a string or a comment without an end, and for
 // a character of none of the languages.
-func scan(s string) (out []token, ok bool) {
+func Scan(s string) (out []Token, ok bool) {
 	space := false
 	for i := 0; i < len(s); {
 		c, rest := s[i], s[i:]
 		add := func(k kind, value string, n int) {
-			out = append(out, token{kind: k, text: value, space: space, double: c == '"'})
+			out = append(out, Token{Kind: k, Text: value, Space: space, Double: c == '"'})
 			space = false
 			i += n
 		}
@@ -53,27 +54,27 @@ func scan(s string) (out []token, ok bool) {
 			}
 			i, space = i+n+4, true
 		case c == '\'' || c == '"' || c == '`':
-			value, n := quoted(rest)
+			value, n := Quoted(rest)
 			if n == 0 {
 				return nil, false
 			}
 			if c == '`' {
-				add(word, value, n)
+				add(Word, value, n)
 			} else {
-				add(text, value, n)
+				add(Text, value, n)
 			}
-		case c == '$' && len(rest) > 1 && letter(rest[1]):
-			n := 1 + wordLen(rest[1:])
-			add(dollar, rest[1:n], n)
-		case letter(c):
-			n := wordLen(rest)
-			add(word, rest[:n], n)
-		case digit(c):
+		case c == '$' && len(rest) > 1 && Letter(rest[1]):
+			n := 1 + WordLen(rest[1:])
+			add(Dollar, rest[1:n], n)
+		case Letter(c):
+			n := WordLen(rest)
+			add(Word, rest[:n], n)
+		case Digit(c):
 			n := 1
-			for n < len(rest) && (digit(rest[n]) || rest[n] == '.' && n+1 < len(rest) && digit(rest[n+1]) && !strings.Contains(rest[:n], ".")) {
+			for n < len(rest) && (Digit(rest[n]) || rest[n] == '.' && n+1 < len(rest) && Digit(rest[n+1]) && !strings.Contains(rest[:n], ".")) {
 				n++
 			}
-			add(number, rest[:n], n)
+			add(Number, rest[:n], n)
 		case c < 0x80 && strings.IndexByte("(){}[]<>=!+-*/%|&,:;.?@~$", c) >= 0:
 			n := 1
 			for _, m := range marks {
@@ -82,7 +83,7 @@ func scan(s string) (out []token, ok bool) {
 					break
 				}
 			}
-			add(mark, rest[:n], n)
+			add(Mark, rest[:n], n)
 		default:
 			return nil, false
 		}
@@ -90,9 +91,9 @@ func scan(s string) (out []token, ok bool) {
 	return out, true
 }
 
-// quoted reads the string at the start of s and returns its content and its length, which is 0 if the
+// Quoted reads the string at the start of s and returns its content and its length, which is 0 if the
 // string has no end. A quote inside is doubled or comes after a backslash.
-func quoted(s string) (content string, n int) {
+func Quoted(s string) (content string, n int) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
 		switch {
@@ -123,19 +124,19 @@ func quoted(s string) (content string, n int) {
 	return "", 0
 }
 
-func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
-func digit(c byte) bool  { return c >= '0' && c <= '9' }
+func Letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+func Digit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// wordLen returns the length of the word at the start of s.
-func wordLen(s string) int {
+// WordLen returns the length of the word at the start of s.
+func WordLen(s string) int {
 	n := 0
-	for n < len(s) && (letter(s[n]) || n > 0 && digit(s[n])) {
+	for n < len(s) && (Letter(s[n]) || n > 0 && Digit(s[n])) {
 		n++
 	}
 	return n
 }
 
-// quote writes a string of this language.
-func quote(s string) string {
+// Quote writes a string of this language.
+func Quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) + `"`
 }

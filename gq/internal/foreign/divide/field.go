@@ -1,19 +1,21 @@
-package foreign
+package divide
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 )
 
-// fieldParts divides a document of GraphQL with several fields into a document for each: each has the parameters and
+// FieldParts divides a document of GraphQL with several fields into a document for each: each has the parameters and
 // the fragments that it uses. It returns nil for other texts.
-func fieldParts(text []token) (parts [][]token) {
+func FieldParts(text []lex.Token) (parts [][]lex.Token) {
 	head, fields, tail := documentOf(text)
 	if len(fields) < 2 {
 		return nil
 	}
 	for _, f := range fields {
-		part := slices.Concat(usedParameters(head, append(slices.Clone(f), tail...)), f, []token{{kind: mark, text: "}"}}, tail)
+		part := slices.Concat(usedParameters(head, append(slices.Clone(f), tail...)), f, []lex.Token{{Kind: lex.Mark, Text: "}"}}, tail)
 		parts = append(parts, part)
 	}
 	return parts
@@ -21,30 +23,30 @@ func fieldParts(text []token) (parts [][]token) {
 
 // documentOf divides a document of GraphQL into its head with the opening brace, the fields of its body, and the
 // fragments after it.
-func documentOf(text []token) (head []token, fields [][]token, tail []token) {
-	open := slices.IndexFunc(text, func(t token) bool { return t.kind == mark && t.text == "{" })
-	if open < 0 || open > 0 && !text[0].are("query") {
+func documentOf(text []lex.Token) (head []lex.Token, fields [][]lex.Token, tail []lex.Token) {
+	open := slices.IndexFunc(text, func(t lex.Token) bool { return t.Kind == lex.Mark && t.Text == "{" })
+	if open < 0 || open > 0 && !text[0].Are("query") {
 		return nil, nil, nil
 	}
 	for i := 0; i < open; i++ { // a default with braces is none of the body
-		if text[i].text == "@" {
+		if text[i].Text == "@" {
 			return nil, nil, nil
 		}
 	}
 	head = text[:open+1]
-	if open > 1 && text[1].kind == word { // each query has a name of its own
+	if open > 1 && text[1].Kind == lex.Word { // each query has a name of its own
 		head = slices.Concat(text[:1], text[2:open+1])
 	}
 	depth, start := 0, open+1
 	for i := open + 1; i < len(text); i++ {
 		t := text[i]
-		if t.kind != mark {
-			if depth == 0 && t.kind == dollar {
+		if t.Kind != lex.Mark {
+			if depth == 0 && t.Kind == lex.Dollar {
 				return nil, nil, nil
 			}
 			continue
 		}
-		switch t.text {
+		switch t.Text {
 		case "(", "[", "{":
 			depth++
 		case ")", "]":
@@ -70,25 +72,25 @@ func documentOf(text []token) (head []token, fields [][]token, tail []token) {
 }
 
 // usedParameters returns the head of a document without the parameters that a part does not use.
-func usedParameters(head, part []token) (out []token) {
+func usedParameters(head, part []lex.Token) (out []lex.Token) {
 	used := func(name string) bool {
-		return slices.ContainsFunc(part, func(t token) bool { return t.kind == dollar && t.text == name })
+		return slices.ContainsFunc(part, func(t lex.Token) bool { return t.Kind == lex.Dollar && t.Text == name })
 	}
-	open := slices.IndexFunc(head, func(t token) bool { return t.kind == mark && t.text == "(" })
+	open := slices.IndexFunc(head, func(t lex.Token) bool { return t.Kind == lex.Mark && t.Text == "(" })
 	if open < 0 {
 		return head
 	}
 	out = slices.Clone(head[:open])
-	var parameters []token
+	var parameters []lex.Token
 	keep, depth := true, 0
 	for _, t := range head[open+1 : len(head)-2] {
-		if t.kind == mark && strings.Contains("([{", t.text) {
+		if t.Kind == lex.Mark && strings.Contains("([{", t.Text) {
 			depth++
-		} else if t.kind == mark && strings.Contains(")]}", t.text) {
+		} else if t.Kind == lex.Mark && strings.Contains(")]}", t.Text) {
 			depth--
 		}
-		if depth == 0 && t.kind == dollar {
-			keep = used(t.text)
+		if depth == 0 && t.Kind == lex.Dollar {
+			keep = used(t.Text)
 		}
 		if keep {
 			parameters = append(parameters, t)

@@ -1,28 +1,29 @@
-package foreign
+package naming
 
 import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // suffixes are the operators that GraphQL servers append to the name of a property.
 var suffixes = []string{"_not_contains", "_not_starts_with", "_not_ends_with", "_not_in", "_in", "_not", "_includes", "_matches", "_like", "_ilike", "_icontains", "_startswith", "_endswith",
 	"_is_null", "_isnull", "_gte", "_gt", "_lte", "_lt", "_contains", "_starts_with", "_ends_with", "_ne", "_eq"}
 
-// suffixed returns the property and the operator that a name such as rows_gt means, or nil.
-func (r *vocabulary) suffixed(typ, name string) (p *catalog.Property, op string) {
+// Suffixed returns the property and the operator that a name such as rows_gt means, or nil.
+func (r *Vocabulary) Suffixed(typ, name string) (p *catalog.Property, op string) {
 	for _, s := range suffixes {
-		if base, ok := strings.CutSuffix(strings.ToLower(name), s); ok && r.property(typ, base) != nil {
-			return r.property(typ, base), s[1:]
+		if base, ok := strings.CutSuffix(strings.ToLower(name), s); ok && r.Property(typ, base) != nil {
+			return r.Property(typ, base), s[1:]
 		}
 	}
 	return nil, ""
 }
 
-// written returns the type and the statement that the name of a field means.
-func (r *vocabulary) written(field string) (typ, statement string) {
-	name := plain(field)
+// Written returns the type and the statement that the name of a field means.
+func (r *Vocabulary) Written(field string) (typ, statement string) {
+	name := Plain(field)
 	for _, v := range verbs {
 		rest, ok := strings.CutPrefix(name, v.prefix)
 		if !ok {
@@ -32,13 +33,13 @@ func (r *vocabulary) written(field string) (typ, statement string) {
 			return typ, v.statement
 		}
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // writtenType returns the type in a name such as person, manyPerson, person_one, person_by_pk or personByEmail.
-func (r *vocabulary) writtenType(name string) string {
+func (r *Vocabulary) writtenType(name string) string {
 	find := func(name string) string {
-		if t := r.pluralType(name); r.schema.Node(t) != nil {
+		if t := r.PluralType(name); r.Schema.Node(t) != nil {
 			return t
 		}
 		return ""

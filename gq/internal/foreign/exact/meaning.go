@@ -1,9 +1,11 @@
-package foreign
+package exact
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
@@ -14,7 +16,7 @@ const nullOrder = "nulls come first in ascending order and last in descending or
 // values changes the expressions of a read that mean something else in SQL and Cypher: the quotient of integers is one there, and in
 // Cypher a sum of nothing is 0 and nulls are the greatest values.
 func (m *multiplicity) values(read *syntax.Read) {
-	sql := slices.ContainsFunc(m.tokens, func(t token) bool { return t.are("select") })
+	sql := slices.ContainsFunc(m.Tokens, func(t lex.Token) bool { return t.Are("select") })
 	m.optional = map[string]bool{}
 	bound := map[string]bool{}
 	for _, c := range read.Match {
@@ -33,8 +35,8 @@ func (m *multiplicity) values(read *syntax.Read) {
 	grouped := slices.ContainsFunc(read.Returns, func(p *syntax.Projection) bool {
 		return len(callsOf([]syntax.Operand{p.Expr}, isAggregate)) == 0
 	})
-	if first := m.tokens[0]; grouped && first.are("select") && !m.grouped && len(callsOf(resultsOf(read), isAggregate)) > 0 {
-		panic(giveUp{}) // without GROUP BY there is one row, even of an empty table
+	if first := m.Tokens[0]; grouped && first.Are("select") && !m.Grouped && len(callsOf(resultsOf(read), isAggregate)) > 0 {
+		panic(refuse.GiveUp{}) // without GROUP BY there is one row, even of an empty table
 	}
 	for _, p := range read.Returns {
 		m.value(p.Expr, nil, !sql, !grouped)
@@ -56,7 +58,7 @@ func (m *multiplicity) values(read *syntax.Read) {
 			}
 		}
 	})
-	if read.Limit == nil || slices.ContainsFunc(m.tokens, func(t token) bool { return t.are("nulls") }) {
+	if read.Limit == nil || slices.ContainsFunc(m.Tokens, func(t lex.Token) bool { return t.Are("nulls") }) {
 		return
 	}
 	for _, o := range read.Order {
@@ -64,7 +66,7 @@ func (m *multiplicity) values(read *syntax.Read) {
 			continue
 		}
 		if sql {
-			m.note(nullOrder)
+			m.Note(nullOrder)
 			continue
 		}
 		direction := ""
@@ -147,7 +149,7 @@ func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
 			wrap("coalesce(", ", 0)")
 		}
 	case *syntax.Comparison:
-		refuse(o.Null == nil && m.anyNullable(syntax.Parts(o), nil) && (call == nil || call.Name.Value != "if")) // with a null it is null there, and false here
+		refuse.If(o.Null == nil && m.anyNullable(syntax.Parts(o), nil) && (call == nil || call.Name.Value != "if")) // with a null it is null there, and false here
 	case *syntax.Subquery:
 		if cypher && o.Keyword.Value == "sum" && (call == nil || call.Name.Value != "coalesce") {
 			wrap("coalesce(", ", 0)")
@@ -166,7 +168,7 @@ func (m *multiplicity) integer(o syntax.Operand) bool {
 	case *syntax.Literal:
 		return o.Kind == syntax.IntLiteral
 	case *syntax.PropRef:
-		p := m.property(m.types[o.Var.Value[1:]], o.Prop.Value)
+		p := m.Property(m.Types[o.Var.Value[1:]], o.Prop.Value)
 		return p != nil && p.Type.Kind.IsInteger() && !p.Type.List || o.Prop.Value == "hops"
 	case *syntax.Binary:
 		return m.integer(o.Left) && m.integer(o.Right)
@@ -188,10 +190,10 @@ func (m *multiplicity) integer(o syntax.Operand) bool {
 }
 
 // integerParameter reports whether a parameter of the query is an integer.
-func (r *original) integerParameter(name string) bool {
-	for _, p := range r.params {
+func (r *Original) integerParameter(name string) bool {
+	for _, p := range r.Params {
 		if rest, ok := strings.CutPrefix(p, name+": "); ok {
-			kind, known := value.KindOf(rest[:wordLen(rest)])
+			kind, known := value.KindOf(rest[:lex.WordLen(rest)])
 			return known && kind.IsInteger()
 		}
 	}
@@ -209,7 +211,7 @@ func (m *multiplicity) nullable(o syntax.Operand, read *syntax.Read) bool {
 	case *syntax.Literal, *syntax.Now, *syntax.Condition, *syntax.Comparison:
 		return false
 	case *syntax.PropRef:
-		p := m.property(m.types[o.Var.Value[1:]], o.Prop.Value)
+		p := m.Property(m.Types[o.Var.Value[1:]], o.Prop.Value)
 		return m.optional[o.Var.Value] || p != nil && p.Type.Nullable
 	case *syntax.AliasRef:
 		if read != nil {

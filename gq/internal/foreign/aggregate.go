@@ -16,10 +16,7 @@ func (r *rewriter) aggregates(sc scope) {
 	defer r.deeper()()
 	v := sc.node
 	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
+	for r.more("}") {
 		alias, name := "", r.word()
 		if r.accept(":") {
 			alias, name = name, r.word()
@@ -43,10 +40,7 @@ func (r *rewriter) aggregates(sc scope) {
 		case p == nil && function == "" || !r.accept("{"):
 			panic(refuse.GiveUp{})
 		default:
-			for !r.accept("}") {
-				if r.accept(",") {
-					continue
-				}
+			for r.more("}") {
 				inner := r.word()
 				if p != nil {
 					r.aggregate(v, aggregateName(inner), p.Name, name+"_"+inner)

@@ -184,16 +184,13 @@ func (r *rewriter) depthBound() {
 // let reads the definitions after LET, with or without braces.
 func (r *rewriter) let() {
 	braces := r.accept("{")
-	for {
+	for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
 		t := r.next()
 		refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar || r.known(t.Text))
 		if !r.accept("=") {
 			r.expect(":")
 		}
 		r.values[t.Text] = r.operand()
-		if !r.accept(",") && (!braces || r.is("}")) {
-			break
-		}
 	}
 	if braces {
 		r.expect("}")
@@ -281,11 +278,8 @@ func (r *rewriter) havingPart() {
 func (r *rewriter) grouped() {
 	r.accept(":")
 	braces := r.accept("{") || r.accept("(")
-	for {
+	for more := true; more; more = r.accept(",") || braces && !r.isOne("}", ")") {
 		r.groups = append(r.groups, r.position(r.groupKey()))
-		if !r.accept(",") && (!braces || r.isOne("}", ")")) {
-			break
-		}
 	}
 	if braces && !r.accept(")") {
 		r.expect("}")

@@ -85,7 +85,7 @@ func (r *rewriter) update() {
 		}
 	}
 	var out []string
-	for {
+	for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
 		if r.whereVar != "" && r.peek(0).Text == r.whereVar && r.isAt(1, ".") {
 			r.skipTwo()
 		}
@@ -94,9 +94,6 @@ func (r *rewriter) update() {
 			r.expect("=")
 		}
 		out = append(out, name+": "+r.assignment(typ, name))
-		if !r.accept(",") && (!braces || r.is("}")) {
-			break
-		}
 	}
 	if braces {
 		r.expect("}")
@@ -181,14 +178,11 @@ func (r *rewriter) set() {
 		values[v] = append(values[v], name+": "+value)
 	}
 	braces := r.accept("{")
-	for {
+	for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
 		v := r.variable()
 		typ := r.vars[v]
 		if r.accept("+", "=", "{") || r.accept("{") { // p += { a: 1 }
-			for !r.accept("}") {
-				if r.accept(",") {
-					continue
-				}
+			for r.more("}") {
 				name := r.PropertyName(typ, r.word())
 				r.expect(":")
 				assign(v, name, r.assignment(typ, name))
@@ -200,9 +194,6 @@ func (r *rewriter) set() {
 				r.expect(":")
 			}
 			assign(v, name, r.assignment(typ, name))
-		}
-		if !r.accept(",") && (!braces || r.is("}")) {
-			break
 		}
 	}
 	if braces {

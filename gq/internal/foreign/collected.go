@@ -342,11 +342,8 @@ func (r *rewriter) listOrder() []string {
 	}
 	saved := r.sort
 	r.sort = nil
-	for {
+	for more := true; more; more = r.accept(",") {
 		r.direction(r.alone(r.operand()))
-		if !r.accept(",") {
-			break
-		}
 	}
 	out := r.sort
 	r.sort = saved

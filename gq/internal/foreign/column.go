@@ -119,10 +119,9 @@ func (r *rewriter) column() {
 	}
 	if alias != "" && r.is("{") && r.peek(1).Kind != lex.End { // product: { title: $p.title }
 		r.next()
-		for !r.accept("}") {
-			if !r.accept(",") {
-				r.column()
-			}
+		for r.more("}") {
+			r.column()
+
 		}
 		return
 	}
@@ -179,8 +178,7 @@ func (r *rewriter) fragment() {
 	v := r.fresh(typ)
 	r.match = append(r.match, cond{op: "optional", subs: []cond{leaf("$" + v + ": " + typ), leaf("$" + v + " = " + from)}})
 	r.expect("{")
-	for !r.accept("}") {
-		r.accept(",")
+	for r.more("}") {
 		r.add("", r.member(v, r.word()))
 	}
 }

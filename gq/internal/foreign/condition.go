@@ -74,6 +74,15 @@ func (r *rewriter) condition() cond {
 	return cond{op: "any", subs: subs}
 }
 
+// asTest reads a condition in a place where an expression may be one by itself.
+func (r *rewriter) asTest() cond {
+	saved := r.inTest
+	r.inTest = true
+	c := r.condition()
+	r.inTest = saved
+	return c
+}
+
 func (r *rewriter) conjunction() cond {
 	subs := []cond{r.negation()}
 	for r.accept("and") || r.accept("&&") {

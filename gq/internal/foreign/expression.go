@@ -194,10 +194,7 @@ func (r *rewriter) parenthesized() string {
 		return r.scalarSelect()
 	}
 	r.expect("(")
-	saved := r.inTest
-	r.inTest = true
-	c := r.condition()
-	r.inTest = saved
+	c := r.asTest()
 	r.expect(")")
 	if c.op != "" {
 		return c.render(true)
@@ -451,10 +448,7 @@ func (r *rewriter) caseOf() string {
 		if subject != "" {
 			test = subject + " = " + r.operand()
 		} else {
-			saved := r.inTest
-			r.inTest = true
-			test = r.condition().render(true)
-			r.inTest = saved
+			test = r.asTest().render(true)
 		}
 		r.expect("then")
 		if out != "" {

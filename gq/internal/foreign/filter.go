@@ -173,10 +173,7 @@ func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 func (r *rewriter) similar() {
 	r.expect("nearest", ":", "{")
 	v := r.firstNode()
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
+	for r.more("}") {
 		name := r.word()
 		r.expect(":")
 		p := r.Property(r.vars[v], name)
@@ -269,10 +266,7 @@ func (r *rewriter) arguments(q *read, sc scope) {
 	} else {
 		r.expect("(")
 	}
-	for !r.accept(closing) {
-		if r.accept(",") {
-			continue
-		}
+	for r.more(closing) {
 		name := r.word()
 		if !lex.Argument(name) || r.Property(r.vars[sc.node], name) != nil {
 			r.match = append(r.match, r.filterOf(sc, name)...)

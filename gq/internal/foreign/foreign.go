@@ -476,6 +476,13 @@ func (r *rewriter) accept(values ...string) bool {
 	return true
 }
 
+// more reports whether another member of a list comes. It reads the commas before it, or else the closing mark.
+func (r *rewriter) more(closing string) bool {
+	for r.accept(",") {
+	}
+	return !r.accept(closing)
+}
+
 // expect reads the tokens, which must come next.
 func (r *rewriter) expect(values ...string) {
 	refuse.If(!r.accept(values...))

@@ -84,10 +84,7 @@ func (r *rewriter) callArguments(condition bool) (args []string) {
 			r.expect(",")
 		}
 		if condition && i == 0 {
-			saved := r.inTest
-			r.inTest = true
-			args = append(args, r.condition().render(true))
-			r.inTest = saved
+			args = append(args, r.asTest().render(true))
 			continue
 		}
 		args = append(args, r.operand())
@@ -275,10 +272,7 @@ func lessOne(e string) string {
 // filtered reads FILTER (WHERE …) after an aggregate.
 func (r *rewriter) filtered(name string, args []string, distinct bool) string {
 	r.expect("filter", "(", "where")
-	saved := r.inTest
-	r.inTest = true
-	test := r.condition().render(true)
-	r.inTest = saved
+	test := r.asTest().render(true)
 	r.expect(")")
 	refuse.If(distinct || len(args) != 1)
 	if name == "count" && !strings.Contains(args[0], ".") {

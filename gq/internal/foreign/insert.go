@@ -32,8 +32,7 @@ func (r *rewriter) insertInto() {
 		in.alias = r.word()
 	}
 	r.expect("(")
-	for !r.accept(")") {
-		r.accept(",")
+	for r.more(")") {
 		in.names = append(in.names, r.PropertyName(in.typ, r.word()))
 	}
 	if r.is("select") {
@@ -41,11 +40,8 @@ func (r *rewriter) insertInto() {
 		return
 	}
 	r.expect("values")
-	for {
+	for more := true; more; more = r.accept(",") {
 		in.rows = append(in.rows, r.insertedRow(in))
-		if !r.accept(",") {
-			break
-		}
 	}
 	statements := r.conflicting(in)
 	for _, s := range statements {
@@ -155,7 +151,7 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 		r.vars[r.whereVar] = in.typ
 	}
 	out := map[string]string{}
-	for {
+	for more := true; more; more = r.accept(",") {
 		if r.whereVar != "" && r.is(r.whereVar, ".") {
 			r.skipTwo()
 		}
@@ -164,9 +160,6 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 		value := r.assignment(in.typ, name)
 		refuse.If(value == "") // the row has null
 		out[name] = value
-		if !r.accept(",") {
-			break
-		}
 	}
 	if r.whereVar != "" {
 		delete(r.vars, r.whereVar)
@@ -233,14 +226,11 @@ func (r *rewriter) returning(typ string) {
 		name := r.insertAs(v, typ)
 		saved := r.tables
 		r.tables, r.inSelect = []string{v}, true
-		for {
+		for more := true; more; more = r.accept(",") {
 			if r.accept("*") {
 				r.wholeInsert(v, typ)
 			} else {
 				r.column()
-			}
-			if !r.accept(",") {
-				break
 			}
 		}
 		if !r.isOne("}", ";", ")") && r.peek(0).Kind != lex.End {
@@ -367,7 +357,7 @@ func (r *rewriter) updateVariable() {
 	r.accept("set")
 	braces := r.accept("{")
 	var out []string
-	for {
+	for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
 		if (r.peek(0).Kind == lex.Dollar || r.peek(0).Kind == lex.Word) && r.peek(0).Text == v && r.isAt(1, ".") {
 			r.skipTwo()
 		}
@@ -376,9 +366,6 @@ func (r *rewriter) updateVariable() {
 			r.expect(":")
 		}
 		out = append(out, name+": "+r.assignment(r.vars[v], name))
-		if !r.accept(",") && (!braces || r.is("}")) {
-			break
-		}
 	}
 	if braces {
 		r.expect("}")

@@ -90,11 +90,8 @@ func (r *rewriter) merged(v, typ, sign string) (out []string) {
 			r.next()
 		}
 		r.expect("set")
-		for {
+		for more := true; more; more = r.accept(",") {
 			list = r.mergeSet(list, v, typ, create, match)
-			if !r.accept(",") {
-				break
-			}
 		}
 	}
 	r.inWhere, r.whereVar = saved, savedVar
@@ -130,10 +127,9 @@ func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) 
 		return list
 	}
 	r.expect("+", "=", "{")
-	for !r.accept("}") {
-		if !r.accept(",") {
-			set()
-		}
+	for r.more("}") {
+		set()
+
 	}
 	return list
 }
@@ -169,15 +165,12 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 	var props []string
 	for r.is("on", "create", "set") {
 		r.expect("on", "create", "set")
-		for {
+		for more := true; more; more = r.accept(",") {
 			refuse.If(r.next().Text != l.name)
 			r.expect(".")
 			name := r.PropertyName(e.Name, r.word())
 			r.expect("=")
 			props = append(props, ", "+name+": "+r.assignment(e.Name, name))
-			if !r.accept(",") {
-				break
-			}
 		}
 	}
 	refuse.If(r.isOne("set", "on")) // it concerns an edge that exists

@@ -118,10 +118,9 @@ func (r *rewriter) writeFields(n *catalog.Node, verb string) { r.writeType(n.Nam
 func (r *rewriter) writeType(typ, verb string) {
 	w := &writing{typ: typ, node: r.Schema.Node(typ), variable: r.fresh(typ), verb: verb}
 	r.expect("(")
-	for !r.accept(")") {
-		if !r.accept(",") {
-			r.writeArgument(w)
-		}
+	for r.more(")") {
+		r.writeArgument(w)
+
 	}
 	if w.changes() {
 		r.writeChange(w)

@@ -72,10 +72,7 @@ func (r *rewriter) writeObjects(w *writing) {
 func (r *rewriter) writeObject(w *writing, s *row) {
 	defer r.deeper()()
 	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
+	for r.more("}") {
 		name := r.word()
 		r.expect(":")
 		property := r.Property(w.typ, name) != nil
@@ -127,10 +124,7 @@ func (r *rewriter) writeValue(w *writing, s *row, name string) {
 func (r *rewriter) onConflict(w *writing) {
 	r.expect("{")
 	w.verb = "upsert"
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
+	for r.more("}") {
 		name := naming.Plain(r.word())
 		r.expect(":")
 		switch {
@@ -209,10 +203,7 @@ func (r *rewriter) linked(w *writing, rel *naming.Relation) (out []edgeLink) {
 		return r.linkList(w, rel, "connect")
 	}
 	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
+	for r.more("}") {
 		verb := naming.Plain(r.word())
 		r.expect(":")
 		out = append(out, r.linkList(w, rel, verb)...)
@@ -225,10 +216,9 @@ func (r *rewriter) linkList(w *writing, rel *naming.Relation, verb string) (out 
 	if !r.accept("[") {
 		return []edgeLink{r.linkOne(w, rel, verb)}
 	}
-	for !r.accept("]") {
-		if !r.accept(",") {
-			out = append(out, r.linkOne(w, rel, verb))
-		}
+	for r.more("]") {
+		out = append(out, r.linkOne(w, rel, verb))
+
 	}
 	return out
 }
@@ -248,10 +238,7 @@ func (r *rewriter) linkOne(w *writing, rel *naming.Relation, verb string) edgeLi
 func (r *rewriter) linkObject(l *edgeLink, n *catalog.Node, creates bool) {
 	defer r.deeper()()
 	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
+	for r.more("}") {
 		name := r.word()
 		r.expect(":")
 		p := r.Property(n.Name, name)

@@ -216,10 +216,7 @@ func (r *rewriter) neighbours(sc scope, rel *naming.Relation) cond {
 	}
 	r.expect("{")
 	c := cond{op: "all"}
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
+	for r.more("}") {
 		quantifier := quantifiers[naming.Plain(r.word())]
 		r.expect(":")
 		c.subs = append(c.subs, r.quantifiedRelation(sc, rel, quantifier))

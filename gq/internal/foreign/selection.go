@@ -166,10 +166,9 @@ func (r *rewriter) selected(sc scope) {
 
 // fields reads the fields of a selection up to its closing brace.
 func (r *rewriter) fields(sc scope) {
-	for !r.accept("}") {
-		if !r.accept(",") {
-			r.selection(sc)
-		}
+	for r.more("}") {
+		r.selection(sc)
+
 	}
 }
 

@@ -39,7 +39,7 @@ func (r *rewriter) with() {
 	braces := r.accept("{")
 	var kept []string
 	values := 0 // that are no nodes or edges
-	for {
+	for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
 		start := r.peek(0)
 		e := r.operand()
 		if r.accept("as") {
@@ -62,9 +62,6 @@ func (r *rewriter) with() {
 			if strings.HasPrefix(e, "$") && r.Schema.Node(r.vars[start.Text]) != nil {
 				r.keys = append(r.keys, e)
 			}
-		}
-		if !r.accept(",") && (!braces || r.is("}")) {
-			break
 		}
 	}
 	if braces {

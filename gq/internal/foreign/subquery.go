@@ -66,21 +66,17 @@ func (r *rewriter) callBlock() {
 	r.expect("call")
 	var imported []string // the variables that the call names, if it names some
 	if r.accept("(") {
-		for !r.accept(")") {
-			if !r.accept(",") {
-				imported = append(imported, r.variable())
-			}
+		for r.more(")") {
+			imported = append(imported, r.variable())
+
 		}
 	}
 	r.expect("{")
 	outer, aliases, computed := r.read, r.aliases, r.computed
 	r.read, r.aliases, r.computed = read{}, nil, nil
 	if r.accept("with") { // the variables that the call uses
-		for {
+		for more := true; more; more = r.accept(",") {
 			imported = append(imported, r.variable())
-			if !r.accept(",") {
-				break
-			}
 		}
 	}
 	before := slices.Clone(r.order)

@@ -57,21 +57,15 @@ func (r *rewriter) over(name string) string {
 	}
 	r.expect(")", "over", "(")
 	if r.accept("partition", "by") {
-		for {
+		for more := true; more; more = r.accept(",") {
 			w.partition = append(w.partition, r.alone(r.operand()))
-			if !r.accept(",") {
-				break
-			}
 		}
 	}
 	if r.accept("order", "by") {
-		for {
+		for more := true; more; more = r.accept(",") {
 			w.keys = append(w.keys, r.alone(r.operand()))
 			w.down = append(w.down, r.accept("desc"))
 			r.accept("asc")
-			if !r.accept(",") {
-				break
-			}
 		}
 	}
 	r.expect(")")

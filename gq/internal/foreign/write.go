@@ -46,11 +46,8 @@ func (r *rewriter) statement() {
 	case r.isOne("insert", "upsert", "create") && (r.isAt(1, "{") || r.peek(1).Kind == lex.Dollar):
 		verb := strings.ToLower(r.word())
 		braces := r.accept("{")
-		for {
+		for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
 			r.insertBound(verb)
-			if !r.accept(",") && (!braces || r.is("}")) {
-				break
-			}
 		}
 		if braces {
 			r.expect("}")

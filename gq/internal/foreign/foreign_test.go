@@ -89,7 +89,7 @@ func TestRewriteOfNestedGroups(t *testing.T) {
 	}
 }
 
-// FuzzRewrite checks that no text makes Rewrite panic or write a very long query.
+// FuzzRewrite checks that no text makes the translation panic or write a very long query.
 func FuzzRewrite(f *testing.F) {
 	var files []string
 	for _, pattern := range []string{"*.txt", "blind/*.txt", "blind2/*.txt", "blind3/*.txt", "shop/*.txt", "incidents/*.txt", "sql/*/*.txt", "graphql/*/*.txt", "cygql/*/*.txt"} {
@@ -112,12 +112,14 @@ func FuzzRewrite(f *testing.F) {
 	f.Add(strings.Repeat("(p WHERE ", 400))
 	f.Add("MATCH (p:Person) WHERE " + strings.Repeat("(", 400))
 	f.Add("SELECT " + strings.Repeat("CASE WHEN ", 300))
+	f.Add("query({(}(}}") // parameters without an end
 	s := schema(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		offer, ok := foreign.Rewrite(s, text)
 		if !ok && offer.Query != "" {
 			t.Errorf("a query without ok: %q", offer.Query)
 		}
+		foreign.RewriteParts(s, text)
 		instead.Notes(s, text)
 		instead.Frame(s, text)
 		instead.Constructs(text)

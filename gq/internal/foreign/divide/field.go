@@ -77,7 +77,7 @@ func usedParameters(head, part []lex.Token) (out []lex.Token) {
 		return slices.ContainsFunc(part, func(t lex.Token) bool { return t.Kind == lex.Dollar && t.Text == name })
 	}
 	open := slices.IndexFunc(head, func(t lex.Token) bool { return t.Kind == lex.Mark && t.Text == "(" })
-	if open < 0 {
+	if open < 0 || head[len(head)-2].Text != ")" {
 		return head
 	}
 	out = slices.Clone(head[:open])

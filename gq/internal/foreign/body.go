@@ -1,14 +1,15 @@
 package foreign
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // body reads the parts of a query.
@@ -405,48 +406,31 @@ func (r *rewriter) sortKeys(sc scope) {
 func (r *rewriter) groupConditions() {
 	rest := r.match[:0:0]
 	for _, c := range r.match {
-		aggregate := groupTest.FindString(c.text)
-		if c.op != "" || aggregate == "" || !aggregated(aggregate) {
+		if aggregate := c.testedAggregate(); aggregate != "" {
+			r.having = append(r.having, leaf(r.columnOf(aggregate)+c.text[len(aggregate):]))
+		} else {
 			rest = append(rest, c)
-			continue
 		}
-		r.having = append(r.having, leaf(r.columnOf(aggregate)+c.text[len(aggregate):]))
 	}
 	r.match = rest
 	for i, c := range r.having {
-		if aggregate := firstCall(c.text); c.op == "" && aggregated(aggregate) {
+		if aggregate := c.testedAggregate(); aggregate != "" {
 			r.having[i] = leaf(r.columnOf(aggregate) + c.text[len(aggregate):])
 		}
 	}
 }
 
-// firstCall returns the call with which a text begins, or "".
-func firstCall(text string) string {
-	n := lex.WordLen(text)
-	if n == 0 || !strings.HasPrefix(text[n:], "(") || !balanced(text[n:]) {
+// testedAggregate returns the call of an aggregate on the left side of a condition, or "".
+func (c cond) testedAggregate() string {
+	f := c.filter()
+	if f == nil {
 		return ""
 	}
-	return text[:closing(text, n)]
-}
-
-// balanced reports whether the parentheses of a text close each other.
-func balanced(text string) bool {
-	depth := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth < 0 {
-				return false
-			}
-		}
+	if call, ok := f.Left.(*syntax.Call); !ok || !exact.IsAggregate(call) {
+		return ""
 	}
-	return depth == 0
+	return c.text[:exact.EndOffset(f.Left.Source())-len(beforeClause)]
 }
-
-// groupTest matches an aggregate at the beginning of a condition.
-var groupTest = regexp.MustCompile(`^[a-z]+\([^()]*\)`)
 
 // columnOf returns the alias of the column that has an aggregate, which it adds if there is none.
 func (r *rewriter) columnOf(aggregate string) string {

@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // remove reads REMOVE $p.weight, $p.text. No literal is null, so each property gets the value of a
@@ -236,27 +238,27 @@ func (r *rewriter) predicates(name, typ string) (where string, ok bool) {
 		return "", false
 	}
 	var out []string
-	props, ok := strings.CutPrefix(r.match[0].text, name+": "+typ)
-	if !ok || r.match[0].op != "" {
+	b := r.match[0].binding()
+	if b == nil || b.Var.Value != name || b.Type.Value != typ || len(b.Props) > 1 {
 		return "", false
 	}
-	if props != "" {
-		props, _ = strings.CutPrefix(props, " { ")
-		property, value, _ := strings.Cut(strings.TrimSuffix(props, " }"), ": ")
-		if p := r.Property(typ, property); strings.Contains(props, ", ") || p != nil && p.Type.List {
+	for _, p := range b.Props {
+		property := r.Property(typ, p.Name.Value)
+		if property != nil && property.Type.List || p.Optional {
 			return "", false
 		}
-		out = append(out, property+" = "+value)
+		out = append(out, p.Name.Value+" = "+exact.SourceOf(p.Value))
 	}
 	for _, c := range r.match[1:] {
-		rest, mine := strings.CutPrefix(c.text, name+".")
-		property, relation, _ := strings.Cut(rest, " ")
-		operator, value, _ := strings.Cut(relation, " ")
-		if !mine || c.op != "" || lex.WordLen(property) != len(property) || relations[operator] != operator && operator != "in" ||
-			slices.ContainsFunc(must(lex.Scan(value)), func(t lex.Token) bool { return t.Kind == lex.Dollar && r.bound(t.Text) }) {
+		f := c.filter()
+		if f == nil || f.Null != nil || f.Optional || relations[f.Op.Value] == "" && f.Op.Value != "in" {
 			return "", false
 		}
-		out = append(out, rest)
+		p, ok := f.Left.(*syntax.PropRef)
+		if !ok || p.Var.Value != name || slices.ContainsFunc(f.Right.Source().Tokens, func(t syntax.Token) bool { return r.bound(strings.TrimPrefix(t.Value, "$")) }) {
+			return "", false
+		}
+		out = append(out, strings.TrimPrefix(c.text, name+"."))
 	}
 	if len(out) == 0 {
 		return "", false

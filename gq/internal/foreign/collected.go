@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // wholeListNote explains why a list has no slice.
@@ -225,7 +226,8 @@ func (r *rewriter) groupNode() string {
 	slices.Sort(others)
 	if others = slices.Compact(others); len(names) == 0 && len(others) == 1 && others[0] != "" {
 		if v := others[0]; slices.ContainsFunc(r.match, func(c cond) bool {
-			return strings.HasPrefix(c.text, "$"+v+": "+r.typeOf(v)+" { "+r.Key(r.typeOf(v))+": ")
+			b := c.binding()
+			return b != nil && b.Var.Value == "$"+v && slices.ContainsFunc(b.Props, func(p *syntax.PropMatch) bool { return p.Name.Value == r.Key(b.Type.Value) })
 		}) {
 			names = others // there is one node; otherwise two nodes may have the same values
 		}

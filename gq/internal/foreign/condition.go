@@ -131,13 +131,16 @@ func (r *rewriter) negated(c cond) cond {
 	case c.op != "":
 		return cond{op: "not", subs: []cond{c}}
 	}
-	left, op, right := cutRelation(c.text)
-	switch {
-	case op == "is":
-		return leaf(left + map[bool]string{true: " is not null", false: " is null"}[right == "null"])
-	case op == "" || strings.HasSuffix(right, "?"):
+	f := c.filter()
+	if f == nil || f.Optional {
 		return cond{op: "not", subs: []cond{c}}
-	case opposite[op] != "" && (r.inHaving || r.nullable(left) || r.nullable(right)):
+	}
+	left := c.text[:exact.EndOffset(f.Left.Source())-len(beforeClause)]
+	if f.Null != nil {
+		return leaf(left + map[bool]string{true: " is null", false: " is not null"}[f.Null.Not])
+	}
+	op, right := f.Op.Value, c.text[exact.StartOffset(f.Right.Source())-len(beforeClause):]
+	if opposite[op] != "" && (r.inHaving || r.nullable(left) || r.nullable(right)) {
 		return leaf(left + " " + opposite[op] + " " + right)
 	}
 	not := cond{op: "all", not: &c}
@@ -151,30 +154,6 @@ func (r *rewriter) negated(c cond) cond {
 		return not.subs[0]
 	}
 	return not
-}
-
-// cutRelation divides a clause at its relation, which is outside of brackets and literals. Without one, op is "".
-func cutRelation(text string) (left, op, right string) {
-	depth := 0
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == '"':
-			_, n := lex.Quoted(text[i:])
-			i += max(n, 1)
-			continue
-		case strings.IndexByte("([{", c) >= 0:
-			depth++
-		case strings.IndexByte(")]}", c) >= 0:
-			depth--
-		case c == ' ' && depth == 0:
-			op, right, _ = strings.Cut(text[i+1:], " ")
-			if opposite[op] != "" || slices.Contains([]string{"is", "in", "contains", "starts_with", "matches"}, op) {
-				return text[:i], op, right
-			}
-		}
-		i++
-	}
-	return text, "", ""
 }
 
 // nullable reports whether a side of a comparison may be null.

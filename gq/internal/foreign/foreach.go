@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
@@ -96,13 +97,7 @@ func (r *rewriter) matchByKeys(clauses []cond) {
 		if n := r.Schema.Node(typ); c.op != "" || !ok || n == nil || len(n.Key) != 1 {
 			panic(refuse.GiveUp{})
 		}
-		value, found := strings.CutPrefix(strings.TrimSuffix(props, " }"), key+": ")
-		if props == "" { // its key stands in a condition
-			i := slices.IndexFunc(clauses, func(o cond) bool { return o.op == "" && strings.HasPrefix(o.text, "$"+name+"."+key+" = ") })
-			refuse.If(i < 0)
-			value, found = strings.CutPrefix(clauses[i].text, "$"+name+"."+key+" = ")
-			clauses[i] = leaf(c.text + " { " + key + ": " + value + " }")
-		}
+		value, found := strings.CutPrefix(strings.TrimSuffix(props, " }"), key+": ") // which no binding of a match may have
 		refuse.If(!found || strings.Contains(value, ", "))
 		r.element.keyed[name] = typ + "(" + value + ")"
 	}
@@ -192,11 +187,10 @@ func (r *rewriter) unwoundMatch() {
 			r.match[i] = leaf(left + " in $" + list)
 			continue
 		}
-		head, property, ok := strings.Cut(strings.TrimSuffix(c.text, ": $"+list+" }"), " { ")
-		v, _, _ := strings.Cut(head, ":")
-		refuse.If(!ok || lex.WordLen(property) != len(property))
-		tested = v + "." + property
-		r.match[i] = leaf(head)
+		b := c.binding()
+		refuse.If(b == nil || len(b.Props) != 1 || b.Props[0].Optional || exact.SourceOf(b.Props[0].Value) != "$"+list)
+		tested = b.Var.Value + "." + b.Props[0].Name.Value
+		r.match[i] = leaf(b.Var.Value + ": " + b.Type.Value)
 		r.match = append(r.match, leaf(tested+" in $"+list))
 	}
 	refuse.If(tested == "")

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // maxSteps bounds the tokens that one rewriting reads. It reads some tokens more than once, because a
@@ -318,15 +319,14 @@ func (r *rewriter) manyRows(v string) bool {
 			subs = c.subs
 		}
 		return slices.ContainsFunc(subs, func(c cond) bool {
-			if c.op != "" || !strings.HasPrefix(c.text, "$") || strings.HasPrefix(c.text, v+": ") || strings.HasPrefix(c.text, v+".") {
-				return false
+			switch p := c.pattern().(type) {
+			case *syntax.Binding:
+				return p.Var.Value != v
+			case *syntax.Traversal:
+				e := r.EdgeType(p.EdgeNames())
+				return p.From.Value != v || p.Bounds != nil || p.Undirected || e == nil || e.Card == nil || e.Card.Max != 1
 			}
-			parts := strings.Fields(c.text)
-			if len(parts) != 3 || parts[0] != v {
-				return true
-			}
-			e := r.EdgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])
-			return e == nil || e.Card == nil || e.Card.Max != 1
+			return false
 		})
 	})
 }

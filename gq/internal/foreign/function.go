@@ -70,7 +70,7 @@ func (r *rewriter) inGroups(e string) string {
 	if n := lex.WordLen(e); r.staged && !r.inHaving && aggregateName(e[:n]) != "" && strings.HasPrefix(e[n:], "(") {
 		panic(refuse.GiveUp{})
 	}
-	if r.inHaving && len(r.computed) > 0 && firstCall(e) == e && aggregated(e) && aggregateName(e[:lex.WordLen(e)]) != "" {
+	if r.inHaving && len(r.computed) > 0 && aggregated(e) && operandOf(e).aggregate() != nil {
 		return r.columnOf(e)
 	}
 	return e

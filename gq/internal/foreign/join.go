@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
@@ -210,7 +209,7 @@ func (r *rewriter) joinTables(j *joining) {
 	for _, e := range j.edges {
 		for _, v := range []string{e.from, e.to} {
 			// An end of an outer join that nothing else binds needs a binding.
-			if v != "" && e.left && !j.optional[v] && !slices.ContainsFunc(r.match, func(c cond) bool { return strings.HasPrefix(c.text, "$"+naming.Lower(v)+": ") }) {
+			if v != "" && e.left && !j.optional[v] && !binds(r.match, "$"+naming.Lower(v)) {
 				r.match = append(r.match, leaf("$"+naming.Lower(v)+": "+r.vars[v]))
 			}
 		}

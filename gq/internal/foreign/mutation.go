@@ -137,8 +137,8 @@ func (r *rewriter) writeType(typ, verb string) {
 func (r *rewriter) writeRows(w *writing) {
 	refuse.If(len(w.rows) == 0)
 	for _, c := range w.where { // the where of an upsert repeats the key
-		name, value, ok := strings.Cut(strings.TrimPrefix(c.text, "$"+naming.Lower(w.variable)+"."), " = ")
-		refuse.If(!ok || c.op != "" || w.verb != "upsert" || len(w.rows) != 1 || !naming.ByKey(w.node, name))
+		name, value, ok := c.equality("$" + naming.Lower(w.variable))
+		refuse.If(!ok || w.verb != "upsert" || len(w.rows) != 1 || !naming.ByKey(w.node, name))
 		w.rows[0].assign(name, value)
 	}
 	for i, s := range w.rows {

@@ -131,8 +131,7 @@ func (r *rewriter) intoBinding(v, typ string) {
 	var props []string
 	rest := r.match[:1:1]
 	for _, c := range r.match[1:] {
-		name, value, ok := strings.Cut(strings.TrimPrefix(c.text, "$"+v+"."), " = ")
-		if ok && c.op == "" && strings.HasPrefix(c.text, "$"+v+".") && lex.WordLen(name) == len(name) {
+		if name, value, ok := c.equality("$" + v); ok {
 			props = append(props, name+": "+value)
 		} else {
 			rest = append(rest, c)

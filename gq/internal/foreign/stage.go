@@ -155,13 +155,13 @@ func (r *rewriter) keepDistinct(kept []string) {
 			rest = append(rest, c)
 		}
 	}
-	r.pairs = r.pairs || slices.ContainsFunc(mine, func(c cond) bool { return traversed.MatchString(c.text) })
+	r.pairs = r.pairs || slices.ContainsFunc(mine, func(c cond) bool { return c.traversal() != nil })
 	if len(rest) == 0 {
 		return
 	}
 	refuse.If(len(kept) != 1 || r.Schema.Node(r.vars[kept[0]]) == nil)
 	binding := "$" + naming.Lower(kept[0]) + ": " + r.vars[kept[0]]
-	if !slices.ContainsFunc(mine, func(c cond) bool { return c.op == "" && strings.HasPrefix(c.text, binding) }) {
+	if !binds(mine, "$"+naming.Lower(kept[0])) {
 		mine = append([]cond{leaf(binding)}, mine...)
 	}
 	r.match = append(mine, cond{op: "exists", subs: rest})

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // valueBlock reads a block with a value, such as count { … } or collect { … return { … } limit 5 }.
@@ -118,10 +119,11 @@ func (r *rewriter) callBlock() {
 
 // blockOf writes the block that computes an aggregate over clauses.
 func blockOf(match, aggregate string) string {
-	open := strings.IndexByte(aggregate, '(')
-	name, argument := aggregate[:open], strings.TrimSuffix(aggregate[open+1:], ")")
-	refuse.If(!strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || closing(aggregate, open) != len(aggregate))
-	value, distinct := strings.CutPrefix(argument, "distinct ")
+	e := operandOf(aggregate)
+	call := e.aggregate()
+	refuse.If(call == nil || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, call.Name.Value) || len(call.Args) != 1)
+	name, distinct := call.Name.Value, call.Distinct != nil
+	value, _ := e.part(call.Args[0])
 	switch {
 	case name != "count":
 		return name + " { " + match + " return " + value + " }"
@@ -228,16 +230,20 @@ func (r *rewriter) inSelectOf(left string) cond {
 func antiJoins(match []cond) []cond {
 	out := slices.Clone(match)
 	for i := 0; i < len(out); i++ {
-		v, isNull := strings.CutSuffix(out[i].text, " is null")
-		v, _, _ = strings.Cut(v, ".")
 		if out[i].op == "all" { // the conditions after WHERE
 			out = slices.Concat(out[:i], out[i].subs, out[i+1:])
 			i--
 			continue
 		}
-		if !isNull || out[i].op != "" {
+		f := out[i].filter()
+		if f == nil || f.Null == nil || f.Null.Not {
 			continue
 		}
+		p, ok := f.Left.(*syntax.PropRef)
+		if !ok {
+			continue
+		}
+		v := p.Var.Value
 		for j, o := range out {
 			if o.op != "optional" || !mentionsVar(join(o.subs), v) {
 				continue

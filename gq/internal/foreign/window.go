@@ -1,15 +1,15 @@
 package foreign
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // window is a call of a window function. It counts or aggregates over the rows of the match, which are complete only
@@ -193,6 +193,9 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 			refuse.If(!strings.HasPrefix(w.value, "count(") && !strings.HasPrefix(w.value, "sum(") || strings.Contains(w.value, "distinct"))
 			return blockOf(match, renamed(w.value, names))
 		}
+		if w.value == "" { // count(*)
+			return "count { " + match + " }"
+		}
 		call := w.name + "(" + renamed(w.value, names) + ")"
 		return blockOf(match, call)
 	}
@@ -227,9 +230,11 @@ func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[strin
 		equal = append(equal, leaf("$"+other+".id = $"+v+".id"))
 	}
 	for _, c := range rows {
-		parts := strings.Fields(c.text)
-		refuse.If(c.op == "optional" || c.op == "" && len(parts) == 3 && strings.HasPrefix(parts[0], "$") && strings.HasPrefix(parts[2], "$") && lex.WordLen(parts[1]) == len(parts[1]) && (r.EdgeType(parts[1]) == nil || naming.Parallel(r.EdgeType(parts[1]))))
-		refuse.If(c.op == "" && len(parts) > 1 && strings.Contains(parts[1], ":") && strings.HasPrefix(parts[1], "$") && naming.Parallel(r.EdgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])))
+		refuse.If(c.op == "optional")
+		if t := c.traversal(); t != nil {
+			e := r.EdgeType(t.EdgeNames())
+			refuse.If(t.Bounds != nil || t.Undirected || e == nil || naming.Parallel(e))
+		}
 	}
 	refuse.If(len(ids.subs) == 0)
 	if len(ids.subs) == 1 {
@@ -378,59 +383,37 @@ func (r *rewriter) aroundNodes(nodes []string) (outer, inner []cond) {
 	for _, v := range nodes {
 		name := "$" + naming.Lower(v)
 		if !slices.ContainsFunc(outer, func(c cond) bool {
-			return c.op == "" && (strings.HasPrefix(c.text, name+": ") || traversed.MatchString(c.text) && mentionsVar(c.text, name))
-		}) {
+			t := c.traversal()
+			return t != nil && (t.From.Value == name || t.To.Value == name)
+		}) && !binds(outer, name) {
 			outer = append([]cond{leaf(name + ": " + r.vars[v])}, outer...)
 		}
 	}
 	return outer, inner
 }
 
-// traversed matches a traversal.
-var traversed = regexp.MustCompile(`^\$[A-Za-z_0-9]+ (?:\$[A-Za-z_0-9]+:)?<?[A-Za-z_|]+[^ =<>!]* \$[A-Za-z_0-9]+$`)
+// binds reports whether one of several clauses is the binding of a variable.
+func binds(clauses []cond, name string) bool {
+	return slices.ContainsFunc(clauses, func(c cond) bool {
+		b := c.binding()
+		return b != nil && b.Var.Value == name
+	})
+}
 
 // aggregatesAsBlocks writes a block in the place of each aggregate of an expression.
 func aggregatesAsBlocks(e, match string) string {
-	for at := 0; at < len(e); {
-		n := lex.WordLen(e[at:])
-		if n == 0 {
-			at++
-			continue
-		}
-		name, before := e[at:at+n], byte(0)
-		if at > 0 {
-			before = e[at-1]
-		}
-		if !strings.HasPrefix(e[at+n:], "(") || !slices.Contains(plan.AggregateNames(), name) || before == '$' || before == '.' {
-			at += n
-			continue
-		}
-		end := closing(e, at+n)
-		refuse.If(len(e)+len(match) > maxQuery)
-		block := blockOf(match, e[at:end])
-		if e != e[at:end] {
+	if !aggregated(e) {
+		return e
+	}
+	whole, out, at := operandOf(e), "", 0
+	for _, call := range exact.CallsOf([]syntax.Operand{whole.tree}, exact.IsAggregate) {
+		text, start := whole.part(call)
+		block := blockOf(match, text)
+		if text != e {
 			block = "(" + block + ")"
 		}
-		e, at = e[:at]+block+e[end:], at+len(block)
+		out, at = out+e[at:start]+block, start+len(text)
+		refuse.If(len(out) > maxQuery)
 	}
-	return e
-}
-
-// closing returns the index after the parenthesis that closes the one at an index.
-func closing(e string, open int) int {
-	depth := 0
-	for i := open; i < len(e); i++ {
-		switch e[i] {
-		case '"':
-			_, n := lex.Quoted(e[i:])
-			i += max(n, 1) - 1
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	panic(refuse.GiveUp{})
+	return out + e[at:]
 }

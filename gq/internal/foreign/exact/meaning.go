@@ -33,15 +33,15 @@ func (m *multiplicity) values(read *syntax.Read) {
 		}
 	}
 	grouped := slices.ContainsFunc(read.Returns, func(p *syntax.Projection) bool {
-		return len(callsOf([]syntax.Operand{p.Expr}, isAggregate)) == 0
+		return len(CallsOf([]syntax.Operand{p.Expr}, IsAggregate)) == 0
 	})
-	if first := m.Tokens[0]; grouped && first.Are("select") && !m.Grouped && len(callsOf(resultsOf(read), isAggregate)) > 0 {
+	if first := m.Tokens[0]; grouped && first.Are("select") && !m.Grouped && len(CallsOf(resultsOf(read), IsAggregate)) > 0 {
 		panic(refuse.GiveUp{}) // without GROUP BY there is one row, even of an empty table
 	}
 	for _, p := range read.Returns {
 		m.value(p.Expr, nil, !sql, !grouped)
 		if c, ok := p.Expr.(*syntax.Call); ok && p.Alias == nil && m.sums(c, !sql, !grouped) {
-			m.edits = append(m.edits, edit{at: endOffset(p.Range), text: " as sum"})
+			m.edits = append(m.edits, edit{at: EndOffset(p.Range), text: " as sum"})
 		}
 	}
 	for _, o := range read.Order {
@@ -73,7 +73,7 @@ func (m *multiplicity) values(read *syntax.Read) {
 		if o.Dir != nil {
 			direction = " " + o.Dir.Value
 		}
-		m.edits = append(m.edits, edit{at: startOffset(o.Range), text: "(" + sourceOf(o.Expr) + " is null)" + direction + ", ", opens: true})
+		m.edits = append(m.edits, edit{at: StartOffset(o.Range), text: "(" + SourceOf(o.Expr) + " is null)" + direction + ", ", opens: true})
 	}
 }
 
@@ -88,7 +88,7 @@ func (m *multiplicity) tested(o syntax.Operand, read *syntax.Read) bool {
 	}
 	return slices.ContainsFunc(read.Match, func(c syntax.Clause) bool {
 		f, ok := c.(*syntax.Filter)
-		return ok && (f.Null == nil || f.Null.Not) && !f.Optional && sourceOf(f.Left) == sourceOf(o)
+		return ok && (f.Null == nil || f.Null.Not) && !f.Optional && SourceOf(f.Left) == SourceOf(o)
 	})
 }
 
@@ -111,18 +111,20 @@ func tokensIn(c syntax.Clause) (out []string) {
 	return out
 }
 
-func startOffset(r syntax.Range) int { return r.Tokens[0].Pos.Offset }
+// StartOffset returns the offset in bytes at which a part of a query begins.
+func StartOffset(r syntax.Range) int { return r.Tokens[0].Pos.Offset }
 
-func endOffset(r syntax.Range) int {
+// EndOffset returns the offset in bytes at which a part of a query ends.
+func EndOffset(r syntax.Range) int {
 	t := r.Tokens[len(r.Tokens)-1]
 	return t.Pos.Offset + len(t.Value)
 }
 
-// sourceOf writes an operand that the parser has read.
-func sourceOf(o syntax.Operand) string {
+// SourceOf writes an operand that the parser has read.
+func SourceOf(o syntax.Operand) string {
 	var b strings.Builder
 	for i, t := range o.Source().Tokens {
-		if i > 0 && t.Pos.Offset > endOffset(syntax.Range{Tokens: o.Source().Tokens[i-1 : i]}) {
+		if i > 0 && t.Pos.Offset > EndOffset(syntax.Range{Tokens: o.Source().Tokens[i-1 : i]}) {
 			b.WriteByte(' ')
 		}
 		b.WriteString(t.Value)
@@ -134,7 +136,7 @@ func sourceOf(o syntax.Operand) string {
 func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
 	call, _ := around.(*syntax.Call)
 	wrap := func(before, after string) {
-		m.edits = append(m.edits, edit{at: startOffset(o.Source()), text: before, opens: true}, edit{at: endOffset(o.Source()), text: after})
+		m.edits = append(m.edits, edit{at: StartOffset(o.Source()), text: before, opens: true}, edit{at: EndOffset(o.Source()), text: after})
 	}
 	for _, p := range syntax.Parts(o) {
 		m.value(p, o, cypher, whole)

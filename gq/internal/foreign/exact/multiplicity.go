@@ -80,7 +80,7 @@ func ExactRows(query string, r *Original) string {
 	}, func(syntax.Operand) {})
 	results := resultsOf(read)
 	counted := read.Distinct == nil && !r.Pairs
-	if aggregates := callsOf(results, isAggregate); len(aggregates) > 0 {
+	if aggregates := CallsOf(results, IsAggregate); len(aggregates) > 0 {
 		counted = !r.Pairs && slices.ContainsFunc(aggregates, counts)
 	}
 	m.clauses(read.Match, counted)
@@ -105,21 +105,21 @@ func resultsOf(read *syntax.Read) (out []syntax.Operand) {
 	return out
 }
 
-// isAggregate reports whether a call is one of an aggregate.
-func isAggregate(c *syntax.Call) bool { return slices.Contains(plan.AggregateNames(), c.Name.Value) }
+// IsAggregate reports whether a call is one of an aggregate.
+func IsAggregate(c *syntax.Call) bool { return slices.Contains(plan.AggregateNames(), c.Name.Value) }
 
 // counts reports whether rows that are there twice change the result of an aggregate.
 func counts(c *syntax.Call) bool {
 	return c.Distinct == nil && c.Name.Value != "min" && c.Name.Value != "max"
 }
 
-// callsOf returns the calls within operands that pass a test.
-func callsOf(list []syntax.Operand, test func(*syntax.Call) bool) (out []*syntax.Call) {
+// CallsOf returns the calls within operands that pass a test.
+func CallsOf(list []syntax.Operand, test func(*syntax.Call) bool) (out []*syntax.Call) {
 	for _, o := range list {
 		if c, ok := o.(*syntax.Call); ok && test(c) {
 			out = append(out, c)
 		}
-		out = append(out, callsOf(syntax.Parts(o), test)...)
+		out = append(out, CallsOf(syntax.Parts(o), test)...)
 	}
 	return out
 }

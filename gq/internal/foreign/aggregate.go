@@ -13,13 +13,13 @@ import (
 // score { average }, avg { score }, scoreAvg or avgScore, perhaps within aggregate { … }. Within edge { … } the properties
 // are those of the edge.
 func (r *rewriter) aggregates(sc scope) {
-	defer r.deeper()()
+	defer r.Deeper()()
 	v := sc.node
-	r.expect("{")
-	for r.more("}") {
-		alias, name := "", r.word()
-		if r.accept(":") {
-			alias, name = name, r.word()
+	r.Expect("{")
+	for r.More("}") {
+		alias, name := "", r.Word()
+		if r.Accept(":") {
+			alias, name = name, r.Word()
 		}
 		p := r.Property(r.vars[v], name)
 		switch function := aggregateName(name); {
@@ -28,20 +28,20 @@ func (r *rewriter) aggregates(sc scope) {
 				alias = name
 			}
 			r.add(alias, "count($"+naming.Lower(v)+")")
-			if r.accept("{", "nodes", "}") {
+			if r.Accept("{", "nodes", "}") {
 				continue
 			}
-		case p == nil && slices.Contains([]string{"aggregate", "node", "key", "keys", "group"}, naming.Plain(name)) && r.is("{"):
+		case p == nil && slices.Contains([]string{"aggregate", "node", "key", "keys", "group"}, naming.Plain(name)) && r.Is("{"):
 			r.aggregates(sc)
-		case p == nil && isEdgeWrapper(name) && sc.edge != nil && r.is("{"):
+		case p == nil && isEdgeWrapper(name) && sc.edge != nil && r.Is("{"):
 			r.aggregates(scope{node: r.edgeOf(sc)})
-		case p != nil && slices.Contains(r.by, p.Name) && !r.is("{"):
+		case p != nil && slices.Contains(r.by, p.Name) && !r.Is("{"):
 			r.add(alias, "$"+naming.Lower(v)+"."+p.Name)
-		case p == nil && function == "" || !r.accept("{"):
+		case p == nil && function == "" || !r.Accept("{"):
 			panic(refuse.GiveUp{})
 		default:
-			for r.more("}") {
-				inner := r.word()
+			for r.More("}") {
+				inner := r.Word()
 				if p != nil {
 					r.aggregate(v, aggregateName(inner), p.Name, name+"_"+inner)
 					continue
@@ -87,7 +87,7 @@ func (r *rewriter) countable(e string) string {
 func (r *rewriter) countBlock(sc scope, alias, name string) {
 	rel := r.Counted(r.vars[sc.node], name)
 	refuse.If(rel == nil)
-	if strings.HasSuffix(naming.Plain(name), "connection") && !r.is("{", "totalcount", "}") {
+	if strings.HasSuffix(naming.Plain(name), "connection") && !r.Is("{", "totalcount", "}") {
 		r.nested(sc, rel, alias, naming.Lower(rel.Edge.Name))
 		return
 	}
@@ -98,10 +98,10 @@ func (r *rewriter) countBlock(sc scope, alias, name string) {
 	r.read, r.aliases, r.computed, r.by = read{}, nil, nil, nil
 	to := r.fresh(rel.Other())
 	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
-	if r.is("(") {
+	if r.Is("(") {
 		r.arguments(&r.read, inner)
 	}
-	if r.is("{") {
+	if r.Is("{") {
 		r.aggregates(inner)
 	} else {
 		r.add("count", "count($"+naming.Lower(to)+")")

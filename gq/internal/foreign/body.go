@@ -14,84 +14,84 @@ import (
 
 // body reads the parts of a query.
 func (r *rewriter) body() {
-	defer r.deeper()()
+	defer r.Deeper()()
 	for {
 		switch {
-		case r.peek(0).Kind == lex.End, r.is("}"), r.subselects > 0 && r.is(")"):
+		case r.Peek(0).Kind == lex.End, r.Is("}"), r.subselects > 0 && r.Is(")"):
 			return
-		case r.accept(";"), r.accept(","):
-		case r.is("next") && len(r.columns) > 0 && r.limit == "" && r.skip == "" && sorts(r.peek(1)): // NEXT ORDER BY
-			r.next()
-		case r.is("next", "match"):
-			r.next()
+		case r.Accept(";"), r.Accept(","):
+		case r.Is("next") && len(r.columns) > 0 && r.limit == "" && r.skip == "" && sorts(r.Peek(1)): // NEXT ORDER BY
+			r.Next()
+		case r.Is("next", "match"):
+			r.Next()
 			r.nextStage()
-		case r.is("next") && len(r.columns) > 0 && (r.peek(1).Are("filter") || r.peek(1).Are("where") || r.peek(1).Are("return") || r.peek(1).Are("let")):
-			r.next()
+		case r.Is("next") && len(r.columns) > 0 && (r.Peek(1).Are("filter") || r.Peek(1).Are("where") || r.Peek(1).Are("return") || r.Peek(1).Are("let")):
+			r.Next()
 			r.valueStage()
-		case len(r.columns) > 0 && r.subselects == 0 && r.isOne("union", "intersect", "except", "minus"):
+		case len(r.columns) > 0 && r.subselects == 0 && r.IsOne("union", "intersect", "except", "minus"):
 			r.setOperation()
-		case r.accept("match"):
+		case r.Accept("match"):
 			r.matched()
-		case r.is("from", "{"):
-			r.next()
+		case r.Is("from", "{"):
+			r.Next()
 			r.match = append(r.match, r.braced()...)
-		case r.is("from") && r.peek(1).Kind == lex.Dollar && r.isAt(2, ":"):
-			r.next()
+		case r.Is("from") && r.Peek(1).Kind == lex.Dollar && r.IsAt(2, ":"):
+			r.Next()
 			r.items()
-		case r.accept("returning"):
-			for !r.isOne("}", ";") && r.peek(0).Kind != lex.End {
-				r.next()
+		case r.Accept("returning"):
+			for !r.IsOne("}", ";") && r.Peek(0).Kind != lex.End {
+				r.Next()
 			}
 			r.note(answersNote)
-		case r.is("call"), r.is("optional", "call"):
+		case r.Is("call"), r.Is("optional", "call"):
 			r.callBlock()
-		case r.is("optional"):
+		case r.Is("optional"):
 			r.optionalMatch()
-		case r.isOne("where", "filter"):
-			r.accept("filter")
-			r.accept("where") // ISO GQL allows both words
+		case r.IsOne("where", "filter"):
+			r.Accept("filter")
+			r.Accept("where") // ISO GQL allows both words
 			r.wherePart()
-		case r.is("select"):
+		case r.Is("select"):
 			r.selectRows()
-		case r.is("return", "(") && r.peek(2).Kind == lex.Word && r.isAt(3, ":") && lex.Argument(r.peek(2).Text):
+		case r.Is("return", "(") && r.Peek(2).Kind == lex.Word && r.IsAt(3, ":") && lex.Argument(r.Peek(2).Text):
 			r.returnArguments()
-		case r.accept("return"):
+		case r.Accept("return"):
 			r.returned()
-		case r.accept("with"):
+		case r.Accept("with"):
 			r.with()
-		case r.accept("let"):
+		case r.Accept("let"):
 			r.let()
-		case r.accept("qualify"):
+		case r.Accept("qualify"):
 			r.wherePart()
-		case r.accept("having"):
+		case r.Accept("having"):
 			r.havingPart()
-		case r.accept("group", "by"), r.accept("group"), r.accept("groupby"):
+		case r.Accept("group", "by"), r.Accept("group"), r.Accept("groupby"):
 			r.grouped()
-		case r.accept("order", "by"), r.accept("orderby"), r.accept("order_by"), r.accept("order"), r.accept("sort", "by"), r.accept("sort"):
+		case r.Accept("order", "by"), r.Accept("orderby"), r.Accept("order_by"), r.Accept("order"), r.Accept("sort", "by"), r.Accept("sort"):
 			r.sorted()
-		case r.is("nearest", ":", "{"):
+		case r.Is("nearest", ":", "{"):
 			r.similar()
-		case r.is("fetch", "first"), r.is("fetch", "next"):
+		case r.Is("fetch", "first"), r.Is("fetch", "next"):
 			r.fetch()
-		case r.accept("limit"), r.accept("first"), r.accept("top"):
+		case r.Accept("limit"), r.Accept("first"), r.Accept("top"):
 			r.beforeColumns()
-			r.accept(":")
+			r.Accept(":")
 			refuse.If(r.limit != "") // each of two limits bounds other rows
 			r.limit = strings.Trim(r.operand(), "()")
-		case r.accept("offset"), r.accept("skip"):
+		case r.Accept("offset"), r.Accept("skip"):
 			r.beforeColumns()
-			r.accept(":")
+			r.Accept(":")
 			r.skip = r.operand()
-			if !r.accept("rows") {
-				r.accept("row")
+			if !r.Accept("rows") {
+				r.Accept("row")
 			}
-		case r.peek(0).Kind == lex.Dollar && (r.isAt(1, ":") || r.isAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
+		case r.Peek(0).Kind == lex.Dollar && (r.IsAt(1, ":") || r.IsAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
 			r.items()
-		case (r.is("unwind") && r.peek(1).Kind == lex.Dollar || r.is("for") && r.peek(3).Kind == lex.Dollar) && len(r.match)+len(r.statements) == 0:
+		case (r.Is("unwind") && r.Peek(1).Kind == lex.Dollar || r.Is("for") && r.Peek(3).Kind == lex.Dollar) && len(r.match)+len(r.statements) == 0:
 			if !r.try(r.statement) {
 				r.unwoundMatch()
 			}
-		case r.is("depth", ":"), r.is("maxdepth", ":"):
+		case r.Is("depth", ":"), r.Is("maxdepth", ":"):
 			r.depthBound()
 		default:
 			r.statement()
@@ -119,89 +119,71 @@ func (r *rewriter) matched() {
 	r.checkStage()
 	r.beginBlock()
 	switch {
-	case r.is("any", "shortest", "{"), r.is("all", "shortest", "{"):
-		r.skipTwo()
+	case r.Is("any", "shortest", "{"), r.Is("all", "shortest", "{"):
+		r.SkipTwo()
 		r.shortest = true
 		r.match = append(r.match, r.braced()...)
 		r.shortest = false
-	case r.is("{"):
+	case r.Is("{"):
 		r.stages()
-	case r.is("(") && r.peek(1).Kind == lex.Word && r.peek(2).Text == ":" && lex.Argument(r.peek(1).Text):
-		arguments := r.at
-		r.skipGroup()
+	case r.Is("(") && r.Peek(1).Kind == lex.Word && r.Peek(2).Text == ":" && lex.Argument(r.Peek(1).Text):
+		arguments := r.At
+		r.SkipGroup()
 		r.match = append(r.match, r.braced()...)
-		after := r.at
+		after := r.At
 		if len(r.order) != 1 { // the arguments do not say which node they mean
 			panic(refuse.GiveUp{})
 		}
-		r.at = arguments
+		r.At = arguments
 		r.arguments(&r.read, scope{node: r.order[0]})
-		r.at = after
+		r.At = after
 	default:
 		r.items()
 	}
 }
 
-// skipGroup skips the tokens from an opening bracket to the closing one.
-func (r *rewriter) skipGroup() {
-	for depth := 0; ; {
-		t := r.next()
-		if t.Kind != lex.Mark {
-			continue
-		}
-		switch t.Text {
-		case "(", "{", "[":
-			depth++
-		case ")", "}", "]":
-			if depth--; depth <= 0 {
-				return
-			}
-		}
-	}
-}
-
 // fetch reads FETCH FIRST 10 ROWS ONLY.
 func (r *rewriter) fetch() {
-	r.next()
-	r.next()
+	r.Next()
+	r.Next()
 	r.limit = "1"
-	if !r.isOne("row", "rows") {
+	if !r.IsOne("row", "rows") {
 		r.limit = r.operand()
 	}
-	if !r.accept("rows") {
-		r.expect("row")
+	if !r.Accept("rows") {
+		r.Expect("row")
 	}
-	r.expect("only")
+	r.Expect("only")
 }
 
 // depthBound reads a bound on the depth of selections, which must not leave out any of them.
 func (r *rewriter) depthBound() {
-	r.next()
-	r.next()
-	n, err := strconv.Atoi(r.next().Text)
+	r.Next()
+	r.Next()
+	n, err := strconv.Atoi(r.Next().Text)
 	refuse.If(err != nil || n < r.deepest)
 }
 
 // let reads the definitions after LET, with or without braces.
 func (r *rewriter) let() {
-	braces := r.accept("{")
-	for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
-		t := r.next()
+	braces := r.Accept("{")
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		t := r.Next()
 		refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar || r.known(t.Text))
-		if !r.accept("=") {
-			r.expect(":")
+		if !r.Accept("=") {
+			r.Expect(":")
 		}
 		r.values[t.Text] = r.operand()
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 }
 
 // items reads the clauses of a match without braces.
 func (r *rewriter) items() {
 	r.item()
-	for !r.starts() {
+	for !r.Starts() {
 		r.item()
 	}
 }
@@ -210,7 +192,7 @@ func (r *rewriter) items() {
 func (r *rewriter) wherePart() {
 	refuse.If(r.early && len(r.columns) == 0) // it tests the rows after the limit
 	c := cond{op: "all"}
-	if r.is("{") {
+	if r.Is("{") {
 		c.subs = r.braced()
 	} else {
 		c = r.whereCondition()
@@ -265,9 +247,9 @@ func (r *rewriter) groupCondition(text string) string {
 func (r *rewriter) havingPart() {
 	r.inHaving = true
 	defer func() { r.inHaving = false }()
-	if r.accept("{") {
-		for !r.accept("}") {
-			r.accept("and")
+	if r.Accept("{") {
+		for !r.Accept("}") {
+			r.Accept("and")
 			r.having = append(r.having, r.condition())
 		}
 		return
@@ -277,19 +259,19 @@ func (r *rewriter) havingPart() {
 
 // grouped reads the keys after GROUP BY.
 func (r *rewriter) grouped() {
-	r.accept(":")
-	braces := r.accept("{") || r.accept("(")
-	for more := true; more; more = r.accept(",") || braces && !r.isOne("}", ")") {
+	r.Accept(":")
+	braces := r.Accept("{") || r.Accept("(")
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}", ")") {
 		r.groups = append(r.groups, r.position(r.groupKey()))
 	}
-	if braces && !r.accept(")") {
-		r.expect("}")
+	if braces && !r.Accept(")") {
+		r.Expect("}")
 	}
 }
 
 // groupKey reads a key after GROUP BY. Within an expression of SQL, a name means a property, and no column.
 func (r *rewriter) groupKey() string {
-	if next := r.peek(1); !r.inSelect || next.Kind == lex.End || next.Kind == lex.Mark && next.Text != "(" || lex.StartsPart(next) {
+	if next := r.Peek(1); !r.inSelect || next.Kind == lex.End || next.Kind == lex.Mark && next.Text != "(" || lex.StartsPart(next) {
 		key := r.operandOrAlias()
 		r.checkShadow(key)
 		return key
@@ -344,10 +326,10 @@ func (r *rewriter) checkGroups() {
 
 // operandOrAlias reads an expression, in which the name of a column comes before that of a property.
 func (r *rewriter) operandOrAlias() string {
-	t := r.peek(0)
-	if (t.Kind == lex.Word || t.Kind == lex.Dollar && r.values[t.Text] != "") && slices.Contains(r.aliases, naming.Lower(t.Text)) && r.peek(1).Text != "(" && r.peek(1).Text != "." {
-		if next := r.peek(1); next.Kind != lex.Mark || strings.Contains(",};):", next.Text) {
-			return naming.Lower(r.next().Text)
+	t := r.Peek(0)
+	if (t.Kind == lex.Word || t.Kind == lex.Dollar && r.values[t.Text] != "") && slices.Contains(r.aliases, naming.Lower(t.Text)) && r.Peek(1).Text != "(" && r.Peek(1).Text != "." {
+		if next := r.Peek(1); next.Kind != lex.Mark || strings.Contains(",};):", next.Text) {
+			return naming.Lower(r.Next().Text)
 		}
 	}
 	return r.alone(r.operand())
@@ -355,7 +337,7 @@ func (r *rewriter) operandOrAlias() string {
 
 // sorted reads the keys of ORDER BY, of order { … } or of orderBy: { name: DESC }.
 func (r *rewriter) sorted() {
-	r.accept(":")
+	r.Accept(":")
 	refuse.If(len(r.columns) > 0 && r.early && len(r.sort) > 0) // the order before the limit chooses the rows, and this one orders them
 	r.sortKeys(scope{})
 }
@@ -363,42 +345,42 @@ func (r *rewriter) sorted() {
 // sortKeys reads the keys of a sort. A bare name means a property of the node of the scope, or of the
 // first one without a scope.
 func (r *rewriter) sortKeys(sc scope) {
-	list := r.accept("[")
-	braces := r.accept("{")
+	list := r.Accept("[")
+	braces := r.Accept("{")
 	for {
-		key, down := "", !list && r.is("-") && r.peek(1).Kind != lex.Number && r.accept("-")
-		if braces && r.peek(0).Kind == lex.Word && r.peek(1).Text == ":" && !slices.Contains(r.aliases, r.peek(0).Text) {
+		key, down := "", !list && r.Is("-") && r.Peek(1).Kind != lex.Number && r.Accept("-")
+		if braces && r.Peek(0).Kind == lex.Word && r.Peek(1).Text == ":" && !slices.Contains(r.aliases, r.Peek(0).Text) {
 			key = r.sortProperty(sc)
-		} else if sc.node != "" && r.peek(0).Kind == lex.Word && r.peek(1).Text != "." && r.peek(1).Text != "(" {
+		} else if sc.node != "" && r.Peek(0).Kind == lex.Word && r.Peek(1).Text != "." && r.Peek(1).Text != "(" {
 			key = r.sortEnum(sc)
-		} else if t := r.peek(0); t.Kind == lex.Text {
-			if key = columnAlias(r.next().Text); !slices.Contains(r.aliases, key) {
+		} else if t := r.Peek(0); t.Kind == lex.Text {
+			if key = columnAlias(r.Next().Text); !slices.Contains(r.aliases, key) {
 				panic(refuse.GiveUp{}) // a text orders nothing
 			}
 		} else {
 			key = r.position(r.operandOrAlias())
-			r.accept(":")
+			r.Accept(":")
 		}
 		if down {
 			key += " desc"
 		}
 		r.direction(key)
-		if list && r.is("}", ",", "{") {
-			r.expect("}", ",", "{")
+		if list && r.Is("}", ",", "{") {
+			r.Expect("}", ",", "{")
 			continue
 		}
-		if !braces && r.is(",") && r.peek(1).Kind == lex.Word && r.isAt(2, ":") { // the next argument
+		if !braces && r.Is(",") && r.Peek(1).Kind == lex.Word && r.IsAt(2, ":") { // the next argument
 			break
 		}
-		if !r.accept(",") && (!braces || r.is("}")) {
+		if !r.Accept(",") && (!braces || r.Is("}")) {
 			break
 		}
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 	if list {
-		r.expect("]")
+		r.Expect("]")
 	}
 }
 
@@ -478,14 +460,14 @@ func (r *rewriter) position(key string) string {
 // direction reads the direction of a sort key and where its nulls stand, and appends the key.
 func (r *rewriter) direction(key string) {
 	suffix := ""
-	quoted := r.peek(0)
+	quoted := r.Peek(0)
 	isWord := func(names ...string) bool {
 		if quoted.Kind == lex.Text && slices.Contains(names, strings.ToLower(quoted.Text)) {
-			r.next()
+			r.Next()
 			return true
 		}
 		for _, n := range names {
-			if r.accept(n) {
+			if r.Accept(n) {
 				return true
 			}
 		}
@@ -499,15 +481,15 @@ func (r *rewriter) direction(key string) {
 		suffix = " asc"
 	case isWord("desc", "descending"):
 		suffix = " desc"
-	case r.accept("asc_nulls_first"), r.accept("asc_nulls_last"), r.accept("desc_nulls_first"), r.accept("desc_nulls_last"):
-		name := strings.ToLower(r.tokens[r.at-1].Text)
+	case r.Accept("asc_nulls_first"), r.Accept("asc_nulls_last"), r.Accept("desc_nulls_first"), r.Accept("desc_nulls_last"):
+		name := strings.ToLower(r.Tokens[r.At-1].Text)
 		order, place, _ := strings.Cut(name, "_nulls_")
 		suffix, nulls = " "+order, place
 	}
 	switch {
-	case r.accept("nulls", "last"):
+	case r.Accept("nulls", "last"):
 		nulls = "last"
-	case r.accept("nulls", "first"):
+	case r.Accept("nulls", "first"):
 		nulls = "first"
 	}
 	// Nulls come first in ascending order and last in descending order.

@@ -27,9 +27,9 @@ var intervalUnits = map[string]struct {
 
 // interval reads INTERVAL '30 days', INTERVAL '1 year 6 months' or INTERVAL 30 DAY.
 func (r *rewriter) interval() string {
-	r.expect("interval")
-	start := r.at - 1
-	t := r.next()
+	r.Expect("interval")
+	start := r.At - 1
+	t := r.Next()
 	count := t.Text
 	switch {
 	case t.Kind == lex.Dollar:
@@ -39,7 +39,7 @@ func (r *rewriter) interval() string {
 	}
 	parts := strings.Fields(count)
 	if len(parts) == 1 {
-		parts = append(parts, r.word())
+		parts = append(parts, r.Word())
 	}
 	if back := r.yearsBack(start, parts); back != "" {
 		return back
@@ -50,16 +50,16 @@ func (r *rewriter) interval() string {
 // yearsBack writes an interval of whole years that comes after the present day or moment and a minus sign, or returns "". The token at
 // start is INTERVAL. From 29 February, the day is 28 February of a year without a leap day.
 func (r *rewriter) yearsBack(start int, parts []string) string {
-	if len(parts) != 2 || !slices.Contains([]string{"year", "years"}, strings.ToLower(parts[1])) || r.is("*") {
+	if len(parts) != 2 || !slices.Contains([]string{"year", "years"}, strings.ToLower(parts[1])) || r.Is("*") {
 		return ""
 	}
 	n, err := strconv.Atoi(parts[0])
-	if err != nil || n < 1 || n > 500 || start < 2 || r.tokens[start-1].Text != "-" {
+	if err != nil || n < 1 || n > 500 || start < 2 || r.Tokens[start-1].Text != "-" {
 		return ""
 	}
-	base := r.tokens[start-2].Text
+	base := r.Tokens[start-2].Text
 	if base == ")" && start >= 4 { // now()
-		base = r.tokens[start-4].Text
+		base = r.Tokens[start-4].Text
 	}
 	if !slices.Contains([]string{"current_date", "current_timestamp", "now"}, strings.ToLower(base)) {
 		return ""
@@ -121,15 +121,15 @@ func dayNumber(e string) string {
 
 // part reads the value of which EXTRACT or DATE_PART takes a part, up to the closing parenthesis, and writes the part.
 func (r *rewriter) part(unit string) string {
-	if r.is("age", "(") {
-		r.skipTwo()
+	if r.Is("age", "(") {
+		r.SkipTwo()
 		from, to := r.age()
-		r.expect(")")
+		r.Expect(")")
 		refuse.If(unit != "year" && unit != "years")
 		return fullYears(from, to)
 	}
 	value := r.operand()
-	r.expect(")")
+	r.Expect(")")
 	inner := value
 	if rest, ok := strings.CutPrefix(value, "("); ok {
 		inner = strings.TrimSuffix(rest, ")")

@@ -18,11 +18,11 @@ import (
 func (r *rewriter) remove() {
 	for {
 		v := r.variable()
-		r.expect(".")
-		p := r.Property(r.vars[v], r.word())
+		r.Expect(".")
+		p := r.Property(r.vars[v], r.Word())
 		refuse.If(p == nil)
 		r.change(v, "update", " set { "+p.Name+": "+r.null(p)+" }")
-		if !r.accept(",") {
+		if !r.Accept(",") {
 			return
 		}
 	}
@@ -40,10 +40,10 @@ func (r *rewriter) null(p *catalog.Property) string {
 // assignment reads the value of an assignment to a property.
 func (r *rewriter) assignment(typ, name string) string {
 	p := r.Property(typ, name)
-	if p != nil && r.accept("null") {
+	if p != nil && r.Accept("null") {
 		return r.null(p)
 	}
-	if p != nil && p.Type.Kind == value.Bool && !p.Type.Nullable && r.accept("not") {
+	if p != nil && p.Type.Kind == value.Bool && !p.Type.Nullable && r.Accept("not") {
 		return "(" + r.operand() + " = false)"
 	}
 	return r.valueOf(p)
@@ -57,29 +57,29 @@ func (r *rewriter) deleteEdge(v string, e *catalog.Edge) {
 
 // update reads the rest of UPDATE Person SET a = 1 WHERE …, with or without braces.
 func (r *rewriter) update() {
-	if t := r.peek(0); (t.Kind == lex.Dollar || t.Kind == lex.Word) && r.known(t.Text) && (r.peek(1).Are("set") || r.isAt(1, "{")) {
+	if t := r.Peek(0); (t.Kind == lex.Dollar || t.Kind == lex.Word) && r.known(t.Text) && (r.Peek(1).Are("set") || r.IsAt(1, "{")) {
 		r.updateVariable()
 		return
 	}
 	named := ""
-	if r.peek(0).Kind == lex.Dollar && r.isAt(1, ":") { // $p: Person
-		named = r.next().Text
-		r.next()
+	if r.Peek(0).Kind == lex.Dollar && r.IsAt(1, ":") { // $p: Person
+		named = r.Next().Text
+		r.Next()
 	}
 	typ := r.tableType()
 	r.inWhere = typ
-	r.accept("as")
-	if t := r.peek(0); named == "" && t.Kind == lex.Word && !r.is("set") {
-		named = r.word()
+	r.Accept("as")
+	if t := r.Peek(0); named == "" && t.Kind == lex.Word && !r.Is("set") {
+		named = r.Word()
 	}
 	if named != "" {
 		r.whereVar = named
 		r.bind(named, typ)
 	}
-	braces := r.accept("{")
+	braces := r.Accept("{")
 	if !braces {
-		r.expect("set")
-		braces = r.accept("{")
+		r.Expect("set")
+		braces = r.Accept("{")
 	}
 	if e := r.Schema.Edge(typ); e != nil && !braces {
 		if r.try(func() { r.updateEnds(named, e) }) {
@@ -87,18 +87,18 @@ func (r *rewriter) update() {
 		}
 	}
 	var out []string
-	for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
-		if r.whereVar != "" && r.peek(0).Text == r.whereVar && r.isAt(1, ".") {
-			r.skipTwo()
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		if r.whereVar != "" && r.Peek(0).Text == r.whereVar && r.IsAt(1, ".") {
+			r.SkipTwo()
 		}
-		name := r.PropertyName(typ, r.word())
-		if !r.accept(":") {
-			r.expect("=")
+		name := r.PropertyName(typ, r.Word())
+		if !r.Accept(":") {
+			r.Expect("=")
 		}
 		out = append(out, name+": "+r.assignment(typ, name))
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 	r.where("update "+typ+" set { "+strings.Join(out, ", ")+" }", typ)
 }
@@ -106,7 +106,7 @@ func (r *rewriter) update() {
 // where reads the condition of a mutation and writes the statement. Only comparisons that all have to
 // hold can stand there; a match before the statement tests any other condition.
 func (r *rewriter) where(statement, typ string) {
-	if props, ok := strings.CutPrefix(statement, "delete "); ok && props == typ && r.is("{") { // delete Person { email: "x" }
+	if props, ok := strings.CutPrefix(statement, "delete "); ok && props == typ && r.Is("{") { // delete Person { email: "x" }
 		r.inWhere = ""
 		var where []string
 		for _, p := range r.props(typ) {
@@ -117,7 +117,7 @@ func (r *rewriter) where(statement, typ string) {
 		r.emit(statement + " where " + strings.Join(where, " and "))
 		return
 	}
-	r.expect("where")
+	r.Expect("where")
 	named := r.whereVar
 	var out []string
 	if !r.try(func() {
@@ -179,27 +179,27 @@ func (r *rewriter) set() {
 		r.setBefore = append(r.setBefore, "$"+naming.Lower(v)+"."+name)
 		values[v] = append(values[v], name+": "+value)
 	}
-	braces := r.accept("{")
-	for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
+	braces := r.Accept("{")
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
 		v := r.variable()
 		typ := r.vars[v]
-		if r.accept("+", "=", "{") || r.accept("{") { // p += { a: 1 }
-			for r.more("}") {
-				name := r.PropertyName(typ, r.word())
-				r.expect(":")
+		if r.Accept("+", "=", "{") || r.Accept("{") { // p += { a: 1 }
+			for r.More("}") {
+				name := r.PropertyName(typ, r.Word())
+				r.Expect(":")
 				assign(v, name, r.assignment(typ, name))
 			}
 		} else {
-			r.expect(".")
-			name := r.PropertyName(typ, r.word())
-			if !r.accept("=") {
-				r.expect(":")
+			r.Expect(".")
+			name := r.PropertyName(typ, r.Word())
+			if !r.Accept("=") {
+				r.Expect(":")
 			}
 			assign(v, name, r.assignment(typ, name))
 		}
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 	for _, v := range names {
 		r.change(v, "update", " set { "+strings.Join(values[v], ", ")+" }")
@@ -251,7 +251,7 @@ func (r *rewriter) predicates(name, typ string) (where string, ok bool) {
 	}
 	for _, c := range r.match[1:] {
 		f := c.filter()
-		if f == nil || f.Null != nil || f.Optional || relations[f.Op.Value] == "" && f.Op.Value != "in" {
+		if f == nil || f.Null != nil || f.Optional || lex.Relations[f.Op.Value] == "" && f.Op.Value != "in" {
 			return "", false
 		}
 		p, ok := f.Left.(*syntax.PropRef)

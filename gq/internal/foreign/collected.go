@@ -27,31 +27,31 @@ type listing struct {
 // listed reads the argument of collect in parentheses and a slice such as [0..3] after it. It reports false for an
 // ordinary call.
 func (r *rewriter) listed() (mark string, ok bool) {
-	start, sorted := r.at, len(r.sort) > 0
+	start, sorted := r.At, len(r.sort) > 0
 	l := &listing{limit: "1000", sort: slices.Clone(r.sort)}
-	records := r.is("{") || r.known(r.peek(0).Text) && r.isAt(1, "{")
+	records := r.Is("{") || r.known(r.Peek(0).Text) && r.IsAt(1, "{")
 	if !records {
-		r.skipCall()
-		sliced := r.is("[")
-		r.at = start
-		if !sliced && !sorted || r.is("distinct") {
+		r.SkipCall()
+		sliced := r.Is("[")
+		r.At = start
+		if !sliced && !sorted || r.Is("distinct") {
 			return "", false
 		}
 	}
 	v := ""
-	if !r.is("{") && records {
+	if !r.Is("{") && records {
 		v = r.variable()
 	}
-	if r.accept("{") {
-		for !r.accept("}") {
+	if r.Accept("{") {
+		for !r.Accept("}") {
 			switch {
-			case r.accept(","):
-			case v != "" && r.accept("."):
-				name := r.PropertyName(r.vars[v], r.word())
+			case r.Accept(","):
+			case v != "" && r.Accept("."):
+				name := r.PropertyName(r.vars[v], r.Word())
 				l.columns = append(l.columns, "$"+naming.Lower(v)+"."+name+" as "+name)
 			default:
-				name := naming.Lower(r.word())
-				r.expect(":")
+				name := naming.Lower(r.Word())
+				r.Expect(":")
 				l.columns = append(l.columns, r.alone(r.operand())+" as "+name)
 			}
 		}
@@ -61,16 +61,16 @@ func (r *rewriter) listed() (mark string, ok bool) {
 		refuse.If(!property || !strings.HasPrefix(e, "$") || lex.WordLen(name) != len(name))
 		l.value, l.columns = e, []string{e + " as " + name}
 	}
-	r.expect(")")
-	if r.accept("[") {
-		if r.peek(0).Text == "0" {
-			r.next()
+	r.Expect(")")
+	if r.Accept("[") {
+		if r.Peek(0).Text == "0" {
+			r.Next()
 		}
-		r.expect("..")
-		n, err := strconv.Atoi(r.next().Text)
+		r.Expect("..")
+		n, err := strconv.Atoi(r.Next().Text)
 		refuse.If(err != nil || n < 1 || n > 1000)
 		l.limit = strconv.Itoa(n)
-		r.expect("]")
+		r.Expect("]")
 	}
 	refuse.If(r.limit != "" || len(l.columns) == 0 || r.staged)
 	r.taken = len(r.sort)
@@ -82,18 +82,6 @@ func (r *rewriter) listed() (mark string, ok bool) {
 // lists reports whether an expression contains the mark of a listing.
 func (r *rewriter) lists(e string) bool {
 	return slices.ContainsFunc(r.listings, func(l *listing) bool { return strings.Contains(e, l.mark) })
-}
-
-// skipCall skips the arguments of a call up to its closing parenthesis.
-func (r *rewriter) skipCall() {
-	for depth := 1; depth > 0; {
-		switch t := r.next(); {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			depth--
-		}
-	}
 }
 
 // expandListings writes collect blocks in the place of marks: the rows of the query are then the nodes by which the
@@ -269,8 +257,8 @@ func (r *rewriter) keptNodes() (out []string) {
 
 // aggregatesAhead reports whether the rest of the text calls an aggregate.
 func (r *rewriter) aggregatesAhead() bool {
-	for i := r.at; i+1 < len(r.tokens); i++ {
-		if t := r.tokens[i]; t.Kind == lex.Word && r.tokens[i+1].Text == "(" && aggregateName(t.Text) != "" {
+	for i := r.At; i+1 < len(r.Tokens); i++ {
+		if t := r.Tokens[i]; t.Kind == lex.Word && r.Tokens[i+1].Text == "(" && aggregateName(t.Text) != "" {
 			return true
 		}
 	}
@@ -301,14 +289,14 @@ var listAggregates = []string{"string_agg", "group_concat", "listagg", "array_ag
 // the mark of a collect block if the list has an order or records.
 func (r *rewriter) listAggregate(name string) string {
 	text := slices.Contains(listAggregates[:3], name)
-	distinct := r.accept("distinct")
+	distinct := r.Accept("distinct")
 	l := &listing{limit: "1000"}
 	e := r.alone(r.operand())
-	if text && r.accept(",") {
+	if text && r.Accept(",") {
 		r.operand() // the separator
 	}
 	l.sort = r.listOrder()
-	r.expect(")")
+	r.Expect(")")
 	if text {
 		r.note("texts of several rows are not joined: the column is a list of them")
 	}
@@ -339,12 +327,12 @@ func propertyOrValue(e string) string {
 
 // listOrder reads ORDER BY in an aggregate.
 func (r *rewriter) listOrder() []string {
-	if !r.accept("order", "by") {
+	if !r.Accept("order", "by") {
 		return nil
 	}
 	saved := r.sort
 	r.sort = nil
-	for more := true; more; more = r.accept(",") {
+	for more := true; more; more = r.Accept(",") {
 		r.direction(r.alone(r.operand()))
 	}
 	out := r.sort

@@ -19,25 +19,25 @@ type column struct {
 // returned reads the columns after RETURN or SELECT, with or without braces.
 func (r *rewriter) returned() {
 	refuse.If(len(r.columns) > 0)
-	r.accept("select")
-	r.distinct = r.accept("distinct")
+	r.Accept("select")
+	r.distinct = r.Accept("distinct")
 	if r.staged && len(r.keys) > 0 && r.aggregatesAhead() { // aggregates of aggregates
 		r.groupsBeforeMatch()
 	}
 	saved := r.joins
 	r.joins = true
 	defer func() { r.joins = saved }()
-	if r.accept("{") {
-		r.accept("select")
-		if r.accept("distinct") {
+	if r.Accept("{") {
+		r.Accept("select")
+		if r.Accept("distinct") {
 			r.distinct = true
 		}
-		for !r.accept("}") {
+		for !r.Accept("}") {
 			switch {
-			case r.accept(","), r.accept(";"):
-			case len(r.columns) > 0 && r.accept("group", "by"):
+			case r.Accept(","), r.Accept(";"):
+			case len(r.columns) > 0 && r.Accept("group", "by"):
 				r.grouped()
-			case len(r.columns) > 0 && r.accept("order", "by"):
+			case len(r.columns) > 0 && r.Accept("order", "by"):
 				r.sorted()
 			default:
 				r.column()
@@ -46,7 +46,7 @@ func (r *rewriter) returned() {
 		return
 	}
 	r.column()
-	for r.accept(",") {
+	for r.Accept(",") {
 		r.column()
 	}
 }
@@ -54,16 +54,16 @@ func (r *rewriter) returned() {
 // column reads a column and its alias.
 func (r *rewriter) column() {
 	alias := ""
-	if t := r.peek(0); (t.Kind == lex.Word || t.Kind == lex.Text) && r.peek(1).Text == ":" { // the alias of GraphQL
-		alias = r.next().Text
-		r.next()
+	if t := r.Peek(0); (t.Kind == lex.Word || t.Kind == lex.Text) && r.Peek(1).Text == ":" { // the alias of GraphQL
+		alias = r.Next().Text
+		r.Next()
 	}
-	if r.accept("...") || r.accept("..", ".") {
-		if r.is("on") {
+	if r.Accept("...") || r.Accept("..", ".") {
+		if r.Is("on") {
 			r.fragment()
 			return
 		}
-		name := r.word()
+		name := r.Word()
 		for _, v := range r.order {
 			if r.vars[v] == r.fragments[name].typ {
 				r.spread(name, scope{node: v})
@@ -72,7 +72,7 @@ func (r *rewriter) column() {
 		}
 		panic(refuse.GiveUp{})
 	}
-	if r.accept("*") {
+	if r.Accept("*") {
 		for _, v := range r.tables {
 			r.add("", "$"+naming.Lower(v))
 		}
@@ -83,43 +83,43 @@ func (r *rewriter) column() {
 		}
 		return
 	}
-	if v := r.byType(r.peek(0).Text); v != "" && !r.known(r.peek(0).Text) && r.isAt(1, ".") && r.isAt(2, "*") { // services.* of SQL
-		r.skipTwo()
-		r.next()
+	if v := r.byType(r.Peek(0).Text); v != "" && !r.known(r.Peek(0).Text) && r.IsAt(1, ".") && r.IsAt(2, "*") { // services.* of SQL
+		r.SkipTwo()
+		r.Next()
 		r.add(alias, "$"+naming.Lower(v))
 		return
 	}
 	named := ""
-	if t := r.peek(0); (t.Kind == lex.Word || t.Kind == lex.Dollar) && r.values[t.Text] != "" && (r.peek(1).Kind != lex.Mark || r.isAt(1, ",", "}", ";")) {
-		r.next()
+	if t := r.Peek(0); (t.Kind == lex.Word || t.Kind == lex.Dollar) && r.values[t.Text] != "" && (r.Peek(1).Kind != lex.Mark || r.IsAt(1, ",", "}", ";")) {
+		r.Next()
 		named = t.Text
 	}
-	t := r.peek(0)
+	t := r.Peek(0)
 	switch isVar := named == "" && (t.Kind == lex.Dollar || t.Kind == lex.Word) && r.vars[t.Text] != ""; {
-	case isVar && (r.isAt(1, "{") || r.isAt(1, ":") && r.peek(2).Text == "{"): // $p { name email }
+	case isVar && (r.IsAt(1, "{") || r.IsAt(1, ":") && r.Peek(2).Text == "{"): // $p { name email }
 		v := r.variable()
-		r.accept(":")
+		r.Accept(":")
 		r.selected(scope{node: v})
-		if r.accept("as") {
-			r.word()
+		if r.Accept("as") {
+			r.Word()
 			r.note("the columns are the fields of the record")
 		}
 		return
-	case isVar && r.isAt(1, ".") && r.peek(2).Text == "*": // $p.*
+	case isVar && r.IsAt(1, ".") && r.Peek(2).Text == "*": // $p.*
 		v := r.variable()
-		r.next()
-		r.next()
+		r.Next()
+		r.Next()
 		r.add(alias, "$"+naming.Lower(v))
 		return
-	case isVar && r.isAt(1, ".") && r.peek(2).Kind == lex.Word && (r.isAt(3, "{") || r.isAt(3, "(")) && r.Property(r.vars[t.Text], r.peek(2).Text) == nil: // $c.placed { total }
+	case isVar && r.IsAt(1, ".") && r.Peek(2).Kind == lex.Word && (r.IsAt(3, "{") || r.IsAt(3, "(")) && r.Property(r.vars[t.Text], r.Peek(2).Text) == nil: // $c.placed { total }
 		v := r.variable()
-		r.next()
+		r.Next()
 		r.selection(scope{node: v})
 		return
 	}
-	if alias != "" && r.is("{") && r.peek(1).Kind != lex.End { // product: { title: $p.title }
-		r.next()
-		for r.more("}") {
+	if alias != "" && r.Is("{") && r.Peek(1).Kind != lex.End { // product: { title: $p.title }
+		r.Next()
+		for r.More("}") {
 			r.column()
 
 		}
@@ -128,8 +128,8 @@ func (r *rewriter) column() {
 	e := r.values[named]
 	r.spend(e)
 	switch {
-	case named == "" && r.paths[t.Text] && (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.isAt(1, "."):
-		r.next()
+	case named == "" && r.paths[t.Text] && (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.IsAt(1, "."):
+		r.Next()
 		e = "$" + naming.Lower(t.Text) + ".nodes"
 		r.note("a walk is no value: $" + naming.Lower(t.Text) + ".nodes lists the ids of its nodes")
 		if alias == "" {
@@ -145,14 +145,14 @@ func (r *rewriter) column() {
 	done := r.directives()
 	alias, e = r.conditional(alias, e)
 	done()
-	switch next := r.peek(0); {
-	case r.accept("as"):
-		if next = r.next(); next.Kind != lex.Word && next.Kind != lex.Text {
+	switch next := r.Peek(0); {
+	case r.Accept("as"):
+		if next = r.Next(); next.Kind != lex.Word && next.Kind != lex.Text {
 			panic(refuse.GiveUp{})
 		}
 		alias = next.Text
-	case (r.inSelect || strings.HasSuffix(e, ")") && (r.isAt(1, ",", "}") || lex.StartsPart(r.peek(1)))) && next.Kind == lex.Word && next.Space && !r.starts() && !r.is("from"): // an alias without AS
-		alias = r.word()
+	case (r.inSelect || strings.HasSuffix(e, ")") && (r.IsAt(1, ",", "}") || lex.StartsPart(r.Peek(1)))) && next.Kind == lex.Word && next.Space && !r.Starts() && !r.Is("from"): // an alias without AS
+		alias = r.Word()
 	}
 	if alias == "" {
 		alias = named
@@ -163,23 +163,17 @@ func (r *rewriter) column() {
 	r.add(alias, e)
 }
 
-// isAt reports whether one of the marks stands n places after the next token.
-func (r *rewriter) isAt(n int, marks ...string) bool {
-	t := r.peek(n)
-	return t.Kind == lex.Mark && slices.Contains(marks, t.Text)
-}
-
 // fragment reads `on Person { email }` after three dots: the properties of one type of an interface.
 func (r *rewriter) fragment() {
-	r.expect("on")
-	typ := r.NodeType(r.word())
+	r.Expect("on")
+	typ := r.NodeType(r.Word())
 	refuse.If(r.Schema.Node(typ) == nil)
 	from := r.first()
 	v := r.fresh(typ)
 	r.match = append(r.match, cond{op: "optional", subs: []cond{leaf("$" + v + ": " + typ), leaf("$" + v + " = " + from)}})
-	r.expect("{")
-	for r.more("}") {
-		r.add("", r.member(v, r.word()))
+	r.Expect("{")
+	for r.More("}") {
+		r.add("", r.member(v, r.Word()))
 	}
 }
 

@@ -62,10 +62,10 @@ func join(list []cond) string {
 
 // condition reads a condition with or, and, not.
 func (r *rewriter) condition() cond {
-	defer r.deeper()()
+	defer r.Deeper()()
 	c := r.conjunction()
 	subs := []cond{c}
-	for r.accept("or") || r.accept("||") {
+	for r.Accept("or") || r.Accept("||") {
 		subs = append(subs, r.conjunction())
 	}
 	if len(subs) == 1 {
@@ -85,7 +85,7 @@ func (r *rewriter) asTest() cond {
 
 func (r *rewriter) conjunction() cond {
 	subs := []cond{r.negation()}
-	for r.accept("and") || r.accept("&&") {
+	for r.Accept("and") || r.Accept("&&") {
 		subs = append(subs, r.negation())
 	}
 	if len(subs) == 1 {
@@ -95,15 +95,15 @@ func (r *rewriter) conjunction() cond {
 }
 
 func (r *rewriter) negation() cond {
-	defer r.deeper()()
-	if r.is("not", "{") {
+	defer r.Deeper()()
+	if r.Is("not", "{") {
 		return r.block()
 	}
-	if r.is("no", "{") {
-		r.next()
+	if r.Is("no", "{") {
+		r.Next()
 		return cond{op: "not", subs: r.braced()}
 	}
-	if r.accept("not") || r.accept("!") {
+	if r.Accept("not") || r.Accept("!") {
 		return r.negated(r.negation())
 	}
 	return r.test()
@@ -114,7 +114,7 @@ var opposite = map[string]string{"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">"
 
 // negated returns the negation of a condition. In other languages the negation of a comparison is not true for a null either.
 func (r *rewriter) negated(c cond) cond {
-	defer r.deeper()()
+	defer r.Deeper()()
 	switch {
 	case c.not != nil:
 		return *c.not
@@ -176,39 +176,23 @@ func (r *rewriter) inOptional(e string) bool {
 	return slices.ContainsFunc(r.match, func(c cond) bool { return c.op == "optional" && mentionsVar(join(c.subs), v) })
 }
 
-// arrowBefore reports whether an arrow comes before the parentheses that end at the last token.
-func (r *rewriter) arrowBefore() bool {
-	depth := 0
-	for i := r.at - 1; i > 0; i-- {
-		switch r.tokens[i].Text {
-		case ")":
-			depth++
-		case "(":
-			if depth--; depth == 0 {
-				return slices.Contains([]string{"->", "-", "~", ">"}, r.tokens[i-1].Text)
-			}
-		}
-	}
-	return false
-}
-
 // block reads a block such as not { … } or exists { MATCH … } as a condition.
 func (r *rewriter) block() cond {
-	op := strings.ToLower(r.word())
+	op := strings.ToLower(r.Word())
 	return cond{op: op, subs: r.braced()}
 }
 
 // braced reads the clauses between braces.
 func (r *rewriter) braced() []cond {
-	defer r.deeper()()
-	r.expect("{")
+	defer r.Deeper()()
+	r.Expect("{")
 	saved := r.match
 	r.match = nil
-	for !r.accept("}") {
+	for !r.Accept("}") {
 		r.item()
 		// In Cypher a block may have a RETURN, whose values nothing uses.
-		if r.is("return") && r.peek(1).Kind == lex.Number && r.isAt(2, "}") {
-			r.skipTwo()
+		if r.Is("return") && r.Peek(1).Kind == lex.Number && r.IsAt(2, "}") {
+			r.SkipTwo()
 		}
 	}
 	out := r.match
@@ -219,45 +203,45 @@ func (r *rewriter) braced() []cond {
 // test reads a condition without an operator of logic around it.
 func (r *rewriter) test() cond {
 	switch {
-	case r.is("exists", "{"), r.is("any", "{"), r.is("all", "{"):
+	case r.Is("exists", "{"), r.Is("any", "{"), r.Is("all", "{"):
 		return r.block()
-	case r.is("exists", "(", "select"):
-		r.expect("exists", "(")
+	case r.Is("exists", "(", "select"):
+		r.Expect("exists", "(")
 		var c cond
 		if !r.try(func() {
 			c = cond{op: "exists", subs: r.subselect()}
-			r.expect(")")
+			r.Expect(")")
 		}) {
 			c = r.inSelectOf("")
 		}
 		return c
-	case r.is("exists", "("):
+	case r.Is("exists", "("):
 		var c cond
 		if r.try(func() { // EXISTS (c)-[:PLACED]->(o)
-			r.next()
+			r.Next()
 			c = cond{op: "exists", subs: r.patternClauses()}
-			refuse.If(len(c.subs) == 0 || r.tokens[r.at-1].Text == ")" && !r.arrowBefore())
+			refuse.If(len(c.subs) == 0 || r.Tokens[r.At-1].Text == ")" && !r.ArrowBefore())
 		}) {
 			return c
 		}
-		r.expect("exists")
+		r.Expect("exists")
 		if r.try(func() { c = r.traversalTest() }) {
 			return c
 		}
-		r.expect("(")
+		r.Expect("(")
 		if !r.try(func() { c = cond{op: "exists", subs: r.patternClauses()} }) {
 			c = leaf(r.operand() + " is not null")
 		}
-		r.expect(")")
+		r.Expect(")")
 		return c
-	case r.is("property_exists", "("):
-		r.expect("property_exists", "(")
+	case r.Is("property_exists", "("):
+		r.Expect("property_exists", "(")
 		v := r.variable()
-		r.expect(",")
-		c := leaf("$" + naming.Lower(v) + "." + r.PropertyName(r.vars[v], r.word()) + " is not null")
-		r.expect(")")
+		r.Expect(",")
+		c := leaf("$" + naming.Lower(v) + "." + r.PropertyName(r.vars[v], r.Word()) + " is not null")
+		r.Expect(")")
 		return c
-	case r.is("("):
+	case r.Is("("):
 		var c cond
 		if r.try(func() {
 			c = cond{op: "exists", subs: r.patternClauses()}
@@ -266,18 +250,18 @@ func (r *rewriter) test() cond {
 			return c
 		}
 		if r.try(func() {
-			r.expect("(")
+			r.Expect("(")
 			c = r.condition()
-			r.expect(")")
-			refuse.If(r.operator() && !r.truth() || r.isOne("+", "-", "*", "/", "%"))
+			r.Expect(")")
+			refuse.If(r.operator() && !r.Truth() || r.IsOne("+", "-", "*", "/", "%"))
 		}) {
 			return c
 		}
-	case r.peek(0).Kind == lex.Word && r.isAt(1, "(") && predicates[strings.ToLower(r.peek(0).Text)] != "":
+	case r.Peek(0).Kind == lex.Word && r.IsAt(1, "(") && predicates[strings.ToLower(r.Peek(0).Text)] != "":
 		return r.overEdges(r.predicate)
-	case r.is("any", "("), r.is("none", "("), r.is("all", "("):
+	case r.Is("any", "("), r.Is("none", "("), r.Is("all", "("):
 		return r.listMember()
-	case r.is("all_different", "("), r.is("same", "("):
+	case r.Is("all_different", "("), r.Is("same", "("):
 		return r.distinctFrom()
 	}
 	return r.overEdges(r.comparison)
@@ -285,40 +269,35 @@ func (r *rewriter) test() cond {
 
 // traversalTest reads ($a knows $b) as a condition.
 func (r *rewriter) traversalTest() cond {
-	r.expect("(")
-	refuse.If(r.peek(0).Kind != lex.Dollar || !r.edgeNext())
+	r.Expect("(")
+	refuse.If(r.Peek(0).Kind != lex.Dollar || !r.edgeNext())
 	saved := r.match
 	r.match = nil
 	r.traversal(false)
 	c := cond{op: "exists", subs: r.match}
 	r.match = saved
-	r.expect(")")
+	r.Expect(")")
 	return c
 }
 
 // distinctFrom reads ALL_DIFFERENT($a, $b, $c) or SAME($a, $b) of ISO GQL.
 func (r *rewriter) distinctFrom() cond {
 	op := " != "
-	if strings.EqualFold(r.word(), "same") {
+	if strings.EqualFold(r.Word(), "same") {
 		op = " = "
 	}
-	r.expect("(")
+	r.Expect("(")
 	c, names := cond{op: "all"}, []string{"$" + naming.Lower(r.variable())}
-	for r.accept(",") {
+	for r.Accept(",") {
 		name := "$" + naming.Lower(r.variable())
 		for _, other := range names {
 			c.subs = append(c.subs, leaf(other+op+name))
 		}
 		names = append(names, name)
 	}
-	r.expect(")")
+	r.Expect(")")
 	refuse.If(len(c.subs) == 0)
 	return all(c.subs)
-}
-
-// truth reports whether IS TRUE, IS NOT FALSE or the like comes next.
-func (r *rewriter) truth() bool {
-	return r.is("is", "true") || r.is("is", "false") || r.is("is", "not", "true") || r.is("is", "not", "false")
 }
 
 // predicates maps the functions of other languages that are conditions to operators.
@@ -327,40 +306,35 @@ var predicates = map[string]string{"starts_with": "starts_with", "startswith": "
 
 // predicate reads starts_with(text, part) and the like.
 func (r *rewriter) predicate() cond {
-	op := predicates[strings.ToLower(r.word())]
-	r.expect("(")
+	op := predicates[strings.ToLower(r.Word())]
+	r.Expect("(")
 	left := r.operand()
-	r.expect(",")
+	r.Expect(",")
 	var c cond
 	switch op {
 	case "like":
-		c = leaf(left + like(r.literal(), false))
+		c = leaf(left + like(r.Literal(), false))
 	case "ends":
-		c = leaf(left + suffix(r.literal()))
+		c = leaf(left + suffix(r.Literal()))
 	default:
 		c = leaf(left + " " + op + " " + r.fit(r.propertyOf(left), r.operand()))
 	}
-	r.expect(")")
+	r.Expect(")")
 	return c
 }
 
 // operator reports whether an operator of a comparison comes next.
 func (r *rewriter) operator() bool {
-	return r.isOne("=", "==", "<>", "!=", "<", "<=", ">", ">=", "=~", "like", "ilike", "rlike", "regexp", "between", "in", "is", "starts", "ends", "contains", "includes", "starts_with", "startswith", "ends_with", "endswith", "matches") || r.arrayOperator() ||
-		r.notOperator() || (r.is("~") || r.is("~", "*")) && (r.peek(1).Kind == lex.Text || r.peek(2).Kind == lex.Text)
-}
-
-// notOperator reports whether NOT IN, NOT LIKE or the like comes next.
-func (r *rewriter) notOperator() bool {
-	return r.is("not") && slices.Contains([]string{"in", "like", "ilike", "rlike", "regexp", "between", "contains", "starts", "ends", "starts_with", "matches"}, strings.ToLower(r.peek(1).Text))
+	return r.IsOne("=", "==", "<>", "!=", "<", "<=", ">", ">=", "=~", "like", "ilike", "rlike", "regexp", "between", "in", "is", "starts", "ends", "contains", "includes", "starts_with", "startswith", "ends_with", "endswith", "matches") || r.arrayOperator() ||
+		r.NotOperator() || (r.Is("~") || r.Is("~", "*")) && (r.Peek(1).Kind == lex.Text || r.Peek(2).Kind == lex.Text)
 }
 
 // comparison reads a comparison, or an operand that is a condition by itself.
 func (r *rewriter) comparison() cond {
 	left := r.operand()
 	negated := false
-	if r.notOperator() {
-		r.next()
+	if r.NotOperator() {
+		r.Next()
 		negated = true
 	}
 	c := r.compare(left)
@@ -372,28 +346,25 @@ func (r *rewriter) comparison() cond {
 
 // isTrue reads IS TRUE, IS NOT FALSE and the like after a condition.
 func (r *rewriter) isTrue(c cond) cond {
-	for r.truth() {
-		r.next()
-		not := r.accept("not")
-		if r.accept("true") {
+	for r.Truth() {
+		r.Next()
+		not := r.Accept("not")
+		if r.Accept("true") {
 			if not {
 				c = cond{op: "not", subs: []cond{c}}
 			}
 			continue
 		}
-		r.expect("false")
+		r.Expect("false")
 		refuse.If(not) // true also for a null
 		c = r.negated(c)
 	}
 	return c
 }
 
-// relations are the operators that order or equate two values.
-var relations = map[string]string{"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-
 // compare reads the operator and the right side of a comparison.
 func (r *rewriter) compare(left string) cond {
-	t := r.peek(0)
+	t := r.Peek(0)
 	op := strings.ToLower(t.Text)
 	if t.Kind != lex.Mark && t.Kind != lex.Word {
 		op = ""
@@ -401,67 +372,67 @@ func (r *rewriter) compare(left string) cond {
 	p := r.propertyOf(left)
 	switch op {
 	case "=", "==", "!=", "<>", "<", "<=", ">", ">=":
-		r.next()
-		return r.relate(left, p, relations[op])
+		r.Next()
+		return r.relate(left, p, lex.Relations[op])
 	case "contains", "includes", "starts_with", "startswith", "matches":
-		r.next()
+		r.Next()
 		switch op {
 		case "startswith":
 			op = "starts_with"
 		case "includes":
 			op = "contains"
 		}
-		if op == "contains" && (r.is("any", "[") || r.is("all", "[")) {
-			return r.containsEach(left, strings.ToLower(r.word()), p)
+		if op == "contains" && (r.Is("any", "[") || r.Is("all", "[")) {
+			return r.containsEach(left, strings.ToLower(r.Word()), p)
 		}
-		return leaf(left + " " + op + " " + r.optional(r.fit(p, r.operand())))
+		return leaf(left + " " + op + " " + r.Optional(r.fit(p, r.operand())))
 	case "=~":
-		r.next()
-		if r.peek(0).Kind == lex.Text {
-			return leaf(left + " matches " + lex.Quote(whole(r.next().Text)))
+		r.Next()
+		if r.Peek(0).Kind == lex.Text {
+			return leaf(left + " matches " + lex.Quote(whole(r.Next().Text)))
 		}
 		return leaf(left + " matches " + r.operand())
 	case "~", "rlike", "regexp":
-		r.next()
+		r.Next()
 		anyCase := ""
-		if op == "~" && r.accept("*") {
+		if op == "~" && r.Accept("*") {
 			anyCase = "(?i)"
 		}
-		return leaf(left + " matches " + lex.Quote(anyCase+r.literal()))
+		return leaf(left + " matches " + lex.Quote(anyCase+r.Literal()))
 	case "like", "ilike":
-		r.next()
+		r.Next()
 		return r.likePattern(left, op == "ilike")
 	case "@", "&&":
 		return r.arrayTest(left, p)
 	case "between":
-		r.next()
+		r.Next()
 		low := r.valueOf(p)
-		r.expect("and")
+		r.Expect("and")
 		return cond{op: "all", subs: []cond{leaf(left + " >= " + low), leaf(left + " <= " + r.valueOf(p))}}
 	case "in":
-		r.next()
+		r.Next()
 		var c cond
-		if r.is("(", "select") && r.try(func() { c = r.edgeSelect(left) }) {
+		if r.Is("(", "select") && r.try(func() { c = r.edgeSelect(left) }) {
 			return c
 		}
 		return r.isIn(left, p)
 	case "starts":
-		r.expect("starts", "with")
+		r.Expect("starts", "with")
 		return leaf(left + " starts_with " + r.fit(p, r.operand()))
 	case "ends", "ends_with", "endswith":
-		if r.next(); op == "ends" {
-			r.expect("with")
+		if r.Next(); op == "ends" {
+			r.Expect("with")
 		}
-		return leaf(left + suffix(r.literal()))
+		return leaf(left + suffix(r.Literal()))
 	case "is":
-		if r.truth() {
+		if r.Truth() {
 			return r.alreadyTrue(left)
 		}
-		r.next()
-		if r.accept("not", "null") {
+		r.Next()
+		if r.Accept("not", "null") {
 			return leaf(left + " is not null")
 		}
-		r.expect("null")
+		r.Expect("null")
 		return leaf(left + " is null")
 	}
 	return r.alreadyTrue(left)
@@ -486,23 +457,23 @@ func (r *rewriter) isBool(e string) bool {
 
 // relate reads the right side of a relation, and of the next one in 1 < $p.price < 5.
 func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
-	if (op == "=" || op == "!=") && r.accept("null") {
-		refuse.If(exact.RowsPerEdge(r.tokens) || r.tokens[0].Are("delete") || r.tokens[0].Are("update")) // no comparison with null is true
+	if (op == "=" || op == "!=") && r.Accept("null") {
+		refuse.If(exact.RowsPerEdge(r.Tokens) || r.Tokens[0].Are("delete") || r.Tokens[0].Are("update")) // no comparison with null is true
 		if op == "=" {
 			return leaf(left + " is null")
 		}
 		return leaf(left + " is not null")
 	}
-	if op == "=" && (r.is("any", "(") || r.is("some", "(")) {
-		r.skipTwo()
+	if op == "=" && (r.Is("any", "(") || r.Is("some", "(")) {
+		r.SkipTwo()
 		list := r.fitList(p, r.operand())
-		r.expect(")")
+		r.Expect(")")
 		return leaf(left + " in " + list)
 	}
-	if op == "!=" && r.is("all", "(") {
-		r.skipTwo()
+	if op == "!=" && r.Is("all", "(") {
+		r.SkipTwo()
 		list := r.fitList(p, r.operand())
-		r.expect(")")
+		r.Expect(")")
 		return r.negated(leaf(left + " in " + list))
 	}
 	right := r.valueOf(p)
@@ -519,7 +490,7 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 		left = r.fit(r.propertyOf(right), left)
 		right = spanOf(left, right)
 	}
-	c := leaf(left + " " + op + " " + r.optional(right))
+	c := leaf(left + " " + op + " " + r.Optional(right))
 	if p != nil && p.Type.Kind == value.DateTime && op[0] != '=' && op[0] != '!' && strings.HasPrefix(right, "date(") && strings.Contains(right, "now()") {
 		// A moment is at or after the beginning of a day if its own day is that day or a later one.
 		c = leaf("date(" + left + ") " + map[string]string{">": ">=", ">=": ">=", "<": "<", "<=": "<"}[op] + " " + right)
@@ -527,8 +498,8 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 			r.note("a moment is compared with a day by its own day")
 		}
 	}
-	if next := relations[r.peek(0).Text]; r.peek(0).Kind == lex.Mark && next != "" && op != "=" && op != "!=" {
-		r.next()
+	if next := lex.Relations[r.Peek(0).Text]; r.Peek(0).Kind == lex.Mark && next != "" && op != "=" && op != "!=" {
+		r.Next()
 		return cond{op: "all", subs: []cond{c, r.relate(right, r.propertyOf(right), next)}}
 	}
 	return c
@@ -536,11 +507,3 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 
 // searches are the functions that are conditions.
 var searches = map[string]bool{"search": true, "match_text": true, "fuzzy": true}
-
-// optional reads the question mark after a parameter that may drop the condition.
-func (r *rewriter) optional(operand string) string {
-	if r.accept("?") {
-		return operand + "?"
-	}
-	return operand
-}

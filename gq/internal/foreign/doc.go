@@ -5,8 +5,8 @@
 //
 // A text is not parsed as one language, because models mix them. [Rewrite] reads it once:
 //
-//  1. Package lex divides the text into tokens that all four languages share. document.go replaces tokens that only SQL has by those
-//     of the other languages, such as placeholders. subquery.go puts the tables of WITH into the places that use them, and
+//  1. Package lex divides the text into tokens that all four languages share, which package cursor reads. It replaces tokens that only SQL has by those
+//     of the other languages, such as placeholders, puts the tables of WITH into the places that use them, and
 //     selection.go takes the fragments of GraphQL out of the text.
 //  2. document.go reads the head, and body.go with clause.go the parts of the body in any order. They fill the parts of a
 //     query: the clauses of the match, the columns, the statements of a mutation, the sort keys. Package naming finds the types and

@@ -14,10 +14,10 @@ import (
 
 // operand reads an expression without comparisons.
 func (r *rewriter) operand() string {
-	defer r.deeper()()
+	defer r.Deeper()()
 	out := r.term()
 	for {
-		t := r.peek(0)
+		t := r.Peek(0)
 		if t.Kind != lex.Mark {
 			return out
 		}
@@ -27,20 +27,20 @@ func (r *rewriter) operand() string {
 			if !r.joins {
 				return out
 			}
-			r.next()
+			r.Next()
 			out += " + " + r.term()
 		case "+", "*", "/", "%":
 			whole := r.divides(out)
-			r.next()
+			r.Next()
 			out += " " + t.Text + " " + moved(out, r.term())
 			if whole {
 				out = "int(" + out + ")"
 			}
 		case "-":
-			if n := r.peek(1); n.Text == "[" || n.Text == ">" || n.Text == "->" || n.Text == "-" || n.Text == "(" && !r.peek(0).Space && strings.HasSuffix(out, ")") {
+			if n := r.Peek(1); n.Text == "[" || n.Text == ">" || n.Text == "->" || n.Text == "-" || n.Text == "(" && !r.Peek(0).Space && strings.HasSuffix(out, ")") {
 				return out
 			}
-			r.next()
+			r.Next()
 			right := moved(out, r.term())
 			if between := r.subtracted(right, out); between != "" {
 				out = between
@@ -48,10 +48,10 @@ func (r *rewriter) operand() string {
 				out += " - " + right
 			}
 		case "?":
-			if !r.is("?", "?") {
+			if !r.Is("?", "?") {
 				return out
 			}
-			r.expect("?", "?")
+			r.Expect("?", "?")
 			out = "coalesce(" + out + ", " + r.term() + ")"
 		default:
 			return out
@@ -62,7 +62,7 @@ func (r *rewriter) operand() string {
 // term reads an operand without operators of arithmetic, and the casts of PostgreSQL after it.
 func (r *rewriter) term() string {
 	out := r.factor()
-	for r.accept("::") {
+	for r.Accept("::") {
 		out = r.castTo(out)
 	}
 	return out
@@ -94,23 +94,23 @@ func moved(left, right string) string {
 
 // factor reads an operand without operators.
 func (r *rewriter) factor() string {
-	defer r.deeper()()
-	t := r.peek(0)
+	defer r.Deeper()()
+	t := r.Peek(0)
 	switch t.Kind {
 	case lex.Text:
-		return lex.Quote(r.next().Text)
+		return lex.Quote(r.Next().Text)
 	case lex.Number:
-		n := r.next().Text
-		if unit := strings.TrimSuffix(strings.ToLower(r.peek(0).Text), "s") + "s"; r.peek(0).Kind == lex.Word && r.at > 1 && (r.tokens[r.at-2].Text == "+" || r.tokens[r.at-2].Text == "-") &&
+		n := r.Next().Text
+		if unit := strings.TrimSuffix(strings.ToLower(r.Peek(0).Text), "s") + "s"; r.Peek(0).Kind == lex.Word && r.At > 1 && (r.Tokens[r.At-2].Text == "+" || r.Tokens[r.At-2].Text == "-") &&
 			slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
-			r.next() // 7 days
+			r.Next() // 7 days
 			return unit + "(" + n + ")"
 		}
 		return n
 	case lex.Dollar:
-		name := r.next().Text
-		if r.is(".") {
-			r.next()
+		name := r.Next().Text
+		if r.Is(".") {
+			r.Next()
 			return r.access(name)
 		}
 		if v, ok := r.values[name]; ok {
@@ -123,9 +123,9 @@ func (r *rewriter) factor() string {
 	case lex.Mark:
 		switch t.Text {
 		case "-":
-			r.next()
-			refuse.If(r.peek(0).Kind != lex.Number)
-			return "-" + r.next().Text
+			r.Next()
+			refuse.If(r.Peek(0).Kind != lex.Number)
+			return "-" + r.Next().Text
 		case "[":
 			return r.bracketed()
 		case "(":
@@ -141,23 +141,23 @@ func (r *rewriter) factor() string {
 // walkKeys reads [n IN nodes(path) | n.email] if the nodes of the walk have one type. Their ids are the texts of their
 // keys. For another property a note says how to read it.
 func (r *rewriter) walkKeys() (out string, ok bool) {
-	name, path := r.peek(1).Text, r.peek(5).Text
+	name, path := r.Peek(1).Text, r.Peek(5).Text
 	typ := r.walks[path]
-	if !r.is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.Schema.Node(typ) == nil || !r.isAt(11, "]") {
+	if !r.Is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.Schema.Node(typ) == nil || !r.IsAt(11, "]") {
 		return "", false
 	}
-	property := r.Property(typ, r.peek(10).Text)
+	property := r.Property(typ, r.Peek(10).Text)
 	key := r.Key(typ)
 	switch p := r.Property(typ, key); {
-	case property == nil && naming.Plain(r.peek(10).Text) != "id":
+	case property == nil && naming.Plain(r.Peek(10).Text) != "id":
 		return "", false
-	case naming.Plain(r.peek(10).Text) != naming.Plain(key) && naming.Plain(r.peek(10).Text) != "id":
+	case naming.Plain(r.Peek(10).Text) != naming.Plain(key) && naming.Plain(r.Peek(10).Text) != "id":
 		panic(refuse.GiveUp{}) // a walk lists the ids of its nodes
 	case p != nil && p.Type.Kind != value.String:
 		r.note("a walk lists the keys as texts")
 	}
 	for range 12 {
-		r.next()
+		r.Next()
 	}
 	return "$" + naming.Lower(path) + ".nodes", true
 }
@@ -169,16 +169,16 @@ func (r *rewriter) bracketed() string {
 		return out
 	}
 	if r.try(func() {
-		r.expect("[")
+		r.Expect("[")
 		saved := r.match
 		r.match = nil
 		r.match = append(r.match, r.patternClauses()...)
-		if r.accept("where") {
+		if r.Accept("where") {
 			r.match = append(r.match, r.condition())
 		}
-		r.expect("|")
+		r.Expect("|")
 		value := r.operand()
-		r.expect("]")
+		r.Expect("]")
 		alias := value[strings.LastIndexByte(value, '.')+1:]
 		out = "collect { " + join(r.match) + " return { " + value + " as " + strings.TrimPrefix(alias, "$") + " } limit 1000 }"
 		r.match = saved
@@ -190,12 +190,12 @@ func (r *rewriter) bracketed() string {
 
 // parenthesized reads an expression or a condition in parentheses.
 func (r *rewriter) parenthesized() string {
-	if r.is("(", "select") {
+	if r.Is("(", "select") {
 		return r.scalarSelect()
 	}
-	r.expect("(")
+	r.Expect("(")
 	c := r.asTest()
-	r.expect(")")
+	r.Expect(")")
 	if c.op != "" {
 		return c.render(true)
 	}
@@ -207,44 +207,44 @@ var blocks = []string{"count", "sum", "min", "max", "avg", "collect", "first", "
 
 // named reads an operand that starts with a word.
 func (r *rewriter) named() string {
-	if r.is("case") {
+	if r.Is("case") {
 		return r.caseOf()
 	}
-	if r.peek(1).Text == "{" && slices.Contains(blocks, strings.ToLower(r.peek(0).Text)) {
+	if r.Peek(1).Text == "{" && slices.Contains(blocks, strings.ToLower(r.Peek(0).Text)) {
 		return r.valueBlock()
 	}
-	if r.isOne("date", "datetime", "timestamp", "duration", "zoned_datetime", "local_datetime") && r.peek(1).Kind == lex.Text {
-		name, literal := strings.ToLower(r.word()), lex.Quote(r.next().Text)
+	if r.IsOne("date", "datetime", "timestamp", "duration", "zoned_datetime", "local_datetime") && r.Peek(1).Kind == lex.Text {
+		name, literal := strings.ToLower(r.Word()), lex.Quote(r.Next().Text)
 		switch name {
 		case "date", "duration":
 			return name + "(" + literal + ")"
 		}
 		return dateTimeLiteral(literal)
 	}
-	if r.is("duration", ".") {
+	if r.Is("duration", ".") {
 		return r.between()
 	}
-	if r.is("interval") {
+	if r.Is("interval") {
 		return r.interval()
 	}
-	if r.is("exists", "(", "select") {
+	if r.Is("exists", "(", "select") {
 		return r.test().render(true)
 	}
 	if value, ok := r.ofExcluded(); ok {
 		return value
 	}
-	name := r.word()
-	if r.is("(") {
+	name := r.Word()
+	if r.Is("(") {
 		return r.partOf(r.call(name))
 	}
-	if r.is(".") {
+	if r.Is(".") {
 		if _, ok := r.vars[name]; !ok && !r.paths[name] {
 			// The name of a type may stand for its only variable.
 			if name = r.byType(name); name == "" {
 				panic(refuse.GiveUp{})
 			}
 		}
-		r.next()
+		r.Next()
 		return r.access(name)
 	}
 	switch strings.ToLower(name) {
@@ -271,8 +271,8 @@ func timePart(part, time string) string {
 
 // partOf reads a part such as .year after a call that returns a time.
 func (r *rewriter) partOf(call string) string {
-	if part := strings.ToLower(r.peek(1).Text); r.is(".") && timeParts[part] != "" {
-		r.skipTwo()
+	if part := strings.ToLower(r.Peek(1).Text); r.Is(".") && timeParts[part] != "" {
+		r.SkipTwo()
 		return timePart(part, call)
 	}
 	return call
@@ -280,8 +280,8 @@ func (r *rewriter) partOf(call string) string {
 
 // unsliced skips a slice such as [0..5] after a list of a group.
 func (r *rewriter) unsliced(list string) string {
-	if strings.HasPrefix(list, "collect(") && r.is("[") && (r.isAt(1, "..") || r.isAt(2, "..")) {
-		r.skipGroup()
+	if strings.HasPrefix(list, "collect(") && r.Is("[") && (r.IsAt(1, "..") || r.IsAt(2, "..")) {
+		r.SkipGroup()
 		r.note(wholeListNote)
 	}
 	return list
@@ -293,10 +293,10 @@ func (r *rewriter) within(e string) string {
 	r.spend(e)
 	simple := !strings.Contains(e, " ") || strings.HasSuffix(e, "}")
 	before := lex.Token{}
-	if r.at > 1 {
-		before = r.tokens[r.at-2]
+	if r.At > 1 {
+		before = r.Tokens[r.At-2]
 	}
-	for _, t := range []lex.Token{before, r.peek(0)} {
+	for _, t := range []lex.Token{before, r.Peek(0)} {
 		if !simple && t.Kind == lex.Mark && slices.Contains([]string{"+", "-", "*", "/", "%", "||"}, t.Text) {
 			return "(" + e + ")"
 		}
@@ -406,7 +406,7 @@ func (r *rewriter) member(variable, name string) string {
 
 // variable reads a variable with or without its dollar sign.
 func (r *rewriter) variable() string {
-	t := r.next()
+	t := r.Next()
 	refuse.If(t.Kind != lex.Dollar && t.Kind != lex.Word)
 	if _, ok := r.vars[t.Text]; !ok && !r.paths[t.Text] {
 		panic(refuse.GiveUp{})
@@ -437,20 +437,20 @@ func aggregated(expr string) bool {
 
 // caseOf reads CASE WHEN … THEN … [ELSE …] END as nested calls of if.
 func (r *rewriter) caseOf() string {
-	r.expect("case")
+	r.Expect("case")
 	subject := ""
-	if !r.is("when") {
+	if !r.Is("when") {
 		subject = r.operand()
 	}
 	out, closing := "", ""
-	for r.accept("when") {
+	for r.Accept("when") {
 		test := ""
 		if subject != "" {
 			test = subject + " = " + r.operand()
 		} else {
 			test = r.asTest().render(true)
 		}
-		r.expect("then")
+		r.Expect("then")
 		if out != "" {
 			out += ", "
 		}
@@ -458,9 +458,9 @@ func (r *rewriter) caseOf() string {
 		closing += ")"
 	}
 	refuse.If(out == "")
-	if r.accept("else") && !r.accept("null") {
+	if r.Accept("else") && !r.Accept("null") {
 		out += ", " + r.operand()
 	}
-	r.expect("end")
+	r.Expect("end")
 	return out + closing
 }

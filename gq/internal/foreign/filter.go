@@ -28,34 +28,34 @@ type edgeScope struct {
 
 // filters reads the conditions in braces on a node, which may use the operators of GraphQL servers.
 func (r *rewriter) filters(sc scope) (out []cond) {
-	defer r.deeper()()
-	r.expect("{")
-	for !r.accept("}") {
+	defer r.Deeper()()
+	r.Expect("{")
+	for !r.Accept("}") {
 		if len(out) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
-		switch t := r.peek(0); {
-		case t.Kind == lex.Word && slices.Contains([]string{"or", "and", "not"}, naming.Plain(t.Text)) && r.peek(1).Text == ":":
+		switch t := r.Peek(0); {
+		case t.Kind == lex.Word && slices.Contains([]string{"or", "and", "not"}, naming.Plain(t.Text)) && r.Peek(1).Text == ":":
 			out = append(out, r.logic(sc))
-		case t.Kind == lex.Word && r.peek(1).Text == "=":
-			p := r.need(sc, r.word())
-			r.next()
-			out = append(out, leaf("$"+naming.Lower(sc.node)+"."+p.Name+" = "+r.optional(r.valueOf(p))))
-		case t.Kind == lex.Word && r.isAt(1, "}", ",") && r.Schema.Edge(r.vars[sc.node]) != nil: // a property that the text uses elsewhere
-			if name := r.need(sc, r.word()).Name; !slices.ContainsFunc(r.tokens[r.at:], func(t lex.Token) bool { return t.Kind == lex.Word && naming.Plain(t.Text) == naming.Plain(name) }) {
+		case t.Kind == lex.Word && r.Peek(1).Text == "=":
+			p := r.need(sc, r.Word())
+			r.Next()
+			out = append(out, leaf("$"+naming.Lower(sc.node)+"."+p.Name+" = "+r.Optional(r.valueOf(p))))
+		case t.Kind == lex.Word && r.IsAt(1, "}", ",") && r.Schema.Edge(r.vars[sc.node]) != nil: // a property that the text uses elsewhere
+			if name := r.need(sc, r.Word()).Name; !slices.ContainsFunc(r.Tokens[r.At:], func(t lex.Token) bool { return t.Kind == lex.Word && naming.Plain(t.Text) == naming.Plain(name) }) {
 				panic(refuse.GiveUp{})
 			}
-		case t.Kind == lex.Word && r.peek(1).Text != ":": // year between 1990 and 2000
-			p := r.need(sc, r.word())
+		case t.Kind == lex.Word && r.Peek(1).Text != ":": // year between 1990 and 2000
+			p := r.need(sc, r.Word())
 			refuse.If(!r.operator())
-			negated := r.notOperator() && r.accept("not")
+			negated := r.NotOperator() && r.Accept("not")
 			c := r.compare("$" + naming.Lower(sc.node) + "." + p.Name)
 			if negated {
 				c = r.negated(c)
 			}
 			out = append(out, c)
 		default:
-			out = append(out, r.filterOf(sc, r.word())...)
+			out = append(out, r.filterOf(sc, r.Word())...)
 		}
 	}
 	return out
@@ -75,22 +75,22 @@ func (r *rewriter) need(sc scope, name string) *catalog.Property {
 
 // logic reads or: [{ … }, { … }], and: […] or not: { … }.
 func (r *rewriter) logic(sc scope) cond {
-	name := naming.Plain(r.word())
-	r.expect(":")
+	name := naming.Plain(r.Word())
+	r.Expect(":")
 	if name == "not" {
 		return r.negated(all(r.filters(sc)))
 	}
 	op := map[string]string{"or": "any", "and": "all"}[name]
-	if r.is("{") {
+	if r.Is("{") {
 		subs := r.filters(sc)
 		refuse.If(op == "any" && len(subs) != 1) // servers disagree whether the members of the object are alternatives
 		return all(subs)
 	}
-	r.expect("[")
+	r.Expect("[")
 	c := cond{op: op}
-	for !r.accept("]") {
+	for !r.Accept("]") {
 		if len(c.subs) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
 		c.subs = append(c.subs, all(r.filters(sc)))
 	}
@@ -108,13 +108,13 @@ func all(subs []cond) cond {
 
 // filterOf reads what follows the name of a property or of a relation in a filter.
 func (r *rewriter) filterOf(sc scope, name string) []cond {
-	r.expect(":")
+	r.Expect(":")
 	typ := r.vars[sc.node]
 	if r.Property(typ, name) == nil {
 		if p, op := r.Suffixed(typ, name); p != nil {
 			return []cond{r.filter(sc, p, op)}
 		}
-		if rel := r.Relation(typ, name); rel != nil && (r.is("{") || r.is("null")) {
+		if rel := r.Relation(typ, name); rel != nil && (r.Is("{") || r.Is("null")) {
 			return []cond{r.neighbours(sc, rel)}
 		}
 		if c, ok := r.suffixedRelation(sc, name); ok {
@@ -133,37 +133,37 @@ func (r *rewriter) filterOf(sc scope, name string) []cond {
 	}
 	p := r.need(sc, name)
 	left := "$" + naming.Lower(sc.node) + "." + p.Name
-	if r.accept("null") {
+	if r.Accept("null") {
 		return []cond{leaf(left + " is null")}
 	}
-	if !r.is("{") {
-		return []cond{leaf(left + " = " + r.optional(r.valueOf(p)))}
+	if !r.Is("{") {
+		return []cond{leaf(left + " = " + r.Optional(r.valueOf(p)))}
 	}
 	return r.operators(sc, p)
 }
 
 // operators reads the operators of a property in braces.
 func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
-	defer r.deeper()()
-	r.ignoreCase()
-	r.expect("{")
-	for !r.accept("}") {
-		t := r.next()
-		if t.Are("mode") && r.accept(":", "default") && r.isOne(",", "}") {
-			r.accept(",")
+	defer r.Deeper()()
+	r.IgnoreCase()
+	r.Expect("{")
+	for !r.Accept("}") {
+		t := r.Next()
+		if t.Are("mode") && r.Accept(":", "default") && r.IsOne(",", "}") {
+			r.Accept(",")
 			continue
 		}
 		if t.Kind != lex.Word && t.Kind != lex.Dollar { // $gt is the operator of MongoDB
 			panic(refuse.GiveUp{})
 		}
 		op := strings.TrimPrefix(strings.ToLower(t.Text), "_")
-		r.expect(":")
-		if op == "not" && r.is("{") {
+		r.Expect(":")
+		if op == "not" && r.Is("{") {
 			out = append(out, r.negated(all(r.operators(sc, p))))
 		} else {
 			out = append(out, r.filter(sc, p, op))
 		}
-		r.accept(",")
+		r.Accept(",")
 	}
 	refuse.If(len(out) == 0)
 	return out
@@ -171,15 +171,15 @@ func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 
 // similar reads nearest: { summary: $text, first: 5 }, which orders the nodes by the distance of a vector.
 func (r *rewriter) similar() {
-	r.expect("nearest", ":", "{")
+	r.Expect("nearest", ":", "{")
 	v := r.firstNode()
-	for r.more("}") {
-		name := r.word()
-		r.expect(":")
+	for r.More("}") {
+		name := r.Word()
+		r.Expect(":")
 		p := r.Property(r.vars[v], name)
 		switch {
 		case p != nil && p.Type.Kind == value.Vector && len(r.sort) == 0:
-			if t := r.peek(0); t.Kind == lex.Dollar && !r.known(t.Text) {
+			if t := r.Peek(0); t.Kind == lex.Dollar && !r.known(t.Text) {
 				r.declare(t.Text, "String") // the text whose vector it is
 			}
 			r.sort = append(r.sort, "nearest("+r.member(v, name)+", "+r.operand()+")")
@@ -211,29 +211,29 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	case "in":
 		return r.isIn(name, p)
 	case "eqi", "containsi", "icontains", "includesinsensitive", "startswithi", "endswithi", "istartswith", "iendswith", "iregex", "equalsinsensitive":
-		return leaf(name + anyCase(op, r.literal()))
+		return leaf(name + anyCase(op, r.Literal()))
 	case "is_null", "isnull", "null":
-		if r.accept("false") {
+		if r.Accept("false") {
 			return leaf(name + " is not null")
 		}
-		r.expect("true")
+		r.Expect("true")
 		return leaf(name + " is null")
 	case "exists", "notnull", "not_null", "isnotnull", "is_not_null":
-		if r.accept("true") {
+		if r.Accept("true") {
 			return leaf(name + " is not null")
 		}
-		r.expect("false")
+		r.Expect("false")
 		return leaf(name + " is null")
 	case "like", "ilike":
-		return leaf(name + like(r.literal(), op == "ilike"))
+		return leaf(name + like(r.Literal(), op == "ilike"))
 	case "ends_with", "endswith":
-		return leaf(name + suffix(r.literal()))
+		return leaf(name + suffix(r.Literal()))
 	case "between":
-		r.expect("[")
+		r.Expect("[")
 		low := r.valueOf(p)
-		r.expect(",")
+		r.Expect(",")
 		high := r.valueOf(p)
-		r.expect("]")
+		r.Expect("]")
 		return cond{op: "all", subs: []cond{leaf(name + " >= " + low), leaf(name + " <= " + high)}}
 	case "haseveryof", "hasevery", "has_every", "contains_all", "containsall", "has_keys_all", "all", "hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any":
 		if slices.Contains([]string{"hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any"}, op) {
@@ -241,12 +241,12 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		}
 		return r.containsEach(name, "all", p)
 	}
-	if p.Type.List && r.is("[") && (op == "contains" || op == "includes" || op == "has") {
+	if p.Type.List && r.Is("[") && (op == "contains" || op == "includes" || op == "has") {
 		return r.containsEach(name, "all", p)
 	}
 	to := comparisons[op]
 	refuse.If(to == "")
-	if r.accept("null") {
+	if r.Accept("null") {
 		switch to {
 		case "=":
 			return leaf(name + " is null")
@@ -255,24 +255,24 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		}
 		panic(refuse.GiveUp{})
 	}
-	return leaf(name + " " + to + " " + r.optional(r.valueOf(p)))
+	return leaf(name + " " + to + " " + r.Optional(r.valueOf(p)))
 }
 
 // arguments reads the arguments of a field in parentheses, which restrict and order its nodes.
 func (r *rewriter) arguments(q *read, sc scope) {
 	closing := ")"
-	if r.accept("{") {
+	if r.Accept("{") {
 		closing = "}"
 	} else {
-		r.expect("(")
+		r.Expect("(")
 	}
-	for r.more(closing) {
-		name := r.word()
+	for r.More(closing) {
+		name := r.Word()
 		if !lex.Argument(name) || r.Property(r.vars[sc.node], name) != nil {
 			r.match = append(r.match, r.filterOf(sc, name)...)
 			continue
 		}
-		r.expect(":")
+		r.Expect(":")
 		switch naming.Plain(name) {
 		case "first", "limit", "take", "top", "pagesize", "perpage":
 			q.limit = r.operand()
@@ -285,7 +285,7 @@ func (r *rewriter) arguments(q *read, sc scope) {
 		case "options", "pagination", "paging":
 			r.arguments(q, sc)
 		case "after":
-			if t := r.next(); t.Kind == lex.Dollar && r.nesting == 0 && r.after == "" {
+			if t := r.Next(); t.Kind == lex.Dollar && r.nesting == 0 && r.after == "" {
 				r.after = t.Text
 			} else {
 				panic(refuse.GiveUp{}) // the cursor of another server
@@ -301,19 +301,19 @@ func (r *rewriter) arguments(q *read, sc scope) {
 // sortProperty reads the key and the colon in orderBy: { joined: DESC }, or the whole of
 // orderBy: { field: joined, direction: DESC } up to the direction.
 func (r *rewriter) sortProperty(sc scope) string {
-	name := r.word()
-	r.expect(":")
+	name := r.Word()
+	r.Expect(":")
 	if sc.node == "" {
 		sc.node = r.firstNode()
 	}
 	if r.Property(r.vars[sc.node], name) == nil && naming.Plain(name) == "field" {
-		t := r.next()
+		t := r.Next()
 		name = t.Text
-		if r.accept(",") || r.isOne("direction", "order") {
-			if !r.accept("direction") {
-				r.expect("order")
+		if r.Accept(",") || r.IsOne("direction", "order") {
+			if !r.Accept("direction") {
+				r.Expect("order")
 			}
-			r.expect(":")
+			r.Expect(":")
 		}
 	}
 	return r.scoped(sc, name)
@@ -321,7 +321,7 @@ func (r *rewriter) sortProperty(sc scope) string {
 
 // sortEnum reads a key such as PRICE_DESC or price.
 func (r *rewriter) sortEnum(sc scope) string {
-	name := r.word()
+	name := r.Word()
 	base, direction := name, ""
 	for _, d := range []string{"_desc", "_asc"} {
 		if cut, ok := strings.CutSuffix(strings.ToLower(name), d); ok {
@@ -334,29 +334,29 @@ func (r *rewriter) sortEnum(sc scope) string {
 
 // propertyNames reads the name of a property, or a list of them in brackets.
 func (r *rewriter) propertyNames(sc scope) (out []string) {
-	list := r.accept("[")
+	list := r.Accept("[")
 	for {
-		out = append(out, r.need(sc, r.word()).Name)
-		if r.accept(","); !list || r.is("]") {
+		out = append(out, r.need(sc, r.Word()).Name)
+		if r.Accept(","); !list || r.Is("]") {
 			break
 		}
 	}
 	if list {
-		r.expect("]")
+		r.Expect("]")
 	}
 	return out
 }
 
 // returnArguments reads return(orderBy: { year: DESC }, first: 10) { … }.
 func (r *rewriter) returnArguments() {
-	r.next()
-	arguments := r.at
-	r.skipGroup()
+	r.Next()
+	arguments := r.At
+	r.SkipGroup()
 	r.returned()
-	after := r.at
-	r.at = arguments
+	after := r.At
+	r.At = arguments
 	r.arguments(&r.read, scope{node: r.firstNode()})
-	r.at = after
+	r.At = after
 }
 
 // boundBlock makes the limit of a block the most records that it may have, if the text has none.

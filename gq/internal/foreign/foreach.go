@@ -47,31 +47,31 @@ func (r *rewriter) each(list, name string) {
 
 // eachStatements reads the statements for an element, with or without braces, and a RETURN after them.
 func (r *rewriter) eachStatements() {
-	braces := r.accept("{")
-	for !r.is("}") && !r.is(")") && r.peek(0).Kind != lex.End {
+	braces := r.Accept("{")
+	for !r.Is("}") && !r.Is(")") && r.Peek(0).Kind != lex.End {
 		switch {
-		case r.accept("match"):
+		case r.Accept("match"):
 			saved := r.match
 			r.match = nil
-			if r.is("{") {
+			if r.Is("{") {
 				r.match = r.braced()
 			} else {
 				r.items()
 			}
 			r.matchByKeys(r.match)
 			r.match = saved
-		case r.accept("return"):
-			for !r.is("}") && r.peek(0).Kind != lex.End {
-				r.next()
+		case r.Accept("return"):
+			for !r.Is("}") && r.Peek(0).Kind != lex.End {
+				r.Next()
 			}
 			r.note(answersNote)
-		case r.accept(";"), r.accept(","):
+		case r.Accept(";"), r.Accept(","):
 		default:
 			r.statement()
 		}
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 }
 
@@ -159,21 +159,21 @@ func (r *rewriter) elementValue(p *catalog.Property, e string) string {
 // property is in the list.
 func (r *rewriter) unwoundMatch() {
 	list, name := "", ""
-	if r.accept("unwind") {
-		list = r.next().Text
-		r.expect("as")
-		name = r.next().Text
+	if r.Accept("unwind") {
+		list = r.Next().Text
+		r.Expect("as")
+		name = r.Next().Text
 	} else {
-		r.expect("for")
-		name = r.next().Text
-		r.expect("in")
-		list = r.next().Text
+		r.Expect("for")
+		name = r.Next().Text
+		r.Expect("in")
+		list = r.Next().Text
 	}
-	refuse.If(r.tokens[r.at-1].Kind != lex.Word && r.tokens[r.at-1].Kind != lex.Dollar || !r.is("match") || r.declared(list) && !r.declaredList(list) || len(r.match)+len(r.statements) > 0)
+	refuse.If(r.Tokens[r.At-1].Kind != lex.Word && r.Tokens[r.At-1].Kind != lex.Dollar || !r.Is("match") || r.declared(list) && !r.declaredList(list) || len(r.match)+len(r.statements) > 0)
 	r.values[name] = "$" + list
-	r.expect("match")
+	r.Expect("match")
 	r.matched()
-	if r.accept("where") {
+	if r.Accept("where") {
 		r.wherePart()
 	}
 	tested := ""

@@ -6,19 +6,13 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/cursor"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
-
-// maxSteps bounds the tokens that one rewriting reads. It reads some tokens more than once, because a
-// parenthesis may open a pattern or an expression.
-const maxSteps = 20_000
-
-// maxDepth bounds the nesting of expressions and blocks.
-const maxDepth = 50
 
 // maxValues bounds the bytes of values of WITH and LET that one rewriting writes in the place of their names: each value
 // may contain the one before it several times.
@@ -67,14 +61,14 @@ func (r *rewriter) original() *exact.Original {
 	for _, v := range r.order {
 		types[naming.Lower(v)] = r.vars[v]
 	}
-	return &exact.Original{Vocabulary: r.Vocabulary, Tokens: r.tokens, Types: types, Params: r.params,
+	return &exact.Original{Vocabulary: r.Vocabulary, Tokens: r.Tokens, Types: types, Params: r.params,
 		Taken: func(name string) bool { return r.known(name) || r.inText(name) }, Note: r.note,
 		Once: r.closed != nil && !r.closed.all && r.closed.depth == "", Shortest: r.shortest, Pairs: r.pairs, Grouped: len(r.groups) > 0 || r.staged}
 }
 
 // newRewriter returns a rewriter of the tokens of a text.
 func newRewriter(s *catalog.Schema, tokens []lex.Token) *rewriter {
-	return &rewriter{Vocabulary: &naming.Vocabulary{Schema: s}, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+	return &rewriter{Vocabulary: &naming.Vocabulary{Schema: s}, Cursor: cursor.Cursor{Tokens: tokens}, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
 }
 
 // rewrite reads the whole text, calls a function, and writes the query. It reports false if something has no counterpart.
@@ -96,11 +90,8 @@ func (r *rewriter) rewrite(read func()) (query string, ok bool) {
 // rewriter reads the tokens of one text and collects the parts of the query.
 type rewriter struct {
 	*naming.Vocabulary
-	tokens []lex.Token
-	at     int // index of the next token
-	steps  int // tokens read, including those that were read again
-	spent  int // bytes of values written in the place of names
-	depth  int
+	cursor.Cursor
+	spent int // bytes of values written in the place of names
 
 	notes  []string        // how the query differs from the text
 	name   string          // of the query
@@ -258,11 +249,11 @@ func (r *rewriter) page() {
 	v, property, _ := strings.Cut(key, ".")
 	p := r.Property(r.vars[v[1:]], property)
 	n := r.Schema.Node(r.vars[v[1:]])
-	if exact.RowsPerEdge(r.tokens) && r.after == "" && (n == nil || !unique(n, p.Name)) {
+	if exact.RowsPerEdge(r.Tokens) && r.after == "" && (n == nil || !unique(n, p.Name)) {
 		r.pageByKey(n, v, p, op)
 		return
 	}
-	refuse.If(exact.RowsPerEdge(r.tokens) && (n == nil || p.Type.Nullable || r.manyRows(v))) // rows with the same value as the last one would be left out
+	refuse.If(exact.RowsPerEdge(r.Tokens) && (n == nil || p.Type.Nullable || r.manyRows(v))) // rows with the same value as the last one would be left out
 	if n != nil && (len(n.Key) != 1 || n.Key[0] != p.Name) {
 		r.note("rows with the same " + property + " as the last one are left out: to see all of them, order by a key")
 	}
@@ -298,7 +289,7 @@ func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op 
 
 // dropSkip drops the offset, and its parameter if nothing else uses it.
 func (r *rewriter) dropSkip() {
-	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.uses(name) == 2 { // its declaration and the offset
+	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.Uses(name) == 2 { // its declaration and the offset
 		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
 	}
 	r.skip = ""
@@ -364,16 +355,6 @@ func (r *rewriter) sortByAlias() {
 	}
 }
 
-// uses counts the tokens of the text that name a variable or a parameter.
-func (r *rewriter) uses(name string) (n int) {
-	for _, t := range r.tokens {
-		if t.Kind == lex.Dollar && t.Text == name {
-			n++
-		}
-	}
-	return n
-}
-
 // note adds a note, once.
 func (r *rewriter) note(text string) {
 	if !slices.Contains(r.notes, text) {
@@ -427,74 +408,6 @@ func (r *rewriter) bound(name string) bool {
 	return slices.ContainsFunc(r.order, func(v string) bool { return naming.Lower(v) == name })
 }
 
-// peek returns the token n places after the next one.
-func (r *rewriter) peek(n int) lex.Token {
-	if r.at+n < len(r.tokens) {
-		return r.tokens[r.at+n]
-	}
-	return lex.Token{}
-}
-
-// next reads a token.
-func (r *rewriter) next() lex.Token {
-	t := r.peek(0)
-	if r.steps++; r.steps > maxSteps || t.Kind == lex.End {
-		panic(refuse.GiveUp{})
-	}
-	r.at++
-	return t
-}
-
-// is reports whether the next tokens have the values, in any case.
-func (r *rewriter) is(values ...string) bool {
-	for i, v := range values {
-		if t := r.peek(i); t.Kind != lex.Word && t.Kind != lex.Mark || !strings.EqualFold(t.Text, v) {
-			return false
-		}
-	}
-	return true
-}
-
-// isOne reports whether the next token has one of the values, in any case.
-func (r *rewriter) isOne(values ...string) bool {
-	for _, v := range values {
-		if r.is(v) {
-			return true
-		}
-	}
-	return false
-}
-
-// accept reads the tokens if they come next.
-func (r *rewriter) accept(values ...string) bool {
-	if !r.is(values...) {
-		return false
-	}
-	for range values {
-		r.next()
-	}
-	return true
-}
-
-// more reports whether another member of a list comes. It reads the commas before it, or else the closing mark.
-func (r *rewriter) more(closing string) bool {
-	for r.accept(",") {
-	}
-	return !r.accept(closing)
-}
-
-// expect reads the tokens, which must come next.
-func (r *rewriter) expect(values ...string) {
-	refuse.If(!r.accept(values...))
-}
-
-// word reads a word.
-func (r *rewriter) word() string {
-	t := r.next()
-	refuse.If(t.Kind != lex.Word)
-	return t.Text
-}
-
 // try runs f. If f gives up, try reports false and restores what f read, bound and collected.
 func (r *rewriter) try(f func()) (ok bool) {
 	saved := *r
@@ -504,20 +417,12 @@ func (r *rewriter) try(f func()) (ok bool) {
 		if p == nil {
 			return
 		}
-		if _, gave := p.(refuse.GiveUp); !gave || r.steps > maxSteps || r.spent > maxValues {
+		if _, gave := p.(refuse.GiveUp); !gave || r.Steps > cursor.MaxSteps || r.spent > maxValues {
 			panic(p)
 		}
-		saved.steps, saved.spent = r.steps, r.spent
+		saved.Steps, saved.spent = r.Steps, r.spent
 		*r, ok = saved, false
 	}()
 	f()
 	return true
-}
-
-// deeper counts a level of nesting until the function that it returns is called.
-func (r *rewriter) deeper() func() {
-	if r.depth++; r.depth > maxDepth {
-		panic(refuse.GiveUp{})
-	}
-	return func() { r.depth-- }
 }

@@ -21,10 +21,10 @@ var foreign = map[string]string{"zoned_datetime": "datetime", "local_datetime": 
 // call reads the arguments of a function and writes the call.
 func (r *rewriter) call(name string) string {
 	name = strings.ToLower(name)
-	if r.overAhead() {
+	if r.OverAhead() {
 		return r.over(name)
 	}
-	r.expect("(")
+	r.Expect("(")
 	if out, ok := r.special(name); ok {
 		return r.inGroups(out)
 	}
@@ -35,7 +35,7 @@ func (r *rewriter) call(name string) string {
 		name = "substr" // SQL counts from 1
 	}
 	refuse.If(name == "")
-	distinct := r.accept("distinct", ":") || r.accept("distinct")
+	distinct := r.Accept("distinct", ":") || r.Accept("distinct")
 	args := r.callArguments(name == "if")
 	if slices.Contains(textFunctions, name) && len(args) > 0 {
 		r.declareText(args[0])
@@ -49,7 +49,7 @@ func (r *rewriter) call(name string) string {
 	} else {
 		out = r.apply(name, args)
 	}
-	if r.is("filter", "(", "where") {
+	if r.Is("filter", "(", "where") {
 		out = r.filtered(name, args, distinct)
 	}
 	return r.inGroups(r.unsliced(out))
@@ -79,9 +79,9 @@ func (r *rewriter) inGroups(e string) string {
 // callArguments reads the arguments of a call up to the closing parenthesis. The first one may have to be
 // a condition.
 func (r *rewriter) callArguments(condition bool) (args []string) {
-	for i := 0; !r.accept(")"); i++ {
+	for i := 0; !r.Accept(")"); i++ {
 		if i > 0 {
-			r.expect(",")
+			r.Expect(",")
 		}
 		if condition && i == 0 {
 			args = append(args, r.asTest().render(true))
@@ -96,19 +96,19 @@ func (r *rewriter) callArguments(condition bool) (args []string) {
 func (r *rewriter) special(name string) (out string, ok bool) {
 	switch name {
 	case "extract":
-		part := strings.ToLower(r.word())
-		r.expect("from")
+		part := strings.ToLower(r.Word())
+		r.Expect("from")
 		return r.part(part), true
 	case "cast":
 		value := r.operand()
-		r.expect("as")
+		r.Expect("as")
 		out = r.castTo(value)
-		r.expect(")")
+		r.Expect(")")
 		return out, true
 	case "count":
-		if (r.is("*") || r.peek(0).Kind == lex.Number) && r.isAt(1, ")") {
-			r.skipTwo()
-			if r.is("filter", "(", "where") {
+		if (r.Is("*") || r.Peek(0).Kind == lex.Number) && r.IsAt(1, ")") {
+			r.SkipTwo()
+			if r.Is("filter", "(", "where") {
 				return r.filtered(name, []string{r.first()}, false), true
 			}
 			return "count(" + r.first() + ")", true
@@ -133,52 +133,52 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		return r.walked(name)
 	case "labels", "label":
 		v := r.variable()
-		r.expect(")")
-		if r.accept("[") {
-			r.next()
-			r.expect("]")
+		r.Expect(")")
+		if r.Accept("[") {
+			r.Next()
+			r.Expect("]")
 		}
 		return "type($" + naming.Lower(v) + ")", true
 	case "id", "elementid", "element_id":
 		v := r.variable()
-		r.expect(")")
+		r.Expect(")")
 		return "$" + naming.Lower(v) + ".id", true
 	case "current_date", "curdate", "today":
-		r.expect(")")
+		r.Expect(")")
 		return "date(now())", true
 	case "current_timestamp", "getdate", "timestamp":
-		r.expect(")")
+		r.Expect(")")
 		return "now()", true
 	case "datetime", "date":
-		if r.accept(")") {
+		if r.Accept(")") {
 			if name == "date" {
 				return "date(now())", true
 			}
 			return "now()", true
 		}
 	case "duration":
-		if r.is("{") {
+		if r.Is("{") {
 			return r.durationMap(), true
 		}
 	case "substring":
 		ok = r.try(func() {
 			value := r.operand()
-			r.expect("from")
+			r.Expect("from")
 			start := r.operand()
-			r.expect("for")
+			r.Expect("for")
 			out = "substring(" + value + ", " + lessOne(start) + ", " + r.operand() + ")"
-			r.expect(")")
+			r.Expect(")")
 		})
 		return out, ok
 	case "date_trunc", "datetrunc":
-		unit := r.next()
-		r.expect(",")
+		unit := r.Next()
+		r.Expect(",")
 		value := r.operand()
-		r.expect(")")
+		r.Expect(")")
 		return truncated(strings.ToLower(unit.Text), value), true
 	case "date_part", "datepart":
-		unit := strings.ToLower(r.next().Text)
-		r.expect(",")
+		unit := strings.ToLower(r.Next().Text)
+		r.Expect(",")
 		return r.part(unit), true
 	case "duration_between":
 		return r.elapsed(r.callArguments(false), ""), true
@@ -190,24 +190,18 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 	return "", false
 }
 
-// skipTwo reads two tokens.
-func (r *rewriter) skipTwo() {
-	r.next()
-	r.next()
-}
-
 // walked reads the variable of a walk and the closing parenthesis after length( or nodes(.
 func (r *rewriter) walked(name string) (out string, ok bool) {
-	t := r.peek(0)
+	t := r.Peek(0)
 	if !r.paths[t.Text] && name == "path_length" && len(r.paths) == 1 && !r.known(t.Text) && !r.declared(t.Text) { // a path without a name in the match
 		for path := range r.paths {
 			t.Text = path
 		}
 	}
-	if !r.paths[t.Text] || r.peek(1).Text != ")" {
+	if !r.paths[t.Text] || r.Peek(1).Text != ")" {
 		return "", false
 	}
-	r.skipTwo()
+	r.SkipTwo()
 	if name == "nodes" {
 		return "$" + naming.Lower(t.Text) + ".nodes", true
 	}
@@ -271,9 +265,9 @@ func lessOne(e string) string {
 
 // filtered reads FILTER (WHERE …) after an aggregate.
 func (r *rewriter) filtered(name string, args []string, distinct bool) string {
-	r.expect("filter", "(", "where")
+	r.Expect("filter", "(", "where")
 	test := r.asTest().render(true)
-	r.expect(")")
+	r.Expect(")")
 	refuse.If(distinct || len(args) != 1)
 	if name == "count" && !strings.Contains(args[0], ".") {
 		return "count(if(" + test + ", 1))"
@@ -285,12 +279,12 @@ func (r *rewriter) filtered(name string, args []string, distinct bool) string {
 // whole number. Cypher, SQL and ISO GQL cut the fraction.
 func (r *rewriter) divides(left string) bool {
 	p := r.propertyOf(left)
-	if p == nil || !r.is("/") || r.at < 3 || r.tokens[r.at-3].Kind != lex.Word {
+	if p == nil || !r.Is("/") || r.At < 3 || r.Tokens[r.At-3].Kind != lex.Word {
 		return false
 	}
 	switch p.Type.Kind {
 	case value.I32, value.I64, value.U32, value.U64:
-		_, err := parseCount(r.peek(1).Text)
+		_, err := parseCount(r.Peek(1).Text)
 		return err == nil && !p.Type.List
 	}
 	return false

@@ -20,27 +20,27 @@ type inserting struct {
 
 // insertInto reads the rest of INSERT INTO Person (a, b) VALUES (…), (…).
 func (r *rewriter) insertInto() {
-	start := r.at
+	start := r.At
 	in := &inserting{typ: r.tableType()}
-	if r.is("{") || r.is("(") && r.isAt(2, ":") { // the values of this language
-		r.at = start
+	if r.Is("{") || r.Is("(") && r.IsAt(2, ":") { // the values of this language
+		r.At = start
 		r.assigned("create", "")
 		r.returning(in.typ)
 		return
 	}
-	if r.accept("as") || r.peek(0).Kind == lex.Word && !r.isOne("values", "select") {
-		in.alias = r.word()
+	if r.Accept("as") || r.Peek(0).Kind == lex.Word && !r.IsOne("values", "select") {
+		in.alias = r.Word()
 	}
-	r.expect("(")
-	for r.more(")") {
-		in.names = append(in.names, r.PropertyName(in.typ, r.word()))
+	r.Expect("(")
+	for r.More(")") {
+		in.names = append(in.names, r.PropertyName(in.typ, r.Word()))
 	}
-	if r.is("select") {
+	if r.Is("select") {
 		r.insertSelect(in)
 		return
 	}
-	r.expect("values")
-	for more := true; more; more = r.accept(",") {
+	r.Expect("values")
+	for more := true; more; more = r.Accept(",") {
 		in.rows = append(in.rows, r.insertedRow(in))
 	}
 	statements := r.conflicting(in)
@@ -55,15 +55,15 @@ func (r *rewriter) insertInto() {
 // insertedRow reads the values of a row in parentheses.
 func (r *rewriter) insertedRow(in *inserting) map[string]string {
 	row := map[string]string{}
-	r.expect("(")
-	for i := 0; !r.accept(")"); i++ {
+	r.Expect("(")
+	for i := 0; !r.Accept(")"); i++ {
 		if i > 0 {
-			r.expect(",")
+			r.Expect(",")
 		}
 		refuse.If(i >= len(in.names))
 		switch {
-		case r.accept("null"), r.accept("default"):
-		case r.is("(", "select") && r.Schema.Edge(in.typ) != nil:
+		case r.Accept("null"), r.Accept("default"):
+		case r.Is("(", "select") && r.Schema.Edge(in.typ) != nil:
 			panic(refuse.GiveUp{})
 		default:
 			row[in.names[i]] = r.initial(in.typ, in.names[i])
@@ -87,18 +87,18 @@ func (in *inserting) assignments(row map[string]string) string {
 func (r *rewriter) conflicting(in *inserting) (statements []string) {
 	var updates int // the index of the first token after SET, or 0
 	switch {
-	case r.accept("on", "conflict"):
-		if r.is("(") {
-			r.skipGroup()
-		} else if r.accept("on", "constraint") {
-			r.word()
+	case r.Accept("on", "conflict"):
+		if r.Is("(") {
+			r.SkipGroup()
+		} else if r.Accept("on", "constraint") {
+			r.Word()
 		}
-		if !r.accept("do", "nothing") {
-			r.expect("do", "update", "set")
-			updates = r.at
+		if !r.Accept("do", "nothing") {
+			r.Expect("do", "update", "set")
+			updates = r.At
 		}
-	case r.accept("on", "duplicate", "key", "update"):
-		updates = r.at
+	case r.Accept("on", "duplicate", "key", "update"):
+		updates = r.At
 	default:
 		for _, row := range in.rows {
 			statements = append(statements, r.Inserts(in.typ)+" "+in.assignments(row))
@@ -110,7 +110,7 @@ func (r *rewriter) conflicting(in *inserting) (statements []string) {
 	for _, row := range in.rows {
 		matched := map[string]string{}
 		if updates > 0 {
-			r.at = updates
+			r.At = updates
 			matched = r.conflictUpdates(in, row)
 		}
 		var out []string
@@ -141,8 +141,8 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 	r.inWhere, r.whereVar = in.typ, in.alias
 	r.excluded = row
 	if in.alias == "" {
-		for i := r.at; i < len(r.tokens) && r.whereVar == ""; i++ { // the name of the table in its own case
-			if t := r.tokens[i]; t.Kind == lex.Word && naming.Plain(t.Text) == naming.Plain(in.typ) {
+		for i := r.At; i < len(r.Tokens) && r.whereVar == ""; i++ { // the name of the table in its own case
+			if t := r.Tokens[i]; t.Kind == lex.Word && naming.Plain(t.Text) == naming.Plain(in.typ) {
 				r.whereVar = t.Text
 			}
 		}
@@ -151,12 +151,12 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 		r.vars[r.whereVar] = in.typ
 	}
 	out := map[string]string{}
-	for more := true; more; more = r.accept(",") {
-		if r.whereVar != "" && r.is(r.whereVar, ".") {
-			r.skipTwo()
+	for more := true; more; more = r.Accept(",") {
+		if r.whereVar != "" && r.Is(r.whereVar, ".") {
+			r.SkipTwo()
 		}
-		name := r.PropertyName(in.typ, r.word())
-		r.expect("=")
+		name := r.PropertyName(in.typ, r.Word())
+		r.Expect("=")
 		value := r.assignment(in.typ, name)
 		refuse.If(value == "") // the row has null
 		out[name] = value
@@ -165,20 +165,20 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 		delete(r.vars, r.whereVar)
 	}
 	r.inWhere, r.whereVar, r.excluded = saved, savedVar, nil
-	refuse.If(r.is("where")) // it leaves some of the rows as they are
+	refuse.If(r.Is("where")) // it leaves some of the rows as they are
 	return out
 }
 
 // ofExcluded reads excluded.name, or VALUES(name) of MySQL: the value that the insert would have written.
 func (r *rewriter) ofExcluded() (value string, ok bool) {
-	if r.excluded == nil || !r.is("excluded", ".") && !r.is("values", "(") {
+	if r.excluded == nil || !r.Is("excluded", ".") && !r.Is("values", "(") {
 		return "", false
 	}
-	closes := r.is("values")
-	r.skipTwo()
-	value = r.excluded[r.PropertyName(r.inWhere, r.word())]
+	closes := r.Is("values")
+	r.SkipTwo()
+	value = r.excluded[r.PropertyName(r.inWhere, r.Word())]
 	if closes {
-		r.expect(")")
+		r.Expect(")")
 	}
 	refuse.If(value == "")
 	return tight(value), true
@@ -191,7 +191,7 @@ func (r *rewriter) insertSelect(in *inserting) {
 	}
 	refuse.If(len(r.match) > 0)
 	r.selectRows()
-	if r.accept("where") {
+	if r.Accept("where") {
 		r.wherePart()
 	}
 	refuse.If(r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(in.names))
@@ -213,7 +213,7 @@ func (r *rewriter) insertSelect(in *inserting) {
 
 // returning reads RETURNING after the last statement, which inserts one entity, and makes a row of the answer of it.
 func (r *rewriter) returning(typ string) {
-	if !r.is("returning") || len(r.match) > 0 || len(r.statements) == 0 || len(r.columns) > 0 {
+	if !r.Is("returning") || len(r.match) > 0 || len(r.statements) == 0 || len(r.columns) > 0 {
 		return
 	}
 	statement := last(r.statements)
@@ -221,19 +221,19 @@ func (r *rewriter) returning(typ string) {
 		return
 	}
 	r.try(func() {
-		r.next()
+		r.Next()
 		v := r.fresh(typ)
 		name := r.insertAs(v, typ)
 		saved := r.tables
 		r.tables, r.inSelect = []string{v}, true
-		for more := true; more; more = r.accept(",") {
-			if r.accept("*") {
+		for more := true; more; more = r.Accept(",") {
+			if r.Accept("*") {
 				r.wholeInsert(v, typ)
 			} else {
 				r.column()
 			}
 		}
-		if !r.isOne("}", ";", ")") && r.peek(0).Kind != lex.End {
+		if !r.IsOne("}", ";", ")") && r.Peek(0).Kind != lex.End {
 			panic(refuse.GiveUp{})
 		}
 		r.tables = saved
@@ -275,18 +275,18 @@ func (r *rewriter) changedTable(v, typ string) string {
 // tableAssignments reads a = 1, b = 2 after SET.
 func (r *rewriter) tableAssignments(v, typ string) (names, values []string) {
 	for {
-		if r.is(v, ".") {
-			r.skipTwo()
+		if r.Is(v, ".") {
+			r.SkipTwo()
 		}
-		name := r.PropertyName(typ, r.word())
-		r.expect("=")
-		refuse.If(r.is("(", "select"))
+		name := r.PropertyName(typ, r.Word())
+		r.Expect("=")
+		refuse.If(r.Is("(", "select"))
 		value := r.assignment(typ, name)
 		if r.Property(typ, name) == nil { // an end of an edge
 			value = r.idOf(value)
 		}
 		names, values = append(names, name), append(values, value)
-		if !r.accept(",") {
+		if !r.Accept(",") {
 			return names, values
 		}
 	}
@@ -331,7 +331,7 @@ func (r *rewriter) moveEdge(v string, e *catalog.Edge, names, values []string) {
 // deleteFrom reads the rest of DELETE FROM Person [p] [USING …] WHERE ….
 func (r *rewriter) deleteFrom() {
 	typ := r.tableType()
-	v := r.tableAlias()
+	v := r.TableAlias()
 	if v != "" {
 		r.whereVar = v
 		r.bind(v, typ)
@@ -345,7 +345,7 @@ func (r *rewriter) updateEnds(v string, e *catalog.Edge) {
 	v = r.changedTable(v, e.Name)
 	names, values := r.tableAssignments(v, e.Name)
 	refuse.If(!slices.Contains(names, "from") && !slices.Contains(names, "to"))
-	r.expect("where")
+	r.Expect("where")
 	r.wherePart()
 	r.tables = nil
 	r.changeRows(v, e.Name, names, values)
@@ -354,21 +354,21 @@ func (r *rewriter) updateEnds(v string, e *catalog.Edge) {
 // updateVariable reads $p SET name = 'a', level = 'lead' after UPDATE, for a variable of the match.
 func (r *rewriter) updateVariable() {
 	v := r.variable()
-	r.accept("set")
-	braces := r.accept("{")
+	r.Accept("set")
+	braces := r.Accept("{")
 	var out []string
-	for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
-		if (r.peek(0).Kind == lex.Dollar || r.peek(0).Kind == lex.Word) && r.peek(0).Text == v && r.isAt(1, ".") {
-			r.skipTwo()
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		if (r.Peek(0).Kind == lex.Dollar || r.Peek(0).Kind == lex.Word) && r.Peek(0).Text == v && r.IsAt(1, ".") {
+			r.SkipTwo()
 		}
-		name := r.PropertyName(r.vars[v], r.word())
-		if !r.accept("=") {
-			r.expect(":")
+		name := r.PropertyName(r.vars[v], r.Word())
+		if !r.Accept("=") {
+			r.Expect(":")
 		}
 		out = append(out, name+": "+r.assignment(r.vars[v], name))
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 	r.change(v, "update", " set { "+strings.Join(out, ", ")+" }")
 }

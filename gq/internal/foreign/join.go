@@ -47,11 +47,11 @@ func (r *rewriter) from() {
 	j := &joining{optional: map[string]bool{}}
 	left := false
 	for {
-		name := r.word()
+		name := r.Word()
 		alias := ""
-		r.accept("as")
-		if t := r.peek(0); t.Kind == lex.Word && !r.starts() && !r.isOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural", "returning") {
-			alias = r.word()
+		r.Accept("as")
+		if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() && !r.IsOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural", "returning") {
+			alias = r.Word()
 		}
 		typ, e := r.table(name, alias)
 		switch {
@@ -74,13 +74,13 @@ func (r *rewriter) from() {
 		default:
 			panic(refuse.GiveUp{})
 		}
-		if r.accept("on") {
+		if r.Accept("on") {
 			r.joinConditions(j, alias, left)
 		}
 		left = false
 		switch {
-		case r.accept(","), r.accept("join"), r.accept("inner", "join"), r.accept("cross", "join"):
-		case r.accept("left", "join"), r.accept("left", "outer", "join"):
+		case r.Accept(","), r.Accept("join"), r.Accept("inner", "join"), r.Accept("cross", "join"):
+		case r.Accept("left", "join"), r.Accept("left", "outer", "join"):
 			left = true
 		default:
 			r.joinTables(j)
@@ -102,8 +102,8 @@ func (r *rewriter) table(name, alias string) (node string, e *catalog.Edge) {
 	if alias == "" {
 		alias = name
 	}
-	for i, t := range r.tokens {
-		if rest := lex.Tokens(r.tokens[i+1:]); t.Kind == lex.Word && t.Text == alias && rest.Are(".") && r.EndNamed(e, rest.At(1).Text) != "" && r.Property(node, rest.At(1).Text) == nil {
+	for i, t := range r.Tokens {
+		if rest := lex.Tokens(r.Tokens[i+1:]); t.Kind == lex.Word && t.Text == alias && rest.Are(".") && r.EndNamed(e, rest.At(1).Text) != "" && r.Property(node, rest.At(1).Text) == nil {
 			return "", e
 		}
 	}
@@ -113,67 +113,40 @@ func (r *rewriter) table(name, alias string) (node string, e *catalog.Edge) {
 // joinConditions reads the conditions after ON.
 func (r *rewriter) joinConditions(j *joining, alias string, left bool) {
 	for {
-		test := joinTest{r.at, alias, left}
+		test := joinTest{r.At, alias, left}
 		var p [2][2]string
 		if r.try(func() {
 			p = r.pair()
-			refuse.If(r.operator() || r.isOne("+", "-", "*", "/", "or"))
+			refuse.If(r.operator() || r.IsOne("+", "-", "*", "/", "or"))
 		}) {
 			j.pairs = append(j.pairs, joinPair{p, test})
-		} else if r.accept("true") {
+		} else if r.Accept("true") {
 		} else {
-			r.skipCondition()
+			r.SkipCondition()
 			j.tests = append(j.tests, test)
 		}
-		if !r.accept("and") {
+		if !r.Accept("and") {
 			return
 		}
-	}
-}
-
-// skipCondition skips the tokens of one of several conditions.
-func (r *rewriter) skipCondition() {
-	for depth, between := 0, false; ; {
-		t := r.peek(0)
-		switch {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			if depth--; depth < 0 {
-				return
-			}
-		case depth > 0 && t.Kind != lex.End:
-		case r.starts(), r.is("left", "join"), r.is("left", "outer"), r.isOne("join", "inner", "cross", ",", "returning"):
-			return
-		case t.Are("or"):
-			panic(refuse.GiveUp{})
-		case t.Are("and") && !between:
-			return
-		case t.Are("and"):
-			between = false
-		case t.Are("between"):
-			between = true
-		}
-		r.next()
 	}
 }
 
 // pair reads a.x = b.y.
 func (r *rewriter) pair() (out [2][2]string) {
-	paren := r.accept("(")
+	paren := r.Accept("(")
 	for i := range out {
 		if i > 0 {
-			r.expect("=")
+			r.Expect("=")
 		}
-		out[i][0] = r.word()
+		out[i][0] = r.Word()
 		if v := r.byType(out[i][0]); v != "" && !r.known(out[i][0]) {
 			out[i][0] = v
 		}
-		r.expect(".")
-		out[i][1] = r.word()
+		r.Expect(".")
+		out[i][1] = r.Word()
 	}
 	if paren {
-		r.expect(")")
+		r.Expect(")")
 	}
 	return out
 }
@@ -305,9 +278,9 @@ func (r *rewriter) joinEnd(e *joined, column string, other [2]string, given map[
 
 // joinTests reads the other conditions of the joins: those of an outer join belong into its block.
 func (r *rewriter) joinTests(j *joining, clauses map[*joined]int) {
-	after := r.at
+	after := r.At
 	for _, t := range j.tests {
-		r.at = t.at
+		r.At = t.at
 		c := r.negation()
 		if !t.left {
 			r.match = append(r.match, c)
@@ -319,5 +292,5 @@ func (r *rewriter) joinTests(j *joining, clauses map[*joined]int) {
 		clause := &r.match[clauses[j.edges[i]]]
 		clause.subs = append(clause.subs, c)
 	}
-	r.at = after
+	r.At = after
 }

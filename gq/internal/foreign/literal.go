@@ -139,11 +139,11 @@ func (r *rewriter) idOf(e string) string {
 
 // endValue reads the value of an end of an edge. The id of a node is a text, also if its key is a number.
 func (r *rewriter) endValue() string {
-	t := r.peek(0)
-	if n := slices.IndexFunc(r.params, func(p string) bool { return t.Kind == lex.Dollar && strings.HasPrefix(p, "$"+t.Text+": ") }); n >= 0 && !r.isAt(1, ".") {
+	t := r.Peek(0)
+	if n := slices.IndexFunc(r.params, func(p string) bool { return t.Kind == lex.Dollar && strings.HasPrefix(p, "$"+t.Text+": ") }); n >= 0 && !r.IsAt(1, ".") {
 		typ := strings.TrimPrefix(r.params[n], "$"+t.Text+": ")
 		if numbers[typ[:lex.WordLen(typ)]] {
-			r.next()
+			r.Next()
 			return "string($" + t.Text + ")"
 		}
 	}
@@ -152,11 +152,11 @@ func (r *rewriter) endValue() string {
 
 // valueOf reads a value for a property. A bare word may be a value of an enum.
 func (r *rewriter) valueOf(p *catalog.Property) string {
-	t := r.peek(0)
-	if p != nil && t.Kind == lex.Word && !r.known(t.Text) && r.peek(1).Text != "(" && r.peek(1).Text != "." {
+	t := r.Peek(0)
+	if p != nil && t.Kind == lex.Word && !r.known(t.Text) && r.Peek(1).Text != "(" && r.Peek(1).Text != "." {
 		for _, v := range p.Type.Enum {
 			if v == t.Text || strings.EqualFold(v, t.Text) && !slices.Contains(p.Type.Enum, t.Text) {
-				r.next()
+				r.Next()
 				return lex.Quote(v)
 			}
 		}
@@ -182,11 +182,11 @@ func (r *rewriter) unconverted(e string) string {
 
 // elements reads the values of a list in brackets or parentheses. Servers of GraphQL need no commas in it.
 func (r *rewriter) elements(p *catalog.Property) (out []string) {
-	closing := map[string]string{"[": "]", "(": ")"}[r.next().Text]
+	closing := map[string]string{"[": "]", "(": ")"}[r.Next().Text]
 	refuse.If(closing == "")
-	for !r.accept(closing) {
+	for !r.Accept(closing) {
 		if len(out) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
 		out = append(out, r.valueOf(p))
 	}
@@ -195,7 +195,7 @@ func (r *rewriter) elements(p *catalog.Property) (out []string) {
 
 // listOf reads a list of values for a property, or a parameter that holds one.
 func (r *rewriter) listOf(p *catalog.Property) string {
-	if !r.is("[") && !r.is("(") {
+	if !r.Is("[") && !r.Is("(") {
 		return r.fitList(p, r.operand())
 	}
 	return "[" + strings.Join(r.elements(p), ", ") + "]"
@@ -204,28 +204,28 @@ func (r *rewriter) listOf(p *catalog.Property) string {
 // isIn reads a list of values, or a parameter that holds one, and writes the condition that a property has one of them.
 // Only literals may stand in a list.
 func (r *rewriter) isIn(left string, p *catalog.Property) cond {
-	if r.is("(", "select") {
+	if r.Is("(", "select") {
 		return r.inSelectOf(left)
 	}
-	if !r.is("[") && !r.is("(") {
+	if !r.Is("[") && !r.Is("(") {
 		list := r.listOf(p)
 		if member := r.propertyOf(list); p == nil && member != nil && member.Type.List {
 			left = r.fit(member, left)
 		}
-		return leaf(left + " in " + r.optional(list))
+		return leaf(left + " in " + r.Optional(list))
 	}
-	start := r.at
+	start := r.At
 	list := r.elements(p)
 	if !slices.ContainsFunc(list, func(e string) bool { return strings.HasPrefix(e, "$") }) {
 		return leaf(left + " in [" + strings.Join(list, ", ") + "]")
 	}
-	r.at = start
+	r.At = start
 	refuse.If(p != nil && p.Type.List)
 	c := cond{op: "any"}
 	for _, e := range list {
 		c.subs = append(c.subs, leaf(left+" = "+e))
 	}
-	r.skipGroup()
+	r.SkipGroup()
 	if len(c.subs) == 1 {
 		return c.subs[0]
 	}
@@ -244,12 +244,12 @@ func (r *rewriter) containsEach(left, op string, p *catalog.Property) cond {
 
 // listMember reads any(x IN list WHERE x = value) or none(…) of Cypher.
 func (r *rewriter) listMember() cond {
-	quantifier := strings.ToLower(r.word())
-	r.expect("(")
-	name := r.word()
-	r.expect("in")
+	quantifier := strings.ToLower(r.Word())
+	r.Expect("(")
+	name := r.Word()
+	r.Expect("in")
 	c := r.memberEqual(name, quantifier)
-	r.expect(")")
+	r.Expect(")")
 	if quantifier == "none" {
 		return r.negated(c)
 	}
@@ -259,15 +259,15 @@ func (r *rewriter) listMember() cond {
 // memberEqual reads the rest of any(x IN list WHERE x = value): the list contains the value.
 func (r *rewriter) memberEqual(name, quantifier string) cond {
 	list := r.operand()
-	r.expect("where")
-	r.expect(name)
+	r.Expect("where")
+	r.Expect(name)
 	switch {
 	case quantifier == "all":
 		panic(refuse.GiveUp{}) // no member has another value
-	case r.accept("in"):
+	case r.Accept("in"):
 		return r.containsEach(list, "any", r.propertyOf(list))
 	}
-	r.expect("=")
+	r.Expect("=")
 	return leaf(list + " contains " + r.operand())
 }
 

@@ -13,7 +13,7 @@ import (
 // merge reads the rest of MERGE (p:Person {…}) SET … or MERGE (p)-[:KNOWS]->(q) SET ….
 func (r *rewriter) merge() {
 	n := r.created(false, false)
-	if r.isOne("-", "<-", "~") {
+	if r.IsOne("-", "<-", "~") {
 		r.mergeEdge(n)
 		return
 	}
@@ -24,7 +24,7 @@ func (r *rewriter) merge() {
 	}
 	props := append(n.props, r.merged(n.name, n.typ, key)...)
 	statement := "upsert " + n.typ + " { " + strings.Join(props, ", ") + " }"
-	if n.name != "" && r.mentions(n.name) {
+	if n.name != "" && r.Mentions(n.name) {
 		statement = r.insertAs(n.name, n.typ) + " = " + statement
 		if len(n.props) == 1 && strings.HasPrefix(n.props[0], key+": ") {
 			if r.rebind == nil {
@@ -51,7 +51,7 @@ func (r *rewriter) mergeEdge(from nodeRef) {
 	if !slices.ContainsFunc(e.Unique, func(names []string) bool {
 		return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
 	}) {
-		if r.element != nil && !r.isOne("on", "set") {
+		if r.element != nil && !r.IsOne("on", "set") {
 			r.note(againNote)
 			r.emit("insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(from, e.From), "to: " + r.endpoint(to, e.To)}, l.props...), ", ") + " }")
 			return
@@ -82,15 +82,15 @@ func (r *rewriter) merged(v, typ, sign string) (out []string) {
 		r.bind(v, typ)
 		r.inWhere, r.whereVar = typ, v
 	}
-	for r.is("set") || r.is("on", "create", "set") || r.is("on", "match", "set") {
+	for r.Is("set") || r.Is("on", "create", "set") || r.Is("on", "match", "set") {
 		create, match := true, true
-		if r.accept("on") {
-			create = r.is("create")
+		if r.Accept("on") {
+			create = r.Is("create")
 			match = !create
-			r.next()
+			r.Next()
 		}
-		r.expect("set")
-		for more := true; more; more = r.accept(",") {
+		r.Expect("set")
+		for more := true; more; more = r.Accept(",") {
 			list = r.mergeSet(list, v, typ, create, match)
 		}
 	}
@@ -103,11 +103,11 @@ func (r *rewriter) merged(v, typ, sign string) (out []string) {
 
 // mergeSet reads p.name = 1 or p += { name: 1 }, and notes the values.
 func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) []settings {
-	refuse.If(v == "" || r.next().Text != v)
+	refuse.If(v == "" || r.Next().Text != v)
 	set := func() {
-		name := r.PropertyName(typ, r.word())
-		if !r.accept("=") {
-			r.expect(":")
+		name := r.PropertyName(typ, r.Word())
+		if !r.Accept("=") {
+			r.Expect(":")
 		}
 		i := slices.IndexFunc(list, func(s settings) bool { return s.name == name })
 		if i < 0 {
@@ -122,12 +122,12 @@ func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) 
 			list[i].match = value
 		}
 	}
-	if r.accept(".") {
+	if r.Accept(".") {
 		set()
 		return list
 	}
-	r.expect("+", "=", "{")
-	for r.more("}") {
+	r.Expect("+", "=", "{")
+	for r.More("}") {
 		set()
 
 	}
@@ -163,17 +163,17 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 	}
 	refuse.If(len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name))
 	var props []string
-	for r.is("on", "create", "set") {
-		r.expect("on", "create", "set")
-		for more := true; more; more = r.accept(",") {
-			refuse.If(r.next().Text != l.name)
-			r.expect(".")
-			name := r.PropertyName(e.Name, r.word())
-			r.expect("=")
+	for r.Is("on", "create", "set") {
+		r.Expect("on", "create", "set")
+		for more := true; more; more = r.Accept(",") {
+			refuse.If(r.Next().Text != l.name)
+			r.Expect(".")
+			name := r.PropertyName(e.Name, r.Word())
+			r.Expect("=")
 			props = append(props, ", "+name+": "+r.assignment(e.Name, name))
 		}
 	}
-	refuse.If(r.isOne("set", "on")) // it concerns an edge that exists
+	refuse.If(r.IsOne("set", "on")) // it concerns an edge that exists
 	a, b := "$"+naming.Lower(from.name), "$"+naming.Lower(to.name)
 	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(a + " " + naming.Lower(e.Name) + " " + b)}})
 	r.emit("insert " + e.Name + " { from: " + a + ", to: " + b + strings.Join(props, "") + " }")

@@ -16,14 +16,14 @@ const writtenNote = "a mutation answers with the numbers of its changes"
 // writeEach reads the fields of a mutation, whose statements take effect in order.
 func (r *rewriter) writeEach(field string) {
 	r.write(field)
-	for several := false; r.peek(0).Kind == lex.Word; several = true {
+	for several := false; r.Peek(0).Kind == lex.Word; several = true {
 		if len(r.match) > 0 { // the statements belong to its block
 			panic(refuse.GiveUp{})
 		}
-		if r.isAt(1, ":") { // an alias
-			r.skipTwo()
+		if r.IsAt(1, ":") { // an alias
+			r.SkipTwo()
 		}
-		r.write(r.word())
+		r.write(r.Word())
 		if !several && len(r.columns) > 0 {
 			r.note(writtenNote)
 		}
@@ -39,7 +39,7 @@ func (r *rewriter) write(field string) {
 
 // writesFields reports whether the arguments of a field of GraphQL come next, as in insert Person(input: { … }).
 func (r *rewriter) writesFields() bool {
-	return r.is("(") && r.peek(1).Kind == lex.Word && r.isAt(2, ":") && (r.isAt(3, "{", "[") || r.peek(3).Kind == lex.Dollar) && wraps(r.peek(1).Text)
+	return r.Is("(") && r.Peek(1).Kind == lex.Word && r.IsAt(2, ":") && (r.IsAt(3, "{", "[") || r.Peek(3).Kind == lex.Dollar) && wraps(r.Peek(1).Text)
 }
 
 // wraps reports whether an argument of a field that writes holds a condition or values.
@@ -117,8 +117,8 @@ func (r *rewriter) writeFields(n *catalog.Node, verb string) { r.writeType(n.Nam
 // writeType reads the arguments and the selection of a field that writes nodes or edges.
 func (r *rewriter) writeType(typ, verb string) {
 	w := &writing{typ: typ, node: r.Schema.Node(typ), variable: r.fresh(typ), verb: verb}
-	r.expect("(")
-	for r.more(")") {
+	r.Expect("(")
+	for r.More(")") {
 		r.writeArgument(w)
 
 	}
@@ -127,8 +127,8 @@ func (r *rewriter) writeType(typ, verb string) {
 	} else {
 		r.writeRows(w)
 	}
-	if r.is("{") {
-		r.skipGroup()
+	if r.Is("{") {
+		r.SkipGroup()
 		r.note(writtenNote)
 	}
 }
@@ -147,7 +147,7 @@ func (r *rewriter) writeRows(w *writing) {
 			r.keepValues(w, s)
 		}
 		name := ""
-		if s.list == "" && len(w.rows) == 1 && r.is("{") && r.try(func() { r.selected(scope{node: w.variable}) }) || len(s.links) > 0 {
+		if s.list == "" && len(w.rows) == 1 && r.Is("{") && r.try(func() { r.selected(scope{node: w.variable}) }) || len(s.links) > 0 {
 			v := w.variable
 			if i > 0 {
 				v = r.fresh(w.typ)

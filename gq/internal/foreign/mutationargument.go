@@ -13,26 +13,26 @@ import (
 
 // writeArgument reads one argument of a mutation of GraphQL.
 func (r *rewriter) writeArgument(w *writing) {
-	name := r.word()
-	r.expect(":")
+	name := r.Word()
+	r.Expect(":")
 	if r.Property(w.typ, name) != nil {
 		r.writeValue(w, w.row(), name)
 		return
 	}
-	braces := r.is("{") || r.is("[", "{")
+	braces := r.Is("{") || r.Is("[", "{")
 	switch plainName := naming.Plain(name); {
 	case braces && slices.Contains(conditionNames, plainName):
 		w.where = append(w.where, r.filters(scope{node: w.variable})...)
 	case plainName == "onconflict" && braces && w.verb == "insert":
 		r.onConflict(w)
 	case plainName == "skipduplicates":
-		w.keep = r.accept("true")
+		w.keep = r.Accept("true")
 		if !w.keep {
-			r.expect("false")
+			r.Expect("false")
 		} else {
 			w.verb = "upsert"
 		}
-	case r.peek(0).Kind == lex.Dollar && slices.Contains(valueNames, plainName):
+	case r.Peek(0).Kind == lex.Dollar && slices.Contains(valueNames, plainName):
 		r.inputObject(w)
 	case braces && (slices.Contains(valueNames, plainName) || r.isInput(w, plainName)):
 		r.writeObjects(w)
@@ -53,39 +53,39 @@ func (r *rewriter) isInput(w *writing, name string) bool {
 
 // writeObjects reads an object with the values of one entity, or a list of them.
 func (r *rewriter) writeObjects(w *writing) {
-	list := r.accept("[")
+	list := r.Accept("[")
 	for {
 		if !w.changes() && (len(w.rows) == 0 || list) {
 			w.rows = append(w.rows, &row{})
 		}
 		r.writeObject(w, w.row())
-		if !list || !r.accept(",") && !r.is("{") {
+		if !list || !r.Accept(",") && !r.Is("{") {
 			break
 		}
 	}
 	if list {
-		r.expect("]")
+		r.Expect("]")
 	}
 }
 
 // writeObject reads the values of one entity in braces.
 func (r *rewriter) writeObject(w *writing, s *row) {
-	defer r.deeper()()
-	r.expect("{")
-	for r.more("}") {
-		name := r.word()
-		r.expect(":")
+	defer r.Deeper()()
+	r.Expect("{")
+	for r.More("}") {
+		name := r.Word()
+		r.Expect(":")
 		property := r.Property(w.typ, name) != nil
 		rel := (*naming.Relation)(nil)
 		if !property {
 			rel = r.Relation(w.typ, name)
 		}
 		switch {
-		case rel != nil && (r.is("{") || r.is("[")):
+		case rel != nil && (r.Is("{") || r.Is("[")):
 			s.links = append(s.links, r.linked(w, rel)...)
-		case !property && r.is("{") && w.changes() && slices.Contains(conditionNames, naming.Plain(name)):
+		case !property && r.Is("{") && w.changes() && slices.Contains(conditionNames, naming.Plain(name)):
 			w.where = append(w.where, r.filters(scope{node: w.variable})...)
-		case !property && r.is("{") && (wraps(name) || r.isInput(w, naming.Plain(name))):
+		case !property && r.Is("{") && (wraps(name) || r.isInput(w, naming.Plain(name))):
 			r.writeObject(w, s)
 		default:
 			r.writeValue(w, s, name)
@@ -105,16 +105,16 @@ func (r *rewriter) writeValue(w *writing, s *row, name string) {
 		w.where = append(w.where, leaf("$"+naming.Lower(w.variable)+"."+name+" = "+r.valueOf(p)))
 	case p == nil && !(naming.ByKey(w.node, name)):
 		s.assign(name, r.assignment(w.typ, name)) // the fault of the offer names it
-	case !w.changes() && r.accept("null"):
-	case r.is("{") && arithmetic[naming.Plain(r.peek(1).Text)] != "" && r.isAt(2, ":"):
-		r.next()
-		operator := arithmetic[naming.Plain(r.word())]
-		r.expect(":")
+	case !w.changes() && r.Accept("null"):
+	case r.Is("{") && arithmetic[naming.Plain(r.Peek(1).Text)] != "" && r.IsAt(2, ":"):
+		r.Next()
+		operator := arithmetic[naming.Plain(r.Word())]
+		r.Expect(":")
 		s.assign(name, name+" "+operator+" "+r.valueOf(p))
-		r.expect("}")
-	case r.accept("{", "set", ":"):
+		r.Expect("}")
+	case r.Accept("{", "set", ":"):
 		s.assign(name, r.assignment(w.typ, name))
-		r.expect("}")
+		r.Expect("}")
 	default:
 		s.assign(name, r.assignment(w.typ, name))
 	}
@@ -122,15 +122,15 @@ func (r *rewriter) writeValue(w *writing, s *row, name string) {
 
 // onConflict reads { constraint: …, update_columns: […] } of Hasura: the insert becomes an upsert.
 func (r *rewriter) onConflict(w *writing) {
-	r.expect("{")
+	r.Expect("{")
 	w.verb = "upsert"
-	for r.more("}") {
-		name := naming.Plain(r.word())
-		r.expect(":")
+	for r.More("}") {
+		name := naming.Plain(r.Word())
+		r.Expect(":")
 		switch {
 		case name == "constraint":
-			r.next()
-		case name == "updatecolumns" && r.accept("[", "]"):
+			r.Next()
+		case name == "updatecolumns" && r.Accept("[", "]"):
 			w.keep = true
 		case name == "updatecolumns":
 			w.only = r.propertyNames(scope{node: w.variable})
@@ -143,9 +143,9 @@ func (r *rewriter) onConflict(w *writing) {
 // inputObject replaces a parameter that holds all values of an insert: by a parameter for each property, or by a list of
 // records.
 func (r *rewriter) inputObject(w *writing) {
-	name := r.next().Text
+	name := r.Next().Text
 	i := slices.IndexFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
-	if w.changes() || len(w.rows) > 0 || i < 0 || r.uses(name) != 2 { // its declaration and this place
+	if w.changes() || len(w.rows) > 0 || i < 0 || r.Uses(name) != 2 { // its declaration and this place
 		panic(refuse.GiveUp{})
 	}
 	if strings.HasPrefix(r.params[i], "$"+name+": [") {
@@ -198,14 +198,14 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 // linked reads the value of a relation in the values of a node: { connect: … }, { create: … }, { data: … }, a list of
 // them, or { email: "x" }, an edge to a node that exists.
 func (r *rewriter) linked(w *writing, rel *naming.Relation) (out []edgeLink) {
-	defer r.deeper()()
-	if !slices.Contains([]string{"connect", "create", "data"}, naming.Plain(r.peek(1).Text)) {
+	defer r.Deeper()()
+	if !slices.Contains([]string{"connect", "create", "data"}, naming.Plain(r.Peek(1).Text)) {
 		return r.linkList(w, rel, "connect")
 	}
-	r.expect("{")
-	for r.more("}") {
-		verb := naming.Plain(r.word())
-		r.expect(":")
+	r.Expect("{")
+	for r.More("}") {
+		verb := naming.Plain(r.Word())
+		r.Expect(":")
 		out = append(out, r.linkList(w, rel, verb)...)
 	}
 	return out
@@ -213,10 +213,10 @@ func (r *rewriter) linked(w *writing, rel *naming.Relation) (out []edgeLink) {
 
 // linkList reads one object or a list of them after connect, create or disconnect.
 func (r *rewriter) linkList(w *writing, rel *naming.Relation, verb string) (out []edgeLink) {
-	if !r.accept("[") {
+	if !r.Accept("[") {
 		return []edgeLink{r.linkOne(w, rel, verb)}
 	}
-	for r.more("]") {
+	for r.More("]") {
 		out = append(out, r.linkOne(w, rel, verb))
 
 	}
@@ -236,26 +236,26 @@ func (r *rewriter) linkOne(w *writing, rel *naming.Relation, verb string) edgeLi
 
 // linkObject reads the members of an object that names the other end of an edge, and the properties of the edge.
 func (r *rewriter) linkObject(l *edgeLink, n *catalog.Node, creates bool) {
-	defer r.deeper()()
-	r.expect("{")
-	for r.more("}") {
-		name := r.word()
-		r.expect(":")
+	defer r.Deeper()()
+	r.Expect("{")
+	for r.More("}") {
+		name := r.Word()
+		r.Expect(":")
 		p := r.Property(n.Name, name)
 		switch {
-		case p == nil && r.is("{") && (naming.Plain(name) == "where" && !creates || naming.Plain(name) == "node" || naming.Plain(name) == "data" || r.TableNode(name) == n.Name):
+		case p == nil && r.Is("{") && (naming.Plain(name) == "where" && !creates || naming.Plain(name) == "node" || naming.Plain(name) == "data" || r.TableNode(name) == n.Name):
 			r.linkObject(l, n, creates)
-		case p == nil && r.is("{") && creates && naming.Plain(name) == "connect":
+		case p == nil && r.Is("{") && creates && naming.Plain(name) == "connect":
 			r.linkObject(l, n, false)
-		case p == nil && r.is("{") && isEdgeWrapper(name):
+		case p == nil && r.Is("{") && isEdgeWrapper(name):
 			l.properties = append(l.properties, r.props(l.edge.Name)...)
 		case p == nil && r.Property(l.edge.Name, name) != nil:
 			l.properties = append(l.properties, r.Property(l.edge.Name, name).Name+": "+r.assignment(l.edge.Name, name))
 		case l.other == "" && !creates && r.PropertyName(n.Name, name) == r.Key(n.Name):
-			wrapped := r.accept("{", "eq", ":") || r.accept("{", "_eq", ":")
+			wrapped := r.Accept("{", "eq", ":") || r.Accept("{", "_eq", ":")
 			l.other = r.endValue()
 			if wrapped {
-				r.expect("}")
+				r.Expect("}")
 			}
 		default:
 			panic(refuse.GiveUp{})

@@ -27,7 +27,7 @@ func (r *rewriter) bind(name, typ string) string {
 func (r *rewriter) fresh(typ string) string {
 	name := naming.Lower(typ[:1])
 	for used := true; used; {
-		if _, used = r.vars[name]; used || r.inText(name) || r.bindsLater(name) {
+		if _, used = r.vars[name]; used || r.inText(name) || r.BindsLater(name) {
 			used = true
 			name += naming.Lower(typ[:1])
 		}
@@ -40,7 +40,7 @@ func (r *rewriter) fresh(typ string) string {
 func (r *rewriter) inText(name string) bool {
 	if r.dollars == nil {
 		r.dollars = map[string]bool{}
-		all := slices.Clone(r.tokens)
+		all := slices.Clone(r.Tokens)
 		for _, f := range r.fragments {
 			all = append(all, f.tokens...)
 		}
@@ -75,14 +75,4 @@ func (r *rewriter) first() string {
 		return "$" + naming.Lower(v) + ".id"
 	}
 	return "$" + naming.Lower(v)
-}
-
-// bindsLater reports whether the rest of the text has a pattern with a node of a name and a type, as in (p:Person).
-func (r *rewriter) bindsLater(name string) bool {
-	for i := r.at; i+2 < len(r.tokens); i++ {
-		if r.tokens[i].Text == "(" && r.tokens[i+1].Text == name && r.tokens[i+1].Kind == lex.Word && r.tokens[i+2].Text == ":" {
-			return true
-		}
-	}
-	return false
 }

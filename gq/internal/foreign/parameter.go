@@ -17,38 +17,38 @@ var scalars = map[string]string{"id": "String", "int": "I32", "integer": "I32", 
 
 // parameters reads the parameters of a query.
 func (r *rewriter) parameters() {
-	r.expect("(")
-	for !r.accept(")") {
+	r.Expect("(")
+	for !r.Accept(")") {
 		if len(r.params) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
-		t := r.next()
+		t := r.Next()
 		refuse.If(t.Kind != lex.Dollar && t.Kind != lex.Word)
-		r.expect(":")
-		open, angled := r.accept("["), r.accept("list", "<") // [String], LIST<STRING>
-		foreign := strings.ToLower(r.word())
-		typ := r.tokens[r.at-1].Text
+		r.Expect(":")
+		open, angled := r.Accept("["), r.Accept("list", "<") // [String], LIST<STRING>
+		foreign := strings.ToLower(r.Word())
+		typ := r.Tokens[r.At-1].Text
 		if to, ok := scalars[foreign]; ok {
 			typ = to
 		}
-		if r.accept("(") {
-			typ += "(" + r.next().Text + ")"
-			r.expect(")")
+		if r.Accept("(") {
+			typ += "(" + r.Next().Text + ")"
+			r.Expect(")")
 		}
-		r.accept("!")
+		r.Accept("!")
 		if angled {
-			r.expect(">")
+			r.Expect(">")
 			typ = "[" + typ + "]"
 		}
 		if open {
-			r.expect("]")
-			r.accept("!")
+			r.Expect("]")
+			r.Accept("!")
 			typ = "[" + typ + "]"
 		}
-		if r.accept("?") {
+		if r.Accept("?") {
 			typ += "?"
 		}
-		if r.accept("=") {
+		if r.Accept("=") {
 			typ += r.defaultOf(typ)
 		}
 		if foreign == "id" || numbers[typ] && scalars[foreign] != "" {
@@ -61,7 +61,7 @@ func (r *rewriter) parameters() {
 
 // defaultOf reads the default of a parameter of a type and writes its annotation.
 func (r *rewriter) defaultOf(typ string) string {
-	if r.accept("null") {
+	if r.Accept("null") {
 		return "?"
 	}
 	e := r.operand()
@@ -106,19 +106,19 @@ func (r *rewriter) retype(name string, p *catalog.Property) {
 // are two things, and here they would be one.
 func (r *rewriter) parametersApart() {
 	apart := map[string]string{} // by name of a variable: the new name of its parameter
-	for i, t := range r.tokens {
-		if i == 0 || r.tokens[i-1].Text != "(" || t.Kind != lex.Word {
+	for i, t := range r.Tokens {
+		if i == 0 || r.Tokens[i-1].Text != "(" || t.Kind != lex.Word {
 			continue
 		}
-		if rest := lex.Tokens(r.tokens[i+1:]); rest.Are(")") || rest.Are(":") && r.NodeType(rest.At(1).Text) != "" {
+		if rest := lex.Tokens(r.Tokens[i+1:]); rest.Are(")") || rest.Are(":") && r.NodeType(rest.At(1).Text) != "" {
 			apart[t.Text] = ""
 		}
 	}
-	for i, t := range r.tokens {
+	for i, t := range r.Tokens {
 		if _, named := apart[t.Text]; t.Kind != lex.Dollar || !named {
 			continue
 		}
-		property := r.comparedBefore(i)
+		property := r.ComparedBefore(i)
 		if property == "" { // it may be the variable
 			delete(apart, t.Text)
 		} else if apart[t.Text] == "" {
@@ -126,30 +126,13 @@ func (r *rewriter) parametersApart() {
 		}
 	}
 	for _, name := range apart {
-		refuse.If(name != "" && r.mentions(name))
+		refuse.If(name != "" && r.Mentions(name))
 	}
-	r.tokens = slices.Clone(r.tokens)
-	for i, t := range r.tokens {
+	r.Tokens = slices.Clone(r.Tokens)
+	for i, t := range r.Tokens {
 		if name := apart[t.Text]; t.Kind == lex.Dollar && name != "" {
 			r.note("the parameter $" + t.Text + " is $" + name + ", because a variable has its name")
-			r.tokens[i].Text = name
+			r.Tokens[i].Text = name
 		}
 	}
-}
-
-// comparedBefore returns the property to which a text compares or assigns the token at an index, as in
-// {email: $a} and p.email = $a, or "".
-func (r *rewriter) comparedBefore(i int) string {
-	if i < 2 || i+1 < len(r.tokens) && slices.Contains([]string{".", ":"}, r.tokens[i+1].Text) {
-		return ""
-	}
-	operator, property := r.tokens[i-1], r.tokens[i-2]
-	if property.Kind != lex.Word {
-		return ""
-	}
-	inBraces := operator.Text == ":" && i > 2 && (r.tokens[i-3].Text == "{" || r.tokens[i-3].Text == ",")
-	if inBraces || relations[operator.Text] != "" && i > 2 && r.tokens[i-3].Text == "." {
-		return property.Text
-	}
-	return ""
 }

@@ -51,14 +51,14 @@ func (r *rewriter) patternClauses() []cond {
 // pattern reads a pattern and appends its clauses to r.match. The path is the name of the variable of
 // the walk, or "".
 func (r *rewriter) pattern(path string) {
-	if r.isOne("shortestpath", "allshortestpaths") {
-		r.next()
-		r.expect("(")
+	if r.IsOne("shortestpath", "allshortestpaths") {
+		r.Next()
+		r.Expect("(")
 		if path == "" {
 			path = r.newPath()
 		}
 		r.pattern(path)
-		r.expect(")")
+		r.Expect(")")
 		return
 	}
 	r.patternFrom(path, r.node())
@@ -68,7 +68,7 @@ func (r *rewriter) pattern(path string) {
 func (r *rewriter) patternFrom(path string, first nodeRef) {
 	nodes := []nodeRef{first}
 	var links []link
-	for r.isOne("-", "<-", "~", "<", "->") {
+	for r.IsOne("-", "<-", "~", "<", "->") {
 		links = append(links, r.link())
 		nodes = append(nodes, r.node())
 	}
@@ -118,7 +118,7 @@ func (r *rewriter) sameEdge(nodes []nodeRef, links []link, i, j int) bool {
 // apart reports whether the types of two nodes, or the rest of the text, say that they differ.
 func (r *rewriter) apart(a, b nodeRef) bool {
 	x, y := r.Schema.Node(r.vars[a.name]), r.Schema.Node(r.vars[b.name])
-	return a.name != "" && b.name != "" && a.name != b.name && (x != nil && y != nil && x != y || r.comparedLater(a.name, b.name))
+	return a.name != "" && b.name != "" && a.name != b.name && (x != nil && y != nil && x != y || r.ComparedLater(a.name, b.name))
 }
 
 // distinguish gives variables to two edges that must differ, if the nodes at their ends do not tell them apart.
@@ -153,30 +153,6 @@ func (r *rewriter) differ(nodes []nodeRef, links []link, i, j int) {
 	}
 }
 
-// comparedLater reports whether the rest of the text says that two nodes differ, as in a <> b and a.name < b.name.
-func (r *rewriter) comparedLater(a, b string) bool {
-	for i := r.at; i < len(r.tokens); i++ {
-		left := r.tokens[i].Text
-		if r.tokens[i].Are("all_different") {
-			return true
-		}
-		if left != a && left != b {
-			continue
-		}
-		j := i + 1
-		if j+1 < len(r.tokens) && r.tokens[j].Text == "." {
-			j += 2
-		}
-		if j+1 >= len(r.tokens) || !slices.Contains([]string{"<>", "!=", "<", ">"}, r.tokens[j].Text) {
-			continue
-		}
-		if right := r.tokens[j+1].Text; right != left && (right == a || right == b) {
-			return true
-		}
-	}
-	return false
-}
-
 // newPath makes a variable for a walk.
 func (r *rewriter) newPath() string {
 	name := "w"
@@ -190,33 +166,33 @@ func (r *rewriter) newPath() string {
 // node reads a node of a pattern: (p:Person), or a variable without parentheses. After an arrow a node
 // may be missing.
 func (r *rewriter) node() (n nodeRef) {
-	if r.peek(0).Kind == lex.Dollar {
-		n.name = r.next().Text
+	if r.Peek(0).Kind == lex.Dollar {
+		n.name = r.Next().Text
 		n.isNew = !r.known(n.name)
-		if r.is(":") {
-			r.next()
-			if n.typ = r.NodeType(r.word()); n.typ == "" || r.is("|") {
+		if r.Is(":") {
+			r.Next()
+			if n.typ = r.NodeType(r.Word()); n.typ == "" || r.Is("|") {
 				panic(refuse.GiveUp{})
 			}
-			if r.is("{") {
+			if r.Is("{") {
 				n.props = r.props(n.typ)
 			}
 		}
 		return n
 	}
-	if r.isOne("}", ",") {
+	if r.IsOne("}", ",") {
 		return n
 	}
-	r.expect("(")
-	if t := r.peek(0); (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.is("where") && !r.is("is") {
-		n.name = r.next().Text
+	r.Expect("(")
+	if t := r.Peek(0); (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.Is("where") && !r.Is("is") {
+		n.name = r.Next().Text
 	}
-	if r.accept(":") || r.accept("is") {
-		if n.typ = r.NodeType(r.word()); n.typ == "" || r.isOne("|", "&", ":") {
+	if r.Accept(":") || r.Accept("is") {
+		if n.typ = r.NodeType(r.Word()); n.typ == "" || r.IsOne("|", "&", ":") {
 			panic(refuse.GiveUp{})
 		}
 	}
-	if r.is("{") {
+	if r.Is("{") {
 		typ := n.typ
 		if typ == "" {
 			typ = r.vars[n.name]
@@ -225,32 +201,32 @@ func (r *rewriter) node() (n nodeRef) {
 	}
 	_, known := r.vars[n.name]
 	n.isNew = !known || n.name == ""
-	if r.accept("where") {
+	if r.Accept("where") {
 		refuse.If(n.name == "")
 		r.bind(n.name, n.typ)
 		n.filter = append(n.filter, r.condition())
 	}
-	r.expect(")")
+	r.Expect(")")
 	return n
 }
 
 // props reads the properties in braces.
 func (r *rewriter) props(typ string) (out []string) {
-	r.expect("{")
-	for !r.accept("}") {
+	r.Expect("{")
+	for !r.Accept("}") {
 		if len(out) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
-		name := r.next()
+		name := r.Next()
 		refuse.If(name.Kind != lex.Word && name.Kind != lex.Text)
-		if !r.accept(":") {
-			r.expect("=")
+		if !r.Accept(":") {
+			r.Expect("=")
 		}
 		p := r.Property(typ, name.Text)
 		if filter, _ := r.Suffixed(typ, name.Text); p == nil && filter != nil { // rows_gt: 5 is no equality
 			panic(refuse.GiveUp{})
 		}
-		out = append(out, r.PropertyName(typ, name.Text)+": "+r.optional(r.valueOf(p)))
+		out = append(out, r.PropertyName(typ, name.Text)+": "+r.Optional(r.valueOf(p)))
 	}
 	return out
 }
@@ -258,46 +234,46 @@ func (r *rewriter) props(typ string) (out []string) {
 // link reads an edge of a pattern.
 func (r *rewriter) link() (l link) {
 	switch {
-	case r.accept("<-"), r.accept("<", "~"):
+	case r.Accept("<-"), r.Accept("<", "~"):
 		l.left = true
-	case r.accept("->"):
+	case r.Accept("->"):
 		return l
-	case r.accept("-"), r.accept("~"):
+	case r.Accept("-"), r.Accept("~"):
 	default:
 		panic(refuse.GiveUp{})
 	}
-	if e := r.EdgeType(r.peek(0).Text); r.peek(0).Kind == lex.Word && e != nil { // -placed->
-		r.next()
+	if e := r.EdgeType(r.Peek(0).Text); r.Peek(0).Kind == lex.Word && e != nil { // -placed->
+		r.Next()
 		l.types = append(l.types, e)
 		switch {
-		case r.accept("->"):
+		case r.Accept("->"):
 			l.both, l.left = l.left, false
 		default:
-			r.expect("-")
+			r.Expect("-")
 			l.both = !l.left
 		}
 		return l
 	}
-	if r.accept("[") {
+	if r.Accept("[") {
 		r.linkBody(&l)
-		r.expect("]")
+		r.Expect("]")
 		switch {
-		case r.accept("->"), r.accept("~", ">"):
+		case r.Accept("->"), r.Accept("~", ">"):
 			if l.left {
 				l.left, l.both = false, true
 			}
-		case r.accept("-"), r.accept("~"):
+		case r.Accept("-"), r.Accept("~"):
 			l.both = !l.left
 		default:
 			panic(refuse.GiveUp{})
 		}
 	} else {
 		switch {
-		case r.accept("->"), r.accept(">"):
+		case r.Accept("->"), r.Accept(">"):
 			l.both, l.left = l.left, false
-		case r.accept("-"):
+		case r.Accept("-"):
 			l.both = !l.left
-			if r.accept(">") {
+			if r.Accept(">") {
 				l.both = false
 			}
 		default:
@@ -305,13 +281,13 @@ func (r *rewriter) link() (l link) {
 		}
 	}
 	switch { // the quantifier of GQL
-	case r.is("{"):
-		r.next()
-		l.bounds = r.bounds(",")
-		r.expect("}")
-	case r.accept("+"):
+	case r.Is("{"):
+		r.Next()
+		l.bounds = r.Bounds(",")
+		r.Expect("}")
+	case r.Accept("+"):
 		l.bounds = "{1,64}"
-	case r.accept("*"):
+	case r.Accept("*"):
 		l.bounds = "{0,64}"
 	}
 	return l
@@ -319,54 +295,38 @@ func (r *rewriter) link() (l link) {
 
 // linkBody reads what is between the brackets of an edge.
 func (r *rewriter) linkBody(l *link) {
-	t := r.peek(0)
+	t := r.Peek(0)
 	// A name without a colon is a variable, unless it is the name of a type.
-	bare := t.Kind == lex.Word && r.EdgeType(t.Text) != nil && !r.known(t.Text) && !r.isAt(1, ":")
-	if !bare && (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.is("where") && !r.is("is") {
-		l.name = r.next().Text
+	bare := t.Kind == lex.Word && r.EdgeType(t.Text) != nil && !r.known(t.Text) && !r.IsAt(1, ":")
+	if !bare && (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.Is("where") && !r.Is("is") {
+		l.name = r.Next().Text
 	}
-	if bare || r.accept(":") || r.accept("is") {
+	if bare || r.Accept(":") || r.Accept("is") {
 		for {
-			e := r.EdgeType(r.word())
+			e := r.EdgeType(r.Word())
 			refuse.If(e == nil)
 			l.types = append(l.types, e)
-			if !r.accept("|") {
+			if !r.Accept("|") {
 				break
 			}
-			r.accept(":")
+			r.Accept(":")
 		}
 	}
-	if r.accept("*") {
+	if r.Accept("*") {
 		l.bounds = "{1,64}"
-		if r.peek(0).Kind == lex.Number || r.is("..") {
-			l.bounds = r.bounds("..")
+		if r.Peek(0).Kind == lex.Number || r.Is("..") {
+			l.bounds = r.Bounds("..")
 		}
 	}
-	if r.is("{") {
+	if r.Is("{") {
 		refuse.If(len(l.types) != 1)
 		l.props = r.props(l.types[0].Name)
 	}
-	if r.accept("where") {
+	if r.Accept("where") {
 		refuse.If(len(l.types) != 1 || l.name == "" || l.bounds != "")
 		r.bind(l.name, l.types[0].Name)
 		l.filter = append(l.filter, r.condition())
 	}
-}
-
-// bounds reads the bounds of a walk with the separator of the other language.
-func (r *rewriter) bounds(separator string) string {
-	low, high := "1", "64"
-	if r.peek(0).Kind == lex.Number {
-		low = r.next().Text
-		high = low
-	}
-	if r.accept(separator) || r.accept("..") || r.accept(",") {
-		high = "64"
-		if r.peek(0).Kind == lex.Number {
-			high = r.next().Text
-		}
-	}
-	return "{" + low + "," + high + "}"
 }
 
 // settle gives a node of a pattern a name and a type, and writes its binding if the edges do not
@@ -467,7 +427,7 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 		edge = "<" + edge + ">"
 	}
 	edge += l.bounds
-	if l.name != "" && l.bounds != "" && !r.known(l.name) && r.mentions(l.name) && (path == "" || !r.mentions(path)) {
+	if l.name != "" && l.bounds != "" && !r.known(l.name) && r.Mentions(l.name) && (path == "" || !r.Mentions(path)) {
 		path = l.name // a list of the edges of a walk
 	}
 	if path != "" {
@@ -476,7 +436,7 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 			r.walks[path] = e.From
 		}
 		edge = "$" + naming.Lower(path) + ":" + edge
-	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (l.differ || len(l.props)+len(l.filter) > 0 || r.mentions(l.name)) {
+	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (l.differ || len(l.props)+len(l.filter) > 0 || r.Mentions(l.name)) {
 		edge = r.bind(l.name, l.types[0].Name) + ":" + edge
 	} else if len(l.props) > 0 && len(l.types) == 1 && l.bounds == "" {
 		l.name = r.fresh(l.types[0].Name)
@@ -501,9 +461,4 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 		r.match = append(r.match, leaf("$"+naming.Lower(l.name)+"."+name+" = "+value))
 	}
 	r.match = append(r.match, l.filter...)
-}
-
-// mentions reports whether the rest of the text has the name of a variable.
-func (r *rewriter) mentions(name string) bool {
-	return slices.ContainsFunc(r.tokens[r.at:], func(t lex.Token) bool { return (t.Kind == lex.Word || t.Kind == lex.Dollar) && t.Text == name })
 }

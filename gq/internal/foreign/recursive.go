@@ -30,22 +30,22 @@ const maxHops = 64
 
 // recursive reads WITH RECURSIVE x(node, depth) AS (SELECT … UNION SELECT …).
 func (r *rewriter) recursive() {
-	r.expect("with", "recursive")
-	c := &closure{name: r.word(), high: maxHops}
+	r.Expect("with", "recursive")
+	c := &closure{name: r.Word(), high: maxHops}
 	var columns []string
-	if r.accept("(") {
-		for !r.accept(")") {
-			columns = append(columns, r.word())
-			r.accept(",")
+	if r.Accept("(") {
+		for !r.Accept(")") {
+			columns = append(columns, r.Word())
+			r.Accept(",")
 		}
 	}
-	r.expect("as", "(", "select")
+	r.Expect("as", "(", "select")
 	r.closureStart(c, columns)
-	r.expect("union")
-	c.all = r.accept("all")
-	r.expect("select")
+	r.Expect("union")
+	c.all = r.Accept("all")
+	r.Expect("select")
 	r.closureStep(c)
-	r.expect(")")
+	r.Expect(")")
 	r.closed = c
 }
 
@@ -53,26 +53,26 @@ func (r *rewriter) recursive() {
 func (r *rewriter) closureStart(c *closure, columns []string) {
 	var places []int
 	var properties, names []string
-	for i := 0; !r.accept("from"); i++ {
+	for i := 0; !r.Accept("from"); i++ {
 		if i > 0 {
-			r.expect(",")
+			r.Expect(",")
 		}
-		t, name := r.next(), ""
+		t, name := r.Next(), ""
 		switch {
 		case t.Kind == lex.Number && c.depth == "":
 			n, err := strconv.Atoi(t.Text)
 			refuse.If(err != nil || n > maxHops)
 			c.first, name = n, "depth"
 		case t.Kind == lex.Word:
-			if r.accept(".") {
-				t = r.next()
+			if r.Accept(".") {
+				t = r.Next()
 			}
 			name = t.Text
 		default:
 			panic(refuse.GiveUp{})
 		}
-		if r.accept("as") {
-			name = r.word()
+		if r.Accept("as") {
+			name = r.Word()
 		}
 		if i < len(columns) {
 			name = columns[i]
@@ -83,14 +83,14 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 			places, properties, names = append(places, i), append(properties, t.Text), append(names, name)
 		}
 	}
-	table := r.word()
-	r.tableAlias()
-	r.expect("where")
-	if r.isAt(1, ".") {
-		r.skipTwo()
+	table := r.Word()
+	r.TableAlias()
+	r.Expect("where")
+	if r.IsAt(1, ".") {
+		r.SkipTwo()
 	}
-	key := r.word()
-	r.expect("=")
+	key := r.Word()
+	r.Expect("=")
 	e := r.EdgeType(table)
 	refuse.If(e == nil || e.From != e.To || r.Schema.Node(e.From) == nil || len(names) != 1)
 	ends := [2]string{naming.EndOf(key), naming.EndOf(properties[0])}
@@ -100,42 +100,24 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 	c.start = r.valueOf(r.Property(e.From, r.Key(e.From)))
 }
 
-// tableAlias reads the alias of a table, or returns "".
-func (r *rewriter) tableAlias() string {
-	r.accept("as")
-	if t := r.peek(0); t.Kind == lex.Word && !r.starts() && !r.isOne("join", "inner", "on", "using", "union", "returning") {
-		return r.word()
-	}
-	return ""
-}
-
-// qualified reads a column with the alias of its table, which may be missing.
-func (r *rewriter) qualified() (table, column string) {
-	column = r.word()
-	if r.accept(".") {
-		table, column = column, r.word()
-	}
-	return table, column
-}
-
 // closureStep reads the second SELECT of a recursive table: one more edge, and perhaps the node at its end.
 func (r *rewriter) closureStep(c *closure) {
 	var last [2]string // the table and the column that become the last node
-	for i := 0; !r.accept("from"); i++ {
+	for i := 0; !r.Accept("from"); i++ {
 		if i > 0 {
-			r.expect(",")
+			r.Expect(",")
 		}
-		table, column := r.qualified()
+		table, column := r.Qualified()
 		switch {
-		case r.accept("+"):
-			refuse.If(column != c.depth || r.next().Text != "1")
+		case r.Accept("+"):
+			refuse.If(column != c.depth || r.Next().Text != "1")
 		case i == c.place:
 			last = [2]string{table, column}
 		default:
 			panic(refuse.GiveUp{})
 		}
-		if r.accept("as") {
-			r.word()
+		if r.Accept("as") {
+			r.Word()
 		}
 	}
 	s := r.stepTables(c)
@@ -163,9 +145,9 @@ type closureTables struct {
 func (r *rewriter) stepTables(c *closure) *closureTables {
 	s := &closureTables{mine: []string{c.name}}
 	var pairs [][2][2]string
-	for i := 0; i == 0 || r.accept(",") || r.accept("join") || r.accept("inner", "join"); i++ {
-		name := r.word()
-		alias := r.tableAlias()
+	for i := 0; i == 0 || r.Accept(",") || r.Accept("join") || r.Accept("inner", "join"); i++ {
+		name := r.Word()
+		alias := r.TableAlias()
 		if alias == "" {
 			alias = name
 		}
@@ -179,16 +161,16 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 		default:
 			panic(refuse.GiveUp{})
 		}
-		for r.isOne("on", "where", "and") {
-			r.next()
+		for r.IsOne("on", "where", "and") {
+			r.Next()
 			var p [2][2]string
-			p[0][0], p[0][1] = r.qualified()
-			if p[0][1] == c.depth && r.isOne("<", "<=") {
+			p[0][0], p[0][1] = r.Qualified()
+			if p[0][1] == c.depth && r.IsOne("<", "<=") {
 				r.closureBound(c)
 				continue
 			}
-			r.expect("=")
-			p[1][0], p[1][1] = r.qualified()
+			r.Expect("=")
+			p[1][0], p[1][1] = r.Qualified()
 			pairs = append(pairs, p)
 		}
 	}
@@ -214,10 +196,10 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 // closureBound reads < 5 after the column with the length.
 func (r *rewriter) closureBound(c *closure) {
 	high := 1 - c.first
-	if r.next().Text == "<=" {
+	if r.Next().Text == "<=" {
 		high++
 	}
-	n, err := strconv.Atoi(r.next().Text)
+	n, err := strconv.Atoi(r.Next().Text)
 	if high += n; err != nil || high < 1 {
 		panic(refuse.GiveUp{})
 	}
@@ -230,9 +212,9 @@ func (r *rewriter) fromClosure(columns int) {
 	c := r.closed
 	last, mine, used := "", []string{c.name}, false
 	typ := c.edge.From
-	for i := 0; i == 0 || r.accept("join") || r.accept("inner", "join"); i++ {
-		name := r.word()
-		alias := r.tableAlias()
+	for i := 0; i == 0 || r.Accept("join") || r.Accept("inner", "join"); i++ {
+		name := r.Word()
+		alias := r.TableAlias()
 		switch {
 		case name == c.name && !used:
 			used = true
@@ -246,20 +228,20 @@ func (r *rewriter) fromClosure(columns int) {
 		}
 		switch {
 		case i == 0:
-		case r.accept("on"):
+		case r.Accept("on"):
 			pair := r.pair()
 			if slices.Contains(mine, pair[0][0]) {
 				pair[0], pair[1] = pair[1], pair[0]
 			}
 			refuse.If(pair[0][0] != last || !r.Names(typ, pair[0][1]) || !slices.Contains(mine, pair[1][0]) || pair[1][1] != c.node)
 		default:
-			r.expect("using", "(", c.node, ")")
+			r.Expect("using", "(", c.node, ")")
 			refuse.If(!r.Names(typ, c.node))
 		}
 	}
 	refuse.If(!used)
-	for i := columns; c.all && i < r.at; i++ { // an aggregate over all ways; the least length is that of the shortest
-		rest := lex.Tokens(r.tokens[i:])
+	for i := columns; c.all && i < r.At; i++ { // an aggregate over all ways; the least length is that of the shortest
+		rest := lex.Tokens(r.Tokens[i:])
 		if name := aggregateName(rest.At(0).Text); name != "" && name != "min" && rest.At(1).Text == "(" && !rest.At(2).Are("distinct") {
 			panic(refuse.GiveUp{})
 		}
@@ -296,7 +278,7 @@ func (r *rewriter) fromClosure(columns int) {
 	}
 	for _, alias := range mine {
 		if alias != "" {
-			r.unqualify(alias, columns)
+			r.Unqualify(alias, columns)
 		}
 	}
 }

@@ -19,31 +19,24 @@ type hop struct {
 // access reads the names after the dot of a variable: a property, a property over edges such as
 // $o.shipsTo.country, or a part of a time such as $p.born.year.
 func (r *rewriter) access(variable string) string {
-	name := r.memberName()
-	for r.is(".") && r.peek(1).Kind == lex.Word {
+	name := r.MemberName()
+	for r.Is(".") && r.Peek(1).Kind == lex.Word {
 		typ := r.vars[variable]
 		if p := r.Property(typ, name); p != nil {
-			part := strings.ToLower(r.peek(1).Text)
+			part := strings.ToLower(r.Peek(1).Text)
 			refuse.If(timeParts[part] == "")
-			r.skipTwo()
+			r.SkipTwo()
 			return timePart(part, r.member(variable, name))
 		}
 		rel := r.Relation(typ, name)
 		refuse.If(rel == nil || r.inWhere != "")
-		r.next()
+		r.Next()
 		to := r.fresh(rel.Other())
 		r.hops = append(r.hops, leaf(rel.Clause(variable, "", to)))
 		r.hopLast = hop{rel, to}
-		variable, name = to, r.memberName()
+		variable, name = to, r.MemberName()
 	}
 	return r.member(variable, name)
-}
-
-// memberName reads the name of a property, perhaps in quotes.
-func (r *rewriter) memberName() string {
-	t := r.next()
-	refuse.If(t.Kind != lex.Word && t.Kind != lex.Text)
-	return t.Text
 }
 
 // alone returns an expression of a place that cannot hold the traversals of properties over edges.
@@ -98,17 +91,17 @@ func (r *rewriter) columnOverEdges(alias, e string) (newAlias, expr string) {
 // related reads the argument of count or size in parentheses if it is a relation of a variable, as in
 // count($c.placed), and writes a block that counts the neighbours.
 func (r *rewriter) related() (block string, ok bool) {
-	v := r.peek(0)
-	if v.Kind != lex.Dollar && v.Kind != lex.Word || r.peek(1).Text != "." || r.peek(3).Text != ")" {
+	v := r.Peek(0)
+	if v.Kind != lex.Dollar && v.Kind != lex.Word || r.Peek(1).Text != "." || r.Peek(3).Text != ")" {
 		return "", false
 	}
 	typ := r.vars[v.Text]
-	rel := r.Relation(typ, r.peek(2).Text)
-	if rel == nil || r.Property(typ, r.peek(2).Text) != nil {
+	rel := r.Relation(typ, r.Peek(2).Text)
+	if rel == nil || r.Property(typ, r.Peek(2).Text) != nil {
 		return "", false
 	}
 	for range 4 {
-		r.next()
+		r.Next()
 	}
 	return "count { " + rel.Clause(v.Text, "", "") + " }", true
 }
@@ -116,10 +109,10 @@ func (r *rewriter) related() (block string, ok bool) {
 // edgeByType binds an edge without a variable if the text uses a property of it by the name of its type,
 // as in Reviewed.stars. It returns the variable, or "".
 func (r *rewriter) edgeByType(name string) string {
-	for i := r.at; i+1 < len(r.tokens); i++ {
-		t := r.tokens[i]
-		selected := r.tokens[i+1].Text == "{" && i > 0 && slices.Contains([]string{":", "{", ","}, r.tokens[i-1].Text)
-		if t.Kind == lex.Word && (selected || r.tokens[i+1].Text == ".") && naming.Plain(t.Text) == naming.Plain(name) && !r.known(t.Text) && r.NodeType(t.Text) == "" && (i == 0 || r.tokens[i-1].Text != ".") {
+	for i := r.At; i+1 < len(r.Tokens); i++ {
+		t := r.Tokens[i]
+		selected := r.Tokens[i+1].Text == "{" && i > 0 && slices.Contains([]string{":", "{", ","}, r.Tokens[i-1].Text)
+		if t.Kind == lex.Word && (selected || r.Tokens[i+1].Text == ".") && naming.Plain(t.Text) == naming.Plain(name) && !r.known(t.Text) && r.NodeType(t.Text) == "" && (i == 0 || r.Tokens[i-1].Text != ".") {
 			r.bind(t.Text, r.EdgeType(name).Name)
 			return t.Text
 		}
@@ -136,14 +129,14 @@ func (r *rewriter) edgeByProperty(e *catalog.Edge) string {
 	used := map[string][]string{} // by name that nothing declares: the properties that the text reads
 	declared := map[string]bool{}
 	named := map[*catalog.Edge]int{}
-	for i, t := range r.tokens {
-		if t.Kind != lex.Word && t.Kind != lex.Dollar || i > 0 && (r.tokens[i-1].Text == "." || r.tokens[i-1].Are("query") || r.tokens[i-1].Are("mutation")) {
+	for i, t := range r.Tokens {
+		if t.Kind != lex.Word && t.Kind != lex.Dollar || i > 0 && (r.Tokens[i-1].Text == "." || r.Tokens[i-1].Are("query") || r.Tokens[i-1].Are("mutation")) {
 			continue
 		}
 		if other := r.EdgeType(t.Text); other != nil && t.Kind == lex.Word {
 			named[other]++
 		}
-		if next := lex.Tokens(r.tokens[i+1:]); next.At(0).Text == "." && next.At(1).Kind == lex.Word {
+		if next := lex.Tokens(r.Tokens[i+1:]); next.At(0).Text == "." && next.At(1).Kind == lex.Word {
 			used[t.Text] = append(used[t.Text], next.At(1).Text)
 		} else {
 			declared[t.Text] = true
@@ -153,7 +146,7 @@ func (r *rewriter) edgeByProperty(e *catalog.Edge) string {
 		return !slices.ContainsFunc(properties, func(p string) bool { return r.Property(e.Name, p) == nil })
 	}
 	found, candidates := "", false
-	for _, t := range r.tokens {
+	for _, t := range r.Tokens {
 		properties := used[t.Text]
 		if len(properties) == 0 || t.Text == found || declared[t.Text] || r.declared(t.Text) || r.NodeType(t.Text) != "" || !reads(e, properties) {
 			continue
@@ -211,14 +204,14 @@ func (r *rewriter) neighbours(sc scope, rel *naming.Relation) cond {
 	if c, ok := r.anyNeighbour(sc, rel); ok {
 		return c
 	}
-	if quantifiers[naming.Plain(r.peek(1).Text)] == "" || r.peek(2).Text != ":" || naming.Plain(r.peek(1).Text) == "not" || !r.isAt(3, "{") {
+	if quantifiers[naming.Plain(r.Peek(1).Text)] == "" || r.Peek(2).Text != ":" || naming.Plain(r.Peek(1).Text) == "not" || !r.IsAt(3, "{") {
 		return r.quantifiedRelation(sc, rel, "some")
 	}
-	r.expect("{")
+	r.Expect("{")
 	c := cond{op: "all"}
-	for r.more("}") {
-		quantifier := quantifiers[naming.Plain(r.word())]
-		r.expect(":")
+	for r.More("}") {
+		quantifier := quantifiers[naming.Plain(r.Word())]
+		r.Expect(":")
 		c.subs = append(c.subs, r.quantifiedRelation(sc, rel, quantifier))
 	}
 	return all(c.subs)
@@ -228,20 +221,20 @@ func (r *rewriter) neighbours(sc scope, rel *naming.Relation) cond {
 func (r *rewriter) anyNeighbour(sc scope, rel *naming.Relation) (c cond, ok bool) {
 	exists := cond{op: "exists", subs: []cond{leaf(rel.Clause(sc.node, "", ""))}}
 	none := cond{op: "not", subs: exists.subs}
-	if r.accept("null") {
+	if r.Accept("null") {
 		return none, true
 	}
-	name := naming.Plain(r.peek(1).Text)
-	if r.peek(2).Text != ":" || r.Property(rel.Other(), r.peek(1).Text) != nil {
+	name := naming.Plain(r.Peek(1).Text)
+	if r.Peek(2).Text != ":" || r.Property(rel.Other(), r.Peek(1).Text) != nil {
 		return cond{}, false
 	}
 	switch name {
 	case "exists", "isnull", "null", "notnull":
-		if !r.isAt(4, "}") || !r.peek(3).Are("true") && !r.peek(3).Are("false") {
+		if !r.IsAt(4, "}") || !r.Peek(3).Are("true") && !r.Peek(3).Are("false") {
 			return cond{}, false
 		}
-		yes := r.peek(3).Are("true") == (name == "exists" || name == "notnull")
-		r.skipGroup()
+		yes := r.Peek(3).Are("true") == (name == "exists" || name == "notnull")
+		r.SkipGroup()
 		if yes {
 			return exists, true
 		}
@@ -292,7 +285,7 @@ func (r *rewriter) suffixedRelation(sc scope, name string) (c cond, ok bool) {
 	if rel == nil || plainBase == naming.Plain(name) && !strings.HasSuffix(plainBase, "connection") {
 		return cond{}, false
 	}
-	if quantifier == "none" && r.accept("null") {
+	if quantifier == "none" && r.Accept("null") {
 		return cond{op: "exists", subs: []cond{leaf(rel.Clause(sc.node, "", ""))}}, true
 	}
 	return r.quantifiedRelation(sc, rel, quantifier), true
@@ -300,7 +293,7 @@ func (r *rewriter) suffixedRelation(sc scope, name string) (c cond, ok bool) {
 
 // throughEdge reads the filter after node, edge or the name of the type of the node, in a filter on the nodes of a relation.
 func (r *rewriter) throughEdge(sc scope, name string) (out []cond, ok bool) {
-	if sc.edge == nil || !r.is("{") {
+	if sc.edge == nil || !r.Is("{") {
 		return nil, false
 	}
 	switch {
@@ -340,8 +333,8 @@ func (r *rewriter) nodeApart(sc scope) bool {
 		return false
 	}
 	typ, depth := r.vars[sc.node], 0
-	for i := r.at; i < len(r.tokens); i++ {
-		t := r.tokens[i]
+	for i := r.At; i < len(r.Tokens); i++ {
+		t := r.Tokens[i]
 		switch {
 		case t.Kind == lex.Mark && strings.Contains("{([", t.Text):
 			depth++
@@ -349,7 +342,7 @@ func (r *rewriter) nodeApart(sc scope) bool {
 			if depth--; depth < 0 {
 				return false
 			}
-		case depth == 0 && t.Kind == lex.Word && lex.Tokens(r.tokens[i+1:]).At(0).Text == "{" && r.Property(typ, t.Text) == nil:
+		case depth == 0 && t.Kind == lex.Word && lex.Tokens(r.Tokens[i+1:]).At(0).Text == "{" && r.Property(typ, t.Text) == nil:
 			if naming.Plain(t.Text) == "node" || r.TableNode(t.Text) == typ && r.Relation(typ, t.Text) == nil {
 				return true
 			}

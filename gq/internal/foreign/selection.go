@@ -18,8 +18,8 @@ type fragment struct {
 
 // readFragments takes the definitions of fragments out of the text.
 func (r *rewriter) readFragments() {
-	for i := 0; i+4 < len(r.tokens); i++ {
-		start := r.tokens[i:]
+	for i := 0; i+4 < len(r.Tokens); i++ {
+		start := r.Tokens[i:]
 		if !strings.EqualFold(start[0].Text, "fragment") || start[0].Kind != lex.Word || start[1].Kind != lex.Word || !strings.EqualFold(start[2].Text, "on") || start[4].Text != "{" {
 			continue
 		}
@@ -36,32 +36,32 @@ func (r *rewriter) readFragments() {
 			r.fragments = map[string]fragment{}
 		}
 		r.fragments[start[1].Text] = fragment{r.NodeType(start[3].Text), slices.Clone(start[5 : n-1])}
-		r.tokens = slices.Delete(slices.Clone(r.tokens), i, i+n)
+		r.Tokens = slices.Delete(slices.Clone(r.Tokens), i, i+n)
 		i--
 	}
 }
 
 // spread reads the selection of a fragment for the node of a scope.
 func (r *rewriter) spread(name string, sc scope) {
-	defer r.deeper()()
+	defer r.Deeper()()
 	f, ok := r.fragments[name]
 	refuse.If(!ok || f.typ == "" || r.vars[sc.node] != f.typ)
-	tokens, at := r.tokens, r.at
-	r.tokens, r.at = f.tokens, 0
-	for r.at < len(r.tokens) {
-		r.accept(",")
+	tokens, at := r.Tokens, r.At
+	r.Tokens, r.At = f.tokens, 0
+	for r.At < len(r.Tokens) {
+		r.Accept(",")
 		r.selection(sc)
 	}
-	r.tokens, r.at = tokens, at
+	r.Tokens, r.At = tokens, at
 }
 
 // selections reads the only field of a document of GraphQL, such as person(email: "x") { name }.
 func (r *rewriter) selections(mutation bool) {
-	if r.peek(1).Text == ":" { // an alias
-		r.word()
-		r.next()
+	if r.Peek(1).Text == ":" { // an alias
+		r.Word()
+		r.Next()
 	}
-	field := r.word()
+	field := r.Word()
 	if mutation {
 		r.writeEach(field)
 		return
@@ -84,7 +84,7 @@ func (r *rewriter) field(name string) {
 	refuse.If(typ == "")
 	v := r.fresh(typ)
 	r.match = append(r.match, leaf("$"+v+": "+typ))
-	if r.is("(") {
+	if r.Is("(") {
 		r.arguments(&r.read, scope{node: v})
 		r.intoBinding(v, typ)
 	}
@@ -96,7 +96,7 @@ func (r *rewriter) field(name string) {
 		r.sort = []string{"$" + v + "." + r.Key(typ)}
 	}
 	if counted {
-		if !r.is("{") {
+		if !r.Is("{") {
 			r.add("count", "count($"+v+")")
 			return
 		}
@@ -157,15 +157,15 @@ func (r *rewriter) scoped(sc scope, name string) string {
 
 // selected reads a selection in braces.
 func (r *rewriter) selected(sc scope) {
-	defer r.deeper()()
-	r.expect("{")
+	defer r.Deeper()()
+	r.Expect("{")
 	sc.edgeFirst = r.nodeApart(sc)
 	r.fields(sc)
 }
 
 // fields reads the fields of a selection up to its closing brace.
 func (r *rewriter) fields(sc scope) {
-	for r.more("}") {
+	for r.More("}") {
 		r.selection(sc)
 
 	}
@@ -177,61 +177,61 @@ var wrappers = []string{"edges", "node", "nodes", "items", "results", "data", "a
 // selection reads one field of a selection: a property, or a relation and a selection of the nodes to
 // which it leads.
 func (r *rewriter) selection(sc scope) {
-	if r.accept("...") || r.accept("..", ".") {
-		if r.is("on") {
+	if r.Accept("...") || r.Accept("..", ".") {
+		if r.Is("on") {
 			r.fragment()
 		} else {
-			name := r.word()
+			name := r.Word()
 			defer r.directives()()
 			r.spread(name, sc)
 		}
 		return
 	}
-	if r.accept(".", "*") || r.accept("*") { // of Cypher
+	if r.Accept(".", "*") || r.Accept("*") { // of Cypher
 		r.add("", "$"+naming.Lower(sc.node))
 		return
 	}
-	r.accept(".")
-	name, alias := r.memberName(), ""
-	if r.accept(":") {
+	r.Accept(".")
+	name, alias := r.MemberName(), ""
+	if r.Accept(":") {
 		alias = name
-		if t := r.peek(0); t.Kind == lex.Dollar && r.peek(1).Text == "{" {
+		if t := r.Peek(0); t.Kind == lex.Dollar && r.Peek(1).Text == "{" {
 			r.gathered(sc, alias)
 			return
-		} else if t.Kind != lex.Word || r.peek(1).Text == "." || r.peek(1).Text == "(" && r.Relation(r.vars[sc.node], t.Text) == nil && r.Counted(r.vars[sc.node], t.Text) == nil ||
-			r.values[t.Text] != "" || r.peek(1).Text == "{" && slices.Contains(blocks, strings.ToLower(t.Text)) {
+		} else if t.Kind != lex.Word || r.Peek(1).Text == "." || r.Peek(1).Text == "(" && r.Relation(r.vars[sc.node], t.Text) == nil && r.Counted(r.vars[sc.node], t.Text) == nil ||
+			r.values[t.Text] != "" || r.Peek(1).Text == "{" && slices.Contains(blocks, strings.ToLower(t.Text)) {
 			alias, e := r.columnOverEdges(alias, r.operand())
 			r.add(alias, e)
 			return
 		}
-		name = r.word()
+		name = r.Word()
 	}
 	typ := r.vars[sc.node]
 	rel := r.Relation(typ, name)
 	switch {
-	case r.is("{") && sc.edge != nil && isEdgeWrapper(name) && rel == nil && r.Property(typ, name) == nil:
-		r.next()
+	case r.Is("{") && sc.edge != nil && isEdgeWrapper(name) && rel == nil && r.Property(typ, name) == nil:
+		r.Next()
 		sc.edgeFirst = true
 		r.fields(sc)
-	case r.is("{") && rel == nil && r.Property(typ, name) == nil && (slices.Contains(wrappers, naming.Plain(name)) || r.TableNode(name) == typ && typ != ""):
+	case r.Is("{") && rel == nil && r.Property(typ, name) == nil && (slices.Contains(wrappers, naming.Plain(name)) || r.TableNode(name) == typ && typ != ""):
 		r.selected(sc)
-	case naming.Plain(name) == "totalcount" && r.Property(typ, name) == nil && !r.is("{"):
+	case naming.Plain(name) == "totalcount" && r.Property(typ, name) == nil && !r.Is("{"):
 		if r.nesting > 0 {
 			r.nestedTotal = true
 		} else {
 			r.total(name)
 		}
-	case r.is("{") && naming.Plain(name) == "pageinfo" && rel == nil:
-		r.skipGroup()
+	case r.Is("{") && naming.Plain(name) == "pageinfo" && rel == nil:
+		r.SkipGroup()
 		r.note("an answer that has more rows says so by itself")
 	case naming.Plain(name) == "cursor" && r.Property(typ, name) == nil:
 		if r.after != "" && r.nesting == 0 {
 			key, _ := r.pageKey()
 			r.add(name, key)
 		}
-	case rel != nil && (r.is("{") || r.is("(") || r.is("@") && r.Property(typ, name) == nil):
+	case rel != nil && (r.Is("{") || r.Is("(") || r.Is("@") && r.Property(typ, name) == nil):
 		r.nested(sc, rel, alias, name)
-	case r.is("{") || r.is("("), r.Property(typ, name) == nil && r.Counted(typ, name) != nil:
+	case r.Is("{") || r.Is("("), r.Property(typ, name) == nil && r.Counted(typ, name) != nil:
 		r.countBlock(sc, alias, name)
 	default:
 		r.included(alias, r.scoped(sc, name))
@@ -240,9 +240,9 @@ func (r *rewriter) selection(sc scope) {
 
 // clientDirectives skips the directives that name entries in the cache of a client.
 func (r *rewriter) clientDirectives() {
-	for r.is("@", "connection", "(") {
-		r.skipTwo()
-		r.skipGroup()
+	for r.Is("@", "connection", "(") {
+		r.SkipTwo()
+		r.SkipGroup()
 		r.note("@connection is left out: it concerns only the cache of a client")
 	}
 }
@@ -257,7 +257,7 @@ func (r *rewriter) included(alias, e string) {
 
 // nested reads the arguments and the selection of a relation, and adds a column with a block.
 func (r *rewriter) nested(sc scope, rel *naming.Relation, alias, name string) {
-	defer r.deeper()()
+	defer r.Deeper()()
 	if r.nesting++; r.nesting > r.deepest {
 		r.deepest = r.nesting
 	}
@@ -265,7 +265,7 @@ func (r *rewriter) nested(sc scope, rel *naming.Relation, alias, name string) {
 	r.read, r.aliases, r.computed, r.nestedTotal = read{}, nil, nil, false
 	to := r.fresh(rel.Other())
 	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
-	if r.is("(") {
+	if r.Is("(") {
 		r.arguments(&r.read, inner)
 	}
 	r.clientDirectives()
@@ -333,7 +333,7 @@ func (r *rewriter) gathered(sc scope, alias string) {
 			rest = append(rest, c)
 		}
 	}
-	refuse.If(len(mine) == 0 || len(rest) == 0 || r.mentionedLater(v))
+	refuse.If(len(mine) == 0 || len(rest) == 0 || r.MentionedLater(v))
 	outer, aliases, computed := r.read, r.aliases, r.computed
 	refuse.If(slices.ContainsFunc(outer.columns, func(c string) bool { return mentionsVar(c, name) }))
 	r.read, r.aliases, r.computed = read{}, nil, nil
@@ -342,14 +342,6 @@ func (r *rewriter) gathered(sc scope, alias string) {
 	r.read, r.aliases, r.computed = outer, aliases, computed
 	r.match = append(rest, cond{op: "exists", subs: mine})
 	r.add(alias, block)
-}
-
-// mentionedLater reports whether the text uses a variable after the selection in braces that comes next.
-func (r *rewriter) mentionedLater(v string) bool {
-	at := r.at
-	r.skipGroup()
-	defer func() { r.at = at }()
-	return r.mentions(v)
 }
 
 // mentionsVar reports whether a clause of this language contains a variable.
@@ -361,12 +353,12 @@ func mentionsVar(clause, name string) bool {
 // that it returns is called.
 func (r *rewriter) directives() func() {
 	saved := r.when
-	for r.is("@", "include") || r.is("@", "skip") {
-		r.next()
-		skip := strings.EqualFold(r.word(), "skip")
-		r.expect("(", "if", ":")
+	for r.Is("@", "include") || r.Is("@", "skip") {
+		r.Next()
+		skip := strings.EqualFold(r.Word(), "skip")
+		r.Expect("(", "if", ":")
 		condition := r.operand()
-		r.expect(")")
+		r.Expect(")")
 		switch {
 		case condition == "true" && !skip, condition == "false" && skip: // always
 		case !strings.HasPrefix(condition, "$"):
@@ -406,10 +398,10 @@ func (r *rewriter) blockDirectives() func() {
 
 // reversed reads @reverse after a field: the relation from its other end.
 func (r *rewriter) reversed(rel *naming.Relation) {
-	if !r.is("@", "reverse") && !r.is("@", "inverse") && !r.is("@", "in") {
+	if !r.Is("@", "reverse") && !r.Is("@", "inverse") && !r.Is("@", "in") {
 		return
 	}
-	r.skipTwo()
+	r.SkipTwo()
 	refuse.If(rel.Forward && rel.Edge.From != rel.Edge.To)
 	rel.Forward = false
 }

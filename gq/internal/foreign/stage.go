@@ -13,19 +13,19 @@ import (
 
 // stages reads the clauses of a match in braces. WITH or LET, and a WHERE after it, may stand among them.
 func (r *rewriter) stages() {
-	defer r.deeper()()
-	r.expect("{")
-	for staged := false; !r.accept("}"); {
+	defer r.Deeper()()
+	r.Expect("{")
+	for staged := false; !r.Accept("}"); {
 		switch {
-		case r.accept("with"):
+		case r.Accept("with"):
 			r.with()
 			staged = true
-		case r.accept("let"):
+		case r.Accept("let"):
 			r.let()
-		case staged && (r.is("where") || r.is("filter")):
-			r.next()
+		case staged && (r.Is("where") || r.Is("filter")):
+			r.Next()
 			r.wherePart()
-		case staged && r.is("match"):
+		case staged && r.Is("match"):
 			panic(refuse.GiveUp{})
 		default:
 			r.item()
@@ -35,15 +35,15 @@ func (r *rewriter) stages() {
 
 // with reads the values after WITH, which later parts use by their names.
 func (r *rewriter) with() {
-	distinct := r.accept("distinct")
-	braces := r.accept("{")
+	distinct := r.Accept("distinct")
+	braces := r.Accept("{")
 	var kept []string
 	values := 0 // that are no nodes or edges
-	for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
-		start := r.peek(0)
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		start := r.Peek(0)
 		e := r.operand()
-		if r.accept("as") {
-			t := r.next()
+		if r.Accept("as") {
+			t := r.Next()
 			alias := t.Text
 			if v, ok := strings.CutPrefix(e, "$"); t.Kind != lex.Word && t.Kind != lex.Dollar || ok && !strings.Contains(v, ".") && v != alias {
 				panic(refuse.GiveUp{})
@@ -65,7 +65,7 @@ func (r *rewriter) with() {
 		}
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 	grouped := slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && (aggregated(c.text) || r.lists(c.text)) })
 	if !grouped {
@@ -97,7 +97,7 @@ func (r *rewriter) checkStage() {
 	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
 		r.groupsBeforeMatch()
 	}
-	refuse.If(r.early || r.pairs || slices.ContainsFunc(r.dropped, r.mentions))
+	refuse.If(r.early || r.pairs || slices.ContainsFunc(r.dropped, r.Mentions))
 }
 
 // nextStage reads NEXT of ISO GQL between RETURN with variables and MATCH.

@@ -13,37 +13,37 @@ import (
 
 // valueBlock reads a block with a value, such as count { … } or collect { … return { … } limit 5 }.
 func (r *rewriter) valueBlock() string {
-	defer r.deeper()()
-	op := strings.ToLower(r.peek(0).Text)
+	defer r.Deeper()()
+	op := strings.ToLower(r.Peek(0).Text)
 	switch op {
 	case "exists", "not", "any", "all":
 		return r.block().render(true)
 	}
-	r.next()
-	r.expect("{")
+	r.Next()
+	r.Expect("{")
 	outer, aliases, computed := r.read, r.aliases, r.computed
 	r.read, r.aliases, r.computed = read{}, nil, nil
-	for !r.is("}") && !r.is("return") && !r.is("order") && !r.is("limit") {
+	for !r.Is("}") && !r.Is("return") && !r.Is("order") && !r.Is("limit") {
 		r.item()
 	}
 	out := op + " { " + join(r.match)
-	if r.accept("return") {
+	if r.Accept("return") {
 		if op == "collect" || op == "first" {
 			r.returned()
 			out += " return { " + strings.Join(r.columns, ", ") + " }"
 		} else {
 			out += " return "
-			if r.accept("distinct") {
+			if r.Accept("distinct") {
 				out += "distinct "
 			}
 			out += r.operand()
 		}
 	}
-	for !r.accept("}") {
+	for !r.Accept("}") {
 		switch {
-		case r.accept("order", "by"), r.accept("order"):
+		case r.Accept("order", "by"), r.Accept("order"):
 			r.sorted()
-		case r.accept("limit"):
+		case r.Accept("limit"):
 			r.limit = r.operand()
 		default:
 			panic(refuse.GiveUp{})
@@ -62,27 +62,27 @@ func (r *rewriter) valueBlock() string {
 // callBlock reads CALL (c) { MATCH … RETURN count(o) AS n }: a value with an aggregate becomes a block, and a
 // call without one belongs to the match.
 func (r *rewriter) callBlock() {
-	defer r.deeper()()
-	optional := r.accept("optional")
-	r.expect("call")
+	defer r.Deeper()()
+	optional := r.Accept("optional")
+	r.Expect("call")
 	var imported []string // the variables that the call names, if it names some
-	if r.accept("(") {
-		for r.more(")") {
+	if r.Accept("(") {
+		for r.More(")") {
 			imported = append(imported, r.variable())
 
 		}
 	}
-	r.expect("{")
+	r.Expect("{")
 	outer, aliases, computed := r.read, r.aliases, r.computed
 	r.read, r.aliases, r.computed = read{}, nil, nil
-	if r.accept("with") { // the variables that the call uses
-		for more := true; more; more = r.accept(",") {
+	if r.Accept("with") { // the variables that the call uses
+		for more := true; more; more = r.Accept(",") {
 			imported = append(imported, r.variable())
 		}
 	}
 	before := slices.Clone(r.order)
 	r.body()
-	r.expect("}")
+	r.Expect("}")
 	inner, columns := r.read, r.computed
 	r.read, r.aliases, r.computed = outer, aliases, computed
 	if len(inner.match) > 0 && len(columns) > 0 && len(inner.having) == 0 && inner.skip == "" && !inner.distinct && !inner.staged && inner.limit != "" {
@@ -137,16 +137,16 @@ func blockOf(match, aggregate string) string {
 
 // scalarSelect reads (SELECT MAX(price) FROM Product WHERE …) as a block with a value.
 func (r *rewriter) scalarSelect() string {
-	defer r.deeper()()
-	r.expect("(")
+	defer r.Deeper()()
+	r.Expect("(")
 	defer r.separateAliases()()
 	outer, aliases, computed, tables, selects := r.read, r.aliases, r.computed, r.tables, r.inSelect
 	r.read, r.aliases, r.computed, r.tables = read{}, nil, nil, nil
 	r.selectRows()
-	if r.accept("where") {
+	if r.Accept("where") {
 		r.wherePart()
 	}
-	r.expect(")")
+	r.Expect(")")
 	inner, columns := r.read, r.computed
 	r.read, r.aliases, r.computed, r.tables, r.inSelect = outer, aliases, computed, tables, selects
 	refuse.If(len(columns) != 1 || inner.distinct || inner.limit != "")
@@ -168,9 +168,9 @@ func (r *rewriter) scalarSelect() string {
 func (r *rewriter) separateAliases() func() {
 	around := r.around
 	r.around += join(r.match) + " "
-	end := r.at
-	for depth := 0; end < len(r.tokens); end++ {
-		if t := r.tokens[end]; t.Kind == lex.Mark && t.Text == "(" {
+	end := r.At
+	for depth := 0; end < len(r.Tokens); end++ {
+		if t := r.Tokens[end]; t.Kind == lex.Mark && t.Text == "(" {
 			depth++
 		} else if t.Kind == lex.Mark && t.Text == ")" {
 			if depth--; depth < 0 {
@@ -178,8 +178,8 @@ func (r *rewriter) separateAliases() func() {
 			}
 		}
 	}
-	r.steps += (end - r.at) / 16 // reading the tokens once more is work, too
-	for _, alias := range r.aliasesIn(divide.TablesOf(r.tokens[r.at:end])) {
+	r.Steps += (end - r.At) / 16 // reading the tokens once more is work, too
+	for _, alias := range r.aliasesIn(divide.TablesOf(r.Tokens[r.At:end])) {
 		refuse.If(r.known(alias) && mentionsVar(r.around, "$"+naming.Lower(alias)))
 	}
 	return func() { r.around = around }
@@ -188,26 +188,26 @@ func (r *rewriter) separateAliases() func() {
 // inSelectOf reads SELECT … FROM … WHERE … and the closing parenthesis, perhaps after an opening one, as a condition: there
 // is such a row, whose only column is equal to an expression unless that is "".
 func (r *rewriter) inSelectOf(left string) cond {
-	defer r.deeper()()
-	r.accept("(")
+	defer r.Deeper()()
+	r.Accept("(")
 	defer r.separateAliases()()
-	r.expect("select")
-	r.accept("distinct")
-	columns := r.at
+	r.Expect("select")
+	r.Accept("distinct")
+	columns := r.At
 	outer, tables := r.match, r.tables
 	r.match, r.tables = nil, nil
-	r.skipTo("from")
-	r.expect("from")
+	r.SkipTo("from")
+	r.Expect("from")
 	existence, null := r.existence, false
 	r.existence = true
 	r.from()
 	r.existence = existence
 	if left != "" {
-		after := r.at
-		r.at = columns
+		after := r.At
+		r.At = columns
 		column := r.operand()
-		r.expect("from")
-		r.at = after
+		r.Expect("from")
+		r.At = after
 		refuse.If(aggregated(column))
 		if r.isEnd(column) {
 			left = r.idOf(left)
@@ -217,10 +217,10 @@ func (r *rewriter) inSelectOf(left string) cond {
 		r.match = append(r.match, leaf(column+" = "+left))
 		null = r.nullable(left) || r.nullable(column)
 	}
-	if r.accept("where") {
+	if r.Accept("where") {
 		r.match = append(r.match, r.condition())
 	}
-	r.expect(")")
+	r.Expect(")")
 	c := cond{op: "exists", subs: antiJoins(r.match), null: null}
 	r.match, r.tables = outer, tables
 	return c
@@ -261,17 +261,17 @@ func antiJoins(match []cond) []cond {
 
 // countedList reads [(d)-[:TREATS]->(p) WHERE … | p] and the closing parenthesis of size as a block that counts.
 func (r *rewriter) countedList() string {
-	r.expect("[")
+	r.Expect("[")
 	saved := r.match
 	r.match = r.patternClauses()
-	if r.accept("where") {
+	if r.Accept("where") {
 		r.match = append(r.match, r.condition())
 	}
-	r.expect("|")
-	if r.variable(); r.accept(".") {
-		r.word()
+	r.Expect("|")
+	if r.variable(); r.Accept(".") {
+		r.Word()
 	}
-	r.expect("]", ")")
+	r.Expect("]", ")")
 	out := "count { " + join(r.match) + " }"
 	r.match = saved
 	return out
@@ -280,74 +280,22 @@ func (r *rewriter) countedList() string {
 // derived reads (SELECT … FROM … WHERE …) x after FROM. The columns become values that the rest of the text uses by
 // their names. The columns that it reads from them begin at an index.
 func (r *rewriter) derived(columns int) {
-	defer r.deeper()()
-	r.expect("(")
+	defer r.Deeper()()
+	r.Expect("(")
 	r.subselects++
 	r.selectRows()
 	r.body()
 	r.subselects--
-	r.expect(")")
+	r.Expect(")")
 	alias := ""
-	r.accept("as")
-	if t := r.peek(0); t.Kind == lex.Word && !r.starts() {
-		alias = r.word()
+	r.Accept("as")
+	if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() {
+		alias = r.Word()
 	}
 	r.valueStage()
 	r.tables = nil
-	r.unqualify(alias, columns)
-	refuse.If(r.isOne(",", "join", "left", "inner", "cross"))
-}
-
-// unqualify drops the alias before the columns of the table, from an index on: x.total becomes total.
-func (r *rewriter) unqualify(alias string, from int) {
-	out := slices.Clone(r.tokens[:from])
-	at, dot := r.at, false // whether the dot after the alias comes next
-	for i := from; i < len(r.tokens); i++ {
-		t := r.tokens[i]
-		name := t.Kind == lex.Word && t.Text == alias && lex.Tokens(r.tokens[i:]).At(1).Text == "." && (i == 0 || r.tokens[i-1].Text != ".")
-		if name || dot {
-			dot = name
-			if i < r.at {
-				at--
-			}
-			continue
-		}
-		out = append(out, t)
-	}
-	r.tokens, r.at = out, at
-}
-
-// inlineTables puts each table that WITH x AS (SELECT …) defines in the place of its name after FROM.
-func (r *rewriter) inlineTables() {
-	for r.is("with") && r.peek(1).Kind == lex.Word && r.peek(2).Are("as") && r.isAt(3, "(") {
-		start := r.at
-		name := r.peek(1).Text
-		r.at += 3
-		body := r.at
-		r.skipGroup()
-		table := slices.Clone(r.tokens[body:r.at])
-		rest := slices.Clone(r.tokens[r.at:])
-		refuse.If(!r.isOne(",", "select"))
-		var out []lex.Token
-		for i := 0; i < len(rest); i++ {
-			out = append(out, rest[i])
-			after := lex.Tokens(rest[i+1:])
-			if !rest[i].Are("from") || after.At(0).Kind != lex.Word || after.At(0).Text != name {
-				continue
-			}
-			out = append(out, table...)
-			i++
-			if next := after.At(1); next.Kind != lex.Word || lex.StartsPart(next) || next.Are("join") || next.Are("left") || next.Are("inner") {
-				out = append(out, lex.Token{Kind: lex.Word, Text: name, Space: true})
-			}
-		}
-		if rest[0].Text == "," { // the next table
-			out[0] = lex.Token{Kind: lex.Word, Text: "with"}
-		}
-		refuse.If(len(out) > maxSteps/4)
-		r.tokens = append(slices.Clone(r.tokens[:start]), out...)
-		r.at = start
-	}
+	r.Unqualify(alias, columns)
+	refuse.If(r.IsOne(",", "join", "left", "inner", "cross"))
 }
 
 // aliasesIn returns the aliases of the tables after FROM.

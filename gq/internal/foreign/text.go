@@ -2,20 +2,18 @@ package foreign
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
-	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // likePattern reads the pattern after LIKE: a string, or '%' || $part || '%' and the like.
 func (r *rewriter) likePattern(left string, anyCase bool) cond {
-	if r.peek(0).Kind == lex.Text && !r.isAt(1, "||", "+") {
-		pattern := r.literal()
-		refuse.If(strings.Contains(pattern, `\`) || r.is("escape")) // databases differ in what a backslash means
+	if r.Peek(0).Kind == lex.Text && !r.IsAt(1, "||", "+") {
+		pattern := r.Literal()
+		refuse.If(strings.Contains(pattern, `\`) || r.Is("escape")) // databases differ in what a backslash means
 		return leaf(left + like(pattern, anyCase))
 	}
 	saved := r.joins
@@ -67,19 +65,19 @@ func patternParts(pattern string) (head bool, part string, tail bool) {
 
 // arrayOperator reports whether @> or && of PostgreSQL comes next, after a list.
 func (r *rewriter) arrayOperator() bool {
-	return r.is("@", ">") || r.is("&&", "[") || r.is("&&") && r.inSelect && r.peek(1).Kind == lex.Dollar
+	return r.Is("@", ">") || r.Is("&&", "[") || r.Is("&&") && r.inSelect && r.Peek(1).Kind == lex.Dollar
 }
 
 // arrayTest reads the operator and the list of tags @> ARRAY['a'] or tags && ARRAY['a', 'b'].
 func (r *rewriter) arrayTest(left string, p *catalog.Property) cond {
 	op := "any"
-	if !r.accept("&&") {
-		r.expect("@", ">")
+	if !r.Accept("&&") {
+		r.Expect("@", ">")
 		op = "all"
 	}
-	refuse.If(p == nil || !p.Type.List || !r.is("["))
+	refuse.If(p == nil || !p.Type.List || !r.Is("["))
 	c := r.containsEach(left, op, p)
-	for r.accept("::") {
+	for r.Accept("::") {
 		r.castTo("")
 	}
 	if len(c.subs) == 1 {
@@ -102,33 +100,6 @@ func anyCase(op, part string) string {
 		pattern = "^" + pattern + "$"
 	}
 	return " matches " + lex.Quote("(?i)"+pattern)
-}
-
-// ignoreCase replaces { contains: "a", mode: insensitive } of Prisma by { icontains: "a" }.
-func (r *rewriter) ignoreCase() {
-	names := map[string]string{"contains": "icontains", "equals": "eqi", "startswith": "istartswith", "endswith": "iendswith"}
-	t := r.peek(1)
-	to := names[naming.Plain(t.Text)]
-	if to == "" || !r.isAt(2, ":") || r.peek(3).Kind != lex.Text && r.peek(3).Kind != lex.Dollar {
-		return
-	}
-	i := r.at + 4
-	if r.isAt(4, ",") {
-		i++
-	}
-	if mode := lex.Tokens(r.tokens[min(i, len(r.tokens)):]); !mode.Are("mode", ":", "insensitive", "}") {
-		return
-	}
-	r.tokens = slices.Clone(r.tokens)
-	r.tokens[r.at+1].Text = to
-	r.tokens = slices.Delete(r.tokens, r.at+4, i+3)
-}
-
-// literal reads a string.
-func (r *rewriter) literal() string {
-	t := r.next()
-	refuse.If(t.Kind != lex.Text)
-	return t.Text
 }
 
 // suffix returns the operator and the operand for texts that end with a part.

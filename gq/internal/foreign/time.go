@@ -30,13 +30,13 @@ func truncated(unit, value string) string {
 
 // between reads duration.inDays(a, b).days of Cypher.
 func (r *rewriter) between() string {
-	r.expect("duration", ".")
-	unit := strings.ToLower(r.word())
-	r.expect("(")
+	r.Expect("duration", ".")
+	unit := strings.ToLower(r.Word())
+	r.Expect("(")
 	args := r.callArguments(false)
 	field := ""
-	if r.accept(".") {
-		field = strings.ToLower(r.word())
+	if r.Accept(".") {
+		field = strings.ToLower(r.Word())
 	}
 	switch {
 	case len(args) == 2 && unit == "indays" && field == "days":
@@ -82,11 +82,11 @@ func (r *rewriter) elapsed(args []string, unit string) string {
 
 // durationMap reads duration({ days: 30 }).
 func (r *rewriter) durationMap() string {
-	r.expect("{")
-	unit := strings.ToLower(r.word())
-	r.expect(":")
+	r.Expect("{")
+	unit := strings.ToLower(r.Word())
+	r.Expect(":")
 	n := r.operand()
-	r.expect("}", ")")
+	r.Expect("}", ")")
 	switch unit {
 	case "weeks":
 		return "days(" + tight(n) + " * 7)"
@@ -151,23 +151,23 @@ func spanOf(between, span string) string {
 
 // castTo reads a type of SQL and writes the conversion of a value to it. Without a value, it only reads the type.
 func (r *rewriter) castTo(e string) string {
-	typ := r.word()
-	r.accept("precision")
-	r.accept("varying")
-	if r.is("with", "time", "zone") || r.is("without", "time", "zone") {
-		r.skipTwo()
-		r.next()
+	typ := r.Word()
+	r.Accept("precision")
+	r.Accept("varying")
+	if r.Is("with", "time", "zone") || r.Is("without", "time", "zone") {
+		r.SkipTwo()
+		r.Next()
 	}
 	scale := ""
-	if r.accept("(") {
-		r.next()
-		if r.accept(",") {
-			scale = r.next().Text
+	if r.Accept("(") {
+		r.Next()
+		if r.Accept(",") {
+			scale = r.Next().Text
 		}
-		r.expect(")")
+		r.Expect(")")
 	}
-	if r.accept("[") {
-		r.expect("]")
+	if r.Accept("[") {
+		r.Expect("]")
 		return e // a list of the type
 	}
 	if e == "" { // the type alone

@@ -23,12 +23,12 @@ type setPart struct {
 
 // setOperation reads UNION, INTERSECT or EXCEPT after a query, and begins the next query.
 func (r *rewriter) setOperation() {
-	operation := strings.ToLower(r.word())
+	operation := strings.ToLower(r.Word())
 	if operation == "minus" {
 		operation = "except"
 	}
-	r.accept("distinct")
-	refuse.If(r.is("all") || len(r.sort)+len(r.having)+len(r.groups)+len(r.windows)+len(r.listings)+len(r.statements) > 0 || r.limit != "" || r.skip != "" || r.staged) // UNION ALL keeps the rows that both parts have
+	r.Accept("distinct")
+	refuse.If(r.Is("all") || len(r.sort)+len(r.having)+len(r.groups)+len(r.windows)+len(r.listings)+len(r.statements) > 0 || r.limit != "" || r.skip != "" || r.staged) // UNION ALL keeps the rows that both parts have
 	r.parts = append(r.parts, setPart{operation, r.match, r.computed, r.vars, r.order})
 	r.read, r.computed, r.aliases, r.tables, r.dropped, r.keys = read{}, nil, nil, nil, nil, nil
 	r.vars, r.values, r.order, r.early = map[string]string{}, map[string]string{}, nil, false

@@ -26,49 +26,32 @@ type window struct {
 // ranks are the window functions that number the rows.
 var ranks = []string{"rank", "row_number", "dense_rank"}
 
-// overAhead reports whether OVER comes after the parentheses that come next.
-func (r *rewriter) overAhead() bool {
-	depth := 0
-	for i := 0; ; i++ {
-		switch t := r.peek(i); {
-		case t.Kind == lex.End:
-			return false
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			if depth--; depth == 0 {
-				return r.peek(i+1).Are("over") && r.isAt(i+2, "(")
-			}
-		}
-	}
-}
-
 // over reads the arguments of a window function and what follows OVER, and returns the mark.
 func (r *rewriter) over(name string) string {
 	w := &window{name: name, mark: name + strconv.Itoa(len(r.windows)) + "()"}
-	r.expect("(")
+	r.Expect("(")
 	switch {
 	case slices.Contains(ranks, name):
-	case name == "count" && r.accept("*"):
+	case name == "count" && r.Accept("*"):
 	case slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name):
 		w.value = r.operand()
 	default:
 		panic(refuse.GiveUp{})
 	}
-	r.expect(")", "over", "(")
-	if r.accept("partition", "by") {
-		for more := true; more; more = r.accept(",") {
+	r.Expect(")", "over", "(")
+	if r.Accept("partition", "by") {
+		for more := true; more; more = r.Accept(",") {
 			w.partition = append(w.partition, r.alone(r.operand()))
 		}
 	}
-	if r.accept("order", "by") {
-		for more := true; more; more = r.accept(",") {
+	if r.Accept("order", "by") {
+		for more := true; more; more = r.Accept(",") {
 			w.keys = append(w.keys, r.alone(r.operand()))
-			w.down = append(w.down, r.accept("desc"))
-			r.accept("asc")
+			w.down = append(w.down, r.Accept("desc"))
+			r.Accept("asc")
 		}
 	}
-	r.expect(")")
+	r.Expect(")")
 	refuse.If(slices.Contains(ranks, name) != (len(w.keys) > 0) || name == "dense_rank" && len(w.keys) > 1)
 	r.windows = append(r.windows, w)
 	return w.mark

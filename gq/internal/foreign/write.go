@@ -16,76 +16,76 @@ func (r *rewriter) statement() {
 		r.rowsOfBlock()
 	}
 	switch {
-	case r.accept("unwind"):
+	case r.Accept("unwind"):
 		list := r.operand()
-		r.expect("as")
-		r.each(list, r.word())
-	case r.accept("foreach"):
-		r.expect("(")
-		name := r.word()
-		r.expect("in")
+		r.Expect("as")
+		r.each(list, r.Word())
+	case r.Accept("foreach"):
+		r.Expect("(")
+		name := r.Word()
+		r.Expect("in")
 		list := r.operand()
-		r.expect("|")
+		r.Expect("|")
 		r.each(list, name)
-		r.expect(")")
-	case r.accept("for"):
-		name := r.next().Text
-		r.expect("in")
+		r.Expect(")")
+	case r.Accept("for"):
+		name := r.Next().Text
+		r.Expect("in")
 		r.each(r.operand(), name)
-	case r.is("insert", "into"):
-		r.expect("insert", "into")
+	case r.Is("insert", "into"):
+		r.Expect("insert", "into")
 		r.insertInto()
-	case r.isOne("create", "insert") && r.peek(1).Text == "(":
-		r.next()
+	case r.IsOne("create", "insert") && r.Peek(1).Text == "(":
+		r.Next()
 		r.create()
-		for r.accept(",") {
+		for r.Accept(",") {
 			r.create()
 		}
-	case r.accept("merge"):
+	case r.Accept("merge"):
 		r.merge()
-	case r.isOne("insert", "upsert", "create") && (r.isAt(1, "{") || r.peek(1).Kind == lex.Dollar):
-		verb := strings.ToLower(r.word())
-		braces := r.accept("{")
-		for more := true; more; more = r.accept(",") || braces && !r.isOne("}") {
+	case r.IsOne("insert", "upsert", "create") && (r.IsAt(1, "{") || r.Peek(1).Kind == lex.Dollar):
+		verb := strings.ToLower(r.Word())
+		braces := r.Accept("{")
+		for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
 			r.insertBound(verb)
 		}
 		if braces {
-			r.expect("}")
+			r.Expect("}")
 		}
-	case r.isOne("insert", "upsert", "create"):
-		r.assigned(strings.ToLower(r.word()), "")
-	case r.peek(0).Kind == lex.Dollar && r.peek(1).Text == "=":
-		name := r.next().Text
-		r.next()
-		verb := strings.ToLower(r.word())
+	case r.IsOne("insert", "upsert", "create"):
+		r.assigned(strings.ToLower(r.Word()), "")
+	case r.Peek(0).Kind == lex.Dollar && r.Peek(1).Text == "=":
+		name := r.Next().Text
+		r.Next()
+		verb := strings.ToLower(r.Word())
 		refuse.If(verb != "insert" && verb != "upsert")
 		r.assigned(verb, name)
-	case r.is("update", "{") && r.peek(2).Kind == lex.Dollar && r.isAt(3, "."):
-		r.next()
+	case r.Is("update", "{") && r.Peek(2).Kind == lex.Dollar && r.IsAt(3, "."):
+		r.Next()
 		r.set()
-	case r.is("update", "{") && r.peek(2).Kind == lex.Dollar && r.isAt(3, ":") && r.isAt(4, "{"):
-		r.next()
-		r.expect("{")
-		for !r.accept("}") {
+	case r.Is("update", "{") && r.Peek(2).Kind == lex.Dollar && r.IsAt(3, ":") && r.IsAt(4, "{"):
+		r.Next()
+		r.Expect("{")
+		for !r.Accept("}") {
 			v := r.variable()
-			r.expect(":")
+			r.Expect(":")
 			r.change(v, "update", " set { "+strings.Join(r.props(r.vars[v]), ", ")+" }")
-			r.accept(",")
+			r.Accept(",")
 		}
-	case r.accept("update"):
+	case r.Accept("update"):
 		if n := r.fieldType(); n != nil {
 			r.writeFields(n, "update")
 			return
 		}
 		r.update()
-	case r.accept("set"):
+	case r.Accept("set"):
 		r.set()
-	case r.accept("delete", "from"):
+	case r.Accept("delete", "from"):
 		r.deleteFrom()
-	case r.accept("remove"):
+	case r.Accept("remove"):
 		r.remove()
-	case r.accept("detach", "delete"), r.accept("delete"):
-		if t := r.peek(0); r.known(t.Text) {
+	case r.Accept("detach", "delete"), r.Accept("delete"):
+		if t := r.Peek(0); r.known(t.Text) {
 			v := r.variable()
 			if e := r.Schema.Edge(r.vars[v]); e != nil {
 				r.deleteEdge(v, e)
@@ -107,13 +107,13 @@ func (r *rewriter) statement() {
 
 // fieldType reads the name of a node type before the arguments of a field of GraphQL, or returns nil.
 func (r *rewriter) fieldType() *catalog.Node {
-	n := r.Schema.Node(r.TableNode(r.peek(0).Text))
-	if n == nil || r.peek(0).Kind != lex.Word || !r.isAt(1, "(") {
+	n := r.Schema.Node(r.TableNode(r.Peek(0).Text))
+	if n == nil || r.Peek(0).Kind != lex.Word || !r.IsAt(1, "(") {
 		return nil
 	}
-	r.next()
+	r.Next()
 	if !r.writesFields() {
-		r.at--
+		r.At--
 		return nil
 	}
 	return n
@@ -124,7 +124,7 @@ func (r *rewriter) emit(statement string) { r.statements = append(r.statements, 
 
 // tableType reads the name of a type.
 func (r *rewriter) tableType() string {
-	name := r.word()
+	name := r.Word()
 	if t := r.TableNode(name); r.Schema.Node(t) != nil {
 		return t
 	}
@@ -136,7 +136,7 @@ func (r *rewriter) tableType() string {
 
 // assigned reads insert Person { … }, insert new Person { … }, create Person { … } or upsert Person { … }.
 func (r *rewriter) assigned(verb, name string) {
-	creates := verb == "create" || verb == "insert" && r.peek(1).Kind == lex.Word && r.accept("new")
+	creates := verb == "create" || verb == "insert" && r.Peek(1).Kind == lex.Word && r.Accept("new")
 	if creates {
 		verb = "insert"
 	}
@@ -146,20 +146,20 @@ func (r *rewriter) assigned(verb, name string) {
 	}
 	typ := r.tableType()
 	open, closing := "{", "}"
-	if r.is("(") {
+	if r.Is("(") {
 		open, closing = "(", ")"
 	}
-	r.expect(open)
+	r.Expect(open)
 	var out []string
-	for !r.accept(closing) {
+	for !r.Accept(closing) {
 		if len(out) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
-		p := r.PropertyName(typ, r.next().Text)
-		if !r.accept(":") {
-			r.expect("=")
+		p := r.PropertyName(typ, r.Next().Text)
+		if !r.Accept(":") {
+			r.Expect("=")
 		}
-		if verb == "insert" && r.accept("null") {
+		if verb == "insert" && r.Accept("null") {
 			continue
 		}
 		out = append(out, p+": "+r.initial(typ, p))
@@ -168,7 +168,7 @@ func (r *rewriter) assigned(verb, name string) {
 		verb = r.Inserts(typ)
 	}
 	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"
-	if name == "" && r.is("return") && r.Schema.Node(typ) != nil {
+	if name == "" && r.Is("return") && r.Schema.Node(typ) != nil {
 		name = r.fresh(typ)
 	}
 	if name != "" {
@@ -196,27 +196,27 @@ func (r *rewriter) insertAs(name, typ string) string {
 
 // insertBound reads $c: Person { … } after INSERT, or an edge such as $a knows $b { … } between nodes.
 func (r *rewriter) insertBound(verb string) {
-	if r.peek(0).Kind == lex.Word {
+	if r.Peek(0).Kind == lex.Word {
 		r.assigned(verb, "")
 		return
 	}
-	refuse.If(r.peek(0).Kind != lex.Dollar)
+	refuse.If(r.Peek(0).Kind != lex.Dollar)
 	if r.linkAt(1) { // $r -[:Produced]-> $d
 		r.create()
 		return
 	}
-	if r.isAt(1, ":") {
-		name := r.next().Text
-		r.next()
+	if r.IsAt(1, ":") {
+		name := r.Next().Text
+		r.Next()
 		r.assigned(verb, name)
 		return
 	}
-	a := r.next().Text
-	e := r.EdgeType(r.word())
-	refuse.If(e == nil || r.peek(0).Kind != lex.Dollar)
-	b := r.next().Text
+	a := r.Next().Text
+	e := r.EdgeType(r.Word())
+	refuse.If(e == nil || r.Peek(0).Kind != lex.Dollar)
+	b := r.Next().Text
 	props := []string{"from: " + r.endpoint(nodeRef{name: a}, e.From), "to: " + r.endpoint(nodeRef{name: b}, e.To)}
-	if r.is("{") {
+	if r.Is("{") {
 		props = append(props, r.props(e.Name)...)
 	}
 	if verb == "create" {
@@ -228,7 +228,7 @@ func (r *rewriter) insertBound(verb string) {
 // create reads a pattern after CREATE or INSERT, and writes inserts of its nodes and edges.
 func (r *rewriter) create() {
 	from := r.created(true, false)
-	for r.isOne("-", "<-", "~") {
+	for r.IsOne("-", "<-", "~") {
 		l := r.link()
 		to := r.created(true, true)
 		refuse.If(len(l.types) != 1 || l.bounds != "" || l.both)
@@ -237,7 +237,7 @@ func (r *rewriter) create() {
 			a, b = b, a
 		}
 		e, name := l.types[0], ""
-		if l.name != "" && r.mentions(l.name) {
+		if l.name != "" && r.Mentions(l.name) {
 			name = r.insertAs(l.name, e.Name) + " = "
 		}
 		r.emit(name + "insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(a, e.From), "to: " + r.endpoint(b, e.To)}, l.props...), ", ") + " }")
@@ -273,11 +273,11 @@ func (r *rewriter) created(inserts, atEnd bool) nodeRef {
 		return n
 	}
 	statement := r.Inserts(n.typ) + " " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
-	atEnd = atEnd || r.isOne("-", "<-", "~")
+	atEnd = atEnd || r.IsOne("-", "<-", "~")
 	if n.name == "" && atEnd {
 		n.name = r.fresh(n.typ)
 	}
-	if n.name != "" && (atEnd || r.mentions(n.name)) {
+	if n.name != "" && (atEnd || r.Mentions(n.name)) {
 		statement = r.insertAs(n.name, n.typ) + " = " + statement
 	}
 	r.emit(statement)

@@ -82,3 +82,6 @@ var Writers = []string{"create", "insert", "merge", "upsert", "update", "set", "
 
 // Are reports whether a token is a word.
 func (t Token) Are(name string) bool { return t.Kind == Word && strings.EqualFold(t.Text, name) }
+
+// Relations are the operators that order or equate two values.
+var Relations = map[string]string{"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}

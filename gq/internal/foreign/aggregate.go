@@ -94,26 +94,25 @@ func (r *rewriter) countBlock(sc scope, alias, name string) {
 	if alias == "" {
 		alias = name
 	}
-	outer, aliases, computed, by := r.read, r.aliases, r.computed, r.by
-	r.read, r.aliases, r.computed, r.by = read{}, nil, nil, nil
 	to := r.fresh(rel.Other())
 	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
-	if r.Is("(") {
-		r.arguments(&r.read, inner)
-	}
-	if r.Is("{") {
-		r.aggregates(inner)
-	} else {
-		r.add("count", "count($"+naming.Lower(to)+")")
-	}
-	refuse.If(len(r.sort) > 0 || r.limit != "" || r.skip != "" || r.distinct || len(r.by) > 0 || len(r.computed) == 0)
-	columns := r.computed
+	block := r.nestedRead(func() {
+		if r.Is("(") {
+			r.arguments(&r.read, inner)
+		}
+		if r.Is("{") {
+			r.aggregates(inner)
+		} else {
+			r.add("count", "count($"+naming.Lower(to)+")")
+		}
+	})
+	columns := block.computed
+	refuse.If(len(block.sort) > 0 || block.limit != "" || block.skip != "" || block.distinct || len(block.by) > 0 || len(columns) == 0)
 	traversal := rel.Clause(sc.node, inner.edge.name, to)
-	if len(r.match) == 0 && inner.edge.name == "" && len(columns) == 1 && strings.HasPrefix(columns[0].text, "count(") {
+	if len(block.match) == 0 && inner.edge.name == "" && len(columns) == 1 && strings.HasPrefix(columns[0].text, "count(") {
 		traversal = rel.Clause(sc.node, "", "")
 	}
-	match := join(append([]cond{leaf(traversal)}, r.match...))
-	r.read, r.aliases, r.computed, r.by = outer, aliases, computed, by
+	match := join(append([]cond{leaf(traversal)}, block.match...))
 	for _, c := range columns {
 		as := alias
 		if len(columns) > 1 {

@@ -110,16 +110,16 @@ func (r *rewriter) leftJoin() {
 	r.Expect("left")
 	r.Accept("outer")
 	r.Expect("join")
-	saved := r.match
-	r.match = nil
-	r.item()
-	if r.Accept("on") {
+	inner := r.clauses(func() {
 		r.item()
-		for r.Accept("and") {
+		if r.Accept("on") {
 			r.item()
+			for r.Accept("and") {
+				r.item()
+			}
 		}
-	}
-	r.match = append(saved, cond{op: "optional", subs: r.match})
+	})
+	r.match = append(r.match, cond{op: "optional", subs: inner})
 }
 
 // joinEdge reads DependsOn d ON d.src = $s AND d.dst = $t in a match.
@@ -245,23 +245,20 @@ func (r *rewriter) pathName() string {
 func (r *rewriter) optionalMatch() {
 	r.Expect("optional")
 	r.checkStage()
-	saved := r.match
-	r.match = nil
-	r.Accept("match")
-	if r.Accept("{") {
-		for !r.Accept("}") {
-			r.item()
+	inner := r.clauses(func() {
+		r.Accept("match")
+		if r.Is("{") {
+			r.match = r.braced()
+			return
 		}
-	} else {
-		r.item()
-		for r.Accept(",") {
+		for more := true; more; more = r.Accept(",") {
 			r.item()
 		}
 		if r.Accept("where") {
 			r.match = append(r.match, r.condition())
 		}
-	}
-	r.match = append(saved, cond{op: "optional", subs: r.match})
+	})
+	r.match = append(r.match, cond{op: "optional", subs: inner})
 }
 
 // binding reads $p: Person { … }, or $p: Person(level: lead).

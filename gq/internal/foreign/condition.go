@@ -186,18 +186,15 @@ func (r *rewriter) block() cond {
 func (r *rewriter) braced() []cond {
 	defer r.Deeper()()
 	r.Expect("{")
-	saved := r.match
-	r.match = nil
-	for !r.Accept("}") {
-		r.item()
-		// In Cypher a block may have a RETURN, whose values nothing uses.
-		if r.Is("return") && r.Peek(1).Kind == lex.Number && r.IsAt(2, "}") {
-			r.SkipTwo()
+	return r.clauses(func() {
+		for !r.Accept("}") {
+			r.item()
+			// In Cypher a block may have a RETURN, whose values nothing uses.
+			if r.Is("return") && r.Peek(1).Kind == lex.Number && r.IsAt(2, "}") {
+				r.SkipTwo()
+			}
 		}
-	}
-	out := r.match
-	r.match = saved
-	return out
+	})
 }
 
 // test reads a condition without an operator of logic around it.
@@ -271,11 +268,7 @@ func (r *rewriter) test() cond {
 func (r *rewriter) traversalTest() cond {
 	r.Expect("(")
 	refuse.If(r.Peek(0).Kind != lex.Dollar || !r.edgeNext())
-	saved := r.match
-	r.match = nil
-	r.traversal(false)
-	c := cond{op: "exists", subs: r.match}
-	r.match = saved
+	c := cond{op: "exists", subs: r.clauses(func() { r.traversal(false) })}
 	r.Expect(")")
 	return c
 }

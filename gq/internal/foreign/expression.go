@@ -169,19 +169,11 @@ func (r *rewriter) bracketed() string {
 		return out
 	}
 	if r.try(func() {
-		r.Expect("[")
-		saved := r.match
-		r.match = nil
-		r.match = append(r.match, r.patternClauses()...)
-		if r.Accept("where") {
-			r.match = append(r.match, r.condition())
-		}
-		r.Expect("|")
+		match := r.comprehension()
 		value := r.operand()
 		r.Expect("]")
 		alias := value[strings.LastIndexByte(value, '.')+1:]
-		out = "collect { " + join(r.match) + " return { " + value + " as " + strings.TrimPrefix(alias, "$") + " } limit 1000 }"
-		r.match = saved
+		out = "collect { " + join(match) + " return { " + value + " as " + strings.TrimPrefix(alias, "$") + " } limit 1000 }"
 	}) {
 		return out
 	}

@@ -51,15 +51,11 @@ func (r *rewriter) eachStatements() {
 	for !r.Is("}") && !r.Is(")") && r.Peek(0).Kind != lex.End {
 		switch {
 		case r.Accept("match"):
-			saved := r.match
-			r.match = nil
 			if r.Is("{") {
-				r.match = r.braced()
+				r.matchByKeys(r.braced())
 			} else {
-				r.items()
+				r.matchByKeys(r.clauses(r.items))
 			}
-			r.matchByKeys(r.match)
-			r.match = saved
 		case r.Accept("return"):
 			for !r.Is("}") && r.Peek(0).Kind != lex.End {
 				r.Next()

@@ -109,8 +109,6 @@ type rewriter struct {
 	values map[string]string // by name: the expression that WITH or LET gives a name
 	tables []string          // the variables whose properties a bare name may mean
 
-	aliases   []string // of the columns
-	computed  []column // the columns, and the values of WITH
 	dropped   []string // the variables whose scope WITH or NEXT has ended
 	early     bool     // a limit or an offset comes before the columns
 	ungrouped bool     // that limit bounds rows, and not groups
@@ -130,12 +128,10 @@ type rewriter struct {
 	taken       int        // the first keys of the sort belong to these blocks
 	subselects  int        // the subselects after FROM around the next token
 
-	hops        []cond   // the traversals of the properties that the current expression reads over edges
-	hopLast     hop      // the last of them
-	after       string   // the parameter that is a cursor, or ""
-	by          []string // the properties by which an aggregate of GraphQL groups
-	nestedTotal bool     // the current block has a totalCount
-	when        []string // the conditions of @include and @skip around the next field
+	hops    []cond   // the traversals of the properties that the current expression reads over edges
+	hopLast hop      // the last of them
+	after   string   // the parameter that is a cursor, or ""
+	when    []string // the conditions of @include and @skip around the next field
 
 	inSelect  bool   // a column of SELECT may have an alias without AS
 	inColumns bool   // a name in a column of SELECT means a property rather than another column
@@ -168,8 +164,12 @@ type read struct {
 	having   []cond
 	sort     []string
 	limit    string
-	skip     string // the rows to leave out, or ""
-	staged   bool   // WITH or a subselect after FROM has made groups, over which no aggregate can compute
+	skip     string   // the rows to leave out, or ""
+	aliases  []string // of the columns
+	computed []column // the columns, and the values of WITH
+	by       []string // the properties by which an aggregate of GraphQL groups
+	total    bool     // the block has a totalCount
+	staged   bool     // WITH or a subselect after FROM has made groups, over which no aggregate can compute
 }
 
 // render writes the query.
@@ -214,6 +214,26 @@ func (r *rewriter) render() string {
 	}
 	head := "query " + r.name + "(" + strings.Join(r.params, ", ") + ") "
 	return head + "{ " + strings.Join(body, " ") + " }"
+}
+
+// nestedRead reads a part of the text with a read of its own, and returns this read.
+func (r *rewriter) nestedRead(f func()) read {
+	outer := r.read
+	r.read = read{}
+	f()
+	inner := r.read
+	r.read = outer
+	return inner
+}
+
+// clauses reads a part of the text, and returns the clauses that it adds to the match instead of adding them.
+func (r *rewriter) clauses(f func()) []cond {
+	saved := r.match
+	r.match = nil
+	f()
+	out := r.match
+	r.match = saved
+	return out
 }
 
 // render writes a read without its head.

@@ -38,13 +38,21 @@ func parseCount(s string) (string, error) {
 	return s, err
 }
 
-// patternClauses reads a pattern and returns its clauses. It leaves r.match unchanged.
+// patternClauses reads a pattern and returns its clauses.
 func (r *rewriter) patternClauses() []cond {
-	saved := r.match
-	r.match = nil
-	r.pattern("")
-	out := r.match
-	r.match = saved
+	return r.clauses(func() { r.pattern("") })
+}
+
+// comprehension reads a pattern, perhaps with conditions after WHERE, and the bar after it in a list of Cypher.
+func (r *rewriter) comprehension() []cond {
+	r.Expect("[")
+	out := r.clauses(func() {
+		r.pattern("")
+		if r.Accept("where") {
+			r.match = append(r.match, r.condition())
+		}
+	})
+	r.Expect("|")
 	return out
 }
 

@@ -217,7 +217,7 @@ func (r *rewriter) selection(sc scope) {
 		r.selected(sc)
 	case naming.Plain(name) == "totalcount" && r.Property(typ, name) == nil && !r.Is("{"):
 		if r.nesting > 0 {
-			r.nestedTotal = true
+			r.read.total = true
 		} else {
 			r.total(name)
 		}
@@ -261,8 +261,8 @@ func (r *rewriter) nested(sc scope, rel *naming.Relation, alias, name string) {
 	if r.nesting++; r.nesting > r.deepest {
 		r.deepest = r.nesting
 	}
-	outer, aliases, computed, total := r.read, r.aliases, r.computed, r.nestedTotal
-	r.read, r.aliases, r.computed, r.nestedTotal = read{}, nil, nil, false
+	outer := r.read
+	r.read = read{}
 	to := r.fresh(rel.Other())
 	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
 	if r.Is("(") {
@@ -275,11 +275,11 @@ func (r *rewriter) nested(sc scope, rel *naming.Relation, alias, name string) {
 	done()
 	match := append([]cond{leaf(rel.Clause(sc.node, inner.edge.name, to))}, r.match...)
 	block := ""
-	if len(r.columns) > 0 || !r.nestedTotal {
+	if len(r.columns) > 0 || !r.read.total {
 		block = r.recordBlock(match, rel.Single())
 	}
-	counts := r.nestedTotal
-	r.read, r.aliases, r.computed, r.nestedTotal = outer, aliases, computed, total
+	counts := r.read.total
+	r.read = outer
 	r.nesting--
 	if alias == "" {
 		alias = name
@@ -334,12 +334,12 @@ func (r *rewriter) gathered(sc scope, alias string) {
 		}
 	}
 	refuse.If(len(mine) == 0 || len(rest) == 0 || r.MentionedLater(v))
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	refuse.If(slices.ContainsFunc(outer.columns, func(c string) bool { return mentionsVar(c, name) }))
-	r.read, r.aliases, r.computed = read{}, nil, nil
-	r.selected(scope{node: v})
-	block := r.recordBlock(append(mine, r.match...), false)
-	r.read, r.aliases, r.computed = outer, aliases, computed
+	refuse.If(slices.ContainsFunc(r.columns, func(c string) bool { return mentionsVar(c, name) }))
+	block := ""
+	r.nestedRead(func() {
+		r.selected(scope{node: v})
+		block = r.recordBlock(append(mine, r.match...), false)
+	})
 	r.match = append(rest, cond{op: "exists", subs: mine})
 	r.add(alias, block)
 }

@@ -21,8 +21,8 @@ func (r *rewriter) valueBlock() string {
 	}
 	r.Next()
 	r.Expect("{")
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	r.read, r.aliases, r.computed = read{}, nil, nil
+	outer := r.read
+	r.read = read{}
 	for !r.Is("}") && !r.Is("return") && !r.Is("order") && !r.Is("limit") {
 		r.item()
 	}
@@ -55,7 +55,7 @@ func (r *rewriter) valueBlock() string {
 	if r.limit != "" {
 		out += " limit " + r.limit
 	}
-	r.read, r.aliases, r.computed = outer, aliases, computed
+	r.read = outer
 	return out + " }"
 }
 
@@ -69,22 +69,18 @@ func (r *rewriter) callBlock() {
 	if r.Accept("(") {
 		for r.More(")") {
 			imported = append(imported, r.variable())
-
 		}
 	}
 	r.Expect("{")
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	r.read, r.aliases, r.computed = read{}, nil, nil
 	if r.Accept("with") { // the variables that the call uses
 		for more := true; more; more = r.Accept(",") {
 			imported = append(imported, r.variable())
 		}
 	}
 	before := slices.Clone(r.order)
-	r.body()
+	inner := r.nestedRead(r.body)
 	r.Expect("}")
-	inner, columns := r.read, r.computed
-	r.read, r.aliases, r.computed = outer, aliases, computed
+	columns := inner.computed
 	if len(inner.match) > 0 && len(columns) > 0 && len(inner.having) == 0 && inner.skip == "" && !inner.distinct && !inner.staged && inner.limit != "" {
 		r.keep(&call{read: inner, columns: columns, optional: optional}, before)
 		return
@@ -140,15 +136,17 @@ func (r *rewriter) scalarSelect() string {
 	defer r.Deeper()()
 	r.Expect("(")
 	defer r.separateAliases()()
-	outer, aliases, computed, tables, selects := r.read, r.aliases, r.computed, r.tables, r.inSelect
-	r.read, r.aliases, r.computed, r.tables = read{}, nil, nil, nil
-	r.selectRows()
-	if r.Accept("where") {
-		r.wherePart()
-	}
+	tables, selects := r.tables, r.inSelect
+	r.tables = nil
+	inner := r.nestedRead(func() {
+		r.selectRows()
+		if r.Accept("where") {
+			r.wherePart()
+		}
+	})
 	r.Expect(")")
-	inner, columns := r.read, r.computed
-	r.read, r.aliases, r.computed, r.tables, r.inSelect = outer, aliases, computed, tables, selects
+	columns := inner.computed
+	r.tables, r.inSelect = tables, selects
 	refuse.If(len(columns) != 1 || inner.distinct || inner.limit != "")
 	if value, ok := strings.CutPrefix(columns[0].text, "collect("); ok && !strings.HasPrefix(value, "distinct ") {
 		value = strings.TrimSuffix(value, ")")
@@ -261,20 +259,12 @@ func antiJoins(match []cond) []cond {
 
 // countedList reads [(d)-[:TREATS]->(p) WHERE … | p] and the closing parenthesis of size as a block that counts.
 func (r *rewriter) countedList() string {
-	r.Expect("[")
-	saved := r.match
-	r.match = r.patternClauses()
-	if r.Accept("where") {
-		r.match = append(r.match, r.condition())
-	}
-	r.Expect("|")
+	match := r.comprehension()
 	if r.variable(); r.Accept(".") {
 		r.Word()
 	}
 	r.Expect("]", ")")
-	out := "count { " + join(r.match) + " }"
-	r.match = saved
-	return out
+	return "count { " + join(match) + " }"
 }
 
 // derived reads (SELECT … FROM … WHERE …) x after FROM. The columns become values that the rest of the text uses by

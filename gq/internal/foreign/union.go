@@ -30,7 +30,7 @@ func (r *rewriter) setOperation() {
 	r.Accept("distinct")
 	refuse.If(r.Is("all") || len(r.sort)+len(r.having)+len(r.groups)+len(r.windows)+len(r.listings)+len(r.statements) > 0 || r.limit != "" || r.skip != "" || r.staged) // UNION ALL keeps the rows that both parts have
 	r.parts = append(r.parts, setPart{operation, r.match, r.computed, r.vars, r.order})
-	r.read, r.computed, r.aliases, r.tables, r.dropped, r.keys = read{}, nil, nil, nil, nil, nil
+	r.read, r.tables, r.dropped, r.keys = read{}, nil, nil, nil
 	r.vars, r.values, r.order, r.early = map[string]string{}, map[string]string{}, nil, false
 }
 

@@ -16,7 +16,7 @@ type closure struct {
 	name    string
 	edge    *catalog.Edge
 	forward bool   // the walks run from the sources of the edges to the targets
-	start   string // that value
+	start   string // the key of the first node
 	place   int    // of the column with the key of the last node
 	high    int    // the greatest number of edges
 	node    string // the column with the key of the last node
@@ -102,7 +102,7 @@ func (r *rewriter) closureStart(c *closure, columns []string) {
 
 // closureStep reads the second SELECT of a recursive table: one more edge, and perhaps the node at its end.
 func (r *rewriter) closureStep(c *closure) {
-	var last [2]string // the table and the column that become the last node
+	owner, last := "", "" // the table and the column that become the last node
 	for i := 0; !r.Accept("from"); i++ {
 		if i > 0 {
 			r.Expect(",")
@@ -112,7 +112,7 @@ func (r *rewriter) closureStep(c *closure) {
 		case r.Accept("+"):
 			refuse.If(column != c.depth || r.Next().Text != "1")
 		case i == c.place:
-			last = [2]string{table, column}
+			owner, last = table, column
 		default:
 			panic(refuse.GiveUp{})
 		}
@@ -120,25 +120,16 @@ func (r *rewriter) closureStep(c *closure) {
 			r.Word()
 		}
 	}
-	s := r.stepTables(c)
-	side := s.side
-	if side == "" {
-		side = naming.EndOf(last[1])
-	} else if last[0] != s.node || !r.Names(c.edge.From, last[1]) {
-		panic(refuse.GiveUp{})
-	}
-	refuse.If(s.edge == nil || s.from == "" || side == "" || s.from == side || s.edge.From != s.edge.To)
-	refuse.If(s.edge != c.edge || c.forward != (s.from == "from"))
+	s, side := r.stepTables(c), naming.EndOf(last)
+	refuse.If(s.edge != c.edge || owner != "" && owner != s.alias || s.from == "" || side == "" || s.from == side || c.forward != (s.from == "from"))
 }
 
 // closureTables are the tables of the second SELECT of a recursive table.
 type closureTables struct {
 	edge  *catalog.Edge
 	alias string   // of the edge
-	node  string   // the alias of the nodes at the ends of the edges, or ""
 	mine  []string // the names of the recursive table
 	from  string   // the end of the edge at which the step begins
-	side  string   // the end at which the node is, or ""
 }
 
 // stepTables reads the tables and the conditions of the second SELECT of a recursive table.
@@ -154,8 +145,6 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 		switch {
 		case name == c.name:
 			s.mine = append(s.mine, alias)
-		case r.TableNode(name) == c.edge.From && s.node == "" && r.EdgeType(name) == nil:
-			s.node = alias
 		case r.EdgeType(name) != nil && s.edge == nil:
 			s.edge, s.alias = r.EdgeType(name), alias
 		default:
@@ -176,20 +165,12 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 	}
 	for _, p := range pairs {
 		a, b := p[0], p[1]
-		if slices.Contains(s.mine, a[0]) || s.node != "" && a[0] == s.node {
+		if slices.Contains(s.mine, a[0]) {
 			a, b = b, a
 		}
-		switch {
-		case slices.Contains(s.mine, b[0]) && b[1] == c.node && s.from == "":
-			s.from = naming.EndOf(a[1])
-		case s.node != "" && b[0] == s.node && r.Names(c.edge.From, b[1]) && s.side == "":
-			s.side = naming.EndOf(a[1])
-		default:
-			panic(refuse.GiveUp{})
-		}
-		refuse.If(a[0] != "" && a[0] != s.alias)
+		refuse.If(!slices.Contains(s.mine, b[0]) || b[1] != c.node || s.from != "" || a[0] != "" && a[0] != s.alias)
+		s.from = naming.EndOf(a[1])
 	}
-	refuse.If(s.node != "" && s.side == "")
 	return s
 }
 
@@ -255,11 +236,8 @@ func (r *rewriter) fromClosure(columns int) {
 		last = r.fresh(typ)
 	}
 	key := r.Key(typ)
-	if key == "id" {
-		r.match = append(r.match, leaf("$"+start+": "+typ), leaf("$"+start+".id = "+c.start))
-	} else {
-		r.match = append(r.match, leaf("$"+start+": "+typ+" { "+key+": "+c.start+" }"))
-	}
+	refuse.If(key == "id")
+	r.match = append(r.match, leaf("$"+start+": "+typ+" { "+key+": "+c.start+" }"))
 	walk := (&naming.Relation{Edge: c.edge, Forward: c.forward}).Clause(start, "", last)
 	edge := naming.Lower(c.edge.Name)
 	bounded := edge + "{" + "1" + "," + strconv.Itoa(c.high) + "}"

@@ -423,10 +423,10 @@ func (r *rewriter) columnOf(aggregate string) string {
 		if c.alias != "" {
 			return c.alias
 		}
-		j := slices.Index(r.columns, aggregate)
+		j := slices.Index(r.columns, column{text: aggregate})
 		refuse.If(j < 0)
 		alias := r.newAlias(aggregate)
-		r.computed[i].alias, r.columns[j] = alias, aggregate+" as "+alias
+		r.computed[i].alias, r.columns[j].alias = alias, alias
 		return alias
 	}
 	alias := r.newAlias(aggregate)

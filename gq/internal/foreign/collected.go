@@ -119,21 +119,19 @@ func (r *rewriter) expandListings() {
 	order := r.sort[:r.taken]
 	r.sort = r.sort[r.taken:]
 	for i, c := range r.columns {
-		e, alias, named := cutAlias(c)
-		if !aggregated(e) {
-			continue
+		if aggregated(c.text) {
+			refuse.If(c.alias == "")
+			r.columns[i].text = blockOf(join(inner), c.text)
 		}
-		refuse.If(!named)
-		r.columns[i] = blockOf(join(inner), e) + " as " + alias
 	}
 	for _, l := range r.listings {
-		block := "collect { " + join(inner) + " return { " + strings.Join(l.columns, ", ") + " }"
-		if len(order) > 0 || r.sortedLists && len(l.sort) > 0 {
-			block += " order { " + strings.Join(l.sort, ", ") + " }"
+		sort := l.sort
+		if len(order) == 0 && !r.sortedLists {
+			sort = nil
 		}
-		block += " limit " + l.limit + " }"
-		for i := range r.columns {
-			r.columns[i] = replaceOperand(r.columns[i], l.mark, block)
+		block := recordsOf("collect", inner, strings.Join(l.columns, ", "), sort, l.limit)
+		for i, c := range r.columns {
+			r.columns[i].text = replaceOperand(c.text, l.mark, block)
 		}
 	}
 	r.groupedLists(v) // the blocks are no aggregates

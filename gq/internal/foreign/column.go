@@ -16,6 +16,35 @@ type column struct {
 	fromWith bool
 }
 
+// render writes a column of a result.
+func (c column) render() string {
+	if c.alias == "" {
+		return c.text
+	}
+	return c.text + " as " + c.alias
+}
+
+// joinColumns writes the columns of a result.
+func joinColumns(list []column) string {
+	var out []string
+	for _, c := range list {
+		out = append(out, c.render())
+	}
+	return strings.Join(out, ", ")
+}
+
+// recordsOf writes a block with a record for each match of its clauses, or with the first one.
+func recordsOf(op string, match []cond, columns string, sort []string, limit string) string {
+	out := op + " { " + join(match) + " return { " + columns + " }"
+	if len(sort) > 0 {
+		out += " order { " + strings.Join(sort, ", ") + " }"
+	}
+	if limit != "" {
+		out += " limit " + limit
+	}
+	return out + " }"
+}
+
 // returned reads the columns after RETURN or SELECT, with or without braces.
 func (r *rewriter) returned() {
 	refuse.If(len(r.columns) > 0)
@@ -205,14 +234,12 @@ func (r *rewriter) add(alias, e string) {
 			}
 		}
 	}
-	c := e
 	if alias != "" {
 		alias = columnAlias(alias)
-		c += " as " + alias
 		r.aliases = append(r.aliases, alias)
 	}
-	r.columns = append(r.columns, c)
-	r.computed = append(r.computed, column{alias: alias, text: e})
+	c := column{alias: alias, text: e}
+	r.columns, r.computed = append(r.columns, c), append(r.computed, c)
 }
 
 // columnAlias writes an alias of a text as this language writes one.

@@ -159,7 +159,7 @@ type rewriter struct {
 // read holds the parts of a read.
 type read struct {
 	match    []cond
-	columns  []string
+	columns  []column // of the result
 	distinct bool
 	having   []cond
 	sort     []string
@@ -194,7 +194,7 @@ func (r *rewriter) render() string {
 			body = append(body, r.statements...)
 		}
 		if len(r.columns) > 0 {
-			body = append(body, "return { "+strings.Join(r.columns, ", ")+" }")
+			body = append(body, "return { "+joinColumns(r.columns)+" }")
 		}
 	} else {
 		refuse.If(r.ungrouped && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) })) // the limit bounds the rows before the groups
@@ -243,7 +243,7 @@ func (q *read) render() string {
 	if q.distinct {
 		out += "distinct "
 	}
-	out += "{ " + strings.Join(q.columns, ", ") + " }"
+	out += "{ " + joinColumns(q.columns) + " }"
 	if len(q.having) > 0 {
 		out += " having { " + join(q.having) + " }"
 	}
@@ -368,8 +368,8 @@ func (r *rewriter) sortByAlias() {
 			}
 		}
 		for _, c := range r.columns {
-			if alias, ok := strings.CutPrefix(c, e+" as "); ok && !strings.HasPrefix(e, "$") {
-				r.sort[i] = alias + direction
+			if c.text == e && c.alias != "" && !strings.HasPrefix(e, "$") {
+				r.sort[i] = c.alias + direction
 			}
 		}
 	}
@@ -389,7 +389,7 @@ const answersNote = "a mutation returns only values of its inserts and parameter
 // insert.
 func (r *rewriter) answers() {
 	for _, c := range r.columns {
-		for _, t := range must(lex.Scan(c)) {
+		for _, t := range must(lex.Scan(c.text)) {
 			if t.Kind == lex.Dollar && (len(r.match) > 0 || !r.inserted[t.Text]) && r.bound(t.Text) {
 				r.columns = nil
 				r.note(answersNote)

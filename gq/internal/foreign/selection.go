@@ -107,7 +107,7 @@ func (r *rewriter) field(name string) {
 		return
 	}
 	r.selected(scope{node: v})
-	if len(r.columns) == 1 && len(r.windows) == 1 && strings.HasPrefix(r.columns[0], r.windows[0].mark) { // nothing but the total
+	if len(r.columns) == 1 && len(r.windows) == 1 && strings.HasPrefix(r.columns[0].text, r.windows[0].mark) { // nothing but the total
 		r.columns, r.computed, r.aliases, r.windows = nil, nil, nil, nil
 		r.notes = slices.DeleteFunc(r.notes, func(n string) bool { return n == totalNote })
 		r.add("total", "count($"+v+")")
@@ -308,15 +308,13 @@ func (r *rewriter) recordBlock(match []cond, single bool) string {
 		}
 		columns = append(columns, c.text+" as "+naming.Lower(alias))
 	}
-	out := " { " + join(match) + " return { " + strings.Join(columns, ", ") + " }"
-	if len(r.sort) > 0 {
-		out += " order { " + strings.Join(r.sort, ", ") + " }"
-	}
+	op := "collect"
 	if single && r.limit == "" {
-		return "first" + out + " }"
+		op = "first"
+	} else {
+		r.boundBlock()
 	}
-	r.boundBlock()
-	return "collect" + out + " limit " + r.limit + " }"
+	return recordsOf(op, match, strings.Join(columns, ", "), r.sort, r.limit)
 }
 
 // gathered reads orders: $o { placed } in a selection of another node: the clauses of the match that
@@ -334,7 +332,7 @@ func (r *rewriter) gathered(sc scope, alias string) {
 		}
 	}
 	refuse.If(len(mine) == 0 || len(rest) == 0 || r.MentionedLater(v))
-	refuse.If(slices.ContainsFunc(r.columns, func(c string) bool { return mentionsVar(c, name) }))
+	refuse.If(slices.ContainsFunc(r.columns, func(c column) bool { return mentionsVar(c.text, name) }))
 	block := ""
 	r.nestedRead(func() {
 		r.selected(scope{node: v})

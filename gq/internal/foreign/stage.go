@@ -209,10 +209,10 @@ func (r *rewriter) havingKeys() {
 					continue
 				}
 				if col.alias == "" {
-					k := slices.Index(r.columns, property)
+					k := slices.Index(r.columns, column{text: property})
 					refuse.If(k < 0)
 					col.alias = r.newColumn(property)
-					r.computed[j], r.columns[k] = col, property+" as "+col.alias
+					r.computed[j], r.columns[k] = col, col
 				}
 				return col.alias
 			}
@@ -296,11 +296,7 @@ func (c *call) uses(e string) bool {
 
 // block writes the block with the fields of the rows of the call: a list.
 func (c *call) block(fields []string) string {
-	out := " { " + join(c.match) + " return { " + strings.Join(fields, ", ") + " }"
-	if len(c.sort) > 0 {
-		out += " order { " + strings.Join(c.sort, ", ") + " }"
-	}
-	return "collect" + out + " limit " + c.limit + " }"
+	return recordsOf("collect", c.match, strings.Join(fields, ", "), c.sort, c.limit)
 }
 
 // expandCalls writes the columns that use calls as blocks.
@@ -320,22 +316,19 @@ func (r *rewriter) expandCalls() {
 func (r *rewriter) expandCall(c *call) {
 	columns := slices.DeleteFunc(slices.Clone(r.computed), func(c column) bool { return c.fromWith })
 	refuse.If(len(columns) != len(r.columns))
-	var out []string
+	var out []column
 	for i, col := range columns {
 		if l := r.listingOf(col.text); l != nil && c.uses(strings.Join(l.columns, " ")) {
 			refuse.If(len(l.sort) > 0 || l.limit != "1000")
 			r.listings = slices.DeleteFunc(slices.Clone(r.listings), func(o *listing) bool { return o == l })
-			out = append(out, r.listOfCall(c, columns, col, l.columns))
+			out = append(out, column{alias: col.alias, text: r.listOfCall(c, columns, col, l.columns)})
 			continue
 		}
 		refuse.If(c.uses(col.text) || aggregated(col.text) && !strings.Contains(col.text, "{")) // the rows are no longer those of the call
 		out = append(out, r.columns[i])
 	}
 	refuse.If(slices.ContainsFunc(r.sort, c.uses))
-	r.columns, r.computed = out, nil
-	for _, o := range out {
-		r.computed = append(r.computed, column{text: o})
-	}
+	r.columns, r.computed = out, slices.Clone(out)
 }
 
 // listOfCall writes a list of the rows of a call, which a text collects for each of the nodes that the call uses.
@@ -346,7 +339,7 @@ func (r *rewriter) listOfCall(c *call, columns []column, col column, fields []st
 		panic(refuse.GiveUp{})
 	}
 	r.note("a collect block lists records")
-	return c.block(fields) + " as " + col.alias
+	return c.block(fields)
 }
 
 // listingOf returns the listing of which an expression is the mark, or nil.

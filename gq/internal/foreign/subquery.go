@@ -30,7 +30,7 @@ func (r *rewriter) valueBlock() string {
 	if r.Accept("return") {
 		if op == "collect" || op == "first" {
 			r.returned()
-			out += " return { " + strings.Join(r.columns, ", ") + " }"
+			out += " return { " + joinColumns(r.columns) + " }"
 		} else {
 			out += " return "
 			if r.Accept("distinct") {

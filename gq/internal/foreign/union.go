@@ -77,14 +77,7 @@ func (r *rewriter) combine() {
 		}
 	}
 	r.match = []cond{leaf(name + ": " + first.vars[node]), c}
-	r.distinct, r.columns, r.vars, r.order = true, nil, first.vars, first.order
-	for _, c := range first.computed {
-		text := c.text
-		if c.alias != "" {
-			text += " as " + c.alias
-		}
-		r.columns = append(r.columns, text)
-	}
+	r.distinct, r.columns, r.vars, r.order = true, first.computed, first.vars, first.order
 	for i, key := range r.sort { // the names of the last part mean the columns of the first one
 		r.sort[i] = renamed(key, map[string]string{naming.Lower(r.onlyOwner(last(r.parts))): naming.Lower(node)})
 	}

@@ -84,8 +84,8 @@ func (r *rewriter) expandWindows() {
 		for i := range r.match {
 			r.match[i] = r.match[i].replaced(w.mark, block)
 		}
-		for i := range r.columns {
-			r.columns[i] = replaceOperand(r.columns[i], w.mark, block)
+		for i, c := range r.columns {
+			r.columns[i].text = replaceOperand(c.text, w.mark, block)
 		}
 		for i := range r.sort {
 			r.sort[i] = replaceOperand(r.sort[i], w.mark, block)
@@ -278,11 +278,8 @@ func (r *rewriter) blocksOfGroups() {
 		r.computed[i].text = block(c.text)
 	}
 	for i, c := range r.columns {
-		e, alias, named := cutAlias(c)
-		refuse.If(!named && aggregated(e))
-		if r.columns[i] = block(e); named {
-			r.columns[i] += " as " + alias
-		}
+		refuse.If(c.alias == "" && aggregated(c.text))
+		r.columns[i].text = block(c.text)
 	}
 	for i, key := range r.sort {
 		r.sort[i] = block(key)
@@ -308,14 +305,6 @@ func (r *rewriter) blocksOfGroups() {
 		outer = append(outer, leaf(r.computed[i].text+c.text[len(alias):]))
 	}
 	r.match, r.having, r.groups, r.keys, r.staged = append(outer, cond{op: "exists", subs: inner}), nil, nil, nil, false
-}
-
-// cutAlias divides a column into its expression and its alias.
-func cutAlias(c string) (e, alias string, named bool) {
-	if i := strings.LastIndex(c, " as "); i >= 0 && lex.WordLen(c[i+4:]) == len(c)-i-4 {
-		return c[:i], c[i+4:], true
-	}
-	return c, "", false
 }
 
 // groupNodes returns the variables of the nodes of which the keys of the groups are properties. The key of each node is one of

@@ -3,11 +3,11 @@ package lex
 
 import "strings"
 
-// kind is a kind of token.
-type kind uint8
+// Kind is a kind of token.
+type Kind uint8
 
 const (
-	End    kind = iota // after the last token
+	End    Kind = iota // after the last token
 	Word               // a name or a keyword, also one in backquotes
 	Dollar             // $name; its text is the name
 	Text               // a string; its text is the content
@@ -17,7 +17,7 @@ const (
 
 // Token is a lexical unit of any of the languages.
 type Token struct {
-	Kind  kind
+	Kind  Kind
 	Text  string
 	Space bool // white space or a comment comes before it
 
@@ -33,7 +33,7 @@ func Scan(s string) (out []Token, ok bool) {
 	space := false
 	for i := 0; i < len(s); {
 		c, rest := s[i], s[i:]
-		add := func(k kind, value string, n int) {
+		add := func(k Kind, value string, n int) {
 			out = append(out, Token{Kind: k, Text: value, Space: space, Double: c == '"'})
 			space = false
 			i += n

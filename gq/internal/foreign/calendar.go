@@ -31,12 +31,7 @@ func (r *rewriter) interval() string {
 	start := r.At - 1
 	t := r.Next()
 	count := t.Text
-	switch {
-	case t.Kind == lex.Dollar:
-		count = "$" + t.Text
-	case t.Kind != lex.Text && t.Kind != lex.Number:
-		panic(refuse.GiveUp{})
-	}
+	refuse.If(t.Kind != lex.Text && t.Kind != lex.Number)
 	parts := strings.Fields(count)
 	if len(parts) == 1 {
 		parts = append(parts, r.Word())
@@ -76,15 +71,7 @@ func (r *rewriter) span(parts []string) string {
 		unit := intervalUnits[strings.TrimSuffix(strings.ToLower(strings.Trim(parts[i+1], ",")), "s")]
 		n, err := parseCount(parts[i])
 		switch {
-		case unit.function == "":
-			panic(refuse.GiveUp{})
-		case strings.HasPrefix(parts[i], "$") && len(parts) == 2 && unit.days <= 7:
-			r.declare(parts[i][1:], "I32")
-			if unit.days == 7 {
-				return "days(" + parts[i] + " * 7)"
-			}
-			return unit.function + "(" + parts[i] + ")"
-		case err != nil:
+		case unit.function == "", err != nil:
 			panic(refuse.GiveUp{})
 		case unit.days == 0 && len(parts) == 2:
 			return unit.function + "(" + n + ")"
@@ -155,14 +142,8 @@ func (r *rewriter) part(unit string) string {
 	switch unit {
 	case "year", "month", "day", "hour":
 		return unit + "(" + value + ")"
-	case "isodow":
-		return "weekday(" + value + ")"
 	case "dow": // from 0 for Sunday
 		return "weekday(" + value + ") % 7"
-	case "quarter":
-		return "int((month(" + value + ") + 2) / 3)"
-	case "epoch":
-		return "seconds_between(datetime(\"1970-01-01T00:00:00Z\"), " + value + ")"
 	}
 	panic(refuse.GiveUp{})
 }

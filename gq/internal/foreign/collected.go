@@ -298,7 +298,7 @@ func (r *rewriter) listAggregate(name string) string {
 	if text {
 		r.note("texts of several rows are not joined: the column is a list of them")
 	}
-	if len(l.sort) > 0 && !distinct && !r.unsorted {
+	if len(l.sort) > 0 && !distinct {
 		l.columns = []string{e + " as " + propertyOrValue(e)}
 		r.note("a collect block lists records: {\"" + propertyOrValue(e) + "\": …}")
 		r.sortedLists = true
@@ -306,9 +306,7 @@ func (r *rewriter) listAggregate(name string) string {
 		r.listings = append(r.listings, l)
 		return l.mark
 	}
-	if len(l.sort) > 0 {
-		r.note("a list has the order of ids, and not of " + strings.Join(l.sort, ", "))
-	}
+	refuse.If(len(l.sort) > 0) // different values have no order
 	if distinct {
 		return "collect(distinct " + e + ")"
 	}

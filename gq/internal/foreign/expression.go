@@ -68,9 +68,9 @@ func (r *rewriter) term() string {
 	return out
 }
 
-// wholeDays matches a duration of days or weeks, and wholeHours one of hours.
+// wholeDays matches a duration of days, and wholeHours one of hours.
 var (
-	wholeDays  = regexp.MustCompile(`^duration\("P([0-9]{1,6})([DW])"\)$`)
+	wholeDays  = regexp.MustCompile(`^duration\("P([0-9]{1,6})D"\)$`)
 	wholeHours = regexp.MustCompile(`^duration\("PT([0-9]{1,6})H"\)$`)
 )
 
@@ -78,9 +78,6 @@ var (
 // no duration.
 func moved(left, right string) string {
 	if m := wholeDays.FindStringSubmatch(right); m != nil {
-		if m[2] == "W" {
-			return "days(" + m[1] + " * 7)"
-		}
 		return "days(" + m[1] + ")"
 	}
 	if m := wholeHours.FindStringSubmatch(right); m != nil {

@@ -44,11 +44,6 @@ func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
 	}
 	r := newRewriter(s, tokens)
 	query, ok := r.rewrite(func() {})
-	if !ok && r.sortedLists { // collect(…) takes any groups, and has no order
-		r = newRewriter(s, tokens)
-		r.unsorted = true
-		query, ok = r.rewrite(func() {})
-	}
 	if !ok || len(query) > maxQuery {
 		return Offer{}, false
 	}
@@ -123,7 +118,6 @@ type rewriter struct {
 	calls       []*call    // CALL with an order or a limit
 	listings    []*listing // the calls of collect that become blocks
 	pairs       bool       // WITH DISTINCT has dropped the rows that only parallel edges make
-	unsorted    bool       // the lists of aggregates have no order
 	sortedLists bool       // an aggregate has an order of its own
 	taken       int        // the first keys of the sort belong to these blocks
 	subselects  int        // the subselects after FROM around the next token

@@ -83,8 +83,6 @@ func (r *rewriter) writeObject(w *writing, s *row) {
 		switch {
 		case rel != nil && (r.Is("{") || r.Is("[")):
 			s.links = append(s.links, r.linked(w, rel)...)
-		case !property && r.Is("{") && w.changes() && slices.Contains(conditionNames, naming.Plain(name)):
-			w.where = append(w.where, r.filters(scope{node: w.variable})...)
 		case !property && r.Is("{") && (wraps(name) || r.isInput(w, naming.Plain(name))):
 			r.writeObject(w, s)
 		default:
@@ -182,11 +180,7 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 		if p.Embed != nil {
 			continue
 		}
-		if p.Type.List || p.Type.Kind == value.Vector || p.Type.Kind == value.Blob {
-			refuse.If(!p.Type.Nullable)
-			r.note("a record has no list, so " + p.Name + " is left out")
-			continue
-		}
+		refuse.If(p.Type.List || p.Type.Kind == value.Vector || p.Type.Kind == value.Blob) // a record has none
 		fields = append(fields, p.Name+": "+plainType(p))
 		s.assign(p.Name, "$"+element+"."+p.Name)
 	}

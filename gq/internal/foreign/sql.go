@@ -15,11 +15,7 @@ import (
 func (r *rewriter) selectRows() {
 	r.Expect("select")
 	if r.Accept("top") {
-		paren := r.Accept("(")
 		r.limit = r.operand()
-		if paren {
-			r.Expect(")")
-		}
 	}
 	r.inSelect = true
 	columns := r.At

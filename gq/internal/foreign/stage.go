@@ -20,8 +20,6 @@ func (r *rewriter) stages() {
 		case r.Accept("with"):
 			r.with()
 			staged = true
-		case r.Accept("let"):
-			r.let()
 		case staged && (r.Is("where") || r.Is("filter")):
 			r.Next()
 			r.wherePart()

@@ -1,13 +1,11 @@
 package foreign
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -70,12 +68,8 @@ func (r *rewriter) elapsed(args []string, unit string) string {
 		return "seconds_between" + list
 	case "seconds":
 		return "seconds_between" + list
-	case "days":
-		return "int(seconds_between" + list + " / 86400)"
 	case "minutes":
 		return "int(seconds_between" + list + " / 60)"
-	case "hours":
-		return "int(seconds_between" + list + " / 3600)"
 	}
 	panic(refuse.GiveUp{})
 }
@@ -195,29 +189,16 @@ func (r *rewriter) cast(e, typ string) string {
 		to = "float"
 	case "date":
 		to = "date"
-	case "timestamp", "timestamptz", "datetime":
-		if literal := dateTimeLiteral(e); literal != e || r.ofKind(e, value.DateTime) || strings.HasPrefix(e, "$") {
-			return literal
-		}
-		panic(refuse.GiveUp{})
 	case "boolean", "bool":
 		if p := r.propertyOf(e); p != nil && !r.isBool(e) {
 			panic(refuse.GiveUp{})
 		}
-		return e
-	case "uuid":
 		return e
 	default:
 		panic(refuse.GiveUp{})
 	}
 	if strings.HasPrefix(e, to+"(") && strings.Count(e, ")") == 1 {
 		return e
-	}
-	if name, ok := strings.CutPrefix(e, "$"); ok && lex.WordLen(name) == len(name) && !r.bound(name) {
-		r.loose = maps.Clone(r.loose) // try restores the map
-		r.loose[name] = true
-		r.declare(name, map[string]string{"string": "String", "int": "I64", "float": "F64", "date": "Date"}[to])
-		return e // a cast gives a parameter its type
 	}
 	if p := r.propertyOf(e); to == "int" && (p == nil || p.Type.Kind.IsFloat()) {
 		r.note("int cuts the fraction off, which some databases round")

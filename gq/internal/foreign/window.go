@@ -298,12 +298,7 @@ func (r *rewriter) blocksOfGroups() {
 			outer = append(outer, r.match[i])
 		}
 	}
-	for _, c := range r.having {
-		alias := c.text[:lex.WordLen(c.text)]
-		i := slices.IndexFunc(r.computed, func(x column) bool { return x.alias == alias })
-		refuse.If(c.op != "" || i < 0 || alias == "")
-		outer = append(outer, leaf(r.computed[i].text+c.text[len(alias):]))
-	}
+	refuse.If(len(r.having) > 0)
 	r.match, r.having, r.groups, r.keys, r.staged = append(outer, cond{op: "exists", subs: inner}), nil, nil, nil, false
 }
 

@@ -113,12 +113,8 @@ func (u *Union) alignSQL() {
 	order, limit := byPosition(suffix, names)
 	switch {
 	case order == nil:
-		u.Notes = append(u.Notes, "order the rows of all queries together after you have read them")
-		order = limit
-		if len(limit) > 0 { // the first rows of an order that the queries do not have
-			u.Parts = nil
-			return
-		}
+		u.Parts = nil
+		return
 	case len(limit) > 0:
 		u.Notes = append(u.Notes, "the order and the limit hold for each query: merge the rows, order them, and keep the first ones")
 	default:

@@ -293,6 +293,25 @@ func TestServersLinkNoReaderOfSource(t *testing.T) {
 	}
 }
 
+// TestServersWithoutForeign checks that the build tag noforeign leaves the translation of other languages out of a server.
+func TestServersWithoutForeign(t *testing.T) {
+	const foreign = module + "/gq/internal/foreign"
+	for _, without := range []bool{false, true} {
+		args := []string{"list", "-deps"}
+		if without {
+			args = append(args, "-tags=noforeign")
+		}
+		out, err := exec.Command("go", append(args, "./cmd/omnigraph-server")...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		linked := slices.ContainsFunc(strings.Fields(string(out)), func(dep string) bool { return matches(foreign+"/**", dep) || dep == foreign })
+		if linked == without {
+			t.Errorf("a server built with noforeign=%v links %s: %v", without, foreign, linked)
+		}
+	}
+}
+
 // public lists the packages that another module can import. docs/compatibility.md promises them; every
 // other package is internal, so that it can change. The list has at most twelve entries.
 var public = []string{

@@ -1,3 +1,5 @@
+//go:build !noforeign
+
 package gq
 
 import (
@@ -6,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/instead"
 	"github.com/omnigraph-go/omnigraph/internal/gq/check"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
@@ -47,19 +50,19 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 		rest := slices.DeleteFunc(slices.Clone(faults[first+1:]), func(d diag.Diagnostic) bool { return d.Code[0] == 'P' })
 		faults = append(faults[:first+1], rest...)
 	} else {
-		if foreign.Elsewhere(src.Text) {
+		if instead.Elsewhere(src.Text) {
 			advice = slices.DeleteFunc(advice, func(a string) bool { return strings.HasPrefix(a, syntax.FormIntro) })
 		} else {
 			advice = withFrame(m, s, src, faults[first], advice)
 		}
-		instead := foreign.Instead(s, src.Text)
-		if len(instead) == 0 && len(lacks) > 0 && faults[first].Code[0] == 'P' && slices.Contains(ownFaults, lacks[0].Code) {
-			instead = append(instead, lacks[0].Message)
+		notes := instead.Notes(s, src.Text)
+		if len(notes) == 0 && len(lacks) > 0 && faults[first].Code[0] == 'P' && slices.Contains(ownFaults, lacks[0].Code) {
+			notes = append(notes, lacks[0].Message)
 			if lacks[0].Help != "" {
-				instead = append(instead, lacks[0].Help)
+				notes = append(notes, lacks[0].Help)
 			}
 		}
-		for _, note := range instead {
+		for _, note := range notes {
 			advice = slices.DeleteFunc(advice, func(a string) bool { return strings.HasPrefix(note, a) })
 			advice = append(advice, note)
 		}
@@ -81,7 +84,7 @@ func withFrame(m *work.Meter, s *catalog.Schema, src Source, fault diag.Diagnost
 	case !strings.HasPrefix(strings.TrimSpace(src.Text), "query") || fault.Code[0] != 'P':
 		return advice
 	}
-	frame := foreign.Frame(s, src.Text)
+	frame := instead.Frame(s, src.Text)
 	if frame == "" || len(faultsOf(m, s, Source{Name: src.Name, Text: frame}, 1)) > 0 {
 		return advice
 	}
@@ -92,7 +95,7 @@ func withFrame(m *work.Meter, s *catalog.Schema, src Source, fault diag.Diagnost
 	if more != "" {
 		advice = append(advice, more)
 	}
-	return append(advice, foreign.Constructs(src.Text)...)
+	return append(advice, instead.Constructs(src.Text)...)
 }
 
 // ownFaults are the faults of an offer that are faults of the text: they name its types and properties.

@@ -156,7 +156,7 @@ func TestForeignKnown(t *testing.T) {
 
 // checkRepairs reads the texts of a folder, for a schema of testdata/corpus or, without one, of the folder. A text is good
 // if it has no error, or if its error offers a query. It is told what to use if its error has the words after `says:` and offers none. After `none:` a text has the
-// reason why there is no offer: each query would have other rows. The golden file of the folder has the repaired texts.
+// reason why there is no offer: each query would have other rows, or the translation leaves a rare construct out. The golden file of the folder has the repaired texts.
 func checkRepairs(t *testing.T, corpus, folder string) (all, good, told, none int) {
 	t.Helper()
 	schema := folder

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -11,53 +13,41 @@ import (
 // score { average }, avg { score }, scoreAvg or avgScore, perhaps within aggregate { … }. Within edge { … } the properties
 // are those of the edge.
 func (r *rewriter) aggregates(sc scope) {
-	defer r.deeper()()
+	defer r.Deeper()()
 	v := sc.node
-	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
+	r.Expect("{")
+	for r.More("}") {
+		alias, name := "", r.Word()
+		if r.Accept(":") {
+			alias, name = name, r.Word()
 		}
-		alias, name := "", r.word()
-		if r.accept(":") {
-			alias, name = name, r.word()
-		}
-		p := r.property(r.vars[v], name)
+		p := r.Property(r.vars[v], name)
 		switch function := aggregateName(name); {
-		case p == nil && (plain(name) == "count" || plain(name) == "totalcount"):
+		case p == nil && (naming.Plain(name) == "count" || naming.Plain(name) == "totalcount"):
 			if alias == "" {
 				alias = name
 			}
-			r.add(alias, r.countOf(v))
-			if r.accept("{", "nodes", "}") {
+			r.add(alias, "count($"+naming.Lower(v)+")")
+			if r.Accept("{", "nodes", "}") {
 				continue
 			}
-		case p == nil && slices.Contains([]string{"aggregate", "node", "key", "keys", "group"}, plain(name)) && r.is("{"):
+		case p == nil && slices.Contains([]string{"aggregate", "node", "key", "keys", "group"}, naming.Plain(name)) && r.Is("{"):
 			r.aggregates(sc)
-		case p == nil && isEdgeWrapper(name) && sc.edge != nil && r.is("{"):
+		case p == nil && isEdgeWrapper(name) && sc.edge != nil && r.Is("{"):
 			r.aggregates(scope{node: r.edgeOf(sc)})
-		case p != nil && slices.Contains(r.by, p.Name) && !r.is("{"):
-			r.add(alias, "$"+lower(v)+"."+p.Name)
-		case !r.is("{"):
-			function, property := r.aggregateOf(r.vars[v], name)
-			if alias == "" {
-				alias = name
-			}
-			r.aggregate(v, function, property, alias)
-		case p == nil && function == "" || !r.accept("{"):
-			panic(giveUp{})
+		case p != nil && slices.Contains(r.by, p.Name) && !r.Is("{"):
+			r.add(alias, "$"+naming.Lower(v)+"."+p.Name)
+		case p == nil && function == "" || !r.Accept("{"):
+			panic(refuse.GiveUp{})
 		default:
-			for !r.accept("}") {
-				if r.accept(",") {
-					continue
-				}
-				inner := r.word()
+			for r.More("}") {
+				inner := r.Word()
 				if p != nil {
 					r.aggregate(v, aggregateName(inner), p.Name, name+"_"+inner)
 					continue
 				}
 				owner := v
-				if r.property(r.vars[v], inner) == nil && r.edgeProperty(sc, inner) != nil {
+				if r.Property(r.vars[v], inner) == nil && r.edgeProperty(sc, inner) != nil {
 					owner = r.edgeOf(sc)
 				}
 				r.aggregate(owner, function, r.need(scope{node: owner}, inner).Name, name+"_"+inner)
@@ -66,55 +56,15 @@ func (r *rewriter) aggregates(sc scope) {
 	}
 }
 
-// countOf reads (columns: number, distinct: true) after count, and writes the aggregate.
-func (r *rewriter) countOf(v string) string {
-	name := "$" + lower(v)
-	if !r.accept("(") {
-		return "count(" + name + ")"
-	}
-	distinct := ""
-	for !r.accept(")") {
-		switch {
-		case r.accept(","), r.accept("distinct", ":", "false"):
-		case r.accept("distinct", ":", "true"):
-			distinct = "distinct "
-		case r.accept("columns", ":"), r.accept("column", ":"), r.accept("field", ":"):
-			list := r.propertyNames(scope{node: v})
-			if len(list) != 1 {
-				panic(giveUp{})
-			}
-			name += "." + list[0]
-		default:
-			panic(giveUp{})
-		}
-	}
-	return "count(" + distinct + name + ")"
-}
-
-// aggregateOf returns the aggregate and the property that a name such as scoreAvg or max_year means.
-func (r *rewriter) aggregateOf(typ, name string) (function, property string) {
-	name = plain(name)
-	for i := 3; i < len(name); i++ {
-		for _, parts := range [][2]string{{name[:i], name[i:]}, {name[i:], name[:i]}} {
-			if f, p := aggregateName(parts[0]), r.property(typ, parts[1]); f != "" && p != nil {
-				return f, p.Name
-			}
-		}
-	}
-	panic(giveUp{})
-}
-
 // aggregate adds a column with an aggregate of a property.
 func (r *rewriter) aggregate(v, function, property, alias string) {
-	if function == "" {
-		panic(giveUp{})
-	}
-	r.add(alias, function+"($"+lower(v)+"."+property+")")
+	refuse.If(function == "")
+	r.add(alias, function+"($"+naming.Lower(v)+"."+property+")")
 }
 
 // aggregateName returns the aggregate that a name means, or "".
 func aggregateName(name string) string {
-	name = strings.TrimSuffix(plain(name), "of")
+	name = strings.TrimSuffix(naming.Plain(name), "of")
 	if to, ok := foreign[name]; ok {
 		name = to
 	}
@@ -126,8 +76,56 @@ func aggregateName(name string) string {
 
 // countable returns the argument of count: an edge counts by its id, because count takes nodes and values.
 func (r *rewriter) countable(e string) string {
-	if v, ok := strings.CutPrefix(e, "$"); ok && r.schema.Edge(r.typeOf(v)) != nil {
+	if v, ok := strings.CutPrefix(e, "$"); ok && r.Schema.Edge(r.typeOf(v)) != nil {
 		return e + ".id"
 	}
 	return e
+}
+
+// countBlock reads placed_aggregate(where: { … }) { count sum { total } } and the like, and
+// reviewedConnection { edges { … } }.
+func (r *rewriter) countBlock(sc scope, alias, name string) {
+	rel := r.Counted(r.vars[sc.node], name)
+	refuse.If(rel == nil)
+	if strings.HasSuffix(naming.Plain(name), "connection") && !r.Is("{", "totalcount", "}") {
+		r.nested(sc, rel, alias, naming.Lower(rel.Edge.Name))
+		return
+	}
+	if alias == "" {
+		alias = name
+	}
+	to := r.fresh(rel.Other())
+	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
+	block := r.nestedRead(func() {
+		if r.Is("(") {
+			r.arguments(&r.read, inner)
+		}
+		if r.Is("{") {
+			r.aggregates(inner)
+		} else {
+			r.add("count", "count($"+naming.Lower(to)+")")
+		}
+	})
+	columns := block.computed
+	refuse.If(len(block.sort) > 0 || block.limit != "" || block.skip != "" || block.distinct || len(block.by) > 0 || len(columns) == 0)
+	traversal := rel.Clause(sc.node, inner.edge.name, to)
+	if len(block.match) == 0 && inner.edge.name == "" && len(columns) == 1 && strings.HasPrefix(columns[0].text, "count(") {
+		traversal = rel.Clause(sc.node, "", "")
+	}
+	match := join(append([]cond{leaf(traversal)}, block.match...))
+	for _, c := range columns {
+		as := alias
+		if len(columns) > 1 {
+			as += "_" + c.alias
+		}
+		function, argument, _ := strings.Cut(strings.TrimSuffix(c.text, ")"), "(")
+		switch {
+		case function == "count" && argument == "$"+naming.Lower(to):
+			r.add(as, "count { "+match+" }")
+		case function == "count":
+			panic(refuse.GiveUp{})
+		default:
+			r.add(as, function+" { "+match+" return "+argument+" }")
+		}
+	}
 }

@@ -1,102 +1,97 @@
 package foreign
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // body reads the parts of a query.
 func (r *rewriter) body() {
-	defer r.deeper()()
+	defer r.Deeper()()
 	for {
 		switch {
-		case r.peek(0).kind == end, r.is("}"), r.subselects > 0 && r.is(")"):
+		case r.Peek(0).Kind == lex.End, r.Is("}"), r.subselects > 0 && r.Is(")"):
 			return
-		case r.accept(";"), r.accept(","):
-		case r.is("next") && len(r.columns) > 0 && r.limit == "" && r.skip == "" && sorts(r.peek(1)): // NEXT ORDER BY
-			r.next()
-		case r.is("next", "match"):
-			r.next()
+		case r.Accept(";"), r.Accept(","):
+		case r.Is("next") && len(r.columns) > 0 && r.limit == "" && r.skip == "" && sorts(r.Peek(1)): // NEXT ORDER BY
+			r.Next()
+		case r.Is("next", "match"):
+			r.Next()
 			r.nextStage()
-		case r.is("next") && len(r.columns) > 0 && (r.peek(1).are("filter") || r.peek(1).are("where") || r.peek(1).are("return") || r.peek(1).are("let")):
-			r.next()
+		case r.Is("next") && len(r.columns) > 0 && (r.Peek(1).Are("filter") || r.Peek(1).Are("where") || r.Peek(1).Are("return") || r.Peek(1).Are("let")):
+			r.Next()
 			r.valueStage()
-		case len(r.columns) > 0 && r.subselects == 0 && r.isOne("union", "intersect", "except", "minus"):
+		case len(r.columns) > 0 && r.subselects == 0 && r.IsOne("union", "intersect", "except", "minus"):
 			r.setOperation()
-		case r.accept("match"):
+		case r.Accept("match"):
 			r.matched()
-		case r.is("from", "{"):
-			r.next()
+		case r.Is("from", "{"):
+			r.Next()
 			r.match = append(r.match, r.braced()...)
-		case r.is("from") && r.peek(1).kind == dollar && r.isAt(2, ":"):
-			r.next()
+		case r.Is("from") && r.Peek(1).Kind == lex.Dollar && r.IsAt(2, ":"):
+			r.Next()
 			r.items()
-		case r.accept("returning"):
-			for !r.isOne("}", ";") && r.peek(0).kind != end {
-				r.next()
+		case r.Accept("returning"):
+			for !r.IsOne("}", ";") && r.Peek(0).Kind != lex.End {
+				r.Next()
 			}
 			r.note(answersNote)
-		case r.is("call"), r.is("optional", "call"):
+		case r.Is("call"), r.Is("optional", "call"):
 			r.callBlock()
-		case r.is("optional"):
+		case r.Is("optional"):
 			r.optionalMatch()
-		case r.isOne("where", "filter"):
-			r.accept("filter")
-			r.accept("where") // ISO GQL allows both words
+		case r.IsOne("where", "filter"):
+			r.Accept("filter")
+			r.Accept("where") // ISO GQL allows both words
 			r.wherePart()
-		case r.is("select"):
+		case r.Is("select"):
 			r.selectRows()
-		case r.is("return", "(") && r.peek(2).kind == word && r.isAt(3, ":") && argument(r.peek(2).text):
+		case r.Is("return", "(") && r.Peek(2).Kind == lex.Word && r.IsAt(3, ":") && lex.Argument(r.Peek(2).Text):
 			r.returnArguments()
-		case r.accept("return"):
+		case r.Accept("return"):
 			r.returned()
-		case r.is("with") && r.peek(2).are("as") && r.isAt(3, "(") && r.peek(4).are("insert"):
-			r.withInsert()
-		case r.accept("with"):
+		case r.Accept("with"):
 			r.with()
-		case r.accept("let"):
+		case r.Accept("let"):
 			r.let()
-		case r.accept("qualify"):
+		case r.Accept("qualify"):
 			r.wherePart()
-		case r.accept("having"):
+		case r.Accept("having"):
 			r.havingPart()
-		case r.accept("group", "by"), r.accept("group"), r.accept("groupby"):
+		case r.Accept("group", "by"), r.Accept("group"), r.Accept("groupby"):
 			r.grouped()
-		case r.accept("order", "by"), r.accept("orderby"), r.accept("order_by"), r.accept("order"), r.accept("sort", "by"), r.accept("sort"):
+		case r.Accept("order", "by"), r.Accept("orderby"), r.Accept("order_by"), r.Accept("order"), r.Accept("sort", "by"), r.Accept("sort"):
 			r.sorted()
-		case r.is("nearest", ":", "{"):
+		case r.Is("nearest", ":", "{"):
 			r.similar()
-		case r.is("fetch", "first"), r.is("fetch", "next"):
+		case r.Is("fetch", "first"), r.Is("fetch", "next"):
 			r.fetch()
-		case r.accept("limit"), r.accept("first"), r.accept("top"):
+		case r.Accept("limit"), r.Accept("first"), r.Accept("top"):
 			r.beforeColumns()
-			r.accept(":")
-			if r.limit != "" {
-				panic(giveUp{}) // each of two limits bounds other rows
-			}
+			r.Accept(":")
+			refuse.If(r.limit != "") // each of two limits bounds other rows
 			r.limit = strings.Trim(r.operand(), "()")
-		case r.accept("offset"), r.accept("skip"):
+		case r.Accept("offset"), r.Accept("skip"):
 			r.beforeColumns()
-			r.accept(":")
+			r.Accept(":")
 			r.skip = r.operand()
-			if !r.accept("rows") {
-				r.accept("row")
+			if !r.Accept("rows") {
+				r.Accept("row")
 			}
-		case r.is("for") && r.peek(2).are("in") && r.nodeType(r.peek(3).text) != "" && !r.isAt(4, "."): // FOR p IN Person of AQL
-			r.next()
-			name := r.next().text
-			r.next()
-			typ := r.nodeType(r.word())
-			r.match = append(r.match, leaf(r.bind(name, typ)+": "+typ))
-		case r.peek(0).kind == dollar && (r.isAt(1, ":") || r.isAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
+		case r.Peek(0).Kind == lex.Dollar && (r.IsAt(1, ":") || r.IsAt(1, ".") || r.edgeNext()) && len(r.columns) == 0: // clauses without match
 			r.items()
-		case (r.is("unwind") && r.peek(1).kind == dollar || r.is("for") && r.peek(3).kind == dollar) && len(r.match)+len(r.statements) == 0:
+		case (r.Is("unwind") && r.Peek(1).Kind == lex.Dollar || r.Is("for") && r.Peek(3).Kind == lex.Dollar) && len(r.match)+len(r.statements) == 0:
 			if !r.try(r.statement) {
 				r.unwoundMatch()
 			}
-		case r.is("depth", ":"), r.is("maxdepth", ":"):
+		case r.Is("depth", ":"), r.Is("maxdepth", ":"):
 			r.depthBound()
 		default:
 			r.statement()
@@ -113,120 +108,91 @@ func (r *rewriter) beforeColumns() {
 }
 
 // sorts reports whether a token begins a part that only orders or bounds the rows of the result.
-func sorts(t token) bool {
-	return t.kind == word && slices.Contains([]string{"order", "limit", "offset", "skip"}, strings.ToLower(t.text))
+func sorts(t lex.Token) bool {
+	return t.Kind == lex.Word && slices.Contains([]string{"order", "limit", "offset", "skip"}, strings.ToLower(t.Text))
 }
 
 // matched reads what follows MATCH: clauses with or without braces, perhaps after arguments in
 // parentheses as in match(where: { price: { gt: 5 } }) { $p: Product }.
 func (r *rewriter) matched() {
-	if len(r.columns) > 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.columns) > 0)
 	r.checkStage()
 	r.beginBlock()
 	switch {
-	case r.is("any", "shortest", "{"), r.is("all", "shortest", "{"):
-		r.skipTwo()
+	case r.Is("any", "shortest", "{"), r.Is("all", "shortest", "{"):
+		r.SkipTwo()
 		r.shortest = true
 		r.match = append(r.match, r.braced()...)
 		r.shortest = false
-	case r.is("{"):
+	case r.Is("{"):
 		r.stages()
-	case r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" && argument(r.peek(1).text):
-		arguments := r.at
-		r.skipGroup()
+	case r.Is("(") && r.Peek(1).Kind == lex.Word && r.Peek(2).Text == ":" && lex.Argument(r.Peek(1).Text):
+		arguments := r.At
+		r.SkipGroup()
 		r.match = append(r.match, r.braced()...)
-		after := r.at
+		after := r.At
 		if len(r.order) != 1 { // the arguments do not say which node they mean
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
-		r.at = arguments
+		r.At = arguments
 		r.arguments(&r.read, scope{node: r.order[0]})
-		r.at = after
+		r.At = after
 	default:
 		r.items()
 	}
 }
 
-// skipGroup skips the tokens from an opening bracket to the closing one.
-func (r *rewriter) skipGroup() {
-	for depth := 0; ; {
-		t := r.next()
-		if t.kind != mark {
-			continue
-		}
-		switch t.text {
-		case "(", "{", "[":
-			depth++
-		case ")", "}", "]":
-			if depth--; depth <= 0 {
-				return
-			}
-		}
-	}
-}
-
 // fetch reads FETCH FIRST 10 ROWS ONLY.
 func (r *rewriter) fetch() {
-	r.next()
-	r.next()
+	r.Next()
+	r.Next()
 	r.limit = "1"
-	if !r.isOne("row", "rows") {
+	if !r.IsOne("row", "rows") {
 		r.limit = r.operand()
 	}
-	if !r.accept("rows") {
-		r.expect("row")
+	if !r.Accept("rows") {
+		r.Expect("row")
 	}
-	r.expect("only")
+	r.Expect("only")
 }
 
 // depthBound reads a bound on the depth of selections, which must not leave out any of them.
 func (r *rewriter) depthBound() {
-	r.next()
-	r.next()
-	n, err := strconv.Atoi(r.next().text)
-	if err != nil || n < r.deepest {
-		panic(giveUp{})
-	}
+	r.Next()
+	r.Next()
+	n, err := strconv.Atoi(r.Next().Text)
+	refuse.If(err != nil || n < r.deepest)
 }
 
 // let reads the definitions after LET, with or without braces.
 func (r *rewriter) let() {
-	braces := r.accept("{")
-	for {
-		t := r.next()
-		if t.kind != word && t.kind != dollar || r.known(t.text) {
-			panic(giveUp{})
+	braces := r.Accept("{")
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		t := r.Next()
+		refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar || r.known(t.Text))
+		if !r.Accept("=") {
+			r.Expect(":")
 		}
-		if !r.accept("=") {
-			r.expect(":")
-		}
-		r.values[t.text] = r.operand()
-		if !r.accept(",") && (!braces || r.is("}")) {
-			break
-		}
+		r.values[t.Text] = r.operand()
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 }
 
 // items reads the clauses of a match without braces.
 func (r *rewriter) items() {
 	r.item()
-	for !r.starts() {
+	for !r.Starts() {
 		r.item()
 	}
 }
 
 // wherePart reads the conditions after WHERE outside of the braces of a match.
 func (r *rewriter) wherePart() {
-	if r.early && len(r.columns) == 0 {
-		panic(giveUp{}) // it tests the rows after the limit
-	}
+	refuse.If(r.early && len(r.columns) == 0) // it tests the rows after the limit
 	c := cond{op: "all"}
-	if r.is("{") {
+	if r.Is("{") {
 		c.subs = r.braced()
 	} else {
 		c = r.whereCondition()
@@ -281,9 +247,9 @@ func (r *rewriter) groupCondition(text string) string {
 func (r *rewriter) havingPart() {
 	r.inHaving = true
 	defer func() { r.inHaving = false }()
-	if r.accept("{") {
-		for !r.accept("}") {
-			r.accept("and")
+	if r.Accept("{") {
+		for !r.Accept("}") {
+			r.Accept("and")
 			r.having = append(r.having, r.condition())
 		}
 		return
@@ -293,22 +259,19 @@ func (r *rewriter) havingPart() {
 
 // grouped reads the keys after GROUP BY.
 func (r *rewriter) grouped() {
-	r.accept(":")
-	braces := r.accept("{") || r.accept("(")
-	for {
+	r.Accept(":")
+	braces := r.Accept("{") || r.Accept("(")
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}", ")") {
 		r.groups = append(r.groups, r.position(r.groupKey()))
-		if !r.accept(",") && (!braces || r.isOne("}", ")")) {
-			break
-		}
 	}
-	if braces && !r.accept(")") {
-		r.expect("}")
+	if braces && !r.Accept(")") {
+		r.Expect("}")
 	}
 }
 
 // groupKey reads a key after GROUP BY. Within an expression of SQL, a name means a property, and no column.
 func (r *rewriter) groupKey() string {
-	if next := r.peek(1); !r.inSelect || next.kind == end || next.kind == mark && next.text != "(" || startsPart(next) {
+	if next := r.Peek(1); !r.inSelect || next.Kind == lex.End || next.Kind == lex.Mark && next.Text != "(" || lex.StartsPart(next) {
 		key := r.operandOrAlias()
 		r.checkShadow(key)
 		return key
@@ -323,10 +286,10 @@ func (r *rewriter) groupKey() string {
 // keyedBy reports whether an expression is a property of a node of which GROUP BY has the key.
 func (r *rewriter) keyedBy(e string) bool {
 	owner, property, ok := strings.Cut(e, ".")
-	if !ok || wordLen(property) != len(property) || !strings.HasPrefix(e, "$") {
+	if !ok || lex.WordLen(property) != len(property) || !strings.HasPrefix(e, "$") {
 		return false
 	}
-	key := r.key(r.typeOf(owner[1:]))
+	key := r.Key(r.typeOf(owner[1:]))
 	return slices.ContainsFunc(r.groups, func(g string) bool { return g == owner+"."+key || g == owner+".id" })
 }
 
@@ -338,11 +301,11 @@ func (r *rewriter) checkGroups() {
 	}
 	node := func(key string) bool { return strings.HasPrefix(key, "$") && r.bound(key[1:]) }
 	for _, c := range r.computed {
-		if !c.fromWith && !aggregated(c.text) && !r.blockOfGroups(c.text) && !r.keyedBy(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
+		if !c.fromWith && !aggregated(c.text) && !r.keyedBy(c.text) && !slices.ContainsFunc(r.groups, func(key string) bool {
 			owner := strings.TrimSuffix(key, ".id")
 			return c.text == key || c.alias == key || node(owner) && strings.HasPrefix(c.text, owner+".")
 		}) {
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 	if len(r.listings) == 0 && !slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
@@ -361,34 +324,12 @@ func (r *rewriter) checkGroups() {
 	}
 }
 
-// blockOfGroups reports whether an expression is a block that uses only keys of the groups from outside.
-func (r *rewriter) blockOfGroups(e string) bool {
-	if !slices.Contains(blocks, e[:wordLen(e)]) || !strings.HasSuffix(e, "}") {
-		return false
-	}
-	rows := "" // the clauses without the blocks in them
-	for _, c := range r.match {
-		before, _, _ := strings.Cut(c.text, " {")
-		rows += before + " "
-	}
-	list := tokens(must(scan(e)))
-	for i, t := range list {
-		if t.kind != dollar || t.text == "_" || !mentionsVar(rows, "$"+t.text) {
-			continue
-		}
-		if list.at(i+1).text != "." || !slices.Contains(r.groups, "$"+t.text+"."+list.at(i+2).text) {
-			return false
-		}
-	}
-	return true
-}
-
 // operandOrAlias reads an expression, in which the name of a column comes before that of a property.
 func (r *rewriter) operandOrAlias() string {
-	t := r.peek(0)
-	if (t.kind == word || t.kind == dollar && r.values[t.text] != "") && slices.Contains(r.aliases, lower(t.text)) && r.peek(1).text != "(" && r.peek(1).text != "." {
-		if next := r.peek(1); next.kind != mark || strings.Contains(",};):", next.text) {
-			return lower(r.next().text)
+	t := r.Peek(0)
+	if (t.Kind == lex.Word || t.Kind == lex.Dollar && r.values[t.Text] != "") && slices.Contains(r.aliases, naming.Lower(t.Text)) && r.Peek(1).Text != "(" && r.Peek(1).Text != "." {
+		if next := r.Peek(1); next.Kind != lex.Mark || strings.Contains(",};):", next.Text) {
+			return naming.Lower(r.Next().Text)
 		}
 	}
 	return r.alone(r.operand())
@@ -396,52 +337,50 @@ func (r *rewriter) operandOrAlias() string {
 
 // sorted reads the keys of ORDER BY, of order { … } or of orderBy: { name: DESC }.
 func (r *rewriter) sorted() {
-	r.accept(":")
-	if len(r.columns) > 0 && r.early && len(r.sort) > 0 {
-		panic(giveUp{}) // the order before the limit chooses the rows, and this one orders them
-	}
+	r.Accept(":")
+	refuse.If(len(r.columns) > 0 && r.early && len(r.sort) > 0) // the order before the limit chooses the rows, and this one orders them
 	r.sortKeys(scope{})
 }
 
 // sortKeys reads the keys of a sort. A bare name means a property of the node of the scope, or of the
 // first one without a scope.
 func (r *rewriter) sortKeys(sc scope) {
-	list := r.accept("[")
-	braces := r.accept("{")
+	list := r.Accept("[")
+	braces := r.Accept("{")
 	for {
-		key, down := "", !list && r.is("-") && r.peek(1).kind != number && r.accept("-")
-		if braces && r.peek(0).kind == word && r.peek(1).text == ":" && !slices.Contains(r.aliases, r.peek(0).text) {
+		key, down := "", !list && r.Is("-") && r.Peek(1).Kind != lex.Number && r.Accept("-")
+		if braces && r.Peek(0).Kind == lex.Word && r.Peek(1).Text == ":" && !slices.Contains(r.aliases, r.Peek(0).Text) {
 			key = r.sortProperty(sc)
-		} else if sc.node != "" && r.peek(0).kind == word && r.peek(1).text != "." && r.peek(1).text != "(" {
+		} else if sc.node != "" && r.Peek(0).Kind == lex.Word && r.Peek(1).Text != "." && r.Peek(1).Text != "(" {
 			key = r.sortEnum(sc)
-		} else if t := r.peek(0); t.kind == text {
-			if key = columnAlias(r.next().text); !slices.Contains(r.aliases, key) {
-				panic(giveUp{}) // a text orders nothing
+		} else if t := r.Peek(0); t.Kind == lex.Text {
+			if key = columnAlias(r.Next().Text); !slices.Contains(r.aliases, key) {
+				panic(refuse.GiveUp{}) // a text orders nothing
 			}
 		} else {
 			key = r.position(r.operandOrAlias())
-			r.accept(":")
+			r.Accept(":")
 		}
 		if down {
 			key += " desc"
 		}
 		r.direction(key)
-		if list && r.is("}", ",", "{") {
-			r.expect("}", ",", "{")
+		if list && r.Is("}", ",", "{") {
+			r.Expect("}", ",", "{")
 			continue
 		}
-		if !braces && r.is(",") && r.peek(1).kind == word && r.isAt(2, ":") { // the next argument
+		if !braces && r.Is(",") && r.Peek(1).Kind == lex.Word && r.IsAt(2, ":") { // the next argument
 			break
 		}
-		if !r.accept(",") && (!braces || r.is("}")) {
+		if !r.Accept(",") && (!braces || r.Is("}")) {
 			break
 		}
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 	if list {
-		r.expect("]")
+		r.Expect("]")
 	}
 }
 
@@ -449,48 +388,31 @@ func (r *rewriter) sortKeys(sc scope) {
 func (r *rewriter) groupConditions() {
 	rest := r.match[:0:0]
 	for _, c := range r.match {
-		aggregate := groupTest.FindString(c.text)
-		if c.op != "" || aggregate == "" || !aggregated(aggregate) {
+		if aggregate := c.testedAggregate(); aggregate != "" {
+			r.having = append(r.having, leaf(r.columnOf(aggregate)+c.text[len(aggregate):]))
+		} else {
 			rest = append(rest, c)
-			continue
 		}
-		r.having = append(r.having, leaf(r.columnOf(aggregate)+c.text[len(aggregate):]))
 	}
 	r.match = rest
 	for i, c := range r.having {
-		if aggregate := firstCall(c.text); c.op == "" && aggregated(aggregate) {
+		if aggregate := c.testedAggregate(); aggregate != "" {
 			r.having[i] = leaf(r.columnOf(aggregate) + c.text[len(aggregate):])
 		}
 	}
 }
 
-// firstCall returns the call with which a text begins, or "".
-func firstCall(text string) string {
-	n := wordLen(text)
-	if n == 0 || !strings.HasPrefix(text[n:], "(") || !balanced(text[n:]) {
+// testedAggregate returns the call of an aggregate on the left side of a condition, or "".
+func (c cond) testedAggregate() string {
+	f := c.filter()
+	if f == nil {
 		return ""
 	}
-	return text[:closing(text, n)]
-}
-
-// balanced reports whether the parentheses of a text close each other.
-func balanced(text string) bool {
-	depth := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth < 0 {
-				return false
-			}
-		}
+	if call, ok := f.Left.(*syntax.Call); !ok || !exact.IsAggregate(call) {
+		return ""
 	}
-	return depth == 0
+	return c.text[:exact.EndOffset(f.Left.Source())-len(beforeClause)]
 }
-
-// groupTest matches an aggregate at the beginning of a condition.
-var groupTest = regexp.MustCompile(`^[a-z]+\([^()]*\)`)
 
 // columnOf returns the alias of the column that has an aggregate, which it adds if there is none.
 func (r *rewriter) columnOf(aggregate string) string {
@@ -501,12 +423,10 @@ func (r *rewriter) columnOf(aggregate string) string {
 		if c.alias != "" {
 			return c.alias
 		}
-		j := slices.Index(r.columns, aggregate)
-		if j < 0 {
-			panic(giveUp{})
-		}
+		j := slices.Index(r.columns, column{text: aggregate})
+		refuse.If(j < 0)
 		alias := r.newAlias(aggregate)
-		r.computed[i].alias, r.columns[j] = alias, aggregate+" as "+alias
+		r.computed[i].alias, r.columns[j].alias = alias, alias
 		return alias
 	}
 	alias := r.newAlias(aggregate)
@@ -516,7 +436,7 @@ func (r *rewriter) columnOf(aggregate string) string {
 
 // newAlias returns an alias that no column has, after the name of a function.
 func (r *rewriter) newAlias(e string) string {
-	alias := e[:wordLen(e)]
+	alias := e[:lex.WordLen(e)]
 	for slices.Contains(r.aliases, alias) {
 		alias += "2"
 	}
@@ -530,9 +450,7 @@ func (r *rewriter) position(key string) string {
 	if err != nil {
 		return key
 	}
-	if n < 1 || n > len(r.computed) {
-		panic(giveUp{})
-	}
+	refuse.If(n < 1 || n > len(r.computed))
 	if c := r.computed[n-1]; c.alias != "" {
 		return c.alias
 	}
@@ -542,14 +460,14 @@ func (r *rewriter) position(key string) string {
 // direction reads the direction of a sort key and where its nulls stand, and appends the key.
 func (r *rewriter) direction(key string) {
 	suffix := ""
-	quoted := r.peek(0)
+	quoted := r.Peek(0)
 	isWord := func(names ...string) bool {
-		if quoted.kind == text && slices.Contains(names, strings.ToLower(quoted.text)) {
-			r.next()
+		if quoted.Kind == lex.Text && slices.Contains(names, strings.ToLower(quoted.Text)) {
+			r.Next()
 			return true
 		}
 		for _, n := range names {
-			if r.accept(n) {
+			if r.Accept(n) {
 				return true
 			}
 		}
@@ -563,15 +481,15 @@ func (r *rewriter) direction(key string) {
 		suffix = " asc"
 	case isWord("desc", "descending"):
 		suffix = " desc"
-	case r.accept("asc_nulls_first"), r.accept("asc_nulls_last"), r.accept("desc_nulls_first"), r.accept("desc_nulls_last"):
-		name := strings.ToLower(r.tokens[r.at-1].text)
+	case r.Accept("asc_nulls_first"), r.Accept("asc_nulls_last"), r.Accept("desc_nulls_first"), r.Accept("desc_nulls_last"):
+		name := strings.ToLower(r.Tokens[r.At-1].Text)
 		order, place, _ := strings.Cut(name, "_nulls_")
 		suffix, nulls = " "+order, place
 	}
 	switch {
-	case r.accept("nulls", "last"):
+	case r.Accept("nulls", "last"):
 		nulls = "last"
-	case r.accept("nulls", "first"):
+	case r.Accept("nulls", "first"):
 		nulls = "first"
 	}
 	// Nulls come first in ascending order and last in descending order.

@@ -5,7 +5,12 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // remove reads REMOVE $p.weight, $p.text. No literal is null, so each property gets the value of a
@@ -13,13 +18,11 @@ import (
 func (r *rewriter) remove() {
 	for {
 		v := r.variable()
-		r.expect(".")
-		p := r.property(r.vars[v], r.word())
-		if p == nil {
-			panic(giveUp{})
-		}
+		r.Expect(".")
+		p := r.Property(r.vars[v], r.Word())
+		refuse.If(p == nil)
 		r.change(v, "update", " set { "+p.Name+": "+r.null(p)+" }")
-		if !r.accept(",") {
+		if !r.Accept(",") {
 			return
 		}
 	}
@@ -27,24 +30,20 @@ func (r *rewriter) remove() {
 
 // null returns a parameter that is null when the call leaves it out.
 func (r *rewriter) null(p *catalog.Property) string {
-	if !p.Type.Nullable || p.Type.List {
-		panic(giveUp{})
-	}
+	refuse.If(!p.Type.Nullable || p.Type.List)
 	r.note("no literal is null: the call leaves $" + p.Name + " out")
-	if r.known(p.Name) {
-		panic(giveUp{})
-	}
+	refuse.If(r.known(p.Name))
 	r.declare(p.Name, p.Type.Kind.String()+"?")
 	return "$" + p.Name
 }
 
 // assignment reads the value of an assignment to a property.
 func (r *rewriter) assignment(typ, name string) string {
-	p := r.property(typ, name)
-	if p != nil && r.accept("null") {
+	p := r.Property(typ, name)
+	if p != nil && r.Accept("null") {
 		return r.null(p)
 	}
-	if p != nil && p.Type.Kind == value.Bool && !p.Type.Nullable && r.accept("not") {
+	if p != nil && p.Type.Kind == value.Bool && !p.Type.Nullable && r.Accept("not") {
 		return "(" + r.operand() + " = false)"
 	}
 	return r.valueOf(p)
@@ -52,63 +51,54 @@ func (r *rewriter) assignment(typ, name string) string {
 
 // deleteEdge writes the deletion of an edge of the match.
 func (r *rewriter) deleteEdge(v string, e *catalog.Edge) {
-	if len(r.match) == 0 {
-		panic(giveUp{})
-	}
-	r.emit("delete " + e.Name + " where id = $" + lower(v) + ".id")
+	refuse.If(len(r.match) == 0)
+	r.emit("delete " + e.Name + " where id = $" + naming.Lower(v) + ".id")
 }
 
 // update reads the rest of UPDATE Person SET a = 1 WHERE …, with or without braces.
 func (r *rewriter) update() {
-	if t := r.peek(0); (t.kind == dollar || t.kind == word) && r.known(t.text) && (r.peek(1).are("set") || r.isAt(1, "{")) {
+	if t := r.Peek(0); (t.Kind == lex.Dollar || t.Kind == lex.Word) && r.known(t.Text) && (r.Peek(1).Are("set") || r.IsAt(1, "{")) {
 		r.updateVariable()
 		return
 	}
 	named := ""
-	if r.peek(0).kind == dollar && r.isAt(1, ":") { // $p: Person
-		named = r.next().text
-		r.next()
+	if r.Peek(0).Kind == lex.Dollar && r.IsAt(1, ":") { // $p: Person
+		named = r.Next().Text
+		r.Next()
 	}
 	typ := r.tableType()
 	r.inWhere = typ
-	r.accept("as")
-	if t := r.peek(0); named == "" && t.kind == word && !r.is("set") {
-		named = r.word()
+	r.Accept("as")
+	if t := r.Peek(0); named == "" && t.Kind == lex.Word && !r.Is("set") {
+		named = r.Word()
 	}
 	if named != "" {
 		r.whereVar = named
 		r.bind(named, typ)
 	}
-	braces := r.accept("{")
+	braces := r.Accept("{")
 	if !braces {
-		r.expect("set")
-		braces = r.accept("{")
+		r.Expect("set")
+		braces = r.Accept("{")
 	}
-	if !braces && r.fromAhead() {
-		r.updateFrom(named, typ)
-		return
-	}
-	if e := r.schema.Edge(typ); e != nil && !braces {
+	if e := r.Schema.Edge(typ); e != nil && !braces {
 		if r.try(func() { r.updateEnds(named, e) }) {
 			return
 		}
 	}
 	var out []string
-	for {
-		if r.whereVar != "" && r.peek(0).text == r.whereVar && r.isAt(1, ".") {
-			r.skipTwo()
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		if r.whereVar != "" && r.Peek(0).Text == r.whereVar && r.IsAt(1, ".") {
+			r.SkipTwo()
 		}
-		name := r.propertyName(typ, r.word())
-		if !r.accept(":") {
-			r.expect("=")
+		name := r.PropertyName(typ, r.Word())
+		if !r.Accept(":") {
+			r.Expect("=")
 		}
 		out = append(out, name+": "+r.assignment(typ, name))
-		if !r.accept(",") && (!braces || r.is("}")) {
-			break
-		}
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 	r.where("update "+typ+" set { "+strings.Join(out, ", ")+" }", typ)
 }
@@ -116,20 +106,18 @@ func (r *rewriter) update() {
 // where reads the condition of a mutation and writes the statement. Only comparisons that all have to
 // hold can stand there; a match before the statement tests any other condition.
 func (r *rewriter) where(statement, typ string) {
-	if props, ok := strings.CutPrefix(statement, "delete "); ok && props == typ && r.is("{") { // delete Person { email: "x" }
+	if props, ok := strings.CutPrefix(statement, "delete "); ok && props == typ && r.Is("{") { // delete Person { email: "x" }
 		r.inWhere = ""
 		var where []string
 		for _, p := range r.props(typ) {
 			name, value, _ := strings.Cut(p, ": ")
 			where = append(where, name+" = "+value)
 		}
-		if len(where) == 0 {
-			panic(giveUp{})
-		}
+		refuse.If(len(where) == 0)
 		r.emit(statement + " where " + strings.Join(where, " and "))
 		return
 	}
-	r.expect("where")
+	r.Expect("where")
 	named := r.whereVar
 	var out []string
 	if !r.try(func() {
@@ -141,9 +129,7 @@ func (r *rewriter) where(statement, typ string) {
 			parts = c.subs
 		}
 		for _, p := range parts {
-			if p.op != "" || strings.Contains(p.text, "{") || !comparesOnly(p.text) {
-				panic(giveUp{})
-			}
+			refuse.If(p.op != "" || strings.Contains(p.text, "{") || !comparesOnly(p.text))
 			out = append(out, p.text)
 		}
 	}) {
@@ -155,32 +141,30 @@ func (r *rewriter) where(statement, typ string) {
 
 // comparesOnly reports whether a condition has an operator that may stand in the where of a statement.
 func comparesOnly(text string) bool {
-	tokens, ok := scan(text)
-	return ok && !slices.ContainsFunc(tokens, func(t token) bool {
-		return t.kind == word && slices.Contains([]string{"is", "contains", "starts_with", "matches", "exists"}, t.text)
+	tokens, ok := lex.Scan(text)
+	return ok && !slices.ContainsFunc(tokens, func(t lex.Token) bool {
+		return t.Kind == lex.Word && slices.Contains([]string{"is", "contains", "starts_with", "matches", "exists"}, t.Text)
 	})
 }
 
 // whereMatch reads the condition of a mutation as that of a match.
 func (r *rewriter) whereMatch(statement, typ, v string) {
 	r.inWhere, r.whereVar = "", ""
-	if len(r.match)+len(r.statements) > 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.match)+len(r.statements) > 0)
 	if v == "" {
 		v = r.fresh(typ)
 	}
 	r.tables = []string{v}
 	key := "id"
-	if e := r.schema.Edge(typ); e != nil {
-		r.match = append(r.match, leaf("$_ $"+lower(v)+":"+lower(e.Name)+" $_"))
+	if e := r.Schema.Edge(typ); e != nil {
+		r.match = append(r.match, leaf("$_ $"+naming.Lower(v)+":"+naming.Lower(e.Name)+" $_"))
 	} else {
-		key = r.key(typ)
-		r.match = append(r.match, leaf("$"+lower(v)+": "+typ))
+		key = r.Key(typ)
+		r.match = append(r.match, leaf("$"+naming.Lower(v)+": "+typ))
 	}
 	r.match = append(r.match, r.condition())
 	r.tables = nil
-	r.emit(statement + " where " + key + " = $" + lower(v) + "." + key)
+	r.emit(statement + " where " + key + " = $" + naming.Lower(v) + "." + key)
 }
 
 // set reads the rest of SET p.a = 1, p.b = 2 after a match, with or without braces.
@@ -191,62 +175,35 @@ func (r *rewriter) set() {
 		if !slices.Contains(names, v) {
 			names = append(names, v)
 		}
-		if slices.ContainsFunc(keyProperty.FindAllString(value, -1), func(p string) bool { return slices.Contains(r.setBefore, p) }) {
-			panic(giveUp{}) // Cypher reads there what it has assigned before
-		}
-		r.setBefore = append(r.setBefore, "$"+lower(v)+"."+name)
+		refuse.If(slices.ContainsFunc(keyProperty.FindAllString(value, -1), func(p string) bool { return slices.Contains(r.setBefore, p) })) // Cypher reads there what it has assigned before
+		r.setBefore = append(r.setBefore, "$"+naming.Lower(v)+"."+name)
 		values[v] = append(values[v], name+": "+value)
 	}
-	braces := r.accept("{")
-	for {
-		v := ""
-		if braces && r.peek(0).kind == word && r.isAt(1, ":", "=") { // set { stock: 3 }
-			v = r.onlyNode()
-			name := r.propertyName(r.vars[v], r.word())
-			r.next()
-			assign(v, name, r.assignment(r.vars[v], name))
-			if !r.accept(",") && r.is("}") {
-				break
-			}
-			continue
-		}
-		v = r.variable()
+	braces := r.Accept("{")
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		v := r.variable()
 		typ := r.vars[v]
-		if r.accept("+", "=", "{") || r.accept("{") { // p += { a: 1 }
-			for !r.accept("}") {
-				if r.accept(",") {
-					continue
-				}
-				name := r.propertyName(typ, r.word())
-				r.expect(":")
+		if r.Accept("+", "=", "{") || r.Accept("{") { // p += { a: 1 }
+			for r.More("}") {
+				name := r.PropertyName(typ, r.Word())
+				r.Expect(":")
 				assign(v, name, r.assignment(typ, name))
 			}
 		} else {
-			r.expect(".")
-			name := r.propertyName(typ, r.word())
-			if !r.accept("=") {
-				r.expect(":")
+			r.Expect(".")
+			name := r.PropertyName(typ, r.Word())
+			if !r.Accept("=") {
+				r.Expect(":")
 			}
 			assign(v, name, r.assignment(typ, name))
 		}
-		if !r.accept(",") && (!braces || r.is("}")) {
-			break
-		}
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 	for _, v := range names {
 		r.change(v, "update", " set { "+strings.Join(values[v], ", ")+" }")
 	}
-}
-
-// onlyNode returns the only variable.
-func (r *rewriter) onlyNode() string {
-	if len(r.order) != 1 {
-		panic(giveUp{})
-	}
-	return r.order[0]
 }
 
 // change writes an update or a delete of what a variable of the match is. A match of one node by
@@ -256,14 +213,12 @@ func (r *rewriter) change(v, verb, assigned string) {
 		return
 	}
 	typ := r.vars[v]
-	name := "$" + lower(v)
-	if e := r.schema.Edge(typ); e != nil && len(r.match) > 0 {
+	name := "$" + naming.Lower(v)
+	if e := r.Schema.Edge(typ); e != nil && len(r.match) > 0 {
 		r.emit(verb + " " + e.Name + assigned + " where id = " + name + ".id")
 		return
 	}
-	if r.schema.Node(typ) == nil {
-		panic(giveUp{})
-	}
+	refuse.If(r.Schema.Node(typ) == nil)
 	if len(r.statements) == 0 && r.blockLimit == "" && !strings.Contains(assigned, name+".") {
 		if where, ok := r.predicates(name, typ); ok {
 			r.match = nil
@@ -271,10 +226,8 @@ func (r *rewriter) change(v, verb, assigned string) {
 			return
 		}
 	}
-	if len(r.match) == 0 {
-		panic(giveUp{})
-	}
-	key := r.key(typ)
+	refuse.If(len(r.match) == 0)
+	key := r.Key(typ)
 	r.emit(verb + " " + typ + assigned + " where " + key + " = " + name + "." + key)
 }
 
@@ -285,41 +238,30 @@ func (r *rewriter) predicates(name, typ string) (where string, ok bool) {
 		return "", false
 	}
 	var out []string
-	props, ok := strings.CutPrefix(r.match[0].text, name+": "+typ)
-	if !ok || r.match[0].op != "" {
+	b := r.match[0].binding()
+	if b == nil || b.Var.Value != name || b.Type.Value != typ || len(b.Props) > 1 {
 		return "", false
 	}
-	if props != "" {
-		props, _ = strings.CutPrefix(props, " { ")
-		property, value, _ := strings.Cut(strings.TrimSuffix(props, " }"), ": ")
-		if p := r.property(typ, property); strings.Contains(props, ", ") || p != nil && p.Type.List {
+	for _, p := range b.Props {
+		property := r.Property(typ, p.Name.Value)
+		if property != nil && property.Type.List || p.Optional {
 			return "", false
 		}
-		out = append(out, property+" = "+value)
+		out = append(out, p.Name.Value+" = "+exact.SourceOf(p.Value))
 	}
 	for _, c := range r.match[1:] {
-		rest, mine := strings.CutPrefix(c.text, name+".")
-		property, relation, _ := strings.Cut(rest, " ")
-		operator, value, _ := strings.Cut(relation, " ")
-		if !mine || c.op != "" || wordLen(property) != len(property) || relations[operator] != operator && operator != "in" ||
-			slices.ContainsFunc(must(scan(value)), func(t token) bool { return t.kind == dollar && r.bound(t.text) }) {
+		f := c.filter()
+		if f == nil || f.Null != nil || f.Optional || lex.Relations[f.Op.Value] == "" && f.Op.Value != "in" {
 			return "", false
 		}
-		out = append(out, rest)
+		p, ok := f.Left.(*syntax.PropRef)
+		if !ok || p.Var.Value != name || slices.ContainsFunc(f.Right.Source().Tokens, func(t syntax.Token) bool { return r.bound(strings.TrimPrefix(t.Value, "$")) }) {
+			return "", false
+		}
+		out = append(out, strings.TrimPrefix(c.text, name+"."))
 	}
 	if len(out) == 0 {
 		return "", false
 	}
 	return strings.Join(out, " and "), true
 }
-
-// key returns the property that finds a node of a type: its only key, or its id.
-func (r *rewriter) key(typ string) string {
-	if n := r.schema.Node(typ); n != nil && len(n.Key) == 1 {
-		return n.Key[0]
-	}
-	return "id"
-}
-
-// byKey returns the key of a type if a name means it.
-func byKey(n *catalog.Node, name string) bool { return slices.Contains(n.Key, name) || name == "id" }

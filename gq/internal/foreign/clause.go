@@ -3,191 +3,160 @@ package foreign
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
-
-// starters are the words that start another part of a query.
-var starters = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "having", "qualify", "group", "order", "orderby", "order_by",
-	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on", "call", "sort",
-	"union", "intersect", "except", "minus"}
-
-// starts reports whether another part of the query comes next, or its end.
-func (r *rewriter) starts() bool {
-	t := r.peek(0)
-	if t.kind == end || t.kind == mark && (t.text == "}" || t.text == ";") {
-		return true
-	}
-	// A keyword that is the name of a variable or of a property has a dot, a colon or a relation after it.
-	return t.kind == word && slices.Contains(starters, strings.ToLower(t.text)) && r.peek(1).text != "." && (r.peek(1).text != ":" || r.isOne("orderby", "first", "limit"))
-}
-
-// startsPart reports whether a token is a word that starts another part of a query.
-func startsPart(t token) bool {
-	return t.kind == word && slices.Contains(starters, strings.ToLower(t.text))
-}
 
 // item reads one clause of a match.
 func (r *rewriter) item() {
-	switch t := r.peek(0); {
-	case r.is("match", "{"):
-		r.next()
+	switch t := r.Peek(0); {
+	case r.Is("match", "{"):
+		r.Next()
 		r.match = append(r.match, r.braced()...)
-	case r.accept(","), r.accept(";"), r.accept("and"), r.accept("&&"), r.accept("match"), r.accept("on"):
-	case r.accept("join"), r.accept("inner", "join"):
-	case t.kind == word && r.edgeType(t.text) != nil && !r.known(t.text) && (r.peek(1).are("on") || r.peek(1).kind == word && r.peek(2).are("on") || r.is(t.text, "as") && r.peek(3).are("on")):
+	case r.Accept(","), r.Accept(";"), r.Accept("and"), r.Accept("&&"), r.Accept("match"), r.Accept("on"):
+	case r.Accept("join"), r.Accept("inner", "join"):
+	case t.Kind == lex.Word && r.EdgeType(t.Text) != nil && !r.known(t.Text) && (r.Peek(1).Are("on") || r.Peek(1).Kind == lex.Word && r.Peek(2).Are("on") || r.Is(t.Text, "as") && r.Peek(3).Are("on")):
 		r.joinEdge()
-	case r.is("left", "join"), r.is("left", "outer", "join"):
+	case r.Is("left", "join"), r.Is("left", "outer", "join"):
 		r.leftJoin()
-	case r.is("where"), r.is("filter"):
-		r.accept("filter")
-		r.accept("where")
-		if r.is("{") {
+	case r.Is("where"), r.Is("filter"):
+		r.Accept("filter")
+		r.Accept("where")
+		if r.Is("{") {
 			r.match = append(r.match, r.braced()...)
 			return
 		}
 		r.match = append(r.match, r.condition())
-	case r.is("optional"):
+	case r.Is("optional"):
 		r.optionalMatch()
-	case r.is("any", "shortest"), r.is("all", "shortest"), r.is("shortest"):
-		for r.accept("any") || r.accept("all") || r.accept("shortest") || r.peek(0).kind == number && r.accept(r.peek(0).text) {
+	case r.Is("any", "shortest"), r.Is("all", "shortest"), r.Is("shortest"):
+		for r.Accept("any") || r.Accept("all") || r.Accept("shortest") || r.Peek(0).Kind == lex.Number && r.Accept(r.Peek(0).Text) {
 		}
-		if r.peek(0).kind == dollar && r.peek(1).text != "=" {
+		if r.Peek(0).Kind == lex.Dollar && r.Peek(1).Text != "=" {
 			r.traversal(true)
 			return
 		}
 		r.pattern(r.pathName())
-	case r.is("any", "(") && (r.isAt(2, "(", ")", ":") || r.isAt(3, ":", ")")) && !r.known(r.peek(2).text), r.is("any") && r.isAt(2, "="):
-		r.next() // any path between two ends
-	case (r.is("trail") || r.is("walk")) && (r.isAt(1, "(") || r.peek(2).text == "="):
-		r.next() // a walk lists each end once, so its mode makes no difference
-	case (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" && !r.known(t.text) && r.patternAt(2):
+	case r.Is("any", "(") && (r.IsAt(2, "(", ")", ":") || r.IsAt(3, ":", ")")) && !r.known(r.Peek(2).Text), r.Is("any") && r.IsAt(2, "="):
+		r.Next() // any path between two ends
+	case (r.Is("trail") || r.Is("walk")) && (r.IsAt(1, "(") || r.Peek(2).Text == "="):
+		r.Next() // a walk lists each end once, so its mode makes no difference
+	case (t.Kind == lex.Word || t.Kind == lex.Dollar) && r.Peek(1).Text == "=" && !r.known(t.Text) && r.PatternAt(2):
 		r.pattern(r.pathName())
-	case (r.is("_or") || r.is("or") || r.is("_and") || r.is("and")) && r.peek(1).text == ":":
-		if len(r.order) == 0 {
-			panic(giveUp{})
-		}
+	case (r.Is("_or") || r.Is("or") || r.Is("_and") || r.Is("and")) && r.Peek(1).Text == ":":
+		refuse.If(len(r.order) == 0)
 		r.match = append(r.match, r.logic(scope{node: r.order[len(r.order)-1]}))
-	case t.kind == dollar && r.peek(1).text == ":" && r.peek(2).text == "{":
+	case t.Kind == lex.Dollar && r.Peek(1).Text == ":" && r.Peek(2).Text == "{":
 		v := r.variable()
-		r.next()
+		r.Next()
 		r.match = append(r.match, r.filters(scope{node: v})...)
-	case t.kind == dollar && r.peek(1).text == ":", t.kind == word && r.isAt(1, ":") && r.nodeType(r.peek(2).text) != "", t.kind == dollar && r.peek(1).are("is") && r.nodeType(r.peek(2).text) != "":
+	case t.Kind == lex.Dollar && r.Peek(1).Text == ":", t.Kind == lex.Word && r.IsAt(1, ":") && r.NodeType(r.Peek(2).Text) != "", t.Kind == lex.Dollar && r.Peek(1).Are("is") && r.NodeType(r.Peek(2).Text) != "":
 		r.binding()
 		if r.linkAt(0) { // $p: Person -[memberOf]-> $t
-			r.patternFrom("", nodeRef{name: t.text, typ: r.vars[t.text]})
+			r.patternFrom("", nodeRef{name: t.Text, typ: r.vars[t.Text]})
 		}
-	case t.kind == word && r.nodeType(t.text) != "" && !r.known(t.text) && r.peek(1).kind == word && r.edgeType(r.peek(1).text) == nil && !slices.Contains(starters, strings.ToLower(r.peek(1).text)) && r.peek(2).kind != mark:
-		typ := r.nodeType(r.word()) // Product p
-		r.match = append(r.match, leaf(r.bind(r.word(), typ)+": "+typ))
-	case t.kind == word && r.known(t.text) && r.edgeNext() && r.endNext():
-		r.traversal(false)
-	case t.kind == dollar && r.peek(1).text == "." && r.peek(3).text == ":":
+	case t.Kind == lex.Word && r.NodeType(t.Text) != "" && !r.known(t.Text) && r.Peek(1).Kind == lex.Word && r.EdgeType(r.Peek(1).Text) == nil && !slices.Contains(lex.Starters, strings.ToLower(r.Peek(1).Text)) && r.Peek(2).Kind != lex.Mark:
+		typ := r.NodeType(r.Word()) // Product p
+		r.match = append(r.match, leaf(r.bind(r.Word(), typ)+": "+typ))
+	case t.Kind == lex.Dollar && r.Peek(1).Text == "." && r.Peek(3).Text == ":":
 		v := r.variable()
-		r.next()
-		r.match = append(r.match, r.filterOf(scope{node: v}, r.word())...)
-	case t.kind == dollar && r.edgeNext():
+		r.Next()
+		r.match = append(r.match, r.filterOf(scope{node: v}, r.Word())...)
+	case t.Kind == lex.Dollar && r.edgeNext():
 		r.traversal(false)
-	case t.kind == dollar && r.peek(1).text == "(":
+	case t.Kind == lex.Dollar && r.Peek(1).Text == "(":
 		r.alternatives()
-	case t.kind == dollar && r.linkAt(1):
+	case t.Kind == lex.Dollar && r.linkAt(1):
 		r.pattern("")
-	case r.is("("):
+	case r.Is("("):
 		var clauses []cond
 		if r.try(func() { clauses = r.patternClauses() }) {
 			r.match = append(r.match, clauses...)
 			return
 		}
 		r.match = append(r.match, r.condition())
-	case r.isOne("shortestpath", "allshortestpaths"):
+	case r.IsOne("shortestpath", "allshortestpaths"):
 		r.pattern("")
 	default:
 		r.match = append(r.match, r.condition())
 	}
 }
 
-// patternAt reports whether a pattern, perhaps a shortest one, comes n places after the next token.
-func (r *rewriter) patternAt(n int) bool {
-	switch plain(r.peek(n).text) {
-	case "(", "any", "all", "shortest", "shortestpath", "allshortestpaths":
-		return true
-	}
-	return false
-}
-
 // linkAt reports whether an arrow of a pattern comes n places after the next token.
 func (r *rewriter) linkAt(n int) bool {
-	second, named := r.peek(n+1), false
-	if second.kind == word && r.edgeType(second.text) != nil {
-		named = r.peek(n+2).text == "->" || r.peek(n+2).text == "-"
+	second, named := r.Peek(n+1), false
+	if second.Kind == lex.Word && r.EdgeType(second.Text) != nil {
+		named = r.Peek(n+2).Text == "->" || r.Peek(n+2).Text == "-"
 	}
-	switch r.peek(n).text {
+	switch r.Peek(n).Text {
 	case "->":
 		return true
 	case "<-":
-		return named || second.text == "[" || second.text == "-"
+		return named || second.Text == "[" || second.Text == "-"
 	case "-":
-		return named || second.text == "[" || second.text == "-" || second.text == "->"
+		return named || second.Text == "[" || second.Text == "-" || second.Text == "->"
 	case "~":
-		return second.text == "["
+		return second.Text == "["
 	case "<":
-		return second.text == "~"
+		return second.Text == "~"
 	}
 	return false
 }
 
 // leftJoin reads LEFT JOIN $o: Order ON $c placed $o.
 func (r *rewriter) leftJoin() {
-	r.expect("left")
-	r.accept("outer")
-	r.expect("join")
-	saved := r.match
-	r.match = nil
-	r.item()
-	if r.accept("on") {
+	r.Expect("left")
+	r.Accept("outer")
+	r.Expect("join")
+	inner := r.clauses(func() {
 		r.item()
-		for r.accept("and") {
+		if r.Accept("on") {
 			r.item()
+			for r.Accept("and") {
+				r.item()
+			}
 		}
-	}
-	r.match = append(saved, cond{op: "optional", subs: r.match})
+	})
+	r.match = append(r.match, cond{op: "optional", subs: inner})
 }
 
 // joinEdge reads DependsOn d ON d.src = $s AND d.dst = $t in a match.
 func (r *rewriter) joinEdge() {
-	e := r.edgeType(r.word())
-	j := &joined{edge: e, alias: lower(e.Name)}
-	r.accept("as")
-	if !r.is("on") {
-		j.alias = r.word()
+	e := r.EdgeType(r.Word())
+	j := &joined{edge: e, alias: naming.Lower(e.Name)}
+	r.Accept("as")
+	if !r.Is("on") {
+		j.alias = r.Word()
 	}
-	r.expect("on")
+	r.Expect("on")
 	for {
-		paren := r.accept("(")
+		paren := r.Accept("(")
 		var sides [2][2]string
 		for i := range sides {
-			if i > 0 && !r.accept("==") {
-				r.expect("=")
+			if i > 0 && !r.Accept("==") {
+				r.Expect("=")
 			}
-			if t := r.next(); t.kind == word || t.kind == dollar {
-				sides[i][0] = t.text
+			if t := r.Next(); t.Kind == lex.Word || t.Kind == lex.Dollar {
+				sides[i][0] = t.Text
 			}
-			if r.accept(".") {
-				sides[i][1] = r.word()
+			if r.Accept(".") {
+				sides[i][1] = r.Word()
 			}
 		}
 		if paren {
-			r.expect(")")
+			r.Expect(")")
 		}
 		mine, other := sides[0], sides[1]
 		if mine[0] != j.alias {
 			mine, other = other, mine
 		}
-		end := r.endNamed(e, mine[1])
+		end := r.EndNamed(e, mine[1])
 		if !r.known(other[0]) && other[1] == "" && end != "" {
 			r.bind(other[0], e.EndName(end == "to"))
 		}
-		if mine[0] != j.alias || !r.known(other[0]) {
-			panic(giveUp{})
-		}
+		refuse.If(mine[0] != j.alias || !r.known(other[0]))
 		j.conditions++
 		switch end {
 		case "from":
@@ -195,57 +164,44 @@ func (r *rewriter) joinEdge() {
 		case "to":
 			j.to = other[0]
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
-		if other[1] != "" && !r.names(r.vars[other[0]], other[1]) {
-			panic(giveUp{})
-		}
-		if !r.is("and", j.alias, ".") || r.endNamed(e, r.peek(3).text) == "" {
+		refuse.If(other[1] != "" && !r.Names(r.vars[other[0]], other[1]))
+		if !r.Is("and", j.alias, ".") || r.EndNamed(e, r.Peek(3).Text) == "" {
 			break
 		}
-		r.next()
+		r.Next()
 	}
 	r.match = append(r.match, leaf(r.edgeClause(j)))
-}
-
-// names reports whether a column refers to the nodes of a type: its key or its id.
-func (r *rewriter) names(typ, column string) bool {
-	return plain(column) == plain(r.key(typ)) || plain(column) == "id"
 }
 
 // alternatives reads the ways between two nodes, as in $c (placed has | reviewed) $p.
 func (r *rewriter) alternatives() {
 	a := r.variable()
-	r.expect("(")
-	var ways [][]*relation
+	r.Expect("(")
+	var ways [][]*naming.Relation
 	for {
-		var way []*relation
+		var way []*naming.Relation
 		typ := r.vars[a]
-		for !r.isOne("|", ")") {
+		for !r.IsOne("|", ")") {
 			if len(way) > 0 {
-				r.accept("/")
+				r.Accept("/")
 			}
-			rel := r.relation(typ, r.word())
-			if rel == nil {
-				panic(giveUp{})
-			}
-			way, typ = append(way, rel), rel.other()
+			rel := r.Relation(typ, r.Word())
+			refuse.If(rel == nil)
+			way, typ = append(way, rel), rel.Other()
 		}
-		if len(way) == 0 || len(ways) > 0 && typ != last(ways[0]).other() {
-			panic(giveUp{})
-		}
+		refuse.If(len(way) == 0 || len(ways) > 0 && typ != last(ways[0]).Other())
 		ways = append(ways, way)
-		if r.accept(")") {
+		if r.Accept(")") {
 			break
 		}
-		r.expect("|")
+		r.Expect("|")
 	}
-	if r.peek(0).kind != dollar {
-		panic(giveUp{})
-	}
-	b := r.next().text
+	refuse.If(r.Peek(0).Kind != lex.Dollar)
+	b := r.Next().Text
 	if !r.known(b) {
-		typ := last(ways[0]).other()
+		typ := last(ways[0]).Other()
 		r.match = append(r.match, leaf(r.bind(b, typ)+": "+typ))
 	}
 	c := cond{op: "any"}
@@ -254,9 +210,9 @@ func (r *rewriter) alternatives() {
 		for i, rel := range way {
 			to := b
 			if i < len(way)-1 {
-				to = r.fresh(rel.other())
+				to = r.fresh(rel.Other())
 			}
-			sub.subs = append(sub.subs, leaf(rel.clause(from, "", to)))
+			sub.subs = append(sub.subs, leaf(rel.Clause(from, "", to)))
 			from = to
 		}
 		c.subs = append(c.subs, sub)
@@ -275,65 +231,53 @@ func (r *rewriter) known(name string) bool {
 
 // pathName reads `w =` before a pattern, or makes a name.
 func (r *rewriter) pathName() string {
-	if t := r.peek(0); (t.kind == word || t.kind == dollar) && r.peek(1).text == "=" {
-		name := r.next().text
-		r.expect("=")
-		r.pathPrefix()
+	if t := r.Peek(0); (t.Kind == lex.Word || t.Kind == lex.Dollar) && r.Peek(1).Text == "=" {
+		name := r.Next().Text
+		r.Expect("=")
+		r.PathPrefix()
 		r.paths[name] = true
 		return name
 	}
 	return r.newPath()
 }
 
-// pathPrefix reads the words before a pattern that choose paths: a walk lists each end once, with a shortest path.
-func (r *rewriter) pathPrefix() {
-	for r.isOne("any", "all", "shortest", "path", "paths", "walk", "trail") || r.peek(0).kind == number && r.peek(0).text == "1" {
-		r.next()
-	}
-}
-
 // optionalMatch reads OPTIONAL MATCH … or optional { … }.
 func (r *rewriter) optionalMatch() {
-	r.expect("optional")
+	r.Expect("optional")
 	r.checkStage()
-	saved := r.match
-	r.match = nil
-	r.accept("match")
-	if r.accept("{") {
-		for !r.accept("}") {
+	inner := r.clauses(func() {
+		r.Accept("match")
+		if r.Is("{") {
+			r.match = r.braced()
+			return
+		}
+		for more := true; more; more = r.Accept(",") {
 			r.item()
 		}
-	} else {
-		r.item()
-		for r.accept(",") {
-			r.item()
-		}
-		if r.accept("where") {
+		if r.Accept("where") {
 			r.match = append(r.match, r.condition())
 		}
-	}
-	r.match = append(saved, cond{op: "optional", subs: r.match})
+	})
+	r.match = append(r.match, cond{op: "optional", subs: inner})
 }
 
 // binding reads $p: Person { … }, or $p: Person(level: lead).
 func (r *rewriter) binding() {
-	name := r.next().text
-	if !r.accept(":") {
-		r.expect("is")
+	name := r.Next().Text
+	if !r.Accept(":") {
+		r.Expect("is")
 	}
-	typ := r.nodeType(r.word())
-	if typ == "" || r.is("|") {
-		panic(giveUp{})
-	}
+	typ := r.NodeType(r.Word())
+	refuse.If(typ == "" || r.Is("|"))
 	known := r.known(name)
 	v := r.bind(name, typ)
 	var props []string
-	if r.is("{") && !r.try(func() { props = r.props(typ) }) {
+	if r.Is("{") && !r.try(func() { props = r.props(typ) }) {
 		r.match = append(r.match, leaf(v+": "+typ))
 		r.match = append(r.match, r.filters(scope{node: name})...)
 		return
 	}
-	if r.is("(") && r.peek(1).kind == word && r.peek(2).text == ":" {
+	if r.Is("(") && r.Peek(1).Kind == lex.Word && r.Peek(2).Text == ":" {
 		r.match = append(r.match, leaf(v+": "+typ))
 		r.arguments(&r.read, scope{node: name})
 		return
@@ -351,83 +295,75 @@ func (r *rewriter) binding() {
 // edgeNext reports whether a variable and then the edge of a traversal come next.
 func (r *rewriter) edgeNext() bool {
 	i := 1
-	if r.peek(i).kind == dollar && r.peek(i+1).text == ":" {
+	if r.Peek(i).Kind == lex.Dollar && r.Peek(i+1).Text == ":" {
 		i += 2
 	}
-	if r.peek(i).text == "<" && r.peek(i+1).kind == word {
+	if r.Peek(i).Text == "<" && r.Peek(i+1).Kind == lex.Word {
 		return true
 	}
-	return r.peek(i).kind == word && r.edgeType(r.peek(i).text) != nil
-}
-
-// endNext reports whether the edge after the next token comes before a variable without a dollar sign.
-func (r *rewriter) endNext() bool {
-	end := r.peek(2)
-	return r.peek(1).kind == word && (end.kind == dollar || end.kind == word && !slices.Contains(starters, strings.ToLower(end.text)) && !r.isAt(3, ".", "(", ":"))
+	return r.Peek(i).Kind == lex.Word && r.EdgeType(r.Peek(i).Text) != nil
 }
 
 // traversal reads $p knows{1,3} $q. A shortest one gets a variable for the walk.
 func (r *rewriter) traversal(shortest bool) {
-	a := r.next().text
+	a := r.Next().Text
 	bound := ""
-	if r.peek(0).kind == dollar {
-		bound = r.next().text
-		r.expect(":")
+	if r.Peek(0).Kind == lex.Dollar {
+		bound = r.Next().Text
+		r.Expect(":")
 	}
-	either := r.accept("<")
+	either := r.Accept("<")
 	var names []string
 	from, to := "", ""
 	for {
-		e := r.edgeType(r.word())
-		if e == nil {
-			panic(giveUp{})
-		}
-		names, from, to = append(names, lower(e.Name)), e.EndName(false), e.EndName(true)
-		if !r.accept("|") {
+		e := r.EdgeType(r.Word())
+		refuse.If(e == nil)
+		names, from, to = append(names, naming.Lower(e.Name)), e.EndName(false), e.EndName(true)
+		if !r.Accept("|") {
 			break
 		}
 	}
 	if either {
-		r.expect(">")
+		r.Expect(">")
 	}
 	edge := strings.Join(names, "|")
 	if either {
 		edge = "<" + edge + ">"
 	}
 	walks, braces := true, 0
-	if r.is("(") && r.peek(1).kind == word && r.isAt(2, ":") {
-		r.edgeArguments()
+	if r.Is("(") && r.Peek(1).Kind == lex.Word && r.IsAt(2, ":") {
+		r.EdgeArguments()
 	}
 	switch {
-	case r.is("{") && r.peek(1).kind == word: // the properties of the edge
-		walks, braces = false, r.at
-		r.skipGroup()
-	case r.accept("*"):
-		edge += r.bounds("..")
-	case r.accept("+"):
+	case r.Is("{") && r.Peek(1).Kind == lex.Word: // the properties of the edge
+		walks, braces = false, r.At
+		r.SkipGroup()
+	case r.Accept("*"):
+		edge += r.Bounds("..")
+	case r.Accept("+"):
 		edge += "{1,64}"
-	case r.accept("{"):
-		edge += r.bounds(",")
-		r.expect("}")
+	case r.Accept("{"):
+		edge += r.Bounds(",")
+		r.Expect("}")
 	default:
 		walks = false
 	}
 	if (shortest || r.shortest) && walks && bound == "" {
 		bound = r.newPath()
 	}
-	if k := r.peek(0).kind; k != dollar && k != word {
-		panic(giveUp{})
+	if k := r.Peek(0).Kind; k != lex.Dollar && k != lex.Word {
+		panic(refuse.GiveUp{})
 	}
-	b := r.next().text
-	if !walks && bound == "" && r.is("as") && r.peek(1).kind == dollar {
-		r.next()
-		bound = r.next().text
+	b := r.Next().Text
+	if !walks && bound == "" && r.Is("as") && r.Peek(1).Kind == lex.Dollar {
+		r.Next()
+		bound = r.Next().Text
 	}
 	if len(names) == 1 && !walks && bound == "" {
 		bound = r.edgeByType(names[0])
 	}
 	if braces > 0 && bound == "" {
-		bound = r.fresh(r.edgeType(names[0]).Name)
+		bound = r.fresh(r.EdgeType(names[0]).Name)
 	}
 	if len(names) > 1 || walks {
 		from, to = "", ""
@@ -440,15 +376,15 @@ func (r *rewriter) traversal(shortest bool) {
 		if walks {
 			r.paths[bound] = true
 		} else {
-			r.bind(bound, r.edgeType(names[0]).Name)
+			r.bind(bound, r.EdgeType(names[0]).Name)
 		}
-		edge = "$" + lower(bound) + ":" + edge
+		edge = "$" + naming.Lower(bound) + ":" + edge
 	}
 	r.match = append(r.match, leaf(left+" "+edge+" "+r.bind(b, to)))
 	if braces > 0 {
-		after := r.at
-		r.at = braces
+		after := r.At
+		r.At = braces
 		r.match = append(r.match, r.filters(scope{node: bound})...)
-		r.at = after
+		r.At = after
 	}
 }

@@ -4,6 +4,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // wholeListNote explains why a list has no slice.
@@ -16,67 +21,58 @@ type listing struct {
 	value   string // the only value of each element, or ""
 	columns []string
 	sort    []string // the keys of the order before the call
-	single  bool     // only the first row counts: a record
-	node    string   // the variable of the node that is the record, or ""
-	alias   string   // the name that WITH gives this node, or ""
 	limit   string
 }
 
 // listed reads the argument of collect in parentheses and a slice such as [0..3] after it. It reports false for an
 // ordinary call.
 func (r *rewriter) listed() (mark string, ok bool) {
-	start, sorted := r.at, len(r.sort) > 0
+	start, sorted := r.At, len(r.sort) > 0
 	l := &listing{limit: "1000", sort: slices.Clone(r.sort)}
-	records := r.is("{") || r.known(r.peek(0).text) && r.isAt(1, "{")
+	records := r.Is("{") || r.known(r.Peek(0).Text) && r.IsAt(1, "{")
 	if !records {
-		r.skipCall()
-		sliced := r.is("[")
-		r.at = start
-		if !sliced && !sorted || r.is("distinct") {
+		r.SkipCall()
+		sliced := r.Is("[")
+		r.At = start
+		if !sliced && !sorted || r.Is("distinct") {
 			return "", false
 		}
 	}
 	v := ""
-	if !r.is("{") && records {
+	if !r.Is("{") && records {
 		v = r.variable()
 	}
-	if r.accept("{") {
-		for !r.accept("}") {
+	if r.Accept("{") {
+		for !r.Accept("}") {
 			switch {
-			case r.accept(","):
-			case v != "" && r.accept("."):
-				name := r.propertyName(r.vars[v], r.word())
-				l.columns = append(l.columns, "$"+lower(v)+"."+name+" as "+name)
+			case r.Accept(","):
+			case v != "" && r.Accept("."):
+				name := r.PropertyName(r.vars[v], r.Word())
+				l.columns = append(l.columns, "$"+naming.Lower(v)+"."+name+" as "+name)
 			default:
-				name := lower(r.word())
-				r.expect(":")
+				name := naming.Lower(r.Word())
+				r.Expect(":")
 				l.columns = append(l.columns, r.alone(r.operand())+" as "+name)
 			}
 		}
 	} else {
 		e := r.alone(r.operand())
 		_, name, property := strings.Cut(e, ".")
-		if !property || !strings.HasPrefix(e, "$") || wordLen(name) != len(name) {
-			panic(giveUp{})
-		}
+		refuse.If(!property || !strings.HasPrefix(e, "$") || lex.WordLen(name) != len(name))
 		l.value, l.columns = e, []string{e + " as " + name}
 	}
-	r.expect(")")
-	if r.accept("[") {
-		if r.peek(0).text == "0" {
-			r.next()
+	r.Expect(")")
+	if r.Accept("[") {
+		if r.Peek(0).Text == "0" {
+			r.Next()
 		}
-		r.expect("..")
-		n, err := strconv.Atoi(r.next().text)
-		if err != nil || n < 1 || n > 1000 {
-			panic(giveUp{})
-		}
+		r.Expect("..")
+		n, err := strconv.Atoi(r.Next().Text)
+		refuse.If(err != nil || n < 1 || n > 1000)
 		l.limit = strconv.Itoa(n)
-		r.expect("]")
+		r.Expect("]")
 	}
-	if r.limit != "" || len(l.columns) == 0 || r.staged {
-		panic(giveUp{})
-	}
+	refuse.If(r.limit != "" || len(l.columns) == 0 || r.staged)
 	r.taken = len(r.sort)
 	l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
 	r.listings = append(r.listings, l)
@@ -88,34 +84,15 @@ func (r *rewriter) lists(e string) bool {
 	return slices.ContainsFunc(r.listings, func(l *listing) bool { return strings.Contains(e, l.mark) })
 }
 
-// skipCall skips the arguments of a call up to its closing parenthesis.
-func (r *rewriter) skipCall() {
-	for depth := 1; depth > 0; {
-		switch t := r.next(); {
-		case t.kind == mark && t.text == "(":
-			depth++
-		case t.kind == mark && t.text == ")":
-			depth--
-		}
-	}
-}
-
 // expandListings writes collect blocks in the place of marks: the rows of the query are then the nodes by which the
 // text groups, and each block has the rest of the match.
 func (r *rewriter) expandListings() {
 	if len(r.listings) == 0 {
 		return
 	}
-	if len(r.windows) > 0 {
-		panic(giveUp{})
-	}
-	if r.listAll() {
-		return
-	}
+	refuse.If(len(r.windows) > 0)
 	for _, l := range r.listings {
-		if _, name, _ := strings.Cut(l.value, "."); name != "" && l.single {
-			r.note("a first block is a record: {\"" + name + "\": …}")
-		} else if name != "" {
+		if _, name, _ := strings.Cut(l.value, "."); name != "" {
 			r.note("a collect block lists records: {\"" + name + "\": …}")
 		}
 	}
@@ -129,7 +106,7 @@ func (r *rewriter) expandListings() {
 	if optional.op != "optional" {
 		r.match = append(outer, cond{op: "exists", subs: inner})
 	} else if len(inner) != len(optional.subs) {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	var blocks []column
 	for _, c := range r.computed {
@@ -142,54 +119,22 @@ func (r *rewriter) expandListings() {
 	order := r.sort[:r.taken]
 	r.sort = r.sort[r.taken:]
 	for i, c := range r.columns {
-		e, alias, named := cutAlias(c)
-		if !aggregated(e) {
-			continue
+		if aggregated(c.text) {
+			refuse.If(c.alias == "")
+			r.columns[i].text = blockOf(join(inner), c.text)
 		}
-		if !named {
-			panic(giveUp{})
-		}
-		r.columns[i] = blockOf(join(inner), e) + " as " + alias
 	}
 	for _, l := range r.listings {
-		block := "collect { " + join(inner) + " return { " + strings.Join(l.columns, ", ") + " }"
-		if len(order) > 0 || r.sortedLists && len(l.sort) > 0 {
-			block += " order { " + strings.Join(l.sort, ", ") + " }"
+		sort := l.sort
+		if len(order) == 0 && !r.sortedLists {
+			sort = nil
 		}
-		if block += " limit " + l.limit + " }"; l.single {
-			block = "first" + strings.TrimSuffix(strings.TrimPrefix(block, "collect"), " limit 1 }") + " }"
-		}
-		if len(l.columns) == 0 {
-			panic(giveUp{})
-		}
-		if l.alias != "" {
-			r.columns = append([]string{l.mark + " as " + lower(l.alias)}, r.columns...)
-		}
-		for i := range r.columns {
-			r.columns[i] = replaceOperand(r.columns[i], l.mark, block)
+		block := recordsOf("collect", inner, strings.Join(l.columns, ", "), sort, l.limit)
+		for i, c := range r.columns {
+			r.columns[i].text = replaceOperand(c.text, l.mark, block)
 		}
 	}
 	r.groupedLists(v) // the blocks are no aggregates
-}
-
-// listAll writes ordinary calls of collect in the place of marks if no node makes the groups. It reports false if one
-// does, or if the lists need an order or records.
-func (r *rewriter) listAll() bool {
-	for _, l := range r.listings {
-		if l.value == "" || len(l.sort) > 0 || l.single || l.limit != "1000" {
-			return false
-		}
-	}
-	if r.try(func() { r.groupNode() }) {
-		return false
-	}
-	for _, l := range r.listings {
-		for i := range r.columns {
-			r.columns[i] = replaceOperand(r.columns[i], l.mark, "collect("+l.value+")")
-		}
-	}
-	r.note(wholeListNote)
-	return true
 }
 
 // aroundGroup divides the match into the clauses that use only the nodes by which a text groups, and the others.
@@ -198,9 +143,7 @@ func (r *rewriter) aroundGroup(group ...string) (outer, inner []cond) { return r
 // groupsBeforeMatch makes blocks of the aggregates of WITH before another MATCH: the rows are then the nodes by which WITH
 // groups.
 func (r *rewriter) groupsBeforeMatch() {
-	if len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.listings)+len(r.windows)+len(r.groups)+len(r.sort) > 0 || len(r.match) == 0 || r.early)
 	var outer, inner []cond
 	switch len(r.keys) {
 	case 0: // one group of all rows
@@ -215,7 +158,7 @@ func (r *rewriter) groupsBeforeMatch() {
 		if clause.op != "optional" {
 			outer = append(outer, cond{op: "exists", subs: inner})
 		} else if len(inner) != len(clause.subs) {
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 	var blocks []column
@@ -223,9 +166,7 @@ func (r *rewriter) groupsBeforeMatch() {
 		if !aggregated(c.text) && c.fromWith && r.ofKeys(c.text) {
 			continue // the group determines it
 		}
-		if !aggregated(c.text) {
-			panic(giveUp{})
-		}
+		refuse.If(!aggregated(c.text))
 		blocks = append(blocks, column{alias: c.alias, text: blockOf(join(inner), c.text)})
 		r.spend(last(blocks).text)
 		r.values[c.alias] = last(blocks).text
@@ -237,11 +178,9 @@ func (r *rewriter) groupsBeforeMatch() {
 // conditionsOn writes the conditions on groups with the blocks that compute their values.
 func (r *rewriter) conditionsOn(blocks []column) (out []cond) {
 	for _, c := range r.having {
-		alias := c.text[:wordLen(c.text)]
+		alias := c.text[:lex.WordLen(c.text)]
 		i := slices.IndexFunc(blocks, func(b column) bool { return b.alias == alias })
-		if c.op != "" || i < 0 {
-			panic(giveUp{})
-		}
+		refuse.If(c.op != "" || i < 0)
 		out = append(out, leaf(blocks[i].text+c.text[len(alias):]))
 	}
 	return out
@@ -264,7 +203,7 @@ func (r *rewriter) groupNode() string {
 				others = append(others, "")
 				continue
 			}
-			if property == "" || property == "id" || property == r.key(r.typeOf(owner)) {
+			if property == "" || property == "id" || property == r.Key(r.typeOf(owner)) {
 				names = append(names, owner)
 			}
 			others = append(others, owner)
@@ -273,7 +212,8 @@ func (r *rewriter) groupNode() string {
 	slices.Sort(others)
 	if others = slices.Compact(others); len(names) == 0 && len(others) == 1 && others[0] != "" {
 		if v := others[0]; slices.ContainsFunc(r.match, func(c cond) bool {
-			return strings.HasPrefix(c.text, "$"+v+": "+r.typeOf(v)+" { "+r.key(r.typeOf(v))+": ")
+			b := c.binding()
+			return b != nil && b.Var.Value == "$"+v && slices.ContainsFunc(b.Props, func(p *syntax.PropMatch) bool { return p.Name.Value == r.Key(b.Type.Value) })
 		}) {
 			names = others // there is one node; otherwise two nodes may have the same values
 		}
@@ -281,21 +221,21 @@ func (r *rewriter) groupNode() string {
 	if len(names) == 0 {
 		for _, key := range r.groups {
 			owner, property, _ := strings.Cut(strings.TrimPrefix(key, "$"), ".")
-			if strings.HasPrefix(key, "$") && r.bound(owner) && (property == "id" || property == r.key(r.typeOf(owner))) {
+			if strings.HasPrefix(key, "$") && r.bound(owner) && (property == "id" || property == r.Key(r.typeOf(owner))) {
 				names = append(names, owner)
 			}
 		}
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) != 1 {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	for _, v := range r.order {
-		if lower(v) == names[0] && r.schema.Node(r.vars[v]) != nil {
+		if naming.Lower(v) == names[0] && r.Schema.Node(r.vars[v]) != nil {
 			return v
 		}
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // keptNodes returns the variables of the nodes that WITH keeps. It gives up if WITH keeps something else.
@@ -307,9 +247,7 @@ func (r *rewriter) keptNodes() (out []string) {
 		if slices.Contains(r.dropped, v) {
 			continue
 		}
-		if !slices.Contains(r.keys, "$"+lower(v)) || r.schema.Node(r.vars[v]) == nil {
-			panic(giveUp{})
-		}
+		refuse.If(!slices.Contains(r.keys, "$"+naming.Lower(v)) || r.Schema.Node(r.vars[v]) == nil)
 		out = append(out, v)
 	}
 	return out
@@ -317,8 +255,8 @@ func (r *rewriter) keptNodes() (out []string) {
 
 // aggregatesAhead reports whether the rest of the text calls an aggregate.
 func (r *rewriter) aggregatesAhead() bool {
-	for i := r.at; i+1 < len(r.tokens); i++ {
-		if t := r.tokens[i]; t.kind == word && r.tokens[i+1].text == "(" && aggregateName(t.text) != "" {
+	for i := r.At; i+1 < len(r.Tokens); i++ {
+		if t := r.Tokens[i]; t.Kind == lex.Word && r.Tokens[i+1].Text == "(" && aggregateName(t.Text) != "" {
 			return true
 		}
 	}
@@ -328,7 +266,7 @@ func (r *rewriter) aggregatesAhead() bool {
 // typeOf returns the type of a variable, as this language writes its name.
 func (r *rewriter) typeOf(name string) string {
 	for _, v := range r.order {
-		if lower(v) == name {
+		if naming.Lower(v) == name {
 			return r.vars[v]
 		}
 	}
@@ -337,7 +275,88 @@ func (r *rewriter) typeOf(name string) string {
 
 // ofKeys reports whether an expression uses only the nodes by which WITH groups.
 func (r *rewriter) ofKeys(e string) bool {
-	return len(r.keys) > 0 && !slices.ContainsFunc(must(scan(e)), func(t token) bool {
-		return t.kind == dollar && r.bound(t.text) && !slices.Contains(r.keys, "$"+t.text)
+	return len(r.keys) > 0 && !slices.ContainsFunc(must(lex.Scan(e)), func(t lex.Token) bool {
+		return t.Kind == lex.Dollar && r.bound(t.Text) && !slices.Contains(r.keys, "$"+t.Text)
 	})
+}
+
+// listAggregates are the aggregates of other languages that make a list or a text of all values of a group.
+var listAggregates = []string{"string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_arrayagg", "json_group_array"}
+
+// listAggregate reads the arguments of such an aggregate after the opening parenthesis, and returns a call of collect, or
+// the mark of a collect block if the list has an order or records.
+func (r *rewriter) listAggregate(name string) string {
+	text := slices.Contains(listAggregates[:3], name)
+	distinct := r.Accept("distinct")
+	l := &listing{limit: "1000"}
+	e := r.alone(r.operand())
+	if text && r.Accept(",") {
+		r.operand() // the separator
+	}
+	l.sort = r.listOrder()
+	r.Expect(")")
+	if text {
+		r.note("texts of several rows are not joined: the column is a list of them")
+	}
+	if len(l.sort) > 0 && !distinct {
+		l.columns = []string{e + " as " + propertyOrValue(e)}
+		r.note("a collect block lists records: {\"" + propertyOrValue(e) + "\": …}")
+		r.sortedLists = true
+		l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
+		r.listings = append(r.listings, l)
+		return l.mark
+	}
+	refuse.If(len(l.sort) > 0) // different values have no order
+	if distinct {
+		return "collect(distinct " + e + ")"
+	}
+	return "collect(" + e + ")"
+}
+
+// propertyOrValue returns the name of the property that an expression is, or a name for a value.
+func propertyOrValue(e string) string {
+	if _, name, ok := strings.Cut(e, "."); ok && strings.HasPrefix(e, "$") && lex.WordLen(name) == len(name) {
+		return name
+	}
+	return "value"
+}
+
+// listOrder reads ORDER BY in an aggregate.
+func (r *rewriter) listOrder() []string {
+	if !r.Accept("order", "by") {
+		return nil
+	}
+	saved := r.sort
+	r.sort = nil
+	for more := true; more; more = r.Accept(",") {
+		r.direction(r.alone(r.operand()))
+	}
+	out := r.sort
+	r.sort = saved
+	return out
+}
+
+// groupedLists checks that GROUP BY groups by the node around a list, and that the other columns use only this node.
+func (r *rewriter) groupedLists(v string) {
+	mine := func(e string) bool {
+		tokens, ok := lex.Scan(e)
+		return ok && !slices.ContainsFunc(tokens, func(t lex.Token) bool { return t.Kind == lex.Dollar && t.Text != naming.Lower(v) && r.bound(t.Text) })
+	}
+	for _, key := range r.groups {
+		refuse.If(!mine(key) && !slices.Contains(r.aliases, key))
+	}
+	for i, c := range r.computed {
+		switch {
+		case c.fromWith && aggregated(c.text):
+			r.computed[i].text = ""
+		case c.fromWith:
+		case aggregated(c.text) || r.lists(c.text):
+			r.computed[i].text, r.computed[i].fromWith = "", true
+		case !mine(c.text):
+			panic(refuse.GiveUp{})
+		}
+	}
+	for _, key := range r.sort {
+		refuse.If(aggregated(key))
+	}
 }

@@ -3,6 +3,10 @@ package foreign
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // column is a column of a result, or a value of WITH.
@@ -12,34 +16,57 @@ type column struct {
 	fromWith bool
 }
 
+// render writes a column of a result.
+func (c column) render() string {
+	if c.alias == "" {
+		return c.text
+	}
+	return c.text + " as " + c.alias
+}
+
+// joinColumns writes the columns of a result.
+func joinColumns(list []column) string {
+	var out []string
+	for _, c := range list {
+		out = append(out, c.render())
+	}
+	return strings.Join(out, ", ")
+}
+
+// recordsOf writes a block with a record for each match of its clauses, or with the first one.
+func recordsOf(op string, match []cond, columns string, sort []string, limit string) string {
+	out := op + " { " + join(match) + " return { " + columns + " }"
+	if len(sort) > 0 {
+		out += " order { " + strings.Join(sort, ", ") + " }"
+	}
+	if limit != "" {
+		out += " limit " + limit
+	}
+	return out + " }"
+}
+
 // returned reads the columns after RETURN or SELECT, with or without braces.
 func (r *rewriter) returned() {
-	if len(r.columns) > 0 {
-		panic(giveUp{})
-	}
-	r.accept("select")
-	if r.is("distinct", "on", "(") {
-		r.distinctOn()
-	} else {
-		r.distinct = r.accept("distinct")
-	}
+	refuse.If(len(r.columns) > 0)
+	r.Accept("select")
+	r.distinct = r.Accept("distinct")
 	if r.staged && len(r.keys) > 0 && r.aggregatesAhead() { // aggregates of aggregates
 		r.groupsBeforeMatch()
 	}
 	saved := r.joins
 	r.joins = true
 	defer func() { r.joins = saved }()
-	if r.accept("{") {
-		r.accept("select")
-		if r.accept("distinct") {
+	if r.Accept("{") {
+		r.Accept("select")
+		if r.Accept("distinct") {
 			r.distinct = true
 		}
-		for !r.accept("}") {
+		for !r.Accept("}") {
 			switch {
-			case r.accept(","), r.accept(";"):
-			case len(r.columns) > 0 && r.accept("group", "by"):
+			case r.Accept(","), r.Accept(";"):
+			case len(r.columns) > 0 && r.Accept("group", "by"):
 				r.grouped()
-			case len(r.columns) > 0 && r.accept("order", "by"):
+			case len(r.columns) > 0 && r.Accept("order", "by"):
 				r.sorted()
 			default:
 				r.column()
@@ -48,7 +75,7 @@ func (r *rewriter) returned() {
 		return
 	}
 	r.column()
-	for r.accept(",") {
+	for r.Accept(",") {
 		r.column()
 	}
 }
@@ -56,27 +83,27 @@ func (r *rewriter) returned() {
 // column reads a column and its alias.
 func (r *rewriter) column() {
 	alias := ""
-	if t := r.peek(0); (t.kind == word || t.kind == text) && r.peek(1).text == ":" { // the alias of GraphQL
-		alias = r.next().text
-		r.next()
+	if t := r.Peek(0); (t.Kind == lex.Word || t.Kind == lex.Text) && r.Peek(1).Text == ":" { // the alias of GraphQL
+		alias = r.Next().Text
+		r.Next()
 	}
-	if r.accept("...") || r.accept("..", ".") {
-		if r.is("on") {
+	if r.Accept("...") || r.Accept("..", ".") {
+		if r.Is("on") {
 			r.fragment()
 			return
 		}
-		name := r.word()
+		name := r.Word()
 		for _, v := range r.order {
 			if r.vars[v] == r.fragments[name].typ {
 				r.spread(name, scope{node: v})
 				return
 			}
 		}
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
-	if r.accept("*") {
+	if r.Accept("*") {
 		for _, v := range r.tables {
-			r.add("", "$"+lower(v))
+			r.add("", "$"+naming.Lower(v))
 		}
 		for _, c := range r.computed {
 			if c.fromWith {
@@ -85,58 +112,57 @@ func (r *rewriter) column() {
 		}
 		return
 	}
-	if v := r.byType(r.peek(0).text); v != "" && !r.known(r.peek(0).text) && r.isAt(1, ".") && r.isAt(2, "*") { // services.* of SQL
-		r.skipTwo()
-		r.next()
-		r.add(alias, "$"+lower(v))
+	if v := r.byType(r.Peek(0).Text); v != "" && !r.known(r.Peek(0).Text) && r.IsAt(1, ".") && r.IsAt(2, "*") { // services.* of SQL
+		r.SkipTwo()
+		r.Next()
+		r.add(alias, "$"+naming.Lower(v))
 		return
 	}
 	named := ""
-	if t := r.peek(0); (t.kind == word || t.kind == dollar) && r.values[t.text] != "" && (r.peek(1).kind != mark || r.isAt(1, ",", "}", ";")) {
-		r.next()
-		named = t.text
+	if t := r.Peek(0); (t.Kind == lex.Word || t.Kind == lex.Dollar) && r.values[t.Text] != "" && (r.Peek(1).Kind != lex.Mark || r.IsAt(1, ",", "}", ";")) {
+		r.Next()
+		named = t.Text
 	}
-	t := r.peek(0)
-	switch isVar := named == "" && (t.kind == dollar || t.kind == word) && r.vars[t.text] != ""; {
-	case isVar && (r.isAt(1, "{") || r.isAt(1, ":") && r.peek(2).text == "{"): // $p { name email }
+	t := r.Peek(0)
+	switch isVar := named == "" && (t.Kind == lex.Dollar || t.Kind == lex.Word) && r.vars[t.Text] != ""; {
+	case isVar && (r.IsAt(1, "{") || r.IsAt(1, ":") && r.Peek(2).Text == "{"): // $p { name email }
 		v := r.variable()
-		r.accept(":")
+		r.Accept(":")
 		r.selected(scope{node: v})
-		if r.accept("as") {
-			r.word()
+		if r.Accept("as") {
+			r.Word()
 			r.note("the columns are the fields of the record")
 		}
 		return
-	case isVar && r.isAt(1, ".") && r.peek(2).text == "*": // $p.*
+	case isVar && r.IsAt(1, ".") && r.Peek(2).Text == "*": // $p.*
 		v := r.variable()
-		r.next()
-		r.next()
-		r.add(alias, "$"+lower(v))
+		r.Next()
+		r.Next()
+		r.add(alias, "$"+naming.Lower(v))
 		return
-	case isVar && r.isAt(1, ".") && r.peek(2).kind == word && (r.isAt(3, "{") || r.isAt(3, "(")) && r.property(r.vars[t.text], r.peek(2).text) == nil: // $c.placed { total }
+	case isVar && r.IsAt(1, ".") && r.Peek(2).Kind == lex.Word && (r.IsAt(3, "{") || r.IsAt(3, "(")) && r.Property(r.vars[t.Text], r.Peek(2).Text) == nil: // $c.placed { total }
 		v := r.variable()
-		r.next()
+		r.Next()
 		r.selection(scope{node: v})
 		return
 	}
-	if alias != "" && r.is("{") && r.peek(1).kind != end { // product: { title: $p.title }
-		r.next()
-		for !r.accept("}") {
-			if !r.accept(",") {
-				r.column()
-			}
+	if alias != "" && r.Is("{") && r.Peek(1).Kind != lex.End { // product: { title: $p.title }
+		r.Next()
+		for r.More("}") {
+			r.column()
+
 		}
 		return
 	}
 	e := r.values[named]
 	r.spend(e)
 	switch {
-	case named == "" && r.paths[t.text] && (t.kind == word || t.kind == dollar) && !r.isAt(1, "."):
-		r.next()
-		e = "$" + lower(t.text) + ".nodes"
-		r.note("a walk is no value: $" + lower(t.text) + ".nodes lists the ids of its nodes")
+	case named == "" && r.paths[t.Text] && (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.IsAt(1, "."):
+		r.Next()
+		e = "$" + naming.Lower(t.Text) + ".nodes"
+		r.note("a walk is no value: $" + naming.Lower(t.Text) + ".nodes lists the ids of its nodes")
 		if alias == "" {
-			alias = t.text
+			alias = t.Text
 		}
 	case named == "":
 		e = r.operand()
@@ -148,14 +174,14 @@ func (r *rewriter) column() {
 	done := r.directives()
 	alias, e = r.conditional(alias, e)
 	done()
-	switch next := r.peek(0); {
-	case r.accept("as"):
-		if next = r.next(); next.kind != word && next.kind != text {
-			panic(giveUp{})
+	switch next := r.Peek(0); {
+	case r.Accept("as"):
+		if next = r.Next(); next.Kind != lex.Word && next.Kind != lex.Text {
+			panic(refuse.GiveUp{})
 		}
-		alias = next.text
-	case (r.inSelect || strings.HasSuffix(e, ")") && (r.isAt(1, ",", "}") || startsPart(r.peek(1)))) && next.kind == word && next.space && !r.starts() && !r.is("from"): // an alias without AS
-		alias = r.word()
+		alias = next.Text
+	case (r.inSelect || strings.HasSuffix(e, ")") && (r.IsAt(1, ",", "}") || lex.StartsPart(r.Peek(1)))) && next.Kind == lex.Word && next.Space && !r.Starts() && !r.Is("from"): // an alias without AS
+		alias = r.Word()
 	}
 	if alias == "" {
 		alias = named
@@ -166,43 +192,32 @@ func (r *rewriter) column() {
 	r.add(alias, e)
 }
 
-// isAt reports whether one of the marks stands n places after the next token.
-func (r *rewriter) isAt(n int, marks ...string) bool {
-	t := r.peek(n)
-	return t.kind == mark && slices.Contains(marks, t.text)
-}
-
 // fragment reads `on Person { email }` after three dots: the properties of one type of an interface.
 func (r *rewriter) fragment() {
-	r.expect("on")
-	typ := r.nodeType(r.word())
-	if r.schema.Node(typ) == nil {
-		panic(giveUp{})
-	}
+	r.Expect("on")
+	typ := r.NodeType(r.Word())
+	refuse.If(r.Schema.Node(typ) == nil)
 	from := r.first()
 	v := r.fresh(typ)
 	r.match = append(r.match, cond{op: "optional", subs: []cond{leaf("$" + v + ": " + typ), leaf("$" + v + " = " + from)}})
-	r.expect("{")
-	for !r.accept("}") {
-		r.accept(",")
-		r.add("", r.member(v, r.word()))
+	r.Expect("{")
+	for r.More("}") {
+		r.add("", r.member(v, r.Word()))
 	}
 }
 
 // add appends a column. A computed one without an alias gets a name.
 func (r *rewriter) add(alias, e string) {
-	if len(r.columns) >= maxColumns {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.columns) >= maxColumns)
 	simple := strings.HasPrefix(e, "$") && !strings.Contains(e, " ")
 	if open := strings.IndexByte(e, '('); open > 0 && aggregated(e[:open+1]) && strings.IndexByte(e, ')') == len(e)-1 {
 		simple = !strings.Contains(strings.TrimPrefix(e[open+1:], "distinct "), " ")
 	}
 	if alias == "" && !simple {
 		alias = "value"
-		if n := wordLen(e); n > 0 {
+		if n := lex.WordLen(e); n > 0 {
 			alias = e[:n]
-			if field, ok := strings.CutPrefix(e[n:], "."); ok && wordLen(field) == len(field) {
+			if field, ok := strings.CutPrefix(e[n:], "."); ok && lex.WordLen(field) == len(field) {
 				alias = field
 			}
 		}
@@ -214,27 +229,23 @@ func (r *rewriter) add(alias, e string) {
 		// A column that is written twice is one column.
 		for _, c := range r.computed {
 			if !c.fromWith && c.alias == "" && c.text == e {
-				if r.inColumns {
-					panic(giveUp{}) // in SQL it is two
-				}
+				refuse.If(r.inColumns) // in SQL it is two
 				return
 			}
 		}
 	}
-	c := e
 	if alias != "" {
 		alias = columnAlias(alias)
-		c += " as " + alias
 		r.aliases = append(r.aliases, alias)
 	}
-	r.columns = append(r.columns, c)
-	r.computed = append(r.computed, column{alias: alias, text: e})
+	c := column{alias: alias, text: e}
+	r.columns, r.computed = append(r.columns, c), append(r.computed, c)
 }
 
 // columnAlias writes an alias of a text as this language writes one.
 func columnAlias(name string) string {
-	return lower(strings.Map(func(c rune) rune {
-		if c < 0x80 && (letter(byte(c)) || digit(byte(c))) {
+	return naming.Lower(strings.Map(func(c rune) rune {
+		if c < 0x80 && (lex.Letter(byte(c)) || lex.Digit(byte(c))) {
 			return c
 		}
 		return '_'

@@ -5,6 +5,10 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -58,10 +62,10 @@ func join(list []cond) string {
 
 // condition reads a condition with or, and, not.
 func (r *rewriter) condition() cond {
-	defer r.deeper()()
+	defer r.Deeper()()
 	c := r.conjunction()
 	subs := []cond{c}
-	for r.accept("or") || r.accept("||") {
+	for r.Accept("or") || r.Accept("||") {
 		subs = append(subs, r.conjunction())
 	}
 	if len(subs) == 1 {
@@ -70,9 +74,18 @@ func (r *rewriter) condition() cond {
 	return cond{op: "any", subs: subs}
 }
 
+// asTest reads a condition in a place where an expression may be one by itself.
+func (r *rewriter) asTest() cond {
+	saved := r.inTest
+	r.inTest = true
+	c := r.condition()
+	r.inTest = saved
+	return c
+}
+
 func (r *rewriter) conjunction() cond {
 	subs := []cond{r.negation()}
-	for r.accept("and") || r.accept("&&") {
+	for r.Accept("and") || r.Accept("&&") {
 		subs = append(subs, r.negation())
 	}
 	if len(subs) == 1 {
@@ -82,15 +95,15 @@ func (r *rewriter) conjunction() cond {
 }
 
 func (r *rewriter) negation() cond {
-	defer r.deeper()()
-	if r.is("not", "{") {
+	defer r.Deeper()()
+	if r.Is("not", "{") {
 		return r.block()
 	}
-	if r.is("no", "{") {
-		r.next()
+	if r.Is("no", "{") {
+		r.Next()
 		return cond{op: "not", subs: r.braced()}
 	}
-	if r.accept("not") || r.accept("!") {
+	if r.Accept("not") || r.Accept("!") {
 		return r.negated(r.negation())
 	}
 	return r.test()
@@ -101,7 +114,7 @@ var opposite = map[string]string{"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">"
 
 // negated returns the negation of a condition. In other languages the negation of a comparison is not true for a null either.
 func (r *rewriter) negated(c cond) cond {
-	defer r.deeper()()
+	defer r.Deeper()()
 	switch {
 	case c.not != nil:
 		return *c.not
@@ -114,17 +127,20 @@ func (r *rewriter) negated(c cond) cond {
 		}
 		return out
 	case c.null:
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	case c.op != "":
 		return cond{op: "not", subs: []cond{c}}
 	}
-	left, op, right := cutRelation(c.text)
-	switch {
-	case op == "is":
-		return leaf(left + map[bool]string{true: " is not null", false: " is null"}[right == "null"])
-	case op == "" || strings.HasSuffix(right, "?"):
+	f := c.filter()
+	if f == nil || f.Optional {
 		return cond{op: "not", subs: []cond{c}}
-	case opposite[op] != "" && (r.inHaving || r.nullable(left) || r.nullable(right)):
+	}
+	left := c.text[:exact.EndOffset(f.Left.Source())-len(beforeClause)]
+	if f.Null != nil {
+		return leaf(left + map[bool]string{true: " is null", false: " is not null"}[f.Null.Not])
+	}
+	op, right := f.Op.Value, c.text[exact.StartOffset(f.Right.Source())-len(beforeClause):]
+	if opposite[op] != "" && (r.inHaving || r.nullable(left) || r.nullable(right)) {
 		return leaf(left + " " + opposite[op] + " " + right)
 	}
 	not := cond{op: "all", not: &c}
@@ -140,40 +156,18 @@ func (r *rewriter) negated(c cond) cond {
 	return not
 }
 
-// cutRelation divides a clause at its relation, which is outside of brackets and literals. Without one, op is "".
-func cutRelation(text string) (left, op, right string) {
-	depth := 0
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == '"':
-			_, n := quoted(text[i:])
-			i += max(n, 1)
-			continue
-		case strings.IndexByte("([{", c) >= 0:
-			depth++
-		case strings.IndexByte(")]}", c) >= 0:
-			depth--
-		case c == ' ' && depth == 0:
-			op, right, _ = strings.Cut(text[i+1:], " ")
-			if opposite[op] != "" || slices.Contains([]string{"is", "in", "contains", "starts_with", "matches"}, op) {
-				return text[:i], op, right
-			}
-		}
-		i++
-	}
-	return text, "", ""
-}
-
 // nullable reports whether a side of a comparison may be null.
 func (r *rewriter) nullable(e string) bool {
 	if p := r.propertyOf(e); p != nil && !p.Type.Nullable && !r.inOptional(e) {
 		return false
 	}
-	if v, end, _ := strings.Cut(e, "."); slices.Contains([]string{"id", "from", "to"}, end) && wordLen(v[min(1, len(v)):]) == len(v)-1 && !r.inOptional(e) {
+	if v, end, _ := strings.Cut(e, "."); slices.Contains([]string{"id", "from", "to"}, end) && lex.WordLen(v[min(1, len(v)):]) == len(v)-1 && !r.inOptional(e) {
 		return false
 	}
-	tokens, ok := scan(e)
-	return !ok || slices.ContainsFunc(tokens, func(t token) bool { return t.kind == dollar && r.bound(t.text) || t.kind == mark && t.text == "{" })
+	tokens, ok := lex.Scan(e)
+	return !ok || slices.ContainsFunc(tokens, func(t lex.Token) bool {
+		return t.Kind == lex.Dollar && r.bound(t.Text) || t.Kind == lex.Mark && t.Text == "{"
+	})
 }
 
 // inOptional reports whether an optional block of the match binds the variable of a property.
@@ -182,116 +176,89 @@ func (r *rewriter) inOptional(e string) bool {
 	return slices.ContainsFunc(r.match, func(c cond) bool { return c.op == "optional" && mentionsVar(join(c.subs), v) })
 }
 
-// arrowBefore reports whether an arrow comes before the parentheses that end at the last token.
-func (r *rewriter) arrowBefore() bool {
-	depth := 0
-	for i := r.at - 1; i > 0; i-- {
-		switch r.tokens[i].text {
-		case ")":
-			depth++
-		case "(":
-			if depth--; depth == 0 {
-				return slices.Contains([]string{"->", "-", "~", ">"}, r.tokens[i-1].text)
-			}
-		}
-	}
-	return false
-}
-
 // block reads a block such as not { … } or exists { MATCH … } as a condition.
 func (r *rewriter) block() cond {
-	op := strings.ToLower(r.word())
+	op := strings.ToLower(r.Word())
 	return cond{op: op, subs: r.braced()}
 }
 
 // braced reads the clauses between braces.
 func (r *rewriter) braced() []cond {
-	defer r.deeper()()
-	r.expect("{")
-	saved := r.match
-	r.match = nil
-	for !r.accept("}") {
-		r.item()
-		// In Cypher a block may have a RETURN, whose values nothing uses.
-		if r.is("return") && r.peek(1).kind == number && r.isAt(2, "}") {
-			r.skipTwo()
+	defer r.Deeper()()
+	r.Expect("{")
+	return r.clauses(func() {
+		for !r.Accept("}") {
+			r.item()
+			// In Cypher a block may have a RETURN, whose values nothing uses.
+			if r.Is("return") && r.Peek(1).Kind == lex.Number && r.IsAt(2, "}") {
+				r.SkipTwo()
+			}
 		}
-	}
-	out := r.match
-	r.match = saved
-	return out
+	})
 }
 
 // test reads a condition without an operator of logic around it.
 func (r *rewriter) test() cond {
 	switch {
-	case r.is("exists", "{"), r.is("any", "{"), r.is("all", "{"):
+	case r.Is("exists", "{"), r.Is("any", "{"), r.Is("all", "{"):
 		return r.block()
-	case r.is("exists", "(", "select"):
-		r.expect("exists", "(")
+	case r.Is("exists", "(", "select"):
+		r.Expect("exists", "(")
 		var c cond
 		if !r.try(func() {
 			c = cond{op: "exists", subs: r.subselect()}
-			r.expect(")")
+			r.Expect(")")
 		}) {
 			c = r.inSelectOf("")
 		}
 		return c
-	case r.is("exists", "("):
+	case r.Is("exists", "("):
 		var c cond
 		if r.try(func() { // EXISTS (c)-[:PLACED]->(o)
-			r.next()
+			r.Next()
 			c = cond{op: "exists", subs: r.patternClauses()}
-			if len(c.subs) == 0 || r.tokens[r.at-1].text == ")" && !r.arrowBefore() {
-				panic(giveUp{})
-			}
+			refuse.If(len(c.subs) == 0 || r.Tokens[r.At-1].Text == ")" && !r.ArrowBefore())
 		}) {
 			return c
 		}
-		r.expect("exists")
+		r.Expect("exists")
 		if r.try(func() { c = r.traversalTest() }) {
 			return c
 		}
-		r.expect("(")
+		r.Expect("(")
 		if !r.try(func() { c = cond{op: "exists", subs: r.patternClauses()} }) {
 			c = leaf(r.operand() + " is not null")
 		}
-		r.expect(")")
+		r.Expect(")")
 		return c
-	case r.is("property_exists", "("):
-		r.expect("property_exists", "(")
+	case r.Is("property_exists", "("):
+		r.Expect("property_exists", "(")
 		v := r.variable()
-		r.expect(",")
-		c := leaf("$" + lower(v) + "." + r.propertyName(r.vars[v], r.word()) + " is not null")
-		r.expect(")")
+		r.Expect(",")
+		c := leaf("$" + naming.Lower(v) + "." + r.PropertyName(r.vars[v], r.Word()) + " is not null")
+		r.Expect(")")
 		return c
-	case r.is("("):
+	case r.Is("("):
 		var c cond
 		if r.try(func() {
 			c = cond{op: "exists", subs: r.patternClauses()}
-			if !strings.Contains(join(c.subs), " ") {
-				panic(giveUp{})
-			}
+			refuse.If(!strings.Contains(join(c.subs), " "))
 		}) || r.try(func() { c = r.traversalTest() }) {
 			return c
 		}
 		if r.try(func() {
-			r.expect("(")
+			r.Expect("(")
 			c = r.condition()
-			r.expect(")")
-			if r.operator() && !r.truth() || r.isOne("+", "-", "*", "/", "%") {
-				panic(giveUp{})
-			}
+			r.Expect(")")
+			refuse.If(r.operator() && !r.Truth() || r.IsOne("+", "-", "*", "/", "%"))
 		}) {
 			return c
 		}
-	case r.peek(0).kind == word && r.isAt(1, "(") && predicates[strings.ToLower(r.peek(0).text)] != "":
+	case r.Peek(0).Kind == lex.Word && r.IsAt(1, "(") && predicates[strings.ToLower(r.Peek(0).Text)] != "":
 		return r.overEdges(r.predicate)
-	case r.is("position", "("), r.is("strpos", "("):
-		return r.overEdges(func() cond { return r.foundAt(strings.ToLower(r.word())) })
-	case r.is("any", "("), r.is("none", "("), r.is("all", "("):
+	case r.Is("any", "("), r.Is("none", "("), r.Is("all", "("):
 		return r.listMember()
-	case r.is("all_different", "("), r.is("same", "("):
+	case r.Is("all_different", "("), r.Is("same", "("):
 		return r.distinctFrom()
 	}
 	return r.overEdges(r.comparison)
@@ -299,44 +266,31 @@ func (r *rewriter) test() cond {
 
 // traversalTest reads ($a knows $b) as a condition.
 func (r *rewriter) traversalTest() cond {
-	r.expect("(")
-	if r.peek(0).kind != dollar || !r.edgeNext() {
-		panic(giveUp{})
-	}
-	saved := r.match
-	r.match = nil
-	r.traversal(false)
-	c := cond{op: "exists", subs: r.match}
-	r.match = saved
-	r.expect(")")
+	r.Expect("(")
+	refuse.If(r.Peek(0).Kind != lex.Dollar || !r.edgeNext())
+	c := cond{op: "exists", subs: r.clauses(func() { r.traversal(false) })}
+	r.Expect(")")
 	return c
 }
 
 // distinctFrom reads ALL_DIFFERENT($a, $b, $c) or SAME($a, $b) of ISO GQL.
 func (r *rewriter) distinctFrom() cond {
 	op := " != "
-	if strings.EqualFold(r.word(), "same") {
+	if strings.EqualFold(r.Word(), "same") {
 		op = " = "
 	}
-	r.expect("(")
-	c, names := cond{op: "all"}, []string{"$" + lower(r.variable())}
-	for r.accept(",") {
-		name := "$" + lower(r.variable())
+	r.Expect("(")
+	c, names := cond{op: "all"}, []string{"$" + naming.Lower(r.variable())}
+	for r.Accept(",") {
+		name := "$" + naming.Lower(r.variable())
 		for _, other := range names {
 			c.subs = append(c.subs, leaf(other+op+name))
 		}
 		names = append(names, name)
 	}
-	r.expect(")")
-	if len(c.subs) == 0 {
-		panic(giveUp{})
-	}
+	r.Expect(")")
+	refuse.If(len(c.subs) == 0)
 	return all(c.subs)
-}
-
-// truth reports whether IS TRUE, IS NOT FALSE or the like comes next.
-func (r *rewriter) truth() bool {
-	return r.is("is", "true") || r.is("is", "false") || r.is("is", "not", "true") || r.is("is", "not", "false")
 }
 
 // predicates maps the functions of other languages that are conditions to operators.
@@ -345,40 +299,35 @@ var predicates = map[string]string{"starts_with": "starts_with", "startswith": "
 
 // predicate reads starts_with(text, part) and the like.
 func (r *rewriter) predicate() cond {
-	op := predicates[strings.ToLower(r.word())]
-	r.expect("(")
+	op := predicates[strings.ToLower(r.Word())]
+	r.Expect("(")
 	left := r.operand()
-	r.expect(",")
+	r.Expect(",")
 	var c cond
 	switch op {
 	case "like":
-		c = leaf(left + like(r.literal(), false))
+		c = leaf(left + like(r.Literal(), false))
 	case "ends":
-		c = leaf(left + suffix(r.literal()))
+		c = leaf(left + suffix(r.Literal()))
 	default:
 		c = leaf(left + " " + op + " " + r.fit(r.propertyOf(left), r.operand()))
 	}
-	r.expect(")")
+	r.Expect(")")
 	return c
 }
 
 // operator reports whether an operator of a comparison comes next.
 func (r *rewriter) operator() bool {
-	return r.isOne("=", "==", "<>", "!=", "<", "<=", ">", ">=", "=~", "like", "ilike", "rlike", "regexp", "between", "in", "is", "starts", "ends", "contains", "includes", "starts_with", "startswith", "ends_with", "endswith", "matches") || r.arrayOperator() ||
-		r.notOperator() || (r.is("~") || r.is("~", "*")) && (r.peek(1).kind == text || r.peek(2).kind == text)
-}
-
-// notOperator reports whether NOT IN, NOT LIKE or the like comes next.
-func (r *rewriter) notOperator() bool {
-	return r.is("not") && slices.Contains([]string{"in", "like", "ilike", "rlike", "regexp", "between", "contains", "starts", "ends", "starts_with", "matches"}, strings.ToLower(r.peek(1).text))
+	return r.IsOne("=", "==", "<>", "!=", "<", "<=", ">", ">=", "=~", "like", "ilike", "rlike", "regexp", "between", "in", "is", "starts", "ends", "contains", "includes", "starts_with", "startswith", "ends_with", "endswith", "matches") || r.arrayOperator() ||
+		r.NotOperator() || (r.Is("~") || r.Is("~", "*")) && (r.Peek(1).Kind == lex.Text || r.Peek(2).Kind == lex.Text)
 }
 
 // comparison reads a comparison, or an operand that is a condition by itself.
 func (r *rewriter) comparison() cond {
 	left := r.operand()
 	negated := false
-	if r.notOperator() {
-		r.next()
+	if r.NotOperator() {
+		r.Next()
 		negated = true
 	}
 	c := r.compare(left)
@@ -390,101 +339,93 @@ func (r *rewriter) comparison() cond {
 
 // isTrue reads IS TRUE, IS NOT FALSE and the like after a condition.
 func (r *rewriter) isTrue(c cond) cond {
-	for r.truth() {
-		r.next()
-		not := r.accept("not")
-		if r.accept("true") {
+	for r.Truth() {
+		r.Next()
+		not := r.Accept("not")
+		if r.Accept("true") {
 			if not {
 				c = cond{op: "not", subs: []cond{c}}
 			}
 			continue
 		}
-		r.expect("false")
-		if not {
-			panic(giveUp{}) // true also for a null
-		}
+		r.Expect("false")
+		refuse.If(not) // true also for a null
 		c = r.negated(c)
 	}
 	return c
 }
 
-// relations are the operators that order or equate two values.
-var relations = map[string]string{"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-
 // compare reads the operator and the right side of a comparison.
 func (r *rewriter) compare(left string) cond {
-	t := r.peek(0)
-	op := strings.ToLower(t.text)
-	if t.kind != mark && t.kind != word {
+	t := r.Peek(0)
+	op := strings.ToLower(t.Text)
+	if t.Kind != lex.Mark && t.Kind != lex.Word {
 		op = ""
 	}
 	p := r.propertyOf(left)
 	switch op {
 	case "=", "==", "!=", "<>", "<", "<=", ">", ">=":
-		r.next()
-		return r.relate(left, p, relations[op])
+		r.Next()
+		return r.relate(left, p, lex.Relations[op])
 	case "contains", "includes", "starts_with", "startswith", "matches":
-		r.next()
+		r.Next()
 		switch op {
 		case "startswith":
 			op = "starts_with"
 		case "includes":
 			op = "contains"
 		}
-		if op == "contains" && (r.is("any", "[") || r.is("all", "[")) {
-			return r.containsEach(left, strings.ToLower(r.word()), p)
+		if op == "contains" && (r.Is("any", "[") || r.Is("all", "[")) {
+			return r.containsEach(left, strings.ToLower(r.Word()), p)
 		}
-		return leaf(left + " " + op + " " + r.optional(r.fit(p, r.operand())))
+		return leaf(left + " " + op + " " + r.Optional(r.fit(p, r.operand())))
 	case "=~":
-		r.next()
-		if r.peek(0).kind == text {
-			return leaf(left + " matches " + quote(whole(r.next().text)))
+		r.Next()
+		if r.Peek(0).Kind == lex.Text {
+			return leaf(left + " matches " + lex.Quote(whole(r.Next().Text)))
 		}
 		return leaf(left + " matches " + r.operand())
 	case "~", "rlike", "regexp":
-		r.next()
+		r.Next()
 		anyCase := ""
-		if op == "~" && r.accept("*") {
+		if op == "~" && r.Accept("*") {
 			anyCase = "(?i)"
 		}
-		return leaf(left + " matches " + quote(anyCase+r.literal()))
+		return leaf(left + " matches " + lex.Quote(anyCase+r.Literal()))
 	case "like", "ilike":
-		r.next()
+		r.Next()
 		return r.likePattern(left, op == "ilike")
 	case "@", "&&":
 		return r.arrayTest(left, p)
 	case "between":
-		r.next()
+		r.Next()
 		low := r.valueOf(p)
-		r.expect("and")
+		r.Expect("and")
 		return cond{op: "all", subs: []cond{leaf(left + " >= " + low), leaf(left + " <= " + r.valueOf(p))}}
 	case "in":
-		r.next()
+		r.Next()
 		var c cond
-		if r.is("(", "select") && r.try(func() { c = r.edgeSelect(left) }) {
+		if r.Is("(", "select") && r.try(func() { c = r.edgeSelect(left) }) {
 			return c
 		}
 		return r.isIn(left, p)
 	case "starts":
-		r.expect("starts", "with")
+		r.Expect("starts", "with")
 		return leaf(left + " starts_with " + r.fit(p, r.operand()))
 	case "ends", "ends_with", "endswith":
-		if r.next(); op == "ends" {
-			r.expect("with")
+		if r.Next(); op == "ends" {
+			r.Expect("with")
 		}
-		return leaf(left + suffix(r.literal()))
+		return leaf(left + suffix(r.Literal()))
 	case "is":
-		if r.truth() {
+		if r.Truth() {
 			return r.alreadyTrue(left)
 		}
-		r.next()
-		if r.is("distinct", "from") || r.is("not", "distinct", "from") {
-			return r.distinctTest(left, p)
-		}
-		if r.accept("not", "null") {
+		r.Next()
+		if r.Accept("not", "null") {
 			return leaf(left + " is not null")
 		}
-		r.expect("null")
+		r.Expect("null")
 		return leaf(left + " is null")
 	}
 	return r.alreadyTrue(left)
@@ -509,37 +450,27 @@ func (r *rewriter) isBool(e string) bool {
 
 // relate reads the right side of a relation, and of the next one in 1 < $p.price < 5.
 func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
-	if (op == "=" || op == "!=") && r.accept("null") {
-		if rowsPerEdge(r.tokens) || r.tokens[0].are("delete") || r.tokens[0].are("update") {
-			panic(giveUp{}) // no comparison with null is true
-		}
+	if (op == "=" || op == "!=") && r.Accept("null") {
+		refuse.If(exact.RowsPerEdge(r.Tokens) || r.Tokens[0].Are("delete") || r.Tokens[0].Are("update")) // no comparison with null is true
 		if op == "=" {
 			return leaf(left + " is null")
 		}
 		return leaf(left + " is not null")
 	}
-	if op == "=" && (r.is("any", "(") || r.is("some", "(")) {
-		r.skipTwo()
+	if op == "=" && (r.Is("any", "(") || r.Is("some", "(")) {
+		r.SkipTwo()
 		list := r.fitList(p, r.operand())
-		r.expect(")")
+		r.Expect(")")
 		return leaf(left + " in " + list)
 	}
-	if op == "!=" && r.is("all", "(") {
-		r.skipTwo()
+	if op == "!=" && r.Is("all", "(") {
+		r.SkipTwo()
 		list := r.fitList(p, r.operand())
-		r.expect(")")
+		r.Expect(")")
 		return r.negated(leaf(left + " in " + list))
 	}
-	if right, ok := r.quantified(op); ok {
-		return leaf(left + " " + op + " " + right)
-	}
 	right := r.valueOf(p)
-	if right == "null" {
-		panic(giveUp{})
-	}
-	if day, ok := dayOfNow(right); ok && p != nil && p.Type.Kind == value.Date && op != "=" && op != "!=" {
-		right, op = day, sinceDay(op)
-	}
+	refuse.If(right == "null")
 	if strings.HasPrefix(left, "date(") {
 		right = dateLiteral(right)
 	}
@@ -552,7 +483,7 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 		left = r.fit(r.propertyOf(right), left)
 		right = spanOf(left, right)
 	}
-	c := leaf(left + " " + op + " " + r.optional(right))
+	c := leaf(left + " " + op + " " + r.Optional(right))
 	if p != nil && p.Type.Kind == value.DateTime && op[0] != '=' && op[0] != '!' && strings.HasPrefix(right, "date(") && strings.Contains(right, "now()") {
 		// A moment is at or after the beginning of a day if its own day is that day or a later one.
 		c = leaf("date(" + left + ") " + map[string]string{">": ">=", ">=": ">=", "<": "<", "<=": "<"}[op] + " " + right)
@@ -560,8 +491,8 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 			r.note("a moment is compared with a day by its own day")
 		}
 	}
-	if next := relations[r.peek(0).text]; r.peek(0).kind == mark && next != "" && op != "=" && op != "!=" {
-		r.next()
+	if next := lex.Relations[r.Peek(0).Text]; r.Peek(0).Kind == lex.Mark && next != "" && op != "=" && op != "!=" {
+		r.Next()
 		return cond{op: "all", subs: []cond{c, r.relate(right, r.propertyOf(right), next)}}
 	}
 	return c
@@ -569,11 +500,3 @@ func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 
 // searches are the functions that are conditions.
 var searches = map[string]bool{"search": true, "match_text": true, "fuzzy": true}
-
-// optional reads the question mark after a parameter that may drop the condition.
-func (r *rewriter) optional(operand string) string {
-	if r.accept("?") {
-		return operand + "?"
-	}
-	return operand
-}

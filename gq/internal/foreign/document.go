@@ -2,7 +2,12 @@ package foreign
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // openers are the words that start the body of a query or of a mutation.
@@ -17,140 +22,102 @@ func (r *rewriter) document() {
 	r.readFragments()
 	r.identifiers()
 	r.dialect()
-	r.inlineTables()
-	r.hoistTables()
-	r.groupsInSelects()
-	if r.is("with", "recursive") {
+	r.InlineTables()
+	if r.Is("with", "recursive") {
 		r.recursive()
 	}
 	r.parametersApart()
-	for r.is("use") && (r.peek(1).kind == word || r.peek(1).kind == text) {
-		r.next()
-		r.next()
+	for r.Is("use") && (r.Peek(1).Kind == lex.Word || r.Peek(1).Kind == lex.Text) {
+		r.Next()
+		r.Next()
 		r.note(graphNote)
 	}
-	mutation := r.is("mutation")
+	mutation := r.Is("mutation")
 	switch {
-	case r.isOne("query", "mutation") && r.headed():
-		r.next()
-		if r.peek(0).kind == word {
-			r.name = lower(r.word())
+	case r.IsOne("query", "mutation") && r.Headed():
+		r.Next()
+		if r.Peek(0).Kind == lex.Word {
+			r.name = naming.Lower(r.Word())
 		}
-		if r.is("(") {
+		if r.Is("(") {
 			r.parameters()
 		}
-		r.annotations()
-		r.resultType()
-		r.expect("{")
+		r.ResultType()
+		r.Expect("{")
 		r.inBraces(mutation)
-		r.expect("}")
-	case r.accept("{"):
+		r.Expect("}")
+	case r.Accept("{"):
 		r.inBraces(false)
-		r.expect("}")
+		r.Expect("}")
 	default:
 		r.body()
 	}
-	r.accept(";")
-	if r.at < len(r.tokens) || mutation && len(r.statements) == 0 {
-		panic(giveUp{})
-	}
-}
-
-// resultType skips the type of the result after the head, as in query q(): [Person!]!.
-func (r *rewriter) resultType() {
-	if !r.accept(":") && !r.accept("->") && !r.accept("returns") && !r.accept("=", ">") && !r.accept("as") {
-		return
-	}
-	for !r.is("{") {
-		if t := r.next(); t.kind != word && !strings.Contains("[]!?", t.text) {
-			panic(giveUp{})
-		}
-	}
-}
-
-// headed reports whether the word query or mutation at the start of the text begins a head, which a
-// brace or a parenthesis ends.
-func (r *rewriter) headed() bool {
-	i := 1
-	if r.peek(i).kind == word {
-		i++
-	}
-	t := r.peek(i)
-	return t.kind == mark && (t.text == "{" || t.text == "(" || t.text == "@")
+	r.Accept(";")
+	refuse.If(r.At < len(r.Tokens) || mutation && len(r.statements) == 0)
 }
 
 // inBraces reads the fields of a document of GraphQL, or the body of a query.
 func (r *rewriter) inBraces(mutation bool) {
-	r.dropColons()
-	first, second := r.peek(0), r.peek(1)
-	if first.kind != word || second.text == ":" {
-		if first.kind == dollar {
+	first, second := r.Peek(0), r.Peek(1)
+	if first.Kind != lex.Word || second.Text == ":" {
+		if first.Kind == lex.Dollar {
 			r.body()
 			return
 		}
 		r.selections(mutation)
 		return
 	}
-	fields := second.text == "(" || second.text == "{"
-	switch name := strings.ToLower(first.text); {
-	case !slices.Contains(openers, name), fields && r.pluralType(first.text) != "":
+	fields := second.Text == "(" || second.Text == "{"
+	switch name := strings.ToLower(first.Text); {
+	case !slices.Contains(openers, name), fields && r.PluralType(first.Text) != "":
 		r.selections(mutation)
 	default:
 		r.body()
 	}
 }
 
-// dropColons removes the colons of a body in the form match: { … }, return: { … }.
-func (r *rewriter) dropColons() {
-	if !r.is("match", ":", "{") && !r.is("match", ":", "[") {
+// dialect writes the tokens that only SQL has as those of the other languages: its forms of parameters, ARRAY before
+// a list, and the statements around a transaction.
+func (r *rewriter) dialect() {
+	r.WithoutArray()
+	if !r.IsSQL() {
 		return
 	}
-	r.tokens = slices.Clone(r.tokens)
-	depth := 0
-	for i := r.at; i < len(r.tokens); i++ {
-		t := r.tokens[i]
+	r.WithoutTransaction()
+	if !slices.ContainsFunc(r.Tokens, func(t lex.Token) bool { return t.Are("match") }) { // in (:Person) a colon stands before a label
+		r.NamedPlaceholders()
+	}
+	r.numberedPlaceholders()
+}
+
+// numberedPlaceholders gives the parameters $1 and ? names: p1 and the like.
+func (r *rewriter) numberedPlaceholders() {
+	names := map[string]string{} // by number
+	var out []lex.Token
+	asked := 0
+	for i := 0; i < len(r.Tokens); i++ {
+		t, rest := r.Tokens[i], lex.Tokens(r.Tokens[i+1:])
+		digits := ""
 		switch {
-		case t.kind == mark && strings.Contains("({[", t.text):
-			depth++
-		case t.kind == mark && strings.Contains(")}]", t.text):
-			depth--
-		case depth == 0 && t.kind == word && slices.Contains(starters, strings.ToLower(t.text)) && i+1 < len(r.tokens) && r.tokens[i+1].text == ":":
-			r.tokens = slices.Delete(r.tokens, i+1, i+2)
+		case t.Kind == lex.Mark && t.Text == "$" && rest.At(0).Kind == lex.Number && !rest.At(0).Space:
+			digits = rest.At(0).Text
+			i++
+		case t.Kind == lex.Mark && t.Text == "?":
+			asked++
+			digits = strconv.Itoa(asked)
+		default:
+			out = append(out, t)
+			continue
 		}
-	}
-}
-
-// annotations reads the annotations of a query.
-func (r *rewriter) annotations() {
-	for r.is("@") {
-		r.head = append(r.head, r.annotation())
-	}
-}
-
-// annotation copies an annotation.
-func (r *rewriter) annotation() string {
-	r.expect("@")
-	out := "@" + r.word() + "("
-	r.expect("(")
-	for depth := 1; ; {
-		t := r.next()
-		if t.kind == mark && t.text == "(" {
-			depth++
-		} else if t.kind == mark && t.text == ")" {
-			if depth--; depth == 0 {
-				return out + ")"
+		if names[digits] == "" {
+			refuse.If(len(names) >= maxVars)
+			name := "p" + strings.ReplaceAll(digits, ".", "_")
+			names[digits] = name
+			if t.Text == "$" {
+				r.note("the parameter $" + digits + " is $" + name)
 			}
 		}
-		if t.space && !strings.HasSuffix(out, "(") {
-			out += " "
-		}
-		switch t.kind {
-		case text:
-			out += quote(t.text)
-		case dollar:
-			out += "$" + t.text
-		default:
-			out += t.text
-		}
+		out = append(out, lex.Token{Kind: lex.Dollar, Text: names[digits], Space: t.Space})
 	}
+	r.Tokens = out
 }

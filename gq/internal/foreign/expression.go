@@ -5,39 +5,42 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // operand reads an expression without comparisons.
 func (r *rewriter) operand() string {
-	defer r.deeper()()
+	defer r.Deeper()()
 	out := r.term()
 	for {
-		t := r.peek(0)
-		if t.kind != mark {
+		t := r.Peek(0)
+		if t.Kind != lex.Mark {
 			return out
 		}
-		switch t.text {
+		switch t.Text {
 		case "||":
 			// In Cypher and JavaScript the bars mean or; between texts they join.
 			if !r.joins {
 				return out
 			}
-			r.next()
+			r.Next()
 			out += " + " + r.term()
 		case "+", "*", "/", "%":
 			whole := r.divides(out)
-			r.next()
-			out += " " + t.text + " " + moved(out, r.term())
+			r.Next()
+			out += " " + t.Text + " " + moved(out, r.term())
 			if whole {
 				out = "int(" + out + ")"
 			}
 		case "-":
-			if n := r.peek(1); n.text == "[" || n.text == ">" || n.text == "->" || n.text == "-" || n.text == "(" && !r.peek(0).space && strings.HasSuffix(out, ")") {
+			if n := r.Peek(1); n.Text == "[" || n.Text == ">" || n.Text == "->" || n.Text == "-" || n.Text == "(" && !r.Peek(0).Space && strings.HasSuffix(out, ")") {
 				return out
 			}
-			r.next()
+			r.Next()
 			right := moved(out, r.term())
 			if between := r.subtracted(right, out); between != "" {
 				out = between
@@ -45,10 +48,10 @@ func (r *rewriter) operand() string {
 				out += " - " + right
 			}
 		case "?":
-			if !r.is("?", "?") {
+			if !r.Is("?", "?") {
 				return out
 			}
-			r.expect("?", "?")
+			r.Expect("?", "?")
 			out = "coalesce(" + out + ", " + r.term() + ")"
 		default:
 			return out
@@ -59,15 +62,15 @@ func (r *rewriter) operand() string {
 // term reads an operand without operators of arithmetic, and the casts of PostgreSQL after it.
 func (r *rewriter) term() string {
 	out := r.factor()
-	for r.accept("::") {
+	for r.Accept("::") {
 		out = r.castTo(out)
 	}
 	return out
 }
 
-// wholeDays matches a duration of days or weeks, and wholeHours one of hours.
+// wholeDays matches a duration of days, and wholeHours one of hours.
 var (
-	wholeDays  = regexp.MustCompile(`^duration\("P([0-9]{1,6})([DW])"\)$`)
+	wholeDays  = regexp.MustCompile(`^duration\("P([0-9]{1,6})D"\)$`)
 	wholeHours = regexp.MustCompile(`^duration\("PT([0-9]{1,6})H"\)$`)
 )
 
@@ -75,9 +78,6 @@ var (
 // no duration.
 func moved(left, right string) string {
 	if m := wholeDays.FindStringSubmatch(right); m != nil {
-		if m[2] == "W" {
-			return "days(" + m[1] + " * 7)"
-		}
 		return "days(" + m[1] + ")"
 	}
 	if m := wholeHours.FindStringSubmatch(right); m != nil {
@@ -91,80 +91,72 @@ func moved(left, right string) string {
 
 // factor reads an operand without operators.
 func (r *rewriter) factor() string {
-	defer r.deeper()()
-	t := r.peek(0)
-	switch t.kind {
-	case text:
-		return quote(r.next().text)
-	case number:
-		n := r.next().text
-		if out, ok := r.times(n); ok {
-			return out
-		}
-		if unit := strings.TrimSuffix(strings.ToLower(r.peek(0).text), "s") + "s"; r.peek(0).kind == word && r.at > 1 && (r.tokens[r.at-2].text == "+" || r.tokens[r.at-2].text == "-") &&
+	defer r.Deeper()()
+	t := r.Peek(0)
+	switch t.Kind {
+	case lex.Text:
+		return lex.Quote(r.Next().Text)
+	case lex.Number:
+		n := r.Next().Text
+		if unit := strings.TrimSuffix(strings.ToLower(r.Peek(0).Text), "s") + "s"; r.Peek(0).Kind == lex.Word && r.At > 1 && (r.Tokens[r.At-2].Text == "+" || r.Tokens[r.At-2].Text == "-") &&
 			slices.Contains([]string{"days", "hours", "minutes", "seconds"}, unit) {
-			r.next() // 7 days
+			r.Next() // 7 days
 			return unit + "(" + n + ")"
 		}
 		return n
-	case dollar:
-		name := r.next().text
-		if r.is(".") {
-			r.next()
+	case lex.Dollar:
+		name := r.Next().Text
+		if r.Is(".") {
+			r.Next()
 			return r.access(name)
 		}
 		if v, ok := r.values[name]; ok {
 			return r.within(r.unsliced(v))
 		}
 		if r.paths[name] || r.known(name) {
-			return "$" + lower(name)
-		}
-		if out, ok := r.times("$" + name); ok {
-			return out
+			return "$" + naming.Lower(name)
 		}
 		return "$" + name
-	case mark:
-		switch t.text {
+	case lex.Mark:
+		switch t.Text {
 		case "-":
-			r.next()
-			if r.peek(0).kind != number {
-				panic(giveUp{})
-			}
-			return "-" + r.next().text
+			r.Next()
+			refuse.If(r.Peek(0).Kind != lex.Number)
+			return "-" + r.Next().Text
 		case "[":
 			return r.bracketed()
 		case "(":
 			return r.parenthesized()
 		}
-		panic(giveUp{})
-	case word:
+		panic(refuse.GiveUp{})
+	case lex.Word:
 		return r.named()
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // walkKeys reads [n IN nodes(path) | n.email] if the nodes of the walk have one type. Their ids are the texts of their
 // keys. For another property a note says how to read it.
 func (r *rewriter) walkKeys() (out string, ok bool) {
-	name, path := r.peek(1).text, r.peek(5).text
+	name, path := r.Peek(1).Text, r.Peek(5).Text
 	typ := r.walks[path]
-	if !r.is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.schema.Node(typ) == nil || !r.isAt(11, "]") {
+	if !r.Is("[", name, "in", "nodes", "(", path, ")", "|", name, ".") || r.Schema.Node(typ) == nil || !r.IsAt(11, "]") {
 		return "", false
 	}
-	property := r.property(typ, r.peek(10).text)
-	key := r.key(typ)
-	switch p := r.property(typ, key); {
-	case property == nil && plain(r.peek(10).text) != "id":
+	property := r.Property(typ, r.Peek(10).Text)
+	key := r.Key(typ)
+	switch p := r.Property(typ, key); {
+	case property == nil && naming.Plain(r.Peek(10).Text) != "id":
 		return "", false
-	case plain(r.peek(10).text) != plain(key) && plain(r.peek(10).text) != "id":
-		panic(giveUp{}) // a walk lists the ids of its nodes
+	case naming.Plain(r.Peek(10).Text) != naming.Plain(key) && naming.Plain(r.Peek(10).Text) != "id":
+		panic(refuse.GiveUp{}) // a walk lists the ids of its nodes
 	case p != nil && p.Type.Kind != value.String:
 		r.note("a walk lists the keys as texts")
 	}
 	for range 12 {
-		r.next()
+		r.Next()
 	}
-	return "$" + lower(path) + ".nodes", true
+	return "$" + naming.Lower(path) + ".nodes", true
 }
 
 // bracketed reads a list, or a pattern comprehension of Cypher.
@@ -174,19 +166,11 @@ func (r *rewriter) bracketed() string {
 		return out
 	}
 	if r.try(func() {
-		r.expect("[")
-		saved := r.match
-		r.match = nil
-		r.match = append(r.match, r.patternClauses()...)
-		if r.accept("where") {
-			r.match = append(r.match, r.condition())
-		}
-		r.expect("|")
+		match := r.comprehension()
 		value := r.operand()
-		r.expect("]")
+		r.Expect("]")
 		alias := value[strings.LastIndexByte(value, '.')+1:]
-		out = "collect { " + join(r.match) + " return { " + value + " as " + strings.TrimPrefix(alias, "$") + " } limit 1000 }"
-		r.match = saved
+		out = "collect { " + join(match) + " return { " + value + " as " + strings.TrimPrefix(alias, "$") + " } limit 1000 }"
 	}) {
 		return out
 	}
@@ -195,15 +179,12 @@ func (r *rewriter) bracketed() string {
 
 // parenthesized reads an expression or a condition in parentheses.
 func (r *rewriter) parenthesized() string {
-	if r.is("(", "select") {
+	if r.Is("(", "select") {
 		return r.scalarSelect()
 	}
-	r.expect("(")
-	saved := r.inTest
-	r.inTest = true
-	c := r.condition()
-	r.inTest = saved
-	r.expect(")")
+	r.Expect("(")
+	c := r.asTest()
+	r.Expect(")")
 	if c.op != "" {
 		return c.render(true)
 	}
@@ -215,55 +196,44 @@ var blocks = []string{"count", "sum", "min", "max", "avg", "collect", "first", "
 
 // named reads an operand that starts with a word.
 func (r *rewriter) named() string {
-	if r.is("case") {
+	if r.Is("case") {
 		return r.caseOf()
 	}
-	if r.peek(1).text == "{" && slices.Contains(blocks, strings.ToLower(r.peek(0).text)) {
+	if r.Peek(1).Text == "{" && slices.Contains(blocks, strings.ToLower(r.Peek(0).Text)) {
 		return r.valueBlock()
 	}
-	if r.isOne("date", "datetime", "timestamp", "duration", "zoned_datetime", "local_datetime") && r.peek(1).kind == text {
-		name, literal := strings.ToLower(r.word()), quote(r.next().text)
+	if r.IsOne("date", "datetime", "timestamp", "duration", "zoned_datetime", "local_datetime") && r.Peek(1).Kind == lex.Text {
+		name, literal := strings.ToLower(r.Word()), lex.Quote(r.Next().Text)
 		switch name {
 		case "date", "duration":
 			return name + "(" + literal + ")"
 		}
 		return dateTimeLiteral(literal)
 	}
-	if r.is("value", "{") {
-		return r.scalarBlock()
-	}
-	if r.is("duration", ".") {
+	if r.Is("duration", ".") {
 		return r.between()
 	}
-	if r.is("date", ".", "truncate", "(") || r.is("datetime", ".", "truncate", "(") {
-		r.skipTwo()
-		r.next()
-		return r.call("date_trunc")
-	}
-	if r.is("interval") {
+	if r.Is("interval") {
 		return r.interval()
 	}
-	if r.is("exists", "(", "select") {
+	if r.Is("exists", "(", "select") {
 		return r.test().render(true)
 	}
 	if value, ok := r.ofExcluded(); ok {
 		return value
 	}
-	name := r.word()
-	if r.is("(") {
+	name := r.Word()
+	if r.Is("(") {
 		return r.partOf(r.call(name))
 	}
-	if l := r.recordOf(name); l != nil && r.is(".") {
-		return r.recordField(l)
-	}
-	if r.is(".") {
-		if _, ok := r.vars[name]; !ok && !r.paths[name] && r.elementOf[name] == nil {
+	if r.Is(".") {
+		if _, ok := r.vars[name]; !ok && !r.paths[name] {
 			// The name of a type may stand for its only variable.
 			if name = r.byType(name); name == "" {
-				panic(giveUp{})
+				panic(refuse.GiveUp{})
 			}
 		}
-		r.next()
+		r.Next()
 		return r.access(name)
 	}
 	switch strings.ToLower(name) {
@@ -290,8 +260,8 @@ func timePart(part, time string) string {
 
 // partOf reads a part such as .year after a call that returns a time.
 func (r *rewriter) partOf(call string) string {
-	if part := strings.ToLower(r.peek(1).text); r.is(".") && timeParts[part] != "" {
-		r.skipTwo()
+	if part := strings.ToLower(r.Peek(1).Text); r.Is(".") && timeParts[part] != "" {
+		r.SkipTwo()
 		return timePart(part, call)
 	}
 	return call
@@ -299,8 +269,8 @@ func (r *rewriter) partOf(call string) string {
 
 // unsliced skips a slice such as [0..5] after a list of a group.
 func (r *rewriter) unsliced(list string) string {
-	if strings.HasPrefix(list, "collect(") && r.is("[") && (r.isAt(1, "..") || r.isAt(2, "..")) {
-		r.skipGroup()
+	if strings.HasPrefix(list, "collect(") && r.Is("[") && (r.IsAt(1, "..") || r.IsAt(2, "..")) {
+		r.SkipGroup()
 		r.note(wholeListNote)
 	}
 	return list
@@ -311,12 +281,12 @@ func (r *rewriter) unsliced(list string) string {
 func (r *rewriter) within(e string) string {
 	r.spend(e)
 	simple := !strings.Contains(e, " ") || strings.HasSuffix(e, "}")
-	before := token{}
-	if r.at > 1 {
-		before = r.tokens[r.at-2]
+	before := lex.Token{}
+	if r.At > 1 {
+		before = r.Tokens[r.At-2]
 	}
-	for _, t := range []token{before, r.peek(0)} {
-		if !simple && t.kind == mark && slices.Contains([]string{"+", "-", "*", "/", "%", "||"}, t.text) {
+	for _, t := range []lex.Token{before, r.Peek(0)} {
+		if !simple && t.Kind == lex.Mark && slices.Contains([]string{"+", "-", "*", "/", "%", "||"}, t.Text) {
 			return "(" + e + ")"
 		}
 	}
@@ -326,7 +296,7 @@ func (r *rewriter) within(e string) string {
 // spend counts the bytes of a value that stands in the place of its name.
 func (r *rewriter) spend(value string) {
 	if r.spent += len(value); r.spent > maxValues {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 }
 
@@ -337,11 +307,9 @@ func (r *rewriter) bare(name string) string {
 		return r.within(r.unsliced(v))
 	}
 	if _, ok := r.vars[name]; ok {
-		return "$" + lower(name)
+		return "$" + naming.Lower(name)
 	}
-	if r.paths[name] {
-		panic(giveUp{})
-	}
+	refuse.If(r.paths[name])
 	if r.inHaving {
 		r.checkShadow(name)
 	}
@@ -349,16 +317,16 @@ func (r *rewriter) bare(name string) string {
 		return name
 	}
 	if r.inWhere != "" {
-		if p := r.property(r.inWhere, name); p != nil {
+		if p := r.Property(r.inWhere, name); p != nil {
 			return p.Name
 		}
-		if e := r.schema.Edge(r.inWhere); e != nil && r.endNamed(e, name) != "" {
-			return r.endNamed(e, name)
+		if e := r.Schema.Edge(r.inWhere); e != nil && r.EndNamed(e, name) != "" {
+			return r.EndNamed(e, name)
 		}
 		if name == "id" {
 			return name
 		}
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	tables := r.tables
 	if len(tables) == 0 { // a query of this language: a name may mean the property of its only node that has it
@@ -367,30 +335,24 @@ func (r *rewriter) bare(name string) string {
 	found := ""
 	for _, v := range tables {
 		if side := r.endOfTable(v, name); side != "" {
-			if found != "" {
-				panic(giveUp{})
-			}
-			found = "$" + lower(v) + "." + side
+			refuse.If(found != "")
+			found = "$" + naming.Lower(v) + "." + side
 			continue
 		}
-		if p := r.property(r.vars[v], name); p != nil {
-			if found != "" {
-				panic(giveUp{})
-			}
-			found = "$" + lower(v) + "." + p.Name
+		if p := r.Property(r.vars[v], name); p != nil {
+			refuse.If(found != "")
+			found = "$" + naming.Lower(v) + "." + p.Name
 		} else if name == "id" && len(tables) == 1 {
-			found = "$" + lower(v) + ".id"
+			found = "$" + naming.Lower(v) + ".id"
 		}
 	}
-	if found == "" {
-		panic(giveUp{})
-	}
+	refuse.If(found == "")
 	return found
 }
 
 // hasProperty reports whether a table has a property.
 func (r *rewriter) hasProperty(name string) bool {
-	return slices.ContainsFunc(r.tables, func(v string) bool { return r.property(r.vars[v], name) != nil })
+	return slices.ContainsFunc(r.tables, func(v string) bool { return r.Property(r.vars[v], name) != nil })
 }
 
 // checkShadow gives up if a name in GROUP BY or HAVING of SQL is that of a column and of a property that the column is not: databases differ
@@ -398,16 +360,16 @@ func (r *rewriter) hasProperty(name string) bool {
 func (r *rewriter) checkShadow(name string) {
 	i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == name && !aggregated(c.text) })
 	if i >= 0 && r.inSelect && r.hasProperty(name) && !slices.ContainsFunc(r.tables, func(v string) bool {
-		return strings.EqualFold(r.computed[i].text, "$"+lower(v)+"."+name)
+		return strings.EqualFold(r.computed[i].text, "$"+naming.Lower(v)+"."+name)
 	}) {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 }
 
 // endOfTable returns the end of a table of edges that a column means, or "".
 func (r *rewriter) endOfTable(v, column string) string {
-	if e := r.schema.Edge(r.vars[v]); e != nil {
-		return r.endNamed(e, column)
+	if e := r.Schema.Edge(r.vars[v]); e != nil {
+		return r.EndNamed(e, column)
 	}
 	return ""
 }
@@ -416,87 +378,78 @@ func (r *rewriter) endOfTable(v, column string) string {
 func (r *rewriter) member(variable, name string) string {
 	typ := r.vars[variable]
 	switch {
-	case name == "__typename" && r.schema.Interface(typ) != nil:
+	case name == "__typename" && r.Schema.Interface(typ) != nil:
 		name = "type"
 	case name == "__typename":
-		return "type($" + lower(variable) + ")"
-	case r.schema.Edge(typ) == nil && (plain(name) == "rowid" || name == "_id"):
+		return "type($" + naming.Lower(variable) + ")"
+	case r.Schema.Edge(typ) == nil && (naming.Plain(name) == "rowid" || name == "_id"):
 		name = "id"
 	default:
-		name = r.propertyName(typ, name)
+		name = r.PropertyName(typ, name)
 	}
 	if r.inWhere != "" && variable == r.whereVar {
 		return name
 	}
-	return "$" + lower(variable) + "." + name
+	return "$" + naming.Lower(variable) + "." + name
 }
 
 // variable reads a variable with or without its dollar sign.
 func (r *rewriter) variable() string {
-	t := r.next()
-	if t.kind != dollar && t.kind != word {
-		panic(giveUp{})
+	t := r.Next()
+	refuse.If(t.Kind != lex.Dollar && t.Kind != lex.Word)
+	if _, ok := r.vars[t.Text]; !ok && !r.paths[t.Text] {
+		panic(refuse.GiveUp{})
 	}
-	if _, ok := r.vars[t.text]; !ok && !r.paths[t.text] {
-		panic(giveUp{})
-	}
-	return t.text
+	return t.Text
 }
 
 // aggregated reports whether an expression contains an aggregate: a word within a literal is none, and those within the
 // braces of a block are of the block.
 func aggregated(expr string) bool {
 	depth := 0
-	tokens, ok := scan(expr)
+	tokens, ok := lex.Scan(expr)
 	for i, t := range tokens {
 		switch {
-		case t.kind == mark && t.text == "{":
+		case t.Kind == lex.Mark && t.Text == "{":
 			depth++
-		case t.kind == mark && t.text == "}":
+		case t.Kind == lex.Mark && t.Text == "}":
 			depth--
-		case depth == 0 && t.kind == word && i+1 < len(tokens) && tokens[i+1].text == "(" && tokens[i+1].kind == mark && (i == 0 || tokens[i-1].text != "."):
-			if slices.Contains(plan.AggregateNames(), t.text) {
+		case depth == 0 && t.Kind == lex.Word && i+1 < len(tokens) && tokens[i+1].Text == "(" && tokens[i+1].Kind == lex.Mark && (i == 0 || tokens[i-1].Text != "."):
+			if slices.Contains(plan.AggregateNames(), t.Text) {
 				return true
 			}
 		}
 	}
-	if !ok {
-		panic(giveUp{})
-	}
+	refuse.If(!ok)
 	return false
 }
 
 // caseOf reads CASE WHEN … THEN … [ELSE …] END as nested calls of if.
 func (r *rewriter) caseOf() string {
-	r.expect("case")
+	r.Expect("case")
 	subject := ""
-	if !r.is("when") {
+	if !r.Is("when") {
 		subject = r.operand()
 	}
 	out, closing := "", ""
-	for r.accept("when") {
+	for r.Accept("when") {
 		test := ""
 		if subject != "" {
 			test = subject + " = " + r.operand()
 		} else {
-			saved := r.inTest
-			r.inTest = true
-			test = r.condition().render(true)
-			r.inTest = saved
+			test = r.asTest().render(true)
 		}
-		r.expect("then")
+		r.Expect("then")
 		if out != "" {
 			out += ", "
 		}
 		out += "if(" + test + ", " + r.operand()
 		closing += ")"
 	}
-	if out == "" {
-		panic(giveUp{})
-	}
-	if r.accept("else") && !r.accept("null") {
+	refuse.If(out == "")
+	if r.Accept("else") && !r.Accept("null") {
 		out += ", " + r.operand()
 	}
-	r.expect("end")
+	r.Expect("end")
 	return out + closing
 }

@@ -1,10 +1,14 @@
 package foreign
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -20,42 +24,38 @@ type scope struct {
 type edgeScope struct {
 	edge *catalog.Edge
 	name string // of the variable that bind makes, or "" before
-
-	bounds string // of a walk over the edge, such as {1,3}, or ""
 }
 
 // filters reads the conditions in braces on a node, which may use the operators of GraphQL servers.
 func (r *rewriter) filters(sc scope) (out []cond) {
-	defer r.deeper()()
-	r.expect("{")
-	for !r.accept("}") {
+	defer r.Deeper()()
+	r.Expect("{")
+	for !r.Accept("}") {
 		if len(out) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
-		switch t := r.peek(0); {
-		case t.kind == word && slices.Contains([]string{"or", "and", "not"}, plain(t.text)) && r.peek(1).text == ":":
+		switch t := r.Peek(0); {
+		case t.Kind == lex.Word && slices.Contains([]string{"or", "and", "not"}, naming.Plain(t.Text)) && r.Peek(1).Text == ":":
 			out = append(out, r.logic(sc))
-		case t.kind == word && r.peek(1).text == "=":
-			p := r.need(sc, r.word())
-			r.next()
-			out = append(out, leaf("$"+lower(sc.node)+"."+p.Name+" = "+r.optional(r.valueOf(p))))
-		case t.kind == word && r.isAt(1, "}", ",") && r.schema.Edge(r.vars[sc.node]) != nil: // a property that the text uses elsewhere
-			if name := r.need(sc, r.word()).Name; !slices.ContainsFunc(r.tokens[r.at:], func(t token) bool { return t.kind == word && plain(t.text) == plain(name) }) {
-				panic(giveUp{})
+		case t.Kind == lex.Word && r.Peek(1).Text == "=":
+			p := r.need(sc, r.Word())
+			r.Next()
+			out = append(out, leaf("$"+naming.Lower(sc.node)+"."+p.Name+" = "+r.Optional(r.valueOf(p))))
+		case t.Kind == lex.Word && r.IsAt(1, "}", ",") && r.Schema.Edge(r.vars[sc.node]) != nil: // a property that the text uses elsewhere
+			if name := r.need(sc, r.Word()).Name; !slices.ContainsFunc(r.Tokens[r.At:], func(t lex.Token) bool { return t.Kind == lex.Word && naming.Plain(t.Text) == naming.Plain(name) }) {
+				panic(refuse.GiveUp{})
 			}
-		case t.kind == word && r.peek(1).text != ":": // year between 1990 and 2000
-			p := r.need(sc, r.word())
-			if !r.operator() {
-				panic(giveUp{})
-			}
-			negated := r.notOperator() && r.accept("not")
-			c := r.compare("$" + lower(sc.node) + "." + p.Name)
+		case t.Kind == lex.Word && r.Peek(1).Text != ":": // year between 1990 and 2000
+			p := r.need(sc, r.Word())
+			refuse.If(!r.operator())
+			negated := r.NotOperator() && r.Accept("not")
+			c := r.compare("$" + naming.Lower(sc.node) + "." + p.Name)
 			if negated {
 				c = r.negated(c)
 			}
 			out = append(out, c)
 		default:
-			out = append(out, r.filterOf(sc, r.word())...)
+			out = append(out, r.filterOf(sc, r.Word())...)
 		}
 	}
 	return out
@@ -64,41 +64,37 @@ func (r *rewriter) filters(sc scope) (out []cond) {
 // need returns the property of the node of a scope that a name means. An id counts as a property.
 func (r *rewriter) need(sc scope, name string) *catalog.Property {
 	typ := r.vars[sc.node]
-	if p := r.property(typ, name); p != nil {
+	if p := r.Property(typ, name); p != nil {
 		return p
 	}
-	if (name == "id" || name == "_id") && (r.schema.Node(typ) != nil || r.schema.Interface(typ) != nil) {
+	if (name == "id" || name == "_id") && (r.Schema.Node(typ) != nil || r.Schema.Interface(typ) != nil) {
 		return &catalog.Property{Name: "id"}
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // logic reads or: [{ … }, { … }], and: […] or not: { … }.
 func (r *rewriter) logic(sc scope) cond {
-	name := plain(r.word())
-	r.expect(":")
+	name := naming.Plain(r.Word())
+	r.Expect(":")
 	if name == "not" {
 		return r.negated(all(r.filters(sc)))
 	}
 	op := map[string]string{"or": "any", "and": "all"}[name]
-	if r.is("{") {
+	if r.Is("{") {
 		subs := r.filters(sc)
-		if op == "any" && len(subs) != 1 {
-			panic(giveUp{}) // servers disagree whether the members of the object are alternatives
-		}
+		refuse.If(op == "any" && len(subs) != 1) // servers disagree whether the members of the object are alternatives
 		return all(subs)
 	}
-	r.expect("[")
+	r.Expect("[")
 	c := cond{op: op}
-	for !r.accept("]") {
+	for !r.Accept("]") {
 		if len(c.subs) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
 		c.subs = append(c.subs, all(r.filters(sc)))
 	}
-	if len(c.subs) == 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(c.subs) == 0)
 	return c
 }
 
@@ -110,29 +106,15 @@ func all(subs []cond) cond {
 	return cond{op: "all", subs: subs}
 }
 
-// suffixes are the operators that GraphQL servers append to the name of a property.
-var suffixes = []string{"_not_contains", "_not_starts_with", "_not_ends_with", "_not_in", "_in", "_not", "_includes", "_matches", "_like", "_ilike", "_icontains", "_startswith", "_endswith",
-	"_is_null", "_isnull", "_gte", "_gt", "_lte", "_lt", "_contains", "_starts_with", "_ends_with", "_ne", "_eq"}
-
-// suffixed returns the property and the operator that a name such as rows_gt means, or nil.
-func (r *rewriter) suffixed(typ, name string) (p *catalog.Property, op string) {
-	for _, s := range suffixes {
-		if base, ok := strings.CutSuffix(strings.ToLower(name), s); ok && r.property(typ, base) != nil {
-			return r.property(typ, base), s[1:]
-		}
-	}
-	return nil, ""
-}
-
 // filterOf reads what follows the name of a property or of a relation in a filter.
 func (r *rewriter) filterOf(sc scope, name string) []cond {
-	r.expect(":")
+	r.Expect(":")
 	typ := r.vars[sc.node]
-	if r.property(typ, name) == nil {
-		if p, op := r.suffixed(typ, name); p != nil {
+	if r.Property(typ, name) == nil {
+		if p, op := r.Suffixed(typ, name); p != nil {
 			return []cond{r.filter(sc, p, op)}
 		}
-		if rel := r.relation(typ, name); rel != nil && (r.is("{") || r.is("null")) {
+		if rel := r.Relation(typ, name); rel != nil && (r.Is("{") || r.Is("null")) {
 			return []cond{r.neighbours(sc, rel)}
 		}
 		if c, ok := r.suffixedRelation(sc, name); ok {
@@ -141,80 +123,70 @@ func (r *rewriter) filterOf(sc scope, name string) []cond {
 		if out, ok := r.throughEdge(sc, name); ok {
 			return out
 		}
-		if ends, ok := r.ends[sc.node]; ok && r.is("{") {
-			if end := ends[r.endNamed(r.schema.Edge(typ), name)]; end != "" {
-				return r.filters(scope{node: end})
-			}
-		}
 		if sc.edge != nil {
 			if r.edgeProperty(sc, name) != nil {
 				sc = scope{node: r.edgeOf(sc)}
-			} else if p, op := r.suffixed(sc.edge.edge.Name, name); p != nil {
+			} else if p, op := r.Suffixed(sc.edge.edge.Name, name); p != nil {
 				return []cond{r.filter(scope{node: r.edgeOf(sc)}, p, op)}
 			}
 		}
 	}
 	p := r.need(sc, name)
-	left := "$" + lower(sc.node) + "." + p.Name
-	if r.accept("null") {
+	left := "$" + naming.Lower(sc.node) + "." + p.Name
+	if r.Accept("null") {
 		return []cond{leaf(left + " is null")}
 	}
-	if !r.is("{") {
-		return []cond{leaf(left + " = " + r.optional(r.valueOf(p)))}
+	if !r.Is("{") {
+		return []cond{leaf(left + " = " + r.Optional(r.valueOf(p)))}
 	}
 	return r.operators(sc, p)
 }
 
 // operators reads the operators of a property in braces.
 func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
-	defer r.deeper()()
-	r.ignoreCase()
-	r.expect("{")
-	for !r.accept("}") {
-		t := r.next()
-		if t.are("mode") && r.accept(":", "default") && r.isOne(",", "}") {
-			r.accept(",")
+	defer r.Deeper()()
+	r.IgnoreCase()
+	r.Expect("{")
+	for !r.Accept("}") {
+		t := r.Next()
+		if t.Are("mode") && r.Accept(":", "default") && r.IsOne(",", "}") {
+			r.Accept(",")
 			continue
 		}
-		if t.kind != word && t.kind != dollar { // $gt is the operator of MongoDB
-			panic(giveUp{})
+		if t.Kind != lex.Word && t.Kind != lex.Dollar { // $gt is the operator of MongoDB
+			panic(refuse.GiveUp{})
 		}
-		op := strings.TrimPrefix(strings.ToLower(t.text), "_")
-		r.expect(":")
-		if op == "not" && r.is("{") {
+		op := strings.TrimPrefix(strings.ToLower(t.Text), "_")
+		r.Expect(":")
+		if op == "not" && r.Is("{") {
 			out = append(out, r.negated(all(r.operators(sc, p))))
 		} else {
 			out = append(out, r.filter(sc, p, op))
 		}
-		r.accept(",")
+		r.Accept(",")
 	}
-	if len(out) == 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(out) == 0)
 	return out
 }
 
 // similar reads nearest: { summary: $text, first: 5 }, which orders the nodes by the distance of a vector.
 func (r *rewriter) similar() {
-	r.expect("nearest", ":", "{")
+	r.Expect("nearest", ":", "{")
 	v := r.firstNode()
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		name := r.word()
-		r.expect(":")
-		p := r.property(r.vars[v], name)
+	for r.More("}") {
+		name := r.Word()
+		r.Expect(":")
+		p := r.Property(r.vars[v], name)
 		switch {
 		case p != nil && p.Type.Kind == value.Vector && len(r.sort) == 0:
-			if t := r.peek(0); t.kind == dollar && !r.known(t.text) {
-				r.declare(t.text, "String") // the text whose vector it is
+			if t := r.Peek(0); t.Kind == lex.Dollar && !r.known(t.Text) {
+				r.declare(t.Text, "String") // the text whose vector it is
 			}
 			r.sort = append(r.sort, "nearest("+r.member(v, name)+", "+r.operand()+")")
-		case p == nil && slices.Contains([]string{"first", "limit", "k", "topk"}, plain(name)):
+		case p == nil && slices.Contains([]string{"first", "limit", "k", "topk"}, naming.Plain(name)):
 			r.limit = r.operand()
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 }
@@ -229,7 +201,7 @@ var negatives = map[string]string{"not_contains": "contains", "notcontains": "co
 
 // filter reads the value of an operator of a GraphQL server.
 func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
-	name := "$" + lower(sc.node) + "." + p.Name
+	name := "$" + naming.Lower(sc.node) + "." + p.Name
 	if positive := negatives[op]; positive != "" {
 		return r.negated(r.filter(sc, p, positive))
 	}
@@ -239,32 +211,29 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	case "in":
 		return r.isIn(name, p)
 	case "eqi", "containsi", "icontains", "includesinsensitive", "startswithi", "endswithi", "istartswith", "iendswith", "iregex", "equalsinsensitive":
-		if r.peek(0).kind == dollar {
-			return leaf(r.anyCaseParameter(name, op, p))
-		}
-		return leaf(name + anyCase(op, r.literal()))
+		return leaf(name + anyCase(op, r.Literal()))
 	case "is_null", "isnull", "null":
-		if r.accept("false") {
+		if r.Accept("false") {
 			return leaf(name + " is not null")
 		}
-		r.expect("true")
+		r.Expect("true")
 		return leaf(name + " is null")
 	case "exists", "notnull", "not_null", "isnotnull", "is_not_null":
-		if r.accept("true") {
+		if r.Accept("true") {
 			return leaf(name + " is not null")
 		}
-		r.expect("false")
+		r.Expect("false")
 		return leaf(name + " is null")
 	case "like", "ilike":
-		return leaf(name + like(r.literal(), op == "ilike"))
+		return leaf(name + like(r.Literal(), op == "ilike"))
 	case "ends_with", "endswith":
-		return leaf(name + suffix(r.literal()))
+		return leaf(name + suffix(r.Literal()))
 	case "between":
-		r.expect("[")
+		r.Expect("[")
 		low := r.valueOf(p)
-		r.expect(",")
+		r.Expect(",")
 		high := r.valueOf(p)
-		r.expect("]")
+		r.Expect("]")
 		return cond{op: "all", subs: []cond{leaf(name + " >= " + low), leaf(name + " <= " + high)}}
 	case "haseveryof", "hasevery", "has_every", "contains_all", "containsall", "has_keys_all", "all", "hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any":
 		if slices.Contains([]string{"hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any"}, op) {
@@ -272,21 +241,126 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		}
 		return r.containsEach(name, "all", p)
 	}
-	if p.Type.List && r.is("[") && (op == "contains" || op == "includes" || op == "has") {
+	if p.Type.List && r.Is("[") && (op == "contains" || op == "includes" || op == "has") {
 		return r.containsEach(name, "all", p)
 	}
 	to := comparisons[op]
-	if to == "" {
-		panic(giveUp{})
-	}
-	if r.accept("null") {
+	refuse.If(to == "")
+	if r.Accept("null") {
 		switch to {
 		case "=":
 			return leaf(name + " is null")
 		case "!=":
 			return leaf(name + " is not null")
 		}
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
-	return leaf(name + " " + to + " " + r.optional(r.valueOf(p)))
+	return leaf(name + " " + to + " " + r.Optional(r.valueOf(p)))
+}
+
+// arguments reads the arguments of a field in parentheses, which restrict and order its nodes.
+func (r *rewriter) arguments(q *read, sc scope) {
+	closing := ")"
+	if r.Accept("{") {
+		closing = "}"
+	} else {
+		r.Expect("(")
+	}
+	for r.More(closing) {
+		name := r.Word()
+		if !lex.Argument(name) || r.Property(r.vars[sc.node], name) != nil {
+			r.match = append(r.match, r.filterOf(sc, name)...)
+			continue
+		}
+		r.Expect(":")
+		switch naming.Plain(name) {
+		case "first", "limit", "take", "top", "pagesize", "perpage":
+			q.limit = r.operand()
+		case "offset", "skip", "start":
+			q.skip = r.operand()
+		case "where", "filter", "filters", "condition":
+			r.match = append(r.match, r.filters(sc)...)
+		case "orderby", "order", "sort":
+			r.sortKeys(sc)
+		case "options", "pagination", "paging":
+			r.arguments(q, sc)
+		case "after":
+			if t := r.Next(); t.Kind == lex.Dollar && r.nesting == 0 && r.after == "" {
+				r.after = t.Text
+			} else {
+				panic(refuse.GiveUp{}) // the cursor of another server
+			}
+		case "groupby":
+			r.by = append(r.by, r.propertyNames(sc)...)
+		default:
+			panic(refuse.GiveUp{})
+		}
+	}
+}
+
+// sortProperty reads the key and the colon in orderBy: { joined: DESC }, or the whole of
+// orderBy: { field: joined, direction: DESC } up to the direction.
+func (r *rewriter) sortProperty(sc scope) string {
+	name := r.Word()
+	r.Expect(":")
+	if sc.node == "" {
+		sc.node = r.firstNode()
+	}
+	if r.Property(r.vars[sc.node], name) == nil && naming.Plain(name) == "field" {
+		t := r.Next()
+		name = t.Text
+		if r.Accept(",") || r.IsOne("direction", "order") {
+			if !r.Accept("direction") {
+				r.Expect("order")
+			}
+			r.Expect(":")
+		}
+	}
+	return r.scoped(sc, name)
+}
+
+// sortEnum reads a key such as PRICE_DESC or price.
+func (r *rewriter) sortEnum(sc scope) string {
+	name := r.Word()
+	base, direction := name, ""
+	for _, d := range []string{"_desc", "_asc"} {
+		if cut, ok := strings.CutSuffix(strings.ToLower(name), d); ok {
+			base = name[:len(cut)]
+			direction = map[string]string{"_desc": " desc"}[d]
+		}
+	}
+	return r.scoped(sc, base) + direction
+}
+
+// propertyNames reads the name of a property, or a list of them in brackets.
+func (r *rewriter) propertyNames(sc scope) (out []string) {
+	list := r.Accept("[")
+	for {
+		out = append(out, r.need(sc, r.Word()).Name)
+		if r.Accept(","); !list || r.Is("]") {
+			break
+		}
+	}
+	if list {
+		r.Expect("]")
+	}
+	return out
+}
+
+// returnArguments reads return(orderBy: { year: DESC }, first: 10) { … }.
+func (r *rewriter) returnArguments() {
+	r.Next()
+	arguments := r.At
+	r.SkipGroup()
+	r.returned()
+	after := r.At
+	r.At = arguments
+	r.arguments(&r.read, scope{node: r.firstNode()})
+	r.At = after
+}
+
+// boundBlock makes the limit of a block the most records that it may have, if the text has none.
+func (r *rewriter) boundBlock() {
+	refuse.If(strings.HasPrefix(r.limit, "$")) // the limit of a block is a number
+	r.limit = cmp.Or(r.limit, "1000")
 }

@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 const (
@@ -14,9 +18,6 @@ const (
 	// againNote explains the difference between MERGE and an insert of an edge without @unique(src, dst).
 	againNote = "an insert adds an edge also if there is one between the nodes"
 )
-
-// maxElements bounds the elements of a list in a text for which the statements are written out.
-const maxElements = 20
 
 // element is the variable of the elements of a list, for which statements run.
 type element struct {
@@ -29,108 +30,51 @@ type element struct {
 
 // each reads the statements for the elements of a list, which is a parameter or stands in the text.
 func (r *rewriter) each(list, name string) {
-	if !strings.HasPrefix(list, "$") || wordLen(list[1:]) != len(list)-1 || r.element != nil {
-		panic(giveUp{})
-	}
+	refuse.If(!strings.HasPrefix(list, "$") || lex.WordLen(list[1:]) != len(list)-1 || r.element != nil)
 	saved := slices.Clone(r.statements)
+	refuse.If(len(saved) > 0 && len(r.match) > 0)
 	r.statements = nil
 	r.bind(name, "")
 	r.element = &element{name: name, fields: map[string]string{}, keyed: map[string]string{}}
 	r.matchByKeys(r.match)
 	r.match = nil
-	for i, s := range saved {
-		saved[i] = r.element.withKeys(s)
-	}
 	r.eachStatements()
-	if len(r.statements) == 0 || len(r.match) > 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.statements) == 0 || len(r.match) > 0)
 	r.declare(list[1:], r.element.typ())
-	r.statements = append(saved, "for $"+lower(name)+" in "+list+" { "+strings.Join(r.statements, " ")+" }")
+	r.statements = append(saved, "for $"+naming.Lower(name)+" in "+list+" { "+strings.Join(r.statements, " ")+" }")
 	r.element = nil
 }
 
 // eachStatements reads the statements for an element, with or without braces, and a RETURN after them.
 func (r *rewriter) eachStatements() {
-	braces := r.accept("{")
-	for !r.is("}") && !r.is(")") && r.peek(0).kind != end {
+	braces := r.Accept("{")
+	for !r.Is("}") && !r.Is(")") && r.Peek(0).Kind != lex.End {
 		switch {
-		case r.accept("match"):
-			saved := r.match
-			r.match = nil
-			if r.is("{") {
-				r.match = r.braced()
+		case r.Accept("match"):
+			if r.Is("{") {
+				r.matchByKeys(r.braced())
 			} else {
-				r.items()
+				r.matchByKeys(r.clauses(r.items))
 			}
-			r.matchByKeys(r.match)
-			r.match = saved
-		case r.accept("return"):
-			for !r.is("}") && r.peek(0).kind != end {
-				r.next()
+		case r.Accept("return"):
+			for !r.Is("}") && r.Peek(0).Kind != lex.End {
+				r.Next()
 			}
 			r.note(answersNote)
-		case r.accept(";"), r.accept(","):
+		case r.Accept(";"), r.Accept(","):
 		default:
 			r.statement()
 		}
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
-}
-
-// eachWritten reads the statements for the elements of a list in the text: they are written out for each element.
-func (r *rewriter) eachWritten(name string, list []map[string]string) {
-	if len(list) == 0 || len(list) > maxElements {
-		panic(giveUp{})
-	}
-	start := r.at
-	for _, e := range list {
-		r.at = start
-		r.elementOf = map[string]map[string]string{name: e}
-		if e[""] != "" {
-			r.values[name] = e[""]
-		}
-		for !r.is("}") && !r.is("return") && r.peek(0).kind != end {
-			r.statement()
-		}
-	}
-	r.elementOf = nil
-	delete(r.values, name)
-}
-
-// writtenList reads a list of values or of maps. The value of an element that is no map has no name.
-func (r *rewriter) writtenList() (out []map[string]string) {
-	r.expect("[")
-	for !r.accept("]") {
-		if r.accept(",") {
-			continue
-		}
-		e := map[string]string{}
-		if !r.accept("{") {
-			e[""] = r.operand()
-		} else {
-			for !r.accept("}") {
-				if r.accept(",") {
-					continue
-				}
-				field := r.word()
-				r.expect(":")
-				e[field] = r.operand()
-			}
-		}
-		out = append(out, e)
-	}
-	return out
 }
 
 // typ returns the type of the parameter that is the list.
 func (e *element) typ() string {
 	if len(e.order) == 0 {
-		if e.scalar == "" {
-			panic(giveUp{})
-		}
+		refuse.If(e.scalar == "")
 		return "[" + e.scalar + "]"
 	}
 	var fields []string
@@ -145,57 +89,32 @@ func (r *rewriter) matchByKeys(clauses []cond) {
 	for _, c := range clauses {
 		name, rest, ok := strings.Cut(strings.TrimPrefix(c.text, "$"), ": ")
 		typ, props, _ := strings.Cut(rest, " { ")
-		key := r.key(typ)
-		if n := r.schema.Node(typ); c.op != "" || !ok || n == nil || len(n.Key) != 1 {
-			panic(giveUp{})
+		key := r.Key(typ)
+		if n := r.Schema.Node(typ); c.op != "" || !ok || n == nil || len(n.Key) != 1 {
+			panic(refuse.GiveUp{})
 		}
-		value, found := strings.CutPrefix(strings.TrimSuffix(props, " }"), key+": ")
-		if props == "" { // its key stands in a condition
-			i := slices.IndexFunc(clauses, func(o cond) bool { return o.op == "" && strings.HasPrefix(o.text, "$"+name+"."+key+" = ") })
-			if i < 0 {
-				panic(giveUp{})
-			}
-			value, found = strings.CutPrefix(clauses[i].text, "$"+name+"."+key+" = ")
-			clauses[i] = leaf(c.text + " { " + key + ": " + value + " }")
-		}
-		if !found || strings.Contains(value, ", ") {
-			panic(giveUp{})
-		}
+		value, found := strings.CutPrefix(strings.TrimSuffix(props, " }"), key+": ") // which no binding of a match may have
+		refuse.If(!found || strings.Contains(value, ", "))
 		r.element.keyed[name] = typ + "(" + value + ")"
 	}
 }
 
-// withKeys writes a statement before the block for the elements with the keys of the nodes that a match finds.
-func (e *element) withKeys(statement string) string {
-	for v, node := range e.keyed {
-		for _, end := range []string{"from: ", "to: "} {
-			for _, after := range []string{",", " "} {
-				statement = strings.ReplaceAll(statement, end+"$"+v+after, end+node+after)
-			}
-		}
-		if mentionsVar(statement, "$"+v) {
-			panic(giveUp{})
-		}
-	}
-	return statement
-}
-
 // keyedNode returns the node that the match for an element finds by its key, as an end of an edge, or "".
 func (r *rewriter) keyedNode(variable string) string {
-	if r.element == nil || r.element.keyed[lower(variable)] == "" {
+	if r.element == nil || r.element.keyed[naming.Lower(variable)] == "" {
 		return ""
 	}
 	r.note(absentNote)
-	return r.element.keyed[lower(variable)]
+	return r.element.keyed[naming.Lower(variable)]
 }
 
 // changeKeyed writes an update or a delete of a node that the match for an element finds by its key.
 func (r *rewriter) changeKeyed(v, verb, assigned string) bool {
-	if r.element == nil || r.element.keyed[lower(v)] == "" {
+	if r.element == nil || r.element.keyed[naming.Lower(v)] == "" {
 		return false
 	}
-	typ, value, _ := strings.Cut(strings.TrimSuffix(r.element.keyed[lower(v)], ")"), "(")
-	r.emit(verb + " " + typ + strings.ReplaceAll(assigned, "$"+lower(v)+".", "") + " where " + r.key(typ) + " = " + value)
+	typ, value, _ := strings.Cut(strings.TrimSuffix(r.element.keyed[naming.Lower(v)], ")"), "(")
+	r.emit(verb + " " + typ + strings.ReplaceAll(assigned, "$"+naming.Lower(v)+".", "") + " where " + r.Key(typ) + " = " + value)
 	return true
 }
 
@@ -204,18 +123,16 @@ func (r *rewriter) elementValue(p *catalog.Property, e string) string {
 	if r.element == nil {
 		return e
 	}
-	v := "$" + lower(r.element.name)
+	v := "$" + naming.Lower(r.element.name)
 	typ := p.Type.Kind.String()
 	if e == v {
-		if p.Type.List {
-			panic(giveUp{})
-		}
+		refuse.If(p.Type.List)
 		if r.element.scalar == "" {
 			r.element.scalar = typ
 		}
 		return e
 	}
-	if p.Type.Nullable && wordLen(strings.TrimPrefix(e, v+".")) == len(e)-len(v)-1 || strings.HasPrefix(e, "coalesce(") {
+	if p.Type.Nullable && lex.WordLen(strings.TrimPrefix(e, v+".")) == len(e)-len(v)-1 || strings.HasPrefix(e, "coalesce(") {
 		typ += "?"
 	}
 	for rest := e; ; {
@@ -223,10 +140,8 @@ func (r *rewriter) elementValue(p *catalog.Property, e string) string {
 		if !ok {
 			return e
 		}
-		field := after[:wordLen(after)]
-		if p.Type.List || field == "" {
-			panic(giveUp{}) // a field is a scalar
-		}
+		field := after[:lex.WordLen(after)]
+		refuse.If(p.Type.List || field == "") // a field is a scalar
 		if r.element.fields[field] == "" {
 			r.element.fields = maps.Clone(r.element.fields)
 			r.element.fields[field] = typ
@@ -234,4 +149,57 @@ func (r *rewriter) elementValue(p *catalog.Property, e string) string {
 		}
 		rest = after
 	}
+}
+
+// unwoundMatch reads UNWIND $ids AS id, or FOR id IN $ids, before a match that compares a property with the element: the
+// property is in the list.
+func (r *rewriter) unwoundMatch() {
+	list, name := "", ""
+	if r.Accept("unwind") {
+		list = r.Next().Text
+		r.Expect("as")
+		name = r.Next().Text
+	} else {
+		r.Expect("for")
+		name = r.Next().Text
+		r.Expect("in")
+		list = r.Next().Text
+	}
+	refuse.If(r.Tokens[r.At-1].Kind != lex.Word && r.Tokens[r.At-1].Kind != lex.Dollar || !r.Is("match") || r.declared(list) && !r.declaredList(list) || len(r.match)+len(r.statements) > 0)
+	r.values[name] = "$" + list
+	r.Expect("match")
+	r.matched()
+	if r.Accept("where") {
+		r.wherePart()
+	}
+	tested := ""
+	for i, c := range slices.Clone(r.match) {
+		if !mentionsVar(c.render(false), "$"+list) {
+			continue
+		}
+		refuse.If(tested != "" || c.op != "")
+		if left, equal := strings.CutSuffix(c.text, " = $"+list); equal {
+			tested = left
+			r.match[i] = leaf(left + " in $" + list)
+			continue
+		}
+		b := c.binding()
+		refuse.If(b == nil || len(b.Props) != 1 || b.Props[0].Optional || exact.SourceOf(b.Props[0].Value) != "$"+list)
+		tested = b.Var.Value + "." + b.Props[0].Name.Value
+		r.match[i] = leaf(b.Var.Value + ": " + b.Type.Value)
+		r.match = append(r.match, leaf(tested+" in $"+list))
+	}
+	refuse.If(tested == "")
+	r.values[name] = tested
+	r.params = slices.Clone(r.params)
+	for i, p := range r.params {
+		if typ, mine := strings.CutPrefix(p, "$"+list+": "); mine && !strings.HasPrefix(typ, "[") {
+			r.params[i] = "$" + list + ": [" + typ + "]"
+		}
+	}
+}
+
+// declaredList reports whether the text declares a parameter as a list.
+func (r *rewriter) declaredList(name string) bool {
+	return slices.ContainsFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+": [") })
 }

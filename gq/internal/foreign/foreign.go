@@ -6,17 +6,13 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/cursor"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
-
-// MaxText is the length in bytes of the longest text that Rewrite reads.
-const MaxText = 4 << 10
-
-// maxSteps bounds the tokens that one rewriting reads. It reads some tokens more than once, because a
-// parenthesis may open a pattern or an expression.
-const maxSteps = 20_000
-
-// maxDepth bounds the nesting of expressions and blocks.
-const maxDepth = 50
 
 // maxValues bounds the bytes of values of WITH and LET that one rewriting writes in the place of their names: each value
 // may contain the one before it several times.
@@ -40,35 +36,41 @@ type Offer struct {
 
 // Rewrite returns a query for a text. It reports false if the text contains something that has no
 // counterpart: the query leaves out nothing that the text asks for, unless a note says so. Rewrite does not
-// check types, and the query may have faults: offer it only if it compiles, and see [Instead].
+// check types, and the query may have faults: offer it only if it compiles, and see package instead.
 func Rewrite(s *catalog.Schema, text string) (offer Offer, ok bool) {
-	tokens, ok := tokensOf(text)
+	tokens, ok := lex.TokensOf(text)
 	if !ok {
 		return Offer{}, false
 	}
 	r := newRewriter(s, tokens)
 	query, ok := r.rewrite(func() {})
-	if !ok && r.sortedLists { // collect(…) takes any groups, and has no order
-		r = newRewriter(s, tokens)
-		r.unsorted = true
-		query, ok = r.rewrite(func() {})
-	}
 	if !ok || len(query) > maxQuery {
 		return Offer{}, false
 	}
 	return Offer{Query: query, Count: 1, Notes: r.notes}, true
 }
 
+// original returns what the text says of the query.
+func (r *rewriter) original() *exact.Original {
+	types := map[string]string{}
+	for _, v := range r.order {
+		types[naming.Lower(v)] = r.vars[v]
+	}
+	return &exact.Original{Vocabulary: r.Vocabulary, Tokens: r.Tokens, Types: types, Params: r.params,
+		Taken: func(name string) bool { return r.known(name) || r.inText(name) }, Note: r.note,
+		Once: r.closed != nil && !r.closed.all && r.closed.depth == "", Shortest: r.shortest, Pairs: r.pairs, Grouped: len(r.groups) > 0 || r.staged}
+}
+
 // newRewriter returns a rewriter of the tokens of a text.
-func newRewriter(s *catalog.Schema, tokens []token) *rewriter {
-	return &rewriter{schema: s, tokens: tokens, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
+func newRewriter(s *catalog.Schema, tokens []lex.Token) *rewriter {
+	return &rewriter{Vocabulary: &naming.Vocabulary{Schema: s}, Cursor: cursor.Cursor{Tokens: tokens}, vars: map[string]string{}, paths: map[string]bool{}, walks: map[string]string{}, values: map[string]string{}, loose: map[string]bool{}, name: "q"}
 }
 
 // rewrite reads the whole text, calls a function, and writes the query. It reports false if something has no counterpart.
 func (r *rewriter) rewrite(read func()) (query string, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			if _, gave := p.(giveUp); !gave {
+			if _, gave := p.(refuse.GiveUp); !gave {
 				panic(p)
 			}
 			query, ok = "", false
@@ -76,51 +78,20 @@ func (r *rewriter) rewrite(read func()) (query string, ok bool) {
 	}()
 	r.document()
 	read()
-	return r.exactRows(r.render()), true
+	query = r.render()
+	return exact.ExactRows(query, r.original()), true
 }
-
-// Instead says what to use instead of the constructs of a text that have no counterpart, in at most two
-// notes.
-func Instead(s *catalog.Schema, text string) []string {
-	tokens, ok := tokensOf(text)
-	if !ok {
-		return nil
-	}
-	return missing(s, tokens)
-}
-
-// tokensOf splits a text that is not too long.
-func tokensOf(text string) (tokens []token, ok bool) {
-	if len(text) > MaxText {
-		return nil, false
-	}
-	if inner, ok := strings.CutPrefix(strings.TrimSpace(text), "```"); ok { // a fenced block of Markdown
-		_, inner, _ = strings.Cut(inner, "\n")
-		text = strings.TrimSuffix(inner, "```")
-	}
-	tokens, ok = scan(text)
-	return tokens, ok && len(tokens) > 0
-}
-
-// giveUp is the panic that ends a rewriting without a result.
-type giveUp struct{}
 
 // rewriter reads the tokens of one text and collects the parts of the query.
 type rewriter struct {
-	schema *catalog.Schema
-	types  map[string]string        // by plain name: the node types and interfaces; nil before the first use
-	edges  map[string]*catalog.Edge // by plain name
-	tokens []token
-	at     int // index of the next token
-	steps  int // tokens read, including those that were read again
-	spent  int // bytes of values written in the place of names
-	depth  int
+	*naming.Vocabulary
+	cursor.Cursor
+	spent int // bytes of values written in the place of names
 
 	notes  []string        // how the query differs from the text
 	name   string          // of the query
 	params []string        // its parameters
 	loose  map[string]bool // by name: whether the type of a parameter may change to that of a property
-	head   []string        // its annotations
 
 	fragments map[string]fragment    // of GraphQL, by name
 	unread    map[*catalog.Edge]bool // the edges whose properties no name of the text without a declaration has
@@ -133,8 +104,6 @@ type rewriter struct {
 	values map[string]string // by name: the expression that WITH or LET gives a name
 	tables []string          // the variables whose properties a bare name may mean
 
-	aliases   []string // of the columns
-	computed  []column // the columns, and the values of WITH
 	dropped   []string // the variables whose scope WITH or NEXT has ended
 	early     bool     // a limit or an offset comes before the columns
 	ungrouped bool     // that limit bounds rows, and not groups
@@ -149,19 +118,14 @@ type rewriter struct {
 	calls       []*call    // CALL with an order or a limit
 	listings    []*listing // the calls of collect that become blocks
 	pairs       bool       // WITH DISTINCT has dropped the rows that only parallel edges make
-	unsorted    bool       // the lists of aggregates have no order
 	sortedLists bool       // an aggregate has an order of its own
 	taken       int        // the first keys of the sort belong to these blocks
 	subselects  int        // the subselects after FROM around the next token
 
-	hops        []cond                       // the traversals of the properties that the current expression reads over edges
-	hopLast     hop                          // the last of them
-	after       string                       // the parameter that is a cursor, or ""
-	by          []string                     // the properties by which an aggregate of GraphQL groups
-	nestedTotal bool                         // the current block has a totalCount
-	ends        map[string]map[string]string // by variable of an edge: the variables of its ends, by from and to
-	unique      []string                     // the properties of which each value makes one row of GraphQL
-	when        []string                     // the conditions of @include and @skip around the next field
+	hops    []cond   // the traversals of the properties that the current expression reads over edges
+	hopLast hop      // the last of them
+	after   string   // the parameter that is a cursor, or ""
+	when    []string // the conditions of @include and @skip around the next field
 
 	inSelect  bool   // a column of SELECT may have an alias without AS
 	inColumns bool   // a name in a column of SELECT means a property rather than another column
@@ -173,65 +137,61 @@ type rewriter struct {
 	whereVar  string // the variable that stands for it in other languages
 
 	read
-	statements []string                     // of a mutation
-	blockSort  []string                     // the sort keys of the rows for which the statements run
-	blockLimit string                       // the limit of these rows, or ""
-	element    *element                     // the variable of the list for whose elements statements run, or nil
-	elementOf  map[string]map[string]string // by name of the variable of a list in the text: the fields of an element
-	before     []string                     // the statements before the block of the match
-	rebind     map[string]string            // by name of a variable that MERGE binds: the clause that finds its node by the key
-	inserted   map[string]bool              // the variables of inserts outside of blocks
-	existence  bool                         // only the existence of a row of a subselect counts
-	around     string                       // the clauses around a subselect
-	newNodes   []recordField                // the names that WITH gives to inserts, and their variables
-	setBefore  []string                     // the properties that SET has assigned
-	excluded   map[string]string            // by name: the values of the row in ON CONFLICT, or nil
+	statements []string          // of a mutation
+	blockSort  []string          // the sort keys of the rows for which the statements run
+	blockLimit string            // the limit of these rows, or ""
+	element    *element          // the variable of the list for whose elements statements run, or nil
+	before     []string          // the statements before the block of the match
+	rebind     map[string]string // by name of a variable that MERGE binds: the clause that finds its node by the key
+	inserted   map[string]bool   // the variables of inserts outside of blocks
+	existence  bool              // only the existence of a row of a subselect counts
+	around     string            // the clauses around a subselect
+	setBefore  []string          // the properties that SET has assigned
+	excluded   map[string]string // by name: the values of the row in ON CONFLICT, or nil
 }
 
 // read holds the parts of a read.
 type read struct {
 	match    []cond
-	columns  []string
+	columns  []column // of the result
 	distinct bool
 	having   []cond
 	sort     []string
 	limit    string
-	skip     string // the rows to leave out, or ""
-	staged   bool   // WITH or a subselect after FROM has made groups, over which no aggregate can compute
+	skip     string   // the rows to leave out, or ""
+	aliases  []string // of the columns
+	computed []column // the columns, and the values of WITH
+	by       []string // the properties by which an aggregate of GraphQL groups
+	total    bool     // the block has a totalCount
+	staged   bool     // WITH or a subselect after FROM has made groups, over which no aggregate can compute
 }
 
 // render writes the query.
 func (r *rewriter) render() string {
 	var body []string
-	if len(r.hops) > 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.hops) > 0)
 	named, distinct := len(r.columns), r.distinct
 	r.groupConditions()
 	if len(r.statements) > 0 {
 		r.answers()
 		for _, s := range slices.Concat(r.before, r.statements) {
 			_, typ, _ := strings.Cut(s, "insert ")
-			if n := r.schema.Node(typ[:wordLen(typ)]); n != nil && len(n.Key) > 0 {
+			if n := r.Schema.Node(typ[:lex.WordLen(typ)]); n != nil && len(n.Key) > 0 {
 				r.note("an insert replaces a node that has the same key")
 			}
 		}
 		body = append(body, r.before...)
-		if len(r.having) > 0 {
-			panic(giveUp{}) // a mutation has no groups
-		}
+		refuse.If(len(r.having) > 0) // a mutation has no groups
 		if len(r.match) > 0 {
 			body = append(body, "match { "+join(r.match)+" }"+r.blockRows()+" { "+strings.Join(r.statements, " ")+" }")
 		} else {
 			body = append(body, r.statements...)
 		}
 		if len(r.columns) > 0 {
-			body = append(body, "return { "+strings.Join(r.columns, ", ")+" }")
+			body = append(body, "return { "+joinColumns(r.columns)+" }")
 		}
 	} else {
-		if r.ungrouped && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
-			panic(giveUp{}) // the limit bounds the rows before the groups
-		}
+		refuse.If(r.ungrouped && slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) })) // the limit bounds the rows before the groups
 		r.combine()
 		r.expandCalls()
 		r.expandListings()
@@ -241,30 +201,43 @@ func (r *rewriter) render() string {
 		r.havingColumns()
 		r.havingKeys()
 		r.checkGroups()
-		if distinct && len(r.columns) > named {
-			panic(giveUp{}) // rows that differ in a key alone are equal in the text
-		}
+		refuse.If(distinct && len(r.columns) > named) // rows that differ in a key alone are equal in the text
 		r.sortByAlias()
 		r.boundLimit()
 		body = append(body, r.read.render())
 	}
 	head := "query " + r.name + "(" + strings.Join(r.params, ", ") + ") "
-	for _, a := range r.head {
-		head += a + " "
-	}
 	return head + "{ " + strings.Join(body, " ") + " }"
+}
+
+// nestedRead reads a part of the text with a read of its own, and returns this read.
+func (r *rewriter) nestedRead(f func()) read {
+	outer := r.read
+	r.read = read{}
+	f()
+	inner := r.read
+	r.read = outer
+	return inner
+}
+
+// clauses reads a part of the text, and returns the clauses that it adds to the match instead of adding them.
+func (r *rewriter) clauses(f func()) []cond {
+	saved := r.match
+	r.match = nil
+	f()
+	out := r.match
+	r.match = saved
+	return out
 }
 
 // render writes a read without its head.
 func (q *read) render() string {
-	if len(q.match) == 0 || len(q.columns) == 0 || q.skip != "" {
-		panic(giveUp{})
-	}
+	refuse.If(len(q.match) == 0 || len(q.columns) == 0 || q.skip != "")
 	out := "match { " + join(q.match) + " } return "
 	if q.distinct {
 		out += "distinct "
 	}
-	out += "{ " + strings.Join(q.columns, ", ") + " }"
+	out += "{ " + joinColumns(q.columns) + " }"
 	if len(q.having) > 0 {
 		out += " having { " + join(q.having) + " }"
 	}
@@ -288,22 +261,18 @@ func (r *rewriter) page() {
 	}
 	key, op := r.pageKey()
 	v, property, _ := strings.Cut(key, ".")
-	p := r.property(r.vars[v[1:]], property)
-	n := r.schema.Node(r.vars[v[1:]])
-	if rowsPerEdge(r.tokens) && r.after == "" && (n == nil || !unique(n, p.Name)) {
+	p := r.Property(r.vars[v[1:]], property)
+	n := r.Schema.Node(r.vars[v[1:]])
+	if exact.RowsPerEdge(r.Tokens) && r.after == "" && (n == nil || !unique(n, p.Name)) {
 		r.pageByKey(n, v, p, op)
 		return
 	}
-	if rowsPerEdge(r.tokens) && (n == nil || p.Type.Nullable || r.manyRows(v)) {
-		panic(giveUp{}) // rows with the same value as the last one would be left out
-	}
+	refuse.If(exact.RowsPerEdge(r.Tokens) && (n == nil || p.Type.Nullable || r.manyRows(v))) // rows with the same value as the last one would be left out
 	if n != nil && (len(n.Key) != 1 || n.Key[0] != p.Name) {
 		r.note("rows with the same " + property + " as the last one are left out: to see all of them, order by a key")
 	}
 	if r.after != "" {
-		if r.skip != "" || p.Type.Nullable {
-			panic(giveUp{})
-		}
+		refuse.If(r.skip != "" || p.Type.Nullable)
 		r.note("there is no cursor: $" + r.after + " is the last " + property + " of the page before, and is left out for the first page")
 		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+r.after+":") })
 		r.params = append(r.params, "$"+r.after+": "+p.Type.Kind.String()+"?")
@@ -318,9 +287,7 @@ func (r *rewriter) page() {
 
 // pageByKey replaces an offset if several nodes may have the same value of the sort key: their key orders them.
 func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op string) {
-	if n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v) {
-		panic(giveUp{})
-	}
+	refuse.If(n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v))
 	key, after := n.Property(n.Key[0]), "$after_"+n.Key[0]
 	direction := ""
 	if strings.HasSuffix(r.sort[0], " desc") {
@@ -336,7 +303,7 @@ func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op 
 
 // dropSkip drops the offset, and its parameter if nothing else uses it.
 func (r *rewriter) dropSkip() {
-	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.uses(name) == 2 { // its declaration and the offset
+	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.Uses(name) == 2 { // its declaration and the offset
 		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
 	}
 	r.skip = ""
@@ -357,33 +324,28 @@ func (r *rewriter) manyRows(v string) bool {
 			subs = c.subs
 		}
 		return slices.ContainsFunc(subs, func(c cond) bool {
-			if c.op != "" || !strings.HasPrefix(c.text, "$") || strings.HasPrefix(c.text, v+": ") || strings.HasPrefix(c.text, v+".") {
-				return false
+			switch p := c.pattern().(type) {
+			case *syntax.Binding:
+				return p.Var.Value != v
+			case *syntax.Traversal:
+				e := r.EdgeType(p.EdgeNames())
+				return p.From.Value != v || p.Bounds != nil || p.Undirected || e == nil || e.Card == nil || e.Card.Max != 1
 			}
-			parts := strings.Fields(c.text)
-			if len(parts) != 3 || parts[0] != v {
-				return true
-			}
-			e := r.edgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])
-			return e == nil || e.Card == nil || e.Card.Max != 1
+			return false
 		})
 	})
 }
 
 // pageKey returns the only sort key, which is a property, and the relation of the rows after a value of it.
 func (r *rewriter) pageKey() (key, relation string) {
-	if len(r.sort) != 1 {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.sort) != 1)
 	key, descending := strings.CutSuffix(r.sort[0], " desc")
 	key = strings.TrimSuffix(key, " asc")
 	if i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == key && !c.fromWith }); i >= 0 {
 		key = r.computed[i].text
 	}
 	v, property, ok := strings.Cut(key, ".")
-	if !ok || r.property(r.vars[strings.TrimPrefix(v, "$")], property) == nil {
-		panic(giveUp{})
-	}
+	refuse.If(!ok || r.Property(r.vars[strings.TrimPrefix(v, "$")], property) == nil)
 	if descending {
 		return key, " < "
 	}
@@ -400,21 +362,11 @@ func (r *rewriter) sortByAlias() {
 			}
 		}
 		for _, c := range r.columns {
-			if alias, ok := strings.CutPrefix(c, e+" as "); ok && !strings.HasPrefix(e, "$") {
-				r.sort[i] = alias + direction
+			if c.text == e && c.alias != "" && !strings.HasPrefix(e, "$") {
+				r.sort[i] = c.alias + direction
 			}
 		}
 	}
-}
-
-// uses counts the tokens of the text that name a variable or a parameter.
-func (r *rewriter) uses(name string) (n int) {
-	for _, t := range r.tokens {
-		if t.kind == dollar && t.text == name {
-			n++
-		}
-	}
-	return n
 }
 
 // note adds a note, once.
@@ -431,8 +383,8 @@ const answersNote = "a mutation returns only values of its inserts and parameter
 // insert.
 func (r *rewriter) answers() {
 	for _, c := range r.columns {
-		for _, t := range must(scan(c)) {
-			if t.kind == dollar && (len(r.match) > 0 || !r.inserted[t.text]) && r.bound(t.text) {
+		for _, t := range must(lex.Scan(c.text)) {
+			if t.Kind == lex.Dollar && (len(r.match) > 0 || !r.inserted[t.Text]) && r.bound(t.Text) {
 				r.columns = nil
 				r.note(answersNote)
 				return
@@ -450,7 +402,7 @@ func (r *rewriter) boundLimit() {
 	r.declare(name, "I32")
 	for i, p := range r.params {
 		rest, mine := strings.CutPrefix(p, r.limit+": ")
-		if n := wordLen(rest); mine && numbers[rest[:n]] {
+		if n := lex.WordLen(rest); mine && numbers[rest[:n]] {
 			if rest = rest[n:]; !strings.Contains(rest, "@range") {
 				rest = " @range(0..10000)" + rest
 			}
@@ -460,81 +412,14 @@ func (r *rewriter) boundLimit() {
 }
 
 // must returns the tokens of a text that this package wrote.
-func must(tokens []token, ok bool) []token {
-	if !ok {
-		panic(giveUp{})
-	}
+func must(tokens []lex.Token, ok bool) []lex.Token {
+	refuse.If(!ok)
 	return tokens
 }
 
 // bound reports whether a name, as this language writes it, is a variable of the text.
 func (r *rewriter) bound(name string) bool {
-	return slices.ContainsFunc(r.order, func(v string) bool { return lower(v) == name })
-}
-
-// peek returns the token n places after the next one.
-func (r *rewriter) peek(n int) token {
-	if r.at+n < len(r.tokens) {
-		return r.tokens[r.at+n]
-	}
-	return token{}
-}
-
-// next reads a token.
-func (r *rewriter) next() token {
-	t := r.peek(0)
-	if r.steps++; r.steps > maxSteps || t.kind == end {
-		panic(giveUp{})
-	}
-	r.at++
-	return t
-}
-
-// is reports whether the next tokens have the values, in any case.
-func (r *rewriter) is(values ...string) bool {
-	for i, v := range values {
-		if t := r.peek(i); t.kind != word && t.kind != mark || !strings.EqualFold(t.text, v) {
-			return false
-		}
-	}
-	return true
-}
-
-// isOne reports whether the next token has one of the values, in any case.
-func (r *rewriter) isOne(values ...string) bool {
-	for _, v := range values {
-		if r.is(v) {
-			return true
-		}
-	}
-	return false
-}
-
-// accept reads the tokens if they come next.
-func (r *rewriter) accept(values ...string) bool {
-	if !r.is(values...) {
-		return false
-	}
-	for range values {
-		r.next()
-	}
-	return true
-}
-
-// expect reads the tokens, which must come next.
-func (r *rewriter) expect(values ...string) {
-	if !r.accept(values...) {
-		panic(giveUp{})
-	}
-}
-
-// word reads a word.
-func (r *rewriter) word() string {
-	t := r.next()
-	if t.kind != word {
-		panic(giveUp{})
-	}
-	return t.text
+	return slices.ContainsFunc(r.order, func(v string) bool { return naming.Lower(v) == name })
 }
 
 // try runs f. If f gives up, try reports false and restores what f read, bound and collected.
@@ -546,20 +431,12 @@ func (r *rewriter) try(f func()) (ok bool) {
 		if p == nil {
 			return
 		}
-		if _, gave := p.(giveUp); !gave || r.steps > maxSteps || r.spent > maxValues {
+		if _, gave := p.(refuse.GiveUp); !gave || r.Steps > cursor.MaxSteps || r.spent > maxValues {
 			panic(p)
 		}
-		saved.steps, saved.spent = r.steps, r.spent
+		saved.Steps, saved.spent = r.Steps, r.spent
 		*r, ok = saved, false
 	}()
 	f()
 	return true
-}
-
-// deeper counts a level of nesting until the function that it returns is called.
-func (r *rewriter) deeper() func() {
-	if r.depth++; r.depth > maxDepth {
-		panic(giveUp{})
-	}
-	return func() { r.depth-- }
 }

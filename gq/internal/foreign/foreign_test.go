@@ -11,6 +11,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/instead"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
@@ -54,6 +56,23 @@ func TestNoteOfInserts(t *testing.T) {
 	}
 }
 
+// TestRewriteOfLiterals checks that a literal which looks like a part of a query is none.
+func TestRewriteOfLiterals(t *testing.T) {
+	s := schema(t)
+	for text, want := range map[string]string{
+		`SELECT name, COUNT(*) AS n FROM Person WHERE name <> 'a = count(b) ) (' GROUP BY name HAVING COUNT(*) > 1`:        `query q() { match { $p: Person $p.name != "a = count(b) ) (" } return { $p.name, count($p) as n } having { n > 1 } }`,
+		`MATCH (p:Person) WHERE NOT p.name = 'x < y' RETURN p.name`:                                                        `query q() { match { $p: Person not { $p.name = "x < y" } } return { $p.name } }`,
+		`MATCH (p:Person {name: "} is null"}) SET p.level = "lead"`:                                                        `query q() { update Person set { level: "lead" } where name = "} is null" }`,
+		`MATCH (p:Person)-[:KNOWS]->(q) WITH p, count(q) AS n WHERE n > 1 AND p.name <> ") as n" RETURN p.name, n`:         `query q() { match { $p $k1:knows $q $p.name != ") as n" } return { $p.name, count($q) as n, $p.id as p_id } having { n > 1 } }`,
+		`MATCH (p:Person) WHERE p.name = "a" OR p.name = "$q knows $r" DELETE p`:                                           `query q() { match { $p: Person any { $p.name = "a" $p.name = "$q knows $r" } } { delete Person where email = $p.email } }`,
+		`SELECT name, ROW_NUMBER() OVER (PARTITION BY name ORDER BY email) AS n FROM Person WHERE name <> '$p <knows> $q'`: `query q() { match { $p: Person $p.name != "$p <knows> $q" } return { $p.name, count { $p2: Person $p2.name != "$p <knows> $q" $p2.name = $p.name any { $p2.email < $p.email all { $p2.email = $p.email $p2.id < $p.id } } } + 1 as n } }`,
+	} {
+		if offer, ok := foreign.Rewrite(s, text); !ok || offer.Query != want {
+			t.Errorf("%s\ngot  %s\nwant %s", text, offer.Query, want)
+		}
+	}
+}
+
 // TestRewriteOfNestedValues checks that values which use each other twice do not double the query again and again.
 func TestRewriteOfNestedValues(t *testing.T) {
 	s := schema(t)
@@ -87,7 +106,7 @@ func TestRewriteOfNestedGroups(t *testing.T) {
 	}
 }
 
-// FuzzRewrite checks that no text makes Rewrite panic or write a very long query.
+// FuzzRewrite checks that no text makes the translation panic or write a very long query.
 func FuzzRewrite(f *testing.F) {
 	var files []string
 	for _, pattern := range []string{"*.txt", "blind/*.txt", "blind2/*.txt", "blind3/*.txt", "shop/*.txt", "incidents/*.txt", "sql/*/*.txt", "graphql/*/*.txt", "cygql/*/*.txt"} {
@@ -110,16 +129,18 @@ func FuzzRewrite(f *testing.F) {
 	f.Add(strings.Repeat("(p WHERE ", 400))
 	f.Add("MATCH (p:Person) WHERE " + strings.Repeat("(", 400))
 	f.Add("SELECT " + strings.Repeat("CASE WHEN ", 300))
+	f.Add("query({(}(}}") // parameters without an end
 	s := schema(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		offer, ok := foreign.Rewrite(s, text)
 		if !ok && offer.Query != "" {
 			t.Errorf("a query without ok: %q", offer.Query)
 		}
-		foreign.Instead(s, text)
-		foreign.Frame(s, text)
-		foreign.Constructs(text)
-		if len(offer.Query) > 64*foreign.MaxText {
+		foreign.RewriteParts(s, text)
+		instead.Notes(s, text)
+		instead.Frame(s, text)
+		instead.Constructs(text)
+		if len(offer.Query) > 64*lex.MaxText {
 			t.Errorf("the query has %d bytes", len(offer.Query))
 		}
 	})

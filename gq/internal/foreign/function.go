@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -18,10 +21,10 @@ var foreign = map[string]string{"zoned_datetime": "datetime", "local_datetime": 
 // call reads the arguments of a function and writes the call.
 func (r *rewriter) call(name string) string {
 	name = strings.ToLower(name)
-	if r.overAhead() {
+	if r.OverAhead() {
 		return r.over(name)
 	}
-	r.expect("(")
+	r.Expect("(")
 	if out, ok := r.special(name); ok {
 		return r.inGroups(out)
 	}
@@ -31,10 +34,8 @@ func (r *rewriter) call(name string) string {
 	if name == "substring" && r.inSelect {
 		name = "substr" // SQL counts from 1
 	}
-	if name == "" {
-		panic(giveUp{})
-	}
-	distinct := r.accept("distinct", ":") || r.accept("distinct")
+	refuse.If(name == "")
+	distinct := r.Accept("distinct", ":") || r.Accept("distinct")
 	args := r.callArguments(name == "if")
 	if slices.Contains(textFunctions, name) && len(args) > 0 {
 		r.declareText(args[0])
@@ -48,7 +49,7 @@ func (r *rewriter) call(name string) string {
 	} else {
 		out = r.apply(name, args)
 	}
-	if r.is("filter", "(", "where") {
+	if r.Is("filter", "(", "where") {
 		out = r.filtered(name, args, distinct)
 	}
 	return r.inGroups(r.unsliced(out))
@@ -59,17 +60,17 @@ var textFunctions = []string{"lower", "upper", "trim", "length", "substring", "s
 
 // declareText declares a parameter as a text if an expression is one that nothing declares.
 func (r *rewriter) declareText(e string) {
-	if name, ok := strings.CutPrefix(e, "$"); ok && wordLen(name) == len(name) && !r.bound(name) {
+	if name, ok := strings.CutPrefix(e, "$"); ok && lex.WordLen(name) == len(name) && !r.bound(name) {
 		r.declare(name, "String")
 	}
 }
 
 // inGroups returns the column that has an aggregate, in HAVING, or the expression.
 func (r *rewriter) inGroups(e string) string {
-	if n := wordLen(e); r.staged && !r.inHaving && aggregateName(e[:n]) != "" && strings.HasPrefix(e[n:], "(") {
-		panic(giveUp{})
+	if n := lex.WordLen(e); r.staged && !r.inHaving && aggregateName(e[:n]) != "" && strings.HasPrefix(e[n:], "(") {
+		panic(refuse.GiveUp{})
 	}
-	if r.inHaving && len(r.computed) > 0 && firstCall(e) == e && aggregated(e) && aggregateName(e[:wordLen(e)]) != "" {
+	if r.inHaving && len(r.computed) > 0 && aggregated(e) && operandOf(e).aggregate() != nil {
 		return r.columnOf(e)
 	}
 	return e
@@ -78,15 +79,12 @@ func (r *rewriter) inGroups(e string) string {
 // callArguments reads the arguments of a call up to the closing parenthesis. The first one may have to be
 // a condition.
 func (r *rewriter) callArguments(condition bool) (args []string) {
-	for i := 0; !r.accept(")"); i++ {
+	for i := 0; !r.Accept(")"); i++ {
 		if i > 0 {
-			r.expect(",")
+			r.Expect(",")
 		}
 		if condition && i == 0 {
-			saved := r.inTest
-			r.inTest = true
-			args = append(args, r.condition().render(true))
-			r.inTest = saved
+			args = append(args, r.asTest().render(true))
 			continue
 		}
 		args = append(args, r.operand())
@@ -98,28 +96,19 @@ func (r *rewriter) callArguments(condition bool) (args []string) {
 func (r *rewriter) special(name string) (out string, ok bool) {
 	switch name {
 	case "extract":
-		part := strings.ToLower(r.word())
-		r.expect("from")
+		part := strings.ToLower(r.Word())
+		r.Expect("from")
 		return r.part(part), true
 	case "cast":
 		value := r.operand()
-		r.expect("as")
+		r.Expect("as")
 		out = r.castTo(value)
-		r.expect(")")
+		r.Expect(")")
 		return out, true
 	case "count":
-		if r.isAt(1, ".") && r.isAt(2, "*") && r.isAt(3, ")") { // COUNT(b.*)
-			v := r.variable()
-			r.skipTwo()
-			r.next()
-			if r.schema.Edge(r.vars[v]) != nil {
-				return "count($" + lower(v) + ".id)", true
-			}
-			return "count($" + lower(v) + ")", true
-		}
-		if (r.is("*") || r.peek(0).kind == number) && r.isAt(1, ")") {
-			r.skipTwo()
-			if r.is("filter", "(", "where") {
+		if (r.Is("*") || r.Peek(0).Kind == lex.Number) && r.IsAt(1, ")") {
+			r.SkipTwo()
+			if r.Is("filter", "(", "where") {
 				return r.filtered(name, []string{r.first()}, false), true
 			}
 			return "count(" + r.first() + ")", true
@@ -130,35 +119,8 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		return r.related()
 	case "string_agg", "group_concat", "listagg", "array_agg", "json_agg", "jsonb_agg", "json_arrayagg", "json_group_array":
 		return r.listAggregate(name), true
-	case "percentile_cont", "percentile_disc":
-		if r.peek(0).text != "0.5" {
-			panic(giveUp{})
-		}
-		r.next()
-		r.expect(")", "within", "group", "(", "order", "by")
-		out = "median(" + r.operand() + ")"
-		r.expect(")")
-		return out, true
-	case "bool_or", "bool_and", "every":
-		saved := r.inTest
-		r.inTest = true
-		test := r.condition()
-		r.inTest = saved
-		r.expect(")")
-		if name != "bool_or" {
-			return "(sum(if(" + test.render(true) + ", 0, 1)) = 0)", true
-		}
-		return "(sum(if(" + test.render(true) + ", 1, 0)) > 0)", true
 	case "collect", "collect_list":
-		if r.firstAhead() {
-			return r.firstListed(false), true
-		}
 		return r.listed()
-	case "head":
-		if r.is("collect", "(") {
-			r.skipTwo()
-			return r.firstListed(true), true
-		}
 	case "size":
 		if out, ok = r.related(); ok {
 			return out, true
@@ -171,105 +133,86 @@ func (r *rewriter) special(name string) (out string, ok bool) {
 		return r.walked(name)
 	case "labels", "label":
 		v := r.variable()
-		r.expect(")")
-		if r.accept("[") {
-			r.next()
-			r.expect("]")
+		r.Expect(")")
+		if r.Accept("[") {
+			r.Next()
+			r.Expect("]")
 		}
-		return "type($" + lower(v) + ")", true
+		return "type($" + naming.Lower(v) + ")", true
 	case "id", "elementid", "element_id":
 		v := r.variable()
-		r.expect(")")
-		return "$" + lower(v) + ".id", true
+		r.Expect(")")
+		return "$" + naming.Lower(v) + ".id", true
 	case "current_date", "curdate", "today":
-		r.expect(")")
+		r.Expect(")")
 		return "date(now())", true
 	case "current_timestamp", "getdate", "timestamp":
-		r.expect(")")
+		r.Expect(")")
 		return "now()", true
-	case "startnode", "endnode":
-		v := r.variable()
-		r.expect(")")
-		if r.schema.Edge(r.vars[v]) == nil || r.is(".") {
-			panic(giveUp{})
-		}
-		return "$" + lower(v) + map[string]string{"startnode": ".from", "endnode": ".to"}[name], true
 	case "datetime", "date":
-		if name == "date" && r.is("{") {
-			return r.dateMap(), true
-		}
-		if r.accept(")") {
+		if r.Accept(")") {
 			if name == "date" {
 				return "date(now())", true
 			}
 			return "now()", true
 		}
 	case "duration":
-		if r.is("{") {
+		if r.Is("{") {
 			return r.durationMap(), true
 		}
 	case "substring":
 		ok = r.try(func() {
 			value := r.operand()
-			r.expect("from")
+			r.Expect("from")
 			start := r.operand()
-			r.expect("for")
+			r.Expect("for")
 			out = "substring(" + value + ", " + lessOne(start) + ", " + r.operand() + ")"
-			r.expect(")")
+			r.Expect(")")
 		})
 		return out, ok
 	case "date_trunc", "datetrunc":
-		unit := r.next()
-		r.expect(",")
+		unit := r.Next()
+		r.Expect(",")
 		value := r.operand()
-		r.expect(")")
-		return truncated(strings.ToLower(unit.text), value), true
+		r.Expect(")")
+		return truncated(strings.ToLower(unit.Text), value), true
 	case "date_part", "datepart":
-		unit := strings.ToLower(r.next().text)
-		r.expect(",")
+		unit := strings.ToLower(r.Next().Text)
+		r.Expect(",")
 		return r.part(unit), true
 	case "duration_between":
 		return r.elapsed(r.callArguments(false), ""), true
-	case "datediff", "timestampdiff":
-		return r.difference(name == "timestampdiff"), true
+	case "age":
+		from, to := r.age()
+		r.note("an age is a number of days")
+		return "days_between(" + from + ", " + to + ")", true
 	}
-	if out, ok := r.searchCall(name); ok {
-		return out, true
-	}
-	return r.timeCall(name)
-}
-
-// skipTwo reads two tokens.
-func (r *rewriter) skipTwo() {
-	r.next()
-	r.next()
+	return "", false
 }
 
 // walked reads the variable of a walk and the closing parenthesis after length( or nodes(.
 func (r *rewriter) walked(name string) (out string, ok bool) {
-	t := r.peek(0)
-	if !r.paths[t.text] && name == "path_length" && len(r.paths) == 1 && !r.known(t.text) && !r.declared(t.text) { // a path without a name in the match
+	t := r.Peek(0)
+	if !r.paths[t.Text] && name == "path_length" && len(r.paths) == 1 && !r.known(t.Text) && !r.declared(t.Text) { // a path without a name in the match
 		for path := range r.paths {
-			t.text = path
+			t.Text = path
 		}
 	}
-	if !r.paths[t.text] || r.peek(1).text != ")" {
+	if !r.paths[t.Text] || r.Peek(1).Text != ")" {
 		return "", false
 	}
-	r.skipTwo()
+	r.SkipTwo()
 	if name == "nodes" {
-		return "$" + lower(t.text) + ".nodes", true
+		return "$" + naming.Lower(t.Text) + ".nodes", true
 	}
-	return "$" + lower(t.text) + ".hops", true
+	return "$" + naming.Lower(t.Text) + ".hops", true
 }
 
 // apply writes a call of a function of any of the languages.
 func (r *rewriter) apply(name string, args []string) string {
 	switch {
 	case name == "round" && len(args) == 2:
-		if len(args[1]) != 1 || args[1] < "0" || args[1] > "6" {
-			panic(giveUp{})
-		}
+		refuse.If(len(args[1]) != 1 || args[1] < "0" || args[1] > "6")
 		factor := "1" + strings.Repeat("0", int(args[1][0]-'0'))
 		return "round(" + tight(args[0]) + " * " + factor + ") / " + factor
 	case name == "concat" && len(args) > 0:
@@ -305,7 +248,7 @@ func (r *rewriter) apply(name string, args []string) string {
 
 // tight returns an expression in parentheses unless no operator of arithmetic can take it apart.
 func tight(e string) string {
-	if !strings.Contains(e, " ") || e[0] == '"' && strings.Count(e, `"`) == 2 || strings.HasSuffix(e, ")") && strings.IndexByte(e, '(') == wordLen(e) && strings.Count(e, "(") == 1 {
+	if !strings.Contains(e, " ") || e[0] == '"' && strings.Count(e, `"`) == 2 || strings.HasSuffix(e, ")") && strings.IndexByte(e, '(') == lex.WordLen(e) && strings.Count(e, "(") == 1 {
 		return e
 	}
 	return "(" + e + ")"
@@ -316,23 +259,16 @@ func lessOne(e string) string {
 	if len(e) == 1 && e[0] >= '1' && e[0] <= '9' {
 		return string(e[0] - 1)
 	}
-	if strings.HasPrefix(e, "-") {
-		panic(giveUp{}) // it counts from the end
-	}
+	refuse.If(strings.HasPrefix(e, "-")) // it counts from the end
 	return tight(e) + " - 1"
 }
 
 // filtered reads FILTER (WHERE …) after an aggregate.
 func (r *rewriter) filtered(name string, args []string, distinct bool) string {
-	r.expect("filter", "(", "where")
-	saved := r.inTest
-	r.inTest = true
-	test := r.condition().render(true)
-	r.inTest = saved
-	r.expect(")")
-	if distinct || len(args) != 1 {
-		panic(giveUp{})
-	}
+	r.Expect("filter", "(", "where")
+	test := r.asTest().render(true)
+	r.Expect(")")
+	refuse.If(distinct || len(args) != 1)
 	if name == "count" && !strings.Contains(args[0], ".") {
 		return "count(if(" + test + ", 1))"
 	}
@@ -343,12 +279,12 @@ func (r *rewriter) filtered(name string, args []string, distinct bool) string {
 // whole number. Cypher, SQL and ISO GQL cut the fraction.
 func (r *rewriter) divides(left string) bool {
 	p := r.propertyOf(left)
-	if p == nil || !r.is("/") || r.at < 3 || r.tokens[r.at-3].kind != word {
+	if p == nil || !r.Is("/") || r.At < 3 || r.Tokens[r.At-3].Kind != lex.Word {
 		return false
 	}
 	switch p.Type.Kind {
 	case value.I32, value.I64, value.U32, value.U64:
-		_, err := parseCount(r.peek(1).text)
+		_, err := parseCount(r.Peek(1).Text)
 		return err == nil && !p.Type.List
 	}
 	return false

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // inserting is an INSERT INTO of SQL.
@@ -17,34 +20,30 @@ type inserting struct {
 
 // insertInto reads the rest of INSERT INTO Person (a, b) VALUES (…), (…).
 func (r *rewriter) insertInto() {
-	start := r.at
+	start := r.At
 	in := &inserting{typ: r.tableType()}
-	if r.is("{") || r.is("(") && r.isAt(2, ":") { // the values of this language
-		r.at = start
+	if r.Is("{") || r.Is("(") && r.IsAt(2, ":") { // the values of this language
+		r.At = start
 		r.assigned("create", "")
 		r.returning(in.typ)
 		return
 	}
-	if r.accept("as") || r.peek(0).kind == word && !r.isOne("values", "select") {
-		in.alias = r.word()
+	if r.Accept("as") || r.Peek(0).Kind == lex.Word && !r.IsOne("values", "select") {
+		in.alias = r.Word()
 	}
-	r.expect("(")
-	for !r.accept(")") {
-		r.accept(",")
-		in.names = append(in.names, r.propertyName(in.typ, r.word()))
+	r.Expect("(")
+	for r.More(")") {
+		in.names = append(in.names, r.PropertyName(in.typ, r.Word()))
 	}
-	if r.is("select") {
+	if r.Is("select") {
 		r.insertSelect(in)
 		return
 	}
-	r.expect("values")
-	for {
+	r.Expect("values")
+	for more := true; more; more = r.Accept(",") {
 		in.rows = append(in.rows, r.insertedRow(in))
-		if !r.accept(",") {
-			break
-		}
 	}
-	statements := r.conflicting(in, true)
+	statements := r.conflicting(in)
 	for _, s := range statements {
 		r.emit(s)
 	}
@@ -56,55 +55,21 @@ func (r *rewriter) insertInto() {
 // insertedRow reads the values of a row in parentheses.
 func (r *rewriter) insertedRow(in *inserting) map[string]string {
 	row := map[string]string{}
-	r.expect("(")
-	for i := 0; !r.accept(")"); i++ {
+	r.Expect("(")
+	for i := 0; !r.Accept(")"); i++ {
 		if i > 0 {
-			r.expect(",")
+			r.Expect(",")
 		}
-		if i >= len(in.names) {
-			panic(giveUp{})
-		}
+		refuse.If(i >= len(in.names))
 		switch {
-		case r.accept("null"), r.accept("default"):
-		case r.is("(", "select") && r.schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to"):
-			row[in.names[i]] = r.endSelect()
+		case r.Accept("null"), r.Accept("default"):
+		case r.Is("(", "select") && r.Schema.Edge(in.typ) != nil:
+			panic(refuse.GiveUp{})
 		default:
 			row[in.names[i]] = r.initial(in.typ, in.names[i])
 		}
 	}
 	return row
-}
-
-// endSelect reads (SELECT card FROM Reader WHERE email = 'a@x.org') as an end of an edge: a node of the match.
-func (r *rewriter) endSelect() string {
-	r.expect("(", "select")
-	column := r.word()
-	if r.accept(".") {
-		column = r.word()
-	}
-	r.expect("from")
-	typ := r.tableNode(r.word())
-	if !r.names(typ, column) {
-		panic(giveUp{})
-	}
-	v := r.tableAlias()
-	if v == "" || r.known(v) {
-		v = r.fresh(typ)
-	}
-	if len(r.match) == 0 {
-		r.beginBlock()
-	}
-	r.match = append(r.match, leaf(r.bind(v, typ)+": "+typ))
-	r.expect("where")
-	tables := r.tables
-	r.tables = []string{v}
-	r.match = append(r.match, r.condition())
-	r.tables = tables
-	if r.is("limit") && r.peek(1).text == "1" {
-		r.skipTwo()
-	}
-	r.expect(")")
-	return "$" + lower(v)
 }
 
 // assignments writes the values of a row in the order of the names.
@@ -119,35 +84,33 @@ func (in *inserting) assignments(row map[string]string) string {
 }
 
 // conflicting reads ON CONFLICT after the rows, and returns the statement for each row.
-func (r *rewriter) conflicting(in *inserting, single bool) (statements []string) {
+func (r *rewriter) conflicting(in *inserting) (statements []string) {
 	var updates int // the index of the first token after SET, or 0
 	switch {
-	case r.accept("on", "conflict"):
-		if r.is("(") {
-			r.skipGroup()
-		} else if r.accept("on", "constraint") {
-			r.word()
+	case r.Accept("on", "conflict"):
+		if r.Is("(") {
+			r.SkipGroup()
+		} else if r.Accept("on", "constraint") {
+			r.Word()
 		}
-		if !r.accept("do", "nothing") {
-			r.expect("do", "update", "set")
-			updates = r.at
+		if !r.Accept("do", "nothing") {
+			r.Expect("do", "update", "set")
+			updates = r.At
 		}
-	case r.accept("on", "duplicate", "key", "update"):
-		updates = r.at
+	case r.Accept("on", "duplicate", "key", "update"):
+		updates = r.At
 	default:
 		for _, row := range in.rows {
-			statements = append(statements, r.inserts(in.typ)+" "+in.assignments(row))
+			statements = append(statements, r.Inserts(in.typ)+" "+in.assignments(row))
 		}
 		return statements
 	}
-	if r.schema.Edge(in.typ) != nil && updates == 0 && !onePerPair(r.schema.Edge(in.typ)) {
-		return []string{r.insertUnlessLinked(in, single)}
-	}
-	key := r.upsertSign(in.typ)
+	refuse.If(r.Schema.Edge(in.typ) != nil && updates == 0 && !naming.OnePerPair(r.Schema.Edge(in.typ))) // no upsert finds the edge
+	key := r.UpsertSign(in.typ)
 	for _, row := range in.rows {
 		matched := map[string]string{}
 		if updates > 0 {
-			r.at = updates
+			r.At = updates
 			matched = r.conflictUpdates(in, row)
 		}
 		var out []string
@@ -160,7 +123,7 @@ func (r *rewriter) conflicting(in *inserting, single bool) (statements []string)
 		slices.Sort(names[len(in.names):])
 		for _, name := range names {
 			value := row[name]
-			if !r.identifies(in.typ, name) && (value != "" || matched[name] != "") {
+			if !r.Identifies(in.typ, name) && (value != "" || matched[name] != "") {
 				value = r.mergedValue(settings{name, value, matched[name]}, in.typ, key)
 			}
 			if value != "" {
@@ -172,45 +135,15 @@ func (r *rewriter) conflicting(in *inserting, single bool) (statements []string)
 	return statements
 }
 
-// upsertSign returns a property that is null before an upsert exactly if the upsert inserts, or "".
-func (r *rewriter) upsertSign(typ string) string {
-	if n := r.schema.Node(typ); n != nil && len(n.Key) > 0 {
-		return n.Key[0]
-	}
-	if e := r.schema.Edge(typ); e != nil {
-		for _, p := range e.Properties {
-			if !p.Type.Nullable {
-				return p.Name
-			}
-		}
-	}
-	return ""
-}
-
-// identifies reports whether a property is part of the key, or a name is an end of an edge.
-func (r *rewriter) identifies(typ, name string) bool {
-	if n := r.schema.Node(typ); n != nil {
-		return slices.Contains(n.Key, name)
-	}
-	return name == "from" || name == "to"
-}
-
-// onePerPair reports whether an edge type allows one edge between two nodes.
-func onePerPair(e *catalog.Edge) bool {
-	return slices.ContainsFunc(e.Unique, func(names []string) bool {
-		return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
-	})
-}
-
 // conflictUpdates reads the assignments after DO UPDATE SET for the values of one row.
 func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[string]string {
 	saved, savedVar := r.inWhere, r.whereVar
 	r.inWhere, r.whereVar = in.typ, in.alias
 	r.excluded = row
 	if in.alias == "" {
-		for i := r.at; i < len(r.tokens) && r.whereVar == ""; i++ { // the name of the table in its own case
-			if t := r.tokens[i]; t.kind == word && plain(t.text) == plain(in.typ) {
-				r.whereVar = t.text
+		for i := r.At; i < len(r.Tokens) && r.whereVar == ""; i++ { // the name of the table in its own case
+			if t := r.Tokens[i]; t.Kind == lex.Word && naming.Plain(t.Text) == naming.Plain(in.typ) {
+				r.whereVar = t.Text
 			}
 		}
 	}
@@ -218,118 +151,69 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 		r.vars[r.whereVar] = in.typ
 	}
 	out := map[string]string{}
-	for {
-		if r.whereVar != "" && r.is(r.whereVar, ".") {
-			r.skipTwo()
+	for more := true; more; more = r.Accept(",") {
+		if r.whereVar != "" && r.Is(r.whereVar, ".") {
+			r.SkipTwo()
 		}
-		name := r.propertyName(in.typ, r.word())
-		r.expect("=")
+		name := r.PropertyName(in.typ, r.Word())
+		r.Expect("=")
 		value := r.assignment(in.typ, name)
-		if value == "" {
-			panic(giveUp{}) // the row has null
-		}
+		refuse.If(value == "") // the row has null
 		out[name] = value
-		if !r.accept(",") {
-			break
-		}
 	}
 	if r.whereVar != "" {
 		delete(r.vars, r.whereVar)
 	}
 	r.inWhere, r.whereVar, r.excluded = saved, savedVar, nil
-	if r.is("where") {
-		panic(giveUp{}) // it leaves some of the rows as they are
-	}
+	refuse.If(r.Is("where")) // it leaves some of the rows as they are
 	return out
 }
 
 // ofExcluded reads excluded.name, or VALUES(name) of MySQL: the value that the insert would have written.
 func (r *rewriter) ofExcluded() (value string, ok bool) {
-	if r.excluded == nil || !r.is("excluded", ".") && !r.is("values", "(") {
+	if r.excluded == nil || !r.Is("excluded", ".") && !r.Is("values", "(") {
 		return "", false
 	}
-	closes := r.is("values")
-	r.skipTwo()
-	value = r.excluded[r.propertyName(r.inWhere, r.word())]
+	closes := r.Is("values")
+	r.SkipTwo()
+	value = r.excluded[r.PropertyName(r.inWhere, r.Word())]
 	if closes {
-		r.expect(")")
+		r.Expect(")")
 	}
-	if value == "" {
-		panic(giveUp{})
-	}
+	refuse.If(value == "")
 	return tight(value), true
-}
-
-// insertUnlessLinked writes the insert of an edge between two nodes that have none.
-func (r *rewriter) insertUnlessLinked(in *inserting, single bool) string {
-	e := r.schema.Edge(in.typ)
-	if !single || len(in.rows) != 1 {
-		panic(giveUp{})
-	}
-	row := in.rows[0]
-	if len(r.match) == 0 {
-		r.beginBlock()
-	}
-	for _, end := range []string{"from", "to"} {
-		typ := e.EndName(end == "to")
-		if name := strings.TrimPrefix(row[end], "$"); r.bound(name) {
-			continue
-		}
-		if r.schema.Node(typ) == nil || row[end] == "" {
-			panic(giveUp{})
-		}
-		v := r.fresh(typ)
-		r.match = append(r.match, leaf("$"+lower(v)+": "+typ), leaf("$"+lower(v)+".id = "+row[end]))
-		row[end] = "$" + lower(v)
-	}
-	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(row["from"] + " " + lower(e.Name) + " " + row["to"])}})
-	return "insert " + in.assignments(row)
 }
 
 // insertSelect reads SELECT after INSERT INTO Person (a, b): an insert for each row.
 func (r *rewriter) insertSelect(in *inserting) {
-	if r.listAhead() {
-		r.insertList(in)
-		return
-	}
-	if r.insertedAhead() != "" {
-		r.insertOfInserted(in)
-		return
-	}
 	if len(r.statements) > 0 {
 		r.beginBlock()
 	}
-	if len(r.match) > 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.match) > 0)
 	r.selectRows()
-	if r.accept("where") {
+	if r.Accept("where") {
 		r.wherePart()
 	}
-	if r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(in.names) {
-		panic(giveUp{})
-	}
+	refuse.If(r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(in.names))
 	row := map[string]string{}
 	for i, c := range r.computed {
-		value := r.fit(r.property(in.typ, in.names[i]), c.text)
-		if r.schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to") {
+		value := r.fit(r.Property(in.typ, in.names[i]), c.text)
+		if r.Schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to") {
 			value = r.idOf(value)
 		}
-		if aggregated(value) {
-			panic(giveUp{})
-		}
+		refuse.If(aggregated(value))
 		row[in.names[i]] = value
 	}
 	in.rows = []map[string]string{row}
 	r.columns, r.computed, r.aliases, r.tables = nil, nil, nil, nil
-	for _, s := range r.conflicting(in, false) {
+	for _, s := range r.conflicting(in) {
 		r.emit(s)
 	}
 }
 
 // returning reads RETURNING after the last statement, which inserts one entity, and makes a row of the answer of it.
 func (r *rewriter) returning(typ string) {
-	if !r.is("returning") || len(r.match) > 0 || len(r.statements) == 0 || len(r.columns) > 0 {
+	if !r.Is("returning") || len(r.match) > 0 || len(r.statements) == 0 || len(r.columns) > 0 {
 		return
 	}
 	statement := last(r.statements)
@@ -337,23 +221,20 @@ func (r *rewriter) returning(typ string) {
 		return
 	}
 	r.try(func() {
-		r.next()
+		r.Next()
 		v := r.fresh(typ)
 		name := r.insertAs(v, typ)
 		saved := r.tables
 		r.tables, r.inSelect = []string{v}, true
-		for {
-			if r.accept("*") {
+		for more := true; more; more = r.Accept(",") {
+			if r.Accept("*") {
 				r.wholeInsert(v, typ)
 			} else {
 				r.column()
 			}
-			if !r.accept(",") {
-				break
-			}
 		}
-		if !r.isOne("}", ";", ")") && r.peek(0).kind != end {
-			panic(giveUp{})
+		if !r.IsOne("}", ";", ")") && r.Peek(0).Kind != lex.End {
+			panic(refuse.GiveUp{})
 		}
 		r.tables = saved
 		r.statements = slices.Clone(r.statements)
@@ -363,8 +244,8 @@ func (r *rewriter) returning(typ string) {
 
 // wholeInsert adds the columns of a whole node, or of an edge with its ends.
 func (r *rewriter) wholeInsert(v, typ string) {
-	name := "$" + lower(v)
-	e := r.schema.Edge(typ)
+	name := "$" + naming.Lower(v)
+	e := r.Schema.Edge(typ)
 	if e == nil {
 		r.add("", name)
 		return
@@ -376,77 +257,118 @@ func (r *rewriter) wholeInsert(v, typ string) {
 	}
 }
 
-// withInsert reads WITH x AS (INSERT INTO … RETURNING id), and the tables after it: x then means the new node.
-func (r *rewriter) withInsert() {
-	r.expect("with")
+// changedTable binds the table that UPDATE or DELETE with other tables changes, and returns its variable.
+func (r *rewriter) changedTable(v, typ string) string {
+	refuse.If(len(r.match)+len(r.statements) > 0)
+	if v == "" {
+		v = r.fresh(typ)
+	} else {
+		r.bind(v, typ)
+	}
+	if e := r.Schema.Edge(typ); e != nil {
+		r.match = append(r.match, leaf("$_ $"+naming.Lower(v)+":"+naming.Lower(e.Name)+" $_"))
+	}
+	r.tables = []string{v}
+	return v
+}
+
+// tableAssignments reads a = 1, b = 2 after SET.
+func (r *rewriter) tableAssignments(v, typ string) (names, values []string) {
 	for {
-		name := r.word()
-		r.expect("as", "(", "insert", "into")
-		typ := r.tableNode(r.peek(0).text)
-		if r.schema.Node(typ) == nil || r.known(name) {
-			panic(giveUp{})
+		if r.Is(v, ".") {
+			r.SkipTwo()
 		}
-		n := len(r.statements)
-		r.insertInto()
-		if len(r.statements) != n+1 {
-			panic(giveUp{})
+		name := r.PropertyName(typ, r.Word())
+		r.Expect("=")
+		refuse.If(r.Is("(", "select"))
+		value := r.assignment(typ, name)
+		if r.Property(typ, name) == nil { // an end of an edge
+			value = r.idOf(value)
 		}
-		if len(r.columns) == 0 { // RETURNING has named the insert otherwise
-			panic(giveUp{})
-		}
-		v, _, _ := strings.Cut(strings.TrimPrefix(last(r.statements), "$"), " = ")
-		r.newNodes = append(r.newNodes, recordField{name, v})
-		r.columns, r.computed, r.aliases = nil, nil, nil
-		r.expect(")")
-		if !r.accept(",") {
-			return
+		names, values = append(names, name), append(values, value)
+		if !r.Accept(",") {
+			return names, values
 		}
 	}
 }
 
-// insertedAhead returns the variable of the new node from which a SELECT reads, or "".
-func (r *rewriter) insertedAhead() string {
-	for i := 0; ; i++ {
-		t := r.peek(i)
-		if t.kind == end {
-			return ""
-		}
-		if t.are("from") {
-			for _, f := range r.newNodes {
-				if r.peek(i + 1).are(f.name) {
-					return f.typ
-				}
-			}
-			return ""
-		}
+// changeRows writes the change of each entity of the match. An edge with another end is another edge.
+func (r *rewriter) changeRows(v, typ string, names, values []string) {
+	var set []string
+	moves := false
+	for i, name := range names {
+		set = append(set, name+": "+values[i])
+		moves = moves || r.Schema.Edge(typ) != nil && (name == "from" || name == "to")
 	}
+	if moves {
+		r.moveEdge(v, r.Schema.Edge(typ), names, values)
+		return
+	}
+	key := r.Key(typ)
+	r.emit("update " + typ + " set { " + strings.Join(set, ", ") + " } where " + key + " = $" + naming.Lower(v) + "." + key)
 }
 
-// insertOfInserted reads SELECT 7, id FROM x, where x is a new node: one row.
-func (r *rewriter) insertOfInserted(in *inserting) {
-	v := r.insertedAhead()
-	r.expect("select")
-	row := map[string]string{}
-	for i, name := range in.names {
-		if i > 0 {
-			r.expect(",")
+// moveEdge writes the statements that replace an edge of the match by one with other ends and the same properties.
+func (r *rewriter) moveEdge(v string, e *catalog.Edge, names, values []string) {
+	var out []string
+	value := func(name string) string {
+		if i := slices.Index(names, name); i >= 0 {
+			return values[i]
 		}
-		start := r.at
-		if r.isAt(1, ".") {
-			r.skipTwo()
-		}
-		if t := r.peek(0); t.kind == word && r.names(r.vars[v], t.text) && (name == "from" || name == "to") && (r.isAt(1, ",") || r.peek(1).are("from")) {
-			r.next()
-			row[name] = "$" + lower(v)
-			continue
-		}
-		r.at = start
-		row[name] = r.initial(in.typ, name)
+		return "$" + naming.Lower(v) + "." + name
 	}
-	r.expect("from")
-	r.word()
-	if !r.isOne(";", "returning") && r.peek(0).kind != end {
-		panic(giveUp{})
+	for _, end := range []string{"from", "to"} {
+		out = append(out, end+": "+value(end))
 	}
-	r.emit(r.inserts(in.typ) + " " + in.assignments(row))
+	for _, p := range e.Properties {
+		out = append(out, p.Name+": "+value(p.Name))
+	}
+	r.note("the ends of an edge do not change: the query deletes the edge and inserts another one")
+	r.emit("delete " + e.Name + " where id = $" + naming.Lower(v) + ".id")
+	r.emit("insert " + e.Name + " { " + strings.Join(out, ", ") + " }")
+}
+
+// deleteFrom reads the rest of DELETE FROM Person [p] [USING …] WHERE ….
+func (r *rewriter) deleteFrom() {
+	typ := r.tableType()
+	v := r.TableAlias()
+	if v != "" {
+		r.whereVar = v
+		r.bind(v, typ)
+	}
+	r.where("delete "+typ, typ)
+}
+
+// updateEnds reads the assignments to the ends of an edge, and the condition.
+func (r *rewriter) updateEnds(v string, e *catalog.Edge) {
+	r.inWhere, r.whereVar = "", ""
+	v = r.changedTable(v, e.Name)
+	names, values := r.tableAssignments(v, e.Name)
+	refuse.If(!slices.Contains(names, "from") && !slices.Contains(names, "to"))
+	r.Expect("where")
+	r.wherePart()
+	r.tables = nil
+	r.changeRows(v, e.Name, names, values)
+}
+
+// updateVariable reads $p SET name = 'a', level = 'lead' after UPDATE, for a variable of the match.
+func (r *rewriter) updateVariable() {
+	v := r.variable()
+	r.Accept("set")
+	braces := r.Accept("{")
+	var out []string
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		if (r.Peek(0).Kind == lex.Dollar || r.Peek(0).Kind == lex.Word) && r.Peek(0).Text == v && r.IsAt(1, ".") {
+			r.SkipTwo()
+		}
+		name := r.PropertyName(r.vars[v], r.Word())
+		if !r.Accept("=") {
+			r.Expect(":")
+		}
+		out = append(out, name+": "+r.assignment(r.vars[v], name))
+	}
+	if braces {
+		r.Expect("}")
+	}
+	r.change(v, "update", " set { "+strings.Join(out, ", ")+" }")
 }

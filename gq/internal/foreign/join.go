@@ -2,9 +2,11 @@ package foreign
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // joined is a table of edges in FROM, and the nodes at its ends as far as the conditions say.
@@ -45,11 +47,11 @@ func (r *rewriter) from() {
 	j := &joining{optional: map[string]bool{}}
 	left := false
 	for {
-		name := r.word()
+		name := r.Word()
 		alias := ""
-		r.accept("as")
-		if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural", "returning") {
-			alias = r.word()
+		r.Accept("as")
+		if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() && !r.IsOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural", "returning") {
+			alias = r.Word()
 		}
 		typ, e := r.table(name, alias)
 		switch {
@@ -62,25 +64,23 @@ func (r *rewriter) from() {
 			r.tables = append(r.tables, alias)
 			j.optional[alias] = left
 		case e != nil:
-			if len(j.edges) >= maxVars/2 {
-				panic(giveUp{})
-			}
+			refuse.If(len(j.edges) >= maxVars/2)
 			if alias == "" {
-				if alias = name; mentionsVar(r.around, "$"+lower(name)) {
+				if alias = name; mentionsVar(r.around, "$"+naming.Lower(name)) {
 					alias = r.fresh(e.Name)
 				}
 			}
 			j.edges = append(j.edges, &joined{edge: e, alias: alias, left: left, tables: len(r.tables)})
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
-		if r.accept("on") {
+		if r.Accept("on") {
 			r.joinConditions(j, alias, left)
 		}
 		left = false
 		switch {
-		case r.accept(","), r.accept("join"), r.accept("inner", "join"), r.accept("cross", "join"):
-		case r.accept("left", "join"), r.accept("left", "outer", "join"):
+		case r.Accept(","), r.Accept("join"), r.Accept("inner", "join"), r.Accept("cross", "join"):
+		case r.Accept("left", "join"), r.Accept("left", "outer", "join"):
 			left = true
 		default:
 			r.joinTables(j)
@@ -92,8 +92,8 @@ func (r *rewriter) from() {
 // table returns the node type or the edge type that the name of a table means. A plural may be the name of an edge: its
 // columns say which it is.
 func (r *rewriter) table(name, alias string) (node string, e *catalog.Edge) {
-	node, e = r.tableNode(name), r.edgeType(name)
-	if node == "" || e == nil || r.nodeType(name) != "" {
+	node, e = r.TableNode(name), r.EdgeType(name)
+	if node == "" || e == nil || r.NodeType(name) != "" {
 		if node != "" {
 			e = nil
 		}
@@ -102,8 +102,8 @@ func (r *rewriter) table(name, alias string) (node string, e *catalog.Edge) {
 	if alias == "" {
 		alias = name
 	}
-	for i, t := range r.tokens {
-		if rest := tokens(r.tokens[i+1:]); t.kind == word && t.text == alias && rest.are(".") && r.endNamed(e, rest.at(1).text) != "" && r.property(node, rest.at(1).text) == nil {
+	for i, t := range r.Tokens {
+		if rest := lex.Tokens(r.Tokens[i+1:]); t.Kind == lex.Word && t.Text == alias && rest.Are(".") && r.EndNamed(e, rest.At(1).Text) != "" && r.Property(node, rest.At(1).Text) == nil {
 			return "", e
 		}
 	}
@@ -113,69 +113,40 @@ func (r *rewriter) table(name, alias string) (node string, e *catalog.Edge) {
 // joinConditions reads the conditions after ON.
 func (r *rewriter) joinConditions(j *joining, alias string, left bool) {
 	for {
-		test := joinTest{r.at, alias, left}
+		test := joinTest{r.At, alias, left}
 		var p [2][2]string
 		if r.try(func() {
 			p = r.pair()
-			if r.operator() || r.isOne("+", "-", "*", "/", "or") {
-				panic(giveUp{})
-			}
+			refuse.If(r.operator() || r.IsOne("+", "-", "*", "/", "or"))
 		}) {
 			j.pairs = append(j.pairs, joinPair{p, test})
-		} else if r.accept("true") {
+		} else if r.Accept("true") {
 		} else {
-			r.skipCondition()
+			r.SkipCondition()
 			j.tests = append(j.tests, test)
 		}
-		if !r.accept("and") {
+		if !r.Accept("and") {
 			return
 		}
-	}
-}
-
-// skipCondition skips the tokens of one of several conditions.
-func (r *rewriter) skipCondition() {
-	for depth, between := 0, false; ; {
-		t := r.peek(0)
-		switch {
-		case t.kind == mark && t.text == "(":
-			depth++
-		case t.kind == mark && t.text == ")":
-			if depth--; depth < 0 {
-				return
-			}
-		case depth > 0 && t.kind != end:
-		case r.starts(), r.is("left", "join"), r.is("left", "outer"), r.isOne("join", "inner", "cross", ",", "returning"):
-			return
-		case t.are("or"):
-			panic(giveUp{})
-		case t.are("and") && !between:
-			return
-		case t.are("and"):
-			between = false
-		case t.are("between"):
-			between = true
-		}
-		r.next()
 	}
 }
 
 // pair reads a.x = b.y.
 func (r *rewriter) pair() (out [2][2]string) {
-	paren := r.accept("(")
+	paren := r.Accept("(")
 	for i := range out {
 		if i > 0 {
-			r.expect("=")
+			r.Expect("=")
 		}
-		out[i][0] = r.word()
+		out[i][0] = r.Word()
 		if v := r.byType(out[i][0]); v != "" && !r.known(out[i][0]) {
 			out[i][0] = v
 		}
-		r.expect(".")
-		out[i][1] = r.word()
+		r.Expect(".")
+		out[i][1] = r.Word()
 	}
 	if paren {
-		r.expect(")")
+		r.Expect(")")
 	}
 	return out
 }
@@ -192,27 +163,27 @@ func (r *rewriter) joinTables(j *joining) {
 	ends := r.joinEnds(j)
 	for _, e := range j.edges { // a node that a JOIN after a LEFT JOIN adds makes that one a JOIN
 		for _, v := range []string{e.from, e.to} {
-			if i := slices.Index(r.tables, v); e.left && i >= e.tables && !j.optional[v] && r.schema.Edge(r.vars[v]) == nil {
-				panic(giveUp{})
+			if i := slices.Index(r.tables, v); e.left && i >= e.tables && !j.optional[v] && r.Schema.Edge(r.vars[v]) == nil {
+				panic(refuse.GiveUp{})
 			}
 		}
 	}
 	for _, v := range r.tables {
-		if r.schema.Edge(r.vars[v]) != nil {
+		if r.Schema.Edge(r.vars[v]) != nil {
 			continue
 		}
 		if !ends[v] && !j.optional[v] {
-			r.match = append(r.match, leaf("$"+lower(v)+": "+r.vars[v]))
+			r.match = append(r.match, leaf("$"+naming.Lower(v)+": "+r.vars[v]))
 		} else if !ends[v] {
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 	clauses := map[*joined]int{} // the index of the clause of an edge in the match
 	for _, e := range j.edges {
 		for _, v := range []string{e.from, e.to} {
 			// An end of an outer join that nothing else binds needs a binding.
-			if v != "" && e.left && !j.optional[v] && !slices.ContainsFunc(r.match, func(c cond) bool { return strings.HasPrefix(c.text, "$"+lower(v)+": ") }) {
-				r.match = append(r.match, leaf("$"+lower(v)+": "+r.vars[v]))
+			if v != "" && e.left && !j.optional[v] && !binds(r.match, "$"+naming.Lower(v)) {
+				r.match = append(r.match, leaf("$"+naming.Lower(v)+": "+r.vars[v]))
 			}
 		}
 		clause := leaf(r.edgeClause(e))
@@ -232,21 +203,19 @@ func (r *rewriter) joinEnds(j *joining) map[string]bool {
 	var shared []joinPair // the pairs of two edges
 	for _, p := range j.pairs {
 		switch a, b := j.edge(p.sides[0][0]), j.edge(p.sides[1][0]); {
-		case a != nil && b != nil && r.endNamed(a.edge, p.sides[0][1]) != "" && r.endNamed(b.edge, p.sides[1][1]) != "":
+		case a != nil && b != nil && r.EndNamed(a.edge, p.sides[0][1]) != "" && r.EndNamed(b.edge, p.sides[1][1]) != "":
 			shared = append(shared, p)
 		case a != nil && r.joinEnd(a, p.sides[0][1], p.sides[1], given):
 		case b != nil && r.joinEnd(b, p.sides[1][1], p.sides[0], given):
 		default:
-			if p.test.left {
-				panic(giveUp{})
-			}
+			refuse.If(p.test.left)
 			j.tests = append(j.tests, p.test)
 		}
 	}
 	for pass := 0; pass <= len(shared); pass++ { // each pass takes a variable one edge further, and the last one makes some
 		for _, p := range shared {
 			a, b := j.edge(p.sides[0][0]), j.edge(p.sides[1][0])
-			left, right := a.end(r.endNamed(a.edge, p.sides[0][1])), b.end(r.endNamed(b.edge, p.sides[1][1]))
+			left, right := a.end(r.EndNamed(a.edge, p.sides[0][1])), b.end(r.EndNamed(b.edge, p.sides[1][1]))
 			switch {
 			case *left == *right && *left != "":
 			case *left == "" && *right == "":
@@ -259,15 +228,13 @@ func (r *rewriter) joinEnds(j *joining) map[string]bool {
 			case *right == "":
 				*right = *left
 			default:
-				panic(giveUp{})
+				panic(refuse.GiveUp{})
 			}
 		}
 	}
 	for _, p := range shared {
 		a, b := j.edge(p.sides[0][0]), j.edge(p.sides[1][0])
-		if *a.end(r.endNamed(a.edge, p.sides[0][1])) != *b.end(r.endNamed(b.edge, p.sides[1][1])) {
-			panic(giveUp{})
-		}
+		refuse.If(*a.end(r.EndNamed(a.edge, p.sides[0][1])) != *b.end(r.EndNamed(b.edge, p.sides[1][1])))
 		j.edge(p.sides[0][0]).conditions++
 		j.edge(p.sides[1][0]).conditions++
 	}
@@ -294,11 +261,11 @@ func (e *joined) end(name string) *string {
 
 // joinEnd notes that an end of an edge is a node, and reports whether the columns say so.
 func (r *rewriter) joinEnd(e *joined, column string, other [2]string, given map[string]bool) bool {
-	end := r.endNamed(e.edge, column)
+	end := r.EndNamed(e.edge, column)
 	if r.vars[other[0]] == "" || end == "" {
 		return false
 	}
-	if r.schema.Edge(r.vars[other[0]]) != nil {
+	if r.Schema.Edge(r.vars[other[0]]) != nil {
 		return false
 	}
 	*e.end(end) = other[0]
@@ -311,9 +278,9 @@ func (r *rewriter) joinEnd(e *joined, column string, other [2]string, given map[
 
 // joinTests reads the other conditions of the joins: those of an outer join belong into its block.
 func (r *rewriter) joinTests(j *joining, clauses map[*joined]int) {
-	after := r.at
+	after := r.At
 	for _, t := range j.tests {
-		r.at = t.at
+		r.At = t.at
 		c := r.negation()
 		if !t.left {
 			r.match = append(r.match, c)
@@ -321,11 +288,9 @@ func (r *rewriter) joinTests(j *joining, clauses map[*joined]int) {
 		}
 		// If a node after the edge fails a condition, SQL keeps the row of the edge without the node, and no block does.
 		i := slices.IndexFunc(j.edges, func(e *joined) bool { return e.left && e.alias == t.alias })
-		if i < 0 {
-			panic(giveUp{})
-		}
+		refuse.If(i < 0)
 		clause := &r.match[clauses[j.edges[i]]]
 		clause.subs = append(clause.subs, c)
 	}
-	r.at = after
+	r.At = after
 }

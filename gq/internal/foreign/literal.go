@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -50,7 +53,7 @@ func dateTimeLiteral(e string) string {
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
-			return "datetime(" + quote(t.Format(time.RFC3339Nano)) + ")"
+			return "datetime(" + lex.Quote(t.Format(time.RFC3339Nano)) + ")"
 		}
 	}
 	return e
@@ -63,7 +66,7 @@ func (r *rewriter) fit(p *catalog.Property, e string) string {
 		return e
 	}
 	e = r.elementValue(p, r.unconverted(e))
-	if name, ok := strings.CutPrefix(e, "$"); ok && wordLen(name) == len(name) && !r.bound(name) {
+	if name, ok := strings.CutPrefix(e, "$"); ok && lex.WordLen(name) == len(name) && !r.bound(name) {
 		r.declare(name, p.Type.Kind.String())
 		r.retype(name, p)
 		return e
@@ -71,7 +74,7 @@ func (r *rewriter) fit(p *catalog.Property, e string) string {
 	switch p.Type.Kind {
 	case value.String:
 		if _, err := parseCount(e); err == nil && (p.Name == "from" || p.Name == "to") {
-			return quote(e) // the id of a node is a text, also if its key is a number
+			return lex.Quote(e) // the id of a node is a text, also if its key is a number
 		}
 	case value.Bool:
 		if e == "0" || e == "1" {
@@ -102,42 +105,33 @@ func (r *rewriter) propertyOf(e string) *catalog.Property {
 	v, name, ok := strings.Cut(e, ".")
 	if !ok {
 		if r.inWhere != "" {
-			return r.propertyOrEnd(r.inWhere, e)
+			return r.PropertyOrEnd(r.inWhere, e)
 		}
 		return nil
 	}
 	name = strings.TrimSpace(name)
 	for _, variable := range r.order {
-		if "$"+lower(variable) == v {
-			return r.propertyOrEnd(r.vars[variable], name)
+		if "$"+naming.Lower(variable) == v {
+			return r.PropertyOrEnd(r.vars[variable], name)
 		}
 	}
 	return nil
 }
 
-// propertyOrEnd is property for a name that may be an end of an edge: an end at a node type is a text.
-func (r *rewriter) propertyOrEnd(typ, name string) *catalog.Property {
-	p := r.property(typ, name)
-	if e := r.schema.Edge(typ); p == nil && e != nil && (name == "from" || name == "to") && r.schema.Node(e.EndName(name == "to")) != nil {
-		return &catalog.Property{Name: name, Type: value.Type{Kind: value.String}}
-	}
-	return p
-}
-
 // isEnd reports whether an expression is the end of an edge, such as $k.from.
 func (r *rewriter) isEnd(e string) bool {
 	v, name, _ := strings.Cut(strings.TrimPrefix(e, "$"), ".")
-	return strings.HasPrefix(e, "$") && (name == "from" || name == "to") && r.schema.Edge(r.typeOf(v)) != nil
+	return strings.HasPrefix(e, "$") && (name == "from" || name == "to") && r.Schema.Edge(r.typeOf(v)) != nil
 }
 
 // idOf writes the key of a node as its id, to which the end of an edge is compared. They differ if the key is no text.
 func (r *rewriter) idOf(e string) string {
 	v, name, _ := strings.Cut(strings.TrimPrefix(e, "$"), ".")
-	n := r.schema.Node(r.typeOf(v))
-	if !strings.HasPrefix(e, "$") || n == nil || name != r.key(n.Name) {
+	n := r.Schema.Node(r.typeOf(v))
+	if !strings.HasPrefix(e, "$") || n == nil || name != r.Key(n.Name) {
 		return e
 	}
-	if p := r.property(n.Name, name); p == nil || p.Type.Kind == value.String {
+	if p := r.Property(n.Name, name); p == nil || p.Type.Kind == value.String {
 		return e
 	}
 	return "$" + v + ".id"
@@ -145,12 +139,12 @@ func (r *rewriter) idOf(e string) string {
 
 // endValue reads the value of an end of an edge. The id of a node is a text, also if its key is a number.
 func (r *rewriter) endValue() string {
-	t := r.peek(0)
-	if n := slices.IndexFunc(r.params, func(p string) bool { return t.kind == dollar && strings.HasPrefix(p, "$"+t.text+": ") }); n >= 0 && !r.isAt(1, ".") {
-		typ := strings.TrimPrefix(r.params[n], "$"+t.text+": ")
-		if numbers[typ[:wordLen(typ)]] {
-			r.next()
-			return "string($" + t.text + ")"
+	t := r.Peek(0)
+	if n := slices.IndexFunc(r.params, func(p string) bool { return t.Kind == lex.Dollar && strings.HasPrefix(p, "$"+t.Text+": ") }); n >= 0 && !r.IsAt(1, ".") {
+		typ := strings.TrimPrefix(r.params[n], "$"+t.Text+": ")
+		if numbers[typ[:lex.WordLen(typ)]] {
+			r.Next()
+			return "string($" + t.Text + ")"
 		}
 	}
 	return r.valueOf(&catalog.Property{Name: "from", Type: value.Type{Kind: value.String}})
@@ -158,12 +152,12 @@ func (r *rewriter) endValue() string {
 
 // valueOf reads a value for a property. A bare word may be a value of an enum.
 func (r *rewriter) valueOf(p *catalog.Property) string {
-	t := r.peek(0)
-	if p != nil && t.kind == word && !r.known(t.text) && r.peek(1).text != "(" && r.peek(1).text != "." {
+	t := r.Peek(0)
+	if p != nil && t.Kind == lex.Word && !r.known(t.Text) && r.Peek(1).Text != "(" && r.Peek(1).Text != "." {
 		for _, v := range p.Type.Enum {
-			if v == t.text || strings.EqualFold(v, t.text) && !slices.Contains(p.Type.Enum, t.text) {
-				r.next()
-				return quote(v)
+			if v == t.Text || strings.EqualFold(v, t.Text) && !slices.Contains(p.Type.Enum, t.Text) {
+				r.Next()
+				return lex.Quote(v)
 			}
 		}
 	}
@@ -175,13 +169,113 @@ func (r *rewriter) valueOf(p *catalog.Property) string {
 func (r *rewriter) unconverted(e string) string {
 	for _, f := range []string{"date", "datetime", "int", "float", "string"} {
 		inner, ok := strings.CutPrefix(e, f+"($")
-		name := inner[:wordLen(inner)]
+		name := inner[:lex.WordLen(inner)]
 		if !ok || !strings.HasSuffix(inner, ")") || strings.ContainsAny(inner, "( ") {
 			continue
 		}
-		if field := r.element != nil && name == lower(r.element.name); field || inner == name+")" && !r.bound(name) && !r.declared(name) {
+		if field := r.element != nil && name == naming.Lower(r.element.name); field || inner == name+")" && !r.bound(name) && !r.declared(name) {
 			return "$" + strings.TrimSuffix(inner, ")")
 		}
+	}
+	return e
+}
+
+// elements reads the values of a list in brackets or parentheses. Servers of GraphQL need no commas in it.
+func (r *rewriter) elements(p *catalog.Property) (out []string) {
+	closing := map[string]string{"[": "]", "(": ")"}[r.Next().Text]
+	refuse.If(closing == "")
+	for !r.Accept(closing) {
+		if len(out) > 0 {
+			r.Accept(",")
+		}
+		out = append(out, r.valueOf(p))
+	}
+	return out
+}
+
+// listOf reads a list of values for a property, or a parameter that holds one.
+func (r *rewriter) listOf(p *catalog.Property) string {
+	if !r.Is("[") && !r.Is("(") {
+		return r.fitList(p, r.operand())
+	}
+	return "[" + strings.Join(r.elements(p), ", ") + "]"
+}
+
+// isIn reads a list of values, or a parameter that holds one, and writes the condition that a property has one of them.
+// Only literals may stand in a list.
+func (r *rewriter) isIn(left string, p *catalog.Property) cond {
+	if r.Is("(", "select") {
+		return r.inSelectOf(left)
+	}
+	if !r.Is("[") && !r.Is("(") {
+		list := r.listOf(p)
+		if member := r.propertyOf(list); p == nil && member != nil && member.Type.List {
+			left = r.fit(member, left)
+		}
+		return leaf(left + " in " + r.Optional(list))
+	}
+	start := r.At
+	list := r.elements(p)
+	if !slices.ContainsFunc(list, func(e string) bool { return strings.HasPrefix(e, "$") }) {
+		return leaf(left + " in [" + strings.Join(list, ", ") + "]")
+	}
+	r.At = start
+	refuse.If(p != nil && p.Type.List)
+	c := cond{op: "any"}
+	for _, e := range list {
+		c.subs = append(c.subs, leaf(left+" = "+e))
+	}
+	r.SkipGroup()
+	if len(c.subs) == 1 {
+		return c.subs[0]
+	}
+	return c
+}
+
+// containsEach reads a list of values, and writes a condition on a list or a text: all or any of the values are in it.
+func (r *rewriter) containsEach(left, op string, p *catalog.Property) cond {
+	c := cond{op: op}
+	for _, v := range r.elements(p) {
+		c.subs = append(c.subs, leaf(left+" contains "+v))
+	}
+	refuse.If(len(c.subs) == 0)
+	return c
+}
+
+// listMember reads any(x IN list WHERE x = value) or none(…) of Cypher.
+func (r *rewriter) listMember() cond {
+	quantifier := strings.ToLower(r.Word())
+	r.Expect("(")
+	name := r.Word()
+	r.Expect("in")
+	c := r.memberEqual(name, quantifier)
+	r.Expect(")")
+	if quantifier == "none" {
+		return r.negated(c)
+	}
+	return c
+}
+
+// memberEqual reads the rest of any(x IN list WHERE x = value): the list contains the value.
+func (r *rewriter) memberEqual(name, quantifier string) cond {
+	list := r.operand()
+	r.Expect("where")
+	r.Expect(name)
+	switch {
+	case quantifier == "all":
+		panic(refuse.GiveUp{}) // no member has another value
+	case r.Accept("in"):
+		return r.containsEach(list, "any", r.propertyOf(list))
+	}
+	r.Expect("=")
+	return leaf(list + " contains " + r.operand())
+}
+
+// fitList is fit for a list of values.
+func (r *rewriter) fitList(p *catalog.Property, e string) string {
+	if name, ok := strings.CutPrefix(e, "$"); ok && p != nil && lex.WordLen(name) == len(name) && !r.bound(name) {
+		r.declare(name, "["+p.Type.Kind.String()+"]")
+		r.retype(name, p)
 	}
 	return e
 }

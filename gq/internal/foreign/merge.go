@@ -6,31 +6,31 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // merge reads the rest of MERGE (p:Person {…}) SET … or MERGE (p)-[:KNOWS]->(q) SET ….
 func (r *rewriter) merge() {
 	n := r.created(false, false)
-	if r.isOne("-", "<-", "~") {
+	if r.IsOne("-", "<-", "~") {
 		r.mergeEdge(n)
 		return
 	}
-	if n.typ == "" {
-		panic(giveUp{})
-	}
+	refuse.If(n.typ == "")
 	key := ""
-	if node := r.schema.Node(n.typ); node != nil && len(node.Key) > 0 {
+	if node := r.Schema.Node(n.typ); node != nil && len(node.Key) > 0 {
 		key = node.Key[0]
 	}
 	props := append(n.props, r.merged(n.name, n.typ, key)...)
 	statement := "upsert " + n.typ + " { " + strings.Join(props, ", ") + " }"
-	if n.name != "" && r.mentions(n.name) {
+	if n.name != "" && r.Mentions(n.name) {
 		statement = r.insertAs(n.name, n.typ) + " = " + statement
 		if len(n.props) == 1 && strings.HasPrefix(n.props[0], key+": ") {
 			if r.rebind == nil {
 				r.rebind = map[string]string{}
 			}
-			r.rebind[n.name] = "$" + lower(n.name) + ": " + n.typ + " { " + n.props[0] + " }"
+			r.rebind[n.name] = "$" + naming.Lower(n.name) + ": " + n.typ + " { " + n.props[0] + " }"
 		}
 	}
 	r.emit(statement)
@@ -43,9 +43,7 @@ func (r *rewriter) mergeEdge(from nodeRef) {
 	if l.left {
 		from, to = to, from
 	}
-	if len(l.types) != 1 || l.bounds != "" || l.both || from.typ != "" || to.typ != "" {
-		panic(giveUp{})
-	}
+	refuse.If(len(l.types) != 1 || l.bounds != "" || l.both || from.typ != "" || to.typ != "")
 	e := l.types[0]
 	if l.name != "" {
 		r.bind(l.name, e.Name)
@@ -53,7 +51,7 @@ func (r *rewriter) mergeEdge(from nodeRef) {
 	if !slices.ContainsFunc(e.Unique, func(names []string) bool {
 		return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
 	}) {
-		if r.element != nil && !r.isOne("on", "set") {
+		if r.element != nil && !r.IsOne("on", "set") {
 			r.note(againNote)
 			r.emit("insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(from, e.From), "to: " + r.endpoint(to, e.To)}, l.props...), ", ") + " }")
 			return
@@ -84,19 +82,16 @@ func (r *rewriter) merged(v, typ, sign string) (out []string) {
 		r.bind(v, typ)
 		r.inWhere, r.whereVar = typ, v
 	}
-	for r.is("set") || r.is("on", "create", "set") || r.is("on", "match", "set") {
+	for r.Is("set") || r.Is("on", "create", "set") || r.Is("on", "match", "set") {
 		create, match := true, true
-		if r.accept("on") {
-			create = r.is("create")
+		if r.Accept("on") {
+			create = r.Is("create")
 			match = !create
-			r.next()
+			r.Next()
 		}
-		r.expect("set")
-		for {
+		r.Expect("set")
+		for more := true; more; more = r.Accept(",") {
 			list = r.mergeSet(list, v, typ, create, match)
-			if !r.accept(",") {
-				break
-			}
 		}
 	}
 	r.inWhere, r.whereVar = saved, savedVar
@@ -108,13 +103,11 @@ func (r *rewriter) merged(v, typ, sign string) (out []string) {
 
 // mergeSet reads p.name = 1 or p += { name: 1 }, and notes the values.
 func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) []settings {
-	if v == "" || r.next().text != v {
-		panic(giveUp{})
-	}
+	refuse.If(v == "" || r.Next().Text != v)
 	set := func() {
-		name := r.propertyName(typ, r.word())
-		if !r.accept("=") {
-			r.expect(":")
+		name := r.PropertyName(typ, r.Word())
+		if !r.Accept("=") {
+			r.Expect(":")
 		}
 		i := slices.IndexFunc(list, func(s settings) bool { return s.name == name })
 		if i < 0 {
@@ -129,15 +122,14 @@ func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) 
 			list[i].match = value
 		}
 	}
-	if r.accept(".") {
+	if r.Accept(".") {
 		set()
 		return list
 	}
-	r.expect("+", "=", "{")
-	for !r.accept("}") {
-		if !r.accept(",") {
-			set()
-		}
+	r.Expect("+", "=", "{")
+	for r.More("}") {
+		set()
+
 	}
 	return list
 }
@@ -145,12 +137,12 @@ func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) 
 // mergedValue writes the value that an upsert assigns to a property. In it, the name of a property stands for the
 // value before, which is null if the upsert inserts.
 func (r *rewriter) mergedValue(s settings, typ, sign string) string {
-	p := r.property(typ, s.name)
+	p := r.Property(typ, s.name)
 	switch {
 	case s.create == s.match:
 		return s.create
 	case p == nil, sign == "":
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	case s.match == "" && !p.Type.Nullable:
 		return "coalesce(" + p.Name + ", " + s.create + ")"
 	case s.match == "":
@@ -169,30 +161,21 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 	for _, n := range []nodeRef{from, to} {
 		r.matchMerged(n.name)
 	}
-	if len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name) {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.match) == 0 || len(r.statements) > 0 || len(l.props) > 0 || !r.known(from.name) || !r.known(to.name))
 	var props []string
-	for r.is("on", "create", "set") {
-		r.expect("on", "create", "set")
-		for {
-			if r.next().text != l.name {
-				panic(giveUp{})
-			}
-			r.expect(".")
-			name := r.propertyName(e.Name, r.word())
-			r.expect("=")
+	for r.Is("on", "create", "set") {
+		r.Expect("on", "create", "set")
+		for more := true; more; more = r.Accept(",") {
+			refuse.If(r.Next().Text != l.name)
+			r.Expect(".")
+			name := r.PropertyName(e.Name, r.Word())
+			r.Expect("=")
 			props = append(props, ", "+name+": "+r.assignment(e.Name, name))
-			if !r.accept(",") {
-				break
-			}
 		}
 	}
-	if r.isOne("set", "on") {
-		panic(giveUp{}) // it concerns an edge that exists
-	}
-	a, b := "$"+lower(from.name), "$"+lower(to.name)
-	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(a + " " + lower(e.Name) + " " + b)}})
+	refuse.If(r.IsOne("set", "on")) // it concerns an edge that exists
+	a, b := "$"+naming.Lower(from.name), "$"+naming.Lower(to.name)
+	r.match = append(r.match, cond{op: "not", subs: []cond{leaf(a + " " + naming.Lower(e.Name) + " " + b)}})
 	r.emit("insert " + e.Name + " { from: " + a + ", to: " + b + strings.Join(props, "") + " }")
 }
 
@@ -209,13 +192,9 @@ func (r *rewriter) beginBlock() {
 	}
 	for _, s := range r.statements {
 		// The match after an update or a delete has rows only if the match before it has some.
-		if !strings.HasPrefix(s, "insert ") && !strings.HasPrefix(s, "upsert ") && !strings.HasPrefix(s, "$") {
-			panic(giveUp{})
-		}
+		refuse.If(!strings.HasPrefix(s, "insert ") && !strings.HasPrefix(s, "upsert ") && !strings.HasPrefix(s, "$"))
 	}
-	if len(r.before) > 0 || len(r.match) > 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.before) > 0 || len(r.match) > 0)
 	r.before, r.statements = r.statements, nil
 }
 
@@ -228,7 +207,7 @@ func (r *rewriter) matchMerged(v string) {
 	r.rebind = maps.Clone(r.rebind) // try restores the map
 	delete(r.rebind, v)
 	for i, s := range r.before {
-		r.before[i] = strings.TrimPrefix(s, "$"+lower(v)+" = ")
+		r.before[i] = strings.TrimPrefix(s, "$"+naming.Lower(v)+" = ")
 	}
 	r.match = append([]cond{leaf(binding)}, r.match...)
 }

@@ -5,11 +5,10 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
-
-// verbs maps the beginnings of the fields of GraphQL mutations to statements.
-var verbs = []struct{ prefix, statement string }{{"create", "insert"}, {"insert", "insert"}, {"add", "insert"}, {"upsert", "upsert"}, {"merge", "upsert"}, {"save", "upsert"}, {"update", "update"},
-	{"set", "update"}, {"delete", "delete"}, {"remove", "delete"}}
 
 // writtenNote says what a mutation answers with.
 const writtenNote = "a mutation answers with the numbers of its changes"
@@ -17,14 +16,14 @@ const writtenNote = "a mutation answers with the numbers of its changes"
 // writeEach reads the fields of a mutation, whose statements take effect in order.
 func (r *rewriter) writeEach(field string) {
 	r.write(field)
-	for several := false; r.peek(0).kind == word; several = true {
+	for several := false; r.Peek(0).Kind == lex.Word; several = true {
 		if len(r.match) > 0 { // the statements belong to its block
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
-		if r.isAt(1, ":") { // an alias
-			r.skipTwo()
+		if r.IsAt(1, ":") { // an alias
+			r.SkipTwo()
 		}
-		r.write(r.word())
+		r.write(r.Word())
 		if !several && len(r.columns) > 0 {
 			r.note(writtenNote)
 		}
@@ -34,40 +33,37 @@ func (r *rewriter) writeEach(field string) {
 
 // write reads a field such as createPerson(…) { id } or update_person(where: { … }, _set: { … }) { ok }.
 func (r *rewriter) write(field string) {
-	typ, verb := r.written(field)
+	typ, verb := r.Written(field)
 	r.writeType(typ, verb)
 }
 
 // writesFields reports whether the arguments of a field of GraphQL come next, as in insert Person(input: { … }).
 func (r *rewriter) writesFields() bool {
-	return r.is("(") && r.peek(1).kind == word && r.isAt(2, ":") && (r.isAt(3, "{", "[") || r.peek(3).kind == dollar) && wraps(r.peek(1).text)
+	return r.Is("(") && r.Peek(1).Kind == lex.Word && r.IsAt(2, ":") && (r.IsAt(3, "{", "[") || r.Peek(3).Kind == lex.Dollar) && wraps(r.Peek(1).Text)
 }
 
 // wraps reports whether an argument of a field that writes holds a condition or values.
 func wraps(name string) bool {
-	return slices.Contains(conditionNames, plain(name)) || slices.Contains(valueNames, plain(name))
+	return slices.Contains(conditionNames, naming.Plain(name)) || slices.Contains(valueNames, naming.Plain(name))
 }
 
 // conditionNames and valueNames are arguments of fields that write.
 var (
 	conditionNames = []string{"where", "filter", "condition", "pkcolumns", "by", "key"}
-	valueNames     = []string{"input", "data", "object", "objects", "set", "patch", "changes", "values", "fields", "update", "create", "node", "inc"}
+	valueNames     = []string{"input", "data", "object", "objects", "set", "patch", "changes", "values", "fields", "update", "create", "node"}
 )
 
 // writing collects the arguments of a mutation of GraphQL.
 type writing struct {
-	typ      string        // a node type or an edge type
-	node     *catalog.Node // nil for an edge
+	typ      string // a node type
+	node     *catalog.Node
 	variable string
 	verb     string
-	clause   cond // of an edge: the clause that binds it
 
 	rows     []*row
 	where    []cond
-	links    []edgeLink        // of an update: edges to insert or delete
 	keep     bool              // an upsert that changes nothing if the entity exists
 	only     []string          // the properties that an upsert changes if the entity exists; nil for all
-	update   *row              // the values of an upsert for an entity that exists
 	repeated map[string]string // by name of a parameter: the variable of its elements
 }
 
@@ -83,9 +79,7 @@ type edgeLink struct {
 	edge       *catalog.Edge
 	forward    bool
 	other      string // the other end
-	before     string // the insert of the other end, or ""
 	properties []string
-	removed    bool
 }
 
 // changes reports whether a mutation changes entities that exist, so that its keys are conditions.
@@ -102,9 +96,7 @@ func (w *writing) row() *row {
 // assign adds an assignment. A property that has the same value already is left out.
 func (s *row) assign(name, value string) {
 	if i := slices.Index(s.names, name); i >= 0 {
-		if s.values[i] != value {
-			panic(giveUp{})
-		}
+		refuse.If(s.values[i] != value)
 		return
 	}
 	s.names, s.values = append(s.names, name), append(s.values, value)
@@ -124,48 +116,38 @@ func (r *rewriter) writeFields(n *catalog.Node, verb string) { r.writeType(n.Nam
 
 // writeType reads the arguments and the selection of a field that writes nodes or edges.
 func (r *rewriter) writeType(typ, verb string) {
-	w := &writing{typ: typ, node: r.schema.Node(typ), variable: r.fresh(typ), verb: verb}
-	if w.node == nil && w.changes() {
-		w.clause, _, _ = r.withEnds(w.variable, r.schema.Edge(typ))
-	}
-	r.expect("(")
-	for !r.accept(")") {
-		if !r.accept(",") {
-			r.writeArgument(w)
-		}
+	w := &writing{typ: typ, node: r.Schema.Node(typ), variable: r.fresh(typ), verb: verb}
+	r.Expect("(")
+	for r.More(")") {
+		r.writeArgument(w)
+
 	}
 	if w.changes() {
 		r.writeChange(w)
 	} else {
 		r.writeRows(w)
 	}
-	if r.is("{") {
-		r.skipGroup()
+	if r.Is("{") {
+		r.SkipGroup()
 		r.note(writtenNote)
 	}
 }
 
 // writeRows writes the inserts or upserts of a mutation.
 func (r *rewriter) writeRows(w *writing) {
-	if len(w.links) > 0 || len(w.rows) == 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(w.rows) == 0)
 	for _, c := range w.where { // the where of an upsert repeats the key
-		name, value, ok := strings.Cut(strings.TrimPrefix(c.text, "$"+lower(w.variable)+"."), " = ")
-		if !ok || c.op != "" || w.verb != "upsert" || len(w.rows) != 1 || !byKey(w.node, name) {
-			panic(giveUp{})
-		}
+		name, value, ok := c.equality("$" + naming.Lower(w.variable))
+		refuse.If(!ok || w.verb != "upsert" || len(w.rows) != 1 || !naming.ByKey(w.node, name))
 		w.rows[0].assign(name, value)
 	}
 	for i, s := range w.rows {
-		if len(s.names) == 0 {
-			panic(giveUp{})
-		}
+		refuse.If(len(s.names) == 0)
 		if w.verb == "upsert" {
 			r.keepValues(w, s)
 		}
 		name := ""
-		if s.list == "" && w.node != nil && len(w.rows) == 1 && r.is("{") && r.try(func() { r.selected(scope{node: w.variable}) }) || len(s.links) > 0 {
+		if s.list == "" && len(w.rows) == 1 && r.Is("{") && r.try(func() { r.selected(scope{node: w.variable}) }) || len(s.links) > 0 {
 			v := w.variable
 			if i > 0 {
 				v = r.fresh(w.typ)
@@ -174,7 +156,7 @@ func (r *rewriter) writeRows(w *writing) {
 		}
 		verb := w.verb
 		if verb != "upsert" {
-			verb = r.inserts(w.typ)
+			verb = r.Inserts(w.typ)
 		}
 		statement := name + verb + " " + w.typ + " { " + s.render() + " }"
 		if s.list != "" {
@@ -189,177 +171,44 @@ func (r *rewriter) writeRows(w *writing) {
 
 // keepValues changes the assignments of an upsert that leaves some values of an entity that exists as they are.
 func (r *rewriter) keepValues(w *writing, s *row) {
-	if !w.keep && w.only == nil && w.update == nil {
+	if !w.keep && w.only == nil {
 		return
 	}
 	sign := ""
-	if w.node != nil && len(w.node.Key) > 0 {
+	if len(w.node.Key) > 0 {
 		sign = w.node.Key[0]
 	}
 	for i, name := range s.names {
-		if w.node != nil && slices.Contains(w.node.Key, name) || name == "from" || name == "to" {
+		if slices.Contains(w.node.Key, name) {
 			continue
 		}
 		change := settings{name: name, create: s.values[i]}
-		switch {
-		case w.update != nil:
-			if j := slices.Index(w.update.names, name); j >= 0 {
-				change.match = w.update.values[j]
-			}
-		case !w.keep && (w.only == nil || slices.Contains(w.only, name)):
+		if !w.keep && (w.only == nil || slices.Contains(w.only, name)) {
 			change.match = change.create
 		}
 		s.values[i] = r.mergedValue(change, w.typ, sign)
-	}
-	if w.update == nil {
-		return
-	}
-	for j, name := range w.update.names {
-		if !slices.Contains(s.names, name) {
-			s.assign(name, r.mergedValue(settings{name: name, match: w.update.values[j]}, w.typ, sign))
-		}
 	}
 }
 
 // writeChange writes the update or the delete of a mutation.
 func (r *rewriter) writeChange(w *writing) {
-	if len(w.where) == 0 || len(w.rows) > 1 || w.keep || w.only != nil || w.update != nil {
-		panic(giveUp{})
-	}
+	refuse.If(len(w.where) == 0 || len(w.rows) > 1 || w.keep || w.only != nil)
 	assigned := ""
-	links := w.links
-	if len(w.rows) == 1 {
-		links = append(links, w.rows[0].links...)
-		if len(w.rows[0].names) > 0 {
-			assigned = " set { " + w.rows[0].render() + " }"
-		}
+	if len(w.rows) == 1 && len(w.rows[0].names) > 0 {
+		assigned = " set { " + w.rows[0].render() + " }"
 	}
-	if (assigned != "" || len(links) > 0) != (w.verb == "update") {
-		panic(giveUp{})
-	}
-	v := "$" + lower(w.variable)
-	if len(r.match)+len(r.statements) > 0 && len(links) > 0 {
-		panic(giveUp{})
-	}
+	refuse.If((assigned != "") != (w.verb == "update") || len(w.rows) == 1 && len(w.rows[0].links) > 0 || len(r.statements) > 0) // a block would hold the statements before
 	outer := r.match
-	if where, ok := w.edgeWhere(); ok {
-		r.emit(w.verb + " " + w.typ + assigned + " where " + where)
-		return
-	}
-	if w.node == nil {
-		r.match = append([]cond{w.clause}, w.where...)
-	} else {
-		r.match = append([]cond{leaf(v + ": " + w.typ)}, w.where...)
-	}
-	if len(links) == 0 {
-		before := len(r.statements)
-		r.changeAfter(w, assigned)
-		if len(r.match) > 0 && before > 0 { // the block would hold the statements before
-			panic(giveUp{})
-		}
-		r.match = append(outer, r.match...)
-		return
-	}
-	if assigned != "" {
-		r.emit("update " + w.typ + assigned + " where " + r.key(w.typ) + " = " + v + "." + r.key(w.typ))
-	}
-	for _, l := range links {
-		r.emitLink(l, v)
-	}
-}
-
-// edgeWhere returns the conditions on an edge as those of a statement, if they only compare its ends and properties.
-func (w *writing) edgeWhere() (where string, ok bool) {
-	if w.node != nil {
-		return "", false
-	}
-	var out []string
-	for _, c := range w.where {
-		own, mine := strings.CutPrefix(c.text, "$"+lower(w.variable)+".")
-		_, relation, _ := strings.Cut(own, " ")
-		if operator, _, _ := strings.Cut(relation, " "); !mine || c.op != "" || relations[operator] != operator {
-			return "", false
-		}
-		out = append(out, own)
-	}
-	return strings.Join(out, " and "), true
-}
-
-// changeAfter writes an update or a delete after other statements. One node that values find needs no match.
-func (r *rewriter) changeAfter(w *writing, assigned string) {
-	if len(r.statements) > 0 && w.node != nil {
-		if where, ok := r.predicates("$"+lower(w.variable), w.typ); ok {
-			r.match = nil
-			r.emit(w.verb + " " + w.typ + assigned + " where " + where)
-			return
-		}
-	}
+	r.match = append([]cond{leaf("$" + naming.Lower(w.variable) + ": " + w.typ)}, w.where...)
 	r.change(w.variable, w.verb, assigned)
+	r.match = append(outer, r.match...)
 }
 
-// emitLink writes the insert or the delete of an edge of a node.
+// emitLink writes the insert of an edge of a node.
 func (r *rewriter) emitLink(l edgeLink, node string) {
-	if l.before != "" {
-		r.emit(l.before)
-	}
 	from, to := node, l.other
 	if !l.forward {
 		from, to = to, from
 	}
-	if l.removed {
-		r.emit("delete " + l.edge.Name + " where from = " + from + " and to = " + to)
-		return
-	}
 	r.emit("insert " + l.edge.Name + " { " + strings.Join(append([]string{"from: " + from, "to: " + to}, l.properties...), ", ") + " }")
-}
-
-// written returns the type and the statement that the name of a field means.
-func (r *rewriter) written(field string) (typ, statement string) {
-	name := plain(field)
-	for _, v := range verbs {
-		rest, ok := strings.CutPrefix(name, v.prefix)
-		if !ok {
-			continue
-		}
-		if typ := r.writtenType(rest); typ != "" {
-			return typ, v.statement
-		}
-	}
-	panic(giveUp{})
-}
-
-// writtenType returns the type in a name such as person, manyPerson, person_one, person_by_pk or personByEmail.
-func (r *rewriter) writtenType(name string) string {
-	find := func(name string) string {
-		if t := r.pluralType(name); r.schema.Node(t) != nil {
-			return t
-		}
-		if e := r.edgeType(name); e != nil {
-			return e.Name
-		}
-		return ""
-	}
-	if typ := find(name); typ != "" {
-		return typ
-	}
-	for _, affix := range []string{"bypk", "byid", "one", "many", "unique"} {
-		for _, cut := range []func(string, string) (string, bool){strings.CutSuffix, strings.CutPrefix} {
-			if rest, ok := cut(name, affix); ok {
-				if typ := find(rest); typ != "" {
-					return typ
-				}
-			}
-		}
-	}
-	return r.typeByKey(name)
-}
-
-// typeByKey returns the node type of a name such as serviceBySlug, or "".
-func (r *rewriter) typeByKey(name string) string {
-	for i := strings.LastIndex(name, "by"); i > 0; i = strings.LastIndex(name[:i], "by") {
-		if n := r.schema.Node(r.pluralType(name[:i])); n != nil && r.property(n.Name, name[i+2:]) != nil {
-			return n.Name
-		}
-	}
-	return ""
 }

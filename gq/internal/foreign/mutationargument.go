@@ -5,39 +5,37 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // writeArgument reads one argument of a mutation of GraphQL.
 func (r *rewriter) writeArgument(w *writing) {
-	name := r.word()
-	r.expect(":")
-	if r.property(w.typ, name) != nil {
+	name := r.Word()
+	r.Expect(":")
+	if r.Property(w.typ, name) != nil {
 		r.writeValue(w, w.row(), name)
 		return
 	}
-	braces := r.is("{") || r.is("[", "{")
-	switch plainName := plain(name); {
+	braces := r.Is("{") || r.Is("[", "{")
+	switch plainName := naming.Plain(name); {
 	case braces && slices.Contains(conditionNames, plainName):
 		w.where = append(w.where, r.filters(scope{node: w.variable})...)
 	case plainName == "onconflict" && braces && w.verb == "insert":
 		r.onConflict(w)
 	case plainName == "skipduplicates":
-		w.keep = r.accept("true")
+		w.keep = r.Accept("true")
 		if !w.keep {
-			r.expect("false")
+			r.Expect("false")
 		} else {
 			w.verb = "upsert"
 		}
-	case w.verb == "upsert" && plainName == "update" && braces:
-		w.update = &row{}
-		r.writeObject(w, w.update)
-	case w.changes() && slices.Contains([]string{"connect", "disconnect", "create", "delete"}, plainName) && braces:
-		r.linkEach(w, plainName)
-	case r.peek(0).kind == dollar && slices.Contains(valueNames, plainName):
+	case r.Peek(0).Kind == lex.Dollar && slices.Contains(valueNames, plainName):
 		r.inputObject(w)
 	case braces && (slices.Contains(valueNames, plainName) || r.isInput(w, plainName)):
-		r.writeObjects(w, plainName)
+		r.writeObjects(w)
 	default:
 		r.writeValue(w, w.row(), name)
 	}
@@ -46,7 +44,7 @@ func (r *rewriter) writeArgument(w *writing) {
 // isInput reports whether an argument holds the values of a type, such as person, personInput or personPatch.
 func (r *rewriter) isInput(w *writing, name string) bool {
 	for _, suffix := range []string{"", "input", "patch", "data"} {
-		if base, ok := strings.CutSuffix(name, suffix); ok && (plain(w.typ) == base || r.tableNode(base) == w.typ) {
+		if base, ok := strings.CutSuffix(name, suffix); ok && (naming.Plain(w.typ) == base || r.TableNode(base) == w.typ) {
 			return true
 		}
 	}
@@ -54,47 +52,38 @@ func (r *rewriter) isInput(w *writing, name string) bool {
 }
 
 // writeObjects reads an object with the values of one entity, or a list of them.
-func (r *rewriter) writeObjects(w *writing, argument string) {
-	list := r.accept("[")
+func (r *rewriter) writeObjects(w *writing) {
+	list := r.Accept("[")
 	for {
 		if !w.changes() && (len(w.rows) == 0 || list) {
 			w.rows = append(w.rows, &row{})
 		}
-		if argument == "inc" {
-			r.increments(w)
-		} else {
-			r.writeObject(w, w.row())
-		}
-		if !list || !r.accept(",") && !r.is("{") {
+		r.writeObject(w, w.row())
+		if !list || !r.Accept(",") && !r.Is("{") {
 			break
 		}
 	}
 	if list {
-		r.expect("]")
+		r.Expect("]")
 	}
 }
 
 // writeObject reads the values of one entity in braces.
 func (r *rewriter) writeObject(w *writing, s *row) {
-	defer r.deeper()()
-	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		name := r.word()
-		r.expect(":")
-		property := r.property(w.typ, name) != nil
-		rel := (*relation)(nil)
-		if w.node != nil && !property {
-			rel = r.relation(w.typ, name)
+	defer r.Deeper()()
+	r.Expect("{")
+	for r.More("}") {
+		name := r.Word()
+		r.Expect(":")
+		property := r.Property(w.typ, name) != nil
+		rel := (*naming.Relation)(nil)
+		if !property {
+			rel = r.Relation(w.typ, name)
 		}
 		switch {
-		case rel != nil && (r.is("{") || r.is("[")):
+		case rel != nil && (r.Is("{") || r.Is("[")):
 			s.links = append(s.links, r.linked(w, rel)...)
-		case !property && r.is("{") && w.changes() && slices.Contains(conditionNames, plain(name)):
-			w.where = append(w.where, r.filters(scope{node: w.variable})...)
-		case !property && r.is("{") && (wraps(name) || r.isInput(w, plain(name))):
+		case !property && r.Is("{") && (wraps(name) || r.isInput(w, naming.Plain(name))):
 			r.writeObject(w, s)
 		default:
 			r.writeValue(w, s, name)
@@ -107,91 +96,44 @@ var arithmetic = map[string]string{"increment": "+", "inc": "+", "add": "+", "de
 
 // writeValue reads the value of a property. A key of an update or a delete is a condition.
 func (r *rewriter) writeValue(w *writing, s *row, name string) {
-	p := r.property(w.typ, name)
-	if base, operator := r.arithmeticName(w.typ, name); p == nil && base != "" {
-		s.assign(base, base+" "+operator+" "+r.valueOf(r.property(w.typ, base)))
-		return
-	}
-	name = r.propertyName(w.typ, name)
-	end := p == nil && w.node == nil && (name == "from" || name == "to")
+	p := r.Property(w.typ, name)
+	name = r.PropertyName(w.typ, name)
 	switch {
-	case w.changes() && (end || w.node != nil && byKey(w.node, name)):
-		value := ""
-		if end {
-			value = r.endValue()
-		} else {
-			value = r.valueOf(p)
-		}
-		w.where = append(w.where, leaf("$"+lower(w.variable)+"."+name+" = "+value))
-	case end:
-		s.assign(name, r.endValue())
-	case p == nil && !(w.node != nil && byKey(w.node, name)):
+	case w.changes() && naming.ByKey(w.node, name):
+		w.where = append(w.where, leaf("$"+naming.Lower(w.variable)+"."+name+" = "+r.valueOf(p)))
+	case p == nil && !(naming.ByKey(w.node, name)):
 		s.assign(name, r.assignment(w.typ, name)) // the fault of the offer names it
-	case !w.changes() && r.accept("null"):
-	case r.is("{") && arithmetic[plain(r.peek(1).text)] != "" && r.isAt(2, ":"):
-		r.next()
-		operator := arithmetic[plain(r.word())]
-		r.expect(":")
+	case !w.changes() && r.Accept("null"):
+	case r.Is("{") && arithmetic[naming.Plain(r.Peek(1).Text)] != "" && r.IsAt(2, ":"):
+		r.Next()
+		operator := arithmetic[naming.Plain(r.Word())]
+		r.Expect(":")
 		s.assign(name, name+" "+operator+" "+r.valueOf(p))
-		r.expect("}")
-	case r.accept("{", "set", ":"):
+		r.Expect("}")
+	case r.Accept("{", "set", ":"):
 		s.assign(name, r.assignment(w.typ, name))
-		r.expect("}")
+		r.Expect("}")
 	default:
 		s.assign(name, r.assignment(w.typ, name))
 	}
 }
 
-// arithmeticName returns the property and the operator that a name such as stock_INCREMENT means.
-func (r *rewriter) arithmeticName(typ, name string) (property, operator string) {
-	base, word, ok := cutLast(name, "_")
-	if p := r.property(typ, base); ok && p != nil && arithmetic[plain(word)] != "" {
-		return p.Name, arithmetic[plain(word)]
-	}
-	return "", ""
-}
-
-// cutLast divides a text at the last separator.
-func cutLast(s, separator string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, separator)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(separator):], true
-}
-
-// increments reads _inc: { stock: 5 } of Hasura.
-func (r *rewriter) increments(w *writing) {
-	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		name := r.propertyName(w.typ, r.word())
-		r.expect(":")
-		w.row().assign(name, name+" + "+r.valueOf(r.property(w.typ, name)))
-	}
-}
-
 // onConflict reads { constraint: …, update_columns: […] } of Hasura: the insert becomes an upsert.
 func (r *rewriter) onConflict(w *writing) {
-	r.expect("{")
+	r.Expect("{")
 	w.verb = "upsert"
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		name := plain(r.word())
-		r.expect(":")
+	for r.More("}") {
+		name := naming.Plain(r.Word())
+		r.Expect(":")
 		switch {
 		case name == "constraint":
-			r.next()
-		case name == "updatecolumns" && r.accept("[", "]"):
+			r.Next()
+		case name == "updatecolumns" && r.Accept("[", "]"):
 			w.keep = true
 		case name == "updatecolumns":
 			w.only = r.propertyNames(scope{node: w.variable})
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 }
@@ -199,10 +141,10 @@ func (r *rewriter) onConflict(w *writing) {
 // inputObject replaces a parameter that holds all values of an insert: by a parameter for each property, or by a list of
 // records.
 func (r *rewriter) inputObject(w *writing) {
-	name := r.next().text
+	name := r.Next().Text
 	i := slices.IndexFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
-	if w.changes() || len(w.rows) > 0 || i < 0 || r.uses(name) != 2 || w.node == nil { // its declaration and this place
-		panic(giveUp{})
+	if w.changes() || len(w.rows) > 0 || i < 0 || r.Uses(name) != 2 { // its declaration and this place
+		panic(refuse.GiveUp{})
 	}
 	if strings.HasPrefix(r.params[i], "$"+name+": [") {
 		r.inputList(w, name, i)
@@ -214,9 +156,7 @@ func (r *rewriter) inputObject(w *writing) {
 		if p.Embed != nil {
 			continue
 		}
-		if r.declared(p.Name) {
-			panic(giveUp{})
-		}
+		refuse.If(r.declared(p.Name))
 		r.declare(p.Name, plainType(p))
 		s.assign(p.Name, "$"+p.Name)
 	}
@@ -240,13 +180,7 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 		if p.Embed != nil {
 			continue
 		}
-		if p.Type.List || p.Type.Kind == value.Vector || p.Type.Kind == value.Blob {
-			if !p.Type.Nullable {
-				panic(giveUp{})
-			}
-			r.note("a record has no list, so " + p.Name + " is left out")
-			continue
-		}
+		refuse.If(p.Type.List || p.Type.Kind == value.Vector || p.Type.Kind == value.Blob) // a record has none
 		fields = append(fields, p.Name+": "+plainType(p))
 		s.assign(p.Name, "$"+element+"."+p.Name)
 	}
@@ -255,119 +189,70 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 	w.rows, w.repeated = []*row{s}, map[string]string{name: element}
 }
 
-// linkEach reads connect: { follows: { where: … } } of the library of Neo4j.
-func (r *rewriter) linkEach(w *writing, verb string) {
-	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		rel := r.relation(w.typ, r.word())
-		if rel == nil || w.node == nil {
-			panic(giveUp{})
-		}
-		r.expect(":")
-		w.links = append(w.links, r.linkList(w, rel, verb)...)
-	}
-}
-
 // linked reads the value of a relation in the values of a node: { connect: … }, { create: … }, { data: … }, a list of
 // them, or { email: "x" }, an edge to a node that exists.
-func (r *rewriter) linked(w *writing, rel *relation) (out []edgeLink) {
-	defer r.deeper()()
-	if r.accept("[") {
-		for !r.accept("]") {
-			if !r.accept(",") {
-				out = append(out, r.linked(w, rel)...)
-			}
-		}
-		return out
-	}
-	if !slices.Contains([]string{"connect", "create", "data", "disconnect", "delete"}, plain(r.peek(1).text)) {
+func (r *rewriter) linked(w *writing, rel *naming.Relation) (out []edgeLink) {
+	defer r.Deeper()()
+	if !slices.Contains([]string{"connect", "create", "data"}, naming.Plain(r.Peek(1).Text)) {
 		return r.linkList(w, rel, "connect")
 	}
-	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		verb := plain(r.word())
-		r.expect(":")
+	r.Expect("{")
+	for r.More("}") {
+		verb := naming.Plain(r.Word())
+		r.Expect(":")
 		out = append(out, r.linkList(w, rel, verb)...)
 	}
 	return out
 }
 
 // linkList reads one object or a list of them after connect, create or disconnect.
-func (r *rewriter) linkList(w *writing, rel *relation, verb string) (out []edgeLink) {
-	if !r.accept("[") {
+func (r *rewriter) linkList(w *writing, rel *naming.Relation, verb string) (out []edgeLink) {
+	if !r.Accept("[") {
 		return []edgeLink{r.linkOne(w, rel, verb)}
 	}
-	for !r.accept("]") {
-		if !r.accept(",") {
-			out = append(out, r.linkOne(w, rel, verb))
-		}
+	for r.More("]") {
+		out = append(out, r.linkOne(w, rel, verb))
+
 	}
 	return out
 }
 
 // linkOne reads { where: { node: { slug: "x" } }, edge: { … } }, or { node: { … }, edge: { … } } and the like.
-func (r *rewriter) linkOne(w *writing, rel *relation, verb string) edgeLink {
-	l := edgeLink{edge: rel.edge, forward: rel.forward, removed: verb == "disconnect" || verb == "delete"}
-	n := r.schema.Node(rel.other())
-	if n == nil || l.removed && !w.changes() {
-		panic(giveUp{})
-	}
+func (r *rewriter) linkOne(w *writing, rel *naming.Relation, verb string) edgeLink {
+	l := edgeLink{edge: rel.Edge, forward: rel.Forward}
+	n := r.Schema.Node(rel.Other())
+	refuse.If(n == nil || w.changes())
 	creates := verb == "create" || verb == "data"
-	var values []string // of the new node
-	r.linkObject(&l, n, creates, &values)
-	if l.other != "" && len(values) > 0 {
-		panic(giveUp{})
-	}
-	if creates && l.other == "" {
-		v := r.fresh(n.Name)
-		if len(values) == 0 {
-			panic(giveUp{})
-		}
-		l.other = "$" + v
-		l.before = r.insertAs(v, n.Name) + " = " + r.inserts(n.Name) + " " + n.Name + " { " + strings.Join(values, ", ") + " }"
-	}
-	if l.other == "" || l.removed && len(l.properties) > 0 {
-		panic(giveUp{})
-	}
+	r.linkObject(&l, n, creates)
+	refuse.If(l.other == "")
 	return l
 }
 
 // linkObject reads the members of an object that names the other end of an edge, and the properties of the edge.
-func (r *rewriter) linkObject(l *edgeLink, n *catalog.Node, creates bool, values *[]string) {
-	defer r.deeper()()
-	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		name := r.word()
-		r.expect(":")
-		p := r.property(n.Name, name)
+func (r *rewriter) linkObject(l *edgeLink, n *catalog.Node, creates bool) {
+	defer r.Deeper()()
+	r.Expect("{")
+	for r.More("}") {
+		name := r.Word()
+		r.Expect(":")
+		p := r.Property(n.Name, name)
 		switch {
-		case p == nil && r.is("{") && (plain(name) == "where" && !creates || plain(name) == "node" || plain(name) == "data" || r.tableNode(name) == n.Name):
-			r.linkObject(l, n, creates, values)
-		case p == nil && r.is("{") && creates && plain(name) == "connect":
-			r.linkObject(l, n, false, values)
-		case p == nil && r.is("{") && isEdgeWrapper(name):
+		case p == nil && r.Is("{") && (naming.Plain(name) == "where" && !creates || naming.Plain(name) == "node" || naming.Plain(name) == "data" || r.TableNode(name) == n.Name):
+			r.linkObject(l, n, creates)
+		case p == nil && r.Is("{") && creates && naming.Plain(name) == "connect":
+			r.linkObject(l, n, false)
+		case p == nil && r.Is("{") && isEdgeWrapper(name):
 			l.properties = append(l.properties, r.props(l.edge.Name)...)
-		case p == nil && r.property(l.edge.Name, name) != nil:
-			l.properties = append(l.properties, r.property(l.edge.Name, name).Name+": "+r.assignment(l.edge.Name, name))
-		case p != nil && creates:
-			*values = append(*values, p.Name+": "+r.assignment(n.Name, name))
-		case l.other == "" && r.propertyName(n.Name, name) == r.key(n.Name):
-			wrapped := r.accept("{", "eq", ":") || r.accept("{", "_eq", ":")
+		case p == nil && r.Property(l.edge.Name, name) != nil:
+			l.properties = append(l.properties, r.Property(l.edge.Name, name).Name+": "+r.assignment(l.edge.Name, name))
+		case l.other == "" && !creates && r.PropertyName(n.Name, name) == r.Key(n.Name):
+			wrapped := r.Accept("{", "eq", ":") || r.Accept("{", "_eq", ":")
 			l.other = r.endValue()
 			if wrapped {
-				r.expect("}")
+				r.Expect("}")
 			}
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // scalars maps the types of GraphQL and SQL to those of this language.
@@ -15,56 +17,51 @@ var scalars = map[string]string{"id": "String", "int": "I32", "integer": "I32", 
 
 // parameters reads the parameters of a query.
 func (r *rewriter) parameters() {
-	r.expect("(")
-	for !r.accept(")") {
+	r.Expect("(")
+	for !r.Accept(")") {
 		if len(r.params) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
-		t := r.next()
-		if t.kind != dollar && t.kind != word {
-			panic(giveUp{})
-		}
-		r.expect(":")
-		open, angled := r.accept("["), r.accept("list", "<") // [String], LIST<STRING>
-		foreign := strings.ToLower(r.word())
-		typ := r.tokens[r.at-1].text
+		t := r.Next()
+		refuse.If(t.Kind != lex.Dollar && t.Kind != lex.Word)
+		r.Expect(":")
+		open, angled := r.Accept("["), r.Accept("list", "<") // [String], LIST<STRING>
+		foreign := strings.ToLower(r.Word())
+		typ := r.Tokens[r.At-1].Text
 		if to, ok := scalars[foreign]; ok {
 			typ = to
 		}
-		if r.accept("(") {
-			typ += "(" + r.next().text + ")"
-			r.expect(")")
+		if r.Accept("(") {
+			typ += "(" + r.Next().Text + ")"
+			r.Expect(")")
 		}
-		r.accept("!")
+		r.Accept("!")
 		if angled {
-			r.expect(">")
+			r.Expect(">")
 			typ = "[" + typ + "]"
 		}
 		if open {
-			r.expect("]")
-			r.accept("!")
+			r.Expect("]")
+			r.Accept("!")
 			typ = "[" + typ + "]"
 		}
-		if r.accept("?") {
+		if r.Accept("?") {
 			typ += "?"
 		}
-		if r.accept("=") {
+		if r.Accept("=") {
 			typ += r.defaultOf(typ)
 		}
 		if foreign == "id" || numbers[typ] && scalars[foreign] != "" {
-			r.loose[t.text] = true
+			r.loose[t.Text] = true
 		}
-		p := "$" + t.text + ": " + typ
-		for r.is("@") {
-			p += " " + r.annotation()
-		}
+		p := "$" + t.Text + ": " + typ
 		r.params = append(r.params, p)
 	}
 }
 
 // defaultOf reads the default of a parameter of a type and writes its annotation.
 func (r *rewriter) defaultOf(typ string) string {
-	if r.accept("null") {
+	if r.Accept("null") {
 		return "?"
 	}
 	e := r.operand()
@@ -99,7 +96,7 @@ func (r *rewriter) retype(name string, p *catalog.Property) {
 		if inner, list := strings.CutPrefix(rest, "["); list {
 			open, rest = "[", inner
 		}
-		if n := wordLen(rest); rest[:n] == "String" || numbers[typ] {
+		if n := lex.WordLen(rest); rest[:n] == "String" || numbers[typ] {
 			r.params[i] = "$" + name + ": " + open + typ + rest[n:]
 		}
 	}
@@ -109,52 +106,33 @@ func (r *rewriter) retype(name string, p *catalog.Property) {
 // are two things, and here they would be one.
 func (r *rewriter) parametersApart() {
 	apart := map[string]string{} // by name of a variable: the new name of its parameter
-	for i, t := range r.tokens {
-		if i == 0 || r.tokens[i-1].text != "(" || t.kind != word {
+	for i, t := range r.Tokens {
+		if i == 0 || r.Tokens[i-1].Text != "(" || t.Kind != lex.Word {
 			continue
 		}
-		if rest := tokens(r.tokens[i+1:]); rest.are(")") || rest.are(":") && r.nodeType(rest.at(1).text) != "" {
-			apart[t.text] = ""
+		if rest := lex.Tokens(r.Tokens[i+1:]); rest.Are(")") || rest.Are(":") && r.NodeType(rest.At(1).Text) != "" {
+			apart[t.Text] = ""
 		}
 	}
-	for i, t := range r.tokens {
-		if _, named := apart[t.text]; t.kind != dollar || !named {
+	for i, t := range r.Tokens {
+		if _, named := apart[t.Text]; t.Kind != lex.Dollar || !named {
 			continue
 		}
-		property := r.comparedBefore(i)
+		property := r.ComparedBefore(i)
 		if property == "" { // it may be the variable
-			delete(apart, t.text)
-		} else if apart[t.text] == "" {
-			apart[t.text] = t.text + "_" + property
+			delete(apart, t.Text)
+		} else if apart[t.Text] == "" {
+			apart[t.Text] = t.Text + "_" + property
 		}
 	}
 	for _, name := range apart {
-		if name != "" && r.mentions(name) {
-			panic(giveUp{})
+		refuse.If(name != "" && r.Mentions(name))
+	}
+	r.Tokens = slices.Clone(r.Tokens)
+	for i, t := range r.Tokens {
+		if name := apart[t.Text]; t.Kind == lex.Dollar && name != "" {
+			r.note("the parameter $" + t.Text + " is $" + name + ", because a variable has its name")
+			r.Tokens[i].Text = name
 		}
 	}
-	r.tokens = slices.Clone(r.tokens)
-	for i, t := range r.tokens {
-		if name := apart[t.text]; t.kind == dollar && name != "" {
-			r.note("the parameter $" + t.text + " is $" + name + ", because a variable has its name")
-			r.tokens[i].text = name
-		}
-	}
-}
-
-// comparedBefore returns the property to which a text compares or assigns the token at an index, as in
-// {email: $a} and p.email = $a, or "".
-func (r *rewriter) comparedBefore(i int) string {
-	if i < 2 || i+1 < len(r.tokens) && slices.Contains([]string{".", ":"}, r.tokens[i+1].text) {
-		return ""
-	}
-	operator, property := r.tokens[i-1], r.tokens[i-2]
-	if property.kind != word {
-		return ""
-	}
-	inBraces := operator.text == ":" && i > 2 && (r.tokens[i-3].text == "{" || r.tokens[i-3].text == ",")
-	if inBraces || relations[operator.text] != "" && i > 2 && r.tokens[i-3].text == "." {
-		return property.text
-	}
-	return ""
 }

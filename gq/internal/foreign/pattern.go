@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // nodeRef is a node of a pattern such as (p:Person {name: 'Ann'})-[:KNOWS]->(q).
@@ -35,27 +38,35 @@ func parseCount(s string) (string, error) {
 	return s, err
 }
 
-// patternClauses reads a pattern and returns its clauses. It leaves r.match unchanged.
+// patternClauses reads a pattern and returns its clauses.
 func (r *rewriter) patternClauses() []cond {
-	saved := r.match
-	r.match = nil
-	r.pattern("")
-	out := r.match
-	r.match = saved
+	return r.clauses(func() { r.pattern("") })
+}
+
+// comprehension reads a pattern, perhaps with conditions after WHERE, and the bar after it in a list of Cypher.
+func (r *rewriter) comprehension() []cond {
+	r.Expect("[")
+	out := r.clauses(func() {
+		r.pattern("")
+		if r.Accept("where") {
+			r.match = append(r.match, r.condition())
+		}
+	})
+	r.Expect("|")
 	return out
 }
 
 // pattern reads a pattern and appends its clauses to r.match. The path is the name of the variable of
 // the walk, or "".
 func (r *rewriter) pattern(path string) {
-	if r.isOne("shortestpath", "allshortestpaths") {
-		r.next()
-		r.expect("(")
+	if r.IsOne("shortestpath", "allshortestpaths") {
+		r.Next()
+		r.Expect("(")
 		if path == "" {
 			path = r.newPath()
 		}
 		r.pattern(path)
-		r.expect(")")
+		r.Expect(")")
 		return
 	}
 	r.patternFrom(path, r.node())
@@ -65,13 +76,11 @@ func (r *rewriter) pattern(path string) {
 func (r *rewriter) patternFrom(path string, first nodeRef) {
 	nodes := []nodeRef{first}
 	var links []link
-	for r.isOne("-", "<-", "~", "<", "->") {
+	for r.IsOne("-", "<-", "~", "<", "->") {
 		links = append(links, r.link())
 		nodes = append(nodes, r.node())
 	}
-	if path != "" && len(links) != 1 {
-		panic(giveUp{})
-	}
+	refuse.If(path != "" && len(links) != 1)
 	for _, n := range nodes { // the names of the others must differ from these
 		if n.name != "" {
 			r.bind(n.name, n.typ)
@@ -116,13 +125,13 @@ func (r *rewriter) sameEdge(nodes []nodeRef, links []link, i, j int) bool {
 
 // apart reports whether the types of two nodes, or the rest of the text, say that they differ.
 func (r *rewriter) apart(a, b nodeRef) bool {
-	x, y := r.schema.Node(r.vars[a.name]), r.schema.Node(r.vars[b.name])
-	return a.name != "" && b.name != "" && a.name != b.name && (x != nil && y != nil && x != y || r.comparedLater(a.name, b.name))
+	x, y := r.Schema.Node(r.vars[a.name]), r.Schema.Node(r.vars[b.name])
+	return a.name != "" && b.name != "" && a.name != b.name && (x != nil && y != nil && x != y || r.ComparedLater(a.name, b.name))
 }
 
 // distinguish gives variables to two edges that must differ, if the nodes at their ends do not tell them apart.
 func (r *rewriter) distinguish(nodes []nodeRef, links []link, i, j int) {
-	if !r.sameEdge(nodes, links, i, j) || !parallel(links[i].types[0]) && !links[i].both && !links[j].both && r.differingEnd(nodes, links, i, j) != "" {
+	if !r.sameEdge(nodes, links, i, j) || !naming.Parallel(links[i].types[0]) && !links[i].both && !links[j].both && r.differingEnd(nodes, links, i, j) != "" {
 		return
 	}
 	for _, l := range []*link{&links[i], &links[j]} {
@@ -138,7 +147,7 @@ func (r *rewriter) differingEnd(nodes []nodeRef, links []link, i, j int) string 
 	if j != i+1 || links[i].left == links[j].left || a.name == "" || b.name == "" || a.name == b.name {
 		return ""
 	}
-	return "$" + lower(a.name) + " != $" + lower(b.name)
+	return "$" + naming.Lower(a.name) + " != $" + naming.Lower(b.name)
 }
 
 // differ writes that two edges differ.
@@ -146,34 +155,10 @@ func (r *rewriter) differ(nodes []nodeRef, links []link, i, j int) {
 	switch {
 	case !r.sameEdge(nodes, links, i, j):
 	case links[i].differ && links[j].differ:
-		r.match = append(r.match, leaf("$"+lower(links[i].name)+".id != $"+lower(links[j].name)+".id"))
+		r.match = append(r.match, leaf("$"+naming.Lower(links[i].name)+".id != $"+naming.Lower(links[j].name)+".id"))
 	default:
 		r.match = append(r.match, leaf(r.differingEnd(nodes, links, i, j)))
 	}
-}
-
-// comparedLater reports whether the rest of the text says that two nodes differ, as in a <> b and a.name < b.name.
-func (r *rewriter) comparedLater(a, b string) bool {
-	for i := r.at; i < len(r.tokens); i++ {
-		left := r.tokens[i].text
-		if r.tokens[i].are("all_different") {
-			return true
-		}
-		if left != a && left != b {
-			continue
-		}
-		j := i + 1
-		if j+1 < len(r.tokens) && r.tokens[j].text == "." {
-			j += 2
-		}
-		if j+1 >= len(r.tokens) || !slices.Contains([]string{"<>", "!=", "<", ">"}, r.tokens[j].text) {
-			continue
-		}
-		if right := r.tokens[j+1].text; right != left && (right == a || right == b) {
-			return true
-		}
-	}
-	return false
 }
 
 // newPath makes a variable for a walk.
@@ -189,33 +174,33 @@ func (r *rewriter) newPath() string {
 // node reads a node of a pattern: (p:Person), or a variable without parentheses. After an arrow a node
 // may be missing.
 func (r *rewriter) node() (n nodeRef) {
-	if r.peek(0).kind == dollar {
-		n.name = r.next().text
+	if r.Peek(0).Kind == lex.Dollar {
+		n.name = r.Next().Text
 		n.isNew = !r.known(n.name)
-		if r.is(":") {
-			r.next()
-			if n.typ = r.nodeType(r.word()); n.typ == "" || r.is("|") {
-				panic(giveUp{})
+		if r.Is(":") {
+			r.Next()
+			if n.typ = r.NodeType(r.Word()); n.typ == "" || r.Is("|") {
+				panic(refuse.GiveUp{})
 			}
-			if r.is("{") {
+			if r.Is("{") {
 				n.props = r.props(n.typ)
 			}
 		}
 		return n
 	}
-	if r.isOne("}", ",") {
+	if r.IsOne("}", ",") {
 		return n
 	}
-	r.expect("(")
-	if t := r.peek(0); (t.kind == word || t.kind == dollar) && !r.is("where") && !r.is("is") {
-		n.name = r.next().text
+	r.Expect("(")
+	if t := r.Peek(0); (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.Is("where") && !r.Is("is") {
+		n.name = r.Next().Text
 	}
-	if r.accept(":") || r.accept("is") {
-		if n.typ = r.nodeType(r.word()); n.typ == "" || r.isOne("|", "&", ":") {
-			panic(giveUp{})
+	if r.Accept(":") || r.Accept("is") {
+		if n.typ = r.NodeType(r.Word()); n.typ == "" || r.IsOne("|", "&", ":") {
+			panic(refuse.GiveUp{})
 		}
 	}
-	if r.is("{") {
+	if r.Is("{") {
 		typ := n.typ
 		if typ == "" {
 			typ = r.vars[n.name]
@@ -224,36 +209,32 @@ func (r *rewriter) node() (n nodeRef) {
 	}
 	_, known := r.vars[n.name]
 	n.isNew = !known || n.name == ""
-	if r.accept("where") {
-		if n.name == "" {
-			panic(giveUp{})
-		}
+	if r.Accept("where") {
+		refuse.If(n.name == "")
 		r.bind(n.name, n.typ)
 		n.filter = append(n.filter, r.condition())
 	}
-	r.expect(")")
+	r.Expect(")")
 	return n
 }
 
 // props reads the properties in braces.
 func (r *rewriter) props(typ string) (out []string) {
-	r.expect("{")
-	for !r.accept("}") {
+	r.Expect("{")
+	for !r.Accept("}") {
 		if len(out) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
-		name := r.next()
-		if name.kind != word && name.kind != text {
-			panic(giveUp{})
+		name := r.Next()
+		refuse.If(name.Kind != lex.Word && name.Kind != lex.Text)
+		if !r.Accept(":") {
+			r.Expect("=")
 		}
-		if !r.accept(":") {
-			r.expect("=")
+		p := r.Property(typ, name.Text)
+		if filter, _ := r.Suffixed(typ, name.Text); p == nil && filter != nil { // rows_gt: 5 is no equality
+			panic(refuse.GiveUp{})
 		}
-		p := r.property(typ, name.text)
-		if filter, _ := r.suffixed(typ, name.text); p == nil && filter != nil { // rows_gt: 5 is no equality
-			panic(giveUp{})
-		}
-		out = append(out, r.propertyName(typ, name.text)+": "+r.optional(r.valueOf(p)))
+		out = append(out, r.PropertyName(typ, name.Text)+": "+r.Optional(r.valueOf(p)))
 	}
 	return out
 }
@@ -261,60 +242,60 @@ func (r *rewriter) props(typ string) (out []string) {
 // link reads an edge of a pattern.
 func (r *rewriter) link() (l link) {
 	switch {
-	case r.accept("<-"), r.accept("<", "~"):
+	case r.Accept("<-"), r.Accept("<", "~"):
 		l.left = true
-	case r.accept("->"):
+	case r.Accept("->"):
 		return l
-	case r.accept("-"), r.accept("~"):
+	case r.Accept("-"), r.Accept("~"):
 	default:
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
-	if e := r.edgeType(r.peek(0).text); r.peek(0).kind == word && e != nil { // -placed->
-		r.next()
+	if e := r.EdgeType(r.Peek(0).Text); r.Peek(0).Kind == lex.Word && e != nil { // -placed->
+		r.Next()
 		l.types = append(l.types, e)
 		switch {
-		case r.accept("->"):
+		case r.Accept("->"):
 			l.both, l.left = l.left, false
 		default:
-			r.expect("-")
+			r.Expect("-")
 			l.both = !l.left
 		}
 		return l
 	}
-	if r.accept("[") {
+	if r.Accept("[") {
 		r.linkBody(&l)
-		r.expect("]")
+		r.Expect("]")
 		switch {
-		case r.accept("->"), r.accept("~", ">"):
+		case r.Accept("->"), r.Accept("~", ">"):
 			if l.left {
 				l.left, l.both = false, true
 			}
-		case r.accept("-"), r.accept("~"):
+		case r.Accept("-"), r.Accept("~"):
 			l.both = !l.left
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	} else {
 		switch {
-		case r.accept("->"), r.accept(">"):
+		case r.Accept("->"), r.Accept(">"):
 			l.both, l.left = l.left, false
-		case r.accept("-"):
+		case r.Accept("-"):
 			l.both = !l.left
-			if r.accept(">") {
+			if r.Accept(">") {
 				l.both = false
 			}
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 	switch { // the quantifier of GQL
-	case r.is("{"):
-		r.next()
-		l.bounds = r.bounds(",")
-		r.expect("}")
-	case r.accept("+"):
+	case r.Is("{"):
+		r.Next()
+		l.bounds = r.Bounds(",")
+		r.Expect("}")
+	case r.Accept("+"):
 		l.bounds = "{1,64}"
-	case r.accept("*"):
+	case r.Accept("*"):
 		l.bounds = "{0,64}"
 	}
 	return l
@@ -322,67 +303,45 @@ func (r *rewriter) link() (l link) {
 
 // linkBody reads what is between the brackets of an edge.
 func (r *rewriter) linkBody(l *link) {
-	t := r.peek(0)
+	t := r.Peek(0)
 	// A name without a colon is a variable, unless it is the name of a type.
-	bare := t.kind == word && r.edgeType(t.text) != nil && !r.known(t.text) && !r.isAt(1, ":")
-	if !bare && (t.kind == word || t.kind == dollar) && !r.is("where") && !r.is("is") {
-		l.name = r.next().text
+	bare := t.Kind == lex.Word && r.EdgeType(t.Text) != nil && !r.known(t.Text) && !r.IsAt(1, ":")
+	if !bare && (t.Kind == lex.Word || t.Kind == lex.Dollar) && !r.Is("where") && !r.Is("is") {
+		l.name = r.Next().Text
 	}
-	if bare || r.accept(":") || r.accept("is") {
+	if bare || r.Accept(":") || r.Accept("is") {
 		for {
-			e := r.edgeType(r.word())
-			if e == nil {
-				panic(giveUp{})
-			}
+			e := r.EdgeType(r.Word())
+			refuse.If(e == nil)
 			l.types = append(l.types, e)
-			if !r.accept("|") {
+			if !r.Accept("|") {
 				break
 			}
-			r.accept(":")
+			r.Accept(":")
 		}
 	}
-	if r.accept("*") {
+	if r.Accept("*") {
 		l.bounds = "{1,64}"
-		if r.peek(0).kind == number || r.is("..") {
-			l.bounds = r.bounds("..")
+		if r.Peek(0).Kind == lex.Number || r.Is("..") {
+			l.bounds = r.Bounds("..")
 		}
 	}
-	if r.is("{") {
-		if len(l.types) != 1 {
-			panic(giveUp{})
-		}
+	if r.Is("{") {
+		refuse.If(len(l.types) != 1)
 		l.props = r.props(l.types[0].Name)
 	}
-	if r.accept("where") {
-		if len(l.types) != 1 || l.name == "" || l.bounds != "" {
-			panic(giveUp{})
-		}
+	if r.Accept("where") {
+		refuse.If(len(l.types) != 1 || l.name == "" || l.bounds != "")
 		r.bind(l.name, l.types[0].Name)
 		l.filter = append(l.filter, r.condition())
 	}
-}
-
-// bounds reads the bounds of a walk with the separator of the other language.
-func (r *rewriter) bounds(separator string) string {
-	low, high := "1", "64"
-	if r.peek(0).kind == number {
-		low = r.next().text
-		high = low
-	}
-	if r.accept(separator) || r.accept("..") || r.accept(",") {
-		high = "64"
-		if r.peek(0).kind == number {
-			high = r.next().text
-		}
-	}
-	return "{" + low + "," + high + "}"
 }
 
 // settle gives a node of a pattern a name and a type, and writes its binding if the edges do not
 // determine what it is.
 func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 	n := &nodes[i]
-	needed := len(n.props) > 0 || r.schema.Interface(n.typ) != nil || len(links) == 0
+	needed := len(n.props) > 0 || r.Schema.Interface(n.typ) != nil || len(links) == 0
 	for j := i - 1; j <= i; j++ {
 		if j < 0 || j >= len(links) {
 			continue
@@ -402,7 +361,7 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 	case n.name != "":
 		r.bind(n.name, n.typ)
 	case i > 0 && i < len(links) && n.typ == "":
-		panic(giveUp{}) // two edges meet at a node of an unknown type
+		panic(refuse.GiveUp{}) // two edges meet at a node of an unknown type
 	case i > 0 && i < len(links), n.typ != "" && (needed || len(links) == 0):
 		n.name = r.fresh(n.typ)
 	}
@@ -410,7 +369,7 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 		r.match = append(r.match, n.filter...)
 		return
 	}
-	v := "$" + lower(n.name)
+	v := "$" + naming.Lower(n.name)
 	switch {
 	case n.isNew && n.typ != "":
 		clause := v + ": " + n.typ
@@ -424,7 +383,7 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 			r.match = append(r.match, leaf(v+"."+name+" = "+value))
 		}
 	case n.isNew && len(links) == 0:
-		panic(giveUp{}) // (n) alone is a node of any type
+		panic(refuse.GiveUp{}) // (n) alone is a node of any type
 	default:
 		for _, p := range n.props {
 			name, value, _ := strings.Cut(p, ": ")
@@ -438,8 +397,8 @@ func (r *rewriter) settle(nodes []nodeRef, links []link, i int) {
 // binding, and the others.
 func (r *rewriter) constants(props []string) (constants, others []string) {
 	for _, p := range props {
-		if slices.ContainsFunc(must(scan(p)), func(t token) bool {
-			return t.text == "{" || t.kind == dollar && r.known(t.text) && (r.element == nil || t.text != lower(r.element.name))
+		if slices.ContainsFunc(must(lex.Scan(p)), func(t lex.Token) bool {
+			return t.Text == "{" || t.Kind == lex.Dollar && r.known(t.Text) && (r.element == nil || t.Text != naming.Lower(r.element.name))
 		}) {
 			others = append(others, p)
 		} else {
@@ -449,11 +408,6 @@ func (r *rewriter) constants(props []string) (constants, others []string) {
 	return constants, others
 }
 
-// atEnd reports whether a node of the type, which may be an interface, can stand at an end of an edge.
-func (r *rewriter) atEnd(e *catalog.Edge, to bool, typ string) bool {
-	return r.schema.AtEnd(e, to, typ, r.schema.Node(typ) == nil && r.schema.Interface(typ) != nil)
-}
-
 // writeLink writes the traversal of an edge between two nodes.
 func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 	if l.left {
@@ -461,8 +415,8 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 	}
 	if len(l.types) == 0 { // any edge between the types of the two ends
 		from, to := r.vars[a.name], r.vars[b.name]
-		for _, e := range r.schema.Edges {
-			if r.atEnd(e, false, from) && (to == "" || r.atEnd(e, true, to)) || l.both && r.atEnd(e, true, from) && (to == "" || r.atEnd(e, false, to)) {
+		for _, e := range r.Schema.Edges {
+			if r.AtEnd(e, false, from) && (to == "" || r.AtEnd(e, true, to)) || l.both && r.AtEnd(e, true, from) && (to == "" || r.AtEnd(e, false, to)) {
 				l.types = append(l.types, e)
 			}
 		}
@@ -470,20 +424,18 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 	var names []string
 	same := true
 	for _, e := range l.types {
-		if !slices.Contains(names, lower(e.Name)) {
-			names = append(names, lower(e.Name))
+		if !slices.Contains(names, naming.Lower(e.Name)) {
+			names = append(names, naming.Lower(e.Name))
 		}
 		same = same && e.EndName(false) == e.EndName(true)
 	}
-	if len(names) == 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(names) == 0)
 	edge := strings.Join(names, "|")
 	if l.both && same {
 		edge = "<" + edge + ">"
 	}
 	edge += l.bounds
-	if l.name != "" && l.bounds != "" && !r.known(l.name) && r.mentions(l.name) && (path == "" || !r.mentions(path)) {
+	if l.name != "" && l.bounds != "" && !r.known(l.name) && r.Mentions(l.name) && (path == "" || !r.Mentions(path)) {
 		path = l.name // a list of the edges of a walk
 	}
 	if path != "" {
@@ -491,35 +443,30 @@ func (r *rewriter) writeLink(path string, a nodeRef, l link, b nodeRef) {
 		if e := l.types[0]; same && !slices.ContainsFunc(l.types, func(o *catalog.Edge) bool { return o.From != e.From }) {
 			r.walks[path] = e.From
 		}
-		edge = "$" + lower(path) + ":" + edge
-	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (l.differ || len(l.props)+len(l.filter) > 0 || r.mentions(l.name)) {
+		edge = "$" + naming.Lower(path) + ":" + edge
+	} else if l.name != "" && l.bounds == "" && len(l.types) == 1 && (l.differ || len(l.props)+len(l.filter) > 0 || r.Mentions(l.name)) {
 		edge = r.bind(l.name, l.types[0].Name) + ":" + edge
 	} else if len(l.props) > 0 && len(l.types) == 1 && l.bounds == "" {
 		l.name = r.fresh(l.types[0].Name)
 		edge = "$" + l.name + ":" + edge
 	} else if len(l.props) > 0 {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	if bound := ""; path == "" && l.bounds == "" && l.name == "" && len(l.props) == 0 && len(names) == 1 {
 		if bound = r.edgeByType(names[0]); bound != "" {
-			edge = "$" + lower(bound) + ":" + edge
+			edge = "$" + naming.Lower(bound) + ":" + edge
 		}
 	}
 	ends := [2]string{"$_", "$_"}
 	for i, n := range []nodeRef{a, b} {
 		if n.name != "" {
-			ends[i] = "$" + lower(n.name)
+			ends[i] = "$" + naming.Lower(n.name)
 		}
 	}
 	r.match = append(r.match, leaf(ends[0]+" "+edge+" "+ends[1]))
 	for _, p := range l.props {
 		name, value, _ := strings.Cut(p, ": ")
-		r.match = append(r.match, leaf("$"+lower(l.name)+"."+name+" = "+value))
+		r.match = append(r.match, leaf("$"+naming.Lower(l.name)+"."+name+" = "+value))
 	}
 	r.match = append(r.match, l.filter...)
-}
-
-// mentions reports whether the rest of the text has the name of a variable.
-func (r *rewriter) mentions(name string) bool {
-	return slices.ContainsFunc(r.tokens[r.at:], func(t token) bool { return (t.kind == word || t.kind == dollar) && t.text == name })
 }

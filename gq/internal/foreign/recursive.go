@@ -6,24 +6,23 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // closure is a table that WITH RECURSIVE defines: the nodes at which walks over one edge end.
 type closure struct {
-	name     string
-	edge     *catalog.Edge
-	forward  bool          // the walks run from the sources of the edges to the targets
-	typ      string        // of the nodes
-	property string        // of the first node, which has a value
-	start    string        // that value
-	place    int           // of the column with the key of the last node
-	others   []recordField // the columns with other properties of the last node: name and property
-	low      int           // the least number of edges
-	high     int           // the greatest number of edges
-	node     string        // the column with the key of the last node
-	depth    string        // the column with the length, or ""
-	first    int           // the value of that column for walks of the least length
-	all      bool          // UNION ALL
+	name    string
+	edge    *catalog.Edge
+	forward bool   // the walks run from the sources of the edges to the targets
+	start   string // the key of the first node
+	place   int    // of the column with the key of the last node
+	high    int    // the greatest number of edges
+	node    string // the column with the key of the last node
+	depth   string // the column with the length, or ""
+	first   int    // the value of that column for walks of the least length
+	all     bool   // UNION ALL
 }
 
 // maxHops is the greatest number of edges of a walk.
@@ -31,22 +30,22 @@ const maxHops = 64
 
 // recursive reads WITH RECURSIVE x(node, depth) AS (SELECT … UNION SELECT …).
 func (r *rewriter) recursive() {
-	r.expect("with", "recursive")
-	c := &closure{name: r.word(), high: maxHops}
+	r.Expect("with", "recursive")
+	c := &closure{name: r.Word(), high: maxHops}
 	var columns []string
-	if r.accept("(") {
-		for !r.accept(")") {
-			columns = append(columns, r.word())
-			r.accept(",")
+	if r.Accept("(") {
+		for !r.Accept(")") {
+			columns = append(columns, r.Word())
+			r.Accept(",")
 		}
 	}
-	r.expect("as", "(", "select")
+	r.Expect("as", "(", "select")
 	r.closureStart(c, columns)
-	r.expect("union")
-	c.all = r.accept("all")
-	r.expect("select")
+	r.Expect("union")
+	c.all = r.Accept("all")
+	r.Expect("select")
 	r.closureStep(c)
-	r.expect(")")
+	r.Expect(")")
 	r.closed = c
 }
 
@@ -54,210 +53,136 @@ func (r *rewriter) recursive() {
 func (r *rewriter) closureStart(c *closure, columns []string) {
 	var places []int
 	var properties, names []string
-	for i := 0; !r.accept("from"); i++ {
+	for i := 0; !r.Accept("from"); i++ {
 		if i > 0 {
-			r.expect(",")
+			r.Expect(",")
 		}
-		t, name := r.next(), ""
+		t, name := r.Next(), ""
 		switch {
-		case t.kind == number && c.depth == "":
-			n, err := strconv.Atoi(t.text)
-			if err != nil || n > maxHops {
-				panic(giveUp{})
-			}
+		case t.Kind == lex.Number && c.depth == "":
+			n, err := strconv.Atoi(t.Text)
+			refuse.If(err != nil || n > maxHops)
 			c.first, name = n, "depth"
-		case t.kind == word:
-			if r.accept(".") {
-				t = r.next()
+		case t.Kind == lex.Word:
+			if r.Accept(".") {
+				t = r.Next()
 			}
-			name = t.text
+			name = t.Text
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
-		if r.accept("as") {
-			name = r.word()
+		if r.Accept("as") {
+			name = r.Word()
 		}
 		if i < len(columns) {
 			name = columns[i]
 		}
-		if t.kind == number {
+		if t.Kind == lex.Number {
 			c.depth = name
 		} else {
-			places, properties, names = append(places, i), append(properties, t.text), append(names, name)
+			places, properties, names = append(places, i), append(properties, t.Text), append(names, name)
 		}
 	}
-	table := r.word()
-	r.tableAlias()
-	r.expect("where")
-	if r.isAt(1, ".") {
-		r.skipTwo()
+	table := r.Word()
+	r.TableAlias()
+	r.Expect("where")
+	if r.IsAt(1, ".") {
+		r.SkipTwo()
 	}
-	key := r.word()
-	r.expect("=")
-	if typ := r.tableNode(table); typ != "" { // the first node itself
-		p := r.property(typ, key)
-		if p == nil {
-			panic(giveUp{})
-		}
-		c.typ, c.property = typ, p.Name
-		for i, name := range properties {
-			if r.names(typ, name) && c.node == "" {
-				c.node, c.place = names[i], places[i]
-			} else if r.property(typ, name) == nil {
-				panic(giveUp{})
-			} else {
-				c.others = append(c.others, recordField{names[i], r.propertyName(typ, name)})
-			}
-		}
-		c.start = r.valueOf(p)
-		return
-	}
-	e := r.edgeType(table)
-	if e == nil || e.From != e.To || r.schema.Node(e.From) == nil || len(names) != 1 {
-		panic(giveUp{})
-	}
-	ends := [2]string{endOf(key), endOf(properties[0])}
-	if ends != [2]string{"from", "to"} && ends != [2]string{"to", "from"} {
-		panic(giveUp{})
-	}
-	c.edge, c.forward, c.low, c.typ = e, ends[0] == "from", 1, e.From
-	c.node, c.place, c.property = names[0], places[0], r.key(e.From)
-	c.start = r.valueOf(r.property(e.From, r.key(e.From)))
-}
-
-// tableAlias reads the alias of a table, or returns "".
-func (r *rewriter) tableAlias() string {
-	r.accept("as")
-	if t := r.peek(0); t.kind == word && !r.starts() && !r.isOne("join", "inner", "on", "using", "union", "returning") {
-		return r.word()
-	}
-	return ""
-}
-
-// qualified reads a column with the alias of its table, which may be missing.
-func (r *rewriter) qualified() (table, column string) {
-	column = r.word()
-	if r.accept(".") {
-		table, column = column, r.word()
-	}
-	return table, column
+	key := r.Word()
+	r.Expect("=")
+	e := r.EdgeType(table)
+	refuse.If(e == nil || e.From != e.To || r.Schema.Node(e.From) == nil || len(names) != 1)
+	ends := [2]string{naming.EndOf(key), naming.EndOf(properties[0])}
+	refuse.If(ends != [2]string{"from", "to"} && ends != [2]string{"to", "from"})
+	c.edge, c.forward = e, ends[0] == "from"
+	c.node, c.place = names[0], places[0]
+	c.start = r.valueOf(r.Property(e.From, r.Key(e.From)))
 }
 
 // closureStep reads the second SELECT of a recursive table: one more edge, and perhaps the node at its end.
 func (r *rewriter) closureStep(c *closure) {
-	var last [2]string // the table and the column that become the last node
-	for i := 0; !r.accept("from"); i++ {
+	owner, last := "", "" // the table and the column that become the last node
+	for i := 0; !r.Accept("from"); i++ {
 		if i > 0 {
-			r.expect(",")
+			r.Expect(",")
 		}
-		table, column := r.qualified()
+		table, column := r.Qualified()
 		switch {
-		case r.accept("+"):
-			if column != c.depth || r.next().text != "1" {
-				panic(giveUp{})
-			}
+		case r.Accept("+"):
+			refuse.If(column != c.depth || r.Next().Text != "1")
 		case i == c.place:
-			last = [2]string{table, column}
-		case !slices.ContainsFunc(c.others, func(f recordField) bool { return plain(f.typ) == plain(column) }):
-			panic(giveUp{})
+			owner, last = table, column
+		default:
+			panic(refuse.GiveUp{})
 		}
-		if r.accept("as") {
-			r.word()
+		if r.Accept("as") {
+			r.Word()
 		}
 	}
-	s := r.stepTables(c)
-	side := s.side
-	if side == "" {
-		side = endOf(last[1])
-	} else if last[0] != s.node || !r.names(c.typ, last[1]) {
-		panic(giveUp{})
-	}
-	if s.edge == nil || s.from == "" || side == "" || s.from == side || s.edge.From != s.edge.To || len(c.others) > 0 && s.node == "" || s.edge.From != c.typ {
-		panic(giveUp{})
-	}
-	if c.edge == nil {
-		c.edge, c.forward = s.edge, s.from == "from"
-	}
-	if s.edge != c.edge || c.forward != (s.from == "from") {
-		panic(giveUp{})
-	}
+	s, side := r.stepTables(c), naming.EndOf(last)
+	refuse.If(s.edge != c.edge || owner != "" && owner != s.alias || s.from == "" || side == "" || s.from == side || c.forward != (s.from == "from"))
 }
 
 // closureTables are the tables of the second SELECT of a recursive table.
 type closureTables struct {
 	edge  *catalog.Edge
 	alias string   // of the edge
-	node  string   // the alias of the nodes at the ends of the edges, or ""
 	mine  []string // the names of the recursive table
 	from  string   // the end of the edge at which the step begins
-	side  string   // the end at which the node is, or ""
 }
 
 // stepTables reads the tables and the conditions of the second SELECT of a recursive table.
 func (r *rewriter) stepTables(c *closure) *closureTables {
 	s := &closureTables{mine: []string{c.name}}
 	var pairs [][2][2]string
-	for i := 0; i == 0 || r.accept(",") || r.accept("join") || r.accept("inner", "join"); i++ {
-		name := r.word()
-		alias := r.tableAlias()
+	for i := 0; i == 0 || r.Accept(",") || r.Accept("join") || r.Accept("inner", "join"); i++ {
+		name := r.Word()
+		alias := r.TableAlias()
 		if alias == "" {
 			alias = name
 		}
 		switch {
 		case name == c.name:
 			s.mine = append(s.mine, alias)
-		case r.tableNode(name) == c.typ && s.node == "" && r.edgeType(name) == nil:
-			s.node = alias
-		case r.edgeType(name) != nil && s.edge == nil:
-			s.edge, s.alias = r.edgeType(name), alias
+		case r.EdgeType(name) != nil && s.edge == nil:
+			s.edge, s.alias = r.EdgeType(name), alias
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
-		for r.isOne("on", "where", "and") {
-			r.next()
+		for r.IsOne("on", "where", "and") {
+			r.Next()
 			var p [2][2]string
-			p[0][0], p[0][1] = r.qualified()
-			if p[0][1] == c.depth && r.isOne("<", "<=") {
+			p[0][0], p[0][1] = r.Qualified()
+			if p[0][1] == c.depth && r.IsOne("<", "<=") {
 				r.closureBound(c)
 				continue
 			}
-			r.expect("=")
-			p[1][0], p[1][1] = r.qualified()
+			r.Expect("=")
+			p[1][0], p[1][1] = r.Qualified()
 			pairs = append(pairs, p)
 		}
 	}
 	for _, p := range pairs {
 		a, b := p[0], p[1]
-		if slices.Contains(s.mine, a[0]) || s.node != "" && a[0] == s.node {
+		if slices.Contains(s.mine, a[0]) {
 			a, b = b, a
 		}
-		switch {
-		case slices.Contains(s.mine, b[0]) && b[1] == c.node && s.from == "":
-			s.from = endOf(a[1])
-		case s.node != "" && b[0] == s.node && r.names(c.typ, b[1]) && s.side == "":
-			s.side = endOf(a[1])
-		default:
-			panic(giveUp{})
-		}
-		if a[0] != "" && a[0] != s.alias {
-			panic(giveUp{})
-		}
-	}
-	if s.node != "" && s.side == "" {
-		panic(giveUp{})
+		refuse.If(!slices.Contains(s.mine, b[0]) || b[1] != c.node || s.from != "" || a[0] != "" && a[0] != s.alias)
+		s.from = naming.EndOf(a[1])
 	}
 	return s
 }
 
 // closureBound reads < 5 after the column with the length.
 func (r *rewriter) closureBound(c *closure) {
-	high := c.low - c.first
-	if r.next().text == "<=" {
+	high := 1 - c.first
+	if r.Next().Text == "<=" {
 		high++
 	}
-	n, err := strconv.Atoi(r.next().text)
+	n, err := strconv.Atoi(r.Next().Text)
 	if high += n; err != nil || high < 1 {
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 	c.high = min(high, maxHops)
 }
@@ -268,44 +193,38 @@ func (r *rewriter) fromClosure(columns int) {
 	c := r.closed
 	last, mine, used := "", []string{c.name}, false
 	typ := c.edge.From
-	for i := 0; i == 0 || r.accept("join") || r.accept("inner", "join"); i++ {
-		name := r.word()
-		alias := r.tableAlias()
+	for i := 0; i == 0 || r.Accept("join") || r.Accept("inner", "join"); i++ {
+		name := r.Word()
+		alias := r.TableAlias()
 		switch {
 		case name == c.name && !used:
 			used = true
 			mine = append(mine, alias)
-		case r.tableNode(name) == typ && last == "":
+		case r.TableNode(name) == typ && last == "":
 			if last = alias; last == "" {
-				last = lower(name)
+				last = naming.Lower(name)
 			}
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 		switch {
 		case i == 0:
-		case r.accept("on"):
+		case r.Accept("on"):
 			pair := r.pair()
 			if slices.Contains(mine, pair[0][0]) {
 				pair[0], pair[1] = pair[1], pair[0]
 			}
-			if pair[0][0] != last || !r.names(typ, pair[0][1]) || !slices.Contains(mine, pair[1][0]) || pair[1][1] != c.node {
-				panic(giveUp{})
-			}
+			refuse.If(pair[0][0] != last || !r.Names(typ, pair[0][1]) || !slices.Contains(mine, pair[1][0]) || pair[1][1] != c.node)
 		default:
-			r.expect("using", "(", c.node, ")")
-			if !r.names(typ, c.node) {
-				panic(giveUp{})
-			}
+			r.Expect("using", "(", c.node, ")")
+			refuse.If(!r.Names(typ, c.node))
 		}
 	}
-	if !used {
-		panic(giveUp{})
-	}
-	for i := columns; c.all && i < r.at; i++ { // an aggregate over all ways; the least length is that of the shortest
-		rest := tokens(r.tokens[i:])
-		if name := aggregateName(rest.at(0).text); name != "" && name != "min" && rest.at(1).text == "(" && !rest.at(2).are("distinct") {
-			panic(giveUp{})
+	refuse.If(!used)
+	for i := columns; c.all && i < r.At; i++ { // an aggregate over all ways; the least length is that of the shortest
+		rest := lex.Tokens(r.Tokens[i:])
+		if name := aggregateName(rest.At(0).Text); name != "" && name != "min" && rest.At(1).Text == "(" && !rest.At(2).Are("distinct") {
+			panic(refuse.GiveUp{})
 		}
 	}
 	if last != "" {
@@ -316,24 +235,18 @@ func (r *rewriter) fromClosure(columns int) {
 	if last == "" {
 		last = r.fresh(typ)
 	}
-	key := r.key(typ)
-	if c.property == "id" {
-		r.match = append(r.match, leaf("$"+start+": "+typ), leaf("$"+start+".id = "+c.start))
-	} else {
-		r.match = append(r.match, leaf("$"+start+": "+typ+" { "+c.property+": "+c.start+" }"))
-	}
-	for _, f := range c.others {
-		r.values[f.name] = "$" + lower(last) + "." + f.typ
-	}
-	walk := (&relation{c.edge, c.forward}).clause(start, "", last)
-	edge := lower(c.edge.Name)
-	bounded := edge + "{" + strconv.Itoa(c.low) + "," + strconv.Itoa(c.high) + "}"
-	r.values[c.node] = "$" + lower(last) + "." + key
+	key := r.Key(typ)
+	refuse.If(key == "id")
+	r.match = append(r.match, leaf("$"+start+": "+typ+" { "+key+": "+c.start+" }"))
+	walk := (&naming.Relation{Edge: c.edge, Forward: c.forward}).Clause(start, "", last)
+	edge := naming.Lower(c.edge.Name)
+	bounded := edge + "{" + "1" + "," + strconv.Itoa(c.high) + "}"
+	r.values[c.node] = "$" + naming.Lower(last) + "." + key
 	if c.depth != "" {
 		path := r.newPath()
 		bounded = "$" + path + ":" + bounded
 		r.values[c.depth] = "$" + path + ".hops"
-		if n := c.first - c.low; n != 0 {
+		if n := c.first - 1; n != 0 {
 			r.values[c.depth] = "($" + path + ".hops + " + strconv.Itoa(n) + ")"
 		}
 	}
@@ -343,7 +256,7 @@ func (r *rewriter) fromClosure(columns int) {
 	}
 	for _, alias := range mine {
 		if alias != "" {
-			r.unqualify(alias, columns)
+			r.Unqualify(alias, columns)
 		}
 	}
 }

@@ -4,64 +4,64 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // fragment is a fragment of GraphQL.
 type fragment struct {
-	typ    string  // the node type
-	tokens []token // between its braces
+	typ    string      // the node type
+	tokens []lex.Token // between its braces
 }
 
 // readFragments takes the definitions of fragments out of the text.
 func (r *rewriter) readFragments() {
-	for i := 0; i+4 < len(r.tokens); i++ {
-		start := r.tokens[i:]
-		if !strings.EqualFold(start[0].text, "fragment") || start[0].kind != word || start[1].kind != word || !strings.EqualFold(start[2].text, "on") || start[4].text != "{" {
+	for i := 0; i+4 < len(r.Tokens); i++ {
+		start := r.Tokens[i:]
+		if !strings.EqualFold(start[0].Text, "fragment") || start[0].Kind != lex.Word || start[1].Kind != lex.Word || !strings.EqualFold(start[2].Text, "on") || start[4].Text != "{" {
 			continue
 		}
 		n := 5
 		for depth := 1; depth > 0; n++ {
-			if n == len(start) {
-				panic(giveUp{})
-			}
-			if start[n].kind == mark && start[n].text == "{" {
+			refuse.If(n == len(start))
+			if start[n].Kind == lex.Mark && start[n].Text == "{" {
 				depth++
-			} else if start[n].kind == mark && start[n].text == "}" {
+			} else if start[n].Kind == lex.Mark && start[n].Text == "}" {
 				depth--
 			}
 		}
 		if r.fragments == nil {
 			r.fragments = map[string]fragment{}
 		}
-		r.fragments[start[1].text] = fragment{r.nodeType(start[3].text), slices.Clone(start[5 : n-1])}
-		r.tokens = slices.Delete(slices.Clone(r.tokens), i, i+n)
+		r.fragments[start[1].Text] = fragment{r.NodeType(start[3].Text), slices.Clone(start[5 : n-1])}
+		r.Tokens = slices.Delete(slices.Clone(r.Tokens), i, i+n)
 		i--
 	}
 }
 
 // spread reads the selection of a fragment for the node of a scope.
 func (r *rewriter) spread(name string, sc scope) {
-	defer r.deeper()()
+	defer r.Deeper()()
 	f, ok := r.fragments[name]
-	if !ok || f.typ == "" || r.vars[sc.node] != f.typ {
-		panic(giveUp{})
-	}
-	tokens, at := r.tokens, r.at
-	r.tokens, r.at = f.tokens, 0
-	for r.at < len(r.tokens) {
-		r.accept(",")
+	refuse.If(!ok || f.typ == "" || r.vars[sc.node] != f.typ)
+	tokens, at := r.Tokens, r.At
+	r.Tokens, r.At = f.tokens, 0
+	for r.At < len(r.Tokens) {
+		r.Accept(",")
 		r.selection(sc)
 	}
-	r.tokens, r.at = tokens, at
+	r.Tokens, r.At = tokens, at
 }
 
 // selections reads the only field of a document of GraphQL, such as person(email: "x") { name }.
 func (r *rewriter) selections(mutation bool) {
-	if r.peek(1).text == ":" { // an alias
-		r.word()
-		r.next()
+	if r.Peek(1).Text == ":" { // an alias
+		r.Word()
+		r.Next()
 	}
-	field := r.word()
+	field := r.Word()
 	if mutation {
 		r.writeEach(field)
 		return
@@ -72,40 +72,31 @@ func (r *rewriter) selections(mutation bool) {
 // field reads the arguments and the selection of a field that yields nodes.
 func (r *rewriter) field(name string) {
 	counted := false
-	typ := r.pluralType(name)
+	typ := r.PluralType(name)
 	for _, suffix := range []string{"aggregate", "connection", "count"} {
-		if base, ok := strings.CutSuffix(plain(name), suffix); ok && typ == "" {
-			typ, counted = r.pluralType(base), suffix != "connection"
+		if base, ok := strings.CutSuffix(naming.Plain(name), suffix); ok && typ == "" {
+			typ, counted = r.PluralType(base), suffix != "connection"
 		}
 	}
 	if typ == "" {
-		typ = r.keyedType(name)
+		typ = r.KeyedType(name)
 	}
-	if typ == "" {
-		typ = r.functionType()
-	}
-	if typ == "" {
-		r.edgeField(name)
-		return
-	}
+	refuse.If(typ == "")
 	v := r.fresh(typ)
 	r.match = append(r.match, leaf("$"+v+": "+typ))
-	if r.is("(") {
+	if r.Is("(") {
 		r.arguments(&r.read, scope{node: v})
-		r.dgraphFilter(scope{node: v})
 		r.intoBinding(v, typ)
 	}
-	if strings.HasPrefix(plain(name), "findfirst") && r.limit == "" {
+	if strings.HasPrefix(naming.Plain(name), "findfirst") && r.limit == "" {
 		r.limit = "1"
 	}
-	if len(r.by) > 0 && !counted {
-		panic(giveUp{})
-	}
+	refuse.If(len(r.by) > 0 && !counted)
 	if r.after != "" && len(r.sort) == 0 {
-		r.sort = []string{"$" + v + "." + r.key(typ)}
+		r.sort = []string{"$" + v + "." + r.Key(typ)}
 	}
 	if counted {
-		if !r.is("{") {
+		if !r.Is("{") {
 			r.add("count", "count($"+v+")")
 			return
 		}
@@ -116,8 +107,7 @@ func (r *rewriter) field(name string) {
 		return
 	}
 	r.selected(scope{node: v})
-	r.checkDistinct()
-	if len(r.columns) == 1 && len(r.windows) == 1 && strings.HasPrefix(r.columns[0], r.windows[0].mark) { // nothing but the total
+	if len(r.columns) == 1 && len(r.windows) == 1 && strings.HasPrefix(r.columns[0].text, r.windows[0].mark) { // nothing but the total
 		r.columns, r.computed, r.aliases, r.windows = nil, nil, nil, nil
 		r.notes = slices.DeleteFunc(r.notes, func(n string) bool { return n == totalNote })
 		r.add("total", "count($"+v+")")
@@ -129,9 +119,7 @@ const totalNote = "each row has the number of all rows"
 
 // total adds a column with the number of all rows.
 func (r *rewriter) total(name string) {
-	if r.nesting > 0 {
-		panic(giveUp{})
-	}
+	refuse.If(r.nesting > 0)
 	w := &window{name: "count", mark: "count" + strconv.Itoa(len(r.windows)) + "()"}
 	r.windows = append(r.windows, w)
 	r.add(name, w.mark)
@@ -143,8 +131,7 @@ func (r *rewriter) intoBinding(v, typ string) {
 	var props []string
 	rest := r.match[:1:1]
 	for _, c := range r.match[1:] {
-		name, value, ok := strings.Cut(strings.TrimPrefix(c.text, "$"+v+"."), " = ")
-		if ok && c.op == "" && strings.HasPrefix(c.text, "$"+v+".") && wordLen(name) == len(name) {
+		if name, value, ok := c.equality("$" + v); ok {
 			props = append(props, name+": "+value)
 		} else {
 			rest = append(rest, c)
@@ -159,7 +146,7 @@ func (r *rewriter) intoBinding(v, typ string) {
 // scoped returns the property of the node or of the edge of a scope that a name means.
 func (r *rewriter) scoped(sc scope, name string) string {
 	typ := r.vars[sc.node]
-	if (sc.edgeFirst || r.property(typ, name) == nil) && r.edgeProperty(sc, name) != nil {
+	if (sc.edgeFirst || r.Property(typ, name) == nil) && r.edgeProperty(sc, name) != nil {
 		return r.member(r.edgeOf(sc), name)
 	}
 	if name != "__typename" {
@@ -170,18 +157,17 @@ func (r *rewriter) scoped(sc scope, name string) string {
 
 // selected reads a selection in braces.
 func (r *rewriter) selected(sc scope) {
-	defer r.deeper()()
-	r.expect("{")
+	defer r.Deeper()()
+	r.Expect("{")
 	sc.edgeFirst = r.nodeApart(sc)
 	r.fields(sc)
 }
 
 // fields reads the fields of a selection up to its closing brace.
 func (r *rewriter) fields(sc scope) {
-	for !r.accept("}") {
-		if !r.accept(",") {
-			r.selection(sc)
-		}
+	for r.More("}") {
+		r.selection(sc)
+
 	}
 }
 
@@ -191,61 +177,61 @@ var wrappers = []string{"edges", "node", "nodes", "items", "results", "data", "a
 // selection reads one field of a selection: a property, or a relation and a selection of the nodes to
 // which it leads.
 func (r *rewriter) selection(sc scope) {
-	if r.accept("...") || r.accept("..", ".") {
-		if r.is("on") {
+	if r.Accept("...") || r.Accept("..", ".") {
+		if r.Is("on") {
 			r.fragment()
 		} else {
-			name := r.word()
+			name := r.Word()
 			defer r.directives()()
 			r.spread(name, sc)
 		}
 		return
 	}
-	if r.accept(".", "*") || r.accept("*") { // of Cypher
-		r.add("", "$"+lower(sc.node))
+	if r.Accept(".", "*") || r.Accept("*") { // of Cypher
+		r.add("", "$"+naming.Lower(sc.node))
 		return
 	}
-	r.accept(".")
-	name, alias := r.memberName(), ""
-	if r.accept(":") {
+	r.Accept(".")
+	name, alias := r.MemberName(), ""
+	if r.Accept(":") {
 		alias = name
-		if t := r.peek(0); t.kind == dollar && r.peek(1).text == "{" {
+		if t := r.Peek(0); t.Kind == lex.Dollar && r.Peek(1).Text == "{" {
 			r.gathered(sc, alias)
 			return
-		} else if t.kind != word || r.peek(1).text == "." || r.peek(1).text == "(" && r.relation(r.vars[sc.node], t.text) == nil && r.counted(r.vars[sc.node], t.text) == nil ||
-			r.values[t.text] != "" || r.peek(1).text == "{" && slices.Contains(blocks, strings.ToLower(t.text)) {
+		} else if t.Kind != lex.Word || r.Peek(1).Text == "." || r.Peek(1).Text == "(" && r.Relation(r.vars[sc.node], t.Text) == nil && r.Counted(r.vars[sc.node], t.Text) == nil ||
+			r.values[t.Text] != "" || r.Peek(1).Text == "{" && slices.Contains(blocks, strings.ToLower(t.Text)) {
 			alias, e := r.columnOverEdges(alias, r.operand())
 			r.add(alias, e)
 			return
 		}
-		name = r.word()
+		name = r.Word()
 	}
 	typ := r.vars[sc.node]
-	rel := r.relation(typ, name)
+	rel := r.Relation(typ, name)
 	switch {
-	case r.is("{") && sc.edge != nil && isEdgeWrapper(name) && rel == nil && r.property(typ, name) == nil:
-		r.next()
+	case r.Is("{") && sc.edge != nil && isEdgeWrapper(name) && rel == nil && r.Property(typ, name) == nil:
+		r.Next()
 		sc.edgeFirst = true
 		r.fields(sc)
-	case r.is("{") && rel == nil && r.property(typ, name) == nil && (slices.Contains(wrappers, plain(name)) || r.tableNode(name) == typ && typ != ""):
+	case r.Is("{") && rel == nil && r.Property(typ, name) == nil && (slices.Contains(wrappers, naming.Plain(name)) || r.TableNode(name) == typ && typ != ""):
 		r.selected(sc)
-	case plain(name) == "totalcount" && r.property(typ, name) == nil && !r.is("{"):
+	case naming.Plain(name) == "totalcount" && r.Property(typ, name) == nil && !r.Is("{"):
 		if r.nesting > 0 {
-			r.nestedTotal = true
+			r.read.total = true
 		} else {
 			r.total(name)
 		}
-	case r.is("{") && plain(name) == "pageinfo" && rel == nil:
-		r.skipGroup()
+	case r.Is("{") && naming.Plain(name) == "pageinfo" && rel == nil:
+		r.SkipGroup()
 		r.note("an answer that has more rows says so by itself")
-	case plain(name) == "cursor" && r.property(typ, name) == nil:
+	case naming.Plain(name) == "cursor" && r.Property(typ, name) == nil:
 		if r.after != "" && r.nesting == 0 {
 			key, _ := r.pageKey()
 			r.add(name, key)
 		}
-	case rel != nil && (r.is("{") || r.is("(") || r.is("@") && r.property(typ, name) == nil):
+	case rel != nil && (r.Is("{") || r.Is("(") || r.Is("@") && r.Property(typ, name) == nil):
 		r.nested(sc, rel, alias, name)
-	case r.is("{") || r.is("("), r.property(typ, name) == nil && r.counted(typ, name) != nil:
+	case r.Is("{") || r.Is("("), r.Property(typ, name) == nil && r.Counted(typ, name) != nil:
 		r.countBlock(sc, alias, name)
 	default:
 		r.included(alias, r.scoped(sc, name))
@@ -254,9 +240,9 @@ func (r *rewriter) selection(sc scope) {
 
 // clientDirectives skips the directives that name entries in the cache of a client.
 func (r *rewriter) clientDirectives() {
-	for r.is("@", "connection", "(") {
-		r.skipTwo()
-		r.skipGroup()
+	for r.Is("@", "connection", "(") {
+		r.SkipTwo()
+		r.SkipGroup()
 		r.note("@connection is left out: it concerns only the cache of a client")
 	}
 }
@@ -270,31 +256,30 @@ func (r *rewriter) included(alias, e string) {
 }
 
 // nested reads the arguments and the selection of a relation, and adds a column with a block.
-func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
-	defer r.deeper()()
+func (r *rewriter) nested(sc scope, rel *naming.Relation, alias, name string) {
+	defer r.Deeper()()
 	if r.nesting++; r.nesting > r.deepest {
 		r.deepest = r.nesting
 	}
-	outer, aliases, computed, total := r.read, r.aliases, r.computed, r.nestedTotal
-	r.read, r.aliases, r.computed, r.nestedTotal = read{}, nil, nil, false
-	to := r.fresh(rel.other())
-	inner := scope{node: to, edge: &edgeScope{edge: rel.edge}}
-	if r.is("(") {
+	outer := r.read
+	r.read = read{}
+	to := r.fresh(rel.Other())
+	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
+	if r.Is("(") {
 		r.arguments(&r.read, inner)
 	}
 	r.clientDirectives()
 	r.reversed(rel)
-	r.dgraphFilter(inner)
 	done := r.blockDirectives()
 	r.selected(inner)
 	done()
-	match := append(r.traversals(sc, rel, inner), r.match...)
+	match := append([]cond{leaf(rel.Clause(sc.node, inner.edge.name, to))}, r.match...)
 	block := ""
-	if len(r.columns) > 0 || !r.nestedTotal {
-		block = r.recordBlock(match, rel.single() && inner.edge.bounds == "")
+	if len(r.columns) > 0 || !r.read.total {
+		block = r.recordBlock(match, rel.Single())
 	}
-	counts := r.nestedTotal
-	r.read, r.aliases, r.computed, r.nestedTotal = outer, aliases, computed, total
+	counts := r.read.total
+	r.read = outer
 	r.nesting--
 	if alias == "" {
 		alias = name
@@ -310,9 +295,7 @@ func (r *rewriter) nested(sc scope, rel *relation, alias, name string) {
 
 // recordBlock writes the block whose columns r has read: of one record, or of a list.
 func (r *rewriter) recordBlock(match []cond, single bool) string {
-	if r.skip != "" || r.distinct || len(r.columns) == 0 {
-		panic(giveUp{})
-	}
+	refuse.If(r.skip != "" || r.distinct || len(r.columns) == 0)
 	var columns []string
 	for _, c := range r.computed {
 		alias := c.alias
@@ -323,27 +306,23 @@ func (r *rewriter) recordBlock(match []cond, single bool) string {
 				alias = c.text[1:]
 			}
 		}
-		columns = append(columns, c.text+" as "+lower(alias))
+		columns = append(columns, c.text+" as "+naming.Lower(alias))
 	}
-	out := " { " + join(match) + " return { " + strings.Join(columns, ", ") + " }"
-	if len(r.sort) > 0 {
-		out += " order { " + strings.Join(r.sort, ", ") + " }"
-	}
+	op := "collect"
 	if single && r.limit == "" {
-		return "first" + out + " }"
+		op = "first"
+	} else {
+		r.boundBlock()
 	}
-	r.boundBlock()
-	return "collect" + out + " limit " + r.limit + " }"
+	return recordsOf(op, match, strings.Join(columns, ", "), r.sort, r.limit)
 }
 
 // gathered reads orders: $o { placed } in a selection of another node: the clauses of the match that
 // bind $o become a block, and the rows are those for which it is not empty.
 func (r *rewriter) gathered(sc scope, alias string) {
 	v := r.variable()
-	if v == sc.node {
-		panic(giveUp{})
-	}
-	name := "$" + lower(v)
+	refuse.If(v == sc.node)
+	name := "$" + naming.Lower(v)
 	var mine, rest []cond
 	for _, c := range r.match {
 		if mentionsVar(c.render(false), name) {
@@ -352,30 +331,75 @@ func (r *rewriter) gathered(sc scope, alias string) {
 			rest = append(rest, c)
 		}
 	}
-	if len(mine) == 0 || len(rest) == 0 || r.mentionedLater(v) {
-		panic(giveUp{})
-	}
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	if slices.ContainsFunc(outer.columns, func(c string) bool { return mentionsVar(c, name) }) {
-		panic(giveUp{})
-	}
-	r.read, r.aliases, r.computed = read{}, nil, nil
-	r.selected(scope{node: v})
-	block := r.recordBlock(append(mine, r.match...), false)
-	r.read, r.aliases, r.computed = outer, aliases, computed
+	refuse.If(len(mine) == 0 || len(rest) == 0 || r.MentionedLater(v))
+	refuse.If(slices.ContainsFunc(r.columns, func(c column) bool { return mentionsVar(c.text, name) }))
+	block := ""
+	r.nestedRead(func() {
+		r.selected(scope{node: v})
+		block = r.recordBlock(append(mine, r.match...), false)
+	})
 	r.match = append(rest, cond{op: "exists", subs: mine})
 	r.add(alias, block)
 }
 
-// mentionedLater reports whether the text uses a variable after the selection in braces that comes next.
-func (r *rewriter) mentionedLater(v string) bool {
-	at := r.at
-	r.skipGroup()
-	defer func() { r.at = at }()
-	return r.mentions(v)
-}
-
 // mentionsVar reports whether a clause of this language contains a variable.
 func mentionsVar(clause, name string) bool {
-	return slices.ContainsFunc(must(scan(clause)), func(t token) bool { return t.kind == dollar && "$"+t.text == name })
+	return slices.ContainsFunc(must(lex.Scan(clause)), func(t lex.Token) bool { return t.Kind == lex.Dollar && "$"+t.Text == name })
+}
+
+// directives reads @include(if: $x) and @skip(if: $x) before a field, or after its name. They hold until the function
+// that it returns is called.
+func (r *rewriter) directives() func() {
+	saved := r.when
+	for r.Is("@", "include") || r.Is("@", "skip") {
+		r.Next()
+		skip := strings.EqualFold(r.Word(), "skip")
+		r.Expect("(", "if", ":")
+		condition := r.operand()
+		r.Expect(")")
+		switch {
+		case condition == "true" && !skip, condition == "false" && skip: // always
+		case !strings.HasPrefix(condition, "$"):
+			panic(refuse.GiveUp{})
+		default:
+			if name := condition[1:]; !r.bound(name) {
+				r.declare(name, "Bool")
+			}
+			r.when = append(slices.Clone(r.when), condition+" = "+map[bool]string{false: "true", true: "false"}[skip])
+		}
+	}
+	return func() { r.when = saved }
+}
+
+// conditional returns a column that is null unless the conditions of the directives around it hold.
+func (r *rewriter) conditional(alias, e string) (newAlias, expr string) {
+	if len(r.when) > 0 && alias == "" {
+		alias = e[strings.LastIndexAny(e, "$.")+1:]
+	}
+	for _, test := range r.when {
+		e = "if(" + test + ", " + e + ")"
+	}
+	return alias, e
+}
+
+// blockDirectives reads the directives before the selection of a block. The block is empty unless their conditions hold.
+// The function that it returns ends the block.
+func (r *rewriter) blockDirectives() func() {
+	done := r.directives()
+	for _, test := range r.when {
+		r.match = append(r.match, leaf(test))
+		r.note("a block whose @include or @skip leaves it out is empty")
+	}
+	r.when = nil
+	return done
+}
+
+// reversed reads @reverse after a field: the relation from its other end.
+func (r *rewriter) reversed(rel *naming.Relation) {
+	if !r.Is("@", "reverse") && !r.Is("@", "inverse") && !r.Is("@", "in") {
+		return
+	}
+	r.SkipTwo()
+	refuse.If(rel.Forward && rel.Edge.From != rel.Edge.To)
+	rel.Forward = false
 }

@@ -3,25 +3,28 @@ package foreign
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // stages reads the clauses of a match in braces. WITH or LET, and a WHERE after it, may stand among them.
 func (r *rewriter) stages() {
-	defer r.deeper()()
-	r.expect("{")
-	for staged := false; !r.accept("}"); {
+	defer r.Deeper()()
+	r.Expect("{")
+	for staged := false; !r.Accept("}"); {
 		switch {
-		case r.accept("with"):
+		case r.Accept("with"):
 			r.with()
 			staged = true
-		case r.accept("let"):
-			r.let()
-		case staged && (r.is("where") || r.is("filter")):
-			r.next()
+		case staged && (r.Is("where") || r.Is("filter")):
+			r.Next()
 			r.wherePart()
-		case staged && r.is("match"):
-			panic(giveUp{})
+		case staged && r.Is("match"):
+			panic(refuse.GiveUp{})
 		default:
 			r.item()
 		}
@@ -30,52 +33,44 @@ func (r *rewriter) stages() {
 
 // with reads the values after WITH, which later parts use by their names.
 func (r *rewriter) with() {
-	distinct := r.accept("distinct")
-	braces := r.accept("{")
+	distinct := r.Accept("distinct")
+	braces := r.Accept("{")
 	var kept []string
 	values := 0 // that are no nodes or edges
-	for {
-		start := r.peek(0)
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		start := r.Peek(0)
 		e := r.operand()
-		if r.accept("as") {
-			t := r.next()
-			alias := t.text
-			if l := r.listingOf(e); l != nil && l.node != "" {
-				l.alias = alias
+		if r.Accept("as") {
+			t := r.Next()
+			alias := t.Text
+			if v, ok := strings.CutPrefix(e, "$"); t.Kind != lex.Word && t.Kind != lex.Dollar || ok && !strings.Contains(v, ".") && v != alias {
+				panic(refuse.GiveUp{})
 			}
-			if v, ok := strings.CutPrefix(e, "$"); t.kind != word && t.kind != dollar || ok && !strings.Contains(v, ".") && v != alias {
-				panic(giveUp{})
-			}
-			if r.known(start.text) && r.isAlone(e) {
-				kept = append(kept, start.text)
+			if r.known(start.Text) && r.isAlone(e) {
+				kept = append(kept, start.Text)
 			} else {
 				values++
 			}
 			r.values[alias] = e
 			r.computed = append(r.computed, column{alias: alias, text: e, fromWith: true})
-		} else if start.kind != word && start.kind != dollar {
-			panic(giveUp{})
+		} else if start.Kind != lex.Word && start.Kind != lex.Dollar {
+			panic(refuse.GiveUp{})
 		} else {
-			kept = append(kept, start.text)
-			if strings.HasPrefix(e, "$") && r.schema.Node(r.vars[start.text]) != nil {
+			kept = append(kept, start.Text)
+			if strings.HasPrefix(e, "$") && r.Schema.Node(r.vars[start.Text]) != nil {
 				r.keys = append(r.keys, e)
 			}
 		}
-		if !r.accept(",") && (!braces || r.is("}")) {
-			break
-		}
 	}
 	if braces {
-		r.expect("}")
+		r.Expect("}")
 	}
 	grouped := slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && (aggregated(c.text) || r.lists(c.text)) })
 	if !grouped {
 		r.keys = nil
 	}
 	if distinct && !grouped { // groups are distinct
-		if values > 0 {
-			panic(giveUp{})
-		}
+		refuse.If(values > 0)
 		r.keepDistinct(kept)
 	}
 	r.drop(kept)
@@ -100,25 +95,18 @@ func (r *rewriter) checkStage() {
 	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
 		r.groupsBeforeMatch()
 	}
-	r.rebound()
-	if r.early || r.pairs || slices.ContainsFunc(r.dropped, r.mentions) {
-		panic(giveUp{})
-	}
+	refuse.If(r.early || r.pairs || slices.ContainsFunc(r.dropped, r.Mentions))
 }
 
 // nextStage reads NEXT of ISO GQL between RETURN with variables and MATCH.
 func (r *rewriter) nextStage() {
 	var kept []string
 	for _, c := range r.computed {
-		i := slices.IndexFunc(r.order, func(v string) bool { return "$"+lower(v) == c.text })
-		if i < 0 || c.alias != "" {
-			panic(giveUp{})
-		}
+		i := slices.IndexFunc(r.order, func(v string) bool { return "$"+naming.Lower(v) == c.text })
+		refuse.If(i < 0 || c.alias != "")
 		kept = append(kept, r.order[i])
 	}
-	if len(kept) == 0 || r.limit != "" || r.skip != "" || len(r.groups)+len(r.having) > 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(kept) == 0 || r.limit != "" || r.skip != "" || len(r.groups)+len(r.having) > 0)
 	if r.distinct {
 		r.keepDistinct(kept)
 	}
@@ -129,9 +117,7 @@ func (r *rewriter) nextStage() {
 // valueStage ends a stage of NEXT or of a subselect after FROM: its columns become values, which later parts use by their
 // names.
 func (r *rewriter) valueStage() {
-	if r.distinct || r.limit != "" || r.skip != "" || len(r.having) > 0 || len(r.match) == 0 {
-		panic(giveUp{})
-	}
+	refuse.If(r.distinct || r.limit != "" || r.skip != "" || len(r.having) > 0 || len(r.match) == 0)
 	grouped := len(r.groups) > 0
 	for i, c := range r.computed {
 		if c.fromWith {
@@ -141,36 +127,13 @@ func (r *rewriter) valueStage() {
 		if name == "" {
 			name = strings.TrimPrefix(c.text[strings.LastIndexByte(c.text, '.')+1:], "$")
 		}
-		if r.values[name] != "" && r.values[name] != c.text || wordLen(name) != len(name) || r.lists(c.text) {
-			panic(giveUp{})
-		}
+		refuse.If(r.values[name] != "" && r.values[name] != c.text || lex.WordLen(name) != len(name) || r.lists(c.text))
 		grouped = grouped || aggregated(c.text)
 		r.values[name] = c.text
 		r.computed[i].alias, r.computed[i].fromWith = name, true
 	}
-	if grouped && len(r.keys) == 0 && r.aggregatesAhead() {
-		r.keyOfStage()
-	}
 	r.staged = r.staged || grouped
 	r.columns, r.sort, r.aliases = nil, nil, nil
-}
-
-// keyOfStage notes the node by whose key a stage groups.
-func (r *rewriter) keyOfStage() {
-	keys := ""
-	for _, c := range r.computed {
-		if aggregated(c.text) {
-			continue
-		}
-		v, name, ok := strings.Cut(c.text, ".")
-		if typ := r.typeOf(strings.TrimPrefix(v, "$")); !ok || r.schema.Node(typ) == nil || keys != "" || name != r.key(typ) && name != "id" {
-			return
-		}
-		keys = v
-	}
-	if keys != "" {
-		r.keys, r.groups = []string{keys}, nil
-	}
 }
 
 // keepDistinct makes each node of a variable appear once: what the match says of other variables holds if they
@@ -178,27 +141,25 @@ func (r *rewriter) keyOfStage() {
 func (r *rewriter) keepDistinct(kept []string) {
 	var mine, rest []cond
 	for _, c := range r.match {
-		others := slices.ContainsFunc(must(scan(c.render(false))), func(t token) bool {
-			return t.kind == mark && t.text == "$" || t.kind == dollar && !slices.ContainsFunc(kept, func(v string) bool { return lower(v) == t.text })
+		others := slices.ContainsFunc(must(lex.Scan(c.render(false))), func(t lex.Token) bool {
+			return t.Kind == lex.Mark && t.Text == "$" || t.Kind == lex.Dollar && !slices.ContainsFunc(kept, func(v string) bool { return naming.Lower(v) == t.Text })
 		})
 		switch {
 		case !others:
 			mine = append(mine, c)
 		case c.op == "optional":
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		default:
 			rest = append(rest, c)
 		}
 	}
-	r.pairs = r.pairs || slices.ContainsFunc(mine, func(c cond) bool { return traversed.MatchString(c.text) })
+	r.pairs = r.pairs || slices.ContainsFunc(mine, func(c cond) bool { return c.traversal() != nil })
 	if len(rest) == 0 {
 		return
 	}
-	if len(kept) != 1 || r.schema.Node(r.vars[kept[0]]) == nil {
-		panic(giveUp{})
-	}
-	binding := "$" + lower(kept[0]) + ": " + r.vars[kept[0]]
-	if !slices.ContainsFunc(mine, func(c cond) bool { return c.op == "" && strings.HasPrefix(c.text, binding) }) {
+	refuse.If(len(kept) != 1 || r.Schema.Node(r.vars[kept[0]]) == nil)
+	binding := "$" + naming.Lower(kept[0]) + ": " + r.vars[kept[0]]
+	if !binds(mine, "$"+naming.Lower(kept[0])) {
 		mine = append([]cond{leaf(binding)}, mine...)
 	}
 	r.match = append(mine, cond{op: "exists", subs: rest})
@@ -231,7 +192,7 @@ func (r *rewriter) havingColumns() {
 	text := join(r.having)
 	for _, v := range slices.Clone(r.computed) {
 		if v.fromWith && aggregated(v.text) && !slices.ContainsFunc(r.computed, func(c column) bool { return !c.fromWith && c.alias == v.alias }) &&
-			slices.ContainsFunc(must(scan(text+" ")), func(t token) bool { return t.kind == word && t.text == v.alias }) {
+			slices.ContainsFunc(must(lex.Scan(text+" ")), func(t lex.Token) bool { return t.Kind == lex.Word && t.Text == v.alias }) {
 			r.add(v.alias, v.text)
 		}
 	}
@@ -246,12 +207,10 @@ func (r *rewriter) havingKeys() {
 					continue
 				}
 				if col.alias == "" {
-					k := slices.Index(r.columns, property)
-					if k < 0 {
-						panic(giveUp{})
-					}
+					k := slices.Index(r.columns, column{text: property})
+					refuse.If(k < 0)
 					col.alias = r.newColumn(property)
-					r.computed[j], r.columns[k] = col, property+" as "+col.alias
+					r.computed[j], r.columns[k] = col, col
 				}
 				return col.alias
 			}
@@ -287,36 +246,106 @@ func (r *rewriter) newColumn(property string) string {
 	return alias
 }
 
-// rebound renames the variables in the rest of the text whose scope WITH has ended and whose names a pattern binds again:
-// they are others.
-func (r *rewriter) rebound() {
-	var left []string
-	for _, v := range r.dropped {
-		if !r.mentions(v) || r.bound(v+"2") || r.mentions(v+"2") || r.known(v+"2") {
-			left = append(left, v)
-			continue
-		}
-		if strings.HasSuffix(v, "22") { // a name is bound again at most twice
-			panic(giveUp{})
-		}
-		var places []int
-		bindsFirst := false
-		for i := r.at; i < len(r.tokens); i++ {
-			t, before := r.tokens[i], r.tokens[i-1].text
-			if t.text != v || t.kind != word || before == "." || before == ":" || i+1 < len(r.tokens) && r.tokens[i+1].text == ":" && (before == "{" || before == ",") {
-				continue
-			}
-			bindsFirst = bindsFirst || len(places) == 0 && (before == "(" || before == "[")
-			places = append(places, i)
-		}
-		if !bindsFirst {
-			left = append(left, v)
-			continue
-		}
-		r.tokens = slices.Clone(r.tokens)
-		for _, i := range places {
-			r.tokens[i].text = v + "2"
+// call is CALL with an order or a limit. For each row, it has the first of its own rows: a block with records.
+type call struct {
+	read
+	columns  []column
+	vars     []string // the variables that it binds, as this language writes them
+	imported []string // the variables that it uses
+	optional bool     // a row without rows of the call stays
+}
+
+// keep notes a call whose rows have an order or a limit. The columns after it become blocks when the text is complete.
+func (r *rewriter) keep(c *call, before []string) {
+	for _, v := range r.order {
+		if !slices.Contains(before, v) {
+			c.vars = append(c.vars, naming.Lower(v))
+		} else if mentionsVar(join(c.match), "$"+naming.Lower(v)) {
+			c.imported = append(c.imported, naming.Lower(v))
 		}
 	}
-	r.dropped = left
+	limit, err := strconv.Atoi(c.limit)
+	refuse.If(err != nil || limit < 1 || limit > 1000 || len(c.imported) == 0 || len(c.vars) == 0)
+	for _, col := range c.columns {
+		refuse.If(aggregated(col.text) || col.fromWith)
+		if col.alias != "" {
+			r.values[col.alias] = col.text
+		}
+	}
+	for i, key := range c.sort { // the block has other columns
+		name := key[:lex.WordLen(key)]
+		for _, col := range c.columns {
+			if name != "" && col.alias == name {
+				c.sort[i] = col.text + key[len(name):]
+			}
+		}
+	}
+	if !c.optional {
+		r.match = append(r.match, cond{op: "exists", subs: c.match})
+	}
+	r.spend(join(c.match))
+	r.calls = append(r.calls, c)
+}
+
+// uses reports whether an expression has a variable that the call binds.
+func (c *call) uses(e string) bool {
+	return slices.ContainsFunc(c.vars, func(v string) bool { return mentionsVar(e, "$"+v) })
+}
+
+// block writes the block with the fields of the rows of the call: a list.
+func (c *call) block(fields []string) string {
+	return recordsOf("collect", c.match, strings.Join(fields, ", "), c.sort, c.limit)
+}
+
+// expandCalls writes the columns that use calls as blocks.
+func (r *rewriter) expandCalls() {
+	for _, c := range r.calls {
+		refuse.If(len(r.having)+len(r.groups)+len(r.windows) > 0 || r.distinct)
+		for _, m := range r.match {
+			if text := m.render(false); text != "exists { "+join(c.match)+" }" && c.uses(text) {
+				panic(refuse.GiveUp{})
+			}
+		}
+		r.expandCall(c)
+	}
+}
+
+// expandCall writes the columns that use a call. They collect its rows.
+func (r *rewriter) expandCall(c *call) {
+	columns := slices.DeleteFunc(slices.Clone(r.computed), func(c column) bool { return c.fromWith })
+	refuse.If(len(columns) != len(r.columns))
+	var out []column
+	for i, col := range columns {
+		if l := r.listingOf(col.text); l != nil && c.uses(strings.Join(l.columns, " ")) {
+			refuse.If(len(l.sort) > 0 || l.limit != "1000")
+			r.listings = slices.DeleteFunc(slices.Clone(r.listings), func(o *listing) bool { return o == l })
+			out = append(out, column{alias: col.alias, text: r.listOfCall(c, columns, col, l.columns)})
+			continue
+		}
+		refuse.If(c.uses(col.text) || aggregated(col.text) && !strings.Contains(col.text, "{")) // the rows are no longer those of the call
+		out = append(out, r.columns[i])
+	}
+	refuse.If(slices.ContainsFunc(r.sort, c.uses))
+	r.columns, r.computed = out, slices.Clone(out)
+}
+
+// listOfCall writes a list of the rows of a call, which a text collects for each of the nodes that the call uses.
+func (r *rewriter) listOfCall(c *call, columns []column, col column, fields []string) string {
+	if col.alias == "" || !slices.ContainsFunc(columns, func(o column) bool {
+		return slices.ContainsFunc(c.imported, func(v string) bool { return strings.HasPrefix(o.text, "$"+v+".") || o.text == "$"+v })
+	}) {
+		panic(refuse.GiveUp{})
+	}
+	r.note("a collect block lists records")
+	return c.block(fields)
+}
+
+// listingOf returns the listing of which an expression is the mark, or nil.
+func (r *rewriter) listingOf(e string) *listing {
+	for _, l := range r.listings {
+		if l.mark == e {
+			return l
+		}
+	}
+	return nil
 }

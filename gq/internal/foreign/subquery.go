@@ -3,44 +3,50 @@ package foreign
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/divide"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // valueBlock reads a block with a value, such as count { … } or collect { … return { … } limit 5 }.
 func (r *rewriter) valueBlock() string {
-	defer r.deeper()()
-	op := strings.ToLower(r.peek(0).text)
+	defer r.Deeper()()
+	op := strings.ToLower(r.Peek(0).Text)
 	switch op {
 	case "exists", "not", "any", "all":
 		return r.block().render(true)
 	}
-	r.next()
-	r.expect("{")
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	r.read, r.aliases, r.computed = read{}, nil, nil
-	for !r.is("}") && !r.is("return") && !r.is("order") && !r.is("limit") {
+	r.Next()
+	r.Expect("{")
+	outer := r.read
+	r.read = read{}
+	for !r.Is("}") && !r.Is("return") && !r.Is("order") && !r.Is("limit") {
 		r.item()
 	}
 	out := op + " { " + join(r.match)
-	if r.accept("return") {
+	if r.Accept("return") {
 		if op == "collect" || op == "first" {
 			r.returned()
-			out += " return { " + strings.Join(r.columns, ", ") + " }"
+			out += " return { " + joinColumns(r.columns) + " }"
 		} else {
 			out += " return "
-			if r.accept("distinct") {
+			if r.Accept("distinct") {
 				out += "distinct "
 			}
 			out += r.operand()
 		}
 	}
-	for !r.accept("}") {
+	for !r.Accept("}") {
 		switch {
-		case r.accept("order", "by"), r.accept("order"):
+		case r.Accept("order", "by"), r.Accept("order"):
 			r.sorted()
-		case r.accept("limit"):
+		case r.Accept("limit"):
 			r.limit = r.operand()
 		default:
-			panic(giveUp{})
+			panic(refuse.GiveUp{})
 		}
 	}
 	if len(r.sort) > 0 {
@@ -49,51 +55,39 @@ func (r *rewriter) valueBlock() string {
 	if r.limit != "" {
 		out += " limit " + r.limit
 	}
-	r.read, r.aliases, r.computed = outer, aliases, computed
+	r.read = outer
 	return out + " }"
 }
 
 // callBlock reads CALL (c) { MATCH … RETURN count(o) AS n }: a value with an aggregate becomes a block, and a
 // call without one belongs to the match.
 func (r *rewriter) callBlock() {
-	defer r.deeper()()
-	optional := r.accept("optional")
-	r.expect("call")
+	defer r.Deeper()()
+	optional := r.Accept("optional")
+	r.Expect("call")
 	var imported []string // the variables that the call names, if it names some
-	if r.accept("(") {
-		for !r.accept(")") {
-			if !r.accept(",") {
-				imported = append(imported, r.variable())
-			}
+	if r.Accept("(") {
+		for r.More(")") {
+			imported = append(imported, r.variable())
 		}
 	}
-	r.expect("{")
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	r.read, r.aliases, r.computed = read{}, nil, nil
-	if r.accept("with") { // the variables that the call uses
-		for {
+	r.Expect("{")
+	if r.Accept("with") { // the variables that the call uses
+		for more := true; more; more = r.Accept(",") {
 			imported = append(imported, r.variable())
-			if !r.accept(",") {
-				break
-			}
 		}
 	}
 	before := slices.Clone(r.order)
-	r.body()
-	r.expect("}")
-	inner, columns := r.read, r.computed
-	r.read, r.aliases, r.computed = outer, aliases, computed
+	inner := r.nestedRead(r.body)
+	r.Expect("}")
+	columns := inner.computed
 	if len(inner.match) > 0 && len(columns) > 0 && len(inner.having) == 0 && inner.skip == "" && !inner.distinct && !inner.staged && inner.limit != "" {
 		r.keep(&call{read: inner, columns: columns, optional: optional}, before)
 		return
 	}
-	if len(inner.match) == 0 || len(columns) == 0 || len(inner.having)+len(inner.sort) > 0 || inner.limit != "" || inner.skip != "" || inner.distinct {
-		panic(giveUp{})
-	}
+	refuse.If(len(inner.match) == 0 || len(columns) == 0 || len(inner.having)+len(inner.sort) > 0 || inner.limit != "" || inner.skip != "" || inner.distinct)
 	for _, v := range before { // a variable that the call does not name is another one inside
-		if len(imported) > 0 && !slices.Contains(imported, v) && mentionsVar(join(inner.match), "$"+lower(v)) {
-			panic(giveUp{})
-		}
+		refuse.If(len(imported) > 0 && !slices.Contains(imported, v) && mentionsVar(join(inner.match), "$"+naming.Lower(v)))
 	}
 	aggregates := 0
 	for _, c := range columns {
@@ -102,9 +96,7 @@ func (r *rewriter) callBlock() {
 		}
 	}
 	for _, c := range columns {
-		if c.fromWith || c.alias == "" && aggregates > 0 {
-			panic(giveUp{})
-		}
+		refuse.If(c.fromWith || c.alias == "" && aggregates > 0)
 		if c.alias != "" {
 			r.values[c.alias] = c.text
 			if aggregates > 0 {
@@ -117,18 +109,17 @@ func (r *rewriter) callBlock() {
 		r.match = append(r.match, inner.match...)
 	case len(columns):
 	default:
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 }
 
 // blockOf writes the block that computes an aggregate over clauses.
 func blockOf(match, aggregate string) string {
-	open := strings.IndexByte(aggregate, '(')
-	name, argument := aggregate[:open], strings.TrimSuffix(aggregate[open+1:], ")")
-	if !strings.HasSuffix(aggregate, ")") || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name) || closing(aggregate, open) != len(aggregate) {
-		panic(giveUp{})
-	}
-	value, distinct := strings.CutPrefix(argument, "distinct ")
+	e := operandOf(aggregate)
+	call := e.aggregate()
+	refuse.If(call == nil || !slices.Contains([]string{"count", "sum", "min", "max", "avg"}, call.Name.Value) || len(call.Args) != 1)
+	name, distinct := call.Name.Value, call.Distinct != nil
+	value, _ := e.part(call.Args[0])
 	switch {
 	case name != "count":
 		return name + " { " + match + " return " + value + " }"
@@ -142,21 +133,21 @@ func blockOf(match, aggregate string) string {
 
 // scalarSelect reads (SELECT MAX(price) FROM Product WHERE …) as a block with a value.
 func (r *rewriter) scalarSelect() string {
-	defer r.deeper()()
-	r.expect("(")
+	defer r.Deeper()()
+	r.Expect("(")
 	defer r.separateAliases()()
-	outer, aliases, computed, tables, selects := r.read, r.aliases, r.computed, r.tables, r.inSelect
-	r.read, r.aliases, r.computed, r.tables = read{}, nil, nil, nil
-	r.selectRows()
-	if r.accept("where") {
-		r.wherePart()
-	}
-	r.expect(")")
-	inner, columns := r.read, r.computed
-	r.read, r.aliases, r.computed, r.tables, r.inSelect = outer, aliases, computed, tables, selects
-	if len(columns) != 1 || inner.distinct || inner.limit != "" {
-		panic(giveUp{})
-	}
+	tables, selects := r.tables, r.inSelect
+	r.tables = nil
+	inner := r.nestedRead(func() {
+		r.selectRows()
+		if r.Accept("where") {
+			r.wherePart()
+		}
+	})
+	r.Expect(")")
+	columns := inner.computed
+	r.tables, r.inSelect = tables, selects
+	refuse.If(len(columns) != 1 || inner.distinct || inner.limit != "")
 	if value, ok := strings.CutPrefix(columns[0].text, "collect("); ok && !strings.HasPrefix(value, "distinct ") {
 		value = strings.TrimSuffix(value, ")")
 		name := propertyOrValue(value)
@@ -166,61 +157,28 @@ func (r *rewriter) scalarSelect() string {
 	if p := r.propertyOf(columns[0].text); p != nil && !p.Type.List { // the only value is the greatest one
 		return "max { " + join(inner.match) + " return " + columns[0].text + " }"
 	}
-	if !aggregated(columns[0].text) {
-		panic(giveUp{})
-	}
+	refuse.If(!aggregated(columns[0].text))
 	return blockOf(join(inner.match), columns[0].text)
 }
 
-// quantified reads ALL (SELECT price …) or ANY (SELECT price …) after a relation, as the greatest or the least value.
-func (r *rewriter) quantified(op string) (value string, ok bool) {
-	if !r.is("all", "(", "select") && !r.is("any", "(", "select") && !r.is("some", "(", "select") || op == "=" || op == "!=" {
-		return "", false
-	}
-	if r.is("all") {
-		panic(giveUp{}) // it holds if there is no value, and not if one is null
-	}
-	r.next()
-	value = r.scalarSelect()
-	rest, single := strings.CutPrefix(value, "max { ")
-	if !single {
-		panic(giveUp{})
-	}
-	if op[0] == '<' {
-		return value, true
-	}
-	return "min { " + rest, true
-}
-
-// separateAliases gives the tables of the SELECT that comes next, in parentheses, other aliases than the tables around it
-// have. The function that it returns ends the scope.
+// separateAliases gives up if a table of the SELECT that comes next, in parentheses, has the alias of a table around it. The
+// function that it returns ends the scope.
 func (r *rewriter) separateAliases() func() {
 	around := r.around
 	r.around += join(r.match) + " "
-	end := r.at
-	for depth := 0; end < len(r.tokens); end++ {
-		if t := r.tokens[end]; t.kind == mark && t.text == "(" {
+	end := r.At
+	for depth := 0; end < len(r.Tokens); end++ {
+		if t := r.Tokens[end]; t.Kind == lex.Mark && t.Text == "(" {
 			depth++
-		} else if t.kind == mark && t.text == ")" {
+		} else if t.Kind == lex.Mark && t.Text == ")" {
 			if depth--; depth < 0 {
 				break
 			}
 		}
 	}
-	r.steps += (end - r.at) / 16 // reading the tokens once more is work, too
-	names := map[string]string{}
-	if t := r.tableOf("", r.tokens[r.at:end]); t != nil {
-		for _, alias := range r.aliasesIn(t.from) {
-			if r.known(alias) && mentionsVar(r.around, "$"+lower(alias)) {
-				names[alias] = alias + "2"
-				for r.known(names[alias]) {
-					names[alias] += "2"
-				}
-			}
-		}
-	}
-	if len(names) > 0 {
-		r.tokens = slices.Concat(r.tokens[:r.at], renameAliases(r.tokens[r.at:end], names), r.tokens[end:])
+	r.Steps += (end - r.At) / 16 // reading the tokens once more is work, too
+	for _, alias := range r.aliasesIn(divide.TablesOf(r.Tokens[r.At:end])) {
+		refuse.If(r.known(alias) && mentionsVar(r.around, "$"+naming.Lower(alias)))
 	}
 	return func() { r.around = around }
 }
@@ -228,29 +186,27 @@ func (r *rewriter) separateAliases() func() {
 // inSelectOf reads SELECT … FROM … WHERE … and the closing parenthesis, perhaps after an opening one, as a condition: there
 // is such a row, whose only column is equal to an expression unless that is "".
 func (r *rewriter) inSelectOf(left string) cond {
-	defer r.deeper()()
-	r.accept("(")
+	defer r.Deeper()()
+	r.Accept("(")
 	defer r.separateAliases()()
-	r.expect("select")
-	r.accept("distinct")
-	columns := r.at
+	r.Expect("select")
+	r.Accept("distinct")
+	columns := r.At
 	outer, tables := r.match, r.tables
 	r.match, r.tables = nil, nil
-	r.skipTo("from")
-	r.expect("from")
+	r.SkipTo("from")
+	r.Expect("from")
 	existence, null := r.existence, false
 	r.existence = true
 	r.from()
 	r.existence = existence
 	if left != "" {
-		after := r.at
-		r.at = columns
+		after := r.At
+		r.At = columns
 		column := r.operand()
-		r.expect("from")
-		r.at = after
-		if aggregated(column) {
-			panic(giveUp{})
-		}
+		r.Expect("from")
+		r.At = after
+		refuse.If(aggregated(column))
 		if r.isEnd(column) {
 			left = r.idOf(left)
 		} else if r.isEnd(left) {
@@ -259,10 +215,10 @@ func (r *rewriter) inSelectOf(left string) cond {
 		r.match = append(r.match, leaf(column+" = "+left))
 		null = r.nullable(left) || r.nullable(column)
 	}
-	if r.accept("where") {
+	if r.Accept("where") {
 		r.match = append(r.match, r.condition())
 	}
-	r.expect(")")
+	r.Expect(")")
 	c := cond{op: "exists", subs: antiJoins(r.match), null: null}
 	r.match, r.tables = outer, tables
 	return c
@@ -272,16 +228,20 @@ func (r *rewriter) inSelectOf(left string) cond {
 func antiJoins(match []cond) []cond {
 	out := slices.Clone(match)
 	for i := 0; i < len(out); i++ {
-		v, isNull := strings.CutSuffix(out[i].text, " is null")
-		v, _, _ = strings.Cut(v, ".")
 		if out[i].op == "all" { // the conditions after WHERE
 			out = slices.Concat(out[:i], out[i].subs, out[i+1:])
 			i--
 			continue
 		}
-		if !isNull || out[i].op != "" {
+		f := out[i].filter()
+		if f == nil || f.Null == nil || f.Null.Not {
 			continue
 		}
+		p, ok := f.Left.(*syntax.PropRef)
+		if !ok {
+			continue
+		}
+		v := p.Var.Value
 		for j, o := range out {
 			if o.op != "optional" || !mentionsVar(join(o.subs), v) {
 				continue
@@ -299,34 +259,42 @@ func antiJoins(match []cond) []cond {
 
 // countedList reads [(d)-[:TREATS]->(p) WHERE … | p] and the closing parenthesis of size as a block that counts.
 func (r *rewriter) countedList() string {
-	r.expect("[")
-	saved := r.match
-	r.match = r.patternClauses()
-	if r.accept("where") {
-		r.match = append(r.match, r.condition())
+	match := r.comprehension()
+	if r.variable(); r.Accept(".") {
+		r.Word()
 	}
-	r.expect("|")
-	if r.variable(); r.accept(".") {
-		r.word()
-	}
-	r.expect("]", ")")
-	out := "count { " + join(r.match) + " }"
-	r.match = saved
-	return out
+	r.Expect("]", ")")
+	return "count { " + join(match) + " }"
 }
 
-// scalarBlock reads VALUE { MATCH … RETURN count(r) } of ISO GQL as a block with a value.
-func (r *rewriter) scalarBlock() string {
-	defer r.deeper()()
-	r.expect("value", "{")
-	outer, aliases, computed := r.read, r.aliases, r.computed
-	r.read, r.aliases, r.computed = read{}, nil, nil
+// derived reads (SELECT … FROM … WHERE …) x after FROM. The columns become values that the rest of the text uses by
+// their names. The columns that it reads from them begin at an index.
+func (r *rewriter) derived(columns int) {
+	defer r.Deeper()()
+	r.Expect("(")
+	r.subselects++
+	r.selectRows()
 	r.body()
-	r.expect("}")
-	inner, columns := r.read, r.computed
-	r.read, r.aliases, r.computed = outer, aliases, computed
-	if len(columns) != 1 || inner.distinct || inner.limit != "" || len(inner.having) > 0 || !aggregated(columns[0].text) {
-		panic(giveUp{})
+	r.subselects--
+	r.Expect(")")
+	alias := ""
+	r.Accept("as")
+	if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() {
+		alias = r.Word()
 	}
-	return blockOf(join(inner.match), columns[0].text)
+	r.valueStage()
+	r.tables = nil
+	r.Unqualify(alias, columns)
+	refuse.If(r.IsOne(",", "join", "left", "inner", "cross"))
+}
+
+// aliasesIn returns the aliases of the tables after FROM.
+func (r *rewriter) aliasesIn(from []lex.Token) (out []string) {
+	for i := 1; i < len(from); i++ {
+		x, before := from[i], from[i-1]
+		if x.Kind == lex.Word && before.Kind == lex.Word && (before.Are("as") || r.TableNode(before.Text) != "" || r.EdgeType(before.Text) != nil) && !lex.Tokens(from[i:]).One([]string{"as", "join", "left", "inner", "cross", "on", "using", "right", "full"}) {
+			out = append(out, x.Text)
+		}
+	}
+	return out
 }

@@ -5,15 +5,15 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // likePattern reads the pattern after LIKE: a string, or '%' || $part || '%' and the like.
 func (r *rewriter) likePattern(left string, anyCase bool) cond {
-	if r.peek(0).kind == text && !r.isAt(1, "||", "+") {
-		pattern := r.literal()
-		if strings.Contains(pattern, `\`) || r.is("escape") {
-			panic(giveUp{}) // databases differ in what a backslash means
-		}
+	if r.Peek(0).Kind == lex.Text && !r.IsAt(1, "||", "+") {
+		pattern := r.Literal()
+		refuse.If(strings.Contains(pattern, `\`) || r.Is("escape")) // databases differ in what a backslash means
 		return leaf(left + like(pattern, anyCase))
 	}
 	saved := r.joins
@@ -36,7 +36,7 @@ func (r *rewriter) likePattern(left string, anyCase bool) cond {
 	case tail:
 		return leaf(left + " starts_with " + part)
 	}
-	panic(giveUp{}) // no operator tests the end of a text, or finds a pattern that a parameter has
+	panic(refuse.GiveUp{}) // no operator tests the end of a text, or finds a pattern that a parameter has
 }
 
 // whollyParameter matches a parameter, perhaps in lower case.
@@ -56,56 +56,28 @@ func patternParts(pattern string) (head bool, part string, tail bool) {
 	}
 	part, head = strings.CutPrefix(part, percent+" + ")
 	part, tail = strings.CutSuffix(part, " + "+percent)
-	if strings.ContainsAny(part, `%_\`) && strings.Contains(part, `"`) {
-		panic(giveUp{})
-	}
+	refuse.If(strings.ContainsAny(part, `%_\`) && strings.Contains(part, `"`))
 	if lowered {
 		part = "lower(" + part + ")"
 	}
 	return head, part, tail
 }
 
-// foundAt reads the arguments of POSITION(part IN text) or STRPOS(text, part), as a condition that the text has the
-// part.
-func (r *rewriter) foundAt(name string) cond {
-	r.expect("(")
-	first := r.operand()
-	if name == "position" {
-		r.expect("in")
-	} else {
-		r.expect(",")
-	}
-	second := r.operand()
-	r.expect(")", ">")
-	if r.next().text != "0" {
-		panic(giveUp{})
-	}
-	if name == "position" {
-		first, second = second, first
-	}
-	return leaf(first + " contains " + r.fit(r.propertyOf(first), second))
-}
-
 // arrayOperator reports whether @> or && of PostgreSQL comes next, after a list.
 func (r *rewriter) arrayOperator() bool {
-	return r.is("@", ">") || r.is("@", "@") || r.is("&&", "[") || r.is("&&") && r.inSelect && r.peek(1).kind == dollar
+	return r.Is("@", ">") || r.Is("&&", "[") || r.Is("&&") && r.inSelect && r.Peek(1).Kind == lex.Dollar
 }
 
 // arrayTest reads the operator and the list of tags @> ARRAY['a'] or tags && ARRAY['a', 'b'].
 func (r *rewriter) arrayTest(left string, p *catalog.Property) cond {
-	if r.is("@", "@") {
-		return r.searchTest(left)
-	}
 	op := "any"
-	if !r.accept("&&") {
-		r.expect("@", ">")
+	if !r.Accept("&&") {
+		r.Expect("@", ">")
 		op = "all"
 	}
-	if p == nil || !p.Type.List || !r.is("[") {
-		panic(giveUp{})
-	}
+	refuse.If(p == nil || !p.Type.List || !r.Is("["))
 	c := r.containsEach(left, op, p)
-	for r.accept("::") {
+	for r.Accept("::") {
 		r.castTo("")
 	}
 	if len(c.subs) == 1 {
@@ -114,73 +86,84 @@ func (r *rewriter) arrayTest(left string, p *catalog.Property) cond {
 	return c
 }
 
-// distinctTest reads DISTINCT FROM after IS or IS NOT: two nulls are equal.
-func (r *rewriter) distinctTest(left string, p *catalog.Property) cond {
-	same := r.accept("not")
-	r.expect("distinct", "from")
-	if r.accept("null") {
-		if same {
-			return leaf(left + " is null")
-		}
-		return leaf(left + " is not null")
-	}
-	right := r.valueOf(p)
-	equal := leaf(left + " = " + right)
-	if r.propertyOf(right) != nil || strings.HasPrefix(right, "$") {
-		equal = cond{op: "any", subs: []cond{equal, {op: "all", subs: []cond{leaf(left + " is null"), leaf(right + " is null")}}}}
-	}
-	if same {
-		return equal
-	}
-	return cond{op: "not", subs: []cond{equal}}
-}
-
-// dayOfNow returns the day of a moment that is now() or some days before or after it.
-func dayOfNow(e string) (day string, ok bool) {
-	rest, ok := strings.CutPrefix(e, "now()")
-	if !ok || rest != "" && !daysLater.MatchString(rest) {
-		return "", false
-	}
-	return "date(now())" + rest, true
-}
-
-// daysLater matches a number of days that is added or subtracted.
-var daysLater = regexp.MustCompile(`^ [+-] days\([^()]*\)$`)
-
-// searchCall reads a call of the full-text search of PostgreSQL after the opening parenthesis. Of the calls that make a vector or a
-// query of words, only the text counts.
-func (r *rewriter) searchCall(name string) (out string, ok bool) {
-	switch name {
-	case "to_tsvector", "plainto_tsquery", "websearch_to_tsquery", "phraseto_tsquery":
-		args := r.callArguments(false)
-		if len(args) == 0 || len(args) > 2 {
-			panic(giveUp{})
-		}
-		if name != "to_tsvector" {
-			r.declareText(last(args))
-		}
-		return last(args), true
-	case "ts_rank", "ts_rank_cd":
-		args := r.callArguments(false)
-		if len(args) != 2 {
-			panic(giveUp{})
-		}
-		return "bm25(" + args[0] + ", " + args[1] + ")", true
-	}
-	return "", false
-}
-
-// searchTest reads the query of words after @@.
-func (r *rewriter) searchTest(left string) cond {
-	r.expect("@", "@")
-	function := "search("
+// anyCase returns the operator and the operand for an operator of GraphQL servers that ignores the case of a text.
+func anyCase(op, part string) string {
+	pattern := regexp.QuoteMeta(part)
 	switch {
-	case r.is("phraseto_tsquery"):
-		function = "match_text("
-	case !r.is("plainto_tsquery") && !r.is("websearch_to_tsquery"):
-		panic(giveUp{})
-	default:
-		r.note("search finds the texts with any of the words")
+	case op == "iregex":
+		pattern = part
+	case strings.Contains(op, "start"):
+		pattern = "^" + pattern
+	case strings.Contains(op, "end"):
+		pattern += "$"
+	case strings.HasPrefix(op, "eq"):
+		pattern = "^" + pattern + "$"
 	}
-	return leaf(function + left + ", " + r.operand() + ")")
+	return " matches " + lex.Quote("(?i)"+pattern)
+}
+
+// suffix returns the operator and the operand for texts that end with a part.
+func suffix(part string) string { return " matches " + lex.Quote(regexp.QuoteMeta(part)+"$") }
+
+// like returns the operator and the operand for a pattern of LIKE, in which % stands for any text and
+// _ for any character.
+func like(pattern string, anyCase bool) string {
+	inner := strings.Trim(pattern, "%")
+	head, tail := strings.HasPrefix(pattern, "%"), strings.HasSuffix(pattern, "%")
+	if !anyCase && !strings.ContainsAny(inner, `%_\`) {
+		switch {
+		case head && tail:
+			return " contains " + lex.Quote(inner)
+		case tail:
+			return " starts_with " + lex.Quote(inner)
+		case !head:
+			return " = " + lex.Quote(inner)
+		}
+	}
+	var b strings.Builder
+	switch many := strings.Contains(inner, "%") || strings.Contains(inner, "_"); {
+	case anyCase && many:
+		b.WriteString("(?is)")
+	case anyCase:
+		b.WriteString("(?i)")
+	case many:
+		b.WriteString("(?s)") // so that . is any character
+	}
+	if !head {
+		b.WriteByte('^')
+	}
+	for _, c := range inner {
+		switch c {
+		case '%':
+			b.WriteString(".*")
+		case '_':
+			b.WriteByte('.')
+		default:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	if !tail {
+		b.WriteByte('$')
+	}
+	return " matches " + lex.Quote(b.String())
+}
+
+// whole returns a regular expression that matches in a part of a text exactly if the pattern matches
+// the whole text.
+func whole(pattern string) string {
+	if strings.Contains(pattern, "|") {
+		return "^(?:" + pattern + ")$"
+	}
+	flags := ""
+	if rest, ok := strings.CutPrefix(pattern, "(?i)"); ok {
+		flags, pattern = "(?i)", rest
+	}
+	if !strings.HasPrefix(pattern, "^") {
+		pattern = "^" + pattern
+	}
+	pattern = flags + pattern
+	if !strings.HasSuffix(pattern, "$") {
+		pattern += "$"
+	}
+	return pattern
 }

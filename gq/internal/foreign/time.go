@@ -1,12 +1,13 @@
 package foreign
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -19,54 +20,21 @@ func truncated(unit, value string) string {
 		return "date(" + value + ") - days(weekday(" + value + ") - 1)"
 	case "month":
 		return "date(" + value + ") - days(day(" + value + ") - 1)"
-	case "quarter":
-		return quarterStart(value)
 	case "year":
 		return "date(string(year(" + value + ")) + \"-01-01\")"
 	}
-	panic(giveUp{})
-}
-
-// difference reads the arguments of DATEDIFF(day, a, b), of TIMESTAMPDIFF(YEAR, a, b), or of DATEDIFF(b, a).
-func (r *rewriter) difference(whole bool) string {
-	if r.peek(0).kind == word && r.isAt(1, ".", "(") {
-		args := r.callArguments(false)
-		if len(args) != 2 {
-			panic(giveUp{})
-		}
-		return "days_between(" + args[1] + ", " + args[0] + ")"
-	}
-	unit := strings.TrimSuffix(strings.ToLower(r.next().text), "s")
-	r.expect(",")
-	args := r.callArguments(false)
-	if len(args) != 2 {
-		panic(giveUp{})
-	}
-	from, to := args[0], args[1]
-	switch {
-	case unit == "day":
-		return "days_between(" + from + ", " + to + ")"
-	case unit == "second":
-		return "seconds_between(" + from + ", " + to + ")"
-	case unit == "year" && whole:
-		return fullYears(from, to)
-	case unit == "year":
-		return "(year(" + to + ") - year(" + from + "))"
-	case unit == "month" && whole:
-		return fullMonths(from, to)
-	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // between reads duration.inDays(a, b).days of Cypher.
 func (r *rewriter) between() string {
-	r.expect("duration", ".")
-	unit := strings.ToLower(r.word())
-	r.expect("(")
+	r.Expect("duration", ".")
+	unit := strings.ToLower(r.Word())
+	r.Expect("(")
 	args := r.callArguments(false)
 	field := ""
-	if r.accept(".") {
-		field = strings.ToLower(r.word())
+	if r.Accept(".") {
+		field = strings.ToLower(r.Word())
 	}
 	switch {
 	case len(args) == 2 && unit == "indays" && field == "days":
@@ -76,23 +44,19 @@ func (r *rewriter) between() string {
 	case unit == "between" && field == "": // its fields leave out the months, and the days, of the duration
 		return r.elapsed(args, field)
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // elapsed writes the time from one value to another, in a unit or as a number of days or seconds.
 func (r *rewriter) elapsed(args []string, unit string) string {
-	if len(args) != 2 {
-		panic(giveUp{})
-	}
+	refuse.If(len(args) != 2)
 	days := slices.ContainsFunc(args, func(a string) bool {
 		p := r.propertyOf(a)
 		return p != nil && p.Type.Kind == value.Date || strings.HasPrefix(a, "date(")
 	})
 	list := "(" + strings.Join(args, ", ") + ")"
 	if days {
-		if unit != "" && unit != "days" {
-			panic(giveUp{})
-		}
+		refuse.If(unit != "" && unit != "days")
 		if unit == "" {
 			r.note("the time between two days is a number of days")
 		}
@@ -104,30 +68,26 @@ func (r *rewriter) elapsed(args []string, unit string) string {
 		return "seconds_between" + list
 	case "seconds":
 		return "seconds_between" + list
-	case "days":
-		return "int(seconds_between" + list + " / 86400)"
 	case "minutes":
 		return "int(seconds_between" + list + " / 60)"
-	case "hours":
-		return "int(seconds_between" + list + " / 3600)"
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // durationMap reads duration({ days: 30 }).
 func (r *rewriter) durationMap() string {
-	r.expect("{")
-	unit := strings.ToLower(r.word())
-	r.expect(":")
+	r.Expect("{")
+	unit := strings.ToLower(r.Word())
+	r.Expect(":")
 	n := r.operand()
-	r.expect("}", ")")
+	r.Expect("}", ")")
 	switch unit {
 	case "weeks":
 		return "days(" + tight(n) + " * 7)"
 	case "days", "hours", "minutes", "seconds":
 		return unit + "(" + n + ")"
 	}
-	panic(giveUp{})
+	panic(refuse.GiveUp{})
 }
 
 // ofKind reports whether an expression is a property of a kind, or a literal or the present time of that kind.
@@ -183,22 +143,65 @@ func spanOf(between, span string) string {
 	return span
 }
 
-// dateMap reads date({ year: 2024, month: 1, day: 31 }).
-func (r *rewriter) dateMap() string {
-	parts := map[string]int{"month": 1, "day": 1}
-	r.expect("{")
-	for !r.accept("}") {
-		if r.accept(",") {
-			continue
-		}
-		name := strings.ToLower(r.word())
-		r.expect(":")
-		n, err := strconv.Atoi(r.next().text)
-		if err != nil || !slices.Contains([]string{"year", "month", "day"}, name) {
-			panic(giveUp{})
-		}
-		parts[name] = n
+// castTo reads a type of SQL and writes the conversion of a value to it. Without a value, it only reads the type.
+func (r *rewriter) castTo(e string) string {
+	typ := r.Word()
+	r.Accept("precision")
+	r.Accept("varying")
+	if r.Is("with", "time", "zone") || r.Is("without", "time", "zone") {
+		r.SkipTwo()
+		r.Next()
 	}
-	r.expect(")")
-	return "date(" + quote(fmt.Sprintf("%04d-%02d-%02d", parts["year"], parts["month"], parts["day"])) + ")"
+	scale := ""
+	if r.Accept("(") {
+		r.Next()
+		if r.Accept(",") {
+			scale = r.Next().Text
+		}
+		r.Expect(")")
+	}
+	if r.Accept("[") {
+		r.Expect("]")
+		return e // a list of the type
+	}
+	if e == "" { // the type alone
+		return ""
+	}
+	out := r.cast(e, typ)
+	if rounded, ok := roundings[scale]; ok && strings.HasPrefix(out, "float(") {
+		out = "round(" + tight(e) + rounded[0] + ")" + rounded[1]
+	}
+	return out
+}
+
+// roundings are the factors before and after rounding to a number of digits.
+var roundings = map[string][2]string{"0": {}, "1": {" * 10", " / 10"}, "2": {" * 100", " / 100"}, "3": {" * 1000", " / 1000"}, "4": {" * 10000", " / 10000"}}
+
+// cast writes a conversion to a type of SQL.
+func (r *rewriter) cast(e, typ string) string {
+	to := ""
+	switch naming.Plain(typ) {
+	case "text", "varchar", "char", "character", "string", "nvarchar", "citext":
+		to = "string"
+	case "int", "integer", "bigint", "smallint", "int64", "int32", "int4", "int8", "signed", "unsigned":
+		to = "int"
+	case "float", "real", "double", "numeric", "decimal", "float64", "float8":
+		to = "float"
+	case "date":
+		to = "date"
+	case "boolean", "bool":
+		if p := r.propertyOf(e); p != nil && !r.isBool(e) {
+			panic(refuse.GiveUp{})
+		}
+		return e
+	default:
+		panic(refuse.GiveUp{})
+	}
+	if strings.HasPrefix(e, to+"(") && strings.Count(e, ")") == 1 {
+		return e
+	}
+	if p := r.propertyOf(e); to == "int" && (p == nil || p.Type.Kind.IsFloat()) {
+		r.note("int cuts the fraction off, which some databases round")
+	}
+	return to + "(" + e + ")"
 }

@@ -4,6 +4,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/exact"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // window is a call of a window function. It counts or aggregates over the rows of the match, which are complete only
@@ -15,118 +21,40 @@ type window struct {
 	partition []string
 	keys      []string // the expressions after ORDER BY
 	down      []bool   // by key: whether the order descends
-	first     bool     // of DISTINCT ON
 }
 
 // ranks are the window functions that number the rows.
 var ranks = []string{"rank", "row_number", "dense_rank"}
 
-// overAhead reports whether OVER comes after the parentheses that come next.
-func (r *rewriter) overAhead() bool {
-	depth := 0
-	for i := 0; ; i++ {
-		switch t := r.peek(i); {
-		case t.kind == end:
-			return false
-		case t.kind == mark && t.text == "(":
-			depth++
-		case t.kind == mark && t.text == ")":
-			if depth--; depth == 0 {
-				return r.peek(i+1).are("over") && r.isAt(i+2, "(")
-			}
-		}
-	}
-}
-
 // over reads the arguments of a window function and what follows OVER, and returns the mark.
 func (r *rewriter) over(name string) string {
 	w := &window{name: name, mark: name + strconv.Itoa(len(r.windows)) + "()"}
-	r.expect("(")
+	r.Expect("(")
 	switch {
 	case slices.Contains(ranks, name):
-	case name == "count" && r.accept("*"):
+	case name == "count" && r.Accept("*"):
 	case slices.Contains([]string{"count", "sum", "min", "max", "avg"}, name):
 		w.value = r.operand()
 	default:
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
-	r.expect(")", "over", "(")
-	if r.accept("partition", "by") {
-		for {
+	r.Expect(")", "over", "(")
+	if r.Accept("partition", "by") {
+		for more := true; more; more = r.Accept(",") {
 			w.partition = append(w.partition, r.alone(r.operand()))
-			if !r.accept(",") {
-				break
-			}
 		}
 	}
-	if r.accept("order", "by") {
-		for {
+	if r.Accept("order", "by") {
+		for more := true; more; more = r.Accept(",") {
 			w.keys = append(w.keys, r.alone(r.operand()))
-			w.down = append(w.down, r.accept("desc"))
-			r.accept("asc")
-			if !r.accept(",") {
-				break
-			}
+			w.down = append(w.down, r.Accept("desc"))
+			r.Accept("asc")
 		}
 	}
-	if r.isOne("rows", "range") {
-		r.frame(w)
-	}
-	r.expect(")")
-	if slices.Contains(ranks, name) && len(w.keys) == 0 || name == "dense_rank" && len(w.keys) > 1 {
-		panic(giveUp{})
-	}
+	r.Expect(")")
+	refuse.If(slices.Contains(ranks, name) != (len(w.keys) > 0) || name == "dense_rank" && len(w.keys) > 1)
 	r.windows = append(r.windows, w)
 	return w.mark
-}
-
-// distinctOn reads DISTINCT ON (a, b): the first row for these values in the order of the text.
-func (r *rewriter) distinctOn() {
-	r.expect("distinct", "on", "(")
-	w := &window{name: "row_number", mark: "row_number" + strconv.Itoa(len(r.windows)) + "()", first: true}
-	for !r.accept(")") {
-		r.accept(",")
-		w.partition = append(w.partition, r.alone(r.operand()))
-	}
-	r.windows = append(r.windows, w)
-}
-
-// chooseFirst gives DISTINCT ON the order of the text, which begins with its values.
-func (r *rewriter) chooseFirst() {
-	for _, w := range r.windows {
-		if !w.first {
-			continue
-		}
-		for _, key := range r.sort {
-			e := strings.TrimSuffix(strings.TrimSuffix(key, " desc"), " asc")
-			switch {
-			case slices.Contains(w.partition, e):
-			case !strings.HasPrefix(e, "$"):
-				panic(giveUp{}) // a column or where its nulls stand
-			default:
-				w.keys, w.down = append(w.keys, e), append(w.down, strings.HasSuffix(key, " desc"))
-			}
-		}
-		if len(w.keys) == 0 {
-			panic(giveUp{}) // any of the rows
-		}
-		r.match = append(r.match, leaf(w.mark+" = 1"))
-	}
-}
-
-// frame reads the frame from the first row to the current one.
-func (r *rewriter) frame(w *window) {
-	rows := r.is("rows")
-	r.next()
-	if !r.accept("between", "unbounded", "preceding", "and", "current", "row") {
-		r.expect("unbounded", "preceding")
-	}
-	if len(w.keys) == 0 {
-		panic(giveUp{})
-	}
-	if rows {
-		r.note("rows with equal " + strings.Join(w.keys, " and ") + " have the same total")
-	}
 }
 
 // marked reports whether a text has the mark of a window function.
@@ -139,7 +67,6 @@ func (r *rewriter) expandWindows() {
 	if len(r.windows) == 0 {
 		return
 	}
-	r.chooseFirst()
 	if len(r.groups)+len(r.having) > 0 || slices.ContainsFunc(r.computed, func(c column) bool { return aggregated(c.text) }) {
 		if !r.onlyTotals() {
 			r.blocksOfGroups()
@@ -157,8 +84,8 @@ func (r *rewriter) expandWindows() {
 		for i := range r.match {
 			r.match[i] = r.match[i].replaced(w.mark, block)
 		}
-		for i := range r.columns {
-			r.columns[i] = replaceOperand(r.columns[i], w.mark, block)
+		for i, c := range r.columns {
+			r.columns[i].text = replaceOperand(c.text, w.mark, block)
 		}
 		for i := range r.sort {
 			r.sort[i] = replaceOperand(r.sort[i], w.mark, block)
@@ -181,9 +108,7 @@ func (c cond) replaced(old, text string) cond {
 func replaceOperand(in, old, text string) string {
 	for at := strings.Index(in, old); at >= 0; at = strings.Index(in, old) {
 		before, after := strings.TrimRight(in[:at], " "), strings.TrimLeft(in[at+len(old):], " ")
-		if strings.Count(before, "{") != strings.Count(before, "}") {
-			panic(giveUp{})
-		}
+		refuse.If(strings.Count(before, "{") != strings.Count(before, "}"))
 		expr := text
 		if before != "" && strings.Contains("+-*/%", before[len(before)-1:]) || after != "" && strings.Contains("+-*/%", after[:1]) {
 			expr = "(" + text + ")"
@@ -197,15 +122,15 @@ func replaceOperand(in, old, text string) string {
 func (r *rewriter) otherNames(clauses string) map[string]string {
 	out := map[string]string{}
 	for _, v := range r.order {
-		if !mentionsVar(clauses, "$"+lower(v)) {
+		if !mentionsVar(clauses, "$"+naming.Lower(v)) {
 			continue
 		}
-		name := lower(v) + "2"
+		name := naming.Lower(v) + "2"
 		for r.known(name) || r.declared(name) {
 			name += "2"
 		}
 		r.bind(name, r.vars[v])
-		out[lower(v)] = name
+		out[naming.Lower(v)] = name
 	}
 	return out
 }
@@ -216,12 +141,12 @@ func renamed(text string, names map[string]string) string {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '"':
-			_, n := quoted(text[i:])
+			_, n := lex.Quoted(text[i:])
 			n = max(n, 1)
 			b.WriteString(text[i : i+n])
 			i += n
 		case c == '$':
-			n := wordLen(text[i+1:])
+			n := lex.WordLen(text[i+1:])
 			name := text[i+1 : i+1+n]
 			if other, ok := names[name]; ok {
 				name = other
@@ -247,14 +172,12 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 		match += " " + same
 	}
 	if !slices.Contains(ranks, w.name) {
-		if len(w.keys) > 0 {
-			match += " " + r.upTo(w, rows, names).render(false)
-		}
 		if aggregated(w.value) { // the sum over all groups of an aggregate that adds
-			if !strings.HasPrefix(w.value, "count(") && !strings.HasPrefix(w.value, "sum(") || strings.Contains(w.value, "distinct") {
-				panic(giveUp{})
-			}
+			refuse.If(!strings.HasPrefix(w.value, "count(") && !strings.HasPrefix(w.value, "sum(") || strings.Contains(w.value, "distinct"))
 			return blockOf(match, renamed(w.value, names))
+		}
+		if w.value == "" { // count(*)
+			return "count { " + match + " }"
 		}
 		call := w.name + "(" + renamed(w.value, names) + ")"
 		return blockOf(match, call)
@@ -271,24 +194,6 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 	return "count { " + match + " } + 1"
 }
 
-// upTo writes the condition for the rows before a row and those with equal keys.
-func (r *rewriter) upTo(w *window, rows []cond, names map[string]string) cond {
-	c := r.earlier(w, rows, names)
-	if len(w.keys) == 1 {
-		relation := " <= "
-		if w.down[0] {
-			relation = " >= "
-		}
-		return leaf(renamed(w.keys[0], names) + relation + w.keys[0])
-	}
-	same := cond{op: "all"}
-	for _, key := range w.keys {
-		same.subs = append(same.subs, leaf(renamed(key, names)+" = "+key))
-	}
-	c.subs = append(c.subs, same)
-	return c
-}
-
 // thenByID adds the rows with equal keys and lesser ids to those before a row. It gives up if the nodes do not tell the rows apart.
 func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[string]string) cond {
 	same := cond{op: "all"}
@@ -298,8 +203,8 @@ func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[strin
 	ids := cond{op: "any"}
 	var equal []cond
 	for _, v := range r.order {
-		v = lower(v)
-		other, node := names[v], r.schema.Node(r.typeOf(v)) != nil
+		v = naming.Lower(v)
+		other, node := names[v], r.Schema.Node(r.typeOf(v)) != nil
 		if other == "" || !node || !slices.ContainsFunc(rows, func(c cond) bool { return c.op == "" && mentionsVar(c.text, "$"+v) && !strings.Contains(c.text, "{ $") }) {
 			continue
 		}
@@ -308,17 +213,13 @@ func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[strin
 		equal = append(equal, leaf("$"+other+".id = $"+v+".id"))
 	}
 	for _, c := range rows {
-		parts := strings.Fields(c.text)
-		if c.op == "optional" || c.op == "" && len(parts) == 3 && strings.HasPrefix(parts[0], "$") && strings.HasPrefix(parts[2], "$") && wordLen(parts[1]) == len(parts[1]) && (r.edgeType(parts[1]) == nil || parallel(r.edgeType(parts[1]))) {
-			panic(giveUp{})
-		}
-		if c.op == "" && len(parts) > 1 && strings.Contains(parts[1], ":") && strings.HasPrefix(parts[1], "$") && parallel(r.edgeType(parts[1][strings.IndexByte(parts[1], ':')+1:])) {
-			panic(giveUp{})
+		refuse.If(c.op == "optional")
+		if t := c.traversal(); t != nil {
+			e := r.EdgeType(t.EdgeNames())
+			refuse.If(t.Bounds != nil || t.Undirected || e == nil || naming.Parallel(e))
 		}
 	}
-	if len(ids.subs) == 0 {
-		panic(giveUp{})
-	}
+	refuse.If(len(ids.subs) == 0)
 	if len(ids.subs) == 1 {
 		ids = ids.subs[0]
 	}
@@ -333,9 +234,7 @@ func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[strin
 func (r *rewriter) earlier(w *window, rows []cond, names map[string]string) cond {
 	before := cond{op: "any"}
 	for i, key := range w.keys {
-		if r.mayBeNull(key, rows) && strings.HasPrefix(key, "$") {
-			panic(giveUp{})
-		}
+		refuse.If(r.mayBeNull(key, rows) && strings.HasPrefix(key, "$"))
 		sub := cond{op: "all"}
 		for _, equal := range w.keys[:i] {
 			sub.subs = append(sub.subs, leaf(renamed(equal, names)+" = "+equal))
@@ -359,4 +258,129 @@ func (r *rewriter) mayBeNull(e string, rows []cond) bool {
 		return false
 	}
 	return !slices.ContainsFunc(rows, func(c cond) bool { return c.op == "" && c.text == e+" is not null" })
+}
+
+// onlyTotals reports whether each window function sums an aggregate of groups over all groups, as SUM(COUNT(*)) OVER ().
+func (r *rewriter) onlyTotals() bool {
+	return len(r.having) == 0 && !slices.ContainsFunc(r.windows, func(w *window) bool {
+		return w.name != "sum" || !aggregated(w.value) || len(w.partition)+len(w.keys) > 0
+	})
+}
+
+// blocksOfGroups makes the rows of a text with groups the nodes by which it groups, and each aggregate a block: a window
+// function then counts nodes.
+func (r *rewriter) blocksOfGroups() {
+	nodes := r.groupNodes()
+	outer, inner := r.aroundNodes(nodes)
+	match := join(inner)
+	block := func(e string) string { return aggregatesAsBlocks(e, match) }
+	for i, c := range r.computed {
+		r.computed[i].text = block(c.text)
+	}
+	for i, c := range r.columns {
+		refuse.If(c.alias == "" && aggregated(c.text))
+		r.columns[i].text = block(c.text)
+	}
+	for i, key := range r.sort {
+		r.sort[i] = block(key)
+	}
+	for _, w := range r.windows {
+		w.value = block(w.value)
+		for i, key := range w.keys {
+			w.keys[i] = block(key)
+		}
+		for i, key := range w.partition {
+			w.partition[i] = block(key)
+		}
+	}
+	for i, c := range r.match { // conditions with the marks of window functions
+		if r.marked(c.render(false)) {
+			outer = append(outer, r.match[i])
+		}
+	}
+	refuse.If(len(r.having) > 0)
+	r.match, r.having, r.groups, r.keys, r.staged = append(outer, cond{op: "exists", subs: inner}), nil, nil, nil, false
+}
+
+// groupNodes returns the variables of the nodes of which the keys of the groups are properties. The key of each node is one of
+// them, so that a group has one of these nodes each.
+func (r *rewriter) groupNodes() (out []string) {
+	keyed := map[string]bool{}
+	keys := slices.Clone(r.groups)
+	for _, c := range r.computed {
+		if !aggregated(c.text) && !r.marked(c.text) {
+			keys = append(keys, c.text)
+		}
+	}
+	for _, key := range keys {
+		owner, property, ok := strings.Cut(strings.TrimPrefix(key, "$"), ".")
+		i := slices.IndexFunc(r.order, func(v string) bool { return naming.Lower(v) == owner })
+		if slices.Contains(r.aliases, key) {
+			continue
+		}
+		refuse.If(!ok || i < 0 || !strings.HasPrefix(key, "$") || lex.WordLen(property) != len(property) || r.Schema.Node(r.vars[r.order[i]]) == nil)
+		v := r.order[i]
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+		keyed[v] = keyed[v] || property == "id" || property == r.Key(r.vars[v])
+	}
+	refuse.If(len(out) == 0 || slices.ContainsFunc(out, func(v string) bool { return !keyed[v] }))
+	return out
+}
+
+// aroundNodes divides the match into the clauses that use only some nodes, and the others.
+func (r *rewriter) aroundNodes(nodes []string) (outer, inner []cond) {
+	for _, c := range r.match {
+		text := c.render(false)
+		others := slices.ContainsFunc(must(lex.Scan(text)), func(t lex.Token) bool {
+			return t.Kind == lex.Dollar && (t.Text == "_" || r.bound(t.Text) && !slices.ContainsFunc(nodes, func(v string) bool { return naming.Lower(v) == t.Text }))
+		})
+		switch {
+		case c.op == "optional":
+			panic(refuse.GiveUp{})
+		case r.marked(text):
+		case others:
+			inner = append(inner, c)
+		default:
+			outer = append(outer, c)
+		}
+	}
+	refuse.If(len(inner) == 0)
+	for _, v := range nodes {
+		name := "$" + naming.Lower(v)
+		if !slices.ContainsFunc(outer, func(c cond) bool {
+			t := c.traversal()
+			return t != nil && (t.From.Value == name || t.To.Value == name)
+		}) && !binds(outer, name) {
+			outer = append([]cond{leaf(name + ": " + r.vars[v])}, outer...)
+		}
+	}
+	return outer, inner
+}
+
+// binds reports whether one of several clauses is the binding of a variable.
+func binds(clauses []cond, name string) bool {
+	return slices.ContainsFunc(clauses, func(c cond) bool {
+		b := c.binding()
+		return b != nil && b.Var.Value == name
+	})
+}
+
+// aggregatesAsBlocks writes a block in the place of each aggregate of an expression.
+func aggregatesAsBlocks(e, match string) string {
+	if !aggregated(e) {
+		return e
+	}
+	whole, out, at := operandOf(e), "", 0
+	for _, call := range exact.CallsOf([]syntax.Operand{whole.tree}, exact.IsAggregate) {
+		text, start := whole.part(call)
+		block := blockOf(match, text)
+		if text != e {
+			block = "(" + block + ")"
+		}
+		out, at = out+e[at:start]+block, start+len(text)
+		refuse.If(len(out) > maxQuery)
+	}
+	return out + e[at:]
 }

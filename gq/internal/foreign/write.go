@@ -1,9 +1,13 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 )
 
 // statement reads a statement of a mutation.
@@ -12,100 +16,78 @@ func (r *rewriter) statement() {
 		r.rowsOfBlock()
 	}
 	switch {
-	case r.accept("unwind"):
-		if r.is("[") {
-			list := r.writtenList()
-			r.expect("as")
-			r.eachWritten(r.word(), list)
-			return
-		}
+	case r.Accept("unwind"):
 		list := r.operand()
-		r.expect("as")
-		r.each(list, r.word())
-	case r.accept("foreach"):
-		r.expect("(")
-		name := r.word()
-		r.expect("in")
+		r.Expect("as")
+		r.each(list, r.Word())
+	case r.Accept("foreach"):
+		r.Expect("(")
+		name := r.Word()
+		r.Expect("in")
 		list := r.operand()
-		r.expect("|")
+		r.Expect("|")
 		r.each(list, name)
-		r.expect(")")
-	case r.accept("for"):
-		name := r.next().text
-		r.expect("in")
-		if r.is("[") {
-			r.eachWritten(name, r.writtenList())
-			return
-		}
+		r.Expect(")")
+	case r.Accept("for"):
+		name := r.Next().Text
+		r.Expect("in")
 		r.each(r.operand(), name)
-	case r.is("insert", "into"):
-		r.expect("insert", "into")
+	case r.Is("insert", "into"):
+		r.Expect("insert", "into")
 		r.insertInto()
-	case r.isOne("create", "insert") && r.peek(1).text == "(":
-		r.next()
+	case r.IsOne("create", "insert") && r.Peek(1).Text == "(":
+		r.Next()
 		r.create()
-		for r.accept(",") {
+		for r.Accept(",") {
 			r.create()
 		}
-	case r.accept("merge"):
+	case r.Accept("merge"):
 		r.merge()
-	case r.isOne("insert", "upsert", "create") && (r.isAt(1, "{") || r.peek(1).kind == dollar):
-		verb := strings.ToLower(r.word())
-		braces := r.accept("{")
-		for {
+	case r.IsOne("insert", "upsert", "create") && (r.IsAt(1, "{") || r.Peek(1).Kind == lex.Dollar):
+		verb := strings.ToLower(r.Word())
+		braces := r.Accept("{")
+		for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
 			r.insertBound(verb)
-			if !r.accept(",") && (!braces || r.is("}")) {
-				break
-			}
 		}
 		if braces {
-			r.expect("}")
+			r.Expect("}")
 		}
-	case r.isOne("insert", "upsert", "create"):
-		r.assigned(strings.ToLower(r.word()), "")
-	case r.peek(0).kind == dollar && r.peek(1).text == "=":
-		name := r.next().text
-		r.next()
-		verb := strings.ToLower(r.word())
-		if verb != "insert" && verb != "upsert" {
-			panic(giveUp{})
-		}
+	case r.IsOne("insert", "upsert", "create"):
+		r.assigned(strings.ToLower(r.Word()), "")
+	case r.Peek(0).Kind == lex.Dollar && r.Peek(1).Text == "=":
+		name := r.Next().Text
+		r.Next()
+		verb := strings.ToLower(r.Word())
+		refuse.If(verb != "insert" && verb != "upsert")
 		r.assigned(verb, name)
-	case r.is("update", "{") && r.peek(2).kind == dollar && r.isAt(3, "."):
-		r.next()
+	case r.Is("update", "{") && r.Peek(2).Kind == lex.Dollar && r.IsAt(3, "."):
+		r.Next()
 		r.set()
-	case r.is("update", "{") && r.peek(2).kind == dollar && r.isAt(3, ":") && r.isAt(4, "{"):
-		r.next()
-		r.expect("{")
-		for !r.accept("}") {
+	case r.Is("update", "{") && r.Peek(2).Kind == lex.Dollar && r.IsAt(3, ":") && r.IsAt(4, "{"):
+		r.Next()
+		r.Expect("{")
+		for !r.Accept("}") {
 			v := r.variable()
-			r.expect(":")
+			r.Expect(":")
 			r.change(v, "update", " set { "+strings.Join(r.props(r.vars[v]), ", ")+" }")
-			r.accept(",")
+			r.Accept(",")
 		}
-	case r.is("update", "{"), r.is("delete", "{"): // the braces hold a match
-		deletes := r.is("delete")
-		r.next()
-		r.match = append(r.match, r.braced()...)
-		if deletes {
-			r.change(r.onlyNode(), "delete", "")
-		}
-	case r.accept("update"):
+	case r.Accept("update"):
 		if n := r.fieldType(); n != nil {
 			r.writeFields(n, "update")
 			return
 		}
 		r.update()
-	case r.accept("set"):
+	case r.Accept("set"):
 		r.set()
-	case r.accept("delete", "from"):
+	case r.Accept("delete", "from"):
 		r.deleteFrom()
-	case r.accept("remove"):
+	case r.Accept("remove"):
 		r.remove()
-	case r.accept("detach", "delete"), r.accept("delete"):
-		if t := r.peek(0); r.known(t.text) {
+	case r.Accept("detach", "delete"), r.Accept("delete"):
+		if t := r.Peek(0); r.known(t.Text) {
 			v := r.variable()
-			if e := r.schema.Edge(r.vars[v]); e != nil {
+			if e := r.Schema.Edge(r.vars[v]); e != nil {
 				r.deleteEdge(v, e)
 				return
 			}
@@ -119,19 +101,19 @@ func (r *rewriter) statement() {
 		typ := r.tableType()
 		r.where("delete "+typ, typ)
 	default:
-		panic(giveUp{})
+		panic(refuse.GiveUp{})
 	}
 }
 
 // fieldType reads the name of a node type before the arguments of a field of GraphQL, or returns nil.
 func (r *rewriter) fieldType() *catalog.Node {
-	n := r.schema.Node(r.tableNode(r.peek(0).text))
-	if n == nil || r.peek(0).kind != word || !r.isAt(1, "(") {
+	n := r.Schema.Node(r.TableNode(r.Peek(0).Text))
+	if n == nil || r.Peek(0).Kind != lex.Word || !r.IsAt(1, "(") {
 		return nil
 	}
-	r.next()
+	r.Next()
 	if !r.writesFields() {
-		r.at--
+		r.At--
 		return nil
 	}
 	return n
@@ -142,27 +124,19 @@ func (r *rewriter) emit(statement string) { r.statements = append(r.statements, 
 
 // tableType reads the name of a type.
 func (r *rewriter) tableType() string {
-	name := r.word()
-	if t := r.tableNode(name); r.schema.Node(t) != nil {
+	name := r.Word()
+	if t := r.TableNode(name); r.Schema.Node(t) != nil {
 		return t
 	}
-	if e := r.edgeType(name); e != nil {
+	if e := r.EdgeType(name); e != nil {
 		return e.Name
 	}
-	panic(giveUp{})
-}
-
-// inserts returns the statement for an insert of another language, which fails if there is a node with the same key.
-func (r *rewriter) inserts(typ string) string {
-	if n := r.schema.Node(typ); n != nil && len(n.Key) > 0 {
-		return "insert new"
-	}
-	return "insert"
+	panic(refuse.GiveUp{})
 }
 
 // assigned reads insert Person { … }, insert new Person { … }, create Person { … } or upsert Person { … }.
 func (r *rewriter) assigned(verb, name string) {
-	creates := verb == "create" || verb == "insert" && r.peek(1).kind == word && r.accept("new")
+	creates := verb == "create" || verb == "insert" && r.Peek(1).Kind == lex.Word && r.Accept("new")
 	if creates {
 		verb = "insert"
 	}
@@ -172,29 +146,29 @@ func (r *rewriter) assigned(verb, name string) {
 	}
 	typ := r.tableType()
 	open, closing := "{", "}"
-	if r.is("(") {
+	if r.Is("(") {
 		open, closing = "(", ")"
 	}
-	r.expect(open)
+	r.Expect(open)
 	var out []string
-	for !r.accept(closing) {
+	for !r.Accept(closing) {
 		if len(out) > 0 {
-			r.accept(",")
+			r.Accept(",")
 		}
-		p := r.propertyName(typ, r.next().text)
-		if !r.accept(":") {
-			r.expect("=")
+		p := r.PropertyName(typ, r.Next().Text)
+		if !r.Accept(":") {
+			r.Expect("=")
 		}
-		if verb == "insert" && r.accept("null") {
+		if verb == "insert" && r.Accept("null") {
 			continue
 		}
 		out = append(out, p+": "+r.initial(typ, p))
 	}
 	if creates {
-		verb = r.inserts(typ)
+		verb = r.Inserts(typ)
 	}
 	statement := verb + " " + typ + " { " + strings.Join(out, ", ") + " }"
-	if name == "" && r.is("return") && r.schema.Node(typ) != nil {
+	if name == "" && r.Is("return") && r.Schema.Node(typ) != nil {
 		name = r.fresh(typ)
 	}
 	if name != "" {
@@ -205,10 +179,10 @@ func (r *rewriter) assigned(verb, name string) {
 
 // initial reads the value of a property, or of an end of an edge, in an insert.
 func (r *rewriter) initial(typ, name string) string {
-	if r.schema.Edge(typ) != nil && r.property(typ, name) == nil && (name == "from" || name == "to") {
+	if r.Schema.Edge(typ) != nil && r.Property(typ, name) == nil && (name == "from" || name == "to") {
 		return r.endValue()
 	}
-	return r.valueOf(r.property(typ, name))
+	return r.valueOf(r.Property(typ, name))
 }
 
 // insertAs binds the variable of an insert.
@@ -216,37 +190,33 @@ func (r *rewriter) insertAs(name, typ string) string {
 	if r.inserted == nil {
 		r.inserted = map[string]bool{}
 	}
-	r.inserted[lower(name)] = true
+	r.inserted[naming.Lower(name)] = true
 	return r.bind(name, typ)
 }
 
 // insertBound reads $c: Person { … } after INSERT, or an edge such as $a knows $b { … } between nodes.
 func (r *rewriter) insertBound(verb string) {
-	if r.peek(0).kind == word {
+	if r.Peek(0).Kind == lex.Word {
 		r.assigned(verb, "")
 		return
 	}
-	if r.peek(0).kind != dollar {
-		panic(giveUp{})
-	}
+	refuse.If(r.Peek(0).Kind != lex.Dollar)
 	if r.linkAt(1) { // $r -[:Produced]-> $d
 		r.create()
 		return
 	}
-	if r.isAt(1, ":") {
-		name := r.next().text
-		r.next()
+	if r.IsAt(1, ":") {
+		name := r.Next().Text
+		r.Next()
 		r.assigned(verb, name)
 		return
 	}
-	a := r.next().text
-	e := r.edgeType(r.word())
-	if e == nil || r.peek(0).kind != dollar {
-		panic(giveUp{})
-	}
-	b := r.next().text
+	a := r.Next().Text
+	e := r.EdgeType(r.Word())
+	refuse.If(e == nil || r.Peek(0).Kind != lex.Dollar)
+	b := r.Next().Text
 	props := []string{"from: " + r.endpoint(nodeRef{name: a}, e.From), "to: " + r.endpoint(nodeRef{name: b}, e.To)}
-	if r.is("{") {
+	if r.Is("{") {
 		props = append(props, r.props(e.Name)...)
 	}
 	if verb == "create" {
@@ -258,18 +228,16 @@ func (r *rewriter) insertBound(verb string) {
 // create reads a pattern after CREATE or INSERT, and writes inserts of its nodes and edges.
 func (r *rewriter) create() {
 	from := r.created(true, false)
-	for r.isOne("-", "<-", "~") {
+	for r.IsOne("-", "<-", "~") {
 		l := r.link()
 		to := r.created(true, true)
-		if len(l.types) != 1 || l.bounds != "" || l.both {
-			panic(giveUp{})
-		}
+		refuse.If(len(l.types) != 1 || l.bounds != "" || l.both)
 		a, b := from, to
 		if l.left {
 			a, b = b, a
 		}
 		e, name := l.types[0], ""
-		if l.name != "" && r.mentions(l.name) {
+		if l.name != "" && r.Mentions(l.name) {
 			name = r.insertAs(l.name, e.Name) + " = "
 		}
 		r.emit(name + "insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(a, e.From), "to: " + r.endpoint(b, e.To)}, l.props...), ", ") + " }")
@@ -279,17 +247,15 @@ func (r *rewriter) create() {
 
 // endpoint returns a variable as an end of an edge. One that nothing binds becomes a parameter.
 func (r *rewriter) endpoint(n nodeRef, typ string) string {
-	if n.name == "" {
-		panic(giveUp{})
-	}
+	refuse.If(n.name == "")
 	if node := r.keyedNode(n.name); node != "" {
 		return node
 	}
 	if !r.known(n.name) {
-		r.params = append(r.params, "$"+lower(n.name)+": "+typ)
+		r.params = append(r.params, "$"+naming.Lower(n.name)+": "+typ)
 		r.bind(n.name, typ)
 	}
-	return "$" + lower(n.name)
+	return "$" + naming.Lower(n.name)
 }
 
 // created reads a node of a pattern after CREATE. A node with a type is new, unless the match has bound
@@ -300,22 +266,45 @@ func (r *rewriter) created(inserts, atEnd bool) nodeRef {
 		n.typ = ""
 	}
 	if n.typ == "" {
-		if len(n.props) > 0 {
-			panic(giveUp{})
-		}
+		refuse.If(len(n.props) > 0)
 		return n
 	}
 	if !inserts {
 		return n
 	}
-	statement := r.inserts(n.typ) + " " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
-	atEnd = atEnd || r.isOne("-", "<-", "~")
+	statement := r.Inserts(n.typ) + " " + n.typ + " { " + strings.Join(n.props, ", ") + " }"
+	atEnd = atEnd || r.IsOne("-", "<-", "~")
 	if n.name == "" && atEnd {
 		n.name = r.fresh(n.typ)
 	}
-	if n.name != "" && (atEnd || r.mentions(n.name)) {
+	if n.name != "" && (atEnd || r.Mentions(n.name)) {
 		statement = r.insertAs(n.name, n.typ) + " = " + statement
 	}
 	r.emit(statement)
 	return n
+}
+
+// rowsOfBlock ends the WITH before the first statement of a mutation: its aggregates become blocks of the match, and its
+// order and its limit choose the rows for which the statements run.
+func (r *rewriter) rowsOfBlock() {
+	if slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && aggregated(c.text) }) {
+		early := r.early
+		r.early = false
+		r.groupsBeforeMatch()
+		r.early = early
+	}
+	r.blockSort, r.blockLimit = r.sort, r.limit
+	r.sort, r.limit = nil, ""
+}
+
+// blockRows writes the order and the limit of the match of a mutation.
+func (r *rewriter) blockRows() (out string) {
+	refuse.If(r.skip != "" || strings.HasPrefix(r.blockLimit, "$"))
+	if len(r.blockSort) > 0 && r.blockLimit != "" {
+		out = " order { " + strings.Join(r.blockSort, ", ") + " }"
+	}
+	if r.blockLimit != "" {
+		out += " limit " + r.blockLimit
+	}
+	return out
 }

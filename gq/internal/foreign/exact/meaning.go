@@ -1,9 +1,11 @@
-package foreign
+package exact
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
@@ -14,7 +16,7 @@ const nullOrder = "nulls come first in ascending order and last in descending or
 // values changes the expressions of a read that mean something else in SQL and Cypher: the quotient of integers is one there, and in
 // Cypher a sum of nothing is 0 and nulls are the greatest values.
 func (m *multiplicity) values(read *syntax.Read) {
-	sql := slices.ContainsFunc(m.r.tokens, func(t token) bool { return t.are("select") })
+	sql := slices.ContainsFunc(m.Tokens, func(t lex.Token) bool { return t.Are("select") })
 	m.optional = map[string]bool{}
 	bound := map[string]bool{}
 	for _, c := range read.Match {
@@ -31,15 +33,15 @@ func (m *multiplicity) values(read *syntax.Read) {
 		}
 	}
 	grouped := slices.ContainsFunc(read.Returns, func(p *syntax.Projection) bool {
-		return len(callsOf([]syntax.Operand{p.Expr}, isAggregate)) == 0
+		return len(CallsOf([]syntax.Operand{p.Expr}, IsAggregate)) == 0
 	})
-	if first := m.r.tokens[0]; grouped && first.are("select") && len(m.r.groups) == 0 && !m.r.staged && len(callsOf(resultsOf(read), isAggregate)) > 0 {
-		panic(giveUp{}) // without GROUP BY there is one row, even of an empty table
+	if first := m.Tokens[0]; grouped && first.Are("select") && !m.Grouped && len(CallsOf(resultsOf(read), IsAggregate)) > 0 {
+		panic(refuse.GiveUp{}) // without GROUP BY there is one row, even of an empty table
 	}
 	for _, p := range read.Returns {
 		m.value(p.Expr, nil, !sql, !grouped)
 		if c, ok := p.Expr.(*syntax.Call); ok && p.Alias == nil && m.sums(c, !sql, !grouped) {
-			m.edits = append(m.edits, edit{at: endOffset(p.Range), text: " as sum"})
+			m.edits = append(m.edits, edit{at: EndOffset(p.Range), text: " as sum"})
 		}
 	}
 	for _, o := range read.Order {
@@ -56,7 +58,7 @@ func (m *multiplicity) values(read *syntax.Read) {
 			}
 		}
 	})
-	if read.Limit == nil || slices.ContainsFunc(m.r.tokens, func(t token) bool { return t.are("nulls") }) {
+	if read.Limit == nil || slices.ContainsFunc(m.Tokens, func(t lex.Token) bool { return t.Are("nulls") }) {
 		return
 	}
 	for _, o := range read.Order {
@@ -64,14 +66,14 @@ func (m *multiplicity) values(read *syntax.Read) {
 			continue
 		}
 		if sql {
-			m.r.note(nullOrder)
+			m.Note(nullOrder)
 			continue
 		}
 		direction := ""
 		if o.Dir != nil {
 			direction = " " + o.Dir.Value
 		}
-		m.edits = append(m.edits, edit{at: startOffset(o.Range), text: "(" + sourceOf(o.Expr) + " is null)" + direction + ", ", opens: true})
+		m.edits = append(m.edits, edit{at: StartOffset(o.Range), text: "(" + SourceOf(o.Expr) + " is null)" + direction + ", ", opens: true})
 	}
 }
 
@@ -86,7 +88,7 @@ func (m *multiplicity) tested(o syntax.Operand, read *syntax.Read) bool {
 	}
 	return slices.ContainsFunc(read.Match, func(c syntax.Clause) bool {
 		f, ok := c.(*syntax.Filter)
-		return ok && (f.Null == nil || f.Null.Not) && !f.Optional && sourceOf(f.Left) == sourceOf(o)
+		return ok && (f.Null == nil || f.Null.Not) && !f.Optional && SourceOf(f.Left) == SourceOf(o)
 	})
 }
 
@@ -109,18 +111,20 @@ func tokensIn(c syntax.Clause) (out []string) {
 	return out
 }
 
-func startOffset(r syntax.Range) int { return r.Tokens[0].Pos.Offset }
+// StartOffset returns the offset in bytes at which a part of a query begins.
+func StartOffset(r syntax.Range) int { return r.Tokens[0].Pos.Offset }
 
-func endOffset(r syntax.Range) int {
+// EndOffset returns the offset in bytes at which a part of a query ends.
+func EndOffset(r syntax.Range) int {
 	t := r.Tokens[len(r.Tokens)-1]
 	return t.Pos.Offset + len(t.Value)
 }
 
-// sourceOf writes an operand that the parser has read.
-func sourceOf(o syntax.Operand) string {
+// SourceOf writes an operand that the parser has read.
+func SourceOf(o syntax.Operand) string {
 	var b strings.Builder
 	for i, t := range o.Source().Tokens {
-		if i > 0 && t.Pos.Offset > endOffset(syntax.Range{Tokens: o.Source().Tokens[i-1 : i]}) {
+		if i > 0 && t.Pos.Offset > EndOffset(syntax.Range{Tokens: o.Source().Tokens[i-1 : i]}) {
 			b.WriteByte(' ')
 		}
 		b.WriteString(t.Value)
@@ -132,7 +136,7 @@ func sourceOf(o syntax.Operand) string {
 func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
 	call, _ := around.(*syntax.Call)
 	wrap := func(before, after string) {
-		m.edits = append(m.edits, edit{at: startOffset(o.Source()), text: before, opens: true}, edit{at: endOffset(o.Source()), text: after})
+		m.edits = append(m.edits, edit{at: StartOffset(o.Source()), text: before, opens: true}, edit{at: EndOffset(o.Source()), text: after})
 	}
 	for _, p := range syntax.Parts(o) {
 		m.value(p, o, cypher, whole)
@@ -147,9 +151,7 @@ func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
 			wrap("coalesce(", ", 0)")
 		}
 	case *syntax.Comparison:
-		if o.Null == nil && m.anyNullable(syntax.Parts(o), nil) && (call == nil || call.Name.Value != "if") {
-			panic(giveUp{}) // with a null it is null there, and false here
-		}
+		refuse.If(o.Null == nil && m.anyNullable(syntax.Parts(o), nil) && (call == nil || call.Name.Value != "if")) // with a null it is null there, and false here
 	case *syntax.Subquery:
 		if cypher && o.Keyword.Value == "sum" && (call == nil || call.Name.Value != "coalesce") {
 			wrap("coalesce(", ", 0)")
@@ -168,7 +170,7 @@ func (m *multiplicity) integer(o syntax.Operand) bool {
 	case *syntax.Literal:
 		return o.Kind == syntax.IntLiteral
 	case *syntax.PropRef:
-		p := m.r.property(m.types[o.Var.Value[1:]], o.Prop.Value)
+		p := m.Property(m.Types[o.Var.Value[1:]], o.Prop.Value)
 		return p != nil && p.Type.Kind.IsInteger() && !p.Type.List || o.Prop.Value == "hops"
 	case *syntax.Binary:
 		return m.integer(o.Left) && m.integer(o.Right)
@@ -184,16 +186,16 @@ func (m *multiplicity) integer(o syntax.Operand) bool {
 	case *syntax.Subquery:
 		return o.Keyword.Value == "count" || o.Value != nil && slices.Contains([]string{"sum", "min", "max"}, o.Keyword.Value) && m.integer(o.Value)
 	case *syntax.VarRef:
-		return m.r.integerParameter(o.Tokens[0].Value)
+		return m.integerParameter(o.Tokens[0].Value)
 	}
 	return false
 }
 
 // integerParameter reports whether a parameter of the query is an integer.
-func (r *rewriter) integerParameter(name string) bool {
-	for _, p := range r.params {
+func (r *Original) integerParameter(name string) bool {
+	for _, p := range r.Params {
 		if rest, ok := strings.CutPrefix(p, name+": "); ok {
-			kind, known := value.KindOf(rest[:wordLen(rest)])
+			kind, known := value.KindOf(rest[:lex.WordLen(rest)])
 			return known && kind.IsInteger()
 		}
 	}
@@ -211,7 +213,7 @@ func (m *multiplicity) nullable(o syntax.Operand, read *syntax.Read) bool {
 	case *syntax.Literal, *syntax.Now, *syntax.Condition, *syntax.Comparison:
 		return false
 	case *syntax.PropRef:
-		p := m.r.property(m.types[o.Var.Value[1:]], o.Prop.Value)
+		p := m.Property(m.Types[o.Var.Value[1:]], o.Prop.Value)
 		return m.optional[o.Var.Value] || p != nil && p.Type.Nullable
 	case *syntax.AliasRef:
 		if read != nil {

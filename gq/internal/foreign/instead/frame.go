@@ -1,4 +1,4 @@
-package foreign
+package instead
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 )
 
 // A frame has at most this many types of nodes, types of edges, and properties.
@@ -27,22 +29,22 @@ var keywords = []string{"match", "select", "from", "where", "return", "with", "o
 // the text names. It shows the form of a query and has none of the conditions of the text. Frame returns "" if the
 // text names no type. It may have faults: offer it only if it compiles.
 func Frame(s *catalog.Schema, text string) string {
-	tokens, ok := tokensOf(text)
+	tokens, ok := lex.TokensOf(text)
 	if !ok {
 		return ""
 	}
-	f := frame{rewriter: &rewriter{schema: s}, vars: map[string]string{}, named: map[string]bool{}}
+	f := frame{Vocabulary: &naming.Vocabulary{Schema: s}, vars: map[string]string{}, named: map[string]bool{}}
 	statement, target := "", "" // the first words that name a change, and then a type
 	for at, t := range tokens {
-		if t.kind != word {
+		if t.Kind != lex.Word {
 			continue
 		}
-		f.replaces = f.replaces || t.are("insert") && at+2 < len(tokens) && tokens[at+2].text == "{" || slices.Contains(resolving, plain(t.text))
-		if slices.Contains(keywords, strings.ToLower(t.text)) {
+		f.replaces = f.replaces || t.Are("insert") && at+2 < len(tokens) && tokens[at+2].Text == "{" || slices.Contains(resolving, naming.Plain(t.Text))
+		if slices.Contains(keywords, strings.ToLower(t.Text)) {
 			continue
 		}
-		f.named[plain(t.text)] = true
-		for i, name := range append([]string{t.text}, parts(t.text)...) {
+		f.named[naming.Plain(t.Text)] = true
+		for i, name := range append([]string{t.Text}, parts(t.Text)...) {
 			if statement == "" {
 				if statement = changing[strings.ToLower(name)]; i == 0 && strings.EqualFold(name, "remove") {
 					statement = "update" // Cypher removes properties
@@ -63,7 +65,7 @@ func Frame(s *catalog.Schema, text string) string {
 	if n := s.Node(f.changed(tokens)); n != nil && target == "" && (statement == "update" || statement == "delete") {
 		return f.changeMatched(statement, n)
 	}
-	if e := f.edgeType(target); e != nil {
+	if e := f.EdgeType(target); e != nil {
 		return f.changeEdge(statement, e)
 	}
 	if n := s.Node(target); n != nil {
@@ -77,7 +79,7 @@ func Frame(s *catalog.Schema, text string) string {
 
 // frame has the types that a text names.
 type frame struct {
-	*rewriter
+	*naming.Vocabulary
 	nodes []string // node types and interfaces
 	edges []*catalog.Edge
 	named map[string]bool   // the plain words of the text
@@ -89,12 +91,12 @@ type frame struct {
 // add adds the type that a name means, and returns it, or "".
 func (f *frame) add(name string) string {
 	typ := ""
-	if e := f.edgeType(name); e != nil {
+	if e := f.EdgeType(name); e != nil {
 		typ = e.Name
 		if !slices.Contains(f.edges, e) && len(f.edges) < maxFrame {
 			f.edges = append(f.edges, e)
 		}
-	} else if typ = f.pluralType(name); typ != "" && !slices.Contains(f.nodes, typ) && len(f.nodes) < maxFrame {
+	} else if typ = f.PluralType(name); typ != "" && !slices.Contains(f.nodes, typ) && len(f.nodes) < maxFrame {
 		f.nodes = append(f.nodes, typ)
 	}
 	return typ
@@ -148,7 +150,7 @@ func (f *frame) matched() (clauses string, types []string) {
 		if len(f.properties(e.Name)) > 0 {
 			binding = f.variable(e.Name) + ":"
 		}
-		match = append(match, from+" "+binding+lower(e.Name)+" "+to)
+		match = append(match, from+" "+binding+naming.Lower(e.Name)+" "+to)
 		types = append(types, e.From, e.To, e.Name)
 	}
 	for _, typ := range f.nodes {
@@ -168,7 +170,7 @@ func (f *frame) connect() {
 				continue
 			}
 			var found []*catalog.Edge
-			for _, e := range f.schema.Edges {
+			for _, e := range f.Schema.Edges {
 				if between(e, a, b) {
 					found = append(found, e)
 				}
@@ -186,16 +188,16 @@ func (f *frame) insertLinked(statement string, n *catalog.Node) string {
 	var params, match, links []string
 	self := f.variable(n.Name)
 	for _, e := range f.edges {
-		other, ends := f.schema.Node(e.To), []string{self, ""}
+		other, ends := f.Schema.Node(e.To), []string{self, ""}
 		if e.From != n.Name {
-			other, ends = f.schema.Node(e.From), []string{"", self}
+			other, ends = f.Schema.Node(e.From), []string{"", self}
 		}
 		if statement != "insert" || e.From != n.Name && e.To != n.Name || other == nil || other == n || len(other.Key) != 1 || f.vars[other.Name] != "" {
 			continue
 		}
 		v, key := f.variable(other.Name), other.Key[0]
-		params = append(params, "$"+lower(other.Name)+": "+parameterType(other.Property(key)))
-		match = append(match, v+": "+other.Name+" { "+key+": $"+lower(other.Name)+" }")
+		params = append(params, "$"+naming.Lower(other.Name)+": "+parameterType(other.Property(key)))
+		match = append(match, v+": "+other.Name+" { "+key+": $"+naming.Lower(other.Name)+" }")
 		links = append(links, "insert "+e.Name+" { from: "+cmp.Or(ends[0], v)+", to: "+cmp.Or(ends[1], v)+" }")
 	}
 	if len(links) == 0 {
@@ -211,13 +213,13 @@ func (f *frame) inserts(typ string) string {
 	if f.replaces {
 		return "insert"
 	}
-	return f.rewriter.inserts(typ)
+	return f.Vocabulary.Inserts(typ)
 }
 
 // assignments returns the parameters of a change of a node, its assignments, and the conditions on its key.
 func (f *frame) assignments(n *catalog.Node, adds bool) (params, sets, wheres []string) {
 	for _, p := range n.Properties {
-		isKey, named := slices.Contains(n.Key, p.Name), f.named[plain(p.Name)]
+		isKey, named := slices.Contains(n.Key, p.Name), f.named[naming.Plain(p.Name)]
 		switch {
 		case isKey && !adds:
 			wheres = append(wheres, p.Name+" = $"+p.Name)
@@ -232,14 +234,14 @@ func (f *frame) assignments(n *catalog.Node, adds bool) (params, sets, wheres []
 }
 
 // changed returns the type of the variable after the word that begins a change, as in update $w set … or DELETE w, or "".
-func (f *frame) changed(text []token) string {
+func (f *frame) changed(text []lex.Token) string {
 	for i, t := range text {
-		if changing[strings.ToLower(t.text)] == "" || i+1 == len(text) {
+		if changing[strings.ToLower(t.Text)] == "" || i+1 == len(text) {
 			continue
 		}
 		for j, v := range text[:i] {
-			if v.text == text[i+1].text && (v.kind == dollar || v.kind == word) && text[j+1].text == ":" {
-				return f.nodeType(text[j+2].text)
+			if v.Text == text[i+1].Text && (v.Kind == lex.Dollar || v.Kind == lex.Word) && text[j+1].Text == ":" {
+				return f.NodeType(text[j+2].Text)
 			}
 		}
 	}
@@ -294,7 +296,7 @@ func (f *frame) changeNode(statement string, n *catalog.Node) string {
 func (f *frame) changeEdge(statement string, e *catalog.Edge) string {
 	params, sets := []string{"$from: " + e.From, "$to: " + e.To}, []string{}
 	for _, p := range e.Properties {
-		if statement != "delete" && (f.named[plain(p.Name)] || statement != "update" && !p.Type.Nullable) {
+		if statement != "delete" && (f.named[naming.Plain(p.Name)] || statement != "update" && !p.Type.Nullable) {
 			params, sets = append(params, "$"+p.Name+": "+parameterType(p)), append(sets, p.Name+": $"+p.Name)
 		}
 	}
@@ -321,15 +323,15 @@ func parameterType(p *catalog.Property) string {
 // properties returns the properties of a type that the text names, in the order of the schema.
 func (f *frame) properties(typ string) (out []string) {
 	list := []*catalog.Property{}
-	if n := f.schema.Node(typ); n != nil {
+	if n := f.Schema.Node(typ); n != nil {
 		list = n.Properties
-	} else if i := f.schema.Interface(typ); i != nil {
+	} else if i := f.Schema.Interface(typ); i != nil {
 		list = i.Common()
-	} else if e := f.schema.Edge(typ); e != nil {
+	} else if e := f.Schema.Edge(typ); e != nil {
 		list = e.Properties
 	}
 	for _, p := range list {
-		if f.named[plain(p.Name)] && len(out) < maxFrame {
+		if f.named[naming.Plain(p.Name)] && len(out) < maxFrame {
 			out = append(out, p.Name)
 		}
 	}
@@ -341,9 +343,9 @@ func (f *frame) variable(typ string) string {
 	if v := f.vars[typ]; v != "" {
 		return v
 	}
-	v := "$" + lower(typ[:1])
+	v := "$" + naming.Lower(typ[:1])
 	for slices.Contains(slices.Collect(maps.Values(f.vars)), v) {
-		v += lower(typ[:1])
+		v += naming.Lower(typ[:1])
 	}
 	f.vars[typ] = v
 	return v

@@ -1,8 +1,10 @@
-package foreign
+package instead
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 )
 
 // maxConstructs bounds the constructs that Constructs names.
@@ -41,20 +43,20 @@ var constructs = []construct{
 
 // Constructs names constructs of this language for words of other languages in a text, at most five.
 func Constructs(source string) []string {
-	tokens, ok := tokensOf(source)
+	tokens, ok := lex.TokensOf(source)
 	if !ok {
 		return nil
 	}
 	var b strings.Builder // the words of the text, with a space before and after each
 	b.WriteByte(' ')
 	for _, t := range tokens {
-		switch t.kind {
-		case dollar:
+		switch t.Kind {
+		case lex.Dollar:
 			b.WriteByte('$')
-		case text, number:
+		case lex.Text, lex.Number:
 			b.WriteByte('"')
 		default:
-			b.WriteString(strings.ToLower(t.text))
+			b.WriteString(strings.ToLower(t.Text))
 		}
 		b.WriteByte(' ')
 	}

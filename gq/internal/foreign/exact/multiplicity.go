@@ -1,4 +1,6 @@
-package foreign
+// Package exact makes an offer mean what its text means: it reads the query as a tree, binds the edges that make rows of SQL and
+// Cypher, and writes what numbers and nulls mean there.
+package exact
 
 import (
 	"slices"
@@ -6,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
@@ -20,56 +25,63 @@ type edit struct {
 // multiplicity makes a read have a row for each edge, as SQL and Cypher do. Without a variable of the edge, a traversal has
 // one row for parallel edges, and a walk has one row for each end.
 type multiplicity struct {
-	r        *rewriter
-	types    map[string]string // of the variables, as the query writes them
-	bound    map[string]bool   // the variables of nodes that have a binding of their own
-	once     bool              // the table of a WITH RECURSIVE has each node once
-	shortest bool              // the walks are shortest paths
+	*Original
+	bound    map[string]bool // the variables of nodes that have a binding of their own
 	edits    []edit
 	added    int             // the variables that the changes bind
 	later    map[string]int  // by variable of a walk: the edges before the walk
 	optional map[string]bool // the variables that only an optional block binds
 }
 
-// rowsPerEdge reports whether a text has patterns of Cypher or ISO GQL, or tables of SQL.
-func rowsPerEdge(text []token) bool {
-	if len(text) > 0 && slices.Contains([]string{"match", "optional", "select", "with", "from", "unwind", "for", "call", "return"}, strings.ToLower(text[0].text)) {
+// RowsPerEdge reports whether a text has patterns of Cypher or ISO GQL, or tables of SQL.
+func RowsPerEdge(text lex.Tokens) bool {
+	if len(text) > 0 && slices.Contains([]string{"match", "optional", "select", "with", "from", "unwind", "for", "call", "return"}, strings.ToLower(text[0].Text)) {
 		return true
 	}
 	for i, t := range text {
-		if t.are("join") || t.kind == mark && t.text == "*" && (tokens(text[min(i+1, len(text)):]).are("..") || tokens(text[min(i+2, len(text)):]).are("..")) || i > 0 && t.kind == mark && t.text == "[" && text[i-1].kind == mark && slices.Contains([]string{"-", "<-"}, text[i-1].text) {
+		if t.Are("join") || t.Kind == lex.Mark && t.Text == "*" && (lex.Tokens(text[min(i+1, len(text)):]).Are("..") || lex.Tokens(text[min(i+2, len(text)):]).Are("..")) || i > 0 && t.Kind == lex.Mark && t.Text == "[" && text[i-1].Kind == lex.Mark && slices.Contains([]string{"-", "<-"}, text[i-1].Text) {
 			return true
 		}
 	}
 	return false
 }
 
-// exactRows returns a query that has each row as often as the text. It gives up if no query does.
-func (r *rewriter) exactRows(query string) string {
+// Original is the text that a query says.
+type Original struct {
+	*naming.Vocabulary
+	Tokens   lex.Tokens
+	Types    map[string]string      // of the variables, as the query writes them
+	Params   []string               // of the query
+	Taken    func(name string) bool // reports whether the text has a variable of a name
+	Note     func(string)           // notes how the query differs
+	Once     bool                   // the table of a WITH RECURSIVE has each node once
+	Shortest bool                   // the walks are shortest paths
+	Pairs    bool                   // WITH DISTINCT has dropped the rows that only parallel edges make
+	Grouped  bool                   // the text has groups
+}
+
+// ExactRows returns a query that has each row as often as the text. It gives up if no query does.
+func ExactRows(query string, r *Original) string {
 	file, faults := syntax.ParseQueries("", query)
-	if len(faults) > 0 || len(file.Queries) != 1 || !rowsPerEdge(r.tokens) {
+	if len(faults) > 0 || len(file.Queries) != 1 || !RowsPerEdge(r.Tokens) {
 		return query // the caller refuses a query with faults
 	}
 	read, ok := file.Queries[0].Body.(*syntax.Read)
 	if !ok {
 		return query
 	}
-	m := &multiplicity{r: r, types: map[string]string{}, bound: map[string]bool{}, later: map[string]int{}}
-	m.once = r.closed != nil && !r.closed.all && r.closed.depth == ""
-	m.shortest = r.shortest || slices.ContainsFunc(r.tokens, func(t token) bool { return t.are("shortestpath") || t.are("shortest") }) ||
-		len(r.tokens) > 1 && r.tokens[0].are("match") && r.tokens[1].are("any")
-	for _, v := range r.order {
-		m.types[lower(v)] = r.vars[v]
-	}
+	m := &multiplicity{Original: r, bound: map[string]bool{}, later: map[string]int{}}
+	m.Shortest = m.Shortest || slices.ContainsFunc(r.Tokens, func(t lex.Token) bool { return t.Are("shortestpath") || t.Are("shortest") }) ||
+		len(r.Tokens) > 1 && r.Tokens[0].Are("match") && r.Tokens[1].Are("any")
 	read.Walk(func(c syntax.Clause) {
 		if b, ok := c.(*syntax.Binding); ok {
 			m.bound[b.Var.Value] = true
 		}
 	}, func(syntax.Operand) {})
 	results := resultsOf(read)
-	counted := read.Distinct == nil && !r.pairs
-	if aggregates := callsOf(results, isAggregate); len(aggregates) > 0 {
-		counted = !r.pairs && slices.ContainsFunc(aggregates, counts)
+	counted := read.Distinct == nil && !r.Pairs
+	if aggregates := CallsOf(results, IsAggregate); len(aggregates) > 0 {
+		counted = !r.Pairs && slices.ContainsFunc(aggregates, counts)
 	}
 	m.clauses(read.Match, counted)
 	for _, c := range read.Having {
@@ -93,21 +105,21 @@ func resultsOf(read *syntax.Read) (out []syntax.Operand) {
 	return out
 }
 
-// isAggregate reports whether a call is one of an aggregate.
-func isAggregate(c *syntax.Call) bool { return slices.Contains(plan.AggregateNames(), c.Name.Value) }
+// IsAggregate reports whether a call is one of an aggregate.
+func IsAggregate(c *syntax.Call) bool { return slices.Contains(plan.AggregateNames(), c.Name.Value) }
 
 // counts reports whether rows that are there twice change the result of an aggregate.
 func counts(c *syntax.Call) bool {
 	return c.Distinct == nil && c.Name.Value != "min" && c.Name.Value != "max"
 }
 
-// callsOf returns the calls within operands that pass a test.
-func callsOf(list []syntax.Operand, test func(*syntax.Call) bool) (out []*syntax.Call) {
+// CallsOf returns the calls within operands that pass a test.
+func CallsOf(list []syntax.Operand, test func(*syntax.Call) bool) (out []*syntax.Call) {
 	for _, o := range list {
 		if c, ok := o.(*syntax.Call); ok && test(c) {
 			out = append(out, c)
 		}
-		out = append(out, callsOf(syntax.Parts(o), test)...)
+		out = append(out, CallsOf(syntax.Parts(o), test)...)
 	}
 	return out
 }
@@ -170,20 +182,18 @@ func (m *multiplicity) operands(list []syntax.Operand) {
 func (m *multiplicity) traversal(t *syntax.Traversal, counted bool) {
 	var edges []*catalog.Edge
 	for _, name := range t.Edges() {
-		e := m.r.edgeType(name.Value)
-		if e == nil {
-			panic(giveUp{})
-		}
+		e := m.EdgeType(name.Value)
+		refuse.If(e == nil)
 		edges = append(edges, e)
 	}
 	switch {
 	case t.Bounds != nil:
 		m.walk(t, edges, counted)
-	case !counted || t.EdgeVar != nil || len(edges) == 1 && !t.Undirected && !parallel(edges[0]):
+	case !counted || t.EdgeVar != nil || len(edges) == 1 && !t.Undirected && !naming.Parallel(edges[0]):
 	case len(edges) > 1:
-		panic(giveUp{}) // a choice of edges has one row for each pair of nodes
+		panic(refuse.GiveUp{}) // a choice of edges has one row for each pair of nodes
 	default:
-		m.edits = append(m.edits, edit{at: t.Tokens[1].Pos.Offset, text: "$" + m.name(lower(edges[0].Name)[:1]) + ":"})
+		m.edits = append(m.edits, edit{at: t.Tokens[1].Pos.Offset, text: "$" + m.name(naming.Lower(edges[0].Name)[:1]) + ":"})
 	}
 }
 
@@ -191,45 +201,27 @@ func (m *multiplicity) traversal(t *syntax.Traversal, counted bool) {
 func (m *multiplicity) name(letter string) string {
 	for {
 		m.added++
-		if name := letter + strconv.Itoa(m.added); !m.r.known(name) && !m.r.inText(name) && m.types[name] == "" {
+		if name := letter + strconv.Itoa(m.added); !m.Taken(name) && m.Types[name] == "" {
 			return name
 		}
 	}
 }
 
-// parallel reports whether two edges of a type may have the same ends.
-func parallel(e *catalog.Edge) bool {
-	if e.Card != nil && e.Card.Max == 1 {
-		return false
-	}
-	return !slices.ContainsFunc(e.Unique, func(set []string) bool {
-		return !slices.ContainsFunc(set, func(p string) bool { return p != "src" && p != "dst" })
-	})
-}
-
 // walk changes a walk so that it may end where it starts, as a path of Cypher may. It gives up if another way to an end makes another
 // row.
 func (m *multiplicity) walk(t *syntax.Traversal, edges []*catalog.Edge, counted bool) {
-	if m.shortest || t.From.Value == t.To.Value {
+	if m.Shortest || t.From.Value == t.To.Value {
 		return
 	}
-	if counted && !m.once {
-		panic(giveUp{})
-	}
-	if t.Undirected {
-		panic(giveUp{}) // whether a path leads back by other edges is no question of lengths
-	}
+	refuse.If(counted && !m.Once)
+	refuse.If(t.Undirected) // whether a path leads back by other edges is no question of lengths
 	if !cyclic(edges) || t.Bounds.Min.Value == "0" {
 		return
 	}
 	low, _ := strconv.Atoi(t.Bounds.Min.Value)
-	if low > 1 && (low > 4 || t.EdgeVar != nil || slices.ContainsFunc(m.r.tokens, func(x token) bool { return x.kind == mark && x.text == "*" })) || len(edges) != 1 || t.Bounds.Max == nil {
-		panic(giveUp{}) // a path of Cypher takes no edge twice; one of ISO GQL may
-	}
+	refuse.If(low > 1 && (low > 4 || t.EdgeVar != nil || slices.ContainsFunc(m.Tokens, func(x lex.Token) bool { return x.Kind == lex.Mark && x.Text == "*" })) || len(edges) != 1 || t.Bounds.Max == nil) // a path of Cypher takes no edge twice; one of ISO GQL may
 	high, err := strconv.Atoi(t.Bounds.Max.Value)
-	if err != nil {
-		panic(giveUp{})
-	}
+	refuse.If(err != nil)
 	edge, of, clauses, next := edges[0], "", "", t.From.Value
 	if t.EdgeVar != nil {
 		of = t.EdgeVar.Value + ":"
@@ -237,14 +229,12 @@ func (m *multiplicity) walk(t *syntax.Traversal, edges []*catalog.Edge, counted 
 	}
 	for range low {
 		step := "$" + m.name("n")
-		clauses += next + " " + lower(edge.Name) + " " + step + " "
+		clauses += next + " " + naming.Lower(edge.Name) + " " + step + " "
 		next = step
 	}
-	clauses += next + " " + of + lower(edge.Name) + "{0," + strconv.Itoa(high-low) + "} " + t.To.Value
+	clauses += next + " " + of + naming.Lower(edge.Name) + "{0," + strconv.Itoa(high-low) + "} " + t.To.Value
 	if counted {
-		if t.EdgeVar != nil {
-			panic(giveUp{})
-		}
+		refuse.If(t.EdgeVar != nil)
 		clauses = "exists { " + clauses + " }"
 		if !m.bound[t.To.Value] {
 			clauses = t.To.Value + ": " + edge.To + " " + clauses
@@ -283,9 +273,7 @@ func (m *multiplicity) hops(read *syntax.Read) {
 	}
 	for i := range read.Tokens {
 		if n, ok := m.later[read.Tokens[i].Value]; ok && i+2 < len(read.Tokens) && read.Tokens[i+1].Value == "." {
-			if read.Tokens[i+2].Value != "hops" {
-				panic(giveUp{})
-			}
+			refuse.If(read.Tokens[i+2].Value != "hops")
 			m.edits = append(m.edits, edit{at: read.Tokens[i].Pos.Offset, length: len(read.Tokens[i].Value) + len(".hops"), text: "(" + read.Tokens[i].Value + ".hops + " + strconv.Itoa(n) + ")"})
 		}
 	}

@@ -1,0 +1,14 @@
+//go:build noforeign
+
+package gq
+
+import (
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
+)
+
+// withNearest returns the faults as they are: the build leaves out the translation of other languages.
+func withNearest(_ *work.Meter, _ *catalog.Schema, _ Source, faults diag.List) diag.List {
+	return faults
+}

@@ -41,10 +41,11 @@ var imports = []struct {
 	{"gq", []string{"gq/**", "internal/gq/**"}},
 
 	// Code generation depends on the language only.
-	{"codegen/internal/golang", []string{"internal/codegen/model", "gq/**", "internal/gq/**"}},
-	{"internal/codegen/**", []string{"codegen/**", "internal/codegen/**", "gq/**", "internal/gq/**", "internal/jsonschema"}},
+	{"internal/contract", nil},
+	{"codegen/internal/golang", []string{"internal/codegen/model", "internal/contract", "gq/**", "internal/gq/**"}},
+	{"internal/codegen/**", []string{"codegen/**", "internal/codegen/**", "internal/contract", "gq/**", "internal/gq/**", "internal/jsonschema"}},
 	{"codegen/internal/**", []string{"internal/codegen/model", "gq/**", "internal/gq/**", "internal/jsonschema"}},
-	{"codegen", []string{"codegen/internal/**", "internal/codegen/**", "gq/**", "internal/gq/**"}},
+	{"codegen", []string{"codegen/internal/**", "internal/codegen/**", "internal/contract", "gq/**", "internal/gq/**"}},
 
 	// Generated code imports the types of its callers and of the engine.
 	{"generated/**", []string{"engine", "gq/value", "server/tool"}},
@@ -93,7 +94,7 @@ var imports = []struct {
 	{"internal/server/internal/toolsearch", []string{"internal/text"}},
 	{"internal/server/pagetoken/seal", []string{"internal/clock", "internal/server/pagetoken"}}, // the cipher
 	{"internal/server/pagetoken", []string{"gq/plan", "gq/value"}},
-	{"server/tool", []string{"engine", "gq/plan", "gq/value", "internal/server/pagetoken"}},
+	{"server/tool", []string{"engine", "gq/plan", "gq/value", "internal/contract", "internal/server/pagetoken"}},
 	{"internal/server/arguments", []string{"engine", "internal/gq/diag", "gq/plan", "gq/value", "server/tool"}},
 	{"internal/server/internal/notes", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
 	{"internal/server/queryrun", []string{"engine", "gq/plan", "internal/server/arguments", "internal/server/internal/notes", "internal/server/pagetoken", "server/tool"}},
@@ -133,7 +134,7 @@ var imports = []struct {
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/buildversion", "internal/collection", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/buildversion", "internal/collection", "internal/contract", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/foreign", nil},
 	{"test/outside", nil},

@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/contract"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 )
@@ -257,7 +258,7 @@ func (b *builder) buildFiles(sources []gq.Source) {
 func (b *builder) buildQuery(src *gq.Query) {
 	p := src.Plan
 	q := &Query{
-		Name: p.Name, GoName: GoName(p.Name), GoLower: LowerGoName(p.Name), File: src.File, Line: src.Span.Start.Line,
+		Name: p.Name, GoName: GoName(p.Name), File: src.File, Line: src.Span.Start.Line,
 		Description: src.Description, Instruction: src.Instruction, Questions: src.Questions, MustBeEmpty: src.MustBeEmpty,
 		Exposed: src.Expose, Plan: p,
 	}
@@ -293,10 +294,9 @@ func (b *builder) interfaces(p *plan.Query) []Interface {
 // collisions would have the same cause.
 func (b *builder) declareQuery(q *Query, at func() diag.Span) {
 	name := "query " + q.Name
-	ok := b.declare(q.GoName, owner{name, at}) &&
+	_ = b.declare(q.GoName, owner{name, at}) &&
 		b.declare(q.GoName+"Params", owner{"the parameters of " + name, at}) &&
 		(!q.Returns() || b.declare(q.GoName+"Row", owner{"the rows of " + name, at}))
-	_ = ok && b.declare(q.GoLower+"Tool", owner{"the tool of " + name, at})
 }
 
 // buildTool names the tool of a query, and checks the name.
@@ -325,13 +325,8 @@ func (b *builder) buildTool(q *Query, src *gq.Query) {
 	b.tools[t.Name] = owner{"query " + q.Name, constantPlace(src.Places.ToolName)}
 	t.ReadOnly, t.Destructive, t.Idempotent = hints(q.Plan, b.schema, src.Idempotent)
 
-	var parts []string
-	for _, s := range []string{src.Description, src.Instruction, constraintLine(q.Plan, b.schema)} {
-		if s = strings.TrimSpace(s); s != "" {
-			parts = append(parts, s)
-		}
-	}
-	t.Description = strings.Join(parts, "\n\n")
+	t.Constraints = constraintLine(q.Plan, b.schema)
+	t.Description = contract.Paragraphs(src.Description, src.Instruction, t.Constraints)
 	q.Tool = t
 }
 

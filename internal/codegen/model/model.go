@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/contract"
 )
 
 // Package is the model of the package that is generated for one graph.
@@ -18,19 +19,8 @@ type Package struct {
 	Strict       bool    // whether the input schemas use the strict profile
 	Enums        []*Enum // in schema order
 	Files        []*File // in source order
-	Frames       Frames  // common parts of the tools' schemas
-}
 
-// Frames are the parts of the schemas that are the same for all queries. An input schema is
-// InputHead, the schema of the parameters and a tail. The output schema of a read is RowsHead, the
-// schema of a row and RowsTail.
-type Frames struct {
-	InputHead           string // text before the schema of the parameters
-	ReadTail, WriteTail string // tails for queries with a required parameter
-	ReadTailOptional    string // tail for reads without one
-	WriteTailOptional   string // tail for mutations without one
-	RowsHead, RowsTail  string // text before and after the schema of a row
-	Change              string // the whole output schema of every mutation
+	Frames contract.Frames // common parts of the tools' schemas
 }
 
 // Queries returns the queries of all files, in source order.
@@ -77,7 +67,6 @@ func (e *Enum) Names() []string {
 type Query struct {
 	Name        string      // as the source spells it
 	GoName      string      // name of the function and stem of the type names
-	GoLower     string      // stem of the unexported names
 	File        string      // path of the source file, relative to the module
 	Line        int         // line in File, for docs only: it changes when earlier queries change
 	Description string      // text of @description only
@@ -109,13 +98,9 @@ type Tool struct {
 	Name         string
 	Title        string
 	Description  string          // the text for a model: description, instruction, constraints
+	Constraints  string          // what a mutation must meet, or ""
 	InputSchema  json.RawMessage // JSON Schema of the arguments
 	OutputSchema json.RawMessage // JSON Schema of the answer
-
-	// The parts of the schemas that [Frames] do not contain.
-	ParamsSchema   string
-	ParamsOptional bool   // no parameter is required, so a call may omit params
-	RowSchema      string // for a read
 
 	ReadOnly    bool // a call writes nothing
 	Destructive bool // a call may replace or delete data

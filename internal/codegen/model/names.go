@@ -33,24 +33,6 @@ func GoName(name string) string {
 	return exported(b.String())
 }
 
-// LowerGoName returns the unexported form of [GoName], with the first word in lower case. The
-// result may be a Go keyword, so use it only as the stem of a longer name.
-func LowerGoName(name string) string {
-	ws := words(name)
-	if s := GoName(name); len(ws) == 0 || !strings.HasPrefix(s, title(ws[0])) {
-		return "x" + s[1:]
-	}
-	var b strings.Builder
-	b.WriteString(strings.ToLower(ws[0]))
-	for _, w := range ws[1:] {
-		b.WriteString(title(w))
-	}
-	if s := b.String(); !unicode.IsUpper([]rune(s)[0]) {
-		return s
-	}
-	return "x" + b.String() // some capitals have no lower-case form
-}
-
 // PackageName returns the Go package name for a graph: the letters and digits of its name in lower
 // case. A keyword, and a name whose package no program can import, get the suffix "graph"; a name with a leading digit gets the prefix "graph".
 func PackageName(graph string) string {

@@ -24,7 +24,6 @@ func (p *Package) allSchemas() {
 		work.Go(func() {
 			for _, q := range some {
 				fillSchemas(q, p.Strict)
-				p.Frames.cut(q)
 			}
 		})
 	}

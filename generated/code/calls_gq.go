@@ -5,7 +5,6 @@ package code
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -31,9 +30,8 @@ type CallersRow struct {
 // Callers runs the query callers in queries/code/calls.gq.
 //
 // List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.
-func Callers(ctx context.Context, g tool.Graph, p CallersParams, at engine.Target) (rows []CallersRow, err error) {
-	err = stored.Query("callers").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Callers(ctx context.Context, g tool.Graph, p CallersParams, opts ...tool.ReadOption) ([]CallersRow, error) {
+	return tool.Rows[CallersRow](ctx, g, stored.Query("callers"), p, opts...)
 }
 
 // ReferencesParams are the parameters of the query references in queries/code/calls.gq.
@@ -58,9 +56,8 @@ type ReferencesRow struct {
 // References runs the query references in queries/code/calls.gq.
 //
 // List the declarations that refer to a type, a constant or a variable, with how many times and where. For functions and methods use callers.
-func References(ctx context.Context, g tool.Graph, p ReferencesParams, at engine.Target) (rows []ReferencesRow, err error) {
-	err = stored.Query("references").Read(ctx, g, p, at, &rows)
-	return rows, err
+func References(ctx context.Context, g tool.Graph, p ReferencesParams, opts ...tool.ReadOption) ([]ReferencesRow, error) {
+	return tool.Rows[ReferencesRow](ctx, g, stored.Query("references"), p, opts...)
 }
 
 // CalleesParams are the parameters of the query callees in queries/code/calls.gq.
@@ -82,9 +79,8 @@ type CalleesRow struct {
 // Callees runs the query callees in queries/code/calls.gq.
 //
 // List what a function or method calls internally: the other code that it uses or depends on directly, with how many times it refers to each.
-func Callees(ctx context.Context, g tool.Graph, p CalleesParams, at engine.Target) (rows []CalleesRow, err error) {
-	err = stored.Query("callees").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Callees(ctx context.Context, g tool.Graph, p CalleesParams, opts ...tool.ReadOption) ([]CalleesRow, error) {
+	return tool.Rows[CalleesRow](ctx, g, stored.Query("callees"), p, opts...)
 }
 
 // AffectedByParams are the parameters of the query affected_by in queries/code/calls.gq.
@@ -107,9 +103,8 @@ type AffectedByRow struct {
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
 // List every other function that reaches the given one, directly or transitively, in up to four hops, nearest first: the blast radius, the code that changing it may break.
-func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
-	err = stored.Query("affected_by").Read(ctx, g, p, at, &rows)
-	return rows, err
+func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, opts ...tool.ReadOption) ([]AffectedByRow, error) {
+	return tool.Rows[AffectedByRow](ctx, g, stored.Query("affected_by"), p, opts...)
 }
 
 // ReachesParams are the parameters of the query reaches in queries/code/calls.gq.
@@ -131,9 +126,8 @@ type ReachesRow struct {
 // Reaches runs the query reaches in queries/code/calls.gq.
 //
 // List every other function that the given one calls, directly or in a roundabout way through up to three others: all code that a run of it may lead to, arrive at or end up in.
-func Reaches(ctx context.Context, g tool.Graph, p ReachesParams, at engine.Target) (rows []ReachesRow, err error) {
-	err = stored.Query("reaches").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Reaches(ctx context.Context, g tool.Graph, p ReachesParams, opts ...tool.ReadOption) ([]ReachesRow, error) {
+	return tool.Rows[ReachesRow](ctx, g, stored.Query("reaches"), p, opts...)
 }
 
 // MostCalledParams are the parameters of the query most_called in queries/code/calls.gq.
@@ -152,9 +146,8 @@ type MostCalledRow struct {
 // MostCalled runs the query most_called in queries/code/calls.gq.
 //
 // List the functions with the most callers, or fan-in, highest first: the hot spots and popular helpers that are used everywhere and that most of the code base depends on.
-func MostCalled(ctx context.Context, g tool.Graph, p MostCalledParams, at engine.Target) (rows []MostCalledRow, err error) {
-	err = stored.Query("most_called").Read(ctx, g, p, at, &rows)
-	return rows, err
+func MostCalled(ctx context.Context, g tool.Graph, p MostCalledParams, opts ...tool.ReadOption) ([]MostCalledRow, error) {
+	return tool.Rows[MostCalledRow](ctx, g, stored.Query("most_called"), p, opts...)
 }
 
 // UnusedFunctionsParams are the parameters of the query unused_functions in queries/code/calls.gq.
@@ -173,9 +166,8 @@ type UnusedFunctionsRow struct {
 // UnusedFunctions runs the query unused_functions in queries/code/calls.gq.
 //
 // List exported functions of any package that are never called or used in the module: dead code to delete, or entry points.
-func UnusedFunctions(ctx context.Context, g tool.Graph, p UnusedFunctionsParams, at engine.Target) (rows []UnusedFunctionsRow, err error) {
-	err = stored.Query("unused_functions").Read(ctx, g, p, at, &rows)
-	return rows, err
+func UnusedFunctions(ctx context.Context, g tool.Graph, p UnusedFunctionsParams, opts ...tool.ReadOption) ([]UnusedFunctionsRow, error) {
+	return tool.Rows[UnusedFunctionsRow](ctx, g, stored.Query("unused_functions"), p, opts...)
 }
 
 // ImplementationsParams are the parameters of the query implementations in queries/code/calls.gq.
@@ -199,9 +191,8 @@ type ImplementationsRow struct {
 // Implementations runs the query implementations in queries/code/calls.gq.
 //
 // List the types, such as structs, that satisfy an interface, with where they are declared; outside of Go also subclasses and overriding methods.
-func Implementations(ctx context.Context, g tool.Graph, p ImplementationsParams, at engine.Target) (rows []ImplementationsRow, err error) {
-	err = stored.Query("implementations").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Implementations(ctx context.Context, g tool.Graph, p ImplementationsParams, opts ...tool.ReadOption) ([]ImplementationsRow, error) {
+	return tool.Rows[ImplementationsRow](ctx, g, stored.Query("implementations"), p, opts...)
 }
 
 // InterfacesOfParams are the parameters of the query interfaces_of in queries/code/calls.gq.
@@ -221,7 +212,6 @@ type InterfacesOfRow struct {
 // InterfacesOf runs the query interfaces_of in queries/code/calls.gq.
 //
 // List the interfaces of the module that a type or struct satisfies; outside of Go also its superclasses.
-func InterfacesOf(ctx context.Context, g tool.Graph, p InterfacesOfParams, at engine.Target) (rows []InterfacesOfRow, err error) {
-	err = stored.Query("interfaces_of").Read(ctx, g, p, at, &rows)
-	return rows, err
+func InterfacesOf(ctx context.Context, g tool.Graph, p InterfacesOfParams, opts ...tool.ReadOption) ([]InterfacesOfRow, error) {
+	return tool.Rows[InterfacesOfRow](ctx, g, stored.Query("interfaces_of"), p, opts...)
 }

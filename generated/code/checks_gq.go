@@ -5,7 +5,6 @@ package code
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -21,9 +20,8 @@ type PackagesWithoutModuleRow struct {
 // PackagesWithoutModule runs the query packages_without_module in queries/code/checks.gq.
 //
 // List packages that hold symbols and belong to no module.
-func PackagesWithoutModule(ctx context.Context, g tool.Graph, p PackagesWithoutModuleParams, at engine.Target) (rows []PackagesWithoutModuleRow, err error) {
-	err = stored.Query("packages_without_module").Read(ctx, g, p, at, &rows)
-	return rows, err
+func PackagesWithoutModule(ctx context.Context, g tool.Graph, p PackagesWithoutModuleParams, opts ...tool.ReadOption) ([]PackagesWithoutModuleRow, error) {
+	return tool.Rows[PackagesWithoutModuleRow](ctx, g, stored.Query("packages_without_module"), p, opts...)
 }
 
 // SymbolsWithoutPackageParams are the parameters of the query symbols_without_package in queries/code/checks.gq.
@@ -38,9 +36,8 @@ type SymbolsWithoutPackageRow struct {
 // SymbolsWithoutPackage runs the query symbols_without_package in queries/code/checks.gq.
 //
 // List symbols that belong to no package.
-func SymbolsWithoutPackage(ctx context.Context, g tool.Graph, p SymbolsWithoutPackageParams, at engine.Target) (rows []SymbolsWithoutPackageRow, err error) {
-	err = stored.Query("symbols_without_package").Read(ctx, g, p, at, &rows)
-	return rows, err
+func SymbolsWithoutPackage(ctx context.Context, g tool.Graph, p SymbolsWithoutPackageParams, opts ...tool.ReadOption) ([]SymbolsWithoutPackageRow, error) {
+	return tool.Rows[SymbolsWithoutPackageRow](ctx, g, stored.Query("symbols_without_package"), p, opts...)
 }
 
 // NotesAboutNothingParams are the parameters of the query notes_about_nothing in queries/code/checks.gq.
@@ -55,7 +52,6 @@ type NotesAboutNothingRow struct {
 // NotesAboutNothing runs the query notes_about_nothing in queries/code/checks.gq.
 //
 // List notes that are about no symbol.
-func NotesAboutNothing(ctx context.Context, g tool.Graph, p NotesAboutNothingParams, at engine.Target) (rows []NotesAboutNothingRow, err error) {
-	err = stored.Query("notes_about_nothing").Read(ctx, g, p, at, &rows)
-	return rows, err
+func NotesAboutNothing(ctx context.Context, g tool.Graph, p NotesAboutNothingParams, opts ...tool.ReadOption) ([]NotesAboutNothingRow, error) {
+	return tool.Rows[NotesAboutNothingRow](ctx, g, stored.Query("notes_about_nothing"), p, opts...)
 }

@@ -23,8 +23,8 @@ type AddNoteParams struct {
 // AddNote runs the query add_note in queries/code/notes.gq.
 //
 // Attach or put a note on a symbol, such as a function or type: write down a comment, remark or warning to remember, and save it for the next reader.
-func AddNote(ctx context.Context, g tool.Graph, p AddNoteParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("add_note").Write(ctx, g, p, opts)
+func AddNote(ctx context.Context, g tool.Graph, p AddNoteParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("add_note"), p, opts...)
 }
 
 // RemoveNoteParams are the parameters of the query remove_note in queries/code/notes.gq.
@@ -36,8 +36,8 @@ type RemoveNoteParams struct {
 // RemoveNote runs the query remove_note in queries/code/notes.gq.
 //
 // Drop a note: throw away or forget an annotation, remark or comment that is wrong or out of date.
-func RemoveNote(ctx context.Context, g tool.Graph, p RemoveNoteParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("remove_note").Write(ctx, g, p, opts)
+func RemoveNote(ctx context.Context, g tool.Graph, p RemoveNoteParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("remove_note"), p, opts...)
 }
 
 // NotesAboutParams are the parameters of the query notes_about in queries/code/notes.gq.
@@ -57,7 +57,6 @@ type NotesAboutRow struct {
 // NotesAbout runs the query notes_about in queries/code/notes.gq.
 //
 // List the notes about a symbol, such as a function, method or type, newest first: the remarks, comments and warnings that colleagues on the team wrote or left.
-func NotesAbout(ctx context.Context, g tool.Graph, p NotesAboutParams, at engine.Target) (rows []NotesAboutRow, err error) {
-	err = stored.Query("notes_about").Read(ctx, g, p, at, &rows)
-	return rows, err
+func NotesAbout(ctx context.Context, g tool.Graph, p NotesAboutParams, opts ...tool.ReadOption) ([]NotesAboutRow, error) {
+	return tool.Rows[NotesAboutRow](ctx, g, stored.Query("notes_about"), p, opts...)
 }

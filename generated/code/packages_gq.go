@@ -5,7 +5,6 @@ package code
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -33,9 +32,13 @@ type GetPackageRow struct {
 // GetPackage runs the query get_package in queries/code/packages.gq.
 //
 // Tell about one package, such as example.com/shop/internal/stock: what the package is for, by its documentation comment, and how many files and lines it has.
-func GetPackage(ctx context.Context, g tool.Graph, p GetPackageParams, at engine.Target) (rows []GetPackageRow, err error) {
-	err = stored.Query("get_package").Read(ctx, g, p, at, &rows)
-	return rows, err
+func GetPackage(ctx context.Context, g tool.Graph, p GetPackageParams, opts ...tool.ReadOption) ([]GetPackageRow, error) {
+	return tool.Rows[GetPackageRow](ctx, g, stored.Query("get_package"), p, opts...)
+}
+
+// GetPackageOne runs the query get_package in queries/code/packages.gq. It returns the row, or an *engine.NotFound.
+func GetPackageOne(ctx context.Context, g tool.Graph, p GetPackageParams, opts ...tool.ReadOption) (GetPackageRow, error) {
+	return tool.OneRow[GetPackageRow](ctx, g, stored.Query("get_package"), p, opts...)
 }
 
 // IndexCoverageParams are the parameters of the query index_coverage in queries/code/packages.gq.
@@ -60,9 +63,8 @@ type IndexCoverageRow struct {
 // IndexCoverage runs the query index_coverage in queries/code/packages.gq.
 //
 // List the indexed modules of all repositories, such as Go modules: path, indexer, commit, and what the graph does not say about each.
-func IndexCoverage(ctx context.Context, g tool.Graph, p IndexCoverageParams, at engine.Target) (rows []IndexCoverageRow, err error) {
-	err = stored.Query("index_coverage").Read(ctx, g, p, at, &rows)
-	return rows, err
+func IndexCoverage(ctx context.Context, g tool.Graph, p IndexCoverageParams, opts ...tool.ReadOption) ([]IndexCoverageRow, error) {
+	return tool.Rows[IndexCoverageRow](ctx, g, stored.Query("index_coverage"), p, opts...)
 }
 
 // ImportersParams are the parameters of the query importers in queries/code/packages.gq.
@@ -82,9 +84,8 @@ type ImportersRow struct {
 // Importers runs the query importers in queries/code/packages.gq.
 //
 // List the packages that import or use a package directly: whether it is used anywhere, and what its changes may affect.
-func Importers(ctx context.Context, g tool.Graph, p ImportersParams, at engine.Target) (rows []ImportersRow, err error) {
-	err = stored.Query("importers").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Importers(ctx context.Context, g tool.Graph, p ImportersParams, opts ...tool.ReadOption) ([]ImportersRow, error) {
+	return tool.Rows[ImportersRow](ctx, g, stored.Query("importers"), p, opts...)
 }
 
 // DependenciesParams are the parameters of the query dependencies in queries/code/packages.gq.
@@ -105,9 +106,8 @@ type DependenciesRow struct {
 // Dependencies runs the query dependencies in queries/code/packages.gq.
 //
 // List the packages that a package imports or pulls in, itself or through others of the module.
-func Dependencies(ctx context.Context, g tool.Graph, p DependenciesParams, at engine.Target) (rows []DependenciesRow, err error) {
-	err = stored.Query("dependencies").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Dependencies(ctx context.Context, g tool.Graph, p DependenciesParams, opts ...tool.ReadOption) ([]DependenciesRow, error) {
+	return tool.Rows[DependenciesRow](ctx, g, stored.Query("dependencies"), p, opts...)
 }
 
 // HeaviestPackagesParams are the parameters of the query heaviest_packages in queries/code/packages.gq.
@@ -130,9 +130,8 @@ type HeaviestPackagesRow struct {
 // HeaviestPackages runs the query heaviest_packages in queries/code/packages.gq.
 //
 // List the biggest packages by size: how big each is in lines of code, and its number of functions and other symbols.
-func HeaviestPackages(ctx context.Context, g tool.Graph, p HeaviestPackagesParams, at engine.Target) (rows []HeaviestPackagesRow, err error) {
-	err = stored.Query("heaviest_packages").Read(ctx, g, p, at, &rows)
-	return rows, err
+func HeaviestPackages(ctx context.Context, g tool.Graph, p HeaviestPackagesParams, opts ...tool.ReadOption) ([]HeaviestPackagesRow, error) {
+	return tool.Rows[HeaviestPackagesRow](ctx, g, stored.Query("heaviest_packages"), p, opts...)
 }
 
 // IndirectModulesParams are the parameters of the query indirect_modules in queries/code/packages.gq.
@@ -149,9 +148,8 @@ type IndirectModulesRow struct {
 // IndirectModules runs the query indirect_modules in queries/code/packages.gq.
 //
 // List the transitive third-party dependencies with their versions: modules required only indirectly, which no package of the module imports.
-func IndirectModules(ctx context.Context, g tool.Graph, p IndirectModulesParams, at engine.Target) (rows []IndirectModulesRow, err error) {
-	err = stored.Query("indirect_modules").Read(ctx, g, p, at, &rows)
-	return rows, err
+func IndirectModules(ctx context.Context, g tool.Graph, p IndirectModulesParams, opts ...tool.ReadOption) ([]IndirectModulesRow, error) {
+	return tool.Rows[IndirectModulesRow](ctx, g, stored.Query("indirect_modules"), p, opts...)
 }
 
 // ModuleUseParams are the parameters of the query module_use in queries/code/packages.gq.
@@ -169,7 +167,6 @@ type ModuleUseRow struct {
 // ModuleUse runs the query module_use in queries/code/packages.gq.
 //
 // List the third-party modules, or external libraries, that go.mod requires directly, with their versions and how many of their packages the module imports.
-func ModuleUse(ctx context.Context, g tool.Graph, p ModuleUseParams, at engine.Target) (rows []ModuleUseRow, err error) {
-	err = stored.Query("module_use").Read(ctx, g, p, at, &rows)
-	return rows, err
+func ModuleUse(ctx context.Context, g tool.Graph, p ModuleUseParams, opts ...tool.ReadOption) ([]ModuleUseRow, error) {
+	return tool.Rows[ModuleUseRow](ctx, g, stored.Query("module_use"), p, opts...)
 }

@@ -5,7 +5,6 @@ package code
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -35,9 +34,8 @@ type FindSymbolsRow struct {
 // FindSymbols runs the query find_symbols in queries/code/symbols.gq.
 //
 // Find the part of the code that is responsible for something or handles it: every function, type or other symbol whose name has one of the words, the best match first.
-func FindSymbols(ctx context.Context, g tool.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
-	err = stored.Query("find_symbols").Read(ctx, g, p, at, &rows)
-	return rows, err
+func FindSymbols(ctx context.Context, g tool.Graph, p FindSymbolsParams, opts ...tool.ReadOption) ([]FindSymbolsRow, error) {
+	return tool.Rows[FindSymbolsRow](ctx, g, stored.Query("find_symbols"), p, opts...)
 }
 
 // GetSymbolParams are the parameters of the query get_symbol in queries/code/symbols.gq.
@@ -70,9 +68,13 @@ type GetSymbolRow struct {
 // GetSymbol runs the query get_symbol in queries/code/symbols.gq.
 //
 // Tell where one symbol, such as a function or struct, is defined: its file and line, whether it is exported, its exact signature, with what it takes and returns, and its doc comment, which explains what it is for.
-func GetSymbol(ctx context.Context, g tool.Graph, p GetSymbolParams, at engine.Target) (rows []GetSymbolRow, err error) {
-	err = stored.Query("get_symbol").Read(ctx, g, p, at, &rows)
-	return rows, err
+func GetSymbol(ctx context.Context, g tool.Graph, p GetSymbolParams, opts ...tool.ReadOption) ([]GetSymbolRow, error) {
+	return tool.Rows[GetSymbolRow](ctx, g, stored.Query("get_symbol"), p, opts...)
+}
+
+// GetSymbolOne runs the query get_symbol in queries/code/symbols.gq. It returns the row, or an *engine.NotFound.
+func GetSymbolOne(ctx context.Context, g tool.Graph, p GetSymbolParams, opts ...tool.ReadOption) (GetSymbolRow, error) {
+	return tool.OneRow[GetSymbolRow](ctx, g, stored.Query("get_symbol"), p, opts...)
 }
 
 // NamedParams are the parameters of the query named in queries/code/symbols.gq.
@@ -97,9 +99,8 @@ type NamedRow struct {
 // Named runs the query named in queries/code/symbols.gq.
 //
 // List every symbol that is called exactly this short name, such as all main functions, in whatever package or type it is declared.
-func Named(ctx context.Context, g tool.Graph, p NamedParams, at engine.Target) (rows []NamedRow, err error) {
-	err = stored.Query("named").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Named(ctx context.Context, g tool.Graph, p NamedParams, opts ...tool.ReadOption) ([]NamedRow, error) {
+	return tool.Rows[NamedRow](ctx, g, stored.Query("named"), p, opts...)
 }
 
 // SymbolsInFileParams are the parameters of the query symbols_in_file in queries/code/symbols.gq.
@@ -122,9 +123,8 @@ type SymbolsInFileRow struct {
 // SymbolsInFile runs the query symbols_in_file in queries/code/symbols.gq.
 //
 // List the functions and whatever else a source file declares, in the order of its lines.
-func SymbolsInFile(ctx context.Context, g tool.Graph, p SymbolsInFileParams, at engine.Target) (rows []SymbolsInFileRow, err error) {
-	err = stored.Query("symbols_in_file").Read(ctx, g, p, at, &rows)
-	return rows, err
+func SymbolsInFile(ctx context.Context, g tool.Graph, p SymbolsInFileParams, opts ...tool.ReadOption) ([]SymbolsInFileRow, error) {
+	return tool.Rows[SymbolsInFileRow](ctx, g, stored.Query("symbols_in_file"), p, opts...)
 }
 
 // PublicAPIParams are the parameters of the query public_api in queries/code/symbols.gq.
@@ -147,7 +147,6 @@ type PublicAPIRow struct {
 // PublicAPI runs the query public_api in queries/code/symbols.gq.
 //
 // List the exported types and other symbols of a package with their signatures and doc comments: its public interface.
-func PublicAPI(ctx context.Context, g tool.Graph, p PublicAPIParams, at engine.Target) (rows []PublicAPIRow, err error) {
-	err = stored.Query("public_api").Read(ctx, g, p, at, &rows)
-	return rows, err
+func PublicAPI(ctx context.Context, g tool.Graph, p PublicAPIParams, opts ...tool.ReadOption) ([]PublicAPIRow, error) {
+	return tool.Rows[PublicAPIRow](ctx, g, stored.Query("public_api"), p, opts...)
 }

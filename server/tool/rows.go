@@ -19,62 +19,95 @@ type Graph interface {
 	Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error)
 }
 
-// Read runs the query for a Go program. The argument `params` is a struct with one field per
-// parameter. The argument `rows` points to a slice of structs with one field per column. The fields
-// of both structs are in the order of the plan. Read copies the rows out of the engine's memory. It
-// sets *rows only if it succeeds.
-func (c *Compiled) Read(ctx context.Context, g Graph, params any, at engine.Target, rows any) (err error) {
-	q := c.Plan()
-	res, err := g.Query(ctx, q, arguments(q.Params, params), at)
+// Rows runs a query for a Go program, and returns its rows. The argument `params` is a struct with one
+// field per parameter, and R is a struct with one field per column. The fields of both structs are in
+// the order of the plan. Rows copies the rows out of the engine's memory. It returns no rows with an error.
+func Rows[R any](ctx context.Context, g Graph, q *Compiled, params any, opts ...ReadOption) ([]R, error) {
+	var rows []R
+	err := scan(ctx, g, q, params, opts, func(row R) bool {
+		rows = append(rows, row)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// OneRow does the same as [Rows] for a query with at most one row, and returns this row. Without one, the
+// error is an *[engine.NotFound].
+func OneRow[R any](ctx context.Context, g Graph, q *Compiled, params any, opts ...ReadOption) (R, error) {
+	var first, none R
+	found := false
+	err := scan(ctx, g, q, params, opts, func(row R) bool {
+		first, found = row, true
+		return false
+	})
+	switch {
+	case err != nil:
+		return none, err
+	case !found:
+		return none, &engine.NotFound{What: "row of the query", Name: q.Query.Name}
+	}
+	return first, nil
+}
+
+// scan runs a query, and calls visit with each row until visit returns false.
+func scan[R any](ctx context.Context, g Graph, q *Compiled, params any, opts []ReadOption, visit func(R) bool) (err error) {
+	var at engine.Target
+	for _, o := range opts {
+		o.read(&at)
+	}
+	p := q.Plan()
+	res, err := g.Query(ctx, p, arguments(p.Params, params), at)
 	if err != nil {
 		return err
 	}
-	to := reflect.ValueOf(rows).Elem()
-	read := reflect.Zero(to.Type())
 	defer func() {
 		if closing := res.Close(); err == nil {
 			err = closing
 		}
-		if err == nil {
-			to.Set(read)
-		}
 	}()
-	row := reflect.New(to.Type().Elem()).Elem()
 	for {
 		b, err := res.Next(ctx)
 		if err != nil || b == nil {
 			return err
 		}
 		for i := range b.Len {
-			row.SetZero()
-			scanRow(row, b.Columns, i)
-			read = reflect.Append(read, row)
+			var row R
+			scanRow(reflect.ValueOf(&row).Elem(), b.Columns, i)
+			if !visit(row) {
+				return nil
+			}
 		}
 	}
 }
 
-// Write runs the mutation for a Go program. The argument `params` has the same form as in
-// [Compiled.Read].
-func (c *Compiled) Write(ctx context.Context, g Graph, params any, opts engine.WriteOptions) (engine.Change, error) {
-	q := c.Plan()
-	return g.Mutate(ctx, q, arguments(q.Params, params), opts)
+// Write runs a mutation for a Go program. The argument `params` has the same form as in [Rows].
+func Write(ctx context.Context, g Graph, q *Compiled, params any, opts ...WriteOption) (engine.Change, error) {
+	var with engine.WriteOptions
+	for _, o := range opts {
+		o.write(&with)
+	}
+	p := q.Plan()
+	return g.Mutate(ctx, p, arguments(p.Params, params), with)
 }
 
-// WriteRow does the same as [Compiled.Write], for a mutation that returns a row. The argument `row`
-// points to a struct with one field per column, in the order of the plan. WriteRow sets the struct
-// only if it succeeds.
-func (c *Compiled) WriteRow(ctx context.Context, g Graph, params any, opts engine.WriteOptions, row any) (engine.Change, error) {
-	change, err := c.Write(ctx, g, params, opts)
+// WriteRow does the same as [Write] for a mutation that returns a row, and returns the row too. R has the same
+// form as in [Rows].
+func WriteRow[R any](ctx context.Context, g Graph, q *Compiled, params any, opts ...WriteOption) (R, engine.Change, error) {
+	var row, none R
+	change, err := Write(ctx, g, q, params, opts...)
 	if err != nil || change.Row == nil {
-		return change, err
+		return none, change, err
 	}
-	res := engine.RowOf(c.Plan().Mutation.Returns, &change)
+	res := engine.RowOf(q.Plan().Mutation.Returns, &change)
 	b, err := res.Next(ctx)
 	if err != nil {
-		return change, err
+		return none, change, err
 	}
-	scanRow(reflect.ValueOf(row).Elem(), b.Columns, 0)
-	return change, res.Close()
+	scanRow(reflect.ValueOf(&row).Elem(), b.Columns, 0)
+	return row, change, res.Close()
 }
 
 // arguments returns the fields of a struct of parameters as engine arguments. The arguments

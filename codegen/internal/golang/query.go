@@ -19,33 +19,41 @@ func query(f *jen.File, q *model.Query) {
 // number, which would change when earlier queries change.
 func queryPhrase(q *model.Query) string { return "the query " + q.Name + " in " + q.File }
 
-// queryFunction adds the typed function that runs a query.
+// queryFunction adds the typed functions that run a query.
 func queryFunction(f *jen.File, q *model.Query) {
+	row := q.GoName + "Row"
 	f.Line()
 	doc(f, q.GoName+" runs "+queryPhrase(q)+".", q.Description)
-	params := []jen.Code{
-		jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Qual(toolPath, "Graph"), jen.Id("p").Id(q.GoName + "Params"),
+	switch {
+	case q.Mutation() && q.Returns():
+		call(f, q, q.GoName, "WriteRow", row, jen.Id(row), jen.Qual(enginePath, "Change"), jen.Error())
+	case q.Mutation():
+		call(f, q, q.GoName, "Write", "", jen.Qual(enginePath, "Change"), jen.Error())
+	default:
+		call(f, q, q.GoName, "Rows", row, jen.Index().Id(row), jen.Error())
 	}
-	self, p := jen.Id("stored").Dot("Query").Call(jen.Lit(q.Name)), jen.Id("p")
-	if q.Mutation() && q.Returns() {
-		f.Func().Id(q.GoName).Params(append(params, jen.Id("opts").Qual(enginePath, "WriteOptions"))...).
-			Params(jen.Id("row").Id(q.GoName+"Row"), jen.Id("change").Qual(enginePath, "Change"), jen.Err().Error()).
-			Block(
-				jen.List(jen.Id("change"), jen.Err()).Op("=").Add(self).Dot("WriteRow").Call(jen.Id("ctx"), jen.Id("g"), p, jen.Id("opts"), jen.Op("&").Id("row")),
-				jen.Return(jen.Id("row"), jen.Id("change"), jen.Err()),
-			)
-		return
+	if q.One {
+		f.Line()
+		comment(f, q.OneName()+" runs "+queryPhrase(q)+". It returns the row, or an *engine.NotFound.")
+		call(f, q, q.OneName(), "OneRow", row, jen.Id(row), jen.Error())
 	}
+}
+
+// call adds a function that calls a function of package tool. The type argument of the call is `row`, unless it is
+// empty.
+func call(f *jen.File, q *model.Query, name, run, row string, results ...jen.Code) {
+	options := "ReadOption"
 	if q.Mutation() {
-		f.Func().Id(q.GoName).Params(append(params, jen.Id("opts").Qual(enginePath, "WriteOptions"))...).
-			Params(jen.Qual(enginePath, "Change"), jen.Error()).
-			Block(jen.Return(self.Dot("Write").Call(jen.Id("ctx"), jen.Id("g"), p, jen.Id("opts"))))
-		return
+		options = "WriteOption"
 	}
-	f.Func().Id(q.GoName).Params(append(params, jen.Id("at").Qual(enginePath, "Target"))...).
-		Params(jen.Id("rows").Index().Id(q.GoName+"Row"), jen.Err().Error()).
-		Block(
-			jen.Err().Op("=").Add(self).Dot("Read").Call(jen.Id("ctx"), jen.Id("g"), p, jen.Id("at"), jen.Op("&").Id("rows")),
-			jen.Return(jen.Id("rows"), jen.Err()),
-		)
+	of := jen.Qual(toolPath, run)
+	if row != "" {
+		of.Types(jen.Id(row))
+	}
+	f.Func().Id(name).Params(
+		jen.Id("ctx").Qual("context", "Context"), jen.Id("g").Qual(toolPath, "Graph"), jen.Id("p").Id(q.GoName+"Params"),
+		jen.Id("opts").Op("...").Qual(toolPath, options),
+	).Params(results...).Block(jen.Return(of.Call(
+		jen.Id("ctx"), jen.Id("g"), jen.Id("stored").Dot("Query").Call(jen.Lit(q.Name)), jen.Id("p"), jen.Id("opts").Op("..."),
+	)))
 }

@@ -5,7 +5,6 @@ package corpus
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -21,9 +20,8 @@ type DistinctMoodsRow struct {
 }
 
 // DistinctMoods runs the query distinct_moods in codegen/testdata/corpus/columns.gq.
-func DistinctMoods(ctx context.Context, g tool.Graph, p DistinctMoodsParams, at engine.Target) (rows []DistinctMoodsRow, err error) {
-	err = stored.Query("distinct_moods").Read(ctx, g, p, at, &rows)
-	return rows, err
+func DistinctMoods(ctx context.Context, g tool.Graph, p DistinctMoodsParams, opts ...tool.ReadOption) ([]DistinctMoodsRow, error) {
+	return tool.Rows[DistinctMoodsRow](ctx, g, stored.Query("distinct_moods"), p, opts...)
 }
 
 // CollectedParams are the parameters of the query collected in codegen/testdata/corpus/columns.gq.
@@ -59,7 +57,6 @@ type CollectedRowFriends struct {
 }
 
 // Collected runs the query collected in codegen/testdata/corpus/columns.gq.
-func Collected(ctx context.Context, g tool.Graph, p CollectedParams, at engine.Target) (rows []CollectedRow, err error) {
-	err = stored.Query("collected").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Collected(ctx context.Context, g tool.Graph, p CollectedParams, opts ...tool.ReadOption) ([]CollectedRow, error) {
+	return tool.Rows[CollectedRow](ctx, g, stored.Query("collected"), p, opts...)
 }

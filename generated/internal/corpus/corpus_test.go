@@ -205,7 +205,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 func TestRows(t *testing.T) {
-	ctx, at := context.Background(), engine.Target{Branch: "b"}
+	ctx, at := context.Background(), tool.Branch("b")
 	tests := []struct {
 		name string
 		call func(*graph) (any, error)
@@ -249,7 +249,7 @@ func TestRows(t *testing.T) {
 					t.Errorf("row %d\nis     %s\nwanted %s", i, each[i], w)
 				}
 			}
-			if len(each) != 2 || g.closed != 1 || g.at != at || g.plan != query(t, tt.name).Plan() {
+			if len(each) != 2 || g.closed != 1 || g.at != (engine.Target{Branch: "b"}) || g.plan != query(t, tt.name).Plan() {
 				t.Errorf("found %d rows, closed %d times, at %v, plan %s", len(each), g.closed, g.at, g.plan.Name)
 			}
 		})
@@ -258,7 +258,7 @@ func TestRows(t *testing.T) {
 
 func TestWholeNodes(t *testing.T) {
 	g := &graph{}
-	rows, err := corpus.WholeNodes(context.Background(), g, corpus.WholeNodesParams{Status: corpus.PersonStatusEnumOnLeave}, engine.Target{})
+	rows, err := corpus.WholeNodes(context.Background(), g, corpus.WholeNodesParams{Status: corpus.PersonStatusEnumOnLeave})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,10 +271,41 @@ func TestWholeNodes(t *testing.T) {
 	}
 }
 
+// TestOptions checks what the engine gets from the options of a call. The later option counts.
+func TestOptions(t *testing.T) {
+	for _, tt := range []struct {
+		opts []tool.ReadOption
+		want engine.Target
+	}{
+		{nil, engine.Target{}},
+		{[]tool.ReadOption{tool.Branch("b")}, engine.Target{Branch: "b"}},
+		{[]tool.ReadOption{tool.At(engine.Target{Commit: "c"})}, engine.Target{Commit: "c"}},
+		{[]tool.ReadOption{tool.At(engine.Target{AtLeast: "c"}), tool.Branch("b")}, engine.Target{Branch: "b", AtLeast: "c"}},
+	} {
+		g := &graph{}
+		if _, err := corpus.Groups(t.Context(), g, corpus.GroupsParams{}, tt.opts...); err != nil || g.at != tt.want {
+			t.Errorf("%v: read at %v, %v; expected %v", tt.opts, g.at, err, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		opts []tool.WriteOption
+		want engine.WriteOptions
+	}{
+		{nil, engine.WriteOptions{}},
+		{[]tool.WriteOption{tool.With(engine.WriteOptions{Actor: "a", DryRun: true}), tool.Branch("b")}, engine.WriteOptions{Branch: "b", Actor: "a", DryRun: true}},
+		{[]tool.WriteOption{tool.Branch("b"), tool.With(engine.WriteOptions{Actor: "a"})}, engine.WriteOptions{Actor: "a"}},
+	} {
+		g := &graph{}
+		if _, err := corpus.Part(t.Context(), g, corpus.PartParams{From: "ada"}, tt.opts...); err != nil || !reflect.DeepEqual(g.opts, tt.want) {
+			t.Errorf("%v: wrote with %+v, %v; expected %+v", tt.opts, g.opts, err, tt.want)
+		}
+	}
+}
+
 func TestReadFails(t *testing.T) {
 	for failAt := 1; failAt <= 3; failAt++ {
 		g := &graph{failAt: failAt}
-		rows, err := corpus.Groups(context.Background(), g, corpus.GroupsParams{}, engine.Target{})
+		rows, err := corpus.Groups(context.Background(), g, corpus.GroupsParams{})
 		if !errors.Is(err, errBroken) || rows != nil || g.closed != 1 {
 			t.Errorf("failing at %d: found %v, %v, closed %d times", failAt, rows, err, g.closed)
 		}
@@ -313,7 +344,7 @@ func TestArguments(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			g := &graph{}
-			change, err := corpus.AddSample(context.Background(), g, tt.params, engine.WriteOptions{Branch: "b", Actor: "ada"})
+			change, err := corpus.AddSample(context.Background(), g, tt.params, tool.With(engine.WriteOptions{Branch: "b", Actor: "ada"}))
 			if err != nil || change.Nodes != 7 || g.opts.Actor != "ada" || g.opts.Branch != "b" {
 				t.Fatalf("found %+v, %v, %+v", change, err, g.opts)
 			}
@@ -339,7 +370,7 @@ func TestArguments(t *testing.T) {
 
 func TestArgumentsDoNotAlias(t *testing.T) {
 	g, vec := &graph{}, &[3]float32{1, 2, 3}
-	if _, err := corpus.AddSample(context.Background(), g, corpus.AddSampleParams{Vec0: vec}, engine.WriteOptions{}); err != nil {
+	if _, err := corpus.AddSample(context.Background(), g, corpus.AddSampleParams{Vec0: vec}); err != nil {
 		t.Fatal(err)
 	}
 	vec[0] = 9

@@ -33,9 +33,8 @@ type LikesRowTo struct {
 }
 
 // Likes runs the query likes in codegen/testdata/corpus/ends.gq.
-func Likes(ctx context.Context, g tool.Graph, p LikesParams, at engine.Target) (rows []LikesRow, err error) {
-	err = stored.Query("likes").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Likes(ctx context.Context, g tool.Graph, p LikesParams, opts ...tool.ReadOption) ([]LikesRow, error) {
+	return tool.Rows[LikesRow](ctx, g, stored.Query("likes"), p, opts...)
 }
 
 // LikedByParams are the parameters of the query liked_by in codegen/testdata/corpus/ends.gq.
@@ -65,9 +64,8 @@ type LikedByRow struct {
 }
 
 // LikedBy runs the query liked_by in codegen/testdata/corpus/ends.gq.
-func LikedBy(ctx context.Context, g tool.Graph, p LikedByParams, at engine.Target) (rows []LikedByRow, err error) {
-	err = stored.Query("liked_by").Read(ctx, g, p, at, &rows)
-	return rows, err
+func LikedBy(ctx context.Context, g tool.Graph, p LikedByParams, opts ...tool.ReadOption) ([]LikedByRow, error) {
+	return tool.Rows[LikedByRow](ctx, g, stored.Query("liked_by"), p, opts...)
 }
 
 // LikesOfAllParams are the parameters of the query likes_of_all in codegen/testdata/corpus/ends.gq.
@@ -100,9 +98,8 @@ type LikesOfAllRowAllTo struct {
 }
 
 // LikesOfAll runs the query likes_of_all in codegen/testdata/corpus/ends.gq.
-func LikesOfAll(ctx context.Context, g tool.Graph, p LikesOfAllParams, at engine.Target) (rows []LikesOfAllRow, err error) {
-	err = stored.Query("likes_of_all").Read(ctx, g, p, at, &rows)
-	return rows, err
+func LikesOfAll(ctx context.Context, g tool.Graph, p LikesOfAllParams, opts ...tool.ReadOption) ([]LikesOfAllRow, error) {
+	return tool.Rows[LikesOfAllRow](ctx, g, stored.Query("likes_of_all"), p, opts...)
 }
 
 // LikesCollectedParams are the parameters of the query likes_collected in codegen/testdata/corpus/ends.gq.
@@ -124,9 +121,8 @@ type LikesCollectedRowAll struct {
 }
 
 // LikesCollected runs the query likes_collected in codegen/testdata/corpus/ends.gq.
-func LikesCollected(ctx context.Context, g tool.Graph, p LikesCollectedParams, at engine.Target) (rows []LikesCollectedRow, err error) {
-	err = stored.Query("likes_collected").Read(ctx, g, p, at, &rows)
-	return rows, err
+func LikesCollected(ctx context.Context, g tool.Graph, p LikesCollectedParams, opts ...tool.ReadOption) ([]LikesCollectedRow, error) {
+	return tool.Rows[LikesCollectedRow](ctx, g, stored.Query("likes_collected"), p, opts...)
 }
 
 // LikedOnceParams are the parameters of the query liked_once in codegen/testdata/corpus/ends.gq.
@@ -146,9 +142,8 @@ type LikedOnceRowAll struct {
 }
 
 // LikedOnce runs the query liked_once in codegen/testdata/corpus/ends.gq.
-func LikedOnce(ctx context.Context, g tool.Graph, p LikedOnceParams, at engine.Target) (rows []LikedOnceRow, err error) {
-	err = stored.Query("liked_once").Read(ctx, g, p, at, &rows)
-	return rows, err
+func LikedOnce(ctx context.Context, g tool.Graph, p LikedOnceParams, opts ...tool.ReadOption) ([]LikedOnceRow, error) {
+	return tool.Rows[LikedOnceRow](ctx, g, stored.Query("liked_once"), p, opts...)
 }
 
 // LikedPlacesParams are the parameters of the query liked_places in codegen/testdata/corpus/ends.gq.
@@ -161,9 +156,8 @@ type LikedPlacesRow struct {
 }
 
 // LikedPlaces runs the query liked_places in codegen/testdata/corpus/ends.gq.
-func LikedPlaces(ctx context.Context, g tool.Graph, p LikedPlacesParams, at engine.Target) (rows []LikedPlacesRow, err error) {
-	err = stored.Query("liked_places").Read(ctx, g, p, at, &rows)
-	return rows, err
+func LikedPlaces(ctx context.Context, g tool.Graph, p LikedPlacesParams, opts ...tool.ReadOption) ([]LikedPlacesRow, error) {
+	return tool.Rows[LikedPlacesRow](ctx, g, stored.Query("liked_places"), p, opts...)
 }
 
 // LikeParams are the parameters of the query like in codegen/testdata/corpus/ends.gq.
@@ -193,9 +187,8 @@ type LikeRowTo struct {
 }
 
 // Like runs the query like in codegen/testdata/corpus/ends.gq.
-func Like(ctx context.Context, g tool.Graph, p LikeParams, opts engine.WriteOptions) (row LikeRow, change engine.Change, err error) {
-	change, err = stored.Query("like").WriteRow(ctx, g, p, opts, &row)
-	return row, change, err
+func Like(ctx context.Context, g tool.Graph, p LikeParams, opts ...tool.WriteOption) (LikeRow, engine.Change, error) {
+	return tool.WriteRow[LikeRow](ctx, g, stored.Query("like"), p, opts...)
 }
 
 // LikePeopleParams are the parameters of the query like_people in codegen/testdata/corpus/ends.gq.
@@ -209,8 +202,8 @@ type LikePeopleParams struct {
 }
 
 // LikePeople runs the query like_people in codegen/testdata/corpus/ends.gq.
-func LikePeople(ctx context.Context, g tool.Graph, p LikePeopleParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("like_people").Write(ctx, g, p, opts)
+func LikePeople(ctx context.Context, g tool.Graph, p LikePeopleParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("like_people"), p, opts...)
 }
 
 // LikeNamedParams are the parameters of the query like_named in codegen/testdata/corpus/ends.gq.
@@ -222,8 +215,8 @@ type LikeNamedParams struct {
 }
 
 // LikeNamed runs the query like_named in codegen/testdata/corpus/ends.gq.
-func LikeNamed(ctx context.Context, g tool.Graph, p LikeNamedParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("like_named").Write(ctx, g, p, opts)
+func LikeNamed(ctx context.Context, g tool.Graph, p LikeNamedParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("like_named"), p, opts...)
 }
 
 // ForgetParams are the parameters of the query forget in codegen/testdata/corpus/ends.gq.
@@ -241,6 +234,6 @@ type ForgetParamsWhat struct {
 }
 
 // Forget runs the query forget in codegen/testdata/corpus/ends.gq.
-func Forget(ctx context.Context, g tool.Graph, p ForgetParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("forget").Write(ctx, g, p, opts)
+func Forget(ctx context.Context, g tool.Graph, p ForgetParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("forget"), p, opts...)
 }

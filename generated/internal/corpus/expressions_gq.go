@@ -31,9 +31,8 @@ type ComputedRow struct {
 // Computed runs the query computed in codegen/testdata/corpus/expressions.gq.
 //
 // Compute with the values of people.
-func Computed(ctx context.Context, g tool.Graph, p ComputedParams, at engine.Target) (rows []ComputedRow, err error) {
-	err = stored.Query("computed").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Computed(ctx context.Context, g tool.Graph, p ComputedParams, opts ...tool.ReadOption) ([]ComputedRow, error) {
+	return tool.Rows[ComputedRow](ctx, g, stored.Query("computed"), p, opts...)
 }
 
 // ComputedGroupsParams are the parameters of the query computed_groups in codegen/testdata/corpus/expressions.gq.
@@ -49,9 +48,8 @@ type ComputedGroupsRow struct {
 // ComputedGroups runs the query computed_groups in codegen/testdata/corpus/expressions.gq.
 //
 // Count people by decade of age.
-func ComputedGroups(ctx context.Context, g tool.Graph, p ComputedGroupsParams, at engine.Target) (rows []ComputedGroupsRow, err error) {
-	err = stored.Query("computed_groups").Read(ctx, g, p, at, &rows)
-	return rows, err
+func ComputedGroups(ctx context.Context, g tool.Graph, p ComputedGroupsParams, opts ...tool.ReadOption) ([]ComputedGroupsRow, error) {
+	return tool.Rows[ComputedGroupsRow](ctx, g, stored.Query("computed_groups"), p, opts...)
 }
 
 // PutComputedParams are the parameters of the query put_computed in codegen/testdata/corpus/expressions.gq.
@@ -64,8 +62,8 @@ type PutComputedParams struct {
 // PutComputed runs the query put_computed in codegen/testdata/corpus/expressions.gq.
 //
 // Add a person under a tidy name.
-func PutComputed(ctx context.Context, g tool.Graph, p PutComputedParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("put_computed").Write(ctx, g, p, opts)
+func PutComputed(ctx context.Context, g tool.Graph, p PutComputedParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("put_computed"), p, opts...)
 }
 
 // TruthsParams are the parameters of the query truths in codegen/testdata/corpus/expressions.gq.
@@ -89,9 +87,8 @@ type TruthsRow struct {
 // Truths runs the query truths in codegen/testdata/corpus/expressions.gq.
 //
 // Say which conditions hold for each person.
-func Truths(ctx context.Context, g tool.Graph, p TruthsParams, at engine.Target) (rows []TruthsRow, err error) {
-	err = stored.Query("truths").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Truths(ctx context.Context, g tool.Graph, p TruthsParams, opts ...tool.ReadOption) ([]TruthsRow, error) {
+	return tool.Rows[TruthsRow](ctx, g, stored.Query("truths"), p, opts...)
 }
 
 // AcquaintancesParams are the parameters of the query acquaintances in codegen/testdata/corpus/expressions.gq.
@@ -109,7 +106,6 @@ type AcquaintancesRow struct {
 // Acquaintances runs the query acquaintances in codegen/testdata/corpus/expressions.gq.
 //
 // List the people whom a person knows.
-func Acquaintances(ctx context.Context, g tool.Graph, p AcquaintancesParams, at engine.Target) (rows []AcquaintancesRow, err error) {
-	err = stored.Query("acquaintances").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Acquaintances(ctx context.Context, g tool.Graph, p AcquaintancesParams, opts ...tool.ReadOption) ([]AcquaintancesRow, error) {
+	return tool.Rows[AcquaintancesRow](ctx, g, stored.Query("acquaintances"), p, opts...)
 }

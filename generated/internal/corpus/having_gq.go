@@ -5,7 +5,6 @@ package corpus
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -26,7 +25,6 @@ type PopularRow struct {
 }
 
 // Popular runs the query popular in codegen/testdata/corpus/having.gq.
-func Popular(ctx context.Context, g tool.Graph, p PopularParams, at engine.Target) (rows []PopularRow, err error) {
-	err = stored.Query("popular").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Popular(ctx context.Context, g tool.Graph, p PopularParams, opts ...tool.ReadOption) ([]PopularRow, error) {
+	return tool.Rows[PopularRow](ctx, g, stored.Query("popular"), p, opts...)
 }

@@ -30,9 +30,8 @@ type NamedRowN struct {
 }
 
 // Named runs the query named in codegen/testdata/corpus/interfaces.gq.
-func Named(ctx context.Context, g tool.Graph, p NamedParams, at engine.Target) (rows []NamedRow, err error) {
-	err = stored.Query("named").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Named(ctx context.Context, g tool.Graph, p NamedParams, opts ...tool.ReadOption) ([]NamedRow, error) {
+	return tool.Rows[NamedRow](ctx, g, stored.Query("named"), p, opts...)
 }
 
 // NamedListsParams are the parameters of the query named_lists in codegen/testdata/corpus/interfaces.gq.
@@ -64,9 +63,8 @@ type NamedListsRowEach struct {
 }
 
 // NamedLists runs the query named_lists in codegen/testdata/corpus/interfaces.gq.
-func NamedLists(ctx context.Context, g tool.Graph, p NamedListsParams, at engine.Target) (rows []NamedListsRow, err error) {
-	err = stored.Query("named_lists").Read(ctx, g, p, at, &rows)
-	return rows, err
+func NamedLists(ctx context.Context, g tool.Graph, p NamedListsParams, opts ...tool.ReadOption) ([]NamedListsRow, error) {
+	return tool.Rows[NamedListsRow](ctx, g, stored.Query("named_lists"), p, opts...)
 }
 
 // NamedPeopleParams are the parameters of the query named_people in codegen/testdata/corpus/interfaces.gq.
@@ -80,9 +78,8 @@ type NamedPeopleRow struct {
 }
 
 // NamedPeople runs the query named_people in codegen/testdata/corpus/interfaces.gq.
-func NamedPeople(ctx context.Context, g tool.Graph, p NamedPeopleParams, at engine.Target) (rows []NamedPeopleRow, err error) {
-	err = stored.Query("named_people").Read(ctx, g, p, at, &rows)
-	return rows, err
+func NamedPeople(ctx context.Context, g tool.Graph, p NamedPeopleParams, opts ...tool.ReadOption) ([]NamedPeopleRow, error) {
+	return tool.Rows[NamedPeopleRow](ctx, g, stored.Query("named_people"), p, opts...)
 }
 
 // NamedAsParams are the parameters of the query named_as in codegen/testdata/corpus/interfaces.gq.
@@ -113,9 +110,8 @@ type NamedAsRow struct {
 }
 
 // NamedAs runs the query named_as in codegen/testdata/corpus/interfaces.gq.
-func NamedAs(ctx context.Context, g tool.Graph, p NamedAsParams, at engine.Target) (rows []NamedAsRow, err error) {
-	err = stored.Query("named_as").Read(ctx, g, p, at, &rows)
-	return rows, err
+func NamedAs(ctx context.Context, g tool.Graph, p NamedAsParams, opts ...tool.ReadOption) ([]NamedAsRow, error) {
+	return tool.Rows[NamedAsRow](ctx, g, stored.Query("named_as"), p, opts...)
 }
 
 // NamedPersonParams are the parameters of the query named_person in codegen/testdata/corpus/interfaces.gq.
@@ -137,9 +133,8 @@ type NamedPersonRow struct {
 }
 
 // NamedPerson runs the query named_person in codegen/testdata/corpus/interfaces.gq.
-func NamedPerson(ctx context.Context, g tool.Graph, p NamedPersonParams, at engine.Target) (rows []NamedPersonRow, err error) {
-	err = stored.Query("named_person").Read(ctx, g, p, at, &rows)
-	return rows, err
+func NamedPerson(ctx context.Context, g tool.Graph, p NamedPersonParams, opts ...tool.ReadOption) ([]NamedPersonRow, error) {
+	return tool.Rows[NamedPersonRow](ctx, g, stored.Query("named_person"), p, opts...)
 }
 
 // AgeNamedParams are the parameters of the query age_named in codegen/testdata/corpus/interfaces.gq.
@@ -156,6 +151,6 @@ type AgeNamedParamsWho struct {
 }
 
 // AgeNamed runs the query age_named in codegen/testdata/corpus/interfaces.gq.
-func AgeNamed(ctx context.Context, g tool.Graph, p AgeNamedParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("age_named").Write(ctx, g, p, opts)
+func AgeNamed(ctx context.Context, g tool.Graph, p AgeNamedParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("age_named"), p, opts...)
 }

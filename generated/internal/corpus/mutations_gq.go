@@ -47,9 +47,8 @@ type BefriendRowPerson struct {
 // Befriend runs the query befriend in codegen/testdata/corpus/mutations.gq.
 //
 // Save a person who knows another one.
-func Befriend(ctx context.Context, g tool.Graph, p BefriendParams, opts engine.WriteOptions) (row BefriendRow, change engine.Change, err error) {
-	change, err = stored.Query("befriend").WriteRow(ctx, g, p, opts, &row)
-	return row, change, err
+func Befriend(ctx context.Context, g tool.Graph, p BefriendParams, opts ...tool.WriteOption) (BefriendRow, engine.Change, error) {
+	return tool.WriteRow[BefriendRow](ctx, g, stored.Query("befriend"), p, opts...)
 }
 
 // GrowParams are the parameters of the query grow in codegen/testdata/corpus/mutations.gq.
@@ -59,8 +58,8 @@ type GrowParams struct {
 }
 
 // Grow runs the query grow in codegen/testdata/corpus/mutations.gq.
-func Grow(ctx context.Context, g tool.Graph, p GrowParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("grow").Write(ctx, g, p, opts)
+func Grow(ctx context.Context, g tool.Graph, p GrowParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("grow"), p, opts...)
 }
 
 // AddPeopleParams are the parameters of the query add_people in codegen/testdata/corpus/mutations.gq.
@@ -71,8 +70,8 @@ type AddPeopleParams struct {
 }
 
 // AddPeople runs the query add_people in codegen/testdata/corpus/mutations.gq.
-func AddPeople(ctx context.Context, g tool.Graph, p AddPeopleParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("add_people").Write(ctx, g, p, opts)
+func AddPeople(ctx context.Context, g tool.Graph, p AddPeopleParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("add_people"), p, opts...)
 }
 
 // ReintroduceParams are the parameters of the query reintroduce in codegen/testdata/corpus/mutations.gq.
@@ -85,8 +84,8 @@ type ReintroduceParams struct {
 }
 
 // Reintroduce runs the query reintroduce in codegen/testdata/corpus/mutations.gq.
-func Reintroduce(ctx context.Context, g tool.Graph, p ReintroduceParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("reintroduce").Write(ctx, g, p, opts)
+func Reintroduce(ctx context.Context, g tool.Graph, p ReintroduceParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("reintroduce"), p, opts...)
 }
 
 // SetRawParams are the parameters of the query set_raw in codegen/testdata/corpus/mutations.gq.
@@ -96,8 +95,8 @@ type SetRawParams struct {
 }
 
 // SetRaw runs the query set_raw in codegen/testdata/corpus/mutations.gq.
-func SetRaw(ctx context.Context, g tool.Graph, p SetRawParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("set_raw").Write(ctx, g, p, opts)
+func SetRaw(ctx context.Context, g tool.Graph, p SetRawParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("set_raw"), p, opts...)
 }
 
 // MeetPeopleParams are the parameters of the query meet_people in codegen/testdata/corpus/mutations.gq.
@@ -124,6 +123,6 @@ type MeetPeopleParamsGone struct {
 // MeetPeople runs the query meet_people in codegen/testdata/corpus/mutations.gq.
 //
 // Save the people whom a person met.
-func MeetPeople(ctx context.Context, g tool.Graph, p MeetPeopleParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("meet_people").Write(ctx, g, p, opts)
+func MeetPeople(ctx context.Context, g tool.Graph, p MeetPeopleParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("meet_people"), p, opts...)
 }

@@ -5,7 +5,6 @@ package corpus
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -42,9 +41,8 @@ type OptionalFriendsRowFriend struct {
 }
 
 // OptionalFriends runs the query optional_friends in codegen/testdata/corpus/optional.gq.
-func OptionalFriends(ctx context.Context, g tool.Graph, p OptionalFriendsParams, at engine.Target) (rows []OptionalFriendsRow, err error) {
-	err = stored.Query("optional_friends").Read(ctx, g, p, at, &rows)
-	return rows, err
+func OptionalFriends(ctx context.Context, g tool.Graph, p OptionalFriendsParams, opts ...tool.ReadOption) ([]OptionalFriendsRow, error) {
+	return tool.Rows[OptionalFriendsRow](ctx, g, stored.Query("optional_friends"), p, opts...)
 }
 
 // OptionalCountsParams are the parameters of the query optional_counts in codegen/testdata/corpus/optional.gq.
@@ -59,7 +57,6 @@ type OptionalCountsRow struct {
 }
 
 // OptionalCounts runs the query optional_counts in codegen/testdata/corpus/optional.gq.
-func OptionalCounts(ctx context.Context, g tool.Graph, p OptionalCountsParams, at engine.Target) (rows []OptionalCountsRow, err error) {
-	err = stored.Query("optional_counts").Read(ctx, g, p, at, &rows)
-	return rows, err
+func OptionalCounts(ctx context.Context, g tool.Graph, p OptionalCountsParams, opts ...tool.ReadOption) ([]OptionalCountsRow, error) {
+	return tool.Rows[OptionalCountsRow](ctx, g, stored.Query("optional_counts"), p, opts...)
 }

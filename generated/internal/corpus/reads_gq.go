@@ -5,7 +5,6 @@ package corpus
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -55,9 +54,8 @@ type ByScalarsRow struct {
 //
 // Find samples by every scalar.
 // It takes two lines to say so: `text` and */ more.
-func ByScalars(ctx context.Context, g tool.Graph, p ByScalarsParams, at engine.Target) (rows []ByScalarsRow, err error) {
-	err = stored.Query("by_scalars").Read(ctx, g, p, at, &rows)
-	return rows, err
+func ByScalars(ctx context.Context, g tool.Graph, p ByScalarsParams, opts ...tool.ReadOption) ([]ByScalarsRow, error) {
+	return tool.Rows[ByScalarsRow](ctx, g, stored.Query("by_scalars"), p, opts...)
 }
 
 // ByOptionalScalarsParams are the parameters of the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
@@ -93,9 +91,8 @@ type ByOptionalScalarsRow struct {
 }
 
 // ByOptionalScalars runs the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
-func ByOptionalScalars(ctx context.Context, g tool.Graph, p ByOptionalScalarsParams, at engine.Target) (rows []ByOptionalScalarsRow, err error) {
-	err = stored.Query("by_optional_scalars").Read(ctx, g, p, at, &rows)
-	return rows, err
+func ByOptionalScalars(ctx context.Context, g tool.Graph, p ByOptionalScalarsParams, opts ...tool.ReadOption) ([]ByOptionalScalarsRow, error) {
+	return tool.Rows[ByOptionalScalarsRow](ctx, g, stored.Query("by_optional_scalars"), p, opts...)
 }
 
 // WholeNodesParams are the parameters of the query whole_nodes in codegen/testdata/corpus/reads.gq.
@@ -177,9 +174,8 @@ type WholeNodesRowSample struct {
 }
 
 // WholeNodes runs the query whole_nodes in codegen/testdata/corpus/reads.gq.
-func WholeNodes(ctx context.Context, g tool.Graph, p WholeNodesParams, at engine.Target) (rows []WholeNodesRow, err error) {
-	err = stored.Query("whole_nodes").Read(ctx, g, p, at, &rows)
-	return rows, err
+func WholeNodes(ctx context.Context, g tool.Graph, p WholeNodesParams, opts ...tool.ReadOption) ([]WholeNodesRow, error) {
+	return tool.Rows[WholeNodesRow](ctx, g, stored.Query("whole_nodes"), p, opts...)
 }
 
 // WalkParams are the parameters of the query walk in codegen/testdata/corpus/reads.gq.
@@ -198,9 +194,8 @@ type WalkRow struct {
 }
 
 // Walk runs the query walk in codegen/testdata/corpus/reads.gq.
-func Walk(ctx context.Context, g tool.Graph, p WalkParams, at engine.Target) (rows []WalkRow, err error) {
-	err = stored.Query("walk").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Walk(ctx context.Context, g tool.Graph, p WalkParams, opts ...tool.ReadOption) ([]WalkRow, error) {
+	return tool.Rows[WalkRow](ctx, g, stored.Query("walk"), p, opts...)
 }
 
 // EdgesParams are the parameters of the query edges in codegen/testdata/corpus/reads.gq.
@@ -221,9 +216,8 @@ type EdgesRow struct {
 }
 
 // Edges runs the query edges in codegen/testdata/corpus/reads.gq.
-func Edges(ctx context.Context, g tool.Graph, p EdgesParams, at engine.Target) (rows []EdgesRow, err error) {
-	err = stored.Query("edges").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Edges(ctx context.Context, g tool.Graph, p EdgesParams, opts ...tool.ReadOption) ([]EdgesRow, error) {
+	return tool.Rows[EdgesRow](ctx, g, stored.Query("edges"), p, opts...)
 }
 
 // GroupsParams are the parameters of the query groups in codegen/testdata/corpus/reads.gq.
@@ -242,9 +236,8 @@ type GroupsRow struct {
 }
 
 // Groups runs the query groups in codegen/testdata/corpus/reads.gq.
-func Groups(ctx context.Context, g tool.Graph, p GroupsParams, at engine.Target) (rows []GroupsRow, err error) {
-	err = stored.Query("groups").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Groups(ctx context.Context, g tool.Graph, p GroupsParams, opts ...tool.ReadOption) ([]GroupsRow, error) {
+	return tool.Rows[GroupsRow](ctx, g, stored.Query("groups"), p, opts...)
 }
 
 // FindTextParams are the parameters of the query find_text in codegen/testdata/corpus/reads.gq.
@@ -260,9 +253,8 @@ type FindTextRow struct {
 }
 
 // FindText runs the query find_text in codegen/testdata/corpus/reads.gq.
-func FindText(ctx context.Context, g tool.Graph, p FindTextParams, at engine.Target) (rows []FindTextRow, err error) {
-	err = stored.Query("find_text").Read(ctx, g, p, at, &rows)
-	return rows, err
+func FindText(ctx context.Context, g tool.Graph, p FindTextParams, opts ...tool.ReadOption) ([]FindTextRow, error) {
+	return tool.Rows[FindTextRow](ctx, g, stored.Query("find_text"), p, opts...)
 }
 
 // NearParams are the parameters of the query near in codegen/testdata/corpus/reads.gq.
@@ -277,9 +269,8 @@ type NearRow struct {
 }
 
 // Near runs the query near in codegen/testdata/corpus/reads.gq.
-func Near(ctx context.Context, g tool.Graph, p NearParams, at engine.Target) (rows []NearRow, err error) {
-	err = stored.Query("near").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Near(ctx context.Context, g tool.Graph, p NearParams, opts ...tool.ReadOption) ([]NearRow, error) {
+	return tool.Rows[NearRow](ctx, g, stored.Query("near"), p, opts...)
 }
 
 // NotThereParams are the parameters of the query not_there in codegen/testdata/corpus/reads.gq.
@@ -295,9 +286,8 @@ type NotThereRow struct {
 }
 
 // NotThere runs the query not_there in codegen/testdata/corpus/reads.gq.
-func NotThere(ctx context.Context, g tool.Graph, p NotThereParams, at engine.Target) (rows []NotThereRow, err error) {
-	err = stored.Query("not_there").Read(ctx, g, p, at, &rows)
-	return rows, err
+func NotThere(ctx context.Context, g tool.Graph, p NotThereParams, opts ...tool.ReadOption) ([]NotThereRow, error) {
+	return tool.Rows[NotThereRow](ctx, g, stored.Query("not_there"), p, opts...)
 }
 
 // ListsParams are the parameters of the query lists in codegen/testdata/corpus/reads.gq.
@@ -320,9 +310,8 @@ type ListsRow struct {
 }
 
 // Lists runs the query lists in codegen/testdata/corpus/reads.gq.
-func Lists(ctx context.Context, g tool.Graph, p ListsParams, at engine.Target) (rows []ListsRow, err error) {
-	err = stored.Query("lists").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Lists(ctx context.Context, g tool.Graph, p ListsParams, opts ...tool.ReadOption) ([]ListsRow, error) {
+	return tool.Rows[ListsRow](ctx, g, stored.Query("lists"), p, opts...)
 }
 
 // EdgeEndsParams are the parameters of the query edge_ends in codegen/testdata/corpus/reads.gq.
@@ -341,9 +330,8 @@ type EdgeEndsRow struct {
 }
 
 // EdgeEnds runs the query edge_ends in codegen/testdata/corpus/reads.gq.
-func EdgeEnds(ctx context.Context, g tool.Graph, p EdgeEndsParams, at engine.Target) (rows []EdgeEndsRow, err error) {
-	err = stored.Query("edge_ends").Read(ctx, g, p, at, &rows)
-	return rows, err
+func EdgeEnds(ctx context.Context, g tool.Graph, p EdgeEndsParams, opts ...tool.ReadOption) ([]EdgeEndsRow, error) {
+	return tool.Rows[EdgeEndsRow](ctx, g, stored.Query("edge_ends"), p, opts...)
 }
 
 // HitsParams are the parameters of the query hits in codegen/testdata/corpus/reads.gq.
@@ -358,9 +346,8 @@ type HitsRow struct {
 }
 
 // Hits runs the query hits in codegen/testdata/corpus/reads.gq.
-func Hits(ctx context.Context, g tool.Graph, p HitsParams, at engine.Target) (rows []HitsRow, err error) {
-	err = stored.Query("hits").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Hits(ctx context.Context, g tool.Graph, p HitsParams, opts ...tool.ReadOption) ([]HitsRow, error) {
+	return tool.Rows[HitsRow](ctx, g, stored.Query("hits"), p, opts...)
 }
 
 // BestParams are the parameters of the query best in codegen/testdata/corpus/reads.gq.
@@ -379,9 +366,13 @@ type BestRow struct {
 }
 
 // Best runs the query best in codegen/testdata/corpus/reads.gq.
-func Best(ctx context.Context, g tool.Graph, p BestParams, at engine.Target) (rows []BestRow, err error) {
-	err = stored.Query("best").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Best(ctx context.Context, g tool.Graph, p BestParams, opts ...tool.ReadOption) ([]BestRow, error) {
+	return tool.Rows[BestRow](ctx, g, stored.Query("best"), p, opts...)
+}
+
+// BestOne runs the query best in codegen/testdata/corpus/reads.gq. It returns the row, or an *engine.NotFound.
+func BestOne(ctx context.Context, g tool.Graph, p BestParams, opts ...tool.ReadOption) (BestRow, error) {
+	return tool.OneRow[BestRow](ctx, g, stored.Query("best"), p, opts...)
 }
 
 // AnnotatedParams are the parameters of the query annotated in codegen/testdata/corpus/reads.gq.
@@ -422,9 +413,8 @@ type AnnotatedRow struct {
 // Annotated runs the query annotated in codegen/testdata/corpus/reads.gq.
 //
 // Lists people by name.
-func Annotated(ctx context.Context, g tool.Graph, p AnnotatedParams, at engine.Target) (rows []AnnotatedRow, err error) {
-	err = stored.Query("annotated").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Annotated(ctx context.Context, g tool.Graph, p AnnotatedParams, opts ...tool.ReadOption) ([]AnnotatedRow, error) {
+	return tool.Rows[AnnotatedRow](ctx, g, stored.Query("annotated"), p, opts...)
 }
 
 // ConditionsParams are the parameters of the query conditions in codegen/testdata/corpus/reads.gq.
@@ -443,7 +433,6 @@ type ConditionsRow struct {
 }
 
 // Conditions runs the query conditions in codegen/testdata/corpus/reads.gq.
-func Conditions(ctx context.Context, g tool.Graph, p ConditionsParams, at engine.Target) (rows []ConditionsRow, err error) {
-	err = stored.Query("conditions").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Conditions(ctx context.Context, g tool.Graph, p ConditionsParams, opts ...tool.ReadOption) ([]ConditionsRow, error) {
+	return tool.Rows[ConditionsRow](ctx, g, stored.Query("conditions"), p, opts...)
 }

@@ -5,7 +5,6 @@ package corpus
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -29,9 +28,8 @@ type FriendTotalsRow struct {
 }
 
 // FriendTotals runs the query friend_totals in codegen/testdata/corpus/subqueries.gq.
-func FriendTotals(ctx context.Context, g tool.Graph, p FriendTotalsParams, at engine.Target) (rows []FriendTotalsRow, err error) {
-	err = stored.Query("friend_totals").Read(ctx, g, p, at, &rows)
-	return rows, err
+func FriendTotals(ctx context.Context, g tool.Graph, p FriendTotalsParams, opts ...tool.ReadOption) ([]FriendTotalsRow, error) {
+	return tool.Rows[FriendTotalsRow](ctx, g, stored.Query("friend_totals"), p, opts...)
 }
 
 // FriendListsParams are the parameters of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
@@ -87,7 +85,6 @@ type FriendListsRowFriendsFriends struct {
 // FriendLists runs the query friend_lists in codegen/testdata/corpus/subqueries.gq.
 //
 // List people, each with friends and the friends of the friends.
-func FriendLists(ctx context.Context, g tool.Graph, p FriendListsParams, at engine.Target) (rows []FriendListsRow, err error) {
-	err = stored.Query("friend_lists").Read(ctx, g, p, at, &rows)
-	return rows, err
+func FriendLists(ctx context.Context, g tool.Graph, p FriendListsParams, opts ...tool.ReadOption) ([]FriendListsRow, error) {
+	return tool.Rows[FriendListsRow](ctx, g, stored.Query("friend_lists"), p, opts...)
 }

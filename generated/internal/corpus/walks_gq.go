@@ -5,7 +5,6 @@ package corpus
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -22,9 +21,8 @@ type KnownSamplesRow struct {
 }
 
 // KnownSamples runs the query known_samples in codegen/testdata/corpus/walks.gq.
-func KnownSamples(ctx context.Context, g tool.Graph, p KnownSamplesParams, at engine.Target) (rows []KnownSamplesRow, err error) {
-	err = stored.Query("known_samples").Read(ctx, g, p, at, &rows)
-	return rows, err
+func KnownSamples(ctx context.Context, g tool.Graph, p KnownSamplesParams, opts ...tool.ReadOption) ([]KnownSamplesRow, error) {
+	return tool.Rows[KnownSamplesRow](ctx, g, stored.Query("known_samples"), p, opts...)
 }
 
 // WaysParams are the parameters of the query ways in codegen/testdata/corpus/walks.gq.
@@ -43,9 +41,13 @@ type WaysRow struct {
 }
 
 // Ways runs the query ways in codegen/testdata/corpus/walks.gq.
-func Ways(ctx context.Context, g tool.Graph, p WaysParams, at engine.Target) (rows []WaysRow, err error) {
-	err = stored.Query("ways").Read(ctx, g, p, at, &rows)
-	return rows, err
+func Ways(ctx context.Context, g tool.Graph, p WaysParams, opts ...tool.ReadOption) ([]WaysRow, error) {
+	return tool.Rows[WaysRow](ctx, g, stored.Query("ways"), p, opts...)
+}
+
+// WaysOne runs the query ways in codegen/testdata/corpus/walks.gq. It returns the row, or an *engine.NotFound.
+func WaysOne(ctx context.Context, g tool.Graph, p WaysParams, opts ...tool.ReadOption) (WaysRow, error) {
+	return tool.OneRow[WaysRow](ctx, g, stored.Query("ways"), p, opts...)
 }
 
 // SampleWaysParams are the parameters of the query sample_ways in codegen/testdata/corpus/walks.gq.
@@ -62,7 +64,6 @@ type SampleWaysRow struct {
 }
 
 // SampleWays runs the query sample_ways in codegen/testdata/corpus/walks.gq.
-func SampleWays(ctx context.Context, g tool.Graph, p SampleWaysParams, at engine.Target) (rows []SampleWaysRow, err error) {
-	err = stored.Query("sample_ways").Read(ctx, g, p, at, &rows)
-	return rows, err
+func SampleWays(ctx context.Context, g tool.Graph, p SampleWaysParams, opts ...tool.ReadOption) ([]SampleWaysRow, error) {
+	return tool.Rows[SampleWaysRow](ctx, g, stored.Query("sample_ways"), p, opts...)
 }

@@ -26,8 +26,8 @@ type PutPersonParams struct {
 // PutPerson runs the query put_person in codegen/testdata/corpus/writes.gq.
 //
 // Add or replace a person.
-func PutPerson(ctx context.Context, g tool.Graph, p PutPersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("put_person").Write(ctx, g, p, opts)
+func PutPerson(ctx context.Context, g tool.Graph, p PutPersonParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("put_person"), p, opts...)
 }
 
 // PutSeenPersonParams are the parameters of the query put_seen_person in codegen/testdata/corpus/writes.gq.
@@ -37,8 +37,8 @@ type PutSeenPersonParams struct {
 }
 
 // PutSeenPerson runs the query put_seen_person in codegen/testdata/corpus/writes.gq.
-func PutSeenPerson(ctx context.Context, g tool.Graph, p PutSeenPersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("put_seen_person").Write(ctx, g, p, opts)
+func PutSeenPerson(ctx context.Context, g tool.Graph, p PutSeenPersonParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("put_seen_person"), p, opts...)
 }
 
 // AddSampleParams are the parameters of the query add_sample in codegen/testdata/corpus/writes.gq.
@@ -75,8 +75,8 @@ type AddSampleParams struct {
 }
 
 // AddSample runs the query add_sample in codegen/testdata/corpus/writes.gq.
-func AddSample(ctx context.Context, g tool.Graph, p AddSampleParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("add_sample").Write(ctx, g, p, opts)
+func AddSample(ctx context.Context, g tool.Graph, p AddSampleParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("add_sample"), p, opts...)
 }
 
 // IntroduceParams are the parameters of the query introduce in codegen/testdata/corpus/writes.gq.
@@ -89,8 +89,8 @@ type IntroduceParams struct {
 }
 
 // Introduce runs the query introduce in codegen/testdata/corpus/writes.gq.
-func Introduce(ctx context.Context, g tool.Graph, p IntroduceParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("introduce").Write(ctx, g, p, opts)
+func Introduce(ctx context.Context, g tool.Graph, p IntroduceParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("introduce"), p, opts...)
 }
 
 // AgeAllParams are the parameters of the query age_all in codegen/testdata/corpus/writes.gq.
@@ -100,8 +100,8 @@ type AgeAllParams struct {
 }
 
 // AgeAll runs the query age_all in codegen/testdata/corpus/writes.gq.
-func AgeAll(ctx context.Context, g tool.Graph, p AgeAllParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("age_all").Write(ctx, g, p, opts)
+func AgeAll(ctx context.Context, g tool.Graph, p AgeAllParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("age_all"), p, opts...)
 }
 
 // RemovePersonParams are the parameters of the query remove_person in codegen/testdata/corpus/writes.gq.
@@ -111,8 +111,8 @@ type RemovePersonParams struct {
 }
 
 // RemovePerson runs the query remove_person in codegen/testdata/corpus/writes.gq.
-func RemovePerson(ctx context.Context, g tool.Graph, p RemovePersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("remove_person").Write(ctx, g, p, opts)
+func RemovePerson(ctx context.Context, g tool.Graph, p RemovePersonParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("remove_person"), p, opts...)
 }
 
 // PartParams are the parameters of the query part in codegen/testdata/corpus/writes.gq.
@@ -122,8 +122,8 @@ type PartParams struct {
 }
 
 // Part runs the query part in codegen/testdata/corpus/writes.gq.
-func Part(ctx context.Context, g tool.Graph, p PartParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("part").Write(ctx, g, p, opts)
+func Part(ctx context.Context, g tool.Graph, p PartParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("part"), p, opts...)
 }
 
 // AdoptParams are the parameters of the query adopt in codegen/testdata/corpus/writes.gq.
@@ -135,8 +135,8 @@ type AdoptParams struct {
 }
 
 // Adopt runs the query adopt in codegen/testdata/corpus/writes.gq.
-func Adopt(ctx context.Context, g tool.Graph, p AdoptParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("adopt").Write(ctx, g, p, opts)
+func Adopt(ctx context.Context, g tool.Graph, p AdoptParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("adopt"), p, opts...)
 }
 
 // SetListsParams are the parameters of the query set_lists in codegen/testdata/corpus/writes.gq.
@@ -155,8 +155,8 @@ type SetListsParams struct {
 }
 
 // SetLists runs the query set_lists in codegen/testdata/corpus/writes.gq.
-func SetLists(ctx context.Context, g tool.Graph, p SetListsParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("set_lists").Write(ctx, g, p, opts)
+func SetLists(ctx context.Context, g tool.Graph, p SetListsParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("set_lists"), p, opts...)
 }
 
 // SetOptionalParams are the parameters of the query set_optional in codegen/testdata/corpus/writes.gq.
@@ -176,8 +176,8 @@ type SetOptionalParams struct {
 }
 
 // SetOptional runs the query set_optional in codegen/testdata/corpus/writes.gq.
-func SetOptional(ctx context.Context, g tool.Graph, p SetOptionalParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("set_optional").Write(ctx, g, p, opts)
+func SetOptional(ctx context.Context, g tool.Graph, p SetOptionalParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("set_optional"), p, opts...)
 }
 
 // OwnParams are the parameters of the query own in codegen/testdata/corpus/writes.gq.
@@ -189,8 +189,8 @@ type OwnParams struct {
 }
 
 // Own runs the query own in codegen/testdata/corpus/writes.gq.
-func Own(ctx context.Context, g tool.Graph, p OwnParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("own").Write(ctx, g, p, opts)
+func Own(ctx context.Context, g tool.Graph, p OwnParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("own"), p, opts...)
 }
 
 // PutDefaultPersonParams are the parameters of the query put_default_person in codegen/testdata/corpus/writes.gq.
@@ -201,6 +201,6 @@ type PutDefaultPersonParams struct {
 }
 
 // PutDefaultPerson runs the query put_default_person in codegen/testdata/corpus/writes.gq.
-func PutDefaultPerson(ctx context.Context, g tool.Graph, p PutDefaultPersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return stored.Query("put_default_person").Write(ctx, g, p, opts)
+func PutDefaultPerson(ctx context.Context, g tool.Graph, p PutDefaultPersonParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("put_default_person"), p, opts...)
 }

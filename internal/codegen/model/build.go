@@ -261,6 +261,7 @@ func (b *builder) buildQuery(src *gq.Query) {
 		Name: p.Name, GoName: GoName(p.Name), File: src.File, Line: src.Span.Start.Line,
 		Description: src.Description, Instruction: src.Instruction, Questions: src.Questions, MustBeEmpty: src.MustBeEmpty,
 		Exposed: src.Expose, Plan: p,
+		One: p.Read != nil && (p.Read.Limit == 1 || lint.OneRow(b.schema, p.Read, src.Info)),
 	}
 	b.declareQuery(q, constantPlace(src.Places.Name))
 	b.buildTool(q, src)
@@ -295,6 +296,7 @@ func (b *builder) interfaces(p *plan.Query) []Interface {
 func (b *builder) declareQuery(q *Query, at func() diag.Span) {
 	name := "query " + q.Name
 	_ = b.declare(q.GoName, owner{name, at}) &&
+		(!q.One || b.declare(q.OneName(), owner{"the function for the only row of " + name, at})) &&
 		b.declare(q.GoName+"Params", owner{"the parameters of " + name, at}) &&
 		(!q.Returns() || b.declare(q.GoName+"Row", owner{"the rows of " + name, at}))
 }

@@ -304,3 +304,34 @@ func TestInheritNoAggregate(t *testing.T) {
 		}
 	}
 }
+
+// TestOne checks which reads have a function for their only row.
+func TestOne(t *testing.T) {
+	const schema = "node Person { slug: String @key  name: String }\nnode Seat { row: I32  number: I32  @key(row, number) }\nedge Knows: Person -> Person { since: Date? }"
+	for body, want := range map[string]bool{
+		"($s: String) { match { $p: Person { slug: $s } } return { $p.name } }":                                                     true,
+		"($s: String) { match { $p: Person  $p.id = $s } return { $p.name } }":                                                      true,
+		"($s: Person) { match { $p: Person  $p = $s } return { $p.name } }":                                                         true,
+		"($s: String) { match { $p: Person { name: $s } } return { $p.slug } limit 1 }":                                             true,
+		"($r: I32, $n: I32) { match { $s: Seat { row: $r, number: $n } } return { $s.id as id } }":                                  true,
+		"() { match { $p: Person } return { count($p) as people } }":                                                                true,
+		"($s: String?) { match { $p: Person { slug: $s? } } return { $p.name } }":                                                   false,
+		"($s: String) { match { $p: Person { name: $s } } return { $p.slug } }":                                                     false,
+		"($r: I32) { match { $s: Seat { row: $r } } return { $s.id as id } }":                                                       false,
+		"($s: String) { match { $p: Person { slug: $s } $p knows $q } return { $q.name } }":                                         false,
+		"($s: String, $o: String) { match { $p: Person { slug: $s } $q: Person { slug: $o } $p $k:knows $q } return { $k.since } }": false,
+		"($s: String, $n: I32 @range(1..5)) { match { $p: Person { name: $s } } return { $p.slug } limit $n }":                      false,
+	} {
+		pkg, diags := build(t, schema, gq.Source{Name: "a.gq", Text: "query q" + body})
+		if err := diags.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if q := pkg.Queries()[0]; q.One != want {
+			t.Errorf("query q%s: found %t, expected %t", body, q.One, want)
+		}
+	}
+	_, diags := build(t, schema, gq.Source{Name: "a.gq", Text: "query q() { match { $p: Person } return { count($p) as people } }\nquery q_one() { match { $p: Person } return { $p.slug } }"})
+	if text := diags.Error(); !strings.Contains(text, "query q_one would be declared in Go as QOne, which is the name of the function for the only row of query q") {
+		t.Errorf("found %s", text)
+	}
+}

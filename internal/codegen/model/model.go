@@ -74,6 +74,7 @@ type Query struct {
 	Questions   []string    // texts of @question
 	MustBeEmpty string      // text of @must_be_empty, or ""
 	Exposed     bool        // MCP clients see the tool
+	One         bool        // the query is a read with at most one row
 	Tool        Tool        // how the query is served as a tool
 	Plan        *plan.Query // the compiled query
 	Params      []Param     // in the order of the declaration
@@ -89,6 +90,9 @@ type Interface struct {
 
 // Returns reports whether the query has rows: it is a read, or a mutation that returns a row.
 func (q *Query) Returns() bool { return !q.Mutation() || q.Plan.Mutation.Returns != nil }
+
+// OneName returns the name of the function that returns the only row.
+func (q *Query) OneName() string { return q.GoName + "One" }
 
 // Mutation reports whether the query writes.
 func (q *Query) Mutation() bool { return q.Plan.Mutation != nil }

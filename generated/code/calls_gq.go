@@ -5,7 +5,6 @@ package code
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -139,8 +138,8 @@ type MostCalledParams struct {
 // MostCalledRow is a row of the query most_called in queries/code/calls.gq.
 type MostCalledRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path    string       `json:"path"`
-	Callers value.BigInt `json:"callers"`
+	Path    string `json:"path"`
+	Callers int64  `json:"callers"`
 }
 
 // MostCalled runs the query most_called in queries/code/calls.gq.

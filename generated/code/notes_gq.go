@@ -4,9 +4,9 @@ package code
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -49,9 +49,9 @@ type NotesAboutParams struct {
 // NotesAboutRow is a row of the query notes_about in queries/code/notes.gq.
 type NotesAboutRow struct {
 	// A short name for the note, unique in the graph.
-	Slug    string              `json:"slug"`
-	Text    string              `json:"text"`
-	Created value.DateTimeValue `json:"created"`
+	Slug    string    `json:"slug"`
+	Text    string    `json:"text"`
+	Created time.Time `json:"created"`
 }
 
 // NotesAbout runs the query notes_about in queries/code/notes.gq.

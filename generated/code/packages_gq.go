@@ -5,7 +5,6 @@ package code
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -123,8 +122,8 @@ type HeaviestPackagesRow struct {
 	// The lines of those files.
 	Lines int32 `json:"lines"`
 	// The number of its files, Go tests left out; 0 if none was indexed.
-	Files   int32        `json:"files"`
-	Symbols value.BigInt `json:"symbols"`
+	Files   int32 `json:"files"`
+	Symbols int64 `json:"symbols"`
 }
 
 // HeaviestPackages runs the query heaviest_packages in queries/code/packages.gq.
@@ -160,8 +159,8 @@ type ModuleUseRow struct {
 	// The module path, or the package's name.
 	Path string `json:"path"`
 	// Its version; none for the main module of Go.
-	Version  *string      `json:"version"`
-	Packages value.BigInt `json:"packages"`
+	Version  *string `json:"version"`
+	Packages int64   `json:"packages"`
 }
 
 // ModuleUse runs the query module_use in queries/code/packages.gq.

@@ -134,11 +134,11 @@ func fieldType(t value.Type, enum *model.Enum) *jen.Statement {
 	return typ
 }
 
-// scalarType returns the Go type of a kind: a basic type, or a type of package value.
+// scalarType returns the Go type of a kind: a basic type, or a type of package time or value.
 func scalarType(k value.Kind) *jen.Statement {
 	t := k.GoType()
 	if t.PkgPath() == "" {
 		return jen.Id(t.Name())
 	}
-	return jen.Qual(valuePath, t.Name())
+	return jen.Qual(t.PkgPath(), t.Name())
 }

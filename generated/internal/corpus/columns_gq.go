@@ -4,6 +4,7 @@ package corpus
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -31,14 +32,14 @@ type CollectedParams struct{}
 type CollectedRow struct {
 	// A short name that nobody else has.
 	Slug     string                `json:"slug"`
-	Statuses value.BigInt          `json:"statuses"`
+	Statuses int64                 `json:"statuses"`
 	Friends  []CollectedRowFriends `json:"friends"`
 	Kinds    []string              `json:"kinds"`
 	Ages     []int32               `json:"ages"`
-	Seen     []value.DateTimeValue `json:"seen"`
+	Seen     []time.Time           `json:"seen"`
 	Since    []value.DateValue     `json:"since"`
 	N        int32                 `json:"n"`
-	Twice    value.BigInt          `json:"twice"`
+	Twice    int64                 `json:"twice"`
 }
 
 // CollectedRowFriends is a node of the list friends, a Person, in a row of the query collected in codegen/testdata/corpus/columns.gq.
@@ -50,10 +51,10 @@ type CollectedRowFriends struct {
 	Slug   string           `json:"slug"`
 	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32                `json:"age"`
-	Email *string              `json:"email"`
-	Seen  *value.DateTimeValue `json:"seen"`
+	Mood  *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32           `json:"age"`
+	Email *string         `json:"email"`
+	Seen  *time.Time      `json:"seen"`
 }
 
 // Collected runs the query collected in codegen/testdata/corpus/columns.gq.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
@@ -212,14 +213,14 @@ func TestRows(t *testing.T) {
 		want string
 	}{
 		{"by_scalars", func(g *graph) (any, error) { return corpus.ByScalars(ctx, g, corpus.ByScalarsParams{}, at) },
-			`{"s.text":"text","s.flag":true,"s.small":1,"s.big":"1","s.count":1,"s.wide":"1","s.single":1.5,"s.double":1.5,` +
+			`{"s.text":"text","s.flag":true,"s.small":1,"s.big":1,"s.count":1,"s.wide":1,"s.single":1.5,"s.double":1.5,` +
 				`"s.day":"1970-01-02","s.instant":"1970-01-01T00:00:00.001Z","s.vec":[1,2,3],"s.texts":["text","text"],"s.flags":[true,true],` +
-				`"s.smalls":[1,1],"s.bigs":["1","1"],"s.counts":[1,1],"s.wides":["1","1"],"s.singles":[1.5,1.5],"s.doubles":[1.5,1.5],` +
+				`"s.smalls":[1,1],"s.bigs":[1,1],"s.counts":[1,1],"s.wides":[1,1],"s.singles":[1.5,1.5],"s.doubles":[1.5,1.5],` +
 				`"s.days":["1970-01-02","1970-01-02"],"s.instants":["1970-01-01T00:00:00.001Z","1970-01-01T00:00:00.001Z"]}`},
 		{"by_optional_scalars", func(g *graph) (any, error) {
 			return corpus.ByOptionalScalars(ctx, g, corpus.ByOptionalScalarsParams{}, at)
 		},
-			`{"s.text0":"text","s.flag0":true,"s.small0":1,"s.big0":"1","s.count0":1,"s.wide0":"1","s.single0":1.5,"s.double0":1.5,` +
+			`{"s.text0":"text","s.flag0":true,"s.small0":1,"s.big0":1,"s.count0":1,"s.wide0":1,"s.single0":1.5,"s.double0":1.5,` +
 				`"s.day0":"1970-01-02","s.instant0":"1970-01-01T00:00:00.001Z","s.vec0":[1,2,3],"s.texts0":["text","text"],` +
 				`"s.days0":["1970-01-02","1970-01-02"]}` + "\n" +
 				`{"s.text0":null,"s.flag0":null,"s.small0":null,"s.big0":null,"s.count0":null,"s.wide0":null,"s.single0":null,"s.double0":null,` +
@@ -268,6 +269,22 @@ func TestWholeNodes(t *testing.T) {
 	}
 	if len(g.args) != 2 || g.args[0].Str() != "on-leave" || !g.args[1].IsNull() {
 		t.Errorf("found the arguments %v", g.args)
+	}
+}
+
+// TestInstants passes instants that a DateTime cannot hold. The call must fail before it reaches the graph.
+func TestInstants(t *testing.T) {
+	for at, want := range map[time.Time]string{
+		time.Unix(0, 1): "keeps milliseconds", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC): "outside the years 0001 to 9999",
+	} {
+		g := &graph{}
+		var bad *engine.BadArgument
+		if _, err := corpus.AddSample(t.Context(), g, corpus.AddSampleParams{Instant: at}); !errors.As(err, &bad) || bad.Param != "instant" || !strings.Contains(bad.Detail, want) || g.plan != nil {
+			t.Errorf("%s: found %v, expected %s", at, err, want)
+		}
+		if _, err := corpus.AddSample(t.Context(), g, corpus.AddSampleParams{Instants: []time.Time{at}}); !errors.As(err, &bad) || bad.Param != "instants" || g.plan != nil {
+			t.Errorf("%s in a list: found %v", at, err)
+		}
 	}
 }
 
@@ -324,12 +341,11 @@ const sampleJSON = `{
 // function makes.
 func TestArguments(t *testing.T) {
 	day, _ := value.ParseDate("2020-02-29")
-	instant, _ := value.ParseDateTime("2024-05-01T12:30:00.5Z")
 	typed := corpus.AddSampleParams{
-		Text: "t", Flag: true, Small: -1, Big: -1 << 63, Count: 2, Wide: 1<<64 - 1, Single: 0.5, Double: 2.25, Day: day, Instant: instant,
+		Text: "t", Flag: true, Small: -1, Big: -1 << 63, Count: 2, Wide: 1<<64 - 1, Single: 0.5, Double: 2.25, Day: day, Instant: instant("2024-05-01T12:30:00.5Z"),
 		Raw: value.BlobValue{1, 2}, Vec: [3]float32{1, 2, 3}, Texts: []string{"a"}, Flags: []bool{false}, Smalls: []int32{1},
-		Bigs: []value.BigInt{2}, Counts: []uint32{3}, Wides: []value.BigUint{4}, Singles: []float32{0.25}, Doubles: []float64{0.125},
-		Days: []value.DateValue{1}, Instants: []value.DateTimeValue{0},
+		Bigs: []int64{2}, Counts: []uint32{3}, Wides: []uint64{4}, Singles: []float32{0.25}, Doubles: []float64{0.125},
+		Days: []value.DateValue{1}, Instants: []time.Time{time.Unix(0, 0)},
 	}
 	full := typed
 	full.Raw0, full.Vec0, full.Texts0, full.Days0 = &value.BlobValue{3}, &[3]float32{4, 5, 6}, []string{}, []value.DateValue{day}

@@ -131,8 +131,8 @@ type LikedOnceParams struct{}
 // LikedOnceRow is a row of the query liked_once in codegen/testdata/corpus/ends.gq.
 type LikedOnceRow struct {
 	All   []LikedOnceRowAll `json:"all"`
-	N     value.BigInt      `json:"n"`
-	Again value.BigInt      `json:"again"`
+	N     int64             `json:"n"`
+	Again int64             `json:"again"`
 }
 
 // LikedOnceRowAll is a record of the list all in a row of the query liked_once in codegen/testdata/corpus/ends.gq.
@@ -151,8 +151,8 @@ type LikedPlacesParams struct{}
 
 // LikedPlacesRow is a row of the query liked_places in codegen/testdata/corpus/ends.gq.
 type LikedPlacesRow struct {
-	Near *string      `json:"near"`
-	N    value.BigInt `json:"n"`
+	Near *string `json:"near"`
+	N    int64   `json:"n"`
 }
 
 // LikedPlaces runs the query liked_places in codegen/testdata/corpus/ends.gq.

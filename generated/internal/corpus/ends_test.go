@@ -46,8 +46,8 @@ func runEnds(s *session) {
 		`{"slug":"bob","all":[],"of":[],"n":0}`, `{"slug":"nova","all":[],"of":[],"n":0}`,
 	}, "\n"))(corpus.LikesCollected(s.ctx, s.g, corpus.LikesCollectedParams{}))
 	s.wrote("like_named", 0, 2)(corpus.LikeNamed(s.ctx, s.g, corpus.LikeNamedParams{Person: "nova", Name: "Ann"}))
-	found[corpus.LikedPlacesRow](s, "liked_places", `{"near":"the sea","n":"2"}`)(corpus.LikedPlaces(s.ctx, s.g, corpus.LikedPlacesParams{}))
-	found[corpus.LikedOnceRow](s, "liked_once", `{"all":[`+strings.Join([]string{ada, `{"type":"Person","id":"ann"}`, bob, sea}, ",")+`],"n":"4","again":"4"}`)(corpus.LikedOnce(s.ctx, s.g, corpus.LikedOnceParams{}))
+	found[corpus.LikedPlacesRow](s, "liked_places", `{"near":"the sea","n":2}`)(corpus.LikedPlaces(s.ctx, s.g, corpus.LikedPlacesParams{}))
+	found[corpus.LikedOnceRow](s, "liked_once", `{"all":[`+strings.Join([]string{ada, `{"type":"Person","id":"ann"}`, bob, sea}, ",")+`],"n":4,"again":4}`)(corpus.LikedOnce(s.ctx, s.g, corpus.LikedOnceParams{}))
 	if _, _, err := corpus.Like(s.ctx, s.g, corpus.LikeParams{Person: "ann", What: corpus.LikeParamsWhat{Type: "Place", ID: "ann"}}); err == nil {
 		s.t.Error("an edge leads to a place that does not exist")
 	}

@@ -4,9 +4,9 @@ package corpus
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -18,14 +18,14 @@ type ComputedParams struct {
 
 // ComputedRow is a row of the query computed in codegen/testdata/corpus/expressions.gq.
 type ComputedRow struct {
-	Shout    string               `json:"shout"`
-	Doubled  value.BigInt         `json:"doubled"`
-	Quarter  *float64             `json:"quarter"`
-	Address  string               `json:"address"`
-	Bracket  string               `json:"bracket"`
-	Cheerful bool                 `json:"cheerful"`
-	Before   *value.DateTimeValue `json:"before"`
-	Kind     string               `json:"kind"`
+	Shout    string     `json:"shout"`
+	Doubled  int64      `json:"doubled"`
+	Quarter  *float64   `json:"quarter"`
+	Address  string     `json:"address"`
+	Bracket  string     `json:"bracket"`
+	Cheerful bool       `json:"cheerful"`
+	Before   *time.Time `json:"before"`
+	Kind     string     `json:"kind"`
 }
 
 // Computed runs the query computed in codegen/testdata/corpus/expressions.gq.
@@ -40,9 +40,9 @@ type ComputedGroupsParams struct{}
 
 // ComputedGroupsRow is a row of the query computed_groups in codegen/testdata/corpus/expressions.gq.
 type ComputedGroupsRow struct {
-	Decade *value.BigInt `json:"decade"`
-	People value.BigInt  `json:"people"`
-	Mean   *float64      `json:"mean"`
+	Decade *int64   `json:"decade"`
+	People int64    `json:"people"`
+	Mean   *float64 `json:"mean"`
 }
 
 // ComputedGroups runs the query computed_groups in codegen/testdata/corpus/expressions.gq.

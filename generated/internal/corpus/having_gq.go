@@ -5,7 +5,6 @@ package corpus
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -21,7 +20,7 @@ type PopularRow struct {
 	// A short name that nobody else has.
 	Slug    string           `json:"slug"`
 	Status  PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
-	KnownBy value.BigInt     `json:"known_by"`
+	KnownBy int64            `json:"known_by"`
 }
 
 // Popular runs the query popular in codegen/testdata/corpus/having.gq.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	transport "github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -42,7 +41,7 @@ func runMutations(s *session) {
 	s.wrote("grow", 2, 2)(corpus.Grow(s.ctx, s.g, corpus.GrowParams{Status: corpus.PersonStatusEnumGone}))
 	s.wrote("meet_people", 4, 4)(corpus.MeetPeople(s.ctx, s.g, corpus.MeetPeopleParams{
 		Person: "eve",
-		Met:    []corpus.MeetPeopleParamsMet{{Slug: "hal", On: day("2026-01-02")}, {Slug: "ida", Age: ptr(value.BigInt(41)), On: day("2026-01-03")}},
+		Met:    []corpus.MeetPeopleParamsMet{{Slug: "hal", On: day("2026-01-02")}, {Slug: "ida", Age: ptr(int64(41)), On: day("2026-01-03")}},
 		Gone:   []corpus.MeetPeopleParamsGone{{Slug: "hal"}, {Slug: "ida"}},
 	}))
 	s.wrote("reintroduce", 0, 1)(corpus.Reintroduce(s.ctx, s.g, corpus.ReintroduceParams{From: "eve", Tos: []string{"ada", "bob"}, How: corpus.KnowsHowEnumWork}))

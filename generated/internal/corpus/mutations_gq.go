@@ -4,6 +4,7 @@ package corpus
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -38,10 +39,10 @@ type BefriendRowPerson struct {
 	Slug   string           `json:"slug"`
 	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32                `json:"age"`
-	Email *string              `json:"email"`
-	Seen  *value.DateTimeValue `json:"seen"`
+	Mood  *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32           `json:"age"`
+	Email *string         `json:"email"`
+	Seen  *time.Time      `json:"seen"`
 }
 
 // Befriend runs the query befriend in codegen/testdata/corpus/mutations.gq.
@@ -111,7 +112,7 @@ type MeetPeopleParams struct {
 // MeetPeopleParamsMet is a record of the parameter $met of the query meet_people in codegen/testdata/corpus/mutations.gq.
 type MeetPeopleParamsMet struct {
 	Slug string          `json:"slug"`
-	Age  *value.BigInt   `json:"age,omitempty"`
+	Age  *int64          `json:"age,omitempty"`
 	On   value.DateValue `json:"on"`
 }
 

@@ -4,6 +4,7 @@ package corpus
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -21,7 +22,7 @@ type OptionalFriendsRow struct {
 	Friend *OptionalFriendsRowFriend `json:"friend"`
 	Status *PersonStatusEnum         `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	Since  *value.DateValue          `json:"since"`
-	Wide   *value.BigUint            `json:"wide"`
+	Wide   *uint64                   `json:"wide"`
 	Kind   *string                   `json:"kind"`
 }
 
@@ -34,10 +35,10 @@ type OptionalFriendsRowFriend struct {
 	Slug   string           `json:"slug"`
 	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32                `json:"age"`
-	Email *string              `json:"email"`
-	Seen  *value.DateTimeValue `json:"seen"`
+	Mood  *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32           `json:"age"`
+	Email *string         `json:"email"`
+	Seen  *time.Time      `json:"seen"`
 }
 
 // OptionalFriends runs the query optional_friends in codegen/testdata/corpus/optional.gq.
@@ -51,9 +52,9 @@ type OptionalCountsParams struct{}
 // OptionalCountsRow is a row of the query optional_counts in codegen/testdata/corpus/optional.gq.
 type OptionalCountsRow struct {
 	// A short name that nobody else has.
-	Slug    string       `json:"slug"`
-	Friends value.BigInt `json:"friends"`
-	Oldest  *int32       `json:"oldest"`
+	Slug    string `json:"slug"`
+	Friends int64  `json:"friends"`
+	Oldest  *int32 `json:"oldest"`
 }
 
 // OptionalCounts runs the query optional_counts in codegen/testdata/corpus/optional.gq.

@@ -13,7 +13,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	transport "github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -24,13 +23,13 @@ func runAnnotated(s *session) {
 	for _, slug := range []string{"kim", "lee", "max"} {
 		s.wrote("put_default_person", 1, 0)(corpus.PutDefaultPerson(s.ctx, s.g, corpus.PutDefaultPersonParams{Slug: slug}))
 	}
-	const defaults = `"limit":2,"from":"k","codes":["x","y"],"ages":[36],"big":"-3","rate":0.75,"flag":true,"day":"2024-02-29","vec":[1,0,0.5],"wide":null}`
+	const defaults = `"limit":2,"from":"k","codes":["x","y"],"ages":[36],"big":-3,"rate":0.75,"flag":true,"day":"2024-02-29","vec":[1,0,0.5],"wide":null}`
 	found[corpus.AnnotatedRow](s, "annotated", `{"name":"kim",`+defaults+"\n"+`{"name":"lee",`+defaults)(
 		corpus.Annotated(s.ctx, s.g, corpus.AnnotatedParams{From: ptr("k")}))
 	found[corpus.AnnotatedRow](s, "annotated",
-		`{"name":"max","limit":50,"from":"m","codes":[],"ages":[0,150],"big":"10","rate":0.5,"flag":false,"day":"2024-02-29","vec":[1,0,0.5],"wide":null}`)(
+		`{"name":"max","limit":50,"from":"m","codes":[],"ages":[0,150],"big":10,"rate":0.5,"flag":false,"day":"2024-02-29","vec":[1,0,0.5],"wide":null}`)(
 		corpus.Annotated(s.ctx, s.g, corpus.AnnotatedParams{
-			Limit: ptr(int32(50)), From: ptr("m"), Codes: []string{}, Ages: []int32{0, 150}, Big: ptr(value.BigInt(10)), Rate: ptr(0.5), Flag: ptr(false),
+			Limit: ptr(int32(50)), From: ptr("m"), Codes: []string{}, Ages: []int32{0, 150}, Big: ptr(int64(10)), Rate: ptr(0.5), Flag: ptr(false),
 		}))
 	for _, tt := range []struct {
 		p           corpus.AnnotatedParams

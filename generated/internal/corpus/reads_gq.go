@@ -4,6 +4,7 @@ package corpus
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -16,38 +17,38 @@ type ByScalarsParams struct {
 	Flag  bool   `json:"flag"`
 	Small int32  `json:"small"`
 	// From 1 to 9000000000000000000.
-	Big     value.BigInt        `json:"big" jsonschema_description:"From 1 to 9000000000000000000."`
-	Count   uint32              `json:"count"`
-	Wide    value.BigUint       `json:"wide"`
-	Single  float32             `json:"single"`
-	Double  float64             `json:"double"`
-	Day     value.DateValue     `json:"day"`
-	Instant value.DateTimeValue `json:"instant"`
+	Big     int64           `json:"big" jsonschema_description:"From 1 to 9000000000000000000."`
+	Count   uint32          `json:"count"`
+	Wide    uint64          `json:"wide"`
+	Single  float32         `json:"single"`
+	Double  float64         `json:"double"`
+	Day     value.DateValue `json:"day"`
+	Instant time.Time       `json:"instant"`
 }
 
 // ByScalarsRow is a row of the query by_scalars in codegen/testdata/corpus/reads.gq.
 type ByScalarsRow struct {
-	SText     string                `json:"s.text"`
-	SFlag     bool                  `json:"s.flag"`
-	SSmall    int32                 `json:"s.small"`
-	SBig      value.BigInt          `json:"s.big"`
-	SCount    uint32                `json:"s.count"`
-	SWide     value.BigUint         `json:"s.wide"`
-	SSingle   float32               `json:"s.single"`
-	SDouble   float64               `json:"s.double"`
-	SDay      value.DateValue       `json:"s.day"`
-	SInstant  value.DateTimeValue   `json:"s.instant"`
-	SVec      [3]float32            `json:"s.vec"`
-	STexts    []string              `json:"s.texts"`
-	SFlags    []bool                `json:"s.flags"`
-	SSmalls   []int32               `json:"s.smalls"`
-	SBigs     []value.BigInt        `json:"s.bigs"`
-	SCounts   []uint32              `json:"s.counts"`
-	SWides    []value.BigUint       `json:"s.wides"`
-	SSingles  []float32             `json:"s.singles"`
-	SDoubles  []float64             `json:"s.doubles"`
-	SDays     []value.DateValue     `json:"s.days"`
-	SInstants []value.DateTimeValue `json:"s.instants"`
+	SText     string            `json:"s.text"`
+	SFlag     bool              `json:"s.flag"`
+	SSmall    int32             `json:"s.small"`
+	SBig      int64             `json:"s.big"`
+	SCount    uint32            `json:"s.count"`
+	SWide     uint64            `json:"s.wide"`
+	SSingle   float32           `json:"s.single"`
+	SDouble   float64           `json:"s.double"`
+	SDay      value.DateValue   `json:"s.day"`
+	SInstant  time.Time         `json:"s.instant"`
+	SVec      [3]float32        `json:"s.vec"`
+	STexts    []string          `json:"s.texts"`
+	SFlags    []bool            `json:"s.flags"`
+	SSmalls   []int32           `json:"s.smalls"`
+	SBigs     []int64           `json:"s.bigs"`
+	SCounts   []uint32          `json:"s.counts"`
+	SWides    []uint64          `json:"s.wides"`
+	SSingles  []float32         `json:"s.singles"`
+	SDoubles  []float64         `json:"s.doubles"`
+	SDays     []value.DateValue `json:"s.days"`
+	SInstants []time.Time       `json:"s.instants"`
 }
 
 // ByScalars runs the query by_scalars in codegen/testdata/corpus/reads.gq.
@@ -64,30 +65,30 @@ type ByOptionalScalarsParams struct {
 	Flag  *bool   `json:"flag,omitempty"`
 	Small *int32  `json:"small,omitempty"`
 	// From 1 to 9000000000000000000.
-	Big     *value.BigInt        `json:"big,omitempty" jsonschema_description:"From 1 to 9000000000000000000."`
-	Count   *uint32              `json:"count,omitempty"`
-	Wide    *value.BigUint       `json:"wide,omitempty"`
-	Single  *float32             `json:"single,omitempty"`
-	Double  *float64             `json:"double,omitempty" jsonschema:"minimum=0.5"`
-	Day     *value.DateValue     `json:"day,omitempty"`
-	Instant *value.DateTimeValue `json:"instant,omitempty"`
+	Big     *int64           `json:"big,omitempty" jsonschema_description:"From 1 to 9000000000000000000."`
+	Count   *uint32          `json:"count,omitempty"`
+	Wide    *uint64          `json:"wide,omitempty"`
+	Single  *float32         `json:"single,omitempty"`
+	Double  *float64         `json:"double,omitempty" jsonschema:"minimum=0.5"`
+	Day     *value.DateValue `json:"day,omitempty"`
+	Instant *time.Time       `json:"instant,omitempty"`
 }
 
 // ByOptionalScalarsRow is a row of the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
 type ByOptionalScalarsRow struct {
-	SText0    *string              `json:"s.text0"`
-	SFlag0    *bool                `json:"s.flag0"`
-	SSmall0   *int32               `json:"s.small0"`
-	SBig0     *value.BigInt        `json:"s.big0"`
-	SCount0   *uint32              `json:"s.count0"`
-	SWide0    *value.BigUint       `json:"s.wide0"`
-	SSingle0  *float32             `json:"s.single0"`
-	SDouble0  *float64             `json:"s.double0"`
-	SDay0     *value.DateValue     `json:"s.day0"`
-	SInstant0 *value.DateTimeValue `json:"s.instant0"`
-	SVec0     *[3]float32          `json:"s.vec0"`
-	STexts0   []string             `json:"s.texts0" jsonschema:"nullable"`
-	SDays0    []value.DateValue    `json:"s.days0" jsonschema:"nullable"`
+	SText0    *string           `json:"s.text0"`
+	SFlag0    *bool             `json:"s.flag0"`
+	SSmall0   *int32            `json:"s.small0"`
+	SBig0     *int64            `json:"s.big0"`
+	SCount0   *uint32           `json:"s.count0"`
+	SWide0    *uint64           `json:"s.wide0"`
+	SSingle0  *float32          `json:"s.single0"`
+	SDouble0  *float64          `json:"s.double0"`
+	SDay0     *value.DateValue  `json:"s.day0"`
+	SInstant0 *time.Time        `json:"s.instant0"`
+	SVec0     *[3]float32       `json:"s.vec0"`
+	STexts0   []string          `json:"s.texts0" jsonschema:"nullable"`
+	SDays0    []value.DateValue `json:"s.days0" jsonschema:"nullable"`
 }
 
 // ByOptionalScalars runs the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
@@ -118,10 +119,10 @@ type WholeNodesRowP struct {
 	Slug   string           `json:"slug"`
 	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32                `json:"age"`
-	Email *string              `json:"email"`
-	Seen  *value.DateTimeValue `json:"seen"`
+	Mood  *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32           `json:"age"`
+	Email *string         `json:"email"`
+	Seen  *time.Time      `json:"seen"`
 }
 
 // WholeNodesRowSample is the node sample, a Sample, in a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
@@ -130,45 +131,45 @@ type WholeNodesRowSample struct {
 	Text      string                `json:"text"`
 	Flag      bool                  `json:"flag"`
 	Small     int32                 `json:"small"`
-	Big       value.BigInt          `json:"big"`
+	Big       int64                 `json:"big"`
 	Count     uint32                `json:"count"`
-	Wide      value.BigUint         `json:"wide"`
+	Wide      uint64                `json:"wide"`
 	Single    float32               `json:"single"`
 	Double    float64               `json:"double"`
 	Day       value.DateValue       `json:"day"`
-	Instant   value.DateTimeValue   `json:"instant"`
+	Instant   time.Time             `json:"instant"`
 	Vec       [3]float32            `json:"vec"`
 	Texts     []string              `json:"texts"`
 	Flags     []bool                `json:"flags"`
 	Smalls    []int32               `json:"smalls"`
-	Bigs      []value.BigInt        `json:"bigs"`
+	Bigs      []int64               `json:"bigs"`
 	Counts    []uint32              `json:"counts"`
-	Wides     []value.BigUint       `json:"wides"`
+	Wides     []uint64              `json:"wides"`
 	Singles   []float32             `json:"singles"`
 	Doubles   []float64             `json:"doubles"`
 	Days      []value.DateValue     `json:"days"`
-	Instants  []value.DateTimeValue `json:"instants"`
+	Instants  []time.Time           `json:"instants"`
 	Text0     *string               `json:"text0"`
 	Flag0     *bool                 `json:"flag0"`
 	Small0    *int32                `json:"small0"`
-	Big0      *value.BigInt         `json:"big0"`
+	Big0      *int64                `json:"big0"`
 	Count0    *uint32               `json:"count0"`
-	Wide0     *value.BigUint        `json:"wide0"`
+	Wide0     *uint64               `json:"wide0"`
 	Single0   *float32              `json:"single0"`
 	Double0   *float64              `json:"double0"`
 	Day0      *value.DateValue      `json:"day0"`
-	Instant0  *value.DateTimeValue  `json:"instant0"`
+	Instant0  *time.Time            `json:"instant0"`
 	Vec0      *[3]float32           `json:"vec0"`
 	Texts0    []string              `json:"texts0" jsonschema:"nullable"`
 	Days0     []value.DateValue     `json:"days0" jsonschema:"nullable"`
 	Flags0    []bool                `json:"flags0" jsonschema:"nullable"`
 	Smalls0   []int32               `json:"smalls0" jsonschema:"nullable"`
-	Bigs0     []value.BigInt        `json:"bigs0" jsonschema:"nullable"`
+	Bigs0     []int64               `json:"bigs0" jsonschema:"nullable"`
 	Counts0   []uint32              `json:"counts0" jsonschema:"nullable"`
-	Wides0    []value.BigUint       `json:"wides0" jsonschema:"nullable"`
+	Wides0    []uint64              `json:"wides0" jsonschema:"nullable"`
 	Singles0  []float32             `json:"singles0" jsonschema:"nullable"`
 	Doubles0  []float64             `json:"doubles0" jsonschema:"nullable"`
-	Instants0 []value.DateTimeValue `json:"instants0" jsonschema:"nullable"`
+	Instants0 []time.Time           `json:"instants0" jsonschema:"nullable"`
 	Span      *value.DurationValue  `json:"span"`
 	Spans     []value.DurationValue `json:"spans" jsonschema:"nullable"`
 }
@@ -226,11 +227,11 @@ type GroupsParams struct{}
 // GroupsRow is a row of the query groups in codegen/testdata/corpus/reads.gq.
 type GroupsRow struct {
 	Status  PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
-	Samples value.BigInt     `json:"samples"`
+	Samples int64            `json:"samples"`
 	Total   *float64         `json:"total"`
 	Mean    *float64         `json:"mean"`
 	First   *value.DateValue `json:"first"`
-	Biggest *value.BigInt    `json:"biggest"`
+	Biggest *int64           `json:"biggest"`
 	// How it goes.
 	Best *PersonMoodEnum `json:"best" jsonschema:"enum=good,enum=bad"`
 }
@@ -297,16 +298,16 @@ type ListsParams struct {
 
 // ListsRow is a row of the query lists in codegen/testdata/corpus/reads.gq.
 type ListsRow struct {
-	STexts0    []string              `json:"s.texts0" jsonschema:"nullable"`
-	SFlags0    []bool                `json:"s.flags0" jsonschema:"nullable"`
-	SSmalls0   []int32               `json:"s.smalls0" jsonschema:"nullable"`
-	SBigs0     []value.BigInt        `json:"s.bigs0" jsonschema:"nullable"`
-	SCounts0   []uint32              `json:"s.counts0" jsonschema:"nullable"`
-	SWides0    []value.BigUint       `json:"s.wides0" jsonschema:"nullable"`
-	SSingles0  []float32             `json:"s.singles0" jsonschema:"nullable"`
-	SDoubles0  []float64             `json:"s.doubles0" jsonschema:"nullable"`
-	SDays0     []value.DateValue     `json:"s.days0" jsonschema:"nullable"`
-	SInstants0 []value.DateTimeValue `json:"s.instants0" jsonschema:"nullable"`
+	STexts0    []string          `json:"s.texts0" jsonschema:"nullable"`
+	SFlags0    []bool            `json:"s.flags0" jsonschema:"nullable"`
+	SSmalls0   []int32           `json:"s.smalls0" jsonschema:"nullable"`
+	SBigs0     []int64           `json:"s.bigs0" jsonschema:"nullable"`
+	SCounts0   []uint32          `json:"s.counts0" jsonschema:"nullable"`
+	SWides0    []uint64          `json:"s.wides0" jsonschema:"nullable"`
+	SSingles0  []float32         `json:"s.singles0" jsonschema:"nullable"`
+	SDoubles0  []float64         `json:"s.doubles0" jsonschema:"nullable"`
+	SDays0     []value.DateValue `json:"s.days0" jsonschema:"nullable"`
+	SInstants0 []time.Time       `json:"s.instants0" jsonschema:"nullable"`
 }
 
 // Lists runs the query lists in codegen/testdata/corpus/reads.gq.
@@ -322,9 +323,9 @@ type EdgeEndsParams struct {
 
 // EdgeEndsRow is a row of the query edge_ends in codegen/testdata/corpus/reads.gq.
 type EdgeEndsRow struct {
-	Source string               `json:"source"`
-	Target string               `json:"target"`
-	Seen   *value.DateTimeValue `json:"seen"`
+	Source string     `json:"source"`
+	Target string     `json:"target"`
+	Seen   *time.Time `json:"seen"`
 	// How it goes.
 	Mood *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
 }
@@ -359,10 +360,10 @@ type BestParams struct {
 // BestRow is a row of the query best in codegen/testdata/corpus/reads.gq.
 type BestRow struct {
 	// How it goes.
-	Mood   *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Seen   *value.DateTimeValue `json:"seen"`
-	Age    *float64             `json:"age"`
-	People value.BigInt         `json:"people"`
+	Mood   *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Seen   *time.Time      `json:"seen"`
+	Age    *float64        `json:"age"`
+	People int64           `json:"people"`
 }
 
 // Best runs the query best in codegen/testdata/corpus/reads.gq.
@@ -384,14 +385,14 @@ type AnnotatedParams struct {
 	Codes []string `json:"codes,omitzero" jsonschema_default:"[\"x\",\"y\"]" jsonschema_examples:"[\"a=b,c\"]" jsonschema_items_pattern:"^[a-z=,]+$"`
 	Ages  []int32  `json:"ages,omitzero" jsonschema:"minimum=0,maximum=150" jsonschema_default:"[36]"`
 	// At most 10.
-	Big    *value.BigInt     `json:"big,omitempty" jsonschema_default:"\"-3\"" jsonschema_description:"At most 10."`
+	Big    *int64            `json:"big,omitempty" jsonschema_default:"\"-3\"" jsonschema_description:"At most 10."`
 	Rate   *float64          `json:"rate,omitempty" jsonschema:"minimum=0.5" jsonschema_default:"0.75"`
 	Flag   *bool             `json:"flag,omitempty" jsonschema_default:"true"`
 	Day    *value.DateValue  `json:"day,omitempty" jsonschema_default:"\"2024-02-29\"" jsonschema_examples:"[\"1815-12-10\"]"`
 	Vec    *[3]float32       `json:"vec,omitempty" jsonschema_default:"[1,0,0.5]"`
 	Status *PersonStatusEnum `json:"status,omitempty" jsonschema:"enum=active,enum=on-leave,enum=gone" jsonschema_default:"\"active\""`
 	// Each element is from 1 to 18446744073709551615.
-	Wide []value.BigUint `json:"wide,omitempty" jsonschema_description:"Each element is from 1 to 18446744073709551615."`
+	Wide []uint64 `json:"wide,omitempty" jsonschema_description:"Each element is from 1 to 18446744073709551615."`
 }
 
 // AnnotatedRow is a row of the query annotated in codegen/testdata/corpus/reads.gq.
@@ -402,12 +403,12 @@ type AnnotatedRow struct {
 	From  string          `json:"from"`
 	Codes []string        `json:"codes"`
 	Ages  []int32         `json:"ages"`
-	Big   value.BigInt    `json:"big"`
+	Big   int64           `json:"big"`
 	Rate  float64         `json:"rate"`
 	Flag  bool            `json:"flag"`
 	Day   value.DateValue `json:"day"`
 	Vec   [3]float32      `json:"vec"`
-	Wide  []value.BigUint `json:"wide" jsonschema:"nullable"`
+	Wide  []uint64        `json:"wide" jsonschema:"nullable"`
 }
 
 // Annotated runs the query annotated in codegen/testdata/corpus/reads.gq.

@@ -4,6 +4,7 @@ package corpus
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -17,14 +18,14 @@ type FriendTotalsParams struct {
 // FriendTotalsRow is a row of the query friend_totals in codegen/testdata/corpus/subqueries.gq.
 type FriendTotalsRow struct {
 	// A short name that nobody else has.
-	Slug     string               `json:"slug"`
-	Friends  value.BigInt         `json:"friends"`
-	Ages     *float64             `json:"ages"`
-	Mean     *float64             `json:"mean"`
-	Oldest   *int32               `json:"oldest"`
-	Seen     *value.DateTimeValue `json:"seen"`
-	Statuses value.BigInt         `json:"statuses"`
-	People   value.BigInt         `json:"people"`
+	Slug     string     `json:"slug"`
+	Friends  int64      `json:"friends"`
+	Ages     *float64   `json:"ages"`
+	Mean     *float64   `json:"mean"`
+	Oldest   *int32     `json:"oldest"`
+	Seen     *time.Time `json:"seen"`
+	Statuses int64      `json:"statuses"`
+	People   int64      `json:"people"`
 }
 
 // FriendTotals runs the query friend_totals in codegen/testdata/corpus/subqueries.gq.
@@ -60,10 +61,10 @@ type FriendListsRowEldestQ struct {
 	Slug   string           `json:"slug"`
 	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32                `json:"age"`
-	Email *string              `json:"email"`
-	Seen  *value.DateTimeValue `json:"seen"`
+	Mood  *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32           `json:"age"`
+	Email *string         `json:"email"`
+	Seen  *time.Time      `json:"seen"`
 }
 
 // FriendListsRowFriends is a record of the list friends in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.

@@ -5,7 +5,6 @@ package corpus
 import (
 	"context"
 
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -17,7 +16,7 @@ type KnownSamplesParams struct {
 
 // KnownSamplesRow is a row of the query known_samples in codegen/testdata/corpus/walks.gq.
 type KnownSamplesRow struct {
-	Wide value.BigUint `json:"wide"`
+	Wide uint64 `json:"wide"`
 }
 
 // KnownSamples runs the query known_samples in codegen/testdata/corpus/walks.gq.

@@ -12,7 +12,7 @@ import (
 // runWalks runs the queries with alternatives and bound walks. Ada knows nova, nova knows bob and owns a sample, and bob
 // knows ada and ann.
 func runWalks(s *session) {
-	found[corpus.KnownSamplesRow](s, "known_samples", `{"wide":"18446744073709551614"}`)(
+	found[corpus.KnownSamplesRow](s, "known_samples", `{"wide":18446744073709551614}`)(
 		corpus.KnownSamples(s.ctx, s.g, corpus.KnownSamplesParams{Slug: "bob"}))
 	found[corpus.WaysRow](s, "ways", `{"hops":3,"nodes":["ada","nova","bob","ann"],"types":["Person","Person","Person","Person"]}`)(
 		corpus.Ways(s.ctx, s.g, corpus.WaysParams{From: "ada", To: "ann"}))

@@ -4,6 +4,7 @@ package corpus
 
 import (
 	"context"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -47,25 +48,25 @@ type AddSampleParams struct {
 	Flag  bool   `json:"flag"`
 	Small int32  `json:"small"`
 	// From 1 to 9000000000000000000.
-	Big      value.BigInt          `json:"big" jsonschema_description:"From 1 to 9000000000000000000."`
+	Big      int64                 `json:"big" jsonschema_description:"From 1 to 9000000000000000000."`
 	Count    uint32                `json:"count"`
-	Wide     value.BigUint         `json:"wide"`
+	Wide     uint64                `json:"wide"`
 	Single   float32               `json:"single"`
 	Double   float64               `json:"double" jsonschema:"minimum=0.5"`
 	Day      value.DateValue       `json:"day"`
-	Instant  value.DateTimeValue   `json:"instant"`
+	Instant  time.Time             `json:"instant"`
 	Raw      value.BlobValue       `json:"raw"`
 	Vec      [3]float32            `json:"vec"`
 	Texts    []string              `json:"texts"`
 	Flags    []bool                `json:"flags"`
 	Smalls   []int32               `json:"smalls"`
-	Bigs     []value.BigInt        `json:"bigs"`
+	Bigs     []int64               `json:"bigs"`
 	Counts   []uint32              `json:"counts"`
-	Wides    []value.BigUint       `json:"wides"`
+	Wides    []uint64              `json:"wides"`
 	Singles  []float32             `json:"singles"`
 	Doubles  []float64             `json:"doubles"`
 	Days     []value.DateValue     `json:"days"`
-	Instants []value.DateTimeValue `json:"instants"`
+	Instants []time.Time           `json:"instants"`
 	Raw0     *value.BlobValue      `json:"raw0,omitempty"`
 	Vec0     *[3]float32           `json:"vec0,omitempty"`
 	Texts0   []string              `json:"texts0,omitempty"`
@@ -141,17 +142,17 @@ func Adopt(ctx context.Context, g tool.Graph, p AdoptParams, opts ...tool.WriteO
 
 // SetListsParams are the parameters of the query set_lists in codegen/testdata/corpus/writes.gq.
 type SetListsParams struct {
-	Text      string                `json:"text"`
-	Texts0    []string              `json:"texts0,omitempty"`
-	Flags0    []bool                `json:"flags0,omitempty"`
-	Smalls0   []int32               `json:"smalls0,omitempty"`
-	Bigs0     []value.BigInt        `json:"bigs0,omitempty"`
-	Counts0   []uint32              `json:"counts0,omitempty"`
-	Wides0    []value.BigUint       `json:"wides0,omitempty"`
-	Singles0  []float32             `json:"singles0,omitempty"`
-	Doubles0  []float64             `json:"doubles0,omitempty"`
-	Days0     []value.DateValue     `json:"days0,omitempty"`
-	Instants0 []value.DateTimeValue `json:"instants0,omitempty"`
+	Text      string            `json:"text"`
+	Texts0    []string          `json:"texts0,omitempty"`
+	Flags0    []bool            `json:"flags0,omitempty"`
+	Smalls0   []int32           `json:"smalls0,omitempty"`
+	Bigs0     []int64           `json:"bigs0,omitempty"`
+	Counts0   []uint32          `json:"counts0,omitempty"`
+	Wides0    []uint64          `json:"wides0,omitempty"`
+	Singles0  []float32         `json:"singles0,omitempty"`
+	Doubles0  []float64         `json:"doubles0,omitempty"`
+	Days0     []value.DateValue `json:"days0,omitempty"`
+	Instants0 []time.Time       `json:"instants0,omitempty"`
 }
 
 // SetLists runs the query set_lists in codegen/testdata/corpus/writes.gq.
@@ -161,18 +162,18 @@ func SetLists(ctx context.Context, g tool.Graph, p SetListsParams, opts ...tool.
 
 // SetOptionalParams are the parameters of the query set_optional in codegen/testdata/corpus/writes.gq.
 type SetOptionalParams struct {
-	Text     string               `json:"text"`
-	Text0    *string              `json:"text0,omitempty"`
-	Flag0    *bool                `json:"flag0,omitempty"`
-	Small0   *int32               `json:"small0,omitempty"`
-	Big0     *value.BigInt        `json:"big0,omitempty"`
-	Count0   *uint32              `json:"count0,omitempty"`
-	Wide0    *value.BigUint       `json:"wide0,omitempty"`
-	Single0  *float32             `json:"single0,omitempty"`
-	Double0  *float64             `json:"double0,omitempty"`
-	Day0     *value.DateValue     `json:"day0,omitempty"`
-	Instant0 *value.DateTimeValue `json:"instant0,omitempty"`
-	Vec0     *[3]float32          `json:"vec0,omitempty"`
+	Text     string           `json:"text"`
+	Text0    *string          `json:"text0,omitempty"`
+	Flag0    *bool            `json:"flag0,omitempty"`
+	Small0   *int32           `json:"small0,omitempty"`
+	Big0     *int64           `json:"big0,omitempty"`
+	Count0   *uint32          `json:"count0,omitempty"`
+	Wide0    *uint64          `json:"wide0,omitempty"`
+	Single0  *float32         `json:"single0,omitempty"`
+	Double0  *float64         `json:"double0,omitempty"`
+	Day0     *value.DateValue `json:"day0,omitempty"`
+	Instant0 *time.Time       `json:"instant0,omitempty"`
+	Vec0     *[3]float32      `json:"vec0,omitempty"`
 }
 
 // SetOptional runs the query set_optional in codegen/testdata/corpus/writes.gq.

@@ -11,7 +11,7 @@ import (
 // CallersParams are the parameters of the query callers in queries/code/calls.gq.
 type CallersParams struct {
 	// Path of the function or method, such as example.com/shop/stock.Shelf.Find.
-	Path string `json:"path" jsonschema_description:"Path of the function or method, such as example.com/shop/stock.Shelf.Find."`
+	Path string `json:"path"`
 }
 
 // CallersRow is a row of the query callers in queries/code/calls.gq.
@@ -36,14 +36,14 @@ func Callers(ctx context.Context, g tool.Graph, p CallersParams, opts ...tool.Re
 // ReferencesParams are the parameters of the query references in queries/code/calls.gq.
 type ReferencesParams struct {
 	// Path of the type, constant or variable, such as example.com/shop/stock.Shelf.
-	Path string `json:"path" jsonschema_description:"Path of the type, constant or variable, such as example.com/shop/stock.Shelf."`
+	Path string `json:"path"`
 }
 
 // ReferencesRow is a row of the query references in queries/code/calls.gq.
 type ReferencesRow struct {
 	// package.Name, or package.Type.Name of a method.
-	User string         `json:"user"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	User string     `json:"user"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// How many times.
 	References int32 `json:"references"`
 	// The path relative to the module's root; it may begin with the module path.
@@ -62,7 +62,7 @@ func References(ctx context.Context, g tool.Graph, p ReferencesParams, opts ...t
 // CalleesParams are the parameters of the query callees in queries/code/calls.gq.
 type CalleesParams struct {
 	// Path of the function or method.
-	Path string `json:"path" jsonschema_description:"Path of the function or method."`
+	Path string `json:"path"`
 }
 
 // CalleesRow is a row of the query callees in queries/code/calls.gq.
@@ -85,7 +85,7 @@ func Callees(ctx context.Context, g tool.Graph, p CalleesParams, opts ...tool.Re
 // AffectedByParams are the parameters of the query affected_by in queries/code/calls.gq.
 type AffectedByParams struct {
 	// Path of the function or method.
-	Path string `json:"path" jsonschema_description:"Path of the function or method."`
+	Path string `json:"path"`
 }
 
 // AffectedByRow is a row of the query affected_by in queries/code/calls.gq.
@@ -109,15 +109,15 @@ func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, opts ...t
 // ReachesParams are the parameters of the query reaches in queries/code/calls.gq.
 type ReachesParams struct {
 	// Path of the function or method.
-	Path string `json:"path" jsonschema_description:"Path of the function or method."`
+	Path string `json:"path"`
 }
 
 // ReachesRow is a row of the query reaches in queries/code/calls.gq.
 type ReachesRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Callee string         `json:"callee"`
-	Hops   int32          `json:"hops"`
-	Kind   SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Callee string     `json:"callee"`
+	Hops   int32      `json:"hops"`
+	Kind   SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 }
@@ -132,7 +132,7 @@ func Reaches(ctx context.Context, g tool.Graph, p ReachesParams, opts ...tool.Re
 // MostCalledParams are the parameters of the query most_called in queries/code/calls.gq.
 type MostCalledParams struct {
 	// The maximum number of rows.
-	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_default:"25" jsonschema_description:"The maximum number of rows."`
+	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_default:"25"`
 }
 
 // MostCalledRow is a row of the query most_called in queries/code/calls.gq.
@@ -172,7 +172,7 @@ func UnusedFunctions(ctx context.Context, g tool.Graph, p UnusedFunctionsParams,
 // ImplementationsParams are the parameters of the query implementations in queries/code/calls.gq.
 type ImplementationsParams struct {
 	// Path of the interface, class or method.
-	Interface string `json:"interface" jsonschema_description:"Path of the interface, class or method."`
+	Interface string `json:"interface"`
 }
 
 // ImplementationsRow is a row of the query implementations in queries/code/calls.gq.
@@ -197,7 +197,7 @@ func Implementations(ctx context.Context, g tool.Graph, p ImplementationsParams,
 // InterfacesOfParams are the parameters of the query interfaces_of in queries/code/calls.gq.
 type InterfacesOfParams struct {
 	// Path of the type.
-	Type string `json:"type" jsonschema_description:"Path of the type."`
+	Type string `json:"type"`
 }
 
 // InterfacesOfRow is a row of the query interfaces_of in queries/code/calls.gq.

@@ -2,15 +2,15 @@
 
 package code
 
-// SymbolKindEnum is a value of the property kind of the node type Symbol.
-type SymbolKindEnum string
+// SymbolKind is a value of the property kind of the node type Symbol.
+type SymbolKind string
 
-// The values of SymbolKindEnum.
+// The values of SymbolKind.
 const (
-	SymbolKindEnumFunc      SymbolKindEnum = "func"
-	SymbolKindEnumMethod    SymbolKindEnum = "method"
-	SymbolKindEnumType      SymbolKindEnum = "type"
-	SymbolKindEnumInterface SymbolKindEnum = "interface"
-	SymbolKindEnumConst     SymbolKindEnum = "const"
-	SymbolKindEnumVar       SymbolKindEnum = "var"
+	SymbolKindFunc      SymbolKind = "func"
+	SymbolKindMethod    SymbolKind = "method"
+	SymbolKindType      SymbolKind = "type"
+	SymbolKindInterface SymbolKind = "interface"
+	SymbolKindConst     SymbolKind = "const"
+	SymbolKindVar       SymbolKind = "var"
 )

@@ -13,11 +13,11 @@ import (
 // AddNoteParams are the parameters of the query add_note in queries/code/notes.gq.
 type AddNoteParams struct {
 	// A short name for the note; remove_note takes it.
-	Slug string `json:"slug" jsonschema_description:"A short name for the note; remove_note takes it."`
+	Slug string `json:"slug"`
 	// Path of the symbol.
-	Symbol string `json:"symbol" jsonschema_description:"Path of the symbol."`
+	Symbol string `json:"symbol"`
 	// The text.
-	Text string `json:"text" jsonschema_description:"The text."`
+	Text string `json:"text"`
 }
 
 // AddNote runs the query add_note in queries/code/notes.gq.
@@ -30,7 +30,7 @@ func AddNote(ctx context.Context, g tool.Graph, p AddNoteParams, opts ...tool.Wr
 // RemoveNoteParams are the parameters of the query remove_note in queries/code/notes.gq.
 type RemoveNoteParams struct {
 	// The note's name.
-	Slug string `json:"slug" jsonschema_description:"The note's name."`
+	Slug string `json:"slug"`
 }
 
 // RemoveNote runs the query remove_note in queries/code/notes.gq.
@@ -43,7 +43,7 @@ func RemoveNote(ctx context.Context, g tool.Graph, p RemoveNoteParams, opts ...t
 // NotesAboutParams are the parameters of the query notes_about in queries/code/notes.gq.
 type NotesAboutParams struct {
 	// Path of the symbol.
-	Symbol string `json:"symbol" jsonschema_description:"Path of the symbol."`
+	Symbol string `json:"symbol"`
 }
 
 // NotesAboutRow is a row of the query notes_about in queries/code/notes.gq.

@@ -11,7 +11,7 @@ import (
 // GetPackageParams are the parameters of the query get_package in queries/code/packages.gq.
 type GetPackageParams struct {
 	// Import path.
-	Path string `json:"path" jsonschema_description:"Import path."`
+	Path string `json:"path"`
 }
 
 // GetPackageRow is a row of the query get_package in queries/code/packages.gq.
@@ -69,7 +69,7 @@ func IndexCoverage(ctx context.Context, g tool.Graph, p IndexCoverageParams, opt
 // ImportersParams are the parameters of the query importers in queries/code/packages.gq.
 type ImportersParams struct {
 	// Import path.
-	Package string `json:"package" jsonschema_description:"Import path."`
+	Package string `json:"package"`
 }
 
 // ImportersRow is a row of the query importers in queries/code/packages.gq.
@@ -90,7 +90,7 @@ func Importers(ctx context.Context, g tool.Graph, p ImportersParams, opts ...too
 // DependenciesParams are the parameters of the query dependencies in queries/code/packages.gq.
 type DependenciesParams struct {
 	// Import path.
-	Package string `json:"package" jsonschema_description:"Import path."`
+	Package string `json:"package"`
 }
 
 // DependenciesRow is a row of the query dependencies in queries/code/packages.gq.
@@ -112,7 +112,7 @@ func Dependencies(ctx context.Context, g tool.Graph, p DependenciesParams, opts 
 // HeaviestPackagesParams are the parameters of the query heaviest_packages in queries/code/packages.gq.
 type HeaviestPackagesParams struct {
 	// The maximum number of rows.
-	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_default:"25" jsonschema_description:"The maximum number of rows."`
+	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_default:"25"`
 }
 
 // HeaviestPackagesRow is a row of the query heaviest_packages in queries/code/packages.gq.

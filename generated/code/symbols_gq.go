@@ -11,16 +11,16 @@ import (
 // FindSymbolsParams are the parameters of the query find_symbols in queries/code/symbols.gq.
 type FindSymbolsParams struct {
 	// Words, such as: merge conflict. One is enough.
-	Words string `json:"words" jsonschema_description:"Words, such as: merge conflict. One is enough."`
+	Words string `json:"words"`
 	// The maximum number of rows.
-	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50" jsonschema_description:"The maximum number of rows."`
+	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50"`
 }
 
 // FindSymbolsRow is a row of the query find_symbols in queries/code/symbols.gq.
 type FindSymbolsRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path string         `json:"path"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Path string     `json:"path"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 	// Its doc comment.
@@ -41,7 +41,7 @@ func FindSymbols(ctx context.Context, g tool.Graph, p FindSymbolsParams, opts ..
 // GetSymbolParams are the parameters of the query get_symbol in queries/code/symbols.gq.
 type GetSymbolParams struct {
 	// Path of the symbol, such as example.com/shop/stock.Shelf.Find.
-	Path string `json:"path" jsonschema_description:"Path of the symbol, such as example.com/shop/stock.Shelf.Find."`
+	Path string `json:"path"`
 }
 
 // GetSymbolRow is a row of the query get_symbol in queries/code/symbols.gq.
@@ -49,8 +49,8 @@ type GetSymbolRow struct {
 	// package.Name, or package.Type.Name of a method.
 	Path string `json:"path"`
 	// The name alone.
-	Name string         `json:"name"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Name string     `json:"name"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Whether other packages can name it.
 	Exported bool `json:"exported"`
 	// Its type or declaration, as its language spells it.
@@ -80,14 +80,14 @@ func GetSymbolOne(ctx context.Context, g tool.Graph, p GetSymbolParams, opts ...
 // NamedParams are the parameters of the query named in queries/code/symbols.gq.
 type NamedParams struct {
 	// The exact name, such as Open; case matters.
-	Name string `json:"name" jsonschema_description:"The exact name, such as Open; case matters."`
+	Name string `json:"name"`
 }
 
 // NamedRow is a row of the query named in queries/code/symbols.gq.
 type NamedRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path string         `json:"path"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Path string     `json:"path"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 	// The path relative to the module's root; it may begin with the module path.
@@ -106,14 +106,14 @@ func Named(ctx context.Context, g tool.Graph, p NamedParams, opts ...tool.ReadOp
 // SymbolsInFileParams are the parameters of the query symbols_in_file in queries/code/symbols.gq.
 type SymbolsInFileParams struct {
 	// Path from the module's root, such as stock/stock.go.
-	File string `json:"file" jsonschema_description:"Path from the module's root, such as stock/stock.go."`
+	File string `json:"file"`
 }
 
 // SymbolsInFileRow is a row of the query symbols_in_file in queries/code/symbols.gq.
 type SymbolsInFileRow struct {
 	// The line of its declaration, from 1.
-	Line int32          `json:"line"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Line int32      `json:"line"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// package.Name, or package.Type.Name of a method.
 	Path string `json:"path"`
 	// Its type or declaration, as its language spells it.
@@ -130,14 +130,14 @@ func SymbolsInFile(ctx context.Context, g tool.Graph, p SymbolsInFileParams, opt
 // PublicAPIParams are the parameters of the query public_api in queries/code/symbols.gq.
 type PublicAPIParams struct {
 	// Import path.
-	Package string `json:"package" jsonschema_description:"Import path."`
+	Package string `json:"package"`
 }
 
 // PublicAPIRow is a row of the query public_api in queries/code/symbols.gq.
 type PublicAPIRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path string         `json:"path"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Path string     `json:"path"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 	// Its doc comment.

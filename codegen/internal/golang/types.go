@@ -27,7 +27,9 @@ func paramsStruct(f *jen.File, q *model.Query) {
 			default:
 				typ = jen.Id(p.Record.GoName)
 			}
-			member(g, p.Doc, p.GoName, typ, p.Tags())
+			tags := p.Tags()
+			delete(tags, model.DescriptionTag) // the comment has it
+			member(g, p.Doc, p.GoName, typ, tags)
 		}
 	})
 	for i := range q.Params {

@@ -16,8 +16,8 @@ type DistinctMoodsParams struct{}
 // DistinctMoodsRow is a row of the query distinct_moods in codegen/testdata/corpus/columns.gq.
 type DistinctMoodsRow struct {
 	// How it goes.
-	Mood *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Part *float64        `json:"part"`
+	Mood *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Part *float64    `json:"part"`
 }
 
 // DistinctMoods runs the query distinct_moods in codegen/testdata/corpus/columns.gq.
@@ -31,30 +31,30 @@ type CollectedParams struct{}
 // CollectedRow is a row of the query collected in codegen/testdata/corpus/columns.gq.
 type CollectedRow struct {
 	// A short name that nobody else has.
-	Slug     string                `json:"slug"`
-	Statuses int64                 `json:"statuses"`
-	Friends  []CollectedRowFriends `json:"friends"`
-	Kinds    []string              `json:"kinds"`
-	Ages     []int32               `json:"ages"`
-	Seen     []time.Time           `json:"seen"`
-	Since    []value.DateValue     `json:"since"`
-	N        int32                 `json:"n"`
-	Twice    int64                 `json:"twice"`
+	Slug     string               `json:"slug"`
+	Statuses int64                `json:"statuses"`
+	Friends  []CollectedRowFriend `json:"friends"`
+	Kinds    []string             `json:"kinds"`
+	Ages     []int32              `json:"ages"`
+	Seen     []time.Time          `json:"seen"`
+	Since    []value.DateValue    `json:"since"`
+	N        int32                `json:"n"`
+	Twice    int64                `json:"twice"`
 }
 
-// CollectedRowFriends is a node of the list friends, a Person, in a row of the query collected in codegen/testdata/corpus/columns.gq.
-type CollectedRowFriends struct {
+// CollectedRowFriend is a node of the list friends, a Person, in a row of the query collected in codegen/testdata/corpus/columns.gq.
+type CollectedRowFriend struct {
 	ID string `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string           `json:"slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string       `json:"slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32           `json:"age"`
-	Email *string         `json:"email"`
-	Seen  *time.Time      `json:"seen"`
+	Mood  *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age"`
+	Email *string     `json:"email"`
+	Seen  *time.Time  `json:"seen"`
 }
 
 // Collected runs the query collected in codegen/testdata/corpus/columns.gq.

@@ -154,7 +154,7 @@ func TestServedSchemas(t *testing.T) {
 	}
 	for _, q := range queries {
 		name, d := q.Info().Name, q.Descriptor()
-		params := paramTypes[name]
+		params := described(paramTypes[name], q.Info().ParamDocs)
 		wantIn, wantOut := jsonschema.MutationInput(params), jsonschema.MutationOutput()
 		if row := rowTypes[name]; q.Info().Mutation && row != nil {
 			wantOut = jsonschema.MutationRowOutput(row)
@@ -175,6 +175,18 @@ func TestServedSchemas(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// described returns a struct type with descriptions of its fields. Generated structs have them as comments.
+func described(t reflect.Type, docs []string) reflect.Type {
+	var fields []reflect.StructField
+	for f := range t.Fields() {
+		if doc := docs[len(fields)]; doc != "" {
+			f.Tag += reflect.StructTag(" jsonschema_description:" + strconv.Quote(doc))
+		}
+		fields = append(fields, f)
+	}
+	return reflect.StructOf(fields)
 }
 
 // TestPlans compares the compiled plans with the plans of the sources.
@@ -259,11 +271,11 @@ func TestRows(t *testing.T) {
 
 func TestWholeNodes(t *testing.T) {
 	g := &graph{}
-	rows, err := corpus.WholeNodes(context.Background(), g, corpus.WholeNodesParams{Status: corpus.PersonStatusEnumOnLeave})
+	rows, err := corpus.WholeNodes(context.Background(), g, corpus.WholeNodesParams{Status: corpus.PersonStatusOnLeave})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 2 || rows[0].P.Status != corpus.PersonStatusEnumActive || *rows[0].P.Mood != corpus.PersonMoodEnumGood ||
+	if len(rows) != 2 || rows[0].P.Status != corpus.PersonStatusActive || *rows[0].P.Mood != corpus.PersonMoodGood ||
 		rows[0].Sample.ID != "text" || rows[0].UserID != "text" || rows[1].P.Mood != nil || rows[1].Sample.Vec0 != nil {
 		t.Errorf("found %+v", rows)
 	}

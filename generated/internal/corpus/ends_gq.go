@@ -13,7 +13,7 @@ import (
 // LikesParams are the parameters of the query likes in codegen/testdata/corpus/ends.gq.
 type LikesParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person string `json:"person"`
 }
 
 // LikesRow is a row of the query likes in codegen/testdata/corpus/ends.gq.
@@ -40,9 +40,9 @@ func Likes(ctx context.Context, g tool.Graph, p LikesParams, opts ...tool.ReadOp
 // LikedByParams are the parameters of the query liked_by in codegen/testdata/corpus/ends.gq.
 type LikedByParams struct {
 	// The type and the id of a node that implements Named.
-	What LikedByParamsWhat `json:"what" jsonschema_description:"The type and the id of a node that implements Named."`
+	What LikedByParamsWhat `json:"what"`
 	// The type and the id of a node that implements Named.
-	But *LikedByParamsBut `json:"but,omitempty" jsonschema_description:"The type and the id of a node that implements Named."`
+	But *LikedByParamsBut `json:"but,omitempty"`
 }
 
 // LikedByParamsWhat is the Named that is the parameter $what of the query liked_by in codegen/testdata/corpus/ends.gq.
@@ -163,9 +163,9 @@ func LikedPlaces(ctx context.Context, g tool.Graph, p LikedPlacesParams, opts ..
 // LikeParams are the parameters of the query like in codegen/testdata/corpus/ends.gq.
 type LikeParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person string `json:"person"`
 	// The type and the id of a node that implements Named.
-	What  LikeParamsWhat   `json:"what" jsonschema_description:"The type and the id of a node that implements Named."`
+	What  LikeParamsWhat   `json:"what"`
 	Since *value.DateValue `json:"since,omitempty"`
 }
 
@@ -194,11 +194,11 @@ func Like(ctx context.Context, g tool.Graph, p LikeParams, opts ...tool.WriteOpt
 // LikePeopleParams are the parameters of the query like_people in codegen/testdata/corpus/ends.gq.
 type LikePeopleParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person string `json:"person"`
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 	// The id of a Person: its slug.
-	Friend string `json:"friend" jsonschema_description:"The id of a Person: its slug."`
+	Friend string `json:"friend"`
 }
 
 // LikePeople runs the query like_people in codegen/testdata/corpus/ends.gq.
@@ -209,9 +209,9 @@ func LikePeople(ctx context.Context, g tool.Graph, p LikePeopleParams, opts ...t
 // LikeNamedParams are the parameters of the query like_named in codegen/testdata/corpus/ends.gq.
 type LikeNamedParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person string `json:"person"`
 	// What people call it.
-	Name string `json:"name" jsonschema_description:"What people call it."`
+	Name string `json:"name"`
 }
 
 // LikeNamed runs the query like_named in codegen/testdata/corpus/ends.gq.
@@ -222,9 +222,9 @@ func LikeNamed(ctx context.Context, g tool.Graph, p LikeNamedParams, opts ...too
 // ForgetParams are the parameters of the query forget in codegen/testdata/corpus/ends.gq.
 type ForgetParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person string `json:"person"`
 	// The type and the id of a node that implements Named.
-	What ForgetParamsWhat `json:"what" jsonschema_description:"The type and the id of a node that implements Named."`
+	What ForgetParamsWhat `json:"what"`
 }
 
 // ForgetParamsWhat is the Named that is the parameter $what of the query forget in codegen/testdata/corpus/ends.gq.

@@ -2,30 +2,30 @@
 
 package corpus
 
-// PersonStatusEnum is a value of the property status of the node type Person.
-type PersonStatusEnum string
+// PersonStatus is a value of the property status of the node type Person.
+type PersonStatus string
 
-// The values of PersonStatusEnum.
+// The values of PersonStatus.
 const (
-	PersonStatusEnumActive  PersonStatusEnum = "active"
-	PersonStatusEnumOnLeave PersonStatusEnum = "on-leave"
-	PersonStatusEnumGone    PersonStatusEnum = "gone"
+	PersonStatusActive  PersonStatus = "active"
+	PersonStatusOnLeave PersonStatus = "on-leave"
+	PersonStatusGone    PersonStatus = "gone"
 )
 
-// PersonMoodEnum is a value of the property mood of the node type Person.
-type PersonMoodEnum string
+// PersonMood is a value of the property mood of the node type Person.
+type PersonMood string
 
-// The values of PersonMoodEnum.
+// The values of PersonMood.
 const (
-	PersonMoodEnumGood PersonMoodEnum = "good"
-	PersonMoodEnumBad  PersonMoodEnum = "bad"
+	PersonMoodGood PersonMood = "good"
+	PersonMoodBad  PersonMood = "bad"
 )
 
-// KnowsHowEnum is a value of the property how of the edge type Knows.
-type KnowsHowEnum string
+// KnowsHow is a value of the property how of the edge type Knows.
+type KnowsHow string
 
-// The values of KnowsHowEnum.
+// The values of KnowsHow.
 const (
-	KnowsHowEnumWork   KnowsHowEnum = "work"
-	KnowsHowEnumSchool KnowsHowEnum = "school"
+	KnowsHowWork   KnowsHow = "work"
+	KnowsHowSchool KnowsHow = "school"
 )

@@ -55,7 +55,7 @@ func ComputedGroups(ctx context.Context, g tool.Graph, p ComputedGroupsParams, o
 // PutComputedParams are the parameters of the query put_computed in codegen/testdata/corpus/expressions.gq.
 type PutComputedParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 	Age  int32  `json:"age"`
 }
 
@@ -69,7 +69,7 @@ func PutComputed(ctx context.Context, g tool.Graph, p PutComputedParams, opts ..
 // TruthsParams are the parameters of the query truths in codegen/testdata/corpus/expressions.gq.
 type TruthsParams struct {
 	// A short name that nobody else has.
-	Names []string `json:"names" jsonschema_description:"A short name that nobody else has."`
+	Names []string `json:"names"`
 	How   *string  `json:"how,omitempty"`
 }
 
@@ -94,7 +94,7 @@ func Truths(ctx context.Context, g tool.Graph, p TruthsParams, opts ...tool.Read
 // AcquaintancesParams are the parameters of the query acquaintances in codegen/testdata/corpus/expressions.gq.
 type AcquaintancesParams struct {
 	// The id of a Person: its slug.
-	Who string `json:"who" jsonschema_description:"The id of a Person: its slug."`
+	Who string `json:"who"`
 }
 
 // AcquaintancesRow is a row of the query acquaintances in codegen/testdata/corpus/expressions.gq.

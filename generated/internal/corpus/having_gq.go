@@ -11,16 +11,16 @@ import (
 // PopularParams are the parameters of the query popular in codegen/testdata/corpus/having.gq.
 type PopularParams struct {
 	// How many acquaintances at least.
-	Least  *int32  `json:"least,omitempty" jsonschema_description:"How many acquaintances at least."`
+	Least  *int32  `json:"least,omitempty"`
 	Status *string `json:"status,omitempty"`
 }
 
 // PopularRow is a row of the query popular in codegen/testdata/corpus/having.gq.
 type PopularRow struct {
 	// A short name that nobody else has.
-	Slug    string           `json:"slug"`
-	Status  PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
-	KnownBy int64            `json:"known_by"`
+	Slug    string       `json:"slug"`
+	Status  PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	KnownBy int64        `json:"known_by"`
 }
 
 // Popular runs the query popular in codegen/testdata/corpus/having.gq.

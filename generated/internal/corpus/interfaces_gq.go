@@ -12,7 +12,7 @@ import (
 // NamedParams are the parameters of the query named in codegen/testdata/corpus/interfaces.gq.
 type NamedParams struct {
 	// What people call it.
-	Name string `json:"name" jsonschema_description:"What people call it."`
+	Name string `json:"name"`
 }
 
 // NamedRow is a row of the query named in codegen/testdata/corpus/interfaces.gq.
@@ -85,9 +85,9 @@ func NamedPeople(ctx context.Context, g tool.Graph, p NamedPeopleParams, opts ..
 // NamedAsParams are the parameters of the query named_as in codegen/testdata/corpus/interfaces.gq.
 type NamedAsParams struct {
 	// The type and the id of a node that implements Named.
-	Who NamedAsParamsWho `json:"who" jsonschema_description:"The type and the id of a node that implements Named."`
+	Who NamedAsParamsWho `json:"who"`
 	// Not this one.
-	But *NamedAsParamsBut `json:"but,omitempty" jsonschema_description:"Not this one."`
+	But *NamedAsParamsBut `json:"but,omitempty"`
 }
 
 // NamedAsParamsWho is the Named that is the parameter $who of the query named_as in codegen/testdata/corpus/interfaces.gq.
@@ -117,7 +117,7 @@ func NamedAs(ctx context.Context, g tool.Graph, p NamedAsParams, opts ...tool.Re
 // NamedPersonParams are the parameters of the query named_person in codegen/testdata/corpus/interfaces.gq.
 type NamedPersonParams struct {
 	// The type and the id of a node that implements Named.
-	Who *NamedPersonParamsWho `json:"who,omitempty" jsonschema_description:"The type and the id of a node that implements Named."`
+	Who *NamedPersonParamsWho `json:"who,omitempty"`
 }
 
 // NamedPersonParamsWho is the Named that is the parameter $who of the query named_person in codegen/testdata/corpus/interfaces.gq.
@@ -140,7 +140,7 @@ func NamedPerson(ctx context.Context, g tool.Graph, p NamedPersonParams, opts ..
 // AgeNamedParams are the parameters of the query age_named in codegen/testdata/corpus/interfaces.gq.
 type AgeNamedParams struct {
 	// The type and the id of a node that implements Named.
-	Who AgeNamedParamsWho `json:"who" jsonschema_description:"The type and the id of a node that implements Named."`
+	Who AgeNamedParamsWho `json:"who"`
 	Age int32             `json:"age" jsonschema:"minimum=0,maximum=150"`
 }
 

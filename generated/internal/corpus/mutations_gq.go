@@ -14,10 +14,10 @@ import (
 // BefriendParams are the parameters of the query befriend in codegen/testdata/corpus/mutations.gq.
 type BefriendParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 	// A short name that nobody else has.
-	Friend string       `json:"friend" jsonschema_description:"A short name that nobody else has."`
-	How    KnowsHowEnum `json:"how" jsonschema:"enum=work,enum=school"`
+	Friend string   `json:"friend"`
+	How    KnowsHow `json:"how" jsonschema:"enum=work,enum=school"`
 }
 
 // BefriendRow is a row of the query befriend in codegen/testdata/corpus/mutations.gq.
@@ -25,7 +25,7 @@ type BefriendRow struct {
 	Person  BefriendRowPerson `json:"person"`
 	Age     int32             `json:"age"`
 	Knows   string            `json:"knows"`
-	How     KnowsHowEnum      `json:"how" jsonschema:"enum=work,enum=school"`
+	How     KnowsHow          `json:"how" jsonschema:"enum=work,enum=school"`
 	Friend  string            `json:"friend"`
 	Letters int32             `json:"letters"`
 }
@@ -36,13 +36,13 @@ type BefriendRowPerson struct {
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string           `json:"slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string       `json:"slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32           `json:"age"`
-	Email *string         `json:"email"`
-	Seen  *time.Time      `json:"seen"`
+	Mood  *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age"`
+	Email *string     `json:"email"`
+	Seen  *time.Time  `json:"seen"`
 }
 
 // Befriend runs the query befriend in codegen/testdata/corpus/mutations.gq.
@@ -54,8 +54,8 @@ func Befriend(ctx context.Context, g tool.Graph, p BefriendParams, opts ...tool.
 
 // GrowParams are the parameters of the query grow in codegen/testdata/corpus/mutations.gq.
 type GrowParams struct {
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
-	Most   *int32           `json:"most,omitempty" jsonschema:"minimum=1,maximum=10" jsonschema_default:"5"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Most   *int32       `json:"most,omitempty" jsonschema:"minimum=1,maximum=10" jsonschema_default:"5"`
 }
 
 // Grow runs the query grow in codegen/testdata/corpus/mutations.gq.
@@ -66,8 +66,8 @@ func Grow(ctx context.Context, g tool.Graph, p GrowParams, opts ...tool.WriteOpt
 // AddPeopleParams are the parameters of the query add_people in codegen/testdata/corpus/mutations.gq.
 type AddPeopleParams struct {
 	// A short name that nobody else has.
-	Slugs  []string         `json:"slugs" jsonschema_description:"A short name that nobody else has."`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slugs  []string     `json:"slugs"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 }
 
 // AddPeople runs the query add_people in codegen/testdata/corpus/mutations.gq.
@@ -78,10 +78,10 @@ func AddPeople(ctx context.Context, g tool.Graph, p AddPeopleParams, opts ...too
 // ReintroduceParams are the parameters of the query reintroduce in codegen/testdata/corpus/mutations.gq.
 type ReintroduceParams struct {
 	// The id of a Person: its slug.
-	From string `json:"from" jsonschema_description:"The id of a Person: its slug."`
+	From string `json:"from"`
 	// The id of a Person: its slug.
-	Tos []string     `json:"tos" jsonschema_description:"The id of a Person: its slug."`
-	How KnowsHowEnum `json:"how" jsonschema:"enum=work,enum=school"`
+	Tos []string `json:"tos"`
+	How KnowsHow `json:"how" jsonschema:"enum=work,enum=school"`
 }
 
 // Reintroduce runs the query reintroduce in codegen/testdata/corpus/mutations.gq.
@@ -103,9 +103,9 @@ func SetRaw(ctx context.Context, g tool.Graph, p SetRawParams, opts ...tool.Writ
 // MeetPeopleParams are the parameters of the query meet_people in codegen/testdata/corpus/mutations.gq.
 type MeetPeopleParams struct {
 	// A short name that nobody else has.
-	Person string `json:"person" jsonschema_description:"A short name that nobody else has."`
+	Person string `json:"person"`
 	// Whom the person met.
-	Met  []MeetPeopleParamsMet  `json:"met" jsonschema_description:"Whom the person met."`
+	Met  []MeetPeopleParamsMet  `json:"met"`
 	Gone []MeetPeopleParamsGone `json:"gone,omitempty"`
 }
 

@@ -20,7 +20,7 @@ type OptionalFriendsRow struct {
 	// A short name that nobody else has.
 	Slug   string                    `json:"slug"`
 	Friend *OptionalFriendsRowFriend `json:"friend"`
-	Status *PersonStatusEnum         `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Status *PersonStatus             `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	Since  *value.DateValue          `json:"since"`
 	Wide   *uint64                   `json:"wide"`
 	Kind   *string                   `json:"kind"`
@@ -32,13 +32,13 @@ type OptionalFriendsRowFriend struct {
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string           `json:"slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string       `json:"slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32           `json:"age"`
-	Email *string         `json:"email"`
-	Seen  *time.Time      `json:"seen"`
+	Mood  *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age"`
+	Email *string     `json:"email"`
+	Seen  *time.Time  `json:"seen"`
 }
 
 // OptionalFriends runs the query optional_friends in codegen/testdata/corpus/optional.gq.

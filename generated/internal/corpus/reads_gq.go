@@ -13,11 +13,11 @@ import (
 // ByScalarsParams are the parameters of the query by_scalars in codegen/testdata/corpus/reads.gq.
 type ByScalarsParams struct {
 	// What it says.
-	Text  string `json:"text" jsonschema_description:"What it says."`
+	Text  string `json:"text"`
 	Flag  bool   `json:"flag"`
 	Small int32  `json:"small"`
 	// From 1 to 9000000000000000000.
-	Big     int64           `json:"big" jsonschema_description:"From 1 to 9000000000000000000."`
+	Big     int64           `json:"big"`
 	Count   uint32          `json:"count"`
 	Wide    uint64          `json:"wide"`
 	Single  float32         `json:"single"`
@@ -65,7 +65,7 @@ type ByOptionalScalarsParams struct {
 	Flag  *bool   `json:"flag,omitempty"`
 	Small *int32  `json:"small,omitempty"`
 	// From 1 to 9000000000000000000.
-	Big     *int64           `json:"big,omitempty" jsonschema_description:"From 1 to 9000000000000000000."`
+	Big     *int64           `json:"big,omitempty"`
 	Count   *uint32          `json:"count,omitempty"`
 	Wide    *uint64          `json:"wide,omitempty"`
 	Single  *float32         `json:"single,omitempty"`
@@ -98,9 +98,9 @@ func ByOptionalScalars(ctx context.Context, g tool.Graph, p ByOptionalScalarsPar
 
 // WholeNodesParams are the parameters of the query whole_nodes in codegen/testdata/corpus/reads.gq.
 type WholeNodesParams struct {
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+	Mood *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad"`
 }
 
 // WholeNodesRow is a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
@@ -116,13 +116,13 @@ type WholeNodesRowP struct {
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string           `json:"slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string       `json:"slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32           `json:"age"`
-	Email *string         `json:"email"`
-	Seen  *time.Time      `json:"seen"`
+	Mood  *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age"`
+	Email *string     `json:"email"`
+	Seen  *time.Time  `json:"seen"`
 }
 
 // WholeNodesRowSample is the node sample, a Sample, in a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
@@ -182,16 +182,16 @@ func WholeNodes(ctx context.Context, g tool.Graph, p WholeNodesParams, opts ...t
 // WalkParams are the parameters of the query walk in codegen/testdata/corpus/reads.gq.
 type WalkParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 }
 
 // WalkRow is a row of the query walk in codegen/testdata/corpus/reads.gq.
 type WalkRow struct {
 	// A short name that nobody else has.
-	BSlug  string           `json:"b.slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	BSlug  string       `json:"b.slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	BMood *PersonMoodEnum `json:"b.mood" jsonschema:"enum=good,enum=bad"`
+	BMood *PersonMood `json:"b.mood" jsonschema:"enum=good,enum=bad"`
 }
 
 // Walk runs the query walk in codegen/testdata/corpus/reads.gq.
@@ -201,7 +201,7 @@ func Walk(ctx context.Context, g tool.Graph, p WalkParams, opts ...tool.ReadOpti
 
 // EdgesParams are the parameters of the query edges in codegen/testdata/corpus/reads.gq.
 type EdgesParams struct {
-	How   KnowsHowEnum     `json:"how" jsonschema:"enum=work,enum=school"`
+	How   KnowsHow         `json:"how" jsonschema:"enum=work,enum=school"`
 	Since *value.DateValue `json:"since,omitempty"`
 }
 
@@ -211,7 +211,7 @@ type EdgesRow struct {
 	From string `json:"from"`
 	// A short name that nobody else has.
 	To    string           `json:"to"`
-	How   KnowsHowEnum     `json:"how" jsonschema:"enum=work,enum=school"`
+	How   KnowsHow         `json:"how" jsonschema:"enum=work,enum=school"`
 	Since *value.DateValue `json:"since"`
 	Edge  string           `json:"edge"`
 }
@@ -226,14 +226,14 @@ type GroupsParams struct{}
 
 // GroupsRow is a row of the query groups in codegen/testdata/corpus/reads.gq.
 type GroupsRow struct {
-	Status  PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Status  PersonStatus     `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	Samples int64            `json:"samples"`
 	Total   *float64         `json:"total"`
 	Mean    *float64         `json:"mean"`
 	First   *value.DateValue `json:"first"`
 	Biggest *int64           `json:"biggest"`
 	// How it goes.
-	Best *PersonMoodEnum `json:"best" jsonschema:"enum=good,enum=bad"`
+	Best *PersonMood `json:"best" jsonschema:"enum=good,enum=bad"`
 }
 
 // Groups runs the query groups in codegen/testdata/corpus/reads.gq.
@@ -318,7 +318,7 @@ func Lists(ctx context.Context, g tool.Graph, p ListsParams, opts ...tool.ReadOp
 // EdgeEndsParams are the parameters of the query edge_ends in codegen/testdata/corpus/reads.gq.
 type EdgeEndsParams struct {
 	// A short name that nobody else has.
-	From string `json:"from" jsonschema_description:"A short name that nobody else has."`
+	From string `json:"from"`
 }
 
 // EdgeEndsRow is a row of the query edge_ends in codegen/testdata/corpus/reads.gq.
@@ -327,7 +327,7 @@ type EdgeEndsRow struct {
 	Target string     `json:"target"`
 	Seen   *time.Time `json:"seen"`
 	// How it goes.
-	Mood *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
 }
 
 // EdgeEnds runs the query edge_ends in codegen/testdata/corpus/reads.gq.
@@ -354,16 +354,16 @@ func Hits(ctx context.Context, g tool.Graph, p HitsParams, opts ...tool.ReadOpti
 // BestParams are the parameters of the query best in codegen/testdata/corpus/reads.gq.
 type BestParams struct {
 	// How it goes.
-	Mood *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+	Mood *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad"`
 }
 
 // BestRow is a row of the query best in codegen/testdata/corpus/reads.gq.
 type BestRow struct {
 	// How it goes.
-	Mood   *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Seen   *time.Time      `json:"seen"`
-	Age    *float64        `json:"age"`
-	People int64           `json:"people"`
+	Mood   *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Seen   *time.Time  `json:"seen"`
+	Age    *float64    `json:"age"`
+	People int64       `json:"people"`
 }
 
 // Best runs the query best in codegen/testdata/corpus/reads.gq.
@@ -379,20 +379,20 @@ func BestOne(ctx context.Context, g tool.Graph, p BestParams, opts ...tool.ReadO
 // AnnotatedParams are the parameters of the query annotated in codegen/testdata/corpus/reads.gq.
 type AnnotatedParams struct {
 	// The maximum number of rows.
-	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50" jsonschema_default:"2" jsonschema_description:"The maximum number of rows."`
+	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50" jsonschema_default:"2"`
 	// The first name.
-	From  *string  `json:"from,omitempty" jsonschema:"pattern=^[a-z=\\,]*$" jsonschema_default:"\"\"" jsonschema_description:"The first name." jsonschema_examples:"[\"ada\",\"a=b,c\"]"`
+	From  *string  `json:"from,omitempty" jsonschema:"pattern=^[a-z=\\,]*$" jsonschema_default:"\"\"" jsonschema_examples:"[\"ada\",\"a=b,c\"]"`
 	Codes []string `json:"codes,omitzero" jsonschema_default:"[\"x\",\"y\"]" jsonschema_examples:"[\"a=b,c\"]" jsonschema_items_pattern:"^[a-z=,]+$"`
 	Ages  []int32  `json:"ages,omitzero" jsonschema:"minimum=0,maximum=150" jsonschema_default:"[36]"`
 	// At most 10.
-	Big    *int64            `json:"big,omitempty" jsonschema_default:"\"-3\"" jsonschema_description:"At most 10."`
-	Rate   *float64          `json:"rate,omitempty" jsonschema:"minimum=0.5" jsonschema_default:"0.75"`
-	Flag   *bool             `json:"flag,omitempty" jsonschema_default:"true"`
-	Day    *value.DateValue  `json:"day,omitempty" jsonschema_default:"\"2024-02-29\"" jsonschema_examples:"[\"1815-12-10\"]"`
-	Vec    *[3]float32       `json:"vec,omitempty" jsonschema_default:"[1,0,0.5]"`
-	Status *PersonStatusEnum `json:"status,omitempty" jsonschema:"enum=active,enum=on-leave,enum=gone" jsonschema_default:"\"active\""`
+	Big    *int64           `json:"big,omitempty" jsonschema_default:"\"-3\""`
+	Rate   *float64         `json:"rate,omitempty" jsonschema:"minimum=0.5" jsonschema_default:"0.75"`
+	Flag   *bool            `json:"flag,omitempty" jsonschema_default:"true"`
+	Day    *value.DateValue `json:"day,omitempty" jsonschema_default:"\"2024-02-29\"" jsonschema_examples:"[\"1815-12-10\"]"`
+	Vec    *[3]float32      `json:"vec,omitempty" jsonschema_default:"[1,0,0.5]"`
+	Status *PersonStatus    `json:"status,omitempty" jsonschema:"enum=active,enum=on-leave,enum=gone" jsonschema_default:"\"active\""`
 	// Each element is from 1 to 18446744073709551615.
-	Wide []uint64 `json:"wide,omitempty" jsonschema_description:"Each element is from 1 to 18446744073709551615."`
+	Wide []uint64 `json:"wide,omitempty"`
 }
 
 // AnnotatedRow is a row of the query annotated in codegen/testdata/corpus/reads.gq.
@@ -422,7 +422,7 @@ func Annotated(ctx context.Context, g tool.Graph, p AnnotatedParams, opts ...too
 type ConditionsParams struct {
 	Statuses []string `json:"statuses,omitempty" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// A short name that nobody else has.
-	Pattern string  `json:"pattern" jsonschema_description:"A short name that nobody else has."`
+	Pattern string  `json:"pattern"`
 	Email   *string `json:"email,omitempty"`
 	How     *string `json:"how,omitempty"`
 }

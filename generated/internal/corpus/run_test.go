@@ -164,11 +164,11 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 	ctx := s.ctx
 
 	s.wrote("put_person", 1, 0)(corpus.PutPerson(ctx, g, corpus.PutPersonParams{
-		Slug: "bob", Name: "Bob", Status: corpus.PersonStatusEnumOnLeave, Mood: ptr(corpus.PersonMoodEnumBad), Age: 25, Email: ptr("bob@example.org"),
+		Slug: "bob", Name: "Bob", Status: corpus.PersonStatusOnLeave, Mood: ptr(corpus.PersonMoodBad), Age: 25, Email: ptr("bob@example.org"),
 	}))
 	s.wrote("put_seen_person", 1, 0)(corpus.PutSeenPerson(ctx, g, corpus.PutSeenPersonParams{Slug: "ada"}))
 	s.wrote("add_sample", 1, 0)(corpus.AddSample(ctx, g, sample()))
-	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "bob", To: "ada", How: corpus.KnowsHowEnumWork}))
+	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "bob", To: "ada", How: corpus.KnowsHowWork}))
 	s.wrote("adopt", 2, 1)(corpus.Adopt(ctx, g, corpus.AdoptParams{Slug: "nova", Friend: "ada"}))
 
 	// The engine makes the id of a sample.
@@ -204,26 +204,26 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 
 	id := sampleID(s)
 	s.wrote("own", 0, 1)(corpus.Own(ctx, g, corpus.OwnParams{Person: "nova", Sample: id}))
-	rows, err := corpus.WholeNodes(ctx, g, corpus.WholeNodesParams{Status: corpus.PersonStatusEnumActive})
+	rows, err := corpus.WholeNodes(ctx, g, corpus.WholeNodesParams{Status: corpus.PersonStatusActive})
 	s.ran["whole_nodes"] = true
-	if err != nil || len(rows) != 1 || rows[0].P != (corpus.WholeNodesRowP{ID: "nova", Name: "Nova", Slug: "nova", Status: corpus.PersonStatusEnumActive, Age: 1}) ||
+	if err != nil || len(rows) != 1 || rows[0].P != (corpus.WholeNodesRowP{ID: "nova", Name: "Nova", Slug: "nova", Status: corpus.PersonStatusActive, Age: 1}) ||
 		rows[0].UserID != "nova" || rows[0].Sample.ID != id || rows[0].Sample.Wide != 1<<64-2 || *rows[0].Sample.Text0 != "t" || rows[0].Sample.Days0 != nil {
 		t.Errorf("whole_nodes: found %+v, %v", rows, err)
 	}
 
-	edges, err := corpus.Edges(ctx, g, corpus.EdgesParams{How: corpus.KnowsHowEnumSchool})
+	edges, err := corpus.Edges(ctx, g, corpus.EdgesParams{How: corpus.KnowsHowSchool})
 	s.ran["edges"] = true
-	if err != nil || len(edges) != 1 || edges[0].From != "ada" || edges[0].To != "nova" || edges[0].How != corpus.KnowsHowEnumSchool || *edges[0].Since != day("2024-02-29") || edges[0].Edge == "" {
+	if err != nil || len(edges) != 1 || edges[0].From != "ada" || edges[0].To != "nova" || edges[0].How != corpus.KnowsHowSchool || *edges[0].Since != day("2024-02-29") || edges[0].Edge == "" {
 		t.Errorf("edges: found %+v, %v", edges, err)
 	}
-	if edges, err = corpus.Edges(ctx, g, corpus.EdgesParams{How: corpus.KnowsHowEnumSchool, Since: ptr(day("2024-03-01"))}); err != nil || len(edges) != 0 {
+	if edges, err = corpus.Edges(ctx, g, corpus.EdgesParams{How: corpus.KnowsHowSchool, Since: ptr(day("2024-03-01"))}); err != nil || len(edges) != 0 {
 		t.Errorf("edges after the date: found %+v, %v", edges, err)
 	}
 	found[corpus.EdgeEndsRow](s, "edge_ends", `{"source":"bob","target":"ada","seen":"2024-06-01T12:00:00Z","mood":"good"}`)(
 		corpus.EdgeEnds(ctx, g, corpus.EdgeEndsParams{From: "bob"}))
 	found[corpus.GroupsRow](s, "groups", `{"status":"active","samples":1,"total":-2147483648,"mean":2.25,"first":"2020-03-01","biggest":9000000000000000000,"best":null}`)(
 		corpus.Groups(ctx, g, corpus.GroupsParams{}))
-	found[corpus.BestRow](s, "best", `{"mood":"bad","seen":null,"age":25,"people":1}`)(corpus.Best(ctx, g, corpus.BestParams{Mood: ptr(corpus.PersonMoodEnumBad)}))
+	found[corpus.BestRow](s, "best", `{"mood":"bad","seen":null,"age":25,"people":1}`)(corpus.Best(ctx, g, corpus.BestParams{Mood: ptr(corpus.PersonMoodBad)}))
 
 	texts, err := corpus.FindText(ctx, g, corpus.FindTextParams{Words: "qubit"})
 	s.ran["find_text"] = true
@@ -236,9 +236,9 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 		corpus.NotThere(ctx, g, corpus.NotThereParams{Status: "active", Other: "gone"}))
 
 	// Of the people that bob reaches and knows, only ann is active and has an A.
-	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "nova", To: "bob", How: corpus.KnowsHowEnumSchool}))
-	s.wrote("put_person", 1, 0)(corpus.PutPerson(ctx, g, corpus.PutPersonParams{Slug: "ann", Name: "Ann", Status: corpus.PersonStatusEnumActive, Age: 2}))
-	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "bob", To: "ann", How: corpus.KnowsHowEnumSchool}))
+	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "nova", To: "bob", How: corpus.KnowsHowSchool}))
+	s.wrote("put_person", 1, 0)(corpus.PutPerson(ctx, g, corpus.PutPersonParams{Slug: "ann", Name: "Ann", Status: corpus.PersonStatusActive, Age: 2}))
+	s.wrote("introduce", 0, 1)(corpus.Introduce(ctx, g, corpus.IntroduceParams{From: "bob", To: "ann", How: corpus.KnowsHowSchool}))
 	found[corpus.WalkRow](s, "walk", `{"b.slug":"ann","status":"active","b.mood":null}`)(corpus.Walk(ctx, g, corpus.WalkParams{Slug: "bob"}))
 
 	found[corpus.AcquaintancesRow](s, "acquaintances", `{"slug":"ada"}`+"\n"+`{"slug":"ann"}`)(corpus.Acquaintances(ctx, g, corpus.AcquaintancesParams{Who: "bob"}))
@@ -265,11 +265,11 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 	runHaving(s)
 	runSubqueries(s)
 
-	s.wrote("age_all", 2, 0)(corpus.AgeAll(ctx, g, corpus.AgeAllParams{Age: 30, Status: corpus.PersonStatusEnumActive}))
-	found[corpus.BestRow](s, "best", `{"mood":"good","seen":"2024-06-01T12:00:00Z","age":32,"people":3}`)(corpus.Best(ctx, g, corpus.BestParams{Mood: ptr(corpus.PersonMoodEnumGood)}))
+	s.wrote("age_all", 2, 0)(corpus.AgeAll(ctx, g, corpus.AgeAllParams{Age: 30, Status: corpus.PersonStatusActive}))
+	found[corpus.BestRow](s, "best", `{"mood":"good","seen":"2024-06-01T12:00:00Z","age":32,"people":3}`)(corpus.Best(ctx, g, corpus.BestParams{Mood: ptr(corpus.PersonMoodGood)}))
 	s.wrote("part", 0, 2)(corpus.Part(ctx, g, corpus.PartParams{From: "bob"}))
 	s.wrote("remove_person", 1, 3)(corpus.RemovePerson(ctx, g, corpus.RemovePersonParams{Slug: "nova"}))
-	if _, err := corpus.PutPerson(ctx, g, corpus.PutPersonParams{Slug: "eve", Name: "Eve", Status: corpus.PersonStatusEnumGone, Age: 151}); err == nil {
+	if _, err := corpus.PutPerson(ctx, g, corpus.PutPersonParams{Slug: "eve", Name: "Eve", Status: corpus.PersonStatusGone, Age: 151}); err == nil {
 		t.Error("a person of 151 years was put")
 	}
 

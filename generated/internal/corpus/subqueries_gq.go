@@ -39,15 +39,15 @@ type FriendListsParams struct{}
 // FriendListsRow is a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
 type FriendListsRow struct {
 	// A short name that nobody else has.
-	Slug    string                  `json:"slug"`
-	Eldest  *FriendListsRowEldest   `json:"eldest"`
-	Since   *value.DateValue        `json:"since"`
-	Friends []FriendListsRowFriends `json:"friends"`
+	Slug    string                 `json:"slug"`
+	Eldest  *FriendListsRowEldest  `json:"eldest"`
+	Since   *value.DateValue       `json:"since"`
+	Friends []FriendListsRowFriend `json:"friends"`
 }
 
 // FriendListsRowEldest is the record eldest in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
 type FriendListsRowEldest struct {
-	QStatus PersonStatusEnum      `json:"q.status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	QStatus PersonStatus          `json:"q.status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	Since   *value.DateValue      `json:"since"`
 	Q       FriendListsRowEldestQ `json:"q"`
 }
@@ -58,27 +58,27 @@ type FriendListsRowEldestQ struct {
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string           `json:"slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string       `json:"slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32           `json:"age"`
-	Email *string         `json:"email"`
-	Seen  *time.Time      `json:"seen"`
+	Mood  *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age"`
+	Email *string     `json:"email"`
+	Seen  *time.Time  `json:"seen"`
 }
 
-// FriendListsRowFriends is a record of the list friends in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
-type FriendListsRowFriends struct {
+// FriendListsRowFriend is a record of the list friends in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
+type FriendListsRowFriend struct {
 	// A short name that nobody else has.
 	Slug string `json:"slug"`
 	// How it goes.
-	Mood    *PersonMoodEnum                `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Since   *value.DateValue               `json:"since"`
-	Friends []FriendListsRowFriendsFriends `json:"friends"`
+	Mood    *PersonMood                  `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Since   *value.DateValue             `json:"since"`
+	Friends []FriendListsRowFriendFriend `json:"friends"`
 }
 
-// FriendListsRowFriendsFriends is a record of the list friends in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
-type FriendListsRowFriendsFriends struct {
+// FriendListsRowFriendFriend is a record of the list friends in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
+type FriendListsRowFriendFriend struct {
 	// A short name that nobody else has.
 	Slug string `json:"slug"`
 }

@@ -11,7 +11,7 @@ import (
 // KnownSamplesParams are the parameters of the query known_samples in codegen/testdata/corpus/walks.gq.
 type KnownSamplesParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 }
 
 // KnownSamplesRow is a row of the query known_samples in codegen/testdata/corpus/walks.gq.
@@ -27,9 +27,9 @@ func KnownSamples(ctx context.Context, g tool.Graph, p KnownSamplesParams, opts 
 // WaysParams are the parameters of the query ways in codegen/testdata/corpus/walks.gq.
 type WaysParams struct {
 	// A short name that nobody else has.
-	From string `json:"from" jsonschema_description:"A short name that nobody else has."`
+	From string `json:"from"`
 	// A short name that nobody else has.
-	To string `json:"to" jsonschema_description:"A short name that nobody else has."`
+	To string `json:"to"`
 }
 
 // WaysRow is a row of the query ways in codegen/testdata/corpus/walks.gq.

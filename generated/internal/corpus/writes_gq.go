@@ -14,14 +14,14 @@ import (
 // PutPersonParams are the parameters of the query put_person in codegen/testdata/corpus/writes.gq.
 type PutPersonParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 	// What people call it.
-	Name   string           `json:"name" jsonschema_description:"What people call it."`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Name   string       `json:"name"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
-	Age   int32           `json:"age" jsonschema:"minimum=0,maximum=150"`
-	Email *string         `json:"email,omitempty" jsonschema:"pattern=^[^@\\,]+@[^@\\,]+$"`
+	Mood  *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age" jsonschema:"minimum=0,maximum=150"`
+	Email *string     `json:"email,omitempty" jsonschema:"pattern=^[^@\\,]+@[^@\\,]+$"`
 }
 
 // PutPerson runs the query put_person in codegen/testdata/corpus/writes.gq.
@@ -34,7 +34,7 @@ func PutPerson(ctx context.Context, g tool.Graph, p PutPersonParams, opts ...too
 // PutSeenPersonParams are the parameters of the query put_seen_person in codegen/testdata/corpus/writes.gq.
 type PutSeenPersonParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 }
 
 // PutSeenPerson runs the query put_seen_person in codegen/testdata/corpus/writes.gq.
@@ -48,7 +48,7 @@ type AddSampleParams struct {
 	Flag  bool   `json:"flag"`
 	Small int32  `json:"small"`
 	// From 1 to 9000000000000000000.
-	Big      int64                 `json:"big" jsonschema_description:"From 1 to 9000000000000000000."`
+	Big      int64                 `json:"big"`
 	Count    uint32                `json:"count"`
 	Wide     uint64                `json:"wide"`
 	Single   float32               `json:"single"`
@@ -83,10 +83,10 @@ func AddSample(ctx context.Context, g tool.Graph, p AddSampleParams, opts ...too
 // IntroduceParams are the parameters of the query introduce in codegen/testdata/corpus/writes.gq.
 type IntroduceParams struct {
 	// The id of a Person: its slug.
-	From string `json:"from" jsonschema_description:"The id of a Person: its slug."`
+	From string `json:"from"`
 	// The id of a Person: its slug.
-	To  string       `json:"to" jsonschema_description:"The id of a Person: its slug."`
-	How KnowsHowEnum `json:"how" jsonschema:"enum=work,enum=school"`
+	To  string   `json:"to"`
+	How KnowsHow `json:"how" jsonschema:"enum=work,enum=school"`
 }
 
 // Introduce runs the query introduce in codegen/testdata/corpus/writes.gq.
@@ -96,8 +96,8 @@ func Introduce(ctx context.Context, g tool.Graph, p IntroduceParams, opts ...too
 
 // AgeAllParams are the parameters of the query age_all in codegen/testdata/corpus/writes.gq.
 type AgeAllParams struct {
-	Age    int32            `json:"age" jsonschema:"minimum=0,maximum=150"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Age    int32        `json:"age" jsonschema:"minimum=0,maximum=150"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 }
 
 // AgeAll runs the query age_all in codegen/testdata/corpus/writes.gq.
@@ -108,7 +108,7 @@ func AgeAll(ctx context.Context, g tool.Graph, p AgeAllParams, opts ...tool.Writ
 // RemovePersonParams are the parameters of the query remove_person in codegen/testdata/corpus/writes.gq.
 type RemovePersonParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 }
 
 // RemovePerson runs the query remove_person in codegen/testdata/corpus/writes.gq.
@@ -119,7 +119,7 @@ func RemovePerson(ctx context.Context, g tool.Graph, p RemovePersonParams, opts 
 // PartParams are the parameters of the query part in codegen/testdata/corpus/writes.gq.
 type PartParams struct {
 	// The id of a Person: its slug.
-	From string `json:"from" jsonschema_description:"The id of a Person: its slug."`
+	From string `json:"from"`
 }
 
 // Part runs the query part in codegen/testdata/corpus/writes.gq.
@@ -130,9 +130,9 @@ func Part(ctx context.Context, g tool.Graph, p PartParams, opts ...tool.WriteOpt
 // AdoptParams are the parameters of the query adopt in codegen/testdata/corpus/writes.gq.
 type AdoptParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 	// The id of a Person: its slug.
-	Friend string `json:"friend" jsonschema_description:"The id of a Person: its slug."`
+	Friend string `json:"friend"`
 }
 
 // Adopt runs the query adopt in codegen/testdata/corpus/writes.gq.
@@ -184,9 +184,9 @@ func SetOptional(ctx context.Context, g tool.Graph, p SetOptionalParams, opts ..
 // OwnParams are the parameters of the query own in codegen/testdata/corpus/writes.gq.
 type OwnParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person string `json:"person"`
 	// The id of a Sample.
-	Sample string `json:"sample" jsonschema_description:"The id of a Sample."`
+	Sample string `json:"sample"`
 }
 
 // Own runs the query own in codegen/testdata/corpus/writes.gq.
@@ -197,7 +197,7 @@ func Own(ctx context.Context, g tool.Graph, p OwnParams, opts ...tool.WriteOptio
 // PutDefaultPersonParams are the parameters of the query put_default_person in codegen/testdata/corpus/writes.gq.
 type PutDefaultPersonParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema:"pattern=^[a-z0-9]+$" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug" jsonschema:"pattern=^[a-z0-9]+$"`
 	Age  *int32 `json:"age,omitempty" jsonschema:"minimum=0,maximum=120" jsonschema_default:"30"`
 }
 

@@ -199,10 +199,6 @@ func (b *builder) declare(goName string, o owner) bool {
 	return true
 }
 
-// enumSuffix ends the Go name of every enum type, so that the name of a query is unlikely to
-// collide with it.
-const enumSuffix = "Enum"
-
 // buildEnums names a type for every enum property of the schema, even if no query uses the
 // property. So the set of types does not depend on the queries.
 func (b *builder) buildEnums() {
@@ -225,11 +221,11 @@ func (b *builder) buildEnums() {
 // buildEnum names the Go type and the constants of one enum property.
 func (b *builder) buildEnum(entity plan.Entity, typ string, p *catalog.Property) {
 	name := fmt.Sprintf("the enum of %s.%s", typ, p.Name)
-	stem := GoName(typ) + GoName(p.Name)
-	if _, taken := b.decls[stem+enumSuffix]; taken && entity == plan.Edge {
-		stem += "Edge" // nodes and edges have separate name spaces
+	goName := GoName(typ) + GoName(p.Name)
+	if _, taken := b.decls[goName]; taken && entity == plan.Edge {
+		goName += "Edge" // nodes and edges have separate name spaces
 	}
-	e := &Enum{Entity: entity, Type: typ, Property: p.Name, GoName: stem + enumSuffix}
+	e := &Enum{Entity: entity, Type: typ, Property: p.Name, GoName: goName}
 	b.declare(e.GoName, owner{name, func() diag.Span { return b.schemaPlaces().Property(entity, typ, p.Name) }})
 	for _, v := range p.Type.Enum {
 		goName := e.GoName + strings.TrimPrefix(GoName("x "+v), "X")
@@ -368,6 +364,9 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 // paramRecord returns the type of the records in a parameter, and checks the names of its fields.
 func (b *builder) paramRecord(q *Query, p *Param, at diag.Span) *Struct {
 	s := &Struct{GoName: q.GoName + "Params" + p.GoName}
+	if one := GoName(singular(p.Name)); p.Type.List && !slices.ContainsFunc(q.Plan.Params, func(o plan.Param) bool { return GoName(o.Name) == one }) {
+		s.GoName = q.GoName + "Params" + one
+	}
 	b.declare(s.GoName, owner{"the records of the parameter $" + p.Name + " of the query " + q.Name, func() diag.Span { return at }})
 	names := map[string]string{}
 	for _, f := range p.Type.Fields {
@@ -413,22 +412,26 @@ func (b *builder) fields(q *Query, goName, what string, columns []plan.Column, a
 				"%s %s of query %s would become the Go field %s, but %s at %s already has that field name", what, c.Name, q.Name, f.GoName, other, places[f.GoName])
 		}
 		names[f.GoName], places[f.GoName] = c.Name, at(i)
+		record := goName + f.GoName // the type of a record in the column
+		if one := GoName(singular(c.Name)); c.Type.List && !slices.ContainsFunc(columns, func(o plan.Column) bool { return GoName(o.Name) == one }) {
+			record = goName + one
+		}
 		switch e := c.Expr.(type) {
 		case plan.Whole:
-			f.Record = b.wholeNode(q, at(i), goName+f.GoName, c, e)
+			f.Record = b.wholeNode(q, at(i), record, c, e)
 		case plan.Agg:
 			switch nodes, _ := e.CollectedNodes(); of := nodes.(type) {
 			case plan.Whole:
-				f.Record = b.wholeNode(q, at(i), goName+f.GoName, c, of)
+				f.Record = b.wholeNode(q, at(i), record, c, of)
 			case plan.EndNode:
-				f.Record = b.nodeAtEnd(q, at(i), what, goName+f.GoName, c, of)
+				f.Record = b.nodeAtEnd(q, at(i), what, record, c, of)
 			default:
 				b.describe(q, &f, e)
 			}
 		case plan.EndNode:
-			f.Record = b.nodeAtEnd(q, at(i), what, goName+f.GoName, c, e)
+			f.Record = b.nodeAtEnd(q, at(i), what, record, c, e)
 		case plan.BlockRows:
-			f.Record = &Struct{GoName: goName + f.GoName}
+			f.Record = &Struct{GoName: record}
 			b.declare(f.Record.GoName, owner{fmt.Sprintf("the %s %s of query %s", what, c.Name, q.Name), constantPlace(at(i))})
 			f.Record.Fields = b.fields(q, f.Record.GoName, "field", e.Columns, func(int) diag.Span { return at(i) })
 		default:

@@ -26,7 +26,7 @@ func compile(t *testing.T, schema string, queries ...gq.Source) (*catalog.Schema
 func build(t *testing.T, schema string, queries ...gq.Source) (*model.Package, diag.List) {
 	t.Helper()
 	s, qs := compile(t, schema, queries...)
-	return model.Build(model.Input{Graph: "g", Schema: s, Sources: queries, Queries: qs})
+	return model.Build(model.Input{Graph: "g", Schema: s, Source: gq.Source{Name: "schema.pg", Text: schema}, Sources: queries, Queries: qs})
 }
 
 const codesSchema = "node Person { slug: String @key  first_name: String  firstName: String?  age: I32?  @range(age, 0..150) }"
@@ -120,9 +120,9 @@ node ArtifactSource { slug: String @key  enum: enum(a) }
 		want                  string // code, place and a part of the message
 	}{
 		{"two values of an enum", schema, "",
-			"G1 s.pg:5:24 ArtifactSizeEnumInStock, which is the name of the value in-stock of the enum of Artifact.size at s.pg:5:14"},
+			"G1 s.pg:5:24 ArtifactSizeInStock, which is the name of the value in-stock of the enum of Artifact.size at s.pg:5:14"},
 		{"an enum of an interface", "interface Named { kind_x: enum(a) }\nnode A implements Named { slug: String @key }\nnode AKind { x: enum(b) }", "",
-			"G1 s.pg:3:14 AKindXEnum, which is the name of the enum of A.kind_x at s.pg:1:19"},
+			"G1 s.pg:3:14 AKindX, which is the name of the enum of A.kind_x at s.pg:1:19"},
 		{"a query and the rows of another", "node Task { slug: String @key }", "query task() { match { $t: Task } return { $t.slug } }\n  query task_row() { match { $t: Task } return { $t.slug } }",
 			"G1 q.gq:2:9 query task_row would be declared in Go as TaskRow, which is the name of the rows of query task at q.gq:1:7"},
 		{"two columns", "node Task { slug: String @key }", "query q() {\n  match { $t: Task }\n  return { $t.slug as a_b, $t.slug as aB }\n}",
@@ -148,12 +148,18 @@ node ArtifactSource { slug: String @key  enum: enum(a) }
 	}
 }
 
-// TestEnumSuffix checks that a query may have the name of an enum property.
-func TestEnumSuffix(t *testing.T) {
+// TestEnumCollides gives a query the name of an enum property, and another one the name of a value of the enum.
+func TestEnumCollides(t *testing.T) {
 	_, diags := build(t, "node Artifact { slug: String @key  source: enum(git, svn) }",
 		gq.Source{Name: "q.gq", Text: "query artifact_source() { match { $a: Artifact } return { $a.source } }\nquery artifact_source_git() { match { $a: Artifact } return { $a.source } }"})
-	if err := diags.Err(); err != nil {
-		t.Error(err)
+	text := diags.Error()
+	for _, want := range []string{
+		"query artifact_source would be declared in Go as ArtifactSource, which is the name of the enum of Artifact.source at schema.pg:1:",
+		"query artifact_source_git would be declared in Go as ArtifactSourceGit, which is the name of the value git of the enum of Artifact.source",
+	} {
+		if len(diags) != 2 || !strings.Contains(text, want) {
+			t.Errorf("found %s\nexpected %s", text, want)
+		}
 	}
 }
 
@@ -173,7 +179,7 @@ func TestNodesAndEdgesApart(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := pkg.Enums[0].GoName, pkg.Enums[1].GoName; a != "RatingLevelEnum" || b != "RatingLevelEdgeEnum" {
+	if a, b := pkg.Enums[0].GoName, pkg.Enums[1].GoName; a != "RatingLevel" || b != "RatingLevelEdge" {
 		t.Errorf("found %s and %s", a, b)
 	}
 }

@@ -75,6 +75,44 @@ func InWords(name string) string {
 	return strings.Join(ws, " ")
 }
 
+// singular returns the name of one element of the list with the given name, by these rules on the last word: people
+// becomes person and children child; ies becomes y; a final es is dropped after ss, sh, ch, x and z; any other final
+// s is dropped, except after s, u and i. Every other word stays as it is.
+func singular(name string) string {
+	ws := words(name)
+	if len(ws) == 0 {
+		return name
+	}
+	last := strings.ToLower(ws[len(ws)-1])
+	cut := func(n int) string { return name[:len(name)-n] } // the endings are ASCII
+	switch {
+	case !strings.HasSuffix(strings.ToLower(name), last): // another character follows the last word
+		return name
+	case last == "people":
+		return cut(5) + "erson"
+	case last == "children":
+		return cut(3)
+	case last == "series", last == "species":
+		return name
+	case strings.HasSuffix(last, "ies") && len(last) > 4:
+		return cut(3) + "y"
+	}
+	for _, end := range []string{"sses", "shes", "ches", "xes", "zes"} {
+		if strings.HasSuffix(last, end) {
+			return cut(2)
+		}
+	}
+	for _, end := range []string{"ss", "us", "is"} {
+		if strings.HasSuffix(last, end) {
+			return name
+		}
+	}
+	if strings.HasSuffix(last, "s") && len(last) > 1 {
+		return cut(1)
+	}
+	return name
+}
+
 // words cuts a name into words by rule 1 of [GoName].
 func words(name string) []string {
 	var ws []string

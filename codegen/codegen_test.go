@@ -185,7 +185,7 @@ func TestEditTouchesItsOwn(t *testing.T) {
 	after.Queries[0].Text = "// A remark.\n\n" + strings.Replace(after.Queries[0].Text, "query walk($slug: String)", "query walk($who: String)", 1)
 	after.Queries[0].Text = strings.Replace(after.Queries[0].Text, "slug: $slug }", "slug: $who }", 1)
 	a, b := generate(t, before), generate(t, after)
-	if !bytes.Equal(a["writes_gq.go"], b["writes_gq.go"]) || !bytes.Equal(a["enums.go"], b["enums.go"]) {
+	if !bytes.Equal(a["writes_gq.go"], b["writes_gq.go"]) || !bytes.Equal(a["types.go"], b["types.go"]) {
 		t.Error("an edit of reads.gq changed the declarations of other files")
 	}
 	changed := 0
@@ -324,9 +324,9 @@ func TestWrite(t *testing.T) {
 	mine, theirs := filepath.Join(dir, "gone_gq.go"), filepath.Join(dir, "extra.go")
 	os.WriteFile(mine, []byte(golang.Header+"\n\npackage corpus\n"), 0o644)
 	os.WriteFile(theirs, []byte("package corpus\n"), 0o644)
-	os.WriteFile(filepath.Join(dir, "enums.go"), []byte("x"), 0o644)
-	if changed, err = files.Write(dir, codegen.Delete); err != nil || !slices.Equal(changed, []string{"enums.go", "gone_gq.go"}) {
-		t.Errorf("found %v, %v changed, expected enums.go and gone_gq.go", changed, err)
+	os.WriteFile(filepath.Join(dir, "types.go"), []byte("x"), 0o644)
+	if changed, err = files.Write(dir, codegen.Delete); err != nil || !slices.Equal(changed, []string{"gone_gq.go", "types.go"}) {
+		t.Errorf("found %v, %v changed, expected gone_gq.go and types.go", changed, err)
 	}
 	if _, err := os.Stat(mine); err == nil {
 		t.Error("the generated file of a removed query still exists")

@@ -26,24 +26,52 @@ func catalogFile(p *model.Package) *jen.File {
 	return f
 }
 
-// enumFile returns the file that declares the enum types.
-func enumFile(p *model.Package) *jen.File {
+// typesFile returns the file that declares the types that queries share: those of enums and of ids.
+func typesFile(p *model.Package) *jen.File {
 	f := newFile(p)
 	for _, e := range p.Enums {
-		kind := "node"
-		if e.Entity == plan.Edge {
-			kind = "edge"
-		}
-		f.Line()
-		comment(f, fmt.Sprintf("%s is a value of the property %s of the %s type %s.", e.GoName, e.Property, kind, e.Type))
-		f.Type().Id(e.GoName).String()
-		f.Line()
-		f.Comment("// The values of " + e.GoName + ".")
-		f.Const().DefsFunc(func(g *jen.Group) {
-			for _, v := range e.Values {
-				g.Id(v.GoName).Id(e.GoName).Op("=").Lit(v.Value)
-			}
-		})
+		enumType(f, e)
 	}
+	idTypes(f, p.IDs)
 	return f
+}
+
+// enumType declares the type and the constants of an enum.
+func enumType(f *jen.File, e *model.Enum) {
+	kind := "node"
+	if e.Entity == plan.Edge {
+		kind = "edge"
+	}
+	f.Line()
+	comment(f, fmt.Sprintf("%s is a value of the property %s of the %s type %s.", e.GoName, e.Property, kind, e.Type))
+	f.Type().Id(e.GoName).String()
+	f.Line()
+	f.Comment("// The values of " + e.GoName + ".")
+	f.Const().DefsFunc(func(g *jen.Group) {
+		for _, v := range e.Values {
+			g.Id(v.GoName).Id(e.GoName).Op("=").Lit(v.Value)
+		}
+	})
+}
+
+// idTypes declares the types of the ids of nodes.
+func idTypes(f *jen.File, ids []*model.ID) {
+	var strings []jen.Code
+	for _, id := range ids {
+		if id.Record == nil {
+			strings = append(strings, jen.Id(id.GoName).String())
+		}
+	}
+	if strings != nil {
+		f.Line()
+		f.Comment("// The ids of nodes, by the type of the node.")
+		f.Type().Defs(strings...)
+	}
+	for _, id := range ids {
+		if id.Record != nil {
+			f.Line()
+			comment(f, id.GoName+" is the type and the id of a node of the interface "+id.Of+".")
+			paramRecord(f, id.Record)
+		}
+	}
 }

@@ -50,8 +50,8 @@ func Files(p *model.Package) (map[string][]byte, error) {
 		})
 	}
 	write("catalog.go", func() *jen.File { return catalogFile(p) })
-	if len(p.Enums) > 0 {
-		write("enums.go", func() *jen.File { return enumFile(p) })
+	if len(p.IDs) > 0 { // a schema without nodes has no enums either
+		write("types.go", func() *jen.File { return typesFile(p) })
 	}
 	for _, file := range p.Files {
 		if len(file.Queries) == 0 {

@@ -44,7 +44,7 @@ type CollectedRow struct {
 
 // CollectedRowFriend is a node of the list friends, a Person, in a row of the query collected in codegen/testdata/corpus/columns.gq.
 type CollectedRowFriend struct {
-	ID string `json:"id"`
+	ID PersonID `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.

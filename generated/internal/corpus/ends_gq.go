@@ -13,12 +13,12 @@ import (
 // LikesParams are the parameters of the query likes in codegen/testdata/corpus/ends.gq.
 type LikesParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person"`
+	Person PersonID `json:"person"`
 }
 
 // LikesRow is a row of the query likes in codegen/testdata/corpus/ends.gq.
 type LikesRow struct {
-	Of   string     `json:"of"`
+	Of   PersonID   `json:"of"`
 	To   LikesRowTo `json:"to"`
 	Type string     `json:"type"`
 	// What people call it.
@@ -40,21 +40,9 @@ func Likes(ctx context.Context, g tool.Graph, p LikesParams, opts ...tool.ReadOp
 // LikedByParams are the parameters of the query liked_by in codegen/testdata/corpus/ends.gq.
 type LikedByParams struct {
 	// The type and the id of a node that implements Named.
-	What LikedByParamsWhat `json:"what"`
+	What NamedID `json:"what"`
 	// The type and the id of a node that implements Named.
-	But *LikedByParamsBut `json:"but,omitempty"`
-}
-
-// LikedByParamsWhat is the Named that is the parameter $what of the query liked_by in codegen/testdata/corpus/ends.gq.
-type LikedByParamsWhat struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
-}
-
-// LikedByParamsBut is the Named that is the parameter $but of the query liked_by in codegen/testdata/corpus/ends.gq.
-type LikedByParamsBut struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
+	But *NamedID `json:"but,omitempty"`
 }
 
 // LikedByRow is a row of the query liked_by in codegen/testdata/corpus/ends.gq.
@@ -163,16 +151,10 @@ func LikedPlaces(ctx context.Context, g tool.Graph, p LikedPlacesParams, opts ..
 // LikeParams are the parameters of the query like in codegen/testdata/corpus/ends.gq.
 type LikeParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person"`
+	Person PersonID `json:"person"`
 	// The type and the id of a node that implements Named.
-	What  LikeParamsWhat   `json:"what"`
+	What  NamedID          `json:"what"`
 	Since *value.DateValue `json:"since,omitempty"`
-}
-
-// LikeParamsWhat is the Named that is the parameter $what of the query like in codegen/testdata/corpus/ends.gq.
-type LikeParamsWhat struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
 }
 
 // LikeRow is a row of the query like in codegen/testdata/corpus/ends.gq.
@@ -194,11 +176,11 @@ func Like(ctx context.Context, g tool.Graph, p LikeParams, opts ...tool.WriteOpt
 // LikePeopleParams are the parameters of the query like_people in codegen/testdata/corpus/ends.gq.
 type LikePeopleParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person"`
+	Person PersonID `json:"person"`
 	// A short name that nobody else has.
 	Slug string `json:"slug"`
 	// The id of a Person: its slug.
-	Friend string `json:"friend"`
+	Friend PersonID `json:"friend"`
 }
 
 // LikePeople runs the query like_people in codegen/testdata/corpus/ends.gq.
@@ -209,7 +191,7 @@ func LikePeople(ctx context.Context, g tool.Graph, p LikePeopleParams, opts ...t
 // LikeNamedParams are the parameters of the query like_named in codegen/testdata/corpus/ends.gq.
 type LikeNamedParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person"`
+	Person PersonID `json:"person"`
 	// What people call it.
 	Name string `json:"name"`
 }
@@ -222,15 +204,9 @@ func LikeNamed(ctx context.Context, g tool.Graph, p LikeNamedParams, opts ...too
 // ForgetParams are the parameters of the query forget in codegen/testdata/corpus/ends.gq.
 type ForgetParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person"`
+	Person PersonID `json:"person"`
 	// The type and the id of a node that implements Named.
-	What ForgetParamsWhat `json:"what"`
-}
-
-// ForgetParamsWhat is the Named that is the parameter $what of the query forget in codegen/testdata/corpus/ends.gq.
-type ForgetParamsWhat struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
+	What NamedID `json:"what"`
 }
 
 // Forget runs the query forget in codegen/testdata/corpus/ends.gq.

@@ -18,7 +18,7 @@ import (
 // edges that it inserts.
 func runEnds(s *session) {
 	since := day("2024-05-01")
-	place := corpus.LikeParamsWhat{Type: "Place", ID: "bob"}
+	place := corpus.NamedID{Type: "Place", ID: "bob"}
 	row, change, err := corpus.Like(s.ctx, s.g, corpus.LikeParams{Person: "ann", What: place, Since: &since})
 	s.wrote("like", 0, 1)(change, err)
 	if row.To != (corpus.LikeRowTo{Type: "Place", ID: "bob"}) {
@@ -31,9 +31,9 @@ func runEnds(s *session) {
 		`{"of":"ann","to":` + sea + `,"type":"Place","name":"Ann","since":"2024-05-01"}`,
 		`{"of":"ann","to":` + bob + `,"type":"Person","name":"Bob","since":null}`,
 	}, "\n"))(corpus.Likes(s.ctx, s.g, corpus.LikesParams{Person: "ann"}))
-	found[corpus.LikedByRow](s, "liked_by", `{"slug":"ann"}`)(corpus.LikedBy(s.ctx, s.g, corpus.LikedByParams{What: corpus.LikedByParamsWhat{Type: "Person", ID: "bob"}}))
+	found[corpus.LikedByRow](s, "liked_by", `{"slug":"ann"}`)(corpus.LikedBy(s.ctx, s.g, corpus.LikedByParams{What: corpus.NamedID{Type: "Person", ID: "bob"}}))
 	found[corpus.LikedByRow](s, "liked_by", `{"slug":"ann"}`)(corpus.LikedBy(s.ctx, s.g, corpus.LikedByParams{
-		What: corpus.LikedByParamsWhat{Type: "Place", ID: "bob"}, But: &corpus.LikedByParamsBut{Type: "Person", ID: "bob"},
+		What: corpus.NamedID{Type: "Place", ID: "bob"}, But: &corpus.NamedID{Type: "Person", ID: "bob"},
 	}))
 	all := `"all":[{"to":` + ada + `,"since":null},{"to":` + sea + `,"since":"2024-05-01"},{"to":` + bob + `,"since":null}]}`
 	found[corpus.LikesOfAllRow](s, "likes_of_all", strings.Join([]string{
@@ -48,13 +48,13 @@ func runEnds(s *session) {
 	s.wrote("like_named", 0, 2)(corpus.LikeNamed(s.ctx, s.g, corpus.LikeNamedParams{Person: "nova", Name: "Ann"}))
 	found[corpus.LikedPlacesRow](s, "liked_places", `{"near":"the sea","n":2}`)(corpus.LikedPlaces(s.ctx, s.g, corpus.LikedPlacesParams{}))
 	found[corpus.LikedOnceRow](s, "liked_once", `{"all":[`+strings.Join([]string{ada, `{"type":"Person","id":"ann"}`, bob, sea}, ",")+`],"n":4,"again":4}`)(corpus.LikedOnce(s.ctx, s.g, corpus.LikedOnceParams{}))
-	if _, _, err := corpus.Like(s.ctx, s.g, corpus.LikeParams{Person: "ann", What: corpus.LikeParamsWhat{Type: "Place", ID: "ann"}}); err == nil {
+	if _, _, err := corpus.Like(s.ctx, s.g, corpus.LikeParams{Person: "ann", What: corpus.NamedID{Type: "Place", ID: "ann"}}); err == nil {
 		s.t.Error("an edge leads to a place that does not exist")
 	}
 	for _, edge := range []corpus.ForgetParams{
-		{Person: "ann", What: corpus.ForgetParamsWhat{Type: "Person", ID: "ada"}}, {Person: "ann", What: corpus.ForgetParamsWhat{Type: "Person", ID: "bob"}},
-		{Person: "ann", What: corpus.ForgetParamsWhat{Type: "Place", ID: "bob"}}, {Person: "nova", What: corpus.ForgetParamsWhat{Type: "Place", ID: "bob"}},
-		{Person: "nova", What: corpus.ForgetParamsWhat{Type: "Person", ID: "ann"}},
+		{Person: "ann", What: corpus.NamedID{Type: "Person", ID: "ada"}}, {Person: "ann", What: corpus.NamedID{Type: "Person", ID: "bob"}},
+		{Person: "ann", What: corpus.NamedID{Type: "Place", ID: "bob"}}, {Person: "nova", What: corpus.NamedID{Type: "Place", ID: "bob"}},
+		{Person: "nova", What: corpus.NamedID{Type: "Person", ID: "ann"}},
 	} {
 		s.wrote("forget", 0, 1)(corpus.Forget(s.ctx, s.g, edge))
 	}

@@ -94,7 +94,7 @@ func Truths(ctx context.Context, g tool.Graph, p TruthsParams, opts ...tool.Read
 // AcquaintancesParams are the parameters of the query acquaintances in codegen/testdata/corpus/expressions.gq.
 type AcquaintancesParams struct {
 	// The id of a Person: its slug.
-	Who string `json:"who"`
+	Who PersonID `json:"who"`
 }
 
 // AcquaintancesRow is a row of the query acquaintances in codegen/testdata/corpus/expressions.gq.

@@ -85,21 +85,9 @@ func NamedPeople(ctx context.Context, g tool.Graph, p NamedPeopleParams, opts ..
 // NamedAsParams are the parameters of the query named_as in codegen/testdata/corpus/interfaces.gq.
 type NamedAsParams struct {
 	// The type and the id of a node that implements Named.
-	Who NamedAsParamsWho `json:"who"`
+	Who NamedID `json:"who"`
 	// Not this one.
-	But *NamedAsParamsBut `json:"but,omitempty"`
-}
-
-// NamedAsParamsWho is the Named that is the parameter $who of the query named_as in codegen/testdata/corpus/interfaces.gq.
-type NamedAsParamsWho struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
-}
-
-// NamedAsParamsBut is the Named that is the parameter $but of the query named_as in codegen/testdata/corpus/interfaces.gq.
-type NamedAsParamsBut struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
+	But *NamedID `json:"but,omitempty"`
 }
 
 // NamedAsRow is a row of the query named_as in codegen/testdata/corpus/interfaces.gq.
@@ -117,13 +105,7 @@ func NamedAs(ctx context.Context, g tool.Graph, p NamedAsParams, opts ...tool.Re
 // NamedPersonParams are the parameters of the query named_person in codegen/testdata/corpus/interfaces.gq.
 type NamedPersonParams struct {
 	// The type and the id of a node that implements Named.
-	Who *NamedPersonParamsWho `json:"who,omitempty"`
-}
-
-// NamedPersonParamsWho is the Named that is the parameter $who of the query named_person in codegen/testdata/corpus/interfaces.gq.
-type NamedPersonParamsWho struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
+	Who *NamedID `json:"who,omitempty"`
 }
 
 // NamedPersonRow is a row of the query named_person in codegen/testdata/corpus/interfaces.gq.
@@ -140,14 +122,8 @@ func NamedPerson(ctx context.Context, g tool.Graph, p NamedPersonParams, opts ..
 // AgeNamedParams are the parameters of the query age_named in codegen/testdata/corpus/interfaces.gq.
 type AgeNamedParams struct {
 	// The type and the id of a node that implements Named.
-	Who AgeNamedParamsWho `json:"who"`
-	Age int32             `json:"age" jsonschema:"minimum=0,maximum=150"`
-}
-
-// AgeNamedParamsWho is the Named that is the parameter $who of the query age_named in codegen/testdata/corpus/interfaces.gq.
-type AgeNamedParamsWho struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
+	Who NamedID `json:"who"`
+	Age int32   `json:"age" jsonschema:"minimum=0,maximum=150"`
 }
 
 // AgeNamed runs the query age_named in codegen/testdata/corpus/interfaces.gq.

@@ -37,17 +37,17 @@ func runInterfaces(s *session) {
 		`{"id":"ada","age":36,"type":"Person"}`, `{"id":"ann","age":2,"type":"Person"}`, `{"id":"bob","age":25,"type":"Person"}`, `{"id":"nova","age":1,"type":"Person"}`,
 		`{"id":"bob","age":null,"type":"Place"}`,
 	}, "\n"))(corpus.NamedPeople(s.ctx, s.g, corpus.NamedPeopleParams{}))
-	place := corpus.NamedAsParamsWho{Type: "Place", ID: "bob"}
+	place := corpus.NamedID{Type: "Place", ID: "bob"}
 	found[corpus.NamedAsRow](s, "named_as", `{"type":"Person","id":"ann","same":false}`+"\n"+`{"type":"Place","id":"bob","same":true}`)(
 		corpus.NamedAs(s.ctx, s.g, corpus.NamedAsParams{Who: place}))
 	found[corpus.NamedAsRow](s, "named_as", `{"type":"Person","id":"ann","same":false}`)(
-		corpus.NamedAs(s.ctx, s.g, corpus.NamedAsParams{Who: place, But: &corpus.NamedAsParamsBut{Type: "Place", ID: "bob"}}))
+		corpus.NamedAs(s.ctx, s.g, corpus.NamedAsParams{Who: place, But: &corpus.NamedID{Type: "Place", ID: "bob"}}))
 	found[corpus.NamedPersonRow](s, "named_person", `{"slug":"bob"}`)(
-		corpus.NamedPerson(s.ctx, s.g, corpus.NamedPersonParams{Who: &corpus.NamedPersonParamsWho{Type: "Person", ID: "bob"}}))
+		corpus.NamedPerson(s.ctx, s.g, corpus.NamedPersonParams{Who: &corpus.NamedID{Type: "Person", ID: "bob"}}))
 	found[corpus.NamedPersonRow](s, "named_person", strings.Join([]string{`{"slug":"ada"}`, `{"slug":"ann"}`, `{"slug":"bob"}`, `{"slug":"nova"}`}, "\n"))(
 		corpus.NamedPerson(s.ctx, s.g, corpus.NamedPersonParams{}))
-	s.wrote("age_named", 1, 0)(corpus.AgeNamed(s.ctx, s.g, corpus.AgeNamedParams{Who: corpus.AgeNamedParamsWho{Type: "Person", ID: "bob"}, Age: 25}))
-	s.wrote("age_named", 0, 0)(corpus.AgeNamed(s.ctx, s.g, corpus.AgeNamedParams{Who: corpus.AgeNamedParamsWho{Type: "Place", ID: "bob"}, Age: 1}))
+	s.wrote("age_named", 1, 0)(corpus.AgeNamed(s.ctx, s.g, corpus.AgeNamedParams{Who: corpus.NamedID{Type: "Person", ID: "bob"}, Age: 25}))
+	s.wrote("age_named", 0, 0)(corpus.AgeNamed(s.ctx, s.g, corpus.AgeNamedParams{Who: corpus.NamedID{Type: "Place", ID: "bob"}, Age: 1}))
 }
 
 // TestInterfaceParametersOverREST lists the queries with records among their parameters, and sends arguments that are not nodes of

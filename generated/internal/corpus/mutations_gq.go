@@ -32,7 +32,7 @@ type BefriendRow struct {
 
 // BefriendRowPerson is the node person, a Person, in a row of the query befriend in codegen/testdata/corpus/mutations.gq.
 type BefriendRowPerson struct {
-	ID string `json:"id"`
+	ID PersonID `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.

@@ -28,7 +28,7 @@ type OptionalFriendsRow struct {
 
 // OptionalFriendsRowFriend is the node friend, a Person, in a row of the query optional_friends in codegen/testdata/corpus/optional.gq.
 type OptionalFriendsRowFriend struct {
-	ID string `json:"id"`
+	ID PersonID `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.

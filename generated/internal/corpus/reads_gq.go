@@ -107,12 +107,12 @@ type WholeNodesParams struct {
 type WholeNodesRow struct {
 	P      WholeNodesRowP      `json:"p"`
 	Sample WholeNodesRowSample `json:"sample"`
-	UserID string              `json:"user_id"`
+	UserID PersonID            `json:"user_id"`
 }
 
 // WholeNodesRowP is the node p, a Person, in a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
 type WholeNodesRowP struct {
-	ID string `json:"id"`
+	ID PersonID `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
@@ -127,7 +127,7 @@ type WholeNodesRowP struct {
 
 // WholeNodesRowSample is the node sample, a Sample, in a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
 type WholeNodesRowSample struct {
-	ID        string                `json:"id"`
+	ID        SampleID              `json:"id"`
 	Text      string                `json:"text"`
 	Flag      bool                  `json:"flag"`
 	Small     int32                 `json:"small"`
@@ -323,8 +323,8 @@ type EdgeEndsParams struct {
 
 // EdgeEndsRow is a row of the query edge_ends in codegen/testdata/corpus/reads.gq.
 type EdgeEndsRow struct {
-	Source string     `json:"source"`
-	Target string     `json:"target"`
+	Source PersonID   `json:"source"`
+	Target PersonID   `json:"target"`
 	Seen   *time.Time `json:"seen"`
 	// How it goes.
 	Mood *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`

@@ -207,7 +207,7 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 	rows, err := corpus.WholeNodes(ctx, g, corpus.WholeNodesParams{Status: corpus.PersonStatusActive})
 	s.ran["whole_nodes"] = true
 	if err != nil || len(rows) != 1 || rows[0].P != (corpus.WholeNodesRowP{ID: "nova", Name: "Nova", Slug: "nova", Status: corpus.PersonStatusActive, Age: 1}) ||
-		rows[0].UserID != "nova" || rows[0].Sample.ID != id || rows[0].Sample.Wide != 1<<64-2 || *rows[0].Sample.Text0 != "t" || rows[0].Sample.Days0 != nil {
+		rows[0].UserID != "nova" || string(rows[0].Sample.ID) != id || rows[0].Sample.Wide != 1<<64-2 || *rows[0].Sample.Text0 != "t" || rows[0].Sample.Days0 != nil {
 		t.Errorf("whole_nodes: found %+v, %v", rows, err)
 	}
 

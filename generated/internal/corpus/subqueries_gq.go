@@ -54,7 +54,7 @@ type FriendListsRowEldest struct {
 
 // FriendListsRowEldestQ is the node q, a Person, in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
 type FriendListsRowEldestQ struct {
-	ID string `json:"id"`
+	ID PersonID `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.

@@ -108,11 +108,13 @@ func Build(in Input) (*Package, diag.List) {
 		decls: map[string]owner{"Catalog": {name: "the function Catalog of every package"}},
 		tools: map[string]owner{},
 		enums: map[propKey]*Enum{},
+		ids:   map[propKey]*ID{},
 	}
 	for _, name := range ReservedTools() {
 		b.tools[name] = owner{name: "a built-in tool"}
 	}
 	b.buildEnums()
+	b.buildIDs()
 	b.buildFiles(in.Sources)
 	missing := maps.Clone(in.Selected)
 	for _, q := range in.Queries {
@@ -152,6 +154,7 @@ type builder struct {
 	decls  map[string]owner  // Go name at package level -> the declaration that has it
 	tools  map[string]owner  // tool name -> the query or built-in that has it
 	enums  map[propKey]*Enum // types of the enum properties
+	ids    map[propKey]*ID   // types of the ids of node types and interfaces; no prop
 	diags  diag.List         // errors and warnings
 }
 
@@ -235,6 +238,34 @@ func (b *builder) buildEnum(entity plan.Entity, typ string, p *catalog.Property)
 	}
 	b.enums[propKey{entity, typ, p.Name}] = e
 	b.pkg.Enums = append(b.pkg.Enums, e)
+}
+
+// buildIDs names a type for the ids of each node type and each interface, even if no query uses it.
+func (b *builder) buildIDs() {
+	add := func(entity plan.Entity, what string, of string, at func() diag.Span) *ID {
+		id := &ID{Of: of, GoName: GoName(of) + "ID"}
+		if _, taken := b.decls[id.GoName]; taken && entity == plan.Interface {
+			id.GoName = GoName(of) + "InterfaceID" // node types and interfaces have separate name spaces
+		}
+		b.declare(id.GoName, owner{"the id of " + what + " " + of, at})
+		b.ids[propKey{entity, of, ""}] = id
+		b.pkg.IDs = append(b.pkg.IDs, id)
+		return id
+	}
+	for _, n := range b.schema.Nodes {
+		add(plan.Node, "node type", n.Name, func() diag.Span { return b.schemaPlaces().Type(plan.Node, n.Name) })
+	}
+	for _, i := range b.schema.Interfaces {
+		id := add(plan.Interface, "interface", i.Name, func() diag.Span { return b.schemaPlaces().Type(plan.Interface, i.Name) })
+		id.Record = &Struct{GoName: id.GoName}
+		var types []string
+		for _, n := range b.schema.Implementers(i.Name) {
+			types = append(types, n.Name)
+		}
+		for _, f := range plan.NodeType(types).Fields {
+			id.Record.Fields = append(id.Record.Fields, Field{Name: f.Name, GoName: GoName(f.Name), Type: f.Type})
+		}
+	}
 }
 
 // buildFiles names the Go file of each source.
@@ -334,9 +365,12 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 	places := map[string]diag.Span{}
 	fl := flows(q.Plan)
 	for i, p := range q.Plan.Params {
-		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type, Interface: p.Interface}
+		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type, Interface: p.Interface, ID: b.ids[propKey{plan.Node, p.Node, ""}]}
 		m.Type.Nullable = p.Optional()
-		if p.Type.Fields != nil {
+		switch {
+		case p.Interface != "":
+			m.Record = b.ids[propKey{plan.Interface, p.Interface, ""}].Record
+		case p.Type.Fields != nil:
 			m.Record = b.paramRecord(q, &m, src.Info.Params[i].Span)
 		}
 		if i < len(src.ParamDocs) {
@@ -442,14 +476,28 @@ func (b *builder) fields(q *Query, goName, what string, columns []plan.Column, a
 	return list
 }
 
-// describe sets the comment and the enum of a field. It does so only if the field shows the values
-// of a property.
+// describe sets the comment and the enum of a field that shows the values of a property, and the ID of a field that
+// shows ids of nodes.
 func (b *builder) describe(q *Query, f *Field, e plan.Expr) {
-	prop, ok := columnProp(e)
+	_, vars := columnsOf(q.Plan)
+	e = member(e)
+	switch e := e.(type) {
+	case plan.ID:
+		if v := vars[e.Var]; v.Entity == plan.Node {
+			f.ID = b.ids[propKey{plan.Node, v.Type, ""}]
+		}
+	case plan.Endpoint:
+		edge := b.schema.Edge(vars[e.Var].Type)
+		end := edge.From
+		if e.To {
+			end = edge.To
+		}
+		f.ID = b.ids[propKey{plan.Node, end, ""}]
+	}
+	prop, ok := e.(plan.Prop)
 	if !ok {
 		return
 	}
-	_, vars := columnsOf(q.Plan)
 	v := vars[prop.Var]
 	if decl := b.property(v.Entity, v.Type, prop.Name); decl != nil {
 		f.Doc = decl.Description
@@ -483,6 +531,8 @@ func (b *builder) wholeNode(q *Query, at diag.Span, goName string, c plan.Column
 				f.Doc = decl.Description
 			}
 			f.Enum = b.enums[propKey{v.Entity, typ, pf.Name}]
+		} else if v.Entity == plan.Node {
+			f.ID = b.ids[propKey{plan.Node, typ, ""}]
 		}
 		if other, taken := fields[f.GoName]; taken {
 			b.fail(FieldCollides, at, "return the properties one by one and name them with `as`",
@@ -520,21 +570,20 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 	return nil
 }
 
-// columnProp returns a property if a column shows the unchanged values of that property. It also
-// reports whether there is such a property.
-func columnProp(e plan.Expr) (plan.Prop, bool) {
+// member returns the argument of an aggregate whose results are among its arguments, and any other expression as it
+// is.
+func member(e plan.Expr) plan.Expr {
 	switch agg := e.(type) {
 	case plan.Agg:
 		if agg.Func.Row().Member {
-			e = agg.Arg
+			return agg.Arg
 		}
 	case plan.BlockAgg:
 		if agg.Func.Row().Member {
-			e = agg.Arg
+			return agg.Arg
 		}
 	}
-	p, ok := e.(plan.Prop)
-	return p, ok
+	return e
 }
 
 // startOfFile returns the position at the start of a file.

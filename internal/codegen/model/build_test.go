@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -338,6 +339,46 @@ func TestOne(t *testing.T) {
 	}
 	_, diags := build(t, schema, gq.Source{Name: "a.gq", Text: "query q() { match { $p: Person } return { count($p) as people } }\nquery q_one() { match { $p: Person } return { $p.slug } }"})
 	if text := diags.Error(); !strings.Contains(text, "query q_one would be declared in Go as QOne, which is the name of the function for the only row of query q") {
+		t.Errorf("found %s", text)
+	}
+}
+
+// TestIDs checks the types of ids: of parameters, and of the columns that show ids of one node type.
+func TestIDs(t *testing.T) {
+	const schema = "interface Named { name: String }\nnode Person implements Named { slug: String @key }\nnode Named { slug: String @key }\nedge Knows: Person -> Person\nedge Likes: Person -> Named"
+	pkg, diags := build(t, schema, gq.Source{Name: "a.gq", Text: `query q($who: Person, $slug: String) {
+  match { $p: Person  $p = $who  $p.slug = $slug  $p $k:knows $q  $n: Named }
+  return { $p, $p.id as id, min($q.id) as least, $k.to as to, $k.id as edge, $p.slug as slug, $n.id as named }
+}`})
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	var types, got []string
+	for _, id := range pkg.IDs {
+		types = append(types, id.GoName)
+	}
+	if want := []string{"PersonID", "NamedID", "NamedInterfaceID"}; !slices.Equal(types, want) {
+		t.Errorf("found the types %q, expected %q", types, want)
+	}
+	name := func(id *model.ID) string {
+		if id == nil {
+			return "-"
+		}
+		return id.GoName
+	}
+	q := pkg.Queries()[0]
+	for _, p := range q.Params {
+		got = append(got, p.Name+" "+name(p.ID))
+	}
+	got = append(got, "p.id "+name(q.Columns[0].Record.Fields[0].ID))
+	for _, c := range q.Columns[1:] {
+		got = append(got, c.Name+" "+name(c.ID))
+	}
+	if want := []string{"who PersonID", "slug -", "p.id PersonID", "id PersonID", "least PersonID", "to PersonID", "edge -", "slug -", "named NamedID"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+	_, diags = build(t, schema, gq.Source{Name: "a.gq", Text: "query person_id() { match { $p: Person } return { $p.slug } }"})
+	if text := diags.Error(); !strings.Contains(text, "PersonID, which is the name of the id of node type Person at schema.pg:2:6") {
 		t.Errorf("found %s", text)
 	}
 }

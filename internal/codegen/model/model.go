@@ -18,6 +18,7 @@ type Package struct {
 	SourceDigest string  // digest of the names and texts of the sources
 	Strict       bool    // whether the input schemas use the strict profile
 	Enums        []*Enum // in schema order
+	IDs          []*ID   // of the node types and then of the interfaces, in schema order
 	Files        []*File // in source order
 
 	Frames contract.Frames // common parts of the tools' schemas
@@ -61,6 +62,13 @@ func (e *Enum) Names() []string {
 		names[i] = v.Value
 	}
 	return names
+}
+
+// ID is the type of the ids of nodes.
+type ID struct {
+	Of     string  // the node type or the interface
+	GoName string  // name of the Go type
+	Record *Struct // for an interface: the type and the id of a node; nil for a node type, whose ids are strings
 }
 
 // Query is a stored query.
@@ -120,9 +128,10 @@ type Param struct {
 	Doc    string     // text of @description, or else a text derived from the schema
 	OwnDoc string     // text of @description only
 	Enum   *Enum      // set if all values are those of an enum property
+	ID     *ID        // set if the argument is the id of a node of one type
 	Record *Struct    // the type of the parameter, or of an element of it, if it is a record or a list of records
-	// Interface is the name of the interface, if the parameter is a node of an interface. The parameter is then a
-	// record.
+	// Interface is the name of the interface, if the parameter is a node of an interface. Record is then that of the
+	// interface's ID.
 	Interface string
 	Default   string   // @default as JSON, or ""
 	Examples  []string // values of @example as JSON; for a list, each is one element
@@ -141,6 +150,7 @@ type Field struct {
 	Type   value.Type // type in the query language; for records only Nullable and List are set
 	Doc    string     // text of the field's comment
 	Enum   *Enum      // set if all values are those of an enum property
+	ID     *ID        // set if all values are ids of nodes of one type
 	Record *Struct    // set if the field is a record or a list of records
 }
 

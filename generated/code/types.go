@@ -14,3 +14,12 @@ const (
 	SymbolKindConst     SymbolKind = "const"
 	SymbolKindVar       SymbolKind = "var"
 )
+
+// The ids of nodes, by the type of the node.
+type (
+	ModuleID  string
+	PackageID string
+	FileID    string
+	SymbolID  string
+	NoteID    string
+)

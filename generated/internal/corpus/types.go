@@ -29,3 +29,16 @@ const (
 	KnowsHowWork   KnowsHow = "work"
 	KnowsHowSchool KnowsHow = "school"
 )
+
+// The ids of nodes, by the type of the node.
+type (
+	PersonID string
+	PlaceID  string
+	SampleID string
+)
+
+// NamedID is the type and the id of a node of the interface Named.
+type NamedID struct {
+	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
+	ID   string `json:"id"`
+}

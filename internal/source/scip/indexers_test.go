@@ -234,7 +234,7 @@ func own(t *testing.T, g *codegraph.Graph) string {
 }
 
 // TestIndexersReal runs the indexers on released packages, loads what they write into one graph, and asks
-// the stored queries about code of both. The answers stand in the sources of the packages.
+// the stored queries about code of both. The answers are in the sources of the packages.
 func TestIndexersReal(t *testing.T) {
 	dir := indexers(t)
 	sources := filepath.Join(t.TempDir(), "rxjs")

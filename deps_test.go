@@ -41,10 +41,11 @@ var imports = []struct {
 	{"gq", []string{"gq/**", "internal/gq/**"}},
 
 	// Code generation depends on the language only.
-	{"codegen/internal/golang", []string{"internal/codegen/model", "gq/**", "internal/gq/**"}},
-	{"internal/codegen/**", []string{"codegen/**", "internal/codegen/**", "gq/**", "internal/gq/**", "internal/jsonschema"}},
+	{"internal/contract", nil},
+	{"codegen/internal/golang", []string{"internal/codegen/model", "internal/contract", "gq/**", "internal/gq/**"}},
+	{"internal/codegen/**", []string{"codegen/**", "internal/codegen/**", "internal/contract", "gq/**", "internal/gq/**", "internal/jsonschema"}},
 	{"codegen/internal/**", []string{"internal/codegen/model", "gq/**", "internal/gq/**", "internal/jsonschema"}},
-	{"codegen", []string{"codegen/internal/**", "internal/codegen/**", "gq/**", "internal/gq/**"}},
+	{"codegen", []string{"codegen/internal/**", "internal/codegen/**", "internal/contract", "gq/**", "internal/gq/**"}},
 
 	// Generated code imports the types of its callers and of the engine.
 	{"generated/**", []string{"engine", "gq/value", "server/tool"}},
@@ -86,7 +87,7 @@ var imports = []struct {
 	{"internal/source/scip", []string{"internal/source/codegraph"}},
 	{"internal/source/**", nil},
 	{"internal/buildversion", nil},
-	{"internal/collection", nil},
+	{"internal/gcpace", nil},
 	{"internal/artifact", nil}, // also for the module in the folder release
 
 	// The wire vocabulary and the REST client depend on no server. They report the errors in a query
@@ -102,7 +103,7 @@ var imports = []struct {
 	{"internal/server/internal/toolsearch", []string{"internal/text"}},
 	{"internal/server/pagetoken/seal", []string{"internal/clock", "internal/server/pagetoken"}}, // the cipher
 	{"internal/server/pagetoken", []string{"gq/plan", "gq/value"}},
-	{"server/tool", []string{"engine", "gq/plan", "gq/value", "internal/server/pagetoken"}},
+	{"server/tool", []string{"engine", "gq/plan", "gq/value", "internal/contract", "internal/server/pagetoken"}},
 	{"internal/server/arguments", []string{"engine", "internal/gq/diag", "gq/plan", "gq/value", "server/tool"}},
 	{"internal/server/internal/notes", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
 	{"internal/server/queryrun", []string{"engine", "gq/plan", "internal/server/arguments", "internal/server/internal/notes", "internal/server/pagetoken", "server/tool"}},
@@ -139,13 +140,13 @@ var imports = []struct {
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/storage/fs", "internal/storage/object", "internal/replica", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
 	{"internal/server/cluster", []string{"internal/gq/diag", "internal/storage/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml"}},
-	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/collection", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}}, // the command, which any module may build
+	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gcpace", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}}, // the command, which any module may build
 	{"internal/server", []string{"server/tool", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client"}},
 	{"internal/studio", nil}, // files that the server sends as they are
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/collection", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/dataimport/**", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
+	{"cmd/**", []string{"client", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/contract", "internal/gcpace", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/dataimport/**", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/foreign", nil},
 	{"test/outside", nil},
@@ -391,19 +392,19 @@ func TestPublicExamples(t *testing.T) {
 	}
 }
 
-// alone lists the packages in internal that one room imports, each with the reason why it does not stand in the
+// alone lists the packages in internal that one room imports, each with the reason why it is not in the
 // internal folder of that room.
 var alone = []struct{ pkg, reason string }{
 	{"internal/artifact", "the module in the folder release imports it too"},
-	{"internal/bench/**", "the parts of the benchmarks stand together; tests of the engine import some of them"},
+	{"internal/bench/**", "the parts of the benchmarks are together; tests of the engine import some of them"},
 	{"internal/codegen/breaking", "it reads the contract that the generator writes, and changes with it"},
 	{"internal/codegen/scaffold", "it writes what the generator reads, and changes with it"},
 	{"internal/dataimport/infer", "it writes the maps that the package above reads, and changes with it"},
 	{"internal/evaluation", "its questions are about the tools of every graph, not about the command that prints the report"},
 	{"internal/gq/guide", "it explains every construct of the language, and changes with it"},
 	{"internal/server/rest/resttest", "it is for tests, next to the package that they test"},
-	{"internal/source/**", "the readers of source stand together, because a server may link none of them"},
-	{"internal/storage/object/**", "the storages and their suite stand together below the interface"},
+	{"internal/source/**", "the readers of source are together, because a server may link none of them"},
+	{"internal/storage/object/**", "the storages and their suite are together below the interface"},
 }
 
 // TestRooms checks that a package of internal outside of the internal folder of a room has importers in several

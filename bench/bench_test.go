@@ -280,7 +280,7 @@ func BenchmarkCommit(b *testing.B) {
 					n := next.Add(1)
 					_, err := code.AddNote(b.Context(), g, code.AddNoteParams{
 						Slug: fmt.Sprintf("note-%09d", n), Symbol: small.SymbolPath(int(n) % small.Symbols), Text: "measured",
-					}, engine.WriteOptions{})
+					})
 					if err != nil {
 						b.Error(err)
 					}

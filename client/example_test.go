@@ -190,7 +190,7 @@ func ExampleGraph_Typed() {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	rows, err := code.GetPackage(context.Background(), c.Graph("code").Typed(), code.GetPackageParams{Path: "example.com/shop"}, engine.Target{})
+	rows, err := code.GetPackage(context.Background(), c.Graph("code").Typed(), code.GetPackageParams{Path: "example.com/shop"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func ExampleGenerate() {
 		fmt.Println("wrote", len(changed), "files")
 	}
 	// Output:
-	// [books_gq.go catalog.go catalog.json]
-	// wrote 3 files
+	// [books_gq.go catalog.go catalog.json types.go]
+	// wrote 4 files
 	// wrote 0 files
 }

@@ -28,9 +28,12 @@ func places(q *syntax.Query) Places {
 	return p
 }
 
-// SchemaPlaces holds the spans of the properties of a schema. Diagnostics about a catalog need it,
+// SchemaPlaces holds the spans of the types and properties of a schema. Diagnostics about a catalog need it,
 // because a catalog has no spans.
-type SchemaPlaces struct{ props map[placeKey]*syntax.Property }
+type SchemaPlaces struct {
+	types map[placeKey]diag.Span // of the names of node types and interfaces; the keys have no property
+	props map[placeKey]*syntax.Property
+}
 
 // placeKey identifies a property of a type.
 type placeKey struct {
@@ -41,7 +44,7 @@ type placeKey struct {
 // PlacesOf parses a schema, which must be free of errors, and returns its places.
 func PlacesOf(src Source, s *catalog.Schema) *SchemaPlaces {
 	tree, _ := syntax.ParseSchema(src.Name, src.Text)
-	p := &SchemaPlaces{props: map[placeKey]*syntax.Property{}}
+	p := &SchemaPlaces{types: map[placeKey]diag.Span{}, props: map[placeKey]*syntax.Property{}}
 	interfaces := map[string]*syntax.Interface{}
 	own := func(entity plan.Entity, typ string, members []syntax.Member) {
 		for _, m := range members {
@@ -54,8 +57,10 @@ func PlacesOf(src Source, s *catalog.Schema) *SchemaPlaces {
 		switch d := d.(type) {
 		case *syntax.Interface:
 			interfaces[d.Name.Value] = d
+			p.types[placeKey{plan.Interface, d.Name.Value, ""}] = syntax.SpanOf(d.Name)
 		case *syntax.Node:
 			own(plan.Node, d.Name.Value, d.Members)
+			p.types[placeKey{plan.Node, d.Name.Value, ""}] = syntax.SpanOf(d.Name)
 		case *syntax.Edge:
 			own(plan.Edge, d.Name.Value, d.Members)
 		}
@@ -75,6 +80,12 @@ func PlacesOf(src Source, s *catalog.Schema) *SchemaPlaces {
 		}
 	}
 	return p
+}
+
+// Type returns the span of the name of a node type or an interface in its declaration. The result is zero for an
+// unknown type.
+func (p *SchemaPlaces) Type(entity plan.Entity, name string) diag.Span {
+	return p.types[placeKey{entity, name, ""}]
 }
 
 // Property returns the span of the name of a property in the declaration of a type. If a node type

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/codegen"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/contract"
 )
 
 // catalogCommand makes the command gq catalog.
@@ -58,14 +58,11 @@ type cataloger struct {
 	queries               []string // values of --queries
 }
 
-// catalogDoc is the JSON form of a catalog: the fields of codegen.Contract, and the types.
+// catalogDoc is the JSON form of a catalog: the contract, and the types.
 type catalogDoc struct {
-	Graph        string                  `json:"graph"`         // name of the graph
-	SchemaDigest string                  `json:"schema_digest"` // identifies the compiled schema
-	SourceDigest string                  `json:"source_digest"` // identifies the query texts
-	Nodes        []catalogType           `json:"nodes"`         // the node types
-	Edges        []catalogType           `json:"edges"`         // the edge types
-	Queries      []codegen.ContractQuery `json:"queries"`       // the stored queries
+	*codegen.Contract
+	Nodes []catalogType `json:"nodes"` // the node types
+	Edges []catalogType `json:"edges"` // the edge types
 }
 
 // catalogType is a node type, or an edge type, which also has From and To.
@@ -114,10 +111,12 @@ func (c *cataloger) run(cmd *cobra.Command) error {
 	if c.format == "table" || c.format == "" && isTerminal(cmd.OutOrStdout()) {
 		return doc.table(cmd.OutOrStdout())
 	}
-	enc := json.NewEncoder(cmd.OutOrStdout())
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(doc)
+	text, err := contract.Encode(doc)
+	if err != nil {
+		return err
+	}
+	_, err = cmd.OutOrStdout().Write(text)
+	return err
 }
 
 // job finds the graph whose catalog is to be printed.
@@ -157,10 +156,7 @@ func newCatalogDoc(out *codegen.Output) (*catalogDoc, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := &catalogDoc{
-		Graph: promise.Graph, SchemaDigest: promise.SchemaDigest, SourceDigest: promise.SourceDigest,
-		Nodes: []catalogType{}, Edges: []catalogType{}, Queries: promise.Queries,
-	}
+	doc := &catalogDoc{Contract: promise, Nodes: []catalogType{}, Edges: []catalogType{}}
 	for _, n := range out.Schema.Nodes {
 		doc.Nodes = append(doc.Nodes, catalogType{
 			Name: n.Name, Description: n.Description, Implements: n.Implements,

@@ -32,8 +32,9 @@ func generateCommand() *cobra.Command {
 
 Without --schema the command reads cluster.yaml in the current directory or a
 parent. It writes the package of each graph to generated/<graph> in the folder of
-cluster.yaml, and a page about the tools of the graph to docs/reference/tools. It
-writes nothing if a source of any graph does not compile.`,
+cluster.yaml, and a page about the tools of the graph to docs/reference/tools. With
+"openapi: true" in gq.yaml it also writes the graph's OpenAPI document, openapi.json.
+It writes nothing if a source of any graph does not compile.`,
 		Example: `  gq generate
   gq generate --check
   gq generate --schema queries/code/schema.pg --queries queries/code --graph code --out generated/code`,
@@ -78,6 +79,7 @@ type job struct {
 	out      string               // the folder for the package
 	docs     string               // the folder of the reference page; "" for none
 	strict   bool                 // use the strict profile for the schemas
+	openAPI  bool                 // write the OpenAPI document too
 	meta     int                  // if at least this many queries are exposed, two tools serve them all
 	output   *codegen.Output      // the generated files; nil until they are generated
 
@@ -162,7 +164,7 @@ func (g *generator) compile(j *job) (bool, error) {
 		return false, fmt.Errorf("generate the package of graph %s: %w", j.graph, err)
 	}
 	j.output = out
-	if out != nil {
+	if out != nil && j.openAPI {
 		if err := addOpenAPI(out.Package); err != nil {
 			return false, fmt.Errorf("graph %s: %w", j.graph, err)
 		}
@@ -235,7 +237,7 @@ func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
 		return nil, err
 	}
 	cfg, err := readConfig(".", g.stderr)
-	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out, strict: cfg.Strict}}, err
+	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out, strict: cfg.Strict, openAPI: cfg.OpenAPI}}, err
 }
 
 // clusterJobs returns a job for each graph of cluster.yaml.
@@ -256,7 +258,7 @@ func (g *generator) clusterJobs() ([]job, error) {
 		}
 		jobs = append(jobs, job{
 			cluster: path,
-			strict:  project.Strict, meta: gr.MetaThreshold, root: filepath.Dir(path),
+			strict:  project.Strict, openAPI: project.OpenAPI, meta: gr.MetaThreshold, root: filepath.Dir(path),
 			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected, places: gr.SelectedAt, noProvider: gr.Embedding == nil,
 			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
 			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),

@@ -125,7 +125,7 @@ func (i *initializer) module(dir string) (*scaffold.Module, error) {
 	if !cluster.IsGraphID(i.graph) {
 		return nil, fmt.Errorf("--graph is %q; use a name of at most 63 characters that starts with a lower-case letter, has only a-z, 0-9, _ and -, and is not cluster", i.graph)
 	}
-	m := &scaffold.Module{Path: cmp.Or(i.path, filepath.Base(full)), Bind: i.bind, Graph: i.graph, Workspace: inWorkspace(full), Complete: addOpenAPI}
+	m := &scaffold.Module{Path: cmp.Or(i.path, filepath.Base(full)), Bind: i.bind, Graph: i.graph, Workspace: inWorkspace(full)}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func addOpenAPI(pkg codegen.Files) error {
 			continue
 		}
 		op := rest.StoredOperation{
-			Name: q.Name, Title: q.Title, Description: q.Description, Mutation: q.Mutation,
+			Name: q.Name, Title: q.Title, Description: q.ToolDescription(), Mutation: q.Mutation,
 			InputSchema: q.InputSchema, OutputSchema: q.OutputSchema,
 		}
 		for _, p := range q.Params {

@@ -18,7 +18,9 @@ func TestLintRefusesWhatGenerateRefuses(t *testing.T) {
 		name, want string
 		files      map[string]string
 	}{
-		{"none", "", map[string]string{"g/a.gq": find("task_source") + find("task_source_c")}},
+		{"none", "", map[string]string{"g/a.gq": find("task") + find("source")}},
+		{"an enum", "g/a.gq:1:7: error G1: query task_source would be declared in Go as TaskSource, which is the name of the enum of Task.source at g/schema.pg:3:3",
+			map[string]string{"g/a.gq": find("task_source")}},
 		{"two queries", "g/b.gq:1:7: error G1: query task_row would be declared in Go as TaskRow, which is the name of the rows of query task at g/a.gq:1:7",
 			map[string]string{"g/a.gq": find("task"), "g/b.gq": find("task_row")}},
 		{"enum values", "g/schema.pg:1:44: error G1: the value a_b of",

@@ -21,8 +21,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/buildversion"
-	"github.com/omnigraph-go/omnigraph/internal/collection"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
+	"github.com/omnigraph-go/omnigraph/internal/gcpace"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -45,7 +45,7 @@ func main() {
 	// does not notice the first one because it waits for standard input.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	collection.Space(heapGrowth)
+	gcpace.Space(heapGrowth)
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -4,17 +4,14 @@ package code
 
 import (
 	"context"
-	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // CallersParams are the parameters of the query callers in queries/code/calls.gq.
 type CallersParams struct {
 	// Path of the function or method, such as example.com/shop/stock.Shelf.Find.
-	Path string `json:"path" jsonschema_description:"Path of the function or method, such as example.com/shop/stock.Shelf.Find."`
+	Path string `json:"path"`
 }
 
 // CallersRow is a row of the query callers in queries/code/calls.gq.
@@ -32,49 +29,21 @@ type CallersRow struct {
 // Callers runs the query callers in queries/code/calls.gq.
 //
 // List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.
-func Callers(ctx context.Context, g tool.Graph, p CallersParams, at engine.Target) (rows []CallersRow, err error) {
-	err = callersTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// callersTool serves the query callers in queries/code/calls.gq as a tool.
-var callersTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "callers",
-		Exposed:     true,
-		Description: "List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.",
-		Instruction: "Use it before you change a signature. Calls through an interface count for the interface's method: ask for its callers too.",
-		Questions:   []string{"who calls ParseConfig?", "I want to change the signature of Store.Put, which places call it and would break?"},
-		ParamDocs:   []string{"Path of the function or method, such as example.com/shop/stock.Shelf.Find."},
-		File:        "queries/code/calls.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "callers",
-		Title:        "Callers",
-		Description:  "List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.\n\nUse it before you change a signature. Calls through an interface count for the interface's method: ask for its callers too.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"references":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","references","file","line"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\acallers\x02\x00\x04path\b\x00\x01\x05\x00\x06callee\x00\x00\x06Symbol\x00\x00\x01c\x02\x00\x05Calls\x00\x00\x06caller\x00\x04\x00\x00\x01f\x00\x00\x04File\x00\x05\x01\x00\x03\x01\x00\x03" +
-		"\x00\x02\b\x02\x00\x01\x02\x04\x00\x06\x02\x00\x00\x02\x02\x02\x06\x04\x00\bDeclares\x01\x00\x00\x02\x02\x05\a\x03\x04\x02\b\b\x00\x00\nreferences\x03\x02\x00\x05count\x18\x18\x00\x00\x04file\x03\x06\x02\b\b\x00\x00\x04l" +
-		"ine\x03\x04\x0e\x18\x18\x00\x00\x00\x03\x03\x02\f\x18\x01\x03\x04\x02\b\x00\x05\x02\x00\x04\x06\xe8\a\x00\x00\t\x00\x04\x00\x00\x00\x0f\x0f\x00\x02\x06\x0f\x00\x04\x04\x00\x02\n\x0f\x00\t\x04\x00\x00\t\x0f\x00\x0f\x0f\x00\x00\x04\x02\b\x0f\x0f\x00\x02\x06\f\x18\x0f\x0f\x00\x00\t\x02\b\x0f" +
-		"\x0f\x00\x00\x04\x0e\x18\x0f\x0f\x00",
+func Callers(ctx context.Context, g tool.Graph, p CallersParams, opts ...tool.ReadOption) ([]CallersRow, error) {
+	return tool.Rows[CallersRow](ctx, g, stored.Query("callers"), p, opts...)
 }
 
 // ReferencesParams are the parameters of the query references in queries/code/calls.gq.
 type ReferencesParams struct {
 	// Path of the type, constant or variable, such as example.com/shop/stock.Shelf.
-	Path string `json:"path" jsonschema_description:"Path of the type, constant or variable, such as example.com/shop/stock.Shelf."`
+	Path string `json:"path"`
 }
 
 // ReferencesRow is a row of the query references in queries/code/calls.gq.
 type ReferencesRow struct {
 	// package.Name, or package.Type.Name of a method.
-	User string         `json:"user"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	User string     `json:"user"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// How many times.
 	References int32 `json:"references"`
 	// The path relative to the module's root; it may begin with the module path.
@@ -86,39 +55,14 @@ type ReferencesRow struct {
 // References runs the query references in queries/code/calls.gq.
 //
 // List the declarations that refer to a type, a constant or a variable, with how many times and where. For functions and methods use callers.
-func References(ctx context.Context, g tool.Graph, p ReferencesParams, at engine.Target) (rows []ReferencesRow, err error) {
-	err = referencesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// referencesTool serves the query references in queries/code/calls.gq as a tool.
-var referencesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "references",
-		Description: "List the declarations that refer to a type, a constant or a variable, with how many times and where. For functions and methods use callers.",
-		ParamDocs:   []string{"Path of the type, constant or variable, such as example.com/shop/stock.Shelf."},
-		File:        "queries/code/calls.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "references",
-		Title:        "References",
-		Description:  "List the declarations that refer to a type, a constant or a variable, with how many times and where. For functions and methods use callers.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the type, constant or variable, such as example.com/shop/stock.Shelf."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"user":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"references":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["user","kind","references","file","line"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\nreferences\x02\x00\x04path\b\x00\x01\x05\x00\x06target\x00\x00\x06Symbol\x00\x00\x01r\x02\x00\x06Refers\x00\x00\x04user\x00\x04\x00\x00\x01f\x00\x00\x04File\x00\x05\x01\x00\x03\x01" +
-		"\x00\x03\x00\x02\b\x02\x00\x01\x02\x04\x00\x06\x02\x00\x00\x02\x02\x02\x06\x04\x00\bDeclares\x01\x00\x00\x02\x02\x06\a\x03\x04\x02\b\b\x00\x00\x04kind\x03\x04\v\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinte" +
-		"rface\x00\x05const\x00\x03var\f\a\f\r\x0e\x0f\x10\x11\x00\x01\x03\x02\x00\x05count\x18\x18\x00\x00\x04file\x03\x06\x02\b\b\x00\x00\x04line\x03\x04\x14\x18\x18\x00\x00\x00\x03\x03\x02\x12\x18\x01\x03\x04\x02\b\x00\x05\x06\x02\x00" +
-		"\x04\xe8\a\x00\x00\n\x00\x04\x00\x00\x00\x15\x15\x00\x02\x06\x15\x00\x04\x04\x00\x02\n\x15\x00\t\x04\x00\x00\t\x15\x00\x15\x15\x00\x00\x04\x02\b\x15\x15\x00\x00\x04\v\f\a\f\r\x0e\x0f\x10\x11\x15\x15\x00\x02\x06\x12\x18\x15\x15\x00\x00\t\x02\b\x15\x15\x00\x00\x04\x14\x18\x15\x15\x00",
+func References(ctx context.Context, g tool.Graph, p ReferencesParams, opts ...tool.ReadOption) ([]ReferencesRow, error) {
+	return tool.Rows[ReferencesRow](ctx, g, stored.Query("references"), p, opts...)
 }
 
 // CalleesParams are the parameters of the query callees in queries/code/calls.gq.
 type CalleesParams struct {
 	// Path of the function or method.
-	Path string `json:"path" jsonschema_description:"Path of the function or method."`
+	Path string `json:"path"`
 }
 
 // CalleesRow is a row of the query callees in queries/code/calls.gq.
@@ -134,40 +78,14 @@ type CalleesRow struct {
 // Callees runs the query callees in queries/code/calls.gq.
 //
 // List what a function or method calls internally: the other code that it uses or depends on directly, with how many times it refers to each.
-func Callees(ctx context.Context, g tool.Graph, p CalleesParams, at engine.Target) (rows []CalleesRow, err error) {
-	err = calleesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// calleesTool serves the query callees in queries/code/calls.gq as a tool.
-var calleesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "callees",
-		Exposed:     true,
-		Description: "List what a function or method calls internally: the other code that it uses or depends on directly, with how many times it refers to each.",
-		Questions:   []string{"what does Server.Start call internally", "Which functions does ProcessOrder depend on directly?"},
-		ParamDocs:   []string{"Path of the function or method."},
-		File:        "queries/code/calls.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "callees",
-		Title:        "Callees",
-		Description:  "List what a function or method calls internally: the other code that it uses or depends on directly, with how many times it refers to each.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"references":{"type":"integer"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","references","signature"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\acallees\x02\x00\x04path\b\x00\x01\x04\x00\x06caller\x00\x00\x06Symbol\x00\x00\x01c\x02\x00\x05Calls\x00\x00\x06callee\x00\x04\x00\x04\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x00\x04\x06\x02" +
-		"\x00\x00\x02\x02\x04\a\x03\x04\x02\b\b\x00\x00\nreferences\x03\x02\x00\x05count\x18\x18\x00\x00\tsignature\x03\x04\n\t\t\x00\x00\x00\x03\x03\x02\t\x18\x01\x03\x04\x02\b\x00\x04\x02\x04\x00\xe8\a\x00\x00\x06\x00\x04\x00\x00\x00" +
-		"\v\v\x00\x02\x06\v\x00\x04\x04\x00\x00\x04\x02\b\v\v\x00\x02\x06\t\x18\v\v\x00\x00\x04\n\t\v\v\x00",
+func Callees(ctx context.Context, g tool.Graph, p CalleesParams, opts ...tool.ReadOption) ([]CalleesRow, error) {
+	return tool.Rows[CalleesRow](ctx, g, stored.Query("callees"), p, opts...)
 }
 
 // AffectedByParams are the parameters of the query affected_by in queries/code/calls.gq.
 type AffectedByParams struct {
 	// Path of the function or method.
-	Path string `json:"path" jsonschema_description:"Path of the function or method."`
+	Path string `json:"path"`
 }
 
 // AffectedByRow is a row of the query affected_by in queries/code/calls.gq.
@@ -184,48 +102,22 @@ type AffectedByRow struct {
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
 // List every other function that reaches the given one, directly or transitively, in up to four hops, nearest first: the blast radius, the code that changing it may break.
-func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, at engine.Target) (rows []AffectedByRow, err error) {
-	err = affectedByTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// affectedByTool serves the query affected_by in queries/code/calls.gq as a tool.
-var affectedByTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "affected_by",
-		Exposed:     true,
-		Description: "List every other function that reaches the given one, directly or transitively, in up to four hops, nearest first: the blast radius, the code that changing it may break.",
-		Questions:   []string{"What reaches db.Exec transitively, up to three hops?", "what breaks if i delete the function legacyHash"},
-		ParamDocs:   []string{"Path of the function or method."},
-		File:        "queries/code/calls.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "affected_by",
-		Title:        "Affected by",
-		Description:  "List every other function that reaches the given one, directly or transitively, in up to four hops, nearest first: the blast radius, the code that changing it may break.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"caller":{"type":"string"},"hops":{"type":"integer"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["caller","hops","file","line"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\vaffected_by\x02\x00\x04path\b\x00\x01\x05\x00\x06callee\x00\x00\x06Symbol\x00\x00\x01w\x04\x00\x00\x00\x00\x06caller\x00\x04\x00\x00\x01f\x00\x00\x04File\x00\x05\x01\x00\x03\x01\x00\x03\x00" +
-		"\x02\b\x02\x00\x01\x02\x04\x00\x00\x05Calls\x02\x00\x01\x02\b\x02\x06\x04\x00\bDeclares\x01\x00\x00\x02\x02\x05\a\x03\x04\x02\b\b\x00\x00\x04hops\x1e\x02\x00\x04\x00\x18\x00\x00\x04file\x03\x06\x02\b\b\x00\x00\x04line\x03\x04\x0e" +
-		"\x18\x18\x00\x00\x00\x03\x1e\x02\x00\x04\x00\x00\x03\x04\x02\b\x00\x04\x00\x04\x06\xd0\x0f\x00\x00\b\x00\x04\x06\x00\x06\x06\x00\x02\n\x06\x00\x04\x04\x00\x02\v\x06\x00\t\x04\x00\x00\t\x06\x00\x06\x06\x00\x00\x04\x02\b\x06\x06\x00\x00\t\x02\b\x06\x06\x00\x00\x04\x0e\x18\x06\x06\x00",
+func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, opts ...tool.ReadOption) ([]AffectedByRow, error) {
+	return tool.Rows[AffectedByRow](ctx, g, stored.Query("affected_by"), p, opts...)
 }
 
 // ReachesParams are the parameters of the query reaches in queries/code/calls.gq.
 type ReachesParams struct {
 	// Path of the function or method.
-	Path string `json:"path" jsonschema_description:"Path of the function or method."`
+	Path string `json:"path"`
 }
 
 // ReachesRow is a row of the query reaches in queries/code/calls.gq.
 type ReachesRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Callee string         `json:"callee"`
-	Hops   int32          `json:"hops"`
-	Kind   SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Callee string     `json:"callee"`
+	Hops   int32      `json:"hops"`
+	Kind   SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 }
@@ -233,80 +125,28 @@ type ReachesRow struct {
 // Reaches runs the query reaches in queries/code/calls.gq.
 //
 // List every other function that the given one calls, directly or in a roundabout way through up to three others: all code that a run of it may lead to, arrive at or end up in.
-func Reaches(ctx context.Context, g tool.Graph, p ReachesParams, at engine.Target) (rows []ReachesRow, err error) {
-	err = reachesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// reachesTool serves the query reaches in queries/code/calls.gq as a tool.
-var reachesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "reaches",
-		Exposed:     true,
-		Description: "List every other function that the given one calls, directly or in a roundabout way through up to three others: all code that a run of it may lead to, arrive at or end up in.",
-		Questions:   []string{"What code might run when I call Open, several levels down?", "Does anything under handleLogin end up in the database layer?", "What does this function reach, directly or through others?", "What does main lead to within four calls?"},
-		ParamDocs:   []string{"Path of the function or method."},
-		File:        "queries/code/calls.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "reaches",
-		Title:        "Reaches",
-		Description:  "List every other function that the given one calls, directly or in a roundabout way through up to three others: all code that a run of it may lead to, arrive at or end up in.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the function or method."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"callee":{"type":"string"},"hops":{"type":"integer"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["callee","hops","kind","signature"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\areaches\x02\x00\x04path\b\x00\x01\x04\x00\x06caller\x00\x00\x06Symbol\x00\x00\x01w\x04\x00\x00\x00\x00\x06callee\x00\x04\x00\x04\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x00\x04\x00\x05Calls" +
-		"\x02\x00\x01\x02\b\x05\a\x03\x04\x02\b\b\x00\x00\x04hops\x1e\x02\x00\x00\x04\x18\x00\x00\x04kind\x03\x04\n\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var" +
-		"\f\a\v\f\r\x0e\x0f\x10\x00\x00\tsignature\x03\x04\x11\t\t\x00\x00\x00\x03\x1e\x02\x00\x00\x04\x00\x03\x04\x02\b\x00\x03\x04\x00\xd0\x0f\x00\x00\x06\x00\x04\x06\x00\x06\x06\x00\x02\b\x06\x00\x04\x04\x00\x00\x04\x02\b\x06\x06\x00\x00\x04\n\f\a\v\f\r\x0e\x0f\x10" +
-		"\x06\x06\x00\x00\x04\x11\t\x06\x06\x00",
+func Reaches(ctx context.Context, g tool.Graph, p ReachesParams, opts ...tool.ReadOption) ([]ReachesRow, error) {
+	return tool.Rows[ReachesRow](ctx, g, stored.Query("reaches"), p, opts...)
 }
 
 // MostCalledParams are the parameters of the query most_called in queries/code/calls.gq.
 type MostCalledParams struct {
 	// The maximum number of rows.
-	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_default:"25" jsonschema_description:"The maximum number of rows."`
+	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_default:"25"`
 }
 
 // MostCalledRow is a row of the query most_called in queries/code/calls.gq.
 type MostCalledRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path    string       `json:"path"`
-	Callers value.BigInt `json:"callers"`
+	Path    string `json:"path"`
+	Callers int64  `json:"callers"`
 }
 
 // MostCalled runs the query most_called in queries/code/calls.gq.
 //
 // List the functions with the most callers, or fan-in, highest first: the hot spots and popular helpers that are used everywhere and that most of the code base depends on.
-func MostCalled(ctx context.Context, g tool.Graph, p MostCalledParams, at engine.Target) (rows []MostCalledRow, err error) {
-	err = mostCalledTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// mostCalledTool serves the query most_called in queries/code/calls.gq as a tool.
-var mostCalledTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "most_called",
-		Exposed:     true,
-		Description: "List the functions with the most callers, or fan-in, highest first: the hot spots and popular helpers that are used everywhere and that most of the code base depends on.",
-		Questions:   []string{"Which functions are used the most in this code base?", "What are the ten most popular functions?", "Which symbols are the hot spots that everything depends on?", "Which function has the most callers?"},
-		ParamDocs:   []string{"The maximum number of rows."},
-		File:        "queries/code/calls.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "most_called",
-		Title:        "Most called",
-		Description:  "List the functions with the most callers, or fan-in, highest first: the hot spots and popular helpers that are used everywhere and that most of the code base depends on.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"limit":{"type":"integer","maximum":1000,"minimum":1,"description":"The maximum number of rows.","default":25}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"callers":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","callers"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\vmost_called\x02\x00\x05limit\x18\x01\x06\x00\x19\x01\x06\x00\x01\x01\x06\x00\xe8\a\x00\x00\x01\x03\x00\x06callee\x00\x00\x06Symbol\x00\x00\x06caller\x00\x04\x00\x03\x01\x00\x02\x02\x00\x00\x05Cal" +
-		"ls\x01\x00\x00\x02\x02\x03\x00\x04path\x03\x00\a\b\b\x00\x00\acallers\b\x00\x00\x06\x02 \x00\x01\x00\x02\b\x00\x00\x06\x02\x01\x03\x00\x02\xd0\x0f\x01\x00\x00\x04\x00\x04\x00\x00\x00\t\t\x00\x02\x06\t\x00\x04\x04\x00\x00\x04\a\b\t\t\x00",
+func MostCalled(ctx context.Context, g tool.Graph, p MostCalledParams, opts ...tool.ReadOption) ([]MostCalledRow, error) {
+	return tool.Rows[MostCalledRow](ctx, g, stored.Query("most_called"), p, opts...)
 }
 
 // UnusedFunctionsParams are the parameters of the query unused_functions in queries/code/calls.gq.
@@ -325,41 +165,14 @@ type UnusedFunctionsRow struct {
 // UnusedFunctions runs the query unused_functions in queries/code/calls.gq.
 //
 // List exported functions of any package that are never called or used in the module: dead code to delete, or entry points.
-func UnusedFunctions(ctx context.Context, g tool.Graph, p UnusedFunctionsParams, at engine.Target) (rows []UnusedFunctionsRow, err error) {
-	err = unusedFunctionsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// unusedFunctionsTool serves the query unused_functions in queries/code/calls.gq as a tool.
-var unusedFunctionsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "unused_functions",
-		Exposed:     true,
-		Description: "List exported functions of any package that are never called or used in the module: dead code to delete, or entry points.",
-		Instruction: "Functions only: a method may be called through an interface. index_coverage says what was not indexed, such as tests.",
-		Questions:   []string{"Any dead code? Functions that are never called from anywhere.", "which exported funcs in package util aren't used by anybody"},
-		File:        "queries/code/calls.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "unused_functions",
-		Title:        "Unused functions",
-		Description:  "List exported functions of any package that are never called or used in the module: dead code to delete, or entry points.\n\nFunctions only: a method may be called through an interface. index_coverage says what was not indexed, such as tests.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","file","line"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x10unused_functions\x00\x01\x04\x00\x01s\x00\x00\x06Symbol\x00\x00\x01f\x00\x00\x04File\x00\x00\x01_\x00\x03\x00\x06\x01\x00\x03\x01\x00\x03\x00\x00\x04kind\f\a\x00\x04func\x00\x06meth" +
-		"od\x00\x04type\x00\tinterface\x00\x05const\x00\x03var\x01\x02\x00\b\x01\x03\x01\x00\x03\x00\x00\bexported\x10\x01\x04\x00\x01\x01\x04\x02\x02\x04\x00\x00\x05Calls\x01\x00\x00\x02\x02\x02\x02\x00\x00\bD" +
-		"eclares\x01\x00\x00\x02\x02\x04\x00\x04path\x03\x00\x11\b\b\x00\x00\x04file\x03\x02\x11\b\b\x00\x00\x04line\x03\x00\x13\x18\x18\x00\x00\x00\x02\x03\x00\x11\b\x00\x03\x02\x00\xe8\a\x00\x00\n\x00\x03\x00\x00\x00\x14\x14\x00\x02\x10\x14\x00\x05\x03\x00" +
-		"\x00\x05\x14\x00\x14\x14\x00\x00\x03\a\f\a\b\t\n\v\f\r\x14\x14\x00\x00\x03\x0e\x10\x14\x14\x00\x02\x0f\x14\x00\x03\x03\x00\x00\x03\x11\b\x14\x14\x00\x00\x05\x11\b\x14\x14\x00\x00\x03\x13\x18\x14\x14\x00",
+func UnusedFunctions(ctx context.Context, g tool.Graph, p UnusedFunctionsParams, opts ...tool.ReadOption) ([]UnusedFunctionsRow, error) {
+	return tool.Rows[UnusedFunctionsRow](ctx, g, stored.Query("unused_functions"), p, opts...)
 }
 
 // ImplementationsParams are the parameters of the query implementations in queries/code/calls.gq.
 type ImplementationsParams struct {
 	// Path of the interface, class or method.
-	Interface string `json:"interface" jsonschema_description:"Path of the interface, class or method."`
+	Interface string `json:"interface"`
 }
 
 // ImplementationsRow is a row of the query implementations in queries/code/calls.gq.
@@ -377,41 +190,14 @@ type ImplementationsRow struct {
 // Implementations runs the query implementations in queries/code/calls.gq.
 //
 // List the types, such as structs, that satisfy an interface, with where they are declared; outside of Go also subclasses and overriding methods.
-func Implementations(ctx context.Context, g tool.Graph, p ImplementationsParams, at engine.Target) (rows []ImplementationsRow, err error) {
-	err = implementationsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// implementationsTool serves the query implementations in queries/code/calls.gq as a tool.
-var implementationsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "implementations",
-		Exposed:     true,
-		Description: "List the types, such as structs, that satisfy an interface, with where they are declared; outside of Go also subclasses and overriding methods.",
-		Questions:   []string{"what implements the Storage interface", "Which concrete types satisfy io.WriterTo in our code base?", "I'm adding a method to Notifier; which structs will stop compiling?"},
-		ParamDocs:   []string{"Path of the interface, class or method."},
-		File:        "queries/code/calls.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "implementations",
-		Title:        "Implementations",
-		Description:  "List the types, such as structs, that satisfy an interface, with where they are declared; outside of Go also subclasses and overriding methods.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"interface":{"type":"string","description":"Path of the interface, class or method."}},"additionalProperties":false,"type":"object","required":["interface"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"exported":{"type":"boolean"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","exported","file","line"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x0fimplementations\x02\x00\tinterface\b\x00\x01\x04\x00\x01i\x00\x00\x06Symbol\x00\x00\x01t\x00\x04\x00\x00\x01f\x00\x00\x04File\x00\x05\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02" +
-		"\x00\x01\x02\x02\x00\x00\tSatisfies\x01\x00\x00\x02\x02\x02\x04\x02\x00\bDeclares\x01\x00\x00\x02\x02\x05\b\x03\x02\b\b\b\x00\x00\bexported\x03\x02\v\x10\x10\x00\x00\x04file\x03\x04\b\b\b\x00\x00\x04lin" +
-		"e\x03\x02\r\x18\x18\x00\x00\x00\x02\x03\x02\b\b\x00\x04\x04\x00\x02\xe8\a\x00\x00\t\x00\x04\x00\x00\x00\x0e\x0e\x00\x02\t\x0e\x00\x04\x04\x00\x02\n\x0e\x00\a\x04\x00\x00\a\x0e\x00\x0e\x0e\x00\x00\x04\b\b\x0e\x0e\x00\x00\x04\v\x10\x0e\x0e\x00\x00\a\b\b\x0e\x0e\x00\x00\x04\r\x18\x0e\x0e" +
-		"\x00",
+func Implementations(ctx context.Context, g tool.Graph, p ImplementationsParams, opts ...tool.ReadOption) ([]ImplementationsRow, error) {
+	return tool.Rows[ImplementationsRow](ctx, g, stored.Query("implementations"), p, opts...)
 }
 
 // InterfacesOfParams are the parameters of the query interfaces_of in queries/code/calls.gq.
 type InterfacesOfParams struct {
 	// Path of the type.
-	Type string `json:"type" jsonschema_description:"Path of the type."`
+	Type string `json:"type"`
 }
 
 // InterfacesOfRow is a row of the query interfaces_of in queries/code/calls.gq.
@@ -425,31 +211,6 @@ type InterfacesOfRow struct {
 // InterfacesOf runs the query interfaces_of in queries/code/calls.gq.
 //
 // List the interfaces of the module that a type or struct satisfies; outside of Go also its superclasses.
-func InterfacesOf(ctx context.Context, g tool.Graph, p InterfacesOfParams, at engine.Target) (rows []InterfacesOfRow, err error) {
-	err = interfacesOfTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// interfacesOfTool serves the query interfaces_of in queries/code/calls.gq as a tool.
-var interfacesOfTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "interfaces_of",
-		Exposed:     true,
-		Description: "List the interfaces of the module that a type or struct satisfies; outside of Go also its superclasses.",
-		Questions:   []string{"Which interfaces does FileStore implement?", "does MemoryQueue satisfy Queue?"},
-		ParamDocs:   []string{"Path of the type."},
-		File:        "queries/code/calls.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "interfaces_of",
-		Title:        "Interfaces of",
-		Description:  "List the interfaces of the module that a type or struct satisfies; outside of Go also its superclasses.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"type":{"type":"string","description":"Path of the type."}},"additionalProperties":false,"type":"object","required":["type"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","doc"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\rinterfaces_of\x02\x00\x04type\b\x00\x01\x03\x00\x01t\x00\x00\x06Symbol\x00\x00\x01i\x00\x04\x00\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x00\x02\x00\tSatisfies\x01\x00" +
-		"\x00\x02\x02\x03\x06\x03\x02\x06\b\b\x00\x00\x03doc\x03\x02\b\t\t\x00\x00\x00\x02\x03\x02\x06\b\x00\x03\x02\x00\xe8\a\x00\x00\x05\x00\x04\x00\x00\x00\t\t\x00\x02\a\t\x00\x04\x04\x00\x00\x04\x06\b\t\t\x00\x00\x04\b\t\t\t\x00",
+func InterfacesOf(ctx context.Context, g tool.Graph, p InterfacesOfParams, opts ...tool.ReadOption) ([]InterfacesOfRow, error) {
+	return tool.Rows[InterfacesOfRow](ctx, g, stored.Query("interfaces_of"), p, opts...)
 }

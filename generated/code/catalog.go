@@ -4,59 +4,18 @@
 package code
 
 import (
-	"slices"
+	_ "embed"
 
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+//go:embed catalog.json
+var contract string
+
+// stored has the plans and the tools of the contract.
+var stored = tool.NewPackage(contract)
+
 // Catalog returns the stored queries of the graph as tools, in source order.
 func Catalog() *tool.Catalog {
-	return &tool.Catalog{
-		Graph:        "code",
-		Queries:      slices.Clone(queries),
-		SchemaDigest: "sha256:13d16ecbac1aaa4baa7d6642704cb356da1ffd3305c69649c0296689dce50fe4",
-		SourceDigest: "sha256:b975c5e8006d967090c8c628cf92780f3296ff992975246b5c14954dec4cf0e1",
-	}
+	return stored.Catalog()
 }
-
-var queries = []tool.StoredQuery{
-	&callersTool,
-	&referencesTool,
-	&calleesTool,
-	&affectedByTool,
-	&reachesTool,
-	&mostCalledTool,
-	&unusedFunctionsTool,
-	&implementationsTool,
-	&interfacesOfTool,
-	&packagesWithoutModuleTool,
-	&symbolsWithoutPackageTool,
-	&notesAboutNothingTool,
-	&addNoteTool,
-	&removeNoteTool,
-	&notesAboutTool,
-	&getPackageTool,
-	&indexCoverageTool,
-	&importersTool,
-	&dependenciesTool,
-	&heaviestPackagesTool,
-	&indirectModulesTool,
-	&moduleUseTool,
-	&findSymbolsTool,
-	&getSymbolTool,
-	&namedTool,
-	&symbolsInFileTool,
-	&publicAPITool,
-}
-
-// The parts that the schemas of all tools share.
-const (
-	inputHead         = `{"properties":{"params":`
-	readTail          = `,"branch":{"type":"string","description":"Default main."},"snapshot":{"type":"string","description":"Or a commit."},"page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["params"]}`
-	readTailOptional  = `,"branch":{"type":"string","description":"Default main."},"snapshot":{"type":"string","description":"Or a commit."},"page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":[]}`
-	rowsHead          = `{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]},"graph_commit_id":{"type":"string"},"main_ahead":{"type":"integer"},"expires_at":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":`
-	rowsTail          = `,"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"notes":{"items":{"type":"string"},"type":"array"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes","limit"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`
-	writeTail         = `,"branch":{"type":"string","description":"Default main."},"dry_run":{"type":"boolean","description":"Commit nothing."},"idempotency_key":{"type":"string","description":"A repeat within a day changes nothing."},"if_commit":{"type":"string","description":"Fail unless it is the head."}},"additionalProperties":false,"type":"object","required":["params"]}`
-	writeTailOptional = `,"branch":{"type":"string","description":"Default main."},"dry_run":{"type":"boolean","description":"Commit nothing."},"idempotency_key":{"type":"string","description":"A repeat within a day changes nothing."},"if_commit":{"type":"string","description":"Fail unless it is the head."}},"additionalProperties":false,"type":"object","required":[]}`
-	changeSchema      = `{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"graph_commit_id":{"description":"The commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"},"target":{"properties":{"branch":{"type":"string"},"graph_commit_id":{"type":"string"},"main_ahead":{"type":"integer","description":"The number of commits of main that the draft does not contain."},"expires_at":{"type":"integer","description":"When the draft ends if nobody writes to it, in Unix microseconds."}},"additionalProperties":false,"type":"object","required":["branch","graph_commit_id","main_ahead","expires_at"]},"node_changes":{"properties":{"inserted":{"type":"integer"},"updated":{"type":"integer"},"deleted":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["inserted","updated","deleted"]},"edge_changes":{"properties":{"inserted":{"type":"integer"},"updated":{"type":"integer"},"deleted":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["inserted","updated","deleted"]},"changes":{"items":{"additionalProperties":true,"type":"object"},"type":"array","description":"Of a dry run: the first ten changes, before and after."},"more_changes":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array","description":"Nodes that an insert replaced, or why nothing changed."}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","graph_commit_id"]}`
-)

@@ -4,9 +4,7 @@ package code
 
 import (
 	"context"
-	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -22,32 +20,8 @@ type PackagesWithoutModuleRow struct {
 // PackagesWithoutModule runs the query packages_without_module in queries/code/checks.gq.
 //
 // List packages that hold symbols and belong to no module.
-func PackagesWithoutModule(ctx context.Context, g tool.Graph, p PackagesWithoutModuleParams, at engine.Target) (rows []PackagesWithoutModuleRow, err error) {
-	err = packagesWithoutModuleTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// packagesWithoutModuleTool serves the query packages_without_module in queries/code/checks.gq as a tool.
-var packagesWithoutModuleTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "packages_without_module",
-		Description: "List packages that hold symbols and belong to no module.",
-		MustBeEmpty: "Every package with symbols belongs to a module.",
-		File:        "queries/code/checks.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "packages_without_module",
-		Title:        "Packages without module",
-		Description:  "List packages that hold symbols and belong to no module.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"package":{"type":"string"}},"additionalProperties":false,"type":"object","required":["package"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x17packages_without_module\x00\x01\x04\x00\x01p\x00\x00\aPackage\x00\x00\x01_\x00\x00\x06Symbol\x00\x04\x00\x00\x06Module\x00\x04\x01\x00\x05\x02\x02\x00\x02\x00\x05Hol" +
-		"ds\x01\x00\x00\x02\x02\x04\x02\x02\x04\x00\x00\bProvides\x01\x00\x00\x02\x02\x02\x00\apackage\x03\x00\x00\x04path\b\b\x00\x00\x00\x02\x03\x00\n\b\x00\x02\x00\xc8\x01\x00\x00\a\x00\x03\x00\x00\x00\v\v\x00\x02\a\v\x00\x03\x05\x00\x00\x05" +
-		"\v\x00\v\v\x00\x02\b\v\x00\x06\x03\x00\x00\x06\v\x00\v\v\x00\x00\x03\n\b\v\v\x00",
+func PackagesWithoutModule(ctx context.Context, g tool.Graph, p PackagesWithoutModuleParams, opts ...tool.ReadOption) ([]PackagesWithoutModuleRow, error) {
+	return tool.Rows[PackagesWithoutModuleRow](ctx, g, stored.Query("packages_without_module"), p, opts...)
 }
 
 // SymbolsWithoutPackageParams are the parameters of the query symbols_without_package in queries/code/checks.gq.
@@ -62,31 +36,8 @@ type SymbolsWithoutPackageRow struct {
 // SymbolsWithoutPackage runs the query symbols_without_package in queries/code/checks.gq.
 //
 // List symbols that belong to no package.
-func SymbolsWithoutPackage(ctx context.Context, g tool.Graph, p SymbolsWithoutPackageParams, at engine.Target) (rows []SymbolsWithoutPackageRow, err error) {
-	err = symbolsWithoutPackageTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// symbolsWithoutPackageTool serves the query symbols_without_package in queries/code/checks.gq as a tool.
-var symbolsWithoutPackageTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "symbols_without_package",
-		Description: "List symbols that belong to no package.",
-		MustBeEmpty: "Every symbol belongs to a package.",
-		File:        "queries/code/checks.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "symbols_without_package",
-		Title:        "Symbols without package",
-		Description:  "List symbols that belong to no package.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"symbol":{"type":"string"}},"additionalProperties":false,"type":"object","required":["symbol"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x17symbols_without_package\x00\x01\x03\x00\x01s\x00\x00\x06Symbol\x00\x00\x01_\x00\x00\aPackage\x00\x03\x01\x00\x04\x02\x02\x02\x00\x00\x05Holds\x01\x00\x00\x02\x02\x02\x00\x06s" +
-		"ymbol\x03\x00\x00\x04path\b\b\x00\x00\x00\x02\x03\x00\b\b\x00\x02\x00\xc8\x01\x00\x00\x05\x00\x03\x00\x00\x00\t\t\x00\x02\x06\t\x00\x05\x03\x00\x00\x05\t\x00\t\t\x00\x00\x03\b\b\t\t\x00",
+func SymbolsWithoutPackage(ctx context.Context, g tool.Graph, p SymbolsWithoutPackageParams, opts ...tool.ReadOption) ([]SymbolsWithoutPackageRow, error) {
+	return tool.Rows[SymbolsWithoutPackageRow](ctx, g, stored.Query("symbols_without_package"), p, opts...)
 }
 
 // NotesAboutNothingParams are the parameters of the query notes_about_nothing in queries/code/checks.gq.
@@ -101,29 +52,6 @@ type NotesAboutNothingRow struct {
 // NotesAboutNothing runs the query notes_about_nothing in queries/code/checks.gq.
 //
 // List notes that are about no symbol.
-func NotesAboutNothing(ctx context.Context, g tool.Graph, p NotesAboutNothingParams, at engine.Target) (rows []NotesAboutNothingRow, err error) {
-	err = notesAboutNothingTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// notesAboutNothingTool serves the query notes_about_nothing in queries/code/checks.gq as a tool.
-var notesAboutNothingTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "notes_about_nothing",
-		Description: "List notes that are about no symbol.",
-		MustBeEmpty: "Every note is about a symbol.",
-		File:        "queries/code/checks.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "notes_about_nothing",
-		Title:        "Notes about nothing",
-		Description:  "List notes that are about no symbol.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"note":{"type":"string"}},"additionalProperties":false,"type":"object","required":["note"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x13notes_about_nothing\x00\x01\x03\x00\x01n\x00\x00\x04Note\x00\x00\x01_\x00\x00\x06Symbol\x00\x03\x01\x00\x04\x02\x02\x00\x02\x00\x05About\x01\x00\x00\x02\x02\x02\x00\x04note\x03\x00\x00\x04" +
-		"slug\b\b\x00\x00\x00\x02\x03\x00\b\b\x00\x02\x00\xc8\x01\x00\x00\x05\x00\x03\x00\x00\x00\t\t\x00\x02\x06\t\x00\x03\x05\x00\x00\x05\t\x00\t\t\x00\x00\x03\b\b\t\t\x00",
+func NotesAboutNothing(ctx context.Context, g tool.Graph, p NotesAboutNothingParams, opts ...tool.ReadOption) ([]NotesAboutNothingRow, error) {
+	return tool.Rows[NotesAboutNothingRow](ctx, g, stored.Query("notes_about_nothing"), p, opts...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // openGraph makes a graph in memory with the schema that the package was generated from.
@@ -42,13 +43,13 @@ func Example() {
 	}
 
 	note := code.AddNoteParams{Slug: "slow", Symbol: "example.com/shop.Buy", Text: "Buy waits for the bank."}
-	change, err := code.AddNote(ctx, g, note, engine.WriteOptions{Actor: "example"})
+	change, err := code.AddNote(ctx, g, note, tool.With(engine.WriteOptions{Actor: "example"}))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("commit", change.Commit.Seq, "by", change.Commit.Actor)
 
-	rows, err := code.NotesAbout(ctx, g, code.NotesAboutParams{Symbol: "example.com/shop.Buy"}, engine.Target{})
+	rows, err := code.NotesAbout(ctx, g, code.NotesAboutParams{Symbol: "example.com/shop.Buy"})
 	if err != nil {
 		log.Fatal(err)
 	}

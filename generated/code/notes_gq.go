@@ -4,133 +4,59 @@ package code
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // AddNoteParams are the parameters of the query add_note in queries/code/notes.gq.
 type AddNoteParams struct {
 	// A short name for the note; remove_note takes it.
-	Slug string `json:"slug" jsonschema_description:"A short name for the note; remove_note takes it."`
+	Slug string `json:"slug"`
 	// Path of the symbol.
-	Symbol string `json:"symbol" jsonschema_description:"Path of the symbol."`
+	Symbol string `json:"symbol"`
 	// The text.
-	Text string `json:"text" jsonschema_description:"The text."`
+	Text string `json:"text"`
 }
 
 // AddNote runs the query add_note in queries/code/notes.gq.
 //
 // Attach or put a note on a symbol, such as a function or type: write down a comment, remark or warning to remember, and save it for the next reader.
-func AddNote(ctx context.Context, g tool.Graph, p AddNoteParams, opts engine.WriteOptions) (engine.Change, error) {
-	return addNoteTool.Write(ctx, g, p, opts)
-}
-
-// addNoteTool serves the query add_note in queries/code/notes.gq as a tool.
-var addNoteTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "add_note",
-		Exposed:     true,
-		Description: "Attach or put a note on a symbol, such as a function or type: write down a comment, remark or warning to remember, and save it for the next reader.",
-		Questions:   []string{"Remember that parseConfig is not safe for concurrent use.", "Write down a remark about this function.", "Attach a comment to (*Store).Wait: it holds the lock.", "Save what I found out about this type for the next reader."},
-		Mutation:    true,
-		ParamDocs:   []string{"A short name for the note; remove_note takes it.", "Path of the symbol.", "The text."},
-		File:        "queries/code/notes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "add_note",
-		Title:        "Add note",
-		Description:  "Attach or put a note on a symbol, such as a function or type: write down a comment, remark or warning to remember, and save it for the next reader.\n\nConstraints: a Note with the same slug is replaced, and so are its About edges; About goes to an existing Symbol.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name for the note; remove_note takes it."},"symbol":{"type":"string","description":"Path of the symbol."},"text":{"type":"string","description":"The text."}},"additionalProperties":false,"type":"object","required":["slug","symbol","text"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\badd_note\x04\x00\x04slug\b\x00\x00\x06symbol\b\x00\x00\x04text\b\x00\x00\x01\x00\x04\x03\x02\x00\x05About\x02\x00\x04from\b\x00\x02\x00\x01\x00\x00\x04Note\x00\x00\x00\x04\x02\b\x02\x00\x04\b" +
-		"\x02\x04\x00\acreatedP\a\x00\x00\x01\x02\x05\x02\x00\x02\x02\x00\x00\x00\x00\x00\x06\x02\x05\x00\x00\x00\a\x00\x06Symbol\x01\x00\a\t\x00\t\t\x01\x00\a\x02\b\t\t\x01\x00\a\x04\b\t\t\x01\x00\a\bP\t\t\x01",
+func AddNote(ctx context.Context, g tool.Graph, p AddNoteParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("add_note"), p, opts...)
 }
 
 // RemoveNoteParams are the parameters of the query remove_note in queries/code/notes.gq.
 type RemoveNoteParams struct {
 	// The note's name.
-	Slug string `json:"slug" jsonschema_description:"The note's name."`
+	Slug string `json:"slug"`
 }
 
 // RemoveNote runs the query remove_note in queries/code/notes.gq.
 //
 // Drop a note: throw away or forget an annotation, remark or comment that is wrong or out of date.
-func RemoveNote(ctx context.Context, g tool.Graph, p RemoveNoteParams, opts engine.WriteOptions) (engine.Change, error) {
-	return removeNoteTool.Write(ctx, g, p, opts)
-}
-
-// removeNoteTool serves the query remove_note in queries/code/notes.gq as a tool.
-var removeNoteTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "remove_note",
-		Exposed:     true,
-		Description: "Drop a note: throw away or forget an annotation, remark or comment that is wrong or out of date.",
-		Questions:   []string{"Remove the remark that is out of date.", "Throw away my comment about parseConfig.", "That annotation is wrong, get rid of it.", "Forget what we wrote about this function."},
-		Mutation:    true,
-		ParamDocs:   []string{"The note's name."},
-		File:        "queries/code/notes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "remove_note",
-		Title:        "Remove note",
-		Description:  "Drop a note: throw away or forget an annotation, remark or comment that is wrong or out of date.\n\nConstraints: deleting a Note also deletes its edges.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"The note's name."}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\vremove_note\x02\x00\x04slug\b\x00\x00\x01\x00\x02\x03\x00\x00\x04Note\x02\x02\b\x00\x02\x00\x00\x03\x00\x03\x00\x00\x00\x04\x04\x01\x00\x03\x02\b\x04\x04\x00",
+func RemoveNote(ctx context.Context, g tool.Graph, p RemoveNoteParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("remove_note"), p, opts...)
 }
 
 // NotesAboutParams are the parameters of the query notes_about in queries/code/notes.gq.
 type NotesAboutParams struct {
 	// Path of the symbol.
-	Symbol string `json:"symbol" jsonschema_description:"Path of the symbol."`
+	Symbol string `json:"symbol"`
 }
 
 // NotesAboutRow is a row of the query notes_about in queries/code/notes.gq.
 type NotesAboutRow struct {
 	// A short name for the note, unique in the graph.
-	Slug    string              `json:"slug"`
-	Text    string              `json:"text"`
-	Created value.DateTimeValue `json:"created"`
+	Slug    string    `json:"slug"`
+	Text    string    `json:"text"`
+	Created time.Time `json:"created"`
 }
 
 // NotesAbout runs the query notes_about in queries/code/notes.gq.
 //
 // List the notes about a symbol, such as a function, method or type, newest first: the remarks, comments and warnings that colleagues on the team wrote or left.
-func NotesAbout(ctx context.Context, g tool.Graph, p NotesAboutParams, at engine.Target) (rows []NotesAboutRow, err error) {
-	err = notesAboutTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// notesAboutTool serves the query notes_about in queries/code/notes.gq as a tool.
-var notesAboutTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "notes_about",
-		Exposed:     true,
-		Description: "List the notes about a symbol, such as a function, method or type, newest first: the remarks, comments and warnings that colleagues on the team wrote or left.",
-		Questions:   []string{"What did colleagues write about this function?", "Has anybody left a remark on NewServer?", "Which comments are attached to this method?", "Are there any known pitfalls of this type that someone wrote down?"},
-		ParamDocs:   []string{"Path of the symbol."},
-		File:        "queries/code/notes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "notes_about",
-		Title:        "Notes about",
-		Description:  "List the notes about a symbol, such as a function, method or type, newest first: the remarks, comments and warnings that colleagues on the team wrote or left.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"symbol":{"type":"string","description":"Path of the symbol."}},"additionalProperties":false,"type":"object","required":["symbol"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"text":{"type":"string"},"created":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":["slug","text","created"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\vnotes_about\x02\x00\x06symbol\b\x00\x01\x03\x00\x01s\x00\x00\x06Symbol\x00\x00\x01n\x00\x00\x04Note\x00\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x02\x00\x00\x05About\x01" +
-		"\x00\x00\x02\x02\x04\x00\x04slug\x03\x02\t\b\b\x00\x00\x04text\x03\x02\n\b\b\x00\x00\acreated\x03\x02\vPP\x00\x00\x00\x02\x03\x02\vP\x01\x03\x02\x00\xc8\x01\x00\x00\b\x00\x04\x00\x00\x00\f\f\x00\x02\b\f\x00\x06\x04\x00\x00\x06\f\x00\f" +
-		"\f\x00\x00\x04\a\b\f\f\x00\x00\x06\t\b\f\f\x00\x00\x06\n\b\f\f\x00\x00\x06\vP\f\f\x00",
+func NotesAbout(ctx context.Context, g tool.Graph, p NotesAboutParams, opts ...tool.ReadOption) ([]NotesAboutRow, error) {
+	return tool.Rows[NotesAboutRow](ctx, g, stored.Query("notes_about"), p, opts...)
 }

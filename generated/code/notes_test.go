@@ -29,11 +29,11 @@ func TestAddNoteAgain(t *testing.T) {
 		{code.AddNoteParams{Slug: "n", Symbol: "m.F", Text: "second"}, []string{"second"}, nil, "replaces"},
 		{code.AddNoteParams{Slug: "n", Symbol: "m.G", Text: "second"}, nil, []string{"second"}, "moves"},
 	} {
-		if _, err := code.AddNote(ctx, g, tt.note, engine.WriteOptions{}); err != nil {
+		if _, err := code.AddNote(ctx, g, tt.note); err != nil {
 			t.Fatalf("a call that %s the note: %v", tt.whatItDoes, err)
 		}
 		for path, want := range map[string][]string{"m.F": tt.ofF, "m.G": tt.ofG} {
-			rows, err := code.NotesAbout(ctx, g, code.NotesAboutParams{Symbol: path}, engine.Target{})
+			rows, err := code.NotesAbout(ctx, g, code.NotesAboutParams{Symbol: path})
 			if err != nil {
 				t.Fatal(err)
 			}

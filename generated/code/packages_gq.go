@@ -4,17 +4,14 @@ package code
 
 import (
 	"context"
-	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // GetPackageParams are the parameters of the query get_package in queries/code/packages.gq.
 type GetPackageParams struct {
 	// Import path.
-	Path string `json:"path" jsonschema_description:"Import path."`
+	Path string `json:"path"`
 }
 
 // GetPackageRow is a row of the query get_package in queries/code/packages.gq.
@@ -34,34 +31,13 @@ type GetPackageRow struct {
 // GetPackage runs the query get_package in queries/code/packages.gq.
 //
 // Tell about one package, such as example.com/shop/internal/stock: what the package is for, by its documentation comment, and how many files and lines it has.
-func GetPackage(ctx context.Context, g tool.Graph, p GetPackageParams, at engine.Target) (rows []GetPackageRow, err error) {
-	err = getPackageTool.Read(ctx, g, p, at, &rows)
-	return rows, err
+func GetPackage(ctx context.Context, g tool.Graph, p GetPackageParams, opts ...tool.ReadOption) ([]GetPackageRow, error) {
+	return tool.Rows[GetPackageRow](ctx, g, stored.Query("get_package"), p, opts...)
 }
 
-// getPackageTool serves the query get_package in queries/code/packages.gq as a tool.
-var getPackageTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "get_package",
-		Exposed:     true,
-		Description: "Tell about one package, such as example.com/shop/internal/stock: what the package is for, by its documentation comment, and how many files and lines it has.",
-		Questions:   []string{"What is the package net/http for?", "How many lines and files does this package have?", "What does the documentation comment of a package say?", "What does internal/store do?"},
-		ParamDocs:   []string{"Import path."},
-		File:        "queries/code/packages.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "get_package",
-		Title:        "Get package",
-		Description:  "Tell about one package, such as example.com/shop/internal/stock: what the package is for, by its documentation comment, and how many files and lines it has.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"doc":{"type":["string","null"]},"files":{"type":"integer"},"lines":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","doc","files","lines"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\vget_package\x02\x00\x04path\b\x00\x01\x02\x00\x01p\x00\x00\aPackage\x00\x03\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x06\x02\x03\x00\x02\b\b\x00\x00\x04name\x03\x00\x05\b\b\x00\x00\x03doc\x03\x00\x06" +
-		"\t\t\x00\x00\x05files\x03\x00\a\x18\x18\x00\x00\x05lines\x03\x00\b\x18\x18\x00\x00\x00\x00\x02\x00\x02\x00\x00\a\x00\x04\x00\x00\x00\t\t\x00\x00\x04\x02\b\t\t\x00\x00\x04\x05\b\t\t\x00\x00\x04\x06\t\t\t\x00\x00\x04\a\x18\t\t\x00\x00\x04\b\x18\t\t" +
-		"\x00",
+// GetPackageOne runs the query get_package in queries/code/packages.gq. It returns the row, or an *engine.NotFound.
+func GetPackageOne(ctx context.Context, g tool.Graph, p GetPackageParams, opts ...tool.ReadOption) (GetPackageRow, error) {
+	return tool.OneRow[GetPackageRow](ctx, g, stored.Query("get_package"), p, opts...)
 }
 
 // IndexCoverageParams are the parameters of the query index_coverage in queries/code/packages.gq.
@@ -86,40 +62,14 @@ type IndexCoverageRow struct {
 // IndexCoverage runs the query index_coverage in queries/code/packages.gq.
 //
 // List the indexed modules of all repositories, such as Go modules: path, indexer, commit, and what the graph does not say about each.
-func IndexCoverage(ctx context.Context, g tool.Graph, p IndexCoverageParams, at engine.Target) (rows []IndexCoverageRow, err error) {
-	err = indexCoverageTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// indexCoverageTool serves the query index_coverage in queries/code/packages.gq as a tool.
-var indexCoverageTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "index_coverage",
-		Exposed:     true,
-		Description: "List the indexed modules of all repositories, such as Go modules: path, indexer, commit, and what the graph does not say about each.",
-		Instruction: "Ask before you rely on a short answer.",
-		Questions:   []string{"Which repositories are in here?", "list all go modules and their paths"},
-		File:        "queries/code/packages.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "index_coverage",
-		Title:        "Index coverage",
-		Description:  "List the indexed modules of all repositories, such as Go modules: path, indexer, commit, and what the graph does not say about each.\n\nAsk before you rely on a short answer.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"module":{"type":"string"},"version":{"type":["string","null"]},"indexer":{"type":["string","null"]},"commit":{"type":["string","null"]},"modified":{"type":["boolean","null"]},"not_covered":{"items":{"type":"string"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["module","version","indexer","commit","modified","not_covered"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x0eindex_coverage\x00\x01\x02\x00\x01m\x00\x00\x06Module\x00\x03\x01\x00\x03\x01\x00\x03\x00\x00\x04main\x10\x01\x04\x00\x01\x01\a\x00\x06module\x03\x00\x00\x04path\b\b\x00\x00\aversi" +
-		"on\x03\x00\a\t\t\x00\x00\aindexer\x03\x00\b\t\t\x00\x00\x06commit\x03\x00\t\t\t\x00\x00\bmodified\x03\x00\n\x11\x11\x00\x00\vnot_covered\x03\x00\v\v\v\x00\x00\x00\x02\x03\x00\x06\b\x00" +
-		"\x02\x00\xd0\x0f\x00\x00\t\x00\x03\x00\x00\x00\f\f\x00\x00\x03\x04\x10\f\f\x00\x00\x03\x06\b\f\f\x00\x00\x03\a\t\f\f\x00\x00\x03\b\t\f\f\x00\x00\x03\t\t\f\f\x00\x00\x03\n\x11\f\f\x00\x00\x03\v\v\f\f\x00",
+func IndexCoverage(ctx context.Context, g tool.Graph, p IndexCoverageParams, opts ...tool.ReadOption) ([]IndexCoverageRow, error) {
+	return tool.Rows[IndexCoverageRow](ctx, g, stored.Query("index_coverage"), p, opts...)
 }
 
 // ImportersParams are the parameters of the query importers in queries/code/packages.gq.
 type ImportersParams struct {
 	// Import path.
-	Package string `json:"package" jsonschema_description:"Import path."`
+	Package string `json:"package"`
 }
 
 // ImportersRow is a row of the query importers in queries/code/packages.gq.
@@ -133,39 +83,14 @@ type ImportersRow struct {
 // Importers runs the query importers in queries/code/packages.gq.
 //
 // List the packages that import or use a package directly: whether it is used anywhere, and what its changes may affect.
-func Importers(ctx context.Context, g tool.Graph, p ImportersParams, at engine.Target) (rows []ImportersRow, err error) {
-	err = importersTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// importersTool serves the query importers in queries/code/packages.gq as a tool.
-var importersTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "importers",
-		Exposed:     true,
-		Description: "List the packages that import or use a package directly: whether it is used anywhere, and what its changes may affect.",
-		Questions:   []string{"who imports internal/crypto", "Which packages would be affected if I moved pkg/metrics elsewhere?", "do we still use github.com/pkg/errors anywhere?"},
-		ParamDocs:   []string{"Import path."},
-		File:        "queries/code/packages.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "importers",
-		Title:        "Importers",
-		Description:  "List the packages that import or use a package directly: whether it is used anywhere, and what its changes may affect.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["path","name"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\timporters\x02\x00\apackage\b\x00\x01\x03\x00\x01p\x00\x00\aPackage\x00\x00\bimporter\x00\x04\x00\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x02\x00\x00\aImpo" +
-		"rts\x01\x00\x00\x02\x02\x03\x06\x03\x02\x06\b\b\x00\x00\x04name\x03\x02\b\b\b\x00\x00\x00\x02\x03\x02\x06\b\x00\x03\x02\x00\xd0\x0f\x00\x00\x05\x00\x04\x00\x00\x00\t\t\x00\x02\a\t\x00\x04\x04\x00\x00\x04\x06\b\t\t\x00\x00\x04\b\b\t\t\x00",
+func Importers(ctx context.Context, g tool.Graph, p ImportersParams, opts ...tool.ReadOption) ([]ImportersRow, error) {
+	return tool.Rows[ImportersRow](ctx, g, stored.Query("importers"), p, opts...)
 }
 
 // DependenciesParams are the parameters of the query dependencies in queries/code/packages.gq.
 type DependenciesParams struct {
 	// Import path.
-	Package string `json:"package" jsonschema_description:"Import path."`
+	Package string `json:"package"`
 }
 
 // DependenciesRow is a row of the query dependencies in queries/code/packages.gq.
@@ -180,40 +105,14 @@ type DependenciesRow struct {
 // Dependencies runs the query dependencies in queries/code/packages.gq.
 //
 // List the packages that a package imports or pulls in, itself or through others of the module.
-func Dependencies(ctx context.Context, g tool.Graph, p DependenciesParams, at engine.Target) (rows []DependenciesRow, err error) {
-	err = dependenciesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// dependenciesTool serves the query dependencies in queries/code/packages.gq as a tool.
-var dependenciesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "dependencies",
-		Exposed:     true,
-		Description: "List the packages that a package imports or pulls in, itself or through others of the module.",
-		Questions:   []string{"what does cmd/server import"},
-		ParamDocs:   []string{"Import path."},
-		File:        "queries/code/packages.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "dependencies",
-		Title:        "Dependencies",
-		Description:  "List the packages that a package imports or pulls in, itself or through others of the module.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"hops":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","hops"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\fdependencies\x02\x00\apackage\b\x00\x01\x04\x00\x01p\x00\x00\aPackage\x00\x00\x01w\x04\x00\x00\x00\x00\x03dep\x00\x04\x00\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x00\x04\x00" +
-		"\aImports\x02\x00\x01\x02(\x04\b\x03\x04\b\b\b\x00\x00\x04name\x03\x04\n\b\b\x00\x00\x04hops\x1e\x02\x00\x00\x04\x18\x00\x00\x00\x03\x1e\x02\x00\x00\x04\x00\x03\x04\b\b\x00\x03\x04\x00\xd0\x0f\x00\x00\x05\x00\x04\x06\x00\x06\x06\x00\x02\t\x06\x00\x04" +
-		"\x04\x00\x00\x04\b\b\x06\x06\x00\x00\x04\n\b\x06\x06\x00",
+func Dependencies(ctx context.Context, g tool.Graph, p DependenciesParams, opts ...tool.ReadOption) ([]DependenciesRow, error) {
+	return tool.Rows[DependenciesRow](ctx, g, stored.Query("dependencies"), p, opts...)
 }
 
 // HeaviestPackagesParams are the parameters of the query heaviest_packages in queries/code/packages.gq.
 type HeaviestPackagesParams struct {
 	// The maximum number of rows.
-	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_default:"25" jsonschema_description:"The maximum number of rows."`
+	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_default:"25"`
 }
 
 // HeaviestPackagesRow is a row of the query heaviest_packages in queries/code/packages.gq.
@@ -223,41 +122,15 @@ type HeaviestPackagesRow struct {
 	// The lines of those files.
 	Lines int32 `json:"lines"`
 	// The number of its files, Go tests left out; 0 if none was indexed.
-	Files   int32        `json:"files"`
-	Symbols value.BigInt `json:"symbols"`
+	Files   int32 `json:"files"`
+	Symbols int64 `json:"symbols"`
 }
 
 // HeaviestPackages runs the query heaviest_packages in queries/code/packages.gq.
 //
 // List the biggest packages by size: how big each is in lines of code, and its number of functions and other symbols.
-func HeaviestPackages(ctx context.Context, g tool.Graph, p HeaviestPackagesParams, at engine.Target) (rows []HeaviestPackagesRow, err error) {
-	err = heaviestPackagesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// heaviestPackagesTool serves the query heaviest_packages in queries/code/packages.gq as a tool.
-var heaviestPackagesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "heaviest_packages",
-		Exposed:     true,
-		Description: "List the biggest packages by size: how big each is in lines of code, and its number of functions and other symbols.",
-		Questions:   []string{"Which packages are the biggest?", "Where is most of the code?", "Which packages have the most lines?", "What are the main parts of this repository by size?"},
-		ParamDocs:   []string{"The maximum number of rows."},
-		File:        "queries/code/packages.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "heaviest_packages",
-		Title:        "Heaviest packages",
-		Description:  "List the biggest packages by size: how big each is in lines of code, and its number of functions and other symbols.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"limit":{"type":"integer","maximum":1000,"minimum":1,"description":"The maximum number of rows.","default":25}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"lines":{"type":"integer"},"files":{"type":"integer"},"symbols":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","lines","files","symbols"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x11heaviest_packages\x02\x00\x05limit\x18\x01\x06\x00\x19\x01\x06\x00\x01\x01\x06\x00\xe8\a\x00\x00\x01\x04\x00\x01p\x00\x00\aPackage\x00\x00\x01_\x00\x00\x06Symbol\x00\x05\x00\x06\x00\x03\x01\x00" +
-		"\x05\x02\x02\x00\x02\x00\x05Holds\x01\x00\x00\x02\x02\x05\x00\x04path\x03\x00\b\b\b\x00\x00\x05lines\x03\x00\t\x18\x18\x00\x00\x05files\x03\x00\n\x18\x18\x00\x00\asymbols\x10\x00\x00\x02\x02\x00\x04\a\x01\x00\x00\x02\x02\x00\x02" +
-		"\x00 \x00\x00\x00\x03\x03\x00\t\x18\x01\x03\x00\b\b\x00\x02\x00\xd0\x0f\x01\x00\x00\a\x00\x04\x00\x00\x00\f\f\x00\x02\a\f\x00\x04\x06\x00\x00\x06\f\x00\f\f\x00\x00\x04\b\b\f\f\x00\x00\x04\t\x18\f\f\x00\x00\x04\n\x18\f\f\x00",
+func HeaviestPackages(ctx context.Context, g tool.Graph, p HeaviestPackagesParams, opts ...tool.ReadOption) ([]HeaviestPackagesRow, error) {
+	return tool.Rows[HeaviestPackagesRow](ctx, g, stored.Query("heaviest_packages"), p, opts...)
 }
 
 // IndirectModulesParams are the parameters of the query indirect_modules in queries/code/packages.gq.
@@ -274,33 +147,8 @@ type IndirectModulesRow struct {
 // IndirectModules runs the query indirect_modules in queries/code/packages.gq.
 //
 // List the transitive third-party dependencies with their versions: modules required only indirectly, which no package of the module imports.
-func IndirectModules(ctx context.Context, g tool.Graph, p IndirectModulesParams, at engine.Target) (rows []IndirectModulesRow, err error) {
-	err = indirectModulesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// indirectModulesTool serves the query indirect_modules in queries/code/packages.gq as a tool.
-var indirectModulesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "indirect_modules",
-		Exposed:     true,
-		Description: "List the transitive third-party dependencies with their versions: modules required only indirectly, which no package of the module imports.",
-		Questions:   []string{"Which modules do we depend on only through others?", "What are our transitive third-party dependencies and their versions?", "Which dependencies are marked // indirect in go.mod?", "What third-party code do we get without having asked for it?"},
-		File:        "queries/code/packages.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "indirect_modules",
-		Title:        "Indirect modules",
-		Description:  "List the transitive third-party dependencies with their versions: modules required only indirectly, which no package of the module imports.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"version":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","version"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x10indirect_modules\x00\x01\x04\x00\x01m\x00\x00\x06Module\x00\x00\x01r\x02\x00\bRequires\x00\x00\x01d\x00\x03\x00\x05\x01\x00\x03\x01\x00\x03\x00\x00\x04main\x10\x01\x04\x00\x01\x01\x02\x00\x04\x05" +
-		"\x02\x00\x00\x02\x02\x03\x01\x00\x03\x02\x00\bindirect\x10\x01\x04\x00\x01\x01\x03\x00\x04path\x03\x04\t\b\b\x00\x00\aversion\x03\x04\n\t\t\x00\x00\x00\x02\x03\x04\t\b\x00\x04\x04\x00\x02\xd0\x0f\x00\x00\a\x00\x03\x00\x00\x00\v\v\x00\x02" +
-		"\x05\v\x00\x03\x03\x00\x00\x03\a\x10\v\v\x00\x02\x05\b\x10\v\v\x00\x00\x03\t\b\v\v\x00\x00\x03\n\t\v\v\x00",
+func IndirectModules(ctx context.Context, g tool.Graph, p IndirectModulesParams, opts ...tool.ReadOption) ([]IndirectModulesRow, error) {
+	return tool.Rows[IndirectModulesRow](ctx, g, stored.Query("indirect_modules"), p, opts...)
 }
 
 // ModuleUseParams are the parameters of the query module_use in queries/code/packages.gq.
@@ -311,39 +159,13 @@ type ModuleUseRow struct {
 	// The module path, or the package's name.
 	Path string `json:"path"`
 	// Its version; none for the main module of Go.
-	Version  *string      `json:"version"`
-	Packages value.BigInt `json:"packages"`
+	Version  *string `json:"version"`
+	Packages int64   `json:"packages"`
 }
 
 // ModuleUse runs the query module_use in queries/code/packages.gq.
 //
 // List the third-party modules, or external libraries, that go.mod requires directly, with their versions and how many of their packages the module imports.
-func ModuleUse(ctx context.Context, g tool.Graph, p ModuleUseParams, at engine.Target) (rows []ModuleUseRow, err error) {
-	err = moduleUseTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// moduleUseTool serves the query module_use in queries/code/packages.gq as a tool.
-var moduleUseTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "module_use",
-		Exposed:     true,
-		Description: "List the third-party modules, or external libraries, that go.mod requires directly, with their versions and how many of their packages the module imports.",
-		Questions:   []string{"Which of our modules require the postgres driver, and in what version?"},
-		File:        "queries/code/packages.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "module_use",
-		Title:        "Module use",
-		Description:  "List the third-party modules, or external libraries, that go.mod requires directly, with their versions and how many of their packages the module imports.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"version":{"type":["string","null"]},"packages":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["path","version","packages"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\nmodule_use\x00\x01\x05\x00\x01m\x00\x00\x06Module\x00\x00\x01r\x02\x00\bRequires\x00\x00\x01d\x00\x03\x00\x00\x01_\x00\x00\aPackage\x00\x05\x01\x00\x03\x01\x00\x03\x00\x00\x04main\x10\x01" +
-		"\x04\x00\x01\x01\x02\x00\x04\x05\x02\x00\x00\x02\x02\x03\x01\x00\x03\x02\x00\bindirect\x10\x01\x04\x00\x00\x01\x04\x00\x04path\x03\x04\v\b\b\x00\x00\aversion\x03\x04\f\t\t\x00\x00\bpackages\x10\x00\x00\x02\x02\x04\x06\x00" +
-		"\bProvides\x01\x00\x00\x02\x02\x00\x02\x04 \x00\x00\x00\x02\x10\x00\x00\x02\x02\x04\x06\x0e\x01\x00\x00\x02\x02\x00\x02\x04\x01\x04\x04\x00\x02\xd0\x0f\x00\x00\t\x00\x03\x00\x00\x00\x0f\x0f\x00\x02\x05\x0f\x00\x03\x03\x00\x00\x03\t\x10\x0f\x0f\x00\x02\x05\n\x10\x0f\x0f\x00\x00\x03\v" +
-		"\b\x0f\x0f\x00\x00\x03\f\t\x0f\x0f\x00\x02\x0e\x0f\x00\x03\b\x00\x00\b\x0f\x00\x0f\x0f\x00",
+func ModuleUse(ctx context.Context, g tool.Graph, p ModuleUseParams, opts ...tool.ReadOption) ([]ModuleUseRow, error) {
+	return tool.Rows[ModuleUseRow](ctx, g, stored.Query("module_use"), p, opts...)
 }

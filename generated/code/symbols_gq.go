@@ -4,25 +4,23 @@ package code
 
 import (
 	"context"
-	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // FindSymbolsParams are the parameters of the query find_symbols in queries/code/symbols.gq.
 type FindSymbolsParams struct {
 	// Words, such as: merge conflict. One is enough.
-	Words string `json:"words" jsonschema_description:"Words, such as: merge conflict. One is enough."`
+	Words string `json:"words"`
 	// The maximum number of rows.
-	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50" jsonschema_description:"The maximum number of rows."`
+	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50"`
 }
 
 // FindSymbolsRow is a row of the query find_symbols in queries/code/symbols.gq.
 type FindSymbolsRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path string         `json:"path"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Path string     `json:"path"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 	// Its doc comment.
@@ -36,43 +34,14 @@ type FindSymbolsRow struct {
 // FindSymbols runs the query find_symbols in queries/code/symbols.gq.
 //
 // Find the part of the code that is responsible for something or handles it: every function, type or other symbol whose name has one of the words, the best match first.
-func FindSymbols(ctx context.Context, g tool.Graph, p FindSymbolsParams, at engine.Target) (rows []FindSymbolsRow, err error) {
-	err = findSymbolsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// findSymbolsTool serves the query find_symbols in queries/code/symbols.gq as a tool.
-var findSymbolsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "find_symbols",
-		Exposed:     true,
-		Description: "Find the part of the code that is responsible for something or handles it: every function, type or other symbol whose name has one of the words, the best match first.",
-		Instruction: "Start here when you look for a thing and know what it does but not its name. Names are split at case changes, so `parse` finds ParseDate.",
-		Questions:   []string{"there's some function with \"backoff\" in the name, which one is it", "List every type whose name ends in Handler.", "where do we validate email addresses?", "Which part of the code is responsible for rate limiting incoming requests?", "i'm looking for the thing that retries failed uploads", "Is there already a helper for splitting a slice into chunks, before I write my own?"},
-		ParamDocs:   []string{"Words, such as: merge conflict. One is enough.", "The maximum number of rows."},
-		File:        "queries/code/symbols.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "find_symbols",
-		Title:        "Find symbols by words",
-		Description:  "Find the part of the code that is responsible for something or handles it: every function, type or other symbol whose name has one of the words, the best match first.\n\nStart here when you look for a thing and know what it does but not its name. Names are split at case changes, so `parse` finds ParseDate.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string","description":"Words, such as: merge conflict. One is enough."},"limit":{"type":"integer","maximum":500,"minimum":1,"description":"The maximum number of rows.","default":50}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc","file","line"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\ffind_symbols\x03\x00\x05words\b\x00\x00\x05limit\x18\x01\x06\x002\x01\x06\x00\x01\x01\x06\x00\xf4\x03\x00\x00\x01\x03\x00\x01s\x00\x00\x06Symbol\x00\x00\x01f\x00\x00\x04File\x00\x04\x01\x00\x03\x02\x00" +
-		"\x00\x02\b\x02\x00\x00\x02\x02\x00\x00\bDeclares\x01\x00\x00\x02\x02\a\x00\x04path\x03\x00\t\b\b\x00\x00\x04kind\x03\x00\n\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00" +
-		"\x05const\x00\x03var\f\a\v\f\r\x0e\x0f\x10\x00\x00\tsignature\x03\x00\x11\t\t\x00\x00\x03doc\x03\x00\x12\t\t\x00\x00\x04file\x03\x02\t\b\b\x00\x00\x04line\x03\x00\x14\x18\x18\x00\x00\x00\x04\n\x00\x02\b\x02" +
-		"\x00\x01\x03\x00\x00\bexported\x10\x01\x03\x00\t\b\x00\x03\x02\x00\xe8\a\x01\x02\x00\f\x00\x05\x00\x00\x00\x16\x16\x00\x02\b\x16\x00\a\x05\x00\x00\a\x16\x00\x16\x16\x00\x00\x05\x02\b\x16\x16\x00\x00\x05\t\b\x16\x16\x00\x00\x05\n\f\a\v\f\r\x0e\x0f\x10\x16\x16\x00" +
-		"\x00\x05\x11\t\x16\x16\x00\x00\x05\x12\t\x16\x16\x00\x00\a\t\b\x16\x16\x00\x00\x05\x14\x18\x16\x16\x00\x00\x05\x15\x10\x16\x16\x00",
+func FindSymbols(ctx context.Context, g tool.Graph, p FindSymbolsParams, opts ...tool.ReadOption) ([]FindSymbolsRow, error) {
+	return tool.Rows[FindSymbolsRow](ctx, g, stored.Query("find_symbols"), p, opts...)
 }
 
 // GetSymbolParams are the parameters of the query get_symbol in queries/code/symbols.gq.
 type GetSymbolParams struct {
 	// Path of the symbol, such as example.com/shop/stock.Shelf.Find.
-	Path string `json:"path" jsonschema_description:"Path of the symbol, such as example.com/shop/stock.Shelf.Find."`
+	Path string `json:"path"`
 }
 
 // GetSymbolRow is a row of the query get_symbol in queries/code/symbols.gq.
@@ -80,8 +49,8 @@ type GetSymbolRow struct {
 	// package.Name, or package.Type.Name of a method.
 	Path string `json:"path"`
 	// The name alone.
-	Name string         `json:"name"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Name string     `json:"name"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Whether other packages can name it.
 	Exported bool `json:"exported"`
 	// Its type or declaration, as its language spells it.
@@ -99,49 +68,26 @@ type GetSymbolRow struct {
 // GetSymbol runs the query get_symbol in queries/code/symbols.gq.
 //
 // Tell where one symbol, such as a function or struct, is defined: its file and line, whether it is exported, its exact signature, with what it takes and returns, and its doc comment, which explains what it is for.
-func GetSymbol(ctx context.Context, g tool.Graph, p GetSymbolParams, at engine.Target) (rows []GetSymbolRow, err error) {
-	err = getSymbolTool.Read(ctx, g, p, at, &rows)
-	return rows, err
+func GetSymbol(ctx context.Context, g tool.Graph, p GetSymbolParams, opts ...tool.ReadOption) ([]GetSymbolRow, error) {
+	return tool.Rows[GetSymbolRow](ctx, g, stored.Query("get_symbol"), p, opts...)
 }
 
-// getSymbolTool serves the query get_symbol in queries/code/symbols.gq as a tool.
-var getSymbolTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "get_symbol",
-		Exposed:     true,
-		Description: "Tell where one symbol, such as a function or struct, is defined: its file and line, whether it is exported, its exact signature, with what it takes and returns, and its doc comment, which explains what it is for.",
-		Questions:   []string{"where is RetryPolicy defined", "what args does NewScheduler take?", "what does the doc say about Flush", "Tell me everything you know about the function mergeRecords.", "file and line of func decodeHeader", "Give me the exact signature of Cache.GetOrLoad including return values."},
-		ParamDocs:   []string{"Path of the symbol, such as example.com/shop/stock.Shelf.Find."},
-		File:        "queries/code/symbols.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "get_symbol",
-		Title:        "Get symbol",
-		Description:  "Tell where one symbol, such as a function or struct, is defined: its file and line, whether it is exported, its exact signature, with what it takes and returns, and its doc comment, which explains what it is for.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"path":{"type":"string","description":"Path of the symbol, such as example.com/shop/stock.Shelf.Find."}},"additionalProperties":false,"type":"object","required":["path"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"exported":{"type":"boolean"},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]},"package":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","name","kind","exported","signature","doc","package","file","line"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\nget_symbol\x02\x00\x04path\b\x00\x01\x04\x00\x01s\x00\x00\x06Symbol\x00\x00\x01f\x00\x00\x04File\x00\x00\x01p\x00\x00\aPackage\x00\x05\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x02\x00\x00\b" +
-		"Declares\x01\x00\x00\x02\x02\x02\x04\x00\x00\x05Holds\x01\x00\x00\x02\x02\n\x02\x03\x00\x02\b\b\x00\x00\x04name\x03\x00\v\b\b\x00\x00\x04kind\x03\x00\f\f\a\x00\x04func\x00\x06method\x00\x04type\x00" +
-		"\tinterface\x00\x05const\x00\x03var\f\a\r\x0e\x0f\x10\x11\x12\x00\x00\bexported\x03\x00\x13\x10\x10\x00\x00\tsignature\x03\x00\x14\t\t\x00\x00\x03doc\x03\x00\x15\t\t\x00\x00\apac" +
-		"kage\x03\x04\x02\b\b\x00\x00\x04file\x03\x02\x02\b\b\x00\x00\x04line\x03\x00\x18\x18\x18\x00\x00\x00\x00\x04\x02\x04\x00\x02\x00\x00\x0f\x00\x04\x00\x00\x00\x19\x19\x00\x02\t\x19\x00\x06\x04\x00\x02\n\x19\x00\b\x04\x00\x00\x06\x19\x00\x19\x19\x00\x00\b\x19\x00\x19\x19" +
-		"\x00\x00\x04\x02\b\x19\x19\x00\x00\x04\v\b\x19\x19\x00\x00\x04\f\f\a\r\x0e\x0f\x10\x11\x12\x19\x19\x00\x00\x04\x13\x10\x19\x19\x00\x00\x04\x14\t\x19\x19\x00\x00\x04\x15\t\x19\x19\x00\x00\b\x02\b\x19\x19\x00\x00\x06\x02\b\x19\x19\x00\x00\x04\x18\x18\x19\x19\x00",
+// GetSymbolOne runs the query get_symbol in queries/code/symbols.gq. It returns the row, or an *engine.NotFound.
+func GetSymbolOne(ctx context.Context, g tool.Graph, p GetSymbolParams, opts ...tool.ReadOption) (GetSymbolRow, error) {
+	return tool.OneRow[GetSymbolRow](ctx, g, stored.Query("get_symbol"), p, opts...)
 }
 
 // NamedParams are the parameters of the query named in queries/code/symbols.gq.
 type NamedParams struct {
 	// The exact name, such as Open; case matters.
-	Name string `json:"name" jsonschema_description:"The exact name, such as Open; case matters."`
+	Name string `json:"name"`
 }
 
 // NamedRow is a row of the query named in queries/code/symbols.gq.
 type NamedRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path string         `json:"path"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Path string     `json:"path"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 	// The path relative to the module's root; it may begin with the module path.
@@ -153,48 +99,21 @@ type NamedRow struct {
 // Named runs the query named in queries/code/symbols.gq.
 //
 // List every symbol that is called exactly this short name, such as all main functions, in whatever package or type it is declared.
-func Named(ctx context.Context, g tool.Graph, p NamedParams, at engine.Target) (rows []NamedRow, err error) {
-	err = namedTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// namedTool serves the query named in queries/code/symbols.gq as a tool.
-var namedTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "named",
-		Exposed:     true,
-		Description: "List every symbol that is called exactly this short name, such as all main functions, in whatever package or type it is declared.",
-		Questions:   []string{"Which binaries does this build, where are the main functions?"},
-		ParamDocs:   []string{"The exact name, such as Open; case matters."},
-		File:        "queries/code/symbols.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "named",
-		Title:        "Named",
-		Description:  "List every symbol that is called exactly this short name, such as all main functions, in whatever package or type it is declared.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"name":{"type":"string","description":"The exact name, such as Open; case matters."}},"additionalProperties":false,"type":"object","required":["name"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"file":{"type":"string"},"line":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["path","kind","signature","file","line"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x05named\x02\x00\x04name\b\x00\x01\x03\x00\x01s\x00\x00\x06Symbol\x00\x00\x01f\x00\x00\x04File\x00\x04\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x02\x00\x00\bDeclares\x01\x00\x00\x02\x02\x06\x00\x04pat" +
-		"h\x03\x00\b\b\b\x00\x00\x04kind\x03\x00\t\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var\f\a\n\v\f\r\x0e\x0f\x00\x00\tsignatur" +
-		"e\x03\x00\x10\t\t\x00\x00\x04file\x03\x02\b\b\b\x00\x00\x04line\x03\x00\x12\x18\x18\x00\x00\x00\x02\x03\x00\b\b\x00\x03\x02\x00\x90\x03\x00\x00\n\x00\x04\x00\x00\x00\x13\x13\x00\x02\a\x13\x00\x06\x04\x00\x00\x06\x13\x00\x13\x13\x00\x00\x04\x02\b\x13\x13\x00\x00\x04\b\b" +
-		"\x13\x13\x00\x00\x04\t\f\a\n\v\f\r\x0e\x0f\x13\x13\x00\x00\x04\x10\t\x13\x13\x00\x00\x06\b\b\x13\x13\x00\x00\x04\x12\x18\x13\x13\x00",
+func Named(ctx context.Context, g tool.Graph, p NamedParams, opts ...tool.ReadOption) ([]NamedRow, error) {
+	return tool.Rows[NamedRow](ctx, g, stored.Query("named"), p, opts...)
 }
 
 // SymbolsInFileParams are the parameters of the query symbols_in_file in queries/code/symbols.gq.
 type SymbolsInFileParams struct {
 	// Path from the module's root, such as stock/stock.go.
-	File string `json:"file" jsonschema_description:"Path from the module's root, such as stock/stock.go."`
+	File string `json:"file"`
 }
 
 // SymbolsInFileRow is a row of the query symbols_in_file in queries/code/symbols.gq.
 type SymbolsInFileRow struct {
 	// The line of its declaration, from 1.
-	Line int32          `json:"line"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Line int32      `json:"line"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// package.Name, or package.Type.Name of a method.
 	Path string `json:"path"`
 	// Its type or declaration, as its language spells it.
@@ -204,48 +123,21 @@ type SymbolsInFileRow struct {
 // SymbolsInFile runs the query symbols_in_file in queries/code/symbols.gq.
 //
 // List the functions and whatever else a source file declares, in the order of its lines.
-func SymbolsInFile(ctx context.Context, g tool.Graph, p SymbolsInFileParams, at engine.Target) (rows []SymbolsInFileRow, err error) {
-	err = symbolsInFileTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// symbolsInFileTool serves the query symbols_in_file in queries/code/symbols.gq as a tool.
-var symbolsInFileTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "symbols_in_file",
-		Exposed:     true,
-		Description: "List the functions and whatever else a source file declares, in the order of its lines.",
-		Questions:   []string{"what's in server/handler.go", "List functions declared in internal/db/migrate.go in source order.", "What function is at line 214 of worker.go?"},
-		ParamDocs:   []string{"Path from the module's root, such as stock/stock.go."},
-		File:        "queries/code/symbols.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "symbols_in_file",
-		Title:        "Symbols in file",
-		Description:  "List the functions and whatever else a source file declares, in the order of its lines.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"file":{"type":"string","description":"Path from the module's root, such as stock/stock.go."}},"additionalProperties":false,"type":"object","required":["file"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"line":{"type":"integer"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"path":{"type":"string"},"signature":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["line","kind","path","signature"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x0fsymbols_in_file\x02\x00\x04file\b\x00\x01\x03\x00\x01f\x00\x00\x04File\x00\x00\x01s\x00\x00\x06Symbol\x00\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x00\x02\x00\bDecl" +
-		"ares\x01\x00\x00\x02\x02\x05\x00\x04line\x03\x02\t\x18\x18\x00\x00\x04kind\x03\x02\n\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05const\x00\x03var\f\a\v\f" +
-		"\r\x0e\x0f\x10\x00\a\x03\x02\a\b\b\x00\x00\tsignature\x03\x02\x11\t\t\x00\x00\x00\x02\x03\x02\t\x18\x00\x03\x00\x02\xd0\x0f\x00\x00\t\x00\x04\x00\x00\x00\x12\x12\x00\x02\b\x12\x00\x04\x06\x00\x00\x06\x12\x00\x12\x12\x00\x00\x04\a\b\x12\x12\x00\x00\x06\t\x18\x12\x12" +
-		"\x00\x00\x06\n\f\a\v\f\r\x0e\x0f\x10\x12\x12\x00\x00\x06\a\b\x12\x12\x00\x00\x06\x11\t\x12\x12\x00",
+func SymbolsInFile(ctx context.Context, g tool.Graph, p SymbolsInFileParams, opts ...tool.ReadOption) ([]SymbolsInFileRow, error) {
+	return tool.Rows[SymbolsInFileRow](ctx, g, stored.Query("symbols_in_file"), p, opts...)
 }
 
 // PublicAPIParams are the parameters of the query public_api in queries/code/symbols.gq.
 type PublicAPIParams struct {
 	// Import path.
-	Package string `json:"package" jsonschema_description:"Import path."`
+	Package string `json:"package"`
 }
 
 // PublicAPIRow is a row of the query public_api in queries/code/symbols.gq.
 type PublicAPIRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path string         `json:"path"`
-	Kind SymbolKindEnum `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	Path string     `json:"path"`
+	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 	// Its doc comment.
@@ -255,33 +147,6 @@ type PublicAPIRow struct {
 // PublicAPI runs the query public_api in queries/code/symbols.gq.
 //
 // List the exported types and other symbols of a package with their signatures and doc comments: its public interface.
-func PublicAPI(ctx context.Context, g tool.Graph, p PublicAPIParams, at engine.Target) (rows []PublicAPIRow, err error) {
-	err = publicAPITool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// publicAPITool serves the query public_api in queries/code/symbols.gq as a tool.
-var publicAPITool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "public_api",
-		Exposed:     true,
-		Description: "List the exported types and other symbols of a package with their signatures and doc comments: its public interface.",
-		Questions:   []string{"which sentinel errors does the auth package export?"},
-		ParamDocs:   []string{"Import path."},
-		File:        "queries/code/symbols.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "public_api",
-		Title:        "Public API",
-		Description:  "List the exported types and other symbols of a package with their signatures and doc comments: its public interface.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"package":{"type":"string","description":"Import path."}},"additionalProperties":false,"type":"object","required":["package"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"path":{"type":"string"},"kind":{"type":"string","enum":["func","method","type","interface","const","var"]},"signature":{"type":["string","null"]},"doc":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["path","kind","signature","doc"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\npublic_api\x02\x00\apackage\b\x00\x01\x03\x00\x01p\x00\x00\aPackage\x00\x00\x01s\x00\x00\x06Symbol\x00\x05\x01\x00\x03\x01\x00\x03\x00\x00\x04path\b\x02\x00\x01\x02\x00\x02\x00\x05Hol" +
-		"ds\x01\x00\x00\x02\x02\x03\x01\x00\x03\x02\x00\bexported\x10\x01\x04\x00\x01\x01\x05\a\x03\x02\a\b\b\x00\x00\x04kind\x03\x02\n\f\a\x00\x04func\x00\x06method\x00\x04type\x00\tinterface\x00\x05" +
-		"const\x00\x03var\f\a\v\f\r\x0e\x0f\x10\x00\x00\tsignature\x03\x02\x11\t\t\x00\x00\x03doc\x03\x02\x12\t\t\x00\x00\x00\x02\x03\x02\a\b\x00\x03\x00\x02\xd0\x0f\x00\x00\n\x00\x04\x00\x00\x00\x13\x13\x00\x02\b\x13\x00\x04\x06\x00\x00\x06" +
-		"\x13\x00\x13\x13\x00\x00\x04\a\b\x13\x13\x00\x00\x06\t\x10\x13\x13\x00\x00\x06\a\b\x13\x13\x00\x00\x06\n\f\a\v\f\r\x0e\x0f\x10\x13\x13\x00\x00\x06\x11\t\x13\x13\x00\x00\x06\x12\t\x13\x13\x00",
+func PublicAPI(ctx context.Context, g tool.Graph, p PublicAPIParams, opts ...tool.ReadOption) ([]PublicAPIRow, error) {
+	return tool.Rows[PublicAPIRow](ctx, g, stored.Query("public_api"), p, opts...)
 }

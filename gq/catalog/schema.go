@@ -176,7 +176,7 @@ func (e *Edge) End(to bool) (name string, isInterface bool) {
 	return e.From, e.FromInterface
 }
 
-// EndName returns the name of what stands at an end: Person for a node type, and interface Named for an
+// EndName returns the name of what is at an end: Person for a node type, and interface Named for an
 // interface. The two have separate name spaces.
 func (e *Edge) EndName(to bool) string {
 	name, isInterface := e.End(to)
@@ -199,9 +199,9 @@ func (s *Schema) EndsAt(e *Edge, to bool) []*Node {
 	return []*Node{s.Node(name)}
 }
 
-// AtEnd reports whether a node of a type can stand at an end of an edge: at the target if `to` is set, and at the
+// AtEnd reports whether a node of a type can be at an end of an edge: at the target if `to` is set, and at the
 // source otherwise. The type is the name of a node type or, if isInterface is set, of an interface. A
-// variable over an interface can stand there if a type that implements the interface can.
+// variable over an interface can be there if a type that implements the interface can.
 func (s *Schema) AtEnd(e *Edge, to bool, typ string, isInterface bool) bool {
 	name, shared := e.End(to)
 	switch {

@@ -119,7 +119,7 @@ type Cell struct {
 }
 
 // NodeRef is a node at an end of an edge whose type has an interface there: a record with the type and the
-// id of the node, like [OfNode]. It is null if Type or ID is null. In a read, it stands only in a comparison with
+// id of the node, like [OfNode]. It is null if Type or ID is null. In a read, it occurs only in a comparison with
 // a Whole or an EndNode; its Type is then a Lit and its ID a ParamRef.
 type NodeRef struct {
 	Type Expr // name of the node's type: a Lit, or a Cell with the property `type` of a variable over an interface

@@ -26,7 +26,7 @@ var errDurationRange = errors.New("the duration is longer than PT2562047H47M16.8
 // other units; all others can be combined.
 var durationUnits = []struct {
 	letter byte
-	time   bool // the unit stands after the T
+	time   bool // the unit comes after the T
 	length uint64
 }{
 	{'W', false, 7 * 24 * uint64(time.Hour)},
@@ -97,7 +97,7 @@ func parseDuration(s string) (DurationValue, error) {
 		case fraction != "" && rest[0] != 'S':
 			return 0, errors.New("only seconds may have a fraction")
 		case rest[0] == 'W' && len(rest) > 1:
-			return 0, errors.New("weeks stand alone")
+			return 0, errors.New("weeks cannot be combined with other units")
 		}
 		n, err := strconv.ParseUint(whole, 10, 64)
 		if err != nil {

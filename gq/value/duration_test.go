@@ -59,7 +59,7 @@ func TestHostileDurations(t *testing.T) {
 		"P1DT": "nothing follows", "P1TD": "unknown", "PT1": "unit is missing", "PTH": "number before a unit", "PT1HT1M": "number before a unit",
 		"P1H": "unknown", "PT1D": "unknown", "PT1M1H": "out of order", "PT1S1S": "repeated", "PT1H1H": "repeated",
 		"P1Y": "fixed length", "P1M": "fixed length", "P1Y2DT3H": "fixed length", "P1DT1M1Y": "unknown",
-		"P1W1D": "stand alone", "P1WT1H": "stand alone", "P1D1W": "out of order", "PT1W": "unknown",
+		"P1W1D": "weeks cannot be combined", "P1WT1H": "weeks cannot be combined", "P1D1W": "out of order", "PT1W": "unknown",
 		"PT1.5H": "only seconds", "P0.5D": "only seconds", "P1.5W": "only seconds", "PT1.S": "one to nine", "PT.5S": "number before a unit",
 		"PT1.0000000000S": "one to nine", "PT1,5S": "unknown", "PT1.5.5S": "unknown", "PT1e3S": "unknown", "PT0x1S": "unknown", "PT１S": "number before a unit",
 		"PT2562047H47M16.854775808S": "292 years", "-PT2562047H47M16.854775809S": "292 years", "PT2562048H": "292 years",

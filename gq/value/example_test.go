@@ -1,7 +1,6 @@
 package value_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"log"
 
@@ -45,16 +44,4 @@ func ExampleKind_Parse() {
 	// Output:
 	// 2026-02-28
 	// "2026-02-30" is not a date; write it as YYYY-MM-DD
-}
-
-// An I64 is a string in JSON, because a JSON number loses precision above 2^53.
-func ExampleBigInt() {
-	text, err := json.Marshal(struct {
-		Size value.BigInt `json:"size"`
-	}{1<<53 + 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(string(text))
-	// Output: {"size":"9007199254740993"}
 }

@@ -172,7 +172,7 @@ func (k Kind) JSON() JSON { return k.row().json }
 func (k Kind) Schema() Schema { return k.row().schema }
 
 // GoType returns the Go type of a value in generated code. Vector has none, because its type
-// depends on a length.
+// depends on a length. A Date is no time.Time, because a day has no zone and no time.
 func (k Kind) GoType() reflect.Type { return k.row().goType }
 
 // Literal returns the function of the query language that writes a literal of the kind, such as

@@ -1,6 +1,9 @@
 package value
 
-import "reflect"
+import (
+	"reflect"
+	"time"
+)
 
 // The scalar kinds of the languages. An enum is a String with a set of allowed values in its Type.
 //
@@ -75,13 +78,13 @@ var rows = []row{
 		goType: reflect.TypeFor[int32](), wire: "int", example: "1", wanted: "an integer from -2147483648 to 2147483647",
 	}, {
 		kind: I64, name: "I64", storage: InInt64, traits: isComparable | onScale | isInteger, json: JSONWide,
-		goType: reflect.TypeFor[BigInt](), wire: "bigint", example: `"1"`, wanted: "an integer from -9223372036854775808 to 9223372036854775807",
+		goType: reflect.TypeFor[int64](), wire: "bigint", example: `"1"`, wanted: "an integer from -9223372036854775808 to 9223372036854775807",
 	}, {
 		kind: U32, widens: []Kind{I64, U64, F64}, name: "U32", storage: InUint32, traits: isComparable | onScale | isInteger, json: JSONNum,
 		goType: reflect.TypeFor[uint32](), wire: "int", example: "1", wanted: "an integer from 0 to 4294967295",
 	}, {
 		kind: U64, name: "U64", storage: InUint64, traits: isComparable | onScale | isInteger, json: JSONWide,
-		goType: reflect.TypeFor[BigUint](), wire: "bigint", example: `"1"`, wanted: "an integer from 0 to 18446744073709551615",
+		goType: reflect.TypeFor[uint64](), wire: "bigint", example: `"1"`, wanted: "an integer from 0 to 18446744073709551615",
 	}, {
 		kind: F32, widens: []Kind{F64}, name: "F32", storage: InFloat32, traits: isComparable | onScale | isFraction, json: JSONNum,
 		goType: reflect.TypeFor[float32](), wire: "float", example: "1", wanted: "a number within the range of 32-bit floats",
@@ -97,7 +100,7 @@ var rows = []row{
 		inside:  func(n int64) error { _, err := DateFromDays(n); return err },
 	}, {
 		kind: DateTime, name: "DateTime", storage: InInt64, traits: isComparable | onScale, json: JSONText, schema: Schema{Format: "date-time"},
-		goType: reflect.TypeFor[DateTimeValue](), wire: "datetime", literal: "datetime", example: `"2024-05-01T12:30:00Z"`,
+		goType: reflect.TypeFor[time.Time](), wire: "datetime", literal: "datetime", example: `"2024-05-01T12:30:00Z"`,
 		wanted:  "an instant as RFC 3339, such as 2024-05-01T12:30:00Z",
 		parse:   func(s string) (int64, error) { t, err := ParseDateTime(s); return int64(t), err },
 		format:  func(dst []byte, n int64) []byte { return DateTimeValue(n).Append(dst) },

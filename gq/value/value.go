@@ -237,3 +237,6 @@ func compareIntFloat(n Value, f float64) (int, bool) {
 	}
 	return c, true
 }
+
+// BlobValue is a Blob in JSON: base64 with padding.
+type BlobValue []byte

@@ -213,27 +213,9 @@ func TestDateTimeFrom(t *testing.T) {
 	}
 }
 
-func TestWideJSON(t *testing.T) {
-	var n BigInt
-	for text, want := range map[string]BigInt{`"9223372036854775807"`: math.MaxInt64, `-5`: -5, `"-5"`: -5} {
-		if err := json.Unmarshal([]byte(text), &n); err != nil || n != want {
-			t.Errorf("%s reads as %d, %v", text, n, err)
-		}
-	}
-	for _, text := range []string{`1.5`, `"9223372036854775808"`, `"x"`, `true`, `{}`} {
-		if json.Unmarshal([]byte(text), &n) == nil {
-			t.Errorf("%s reads as %d", text, n)
-		}
-	}
-	var u BigUint
-	if err := json.Unmarshal([]byte(`"18446744073709551615"`), &u); err != nil || u != math.MaxUint64 {
-		t.Errorf("%d, %v", u, err)
-	}
-	if json.Unmarshal([]byte(`-1`), &u) == nil {
-		t.Error("-1 reads as unsigned")
-	}
-	b, err := json.Marshal([]any{BigInt(math.MinInt64), BigUint(7), BlobValue("hi"), DateValue(0), DateTimeOf(time.Unix(0, 0))})
-	if want := `["-9223372036854775808","7","aGk=","1970-01-01","1970-01-01T00:00:00.000Z"]`; err != nil || string(b) != want {
+func TestJSON(t *testing.T) {
+	b, err := json.Marshal([]any{BlobValue("hi"), DateValue(0), DateTimeOf(time.Unix(0, 0))})
+	if want := `["aGk=","1970-01-01","1970-01-01T00:00:00.000Z"]`; err != nil || string(b) != want {
 		t.Errorf("%s, %v; want %s", b, err, want)
 	}
 }

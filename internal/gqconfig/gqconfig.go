@@ -15,8 +15,9 @@ const File = "gq.yaml"
 
 // Config is the content of a gq.yaml.
 type Config struct {
-	Strict bool        // every key of a tool's arguments is required; null stands for an omitted value
-	Lint   lint.Config // levels and options of the lint rules
+	Strict  bool        // every key of a tool's arguments is required; null stands for an omitted value
+	OpenAPI bool        // gq generate also writes the OpenAPI document of each graph
+	Lint    lint.Config // levels and options of the lint rules
 }
 
 // Settings describes gq.yaml.
@@ -27,6 +28,10 @@ var Settings = &strictyaml.Setting{
 		{
 			Key: "strict", Type: strictyaml.Bool, Default: "false", Example: "true",
 			Text: "If this is true, the JSON Schemas of tools require every argument, and a client sends null for an argument that it would otherwise leave out. Some clients need such schemas.",
+		},
+		{
+			Key: "openapi", Type: strictyaml.Bool, Default: "false", Example: "true",
+			Text: "If this is true, gq generate also writes the OpenAPI document of each graph, openapi.json, next to the Go files. A server answers the same document without it.",
 		},
 		lintSettings,
 	},
@@ -76,6 +81,7 @@ func Parse(path string, text []byte) (Config, diag.List) {
 	if root := r.Root(); root != nil {
 		if f, ok := root.Mapping(File, Settings); ok {
 			cfg.Strict, _ = f["strict"].Bool("strict")
+			cfg.OpenAPI, _ = f["openapi"].Bool("openapi")
 			cfg.Lint = lintConfig(f["lint"])
 		}
 	}

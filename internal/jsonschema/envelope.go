@@ -23,7 +23,7 @@ func ReadOutput(row reflect.Type) json.RawMessage {
 		field[string]("QueryName", `json:"query_name"`),
 		field[readTarget]("Target", `json:"target"`),
 		field[[]string]("Columns", `json:"columns"`),
-		{Name: "Rows", Type: reflect.SliceOf(row), Tag: `json:"rows"`},
+		{Name: "Rows", Type: reflect.SliceOf(widened(row)), Tag: `json:"rows"`},
 		field[int64]("RowCount", `json:"row_count"`),
 		field[string]("GraphCommitID", `json:"graph_commit_id"`),
 		field[[]string]("Notes", `json:"notes,omitempty"`),
@@ -54,7 +54,7 @@ func MutationRowOutput(row reflect.Type) json.RawMessage {
 		fields = append(fields, f)
 	}
 	return Output(reflect.StructOf(append(fields,
-		reflect.StructField{Name: "Rows", Type: reflect.SliceOf(row), Tag: `json:"rows" jsonschema_description:"The one row that the mutation returns."`})))
+		reflect.StructField{Name: "Rows", Type: reflect.SliceOf(widened(row)), Tag: `json:"rows" jsonschema_description:"The one row that the mutation returns."`})))
 }
 
 // AnyMutationOutput returns the output schema of a tool that runs any mutation.
@@ -123,9 +123,32 @@ func inputEnvelope(params reflect.Type, knobs ...reflect.StructField) reflect.Ty
 		}
 	}
 	return reflect.StructOf(append([]reflect.StructField{
-		{Name: "Params", Type: params, Tag: tag},
+		{Name: "Params", Type: widened(params), Tag: tag},
 		field[*string]("Branch", `json:"branch,omitempty" jsonschema_description:"`+branchDoc+`"`),
 	}, knobs...))
+}
+
+// widened returns the type t with BigInt and BigUint in place of int64 and uint64. The counts of an envelope, which
+// are int64 too, stay numbers.
+func widened(t reflect.Type) reflect.Type {
+	switch {
+	case t == reflect.TypeFor[int64]():
+		return bigIntType
+	case t == reflect.TypeFor[uint64]():
+		return bigUintType
+	case t.Kind() == reflect.Pointer:
+		return reflect.PointerTo(widened(t.Elem()))
+	case t.Kind() == reflect.Slice && t.Name() == "":
+		return reflect.SliceOf(widened(t.Elem()))
+	case t.Kind() == reflect.Struct && t != timeType:
+		var fields []reflect.StructField
+		for f := range t.Fields() {
+			f.Type = widened(f.Type)
+			fields = append(fields, f)
+		}
+		return reflect.StructOf(fields)
+	}
+	return t
 }
 
 // field returns a struct field of type T.

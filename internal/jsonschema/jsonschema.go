@@ -9,8 +9,8 @@
 //     and it is never null;
 //   - in an output a field is left out only if it is omitempty; a pointer or
 //     nullable field is always present and may be null, which a type array states;
-//   - a 64-bit integer of package value is a decimal string in an input; in an output
-//     it may be a number or a string, because numbers lose precision past 2^53;
+//   - a BigInt or BigUint, and a 64-bit integer among the parameters and columns of a stored query, is a
+//     decimal string in an input; in an output it may be a number or a string, because numbers lose precision past 2^53;
 //   - a float in an output may be a string, because JSON has no NaN and no infinity;
 //   - of the formats, an input has date-time alone, because some clients refuse others; the description of a
 //     Date says how to write it;
@@ -30,6 +30,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/invopop/jsonschema"
 
@@ -49,6 +50,12 @@ func Output(t reflect.Type) json.RawMessage { return reflectObject(t, output) }
 const (
 	BigIntPattern  = `^-?\d+$`
 	BigUintPattern = `^\d+$` // without a sign
+)
+
+// BigInt and BigUint are 64-bit integers that JSON may write as strings.
+type (
+	BigInt  int64
+	BigUint uint64
 )
 
 // direction says whether a schema describes the input or the output of a call.
@@ -79,15 +86,16 @@ func reflectObject(t reflect.Type, dir direction) json.RawMessage {
 }
 
 var (
-	bigIntType     = reflect.TypeFor[value.BigInt]()    // a 64-bit integer, as a number or a string
-	bigUintType    = reflect.TypeFor[value.BigUint]()   // the same without a sign
+	bigIntType     = reflect.TypeFor[BigInt]()          // a 64-bit integer, as a number or a string
+	bigUintType    = reflect.TypeFor[BigUint]()         // the same without a sign
+	timeType       = reflect.TypeFor[time.Time]()       // an instant
 	rawMessageType = reflect.TypeFor[json.RawMessage]() // any JSON value
 )
 
 // texts maps the Go types of kinds that are strings in JSON to their kinds. It leaves out String,
 // whose Go type also has other uses.
 var texts = func() map[reflect.Type]value.Kind {
-	m := map[reflect.Type]value.Kind{}
+	m := map[reflect.Type]value.Kind{reflect.TypeFor[value.DateTimeValue](): value.DateTime}
 	for _, k := range value.Kinds() {
 		if k.JSON() == value.JSONText && k != value.String {
 			m[k.GoType()] = k

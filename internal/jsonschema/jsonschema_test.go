@@ -32,9 +32,9 @@ type everything struct {
 	Flag      bool                `json:"flag"`
 	Small     int32               `json:"small" jsonschema:"minimum=-3,maximum=200"`
 	Count     uint32              `json:"count"`
-	Big       value.BigInt        `json:"big"`
-	OptBig    *value.BigInt       `json:"opt_big"`
-	Wide      value.BigUint       `json:"wide"`
+	Big       jsonschema.BigInt   `json:"big"`
+	OptBig    *jsonschema.BigInt  `json:"opt_big"`
+	Wide      jsonschema.BigUint  `json:"wide"`
 	Float     float32             `json:"float"`
 	Double    *float64            `json:"double"`
 	Day       value.DateValue     `json:"day"`
@@ -44,7 +44,7 @@ type everything struct {
 	OptVec    *[3]float32         `json:"opt_vec"`
 	Tags      []string            `json:"tags"`
 	OptTags   []string            `json:"opt_tags" jsonschema:"nullable"`
-	Bigs      []value.BigInt      `json:"bigs"`
+	Bigs      []jsonschema.BigInt `json:"bigs"`
 	Doubles   []float64           `json:"doubles"`
 	Inner     inner               `json:"inner"`
 	Inners    []inner             `json:"inners"`

@@ -60,7 +60,7 @@ func TestFindSymbolsRanks(t *testing.T) {
 		"merge conflict":  {"engine.MergeConflict", "engine.MergeConflicts", "client.MergeConflict"},
 		"writing outcome": {"internal/server/encoding.Writer.Outcome"},
 	} {
-		rows, err := code.FindSymbols(t.Context(), g, code.FindSymbolsParams{Words: words}, engine.Target{})
+		rows, err := code.FindSymbols(t.Context(), g, code.FindSymbolsParams{Words: words})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/buildversion"
-	"github.com/omnigraph-go/omnigraph/internal/collection"
+	"github.com/omnigraph-go/omnigraph/internal/gcpace"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
@@ -178,7 +178,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 		o.node = nodeName(ln.Addr())
 	}
 	limitMemory(log)
-	defer collection.Space(heapGrowth)()
+	defer gcpace.Space(heapGrowth)()
 	s, err := server.Open(cmd.Context(), server.Options{
 		Engine:         p.Engine,
 		MaxConnections: o.connections,

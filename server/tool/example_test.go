@@ -131,7 +131,7 @@ func ExampleTool() {
 }
 
 // A stored query needs no generated package. A server takes this Catalog in launch.Program and
-// serves the query as a tool; a Go program calls Read.
+// serves the query as a tool; a Go program calls [tool.Rows].
 func ExampleCompiled() {
 	ctx := context.Background()
 	schema := compileBooks()
@@ -162,11 +162,12 @@ func ExampleCompiled() {
 
 	g := openBooks(ctx, schema)
 	defer g.Close()
-	var rows []struct {
+	type book struct {
 		Title string
 		Year  *int32 // nil for null
 	}
-	if err := since.Read(ctx, g, struct{ Year int32 }{2000}, engine.Target{}, &rows); err != nil {
+	rows, err := tool.Rows[book](ctx, g, since, struct{ Year int32 }{2000})
+	if err != nil {
 		log.Fatal(err)
 	}
 	for _, row := range rows {

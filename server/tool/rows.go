@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -19,110 +20,165 @@ type Graph interface {
 	Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error)
 }
 
-// Read runs the query for a Go program. The argument `params` is a struct with one field per
-// parameter. The argument `rows` points to a slice of structs with one field per column. The fields
-// of both structs are in the order of the plan. Read copies the rows out of the engine's memory. It
-// sets *rows only if it succeeds.
-func (c *Compiled) Read(ctx context.Context, g Graph, params any, at engine.Target, rows any) (err error) {
-	q := c.Plan()
-	res, err := g.Query(ctx, q, arguments(q.Params, params), at)
+// Rows runs a query for a Go program, and returns its rows. The argument `params` is a struct with one
+// field per parameter, and R is a struct with one field per column. The fields of both structs have the types of
+// [value.Kind.GoType] and are in the order of the plan. Rows copies the rows out of the engine's memory. It returns no rows with an error.
+func Rows[R any](ctx context.Context, g Graph, q *Compiled, params any, opts ...ReadOption) ([]R, error) {
+	var rows []R
+	err := scan(ctx, g, q, params, opts, func(row R) bool {
+		rows = append(rows, row)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// OneRow does the same as [Rows] for a query with at most one row, and returns this row. Without one, the
+// error is an *[engine.NotFound].
+func OneRow[R any](ctx context.Context, g Graph, q *Compiled, params any, opts ...ReadOption) (R, error) {
+	var first, none R
+	found := false
+	err := scan(ctx, g, q, params, opts, func(row R) bool {
+		first, found = row, true
+		return false
+	})
+	switch {
+	case err != nil:
+		return none, err
+	case !found:
+		return none, &engine.NotFound{What: "row of the query", Name: q.Query.Name}
+	}
+	return first, nil
+}
+
+// scan runs a query, and calls visit with each row until visit returns false.
+func scan[R any](ctx context.Context, g Graph, q *Compiled, params any, opts []ReadOption, visit func(R) bool) (err error) {
+	var at engine.Target
+	for _, o := range opts {
+		o.read(&at)
+	}
+	p := q.Plan()
+	args, err := arguments(p.Params, params)
 	if err != nil {
 		return err
 	}
-	to := reflect.ValueOf(rows).Elem()
-	read := reflect.Zero(to.Type())
+	res, err := g.Query(ctx, p, args, at)
+	if err != nil {
+		return err
+	}
 	defer func() {
 		if closing := res.Close(); err == nil {
 			err = closing
 		}
-		if err == nil {
-			to.Set(read)
-		}
 	}()
-	row := reflect.New(to.Type().Elem()).Elem()
 	for {
 		b, err := res.Next(ctx)
 		if err != nil || b == nil {
 			return err
 		}
 		for i := range b.Len {
-			row.SetZero()
-			scanRow(row, b.Columns, i)
-			read = reflect.Append(read, row)
+			var row R
+			scanRow(reflect.ValueOf(&row).Elem(), b.Columns, i)
+			if !visit(row) {
+				return nil
+			}
 		}
 	}
 }
 
-// Write runs the mutation for a Go program. The argument `params` has the same form as in
-// [Compiled.Read].
-func (c *Compiled) Write(ctx context.Context, g Graph, params any, opts engine.WriteOptions) (engine.Change, error) {
-	q := c.Plan()
-	return g.Mutate(ctx, q, arguments(q.Params, params), opts)
+// Write runs a mutation for a Go program. The argument `params` has the same form as in [Rows].
+func Write(ctx context.Context, g Graph, q *Compiled, params any, opts ...WriteOption) (engine.Change, error) {
+	var with engine.WriteOptions
+	for _, o := range opts {
+		o.write(&with)
+	}
+	p := q.Plan()
+	args, err := arguments(p.Params, params)
+	if err != nil {
+		return engine.Change{}, err
+	}
+	return g.Mutate(ctx, p, args, with)
 }
 
-// WriteRow does the same as [Compiled.Write], for a mutation that returns a row. The argument `row`
-// points to a struct with one field per column, in the order of the plan. WriteRow sets the struct
-// only if it succeeds.
-func (c *Compiled) WriteRow(ctx context.Context, g Graph, params any, opts engine.WriteOptions, row any) (engine.Change, error) {
-	change, err := c.Write(ctx, g, params, opts)
+// WriteRow does the same as [Write] for a mutation that returns a row, and returns the row too. R has the same
+// form as in [Rows].
+func WriteRow[R any](ctx context.Context, g Graph, q *Compiled, params any, opts ...WriteOption) (R, engine.Change, error) {
+	var row, none R
+	change, err := Write(ctx, g, q, params, opts...)
 	if err != nil || change.Row == nil {
-		return change, err
+		return none, change, err
 	}
-	res := engine.RowOf(c.Plan().Mutation.Returns, &change)
+	res := engine.RowOf(q.Plan().Mutation.Returns, &change)
 	b, err := res.Next(ctx)
 	if err != nil {
-		return change, err
+		return none, change, err
 	}
-	scanRow(reflect.ValueOf(row).Elem(), b.Columns, 0)
-	return change, res.Close()
+	scanRow(reflect.ValueOf(&row).Elem(), b.Columns, 0)
+	return row, change, res.Close()
 }
 
-// arguments returns the fields of a struct of parameters as engine arguments. The arguments
-// share no memory with the struct.
-func arguments(params []plan.Param, s any) engine.Args {
+// arguments returns the fields of a struct of parameters as engine arguments. The arguments share no
+// memory with the struct. The error is an *[engine.BadArgument].
+func arguments(params []plan.Param, s any) (engine.Args, error) {
 	fields := reflect.ValueOf(s)
 	args := make(engine.Args, len(params))
-	for i, p := range params {
-		f := fields.Field(i)
-		if p.Optional() && f.IsNil() {
-			continue // the argument stays the zero Value, which is null; the engine puts the default in its place
-		}
-		if f.Kind() == reflect.Pointer {
-			f = f.Elem()
-		}
-		switch {
-		case p.Interface != "":
-			args[i] = record(p.Type.Fields, f)
-		case p.Type.Fields != nil:
-			args[i] = records(p.Type.Fields, f)
-		case p.Type.List:
-			elems := make([]value.Value, f.Len())
-			for j := range elems {
-				elems[j] = argument(p.Type.Kind, f.Index(j))
-			}
-			args[i] = value.OfList(p.Type.Kind, elems)
-		case p.Type.Kind == value.Vector:
-			vector := make([]float32, f.Len())
-			reflect.Copy(reflect.ValueOf(vector), f)
-			args[i] = value.OfVector(vector)
-		default:
-			args[i] = argument(p.Type.Kind, f)
+	for i := range params {
+		p := &params[i]
+		var err error
+		if args[i], err = argument(p, fields.Field(i)); err != nil {
+			return nil, &engine.BadArgument{Param: p.Name, Detail: err.Error()}
 		}
 	}
-	return args
+	return args, nil
+}
+
+// argument returns the value of a parameter. A nil pointer is null, and the engine puts the default in its place.
+func argument(p *plan.Param, f reflect.Value) (value.Value, error) {
+	if p.Optional() && f.IsNil() {
+		return value.Null, nil
+	}
+	if f.Kind() == reflect.Pointer {
+		f = f.Elem()
+	}
+	switch {
+	case p.Interface != "":
+		return record(p.Type.Fields, f)
+	case p.Type.Fields != nil:
+		return records(p.Type.Fields, f)
+	case p.Type.List:
+		elems := make([]value.Value, f.Len())
+		for i := range elems {
+			var err error
+			if elems[i], err = scalar(p.Type.Kind, f.Index(i)); err != nil {
+				return value.Null, err
+			}
+		}
+		return value.OfList(p.Type.Kind, elems), nil
+	case p.Type.Kind == value.Vector:
+		vector := make([]float32, f.Len())
+		reflect.Copy(reflect.ValueOf(vector), f)
+		return value.OfVector(vector), nil
+	}
+	return scalar(p.Type.Kind, f)
 }
 
 // records returns a slice of structs as a list of records.
-func records(fields []value.Field, list reflect.Value) value.Value {
+func records(fields []value.Field, list reflect.Value) (value.Value, error) {
 	out := make([][]value.Value, list.Len())
 	for i := range out {
-		out[i] = record(fields, list.Index(i)).Elems()
+		r, err := record(fields, list.Index(i))
+		if err != nil {
+			return value.Null, err
+		}
+		out[i] = r.Elems()
 	}
-	return value.OfRecords(out)
+	return value.OfRecords(out), nil
 }
 
 // record returns a struct as a record. A nil pointer is null.
-func record(fields []value.Field, s reflect.Value) value.Value {
+func record(fields []value.Field, s reflect.Value) (value.Value, error) {
 	out := make([]value.Value, len(fields))
 	for i, field := range fields {
 		f := s.Field(i)
@@ -132,26 +188,33 @@ func record(fields []value.Field, s reflect.Value) value.Value {
 			}
 			f = f.Elem()
 		}
-		out[i] = argument(field.Type.Kind, f)
+		var err error
+		if out[i], err = scalar(field.Type.Kind, f); err != nil {
+			return value.Null, fmt.Errorf("%s: %w", field.Name, err)
+		}
 	}
-	return value.OfRecord(out)
+	return value.OfRecord(out), nil
 }
 
-// argument returns a Go scalar as a value of kind k.
-func argument(k value.Kind, v reflect.Value) value.Value {
+// scalar returns a Go scalar as a value of kind k. The error is for an instant that a DateTime cannot hold.
+func scalar(k value.Kind, v reflect.Value) (value.Value, error) {
+	if k == value.DateTime {
+		t, err := value.DateTimeFrom(v.Interface().(time.Time))
+		return value.OfDateTime(t), err
+	}
 	switch k.Storage() {
 	case value.InText:
-		return value.OfString(v.String())
+		return value.OfString(v.String()), nil
 	case value.InBytes:
-		return value.OfBlob(v.Bytes())
+		return value.OfBlob(v.Bytes()), nil
 	case value.InBits:
-		return value.OfBool(v.Bool())
+		return value.OfBool(v.Bool()), nil
 	case value.InInt32, value.InInt64:
-		return value.OfBits(k, uint64(v.Int()))
+		return value.OfBits(k, uint64(v.Int())), nil
 	case value.InUint32, value.InUint64:
-		return value.OfBits(k, v.Uint())
+		return value.OfBits(k, v.Uint()), nil
 	case value.InFloat32, value.InFloat64:
-		return value.OfBits(k, math.Float64bits(v.Float()))
+		return value.OfBits(k, math.Float64bits(v.Float())), nil
 	case value.InNone, value.InVector:
 	}
 	panic(fmt.Sprintf("tool: an argument cannot have the kind %s", k))
@@ -195,7 +258,12 @@ func scanRow(row reflect.Value, columns []engine.Column, i int) {
 
 // scanCell sets a scalar or a vector from row i of a column.
 func scanCell(to reflect.Value, col *engine.Column, i int) {
-	switch k := col.Type.Kind; k.Storage() {
+	k := col.Type.Kind
+	if k == value.DateTime {
+		to.Set(reflect.ValueOf(value.DateTimeValue(col.Ints[i]).Time()))
+		return
+	}
+	switch k.Storage() {
 	case value.InText:
 		to.SetString(strings.Clone(col.Strings[i]))
 	case value.InBits:
@@ -217,7 +285,12 @@ func scanCell(to reflect.Value, col *engine.Column, i int) {
 
 // scanElem sets one element of a list.
 func scanElem(to reflect.Value, e value.Value) {
-	switch k := e.Kind(); k.Storage() {
+	k := e.Kind()
+	if k == value.DateTime {
+		to.Set(reflect.ValueOf(value.DateTimeValue(e.Int()).Time()))
+		return
+	}
+	switch k.Storage() {
 	case value.InText:
 		to.SetString(strings.Clone(e.Str()))
 	case value.InBits:

@@ -276,7 +276,7 @@ func (o *outcomes) compare(t *testing.T, folder string, s *catalog.Schema, sourc
 		x.Params = map[string]any{}
 		for _, q := range x.offers {
 			for _, p := range q.Plan.Params {
-				if x.after == nil || !p.Type.Nullable { // a null stands in the text of a change
+				if x.after == nil || !p.Type.Nullable { // a null is in the text of a change
 					x.Params[p.Name] = argument(x.offer, p, d)
 				}
 			}
@@ -303,7 +303,7 @@ func (o *outcomes) compare(t *testing.T, folder string, s *catalog.Schema, sourc
 		same := 0
 		for _, db := range []string{"sqlite", "duckdb", "ladybug"} {
 			a, ok := answers[x.Name][db]
-			if !ok || db == "duckdb" && strings.HasSuffix(x.Name, withLimit) { // where nulls stand elsewhere
+			if !ok || db == "duckdb" && strings.HasSuffix(x.Name, withLimit) { // where nulls come elsewhere
 				continue
 			}
 			without := o.unrun[base+"/"+db] != ""

@@ -117,7 +117,7 @@ func quoted(text string) string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(b))
 }
 
-// marked fails the test if a character that is invisible or changes the direction of writing stands anywhere on the
+// marked fails the test if a character that is invisible or changes the direction of writing is anywhere on the
 // page without a mark: in its texts, also those of drawings, hints, options and closed parts, in its title, and in the
 // attributes that users see or hear. The values of fields are as the user typed them.
 func (b *tab) marked() {

@@ -1,5 +1,6 @@
 // Package golang writes a graph package as Go source. Each query becomes the structs of its
-// parameters and rows, a typed function, and a tool with the encoded plan.
+// parameters and rows, and a typed function. The tools and the plans are in the contract, which the
+// package embeds.
 package golang
 
 import (
@@ -23,7 +24,6 @@ const (
 	enginePath = module + "/engine"
 	valuePath  = module + "/gq/value"
 	toolPath   = module + "/server/tool"
-	jsonPath   = "encoding/json"
 )
 
 // packageNames maps the import paths that generated code uses to package names.
@@ -50,8 +50,8 @@ func Files(p *model.Package) (map[string][]byte, error) {
 		})
 	}
 	write("catalog.go", func() *jen.File { return catalogFile(p) })
-	if len(p.Enums) > 0 {
-		write("enums.go", func() *jen.File { return enumFile(p) })
+	if len(p.IDs) > 0 { // a schema without nodes has no enums either
+		write("types.go", func() *jen.File { return typesFile(p) })
 	}
 	for _, file := range p.Files {
 		if len(file.Queries) == 0 {

@@ -17,7 +17,7 @@ func paramsStruct(f *jen.File, q *model.Query) {
 	f.Type().Id(name).StructFunc(func(g *jen.Group) {
 		for i := range q.Params {
 			p := &q.Params[i]
-			typ := fieldType(p.Type, p.Enum)
+			typ := fieldType(p.Type, p.Enum, p.ID)
 			switch {
 			case p.Record == nil:
 			case p.Type.List:
@@ -27,27 +27,30 @@ func paramsStruct(f *jen.File, q *model.Query) {
 			default:
 				typ = jen.Id(p.Record.GoName)
 			}
-			member(g, p.Doc, p.GoName, typ, p.Tags())
+			tags := p.Tags()
+			delete(tags, model.DescriptionTag) // the comment has it
+			member(g, p.Doc, p.GoName, typ, tags)
 		}
 	})
 	for i := range q.Params {
 		p := &q.Params[i]
-		if p.Record == nil {
+		if p.Record == nil || p.Interface != "" { // the type for an interface is in the file of the types
 			continue
 		}
 		f.Line()
-		is := "a record of the parameter $"
-		if p.Interface != "" {
-			is = "the " + p.Interface + " that is the parameter $"
-		}
-		comment(f, p.Record.GoName+" is "+is+p.Name+" of "+queryPhrase(q)+".")
-		f.Type().Id(p.Record.GoName).StructFunc(func(g *jen.Group) {
-			for i := range p.Record.Fields {
-				c := &p.Record.Fields[i]
-				member(g, "", c.GoName, fieldType(c.Type, nil), c.ParamTags())
-			}
-		})
+		comment(f, p.Record.GoName+" is a record of the parameter $"+p.Name+" of "+queryPhrase(q)+".")
+		paramRecord(f, p.Record)
 	}
+}
+
+// paramRecord declares the struct type of a record in a parameter.
+func paramRecord(f *jen.File, s *model.Struct) {
+	f.Type().Id(s.GoName).StructFunc(func(g *jen.Group) {
+		for i := range s.Fields {
+			c := &s.Fields[i]
+			member(g, "", c.GoName, fieldType(c.Type, nil, nil), c.ParamTags())
+		}
+	})
 }
 
 // rowStructs adds the struct for a row, and one for each record in it.
@@ -98,7 +101,7 @@ func rowStruct(f *jen.File, name string, fields []model.Field) {
 				}
 				member(g, c.Doc, c.GoName, typ, c.Tags())
 			} else {
-				member(g, c.Doc, c.GoName, fieldType(c.Type, c.Enum), c.Tags())
+				member(g, c.Doc, c.GoName, fieldType(c.Type, c.Enum, c.ID), c.Tags())
 			}
 		}
 	})
@@ -114,13 +117,15 @@ func member(g *jen.Group, doc, name string, typ *jen.Statement, tags map[string]
 
 // fieldType returns the type of a field. An optional or nullable one is a pointer, except that a
 // list is nil when it is null.
-func fieldType(t value.Type, enum *model.Enum) *jen.Statement {
+func fieldType(t value.Type, enum *model.Enum, id *model.ID) *jen.Statement {
 	var typ *jen.Statement
 	switch {
 	case t.Fields != nil:
 		return nil // the caller knows the name of the struct
 	case t.List:
 		return jen.Index().Add(scalarType(t.Kind))
+	case id != nil:
+		typ = jen.Id(id.GoName)
 	case t.Kind == value.Vector:
 		typ = jen.Index(jen.Lit(t.Dim)).Float32()
 	case enum != nil:
@@ -134,11 +139,11 @@ func fieldType(t value.Type, enum *model.Enum) *jen.Statement {
 	return typ
 }
 
-// scalarType returns the Go type of a kind: a basic type, or a type of package value.
+// scalarType returns the Go type of a kind: a basic type, or a type of package time or value.
 func scalarType(k value.Kind) *jen.Statement {
 	t := k.GoType()
 	if t.PkgPath() == "" {
 		return jen.Id(t.Name())
 	}
-	return jen.Qual(valuePath, t.Name())
+	return jen.Qual(t.PkgPath(), t.Name())
 }

@@ -4,96 +4,18 @@
 package corpus
 
 import (
-	"slices"
+	_ "embed"
 
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+//go:embed catalog.json
+var contract string
+
+// stored has the plans and the tools of the contract.
+var stored = tool.NewPackage(contract)
+
 // Catalog returns the stored queries of the graph as tools, in source order.
 func Catalog() *tool.Catalog {
-	return &tool.Catalog{
-		Graph:        "corpus",
-		Queries:      slices.Clone(queries),
-		SchemaDigest: "sha256:44304bdfb4e36bbc6f03b6056932dffd70d20a64663157463529080f63612591",
-		SourceDigest: "sha256:4a24da0d8f7862fa76071bd23604444a9cdd4d4763738457d61d8e0d547d65ec",
-	}
+	return stored.Catalog()
 }
-
-var queries = []tool.StoredQuery{
-	&byScalarsTool,
-	&byOptionalScalarsTool,
-	&wholeNodesTool,
-	&walkTool,
-	&edgesTool,
-	&groupsTool,
-	&findTextTool,
-	&nearTool,
-	&notThereTool,
-	&listsTool,
-	&edgeEndsTool,
-	&hitsTool,
-	&bestTool,
-	&annotatedTool,
-	&conditionsTool,
-	&putPersonTool,
-	&putSeenPersonTool,
-	&addSampleTool,
-	&introduceTool,
-	&ageAllTool,
-	&removePersonTool,
-	&partTool,
-	&adoptTool,
-	&setListsTool,
-	&setOptionalTool,
-	&ownTool,
-	&putDefaultPersonTool,
-	&computedTool,
-	&computedGroupsTool,
-	&putComputedTool,
-	&truthsTool,
-	&acquaintancesTool,
-	&optionalFriendsTool,
-	&optionalCountsTool,
-	&distinctMoodsTool,
-	&collectedTool,
-	&popularTool,
-	&knownSamplesTool,
-	&waysTool,
-	&sampleWaysTool,
-	&namedTool,
-	&namedListsTool,
-	&namedPeopleTool,
-	&namedAsTool,
-	&namedPersonTool,
-	&ageNamedTool,
-	&befriendTool,
-	&growTool,
-	&addPeopleTool,
-	&reintroduceTool,
-	&setRawTool,
-	&meetPeopleTool,
-	&friendTotalsTool,
-	&friendListsTool,
-	&likesTool,
-	&likedByTool,
-	&likesOfAllTool,
-	&likesCollectedTool,
-	&likedOnceTool,
-	&likedPlacesTool,
-	&likeTool,
-	&likePeopleTool,
-	&likeNamedTool,
-	&forgetTool,
-}
-
-// The parts that the schemas of all tools share.
-const (
-	inputHead         = `{"properties":{"params":`
-	readTail          = `,"branch":{"type":"string","description":"Default main."},"snapshot":{"type":"string","description":"Or a commit."},"page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["params"]}`
-	readTailOptional  = `,"branch":{"type":"string","description":"Default main."},"snapshot":{"type":"string","description":"Or a commit."},"page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":[]}`
-	rowsHead          = `{"properties":{"query_name":{"type":"string"},"target":{"properties":{"branch":{"type":["string","null"]},"snapshot":{"type":["string","null"]},"graph_commit_id":{"type":"string"},"main_ahead":{"type":"integer"},"expires_at":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["branch","snapshot"]},"columns":{"items":{"type":"string"},"type":"array"},"rows":{"items":`
-	rowsTail          = `,"type":"array"},"row_count":{"type":"integer"},"graph_commit_id":{"type":"string"},"notes":{"items":{"type":"string"},"type":"array"},"truncated":{"type":"boolean"},"truncated_by":{"type":"string","enum":["rows","bytes","limit"]},"next_page_token":{"type":"string"}},"additionalProperties":false,"type":"object","required":["query_name","target","columns","rows","row_count","graph_commit_id"]}`
-	writeTail         = `,"branch":{"type":"string","description":"Default main."},"dry_run":{"type":"boolean","description":"Commit nothing."},"idempotency_key":{"type":"string","description":"A repeat within a day changes nothing."},"if_commit":{"type":"string","description":"Fail unless it is the head."}},"additionalProperties":false,"type":"object","required":["params"]}`
-	writeTailOptional = `,"branch":{"type":"string","description":"Default main."},"dry_run":{"type":"boolean","description":"Commit nothing."},"idempotency_key":{"type":"string","description":"A repeat within a day changes nothing."},"if_commit":{"type":"string","description":"Fail unless it is the head."}},"additionalProperties":false,"type":"object","required":[]}`
-	changeSchema      = `{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"graph_commit_id":{"description":"The commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"},"target":{"properties":{"branch":{"type":"string"},"graph_commit_id":{"type":"string"},"main_ahead":{"type":"integer","description":"The number of commits of main that the draft does not contain."},"expires_at":{"type":"integer","description":"When the draft ends if nobody writes to it, in Unix microseconds."}},"additionalProperties":false,"type":"object","required":["branch","graph_commit_id","main_ahead","expires_at"]},"node_changes":{"properties":{"inserted":{"type":"integer"},"updated":{"type":"integer"},"deleted":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["inserted","updated","deleted"]},"edge_changes":{"properties":{"inserted":{"type":"integer"},"updated":{"type":"integer"},"deleted":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["inserted","updated","deleted"]},"changes":{"items":{"additionalProperties":true,"type":"object"},"type":"array","description":"Of a dry run: the first ten changes, before and after."},"more_changes":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array","description":"Nodes that an insert replaced, or why nothing changed."}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","graph_commit_id"]}`
-)

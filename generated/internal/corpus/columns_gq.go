@@ -4,9 +4,8 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -17,35 +16,13 @@ type DistinctMoodsParams struct{}
 // DistinctMoodsRow is a row of the query distinct_moods in codegen/testdata/corpus/columns.gq.
 type DistinctMoodsRow struct {
 	// How it goes.
-	Mood *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Part *float64        `json:"part"`
+	Mood *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Part *float64    `json:"part"`
 }
 
 // DistinctMoods runs the query distinct_moods in codegen/testdata/corpus/columns.gq.
-func DistinctMoods(ctx context.Context, g tool.Graph, p DistinctMoodsParams, at engine.Target) (rows []DistinctMoodsRow, err error) {
-	err = distinctMoodsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// distinctMoodsTool serves the query distinct_moods in codegen/testdata/corpus/columns.gq as a tool.
-var distinctMoodsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:    "distinct_moods",
-		Exposed: true,
-		File:    "codegen/testdata/corpus/columns.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "distinct_moods",
-		Title:        "Distinct moods",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"mood":{"enum":["good","bad",null],"type":["string","null"]},"part":{"type":["number","string","null"]}},"additionalProperties":false,"type":"object","required":["mood","part"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x0edistinct_moods\x00\x01\x02\x00\x01p\x00\x00\x06Person\x00\x02\x01\x00\x03\x00\x04mood\x03\x00\x04\r\x03\x00\x04good\x00\x03bad\r\x03\x05\x06\x00\x00\x04part\r\x06\x03\x03\x00\x00\x03age" +
-		"\x18\x01\b\x002AA\x00\x01\x00\x03\x03\x00\x04\r\x03\x05\x06\x00\r\x06\x03\x03\x00\b\x18\x01\b\x002A\x00\x02\x00\x01\x00\x00\x04\x00\x03\x00\x00\x00\t\t\x00\x00\x03\x04\r\x03\x05\x06\t\t\x00\x00\x03\b\x18\t\t\x00",
+func DistinctMoods(ctx context.Context, g tool.Graph, p DistinctMoodsParams, opts ...tool.ReadOption) ([]DistinctMoodsRow, error) {
+	return tool.Rows[DistinctMoodsRow](ctx, g, stored.Query("distinct_moods"), p, opts...)
 }
 
 // CollectedParams are the parameters of the query collected in codegen/testdata/corpus/columns.gq.
@@ -54,59 +31,33 @@ type CollectedParams struct{}
 // CollectedRow is a row of the query collected in codegen/testdata/corpus/columns.gq.
 type CollectedRow struct {
 	// A short name that nobody else has.
-	Slug     string                `json:"slug"`
-	Statuses value.BigInt          `json:"statuses"`
-	Friends  []CollectedRowFriends `json:"friends"`
-	Kinds    []string              `json:"kinds"`
-	Ages     []int32               `json:"ages"`
-	Seen     []value.DateTimeValue `json:"seen"`
-	Since    []value.DateValue     `json:"since"`
-	N        int32                 `json:"n"`
-	Twice    value.BigInt          `json:"twice"`
+	Slug     string               `json:"slug"`
+	Statuses int64                `json:"statuses"`
+	Friends  []CollectedRowFriend `json:"friends"`
+	Kinds    []string             `json:"kinds"`
+	Ages     []int32              `json:"ages"`
+	Seen     []time.Time          `json:"seen"`
+	Since    []value.DateValue    `json:"since"`
+	N        int32                `json:"n"`
+	Twice    int64                `json:"twice"`
 }
 
-// CollectedRowFriends is a node of the list friends, a Person, in a row of the query collected in codegen/testdata/corpus/columns.gq.
-type CollectedRowFriends struct {
-	ID string `json:"id"`
+// CollectedRowFriend is a node of the list friends, a Person, in a row of the query collected in codegen/testdata/corpus/columns.gq.
+type CollectedRowFriend struct {
+	ID PersonID `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string           `json:"slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string       `json:"slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32                `json:"age"`
-	Email *string              `json:"email"`
-	Seen  *value.DateTimeValue `json:"seen"`
+	Mood  *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age"`
+	Email *string     `json:"email"`
+	Seen  *time.Time  `json:"seen"`
 }
 
 // Collected runs the query collected in codegen/testdata/corpus/columns.gq.
-func Collected(ctx context.Context, g tool.Graph, p CollectedParams, at engine.Target) (rows []CollectedRow, err error) {
-	err = collectedTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// collectedTool serves the query collected in codegen/testdata/corpus/columns.gq as a tool.
-var collectedTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:    "collected",
-		Exposed: true,
-		File:    "codegen/testdata/corpus/columns.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "collected",
-		Title:        "Collected",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"statuses":{"type":["integer","string"]},"friends":{"items":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"type":"array"},"kinds":{"items":{"type":"string"},"type":"array"},"ages":{"items":{"type":"integer"},"type":"array"},"seen":{"items":{"type":"string","format":"date-time"},"type":"array"},"since":{"items":{"type":"string","format":"date"},"type":"array"},"n":{"type":"integer"},"twice":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["slug","statuses","friends","kinds","ages","seen","since","n","twice"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\tcollected\x00\x01\x04\x00\x01p\x00\x00\x06Person\x00\x00\x01z\x02\x00\x05Knows\x01\x00\x01q\x00\x03\x01\x03\x01\x00\b\x02\x02\x00\x04\x05\x02\x00\x00\x02\x02\n\x00\x04slug\x03\x00\a\b\b\x00\x00\bstatu" +
-		"ses\b\x00\x01\x03\x04\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone \x00\x00\afriends\b\f\x00\x06\x04\x02\t\x00\x02id\b\x00\x00\x04name\b\x00\a\b\x00\t\f\x04" +
-		"\n\v\f\x00\x00\x04mood\r\x03\x00\x04good\x00\x03bad\x00\x00\x03age\x18\x00\x00\x05email\t\x00\x00\x04seenQ\x00\x00\x05kinds\b\f\x01\x03\x04\t\f\x04\n\v\f\n\x00\x00\x04ages\b\f\x00\x03\x04\x13" +
-		"\x18\x1a\x00\x15\b\f\x00\x03\x04\x15QR\x00\x00\x05since\b\f\x00\x03\x02\x18IJ\x00\x00\x01n\rB\x02\b\f\x00\x06\x04\x18\x18\x00\x00\x05twice\r\x04\x03\rB\x02\b\f\x00\x06\x04\x18\x01\x06\x00\x02  \x00\x01\x00\x02\x03\x00\a\b\x00\x04\x00\x04" +
-		"\x02\x01\x00\x00\v\x00\x03\x00\x00\x00\x1b\x1b\x00\x02\x05\x1b\x00\x03\x03\x00\x00\x03\a\b\x1b\x1b\x00\x00\x03\t\f\x04\n\v\f\x1b\x1b\x00\x00\x03\x0f\b\x1b\x1b\x00\x00\x03\x10\r\x03\x11\x12\x1b\x1b\x00\x00\x03\x13\x18\x1b\x1b\x00\x00\x03\x14\t\x1b\x1b\x00\x00\x03\x15Q\x1b\x1b\x00\x02\x05\x18I" +
-		"\x1b\x1b\x00",
+func Collected(ctx context.Context, g tool.Graph, p CollectedParams, opts ...tool.ReadOption) ([]CollectedRow, error) {
+	return tool.Rows[CollectedRow](ctx, g, stored.Query("collected"), p, opts...)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
@@ -153,7 +154,7 @@ func TestServedSchemas(t *testing.T) {
 	}
 	for _, q := range queries {
 		name, d := q.Info().Name, q.Descriptor()
-		params := paramTypes[name]
+		params := described(paramTypes[name], q.Info().ParamDocs)
 		wantIn, wantOut := jsonschema.MutationInput(params), jsonschema.MutationOutput()
 		if row := rowTypes[name]; q.Info().Mutation && row != nil {
 			wantOut = jsonschema.MutationRowOutput(row)
@@ -174,6 +175,18 @@ func TestServedSchemas(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// described returns a struct type with descriptions of its fields. Generated structs have them as comments.
+func described(t reflect.Type, docs []string) reflect.Type {
+	var fields []reflect.StructField
+	for f := range t.Fields() {
+		if doc := docs[len(fields)]; doc != "" {
+			f.Tag += reflect.StructTag(" jsonschema_description:" + strconv.Quote(doc))
+		}
+		fields = append(fields, f)
+	}
+	return reflect.StructOf(fields)
 }
 
 // TestPlans compares the compiled plans with the plans of the sources.
@@ -205,21 +218,21 @@ func TestPlans(t *testing.T) {
 	}
 }
 func TestRows(t *testing.T) {
-	ctx, at := context.Background(), engine.Target{Branch: "b"}
+	ctx, at := context.Background(), tool.On("b")
 	tests := []struct {
 		name string
 		call func(*graph) (any, error)
 		want string
 	}{
 		{"by_scalars", func(g *graph) (any, error) { return corpus.ByScalars(ctx, g, corpus.ByScalarsParams{}, at) },
-			`{"s.text":"text","s.flag":true,"s.small":1,"s.big":"1","s.count":1,"s.wide":"1","s.single":1.5,"s.double":1.5,` +
+			`{"s.text":"text","s.flag":true,"s.small":1,"s.big":1,"s.count":1,"s.wide":1,"s.single":1.5,"s.double":1.5,` +
 				`"s.day":"1970-01-02","s.instant":"1970-01-01T00:00:00.001Z","s.vec":[1,2,3],"s.texts":["text","text"],"s.flags":[true,true],` +
-				`"s.smalls":[1,1],"s.bigs":["1","1"],"s.counts":[1,1],"s.wides":["1","1"],"s.singles":[1.5,1.5],"s.doubles":[1.5,1.5],` +
+				`"s.smalls":[1,1],"s.bigs":[1,1],"s.counts":[1,1],"s.wides":[1,1],"s.singles":[1.5,1.5],"s.doubles":[1.5,1.5],` +
 				`"s.days":["1970-01-02","1970-01-02"],"s.instants":["1970-01-01T00:00:00.001Z","1970-01-01T00:00:00.001Z"]}`},
 		{"by_optional_scalars", func(g *graph) (any, error) {
 			return corpus.ByOptionalScalars(ctx, g, corpus.ByOptionalScalarsParams{}, at)
 		},
-			`{"s.text0":"text","s.flag0":true,"s.small0":1,"s.big0":"1","s.count0":1,"s.wide0":"1","s.single0":1.5,"s.double0":1.5,` +
+			`{"s.text0":"text","s.flag0":true,"s.small0":1,"s.big0":1,"s.count0":1,"s.wide0":1,"s.single0":1.5,"s.double0":1.5,` +
 				`"s.day0":"1970-01-02","s.instant0":"1970-01-01T00:00:00.001Z","s.vec0":[1,2,3],"s.texts0":["text","text"],` +
 				`"s.days0":["1970-01-02","1970-01-02"]}` + "\n" +
 				`{"s.text0":null,"s.flag0":null,"s.small0":null,"s.big0":null,"s.count0":null,"s.wide0":null,"s.single0":null,"s.double0":null,` +
@@ -249,7 +262,7 @@ func TestRows(t *testing.T) {
 					t.Errorf("row %d\nis     %s\nwanted %s", i, each[i], w)
 				}
 			}
-			if len(each) != 2 || g.closed != 1 || g.at != at || g.plan != query(t, tt.name).Plan() {
+			if len(each) != 2 || g.closed != 1 || g.at != (engine.Target{Branch: "b"}) || g.plan != query(t, tt.name).Plan() {
 				t.Errorf("found %d rows, closed %d times, at %v, plan %s", len(each), g.closed, g.at, g.plan.Name)
 			}
 		})
@@ -258,11 +271,11 @@ func TestRows(t *testing.T) {
 
 func TestWholeNodes(t *testing.T) {
 	g := &graph{}
-	rows, err := corpus.WholeNodes(context.Background(), g, corpus.WholeNodesParams{Status: corpus.PersonStatusEnumOnLeave}, engine.Target{})
+	rows, err := corpus.WholeNodes(context.Background(), g, corpus.WholeNodesParams{Status: corpus.PersonStatusOnLeave})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 2 || rows[0].P.Status != corpus.PersonStatusEnumActive || *rows[0].P.Mood != corpus.PersonMoodEnumGood ||
+	if len(rows) != 2 || rows[0].P.Status != corpus.PersonStatusActive || *rows[0].P.Mood != corpus.PersonMoodGood ||
 		rows[0].Sample.ID != "text" || rows[0].UserID != "text" || rows[1].P.Mood != nil || rows[1].Sample.Vec0 != nil {
 		t.Errorf("found %+v", rows)
 	}
@@ -271,10 +284,57 @@ func TestWholeNodes(t *testing.T) {
 	}
 }
 
+// TestInstants passes instants that a DateTime cannot hold. The call must fail before it reaches the graph.
+func TestInstants(t *testing.T) {
+	for at, want := range map[time.Time]string{
+		time.Unix(0, 1): "keeps milliseconds", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC): "outside the years 0001 to 9999",
+	} {
+		g := &graph{}
+		var bad *engine.BadArgument
+		if _, err := corpus.AddSample(t.Context(), g, corpus.AddSampleParams{Instant: at}); !errors.As(err, &bad) || bad.Param != "instant" || !strings.Contains(bad.Detail, want) || g.plan != nil {
+			t.Errorf("%s: found %v, expected %s", at, err, want)
+		}
+		if _, err := corpus.AddSample(t.Context(), g, corpus.AddSampleParams{Instants: []time.Time{at}}); !errors.As(err, &bad) || bad.Param != "instants" || g.plan != nil {
+			t.Errorf("%s in a list: found %v", at, err)
+		}
+	}
+}
+
+// TestOptions checks what the engine gets from the options of a call. The later option counts.
+func TestOptions(t *testing.T) {
+	for _, tt := range []struct {
+		opts []tool.ReadOption
+		want engine.Target
+	}{
+		{nil, engine.Target{}},
+		{[]tool.ReadOption{tool.On("b")}, engine.Target{Branch: "b"}},
+		{[]tool.ReadOption{tool.At(engine.Target{Commit: "c"})}, engine.Target{Commit: "c"}},
+		{[]tool.ReadOption{tool.At(engine.Target{AtLeast: "c"}), tool.On("b")}, engine.Target{Branch: "b", AtLeast: "c"}},
+	} {
+		g := &graph{}
+		if _, err := corpus.Groups(t.Context(), g, corpus.GroupsParams{}, tt.opts...); err != nil || g.at != tt.want {
+			t.Errorf("%v: read at %v, %v; expected %v", tt.opts, g.at, err, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		opts []tool.WriteOption
+		want engine.WriteOptions
+	}{
+		{nil, engine.WriteOptions{}},
+		{[]tool.WriteOption{tool.With(engine.WriteOptions{Actor: "a", DryRun: true}), tool.On("b")}, engine.WriteOptions{Branch: "b", Actor: "a", DryRun: true}},
+		{[]tool.WriteOption{tool.On("b"), tool.With(engine.WriteOptions{Actor: "a"})}, engine.WriteOptions{Actor: "a"}},
+	} {
+		g := &graph{}
+		if _, err := corpus.Part(t.Context(), g, corpus.PartParams{From: "ada"}, tt.opts...); err != nil || !reflect.DeepEqual(g.opts, tt.want) {
+			t.Errorf("%v: wrote with %+v, %v; expected %+v", tt.opts, g.opts, err, tt.want)
+		}
+	}
+}
+
 func TestReadFails(t *testing.T) {
 	for failAt := 1; failAt <= 3; failAt++ {
 		g := &graph{failAt: failAt}
-		rows, err := corpus.Groups(context.Background(), g, corpus.GroupsParams{}, engine.Target{})
+		rows, err := corpus.Groups(context.Background(), g, corpus.GroupsParams{})
 		if !errors.Is(err, errBroken) || rows != nil || g.closed != 1 {
 			t.Errorf("failing at %d: found %v, %v, closed %d times", failAt, rows, err, g.closed)
 		}
@@ -293,12 +353,11 @@ const sampleJSON = `{
 // function makes.
 func TestArguments(t *testing.T) {
 	day, _ := value.ParseDate("2020-02-29")
-	instant, _ := value.ParseDateTime("2024-05-01T12:30:00.5Z")
 	typed := corpus.AddSampleParams{
-		Text: "t", Flag: true, Small: -1, Big: -1 << 63, Count: 2, Wide: 1<<64 - 1, Single: 0.5, Double: 2.25, Day: day, Instant: instant,
+		Text: "t", Flag: true, Small: -1, Big: -1 << 63, Count: 2, Wide: 1<<64 - 1, Single: 0.5, Double: 2.25, Day: day, Instant: instant("2024-05-01T12:30:00.5Z"),
 		Raw: value.BlobValue{1, 2}, Vec: [3]float32{1, 2, 3}, Texts: []string{"a"}, Flags: []bool{false}, Smalls: []int32{1},
-		Bigs: []value.BigInt{2}, Counts: []uint32{3}, Wides: []value.BigUint{4}, Singles: []float32{0.25}, Doubles: []float64{0.125},
-		Days: []value.DateValue{1}, Instants: []value.DateTimeValue{0},
+		Bigs: []int64{2}, Counts: []uint32{3}, Wides: []uint64{4}, Singles: []float32{0.25}, Doubles: []float64{0.125},
+		Days: []value.DateValue{1}, Instants: []time.Time{time.Unix(0, 0)},
 	}
 	full := typed
 	full.Raw0, full.Vec0, full.Texts0, full.Days0 = &value.BlobValue{3}, &[3]float32{4, 5, 6}, []string{}, []value.DateValue{day}
@@ -313,7 +372,7 @@ func TestArguments(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			g := &graph{}
-			change, err := corpus.AddSample(context.Background(), g, tt.params, engine.WriteOptions{Branch: "b", Actor: "ada"})
+			change, err := corpus.AddSample(context.Background(), g, tt.params, tool.With(engine.WriteOptions{Branch: "b", Actor: "ada"}))
 			if err != nil || change.Nodes != 7 || g.opts.Actor != "ada" || g.opts.Branch != "b" {
 				t.Fatalf("found %+v, %v, %+v", change, err, g.opts)
 			}
@@ -339,7 +398,7 @@ func TestArguments(t *testing.T) {
 
 func TestArgumentsDoNotAlias(t *testing.T) {
 	g, vec := &graph{}, &[3]float32{1, 2, 3}
-	if _, err := corpus.AddSample(context.Background(), g, corpus.AddSampleParams{Vec0: vec}, engine.WriteOptions{}); err != nil {
+	if _, err := corpus.AddSample(context.Background(), g, corpus.AddSampleParams{Vec0: vec}); err != nil {
 		t.Fatal(err)
 	}
 	vec[0] = 9

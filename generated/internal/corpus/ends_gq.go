@@ -4,7 +4,6 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -14,12 +13,12 @@ import (
 // LikesParams are the parameters of the query likes in codegen/testdata/corpus/ends.gq.
 type LikesParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person PersonID `json:"person"`
 }
 
 // LikesRow is a row of the query likes in codegen/testdata/corpus/ends.gq.
 type LikesRow struct {
-	Of   string     `json:"of"`
+	Of   PersonID   `json:"of"`
 	To   LikesRowTo `json:"to"`
 	Type string     `json:"type"`
 	// What people call it.
@@ -34,52 +33,16 @@ type LikesRowTo struct {
 }
 
 // Likes runs the query likes in codegen/testdata/corpus/ends.gq.
-func Likes(ctx context.Context, g tool.Graph, p LikesParams, at engine.Target) (rows []LikesRow, err error) {
-	err = likesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// likesTool serves the query likes in codegen/testdata/corpus/ends.gq as a tool.
-var likesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "likes",
-		Exposed:   true,
-		ParamDocs: []string{"The id of a Person: its slug."},
-		File:      "codegen/testdata/corpus/ends.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "likes",
-		Title:        "Likes",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["person"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"of":{"type":"string"},"to":{"properties":{"type":{"type":"string"},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"]},"type":{"type":"string"},"name":{"type":"string"},"since":{"format":"date","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["of","to","type","name","since"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x05likes\x02\x00\x06person\b\x02\x00\x00\x00\x00\x00\x00\x00\x06Person\x01\x04\x00\x01p\x00\x03\x00\x00\x01w\x02\x00\x05Likes\x00\x00\x01x\x06\x00\x05Named\x00\x04\x01\x00\x03\x01\x00\x04\x00\x02\x00\x01\x02\x00\x04\x06" +
-		"\x02\x00\x00\x02\x02\x06\x00\x02of\x05\x02\x00\b\x00\x00\x02to\x13\x02\x01\b\x00\x03\x00\x04type\f\x03\x03\x00\x05Place\x00\x00\x02id\b\x00\v\x03\x04\v\b\b\x00\x00\x04name\x03\x04\x0e\b\b\x00\x00\x05since\x03\x02\x0fII\x00" +
-		"\x00\x00\x03\x03\x04\x0e\b\x00\x03\x04\v\b\x00\x04\x00\x02\x04\x01\x00\x00\x06\x00\x03\x00\x00\x00\x10\x10\x00\x02\x06\x10\x00\x03\x00\x0finterface Named\x00\x06\b\x10\x00\x10\x10\x00\x06\b\x0e\b\x10\x10\x00\x02\x06\x0fI\x10\x10\x00",
+func Likes(ctx context.Context, g tool.Graph, p LikesParams, opts ...tool.ReadOption) ([]LikesRow, error) {
+	return tool.Rows[LikesRow](ctx, g, stored.Query("likes"), p, opts...)
 }
 
 // LikedByParams are the parameters of the query liked_by in codegen/testdata/corpus/ends.gq.
 type LikedByParams struct {
 	// The type and the id of a node that implements Named.
-	What LikedByParamsWhat `json:"what" jsonschema_description:"The type and the id of a node that implements Named."`
+	What NamedID `json:"what"`
 	// The type and the id of a node that implements Named.
-	But *LikedByParamsBut `json:"but,omitempty" jsonschema_description:"The type and the id of a node that implements Named."`
-}
-
-// LikedByParamsWhat is the Named that is the parameter $what of the query liked_by in codegen/testdata/corpus/ends.gq.
-type LikedByParamsWhat struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
-}
-
-// LikedByParamsBut is the Named that is the parameter $but of the query liked_by in codegen/testdata/corpus/ends.gq.
-type LikedByParamsBut struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
+	But *NamedID `json:"but,omitempty"`
 }
 
 // LikedByRow is a row of the query liked_by in codegen/testdata/corpus/ends.gq.
@@ -89,32 +52,8 @@ type LikedByRow struct {
 }
 
 // LikedBy runs the query liked_by in codegen/testdata/corpus/ends.gq.
-func LikedBy(ctx context.Context, g tool.Graph, p LikedByParams, at engine.Target) (rows []LikedByRow, err error) {
-	err = likedByTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// likedByTool serves the query liked_by in codegen/testdata/corpus/ends.gq as a tool.
-var likedByTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "liked_by",
-		Exposed:   true,
-		ParamDocs: []string{"The type and the id of a node that implements Named.", "The type and the id of a node that implements Named."},
-		File:      "codegen/testdata/corpus/ends.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "liked_by",
-		Title:        "Liked by",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"what":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"The type and the id of a node that implements Named."},"but":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"The type and the id of a node that implements Named."}},"additionalProperties":false,"type":"object","required":["what"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\bliked_by\x03\x00\x04what\x00\x04\x00\x05Named\x03\x00\x06Person\x00\x05Place\x00\x03but\x01\x04\x03\x03\x04\x05\x01\x04\x00\x01w\x02\x00\x05Likes\x00\x00\x01p\x00\x04\x00\x00\x01x\x06\x03\x00" +
-		"\x04\x02\x02\x04\b\x00\x00\x00\x02\x02\x03\x01\x00\x13\x00\x01\x03\x02\x00\x01\x03\x01\x02\x13\x00\x01\x03\x02\x02\x02\x02\x00\x04slug\x03\x02\v\b\b\x00\x00\x00\x02\x03\x02\v\b\x00\x04\x02\x00\x04\x01\x00\x00\x05\x06\x03\x00\x00\x00\f\f\x00\x02\b\f\x00\x04\x00\x0finterf" +
-		"ace Named\x00\x00\x04\f\x00\f\f\x00\x00\x04\v\b\f\f\x00",
+func LikedBy(ctx context.Context, g tool.Graph, p LikedByParams, opts ...tool.ReadOption) ([]LikedByRow, error) {
+	return tool.Rows[LikedByRow](ctx, g, stored.Query("liked_by"), p, opts...)
 }
 
 // LikesOfAllParams are the parameters of the query likes_of_all in codegen/testdata/corpus/ends.gq.
@@ -147,32 +86,8 @@ type LikesOfAllRowAllTo struct {
 }
 
 // LikesOfAll runs the query likes_of_all in codegen/testdata/corpus/ends.gq.
-func LikesOfAll(ctx context.Context, g tool.Graph, p LikesOfAllParams, at engine.Target) (rows []LikesOfAllRow, err error) {
-	err = likesOfAllTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// likesOfAllTool serves the query likes_of_all in codegen/testdata/corpus/ends.gq as a tool.
-var likesOfAllTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:    "likes_of_all",
-		Exposed: true,
-		File:    "codegen/testdata/corpus/ends.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "likes_of_all",
-		Title:        "Likes of all",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"to":{"properties":{"type":{"type":"string"},"id":{"type":"string"}},"additionalProperties":false,"required":["type","id"],"type":["object","null"]},"all":{"items":{"properties":{"to":{"properties":{"type":{"type":"string"},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"]},"since":{"format":"date","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["to","since"]},"type":"array"}},"additionalProperties":false,"type":"object","required":["slug","to","all"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\flikes_of_all\x00\x01\x06\x00\x01p\x00\x00\x06Person\x00\x00\x01w\x02\x00\x05Likes\x01\x00\x01x\x06\x00\x05Named\x01\x00\x01v\x02\x05\x00\x00\x01y\x06\a\x00\x03\x01\x00\b\x02\x02\x00\x04\x05\x02\x00\x00\x02" +
-		"\x02\x04\x00\x04slug\x03\x00\n\b\b\x00\x00\x02to\x13\x02\x01\a\x01\x03\x00\x04type\f\x03\x03\x00\x05Place\x00\x00\x02id\b\x00\x00\x03all\x11\x00\x02\x02\x00\b\x05\x06\x00\x00\x02\x02\x03\v\x13\x06\x01\a\x00\x03\f\f\x03\x03\r\x00\x0e\b" +
-		"\x00\x00\x05since\x03\x06\x10II\x00\x02\x03\b\x00\x04name\b\x00\x03\x06\b\n\x02\x00\x02\x03\v\x00\x03\f\f\x03\x03\r\x00\x0e\b\x00\x10I\x00\x00\x00\x03\x03\x00\n\b\x00\x03\x04\x11\b\x00\x04\x00\x02\x04\x01\x00\x00\a\x00\x03\x00\x00\x00\x12\x12\x00\x02\x05\x12" +
-		"\x00\x03\x00\x0finterface Named\x00\x06\a\x12\x00\x12\x12\x00\x00\x03\n\b\x12\x12\x00\x02\x05\x10I\x12\x12\x00\x06\a\x11\b\x12\x12\x00",
+func LikesOfAll(ctx context.Context, g tool.Graph, p LikesOfAllParams, opts ...tool.ReadOption) ([]LikesOfAllRow, error) {
+	return tool.Rows[LikesOfAllRow](ctx, g, stored.Query("likes_of_all"), p, opts...)
 }
 
 // LikesCollectedParams are the parameters of the query likes_collected in codegen/testdata/corpus/ends.gq.
@@ -194,31 +109,8 @@ type LikesCollectedRowAll struct {
 }
 
 // LikesCollected runs the query likes_collected in codegen/testdata/corpus/ends.gq.
-func LikesCollected(ctx context.Context, g tool.Graph, p LikesCollectedParams, at engine.Target) (rows []LikesCollectedRow, err error) {
-	err = likesCollectedTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// likesCollectedTool serves the query likes_collected in codegen/testdata/corpus/ends.gq as a tool.
-var likesCollectedTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:    "likes_collected",
-		Exposed: true,
-		File:    "codegen/testdata/corpus/ends.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "likes_collected",
-		Title:        "Likes collected",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"all":{"items":{"properties":{"type":{"type":"string"},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"]},"type":"array"},"of":{"items":{"type":"string"},"type":"array"},"n":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["slug","all","of","n"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x0flikes_collected\x00\x01\x04\x00\x01p\x00\x00\x06Person\x00\x00\x01w\x02\x00\x05Likes\x01\x00\x01n\x06\x00\x05Named\x01\x03\x01\x00\b\x02\x02\x00\x04\x05\x02\x00\x00\x02\x02\x05\x00\x04slug\x03" +
-		"\x00\b\b\b\x00\x00\x03all\b\f\x00\x13\x02\x01\a\x02\x03\x00\x04type\f\x03\x03\x00\x05Place\x00\x00\x02id\b\x00\x00\x02of\b\f\x01\x05\x02\x00\n\x00\x06\rB\x02\b\f\x00\x13\x02\x01\a\x18\x18\x00\x01\x00\x02\x03\x00\b\b\x00\x04\x04\x00\x02" +
-		"\x01\x00\x00\x05\x00\x03\x00\x00\x00\x0e\x0e\x00\x02\x05\x0e\x00\x03\x00\x0finterface Named\x00\x06\a\x0e\x00\x0e\x0e\x00\x00\x03\b\b\x0e\x0e\x00",
+func LikesCollected(ctx context.Context, g tool.Graph, p LikesCollectedParams, opts ...tool.ReadOption) ([]LikesCollectedRow, error) {
+	return tool.Rows[LikesCollectedRow](ctx, g, stored.Query("likes_collected"), p, opts...)
 }
 
 // LikedOnceParams are the parameters of the query liked_once in codegen/testdata/corpus/ends.gq.
@@ -227,8 +119,8 @@ type LikedOnceParams struct{}
 // LikedOnceRow is a row of the query liked_once in codegen/testdata/corpus/ends.gq.
 type LikedOnceRow struct {
 	All   []LikedOnceRowAll `json:"all"`
-	N     value.BigInt      `json:"n"`
-	Again value.BigInt      `json:"again"`
+	N     int64             `json:"n"`
+	Again int64             `json:"again"`
 }
 
 // LikedOnceRowAll is a record of the list all in a row of the query liked_once in codegen/testdata/corpus/ends.gq.
@@ -238,31 +130,8 @@ type LikedOnceRowAll struct {
 }
 
 // LikedOnce runs the query liked_once in codegen/testdata/corpus/ends.gq.
-func LikedOnce(ctx context.Context, g tool.Graph, p LikedOnceParams, at engine.Target) (rows []LikedOnceRow, err error) {
-	err = likedOnceTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// likedOnceTool serves the query liked_once in codegen/testdata/corpus/ends.gq as a tool.
-var likedOnceTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:    "liked_once",
-		Exposed: true,
-		File:    "codegen/testdata/corpus/ends.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "liked_once",
-		Title:        "Liked once",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"all":{"items":{"properties":{"type":{"type":"string"},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"]},"type":"array"},"n":{"type":["integer","string"]},"again":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["all","n","again"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\nliked_once\x00\x01\a\x00\x01w\x02\x00\x05Likes\x00\x00\x01p\x00\x00\x06Person\x00\x00\x01n\x06\x00\x05Named\x00\x00\x01v\x02\x03\x00\x00\x01q\x00\x05\x00\x00\x01y\x06\a\x00\x02\x02\x02\x04\x03\x00\x00\x00\x02" +
-		"\x02\x04\x00\x03all\b\f\x01\x13\x00\x01\a\x02\x03\x00\x04type\f\x03\x05\x00\x05Place\x00\x00\x02id\b\x00\x06\b\x00\x01\x13\x00\x01\a \x00\x00\x05again\x10\x00\x01\x02\x02\b\n\x03\x06\x00\x00\x02\x02\x13\x06\x01\a\x00 \x00\x01\x00\x00\x04" +
-		"\x04\x02\x00\x01\x00\x00\x04\x02\x03\x00\x00\x00\x05\x00\x0finterface Named\x00\x00\x05\x10\x00\x10\x10\x00\x06\a\x10\x00\x10\x10\x00",
+func LikedOnce(ctx context.Context, g tool.Graph, p LikedOnceParams, opts ...tool.ReadOption) ([]LikedOnceRow, error) {
+	return tool.Rows[LikedOnceRow](ctx, g, stored.Query("liked_once"), p, opts...)
 }
 
 // LikedPlacesParams are the parameters of the query liked_places in codegen/testdata/corpus/ends.gq.
@@ -270,50 +139,22 @@ type LikedPlacesParams struct{}
 
 // LikedPlacesRow is a row of the query liked_places in codegen/testdata/corpus/ends.gq.
 type LikedPlacesRow struct {
-	Near *string      `json:"near"`
-	N    value.BigInt `json:"n"`
+	Near *string `json:"near"`
+	N    int64   `json:"n"`
 }
 
 // LikedPlaces runs the query liked_places in codegen/testdata/corpus/ends.gq.
-func LikedPlaces(ctx context.Context, g tool.Graph, p LikedPlacesParams, at engine.Target) (rows []LikedPlacesRow, err error) {
-	err = likedPlacesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// likedPlacesTool serves the query liked_places in codegen/testdata/corpus/ends.gq as a tool.
-var likedPlacesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:    "liked_places",
-		Exposed: true,
-		File:    "codegen/testdata/corpus/ends.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "liked_places",
-		Title:        "Liked places",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"near":{"type":["string","null"]},"n":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["near","n"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\fliked_places\x00\x01\x03\x00\x05place\x00\x00\x05Place\x00\x00\x01p\x00\x00\x06Person\x00\x03\x02\x02\x00\x00\x05Likes\x01\x00\x00\x02\x02\x01\x00\x03\x00\x04near\x03\x00\a\t\t\x00\x00\x01" +
-		"n\b\x00\x00\x06\x02 \x00\x01\x00\x02\x03\x00\a\t\x00\x03\x02\x00\x01\x00\x00\x05\x00\x03\x00\x00\x00\t\t\x00\x02\x06\t\x00\x05\x00\x0finterface Named\x00\x00\x05\t\x00\t\t\x00\x00\x03\a\t\t\t\x00",
+func LikedPlaces(ctx context.Context, g tool.Graph, p LikedPlacesParams, opts ...tool.ReadOption) ([]LikedPlacesRow, error) {
+	return tool.Rows[LikedPlacesRow](ctx, g, stored.Query("liked_places"), p, opts...)
 }
 
 // LikeParams are the parameters of the query like in codegen/testdata/corpus/ends.gq.
 type LikeParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person PersonID `json:"person"`
 	// The type and the id of a node that implements Named.
-	What  LikeParamsWhat   `json:"what" jsonschema_description:"The type and the id of a node that implements Named."`
+	What  NamedID          `json:"what"`
 	Since *value.DateValue `json:"since,omitempty"`
-}
-
-// LikeParamsWhat is the Named that is the parameter $what of the query like in codegen/testdata/corpus/ends.gq.
-type LikeParamsWhat struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
 }
 
 // LikeRow is a row of the query like in codegen/testdata/corpus/ends.gq.
@@ -328,144 +169,47 @@ type LikeRowTo struct {
 }
 
 // Like runs the query like in codegen/testdata/corpus/ends.gq.
-func Like(ctx context.Context, g tool.Graph, p LikeParams, opts engine.WriteOptions) (row LikeRow, change engine.Change, err error) {
-	change, err = likeTool.WriteRow(ctx, g, p, opts, &row)
-	return row, change, err
-}
-
-// likeTool serves the query like in codegen/testdata/corpus/ends.gq as a tool.
-var likeTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "like",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"The id of a Person: its slug.", "The type and the id of a node that implements Named.", ""},
-		File:      "codegen/testdata/corpus/ends.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "like",
-		Title:        "Like",
-		Description:  "Constraints: Likes goes from an existing Person to an existing Named; src with dst of a Likes edge is unique.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"The id of a Person: its slug."},"what":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"The type and the id of a node that implements Named."},"since":{"type":"string","description":"A date as YYYY-MM-DD."}},"additionalProperties":false,"type":"object","required":["person","what"]}` + writeTail),
-		OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"graph_commit_id":{"description":"The commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"},"target":{"properties":{"branch":{"type":"string"},"graph_commit_id":{"type":"string"},"main_ahead":{"type":"integer","description":"The number of commits of main that the draft does not contain."},"expires_at":{"type":"integer","description":"When the draft ends if nobody writes to it, in Unix microseconds."}},"additionalProperties":false,"type":"object","required":["branch","graph_commit_id","main_ahead","expires_at"]},"node_changes":{"properties":{"inserted":{"type":"integer"},"updated":{"type":"integer"},"deleted":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["inserted","updated","deleted"]},"edge_changes":{"properties":{"inserted":{"type":"integer"},"updated":{"type":"integer"},"deleted":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["inserted","updated","deleted"]},"changes":{"items":{"additionalProperties":true,"type":"object"},"type":"array","description":"Of a dry run: the first ten changes, before and after."},"more_changes":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array","description":"Nodes that an insert replaced, or why nothing changed."},"rows":{"items":{"properties":{"to":{"properties":{"type":{"type":"string"},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"]}},"additionalProperties":false,"type":"object","required":["to"]},"type":"array","description":"The one row that the mutation returns."}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","graph_commit_id","rows"]}`),
-		Destructive:  true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x04like\x04\x00\x06person\b\x02\x00\x00\x00\x00\x00\x00\x00\x06Person\x00\x04what\x00\x04\x00\x05Named\x03\x03\x00\x05Place\x00\x05sinceI\x00\x00\x01\x02\x00\x01e\x02\x00\x05Likes\x00" +
-		"\x02\x01\x02\t\x02\x00\x02\x02\x00\x02\aI\x02\x04\x01\x01\x00\x02\x00\x02to\x13\x00\x01\x05\x00\x03\x00\x04type\f\x03\x03\x06\x00\x00\x02id\b\x00\x04\x06\x05\x00\x00\x00\r\r\x00\x02\t\r\x00\x03\x00\x0finterface Named\x01\x02\t\a" +
-		"I\r\r\x01",
+func Like(ctx context.Context, g tool.Graph, p LikeParams, opts ...tool.WriteOption) (LikeRow, engine.Change, error) {
+	return tool.WriteRow[LikeRow](ctx, g, stored.Query("like"), p, opts...)
 }
 
 // LikePeopleParams are the parameters of the query like_people in codegen/testdata/corpus/ends.gq.
 type LikePeopleParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person PersonID `json:"person"`
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 	// The id of a Person: its slug.
-	Friend string `json:"friend" jsonschema_description:"The id of a Person: its slug."`
+	Friend PersonID `json:"friend"`
 }
 
 // LikePeople runs the query like_people in codegen/testdata/corpus/ends.gq.
-func LikePeople(ctx context.Context, g tool.Graph, p LikePeopleParams, opts engine.WriteOptions) (engine.Change, error) {
-	return likePeopleTool.Write(ctx, g, p, opts)
-}
-
-// likePeopleTool serves the query like_people in codegen/testdata/corpus/ends.gq as a tool.
-var likePeopleTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "like_people",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"The id of a Person: its slug.", "A short name that nobody else has.", "The id of a Person: its slug."},
-		File:      "codegen/testdata/corpus/ends.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "like_people",
-		Title:        "Like people",
-		Description:  "Constraints: Likes goes from an existing Person to an existing Person; src with dst of a Likes edge is unique.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"The id of a Person: its slug."},"slug":{"type":"string","description":"A short name that nobody else has."},"friend":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["person","slug","friend"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-	},
-	Encoded: "" +
-		"\x06\x00\vlike_people\x04\x00\x06person\b\x02\x00\x00\x00\x00\x00\x00\x00\x06Person\x00\x04slug\b\x00\x00\x06friend\b\x02\x00\x00\x00\x00\x00\x00\x03\x00\x01\x00\x03\x01\x02\x00\x05Likes\x02\x00+" +
-		"\x01\x02\x00\x03)\x03\x02\x04\b\x02\x02\x00\x00\x00\x00\x01\x02\x06\x02\x00+\x01\x02\x00\x03\x02\x04\x00\x00\x00\x00\x00\x04\x02\x06\x00\x00\x00\x03\x00\x0finterface Named\x01\x00\x03\x04\b\a\a\x00\x00\x03\a\x00\a\a\x00",
+func LikePeople(ctx context.Context, g tool.Graph, p LikePeopleParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("like_people"), p, opts...)
 }
 
 // LikeNamedParams are the parameters of the query like_named in codegen/testdata/corpus/ends.gq.
 type LikeNamedParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person PersonID `json:"person"`
 	// What people call it.
-	Name string `json:"name" jsonschema_description:"What people call it."`
+	Name string `json:"name"`
 }
 
 // LikeNamed runs the query like_named in codegen/testdata/corpus/ends.gq.
-func LikeNamed(ctx context.Context, g tool.Graph, p LikeNamedParams, opts engine.WriteOptions) (engine.Change, error) {
-	return likeNamedTool.Write(ctx, g, p, opts)
-}
-
-// likeNamedTool serves the query like_named in codegen/testdata/corpus/ends.gq as a tool.
-var likeNamedTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "like_named",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"The id of a Person: its slug.", "What people call it."},
-		File:      "codegen/testdata/corpus/ends.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "like_named",
-		Title:        "Like named",
-		Description:  "Constraints: a block runs for at most 10000 rows; Likes goes from an existing Person to an existing Named; src with dst of a Likes edge is unique.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"The id of a Person: its slug."},"name":{"type":"string","description":"What people call it."}},"additionalProperties":false,"type":"object","required":["person","name"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\nlike_named\x03\x00\x06person\b\x02\x00\x00\x00\x00\x00\x00\x00\x06Person\x00\x04name\b\x00\x00\x01\x00\x02\x04\x01\x03\x00\x01p\x00\x03\x00\x00\x01n\x06\x00\x05Named\x00\x05\x01\x00\x03\x01\x00\x04\x00\x02" +
-		"\x00\x01\x01\x02\x03\x01\x00\x03\x02\x04\b\x02\x02\x01\x04\x00\x02$p\x04\x00\b\x00\x00\x02$n\x04\x02\b\x00\x00\a$n.type\x03\x02\x00\x04type\b\b\x00\x00\x00\x00\x03\x02\x00\x01\x00\x00\x00\x00\x02\x01\x02\x00\x05Likes*\x00\b\b+*\x04\n" +
-		"\b*\x02\t\b\x00\x00\x01\x00\x00\x05\x00\x03\f\x00\f\f\x00\x06\a\f\x00\f\f\x00\x06\a\x04\b\f\f\x00\x02\r\f\x00\x03\x00\x0finterface Named\x01",
+func LikeNamed(ctx context.Context, g tool.Graph, p LikeNamedParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("like_named"), p, opts...)
 }
 
 // ForgetParams are the parameters of the query forget in codegen/testdata/corpus/ends.gq.
 type ForgetParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person PersonID `json:"person"`
 	// The type and the id of a node that implements Named.
-	What ForgetParamsWhat `json:"what" jsonschema_description:"The type and the id of a node that implements Named."`
-}
-
-// ForgetParamsWhat is the Named that is the parameter $what of the query forget in codegen/testdata/corpus/ends.gq.
-type ForgetParamsWhat struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
+	What NamedID `json:"what"`
 }
 
 // Forget runs the query forget in codegen/testdata/corpus/ends.gq.
-func Forget(ctx context.Context, g tool.Graph, p ForgetParams, opts engine.WriteOptions) (engine.Change, error) {
-	return forgetTool.Write(ctx, g, p, opts)
-}
-
-// forgetTool serves the query forget in codegen/testdata/corpus/ends.gq as a tool.
-var forgetTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "forget",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"The id of a Person: its slug.", "The type and the id of a node that implements Named."},
-		File:      "codegen/testdata/corpus/ends.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "forget",
-		Title:        "Forget",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"The id of a Person: its slug."},"what":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"The type and the id of a node that implements Named."}},"additionalProperties":false,"type":"object","required":["person","what"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\x06forget\x03\x00\x06person\b\x02\x00\x00\x00\x00\x00\x00\x00\x06Person\x00\x04what\x00\x04\x00\x05Named\x03\x03\x00\x05Place\x00\x01\x00\x02\x03\x02\x00\x05Likes\x03\x00\x04from\b\x00" +
-		"\x02\x00\x00\x02to\x00\x03\x03\x06\x00\x02\x02\x00\x03\x06\x05\x00\x00\x00\n\n\x00\x02\a\n\x00\x03\x00\x0finterface Named\x01",
+func Forget(ctx context.Context, g tool.Graph, p ForgetParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("forget"), p, opts...)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
 	transport "github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
@@ -18,47 +17,46 @@ import (
 // runEnds runs the queries over edges with an interface at an end. It needs the place that runInterfaces adds, and deletes the
 // edges that it inserts.
 func runEnds(s *session) {
-	at, w := engine.Target{}, engine.WriteOptions{}
 	since := day("2024-05-01")
-	place := corpus.LikeParamsWhat{Type: "Place", ID: "bob"}
-	row, change, err := corpus.Like(s.ctx, s.g, corpus.LikeParams{Person: "ann", What: place, Since: &since}, w)
+	place := corpus.NamedID{Type: "Place", ID: "bob"}
+	row, change, err := corpus.Like(s.ctx, s.g, corpus.LikeParams{Person: "ann", What: place, Since: &since})
 	s.wrote("like", 0, 1)(change, err)
 	if row.To != (corpus.LikeRowTo{Type: "Place", ID: "bob"}) {
 		s.t.Errorf("like returns %+v", row)
 	}
-	s.wrote("like_people", 0, 2)(corpus.LikePeople(s.ctx, s.g, corpus.LikePeopleParams{Person: "ann", Slug: "bob", Friend: "ada"}, w))
+	s.wrote("like_people", 0, 2)(corpus.LikePeople(s.ctx, s.g, corpus.LikePeopleParams{Person: "ann", Slug: "bob", Friend: "ada"}))
 	const ada, bob, sea = `{"type":"Person","id":"ada"}`, `{"type":"Person","id":"bob"}`, `{"type":"Place","id":"bob"}`
 	found[corpus.LikesRow](s, "likes", strings.Join([]string{
 		`{"of":"ann","to":` + ada + `,"type":"Person","name":"Ada","since":null}`,
 		`{"of":"ann","to":` + sea + `,"type":"Place","name":"Ann","since":"2024-05-01"}`,
 		`{"of":"ann","to":` + bob + `,"type":"Person","name":"Bob","since":null}`,
-	}, "\n"))(corpus.Likes(s.ctx, s.g, corpus.LikesParams{Person: "ann"}, at))
-	found[corpus.LikedByRow](s, "liked_by", `{"slug":"ann"}`)(corpus.LikedBy(s.ctx, s.g, corpus.LikedByParams{What: corpus.LikedByParamsWhat{Type: "Person", ID: "bob"}}, at))
+	}, "\n"))(corpus.Likes(s.ctx, s.g, corpus.LikesParams{Person: "ann"}))
+	found[corpus.LikedByRow](s, "liked_by", `{"slug":"ann"}`)(corpus.LikedBy(s.ctx, s.g, corpus.LikedByParams{What: corpus.NamedID{Type: "Person", ID: "bob"}}))
 	found[corpus.LikedByRow](s, "liked_by", `{"slug":"ann"}`)(corpus.LikedBy(s.ctx, s.g, corpus.LikedByParams{
-		What: corpus.LikedByParamsWhat{Type: "Place", ID: "bob"}, But: &corpus.LikedByParamsBut{Type: "Person", ID: "bob"},
-	}, at))
+		What: corpus.NamedID{Type: "Place", ID: "bob"}, But: &corpus.NamedID{Type: "Person", ID: "bob"},
+	}))
 	all := `"all":[{"to":` + ada + `,"since":null},{"to":` + sea + `,"since":"2024-05-01"},{"to":` + bob + `,"since":null}]}`
 	found[corpus.LikesOfAllRow](s, "likes_of_all", strings.Join([]string{
 		`{"slug":"ada","to":null,"all":[]}`,
 		`{"slug":"ann","to":` + ada + `,` + all, `{"slug":"ann","to":` + sea + `,` + all, `{"slug":"ann","to":` + bob + `,` + all,
 		`{"slug":"bob","to":null,"all":[]}`, `{"slug":"nova","to":null,"all":[]}`,
-	}, "\n"))(corpus.LikesOfAll(s.ctx, s.g, corpus.LikesOfAllParams{}, at))
+	}, "\n"))(corpus.LikesOfAll(s.ctx, s.g, corpus.LikesOfAllParams{}))
 	found[corpus.LikesCollectedRow](s, "likes_collected", strings.Join([]string{
 		`{"slug":"ada","all":[],"of":[],"n":0}`, `{"slug":"ann","all":[` + ada + `,` + bob + `,` + sea + `],"of":["ann"],"n":3}`,
 		`{"slug":"bob","all":[],"of":[],"n":0}`, `{"slug":"nova","all":[],"of":[],"n":0}`,
-	}, "\n"))(corpus.LikesCollected(s.ctx, s.g, corpus.LikesCollectedParams{}, at))
-	s.wrote("like_named", 0, 2)(corpus.LikeNamed(s.ctx, s.g, corpus.LikeNamedParams{Person: "nova", Name: "Ann"}, w))
-	found[corpus.LikedPlacesRow](s, "liked_places", `{"near":"the sea","n":"2"}`)(corpus.LikedPlaces(s.ctx, s.g, corpus.LikedPlacesParams{}, at))
-	found[corpus.LikedOnceRow](s, "liked_once", `{"all":[`+strings.Join([]string{ada, `{"type":"Person","id":"ann"}`, bob, sea}, ",")+`],"n":"4","again":"4"}`)(corpus.LikedOnce(s.ctx, s.g, corpus.LikedOnceParams{}, at))
-	if _, _, err := corpus.Like(s.ctx, s.g, corpus.LikeParams{Person: "ann", What: corpus.LikeParamsWhat{Type: "Place", ID: "ann"}}, w); err == nil {
+	}, "\n"))(corpus.LikesCollected(s.ctx, s.g, corpus.LikesCollectedParams{}))
+	s.wrote("like_named", 0, 2)(corpus.LikeNamed(s.ctx, s.g, corpus.LikeNamedParams{Person: "nova", Name: "Ann"}))
+	found[corpus.LikedPlacesRow](s, "liked_places", `{"near":"the sea","n":2}`)(corpus.LikedPlaces(s.ctx, s.g, corpus.LikedPlacesParams{}))
+	found[corpus.LikedOnceRow](s, "liked_once", `{"all":[`+strings.Join([]string{ada, `{"type":"Person","id":"ann"}`, bob, sea}, ",")+`],"n":4,"again":4}`)(corpus.LikedOnce(s.ctx, s.g, corpus.LikedOnceParams{}))
+	if _, _, err := corpus.Like(s.ctx, s.g, corpus.LikeParams{Person: "ann", What: corpus.NamedID{Type: "Place", ID: "ann"}}); err == nil {
 		s.t.Error("an edge leads to a place that does not exist")
 	}
 	for _, edge := range []corpus.ForgetParams{
-		{Person: "ann", What: corpus.ForgetParamsWhat{Type: "Person", ID: "ada"}}, {Person: "ann", What: corpus.ForgetParamsWhat{Type: "Person", ID: "bob"}},
-		{Person: "ann", What: corpus.ForgetParamsWhat{Type: "Place", ID: "bob"}}, {Person: "nova", What: corpus.ForgetParamsWhat{Type: "Place", ID: "bob"}},
-		{Person: "nova", What: corpus.ForgetParamsWhat{Type: "Person", ID: "ann"}},
+		{Person: "ann", What: corpus.NamedID{Type: "Person", ID: "ada"}}, {Person: "ann", What: corpus.NamedID{Type: "Person", ID: "bob"}},
+		{Person: "ann", What: corpus.NamedID{Type: "Place", ID: "bob"}}, {Person: "nova", What: corpus.NamedID{Type: "Place", ID: "bob"}},
+		{Person: "nova", What: corpus.NamedID{Type: "Person", ID: "ann"}},
 	} {
-		s.wrote("forget", 0, 1)(corpus.Forget(s.ctx, s.g, edge, w))
+		s.wrote("forget", 0, 1)(corpus.Forget(s.ctx, s.g, edge))
 	}
 }
 

@@ -4,10 +4,9 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -19,49 +18,21 @@ type ComputedParams struct {
 
 // ComputedRow is a row of the query computed in codegen/testdata/corpus/expressions.gq.
 type ComputedRow struct {
-	Shout    string               `json:"shout"`
-	Doubled  value.BigInt         `json:"doubled"`
-	Quarter  *float64             `json:"quarter"`
-	Address  string               `json:"address"`
-	Bracket  string               `json:"bracket"`
-	Cheerful bool                 `json:"cheerful"`
-	Before   *value.DateTimeValue `json:"before"`
-	Kind     string               `json:"kind"`
+	Shout    string     `json:"shout"`
+	Doubled  int64      `json:"doubled"`
+	Quarter  *float64   `json:"quarter"`
+	Address  string     `json:"address"`
+	Bracket  string     `json:"bracket"`
+	Cheerful bool       `json:"cheerful"`
+	Before   *time.Time `json:"before"`
+	Kind     string     `json:"kind"`
 }
 
 // Computed runs the query computed in codegen/testdata/corpus/expressions.gq.
 //
 // Compute with the values of people.
-func Computed(ctx context.Context, g tool.Graph, p ComputedParams, at engine.Target) (rows []ComputedRow, err error) {
-	err = computedTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// computedTool serves the query computed in codegen/testdata/corpus/expressions.gq as a tool.
-var computedTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "computed",
-		Exposed:     true,
-		Description: "Compute with the values of people.",
-		ParamDocs:   []string{"", ""},
-		File:        "codegen/testdata/corpus/expressions.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "computed",
-		Title:        "Computed",
-		Description:  "Compute with the values of people.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"days":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"suffix":{"type":"string"}},"additionalProperties":false,"type":"object","required":["days"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"shout":{"type":"string"},"doubled":{"type":["integer","string"]},"quarter":{"type":["number","string","null"]},"address":{"type":"string"},"bracket":{"type":"string"},"cheerful":{"type":"boolean"},"before":{"format":"date-time","type":["string","null"]},"kind":{"type":"string"}},"additionalProperties":false,"type":"object","required":["shout","doubled","quarter","address","bracket","cheerful","before","kind"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\bcomputed\x03\x00\x04days\x18\x00\x00\x06suffix\t\x00\x01\x02\x00\x01p\x00\x00\x06Person\x00\x04\x01\x00\x03\x01\b\r\x00\x03\x03\x00\x00\x03age\x18\x01\x06\x00\x01 \x01\b\x00\x12\x01\x03\x01\x02\r \x02\x03\x00" +
-		"\x00\x04slug\b\b\r\n\x03\r\"\x02\x02\x02\t\x01\x02\x00\x00\x01?\t\x02\t\x00\x05shout\r\n\x03\x03\x00\a\b\x01\x02\x00\x00\x01!\b\b\x00\x00\adoubled\r\x04\x03\x03\x00\x06\x18\x01\x06\x00\x02  \x00\x00\aquarte" +
-		"r\r\x06\x03\x03\x00\x06\x18\x01\b\x00\x04AA\x00\x00\aaddress\rJ\x03\x03\x00\x00\x05email\t\x01\x02\x00\x00\x04none\b\b\x00\x00\abracket\rL\x04\x0e\x01\n\x03\x00\x06\x18\x01\x06\x00A\x01\x01\x02\x00\x00\x06se" +
-		"nior\x01\x02\x00\x00\x05other\b\b\x00\x00\bcheerful\x0e\x01\x00\x03\x00\x00\x04mood\r\x03\x00\x04good\x00\x03bad\x01\x02\x00\x15\x01\x10\x00\x00\x06before\r\x16\x03\x03\x00\x00\x04seenQ\x02\x00" +
-		"QQ\x00\x00\x04kind\x01\x02\x00\x05\b\x00\x00\x00\x03\r\b\x03\x03\x00\x06\x18\x01\x06\x00\n!\x01\r\n\x03\x03\x00\a\b\x01\x02\x00\n\b\x00\x02\x00\x01\x00\x00\a\x00\x05\x00\x00\x00\x1a\x1a\x00\x00\x05\x06\x18\x1a\x1a\x00\x00\x05\a\b\x1a\x1a\x00\x00\x05\x0e\t\x1a\x1a\x00\x00" +
-		"\x05\x14\r\x03\x15\x16\x1a\x1a\x00\x00\x05\x18Q\x1a\x1a\x00",
+func Computed(ctx context.Context, g tool.Graph, p ComputedParams, opts ...tool.ReadOption) ([]ComputedRow, error) {
+	return tool.Rows[ComputedRow](ctx, g, stored.Query("computed"), p, opts...)
 }
 
 // ComputedGroupsParams are the parameters of the query computed_groups in codegen/testdata/corpus/expressions.gq.
@@ -69,84 +40,36 @@ type ComputedGroupsParams struct{}
 
 // ComputedGroupsRow is a row of the query computed_groups in codegen/testdata/corpus/expressions.gq.
 type ComputedGroupsRow struct {
-	Decade *value.BigInt `json:"decade"`
-	People value.BigInt  `json:"people"`
-	Mean   *float64      `json:"mean"`
+	Decade *int64   `json:"decade"`
+	People int64    `json:"people"`
+	Mean   *float64 `json:"mean"`
 }
 
 // ComputedGroups runs the query computed_groups in codegen/testdata/corpus/expressions.gq.
 //
 // Count people by decade of age.
-func ComputedGroups(ctx context.Context, g tool.Graph, p ComputedGroupsParams, at engine.Target) (rows []ComputedGroupsRow, err error) {
-	err = computedGroupsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// computedGroupsTool serves the query computed_groups in codegen/testdata/corpus/expressions.gq as a tool.
-var computedGroupsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "computed_groups",
-		Exposed:     true,
-		Description: "Count people by decade of age.",
-		File:        "codegen/testdata/corpus/expressions.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "computed_groups",
-		Title:        "Computed groups",
-		Description:  "Count people by decade of age.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"decade":{"type":["integer","string","null"]},"people":{"type":["integer","string"]},"mean":{"type":["number","string","null"]}},"additionalProperties":false,"type":"object","required":["decade","people","mean"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x0fcomputed_groups\x00\x01\x02\x00\x01p\x00\x00\x06Person\x00\x02\x01\x00\x04\x00\x06decade\rF\x02\r\x06\x03\x03\x00\x00\x03age\x18\x01\b\x00\nA!!\x00\x00\x06people\b\x00\x00\x06" +
-		"\x00 \x00\x00\x04mean\r\x06\x03\b\x02\x00\x03\x00\x05\x18\b\x00\x00\x06\x00AA\x00\x01\x00\x03\r\x04\x03\b\x00\x00\x06\x00\x01\b\x00\x02!\x01\rF\x02\r\x06\x03\x03\x00\x05\x18\x01\b\x00\nA!\x00\x02\x00\x01\x00\x00\x03\x00\x03\x00\x00\x00\b\b\x00\x00\x03\x05\x18\b" +
-		"\b\x00",
+func ComputedGroups(ctx context.Context, g tool.Graph, p ComputedGroupsParams, opts ...tool.ReadOption) ([]ComputedGroupsRow, error) {
+	return tool.Rows[ComputedGroupsRow](ctx, g, stored.Query("computed_groups"), p, opts...)
 }
 
 // PutComputedParams are the parameters of the query put_computed in codegen/testdata/corpus/expressions.gq.
 type PutComputedParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 	Age  int32  `json:"age"`
 }
 
 // PutComputed runs the query put_computed in codegen/testdata/corpus/expressions.gq.
 //
 // Add a person under a tidy name.
-func PutComputed(ctx context.Context, g tool.Graph, p PutComputedParams, opts engine.WriteOptions) (engine.Change, error) {
-	return putComputedTool.Write(ctx, g, p, opts)
-}
-
-// putComputedTool serves the query put_computed in codegen/testdata/corpus/expressions.gq as a tool.
-var putComputedTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "put_computed",
-		Exposed:     true,
-		Description: "Add a person under a tidy name.",
-		Mutation:    true,
-		ParamDocs:   []string{"A short name that nobody else has.", ""},
-		File:        "codegen/testdata/corpus/expressions.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "put_computed",
-		Title:        "Put computed",
-		Description:  "Add a person under a tidy name.\n\nConstraints: a Person with the same slug is replaced; Person.age is from 0 to 150.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"age":{"type":"integer","maximum":2147483647,"minimum":-2147483648}},"additionalProperties":false,"type":"object","required":["slug","age"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\fput_computed\x03\x00\x04slug\b\x00\x00\x03age\x18\x00\x00\x01\x00\x03\x01\x00\x00\x06Person\x00\x00\x00\x06\x02\b\r \x02\r$\x02\x02\x00\b\b\x00\x04name\b\r$\x02\x02\x00\b\x00\x06stat" +
-		"us\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x01\x02\x00\a\x03\x18\r\x00\x03\x02\x02\x01\x06\x00\x01 \x00\x04seenQ\r\x18\x03\a\x02\x02Q\x00\x00\x02\x00\x04\x02\x03\x18\r\x04\x03\x02\x02\x01\x06\x00\x02 \x02\x02\b\x00" +
-		"\r\n\x03\r \x02\r$\x02\x02\x00\b\b\x01\x02\x00\x00\x00\b\x00\a\x00\x04\v\x00\v\v\x01\x00\x04\x02\b\v\v\x01\x00\x04\x05\b\v\v\x01\x00\x04\x06\f\x04\a\b\t\v\v\x01\x00\x04\x03\x18\v\v\x01\x00\x04\nQ\v\v\x01",
+func PutComputed(ctx context.Context, g tool.Graph, p PutComputedParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("put_computed"), p, opts...)
 }
 
 // TruthsParams are the parameters of the query truths in codegen/testdata/corpus/expressions.gq.
 type TruthsParams struct {
 	// A short name that nobody else has.
-	Names []string `json:"names" jsonschema_description:"A short name that nobody else has."`
+	Names []string `json:"names"`
 	How   *string  `json:"how,omitempty"`
 }
 
@@ -164,41 +87,14 @@ type TruthsRow struct {
 // Truths runs the query truths in codegen/testdata/corpus/expressions.gq.
 //
 // Say which conditions hold for each person.
-func Truths(ctx context.Context, g tool.Graph, p TruthsParams, at engine.Target) (rows []TruthsRow, err error) {
-	err = truthsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// truthsTool serves the query truths in codegen/testdata/corpus/expressions.gq as a tool.
-var truthsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "truths",
-		Exposed:     true,
-		Description: "Say which conditions hold for each person.",
-		ParamDocs:   []string{"A short name that nobody else has.", ""},
-		File:        "codegen/testdata/corpus/expressions.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "truths",
-		Title:        "Truths",
-		Description:  "Say which conditions hold for each person.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"names":{"items":{"type":"string"},"type":"array","description":"A short name that nobody else has."},"how":{"type":"string"}},"additionalProperties":false,"type":"object","required":["names"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"knows_someone":{"type":"boolean"},"unknown":{"type":"boolean"},"named":{"type":"boolean"},"silent":{"type":"boolean"},"shift":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug","knows_someone","unknown","named","silent","shift"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x06truths\x03\x00\x05names\n\x00\x00\x03how\t\x00\x01\x06\x00\x01p\x00\x00\x06Person\x00\x00\x01q\x00\x05\x00\x00\x01k\x02\x00\x05Knows\x00\x06\x00\x05\x00\x06\x00\x05\x00\x02\x01\x00\a\x00\x04slug\x03\x00\t" +
-		"\b\b\x00\x00\rknows_someone\x0f\x05\x02\x02\x00\x02\b\x01\x00\x00\x02\x02\x02\x00\x10\x00\x00\aunknown\x0f\x04\x03\x02\x06\x00\b\x04\x00\x00\x02\x02\x03\x01\x00\x03\x04\x03\f\x03\x00\x04work\x00\x06school\x02\x02\x02" +
-		"\x02\x00\x10\x00\x00\x05named\x0e\x01\x10\x03\x00\t\b\x02\x00\x01\x10\x00\x00\x06silent\x0e\x03\x03\x00\x00\x05email\t\x00\x10\x00\x00\x05shift\rL\x04\x0f\x06\x03\x03\x01\b\x03\x00\x00\x03age\x18\x01\x06\x00<\x01\a\x03\x03\x01\x00" +
-		"\x03\x00\x00\x04mood\r\x03\x00\x04good\x00\x03bad\x01\x02\x00\x14\x01\x03\x01\x12\x03\x00\t\b\x01\x02\x00\x00\x02^a\x01\x02\x00\x01\x02\x00\x00\x05first\x01\x02\x00\x00\x06second\b\b\x00\x00\x00\x03\x0f\x05\x02\x02\x00\b\b\x01\x01\x00" +
-		"\x02\x02\x02\x00\x01\x03\x00\t\b\x00\x02\x00\x01\x00\x00\b\x00\x05\x00\x00\x00\x19\x19\x00\x00\x05\t\b\x19\x19\x00\x02\b\x19\x00\x05\x05\x00\x02\b\x03\f\x03\f\r\x19\x19\x00\x00\x05\x10\t\x19\x19\x00\x00\x05\x12\x18\x19\x19\x00\x00\x05\x13\r\x03\x14\x15\x19\x19\x00",
+func Truths(ctx context.Context, g tool.Graph, p TruthsParams, opts ...tool.ReadOption) ([]TruthsRow, error) {
+	return tool.Rows[TruthsRow](ctx, g, stored.Query("truths"), p, opts...)
 }
 
 // AcquaintancesParams are the parameters of the query acquaintances in codegen/testdata/corpus/expressions.gq.
 type AcquaintancesParams struct {
 	// The id of a Person: its slug.
-	Who string `json:"who" jsonschema_description:"The id of a Person: its slug."`
+	Who PersonID `json:"who"`
 }
 
 // AcquaintancesRow is a row of the query acquaintances in codegen/testdata/corpus/expressions.gq.
@@ -210,30 +106,6 @@ type AcquaintancesRow struct {
 // Acquaintances runs the query acquaintances in codegen/testdata/corpus/expressions.gq.
 //
 // List the people whom a person knows.
-func Acquaintances(ctx context.Context, g tool.Graph, p AcquaintancesParams, at engine.Target) (rows []AcquaintancesRow, err error) {
-	err = acquaintancesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// acquaintancesTool serves the query acquaintances in codegen/testdata/corpus/expressions.gq as a tool.
-var acquaintancesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "acquaintances",
-		Exposed:     true,
-		Description: "List the people whom a person knows.",
-		ParamDocs:   []string{"The id of a Person: its slug."},
-		File:        "codegen/testdata/corpus/expressions.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "acquaintances",
-		Title:        "Acquaintances",
-		Description:  "List the people whom a person knows.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"who":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["who"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\racquaintances\x02\x00\x03who\b\x02\x00\x00\x00\x00\x00\x00\x00\x06Person\x01\x03\x00\x01p\x00\x03\x00\x00\x01q\x00\x03\x00\x04\x01\x00\x03\x01\x00\x04\x00\x02\x00\x01\x02\x00\x02\x00\x05Knows\x01\x00\x00\x02\x02\x02\x00" +
-		"\x04slug\x03\x02\a\b\b\x00\x00\x00\x02\x03\x02\a\b\x00\x03\x00\x02\x01\x00\x00\x04\x00\x03\x00\x00\x00\b\b\x00\x02\x06\b\x00\x03\x03\x00\x00\x03\a\b\b\b\x00",
+func Acquaintances(ctx context.Context, g tool.Graph, p AcquaintancesParams, opts ...tool.ReadOption) ([]AcquaintancesRow, error) {
+	return tool.Rows[AcquaintancesRow](ctx, g, stored.Query("acquaintances"), p, opts...)
 }

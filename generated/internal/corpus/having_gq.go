@@ -4,53 +4,26 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // PopularParams are the parameters of the query popular in codegen/testdata/corpus/having.gq.
 type PopularParams struct {
 	// How many acquaintances at least.
-	Least  *int32  `json:"least,omitempty" jsonschema_description:"How many acquaintances at least."`
+	Least  *int32  `json:"least,omitempty"`
 	Status *string `json:"status,omitempty"`
 }
 
 // PopularRow is a row of the query popular in codegen/testdata/corpus/having.gq.
 type PopularRow struct {
 	// A short name that nobody else has.
-	Slug    string           `json:"slug"`
-	Status  PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
-	KnownBy value.BigInt     `json:"known_by"`
+	Slug    string       `json:"slug"`
+	Status  PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	KnownBy int64        `json:"known_by"`
 }
 
 // Popular runs the query popular in codegen/testdata/corpus/having.gq.
-func Popular(ctx context.Context, g tool.Graph, p PopularParams, at engine.Target) (rows []PopularRow, err error) {
-	err = popularTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// popularTool serves the query popular in codegen/testdata/corpus/having.gq as a tool.
-var popularTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "popular",
-		Exposed:   true,
-		ParamDocs: []string{"How many acquaintances at least.", ""},
-		File:      "codegen/testdata/corpus/having.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "popular",
-		Title:        "Popular",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"least":{"type":"integer","maximum":2147483647,"minimum":-2147483648,"description":"How many acquaintances at least."},"status":{"type":"string"}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"known_by":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["slug","status","known_by"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\apopular\x03\x00\x05least\x19\x00\x00\x06status\t\x00\x01\x03\x00\x01p\x00\x00\x06Person\x00\x00\x01q\x00\x05\x01\x03\x01\x00\b\x02\x02\x02\x00\x00\x05Knows\x01\x00\x00\x02\x02\x04\x00\x04slug\x03\x00" +
-		"\b\b\b\x00\x03\x03\x00\x03\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\f\x04\t\n\v\x00\x00\bknown_by\b\x00\x00\x06\x02 \x00\x01\x03\x03\x01\n\b\x00\x00\x06\x02\x02\x00\x00\x06\x03\x03\x03\x02\x02\x00\x03\x01\x00" +
-		"\x03\x00\x03\f\x04\t\n\v\x02\x02\x01\x03\b\x00\x00\x06\x02\x01\x03\x00\b\b\x00\x03\x00\x02\x01\x00\x00\x05\x00\x05\x00\x00\x00\r\r\x00\x02\a\r\x00\x05\x05\x00\x00\x05\b\b\r\r\x00\x00\x05\x03\f\x04\t\n\v\r\r\x00",
+func Popular(ctx context.Context, g tool.Graph, p PopularParams, opts ...tool.ReadOption) ([]PopularRow, error) {
+	return tool.Rows[PopularRow](ctx, g, stored.Query("popular"), p, opts...)
 }

@@ -4,7 +4,6 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -13,7 +12,7 @@ import (
 // NamedParams are the parameters of the query named in codegen/testdata/corpus/interfaces.gq.
 type NamedParams struct {
 	// What people call it.
-	Name string `json:"name" jsonschema_description:"What people call it."`
+	Name string `json:"name"`
 }
 
 // NamedRow is a row of the query named in codegen/testdata/corpus/interfaces.gq.
@@ -31,31 +30,8 @@ type NamedRowN struct {
 }
 
 // Named runs the query named in codegen/testdata/corpus/interfaces.gq.
-func Named(ctx context.Context, g tool.Graph, p NamedParams, at engine.Target) (rows []NamedRow, err error) {
-	err = namedTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// namedTool serves the query named in codegen/testdata/corpus/interfaces.gq as a tool.
-var namedTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "named",
-		Exposed:   true,
-		ParamDocs: []string{"What people call it."},
-		File:      "codegen/testdata/corpus/interfaces.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "named",
-		Title:        "Named",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"name":{"type":"string","description":"What people call it."}},"additionalProperties":false,"type":"object","required":["name"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"n":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"type":{"type":"string"}},"additionalProperties":false,"type":"object","required":["id","name","type"]},"type":{"type":"string"}},"additionalProperties":false,"type":"object","required":["n","type"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x05named\x02\x00\x04name\b\x00\x01\x02\x00\x01n\x06\x00\x05Named\x00\x03\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x03\x03\x06\x00\x00\x04\x00\x02id\b\x00\x02\b\x00\x00\x04type\b\x00\x06\x03\x00\x06\b\b\x00\x00\x00\x00\x02\x00\x01" +
-		"\x00\x00\x03\x06\x04\x00\x00\x00\a\a\x00\x06\x04\x02\b\a\a\x00",
+func Named(ctx context.Context, g tool.Graph, p NamedParams, opts ...tool.ReadOption) ([]NamedRow, error) {
+	return tool.Rows[NamedRow](ctx, g, stored.Query("named"), p, opts...)
 }
 
 // NamedListsParams are the parameters of the query named_lists in codegen/testdata/corpus/interfaces.gq.
@@ -87,31 +63,8 @@ type NamedListsRowEach struct {
 }
 
 // NamedLists runs the query named_lists in codegen/testdata/corpus/interfaces.gq.
-func NamedLists(ctx context.Context, g tool.Graph, p NamedListsParams, at engine.Target) (rows []NamedListsRow, err error) {
-	err = namedListsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// namedListsTool serves the query named_lists in codegen/testdata/corpus/interfaces.gq as a tool.
-var namedListsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:    "named_lists",
-		Exposed: true,
-		File:    "codegen/testdata/corpus/interfaces.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "named_lists",
-		Title:        "Named lists",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"same":{"items":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"type":{"type":"string"}},"additionalProperties":false,"type":"object","required":["id","name","type"]},"type":"array"},"each":{"items":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"type":{"type":"string"}},"additionalProperties":false,"type":"object","required":["id","name","type"]},"type":"array"},"n":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["slug","same","each","n"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\vnamed_lists\x00\x01\x03\x00\x01p\x00\x00\x06Person\x00\x00\x01n\x06\x00\x05Named\x00\x04\x01\x00\x01\x02\x03\x01\x00\x03\x02\x00\x04name\b\x03\x00\x06\b\x01\x05\x00\x04slug\x03\x00\a\b\b\x00\x00\x04s" +
-		"ame\b\f\x00\x06\x02\x02\x04\x00\x02id\b\x00\x06\b\x00\x00\x04type\b\x00\x00\x04each\b\f\x01\x06\x02\x02\x04\t\b\x00\x06\b\x00\n\b\x00\x04\rB\x02\b\f\x00\x06\x02\x18\x18\x00\x01\x00\x02\x03\x00\a\b\x00\x03\x02\x00\x01\x00\x00\x06\x00\x03\x00\x00" +
-		"\x00\f\f\x00\x06\x05\f\x00\f\f\x00\x06\x05\x06\b\f\f\x00\x00\x03\x06\b\f\f\x00\x00\x03\a\b\f\f\x00",
+func NamedLists(ctx context.Context, g tool.Graph, p NamedListsParams, opts ...tool.ReadOption) ([]NamedListsRow, error) {
+	return tool.Rows[NamedListsRow](ctx, g, stored.Query("named_lists"), p, opts...)
 }
 
 // NamedPeopleParams are the parameters of the query named_people in codegen/testdata/corpus/interfaces.gq.
@@ -125,50 +78,16 @@ type NamedPeopleRow struct {
 }
 
 // NamedPeople runs the query named_people in codegen/testdata/corpus/interfaces.gq.
-func NamedPeople(ctx context.Context, g tool.Graph, p NamedPeopleParams, at engine.Target) (rows []NamedPeopleRow, err error) {
-	err = namedPeopleTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// namedPeopleTool serves the query named_people in codegen/testdata/corpus/interfaces.gq as a tool.
-var namedPeopleTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:    "named_people",
-		Exposed: true,
-		File:    "codegen/testdata/corpus/interfaces.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "named_people",
-		Title:        "Named people",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"id":{"type":"string"},"age":{"type":["integer","null"]},"type":{"type":"string"}},"additionalProperties":false,"type":"object","required":["id","age","type"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\fnamed_people\x00\x01\x03\x00\x01n\x06\x00\x05Named\x00\x00\x01p\x00\x00\x06Person\x01\x03\x01\x00\b\x03\x01\x02\x03\x01\x00\x06\x02\x06\x00\x01\x04\x00\x02id\x04\x00\b\x00\x00\x03age\x03\x02\a\x18\x19\x00\x00\x04" +
-		"type\x03\x00\b\b\b\x00\x00\x00\x00\x03\x00\x02\x01\x00\x00\x04\x06\x03\x00\x00\x00\t\t\x00\x00\x05\t\x00\t\t\x00\x00\x05\a\x18\t\t\x00",
+func NamedPeople(ctx context.Context, g tool.Graph, p NamedPeopleParams, opts ...tool.ReadOption) ([]NamedPeopleRow, error) {
+	return tool.Rows[NamedPeopleRow](ctx, g, stored.Query("named_people"), p, opts...)
 }
 
 // NamedAsParams are the parameters of the query named_as in codegen/testdata/corpus/interfaces.gq.
 type NamedAsParams struct {
 	// The type and the id of a node that implements Named.
-	Who NamedAsParamsWho `json:"who" jsonschema_description:"The type and the id of a node that implements Named."`
+	Who NamedID `json:"who"`
 	// Not this one.
-	But *NamedAsParamsBut `json:"but,omitempty" jsonschema_description:"Not this one."`
-}
-
-// NamedAsParamsWho is the Named that is the parameter $who of the query named_as in codegen/testdata/corpus/interfaces.gq.
-type NamedAsParamsWho struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
-}
-
-// NamedAsParamsBut is the Named that is the parameter $but of the query named_as in codegen/testdata/corpus/interfaces.gq.
-type NamedAsParamsBut struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
+	But *NamedID `json:"but,omitempty"`
 }
 
 // NamedAsRow is a row of the query named_as in codegen/testdata/corpus/interfaces.gq.
@@ -179,44 +98,14 @@ type NamedAsRow struct {
 }
 
 // NamedAs runs the query named_as in codegen/testdata/corpus/interfaces.gq.
-func NamedAs(ctx context.Context, g tool.Graph, p NamedAsParams, at engine.Target) (rows []NamedAsRow, err error) {
-	err = namedAsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// namedAsTool serves the query named_as in codegen/testdata/corpus/interfaces.gq as a tool.
-var namedAsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "named_as",
-		Exposed:   true,
-		ParamDocs: []string{"The type and the id of a node that implements Named.", "Not this one."},
-		File:      "codegen/testdata/corpus/interfaces.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "named_as",
-		Title:        "Named as",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"who":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"The type and the id of a node that implements Named."},"but":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"Not this one."}},"additionalProperties":false,"type":"object","required":["who"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"type":{"type":"string"},"id":{"type":"string"},"same":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["type","id","same"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\bnamed_as\x03\x00\x03who\x00\x04\x00\x05Named\x03\x00\x06Person\x00\x05Place\x00\x03but\x01\x04\x03\x03\x04\x05\x01\x03\x00\x01n\x06\x03\x00\x00\x01m\x06\x03\x00\x06\x01\x00\x03\x01\x00\x06\x00\x02\x00\x01\x01\x02" +
-		"\x03\x01\x00\x03\x02\x00\x04name\b\x03\x00\t\b\x01\x03\x01\x02\x06\x02\x02\x02\x02\x04\x00\x04type\x03\x02\n\b\b\x00\x00\x02id\x04\x02\b\x00\x00\x04same\x0e\x01\x00\x06\x02\x02\x00\x01\x10\x00\x00\x00\x03\x03\x02\n\b\x00\x04\x02\x00\x03\x02\x00\x01\x00\x00\x03" +
-		"\x06\x03\x00\x00\x00\r\r\x00\x06\x03\t\b\r\r\x00",
+func NamedAs(ctx context.Context, g tool.Graph, p NamedAsParams, opts ...tool.ReadOption) ([]NamedAsRow, error) {
+	return tool.Rows[NamedAsRow](ctx, g, stored.Query("named_as"), p, opts...)
 }
 
 // NamedPersonParams are the parameters of the query named_person in codegen/testdata/corpus/interfaces.gq.
 type NamedPersonParams struct {
 	// The type and the id of a node that implements Named.
-	Who *NamedPersonParamsWho `json:"who,omitempty" jsonschema_description:"The type and the id of a node that implements Named."`
-}
-
-// NamedPersonParamsWho is the Named that is the parameter $who of the query named_person in codegen/testdata/corpus/interfaces.gq.
-type NamedPersonParamsWho struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
+	Who *NamedID `json:"who,omitempty"`
 }
 
 // NamedPersonRow is a row of the query named_person in codegen/testdata/corpus/interfaces.gq.
@@ -226,69 +115,18 @@ type NamedPersonRow struct {
 }
 
 // NamedPerson runs the query named_person in codegen/testdata/corpus/interfaces.gq.
-func NamedPerson(ctx context.Context, g tool.Graph, p NamedPersonParams, at engine.Target) (rows []NamedPersonRow, err error) {
-	err = namedPersonTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// namedPersonTool serves the query named_person in codegen/testdata/corpus/interfaces.gq as a tool.
-var namedPersonTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "named_person",
-		Exposed:   true,
-		ParamDocs: []string{"The type and the id of a node that implements Named."},
-		File:      "codegen/testdata/corpus/interfaces.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "named_person",
-		Title:        "Named person",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"who":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"The type and the id of a node that implements Named."}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\fnamed_person\x02\x00\x03who\x01\x04\x00\x05Named\x03\x00\x06Person\x00\x05Place\x01\x02\x00\x01p\x00\x04\x00\x03\x01\x00\x06\x03\x03\x03\x02\x00\x00\x03\x01\x00\x06\x00\x02\x00\x01\x02\x00\x04slug\x03" +
-		"\x00\a\b\b\x00\x00\x00\x02\x03\x00\a\b\x00\x02\x00\x01\x00\x00\x04\x06\x03\x00\x00\x00\b\b\x00\x00\x04\b\x00\b\b\x00\x00\x04\a\b\b\b\x00",
+func NamedPerson(ctx context.Context, g tool.Graph, p NamedPersonParams, opts ...tool.ReadOption) ([]NamedPersonRow, error) {
+	return tool.Rows[NamedPersonRow](ctx, g, stored.Query("named_person"), p, opts...)
 }
 
 // AgeNamedParams are the parameters of the query age_named in codegen/testdata/corpus/interfaces.gq.
 type AgeNamedParams struct {
 	// The type and the id of a node that implements Named.
-	Who AgeNamedParamsWho `json:"who" jsonschema_description:"The type and the id of a node that implements Named."`
-	Age int32             `json:"age" jsonschema:"minimum=0,maximum=150"`
-}
-
-// AgeNamedParamsWho is the Named that is the parameter $who of the query age_named in codegen/testdata/corpus/interfaces.gq.
-type AgeNamedParamsWho struct {
-	Type string `json:"type" jsonschema:"enum=Person,enum=Place"`
-	ID   string `json:"id"`
+	Who NamedID `json:"who"`
+	Age int32   `json:"age" jsonschema:"minimum=0,maximum=150"`
 }
 
 // AgeNamed runs the query age_named in codegen/testdata/corpus/interfaces.gq.
-func AgeNamed(ctx context.Context, g tool.Graph, p AgeNamedParams, opts engine.WriteOptions) (engine.Change, error) {
-	return ageNamedTool.Write(ctx, g, p, opts)
-}
-
-// ageNamedTool serves the query age_named in codegen/testdata/corpus/interfaces.gq as a tool.
-var ageNamedTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "age_named",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"The type and the id of a node that implements Named.", ""},
-		File:      "codegen/testdata/corpus/interfaces.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "age_named",
-		Title:        "Age named",
-		Description:  "Constraints: a block runs for at most 10000 rows; Person.age is from 0 to 150.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"who":{"properties":{"type":{"type":"string","enum":["Person","Place"]},"id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["type","id"],"description":"The type and the id of a node that implements Named."},"age":{"type":"integer","maximum":150,"minimum":0}},"additionalProperties":false,"type":"object","required":["who","age"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\tage_named\x03\x00\x03who\x00\x04\x00\x05Named\x03\x00\x06Person\x00\x05Place\x00\x03age\x18\x00\x00\x01\x00\x02\x04\x01\x02\x00\x01p\x00\x04\x00\x03\x01\x00\x03\x01\x00\x06\x00\x02\x00\x01\x02\x00\x02$p\x04" +
-		"\x00\b\x00\x00\x00\x00\x02\x00\x01\x00\x00\x00\x00\x02\x02\x00\x04\x02\x06\x18\x02\x02\x02\x00\x02id\b\x00*\x00\b\b\x00\x04\x06\x03\t\x00\t\t\x00\x00\x04\t\x00\t\t\x01\x00\x04\x06\x18\t\t\x01",
+func AgeNamed(ctx context.Context, g tool.Graph, p AgeNamedParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("age_named"), p, opts...)
 }

@@ -17,14 +17,13 @@ import (
 
 // runInterfaces runs the queries with variables over interfaces. It adds a place with the name and the id of persons.
 func runInterfaces(s *session) {
-	at := engine.Target{}
 	line := `{"type":"Place","data":{"id":"bob","name":"Ann","near":"the sea"}}`
 	if _, err := s.stored.Load(s.ctx, strings.NewReader(line), engine.LoadOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
 	found[corpus.NamedRow](s, "named", strings.Join([]string{
 		`{"n":{"id":"ann","name":"Ann","type":"Person"},"type":"Person"}`, `{"n":{"id":"bob","name":"Ann","type":"Place"},"type":"Place"}`,
-	}, "\n"))(corpus.Named(s.ctx, s.g, corpus.NamedParams{Name: "Ann"}, at))
+	}, "\n"))(corpus.Named(s.ctx, s.g, corpus.NamedParams{Name: "Ann"}))
 	same := func(slug, nodes, n string) string {
 		return `{"slug":"` + slug + `","same":[` + nodes + `],"each":[` + nodes + `],"n":` + n + `}`
 	}
@@ -33,23 +32,22 @@ func runInterfaces(s *session) {
 		same("ann", `{"id":"ann","name":"Ann","type":"Person"},{"id":"bob","name":"Ann","type":"Place"}`, "2"),
 		same("bob", `{"id":"bob","name":"Bob","type":"Person"}`, "1"),
 		same("nova", `{"id":"nova","name":"Nova","type":"Person"}`, "1"),
-	}, "\n"))(corpus.NamedLists(s.ctx, s.g, corpus.NamedListsParams{}, at))
+	}, "\n"))(corpus.NamedLists(s.ctx, s.g, corpus.NamedListsParams{}))
 	found[corpus.NamedPeopleRow](s, "named_people", strings.Join([]string{
 		`{"id":"ada","age":36,"type":"Person"}`, `{"id":"ann","age":2,"type":"Person"}`, `{"id":"bob","age":25,"type":"Person"}`, `{"id":"nova","age":1,"type":"Person"}`,
 		`{"id":"bob","age":null,"type":"Place"}`,
-	}, "\n"))(corpus.NamedPeople(s.ctx, s.g, corpus.NamedPeopleParams{}, at))
-	place := corpus.NamedAsParamsWho{Type: "Place", ID: "bob"}
+	}, "\n"))(corpus.NamedPeople(s.ctx, s.g, corpus.NamedPeopleParams{}))
+	place := corpus.NamedID{Type: "Place", ID: "bob"}
 	found[corpus.NamedAsRow](s, "named_as", `{"type":"Person","id":"ann","same":false}`+"\n"+`{"type":"Place","id":"bob","same":true}`)(
-		corpus.NamedAs(s.ctx, s.g, corpus.NamedAsParams{Who: place}, at))
+		corpus.NamedAs(s.ctx, s.g, corpus.NamedAsParams{Who: place}))
 	found[corpus.NamedAsRow](s, "named_as", `{"type":"Person","id":"ann","same":false}`)(
-		corpus.NamedAs(s.ctx, s.g, corpus.NamedAsParams{Who: place, But: &corpus.NamedAsParamsBut{Type: "Place", ID: "bob"}}, at))
+		corpus.NamedAs(s.ctx, s.g, corpus.NamedAsParams{Who: place, But: &corpus.NamedID{Type: "Place", ID: "bob"}}))
 	found[corpus.NamedPersonRow](s, "named_person", `{"slug":"bob"}`)(
-		corpus.NamedPerson(s.ctx, s.g, corpus.NamedPersonParams{Who: &corpus.NamedPersonParamsWho{Type: "Person", ID: "bob"}}, at))
+		corpus.NamedPerson(s.ctx, s.g, corpus.NamedPersonParams{Who: &corpus.NamedID{Type: "Person", ID: "bob"}}))
 	found[corpus.NamedPersonRow](s, "named_person", strings.Join([]string{`{"slug":"ada"}`, `{"slug":"ann"}`, `{"slug":"bob"}`, `{"slug":"nova"}`}, "\n"))(
-		corpus.NamedPerson(s.ctx, s.g, corpus.NamedPersonParams{}, at))
-	w := engine.WriteOptions{}
-	s.wrote("age_named", 1, 0)(corpus.AgeNamed(s.ctx, s.g, corpus.AgeNamedParams{Who: corpus.AgeNamedParamsWho{Type: "Person", ID: "bob"}, Age: 25}, w))
-	s.wrote("age_named", 0, 0)(corpus.AgeNamed(s.ctx, s.g, corpus.AgeNamedParams{Who: corpus.AgeNamedParamsWho{Type: "Place", ID: "bob"}, Age: 1}, w))
+		corpus.NamedPerson(s.ctx, s.g, corpus.NamedPersonParams{}))
+	s.wrote("age_named", 1, 0)(corpus.AgeNamed(s.ctx, s.g, corpus.AgeNamedParams{Who: corpus.NamedID{Type: "Person", ID: "bob"}, Age: 25}))
+	s.wrote("age_named", 0, 0)(corpus.AgeNamed(s.ctx, s.g, corpus.AgeNamedParams{Who: corpus.NamedID{Type: "Place", ID: "bob"}, Age: 1}))
 }
 
 // TestInterfaceParametersOverREST lists the queries with records among their parameters, and sends arguments that are not nodes of

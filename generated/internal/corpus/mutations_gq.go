@@ -4,7 +4,7 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -14,10 +14,10 @@ import (
 // BefriendParams are the parameters of the query befriend in codegen/testdata/corpus/mutations.gq.
 type BefriendParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 	// A short name that nobody else has.
-	Friend string       `json:"friend" jsonschema_description:"A short name that nobody else has."`
-	How    KnowsHowEnum `json:"how" jsonschema:"enum=work,enum=school"`
+	Friend string   `json:"friend"`
+	How    KnowsHow `json:"how" jsonschema:"enum=work,enum=school"`
 }
 
 // BefriendRow is a row of the query befriend in codegen/testdata/corpus/mutations.gq.
@@ -25,170 +25,68 @@ type BefriendRow struct {
 	Person  BefriendRowPerson `json:"person"`
 	Age     int32             `json:"age"`
 	Knows   string            `json:"knows"`
-	How     KnowsHowEnum      `json:"how" jsonschema:"enum=work,enum=school"`
+	How     KnowsHow          `json:"how" jsonschema:"enum=work,enum=school"`
 	Friend  string            `json:"friend"`
 	Letters int32             `json:"letters"`
 }
 
 // BefriendRowPerson is the node person, a Person, in a row of the query befriend in codegen/testdata/corpus/mutations.gq.
 type BefriendRowPerson struct {
-	ID string `json:"id"`
+	ID PersonID `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string           `json:"slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string       `json:"slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32                `json:"age"`
-	Email *string              `json:"email"`
-	Seen  *value.DateTimeValue `json:"seen"`
+	Mood  *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age"`
+	Email *string     `json:"email"`
+	Seen  *time.Time  `json:"seen"`
 }
 
 // Befriend runs the query befriend in codegen/testdata/corpus/mutations.gq.
 //
 // Save a person who knows another one.
-func Befriend(ctx context.Context, g tool.Graph, p BefriendParams, opts engine.WriteOptions) (row BefriendRow, change engine.Change, err error) {
-	change, err = befriendTool.WriteRow(ctx, g, p, opts, &row)
-	return row, change, err
-}
-
-// befriendTool serves the query befriend in codegen/testdata/corpus/mutations.gq as a tool.
-var befriendTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "befriend",
-		Exposed:     true,
-		Description: "Save a person who knows another one.",
-		Mutation:    true,
-		ParamDocs:   []string{"A short name that nobody else has.", "A short name that nobody else has.", ""},
-		File:        "codegen/testdata/corpus/mutations.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "befriend",
-		Title:        "Befriend",
-		Description:  "Save a person who knows another one.\n\nConstraints: Knows goes to an existing Person; Knows.how is one of work, school.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"friend":{"type":"string","description":"A short name that nobody else has."},"how":{"type":"string","enum":["work","school"]}},"additionalProperties":false,"type":"object","required":["slug","friend","how"]}` + writeTail),
-		OutputSchema: json.RawMessage(`{"properties":{"branch":{"type":"string"},"query_name":{"type":"string"},"affected_nodes":{"type":"integer"},"affected_edges":{"type":"integer"},"actor_id":{"type":["string","null"]},"graph_commit_id":{"description":"The commit; null when nothing changed.","type":["string","null"]},"dry_run":{"type":"boolean"},"target":{"properties":{"branch":{"type":"string"},"graph_commit_id":{"type":"string"},"main_ahead":{"type":"integer","description":"The number of commits of main that the draft does not contain."},"expires_at":{"type":"integer","description":"When the draft ends if nobody writes to it, in Unix microseconds."}},"additionalProperties":false,"type":"object","required":["branch","graph_commit_id","main_ahead","expires_at"]},"node_changes":{"properties":{"inserted":{"type":"integer"},"updated":{"type":"integer"},"deleted":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["inserted","updated","deleted"]},"edge_changes":{"properties":{"inserted":{"type":"integer"},"updated":{"type":"integer"},"deleted":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["inserted","updated","deleted"]},"changes":{"items":{"additionalProperties":true,"type":"object"},"type":"array","description":"Of a dry run: the first ten changes, before and after."},"more_changes":{"type":"boolean"},"notes":{"items":{"type":"string"},"type":"array","description":"Nodes that an insert replaced, or why nothing changed."},"rows":{"items":{"properties":{"person":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"age":{"type":"integer"},"knows":{"type":"string"},"how":{"type":"string","enum":["work","school"]},"friend":{"type":"string"},"letters":{"type":"integer"}},"additionalProperties":false,"type":"object","required":["person","age","knows","how","friend","letters"]},"type":"array","description":"The one row that the mutation returns."}},"additionalProperties":false,"type":"object","required":["branch","query_name","affected_nodes","affected_edges","actor_id","graph_commit_id","rows"]}`),
-		Destructive:  true,
-	},
-	Enums: [][]string{nil, nil, {"work", "school"}},
-	Encoded: "" +
-		"\x06\x00\bbefriend\x04\x00\x04slug\b\x00\x00\x06friend\b\x00\x00\x03how\b\x00\x00\x01\x03\x00\x01p\x00\x00\x06Person\x00\x00\x01k\x02\x00\x05Knows\x00\x03\x01\x00\x06\x00\x00\x00\x05\x02\b\x02\x00\x00\x04n" +
-		"ame\b\x01\x02\x00\x00\x04Nova\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x01\x02\x00\f\x00\x03age\x18\r\x00\x03\rJ\x03(\x0f\x18\x01\x06\x00\x14\x18\x01\x06\x00\x01 \x01\x01\x00\x01" +
-		"\x02\b\x04\x00)\x06\x02\x02\b\x02\x02\x00\x02\x04\f\x03\x00\x04work\x00\x06school\x02\x04\x00\x01\x02\a\x00\x06person\x06\x00\x00\t\x00\x02id\b\x00\t\b\x00\x02\b\x00\v\f\x04\f\r\x0e\x00\x00\x04mood\r\x03\x00\x04goo" +
-		"d\x00\x03bad\x00\x0f\x18\x00\x00\x05email\t\x00\x00\x04seenQ\x00\x0f\x03\x00\x0f\x18\x18\x00\x00\x05knows\x04\x02\b\x00\x04\x03\x02\x04\f\x03\x10\x11\f\x03\x10\x11\x00\x03\x02\x02\b\x00\x00\aletters\r&\x02\x02\x00\x18\x18\x00" +
-		"\v\x00\x06\x00\x00\x00\x1b\x1b\x01\x00\x06\x02\b\x1b\x1b\x01\x00\x06\t\b\x1b\x1b\x01\x00\x06\v\f\x04\f\r\x0e\x1b\x1b\x01\x00\x06\x0f\x18\x1b\x1b\x01\x02\b\x1b\x00\x06\x06\x01\x02\b\x04\f\x03\x10\x11\x1b\x1b\x01\x00\x06\x14\r\x03\x15\x16\x1b\x1b\x00\x00\x06\x17\t\x1b\x1b\x00\x00\x06\x18Q\x1b" +
-		"\x1b\x00",
+func Befriend(ctx context.Context, g tool.Graph, p BefriendParams, opts ...tool.WriteOption) (BefriendRow, engine.Change, error) {
+	return tool.WriteRow[BefriendRow](ctx, g, stored.Query("befriend"), p, opts...)
 }
 
 // GrowParams are the parameters of the query grow in codegen/testdata/corpus/mutations.gq.
 type GrowParams struct {
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
-	Most   *int32           `json:"most,omitempty" jsonschema:"minimum=1,maximum=10" jsonschema_default:"5"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Most   *int32       `json:"most,omitempty" jsonschema:"minimum=1,maximum=10" jsonschema_default:"5"`
 }
 
 // Grow runs the query grow in codegen/testdata/corpus/mutations.gq.
-func Grow(ctx context.Context, g tool.Graph, p GrowParams, opts engine.WriteOptions) (engine.Change, error) {
-	return growTool.Write(ctx, g, p, opts)
-}
-
-// growTool serves the query grow in codegen/testdata/corpus/mutations.gq as a tool.
-var growTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "grow",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"", ""},
-		File:      "codegen/testdata/corpus/mutations.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "grow",
-		Title:        "Grow",
-		Description:  "Constraints: a block runs for at most 10000 rows.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"status":{"type":"string","enum":["active","on-leave","gone"]},"most":{"type":"integer","maximum":10,"minimum":1,"default":5}},"additionalProperties":false,"type":"object","required":["status"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Enums: [][]string{{"active", "on-leave", "gone"}},
-	Encoded: "" +
-		"\x06\x00\x04grow\x03\x00\x06status\b\x00\x00\x04most\x18\x01\x06\x00\x05\x01\x06\x00\x01\x01\x06\x00\n\x00\x00\x00\x01\x00\x02\x04\x01\x02\x00\x01p\x00\x00\x06Person\x00\x03\x01\x00\x03\x01\x00\x03\x00\x02\f\x04\x00\x06active\x00\b" +
-		"on-leave\x00\x04gone\x02\x00\x01\x03\x00\a$p.slug\x03\x00\x00\x04slug\b\b\x00\x00\x05$p.id\x04\x00\b\x00\x00\x00\x02\x03\x00\n\b\x00\x02\x00\x14\x01\x02\x00\x00\x00\x03\x02\x00\x05\x03\x00\x03age\x18\r\x00\x03(" +
-		"\r\x18\x01\x06\x00\x01 \x00\x05email\t\r\n\x03*\x00\t\b\x01\x02\x00\x00\f@example.org\b\x02\x00\x02id\b\x00*\x02\v\b\x03\x02\x00\x05Knows\x03\x00\x04from\b\x00*\x02\x00\x02$p\b\x00\x03ho" +
-		"w\f\x03\x00\x04work\x00\x06school\x00\x01\x02\x00\x16\x00\b\x00\x05\f\x00\f\f\x01\x00\x05\x02\f\x04\x06\a\b\f\f\x00\x00\x05\n\b\f\f\x00\x00\x05\r\x18\f\f\x01\x00\x05\x0e\t\f\f\x01\x02\x11\f\x00\x05\x05\x01\x02\x11\x14\f\x03\x15\x16\f\f\x00",
+func Grow(ctx context.Context, g tool.Graph, p GrowParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("grow"), p, opts...)
 }
 
 // AddPeopleParams are the parameters of the query add_people in codegen/testdata/corpus/mutations.gq.
 type AddPeopleParams struct {
 	// A short name that nobody else has.
-	Slugs  []string         `json:"slugs" jsonschema_description:"A short name that nobody else has."`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slugs  []string     `json:"slugs"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 }
 
 // AddPeople runs the query add_people in codegen/testdata/corpus/mutations.gq.
-func AddPeople(ctx context.Context, g tool.Graph, p AddPeopleParams, opts engine.WriteOptions) (engine.Change, error) {
-	return addPeopleTool.Write(ctx, g, p, opts)
-}
-
-// addPeopleTool serves the query add_people in codegen/testdata/corpus/mutations.gq as a tool.
-var addPeopleTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "add_people",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"A short name that nobody else has.", ""},
-		File:      "codegen/testdata/corpus/mutations.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "add_people",
-		Title:        "Add people",
-		Description:  "Constraints: a block runs for at most 10000 rows; a Person with the same slug is replaced; Person.status is one of active, on-leave, gone; Knows goes to an existing Person.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slugs":{"items":{"type":"string"},"type":"array","description":"A short name that nobody else has."},"status":{"type":"string","enum":["active","on-leave","gone"]}},"additionalProperties":false,"type":"object","required":["slugs","status"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Enums: [][]string{nil, {"active", "on-leave", "gone"}},
-	Encoded: "" +
-		"\x06\x00\nadd_people\x03\x00\x05slugs\n\x00\x00\x06status\b\x00\x00\x01\x02\x00\x01p\x00\x00\x06Person\x00\x02\x04\x00\x02\x00\x00\x04slug\x03\x01\x00\x05\x00\x00\x00\x05\x06\b*\x00\x00\x05$slug\b" +
-		"\x00\x04name\b\x01\x02\x00\x00\x03New\x03\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x02\x02\x00\x03age\x18\x01\x06\x00\x01\x00\x01\x00\x01\x02\x00\x05Knows\x04\x00)\x05\x02\x06\b\x01\x02\x00\x00\x03ad" +
-		"a\x00\x02\x00\x03how\f\x03\x00\x04work\x00\x06school\x01\x02\x00\x12\x00\x00\x00\b\x00\x05\x00\x00\x00\x13\x13\x01\x00\x05\x06\b\x13\x13\x01\x00\x05\b\b\x13\x13\x01\x00\x05\x03\f\x04\n\v\f\x13\x13\x01\x00\x05\r\x18\x13\x13\x01\x02\x0e\x13\x00\x05\x05\x01\x02" +
-		"\x0e\x10\f\x03\x11\x12\x13\x13\x01",
+func AddPeople(ctx context.Context, g tool.Graph, p AddPeopleParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("add_people"), p, opts...)
 }
 
 // ReintroduceParams are the parameters of the query reintroduce in codegen/testdata/corpus/mutations.gq.
 type ReintroduceParams struct {
 	// The id of a Person: its slug.
-	From string `json:"from" jsonschema_description:"The id of a Person: its slug."`
+	From string `json:"from"`
 	// The id of a Person: its slug.
-	Tos []string     `json:"tos" jsonschema_description:"The id of a Person: its slug."`
-	How KnowsHowEnum `json:"how" jsonschema:"enum=work,enum=school"`
+	Tos []string `json:"tos"`
+	How KnowsHow `json:"how" jsonschema:"enum=work,enum=school"`
 }
 
 // Reintroduce runs the query reintroduce in codegen/testdata/corpus/mutations.gq.
-func Reintroduce(ctx context.Context, g tool.Graph, p ReintroduceParams, opts engine.WriteOptions) (engine.Change, error) {
-	return reintroduceTool.Write(ctx, g, p, opts)
-}
-
-// reintroduceTool serves the query reintroduce in codegen/testdata/corpus/mutations.gq as a tool.
-var reintroduceTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "reintroduce",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"The id of a Person: its slug.", "The id of a Person: its slug.", ""},
-		File:      "codegen/testdata/corpus/mutations.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "reintroduce",
-		Title:        "Reintroduce",
-		Description:  "Constraints: Knows.how is one of work, school.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"from":{"type":"string","description":"The id of a Person: its slug."},"tos":{"items":{"type":"string"},"type":"array","description":"The id of a Person: its slug."},"how":{"type":"string","enum":["work","school"]}},"additionalProperties":false,"type":"object","required":["from","tos","how"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Enums: [][]string{nil, nil, {"work", "school"}},
-	Encoded: "" +
-		"\x06\x00\vreintroduce\x04\x00\x04from\b\x00\x00\x03tos\n\x00\x00\x03how\b\x00\x00\x01\x00\x02\x02\x02\x00\x05Knows\x02\x04\f\x03\x00\x04work\x00\x06school\x02\x04\x03\x02\b\x00\x02\x00\x00\x02to" +
-		"\b\x10\x02\x02\x00\x03\x02\x05\x00\x00\x00\x00\x06Person\n\x01\x02\x05\x04\f\x03\x06\a\t\t\x01",
+func Reintroduce(ctx context.Context, g tool.Graph, p ReintroduceParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("reintroduce"), p, opts...)
 }
 
 // SetRawParams are the parameters of the query set_raw in codegen/testdata/corpus/mutations.gq.
@@ -198,44 +96,23 @@ type SetRawParams struct {
 }
 
 // SetRaw runs the query set_raw in codegen/testdata/corpus/mutations.gq.
-func SetRaw(ctx context.Context, g tool.Graph, p SetRawParams, opts engine.WriteOptions) (engine.Change, error) {
-	return setRawTool.Write(ctx, g, p, opts)
-}
-
-// setRawTool serves the query set_raw in codegen/testdata/corpus/mutations.gq as a tool.
-var setRawTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "set_raw",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"", ""},
-		File:      "codegen/testdata/corpus/mutations.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "set_raw",
-		Title:        "Set raw",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"raw":{"type":"string","contentEncoding":"base64"}},"additionalProperties":false,"type":"object","required":["text"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\aset_raw\x03\x00\x04text\b\x00\x00\x03rawY\x00\x00\x01\x00\x02\x02\x00\x00\x06Sample\x02\x03Y\x02\x02\x02\x02\b\x00\x02\x00\x00\x04\x00\x04\x00\x00\x00\x05\x05\x01\x00\x04\x03Y\x05\x05\x01\x00\x04\x02\b\x05\x05\x00",
+func SetRaw(ctx context.Context, g tool.Graph, p SetRawParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("set_raw"), p, opts...)
 }
 
 // MeetPeopleParams are the parameters of the query meet_people in codegen/testdata/corpus/mutations.gq.
 type MeetPeopleParams struct {
 	// A short name that nobody else has.
-	Person string `json:"person" jsonschema_description:"A short name that nobody else has."`
+	Person string `json:"person"`
 	// Whom the person met.
-	Met  []MeetPeopleParamsMet  `json:"met" jsonschema_description:"Whom the person met."`
+	Met  []MeetPeopleParamsMet  `json:"met"`
 	Gone []MeetPeopleParamsGone `json:"gone,omitempty"`
 }
 
 // MeetPeopleParamsMet is a record of the parameter $met of the query meet_people in codegen/testdata/corpus/mutations.gq.
 type MeetPeopleParamsMet struct {
 	Slug string          `json:"slug"`
-	Age  *value.BigInt   `json:"age,omitempty"`
+	Age  *int64          `json:"age,omitempty"`
 	On   value.DateValue `json:"on"`
 }
 
@@ -247,32 +124,6 @@ type MeetPeopleParamsGone struct {
 // MeetPeople runs the query meet_people in codegen/testdata/corpus/mutations.gq.
 //
 // Save the people whom a person met.
-func MeetPeople(ctx context.Context, g tool.Graph, p MeetPeopleParams, opts engine.WriteOptions) (engine.Change, error) {
-	return meetPeopleTool.Write(ctx, g, p, opts)
-}
-
-// meetPeopleTool serves the query meet_people in codegen/testdata/corpus/mutations.gq as a tool.
-var meetPeopleTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "meet_people",
-		Exposed:     true,
-		Description: "Save the people whom a person met.",
-		Mutation:    true,
-		ParamDocs:   []string{"A short name that nobody else has.", "Whom the person met.", ""},
-		File:        "codegen/testdata/corpus/mutations.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "meet_people",
-		Title:        "Meet people",
-		Description:  "Save the people whom a person met.\n\nConstraints: a block runs for at most 10000 rows; Knows goes from an existing Person; deleting a Person also deletes its edges.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"A short name that nobody else has."},"met":{"items":{"properties":{"slug":{"type":"string"},"age":{"type":"string","pattern":"^-?\\d+$"},"on":{"type":"string","description":"A date as YYYY-MM-DD."}},"additionalProperties":false,"type":"object","required":["slug","on"]},"type":"array","description":"Whom the person met."},"gone":{"items":{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]},"type":"array"}},"additionalProperties":false,"type":"object","required":["person","met"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\vmeet_people\x04\x00\x06person\b\x00\x00\x03met\x02\x03\x04\x00\x04slug\b\x00\x03age!\x00\x02onH\x00\x04gone\x03\x03\x02\x04\b\x00\x01\x02\x00\x01p\x00\x00\x06Person\x01\x03\x04" +
-		"\x00\x02\x02\x00\x01m\x03\x01\x00\t\x00\x00\x00\x05\x04\b*\x00\x00\a$m.slug\b\x00\x04name\b\x01\x02\x00\x00\x03Met\x00\x06status\f\x04\x00\x06active\x00\bon-leave\a\x01\x02\x00\x0f\x05\x18\rJ" +
-		"\x03*\x02\x00\x06$m.age!\x01\b\x00\x12 \x01\x01\x00\x01\x02\x00\x05Knows)\t\x02\x04\b\x02\x00\x04\x00\x00\x03\x00\x05sinceI*\x04\x00\x05$m.onH\x00\x03how\f\x03\x00\x04work\x00\x06school\x01" +
-		"\x02\x00\x16\x00\x00\x04\x00\x02\x04\x00\x01g\x02\x03\x00\t\x02\x04\b\x00*\x00\x00\a$g.slug\b\x00\t\x00\t\x00\x00\x00\x1a\x1a\x01\x00\t\x04\b\x1a\x1a\x01\x00\t\f\b\x1a\x1a\x01\x00\t\x0e\f\x04\x0f\x10\a\x1a\x1a\x01\x00\t\x05\x18\x1a\x1a\x01\x02\x12\x1a\x00\t\t" +
-		"\x01\x02\x12\x13I\x1a\x1a\x01\x02\x12\x15\f\x03\x16\x17\x1a\x1a\x01",
+func MeetPeople(ctx context.Context, g tool.Graph, p MeetPeopleParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("meet_people"), p, opts...)
 }

@@ -4,9 +4,8 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -21,57 +20,30 @@ type OptionalFriendsRow struct {
 	// A short name that nobody else has.
 	Slug   string                    `json:"slug"`
 	Friend *OptionalFriendsRowFriend `json:"friend"`
-	Status *PersonStatusEnum         `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Status *PersonStatus             `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	Since  *value.DateValue          `json:"since"`
-	Wide   *value.BigUint            `json:"wide"`
+	Wide   *uint64                   `json:"wide"`
 	Kind   *string                   `json:"kind"`
 }
 
 // OptionalFriendsRowFriend is the node friend, a Person, in a row of the query optional_friends in codegen/testdata/corpus/optional.gq.
 type OptionalFriendsRowFriend struct {
-	ID string `json:"id"`
+	ID PersonID `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string           `json:"slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string       `json:"slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32                `json:"age"`
-	Email *string              `json:"email"`
-	Seen  *value.DateTimeValue `json:"seen"`
+	Mood  *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age"`
+	Email *string     `json:"email"`
+	Seen  *time.Time  `json:"seen"`
 }
 
 // OptionalFriends runs the query optional_friends in codegen/testdata/corpus/optional.gq.
-func OptionalFriends(ctx context.Context, g tool.Graph, p OptionalFriendsParams, at engine.Target) (rows []OptionalFriendsRow, err error) {
-	err = optionalFriendsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// optionalFriendsTool serves the query optional_friends in codegen/testdata/corpus/optional.gq as a tool.
-var optionalFriendsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "optional_friends",
-		Exposed:   true,
-		ParamDocs: []string{""},
-		File:      "codegen/testdata/corpus/optional.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "optional_friends",
-		Title:        "Optional friends",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"how":{"type":"string"}},"additionalProperties":false,"type":"object","required":["how"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"friend":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"required":["id","name","slug","status","mood","age","email","seen"],"type":["object","null"]},"status":{"enum":["active","on-leave","gone",null],"type":["string","null"]},"since":{"format":"date","type":["string","null"]},"wide":{"type":["integer","string","null"]},"kind":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["slug","friend","status","since","wide","kind"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x10optional_friends\x02\x00\x03how\b\x00\x01\x05\x00\x01p\x00\x00\x06Person\x00\x00\x01k\x02\x00\x05Knows\x01\x00\x01q\x00\x04\x01\x00\x01s\x00\x00\x06Sample\x01\x05\x01\x00\b\x03\x02\x00" +
-		"\x04\x06\x02\x00\x00\x02\x02\x03\x01\x00\x03\x02\x02\f\x03\x00\x04work\x00\x06school\x02\x00\x01\b\x02\x02\x04\x06\x00\x04Owns\x01\x00\x00\x02\x02\x06\x03\x03\x03\x04\x04\x00\x03\x01\x04\x03\x04\x00\x03age\x18\x01\x06\x00d\x01\a\x00\x04slug\x03\x00" +
-		"\x0e\b\b\x00\x00\x06friend\x06\x04\x01\t\x00\x02id\b\x00\x00\x04name\b\x00\x0e\b\x00\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x00\x00\x04mood\r\x03\x00\x04go" +
-		"od\x00\x03bad\x00\r\x18\x00\x00\x05email\t\x00\x00\x04seenQ\x00\x12\x03\x04\x12\f\x04\x13\x14\x15\r\x04\x13\x14\x15\x00\x00\x05since\x03\x02\x1bII\x00\x00\x04wide\x03\x06\x1c01\x00\x00\x04kind\rL\x03\x0e\x01\x00" +
-		"\x04\x04\x04\x04\x01\x01\x02\x00\x04\t\t\x00\x00\x00\x03\x03\x00\x0e\b\x00\x03\x04\r\x18\x00\x05\x02\x00\x04\x06\x01\x00\x00\x0f\x00\x04\x00\x00\x00\x1e\x1e\x00\x02\x06\x1e\x00\x04\x04\x00\x02\x06\x02\f\x03\n\v\x1e\x1e\x00\x02\f\x1e\x00\x04\t\x00\x00\t\x1e\x00\x1e\x1e\x00\x00\x04\r\x18\x1e\x1e\x00" +
-		"\x00\x04\x0e\b\x1e\x1e\x00\x00\x04\x11\b\x1e\x1e\x00\x00\x04\x12\f\x04\x13\x14\x15\x1e\x1e\x00\x00\x04\x16\r\x03\x17\x18\x1e\x1e\x00\x00\x04\x19\t\x1e\x1e\x00\x00\x04\x1aQ\x1e\x1e\x00\x02\x06\x1bI\x1e\x1e\x00\x00\t\x1c0\x1e\x1e\x00",
+func OptionalFriends(ctx context.Context, g tool.Graph, p OptionalFriendsParams, opts ...tool.ReadOption) ([]OptionalFriendsRow, error) {
+	return tool.Rows[OptionalFriendsRow](ctx, g, stored.Query("optional_friends"), p, opts...)
 }
 
 // OptionalCountsParams are the parameters of the query optional_counts in codegen/testdata/corpus/optional.gq.
@@ -80,34 +52,12 @@ type OptionalCountsParams struct{}
 // OptionalCountsRow is a row of the query optional_counts in codegen/testdata/corpus/optional.gq.
 type OptionalCountsRow struct {
 	// A short name that nobody else has.
-	Slug    string       `json:"slug"`
-	Friends value.BigInt `json:"friends"`
-	Oldest  *int32       `json:"oldest"`
+	Slug    string `json:"slug"`
+	Friends int64  `json:"friends"`
+	Oldest  *int32 `json:"oldest"`
 }
 
 // OptionalCounts runs the query optional_counts in codegen/testdata/corpus/optional.gq.
-func OptionalCounts(ctx context.Context, g tool.Graph, p OptionalCountsParams, at engine.Target) (rows []OptionalCountsRow, err error) {
-	err = optionalCountsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// optionalCountsTool serves the query optional_counts in codegen/testdata/corpus/optional.gq as a tool.
-var optionalCountsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:    "optional_counts",
-		Exposed: true,
-		File:    "codegen/testdata/corpus/optional.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "optional_counts",
-		Title:        "Optional counts",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"friends":{"type":["integer","string"]},"oldest":{"type":["integer","null"]}},"additionalProperties":false,"type":"object","required":["slug","friends","oldest"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x0foptional_counts\x00\x01\x03\x00\x01p\x00\x00\x06Person\x00\x00\x01q\x00\x03\x01\x03\x01\x00\b\x02\x02\x00\x02\x00\x05Knows\x01\x00\x00\x02\x02\x04\x00\x04slug\x03\x00\x06\b\b\x00\x00\afrien" +
-		"ds\b\x00\x00\x06\x02 \x00\x00\x06oldest\b\b\x00\x03\x02\x00\x03age\x18\x19\x00\x01\x00\x03\b\x00\x00\x06\x02\x01\x03\x00\x06\b\x00\x03\x00\x02\x01\x00\x00\x05\x00\x03\x00\x00\x00\n\n\x00\x02\x05\n\x00\x03\x03\x00\x00\x03\x06\b\n\n\x00\x00\x03\t\x18\n\n\x00",
+func OptionalCounts(ctx context.Context, g tool.Graph, p OptionalCountsParams, opts ...tool.ReadOption) ([]OptionalCountsRow, error) {
+	return tool.Rows[OptionalCountsRow](ctx, g, stored.Query("optional_counts"), p, opts...)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/internal/corpus"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	transport "github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -22,16 +21,16 @@ import (
 // runAnnotated calls the generated functions of the queries with annotated parameters.
 func runAnnotated(s *session) {
 	for _, slug := range []string{"kim", "lee", "max"} {
-		s.wrote("put_default_person", 1, 0)(corpus.PutDefaultPerson(s.ctx, s.g, corpus.PutDefaultPersonParams{Slug: slug}, engine.WriteOptions{}))
+		s.wrote("put_default_person", 1, 0)(corpus.PutDefaultPerson(s.ctx, s.g, corpus.PutDefaultPersonParams{Slug: slug}))
 	}
-	const defaults = `"limit":2,"from":"k","codes":["x","y"],"ages":[36],"big":"-3","rate":0.75,"flag":true,"day":"2024-02-29","vec":[1,0,0.5],"wide":null}`
+	const defaults = `"limit":2,"from":"k","codes":["x","y"],"ages":[36],"big":-3,"rate":0.75,"flag":true,"day":"2024-02-29","vec":[1,0,0.5],"wide":null}`
 	found[corpus.AnnotatedRow](s, "annotated", `{"name":"kim",`+defaults+"\n"+`{"name":"lee",`+defaults)(
-		corpus.Annotated(s.ctx, s.g, corpus.AnnotatedParams{From: ptr("k")}, engine.Target{}))
+		corpus.Annotated(s.ctx, s.g, corpus.AnnotatedParams{From: ptr("k")}))
 	found[corpus.AnnotatedRow](s, "annotated",
-		`{"name":"max","limit":50,"from":"m","codes":[],"ages":[0,150],"big":"10","rate":0.5,"flag":false,"day":"2024-02-29","vec":[1,0,0.5],"wide":null}`)(
+		`{"name":"max","limit":50,"from":"m","codes":[],"ages":[0,150],"big":10,"rate":0.5,"flag":false,"day":"2024-02-29","vec":[1,0,0.5],"wide":null}`)(
 		corpus.Annotated(s.ctx, s.g, corpus.AnnotatedParams{
-			Limit: ptr(int32(50)), From: ptr("m"), Codes: []string{}, Ages: []int32{0, 150}, Big: ptr(value.BigInt(10)), Rate: ptr(0.5), Flag: ptr(false),
-		}, engine.Target{}))
+			Limit: ptr(int32(50)), From: ptr("m"), Codes: []string{}, Ages: []int32{0, 150}, Big: ptr(int64(10)), Rate: ptr(0.5), Flag: ptr(false),
+		}))
 	for _, tt := range []struct {
 		p           corpus.AnnotatedParams
 		param, want string
@@ -40,7 +39,7 @@ func runAnnotated(s *session) {
 		{corpus.AnnotatedParams{From: ptr("A")}, "from", `found "A", expected a text that matches ^[a-z=,]*$`},
 		{corpus.AnnotatedParams{Ages: []int32{1, 151}}, "ages", "element 1: found 151, expected at most 150"},
 	} {
-		_, err := corpus.Annotated(s.ctx, s.g, tt.p, engine.Target{})
+		_, err := corpus.Annotated(s.ctx, s.g, tt.p)
 		var bad *engine.BadArgument
 		if _, ok := s.g.(*client.TypedGraph); ok { // the server words the fault for JSON; TestAnnotationsOverREST checks the words
 			if !errors.Is(err, client.ErrInvalid) {

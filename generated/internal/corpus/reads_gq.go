@@ -4,9 +4,8 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -14,83 +13,50 @@ import (
 // ByScalarsParams are the parameters of the query by_scalars in codegen/testdata/corpus/reads.gq.
 type ByScalarsParams struct {
 	// What it says.
-	Text  string `json:"text" jsonschema_description:"What it says."`
+	Text  string `json:"text"`
 	Flag  bool   `json:"flag"`
 	Small int32  `json:"small"`
 	// From 1 to 9000000000000000000.
-	Big     value.BigInt        `json:"big" jsonschema_description:"From 1 to 9000000000000000000."`
-	Count   uint32              `json:"count"`
-	Wide    value.BigUint       `json:"wide"`
-	Single  float32             `json:"single"`
-	Double  float64             `json:"double"`
-	Day     value.DateValue     `json:"day"`
-	Instant value.DateTimeValue `json:"instant"`
+	Big     int64           `json:"big"`
+	Count   uint32          `json:"count"`
+	Wide    uint64          `json:"wide"`
+	Single  float32         `json:"single"`
+	Double  float64         `json:"double"`
+	Day     value.DateValue `json:"day"`
+	Instant time.Time       `json:"instant"`
 }
 
 // ByScalarsRow is a row of the query by_scalars in codegen/testdata/corpus/reads.gq.
 type ByScalarsRow struct {
-	SText     string                `json:"s.text"`
-	SFlag     bool                  `json:"s.flag"`
-	SSmall    int32                 `json:"s.small"`
-	SBig      value.BigInt          `json:"s.big"`
-	SCount    uint32                `json:"s.count"`
-	SWide     value.BigUint         `json:"s.wide"`
-	SSingle   float32               `json:"s.single"`
-	SDouble   float64               `json:"s.double"`
-	SDay      value.DateValue       `json:"s.day"`
-	SInstant  value.DateTimeValue   `json:"s.instant"`
-	SVec      [3]float32            `json:"s.vec"`
-	STexts    []string              `json:"s.texts"`
-	SFlags    []bool                `json:"s.flags"`
-	SSmalls   []int32               `json:"s.smalls"`
-	SBigs     []value.BigInt        `json:"s.bigs"`
-	SCounts   []uint32              `json:"s.counts"`
-	SWides    []value.BigUint       `json:"s.wides"`
-	SSingles  []float32             `json:"s.singles"`
-	SDoubles  []float64             `json:"s.doubles"`
-	SDays     []value.DateValue     `json:"s.days"`
-	SInstants []value.DateTimeValue `json:"s.instants"`
+	SText     string            `json:"s.text"`
+	SFlag     bool              `json:"s.flag"`
+	SSmall    int32             `json:"s.small"`
+	SBig      int64             `json:"s.big"`
+	SCount    uint32            `json:"s.count"`
+	SWide     uint64            `json:"s.wide"`
+	SSingle   float32           `json:"s.single"`
+	SDouble   float64           `json:"s.double"`
+	SDay      value.DateValue   `json:"s.day"`
+	SInstant  time.Time         `json:"s.instant"`
+	SVec      [3]float32        `json:"s.vec"`
+	STexts    []string          `json:"s.texts"`
+	SFlags    []bool            `json:"s.flags"`
+	SSmalls   []int32           `json:"s.smalls"`
+	SBigs     []int64           `json:"s.bigs"`
+	SCounts   []uint32          `json:"s.counts"`
+	SWides    []uint64          `json:"s.wides"`
+	SSingles  []float32         `json:"s.singles"`
+	SDoubles  []float64         `json:"s.doubles"`
+	SDays     []value.DateValue `json:"s.days"`
+	SInstants []time.Time       `json:"s.instants"`
 }
 
 // ByScalars runs the query by_scalars in codegen/testdata/corpus/reads.gq.
 //
 // Find samples by every scalar.
 // It takes two lines to say so: `text` and */ more.
-func ByScalars(ctx context.Context, g tool.Graph, p ByScalarsParams, at engine.Target) (rows []ByScalarsRow, err error) {
-	err = byScalarsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// byScalarsTool serves the query by_scalars in codegen/testdata/corpus/reads.gq as a tool.
-var byScalarsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "by_scalars",
-		Exposed:     true,
-		Description: "Find samples by every scalar.\nIt takes two lines to say so: `text` and */ more.",
-		Instruction: "Use it in tests.",
-		ParamDocs:   []string{"What it says.", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", ""},
-		File:        "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "by_scalars",
-		Title:        "By scalars",
-		Description:  "Find samples by every scalar.\nIt takes two lines to say so: `text` and */ more.\n\nUse it in tests.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string","description":"What it says."},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number"},"day":{"type":"string","description":"A date as YYYY-MM-DD."},"instant":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":["text","flag","small","big","count","wide","single","double","day","instant"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"s.text":{"type":"string"},"s.flag":{"type":"boolean"},"s.small":{"type":"integer"},"s.big":{"type":["integer","string"]},"s.count":{"type":"integer"},"s.wide":{"type":["integer","string"]},"s.single":{"type":["number","string"]},"s.double":{"type":["number","string"]},"s.day":{"type":"string","format":"date"},"s.instant":{"type":"string","format":"date-time"},"s.vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"s.texts":{"items":{"type":"string"},"type":"array"},"s.flags":{"items":{"type":"boolean"},"type":"array"},"s.smalls":{"items":{"type":"integer"},"type":"array"},"s.bigs":{"items":{"type":["integer","string"]},"type":"array"},"s.counts":{"items":{"type":"integer"},"type":"array"},"s.wides":{"items":{"type":["integer","string"]},"type":"array"},"s.singles":{"items":{"type":["number","string"]},"type":"array"},"s.doubles":{"items":{"type":["number","string"]},"type":"array"},"s.days":{"items":{"type":"string","format":"date"},"type":"array"},"s.instants":{"items":{"type":"string","format":"date-time"},"type":"array"}},"additionalProperties":false,"type":"object","required":["s.text","s.flag","s.small","s.big","s.count","s.wide","s.single","s.double","s.day","s.instant","s.vec","s.texts","s.flags","s.smalls","s.bigs","s.counts","s.wides","s.singles","s.doubles","s.days","s.instants"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\nby_scalars\v\x00\x04text\b\x00\x00\x04flag\x10\x00\x00\x05small\x18\x00\x00\x03big \x00\x00\x05count(\x00\x00\x04wide0\x00\x00\x06single8\x00\x00\x06doubl" +
-		"e@\x00\x00\x03dayH\x00\x00\ainstantP\x00\x01\x02\x00\x01s\x00\x00\x06Sample\x00\f\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x03\x01\x00\x03\x00\x03\x10\x02\x02\x01\x03\x01\x00\x03\x00\x04\x18\x02\x04\x01\x03\x01\x00\x03\x00\x05 \x02\x06\x01\x03" +
-		"\x01\x00\x03\x00\x06(\x02\b\x01\x03\x01\x00\x03\x00\a0\x02\n\x01\x03\x01\x00\x03\x00\b8\x02\f\x01\x03\x01\n\x03\x00\t@\x02\x0e\x01\x03\x01\x04\x03\x00\nH\x02\x10\x01\x03\x01\x02\x03\x00\vP\x02\x12\x01\x16\x00\x06s.text\x03\x00\x02\b\b\x00\x00\x06s.fl" +
-		"ag\x03\x00\x03\x10\x10\x00\x00\as.small\x03\x00\x04\x18\x18\x00\x00\x05s.big\x03\x00\x05  \x00\x00\as.count\x03\x00\x06((\x00\x00\x06s.wide\x03\x00\a00\x00\x00\bs.single\x03\x00\b88" +
-		"\x00\x00\bs.double\x03\x00\t@@\x00\x00\x05s.day\x03\x00\nHH\x00\x00\ts.instant\x03\x00\vPP\x00\x00\x05s.vec\x03\x00\x00\x03vec`\x06`\x06\x00\x00\as.texts\x03\x00\x00\x05t" +
-		"exts\n\n\x00\x00\as.flags\x03\x00\x00\x05flags\x12\x12\x00\x00\bs.smalls\x03\x00\x00\x06smalls\x1a\x1a\x00\x00\x06s.bigs\x03\x00\x00\x04bigs\"\"\x00\x00\bs.counts" +
-		"\x03\x00\x00\x06counts**\x00\x00\as.wides\x03\x00\x00\x05wides22\x00\x00\ts.singles\x03\x00\x00\asingles::\x00\x00\ts.doubles\x03\x00\x00\adouble" +
-		"sBB\x00\x00\x06s.days\x03\x00\x00\x04daysJJ\x00\x00\ns.instants\x03\x00\x00\binstantsRR\x00\x00\x00\x00\x02\x00\x01\x00\x00\x17\x00\r\x00\x00\x00..\x00\x00\r\x02\b..\x00\x00\r\x03\x10.." +
-		"\x00\x00\r\x04\x18..\x00\x00\r\x05 ..\x00\x00\r\x06(..\x00\x00\r\a0..\x00\x00\r\b8..\x00\x00\r\t@..\x00\x00\r\nH..\x00\x00\r\vP..\x00\x00\r\x19`\x06..\x00\x00\r\x1b\n..\x00\x00\r\x1d\x12..\x00\x00" +
-		"\r\x1f\x1a..\x00\x00\r!\"..\x00\x00\r#*..\x00\x00\r%2..\x00\x00\r':..\x00\x00\r)B..\x00\x00\r+J..\x00\x00\r-R..\x00",
+func ByScalars(ctx context.Context, g tool.Graph, p ByScalarsParams, opts ...tool.ReadOption) ([]ByScalarsRow, error) {
+	return tool.Rows[ByScalarsRow](ctx, g, stored.Query("by_scalars"), p, opts...)
 }
 
 // ByOptionalScalarsParams are the parameters of the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
@@ -99,233 +65,143 @@ type ByOptionalScalarsParams struct {
 	Flag  *bool   `json:"flag,omitempty"`
 	Small *int32  `json:"small,omitempty"`
 	// From 1 to 9000000000000000000.
-	Big     *value.BigInt        `json:"big,omitempty" jsonschema_description:"From 1 to 9000000000000000000."`
-	Count   *uint32              `json:"count,omitempty"`
-	Wide    *value.BigUint       `json:"wide,omitempty"`
-	Single  *float32             `json:"single,omitempty"`
-	Double  *float64             `json:"double,omitempty" jsonschema:"minimum=0.5"`
-	Day     *value.DateValue     `json:"day,omitempty"`
-	Instant *value.DateTimeValue `json:"instant,omitempty"`
+	Big     *int64           `json:"big,omitempty"`
+	Count   *uint32          `json:"count,omitempty"`
+	Wide    *uint64          `json:"wide,omitempty"`
+	Single  *float32         `json:"single,omitempty"`
+	Double  *float64         `json:"double,omitempty" jsonschema:"minimum=0.5"`
+	Day     *value.DateValue `json:"day,omitempty"`
+	Instant *time.Time       `json:"instant,omitempty"`
 }
 
 // ByOptionalScalarsRow is a row of the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
 type ByOptionalScalarsRow struct {
-	SText0    *string              `json:"s.text0"`
-	SFlag0    *bool                `json:"s.flag0"`
-	SSmall0   *int32               `json:"s.small0"`
-	SBig0     *value.BigInt        `json:"s.big0"`
-	SCount0   *uint32              `json:"s.count0"`
-	SWide0    *value.BigUint       `json:"s.wide0"`
-	SSingle0  *float32             `json:"s.single0"`
-	SDouble0  *float64             `json:"s.double0"`
-	SDay0     *value.DateValue     `json:"s.day0"`
-	SInstant0 *value.DateTimeValue `json:"s.instant0"`
-	SVec0     *[3]float32          `json:"s.vec0"`
-	STexts0   []string             `json:"s.texts0" jsonschema:"nullable"`
-	SDays0    []value.DateValue    `json:"s.days0" jsonschema:"nullable"`
+	SText0    *string           `json:"s.text0"`
+	SFlag0    *bool             `json:"s.flag0"`
+	SSmall0   *int32            `json:"s.small0"`
+	SBig0     *int64            `json:"s.big0"`
+	SCount0   *uint32           `json:"s.count0"`
+	SWide0    *uint64           `json:"s.wide0"`
+	SSingle0  *float32          `json:"s.single0"`
+	SDouble0  *float64          `json:"s.double0"`
+	SDay0     *value.DateValue  `json:"s.day0"`
+	SInstant0 *time.Time        `json:"s.instant0"`
+	SVec0     *[3]float32       `json:"s.vec0"`
+	STexts0   []string          `json:"s.texts0" jsonschema:"nullable"`
+	SDays0    []value.DateValue `json:"s.days0" jsonschema:"nullable"`
 }
 
 // ByOptionalScalars runs the query by_optional_scalars in codegen/testdata/corpus/reads.gq.
-func ByOptionalScalars(ctx context.Context, g tool.Graph, p ByOptionalScalarsParams, at engine.Target) (rows []ByOptionalScalarsRow, err error) {
-	err = byOptionalScalarsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// byOptionalScalarsTool serves the query by_optional_scalars in codegen/testdata/corpus/reads.gq as a tool.
-var byOptionalScalarsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "by_optional_scalars",
-		Exposed:   true,
-		ParamDocs: []string{"", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", ""},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "by_optional_scalars",
-		Title:        "By optional scalars",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number","minimum":0.5},"day":{"type":"string","description":"A date as YYYY-MM-DD."},"instant":{"type":"string","format":"date-time"}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"s.text0":{"type":["string","null"]},"s.flag0":{"type":["boolean","null"]},"s.small0":{"type":["integer","null"]},"s.big0":{"type":["integer","string","null"]},"s.count0":{"type":["integer","null"]},"s.wide0":{"type":["integer","string","null"]},"s.single0":{"type":["number","string","null"]},"s.double0":{"type":["number","string","null"]},"s.day0":{"format":"date","type":["string","null"]},"s.instant0":{"format":"date-time","type":["string","null"]},"s.vec0":{"items":{"type":"number"},"maxItems":3,"minItems":3,"type":["array","null"]},"s.texts0":{"items":{"type":"string"},"type":["array","null"]},"s.days0":{"items":{"type":"string","format":"date"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["s.text0","s.flag0","s.small0","s.big0","s.count0","s.wide0","s.single0","s.double0","s.day0","s.instant0","s.vec0","s.texts0","s.days0"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x13by_optional_scalars\v\x00\x04text\t\x00\x00\x04flag\x11\x00\x00\x05small\x19\x00\x00\x03big!\x00\x00\x05count)\x00\x00\x04wide1\x00\x00\x06single" +
-		"9\x00\x00\x06doubleA\x00\x00\x03dayI\x00\x00\ainstantQ\x00\x01\x02\x00\x01s\x00\x00\x06Sample\x00\f\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x00\x03\x01\x00\x03\x00\x03\x10\x02\x02\x02\x03\x01\x00\x03\x00\x04\x18\x02\x04\x04\x03\x01" +
-		"\x00\x03\x00\x05 \x02\x06\x06\x03\x01\x00\x03\x00\x06(\x02\b\b\x03\x01\x00\x03\x00\a0\x02\n\n\x03\x01\x00\x03\x00\b8\x02\f\f\x03\x01\x00\x03\x00\t@\x02\x0e\x0e\x03\x01\x00\x03\x00\nH\x02\x10\x10\x03\x01\x00\x03\x00\vP\x02\x12\x12\x0e\x00\as.text0\x03\x00" +
-		"\x00\x05text0\t\t\x00\x00\as.flag0\x03\x00\x00\x05flag0\x11\x11\x00\x00\bs.small0\x03\x00\x00\x06small0\x19\x19\x00\x00\x06s.big0\x03\x00\x00\x04big0!!\x00\x00\bs.cou" +
-		"nt0\x03\x00\x00\x06count0))\x00\x00\as.wide0\x03\x00\x00\x05wide011\x00\x00\ts.single0\x03\x00\x00\asingle099\x00\x00\ts.double0\x03\x00\x00\adou" +
-		"ble0AA\x00\x00\x06s.day0\x03\x00\x00\x04day0II\x00\x00\ns.instant0\x03\x00\x00\binstant0QQ\x00\x00\x06s.vec0\x03\x00\x00\x04vec0a\x06a\x06\x00\x00\bs.te" +
-		"xts0\x03\x00\x00\x06texts0\v\v\x00\x00\as.days0\x03\x00\x00\x05days0KK\x00\x00\x00\x03\x03\x00\x02\b\x01\x04\x00\x00\x02\x00\x14\x00\x00\x19\x00\r\x00\x00\x00((\x00\x00\r\x02\b((\x00\x00\r\x03\x10((\x00\x00\r\x04" +
-		"\x18((\x00\x00\r\x05 ((\x00\x00\r\x06(((\x00\x00\r\a0((\x00\x00\r\b8((\x00\x00\r\t@((\x00\x00\r\nH((\x00\x00\r\vP((\x00\x00\r\x0f\t((\x00\x00\r\x11\x11((\x00\x00\r\x13\x19((\x00\x00\r\x15!((" +
-		"\x00\x00\r\x17)((\x00\x00\r\x191((\x00\x00\r\x1b9((\x00\x00\r\x1dA((\x00\x00\r\x1fI((\x00\x00\r!Q((\x00\x00\r#a\x06((\x00\x00\r%\v((\x00\x00\r'K((\x00",
+func ByOptionalScalars(ctx context.Context, g tool.Graph, p ByOptionalScalarsParams, opts ...tool.ReadOption) ([]ByOptionalScalarsRow, error) {
+	return tool.Rows[ByOptionalScalarsRow](ctx, g, stored.Query("by_optional_scalars"), p, opts...)
 }
 
 // WholeNodesParams are the parameters of the query whole_nodes in codegen/testdata/corpus/reads.gq.
 type WholeNodesParams struct {
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+	Mood *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad"`
 }
 
 // WholeNodesRow is a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
 type WholeNodesRow struct {
 	P      WholeNodesRowP      `json:"p"`
 	Sample WholeNodesRowSample `json:"sample"`
-	UserID string              `json:"user_id"`
+	UserID PersonID            `json:"user_id"`
 }
 
 // WholeNodesRowP is the node p, a Person, in a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
 type WholeNodesRowP struct {
-	ID string `json:"id"`
+	ID PersonID `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string           `json:"slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string       `json:"slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32                `json:"age"`
-	Email *string              `json:"email"`
-	Seen  *value.DateTimeValue `json:"seen"`
+	Mood  *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age"`
+	Email *string     `json:"email"`
+	Seen  *time.Time  `json:"seen"`
 }
 
 // WholeNodesRowSample is the node sample, a Sample, in a row of the query whole_nodes in codegen/testdata/corpus/reads.gq.
 type WholeNodesRowSample struct {
-	ID        string                `json:"id"`
+	ID        SampleID              `json:"id"`
 	Text      string                `json:"text"`
 	Flag      bool                  `json:"flag"`
 	Small     int32                 `json:"small"`
-	Big       value.BigInt          `json:"big"`
+	Big       int64                 `json:"big"`
 	Count     uint32                `json:"count"`
-	Wide      value.BigUint         `json:"wide"`
+	Wide      uint64                `json:"wide"`
 	Single    float32               `json:"single"`
 	Double    float64               `json:"double"`
 	Day       value.DateValue       `json:"day"`
-	Instant   value.DateTimeValue   `json:"instant"`
+	Instant   time.Time             `json:"instant"`
 	Vec       [3]float32            `json:"vec"`
 	Texts     []string              `json:"texts"`
 	Flags     []bool                `json:"flags"`
 	Smalls    []int32               `json:"smalls"`
-	Bigs      []value.BigInt        `json:"bigs"`
+	Bigs      []int64               `json:"bigs"`
 	Counts    []uint32              `json:"counts"`
-	Wides     []value.BigUint       `json:"wides"`
+	Wides     []uint64              `json:"wides"`
 	Singles   []float32             `json:"singles"`
 	Doubles   []float64             `json:"doubles"`
 	Days      []value.DateValue     `json:"days"`
-	Instants  []value.DateTimeValue `json:"instants"`
+	Instants  []time.Time           `json:"instants"`
 	Text0     *string               `json:"text0"`
 	Flag0     *bool                 `json:"flag0"`
 	Small0    *int32                `json:"small0"`
-	Big0      *value.BigInt         `json:"big0"`
+	Big0      *int64                `json:"big0"`
 	Count0    *uint32               `json:"count0"`
-	Wide0     *value.BigUint        `json:"wide0"`
+	Wide0     *uint64               `json:"wide0"`
 	Single0   *float32              `json:"single0"`
 	Double0   *float64              `json:"double0"`
 	Day0      *value.DateValue      `json:"day0"`
-	Instant0  *value.DateTimeValue  `json:"instant0"`
+	Instant0  *time.Time            `json:"instant0"`
 	Vec0      *[3]float32           `json:"vec0"`
 	Texts0    []string              `json:"texts0" jsonschema:"nullable"`
 	Days0     []value.DateValue     `json:"days0" jsonschema:"nullable"`
 	Flags0    []bool                `json:"flags0" jsonschema:"nullable"`
 	Smalls0   []int32               `json:"smalls0" jsonschema:"nullable"`
-	Bigs0     []value.BigInt        `json:"bigs0" jsonschema:"nullable"`
+	Bigs0     []int64               `json:"bigs0" jsonschema:"nullable"`
 	Counts0   []uint32              `json:"counts0" jsonschema:"nullable"`
-	Wides0    []value.BigUint       `json:"wides0" jsonschema:"nullable"`
+	Wides0    []uint64              `json:"wides0" jsonschema:"nullable"`
 	Singles0  []float32             `json:"singles0" jsonschema:"nullable"`
 	Doubles0  []float64             `json:"doubles0" jsonschema:"nullable"`
-	Instants0 []value.DateTimeValue `json:"instants0" jsonschema:"nullable"`
+	Instants0 []time.Time           `json:"instants0" jsonschema:"nullable"`
 	Span      *value.DurationValue  `json:"span"`
 	Spans     []value.DurationValue `json:"spans" jsonschema:"nullable"`
 }
 
 // WholeNodes runs the query whole_nodes in codegen/testdata/corpus/reads.gq.
-func WholeNodes(ctx context.Context, g tool.Graph, p WholeNodesParams, at engine.Target) (rows []WholeNodesRow, err error) {
-	err = wholeNodesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// wholeNodesTool serves the query whole_nodes in codegen/testdata/corpus/reads.gq as a tool.
-var wholeNodesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "whole_nodes",
-		Exposed:   true,
-		ParamDocs: []string{"", "How it goes."},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "people-and-samples",
-		Title:        "People and their samples",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."}},"additionalProperties":false,"type":"object","required":["status"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"p":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]},"sample":{"properties":{"id":{"type":"string"},"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer"},"big":{"type":["integer","string"]},"count":{"type":"integer"},"wide":{"type":["integer","string"]},"single":{"type":["number","string"]},"double":{"type":["number","string"]},"day":{"type":"string","format":"date"},"instant":{"type":"string","format":"date-time"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer"},"type":"array"},"bigs":{"items":{"type":["integer","string"]},"type":"array"},"counts":{"items":{"type":"integer"},"type":"array"},"wides":{"items":{"type":["integer","string"]},"type":"array"},"singles":{"items":{"type":["number","string"]},"type":"array"},"doubles":{"items":{"type":["number","string"]},"type":"array"},"days":{"items":{"type":"string","format":"date"},"type":"array"},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"text0":{"type":["string","null"]},"flag0":{"type":["boolean","null"]},"small0":{"type":["integer","null"]},"big0":{"type":["integer","string","null"]},"count0":{"type":["integer","null"]},"wide0":{"type":["integer","string","null"]},"single0":{"type":["number","string","null"]},"double0":{"type":["number","string","null"]},"day0":{"format":"date","type":["string","null"]},"instant0":{"format":"date-time","type":["string","null"]},"vec0":{"items":{"type":"number"},"maxItems":3,"minItems":3,"type":["array","null"]},"texts0":{"items":{"type":"string"},"type":["array","null"]},"days0":{"items":{"type":"string","format":"date"},"type":["array","null"]},"flags0":{"items":{"type":"boolean"},"type":["array","null"]},"smalls0":{"items":{"type":"integer"},"type":["array","null"]},"bigs0":{"items":{"type":["integer","string"]},"type":["array","null"]},"counts0":{"items":{"type":"integer"},"type":["array","null"]},"wides0":{"items":{"type":["integer","string"]},"type":["array","null"]},"singles0":{"items":{"type":["number","string"]},"type":["array","null"]},"doubles0":{"items":{"type":["number","string"]},"type":["array","null"]},"instants0":{"items":{"type":"string","format":"date-time"},"type":["array","null"]},"span":{"pattern":"^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]{1,9})?S)?)?)$","type":["string","null"]},"spans":{"items":{"type":"string","pattern":"^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]{1,9})?S)?)?)$"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["id","text","flag","small","big","count","wide","single","double","day","instant","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants","text0","flag0","small0","big0","count0","wide0","single0","double0","day0","instant0","vec0","texts0","days0","flags0","smalls0","bigs0","counts0","wides0","singles0","doubles0","instants0","span","spans"]},"user_id":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p","sample","user_id"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Enums: [][]string{{"active", "on-leave", "gone"}, {"good", "bad"}},
-	Encoded: "" +
-		"\x06\x00\vwhole_nodes\x03\x00\x06status\b\x00\x00\x04mood\t\x00\x01\x04\x00\x01p\x00\x00\x06Person\x00\x00\x01s\x00\x00\x06Sample\x00\x00\x01_\x00\x05\x00\x06\x01\x00\x03\x01\x00\x03\x00\x02\f\x04\x00\x06" +
-		"active\x00\bon-leave\x00\x04gone\x02\x00\x01\x03\x01\x00\x03\x00\x03\r\x03\x00\x04good\x00\x03bad\x02\x02\x02\x02\x00\x02\x00\x04Owns\x01\x00\x00\x02\x02\x04\x02\x02\x00\x04\x00\x05Knows\x01\x00\x00\x02\x02\x04\x04" +
-		"\x06\x00\x00\t\x00\x02id\b\x00\x00\x04name\b\x00\x00\x04slug\b\x00\x02\f\x04\t\n\v\x00\x03\r\x03\f\r\x00\x00\x03age\x18\x00\x00\x05email\t\x00\x00\x04seenQ\x00\x00\x06sample\x06\x02\x00.\x10\b\x00\x00\x04" +
-		"text\b\x00\x00\x04flag\x10\x00\x00\x05small\x18\x00\x00\x03big \x00\x00\x05count(\x00\x00\x04wide0\x00\x00\x06single8\x00\x00\x06double@\x00\x00\x03dayH\x00\x00\ainst" +
-		"antP\x00\x00\x03vec`\x06\x00\x00\x05texts\n\x00\x00\x05flags\x12\x00\x00\x06smalls\x1a\x00\x00\x04bigs\"\x00\x00\x06counts*\x00\x00\x05wides2\x00\x00\asingles:\x00\x00" +
-		"\adoublesB\x00\x00\x04daysJ\x00\x00\binstantsR\x00\x00\x05text0\t\x00\x00\x05flag0\x11\x00\x00\x06small0\x19\x00\x00\x04big0!\x00\x00\x06count0)\x00\x00\x05wi" +
-		"de01\x00\x00\asingle09\x00\x00\adouble0A\x00\x00\x04day0I\x00\x00\binstant0Q\x00\x00\x04vec0a\x06\x00\x00\x06texts0\v\x00\x00\x05days0K\x00\x00\x06fla" +
-		"gs0\x13\x00\x00\asmalls0\x1b\x00\x00\x05bigs0#\x00\x00\acounts0+\x00\x00\x06wides03\x00\x00\bsingles0;\x00\x00\bdoubles0C\x00\x00\tinstants" +
-		"0S\x00\x00\x04spani\x00\x00\x05spansk\x00\x00\auser_id\x04\x00\b\x00\x00\x00\x00\x03\x00\x02\x01\x00\x008\x00\x05\x00\x00\x00DD\x00\x02\x0eD\x00\x05\a\x00\x00\aD\x00DD\x00\x00\x05\x02\f\x04\t\n\vDD\x00\x00\x05\x03\r" +
-		"\x03\f\rDD\x00\x02\x0fD\x00\x05\x05\x00\x00\x05\x11\bDD\x00\x00\x05\x12\bDD\x00\x00\x05\x13\x18DD\x00\x00\x05\x14\tDD\x00\x00\x05\x15QDD\x00\x00\a\x17\bDD\x00\x00\a\x18\x10DD\x00\x00\a\x19\x18DD\x00\x00\a\x1a DD\x00\x00\a\x1b(" +
-		"DD\x00\x00\a\x1c0DD\x00\x00\a\x1d8DD\x00\x00\a\x1e@DD\x00\x00\a\x1fHDD\x00\x00\a PDD\x00\x00\a!`\x06DD\x00\x00\a\"\nDD\x00\x00\a#\x12DD\x00\x00\a$\x1aDD\x00\x00\a%\"DD\x00\x00\a&*DD" +
-		"\x00\x00\a'2DD\x00\x00\a(:DD\x00\x00\a)BDD\x00\x00\a*JDD\x00\x00\a+RDD\x00\x00\a,\tDD\x00\x00\a-\x11DD\x00\x00\a.\x19DD\x00\x00\a/!DD\x00\x00\a0)DD\x00\x00\a11DD\x00\x00\a" +
-		"29DD\x00\x00\a3ADD\x00\x00\a4IDD\x00\x00\a5QDD\x00\x00\a6a\x06DD\x00\x00\a7\vDD\x00\x00\a8KDD\x00\x00\a9\x13DD\x00\x00\a:\x1bDD\x00\x00\a;#DD\x00\x00\a<+DD\x00\x00\a=3" +
-		"DD\x00\x00\a>;DD\x00\x00\a?CDD\x00\x00\a@SDD\x00\x00\aAiDD\x00\x00\aBkDD\x00",
+func WholeNodes(ctx context.Context, g tool.Graph, p WholeNodesParams, opts ...tool.ReadOption) ([]WholeNodesRow, error) {
+	return tool.Rows[WholeNodesRow](ctx, g, stored.Query("whole_nodes"), p, opts...)
 }
 
 // WalkParams are the parameters of the query walk in codegen/testdata/corpus/reads.gq.
 type WalkParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 }
 
 // WalkRow is a row of the query walk in codegen/testdata/corpus/reads.gq.
 type WalkRow struct {
 	// A short name that nobody else has.
-	BSlug  string           `json:"b.slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	BSlug  string       `json:"b.slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	BMood *PersonMoodEnum `json:"b.mood" jsonschema:"enum=good,enum=bad"`
+	BMood *PersonMood `json:"b.mood" jsonschema:"enum=good,enum=bad"`
 }
 
 // Walk runs the query walk in codegen/testdata/corpus/reads.gq.
-func Walk(ctx context.Context, g tool.Graph, p WalkParams, at engine.Target) (rows []WalkRow, err error) {
-	err = walkTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// walkTool serves the query walk in codegen/testdata/corpus/reads.gq as a tool.
-var walkTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "walk",
-		ParamDocs: []string{"A short name that nobody else has."},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "walk",
-		Title:        "Walk",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"b.slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"b.mood":{"enum":["good","bad",null],"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["b.slug","status","b.mood"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x04walk\x02\x00\x04slug\b\x00\x01\x03\x00\x01a\x00\x00\x06Person\x00\x00\x01b\x00\x04\x00\a\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x02\x00\x02\x00\x05Knows\x01\x00\x01\x02\x06\x02\x00\x02\x06\x01\x01\x00\x02\x02\x03\x01\x0e\x03\x02\x00" +
-		"\x04name\b\x01\x02\x00\x00\x01A\x01\x03\x01\x00\x03\x02\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x01\x02\x00\n\x01\x04\x00\x06b.slug\x03\x02\x02\b\b\x00\t\x03\x02\t\f\x04\n\v" +
-		"\f\f\x04\n\v\f\x00\x00\x06b.mood\x03\x02\x00\x04mood\r\x03\x00\x04good\x00\x03bad\r\x03\x10\x11\x00\x00\x00\x00\x03\x00\x02\x01\x00\x00\a\x00\x04\x00\x00\x00\x12\x12\x00\x02\x06\x12\x00\x04\x04\x00\x00\x04\x02\b\x12\x12\x00\x00\x04\a\b\x12\x12\x00" +
-		"\x00\x04\t\f\x04\n\v\f\x12\x12\x00\x00\x04\x0f\r\x03\x10\x11\x12\x12\x00",
+func Walk(ctx context.Context, g tool.Graph, p WalkParams, opts ...tool.ReadOption) ([]WalkRow, error) {
+	return tool.Rows[WalkRow](ctx, g, stored.Query("walk"), p, opts...)
 }
 
 // EdgesParams are the parameters of the query edges in codegen/testdata/corpus/reads.gq.
 type EdgesParams struct {
-	How   KnowsHowEnum     `json:"how" jsonschema:"enum=work,enum=school"`
+	How   KnowsHow         `json:"how" jsonschema:"enum=work,enum=school"`
 	Since *value.DateValue `json:"since,omitempty"`
 }
 
@@ -335,39 +211,14 @@ type EdgesRow struct {
 	From string `json:"from"`
 	// A short name that nobody else has.
 	To    string           `json:"to"`
-	How   KnowsHowEnum     `json:"how" jsonschema:"enum=work,enum=school"`
+	How   KnowsHow         `json:"how" jsonschema:"enum=work,enum=school"`
 	Since *value.DateValue `json:"since"`
 	Edge  string           `json:"edge"`
 }
 
 // Edges runs the query edges in codegen/testdata/corpus/reads.gq.
-func Edges(ctx context.Context, g tool.Graph, p EdgesParams, at engine.Target) (rows []EdgesRow, err error) {
-	err = edgesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// edgesTool serves the query edges in codegen/testdata/corpus/reads.gq as a tool.
-var edgesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "edges",
-		Exposed:   true,
-		ParamDocs: []string{"", ""},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "edges",
-		Title:        "Edges",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"how":{"type":"string","enum":["work","school"]},"since":{"type":"string","description":"A date as YYYY-MM-DD."}},"additionalProperties":false,"type":"object","required":["how"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"from":{"type":"string"},"to":{"type":"string"},"how":{"type":"string","enum":["work","school"]},"since":{"format":"date","type":["string","null"]},"edge":{"type":"string"}},"additionalProperties":false,"type":"object","required":["from","to","how","since","edge"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Enums: [][]string{{"work", "school"}},
-	Encoded: "" +
-		"\x06\x00\x05edges\x03\x00\x03how\b\x00\x00\x05sinceI\x00\x01\x04\x00\x01a\x00\x00\x06Person\x00\x00\x01k\x02\x00\x05Knows\x00\x00\x01b\x00\x05\x00\x05\x01\x00\x02\x00\x04\a\x02\x00\x00\x02\x02\x03\x01\x00\x03\x02\x02\f\x03\x00\x04" +
-		"work\x00\x06school\x02\x00\x01\x03\x01\n\x03\x02\x03I\x02\x02\x02\x06\x00\x04from\x03\x00\x00\x04slug\b\b\x00\x00\x02to\x03\x04\f\b\b\x00\x02\x03\x02\x02\f\x03\t\n\f\x03\t\n\x00\x03\x03\x02\x03II\x00\x00\x04edge\x04" +
-		"\x02\b\x00\x00\x00\x00\x04\x00\x04\x02\x01\x00\x00\x06\x00\x05\x00\x00\x00\x0f\x0f\x00\x02\a\x0f\x00\x05\x05\x00\x02\a\x02\f\x03\t\n\x0f\x0f\x00\x02\a\x03I\x0f\x0f\x00\x00\x05\f\b\x0f\x0f\x00",
+func Edges(ctx context.Context, g tool.Graph, p EdgesParams, opts ...tool.ReadOption) ([]EdgesRow, error) {
+	return tool.Rows[EdgesRow](ctx, g, stored.Query("edges"), p, opts...)
 }
 
 // GroupsParams are the parameters of the query groups in codegen/testdata/corpus/reads.gq.
@@ -375,46 +226,19 @@ type GroupsParams struct{}
 
 // GroupsRow is a row of the query groups in codegen/testdata/corpus/reads.gq.
 type GroupsRow struct {
-	Status  PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
-	Samples value.BigInt     `json:"samples"`
+	Status  PersonStatus     `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Samples int64            `json:"samples"`
 	Total   *float64         `json:"total"`
 	Mean    *float64         `json:"mean"`
 	First   *value.DateValue `json:"first"`
-	Biggest *value.BigInt    `json:"biggest"`
+	Biggest *int64           `json:"biggest"`
 	// How it goes.
-	Best *PersonMoodEnum `json:"best" jsonschema:"enum=good,enum=bad"`
+	Best *PersonMood `json:"best" jsonschema:"enum=good,enum=bad"`
 }
 
 // Groups runs the query groups in codegen/testdata/corpus/reads.gq.
-func Groups(ctx context.Context, g tool.Graph, p GroupsParams, at engine.Target) (rows []GroupsRow, err error) {
-	err = groupsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// groupsTool serves the query groups in codegen/testdata/corpus/reads.gq as a tool.
-var groupsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:    "groups",
-		Exposed: true,
-		File:    "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "groups",
-		Title:        "Groups",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"status":{"type":"string","enum":["active","on-leave","gone"]},"samples":{"type":["integer","string"]},"total":{"type":["number","string","null"]},"mean":{"type":["number","string","null"]},"first":{"format":"date","type":["string","null"]},"biggest":{"type":["integer","string","null"]},"best":{"enum":["good","bad",null],"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["status","samples","total","mean","first","biggest","best"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x06groups\x00\x01\x03\x00\x01p\x00\x00\x06Person\x00\x00\x01s\x00\x00\x06Sample\x00\n\x01\x00\x02\x00\x02\x00\x04Owns\x01\x00\x00\x02\x02\x03\x01\b\x03\x02\x00\x03dayH\x01\x12\x00\x91\x8f\x01\x01\x03\x01\x06\x03\x02\x00\a" +
-		"instantP\x01\x14\x00\xc0\xaa\x88\xa1\xf31\x01\x03\x01\b\x03\x02\x00\x06double@\x01\x10\x00\x80\x80\x80\x80\x80\x80\x80\xfc\xbf\x01\x01\x03\x01\x02\x03\x02\x00\x05small\x18\x01\x06\x00\x03\x01\x03\x01\x04\x03\x02\x00\x04wide0\x01\f\x00\xff" +
-		"\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01\x03\x01\x00\x03\x02\x00\x04flag\x10\x01\x04\x00\x01\x01\x03\x01\f\x03\x02\x00\x05texts\n\x01\x02\x00\x00\x01x\x01\b\x00\x06status\x03\x00\x0f\f\x04\x00\x06active\x00\bon-leave\x00" +
-		"\x04gone\f\x04\x10\x11\x12\x00\x00\asamples\b\x00\x00\x06\x02 \x00\x00\x05total\b\x02\x00\x03\x02\n\x18A\x00\x00\x04mean\b\x04\x00\x03\x02\t@A\x00\x00\x05first\b\x06\x00\x03\x02\aHI\x00\x00\abigg" +
-		"est\b\b\x00\x03\x02\x00\x03big !\x00\x00\x04best\b\b\x00\x03\x00\x00\x04mood\r\x03\x00\x04good\x00\x03bad\r\x03\x1b\x1c\x00\x01\x00\x02\b\x00\x00\x06\x02\x01\x03\x00\x02\x01\x00\x00\x0e\x00\x03\x00\x00\x00\x1d\x1d\x00\x02\x06\x1d\x00\x03" +
-		"\x05\x00\x00\x05\x1d\x00\x1d\x1d\x00\x00\x05\aH\x1d\x1d\x00\x00\x05\bP\x1d\x1d\x00\x00\x05\t@\x1d\x1d\x00\x00\x05\n\x18\x1d\x1d\x00\x00\x05\v0\x1d\x1d\x00\x00\x05\f\x10\x1d\x1d\x00\x00\x05\r\n\x1d\x1d\x00\x00\x03\x0f\f\x04\x10\x11\x12\x1d\x1d\x00\x00\x05\x18 \x1d\x1d\x00\x00\x03\x1a\r" +
-		"\x03\x1b\x1c\x1d\x1d\x00",
+func Groups(ctx context.Context, g tool.Graph, p GroupsParams, opts ...tool.ReadOption) ([]GroupsRow, error) {
+	return tool.Rows[GroupsRow](ctx, g, stored.Query("groups"), p, opts...)
 }
 
 // FindTextParams are the parameters of the query find_text in codegen/testdata/corpus/reads.gq.
@@ -430,32 +254,8 @@ type FindTextRow struct {
 }
 
 // FindText runs the query find_text in codegen/testdata/corpus/reads.gq.
-func FindText(ctx context.Context, g tool.Graph, p FindTextParams, at engine.Target) (rows []FindTextRow, err error) {
-	err = findTextTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// findTextTool serves the query find_text in codegen/testdata/corpus/reads.gq as a tool.
-var findTextTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "find_text",
-		Exposed:   true,
-		ParamDocs: []string{"", ""},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "find_text",
-		Title:        "Find text",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string"},"edits":{"type":"integer","maximum":2147483647,"minimum":-2147483648}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"text":{"type":"string"},"score":{"type":["number","string"]}},"additionalProperties":false,"type":"object","required":["text","score"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\tfind_text\x03\x00\x05words\b\x00\x00\x05edits\x19\x00\x01\x02\x00\x01s\x00\x00\x06Sample\x00\x05\x01\x00\x03\x02\x00\x00\x00\x04text\b\x02\x00\x00\x03\x02\x04\x00\x06\b\x01\x02\x00\x00\x05qubit\x01" +
-		"\b\x00\x01\x03\x02\x02\x00\x06\b\x01\x02\x00\x00\fexact phrase\x00\x03\x06\x03\x00\x06\b\b\x00\x00\x05score\n\x00\x06\b\x02\x00@\x00\x00\x00\x02\n\x00\x06\b\x02\x00\x01\x02\x00\n\x00\x00\x03\x00\x05\x00\x00\x00\n\n\x00\x00\x05\x06\b\n\n" +
-		"\x00",
+func FindText(ctx context.Context, g tool.Graph, p FindTextParams, opts ...tool.ReadOption) ([]FindTextRow, error) {
+	return tool.Rows[FindTextRow](ctx, g, stored.Query("find_text"), p, opts...)
 }
 
 // NearParams are the parameters of the query near in codegen/testdata/corpus/reads.gq.
@@ -470,31 +270,8 @@ type NearRow struct {
 }
 
 // Near runs the query near in codegen/testdata/corpus/reads.gq.
-func Near(ctx context.Context, g tool.Graph, p NearParams, at engine.Target) (rows []NearRow, err error) {
-	err = nearTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// nearTool serves the query near in codegen/testdata/corpus/reads.gq as a tool.
-var nearTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "near",
-		Exposed:   true,
-		ParamDocs: []string{"", ""},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "near",
-		Title:        "Near",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"words":{"type":"string"}},"additionalProperties":false,"type":"object","required":["vec","words"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"text":{"type":"string"}},"additionalProperties":false,"type":"object","required":["text"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x04near\x03\x00\x03vec`\x06\x00\x00\x05words\b\x00\x01\x02\x00\x01s\x00\x00\x06Sample\x00\x02\x01\x00\x02\x00\x04text\x03\x00\x06\b\b\x00\x00\x00\x02\f\v\x00\x02`\x06\x02\x00\n\x00\x06\b\x02\x02\x00\x01\x02\x00\n\x00\x00" +
-		"\x04\x00\x05\x00\x00\x00\a\a\x00\x00\x05\x06\b\a\a\x00\x00\x05\x02`\x06\a\a\x00",
+func Near(ctx context.Context, g tool.Graph, p NearParams, opts ...tool.ReadOption) ([]NearRow, error) {
+	return tool.Rows[NearRow](ctx, g, stored.Query("near"), p, opts...)
 }
 
 // NotThereParams are the parameters of the query not_there in codegen/testdata/corpus/reads.gq.
@@ -510,32 +287,8 @@ type NotThereRow struct {
 }
 
 // NotThere runs the query not_there in codegen/testdata/corpus/reads.gq.
-func NotThere(ctx context.Context, g tool.Graph, p NotThereParams, at engine.Target) (rows []NotThereRow, err error) {
-	err = notThereTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// notThereTool serves the query not_there in codegen/testdata/corpus/reads.gq as a tool.
-var notThereTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "not_there",
-		Exposed:   true,
-		ParamDocs: []string{"", ""},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "not_there",
-		Title:        "Not there",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"status":{"type":"string"},"other":{"type":"string"}},"additionalProperties":false,"type":"object","required":["status","other"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\tnot_there\x03\x00\x06status\b\x00\x00\x05other\b\x00\x01\x03\x00\x01p\x00\x00\x06Person\x00\x00\x01q\x00\x05\x00\x04\x01\x00\x04\x03\x02\x00\x02\x00\x05Knows\x01\x00\x00\x02\x02\x03\x01\x00\x03\x02\x02\f" +
-		"\x04\x00\x06active\x00\bon-leave\x00\x04gone\x02\x00\x01\x03\x01\x02\x03\x00\x02\f\x04\b\t\n\x02\x02\x01\x02\x00\x04slug\x03\x00\v\b\b\x00\x00\x00\x00\x02\x00\x01\x00\x00\x05\x00\x05\x00\x00\x00\f\f\x00\x02\a\f\x00\x05\x05\x00\x00" +
-		"\x05\x02\f\x04\b\t\n\f\f\x00\x00\x05\v\b\f\f\x00",
+func NotThere(ctx context.Context, g tool.Graph, p NotThereParams, opts ...tool.ReadOption) ([]NotThereRow, error) {
+	return tool.Rows[NotThereRow](ctx, g, stored.Query("not_there"), p, opts...)
 }
 
 // ListsParams are the parameters of the query lists in codegen/testdata/corpus/reads.gq.
@@ -545,92 +298,41 @@ type ListsParams struct {
 
 // ListsRow is a row of the query lists in codegen/testdata/corpus/reads.gq.
 type ListsRow struct {
-	STexts0    []string              `json:"s.texts0" jsonschema:"nullable"`
-	SFlags0    []bool                `json:"s.flags0" jsonschema:"nullable"`
-	SSmalls0   []int32               `json:"s.smalls0" jsonschema:"nullable"`
-	SBigs0     []value.BigInt        `json:"s.bigs0" jsonschema:"nullable"`
-	SCounts0   []uint32              `json:"s.counts0" jsonschema:"nullable"`
-	SWides0    []value.BigUint       `json:"s.wides0" jsonschema:"nullable"`
-	SSingles0  []float32             `json:"s.singles0" jsonschema:"nullable"`
-	SDoubles0  []float64             `json:"s.doubles0" jsonschema:"nullable"`
-	SDays0     []value.DateValue     `json:"s.days0" jsonschema:"nullable"`
-	SInstants0 []value.DateTimeValue `json:"s.instants0" jsonschema:"nullable"`
+	STexts0    []string          `json:"s.texts0" jsonschema:"nullable"`
+	SFlags0    []bool            `json:"s.flags0" jsonschema:"nullable"`
+	SSmalls0   []int32           `json:"s.smalls0" jsonschema:"nullable"`
+	SBigs0     []int64           `json:"s.bigs0" jsonschema:"nullable"`
+	SCounts0   []uint32          `json:"s.counts0" jsonschema:"nullable"`
+	SWides0    []uint64          `json:"s.wides0" jsonschema:"nullable"`
+	SSingles0  []float32         `json:"s.singles0" jsonschema:"nullable"`
+	SDoubles0  []float64         `json:"s.doubles0" jsonschema:"nullable"`
+	SDays0     []value.DateValue `json:"s.days0" jsonschema:"nullable"`
+	SInstants0 []time.Time       `json:"s.instants0" jsonschema:"nullable"`
 }
 
 // Lists runs the query lists in codegen/testdata/corpus/reads.gq.
-func Lists(ctx context.Context, g tool.Graph, p ListsParams, at engine.Target) (rows []ListsRow, err error) {
-	err = listsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// listsTool serves the query lists in codegen/testdata/corpus/reads.gq as a tool.
-var listsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "lists",
-		Exposed:   true,
-		ParamDocs: []string{""},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "lists",
-		Title:        "Lists",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"has":{"type":"string"}},"additionalProperties":false,"type":"object","required":["has"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"s.texts0":{"items":{"type":"string"},"type":["array","null"]},"s.flags0":{"items":{"type":"boolean"},"type":["array","null"]},"s.smalls0":{"items":{"type":"integer"},"type":["array","null"]},"s.bigs0":{"items":{"type":["integer","string"]},"type":["array","null"]},"s.counts0":{"items":{"type":"integer"},"type":["array","null"]},"s.wides0":{"items":{"type":["integer","string"]},"type":["array","null"]},"s.singles0":{"items":{"type":["number","string"]},"type":["array","null"]},"s.doubles0":{"items":{"type":["number","string"]},"type":["array","null"]},"s.days0":{"items":{"type":"string","format":"date"},"type":["array","null"]},"s.instants0":{"items":{"type":"string","format":"date-time"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["s.texts0","s.flags0","s.smalls0","s.bigs0","s.counts0","s.wides0","s.singles0","s.doubles0","s.days0","s.instants0"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x05lists\x02\x00\x03has\b\x00\x01\x02\x00\x01s\x00\x00\x06Sample\x00\x04\x01\x00\x03\x01\f\x03\x00\x00\x05texts\n\x02\x00\x01\x03\x01\x04\x03\x00\x00\ainstantP\a\x01\v\x00\bs.texts0\x03\x00" +
-		"\x00\x06texts0\v\v\x00\x00\bs.flags0\x03\x00\x00\x06flags0\x13\x13\x00\x00\ts.smalls0\x03\x00\x00\asmalls0\x1b\x1b\x00\x00\as.bigs0\x03\x00\x00\x05bigs0##\x00" +
-		"\x00\ts.counts0\x03\x00\x00\acounts0++\x00\x00\bs.wides0\x03\x00\x00\x06wides033\x00\x00\ns.singles0\x03\x00\x00\bsingles0;;\x00\x00\ns.d" +
-		"oubles0\x03\x00\x00\bdoubles0CC\x00\x00\as.days0\x03\x00\x00\x05days0KK\x00\x00\vs.instants0\x03\x00\x00\tinstants0SS\x00\x00\x00\x02\x04\x00\x00\x02\x00" +
-		"\x01\x00\x00\x0e\x00\x04\x00\x00\x00\x1b\x1b\x00\x00\x04\x05\n\x1b\x1b\x00\x00\x04\x06P\x1b\x1b\x00\x00\x04\b\v\x1b\x1b\x00\x00\x04\n\x13\x1b\x1b\x00\x00\x04\f\x1b\x1b\x1b\x00\x00\x04\x0e#\x1b\x1b\x00\x00\x04\x10+\x1b\x1b\x00\x00\x04\x123\x1b\x1b\x00\x00\x04\x14;\x1b\x1b\x00\x00\x04\x16C\x1b" +
-		"\x1b\x00\x00\x04\x18K\x1b\x1b\x00\x00\x04\x1aS\x1b\x1b\x00",
+func Lists(ctx context.Context, g tool.Graph, p ListsParams, opts ...tool.ReadOption) ([]ListsRow, error) {
+	return tool.Rows[ListsRow](ctx, g, stored.Query("lists"), p, opts...)
 }
 
 // EdgeEndsParams are the parameters of the query edge_ends in codegen/testdata/corpus/reads.gq.
 type EdgeEndsParams struct {
 	// A short name that nobody else has.
-	From string `json:"from" jsonschema_description:"A short name that nobody else has."`
+	From string `json:"from"`
 }
 
 // EdgeEndsRow is a row of the query edge_ends in codegen/testdata/corpus/reads.gq.
 type EdgeEndsRow struct {
-	Source string               `json:"source"`
-	Target string               `json:"target"`
-	Seen   *value.DateTimeValue `json:"seen"`
+	Source PersonID   `json:"source"`
+	Target PersonID   `json:"target"`
+	Seen   *time.Time `json:"seen"`
 	// How it goes.
-	Mood *PersonMoodEnum `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Mood *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
 }
 
 // EdgeEnds runs the query edge_ends in codegen/testdata/corpus/reads.gq.
-func EdgeEnds(ctx context.Context, g tool.Graph, p EdgeEndsParams, at engine.Target) (rows []EdgeEndsRow, err error) {
-	err = edgeEndsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// edgeEndsTool serves the query edge_ends in codegen/testdata/corpus/reads.gq as a tool.
-var edgeEndsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "edge_ends",
-		Exposed:   true,
-		ParamDocs: []string{"A short name that nobody else has."},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "edge_ends",
-		Title:        "Edge ends",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"from":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["from"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"source":{"type":"string"},"target":{"type":"string"},"seen":{"format":"date-time","type":["string","null"]},"mood":{"enum":["good","bad",null],"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["source","target","seen","mood"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\tedge_ends\x02\x00\x04from\b\x00\x01\x04\x00\x01a\x00\x00\x06Person\x00\x00\x01k\x02\x00\x05Knows\x00\x00\x01b\x00\x04\x00\x04\x01\x00\x03\x01\x00\x03\x00\x00\x04slug\b\x02\x00\x01\x02\x00\x04\x06\x02\x00\x00\x02" +
-		"\x02\x05\x00\x06source\x05\x02\x00\b\x00\x00\x06target\x05\x02\x01\b\x00\x00\x04seen\x03\x04\vQQ\x00\x00\x04mood\x03\x04\f\r\x03\x00\x04good\x00\x03bad\r\x03\r\x0e\x00\x00\x00\x00\x04\x00\x04\x02\x01\x00\x00\x06\x00\x04" +
-		"\x00\x00\x00\x0f\x0f\x00\x02\x06\x0f\x00\x04\x04\x00\x00\x04\b\b\x0f\x0f\x00\x00\x04\vQ\x0f\x0f\x00\x00\x04\f\r\x03\r\x0e\x0f\x0f\x00",
+func EdgeEnds(ctx context.Context, g tool.Graph, p EdgeEndsParams, opts ...tool.ReadOption) ([]EdgeEndsRow, error) {
+	return tool.Rows[EdgeEndsRow](ctx, g, stored.Query("edge_ends"), p, opts...)
 }
 
 // HitsParams are the parameters of the query hits in codegen/testdata/corpus/reads.gq.
@@ -645,94 +347,52 @@ type HitsRow struct {
 }
 
 // Hits runs the query hits in codegen/testdata/corpus/reads.gq.
-func Hits(ctx context.Context, g tool.Graph, p HitsParams, at engine.Target) (rows []HitsRow, err error) {
-	err = hitsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// hitsTool serves the query hits in codegen/testdata/corpus/reads.gq as a tool.
-var hitsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "hits",
-		Exposed:   true,
-		ParamDocs: []string{""},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "hits",
-		Title:        "Hits",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"words":{"type":"string"}},"additionalProperties":false,"type":"object","required":["words"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"text":{"type":"string"},"hit":{"type":"boolean"}},"additionalProperties":false,"type":"object","required":["text","hit"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x04hits\x02\x00\x05words\b\x00\x01\x02\x00\x01s\x00\x00\x06Sample\x00\x02\x01\x00\x03\x00\x04text\x03\x00\x05\b\b\x00\x00\x03hit\t\x00\x00\x05\b\x02\x00\x00\x10\x00\x00\x00\x02\x03\x00\x05\b\x00\x02\x00\x01\x00\x00\x03\x00\x04\x00" +
-		"\x00\x00\a\a\x00\x00\x04\x05\b\a\a\x00",
+func Hits(ctx context.Context, g tool.Graph, p HitsParams, opts ...tool.ReadOption) ([]HitsRow, error) {
+	return tool.Rows[HitsRow](ctx, g, stored.Query("hits"), p, opts...)
 }
 
 // BestParams are the parameters of the query best in codegen/testdata/corpus/reads.gq.
 type BestParams struct {
 	// How it goes.
-	Mood *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
+	Mood *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad"`
 }
 
 // BestRow is a row of the query best in codegen/testdata/corpus/reads.gq.
 type BestRow struct {
 	// How it goes.
-	Mood   *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Seen   *value.DateTimeValue `json:"seen"`
-	Age    *float64             `json:"age"`
-	People value.BigInt         `json:"people"`
+	Mood   *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Seen   *time.Time  `json:"seen"`
+	Age    *float64    `json:"age"`
+	People int64       `json:"people"`
 }
 
 // Best runs the query best in codegen/testdata/corpus/reads.gq.
-func Best(ctx context.Context, g tool.Graph, p BestParams, at engine.Target) (rows []BestRow, err error) {
-	err = bestTool.Read(ctx, g, p, at, &rows)
-	return rows, err
+func Best(ctx context.Context, g tool.Graph, p BestParams, opts ...tool.ReadOption) ([]BestRow, error) {
+	return tool.Rows[BestRow](ctx, g, stored.Query("best"), p, opts...)
 }
 
-// bestTool serves the query best in codegen/testdata/corpus/reads.gq as a tool.
-var bestTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "best",
-		Exposed:   true,
-		ParamDocs: []string{"How it goes."},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "best",
-		Title:        "Best",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"mood":{"enum":["good","bad",null],"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]},"age":{"type":["number","string","null"]},"people":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["mood","seen","age","people"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Enums: [][]string{{"good", "bad"}},
-	Encoded: "" +
-		"\x06\x00\x04best\x02\x00\x04mood\t\x00\x01\x02\x00\x01p\x00\x00\x06Person\x00\x03\x01\x00\x03\x01\x00\x03\x00\x02\r\x03\x00\x04good\x00\x03bad\x02\x00\x00\x05\x02\b\b\x00\x03\x00\x02\r\x03\x05\x06\r\x03\x05\x06\x00\x00\x04seen\b" +
-		"\x06\x00\x03\x00\aQQ\x00\x00\x03age\b\x04\x00\x03\x00\b\x18A\x00\x00\x06people\b\x00\x00\x06\x00 \x00\x01\x00\x00\x02\x00\x01\x00\x00\x05\x00\x04\x00\x00\x00\n\n\x00\x00\x04\x02\r\x03\x05\x06\n\n\x00\x00\x04\aQ\n\n\x00\x00\x04\b\x18\n\n\x00",
+// BestOne runs the query best in codegen/testdata/corpus/reads.gq. It returns the row, or an *engine.NotFound.
+func BestOne(ctx context.Context, g tool.Graph, p BestParams, opts ...tool.ReadOption) (BestRow, error) {
+	return tool.OneRow[BestRow](ctx, g, stored.Query("best"), p, opts...)
 }
 
 // AnnotatedParams are the parameters of the query annotated in codegen/testdata/corpus/reads.gq.
 type AnnotatedParams struct {
 	// The maximum number of rows.
-	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50" jsonschema_default:"2" jsonschema_description:"The maximum number of rows."`
+	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50" jsonschema_default:"2"`
 	// The first name.
-	From  *string  `json:"from,omitempty" jsonschema:"pattern=^[a-z=\\,]*$" jsonschema_default:"\"\"" jsonschema_description:"The first name." jsonschema_examples:"[\"ada\",\"a=b,c\"]"`
+	From  *string  `json:"from,omitempty" jsonschema:"pattern=^[a-z=\\,]*$" jsonschema_default:"\"\"" jsonschema_examples:"[\"ada\",\"a=b,c\"]"`
 	Codes []string `json:"codes,omitzero" jsonschema_default:"[\"x\",\"y\"]" jsonschema_examples:"[\"a=b,c\"]" jsonschema_items_pattern:"^[a-z=,]+$"`
 	Ages  []int32  `json:"ages,omitzero" jsonschema:"minimum=0,maximum=150" jsonschema_default:"[36]"`
 	// At most 10.
-	Big    *value.BigInt     `json:"big,omitempty" jsonschema_default:"\"-3\"" jsonschema_description:"At most 10."`
-	Rate   *float64          `json:"rate,omitempty" jsonschema:"minimum=0.5" jsonschema_default:"0.75"`
-	Flag   *bool             `json:"flag,omitempty" jsonschema_default:"true"`
-	Day    *value.DateValue  `json:"day,omitempty" jsonschema_default:"\"2024-02-29\"" jsonschema_examples:"[\"1815-12-10\"]"`
-	Vec    *[3]float32       `json:"vec,omitempty" jsonschema_default:"[1,0,0.5]"`
-	Status *PersonStatusEnum `json:"status,omitempty" jsonschema:"enum=active,enum=on-leave,enum=gone" jsonschema_default:"\"active\""`
+	Big    *int64           `json:"big,omitempty" jsonschema_default:"\"-3\""`
+	Rate   *float64         `json:"rate,omitempty" jsonschema:"minimum=0.5" jsonschema_default:"0.75"`
+	Flag   *bool            `json:"flag,omitempty" jsonschema_default:"true"`
+	Day    *value.DateValue `json:"day,omitempty" jsonschema_default:"\"2024-02-29\"" jsonschema_examples:"[\"1815-12-10\"]"`
+	Vec    *[3]float32      `json:"vec,omitempty" jsonschema_default:"[1,0,0.5]"`
+	Status *PersonStatus    `json:"status,omitempty" jsonschema:"enum=active,enum=on-leave,enum=gone" jsonschema_default:"\"active\""`
 	// Each element is from 1 to 18446744073709551615.
-	Wide []value.BigUint `json:"wide,omitempty" jsonschema_description:"Each element is from 1 to 18446744073709551615."`
+	Wide []uint64 `json:"wide,omitempty"`
 }
 
 // AnnotatedRow is a row of the query annotated in codegen/testdata/corpus/reads.gq.
@@ -743,57 +403,26 @@ type AnnotatedRow struct {
 	From  string          `json:"from"`
 	Codes []string        `json:"codes"`
 	Ages  []int32         `json:"ages"`
-	Big   value.BigInt    `json:"big"`
+	Big   int64           `json:"big"`
 	Rate  float64         `json:"rate"`
 	Flag  bool            `json:"flag"`
 	Day   value.DateValue `json:"day"`
 	Vec   [3]float32      `json:"vec"`
-	Wide  []value.BigUint `json:"wide" jsonschema:"nullable"`
+	Wide  []uint64        `json:"wide" jsonschema:"nullable"`
 }
 
 // Annotated runs the query annotated in codegen/testdata/corpus/reads.gq.
 //
 // Lists people by name.
-func Annotated(ctx context.Context, g tool.Graph, p AnnotatedParams, at engine.Target) (rows []AnnotatedRow, err error) {
-	err = annotatedTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// annotatedTool serves the query annotated in codegen/testdata/corpus/reads.gq as a tool.
-var annotatedTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "annotated",
-		Exposed:     true,
-		Description: "Lists people by name.",
-		Questions:   []string{"Who comes after ada?", "Which people are \"active\"?"},
-		ParamDocs:   []string{"The maximum number of rows.", "The first name.", "", "", "At most 10.", "", "", "", "", "", "Each element is from 1 to 18446744073709551615."},
-		File:        "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "annotated",
-		Title:        "Annotated",
-		Description:  "Lists people by name.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"limit":{"type":"integer","maximum":50,"minimum":1,"description":"The maximum number of rows.","default":2},"from":{"type":"string","pattern":"^[a-z=,]*$","description":"The first name.","default":"","examples":["ada","a=b,c"]},"codes":{"items":{"type":"string","pattern":"^[a-z=,]+$","examples":["a=b,c"]},"type":"array","default":["x","y"]},"ages":{"items":{"type":"integer","maximum":150,"minimum":0},"type":"array","default":[36]},"big":{"type":"string","pattern":"^-?\\d+$","description":"At most 10.","default":"-3"},"rate":{"type":"number","minimum":0.5,"default":0.75},"flag":{"type":"boolean","default":true},"day":{"type":"string","description":"A date as YYYY-MM-DD.","default":"2024-02-29","examples":["1815-12-10"]},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3,"default":[1,0,0.5]},"status":{"type":"string","enum":["active","on-leave","gone"],"default":"active"},"wide":{"items":{"type":"string","pattern":"^\\d+$"},"type":"array","description":"Each element is from 1 to 18446744073709551615."}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"name":{"type":"string"},"limit":{"type":"integer"},"from":{"type":"string"},"codes":{"items":{"type":"string"},"type":"array"},"ages":{"items":{"type":"integer"},"type":"array"},"big":{"type":["integer","string"]},"rate":{"type":["number","string"]},"flag":{"type":"boolean"},"day":{"type":"string","format":"date"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"wide":{"items":{"type":["integer","string"]},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["name","limit","from","codes","ages","big","rate","flag","day","vec","wide"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Enums: [][]string{nil, nil, nil, nil, nil, nil, nil, nil, nil, {"active", "on-leave", "gone"}},
-	Encoded: "" +
-		"\x06\x00\tannotated\f\x00\x05limit\x18\x01\x06\x00\x02\x01\x06\x00\x01\x01\x06\x002\x00\x00\x00\x04from\b\x01\x02\x00\x00\x00\x00\x00\x01\x00\n^[a-z=,]*$\x03\x02\x00\x00\x03ada\x02\x00\x00\x05a=b,c\x00" +
-		"\x05codes\n\x01\x02\x01\x03\x02\x00\x00\x01x\x02\x00\x00\x01y\x00\x00\x01\x00\n^[a-z=,]+$\x02\x02\x00\a\x00\x04ages\x1a\x01\x06\x01\x02\x06\x00$\x01\x06\x00\x00\x01\x06\x00\x96\x01\x00\x00\x00\x03big \x01\b\x00\xfd\xff\xff\xff\xff\xff" +
-		"\xff\xff\xff\x01\x00\x01\b\x00\n\x00\x00\x00\x04rate@\x01\x10\x00\x80\x80\x80\x80\x80\x80\x80\xf4?\x01\x10\x00\x80\x80\x80\x80\x80\x80\x80\xf0?\x00\x00\x00\x00\x04flag\x10\x01\x04\x00\x01\x00\x00\x00\x00\x00\x03dayH\x01\x12\x00\u019a\x01\x00\x00\x00\x02\x12\x00\xb2\xc8" +
-		"\xfc\xff\xff\xff\xff\xff\xff\x01\x00\x03vec`\x06\x01\x18\x00\x04\x80\x80\x80\xfc\x03\x00\x80\x80\x80\xf8\x03\x00\x00\x00\x00\x00\x06status\b\x01\x02\x00\x00\x06active\x00\x00\x00\x00\x00\x04wide3\x01\x00\x00\x01\f\x00\x01\x01\f\x00\xff\xff\xff\xff\xff" +
-		"\xff\xff\xff\xff\x01\x00\x00\x01\x02\x00\x01p\x00\x00\x06Person\x00\x04\x01\x00\x03\x01\x00\x03\x00\x12\f\x04\x13\x00\bon-leave\x00\x04gone\x02\x12\x01\x03\x01\n\x03\x00\x00\x04name\b\x02\x02\x01\f\x19\x03\x00\x19\b\b\x00\x02\x02\x00\x18" +
-		"\x00\x03\x02\x02\b\x00\b\x02\x04\n\x00\f\x02\x06\x1a\x00\r\x02\b \x00\x0e\x02\n@\x00\x0f\x02\f\x10\x00\x10\x02\x0eH\x00\x11\x02\x10`\x06\x00\x14\x02\x143\x00\x00\x00\x02\x03\x00\x19\b\x00\x02\x00d\x01\x00\x00\x04\x00\x16\x04\x00\x04\x04\x00\x00\x16\x12\f\x04\x13\x17\x18\x04\x04\x00" +
-		"\x00\x16\x19\b\x04\x04\x00",
+func Annotated(ctx context.Context, g tool.Graph, p AnnotatedParams, opts ...tool.ReadOption) ([]AnnotatedRow, error) {
+	return tool.Rows[AnnotatedRow](ctx, g, stored.Query("annotated"), p, opts...)
 }
 
 // ConditionsParams are the parameters of the query conditions in codegen/testdata/corpus/reads.gq.
 type ConditionsParams struct {
 	Statuses []string `json:"statuses,omitempty" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// A short name that nobody else has.
-	Pattern string  `json:"pattern" jsonschema_description:"A short name that nobody else has."`
+	Pattern string  `json:"pattern"`
 	Email   *string `json:"email,omitempty"`
 	How     *string `json:"how,omitempty"`
 }
@@ -805,33 +434,6 @@ type ConditionsRow struct {
 }
 
 // Conditions runs the query conditions in codegen/testdata/corpus/reads.gq.
-func Conditions(ctx context.Context, g tool.Graph, p ConditionsParams, at engine.Target) (rows []ConditionsRow, err error) {
-	err = conditionsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// conditionsTool serves the query conditions in codegen/testdata/corpus/reads.gq as a tool.
-var conditionsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "conditions",
-		Exposed:   true,
-		ParamDocs: []string{"", "A short name that nobody else has.", "", ""},
-		File:      "codegen/testdata/corpus/reads.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "conditions",
-		Title:        "Conditions",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"statuses":{"items":{"type":"string","enum":["active","on-leave","gone"]},"type":"array"},"pattern":{"type":"string","description":"A short name that nobody else has."},"email":{"type":"string"},"how":{"type":"string"}},"additionalProperties":false,"type":"object","required":["pattern"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"p.slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p.slug"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Enums: [][]string{{"active", "on-leave", "gone"}},
-	Encoded: "" +
-		"\x06\x00\nconditions\x05\x00\bstatuses\v\x00\x00\apattern\b\x00\x00\x05email\t\x00\x00\x03how\t\x00\x01\x05\x00\x01p\x00\x00\x06Person\x00\x00\x01q\x00\a\x00\x00\x01k\x02\x00\x05" +
-		"Knows\x00\b\x00\a\x00\a\x01\x00\x03\x01\x10\x03\x00\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x02\x00\x00\x06\x04\x03\x01\x12\x03\x00\x00\x04slug\b\x02\x02\x01\x05\x03\x02\x00\x02\n\x01\x00" +
-		"\x00\x02\x02\x03\x01\b\x03\x02\x00\x03age\x18\x01\x06\x00\x1e\x01\a\x03\x03\x03\x03\x00\x00\x04mood\r\x03\x00\x04good\x00\x03bad\x00\x03\x01\x10\x03\x00\x10\x18\x01\x06\x01\x03\x06\x00\x01\x06\x00\x02\x01\x06\x03\x03\x03\x02\x06\x00\x05\x04\x02\x00\x06\n\x04\x00\x00\x02" +
-		"\x02\x03\x01\x00\x03\x04\x05\f\x03\x00\x04work\x00\x06school\x02\x06\x01\x03\x01\x02\x04\x00\x04\x06\x01\x04\x02\x03\x01\x00\x03\x00\x04\t\x02\x04\x04\x03\x03\x03\x00\x0f\b\x01\x02\x00\x06p.slug\x03\x00\x0f\b\b\x00\x00\x00\x00\x02\x00\x01\x00\x00\t\x00\a\x00" +
-		"\x00\x00\x17\x17\x00\x00\a\v\f\x04\f\r\x0e\x17\x17\x00\x00\a\x0f\b\x17\x17\x00\x02\n\x17\x00\a\a\x00\x00\a\x10\x18\x17\x17\x00\x00\a\x11\r\x03\x12\x13\x17\x17\x00\x02\n\x05\f\x03\x14\x15\x17\x17\x00\x00\a\x04\t\x17\x17\x00",
+func Conditions(ctx context.Context, g tool.Graph, p ConditionsParams, opts ...tool.ReadOption) ([]ConditionsRow, error) {
+	return tool.Rows[ConditionsRow](ctx, g, stored.Query("conditions"), p, opts...)
 }

@@ -4,9 +4,8 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -19,46 +18,19 @@ type FriendTotalsParams struct {
 // FriendTotalsRow is a row of the query friend_totals in codegen/testdata/corpus/subqueries.gq.
 type FriendTotalsRow struct {
 	// A short name that nobody else has.
-	Slug     string               `json:"slug"`
-	Friends  value.BigInt         `json:"friends"`
-	Ages     *float64             `json:"ages"`
-	Mean     *float64             `json:"mean"`
-	Oldest   *int32               `json:"oldest"`
-	Seen     *value.DateTimeValue `json:"seen"`
-	Statuses value.BigInt         `json:"statuses"`
-	People   value.BigInt         `json:"people"`
+	Slug     string     `json:"slug"`
+	Friends  int64      `json:"friends"`
+	Ages     *float64   `json:"ages"`
+	Mean     *float64   `json:"mean"`
+	Oldest   *int32     `json:"oldest"`
+	Seen     *time.Time `json:"seen"`
+	Statuses int64      `json:"statuses"`
+	People   int64      `json:"people"`
 }
 
 // FriendTotals runs the query friend_totals in codegen/testdata/corpus/subqueries.gq.
-func FriendTotals(ctx context.Context, g tool.Graph, p FriendTotalsParams, at engine.Target) (rows []FriendTotalsRow, err error) {
-	err = friendTotalsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// friendTotalsTool serves the query friend_totals in codegen/testdata/corpus/subqueries.gq as a tool.
-var friendTotalsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "friend_totals",
-		Exposed:   true,
-		ParamDocs: []string{""},
-		File:      "codegen/testdata/corpus/subqueries.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "friend_totals",
-		Title:        "Friend totals",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"least":{"type":"integer","maximum":2147483647,"minimum":-2147483648}},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"friends":{"type":["integer","string"]},"ages":{"type":["number","string","null"]},"mean":{"type":["number","string","null"]},"oldest":{"type":["integer","null"]},"seen":{"format":"date-time","type":["string","null"]},"statuses":{"type":["integer","string"]},"people":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["slug","friends","ages","mean","oldest","seen","statuses","people"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\rfriend_totals\x02\x00\x05least\x19\x00\x01\v\x00\x01p\x00\x00\x06Person\x00\x00\x01q\x00\x04\x00\x00\x01_\x00\x04\x00\x05\x00\x04\x00\x05\x00\x04\x00\x05\x00\x04\x00\x05\x00\x04\x00\x05\x00\x04\x00\x06\x00\x04\x00\x06\x00\x04" +
-		"\x00\x03\x01\x00\x03\x01\x04\x10\x00\x00\x03\x02\x00\x02\x00\x05Knows\x01\x00\x00\x02\x02\x03\x01\n\x03\x02\x00\x03age\x18\x02\x00\x00\x00\x02\x00\x01\b\x00\x03\x01\t\x00\x04slug\x03\x00\t\b\b\x00\x00\afriends\x10\x00\x00\x02\x02\x00\x04\a\x01\x00" +
-		"\x00\x02\x02\x00\x02\x00 \x00\x00\x04ages\x10\x02\x00\x02\x02\x00\x06\a\x01\x00\x00\x02\x02\x03\x06\b\x18\x02\x00A\x00\x00\x04mean\x10\x04\x00\x02\x02\x00\b\a\x01\x00\x00\x02\x02\x03\b\b\x18\x02\x00A\x00\x00\x06oldest\x10\b\x00\x02\x02\x00\n\a\x01\x00" +
-		"\x00\x02\x02\x03\n\b\x18\x02\x00\x19\x00\x00\x04seen\x10\x06\x00\x02\x02\x00\f\a\x01\x00\x00\x02\x02\x03\f\x0eQ\x02\x00Q\x00\x00\bstatuses\x10\x00\x01\x02\x02\x00\x0e\a\x01\x00\x00\x02\x02\x03\x0e\x00\x06status\f\x04\x00\x06activ" +
-		"e\x00\bon-leave\x00\x04gone\x02\x00 \x00\x00\x06people\x10\x00\x00\x02\x01\x10\x00\x00 \x00\x00\x00\x03\x10\x00\x00\x02\x02\x00\x12\a\x01\x00\x00\x02\x02\x00\x02\x00\x01\x03\x00\t\b\x00\x02\x00\x01\x00\x00\a\x00\x04\x00\x00\x00\x15\x15\x00\x02\a" +
-		"\x15\x00\x04\x04\x00\x00\x04\b\x18\x15\x15\x00\x00\x04\t\b\x15\x15\x00\x00\x04\x0eQ\x15\x15\x00\x00\x04\x10\f\x04\x11\x12\x13\x15\x15\x00",
+func FriendTotals(ctx context.Context, g tool.Graph, p FriendTotalsParams, opts ...tool.ReadOption) ([]FriendTotalsRow, error) {
+	return tool.Rows[FriendTotalsRow](ctx, g, stored.Query("friend_totals"), p, opts...)
 }
 
 // FriendListsParams are the parameters of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
@@ -67,46 +39,46 @@ type FriendListsParams struct{}
 // FriendListsRow is a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
 type FriendListsRow struct {
 	// A short name that nobody else has.
-	Slug    string                  `json:"slug"`
-	Eldest  *FriendListsRowEldest   `json:"eldest"`
-	Since   *value.DateValue        `json:"since"`
-	Friends []FriendListsRowFriends `json:"friends"`
+	Slug    string                 `json:"slug"`
+	Eldest  *FriendListsRowEldest  `json:"eldest"`
+	Since   *value.DateValue       `json:"since"`
+	Friends []FriendListsRowFriend `json:"friends"`
 }
 
 // FriendListsRowEldest is the record eldest in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
 type FriendListsRowEldest struct {
-	QStatus PersonStatusEnum      `json:"q.status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	QStatus PersonStatus          `json:"q.status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	Since   *value.DateValue      `json:"since"`
 	Q       FriendListsRowEldestQ `json:"q"`
 }
 
 // FriendListsRowEldestQ is the node q, a Person, in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
 type FriendListsRowEldestQ struct {
-	ID string `json:"id"`
+	ID PersonID `json:"id"`
 	// What people call it.
 	Name string `json:"name"`
 	// A short name that nobody else has.
-	Slug   string           `json:"slug"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Slug   string       `json:"slug"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum      `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Age   int32                `json:"age"`
-	Email *string              `json:"email"`
-	Seen  *value.DateTimeValue `json:"seen"`
+	Mood  *PersonMood `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age"`
+	Email *string     `json:"email"`
+	Seen  *time.Time  `json:"seen"`
 }
 
-// FriendListsRowFriends is a record of the list friends in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
-type FriendListsRowFriends struct {
+// FriendListsRowFriend is a record of the list friends in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
+type FriendListsRowFriend struct {
 	// A short name that nobody else has.
 	Slug string `json:"slug"`
 	// How it goes.
-	Mood    *PersonMoodEnum                `json:"mood" jsonschema:"enum=good,enum=bad"`
-	Since   *value.DateValue               `json:"since"`
-	Friends []FriendListsRowFriendsFriends `json:"friends"`
+	Mood    *PersonMood                  `json:"mood" jsonschema:"enum=good,enum=bad"`
+	Since   *value.DateValue             `json:"since"`
+	Friends []FriendListsRowFriendFriend `json:"friends"`
 }
 
-// FriendListsRowFriendsFriends is a record of the list friends in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
-type FriendListsRowFriendsFriends struct {
+// FriendListsRowFriendFriend is a record of the list friends in a row of the query friend_lists in codegen/testdata/corpus/subqueries.gq.
+type FriendListsRowFriendFriend struct {
 	// A short name that nobody else has.
 	Slug string `json:"slug"`
 }
@@ -114,37 +86,6 @@ type FriendListsRowFriendsFriends struct {
 // FriendLists runs the query friend_lists in codegen/testdata/corpus/subqueries.gq.
 //
 // List people, each with friends and the friends of the friends.
-func FriendLists(ctx context.Context, g tool.Graph, p FriendListsParams, at engine.Target) (rows []FriendListsRow, err error) {
-	err = friendListsTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// friendListsTool serves the query friend_lists in codegen/testdata/corpus/subqueries.gq as a tool.
-var friendListsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "friend_lists",
-		Exposed:     true,
-		Description: "List people, each with friends and the friends of the friends.",
-		File:        "codegen/testdata/corpus/subqueries.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "friend_lists",
-		Title:        "Friend lists",
-		Description:  "List people, each with friends and the friends of the friends.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{},"additionalProperties":false,"type":"object","required":[]}` + readTailOptional),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"eldest":{"properties":{"q.status":{"type":"string","enum":["active","on-leave","gone"]},"since":{"format":"date","type":["string","null"]},"q":{"properties":{"id":{"type":"string"},"name":{"type":"string"},"slug":{"type":"string"},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"enum":["good","bad",null],"type":["string","null"]},"age":{"type":"integer"},"email":{"type":["string","null"]},"seen":{"format":"date-time","type":["string","null"]}},"additionalProperties":false,"type":"object","required":["id","name","slug","status","mood","age","email","seen"]}},"additionalProperties":false,"required":["q.status","since","q"],"type":["object","null"]},"since":{"format":"date","type":["string","null"]},"friends":{"items":{"properties":{"slug":{"type":"string"},"mood":{"enum":["good","bad",null],"type":["string","null"]},"since":{"format":"date","type":["string","null"]},"friends":{"items":{"properties":{"slug":{"type":"string"}},"additionalProperties":false,"type":"object","required":["slug"]},"type":"array"}},"additionalProperties":false,"type":"object","required":["slug","mood","since","friends"]},"type":"array"}},"additionalProperties":false,"type":"object","required":["slug","eldest","since","friends"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\ffriend_lists\x00\x01\b\x00\x01p\x00\x00\x06Person\x00\x00\x01z\x02\x00\x05Knows\x00\x00\x01q\x00\x03\x00\x06\x00\x03\x00\x04\x02\x05\x01\x00\x04back\x00\x03\x01\x00\x01r\x00\x03\x00\x02\x01\x00\x05\x00\x04sl" +
-		"ug\x03\x00\t\b\b\x00\x00\x06eldest\x11\x01\x02\x02\x00\x04\x05\x02\x00\x00\x02\x02\x04\x00\bq.status\x03\x04\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\f\x04\r\x0e\x0f" +
-		"\x00\x00\x05since\x03\x02\x10II\x00\x06\x06\x04\x00\t\x00\x02id\b\x00\x00\x04name\b\x00\t\b\x00\f\f\x04\r\x0e\x0f\x00\x00\x04mood\r\x03\x00\x04good\x00\x03bad\x00\x00\x03age\x18\x00\x00\x05email\t\x00\x00" +
-		"\x04seenQ\x00\x02\x03\x04\x16\x18\x01\x03\x04\x02\x02\x02\x00\x01\x04\v\f\x04\r\x0e\x0f\x00\x10I\x00\x06\x00\t\x11\b\x00\x12\b\x00\t\b\x00\f\f\x04\r\x0e\x0f\x00\x13\r\x03\x14\x15\x00\x16\x18\x00\x17\t\x00\x18Q\x00\x10\x12\x11\x01\x02\x02\x00\x04\x05\x02\x00\x00\x02\x02\x04" +
-		"\v\x03\x04\f\f\x04\r\x0e\x0f\f\x04\r\x0e\x0f\x00\x10\x03\x02\x10II\x00\x06\x06\x04\x00\t\x11\b\x00\x12\b\x00\t\b\x00\f\f\x04\r\x0e\x0f\x00\x13\r\x03\x14\x15\x00\x16\x18\x00\x17\t\x00\x18Q\x00\x02\x03\x04\x16\x18\x01\x03\x04\x02\x02\x02\x00\x10II\x00\x00\afrie" +
-		"nds\x11\x00\x03\x02\x00\x06\x05\x01\x00\x00\x02\x02\b\x03\x02\x06\n\x05\b\x00\x00\x02\x02\x03\x01\x00\x03\n\t\b\x03\x00\t\b\x01\x05\t\x03\x06\t\b\b\x00\x13\x03\x06\x13\r\x03\x14\x15\r\x03\x14\x15\x00\x10\x03\b\x10II\x00\x19\x11\x00\x02\x02\x06\f\x05\x01\x00\x00\x02\x02\x02" +
-		"\t\x03\f\t\b\b\x00\x00\x02\f\n\x02\x06\x02\x02\t\b\x00\x02\x03\x06\t\b\x01\x04\n\x06\b\x14\x02\x00\x02\x05\t\b\x00\x13\r\x03\x14\x15\x00\x10I\x00\x19\x02\x02\t\b\x00\x00\x02\x03\x01\x02\x03\x00\t\b\x01\x02\x00\x00\x06nobody\x01\x03\x12\x11\x01\x02\x02\x00\x04" +
-		"\x05\x02\x00\x00\x02\x02\x04\v\x03\x04\f\f\x04\r\x0e\x0f\f\x04\r\x0e\x0f\x00\x10\x03\x02\x10II\x00\x06\x06\x04\x00\t\x11\b\x00\x12\b\x00\t\b\x00\f\f\x04\r\x0e\x0f\x00\x13\r\x03\x14\x15\x00\x16\x18\x00\x17\t\x00\x18Q\x00\x02\x03\x04\x16\x18\x01\x03\x04\x02\x02\x02\x00\x10I\x00" +
-		"\x03\x00\t\b\x00\x02\x00\x01\x00\x00\v\x00\x03\x00\x00\x00\x1b\x1b\x00\x00\x03\t\b\x1b\x1b\x00\x02\x05\x1b\x00\x03\x03\x00\x00\x03\f\f\x04\r\x0e\x0f\x1b\x1b\x00\x02\x05\x10I\x1b\x1b\x00\x00\x03\x12\b\x1b\x1b\x00\x00\x03\x13\r\x03\x14\x15\x1b\x1b\x00\x00\x03\x16\x18\x1b\x1b\x00\x00\x03\x17\t\x1b" +
-		"\x1b\x00\x00\x03\x18Q\x1b\x1b\x00",
+func FriendLists(ctx context.Context, g tool.Graph, p FriendListsParams, opts ...tool.ReadOption) ([]FriendListsRow, error) {
+	return tool.Rows[FriendListsRow](ctx, g, stored.Query("friend_lists"), p, opts...)
 }

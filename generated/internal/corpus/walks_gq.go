@@ -4,59 +4,32 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
 
-	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // KnownSamplesParams are the parameters of the query known_samples in codegen/testdata/corpus/walks.gq.
 type KnownSamplesParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 }
 
 // KnownSamplesRow is a row of the query known_samples in codegen/testdata/corpus/walks.gq.
 type KnownSamplesRow struct {
-	Wide value.BigUint `json:"wide"`
+	Wide uint64 `json:"wide"`
 }
 
 // KnownSamples runs the query known_samples in codegen/testdata/corpus/walks.gq.
-func KnownSamples(ctx context.Context, g tool.Graph, p KnownSamplesParams, at engine.Target) (rows []KnownSamplesRow, err error) {
-	err = knownSamplesTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// knownSamplesTool serves the query known_samples in codegen/testdata/corpus/walks.gq as a tool.
-var knownSamplesTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "known_samples",
-		Exposed:   true,
-		ParamDocs: []string{"A short name that nobody else has."},
-		File:      "codegen/testdata/corpus/walks.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "known_samples",
-		Title:        "Known samples",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"wide":{"type":["integer","string"]}},"additionalProperties":false,"type":"object","required":["wide"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\rknown_samples\x02\x00\x04slug\b\x00\x01\x03\x00\x01p\x00\x00\x06Person\x00\x00\x01s\x00\x00\x06Sample\x00\x05\x01\x00\x03\x01\x00\x03\x00\x02\b\x02\x00\x01\x01\x02\x14\x00\x02\x00\x05Knows\x01\x00" +
-		"\x01\x02\b\x02\x00\x04Owns\x02\x00\x04wide\x03\x02\t00\x00\x00\x00\x02\x03\x02\t0\x00\x03\x00\x02\x01\x00\x00\a\x00\x04\x00\x00\x00\n\n\x00\x00\x06\n\x00\n\n\x00\x02\a\n\x00\x04\x04\x00\x02\b\n\x00\x04\x06\x00\x00\x04\x02\b\n\n\x00\x00\x06\t0\n\n" +
-		"\x00",
+func KnownSamples(ctx context.Context, g tool.Graph, p KnownSamplesParams, opts ...tool.ReadOption) ([]KnownSamplesRow, error) {
+	return tool.Rows[KnownSamplesRow](ctx, g, stored.Query("known_samples"), p, opts...)
 }
 
 // WaysParams are the parameters of the query ways in codegen/testdata/corpus/walks.gq.
 type WaysParams struct {
 	// A short name that nobody else has.
-	From string `json:"from" jsonschema_description:"A short name that nobody else has."`
+	From string `json:"from"`
 	// A short name that nobody else has.
-	To string `json:"to" jsonschema_description:"A short name that nobody else has."`
+	To string `json:"to"`
 }
 
 // WaysRow is a row of the query ways in codegen/testdata/corpus/walks.gq.
@@ -67,32 +40,13 @@ type WaysRow struct {
 }
 
 // Ways runs the query ways in codegen/testdata/corpus/walks.gq.
-func Ways(ctx context.Context, g tool.Graph, p WaysParams, at engine.Target) (rows []WaysRow, err error) {
-	err = waysTool.Read(ctx, g, p, at, &rows)
-	return rows, err
+func Ways(ctx context.Context, g tool.Graph, p WaysParams, opts ...tool.ReadOption) ([]WaysRow, error) {
+	return tool.Rows[WaysRow](ctx, g, stored.Query("ways"), p, opts...)
 }
 
-// waysTool serves the query ways in codegen/testdata/corpus/walks.gq as a tool.
-var waysTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "ways",
-		Exposed:   true,
-		ParamDocs: []string{"A short name that nobody else has.", "A short name that nobody else has."},
-		File:      "codegen/testdata/corpus/walks.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "ways",
-		Title:        "Ways",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"from":{"type":"string","description":"A short name that nobody else has."},"to":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["from","to"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"hops":{"type":["integer","null"]},"nodes":{"items":{"type":"string"},"type":["array","null"]},"types":{"items":{"type":"string"},"type":["array","null"]}},"additionalProperties":false,"type":"object","required":["hops","nodes","types"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x04ways\x03\x00\x04from\b\x00\x00\x02to\b\x00\x01\x04\x00\x01a\x00\x00\x06Person\x00\x00\x01b\x00\x05\x00\x00\x01w\x04\x00\x00\x01\x06\x01\x00\x03\x01\x00\x03\x00\x00\x04slug\b\x02\x00\x01\x01\x02\x03\x01\x00\x03\x02\t\b\x02\x02\x01" +
-		"\b\x02\x02\x00\x02\x00\x05Knows\x04\x00\x01\x00\x80\x01\x04\x00\x04hops\x1e\x04\x00\x00\x02\x19\x00\x00\x05nodes\x1e\x04\x02\x00\x02\v\x00\x00\x05types\x1e\x04\x04\x00\x02\v\x00\x00\x00\x00\x03\x00\x02\x01\x00\x00\x04\x00\x05\b\x00\b\b\x00\x02\n\b" +
-		"\x00\x05\x05\x00\x00\x05\t\b\b\b\x00",
+// WaysOne runs the query ways in codegen/testdata/corpus/walks.gq. It returns the row, or an *engine.NotFound.
+func WaysOne(ctx context.Context, g tool.Graph, p WaysParams, opts ...tool.ReadOption) (WaysRow, error) {
+	return tool.OneRow[WaysRow](ctx, g, stored.Query("ways"), p, opts...)
 }
 
 // SampleWaysParams are the parameters of the query sample_ways in codegen/testdata/corpus/walks.gq.
@@ -109,30 +63,6 @@ type SampleWaysRow struct {
 }
 
 // SampleWays runs the query sample_ways in codegen/testdata/corpus/walks.gq.
-func SampleWays(ctx context.Context, g tool.Graph, p SampleWaysParams, at engine.Target) (rows []SampleWaysRow, err error) {
-	err = sampleWaysTool.Read(ctx, g, p, at, &rows)
-	return rows, err
-}
-
-// sampleWaysTool serves the query sample_ways in codegen/testdata/corpus/walks.gq as a tool.
-var sampleWaysTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "sample_ways",
-		Exposed:   true,
-		ParamDocs: []string{""},
-		File:      "codegen/testdata/corpus/walks.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "sample_ways",
-		Title:        "Sample ways",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"most":{"type":"integer","maximum":2147483647,"minimum":-2147483648}},"additionalProperties":false,"type":"object","required":["most"]}` + readTail),
-		OutputSchema: json.RawMessage(rowsHead + `{"properties":{"slug":{"type":"string"},"w.hops":{"type":"integer"},"w.types":{"items":{"type":"string"},"type":"array"}},"additionalProperties":false,"type":"object","required":["slug","w.hops","w.types"]}` + rowsTail),
-		ReadOnly:     true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\vsample_ways\x02\x00\x04most\x18\x00\x01\x04\x00\x01p\x00\x00\x06Person\x00\x00\x01s\x00\x00\x06Sample\x00\x00\x01w\x04\x00\x00\x00\x05\x01\x00\x01\x02\x14\x00\x02\x00\x05Knows\x04\x00\x01\x02\b\x02\x00" +
-		"\x04Owns\x03\x01\x06\x1e\x04\x00\x00\x02\x02\x00\x01\x04\x00\x04slug\x03\x00\v\b\b\x00\x00\x06w.hops\x1e\x04\x00\x00\x02\x18\x00\x00\aw.types\x1e\x04\x04\x00\x02\n\x00\x00\x00\x03\x1e\x04\x00\x00\x02\x00\x03\x00\v\b\x00\x03\x00\x02\x01\x00\x00" +
-		"\x06\x00\x04\b\x00\b\b\x00\x00\x06\b\x00\b\b\x00\x02\t\b\x00\x04\x04\x00\x02\n\b\x00\x04\x06\x00\x00\x04\v\b\b\b\x00",
+func SampleWays(ctx context.Context, g tool.Graph, p SampleWaysParams, opts ...tool.ReadOption) ([]SampleWaysRow, error) {
+	return tool.Rows[SampleWaysRow](ctx, g, stored.Query("sample_ways"), p, opts...)
 }

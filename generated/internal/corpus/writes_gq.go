@@ -4,7 +4,7 @@ package corpus
 
 import (
 	"context"
-	"encoding/json"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -14,81 +14,32 @@ import (
 // PutPersonParams are the parameters of the query put_person in codegen/testdata/corpus/writes.gq.
 type PutPersonParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 	// What people call it.
-	Name   string           `json:"name" jsonschema_description:"What people call it."`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Name   string       `json:"name"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 	// How it goes.
-	Mood  *PersonMoodEnum `json:"mood,omitempty" jsonschema:"enum=good,enum=bad" jsonschema_description:"How it goes."`
-	Age   int32           `json:"age" jsonschema:"minimum=0,maximum=150"`
-	Email *string         `json:"email,omitempty" jsonschema:"pattern=^[^@\\,]+@[^@\\,]+$"`
+	Mood  *PersonMood `json:"mood,omitempty" jsonschema:"enum=good,enum=bad"`
+	Age   int32       `json:"age" jsonschema:"minimum=0,maximum=150"`
+	Email *string     `json:"email,omitempty" jsonschema:"pattern=^[^@\\,]+@[^@\\,]+$"`
 }
 
 // PutPerson runs the query put_person in codegen/testdata/corpus/writes.gq.
 //
 // Add or replace a person.
-func PutPerson(ctx context.Context, g tool.Graph, p PutPersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return putPersonTool.Write(ctx, g, p, opts)
-}
-
-// putPersonTool serves the query put_person in codegen/testdata/corpus/writes.gq as a tool.
-var putPersonTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:        "put_person",
-		Exposed:     true,
-		Description: "Add or replace a person.",
-		Mutation:    true,
-		ParamDocs:   []string{"A short name that nobody else has.", "What people call it.", "", "How it goes.", "", ""},
-		File:        "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "put_person",
-		Title:        "Put person",
-		Description:  "Add or replace a person.\n\nConstraints: a Person with the same slug is replaced; Person.status is one of active, on-leave, gone; Person.mood is one of good, bad; Person.age is from 0 to 150; Person.email matches /^[^@,]+@[^@,]+$/; email of a Person is unique.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"name":{"type":"string","description":"What people call it."},"status":{"type":"string","enum":["active","on-leave","gone"]},"mood":{"type":"string","enum":["good","bad"],"description":"How it goes."},"age":{"type":"integer","maximum":150,"minimum":0},"email":{"type":"string","pattern":"^[^@,]+@[^@,]+$"}},"additionalProperties":false,"type":"object","required":["slug","name","status","age"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-		Idempotent:   true,
-	},
-	Enums: [][]string{nil, nil, {"active", "on-leave", "gone"}, {"good", "bad"}},
-	Encoded: "" +
-		"\x06\x00\nput_person\a\x00\x04slug\b\x00\x00\x04name\b\x00\x00\x06status\b\x00\x00\x04mood\t\x00\x00\x03age\x18\x00\x00\x05email\t\x00\x00\x01\x00\x02\x01\x00\x00\x06Person\x00\x00" +
-		"\x00\a\x02\b\x02\x00\x03\b\x02\x02\x04\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x02\x04\x05\r\x03\x00\x04good\x00\x03bad\x02\x06\x06\x18\x02\b\a\t\x02\n\x00\x00\x00\b\x00\b\x00\x00\x00\x0e\x0e\x01\x00\b\x02\b\x0e" +
-		"\x0e\x01\x00\b\x03\b\x0e\x0e\x01\x00\b\x04\f\x04\t\n\v\x0e\x0e\x01\x00\b\x05\r\x03\f\r\x0e\x0e\x01\x00\b\x06\x18\x0e\x0e\x01\x00\b\a\t\x0e\x0e\x01",
+func PutPerson(ctx context.Context, g tool.Graph, p PutPersonParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("put_person"), p, opts...)
 }
 
 // PutSeenPersonParams are the parameters of the query put_seen_person in codegen/testdata/corpus/writes.gq.
 type PutSeenPersonParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 }
 
 // PutSeenPerson runs the query put_seen_person in codegen/testdata/corpus/writes.gq.
-func PutSeenPerson(ctx context.Context, g tool.Graph, p PutSeenPersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return putSeenPersonTool.Write(ctx, g, p, opts)
-}
-
-// putSeenPersonTool serves the query put_seen_person in codegen/testdata/corpus/writes.gq as a tool.
-var putSeenPersonTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "put_seen_person",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"A short name that nobody else has."},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "put_seen_person",
-		Title:        "Put seen person",
-		Description:  "Constraints: a Person with the same slug is replaced.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\x0fput_seen_person\x02\x00\x04slug\b\x00\x00\x01\x00\x02\x01\x00\x00\x06Person\x00\x00\x00\x06\x02\b\x02\x00\x00\x04name\b\x01\x02\x00\x00\x03Ada\x00\x06status\f\x04\x00\x06acti" +
-		"ve\x00\bon-leave\x00\x04gone\x01\x02\x00\b\x00\x03age\x18\x01\x06\x00$\x00\x04seenQ\a\x00\x00\x00\a\x00\x03\x00\x00\x00\f\f\x01\x00\x03\x02\b\f\f\x01\x00\x03\x04\b\f\f\x01\x00\x03\x06\f\x04\a\b\t\f\f\x01\x00\x03\n" +
-		"\x18\f\f\x01\x00\x03\vQ\f\f\x01",
+func PutSeenPerson(ctx context.Context, g tool.Graph, p PutSeenPersonParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("put_seen_person"), p, opts...)
 }
 
 // AddSampleParams are the parameters of the query add_sample in codegen/testdata/corpus/writes.gq.
@@ -97,25 +48,25 @@ type AddSampleParams struct {
 	Flag  bool   `json:"flag"`
 	Small int32  `json:"small"`
 	// From 1 to 9000000000000000000.
-	Big      value.BigInt          `json:"big" jsonschema_description:"From 1 to 9000000000000000000."`
+	Big      int64                 `json:"big"`
 	Count    uint32                `json:"count"`
-	Wide     value.BigUint         `json:"wide"`
+	Wide     uint64                `json:"wide"`
 	Single   float32               `json:"single"`
 	Double   float64               `json:"double" jsonschema:"minimum=0.5"`
 	Day      value.DateValue       `json:"day"`
-	Instant  value.DateTimeValue   `json:"instant"`
+	Instant  time.Time             `json:"instant"`
 	Raw      value.BlobValue       `json:"raw"`
 	Vec      [3]float32            `json:"vec"`
 	Texts    []string              `json:"texts"`
 	Flags    []bool                `json:"flags"`
 	Smalls   []int32               `json:"smalls"`
-	Bigs     []value.BigInt        `json:"bigs"`
+	Bigs     []int64               `json:"bigs"`
 	Counts   []uint32              `json:"counts"`
-	Wides    []value.BigUint       `json:"wides"`
+	Wides    []uint64              `json:"wides"`
 	Singles  []float32             `json:"singles"`
 	Doubles  []float64             `json:"doubles"`
 	Days     []value.DateValue     `json:"days"`
-	Instants []value.DateTimeValue `json:"instants"`
+	Instants []time.Time           `json:"instants"`
 	Raw0     *value.BlobValue      `json:"raw0,omitempty"`
 	Vec0     *[3]float32           `json:"vec0,omitempty"`
 	Texts0   []string              `json:"texts0,omitempty"`
@@ -125,363 +76,132 @@ type AddSampleParams struct {
 }
 
 // AddSample runs the query add_sample in codegen/testdata/corpus/writes.gq.
-func AddSample(ctx context.Context, g tool.Graph, p AddSampleParams, opts engine.WriteOptions) (engine.Change, error) {
-	return addSampleTool.Write(ctx, g, p, opts)
-}
-
-// addSampleTool serves the query add_sample in codegen/testdata/corpus/writes.gq as a tool.
-var addSampleTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "add_sample",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"", "", "", "From 1 to 9000000000000000000.", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", ""},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "add_sample",
-		Title:        "Add sample",
-		Description:  "Constraints: Sample.big is from 1 to 9000000000000000000; Sample.double is at least 0.5.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"flag":{"type":"boolean"},"small":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big":{"type":"string","pattern":"^-?\\d+$","description":"From 1 to 9000000000000000000."},"count":{"type":"integer","maximum":4294967295,"minimum":0},"wide":{"type":"string","pattern":"^\\d+$"},"single":{"type":"number"},"double":{"type":"number","minimum":0.5},"day":{"type":"string","description":"A date as YYYY-MM-DD."},"instant":{"type":"string","format":"date-time"},"raw":{"type":"string","contentEncoding":"base64"},"vec":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts":{"items":{"type":"string"},"type":"array"},"flags":{"items":{"type":"boolean"},"type":"array"},"smalls":{"items":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"type":"array"},"bigs":{"items":{"type":"string","pattern":"^-?\\d+$"},"type":"array"},"counts":{"items":{"type":"integer","maximum":4294967295,"minimum":0},"type":"array"},"wides":{"items":{"type":"string","pattern":"^\\d+$"},"type":"array"},"singles":{"items":{"type":"number"},"type":"array"},"doubles":{"items":{"type":"number"},"type":"array"},"days":{"items":{"type":"string"},"type":"array","description":"Each is a date as YYYY-MM-DD."},"instants":{"items":{"type":"string","format":"date-time"},"type":"array"},"raw0":{"type":"string","contentEncoding":"base64"},"vec0":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3},"texts0":{"items":{"type":"string"},"type":"array"},"days0":{"items":{"type":"string"},"type":"array","description":"Each is a date as YYYY-MM-DD."},"span":{"type":"string","pattern":"^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]{1,9})?S)?)?)$"},"spans":{"items":{"type":"string","pattern":"^-?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]{1,9})?S)?)?)$"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text","flag","small","big","count","wide","single","double","day","instant","raw","vec","texts","flags","smalls","bigs","counts","wides","singles","doubles","days","instants"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-	},
-	Encoded: "" +
-		"\x06\x00\nadd_sample\x1d\x00\x04text\b\x00\x00\x04flag\x10\x00\x00\x05small\x18\x00\x00\x03big \x00\x00\x05count(\x00\x00\x04wide0\x00\x00\x06single8\x00\x00\x06doubl" +
-		"e@\x00\x00\x03dayH\x00\x00\ainstantP\x00\x00\x03rawX\x00\x00\x03vec`\x06\x00\x00\x05texts\n\x00\x00\x05flags\x12\x00\x00\x06smalls\x1a\x00\x00\x04bigs\"\x00\x00\x06counts" +
-		"*\x00\x00\x05wides2\x00\x00\asingles:\x00\x00\adoublesB\x00\x00\x04daysJ\x00\x00\binstantsR\x00\x00\x04raw0Y\x00\x00\x04vec0a\x06\x00\x00\x06texts0\v\x00" +
-		"\x00\x05days0K\x00\x00\x04spani\x00\x00\x05spansk\x00\x00\x01\x00\x02\x01\x00\x00\x06Sample\x00\x00\x00\x1b\x02\b\x02\x00\x03\x10\x02\x02\x04\x18\x02\x04\x05 \x02\x06\x06(\x02\b\a0\x02\n\b8\x02\f\t@\x02\x0e\nH\x02\x10" +
-		"\vP\x02\x12\r`\x06\x02\x16\x0e\n\x02\x18\x0f\x12\x02\x1a\x10\x1a\x02\x1c\x11\"\x02\x1e\x12*\x02 \x132\x02\"\x14:\x02$\x15B\x02&\x16J\x02(\x17R\x02*\x19a\x06\x02.\x1a\v\x020\x1bK\x022\x1ci\x024\x1dk\x026\x00\x00\x00\x1c\x00\x1e\x00\x00\x00\x1f" +
-		"\x1f\x01\x00\x1e\x02\b\x1f\x1f\x01\x00\x1e\x03\x10\x1f\x1f\x01\x00\x1e\x04\x18\x1f\x1f\x01\x00\x1e\x05 \x1f\x1f\x01\x00\x1e\x06(\x1f\x1f\x01\x00\x1e\a0\x1f\x1f\x01\x00\x1e\b8\x1f\x1f\x01\x00\x1e\t@\x1f\x1f\x01\x00\x1e\nH\x1f\x1f\x01\x00\x1e\vP\x1f\x1f\x01\x00\x1e\r`\x06\x1f\x1f\x01" +
-		"\x00\x1e\x0e\n\x1f\x1f\x01\x00\x1e\x0f\x12\x1f\x1f\x01\x00\x1e\x10\x1a\x1f\x1f\x01\x00\x1e\x11\"\x1f\x1f\x01\x00\x1e\x12*\x1f\x1f\x01\x00\x1e\x132\x1f\x1f\x01\x00\x1e\x14:\x1f\x1f\x01\x00\x1e\x15B\x1f\x1f\x01\x00\x1e\x16J\x1f\x1f\x01\x00\x1e\x17R\x1f\x1f\x01\x00\x1e\x19a\x06\x1f\x1f\x01\x00\x1e" +
-		"\x1a\v\x1f\x1f\x01\x00\x1e\x1bK\x1f\x1f\x01\x00\x1e\x1ci\x1f\x1f\x01\x00\x1e\x1dk\x1f\x1f\x01",
+func AddSample(ctx context.Context, g tool.Graph, p AddSampleParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("add_sample"), p, opts...)
 }
 
 // IntroduceParams are the parameters of the query introduce in codegen/testdata/corpus/writes.gq.
 type IntroduceParams struct {
 	// The id of a Person: its slug.
-	From string `json:"from" jsonschema_description:"The id of a Person: its slug."`
+	From string `json:"from"`
 	// The id of a Person: its slug.
-	To  string       `json:"to" jsonschema_description:"The id of a Person: its slug."`
-	How KnowsHowEnum `json:"how" jsonschema:"enum=work,enum=school"`
+	To  string   `json:"to"`
+	How KnowsHow `json:"how" jsonschema:"enum=work,enum=school"`
 }
 
 // Introduce runs the query introduce in codegen/testdata/corpus/writes.gq.
-func Introduce(ctx context.Context, g tool.Graph, p IntroduceParams, opts engine.WriteOptions) (engine.Change, error) {
-	return introduceTool.Write(ctx, g, p, opts)
-}
-
-// introduceTool serves the query introduce in codegen/testdata/corpus/writes.gq as a tool.
-var introduceTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "introduce",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"The id of a Person: its slug.", "The id of a Person: its slug.", ""},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "introduce",
-		Title:        "Introduce",
-		Description:  "Constraints: Knows goes from an existing Person to an existing Person; Knows.how is one of work, school.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"from":{"type":"string","description":"The id of a Person: its slug."},"to":{"type":"string","description":"The id of a Person: its slug."},"how":{"type":"string","enum":["work","school"]}},"additionalProperties":false,"type":"object","required":["from","to","how"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-	},
-	Enums: [][]string{nil, nil, {"work", "school"}},
-	Encoded: "" +
-		"\x06\x00\tintroduce\x04\x00\x04from\b\x00\x00\x02to\b\x00\x00\x03how\b\x00\x00\x01\x00\x02\x01\x02\x00\x05Knows\x02\x00\x02\x02\x00\x02\x04\f\x03\x00\x04work\x00\x06school\x02\x04\x00\x00\x00\x03\x02\x05\x00\x00" +
-		"\x00\x00\x06Person\t\x01\x02\x05\x04\f\x03\x06\a\b\b\x01",
+func Introduce(ctx context.Context, g tool.Graph, p IntroduceParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("introduce"), p, opts...)
 }
 
 // AgeAllParams are the parameters of the query age_all in codegen/testdata/corpus/writes.gq.
 type AgeAllParams struct {
-	Age    int32            `json:"age" jsonschema:"minimum=0,maximum=150"`
-	Status PersonStatusEnum `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
+	Age    int32        `json:"age" jsonschema:"minimum=0,maximum=150"`
+	Status PersonStatus `json:"status" jsonschema:"enum=active,enum=on-leave,enum=gone"`
 }
 
 // AgeAll runs the query age_all in codegen/testdata/corpus/writes.gq.
-func AgeAll(ctx context.Context, g tool.Graph, p AgeAllParams, opts engine.WriteOptions) (engine.Change, error) {
-	return ageAllTool.Write(ctx, g, p, opts)
-}
-
-// ageAllTool serves the query age_all in codegen/testdata/corpus/writes.gq as a tool.
-var ageAllTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "age_all",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"", ""},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "age_all",
-		Title:        "Age all",
-		Description:  "Constraints: Person.age is from 0 to 150.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"age":{"type":"integer","maximum":150,"minimum":0},"status":{"type":"string","enum":["active","on-leave","gone"]}},"additionalProperties":false,"type":"object","required":["age","status"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-		Idempotent:   true,
-	},
-	Enums: [][]string{nil, {"active", "on-leave", "gone"}},
-	Encoded: "" +
-		"\x06\x00\aage_all\x03\x00\x03age\x18\x00\x00\x06status\b\x00\x00\x01\x00\x02\x02\x00\x00\x06Person\x03\x02\x18\x02\x00\x00\x04mood\r\x03\x00\x04good\x00\x03bad\x01\x02\x00\x06\x02\x03\f\x04\x00\x06acti" +
-		"ve\x00\bon-leave\x00\x04gone\x00\x02\x02\x00\x05\x00\x04\x00\x00\x00\v\v\x01\x00\x04\x02\x18\v\v\x01\x00\x04\x05\r\x03\x06\a\v\v\x01\x00\x04\x03\f\x04\b\t\n\v\v\x00",
+func AgeAll(ctx context.Context, g tool.Graph, p AgeAllParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("age_all"), p, opts...)
 }
 
 // RemovePersonParams are the parameters of the query remove_person in codegen/testdata/corpus/writes.gq.
 type RemovePersonParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 }
 
 // RemovePerson runs the query remove_person in codegen/testdata/corpus/writes.gq.
-func RemovePerson(ctx context.Context, g tool.Graph, p RemovePersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return removePersonTool.Write(ctx, g, p, opts)
-}
-
-// removePersonTool serves the query remove_person in codegen/testdata/corpus/writes.gq as a tool.
-var removePersonTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "remove_person",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"A short name that nobody else has."},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "remove_person",
-		Title:        "Remove person",
-		Description:  "Constraints: deleting a Person also deletes its edges.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\rremove_person\x02\x00\x04slug\b\x00\x00\x01\x00\x02\x03\x00\x00\x06Person\x02\x02\b\x00\x02\x00\x00\x03\x00\x03\x00\x00\x00\x04\x04\x01\x00\x03\x02\b\x04\x04\x00",
+func RemovePerson(ctx context.Context, g tool.Graph, p RemovePersonParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("remove_person"), p, opts...)
 }
 
 // PartParams are the parameters of the query part in codegen/testdata/corpus/writes.gq.
 type PartParams struct {
 	// The id of a Person: its slug.
-	From string `json:"from" jsonschema_description:"The id of a Person: its slug."`
+	From string `json:"from"`
 }
 
 // Part runs the query part in codegen/testdata/corpus/writes.gq.
-func Part(ctx context.Context, g tool.Graph, p PartParams, opts engine.WriteOptions) (engine.Change, error) {
-	return partTool.Write(ctx, g, p, opts)
-}
-
-// partTool serves the query part in codegen/testdata/corpus/writes.gq as a tool.
-var partTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "part",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"The id of a Person: its slug."},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "part",
-		Title:        "Part",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"from":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["from"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\x04part\x02\x00\x04from\b\x00\x00\x01\x00\x02\x03\x02\x00\x05Knows\x02\x02\b\x00\x02\x00\x00\x02\x02\x03\x00\x00\x00\x00\x06Person\x05\x01",
+func Part(ctx context.Context, g tool.Graph, p PartParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("part"), p, opts...)
 }
 
 // AdoptParams are the parameters of the query adopt in codegen/testdata/corpus/writes.gq.
 type AdoptParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug"`
 	// The id of a Person: its slug.
-	Friend string `json:"friend" jsonschema_description:"The id of a Person: its slug."`
+	Friend string `json:"friend"`
 }
 
 // Adopt runs the query adopt in codegen/testdata/corpus/writes.gq.
-func Adopt(ctx context.Context, g tool.Graph, p AdoptParams, opts engine.WriteOptions) (engine.Change, error) {
-	return adoptTool.Write(ctx, g, p, opts)
-}
-
-// adoptTool serves the query adopt in codegen/testdata/corpus/writes.gq as a tool.
-var adoptTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "adopt",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"A short name that nobody else has.", "The id of a Person: its slug."},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "adopt",
-		Title:        "Adopt",
-		Description:  "Constraints: a Person with the same slug is replaced; Knows goes from an existing Person.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","description":"A short name that nobody else has."},"friend":{"type":"string","description":"The id of a Person: its slug."}},"additionalProperties":false,"type":"object","required":["slug","friend"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\x05adopt\x03\x00\x04slug\b\x00\x00\x06friend\b\x00\x00\x01\x00\x04\x01\x00\x00\x06Person\x00\x00\x00\x05\x02\b\x02\x00\x00\x04name\b\x01\x02\x00\x00\x04Nova\x00\x06status\f\x04\x00\x06act" +
-		"ive\x00\bon-leave\x00\x04gone\x01\x02\x00\b\x00\x03age\x18\x01\x06\x00\x01\x00\x00\x01\x02\x00\x05Knows\x02\x02\x02\x00\x00\x03\x00\x03how\f\x03\x00\x04work\x00\x06school\x01\x02\x00\x0f\x00\x05sin" +
-		"ceI\x01\x12\x00\u019a\x01\x00\x00\x02\x00\x04\x02\x00\x04mood\r\x03\x00\x04good\x00\x03bad\x01\x02\x00\x12\x02\x02\b\x00\x02\x02\x00\n\x00\x04\x00\x00\x00\x14\x14\x01\x00\x04\x02\b\x14\x14\x01\x00\x04\x05\b\x14\x14\x01\x00\x04\a\f\x04\b\t\n\x14\x14\x01\x00" +
-		"\x04\v\x18\x14\x14\x01\x02\f\x14\x00\x04\x04\x01\x02\f\r\f\x03\x0e\x0f\x14\x14\x01\x02\f\x10I\x14\x14\x01\x00\x04\x11\r\x03\x12\x13\x14\x14\x01",
+func Adopt(ctx context.Context, g tool.Graph, p AdoptParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("adopt"), p, opts...)
 }
 
 // SetListsParams are the parameters of the query set_lists in codegen/testdata/corpus/writes.gq.
 type SetListsParams struct {
-	Text      string                `json:"text"`
-	Texts0    []string              `json:"texts0,omitempty"`
-	Flags0    []bool                `json:"flags0,omitempty"`
-	Smalls0   []int32               `json:"smalls0,omitempty"`
-	Bigs0     []value.BigInt        `json:"bigs0,omitempty"`
-	Counts0   []uint32              `json:"counts0,omitempty"`
-	Wides0    []value.BigUint       `json:"wides0,omitempty"`
-	Singles0  []float32             `json:"singles0,omitempty"`
-	Doubles0  []float64             `json:"doubles0,omitempty"`
-	Days0     []value.DateValue     `json:"days0,omitempty"`
-	Instants0 []value.DateTimeValue `json:"instants0,omitempty"`
+	Text      string            `json:"text"`
+	Texts0    []string          `json:"texts0,omitempty"`
+	Flags0    []bool            `json:"flags0,omitempty"`
+	Smalls0   []int32           `json:"smalls0,omitempty"`
+	Bigs0     []int64           `json:"bigs0,omitempty"`
+	Counts0   []uint32          `json:"counts0,omitempty"`
+	Wides0    []uint64          `json:"wides0,omitempty"`
+	Singles0  []float32         `json:"singles0,omitempty"`
+	Doubles0  []float64         `json:"doubles0,omitempty"`
+	Days0     []value.DateValue `json:"days0,omitempty"`
+	Instants0 []time.Time       `json:"instants0,omitempty"`
 }
 
 // SetLists runs the query set_lists in codegen/testdata/corpus/writes.gq.
-func SetLists(ctx context.Context, g tool.Graph, p SetListsParams, opts engine.WriteOptions) (engine.Change, error) {
-	return setListsTool.Write(ctx, g, p, opts)
-}
-
-// setListsTool serves the query set_lists in codegen/testdata/corpus/writes.gq as a tool.
-var setListsTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "set_lists",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"", "", "", "", "", "", "", "", "", "", ""},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "set_lists",
-		Title:        "Set lists",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"texts0":{"items":{"type":"string"},"type":"array"},"flags0":{"items":{"type":"boolean"},"type":"array"},"smalls0":{"items":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"type":"array"},"bigs0":{"items":{"type":"string","pattern":"^-?\\d+$"},"type":"array"},"counts0":{"items":{"type":"integer","maximum":4294967295,"minimum":0},"type":"array"},"wides0":{"items":{"type":"string","pattern":"^\\d+$"},"type":"array"},"singles0":{"items":{"type":"number"},"type":"array"},"doubles0":{"items":{"type":"number"},"type":"array"},"days0":{"items":{"type":"string"},"type":"array","description":"Each is a date as YYYY-MM-DD."},"instants0":{"items":{"type":"string","format":"date-time"},"type":"array"}},"additionalProperties":false,"type":"object","required":["text"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\tset_lists\f\x00\x04text\b\x00\x00\x06texts0\v\x00\x00\x06flags0\x13\x00\x00\asmalls0\x1b\x00\x00\x05bigs0#\x00\x00\acounts0+\x00\x00\x06wides0" +
-		"3\x00\x00\bsingles0;\x00\x00\bdoubles0C\x00\x00\x05days0K\x00\x00\tinstants0S\x00\x00\x01\x00\x02\x02\x00\x00\x06Sample\f\x03\v\x02\x02\x04\x13\x02\x04\x05\x1b\x02\x06\x06#\x02\b\a" +
-		"+\x02\n\b3\x02\f\t;\x02\x0e\nC\x02\x10\vK\x02\x12\fS\x02\x14\x00\x04spani\x01\x1a\x00\x80\xe0\xd3\u0214\x9d\x01\x02\x02\b\x00\x02\x00\x00\x0e\x00\r\x00\x00\x00\x0f\x0f\x01\x00\r\x03\v\x0f\x0f\x01\x00\r\x04\x13\x0f\x0f\x01\x00\r\x05\x1b\x0f\x0f\x01\x00\r\x06" +
-		"#\x0f\x0f\x01\x00\r\a+\x0f\x0f\x01\x00\r\b3\x0f\x0f\x01\x00\r\t;\x0f\x0f\x01\x00\r\nC\x0f\x0f\x01\x00\r\vK\x0f\x0f\x01\x00\r\fS\x0f\x0f\x01\x00\r\x0ei\x0f\x0f\x01\x00\r\x02\b\x0f\x0f\x00",
+func SetLists(ctx context.Context, g tool.Graph, p SetListsParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("set_lists"), p, opts...)
 }
 
 // SetOptionalParams are the parameters of the query set_optional in codegen/testdata/corpus/writes.gq.
 type SetOptionalParams struct {
-	Text     string               `json:"text"`
-	Text0    *string              `json:"text0,omitempty"`
-	Flag0    *bool                `json:"flag0,omitempty"`
-	Small0   *int32               `json:"small0,omitempty"`
-	Big0     *value.BigInt        `json:"big0,omitempty"`
-	Count0   *uint32              `json:"count0,omitempty"`
-	Wide0    *value.BigUint       `json:"wide0,omitempty"`
-	Single0  *float32             `json:"single0,omitempty"`
-	Double0  *float64             `json:"double0,omitempty"`
-	Day0     *value.DateValue     `json:"day0,omitempty"`
-	Instant0 *value.DateTimeValue `json:"instant0,omitempty"`
-	Vec0     *[3]float32          `json:"vec0,omitempty"`
+	Text     string           `json:"text"`
+	Text0    *string          `json:"text0,omitempty"`
+	Flag0    *bool            `json:"flag0,omitempty"`
+	Small0   *int32           `json:"small0,omitempty"`
+	Big0     *int64           `json:"big0,omitempty"`
+	Count0   *uint32          `json:"count0,omitempty"`
+	Wide0    *uint64          `json:"wide0,omitempty"`
+	Single0  *float32         `json:"single0,omitempty"`
+	Double0  *float64         `json:"double0,omitempty"`
+	Day0     *value.DateValue `json:"day0,omitempty"`
+	Instant0 *time.Time       `json:"instant0,omitempty"`
+	Vec0     *[3]float32      `json:"vec0,omitempty"`
 }
 
 // SetOptional runs the query set_optional in codegen/testdata/corpus/writes.gq.
-func SetOptional(ctx context.Context, g tool.Graph, p SetOptionalParams, opts engine.WriteOptions) (engine.Change, error) {
-	return setOptionalTool.Write(ctx, g, p, opts)
-}
-
-// setOptionalTool serves the query set_optional in codegen/testdata/corpus/writes.gq as a tool.
-var setOptionalTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "set_optional",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"", "", "", "", "", "", "", "", "", "", "", ""},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "set_optional",
-		Title:        "Set optional",
-		Description:  "",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"text":{"type":"string"},"text0":{"type":"string"},"flag0":{"type":"boolean"},"small0":{"type":"integer","maximum":2147483647,"minimum":-2147483648},"big0":{"type":"string","pattern":"^-?\\d+$"},"count0":{"type":"integer","maximum":4294967295,"minimum":0},"wide0":{"type":"string","pattern":"^\\d+$"},"single0":{"type":"number"},"double0":{"type":"number"},"day0":{"type":"string","description":"A date as YYYY-MM-DD."},"instant0":{"type":"string","format":"date-time"},"vec0":{"items":{"type":"number"},"type":"array","maxItems":3,"minItems":3}},"additionalProperties":false,"type":"object","required":["text"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-	},
-	Encoded: "" +
-		"\x06\x00\fset_optional\r\x00\x04text\b\x00\x00\x05text0\t\x00\x00\x05flag0\x11\x00\x00\x06small0\x19\x00\x00\x04big0!\x00\x00\x06count0)\x00\x00\x05wide01\x00\x00" +
-		"\asingle09\x00\x00\adouble0A\x00\x00\x04day0I\x00\x00\binstant0Q\x00\x00\x04vec0a\x06\x00\x00\x01\x00\x02\x02\x00\x00\x06Sample\f\x03\t\x02\x02\x04\x11\x02\x04\x05\x19\x02\x06\x06!\x02" +
-		"\b\a)\x02\n\b1\x02\f\t9\x02\x0e\nA\x02\x10\vI\x02\x12\fQ\x02\x14\ra\x06\x02\x16\x02\x02\b\x00\x02\x00\x00\x0e\x00\x0e\x00\x00\x00\x0f\x0f\x01\x00\x0e\x03\t\x0f\x0f\x01\x00\x0e\x04\x11\x0f\x0f\x01\x00\x0e\x05\x19\x0f\x0f\x01\x00\x0e\x06!\x0f\x0f\x01\x00\x0e\a)\x0f\x0f" +
-		"\x01\x00\x0e\b1\x0f\x0f\x01\x00\x0e\t9\x0f\x0f\x01\x00\x0e\nA\x0f\x0f\x01\x00\x0e\vI\x0f\x0f\x01\x00\x0e\fQ\x0f\x0f\x01\x00\x0e\ra\x06\x0f\x0f\x01\x00\x0e\x02\b\x0f\x0f\x00",
+func SetOptional(ctx context.Context, g tool.Graph, p SetOptionalParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("set_optional"), p, opts...)
 }
 
 // OwnParams are the parameters of the query own in codegen/testdata/corpus/writes.gq.
 type OwnParams struct {
 	// The id of a Person: its slug.
-	Person string `json:"person" jsonschema_description:"The id of a Person: its slug."`
+	Person string `json:"person"`
 	// The id of a Sample.
-	Sample string `json:"sample" jsonschema_description:"The id of a Sample."`
+	Sample string `json:"sample"`
 }
 
 // Own runs the query own in codegen/testdata/corpus/writes.gq.
-func Own(ctx context.Context, g tool.Graph, p OwnParams, opts engine.WriteOptions) (engine.Change, error) {
-	return ownTool.Write(ctx, g, p, opts)
-}
-
-// ownTool serves the query own in codegen/testdata/corpus/writes.gq as a tool.
-var ownTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "own",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"The id of a Person: its slug.", "The id of a Sample."},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "own",
-		Title:        "Own",
-		Description:  "Constraints: Owns goes from an existing Person to an existing Sample; a Person has at most 5 Owns.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"person":{"type":"string","description":"The id of a Person: its slug."},"sample":{"type":"string","description":"The id of a Sample."}},"additionalProperties":false,"type":"object","required":["person","sample"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-	},
-	Encoded: "" +
-		"\x06\x00\x03own\x03\x00\x06person\b\x00\x00\x06sample\b\x00\x00\x01\x00\x02\x01\x02\x00\x04Owns\x02\x00\x02\x02\x00\x00\x00\x00\x00\x02\x02\x04\x00\x00\x00\x00\x06Person\x00\x06Sample\x01",
+func Own(ctx context.Context, g tool.Graph, p OwnParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("own"), p, opts...)
 }
 
 // PutDefaultPersonParams are the parameters of the query put_default_person in codegen/testdata/corpus/writes.gq.
 type PutDefaultPersonParams struct {
 	// A short name that nobody else has.
-	Slug string `json:"slug" jsonschema:"pattern=^[a-z0-9]+$" jsonschema_description:"A short name that nobody else has."`
+	Slug string `json:"slug" jsonschema:"pattern=^[a-z0-9]+$"`
 	Age  *int32 `json:"age,omitempty" jsonschema:"minimum=0,maximum=120" jsonschema_default:"30"`
 }
 
 // PutDefaultPerson runs the query put_default_person in codegen/testdata/corpus/writes.gq.
-func PutDefaultPerson(ctx context.Context, g tool.Graph, p PutDefaultPersonParams, opts engine.WriteOptions) (engine.Change, error) {
-	return putDefaultPersonTool.Write(ctx, g, p, opts)
-}
-
-// putDefaultPersonTool serves the query put_default_person in codegen/testdata/corpus/writes.gq as a tool.
-var putDefaultPersonTool = tool.Compiled{
-	Query: tool.QueryInfo{
-		Name:      "put_default_person",
-		Exposed:   true,
-		Mutation:  true,
-		ParamDocs: []string{"A short name that nobody else has.", ""},
-		File:      "codegen/testdata/corpus/writes.gq",
-	},
-	Tool: tool.Descriptor{
-		Name:         "put_default_person",
-		Title:        "Put default person",
-		Description:  "Constraints: a Person with the same slug is replaced; Person.age is from 0 to 150.",
-		InputSchema:  json.RawMessage(inputHead + `{"properties":{"slug":{"type":"string","pattern":"^[a-z0-9]+$","description":"A short name that nobody else has."},"age":{"type":"integer","maximum":120,"minimum":0,"default":30}},"additionalProperties":false,"type":"object","required":["slug"]}` + writeTail),
-		OutputSchema: json.RawMessage(changeSchema),
-		Destructive:  true,
-		Idempotent:   true,
-	},
-	Encoded: "" +
-		"\x06\x00\x12put_default_person\x03\x00\x04slug\b\x01\x00\x00\x00\x00\x01\x00\v^[a-z0-9]+$\x00\x00\x03age\x18\x01\x06\x00\x1e\x01\x06\x00\x00\x01\x06\x00x\x00\x00\x00\x01\x00\x02\x01\x00\x00\x06Per" +
-		"son\x00\x00\x00\x05\x02\b\x02\x00\x00\x04name\b\x02\x00\x00\x06status\f\x04\x00\x06active\x00\bon-leave\x00\x04gone\x01\x02\x00\b\x04\x18\x02\x02\x00\x00\x00\x06\x00\x05\x00\x00\x00\v\v\x01\x00\x05\x02\b\v\v" +
-		"\x01\x00\x05\x06\b\v\v\x01\x00\x05\a\f\x04\b\t\n\v\v\x01\x00\x05\x04\x18\v\v\x01",
+func PutDefaultPerson(ctx context.Context, g tool.Graph, p PutDefaultPersonParams, opts ...tool.WriteOption) (engine.Change, error) {
+	return tool.Write(ctx, g, stored.Query("put_default_person"), p, opts...)
 }

@@ -59,8 +59,8 @@ type builder struct {
 	group  *group   // the innermost open group
 }
 
-// begin starts a declaration. Its first token starts a new line.
-func (b *builder) begin(r syntax.Range) {
+// startDeclaration starts a declaration. Its first token starts a new line.
+func (b *builder) startDeclaration(r syntax.Range) {
 	b.tokens, b.at, b.blocks = r.Tokens, 0, nil
 	b.take(line).decl = true
 }

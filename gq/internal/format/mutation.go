@@ -66,7 +66,7 @@ func (b *builder) statement(st syntax.Statement) {
 	}
 }
 
-// body makes a group of the statements of a block. Each stands on a line of its own.
+// body makes a group of the statements of a block. Each is on a line of its own.
 func (b *builder) body(list []syntax.Statement) {
 	b.open(spaced)
 	b.group.broken = true

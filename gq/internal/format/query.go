@@ -4,7 +4,7 @@ import "github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 
 // query adds the pieces of a query.
 func (b *builder) query(q *syntax.Query) {
-	b.begin(q.Range)
+	b.startDeclaration(q.Range)
 	b.take(spaced)
 	b.open(glued)
 	for i, p := range q.Params {

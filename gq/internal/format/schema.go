@@ -6,7 +6,7 @@ import "github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 func (b *builder) decl(d syntax.Decl) {
 	switch d := d.(type) {
 	case *syntax.Interface:
-		b.begin(d.Range)
+		b.startDeclaration(d.Range)
 		b.header()
 		b.open(spaced)
 		for _, p := range d.Properties {
@@ -14,11 +14,11 @@ func (b *builder) decl(d syntax.Decl) {
 		}
 		b.close()
 	case *syntax.Node:
-		b.begin(d.Range)
+		b.startDeclaration(d.Range)
 		b.header()
 		b.members(d.Members)
 	case *syntax.Edge:
-		b.begin(d.Range)
+		b.startDeclaration(d.Range)
 		b.header()
 		if b.is("{") {
 			b.members(d.Members)

@@ -220,7 +220,7 @@ func (c *comparer) compare(was, is *codegen.ContractQuery) {
 	if was.Title != is.Title {
 		c.add(TextChanged, "the title is now %q; it was %q", is.Title, was.Title)
 	}
-	if was.Description != is.Description {
+	if was.ToolDescription() != is.ToolDescription() {
 		c.add(TextChanged, "the description of the tool changed")
 	}
 	if !slices.Equal(was.Questions, is.Questions) {

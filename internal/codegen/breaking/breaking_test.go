@@ -326,8 +326,8 @@ func envelopeKinds(t *testing.T) []breaking.Kind {
 
 // FuzzCompare compares arbitrary contracts. Compare must not panic on any of them.
 func FuzzCompare(f *testing.F) {
-	f.Add([]byte(`{"queries":[{"name":"a","params":[{"name":"p","type":"enum(a, b)"}],"columns":[{"name":"c","type":"[I32]?"}],"input_schema":{"properties":{}}}]}`),
-		[]byte(`{"queries":[{"name":"a","params":[{"name":"p","type":"["}],"columns":[{"name":"c","node":"N"}],"input_schema":{"properties":{"params":null}}}]}`))
+	f.Add([]byte(`{"format":1,"queries":[{"name":"a","params":[{"name":"p","type":"enum(a, b)"}],"columns":[{"name":"c","type":"[I32]?"}]}]}`),
+		[]byte(`{"format":1,"queries":[{"name":"a","params":[{"name":"p","type":"["}],"columns":[{"name":"c","node":"N"}]}],"frames":{"read_input":{"properties":{"params":null}}}}`))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		var was, is codegen.Contract
 		if json.Unmarshal(a, &was) != nil || json.Unmarshal(b, &is) != nil {

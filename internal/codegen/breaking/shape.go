@@ -145,7 +145,7 @@ func (c *comparer) param(was, is *codegen.ContractParam) {
 	case !was.Optional && is.Optional:
 		c.add(ParamOptional, "the parameter %s is now optional", is.Name)
 	}
-	if was.Description != is.Description {
+	if was.Description() != is.Description() {
 		c.add(TextChanged, "the description of the parameter %s changed", is.Name)
 	}
 	if was.Node != is.Node && was.Node != "" && is.Node != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/contract"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 )
@@ -107,11 +108,13 @@ func Build(in Input) (*Package, diag.List) {
 		decls: map[string]owner{"Catalog": {name: "the function Catalog of every package"}},
 		tools: map[string]owner{},
 		enums: map[propKey]*Enum{},
+		ids:   map[propKey]*ID{},
 	}
 	for _, name := range ReservedTools() {
 		b.tools[name] = owner{name: "a built-in tool"}
 	}
 	b.buildEnums()
+	b.buildIDs()
 	b.buildFiles(in.Sources)
 	missing := maps.Clone(in.Selected)
 	for _, q := range in.Queries {
@@ -151,6 +154,7 @@ type builder struct {
 	decls  map[string]owner  // Go name at package level -> the declaration that has it
 	tools  map[string]owner  // tool name -> the query or built-in that has it
 	enums  map[propKey]*Enum // types of the enum properties
+	ids    map[propKey]*ID   // types of the ids of node types and interfaces; no prop
 	diags  diag.List         // errors and warnings
 }
 
@@ -198,10 +202,6 @@ func (b *builder) declare(goName string, o owner) bool {
 	return true
 }
 
-// enumSuffix ends the Go name of every enum type, so that the name of a query is unlikely to
-// collide with it.
-const enumSuffix = "Enum"
-
 // buildEnums names a type for every enum property of the schema, even if no query uses the
 // property. So the set of types does not depend on the queries.
 func (b *builder) buildEnums() {
@@ -224,11 +224,11 @@ func (b *builder) buildEnums() {
 // buildEnum names the Go type and the constants of one enum property.
 func (b *builder) buildEnum(entity plan.Entity, typ string, p *catalog.Property) {
 	name := fmt.Sprintf("the enum of %s.%s", typ, p.Name)
-	stem := GoName(typ) + GoName(p.Name)
-	if _, taken := b.decls[stem+enumSuffix]; taken && entity == plan.Edge {
-		stem += "Edge" // nodes and edges have separate name spaces
+	goName := GoName(typ) + GoName(p.Name)
+	if _, taken := b.decls[goName]; taken && entity == plan.Edge {
+		goName += "Edge" // nodes and edges have separate name spaces
 	}
-	e := &Enum{Entity: entity, Type: typ, Property: p.Name, GoName: stem + enumSuffix}
+	e := &Enum{Entity: entity, Type: typ, Property: p.Name, GoName: goName}
 	b.declare(e.GoName, owner{name, func() diag.Span { return b.schemaPlaces().Property(entity, typ, p.Name) }})
 	for _, v := range p.Type.Enum {
 		goName := e.GoName + strings.TrimPrefix(GoName("x "+v), "X")
@@ -238,6 +238,34 @@ func (b *builder) buildEnum(entity plan.Entity, typ string, p *catalog.Property)
 	}
 	b.enums[propKey{entity, typ, p.Name}] = e
 	b.pkg.Enums = append(b.pkg.Enums, e)
+}
+
+// buildIDs names a type for the ids of each node type and each interface, even if no query uses it.
+func (b *builder) buildIDs() {
+	add := func(entity plan.Entity, what string, of string, at func() diag.Span) *ID {
+		id := &ID{Of: of, GoName: GoName(of) + "ID"}
+		if _, taken := b.decls[id.GoName]; taken && entity == plan.Interface {
+			id.GoName = GoName(of) + "InterfaceID" // node types and interfaces have separate name spaces
+		}
+		b.declare(id.GoName, owner{"the id of " + what + " " + of, at})
+		b.ids[propKey{entity, of, ""}] = id
+		b.pkg.IDs = append(b.pkg.IDs, id)
+		return id
+	}
+	for _, n := range b.schema.Nodes {
+		add(plan.Node, "node type", n.Name, func() diag.Span { return b.schemaPlaces().Type(plan.Node, n.Name) })
+	}
+	for _, i := range b.schema.Interfaces {
+		id := add(plan.Interface, "interface", i.Name, func() diag.Span { return b.schemaPlaces().Type(plan.Interface, i.Name) })
+		id.Record = &Struct{GoName: id.GoName}
+		var types []string
+		for _, n := range b.schema.Implementers(i.Name) {
+			types = append(types, n.Name)
+		}
+		for _, f := range plan.NodeType(types).Fields {
+			id.Record.Fields = append(id.Record.Fields, Field{Name: f.Name, GoName: GoName(f.Name), Type: f.Type})
+		}
+	}
 }
 
 // buildFiles names the Go file of each source.
@@ -257,9 +285,10 @@ func (b *builder) buildFiles(sources []gq.Source) {
 func (b *builder) buildQuery(src *gq.Query) {
 	p := src.Plan
 	q := &Query{
-		Name: p.Name, GoName: GoName(p.Name), GoLower: LowerGoName(p.Name), File: src.File, Line: src.Span.Start.Line,
+		Name: p.Name, GoName: GoName(p.Name), File: src.File, Line: src.Span.Start.Line,
 		Description: src.Description, Instruction: src.Instruction, Questions: src.Questions, MustBeEmpty: src.MustBeEmpty,
 		Exposed: src.Expose, Plan: p,
+		One: p.Read != nil && (p.Read.Limit == 1 || lint.OneRow(b.schema, p.Read, src.Info)),
 	}
 	b.declareQuery(q, constantPlace(src.Places.Name))
 	b.buildTool(q, src)
@@ -293,10 +322,10 @@ func (b *builder) interfaces(p *plan.Query) []Interface {
 // collisions would have the same cause.
 func (b *builder) declareQuery(q *Query, at func() diag.Span) {
 	name := "query " + q.Name
-	ok := b.declare(q.GoName, owner{name, at}) &&
+	_ = b.declare(q.GoName, owner{name, at}) &&
+		(!q.One || b.declare(q.OneName(), owner{"the function for the only row of " + name, at})) &&
 		b.declare(q.GoName+"Params", owner{"the parameters of " + name, at}) &&
 		(!q.Returns() || b.declare(q.GoName+"Row", owner{"the rows of " + name, at}))
-	_ = ok && b.declare(q.GoLower+"Tool", owner{"the tool of " + name, at})
 }
 
 // buildTool names the tool of a query, and checks the name.
@@ -325,13 +354,8 @@ func (b *builder) buildTool(q *Query, src *gq.Query) {
 	b.tools[t.Name] = owner{"query " + q.Name, constantPlace(src.Places.ToolName)}
 	t.ReadOnly, t.Destructive, t.Idempotent = hints(q.Plan, b.schema, src.Idempotent)
 
-	var parts []string
-	for _, s := range []string{src.Description, src.Instruction, constraintLine(q.Plan, b.schema)} {
-		if s = strings.TrimSpace(s); s != "" {
-			parts = append(parts, s)
-		}
-	}
-	t.Description = strings.Join(parts, "\n\n")
+	t.Constraints = constraintLine(q.Plan, b.schema)
+	t.Description = contract.Paragraphs(src.Description, src.Instruction, t.Constraints)
 	q.Tool = t
 }
 
@@ -341,9 +365,12 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 	places := map[string]diag.Span{}
 	fl := flows(q.Plan)
 	for i, p := range q.Plan.Params {
-		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type, Interface: p.Interface}
+		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type, Interface: p.Interface, ID: b.ids[propKey{plan.Node, p.Node, ""}]}
 		m.Type.Nullable = p.Optional()
-		if p.Type.Fields != nil {
+		switch {
+		case p.Interface != "":
+			m.Record = b.ids[propKey{plan.Interface, p.Interface, ""}].Record
+		case p.Type.Fields != nil:
 			m.Record = b.paramRecord(q, &m, src.Info.Params[i].Span)
 		}
 		if i < len(src.ParamDocs) {
@@ -371,6 +398,9 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 // paramRecord returns the type of the records in a parameter, and checks the names of its fields.
 func (b *builder) paramRecord(q *Query, p *Param, at diag.Span) *Struct {
 	s := &Struct{GoName: q.GoName + "Params" + p.GoName}
+	if one := GoName(singular(p.Name)); p.Type.List && !slices.ContainsFunc(q.Plan.Params, func(o plan.Param) bool { return GoName(o.Name) == one }) {
+		s.GoName = q.GoName + "Params" + one
+	}
 	b.declare(s.GoName, owner{"the records of the parameter $" + p.Name + " of the query " + q.Name, func() diag.Span { return at }})
 	names := map[string]string{}
 	for _, f := range p.Type.Fields {
@@ -416,22 +446,26 @@ func (b *builder) fields(q *Query, goName, what string, columns []plan.Column, a
 				"%s %s of query %s would become the Go field %s, but %s at %s already has that field name", what, c.Name, q.Name, f.GoName, other, places[f.GoName])
 		}
 		names[f.GoName], places[f.GoName] = c.Name, at(i)
+		record := goName + f.GoName // the type of a record in the column
+		if one := GoName(singular(c.Name)); c.Type.List && !slices.ContainsFunc(columns, func(o plan.Column) bool { return GoName(o.Name) == one }) {
+			record = goName + one
+		}
 		switch e := c.Expr.(type) {
 		case plan.Whole:
-			f.Record = b.wholeNode(q, at(i), goName+f.GoName, c, e)
+			f.Record = b.wholeNode(q, at(i), record, c, e)
 		case plan.Agg:
 			switch nodes, _ := e.CollectedNodes(); of := nodes.(type) {
 			case plan.Whole:
-				f.Record = b.wholeNode(q, at(i), goName+f.GoName, c, of)
+				f.Record = b.wholeNode(q, at(i), record, c, of)
 			case plan.EndNode:
-				f.Record = b.nodeAtEnd(q, at(i), what, goName+f.GoName, c, of)
+				f.Record = b.nodeAtEnd(q, at(i), what, record, c, of)
 			default:
 				b.describe(q, &f, e)
 			}
 		case plan.EndNode:
-			f.Record = b.nodeAtEnd(q, at(i), what, goName+f.GoName, c, e)
+			f.Record = b.nodeAtEnd(q, at(i), what, record, c, e)
 		case plan.BlockRows:
-			f.Record = &Struct{GoName: goName + f.GoName}
+			f.Record = &Struct{GoName: record}
 			b.declare(f.Record.GoName, owner{fmt.Sprintf("the %s %s of query %s", what, c.Name, q.Name), constantPlace(at(i))})
 			f.Record.Fields = b.fields(q, f.Record.GoName, "field", e.Columns, func(int) diag.Span { return at(i) })
 		default:
@@ -442,14 +476,28 @@ func (b *builder) fields(q *Query, goName, what string, columns []plan.Column, a
 	return list
 }
 
-// describe sets the comment and the enum of a field. It does so only if the field shows the values
-// of a property.
+// describe sets the comment and the enum of a field that shows the values of a property, and the ID of a field that
+// shows ids of nodes.
 func (b *builder) describe(q *Query, f *Field, e plan.Expr) {
-	prop, ok := columnProp(e)
+	_, vars := columnsOf(q.Plan)
+	e = member(e)
+	switch e := e.(type) {
+	case plan.ID:
+		if v := vars[e.Var]; v.Entity == plan.Node {
+			f.ID = b.ids[propKey{plan.Node, v.Type, ""}]
+		}
+	case plan.Endpoint:
+		edge := b.schema.Edge(vars[e.Var].Type)
+		end := edge.From
+		if e.To {
+			end = edge.To
+		}
+		f.ID = b.ids[propKey{plan.Node, end, ""}]
+	}
+	prop, ok := e.(plan.Prop)
 	if !ok {
 		return
 	}
-	_, vars := columnsOf(q.Plan)
 	v := vars[prop.Var]
 	if decl := b.property(v.Entity, v.Type, prop.Name); decl != nil {
 		f.Doc = decl.Description
@@ -483,6 +531,8 @@ func (b *builder) wholeNode(q *Query, at diag.Span, goName string, c plan.Column
 				f.Doc = decl.Description
 			}
 			f.Enum = b.enums[propKey{v.Entity, typ, pf.Name}]
+		} else if v.Entity == plan.Node {
+			f.ID = b.ids[propKey{plan.Node, typ, ""}]
 		}
 		if other, taken := fields[f.GoName]; taken {
 			b.fail(FieldCollides, at, "return the properties one by one and name them with `as`",
@@ -520,21 +570,20 @@ func property(s *catalog.Schema, entity plan.Entity, typ, name string) *catalog.
 	return nil
 }
 
-// columnProp returns a property if a column shows the unchanged values of that property. It also
-// reports whether there is such a property.
-func columnProp(e plan.Expr) (plan.Prop, bool) {
+// member returns the argument of an aggregate whose results are among its arguments, and any other expression as it
+// is.
+func member(e plan.Expr) plan.Expr {
 	switch agg := e.(type) {
 	case plan.Agg:
 		if agg.Func.Row().Member {
-			e = agg.Arg
+			return agg.Arg
 		}
 	case plan.BlockAgg:
 		if agg.Func.Row().Member {
-			e = agg.Arg
+			return agg.Arg
 		}
 	}
-	p, ok := e.(plan.Prop)
-	return p, ok
+	return e
 }
 
 // startOfFile returns the position at the start of a file.

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func compile(t *testing.T, schema string, queries ...gq.Source) (*catalog.Schema
 func build(t *testing.T, schema string, queries ...gq.Source) (*model.Package, diag.List) {
 	t.Helper()
 	s, qs := compile(t, schema, queries...)
-	return model.Build(model.Input{Graph: "g", Schema: s, Sources: queries, Queries: qs})
+	return model.Build(model.Input{Graph: "g", Schema: s, Source: gq.Source{Name: "schema.pg", Text: schema}, Sources: queries, Queries: qs})
 }
 
 const codesSchema = "node Person { slug: String @key  first_name: String  firstName: String?  age: I32?  @range(age, 0..150) }"
@@ -120,9 +121,9 @@ node ArtifactSource { slug: String @key  enum: enum(a) }
 		want                  string // code, place and a part of the message
 	}{
 		{"two values of an enum", schema, "",
-			"G1 s.pg:5:24 ArtifactSizeEnumInStock, which is the name of the value in-stock of the enum of Artifact.size at s.pg:5:14"},
+			"G1 s.pg:5:24 ArtifactSizeInStock, which is the name of the value in-stock of the enum of Artifact.size at s.pg:5:14"},
 		{"an enum of an interface", "interface Named { kind_x: enum(a) }\nnode A implements Named { slug: String @key }\nnode AKind { x: enum(b) }", "",
-			"G1 s.pg:3:14 AKindXEnum, which is the name of the enum of A.kind_x at s.pg:1:19"},
+			"G1 s.pg:3:14 AKindX, which is the name of the enum of A.kind_x at s.pg:1:19"},
 		{"a query and the rows of another", "node Task { slug: String @key }", "query task() { match { $t: Task } return { $t.slug } }\n  query task_row() { match { $t: Task } return { $t.slug } }",
 			"G1 q.gq:2:9 query task_row would be declared in Go as TaskRow, which is the name of the rows of query task at q.gq:1:7"},
 		{"two columns", "node Task { slug: String @key }", "query q() {\n  match { $t: Task }\n  return { $t.slug as a_b, $t.slug as aB }\n}",
@@ -148,12 +149,18 @@ node ArtifactSource { slug: String @key  enum: enum(a) }
 	}
 }
 
-// TestEnumSuffix checks that a query may have the name of an enum property.
-func TestEnumSuffix(t *testing.T) {
+// TestEnumCollides gives a query the name of an enum property, and another one the name of a value of the enum.
+func TestEnumCollides(t *testing.T) {
 	_, diags := build(t, "node Artifact { slug: String @key  source: enum(git, svn) }",
 		gq.Source{Name: "q.gq", Text: "query artifact_source() { match { $a: Artifact } return { $a.source } }\nquery artifact_source_git() { match { $a: Artifact } return { $a.source } }"})
-	if err := diags.Err(); err != nil {
-		t.Error(err)
+	text := diags.Error()
+	for _, want := range []string{
+		"query artifact_source would be declared in Go as ArtifactSource, which is the name of the enum of Artifact.source at schema.pg:1:",
+		"query artifact_source_git would be declared in Go as ArtifactSourceGit, which is the name of the value git of the enum of Artifact.source",
+	} {
+		if len(diags) != 2 || !strings.Contains(text, want) {
+			t.Errorf("found %s\nexpected %s", text, want)
+		}
 	}
 }
 
@@ -173,7 +180,7 @@ func TestNodesAndEdgesApart(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := pkg.Enums[0].GoName, pkg.Enums[1].GoName; a != "RatingLevelEnum" || b != "RatingLevelEdgeEnum" {
+	if a, b := pkg.Enums[0].GoName, pkg.Enums[1].GoName; a != "RatingLevel" || b != "RatingLevelEdge" {
 		t.Errorf("found %s and %s", a, b)
 	}
 }
@@ -302,5 +309,76 @@ func TestInheritNoAggregate(t *testing.T) {
 		if p := pkg.Queries()[0].Params[0]; p.Doc+p.Minimum+p.Maximum+p.Pattern != "" || p.Enum != nil {
 			t.Errorf("%s: the parameter is described as %q, from %q to %q, pattern %q", having, p.Doc, p.Minimum, p.Maximum, p.Pattern)
 		}
+	}
+}
+
+// TestOne checks which reads have a function for their only row.
+func TestOne(t *testing.T) {
+	const schema = "node Person { slug: String @key  name: String }\nnode Seat { row: I32  number: I32  @key(row, number) }\nedge Knows: Person -> Person { since: Date? }"
+	for body, want := range map[string]bool{
+		"($s: String) { match { $p: Person { slug: $s } } return { $p.name } }":                                                     true,
+		"($s: String) { match { $p: Person  $p.id = $s } return { $p.name } }":                                                      true,
+		"($s: Person) { match { $p: Person  $p = $s } return { $p.name } }":                                                         true,
+		"($s: String) { match { $p: Person { name: $s } } return { $p.slug } limit 1 }":                                             true,
+		"($r: I32, $n: I32) { match { $s: Seat { row: $r, number: $n } } return { $s.id as id } }":                                  true,
+		"() { match { $p: Person } return { count($p) as people } }":                                                                true,
+		"($s: String?) { match { $p: Person { slug: $s? } } return { $p.name } }":                                                   false,
+		"($s: String) { match { $p: Person { name: $s } } return { $p.slug } }":                                                     false,
+		"($r: I32) { match { $s: Seat { row: $r } } return { $s.id as id } }":                                                       false,
+		"($s: String) { match { $p: Person { slug: $s } $p knows $q } return { $q.name } }":                                         false,
+		"($s: String, $o: String) { match { $p: Person { slug: $s } $q: Person { slug: $o } $p $k:knows $q } return { $k.since } }": false,
+		"($s: String, $n: I32 @range(1..5)) { match { $p: Person { name: $s } } return { $p.slug } limit $n }":                      false,
+	} {
+		pkg, diags := build(t, schema, gq.Source{Name: "a.gq", Text: "query q" + body})
+		if err := diags.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if q := pkg.Queries()[0]; q.One != want {
+			t.Errorf("query q%s: found %t, expected %t", body, q.One, want)
+		}
+	}
+	_, diags := build(t, schema, gq.Source{Name: "a.gq", Text: "query q() { match { $p: Person } return { count($p) as people } }\nquery q_one() { match { $p: Person } return { $p.slug } }"})
+	if text := diags.Error(); !strings.Contains(text, "query q_one would be declared in Go as QOne, which is the name of the function for the only row of query q") {
+		t.Errorf("found %s", text)
+	}
+}
+
+// TestIDs checks the types of ids: of parameters, and of the columns that show ids of one node type.
+func TestIDs(t *testing.T) {
+	const schema = "interface Named { name: String }\nnode Person implements Named { slug: String @key }\nnode Named { slug: String @key }\nedge Knows: Person -> Person\nedge Likes: Person -> Named"
+	pkg, diags := build(t, schema, gq.Source{Name: "a.gq", Text: `query q($who: Person, $slug: String) {
+  match { $p: Person  $p = $who  $p.slug = $slug  $p $k:knows $q  $n: Named }
+  return { $p, $p.id as id, min($q.id) as least, $k.to as to, $k.id as edge, $p.slug as slug, $n.id as named }
+}`})
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	var types, got []string
+	for _, id := range pkg.IDs {
+		types = append(types, id.GoName)
+	}
+	if want := []string{"PersonID", "NamedID", "NamedInterfaceID"}; !slices.Equal(types, want) {
+		t.Errorf("found the types %q, expected %q", types, want)
+	}
+	name := func(id *model.ID) string {
+		if id == nil {
+			return "-"
+		}
+		return id.GoName
+	}
+	q := pkg.Queries()[0]
+	for _, p := range q.Params {
+		got = append(got, p.Name+" "+name(p.ID))
+	}
+	got = append(got, "p.id "+name(q.Columns[0].Record.Fields[0].ID))
+	for _, c := range q.Columns[1:] {
+		got = append(got, c.Name+" "+name(c.ID))
+	}
+	if want := []string{"who PersonID", "slug -", "p.id PersonID", "id PersonID", "least PersonID", "to PersonID", "edge -", "slug -", "named NamedID"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+	_, diags = build(t, schema, gq.Source{Name: "a.gq", Text: "query person_id() { match { $p: Person } return { $p.slug } }"})
+	if text := diags.Error(); !strings.Contains(text, "PersonID, which is the name of the id of node type Person at schema.pg:2:6") {
+		t.Errorf("found %s", text)
 	}
 }

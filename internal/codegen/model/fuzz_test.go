@@ -13,15 +13,26 @@ func FuzzGoName(f *testing.F) {
 		if got := GoName(name); !token.IsIdentifier(got) || !token.IsExported(got) {
 			t.Errorf("GoName(%q) = %q is no exported identifier", name, got)
 		}
-		// The unexported form is a stem, which may be a keyword. With a suffix it must be an
-		// identifier.
-		if got := LowerGoName(name) + "Plan"; !token.IsIdentifier(got) || token.IsExported(got) {
-			t.Errorf("LowerGoName(%q) with a suffix = %q is no unexported identifier", name, got)
+		if got := GoName(singular(name)); !token.IsIdentifier(got) {
+			t.Errorf("the element of %q is %q, which is no identifier", name, got)
 		}
 		if got := PackageName(name); !token.IsIdentifier(got) {
 			t.Errorf("PackageName(%q) = %q is no identifier", name, got)
 		}
 	})
+}
+
+func TestSingular(t *testing.T) {
+	for name, want := range map[string]string{
+		"authors": "author", "best_friends": "best_friend", "BestFriends": "BestFriend", "cities": "city", "addresses": "address",
+		"matches": "match", "boxes": "box", "cases": "case", "people": "person", "salesPeople": "salesPerson", "children": "child",
+		"status": "status", "analysis": "analysis", "address": "address", "series": "series", "ties": "tie", "met": "met", "s": "s",
+		"as_": "as_", "": "", "_": "_", "données": "donnée", "data": "data",
+	} {
+		if got := singular(name); got != want {
+			t.Errorf("singular(%q) = %q, expected %q", name, got, want)
+		}
+	}
 }
 
 func FuzzECMASafe(f *testing.F) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/contract"
 )
 
 // Package is the model of the package that is generated for one graph.
@@ -17,20 +18,10 @@ type Package struct {
 	SourceDigest string  // digest of the names and texts of the sources
 	Strict       bool    // whether the input schemas use the strict profile
 	Enums        []*Enum // in schema order
+	IDs          []*ID   // of the node types and then of the interfaces, in schema order
 	Files        []*File // in source order
-	Frames       Frames  // common parts of the tools' schemas
-}
 
-// Frames are the parts of the schemas that are the same for all queries. An input schema is
-// InputHead, the schema of the parameters and a tail. The output schema of a read is RowsHead, the
-// schema of a row and RowsTail.
-type Frames struct {
-	InputHead           string // text before the schema of the parameters
-	ReadTail, WriteTail string // tails for queries with a required parameter
-	ReadTailOptional    string // tail for reads without one
-	WriteTailOptional   string // tail for mutations without one
-	RowsHead, RowsTail  string // text before and after the schema of a row
-	Change              string // the whole output schema of every mutation
+	Frames contract.Frames // common parts of the tools' schemas
 }
 
 // Queries returns the queries of all files, in source order.
@@ -73,11 +64,17 @@ func (e *Enum) Names() []string {
 	return names
 }
 
+// ID is the type of the ids of nodes.
+type ID struct {
+	Of     string  // the node type or the interface
+	GoName string  // name of the Go type
+	Record *Struct // for an interface: the type and the id of a node; nil for a node type, whose ids are strings
+}
+
 // Query is a stored query.
 type Query struct {
 	Name        string      // as the source spells it
 	GoName      string      // name of the function and stem of the type names
-	GoLower     string      // stem of the unexported names
 	File        string      // path of the source file, relative to the module
 	Line        int         // line in File, for docs only: it changes when earlier queries change
 	Description string      // text of @description only
@@ -85,6 +82,7 @@ type Query struct {
 	Questions   []string    // texts of @question
 	MustBeEmpty string      // text of @must_be_empty, or ""
 	Exposed     bool        // MCP clients see the tool
+	One         bool        // the query is a read with at most one row
 	Tool        Tool        // how the query is served as a tool
 	Plan        *plan.Query // the compiled query
 	Params      []Param     // in the order of the declaration
@@ -101,6 +99,9 @@ type Interface struct {
 // Returns reports whether the query has rows: it is a read, or a mutation that returns a row.
 func (q *Query) Returns() bool { return !q.Mutation() || q.Plan.Mutation.Returns != nil }
 
+// OneName returns the name of the function that returns the only row.
+func (q *Query) OneName() string { return q.GoName + "One" }
+
 // Mutation reports whether the query writes.
 func (q *Query) Mutation() bool { return q.Plan.Mutation != nil }
 
@@ -109,13 +110,9 @@ type Tool struct {
 	Name         string
 	Title        string
 	Description  string          // the text for a model: description, instruction, constraints
+	Constraints  string          // what a mutation must meet, or ""
 	InputSchema  json.RawMessage // JSON Schema of the arguments
 	OutputSchema json.RawMessage // JSON Schema of the answer
-
-	// The parts of the schemas that [Frames] do not contain.
-	ParamsSchema   string
-	ParamsOptional bool   // no parameter is required, so a call may omit params
-	RowSchema      string // for a read
 
 	ReadOnly    bool // a call writes nothing
 	Destructive bool // a call may replace or delete data
@@ -131,9 +128,10 @@ type Param struct {
 	Doc    string     // text of @description, or else a text derived from the schema
 	OwnDoc string     // text of @description only
 	Enum   *Enum      // set if all values are those of an enum property
+	ID     *ID        // set if the argument is the id of a node of one type
 	Record *Struct    // the type of the parameter, or of an element of it, if it is a record or a list of records
-	// Interface is the name of the interface, if the parameter is a node of an interface. The parameter is then a
-	// record.
+	// Interface is the name of the interface, if the parameter is a node of an interface. Record is then that of the
+	// interface's ID.
 	Interface string
 	Default   string   // @default as JSON, or ""
 	Examples  []string // values of @example as JSON; for a list, each is one element
@@ -152,6 +150,7 @@ type Field struct {
 	Type   value.Type // type in the query language; for records only Nullable and List are set
 	Doc    string     // text of the field's comment
 	Enum   *Enum      // set if all values are those of an enum property
+	ID     *ID        // set if all values are ids of nodes of one type
 	Record *Struct    // set if the field is a record or a list of records
 }
 

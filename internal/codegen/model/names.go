@@ -33,24 +33,6 @@ func GoName(name string) string {
 	return exported(b.String())
 }
 
-// LowerGoName returns the unexported form of [GoName], with the first word in lower case. The
-// result may be a Go keyword, so use it only as the stem of a longer name.
-func LowerGoName(name string) string {
-	ws := words(name)
-	if s := GoName(name); len(ws) == 0 || !strings.HasPrefix(s, title(ws[0])) {
-		return "x" + s[1:]
-	}
-	var b strings.Builder
-	b.WriteString(strings.ToLower(ws[0]))
-	for _, w := range ws[1:] {
-		b.WriteString(title(w))
-	}
-	if s := b.String(); !unicode.IsUpper([]rune(s)[0]) {
-		return s
-	}
-	return "x" + b.String() // some capitals have no lower-case form
-}
-
 // PackageName returns the Go package name for a graph: the letters and digits of its name in lower
 // case. A keyword, and a name whose package no program can import, get the suffix "graph"; a name with a leading digit gets the prefix "graph".
 func PackageName(graph string) string {
@@ -91,6 +73,44 @@ func InWords(name string) string {
 		return name
 	}
 	return strings.Join(ws, " ")
+}
+
+// singular returns the name of one element of the list with the given name, by these rules on the last word: people
+// becomes person and children child; ies becomes y; a final es is dropped after ss, sh, ch, x and z; any other final
+// s is dropped, except after s, u and i. Every other word stays as it is.
+func singular(name string) string {
+	ws := words(name)
+	if len(ws) == 0 {
+		return name
+	}
+	last := strings.ToLower(ws[len(ws)-1])
+	cut := func(n int) string { return name[:len(name)-n] } // the endings are ASCII
+	switch {
+	case !strings.HasSuffix(strings.ToLower(name), last): // another character follows the last word
+		return name
+	case last == "people":
+		return cut(5) + "erson"
+	case last == "children":
+		return cut(3)
+	case last == "series", last == "species":
+		return name
+	case strings.HasSuffix(last, "ies") && len(last) > 4:
+		return cut(3) + "y"
+	}
+	for _, end := range []string{"sses", "shes", "ches", "xes", "zes"} {
+		if strings.HasSuffix(last, end) {
+			return cut(2)
+		}
+	}
+	for _, end := range []string{"ss", "us", "is"} {
+		if strings.HasSuffix(last, end) {
+			return name
+		}
+	}
+	if strings.HasSuffix(last, "s") && len(last) > 1 {
+		return cut(1)
+	}
+	return name
 }
 
 // words cuts a name into words by rule 1 of [GoName].

@@ -7,29 +7,26 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	tests := []struct{ name, exported, lower, words string }{
-		{"find_user", "FindUser", "findUser", "Find user"},
-		{"findUser", "FindUser", "findUser", "Find user"},
-		{"p.userId", "PUserID", "pUserID", "P user ID"},
-		{"id", "ID", "id", "ID"},
-		{"url_of_api", "URLOfAPI", "urlOfAPI", "URL of API"},
-		{"HTTPServer", "HTTPServer", "httpServer", "HTTP server"},
-		{"idle", "Idle", "idle", "Idle"},
-		{"_private", "Private", "private", "Private"},
-		{"a__b_", "AB", "aB", "A b"},
-		{"x2_y", "X2Y", "x2Y", "X2 y"},
-		{"v2Graph", "V2Graph", "v2Graph", "V2 graph"},
-		{"2fa", "X2fa", "x2fa", "2fa"},
-		{"_", "X", "x", "_"},
-		{"type", "Type", "type", "Type"},
-		{"on-leave", "OnLeave", "onLeave", "On leave"},
+	tests := []struct{ name, exported, words string }{
+		{"find_user", "FindUser", "Find user"},
+		{"findUser", "FindUser", "Find user"},
+		{"p.userId", "PUserID", "P user ID"},
+		{"id", "ID", "ID"},
+		{"url_of_api", "URLOfAPI", "URL of API"},
+		{"HTTPServer", "HTTPServer", "HTTP server"},
+		{"idle", "Idle", "Idle"},
+		{"_private", "Private", "Private"},
+		{"a__b_", "AB", "A b"},
+		{"x2_y", "X2Y", "X2 y"},
+		{"v2Graph", "V2Graph", "V2 graph"},
+		{"2fa", "X2fa", "2fa"},
+		{"_", "X", "_"},
+		{"type", "Type", "Type"},
+		{"on-leave", "OnLeave", "On leave"},
 	}
 	for _, tt := range tests {
 		if got := model.GoName(tt.name); got != tt.exported {
 			t.Errorf("GoName(%q) = %q, expected %q", tt.name, got, tt.exported)
-		}
-		if got := model.LowerGoName(tt.name); got != tt.lower {
-			t.Errorf("LowerGoName(%q) = %q, expected %q", tt.name, got, tt.lower)
 		}
 		if got := model.InWords(tt.name); got != tt.words {
 			t.Errorf("InWords(%q) = %q, expected %q", tt.name, got, tt.words)

@@ -24,7 +24,6 @@ func (p *Package) allSchemas() {
 		work.Go(func() {
 			for _, q := range some {
 				fillSchemas(q, p.Strict)
-				p.Frames.cut(q)
 			}
 		})
 	}
@@ -125,6 +124,9 @@ func (f *Field) ParamTags() map[string]string {
 	return tags(name, keywords, "")
 }
 
+// DescriptionTag is the key of the struct tag with the description of a field in a schema.
+const DescriptionTag = "jsonschema_description"
+
 // tags returns the tags of a struct field, by key.
 func tags(name string, keywords []string, doc string) map[string]string {
 	m := map[string]string{"json": name}
@@ -132,7 +134,7 @@ func tags(name string, keywords []string, doc string) map[string]string {
 		m["jsonschema"] = strings.Join(keywords, ",")
 	}
 	if doc != "" {
-		m["jsonschema_description"] = doc
+		m[DescriptionTag] = doc
 	}
 	return m
 }

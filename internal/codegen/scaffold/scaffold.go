@@ -55,9 +55,6 @@ type Module struct {
 	// Workspace says that the module is in the folder of a Go workspace. The module must be added
 	// to that workspace.
 	Workspace bool
-
-	// Complete, if not nil, adds files to the generated package.
-	Complete func(pkg codegen.Files) error
 }
 
 // Check returns an error if a field has a value that cannot work.
@@ -177,11 +174,6 @@ func (m *Module) generate(files codegen.Files) error {
 	out, faults, err := codegen.Generate(in)
 	if err = errors.Join(faults.Err(), err); err != nil {
 		return fmt.Errorf("generate the package of graph %s: %w", graph, err)
-	}
-	if m.Complete != nil {
-		if err := m.Complete(out.Package); err != nil {
-			return err
-		}
 	}
 	for name, text := range out.Package {
 		files[path.Join("generated", model.PackageName(graph), name)] = text

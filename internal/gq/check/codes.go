@@ -119,7 +119,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person any { $p.age > 60 $p knows $q } } return { $p } }`},
 	{Code: BadPattern, Title: "bad regular expression", Explanation: "The right side of matches must be a String literal or a parameter with a regular expression in RE2 syntax, of at most 1,000 bytes and 1,000 elements after repetitions are written out.",
 		Example: `query q() { match { $p: Person $p.name matches "(a" } return { $p } }`},
-	{Code: MisplacedOptional, Title: "optional inside another block", Explanation: "An optional block stands directly in match or in a subquery, not inside not, exists, any, all or another optional block. The blocks of a match apply in source order, and a block may use the variables of the blocks before it.",
+	{Code: MisplacedOptional, Title: "optional inside another block", Explanation: "An optional block may be directly in match or in a subquery, not inside not, exists, any, all or another optional block. The blocks of a match apply in source order, and a block may use the variables of the blocks before it.",
 		Example: `query q() { match { $p: Person not { $p knows $q optional { $q knows $r } } } return { $p } }`},
 	{Code: BadSubquery, Title: "bad subquery", Explanation: "count, sum, min, max and avg before braces return one value without braces, and only count may leave it out. first and collect return a record in braces, and collect needs a limit from 1 to 1,000. Subqueries nest three deep. They contain neither aggregates nor bm25, nearest and rrf, and having contains no subqueries.",
 		Example: `query q() { match { $p: Person } return { $p.name, collect { $p knows $q return { $q.name as name } } as friends } }`},

@@ -149,7 +149,7 @@ func (c *checker) listBlock(st *syntax.ListBlock) (plan.ForEach, bool) {
 	return plan.ForEach{List: list.expr, Var: name, Statements: c.blockStatements(each, st.Statements)}, true
 }
 
-// nested reports the fault of a block that stands inside another block.
+// nested reports the fault of a block inside another block.
 func (c *checker) nested(r syntax.Range) bool {
 	if c.each == nil {
 		return false

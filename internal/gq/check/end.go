@@ -84,7 +84,7 @@ type given struct {
 	at   syntax.Token // the variable in the traversal
 }
 
-// give sets or narrows the type of a variable without a binding, which stands at an end of the given type. It
+// give sets or narrows the type of a variable without a binding, which is at an end of the given type. It
 // reports false if the variable has another type already, which the caller compares with the end.
 func (c *checker) give(id plan.VarID, g given) bool {
 	v := &c.read.Vars[id]

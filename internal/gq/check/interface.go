@@ -76,7 +76,7 @@ func (c *checker) interfaceDirection(st *step) bool {
 	return true
 }
 
-// mayEnd reports whether a variable can stand at an end of an edge that has the given type.
+// mayEnd reports whether a variable can be at an end of an edge that has the given type.
 func (c *checker) mayEnd(id plan.VarID, e nodeEnd) bool {
 	v := c.read.Vars[id]
 	if v.Type == "" {
@@ -87,7 +87,7 @@ func (c *checker) mayEnd(id plan.VarID, e nodeEnd) bool {
 }
 
 // oneEnd reports false after it reported that the edges of a traversal give its left end or, if `left` is false,
-// its right end several node types, where a variable over an interface stands.
+// its right end several node types, where a variable over an interface is.
 func (c *checker) oneEnd(st *step, left bool, t syntax.Token) bool {
 	ends := st.ends(left)
 	if len(ends) == 1 || slices.ContainsFunc(ends, func(e nodeEnd) bool { return e.shared }) {
@@ -98,7 +98,7 @@ func (c *checker) oneEnd(st *step, left bool, t syntax.Token) bool {
 	return false
 }
 
-// noEnd returns the help for a variable that cannot stand at the end of an edge.
+// noEnd returns the help for a variable that cannot be at the end of an edge.
 func (c *checker) noEnd(v plan.Var, t syntax.Token, want nodeEnd) string {
 	if v.Entity != plan.Interface {
 		if names, _ := c.implementers(want.name); want.shared && names != "" {

@@ -35,7 +35,7 @@ func (c *checker) optionals(clauses []syntax.Clause, sc *scope) map[*syntax.Opti
 
 // misplacedOptional reports an `optional` block inside another block.
 func (c *checker) misplacedOptional(o *syntax.Optional) {
-	c.fault(MisplacedOptional, syntax.SpanOf(o.Tokens[0]), "write the block directly in match; a condition on its variables may stand after it",
+	c.fault(MisplacedOptional, syntax.SpanOf(o.Tokens[0]), "write the block directly in match; a condition on its variables may follow it",
 		"an optional block cannot be inside another block")
 }
 

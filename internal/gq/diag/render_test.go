@@ -74,7 +74,7 @@ func TestRenderLongLine(t *testing.T) {
 		}
 		before := lines[1][:strings.Index(lines[1], piece)]
 		if caret := strings.Index(lines[2], "^"); caret != utf8.RuneCountInString(before) {
-			t.Errorf("%s: the caret stands under column %d, want %d", piece, caret, utf8.RuneCountInString(before))
+			t.Errorf("%s: the caret is under column %d, want %d", piece, caret, utf8.RuneCountInString(before))
 		}
 	}
 }

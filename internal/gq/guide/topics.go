@@ -42,7 +42,7 @@ an interface. $b then ranges over it, unless a binding or another traversal give
 the type and the id of the node: {"type": "Person", "id": "ann"}. Return it, compare it with = or != or test it for null.`,
 		cases: []example{{"Along an edge", along}, {"One to three hops", hops}, {"The start and its direct neighbours", hopsFromStart},
 			{"Nodes with a way back to themselves", wayBack}, {"The length of the shortest walk, and the nodes on it", boundWalk}, {"One of two edges", eitherEdge}, {"Either direction", undirected}, {"The edge itself", edgeBinding}},
-		own: []example{{"An edge at whose end nodes of several types stand", sharedTraversal}}},
+		own: []example{{"An edge with nodes of several types at one end", sharedTraversal}}},
 	{Name: "filters", Summary: "Conditions on properties.",
 		text: `= != < <= > >= compare a property with a literal, a parameter or another property of a comparable type.
 contains tests for an element of a list, or for a part of a String; starts_with tests for the start of a String. Both
@@ -55,7 +55,7 @@ condition ends with ? after an optional parameter, a call without the parameter 
 		cases: []example{{"A comparison", compare}, {"Part of a String", contains}, {"An element of a list", element}, {"A value of an enum", enumValue}, {"One of several values", oneOf}, {"A regular expression", matches},
 			{"Nodes without a value", isNull}, {"An optional condition", optionalFilter}}},
 	{Name: "expressions", Summary: "Computing with values: operators, functions, durations.",
-		text: "An expression may stand wherever a value stands: in return, order, conditions, assignments and where. + - * / % and\n" +
+		text: "An expression may replace a value: in return, order, conditions, assignments and where. + - * / % and\n" +
 			"parentheses have their usual precedence. Integers are computed in 64 bits, / is always an F64, and + joins Strings. An\n" +
 			"operand that is null makes the result null, and so does an overflow or a division by zero; in an assignment these two\n" +
 			"are errors. After a Date or DateTime, + days(3) or - hours(4), with days, hours, minutes or seconds, moves it; a Date\n" +
@@ -93,11 +93,11 @@ these rows. Bindings and traversals outside cannot use the variables of the bloc
 			"null. Without as, the column of an aggregate has the name of its argument: count($p) is the column p. A count beyond 2^53-1 is a string in JSON.\n\n" + aggregateList(),
 		cases: []example{{"Count all", countAll}, {"Count by node", countByNode}, {"Over a number", overNumber}, {"Each value once", distinctValues}, {"Lists by node", collectByNode}, {"Nodes with several edges", havingSeveral}}},
 	{Name: "subqueries", Summary: "Counts, sums and lists per row.",
-		text: `A block with a value may stand wherever an expression may. count { $m replyOf $p } counts the matches of its clauses, and
+		text: `A block with a value may replace an expression. count { $m replyOf $p } counts the matches of its clauses, and
 count { … return distinct $m.x } the different values; sum, min, max and avg { … return $m.x } are null if there is no value. first { … return
 { $m.x as x } order { x desc } } is the record of the first row, or null; collect { … return { … } order { … } limit 20 } is a list of at most
 1000 records, and needs the limit. In later columns, order and having, one.x is a field of the column one that first made. The block sees the
-variables around it; its own are not visible outside. Without a variable from outside it is computed once. optional may stand in it; aggregates,
+variables around it; its own are not visible outside. Without a variable from outside it is computed once. It may contain optional; aggregates,
 bm25, nearest and rrf may not. Blocks nest three deep. Several counts in one match multiply each other: write each as a block.`,
 		cases: []example{{"Count per node", countPerNode}, {"A list per node", listPerNode}, {"The first per node", firstPerNode}}},
 	{Name: "return", Summary: "Columns and their names.",
@@ -135,7 +135,7 @@ is a JSON array of their values as strings, in the order of the property names: 
 edge is checked only for sources whose edges a write adds or removes, so a new node may have no edges. Commas between
 assignments are optional.`,
 		cases: []example{{"Insert or replace a node", insertNode}, {"Insert an edge", insertEdge}, {"Update", update}, {"Update or insert", upsertNode}, {"For each match", forEachMatch}, {"For each element", forEachElement}, {"Delete", deleteNode}},
-		own:   []example{{"Insert an edge at whose end nodes of several types stand", insertShared}}},
+		own:   []example{{"Insert an edge with nodes of several types at one end", insertShared}}},
 	{Name: "types", Summary: "Types of properties and parameters, and how to write their values.",
 		text:  typesText(),
 		cases: []example{{"A parameter of a date", dateParam}, {"An optional parameter", optionalFilter}}},

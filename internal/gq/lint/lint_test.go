@@ -161,7 +161,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s is not documented", r.Code)
 		}
 		if r.Code <= last {
-			t.Errorf("%s stands after %s", r.Code, last)
+			t.Errorf("%s comes after %s", r.Code, last)
 		}
 		last = r.Code
 	}

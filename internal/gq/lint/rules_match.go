@@ -5,10 +5,13 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/check"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
 // The rules about what a read matches and returns.
@@ -127,21 +130,27 @@ func (p *queryPass) varName(id plan.VarID) string {
 	return fmt.Sprintf("$%s (%s)", v.Name, v.Type)
 }
 
+// OneRow reports whether a read yields at most one row, whatever its limit is. `info` has the facts of its
+// variables.
+func OneRow(s *catalog.Schema, r *plan.Read, info *check.Info) bool {
+	return singleRow(nil, s, r, func(id plan.VarID) bool { return info.Vars[id].Inner })
+}
+
 // oneRow reports whether a read yields at most one row.
 func (p *queryPass) oneRow() bool {
-	return p.singleRow(p.Plan.Read, p.inner)
+	return singleRow(p.in.Meter, p.in.Schema, p.Plan.Read, p.inner)
 }
 
 // singleRow reports whether a read, or the match of a block, has at most one row. The function `inner` reports whether a
 // variable is bound inside a block.
-func (p *queryPass) singleRow(r *plan.Read, inner func(plan.VarID) bool) bool {
+func singleRow(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) bool {
 	if r.Grouped {
 		keys := slices.ContainsFunc(r.Columns, func(c plan.Column) bool { return !plan.HasAggregate(c.Expr) })
 		if !keys {
 			return true
 		}
 	}
-	pins := atMostOne(p.in.Meter, p.in.Schema, r, inner)
+	pins := atMostOne(m, s, r, inner)
 	for id := range r.Vars {
 		if !pins[plan.VarID(id)] && !inner(plan.VarID(id)) {
 			return false

@@ -13,7 +13,7 @@ import (
 // sort keys of a match block without one.
 func blockWithoutLimit(p *queryPass) {
 	for _, m := range p.matches() {
-		if m.read.Limit != plan.NoLimit || p.singleRow(m.read, m.inner) {
+		if m.read.Limit != plan.NoLimit || singleRow(p.in.Meter, p.in.Schema, m.read, m.inner) {
 			continue
 		}
 		help, holder := "add a limit at the end of the query, such as limit 100", p.Plan.Name

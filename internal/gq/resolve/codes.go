@@ -39,7 +39,7 @@ var Codes = []diag.Entry{
 		Example: "node A implements Named { x: String }"},
 	{Code: InterfaceClash, Title: "conflicting types of an inherited property", Explanation: "A type may declare a property of its interface again only with the same type.",
 		Example: "interface Named { name: String }\nnode A implements Named { name: I32 }"},
-	{Code: UnknownEndpoint, Title: "unknown endpoint", Explanation: "Each end of an edge must be a node type or an interface. At an interface stands a node of any type that implements it.",
+	{Code: UnknownEndpoint, Title: "unknown endpoint", Explanation: "Each end of an edge must be a node type or an interface. At an interface, the end is a node of any type that implements it.",
 		Example: "node A { x: String }\nedge Knows: A -> B"},
 	{Code: UnknownProperty, Title: "unknown property", Explanation: "The names in a constraint must be properties of its type. @unique and @index in an edge may also use src and dst.",
 		Example: "node A { x: String @index(y) }"},

@@ -122,7 +122,7 @@ func swallowed(words []string) bool {
 	return false
 }
 
-// continuesClause reports whether the block at words[i] stands in a list of clauses and an operator or
+// continuesClause reports whether the block at words[i] is in a list of clauses and an operator or
 // an is follows it. The parser takes such a block for a clause.
 func continuesClause(words []string, i int) bool {
 	depth, end := 0, i+1

@@ -237,7 +237,7 @@ func (s *scanner) next() {
 	}
 }
 
-// alternates reports whether a bar stands between the names of two edges. `after` is the text after
+// alternates reports whether a bar is between the names of two edges. `after` is the text after
 // the bar. Elsewhere a bar is a mistake of authors who know another language, which a message of
 // its own explains.
 func (s *scanner) alternates(after string) bool {

@@ -335,7 +335,7 @@ var foreignFunctions = map[string]string{
 	"nullif": "write if(a != b, a)", "exists": "write exists { … }", "case": "write if(condition, a, b)", "greatest": "write if(a > b, a, b)", "least": "write if(a < b, a, b)",
 }
 
-// reportUnexpected reports that the operand `o` stands where the grammar wants something else. `in`
+// reportUnexpected reports that the operand `o` is where the grammar wants something else. `in`
 // is the setting for the hint.
 func (p *parser) reportUnexpected(o Operand, what, in string) {
 	r := o.Source()

@@ -1,7 +1,7 @@
 package syntax
 
 // statement checks the values in a statement of a mutation. The argument `inner` says that the statement
-// stands in a block, in which values may use properties of the block's variables.
+// is in a block, in which values may use properties of the block's variables.
 func (p *parser) statement(st Statement, inner bool) {
 	p.meter.Step(1)
 	switch st := st.(type) {
@@ -42,7 +42,7 @@ func (p *parser) preds(list []*Pred, inner bool) {
 }
 
 // written checks a value of an assignment or a predicate. The argument `in` says in which of the
-// two the value stands.
+// two the value is.
 func (p *parser) written(o Operand, in string, inner, old bool) {
 	if key, ok := o.(*NodeKey); ok {
 		for _, member := range key.Key {

@@ -102,7 +102,7 @@ func (g *moduleGaps) countDeclarations(p *packages.Package) {
 func (g *moduleGaps) countCall(p *packages.Package, call *ast.CallExpr) {
 	fun := ast.Unparen(call.Fun)
 	if _, ok := fun.(*ast.FuncLit); ok || p.TypesInfo.Types[fun].IsType() {
-		return // the calls in the literal are counted where it stands
+		return // the calls in the literal are counted where it is
 	}
 	switch typeutil.Callee(p.TypesInfo, call).(type) {
 	case *types.Func, *types.Builtin:

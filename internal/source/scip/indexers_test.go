@@ -68,7 +68,7 @@ func (a *answers) check(err error) {
 }
 
 func (a *answers) callers(path string) {
-	rows, err := code.Callers(a.t.Context(), a.g, code.CallersParams{Path: path}, engine.Target{})
+	rows, err := code.Callers(a.t.Context(), a.g, code.CallersParams{Path: path})
 	a.check(err)
 	for _, r := range rows {
 		a.add("%s calls %s %d times, %s:%d", r.Caller, path, r.References, r.File, r.Line)
@@ -76,7 +76,7 @@ func (a *answers) callers(path string) {
 }
 
 func (a *answers) references(path string) {
-	rows, err := code.References(a.t.Context(), a.g, code.ReferencesParams{Path: path}, engine.Target{})
+	rows, err := code.References(a.t.Context(), a.g, code.ReferencesParams{Path: path})
 	a.check(err)
 	for _, r := range rows {
 		a.add("%s %s refers to %s %d times, %s:%d", r.Kind, r.User, path, r.References, r.File, r.Line)
@@ -84,7 +84,7 @@ func (a *answers) references(path string) {
 }
 
 func (a *answers) implementations(path string) {
-	rows, err := code.Implementations(a.t.Context(), a.g, code.ImplementationsParams{Interface: path}, engine.Target{})
+	rows, err := code.Implementations(a.t.Context(), a.g, code.ImplementationsParams{Interface: path})
 	a.check(err)
 	for _, r := range rows {
 		a.add("%s implements %s, %s:%d", r.Path, path, r.File, r.Line)
@@ -92,7 +92,7 @@ func (a *answers) implementations(path string) {
 }
 
 func (a *answers) coverage() {
-	rows, err := code.IndexCoverage(a.t.Context(), a.g, code.IndexCoverageParams{}, engine.Target{})
+	rows, err := code.IndexCoverage(a.t.Context(), a.g, code.IndexCoverageParams{})
 	a.check(err)
 	for _, r := range rows {
 		a.add("%s is indexed by %s at %s", r.Module, optional(r.Indexer), optional(r.Commit))
@@ -234,7 +234,7 @@ func own(t *testing.T, g *codegraph.Graph) string {
 }
 
 // TestIndexersReal runs the indexers on released packages, loads what they write into one graph, and asks
-// the stored queries about code of both. The answers stand in the sources of the packages.
+// the stored queries about code of both. The answers are in the sources of the packages.
 func TestIndexersReal(t *testing.T) {
 	dir := indexers(t)
 	sources := filepath.Join(t.TempDir(), "rxjs")

@@ -116,7 +116,7 @@ func queryKeywords() []string {
 	return slices.DeleteFunc(slices.Clone(syntax.QueryWords()), func(w string) bool { return slices.Contains(functions(), w) })
 }
 
-// schemaKeywords returns the words of .pg files that stand outside of annotations.
+// schemaKeywords returns the words of .pg files that occur outside of annotations.
 func schemaKeywords() []string {
 	annotations := []string{"card", "check", "key", "range", "unique", "index"}
 	return slices.DeleteFunc(slices.Clone(syntax.SchemaWords()), func(w string) bool {

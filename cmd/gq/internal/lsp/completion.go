@@ -13,7 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// completion lists what can stand at a position.
+// completion lists what can be written at a position.
 func (s *server) completion(p *positionParams) (*completionList, error) {
 	list := &completionList{Items: []completionItem{}}
 	at, ok := s.place(p)
@@ -169,7 +169,7 @@ func (c *completer) expression() {
 	}
 }
 
-// notInBodies returns the words of the grammar that stand only in the head of a query, and the words that
+// notInBodies returns the words of the grammar that occur only in the head of a query, and the words that
 // are functions.
 func notInBodies() []string {
 	words := []string{"query", "mcp", "expose", "idempotent", "tool_name", "title", "description", "instruction", "question", "must_be_empty", "check", "default", "example", "range", "enum"}

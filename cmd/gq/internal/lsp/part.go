@@ -29,7 +29,7 @@ func (d *document) changedPart() part {
 			start = end + len(ends)
 		}
 	}
-	// If no query ends between the change and the next query, the change stands before that query
+	// If no query ends between the change and the next query, the change is before that query
 	// and may be in its comments. So that query belongs to the part.
 	end := to
 	for {

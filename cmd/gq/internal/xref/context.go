@@ -20,7 +20,7 @@ type Context struct {
 	Bracket  string // the innermost open bracket, or ""
 	Word     string // the keyword, the function or the annotation before that bracket, or ""
 	Entity   Entity // of Type
-	Type     string // the type whose properties stand in the bracket or in the condition of a statement
+	Type     string // the type whose properties are in the bracket or in the condition of a statement
 }
 
 // ContextAt returns the surroundings of an offset in a source that Read has read.
@@ -69,7 +69,7 @@ func (s *Source) fromQuery(before []syntax.Token, offset int) []syntax.Token {
 		return before
 	}
 	i, _ := slices.BinarySearchFunc(before, n.Pos.Offset, func(t syntax.Token, at int) int { return t.Pos.Offset - at })
-	return before[min(max(i-1, 0), len(before)):] // the word `query` stands before the name
+	return before[min(max(i-1, 0), len(before)):] // the word `query` is before the name
 }
 
 // opensString reports whether a quote before an offset opens a string that is not closed. No token

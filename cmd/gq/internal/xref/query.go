@@ -36,7 +36,7 @@ type queryReader struct {
 // belong to the block around the braces.
 var transparent = []string{"match", "return", "having", "order", "set", "optional", "any", "all"}
 
-// operators lists the words that stand between two operands, so that none of them is an edge after a
+// operators lists the words between two operands, so that none of them is an edge after a
 // variable.
 var operators = []string{"contains", "starts_with", "in", "matches", "is", "as", "asc", "desc", "and", "not", "null"}
 

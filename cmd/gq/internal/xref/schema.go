@@ -66,7 +66,7 @@ func (r *schemaReader) ends() {
 	}
 }
 
-// opener returns the text that stands in `brackets` for an opening parenthesis: the name of the
+// opener returns the text that `brackets` has for an opening parenthesis: the name of the
 // annotation or the word before the parenthesis.
 func (r *schemaReader) opener(i int) string {
 	if before := at(r.tokens, i-1); before.Type == syntax.Name {

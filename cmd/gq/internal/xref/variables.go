@@ -251,7 +251,7 @@ func (r *queryReader) infer(types map[variable]bound, traversals []traversal) {
 	}
 }
 
-// fits reports whether a variable of a type, which may be unknown, can stand at an end of an edge.
+// fits reports whether a variable of a type, which may be unknown, can be at an end of an edge.
 func (r *queryReader) fits(b bound, e *catalog.Edge, to bool) bool {
 	return b.typ == "" || r.schema.AtEnd(e, to, b.typ, b.entity == Interface)
 }

@@ -122,13 +122,13 @@ func planUses(p *plan.Query, found []string) []string {
 	return sorted(uses)
 }
 
-// inQuery reports whether a name stands in a query.
+// inQuery reports whether a name is in a query.
 func inQuery(n *xref.Name, q *gq.Query) bool {
 	return q.Span.Start.Offset <= n.Pos.Offset && n.Pos.Offset < q.Span.End.Offset
 }
 
 // nameUses lists the types and properties that the names of a query refer to, and the types of the nodes
-// at which the variables stand.
+// at which the variables are.
 func nameUses(s *catalog.Schema, src *xref.Source, q *gq.Query) []string {
 	var uses []string
 	for i := range src.Names {

@@ -31,14 +31,14 @@ type network struct {
 
 // read runs a function of the generated package on both graphs, and asks the server for pages of one row. All
 // three must have the same rows, at least one.
-func read[P, R any](t *testing.T, n *network, query string, p P, run func(context.Context, tool.Graph, P, engine.Target) ([]R, error)) {
+func read[P, R any](t *testing.T, n *network, query string, p P, run func(context.Context, tool.Graph, P, ...tool.ReadOption) ([]R, error)) {
 	t.Run(query, func(t *testing.T) {
 		n.ran[query] = true
-		near, err := run(t.Context(), n.near, p, engine.Target{})
+		near, err := run(t.Context(), n.near, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		far, err := run(t.Context(), n.far, p, engine.Target{})
+		far, err := run(t.Context(), n.far, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestOverNetwork(t *testing.T) {
 	// The write sets the time of the decision to its own time, so only the other columns are equal afterwards.
 	written := graph.RecordDecisionParams{Slug: "far", Title: "Über \"zwei\"\nZeilen", Reason: "r", By: "mei", Document: "late-payments"}
 	for _, on := range []tool.Graph{n.near, n.far} {
-		change, err := graph.RecordDecision(t.Context(), on, written, engine.WriteOptions{})
+		change, err := graph.RecordDecision(t.Context(), on, written)
 		if err != nil || change.Nodes != 1 || change.Edges != 2 || change.Commit == nil {
 			t.Errorf("record_decision: found %+v, %v", change, err)
 		}
@@ -105,7 +105,7 @@ func TestOverNetwork(t *testing.T) {
 	// A write that the graph refuses is the same error on both sides of the network.
 	written.Slug, written.By = "other", "nobody"
 	for _, on := range []tool.Graph{n.near, n.far} {
-		if _, err := graph.RecordDecision(t.Context(), on, written, engine.WriteOptions{}); err == nil || !strings.Contains(err.Error(), "nobody") {
+		if _, err := graph.RecordDecision(t.Context(), on, written); err == nil || !strings.Contains(err.Error(), "nobody") {
 			t.Errorf("record_decision by a person that does not exist: %v", err)
 		}
 	}

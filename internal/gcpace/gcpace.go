@@ -1,5 +1,5 @@
-// Package collection makes garbage collections of the Go runtime rarer while a process uses little memory.
-package collection
+// Package gcpace makes garbage collections of the Go runtime rarer while a process uses little memory.
+package gcpace
 
 import (
 	"os"

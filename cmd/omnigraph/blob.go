@@ -11,9 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -71,15 +69,6 @@ output. If the command fails, it leaves no partial file.`,
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
 	atFlags(cmd, &at.Branch, &at.Commit)
 	return cmd
-}
-
-// Blob implements [source].
-func (l *local) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) (b []byte, err error) {
-	_, err = l.served.Do(ctx, l.actor, "blob", &operations.Look{At: at, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
-		b, err = p.Read(ctx, env.Graph, engine.Target{Commit: c.ID})
-		return nil, err
-	}}, encoding.Options{})
-	return b, err
 }
 
 // Blob implements [source].

@@ -27,12 +27,6 @@ var elsewhere = map[string]string{
 	"docs":    "is about this program",
 }
 
-// differences lists the outputs that differ between a store and a server, with the reason. All
-// other outputs must be equal to the byte.
-var differences = map[string]string{
-	"export.nosuch.stderr": "the engine names its option, a server the member of the request",
-}
-
 // world is the environment for the scripts of testdata/both: stores or servers.
 type world struct {
 	name string
@@ -87,9 +81,7 @@ func TestStoreAndServer(t *testing.T) {
 		switch {
 		case !there:
 			t.Errorf("%s was printed for a store, but not for a server", name)
-		case differences[filepath.Base(name)] != "" && got == want:
-			t.Errorf("%s is listed as a difference, but is the same for a store and a server", name)
-		case differences[filepath.Base(name)] == "" && got != want:
+		case got != want:
 			t.Errorf("%s for a store:\n%s\nfor a server:\n%s", name, want, got)
 		}
 	}
@@ -150,12 +142,8 @@ func (w *world) commands(t *testing.T, script string) map[string]scriptCommand {
 			from, args = "stderr", args[1:]
 		}
 		text := ts.Value("steady").(*steady).replace(ts.ReadFile(from))
-		name, file := script+"/"+args[0], args[0]
-		w.seen[name] = text
-		if differences[file] != "" {
-			file += "." + w.name
-		}
-		golden.Check(t, filepath.Join("testdata", "golden", "both", script, file), []byte(text))
+		w.seen[script+"/"+args[0]] = text
+		golden.Check(t, filepath.Join("testdata", "golden", "both", script, args[0]), []byte(text))
 	}
 	return cmds
 }

@@ -10,9 +10,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -197,51 +194,21 @@ func (e *conflicted) report() *report {
 	return r
 }
 
-// conflictsOf converts the conflicts of a merge in a local store.
-func conflictsOf(e *engine.MergeConflicts) *conflicted {
-	c := &conflicted{n: len(e.Conflicts), list: make([]client.MergeConflict, len(e.Conflicts))}
-	for i, f := range e.Conflicts {
-		c.list[i] = client.MergeConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Edges: f.Edges}
-	}
-	return c
-}
-
-// Branches implements [source].
-func (l *local) Branches(ctx context.Context) (list []client.BranchHead, err error) {
-	err = l.call(ctx, "list_branches", &operations.ListBranches{Answer: func(branches []operations.ListedBranch, _ string) any {
-		heads := make([]client.BranchHead, len(branches))
-		for i, b := range branches {
-			heads[i] = operations.BranchHead(b)
+// mergeError converts the error of a merge to a *conflicted if there are conflicts.
+func mergeError(err error) error {
+	var here *engine.MergeConflicts // in a store
+	var refused *client.Error       // by a server
+	switch {
+	case errors.As(err, &here):
+		c := &conflicted{n: len(here.Conflicts), list: make([]client.MergeConflict, len(here.Conflicts))}
+		for i, f := range here.Conflicts {
+			c.list[i] = client.MergeConflict{Kind: f.Kind.String(), EntityKind: f.Entity, TypeName: f.Type, ID: f.ID, Property: f.Property, Message: f.Message, Edges: f.Edges}
 		}
-		return heads
-	}}, &list)
-	return list, err
-}
-
-// CreateBranch implements [source].
-func (l *local) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
-	made := &operations.BranchCreateResult{}
-	err := l.call(ctx, "create_branch", &operations.CreateBranch{Name: name, From: from.Branch, Commit: from.Commit}, made)
-	return made.OverREST(), err
-}
-
-// DeleteBranch implements [source].
-func (l *local) DeleteBranch(ctx context.Context, name string) error {
-	return l.call(ctx, "delete_branch", &operations.DeleteBranch{Name: name}, &struct{}{})
-}
-
-// Merge implements [source].
-func (l *local) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
-	m := &operations.MergeAndDelete{Delete: remove, MergeBranches: operations.MergeBranches{Source: from, Target: into, Options: opts}}
-	a, err := m.Do(func(operation string, call tool.Call) error {
-		_, err := l.served.Do(ctx, l.actor, operation, call, encoding.Options{})
-		return err
-	}, error.Error)
-	var conflicts *engine.MergeConflicts
-	if errors.As(err, &conflicts) {
-		return nil, conflictsOf(conflicts)
+		return c
+	case errors.As(err, &refused) && len(refused.MergeConflicts) > 0:
+		return &conflicted{n: max(refused.MergeConflictCount, len(refused.MergeConflicts)), list: refused.MergeConflicts}
 	}
-	return a, err
+	return err
 }
 
 // Branches implements [source].
@@ -264,9 +231,5 @@ func (r *remote) DeleteBranch(ctx context.Context, name string) error {
 func (r *remote) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
 	body := client.MergeBody{Source: from, Target: into, DeleteBranch: remove, DryRun: opts.DryRun}
 	a, err := answered(r.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...))
-	var refused *client.Error
-	if errors.As(err, &refused) && len(refused.MergeConflicts) > 0 {
-		return nil, &conflicted{n: max(refused.MergeConflictCount, len(refused.MergeConflicts)), list: refused.MergeConflicts}
-	}
-	return a, err
+	return a, mergeError(err)
 }

@@ -9,10 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
 
 // writeColumns writes the rows of a read to standard output, as an Arrow IPC stream or as a Parquet
@@ -70,27 +68,4 @@ func copied(w io.Writer, stream *client.Stream) error {
 	defer stream.Close()
 	_, err := io.Copy(w, stream)
 	return err
-}
-
-// arrow writes the entities of one type as an Arrow IPC stream, as a server does, and returns their commit.
-func (e *export) arrow(ctx context.Context, g engine.Graph) (engine.Commit, error) {
-	snap, err := g.Snapshot(ctx, e.at)
-	if err != nil {
-		return engine.Commit{}, err
-	}
-	at := engine.Target{Branch: e.at.Branch, Commit: snap.Commit.ID}
-	schema, err := g.Schema(ctx, at)
-	if err != nil {
-		return engine.Commit{}, err
-	}
-	table, err := parquet.NewTable(schema.Catalog, e.types)
-	if err != nil {
-		return engine.Commit{}, err
-	}
-	s := encoding.NewArrowStream(func() io.Writer { return e.w }, table.Schema(), client.ArrowCommit, snap.Commit.ID, client.ArrowType, table.Name())
-	defer s.Close()
-	if err := table.Export(ctx, g, at, s.Write); err != nil {
-		return engine.Commit{}, err
-	}
-	return snap.Commit, s.End(client.ArrowTruncated, "false")
 }

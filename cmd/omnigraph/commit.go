@@ -9,7 +9,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -106,36 +105,6 @@ func newSnapshot() *cobra.Command {
 	f.flags(cmd)
 	atFlags(cmd, &at.Branch, &at.Commit)
 	return cmd
-}
-
-// Snapshot implements [source].
-func (l *local) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
-	a := &client.SnapshotAnswer{}
-	return a, l.call(ctx, "snapshot", operations.LookSnapshot(at), a)
-}
-
-// Commits asks for as many pages as needed, like the iterators of package client.
-func (l *local) Commits(ctx context.Context, branch string, r engine.CommitRange) (list []client.CommitAnswer, err error) {
-	for most := r.Limit; ; {
-		if most > 0 {
-			r.Limit = most - len(list)
-		}
-		page := client.CommitList{}
-		if err := l.call(ctx, "list_commits", operations.LookCommits(engine.Target{Branch: branch}, r, ""), &page); err != nil {
-			return nil, err
-		}
-		list = append(list, page.Commits...)
-		if page.NextBefore == nil || most > 0 && len(list) >= most {
-			return list, nil
-		}
-		r.Before = *page.NextBefore
-	}
-}
-
-// Commit implements [source].
-func (l *local) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {
-	a := &client.CommitAnswer{}
-	return a, l.call(ctx, "get_commit", operations.LookCommit(engine.Target{Commit: id}), a)
 }
 
 // Snapshot implements [source].

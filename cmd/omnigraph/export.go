@@ -11,14 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // exportFormats are the formats of an export.
@@ -119,10 +118,11 @@ The command prints the commit on standard error.`,
 					return buffered.Flush()
 				})
 			}
-			if err == nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "commit %s\n", commit)
+			if err != nil {
+				return exportError(err)
 			}
-			return err
+			fmt.Fprintf(cmd.ErrOrStderr(), "commit %s\n", commit)
+			return nil
 		},
 	}
 	e.flags(cmd)
@@ -134,6 +134,16 @@ The command prints the commit on standard error.`,
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output; for parquet, the folder")
 	atFlags(cmd, &ex.at.Branch, &ex.at.Commit)
 	return cmd
+}
+
+// exportError returns the error of an export. If the error is about the types, its text names the flag.
+func exportError(err error) error {
+	for _, place := range []string{"type_names: ", "parameter $types: "} {
+		if detail, ok := strings.CutPrefix(err.Error(), place); ok {
+			return &reworded{text: "--type: " + detail, err: err}
+		}
+	}
+	return err
 }
 
 // writeFile writes to a file, or to standard output for "-". It replaces a regular file atomically
@@ -222,20 +232,10 @@ func writeFolder(out string, write func(dir string) error) error {
 
 // Export implements [source].
 func (l *local) Export(ctx context.Context, e *export) (string, error) {
-	grant := targetGrant(e.at, tool.Export)
-	var commit engine.Commit
-	_, err := l.served.Do(ctx, l.actor, "export", &operation{[]tool.Grant{grant}, func(ctx context.Context, env *tool.Env) (_ any, err error) {
-		switch e.format {
-		case "parquet":
-			commit, err = parquet.Export(ctx, env.Graph, e.at, e.parquetOptions(), e.create)
-		case formatArrow:
-			commit, err = e.arrow(ctx, env.Graph)
-		default:
-			commit, err = env.Graph.Export(ctx, e.w, e.at, engine.ExportOptions{Types: e.types})
-		}
-		return nil, err
-	}}, encoding.Options{})
-	return commit.ID, err
+	if e.format == "parquet" {
+		return l.exportParquet(ctx, e)
+	}
+	return l.remote.Export(ctx, e)
 }
 
 // Export implements [source].

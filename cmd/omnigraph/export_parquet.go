@@ -10,7 +10,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
+
+// exportParquet writes an export of the store as Parquet.
+func (l *local) exportParquet(ctx context.Context, e *export) (commit string, err error) {
+	_, err = l.served.Do(ctx, l.actor, "export", &operations.Look{At: e.at, Action: tool.Export, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+		commit = c.ID
+		_, err := parquet.Export(ctx, env.Graph, engine.Target{Commit: c.ID}, e.parquetOptions(), e.create)
+		return nil, err
+	}}, encoding.Options{})
+	return commit, err
+}
 
 // exportParquet writes an export of the server as Parquet. The server sends NDJSON, and its schema
 // gives the types of the values. exportParquet checks the requested types before the server sends

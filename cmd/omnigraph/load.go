@@ -12,7 +12,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
 // newLoad makes the command omnigraph load.
@@ -154,16 +153,6 @@ func loadReport(res *client.LoadAnswer) *report {
 	}
 	r.note = withEffects(r.note, &res.WriteEffects)
 	return r
-}
-
-// Load implements [source].
-func (l *local) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
-	load := &operations.Load{Data: data, Mode: opts.Mode, Branch: opts.Branch, Options: runOptions(opts.WriteOptions)}
-	a := &client.LoadAnswer{}
-	if data.from != "" {
-		return a, l.call(ctx, "load", &operations.LoadFrom{Load: load, From: data.from}, a)
-	}
-	return a, l.call(ctx, "load", load, a)
 }
 
 // Load implements [source].

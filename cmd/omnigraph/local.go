@@ -26,21 +26,6 @@ type local struct {
 	actor  *access.Actor      // who makes the calls
 }
 
-// operation is a tool.Call that only this command uses.
-type operation struct {
-	grants []tool.Grant                                                     // permissions that the actor needs
-	run    func(ctx context.Context, env *tool.Env) (answer any, err error) // performs the operation after the grants are checked
-}
-
-// Grants implements [tool.Call].
-func (o *operation) Grants() []tool.Grant { return o.grants }
-
-// Run implements [tool.Call].
-func (o *operation) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	answer, err := o.run(ctx, env)
-	return &tool.Outcome{Value: answer}, err
-}
-
 // call runs, on the local graph, an operation that a server offers too. It decodes the answer into
 // `answer`, which must be a pointer.
 func (l *local) call(ctx context.Context, name string, call tool.Call, answer any) error {
@@ -49,17 +34,6 @@ func (l *local) call(ctx context.Context, name string, call tool.Call, answer an
 		return err
 	}
 	return json.Unmarshal(a.JSON, answer)
-}
-
-// targetGrant returns the grant that an actor needs to read a target. If the target is a commit,
-// the served graph checks the grant on the branch where the commit was made. It does not reveal the
-// name of that branch to an actor without the grant.
-func targetGrant(at engine.Target, a tool.Action) tool.Grant {
-	g := tool.Grant{Action: a, Branch: at.Branch, Commit: at.Commit}
-	if a == tool.Read {
-		g.Via = tool.AdHoc
-	}
-	return g
 }
 
 // runOptions converts the options of a write.

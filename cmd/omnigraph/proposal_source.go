@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -76,15 +75,6 @@ func (l *local) ReviewProposal(ctx context.Context, id string, b client.Proposal
 	return l.callForProposal(ctx, "review_proposal", operations.ReviewProposal(id, b))
 }
 
-// MergeProposal implements [source].
-func (l *local) MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error) {
-	a, err := l.callForProposal(ctx, "merge_proposal", operations.MergeProposal(id, b))
-	if conflicts := (*engine.MergeConflicts)(nil); errors.As(err, &conflicts) {
-		return nil, conflictsOf(conflicts)
-	}
-	return a, err
-}
-
 // CloseProposal implements [source].
 func (l *local) CloseProposal(ctx context.Context, id string, b client.ProposalCloseBody) (*client.ProposalAnswer, error) {
 	return l.callForProposal(ctx, "close_proposal", operations.CloseProposal(id, b))
@@ -138,10 +128,7 @@ func (r *remote) ReviewProposal(ctx context.Context, id string, b client.Proposa
 // MergeProposal implements [source].
 func (r *remote) MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error) {
 	a, err := answered(r.graph.MergeProposal(ctx, id, b))
-	if refused := (*client.Error)(nil); errors.As(err, &refused) && len(refused.MergeConflicts) > 0 {
-		return nil, &conflicted{n: max(refused.MergeConflictCount, len(refused.MergeConflicts)), list: refused.MergeConflicts}
-	}
-	return a, err
+	return a, mergeError(err)
 }
 
 // CloseProposal implements [source].

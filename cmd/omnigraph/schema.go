@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/server/tool"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/inprocess"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
 // errUnsupportedSteps is the error of a plan whose unsupported steps have been printed.
@@ -133,25 +135,6 @@ func lossRefused(err error) error {
 }
 
 // Schema implements [source].
-func (l *local) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
-	a := &client.SchemaAnswer{}
-	return a, l.call(ctx, "schema", operations.LookSchema(at), a)
-}
-
-// ApplySchema implements [source].
-func (l *local) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
-	apply := &operations.ApplySchema{Source: s.text, File: s.name, Options: opts}
-	a := &client.SchemaApplied{}
-	return a, l.call(ctx, "apply_schema", &operation{apply.Grants(), func(ctx context.Context, env *tool.Env) (any, error) {
-		change, err := apply.Apply(ctx, env)
-		if err != nil {
-			return nil, err
-		}
-		return apply.Applied(env, change), nil
-	}}, a)
-}
-
-// Schema implements [source].
 func (r *remote) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
 	return answered(r.graph.Schema(ctx, readOptions(at)...))
 }
@@ -159,7 +142,11 @@ func (r *remote) Schema(ctx context.Context, at engine.Target) (*client.SchemaAn
 // ApplySchema implements [source].
 func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
 	body := client.SchemaBody{SchemaSource: s.text, Branch: opts.Branch, AllowDataLoss: opts.AllowDataLoss, Hard: opts.Hard, DryRun: opts.DryRun}
-	a, err := answered(r.graph.ApplySchema(ctx, body, writeOptions(opts.WriteOptions)...))
+	if !utf8.ValidString(s.text) { // the JSON of a request cannot contain the text
+		_, found := gq.CompileSchema(gq.Source{Name: s.name, Text: s.text})
+		return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{s.name: s.text}}
+	}
+	a, err := answered(r.graph.ApplySchema(inprocess.WithFile(ctx, s.name), body, writeOptions(opts.WriteOptions)...))
 	err = withFileName(err, s.name, s.text)
 	if opts.AllowDataLoss || opts.DryRun || !errors.Is(err, client.ErrConflict) {
 		return a, err

@@ -34,6 +34,9 @@ type Keys struct {
 
 	// Again reads the keys again. It is nil if the keys stay the same while the process runs.
 	Again func(context.Context) ([][]byte, error)
+
+	// Unlimited opens tokens of any length. It is for a graph whose only client is in this process.
+	Unlimited bool
 }
 
 // key is one key of a Sealer.

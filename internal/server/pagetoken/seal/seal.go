@@ -20,7 +20,10 @@ import (
 const KeySize = chacha20poly1305.KeySize
 
 // Sealer makes and opens page tokens. It is safe for concurrent use.
-type Sealer struct{ ring ring }
+type Sealer struct {
+	ring      ring
+	unlimited bool // see Keys
+}
 
 // NewSealer returns a sealer with the keys.
 func NewSealer(k Keys) (*Sealer, error) {
@@ -28,7 +31,7 @@ func NewSealer(k Keys) (*Sealer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sealer{ring{again: k.Again}}
+	s := &Sealer{ring: ring{again: k.Again}, unlimited: k.Unlimited}
 	s.ring.keys.Store(&keys)
 	return s, nil
 }
@@ -73,7 +76,7 @@ func (s *Sealer) Seal(p *pagetoken.Place) string {
 // Open returns the place that a token encodes. The error is a *[pagetoken.Invalid].
 func (s *Sealer) Open(token string) (*pagetoken.Place, error) {
 	damaged := &pagetoken.Invalid{Reason: "is damaged, or this server did not make it"}
-	if len(token) > maxToken {
+	if len(token) > maxToken && !s.unlimited {
 		return nil, damaged
 	}
 	plain, ok := s.open(token, nil)

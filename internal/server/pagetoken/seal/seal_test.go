@@ -44,6 +44,21 @@ func TestSealAndOpen(t *testing.T) {
 	}
 }
 
+// TestLength checks which sealers open a token that is longer than most.
+func TestLength(t *testing.T) {
+	long := inList
+	long.After += strings.Repeat("i", maxToken)
+	for _, unlimited := range []bool{false, true} {
+		s, err := NewSealer(Keys{List: [][]byte{NewKey()}, Unlimited: unlimited})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Open(s.Seal(&long)); (err == nil) != unlimited || unlimited && *got != long {
+			t.Errorf("unlimited %t: %v", unlimited, err)
+		}
+	}
+}
+
 // TestDamage checks that Open accepts only tokens that were sealed with its key.
 func TestDamage(t *testing.T) {
 	s := sealer(t, NewKey())

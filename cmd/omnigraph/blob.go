@@ -71,9 +71,9 @@ output. If the command fails, it leaves no partial file.`,
 	return cmd
 }
 
-// Blob implements [source].
-func (r *remote) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error) {
-	stream, err := answered(r.graph.Blob(ctx, client.BlobPlace{Entity: p.Entity.String(), Type: p.Type, ID: p.ID, Property: p.Property}, readOptions(at)...))
+// Blob returns the bytes of a Blob.
+func (src *source) Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error) {
+	stream, err := src.graph.Blob(ctx, client.BlobPlace{Entity: p.Entity.String(), Type: p.Type, ID: p.ID, Property: p.Property}, readOptions(at)...)
 	if err != nil {
 		return nil, err
 	}

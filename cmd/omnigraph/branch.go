@@ -33,7 +33,7 @@ expires. The state is open, or proposed if an open proposal needs the draft.`,
 		Example: "  omnigraph branch list --store data/people",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				list, err := s.Branches(ctx)
 				if err != nil {
 					return nil, err
@@ -78,8 +78,8 @@ func newBranchCreate() *cobra.Command {
 		Example: "  omnigraph branch create --store data/people try\n  omnigraph branch create --store data/people again --from feature",
 		Args:    exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				b, err := s.CreateBranch(ctx, args[0], from)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				b, err := s.graph.CreateBranch(ctx, client.BranchBody{Name: args[0], From: from.Branch, FromCommit: from.Commit})
 				if err != nil {
 					return nil, err
 				}
@@ -102,8 +102,8 @@ func newBranchDelete() *cobra.Command {
 		Example: "  omnigraph branch delete --store data/people feature",
 		Args:    exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				if err := s.DeleteBranch(ctx, args[0]); err != nil {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				if _, err := s.graph.DeleteBranch(ctx, args[0]); err != nil {
 					return nil, err
 				}
 				return single(map[string]any{"name": args[0], "deleted": true}, "", "name", "deleted"), nil
@@ -138,7 +138,7 @@ afterwards: the answer then gives the reason, and the exit code is 1.`,
 			if err := required(cmd, "into"); err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				res, err := s.Merge(ctx, args[0], into, remove, engine.MergeOptions{IfCommit: w.ifCommit, IdempotencyKey: w.key, DryRun: w.dryRun})
 				var conflicts *conflicted
 				switch {
@@ -211,25 +211,14 @@ func mergeError(err error) error {
 	return err
 }
 
-// Branches implements [source].
-func (r *remote) Branches(ctx context.Context) ([]client.BranchHead, error) {
-	return answered(collectPages(r.graph.AllBranches(ctx)))
+// Branches lists all branches.
+func (src *source) Branches(ctx context.Context) ([]client.BranchHead, error) {
+	return collectPages(src.graph.AllBranches(ctx))
 }
 
-// CreateBranch implements [source].
-func (r *remote) CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error) {
-	return answered(r.graph.CreateBranch(ctx, client.BranchBody{Name: name, From: from.Branch, FromCommit: from.Commit}))
-}
-
-// DeleteBranch implements [source].
-func (r *remote) DeleteBranch(ctx context.Context, name string) error {
-	_, err := answered(r.graph.DeleteBranch(ctx, name))
-	return err
-}
-
-// Merge implements [source].
-func (r *remote) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
+// Merge merges a branch, and then deletes it if `remove` is true. If there are conflicts, the error is a *conflicted.
+func (src *source) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
 	body := client.MergeBody{Source: from, Target: into, DeleteBranch: remove, DryRun: opts.DryRun}
-	a, err := answered(r.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...))
+	a, err := src.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...)
 	return a, mergeError(err)
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -45,7 +44,7 @@ NDJSON have an object for each entity, which shows the entity before and after t
 			if err := oneOf("op", q.Ops, client.OpInsert, client.OpUpdate, client.OpDelete); err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				a, err := s.Changes(ctx, args[0], q)
 				if err != nil {
 					return nil, err
@@ -187,15 +186,15 @@ graphs.NAME.proposals.keep in cluster.yaml sets another time. On a store, give i
 				return usageError{fmt.Errorf("--keep is %d; it must be 1 or more, because cleanup always keeps the head", opts.KeepCommits)}
 			case period && within <= 0:
 				return usageError{fmt.Errorf("--keep-within is %v; it must be a positive duration, such as 720h", within)}
-			case cmd.Flags().Changed("keep-proposals") && opts.ProposalKeep <= 0:
-				return usageError{fmt.Errorf("--keep-proposals is %v; it must be a positive duration, such as 2160h", opts.ProposalKeep)}
-			case opts.ProposalKeep > 0 && f.server != "":
+			case cmd.Flags().Changed("keep-proposals") && f.proposalKeep <= 0:
+				return usageError{fmt.Errorf("--keep-proposals is %v; it must be a positive duration, such as 2160h", f.proposalKeep)}
+			case f.proposalKeep > 0 && f.server != "":
 				return usageError{fmt.Errorf("--keep-proposals is given with --server; leave it out, because a server reads graphs.NAME.proposals.keep in its cluster.yaml")}
 			}
 			if period {
 				opts.Before = clock.Now().Add(-within)
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				a, err := s.Cleanup(ctx, opts)
 				if err != nil {
 					return nil, err
@@ -211,52 +210,17 @@ graphs.NAME.proposals.keep in cluster.yaml sets another time. On a store, give i
 	f.flags(cmd)
 	cmd.Flags().IntVar(&opts.KeepCommits, "keep", 0, "keep the newest `N` commits of each branch, including its head")
 	cmd.Flags().DurationVar(&within, "keep-within", 0, "keep commits that are not older than this `DURATION`, such as 720h")
-	cmd.Flags().DurationVar(&opts.ProposalKeep, "keep-proposals", 0, "with --store: keep proposals for this `DURATION` after they were merged or closed (default 2160h, 90 days)")
+	cmd.Flags().DurationVar(&f.proposalKeep, "keep-proposals", 0, "with --store: keep proposals for this `DURATION` after they were merged or closed (default 2160h, 90 days)")
 	cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "report what cleanup would reclaim, but reclaim nothing")
 	return cmd
 }
 
-// Changes requests page after page until it has all the changes that were asked for, like the
-// iterators of package client. It requests the next page with the position of the last change
-// instead of a token, because ids can be longer than tokens.
-func (l *local) Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error) {
-	r := engine.ChangeRange{Entities: q.Kinds, Types: q.Types, Limit: q.Limit}
-	for _, op := range q.Ops {
-		kind, _ := operations.ParseOp(op) // the command has rejected unknown names
-		r.Kinds = append(r.Kinds, kind)
-	}
+// Changes lists the differences between a commit and its first parent.
+func (src *source) Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error) {
 	all := &client.ChangesAnswer{}
-	for {
-		page := &client.ChangesAnswer{}
-		if err := l.call(ctx, "list_changes", operations.LookChanges(engine.Target{Commit: commit}, r, ""), page); err != nil {
-			return nil, err
-		}
-		page.Changes = append(all.Changes, page.Changes...)
-		all = page
-		n := len(all.Changes)
-		if all.NextPageToken == nil || q.Limit > 0 && n >= q.Limit {
-			return all, nil
-		}
-		if q.Limit > 0 {
-			r.Limit = q.Limit - n
-		}
-		last := all.Changes[n-1]
-		r.After = engine.ChangePosition{Entity: last.Kind, Type: last.Type.Name, ID: last.ID}
-	}
-}
-
-// Cleanup implements [source].
-func (l *local) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
-	a := &client.CleanedUp{}
-	return a, l.call(ctx, "cleanup", &operations.Cleanup{Options: opts}, a)
-}
-
-// Changes implements [source].
-func (r *remote) Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error) {
-	all := &client.ChangesAnswer{}
-	for page, err := range r.graph.ChangePages(ctx, commit, q) {
+	for page, err := range src.graph.ChangePages(ctx, commit, q) {
 		if err != nil {
-			return answered[*client.ChangesAnswer](nil, err)
+			return nil, err
 		}
 		page.Changes = append(all.Changes, page.Changes...)
 		all = page
@@ -264,11 +228,11 @@ func (r *remote) Changes(ctx context.Context, commit string, q client.ChangeQuer
 	return all, nil
 }
 
-// Cleanup implements [source].
-func (r *remote) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
+// Cleanup makes old commits unreadable.
+func (src *source) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error) {
 	body := client.CleanupBody{KeepCommits: int32(min(opts.KeepCommits, math.MaxInt32)), DryRun: opts.DryRun}
 	if !opts.Before.IsZero() {
 		body.KeepSince = &opts.Before
 	}
-	return answered(r.graph.Cleanup(ctx, body))
+	return src.graph.Cleanup(ctx, body)
 }

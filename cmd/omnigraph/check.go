@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -28,8 +27,8 @@ if a check failed or did not finish.`,
 		Example: "  omnigraph check --store data/people --branch feature\n  omnigraph check --server http://127.0.0.1:8080 --graph code --format json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				a, err := s.Checks(ctx, branch)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				a, err := s.graph.Checks(ctx, branch)
 				if err != nil {
 					return nil, err
 				}
@@ -80,18 +79,4 @@ func checkNotes(all []client.CheckResult) (notes []string, bad int) {
 		bad++
 	}
 	return notes, bad
-}
-
-// Checks implements [source].
-func (l *local) Checks(ctx context.Context, branch string) (*client.ChecksAnswer, error) {
-	a := &client.ChecksAnswer{}
-	if err := l.call(ctx, "run_checks", operations.RunChecks(branch), a); err != nil {
-		return nil, err
-	}
-	return a, nil
-}
-
-// Checks implements [source].
-func (r *remote) Checks(ctx context.Context, branch string) (*client.ChecksAnswer, error) {
-	return answered(r.graph.Checks(ctx, branch))
 }

@@ -38,25 +38,25 @@ func (f *formatFlags) writeColumns(ctx context.Context, cmd *cobra.Command, read
 	return err
 }
 
-// QueryArrow implements [source].
-func (r *remote) QueryArrow(ctx context.Context, s *statement, w io.Writer) error {
-	if err := r.check(s, false); err != nil {
+// QueryArrow runs a read and writes its rows as an Arrow IPC stream.
+func (src *source) QueryArrow(ctx context.Context, s *statement, w io.Writer) error {
+	if err := src.check(s, false); err != nil {
 		return err
 	}
-	stream, err := answered(r.graph.QueryArrow(inprocess.WithFile(ctx, s.file), client.QueryBody{
+	stream, err := src.graph.QueryArrow(inprocess.WithFile(ctx, s.file), client.QueryBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
-	}))
+	})
 	if err != nil {
 		return s.runError(false, err)
 	}
 	return copied(w, stream)
 }
 
-// InvokeArrow implements [source].
-func (r *remote) InvokeArrow(ctx context.Context, s *statement, w io.Writer) error {
-	stream, err := answered(r.graph.InvokeArrow(ctx, s.name, client.InvokeBody{
+// InvokeArrow runs a stored read and writes its rows as an Arrow IPC stream.
+func (src *source) InvokeArrow(ctx context.Context, s *statement, w io.Writer) error {
+	stream, err := src.graph.InvokeArrow(ctx, s.name, client.InvokeBody{
 		Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
-	}))
+	})
 	if err != nil {
 		return err
 	}

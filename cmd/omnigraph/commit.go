@@ -33,7 +33,7 @@ func newCommitList() *cobra.Command {
 			if r.Limit < 0 {
 				return usageError{fmt.Errorf("--limit is %d; it must be 1 or more", r.Limit)}
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				list, err := s.Commits(ctx, branch, r)
 				if err != nil {
 					return nil, err
@@ -61,8 +61,8 @@ func newCommitShow() *cobra.Command {
 		Example: "  omnigraph commit show --store data/people $HEAD",
 		Args:    exactly("COMMIT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				c, err := s.Commit(ctx, args[0])
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				c, err := s.graph.Commit(ctx, args[0])
 				if err != nil {
 					return nil, err
 				}
@@ -84,8 +84,8 @@ func newSnapshot() *cobra.Command {
 		Example: "  omnigraph snapshot --store data/people\n  omnigraph snapshot --store data/people --branch feature --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				snap, err := s.Snapshot(ctx, at)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				snap, err := s.graph.Snapshot(ctx, readOptions(at)...)
 				if err != nil {
 					return nil, err
 				}
@@ -107,17 +107,7 @@ func newSnapshot() *cobra.Command {
 	return cmd
 }
 
-// Snapshot implements [source].
-func (r *remote) Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error) {
-	return answered(r.graph.Snapshot(ctx, readOptions(at)...))
-}
-
-// Commits implements [source].
-func (r *remote) Commits(ctx context.Context, branch string, c engine.CommitRange) ([]client.CommitAnswer, error) {
-	return answered(collectPages(r.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit})))
-}
-
-// Commit implements [source].
-func (r *remote) Commit(ctx context.Context, id string) (*client.CommitAnswer, error) {
-	return answered(r.graph.Commit(ctx, id))
+// Commits lists the commits of a branch.
+func (src *source) Commits(ctx context.Context, branch string, c engine.CommitRange) ([]client.CommitAnswer, error) {
+	return collectPages(src.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit}))
 }

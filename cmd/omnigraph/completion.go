@@ -106,7 +106,7 @@ func among(words []string) ([]string, cobra.ShellCompDirective) {
 
 // fromGraph completes with words from the graph that the flags name: a store that no process has
 // open, or a graph of a server. If the graph does not answer in time, there are no completions.
-func fromGraph(ask func(ctx context.Context, s source) ([]string, error)) cobra.CompletionFunc {
+func fromGraph(ask func(ctx context.Context, s *source) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		given := func(name string) string {
 			if f := cmd.Flags().Lookup(name); f != nil {
@@ -132,7 +132,7 @@ func fromGraph(ask func(ctx context.Context, s source) ([]string, error)) cobra.
 
 // branches completes the names of the graph's branches.
 func branches(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
+	return fromGraph(func(ctx context.Context, s *source) ([]string, error) {
 		list, err := s.Branches(ctx)
 		return mapped(list, func(b client.BranchHead) string { return b.Name }), err
 	})(cmd, args, prefix)
@@ -140,7 +140,7 @@ func branches(cmd *cobra.Command, args []string, prefix string) ([]string, cobra
 
 // commits completes the ids of commits.
 func commits(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
+	return fromGraph(func(ctx context.Context, s *source) ([]string, error) {
 		list, err := s.Commits(ctx, "", engine.CommitRange{Limit: completedCommits})
 		return mapped(list, func(c client.CommitAnswer) string { return c.GraphCommitID }), err
 	})(cmd, args, prefix)
@@ -148,8 +148,8 @@ func commits(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.
 
 // types completes the names of the node and edge types.
 func types(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
-		snapshot, err := s.Snapshot(ctx, engine.Target{})
+	return fromGraph(func(ctx context.Context, s *source) ([]string, error) {
+		snapshot, err := s.graph.Snapshot(ctx, readOptions(engine.Target{})...)
 		if err != nil {
 			return nil, err
 		}
@@ -159,9 +159,12 @@ func types(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.Sh
 
 // storedQueryNames completes the names of the stored queries.
 func storedQueryNames(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return fromGraph(func(ctx context.Context, s source) ([]string, error) {
-		list, err := s.Queries(ctx)
-		return mapped(list, func(q client.QueryEntry) string { return q.Name }), err
+	return fromGraph(func(ctx context.Context, s *source) ([]string, error) {
+		list, err := s.graph.Queries(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return mapped(list.Queries, func(q client.QueryEntry) string { return q.Name }), nil
 	})(cmd, args, prefix)
 }
 

@@ -110,7 +110,8 @@ The command prints the commit on standard error.`,
 				})
 			} else {
 				err = writeFile(cmd, out, func(w io.Writer) (err error) {
-					buffered := bufio.NewWriterSize(w, 1<<20)
+					// The struct hides the method ReadFrom of a file, which would write each small part at once.
+					buffered := bufio.NewWriterSize(struct{ io.Writer }{w}, 1<<20)
 					ex.w = buffered
 					if commit, err = s.Export(ctx, &ex); err != nil {
 						return err
@@ -230,24 +231,19 @@ func writeFolder(out string, write func(dir string) error) error {
 	return err
 }
 
-// Export implements [source].
-func (l *local) Export(ctx context.Context, e *export) (string, error) {
-	if e.format == "parquet" {
-		return l.exportParquet(ctx, e)
+// Export writes an export, and returns the commit that it read.
+func (src *source) Export(ctx context.Context, e *export) (commit string, err error) {
+	switch {
+	case e.format == "parquet" && src.store != nil:
+		return src.store.exportParquet(ctx, e)
+	case e.format == "parquet":
+		return src.exportParquet(ctx, e)
 	}
-	return l.remote.Export(ctx, e)
-}
-
-// Export implements [source].
-func (r *remote) Export(ctx context.Context, e *export) (commit string, err error) {
-	if e.format == "parquet" {
-		return r.exportParquet(ctx, e)
-	}
-	send := r.graph.Export
+	send := src.graph.Export
 	if e.format == formatArrow {
-		send = r.graph.ExportArrow
+		send = src.graph.ExportArrow
 	}
-	stream, err := answered(send(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types}))
+	stream, err := send(ctx, client.ExportBody{Branch: e.at.Branch, Snapshot: e.at.Commit, TypeNames: e.types})
 	if err != nil {
 		return "", err
 	}

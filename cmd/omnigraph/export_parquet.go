@@ -16,8 +16,8 @@ import (
 )
 
 // exportParquet writes an export of the store as Parquet.
-func (l *local) exportParquet(ctx context.Context, e *export) (commit string, err error) {
-	_, err = l.served.Do(ctx, l.actor, "export", &operations.Look{At: e.at, Action: tool.Export, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+func (s *store) exportParquet(ctx context.Context, e *export) (commit string, err error) {
+	_, err = s.served.Do(ctx, s.actor, "export", &operations.Look{At: e.at, Action: tool.Export, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		commit = c.ID
 		_, err := parquet.Export(ctx, env.Graph, engine.Target{Commit: c.ID}, e.parquetOptions(), e.create)
 		return nil, err
@@ -28,13 +28,13 @@ func (l *local) exportParquet(ctx context.Context, e *export) (commit string, er
 // exportParquet writes an export of the server as Parquet. The server sends NDJSON, and its schema
 // gives the types of the values. exportParquet checks the requested types before the server sends
 // data, and reads everything at one commit.
-func (r *remote) exportParquet(ctx context.Context, e *export) (string, error) {
-	snap, err := r.Snapshot(ctx, e.at)
+func (src *source) exportParquet(ctx context.Context, e *export) (string, error) {
+	snap, err := src.graph.Snapshot(ctx, readOptions(e.at)...)
 	if err != nil {
 		return "", err
 	}
 	id := snap.GraphCommitID
-	schema, err := r.Schema(ctx, engine.Target{Commit: id})
+	schema, err := src.graph.Schema(ctx, readOptions(engine.Target{Commit: id})...)
 	if err != nil {
 		return "", err
 	}
@@ -45,11 +45,11 @@ func (r *remote) exportParquet(ctx context.Context, e *export) (string, error) {
 	if err := parquet.CheckTypes(compiled, e.types); err != nil {
 		return "", err
 	}
-	commit, err := r.commitOf(ctx, e.at, id)
+	commit, err := src.commitOf(ctx, e.at, id)
 	if err != nil {
 		return "", err
 	}
-	stream, err := answered(r.graph.Export(ctx, client.ExportBody{Snapshot: id, TypeNames: e.types}))
+	stream, err := src.graph.Export(ctx, client.ExportBody{Snapshot: id, TypeNames: e.types})
 	if err != nil {
 		return "", err
 	}
@@ -61,10 +61,10 @@ func (r *remote) exportParquet(ctx context.Context, e *export) (string, error) {
 // commitOf returns the commit that the target resolves to, whose id is `id`. It requests the commit
 // through the target's branch: a branch may have a commit that was made on another branch, and the
 // actor may be allowed to read only the target's branch.
-func (r *remote) commitOf(ctx context.Context, at engine.Target, id string) (*client.CommitAnswer, error) {
+func (src *source) commitOf(ctx context.Context, at engine.Target, id string) (*client.CommitAnswer, error) {
 	var options []client.ReadOption
 	if at.Commit == "" {
 		options = append(options, client.OnBranch(cmp.Or(at.Branch, engine.MainBranch)))
 	}
-	return answered(r.graph.Commit(ctx, id, options...))
+	return src.graph.Commit(ctx, id, options...)
 }

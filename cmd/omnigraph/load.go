@@ -64,7 +64,7 @@ one as a whole. If the connection breaks, the command sends the file again.`,
 				name = data
 			}
 			in.from = from
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				bar := newProgress(cmd.ErrOrStderr())
 				in.progress = func(lines int64) { bar.show("loading lines", int(lines), 0) }
 				res, err := s.Load(ctx, in, opts)
@@ -155,10 +155,10 @@ func loadReport(res *client.LoadAnswer) *report {
 	return r
 }
 
-// Load implements [source].
-func (r *remote) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
+// Load loads NDJSON.
+func (src *source) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
 	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), DryRun: opts.DryRun}
-	a, err := answered(r.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...))
+	a, err := src.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...)
 	var refused *client.Error
 	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {
 		err = fmt.Errorf("%w\n%s", err, tooLargeToLoad)

@@ -59,6 +59,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return 0
 	}
+	advise(err)
 	printError(stderr, err)
 	return exitCode(err)
 }
@@ -198,11 +199,14 @@ func group(name, short string, subs ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// exactly requires one positional argument.
+// exactly requires one positional argument, which is not empty.
 func exactly(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		switch {
+		case len(args) == 0:
 			return usageError{fmt.Errorf("%s is missing; see %s --help", what, cmd.CommandPath())}
+		case args[0] == "": // often a shell variable that is not set
+			return usageError{fmt.Errorf("%s is an empty text; see %s --help", what, cmd.CommandPath())}
 		}
 		return atMostOne(what)(cmd, args)
 	}

@@ -146,6 +146,12 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+	t.Run("empty name of a branch", func(t *testing.T) {
+		code, stdout, stderr := omnigraph(t, "", "branch", "delete", "--store", "graph", "")
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, "NAME is an empty text; see omnigraph branch delete --help") {
+			t.Errorf("exit code %d, printed %q and %q", code, stdout, stderr)
+		}
+	})
 	if after, nodes, edges := state(t, "graph"); after.ID != before.ID || nodes != 2 || edges != 1 {
 		t.Errorf("the faults left %d nodes and %d edges at %s, was %s", nodes, edges, after.ID, before.ID)
 	}

@@ -63,6 +63,7 @@ type endpoint struct {
 	insecure             bool          // permits sending the token over http://
 	timeout              time.Duration // time limit of a verb; 0 means no limit
 	confirm              []string      // actions that the user of an MCP client must confirm
+	proposalKeep         time.Duration // how long a cleanup of a local graph keeps ended proposals; 0 means the default
 }
 
 // flags adds the flags to a command.
@@ -207,6 +208,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 	if err != nil {
 		return nil, fmt.Errorf("read or create the key of page tokens: %w", err)
 	}
+	keys.Unlimited = true // the only client is the user of this command
 	var confirm []tool.Action
 	for _, a := range e.confirm {
 		confirm = append(confirm, tool.Action(a))

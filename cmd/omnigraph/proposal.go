@@ -40,7 +40,7 @@ func newProposalList() *cobra.Command {
 					return err
 				}
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				list, err := s.Proposals(ctx, q)
 				if err != nil {
 					return nil, err
@@ -74,7 +74,9 @@ part of the proposal, and end the approvals that it has.`,
 				return err
 			}
 			b.Source = args[0]
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) { return s.OpenProposal(ctx, b) }))
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
+				return s.graph.OpenProposal(ctx, b)
+			}))
 		},
 	}
 	f.flags(cmd)
@@ -93,7 +95,9 @@ func newProposalShow() *cobra.Command {
 		Example: "  omnigraph proposal show --store data/people $PROPOSAL",
 		Args:    exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) { return s.Proposal(ctx, args[0]) }))
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
+				return s.graph.Proposal(ctx, args[0])
+			}))
 		},
 	}
 	f.flags(cmd)
@@ -123,7 +127,7 @@ resolution, the command lists what the source changed since the merge base, with
 			if err := oneOf("op", q.Ops, client.OpInsert, client.OpUpdate, client.OpDelete); err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				a, err := s.ProposalChanges(ctx, args[0], q)
 				if err != nil {
 					return nil, err
@@ -156,8 +160,8 @@ func newProposalEdit() *cobra.Command {
 			if cmd.Flags().Changed("description") {
 				b.Description = &description
 			}
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
-				return s.ChangeProposal(ctx, args[0], b)
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
+				return s.graph.ChangeProposal(ctx, args[0], b)
 			}))
 		},
 	}
@@ -200,8 +204,8 @@ stores nothing if the changes or the resolutions are not those that you saw.`,
 				}
 			}
 			b := client.ProposalChangeBody{Comment: comment, Digest: digest, Resolutions: []client.ConflictResolution{r}}
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
-				a, err := s.ChangeProposal(ctx, args[0], b)
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
+				a, err := s.graph.ChangeProposal(ctx, args[0], b)
 				return a, flagError(err)
 			}))
 		},
@@ -274,15 +278,15 @@ decision is about the proposal as it is.`,
 			case b.Comment == "":
 				return usageError{fmt.Errorf("--approve, --request-changes and --comment are missing; give one of them")}
 			}
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
 				if b.Decision != client.DecisionComment && b.Digest == "" {
-					p, err := s.Proposal(ctx, args[0])
+					p, err := s.graph.Proposal(ctx, args[0])
 					if err != nil {
 						return nil, err
 					}
 					b.Digest = p.Digest
 				}
-				return s.ReviewProposal(ctx, args[0], b)
+				return s.graph.ReviewProposal(ctx, args[0], b)
 			}))
 		},
 	}
@@ -306,8 +310,8 @@ commits nothing. If there are conflicts, it prints them in the chosen format, an
 		Example: "  omnigraph proposal merge --store data/people $PROPOSAL",
 		Args:    exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				r, err := proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				r, err := proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
 					return s.MergeProposal(ctx, args[0], b)
 				})(ctx, s)
 				if conflicts := (*conflicted)(nil); errors.As(err, &conflicts) {
@@ -333,8 +337,8 @@ func newProposalClose() *cobra.Command {
 		Example: "  omnigraph proposal close --store data/people $PROPOSAL --comment 'No longer needed.'",
 		Args:    exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, proposalReport(func(ctx context.Context, s source) (*client.ProposalAnswer, error) {
-				return s.CloseProposal(ctx, args[0], b)
+			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
+				return s.graph.CloseProposal(ctx, args[0], b)
 			}))
 		},
 	}
@@ -344,8 +348,8 @@ func newProposalClose() *cobra.Command {
 }
 
 // proposalReport returns a function for graphFlags.run that reports one proposal.
-func proposalReport(ask func(ctx context.Context, s source) (*client.ProposalAnswer, error)) func(ctx context.Context, s source) (*report, error) {
-	return func(ctx context.Context, s source) (*report, error) {
+func proposalReport(ask func(ctx context.Context, s *source) (*client.ProposalAnswer, error)) func(ctx context.Context, s *source) (*report, error) {
+	return func(ctx context.Context, s *source) (*report, error) {
 		a, err := ask(ctx, s)
 		if err != nil {
 			return nil, err

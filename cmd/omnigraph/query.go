@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +50,7 @@ rows is not limited by memory.`,
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, src *source) (*report, error) {
 				if f.inColumns() {
 					return nil, f.writeColumns(ctx, cmd, func(w io.Writer) error { return src.QueryArrow(ctx, s, w) })
 				}
@@ -82,7 +83,7 @@ func newMutate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, src *source) (*report, error) {
 				a, err := src.Mutate(ctx, s, w.options(f.branch))
 				if err != nil {
 					return nil, err
@@ -156,6 +157,8 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 		return nil, usageError{fmt.Errorf("--params is not JSON: at byte %d: %w; expected an object such as '{\"name\": \"ada\"}'", syntax.Offset, err)}
 	case err != nil:
 		return nil, usageError{fmt.Errorf("--params is not JSON: %w", err)}
+	case !utf8.ValidString(f.params):
+		return nil, usageError{errors.New("--params is not JSON: invalid UTF-8")}
 	case !bytes.HasPrefix(bytes.TrimSpace(s.params), []byte("{")):
 		return nil, usageError{fmt.Errorf("--params is %.40s; give a JSON object such as '{\"name\": \"ada\"}'", f.params)}
 	}
@@ -194,15 +197,13 @@ func newQueriesList() *cobra.Command {
 		Example: "  omnigraph queries list --store data/code\n  omnigraph queries list --server http://127.0.0.1:8080 --graph code",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
-				list, err := src.Queries(ctx)
+			return f.run(cmd, func(ctx context.Context, src *source) (*report, error) {
+				list, err := src.graph.Queries(ctx)
 				if err != nil {
 					return nil, err
 				}
-				if list == nil {
-					list = []client.QueryEntry{}
-				}
-				return &report{doc: map[string]any{"queries": list}, columns: columns("name", "mutation", "description"), rows: rowsOf(list)}, nil
+				queries := append([]client.QueryEntry{}, list.Queries...)
+				return &report{doc: map[string]any{"queries": queries}, columns: columns("name", "mutation", "description"), rows: rowsOf(queries)}, nil
 			})
 		},
 	}
@@ -228,7 +229,7 @@ and parquet are for reads.`,
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, src source) (*report, error) {
+			return f.run(cmd, func(ctx context.Context, src *source) (*report, error) {
 				if f.inColumns() {
 					return nil, f.writeColumns(ctx, cmd, func(w io.Writer) error { return src.InvokeArrow(ctx, s, w) })
 				}
@@ -250,40 +251,32 @@ and parquet are for reads.`,
 	return cmd
 }
 
-// Query implements [source].
-func (r *remote) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
-	if err := r.check(s, false); err != nil {
+// Query runs a read and returns all of its rows.
+func (src *source) Query(ctx context.Context, s *statement) (*client.ReadAnswer, error) {
+	if err := src.check(s, false); err != nil {
 		return nil, err
 	}
-	a, err := answered(r.graph.QueryAll(inprocess.WithFile(ctx, s.file), client.QueryBody{
+	a, err := src.graph.QueryAll(inprocess.WithFile(ctx, s.file), client.QueryBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)),
-	}))
+	})
 	return a, s.runError(false, err)
 }
 
-// Mutate implements [source].
-func (r *remote) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
-	if err := r.check(s, true); err != nil {
+// Mutate runs a mutation.
+func (src *source) Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error) {
+	if err := src.check(s, true); err != nil {
 		return nil, err
 	}
-	a, err := answered(r.graph.Mutate(inprocess.WithFile(ctx, s.file), client.MutateBody{
+	a, err := src.graph.Mutate(inprocess.WithFile(ctx, s.file), client.MutateBody{
 		Query: s.text, Name: s.name, Params: s.parameters(), Branch: opts.Branch, DryRun: opts.DryRun,
-	}, writeOptions(opts)...))
+	}, writeOptions(opts)...)
 	return a, s.runError(true, err)
 }
 
-// Queries implements [source].
-func (r *remote) Queries(ctx context.Context) ([]client.QueryEntry, error) {
-	list, err := answered(r.graph.Queries(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return list.Queries, nil
-}
-
-// Invoke implements [source].
-func (r *remote) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
-	return answered(r.graph.InvokeAll(ctx, s.name, client.InvokeBody{
+// Invoke runs a stored query. The options `opts` apply only to a mutation; the branch of `s` applies to reads
+// and mutations.
+func (src *source) Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error) {
+	return src.graph.InvokeAll(ctx, s.name, client.InvokeBody{
 		Params: s.parameters(), Branch: s.at.Branch, Snapshot: s.at.Commit, MaxRows: int32(min(s.rows, math.MaxInt32)), DryRun: opts.DryRun,
-	}, writeOptions(opts)...))
+	}, writeOptions(opts)...)
 }

@@ -15,19 +15,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// remote is a graph of a server. It sends its requests over REST.
-type remote struct {
-	client *client.Client // sends the requests
-	graph  *client.Graph  // the graph on the server
-	here   bool           // the server is in this process
-}
-
 // minAnnounced is the shortest wait for the server that the command announces to the user.
 const minAnnounced = time.Second
 
 // newRemote returns a source for a graph of a server. It writes a note to `notes` about each wait
 // of at least minAnnounced.
-func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
+func newRemote(e *endpoint, token string, notes io.Writer) (*source, error) {
 	c, err := client.New(e.server, client.WithToken(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()), client.WithNumbers(),
 		client.WithNotify(func(err error, wait time.Duration) {
 			if wait >= minAnnounced {
@@ -37,27 +30,20 @@ func newRemote(e *endpoint, token string, notes io.Writer) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &remote{client: c, graph: c.Graph(e.graph)}, nil
+	return &source{client: c, graph: c.Graph(e.graph)}, nil
 }
 
 // check checks a statement before the request. The choice of the query is checked only for a server, whose message
 // would name tools; for a store, the faults of the text come first, see [statement.runError].
-func (r *remote) check(s *statement, write bool) error {
-	if err := s.encodable(); err != nil || r.here {
+func (src *source) check(s *statement, write bool) error {
+	if err := s.encodable(); err != nil || src.store != nil {
 		return err
 	}
 	return s.check(write)
 }
 
-// Close implements [source].
-func (r *remote) Close() error {
-	r.client.Close()
-	return nil
-}
-
-// answered returns its arguments unchanged, except that it rewrites the hint of some errors in the
-// terms of this command.
-func answered[T any](answer T, err error) (T, error) {
+// advise rewrites the hint of some answers of servers in the terms of this command.
+func advise(err error) {
 	var refused *client.Error
 	if errors.As(err, &refused) {
 		switch {
@@ -67,7 +53,6 @@ func answered[T any](answer T, err error) (T, error) {
 			refused.Hint = "set " + tokenVar + ", or write the server's token to " + configName
 		}
 	}
-	return answer, err
 }
 
 // writeOptions returns the options of a write.

@@ -48,7 +48,7 @@ func FuzzServerAnswer(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &remote{client: c, graph: c.Graph("g")}
+		src := &source{client: c, graph: c.Graph("g")}
 		ctx := t.Context()
 		s := &statement{file: "q.gq", text: "query q() {}", name: "q"}
 		show := func(r *report, err error) {
@@ -64,42 +64,42 @@ func FuzzServerAnswer(f *testing.F) {
 				_ = r.write(io.Discard, format)
 			}
 		}
-		if a, err := r.Query(ctx, s); err != nil {
+		if a, err := src.Query(ctx, s); err != nil {
 			show(nil, err)
 		} else {
 			show(rowsReport(a), nil)
 		}
-		if a, err := r.Invoke(ctx, s, engine.WriteOptions{}); err != nil {
+		if a, err := src.Invoke(ctx, s, engine.WriteOptions{}); err != nil {
 			show(nil, err)
 		} else {
 			show(invokeReport(a), nil)
 		}
-		if a, err := r.Changes(ctx, "c", client.ChangeQuery{}); err != nil {
+		if a, err := src.Changes(ctx, "c", client.ChangeQuery{}); err != nil {
 			show(nil, err)
 		} else {
 			show(changesReport(a), nil)
 		}
-		if a, err := r.Merge(ctx, "a", "b", true, engine.MergeOptions{}); err != nil {
+		if a, err := src.Merge(ctx, "a", "b", true, engine.MergeOptions{}); err != nil {
 			show(nil, err)
 		} else {
 			show(mergeReport(a))
 		}
-		if a, err := r.Load(ctx, &loadData{r: bytes.NewReader(nil)}, engine.LoadOptions{}); err != nil {
+		if a, err := src.Load(ctx, &loadData{r: bytes.NewReader(nil)}, engine.LoadOptions{}); err != nil {
 			show(nil, err)
 		} else {
 			show(loadReport(a), nil)
 		}
-		_, err = r.Commits(ctx, "", engine.CommitRange{})
+		_, err = src.Commits(ctx, "", engine.CommitRange{})
 		show(nil, err)
-		_, err = r.Branches(ctx)
+		_, err = src.Branches(ctx)
 		show(nil, err)
-		_, err = r.Snapshot(ctx, engine.Target{})
+		_, err = src.graph.Snapshot(ctx)
 		show(nil, err)
-		_, err = r.ApplySchema(ctx, &schemaFile{"s.pg", "node A {}"}, engine.SchemaOptions{})
+		_, err = src.ApplySchema(ctx, &schemaFile{"s.pg", "node A {}"}, engine.SchemaOptions{})
 		show(nil, err)
-		_, err = r.Blob(ctx, operations.BlobPlace{}, engine.Target{})
+		_, err = src.Blob(ctx, operations.BlobPlace{}, engine.Target{})
 		show(nil, err)
-		_, err = r.Export(ctx, &export{format: "ndjson", w: io.Discard})
+		_, err = src.Export(ctx, &export{format: "ndjson", w: io.Discard})
 		show(nil, err)
 	})
 }

@@ -38,8 +38,8 @@ func newSchemaShow() *cobra.Command {
 		Example: "  omnigraph schema show --store data/people\n  omnigraph schema show --server http://127.0.0.1:8080 --graph people",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				schema, err := s.Schema(ctx, at)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				schema, err := s.graph.Schema(ctx, readOptions(at)...)
 				if err != nil {
 					return nil, err
 				}
@@ -104,7 +104,7 @@ func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
 	}
 	c.opts.WriteOptions = c.w.options(c.branch)
 	c.opts.DryRun = c.opts.DryRun || c.dryRun
-	return c.f.run(cmd, func(ctx context.Context, s source) (*report, error) {
+	return c.f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 		change, err := s.ApplySchema(ctx, &schemaFile{c.file, string(text)}, c.opts)
 		var loss *engine.DataLoss
 		switch {
@@ -134,19 +134,14 @@ func lossRefused(err error) error {
 	return fmt.Errorf("%w\n(the flag --allow-data-loss permits it)", err)
 }
 
-// Schema implements [source].
-func (r *remote) Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error) {
-	return answered(r.graph.Schema(ctx, readOptions(at)...))
-}
-
-// ApplySchema implements [source].
-func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
+// ApplySchema applies a schema, or plans that.
+func (src *source) ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error) {
 	body := client.SchemaBody{SchemaSource: s.text, Branch: opts.Branch, AllowDataLoss: opts.AllowDataLoss, Hard: opts.Hard, DryRun: opts.DryRun}
 	if !utf8.ValidString(s.text) { // the JSON of a request cannot contain the text
 		_, found := gq.CompileSchema(gq.Source{Name: s.name, Text: s.text})
 		return nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{s.name: s.text}}
 	}
-	a, err := answered(r.graph.ApplySchema(inprocess.WithFile(ctx, s.name), body, writeOptions(opts.WriteOptions)...))
+	a, err := src.graph.ApplySchema(inprocess.WithFile(ctx, s.name), body, writeOptions(opts.WriteOptions)...)
 	err = withFileName(err, s.name, s.text)
 	if opts.AllowDataLoss || opts.DryRun || !errors.Is(err, client.ErrConflict) {
 		return a, err
@@ -158,7 +153,7 @@ func (r *remote) ApplySchema(ctx context.Context, s *schemaFile, opts engine.Sch
 	if opts.IfCommit != "" {
 		condition = append(condition, client.IfCommit(opts.IfCommit))
 	}
-	if plan, planned := r.graph.ApplySchema(ctx, body, condition...); planned == nil && plan.Supported && plan.Destructive {
+	if plan, planned := src.graph.ApplySchema(ctx, body, condition...); planned == nil && plan.Supported && plan.Destructive {
 		return nil, lossRefused(err)
 	}
 	return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"time"
 
@@ -12,10 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
 
@@ -23,65 +20,13 @@ import (
 // own in init.
 var graphVerbs []func() *cobra.Command
 
-// source is the graph that a verb works on: a store in this process, or a graph of a server. Its
-// methods return the answers of REST, except that the answers of a store have no URI. Each verb's
-// file implements the methods of the verb for both types of source.
-type source interface {
-	// Query runs a read and returns its envelope.
-	Query(ctx context.Context, s *statement) (*client.ReadAnswer, error)
-	// QueryArrow runs a read and writes its rows as an Arrow IPC stream.
-	QueryArrow(ctx context.Context, s *statement, w io.Writer) error
-	// InvokeArrow runs a stored read and writes its rows as an Arrow IPC stream.
-	InvokeArrow(ctx context.Context, s *statement, w io.Writer) error
-	// Mutate runs a mutation and returns its envelope.
-	Mutate(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.MutationAnswer, error)
-	// Queries lists the stored queries.
-	Queries(ctx context.Context) ([]client.QueryEntry, error)
-	// Invoke runs a stored query. The options `opts` apply only to a mutation; the branch of `s`
-	// applies to reads and mutations.
-	Invoke(ctx context.Context, s *statement, opts engine.WriteOptions) (*client.InvokeAnswer, error)
-
-	Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error)
-	Export(ctx context.Context, e *export) (commit string, err error)
-	// Blob returns the bytes of a Blob.
-	Blob(ctx context.Context, p operations.BlobPlace, at engine.Target) ([]byte, error)
-
-	Schema(ctx context.Context, at engine.Target) (*client.SchemaAnswer, error)
-	ApplySchema(ctx context.Context, s *schemaFile, opts engine.SchemaOptions) (*client.SchemaApplied, error)
-	Snapshot(ctx context.Context, at engine.Target) (*client.SnapshotAnswer, error)
-
-	Branches(ctx context.Context) ([]client.BranchHead, error)
-	CreateBranch(ctx context.Context, name string, from engine.Target) (*client.BranchCreated, error)
-	DeleteBranch(ctx context.Context, name string) error
-	Commits(ctx context.Context, branch string, r engine.CommitRange) ([]client.CommitAnswer, error)
-	Commit(ctx context.Context, id string) (*client.CommitAnswer, error)
-	// Changes lists the differences between a commit and its first parent.
-	Changes(ctx context.Context, commit string, q client.ChangeQuery) (*client.ChangesAnswer, error)
-	// Merge merges a branch, and then deletes it if `remove` is true. If there are conflicts, the
-	// error is a *conflicted.
-	Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error)
-
-	Proposals(ctx context.Context, q client.ProposalQuery) ([]client.ProposalSummary, error)
-	Proposal(ctx context.Context, id string) (*client.ProposalAnswer, error)
-	// ProposalChanges lists all changes of a proposal.
-	ProposalChanges(ctx context.Context, id string, q client.ChangeQuery) (*client.ProposalChanges, error)
-	OpenProposal(ctx context.Context, b client.ProposalBody) (*client.ProposalAnswer, error)
-	ChangeProposal(ctx context.Context, id string, b client.ProposalChangeBody) (*client.ProposalAnswer, error)
-	ReviewProposal(ctx context.Context, id string, b client.ProposalReviewBody) (*client.ProposalAnswer, error)
-	// MergeProposal merges a proposal. If there are conflicts, the error is a *conflicted.
-	MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error)
-	CloseProposal(ctx context.Context, id string, b client.ProposalCloseBody) (*client.ProposalAnswer, error)
-
-	// Checks runs the checks of the graph on the head of a branch.
-	Checks(ctx context.Context, branch string) (*client.ChecksAnswer, error)
-
-	// Verify returns the faults of the stored data.
-	Verify(ctx context.Context) ([]client.StoredFault, error)
-
-	// Cleanup makes old commits unreadable.
-	Cleanup(ctx context.Context, opts engine.CleanupOptions) (*client.CleanedUp, error)
-
-	Close() error
+// source is the graph that a verb works on: a graph of a server, or a store in this process. Verbs ask both in the same
+// way: with the client of REST, which for a store calls the handler of REST in this process. The answers of a store thus
+// have the form of those of a server.
+type source struct {
+	client *client.Client // sends the requests
+	graph  *client.Graph  // the graph of the server or of the store
+	store  *store         // the store; nil for a graph of a server
 }
 
 // schemaFile is the text of a schema, and the name that faults use for it.
@@ -161,7 +106,7 @@ func (f *graphFlags) flags(cmd *cobra.Command) {
 
 // run opens the graph, calls the function `do`, prints the report that `do` returned and closes the
 // graph. It prints the report even if `do` also returns an error.
-func (f *graphFlags) run(cmd *cobra.Command, do func(ctx context.Context, s source) (*report, error)) (err error) {
+func (f *graphFlags) run(cmd *cobra.Command, do func(ctx context.Context, s *source) (*report, error)) (err error) {
 	if err := f.formatFlags.check(); err != nil {
 		return err
 	}
@@ -181,7 +126,7 @@ func (f *graphFlags) run(cmd *cobra.Command, do func(ctx context.Context, s sour
 }
 
 // open opens the graph that the flags name.
-func (e *endpoint) open(cmd *cobra.Command) (source, error) {
+func (e *endpoint) open(cmd *cobra.Command) (*source, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
@@ -209,7 +154,16 @@ func (e *endpoint) open(cmd *cobra.Command) (source, error) {
 	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	return newLocal(g, served, e.localActor())
+	return newLocal(&store{Graph: g, served: served, actor: e.localActor()})
+}
+
+// Close closes the store, or the connections to the server.
+func (src *source) Close() error {
+	src.client.Close()
+	if src.store != nil {
+		return src.store.Close()
+	}
+	return nil
 }
 
 // noTimeLimit is the time limit of a command on a local graph: in effect, none.

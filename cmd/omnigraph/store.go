@@ -113,9 +113,9 @@ func embeds(s *catalog.Schema) bool {
 // openGraph opens the graph that the flag --store names.
 func (e *endpoint) openGraph(ctx context.Context, embedder engine.Embedder) (engine.Graph, error) {
 	if address.Is(e.store) {
-		return openShared(ctx, e.store, e.graph, embedder)
+		return openShared(ctx, e.store, e.graph, engine.OpenOptions{Embedder: embedder, ProposalKeep: e.proposalKeep})
 	}
-	g, err := embedded.Open(ctx, fs.OS(), e.store, embedded.Options{Embedder: embedder})
+	g, err := embedded.Open(ctx, fs.OS(), e.store, embedded.Options{Embedder: embedder, ProposalKeep: e.proposalKeep})
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
 		err = fmt.Errorf("%w; create it with: omnigraph init --schema FILE --store %s", err, shellescape.Quote(e.store))
@@ -137,12 +137,12 @@ type sharedGraph struct {
 func (g *sharedGraph) Close() error { return errors.Join(g.Graph.Close(), g.leave()) }
 
 // openShared opens a graph in the shared storage of a URL.
-func openShared(ctx context.Context, storage, graph string, embedder engine.Embedder) (engine.Graph, error) {
+func openShared(ctx context.Context, storage, graph string, opts engine.OpenOptions) (engine.Graph, error) {
 	s, leave, err := replica.OpenForCommand(ctx, storage)
 	if err != nil {
 		return nil, err
 	}
-	g, err := s.Open(ctx, graph, engine.OpenOptions{Embedder: embedder})
+	g, err := s.Open(ctx, graph, opts)
 	var missing *engine.NotFound
 	if errors.As(err, &missing) {
 		err = fmt.Errorf("%w; create it with: omnigraph init --schema FILE --store %s --graph %s", err, shellescape.Quote(storage), shellescape.Quote(graph))

@@ -43,8 +43,8 @@ whether the queries fit a schema that you applied on a branch.`,
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				schema, err := s.Schema(ctx, at)
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				schema, err := s.graph.Schema(ctx, readOptions(at)...)
 				if err != nil {
 					return nil, err
 				}

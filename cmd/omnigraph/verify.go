@@ -26,12 +26,12 @@ fault with the stored object that has it. The exit code is 1 if there are faults
 		Example: "  omnigraph verify --store data/people",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := f.run(cmd, func(ctx context.Context, s source) (*report, error) {
-				faults, err := s.Verify(ctx)
+			err := f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				a, err := s.graph.Verify(ctx)
 				if err != nil {
 					return nil, err
 				}
-				return verifyReport(faults)
+				return verifyReport(a.Faults)
 			})
 			// Opening a store detects a corrupt log or manifest. Report that as verify does.
 			if faults, rest := operations.StoredFaults(err); len(faults) > 0 && rest == nil {
@@ -76,20 +76,4 @@ func newVersion() *cobra.Command {
 	}
 	f.flags(cmd)
 	return cmd
-}
-
-// Verify implements [source].
-func (l *local) Verify(ctx context.Context) ([]client.StoredFault, error) {
-	a := &client.Verified{}
-	err := l.call(ctx, "verify", &operations.Verify{}, a)
-	return a.Faults, err
-}
-
-// Verify implements [source].
-func (r *remote) Verify(ctx context.Context) ([]client.StoredFault, error) {
-	a, err := answered(r.graph.Verify(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return a.Faults, nil
 }

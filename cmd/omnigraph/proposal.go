@@ -41,7 +41,7 @@ func newProposalList() *cobra.Command {
 				}
 			}
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
-				list, err := s.Proposals(ctx, q)
+				list, err := collectPages(s.graph.AllProposals(ctx, q))
 				if err != nil {
 					return nil, err
 				}
@@ -383,11 +383,6 @@ func proposalReport(ask func(ctx context.Context, s *source) (*client.ProposalAn
 		}
 		return &report{doc: a, columns: slices.Concat(proposalColumns, columns("merge_commit_id")), rows: []any{a}, note: strings.Join(notes, "; ")}, nil
 	}
-}
-
-// Proposals lists all proposals that a query selects.
-func (src *source) Proposals(ctx context.Context, q client.ProposalQuery) ([]client.ProposalSummary, error) {
-	return collectPages(src.graph.AllProposals(ctx, q))
 }
 
 // ProposalChanges lists all changes of a proposal.

@@ -1,5 +1,5 @@
 // Package servedgraph implements a served graph: its tools, and the only path from a call to the
-// engine. MCP, REST and the command omnigraph all call [Graph.Do], which asks the policy.
+// engine. MCP and REST call [Graph.Do], which asks the policy. The command omnigraph goes through REST.
 package servedgraph
 
 import (

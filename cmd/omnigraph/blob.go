@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
@@ -30,9 +30,9 @@ func newBlob() *cobra.Command {
 output. If the command fails, it leaves no partial file.`,
 		Example: "  omnigraph blob --store data/files --type File --id report --property content --out report.pdf\n" +
 			"  omnigraph blob --server http://127.0.0.1:8080 --graph files --type File --id report --property content > report.pdf",
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if err := required(cmd, "type", "id", "property"); err != nil {
+			if err := usage.Required(cmd, "type", "id", "property"); err != nil {
 				return err
 			}
 			switch entity {
@@ -41,7 +41,7 @@ output. If the command fails, it leaves no partial file.`,
 			case plan.Edge.String():
 				p.Entity = plan.Edge
 			default:
-				return usageError{fmt.Errorf("--entity is %q; it must be node or edge", entity)}
+				return usage.Errorf("--entity is %q; it must be node or edge", entity)
 			}
 			ctx, done := e.within(cmd)
 			defer func() { err = done(err) }()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
@@ -17,7 +18,7 @@ func init() { graphVerbs = append(graphVerbs, newBranch, newMerge) }
 
 // newBranch makes the command omnigraph branch.
 func newBranch() *cobra.Command {
-	return group("branch", "List, create and delete branches", newBranchList(), newBranchCreate(), newBranchDelete())
+	return usage.Group("branch", "List, create and delete branches", newBranchList(), newBranchCreate(), newBranchDelete())
 }
 
 // newBranchList makes the command omnigraph branch list.
@@ -31,7 +32,7 @@ func newBranchList() *cobra.Command {
 For a draft, the list shows the owner, the name that the owner gave it, the state, and when it
 expires. The state is open, or proposed if an open proposal needs the draft.`,
 		Example: "  omnigraph branch list --store data/people",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				list, err := s.Branches(ctx)
@@ -76,7 +77,7 @@ func newBranchCreate() *cobra.Command {
 		Use:     "create (--store DIR | --server URL --graph ID) NAME",
 		Short:   "Create a branch from the head of a branch, or from a commit",
 		Example: "  omnigraph branch create --store data/people try\n  omnigraph branch create --store data/people again --from feature",
-		Args:    exactly("NAME"),
+		Args:    usage.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				b, err := s.graph.CreateBranch(ctx, client.BranchBody{Name: args[0], From: from.Branch, FromCommit: from.Commit})
@@ -100,7 +101,7 @@ func newBranchDelete() *cobra.Command {
 		Use:     "delete (--store DIR | --server URL --graph ID) NAME",
 		Short:   "Delete a branch; other branches keep the data that they share with it",
 		Example: "  omnigraph branch delete --store data/people feature",
-		Args:    exactly("NAME"),
+		Args:    usage.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				if _, err := s.graph.DeleteBranch(ctx, args[0]); err != nil {
@@ -133,9 +134,9 @@ afterwards: the answer then gives the reason, and the exit code is 1.`,
 		Example: "  omnigraph merge --store data/people feature --into main --dry-run\n" +
 			"  omnigraph merge --store data/people feature --into main --delete-branch\n" +
 			"  omnigraph merge --server http://127.0.0.1:8080 --graph people feature --into main",
-		Args: exactly("SOURCE"),
+		Args: usage.Exactly("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "into"); err != nil {
+			if err := usage.Required(cmd, "into"); err != nil {
 				return err
 			}
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -33,10 +34,10 @@ func newChanges() *cobra.Command {
 name and id. A table and CSV have a row for each property whose value changed; JSON and
 NDJSON have an object for each entity, which shows the entity before and after the commit.`,
 		Example: "  omnigraph changes --store data/people $HEAD\n  omnigraph changes --store data/people $HEAD --type Person --op update,delete",
-		Args:    exactly("COMMIT"),
+		Args:    usage.Exactly("COMMIT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Limit < 0 {
-				return usageError{fmt.Errorf("--limit is %d; it must be 1 or more", q.Limit)}
+				return usage.Errorf("--limit is %d; it must be 1 or more", q.Limit)
 			}
 			if err := oneOf("kind", q.Kinds, client.KindNode, client.KindEdge); err != nil {
 				return err
@@ -66,7 +67,7 @@ NDJSON have an object for each entity, which shows the entity before and after t
 func oneOf(flag string, values []string, known ...string) error {
 	for _, v := range values {
 		if !slices.Contains(known, v) {
-			return usageError{fmt.Errorf("--%s is %q, expected %s", flag, v, strings.Join(known, ", "))}
+			return usage.Errorf("--%s is %q, expected %s", flag, v, strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -176,20 +177,20 @@ proposal for 90 days after its last event; then cleanup forgets the proposal. On
 graphs.NAME.proposals.keep in cluster.yaml sets another time. On a store, give it as
 --keep-proposals, because the command does not read cluster.yaml.`,
 		Example: "  omnigraph cleanup --store data/people --keep 10 --dry-run\n  omnigraph cleanup --store data/people --keep-within 720h",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			keep, period := cmd.Flags().Changed("keep"), cmd.Flags().Changed("keep-within")
 			switch {
 			case !keep && !period:
-				return usageError{fmt.Errorf("--keep and --keep-within are missing; give one of them to choose the commits to keep, because a cleanup cannot be undone")}
+				return usage.Errorf("--keep and --keep-within are missing; give one of them to choose the commits to keep, because a cleanup cannot be undone")
 			case keep && opts.KeepCommits < 1:
-				return usageError{fmt.Errorf("--keep is %d; it must be 1 or more, because cleanup always keeps the head", opts.KeepCommits)}
+				return usage.Errorf("--keep is %d; it must be 1 or more, because cleanup always keeps the head", opts.KeepCommits)
 			case period && within <= 0:
-				return usageError{fmt.Errorf("--keep-within is %v; it must be a positive duration, such as 720h", within)}
+				return usage.Errorf("--keep-within is %v; it must be a positive duration, such as 720h", within)
 			case cmd.Flags().Changed("keep-proposals") && f.proposalKeep <= 0:
-				return usageError{fmt.Errorf("--keep-proposals is %v; it must be a positive duration, such as 2160h", f.proposalKeep)}
+				return usage.Errorf("--keep-proposals is %v; it must be a positive duration, such as 2160h", f.proposalKeep)
 			case f.proposalKeep > 0 && f.server != "":
-				return usageError{fmt.Errorf("--keep-proposals is given with --server; leave it out, because a server reads graphs.NAME.proposals.keep in its cluster.yaml")}
+				return usage.Errorf("--keep-proposals is given with --server; leave it out, because a server reads graphs.NAME.proposals.keep in its cluster.yaml")
 			}
 			if period {
 				opts.Before = clock.Now().Add(-within)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -25,7 +26,7 @@ func newCheck() *cobra.Command {
 @must_be_empty; it passes if the query returns no row. The exit code is 0 if all checks passed, and 1
 if a check failed or did not finish.`,
 		Example: "  omnigraph check --store data/people --branch feature\n  omnigraph check --server http://127.0.0.1:8080 --graph code --format json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				a, err := s.graph.Checks(ctx, branch)

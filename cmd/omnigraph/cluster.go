@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server"
@@ -21,7 +22,7 @@ storage with the credentials in the environment. It does not check a policy.`
 
 // newCluster makes the command omnigraph cluster.
 func newCluster() *cobra.Command {
-	return group("cluster", "Check a cluster.yaml, and apply it to its storage", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus(), newClusterMove())
+	return usage.Group("cluster", "Check a cluster.yaml, and apply it to its storage", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus(), newClusterMove())
 }
 
 // clusterFlags are the flags that select a cluster and the output format.

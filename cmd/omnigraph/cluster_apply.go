@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
 
@@ -27,7 +28,7 @@ the change with the digest that cluster plan prints. The command keeps graphs th
 cluster.yaml does not name.
 ` + noPolicy,
 		Example: "  omnigraph cluster apply\n  omnigraph cluster apply --cluster . --as act-ada --format json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.on(cmd, func(c *reconcile.Cluster, s *reconcile.Sources) error {
 				out, err := c.Apply(cmd.Context(), s, o)

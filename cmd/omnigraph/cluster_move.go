@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
@@ -46,7 +47,7 @@ The command waits up to half a minute until the server is the writer.
 		Example: "  omnigraph cluster move people og-2",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usageError{fmt.Errorf("cluster move takes a graph and the name of a server, but %d arguments were given; see omnigraph cluster move --help", len(args))}
+				return usage.Errorf("cluster move takes a graph and the name of a server, but %d arguments were given; see omnigraph cluster move --help", len(args))
 			}
 			return nil
 		},

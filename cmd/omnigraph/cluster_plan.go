@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -33,7 +34,7 @@ read its data. The exit code is 1 if a graph cannot change to its schema. With -
 is 4 if there are changes to apply.
 ` + noPolicy,
 		Example: "  omnigraph cluster plan\n  omnigraph cluster plan --cluster . --format json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.on(cmd, func(c *reconcile.Cluster, s *reconcile.Sources) error {
 				p, err := c.Plan(cmd.Context(), s)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -28,7 +29,7 @@ With shared storage, the command also shows which server writes each graph, and 
 server gave its last sign of life. A server that was killed stays in this list.
 ` + noPolicy,
 		Example: "  omnigraph cluster status\n  omnigraph cluster status --format json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.on(cmd, func(c *reconcile.Cluster, s *reconcile.Sources) error {
 				p, err := c.Plan(cmd.Context(), s)

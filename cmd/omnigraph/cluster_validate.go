@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
@@ -21,7 +22,7 @@ func newClusterValidate() *cobra.Command {
 error with its position. The command does not read the storage folder. gq generate accepts
 all sources that this command accepts. With --format json the report lists the errors.`,
 		Example: "  omnigraph cluster validate\n  omnigraph cluster validate --cluster . --format json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.validate(cmd) },
 	}
 	f.flags(cmd)

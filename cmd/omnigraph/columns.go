@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
 )
@@ -18,7 +18,7 @@ import (
 func (f *formatFlags) writeColumns(ctx context.Context, cmd *cobra.Command, read func(w io.Writer) error) error {
 	out := cmd.OutOrStdout()
 	if isTerminal(out) {
-		return usageError{fmt.Errorf("--format %s is binary; redirect the output to a file", f.name)}
+		return usage.Errorf("--format %s is binary; redirect the output to a file", f.name)
 	}
 	if f.name == formatArrow {
 		return read(out)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
@@ -16,7 +17,7 @@ func init() { graphVerbs = append(graphVerbs, newSnapshot, newCommit) }
 
 // newCommit makes the command omnigraph commit.
 func newCommit() *cobra.Command {
-	return group("commit", "List and show commits", newCommitList(), newCommitShow())
+	return usage.Group("commit", "List and show commits", newCommitList(), newCommitShow())
 }
 
 // newCommitList makes the command omnigraph commit list.
@@ -28,10 +29,10 @@ func newCommitList() *cobra.Command {
 		Use:     "list (--store DIR | --server URL --graph ID)",
 		Short:   "List the commits of a branch, newest first",
 		Example: "  omnigraph commit list --store data/people\n  omnigraph commit list --store data/people --branch feature --limit 10 --format csv",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.Limit < 0 {
-				return usageError{fmt.Errorf("--limit is %d; it must be 1 or more", r.Limit)}
+				return usage.Errorf("--limit is %d; it must be 1 or more", r.Limit)
 			}
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				list, err := s.Commits(ctx, branch, r)
@@ -59,7 +60,7 @@ func newCommitShow() *cobra.Command {
 		Use:     "show (--store DIR | --server URL --graph ID) COMMIT",
 		Short:   "Show a commit",
 		Example: "  omnigraph commit show --store data/people $HEAD",
-		Args:    exactly("COMMIT"),
+		Args:    usage.Exactly("COMMIT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				c, err := s.graph.Commit(ctx, args[0])
@@ -82,7 +83,7 @@ func newSnapshot() *cobra.Command {
 		Use:     "snapshot (--store DIR | --server URL --graph ID)",
 		Short:   "Show the head of a branch, and count its entities by type",
 		Example: "  omnigraph snapshot --store data/people\n  omnigraph snapshot --store data/people --branch feature --json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				snap, err := s.graph.Snapshot(ctx, readOptions(at)...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
@@ -49,7 +50,7 @@ only after that: if the command fails or is killed, there is no target.
 // sourceAndTarget requires the arguments SOURCE and TARGET.
 func sourceAndTarget(cmd *cobra.Command, args []string) error {
 	if len(args) != 2 {
-		return usageError{fmt.Errorf("%s takes a source and a target, but %d arguments were given; see %[1]s --help", cmd.CommandPath(), len(args))}
+		return usage.Errorf("%s takes a source and a target, but %d arguments were given; see %[1]s --help", cmd.CommandPath(), len(args))
 	}
 	return nil
 }
@@ -126,15 +127,15 @@ func (f *copyFlags) checkGraphs(source, target string) error {
 	shared := address.Is(source) || address.Is(target)
 	switch {
 	case !shared && f.graph+f.targetGraph != "":
-		return usageError{errors.New("--graph and --target-graph are only for shared storage; a folder is the graph itself")}
+		return usage.Errorf("--graph and --target-graph are only for shared storage; a folder is the graph itself")
 	case shared && f.graph == "" && (address.Is(source) || f.targetGraph == ""):
-		return usageError{errors.New("--graph is missing; give the id of the graph in the shared storage")}
+		return usage.Errorf("--graph is missing; give the id of the graph in the shared storage")
 	case f.targetGraph != "" && !address.Is(target):
-		return usageError{errors.New("--target-graph is only for a target in shared storage; the folder that TARGET names is the graph itself")}
+		return usage.Errorf("--target-graph is only for a target in shared storage; the folder that TARGET names is the graph itself")
 	case f.graph != "" && !cluster.IsGraphID(f.graph):
-		return usageError{fmt.Errorf("--graph is %q, which is not an id; %s", f.graph, rule)}
+		return usage.Errorf("--graph is %q, which is not an id; %s", f.graph, rule)
 	case f.targetGraph != "" && !cluster.IsGraphID(f.targetGraph):
-		return usageError{fmt.Errorf("--target-graph is %q, which is not an id; %s", f.targetGraph, rule)}
+		return usage.Errorf("--target-graph is %q, which is not an id; %s", f.targetGraph, rule)
 	}
 	if f.targetGraph == "" && address.Is(target) {
 		f.targetGraph = f.graph

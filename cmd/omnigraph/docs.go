@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/manual"
 )
 
@@ -14,7 +15,7 @@ func newDocs() *cobra.Command {
 		Short:   "Print the reference of the commands as Markdown",
 		Example: "  omnigraph docs > commands.md",
 		Hidden:  true,
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := cmd.OutOrStdout().Write(commandsPage(cmd.Root()))
 			return err

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
 )
@@ -74,21 +75,21 @@ partial file or folder.
 
 The command prints the commit on standard error.`,
 		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people\n  omnigraph export --store data/people --type Person --format arrow --out persons.arrows",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			switch {
 			case !slices.Contains(exportFormats, ex.format):
-				return usageError{fmt.Errorf("--format is %q; it must be ndjson, parquet or arrow", ex.format)}
+				return usage.Errorf("--format is %q; it must be ndjson, parquet or arrow", ex.format)
 			case ex.format == "parquet" && out == "-":
-				return usageError{fmt.Errorf("--out is missing; name the folder to create for the parquet files")}
+				return usage.Errorf("--out is missing; name the folder to create for the parquet files")
 			case ex.format != "parquet" && cmd.Flags().Changed("part-rows"):
-				return usageError{fmt.Errorf("--part-rows is for --format parquet; remove it, or choose that format")}
+				return usage.Errorf("--part-rows is for --format parquet; remove it, or choose that format")
 			case ex.format == formatArrow && len(ex.types) != 1:
-				return usageError{fmt.Errorf("--format arrow writes one table; name one type with --type, or choose parquet")}
+				return usage.Errorf("--format arrow writes one table; name one type with --type, or choose parquet")
 			case ex.format == formatArrow && out == "-" && isTerminal(cmd.OutOrStdout()):
-				return usageError{fmt.Errorf("--format arrow is binary; name a file with --out")}
+				return usage.Errorf("--format arrow is binary; name a file with --out")
 			case ex.rows < 1:
-				return usageError{fmt.Errorf("--part-rows is %d; it must be at least 1", ex.rows)}
+				return usage.Errorf("--part-rows is %d; it must be at least 1", ex.rows)
 			}
 			ctx, done := e.within(cmd)
 			defer func() { err = done(err) }()

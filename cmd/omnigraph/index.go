@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
@@ -18,7 +19,7 @@ func newIndex() *cobra.Command {
 		Short: "Convert source code to NDJSON that a graph can load",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("%q is not a language that omnigraph can index; use: omnigraph index go, or omnigraph index scip for an index of another language", args[0])}
+				return usage.Errorf("%q is not a language that omnigraph can index; use: omnigraph index go, or omnigraph index scip for an index of another language", args[0])
 			}
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/source/folder"
 	"github.com/omnigraph-go/omnigraph/internal/source/scip"
 )
@@ -34,7 +35,7 @@ shop.stock.Shelf.find. To load several indexes into one graph, give each its own
 The command reads the file twice, one document at a time. The memory that it takes depends
 on the number of symbols and on the largest document, which may have 256 MiB.`,
 		Example: "  omnigraph index scip index.scip --dir . --commit 4f2a91c --out code.ndjson\n  omnigraph index scip index.scip --prefix web | omnigraph load --store data/code --data - --mode merge",
-		Args:    exactly("FILE"),
+		Args:    usage.Exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := os.Open(args[0])
 			if err != nil {

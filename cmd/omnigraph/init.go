@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -32,16 +32,16 @@ func newInit() *cobra.Command {
 		Use:     "init --schema FILE --store DIR",
 		Short:   "Create an empty graph with a schema",
 		Example: "  omnigraph init --schema schema.pg --store data/graph\n  omnigraph init --schema schema.pg --store 's3://team-graphs/prod' --graph people",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "schema", "store"); err != nil {
+			if err := usage.Required(cmd, "schema", "store"); err != nil {
 				return err
 			}
 			switch {
 			case address.Is(store) && !cluster.IsGraphID(graph):
-				return usageError{errors.New("--graph is missing or is not an id; give the graph in the shared storage a lower-case letter and then at most 62 of a-z, 0-9, _ and -")}
+				return usage.Errorf("--graph is missing or is not an id; give the graph in the shared storage a lower-case letter and then at most 62 of a-z, 0-9, _ and -")
 			case !address.Is(store) && graph != "":
-				return usageError{errors.New("--graph is only for shared storage; the folder that --store names is the graph")}
+				return usage.Errorf("--graph is only for shared storage; the folder that --store names is the graph")
 			}
 			if err := format.check(); err != nil {
 				return err

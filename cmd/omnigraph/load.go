@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
@@ -39,21 +40,21 @@ one as a whole. If the connection breaks, the command sends the file again.`,
 			"  omnigraph load --store data/people --data seed.jsonl --branch june --from main\n" +
 			"  omnigraph index go ./... | omnigraph load --store data/code --data -\n" +
 			"  omnigraph load --server http://127.0.0.1:8080 --graph people --data seed.jsonl",
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := f.endpoint.check(); err != nil {
 				return err
 			}
-			if err := required(cmd, "data"); err != nil {
+			if err := usage.Required(cmd, "data"); err != nil {
 				return err
 			}
 			opts := engine.LoadOptions{WriteOptions: w.options(branch)}
 			var ok bool
 			if opts.Mode, ok = engine.ParseLoadMode(mode); !ok {
-				return usageError{fmt.Errorf("--mode is %q; it must be merge, append or overwrite", mode)}
+				return usage.Errorf("--mode is %q; it must be merge, append or overwrite", mode)
 			}
 			if from != "" && branch == "" {
-				return usageError{errors.New("--from needs --branch; name the branch to create with --branch")}
+				return usage.Errorf("--from needs --branch; name the branch to create with --branch")
 			}
 			in, name := &loadData{r: cmd.InOrStdin()}, "standard input"
 			if data != "-" {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/buildversion"
 	"github.com/omnigraph-go/omnigraph/internal/collection"
@@ -31,9 +32,6 @@ const (
 	exitDenied       = 3 // denied by the policy, or no token
 	exitPrecondition = 4 // --if-commit is not the head, a merge conflicts, or an approval is absent
 )
-
-// usageError marks an error of the command line itself.
-type usageError struct{ error }
 
 // heapGrowth is the growth of a small heap between two garbage collections, in bytes. With it, a short
 // command needs no collection.
@@ -99,7 +97,7 @@ func validQueriesNote(r *wireerror.Rejected) string {
 // exitCode returns the exit code of the command for an error.
 func exitCode(err error) int {
 	var (
-		usage     usageError
+		arguments usage.Error
 		forbidden *wireerror.Forbidden
 		stale     *engine.PreconditionFailed
 		conflicts *conflicted
@@ -108,7 +106,7 @@ func exitCode(err error) int {
 		unapproved *reconcile.Unapproved
 	)
 	switch {
-	case errors.As(err, &usage):
+	case errors.As(err, &arguments):
 		return exitUsage
 	case errors.As(err, &forbidden):
 		return exitDenied
@@ -154,7 +152,7 @@ does not allow it: the head is not the commit of --if-commit, a merge has confli
 cluster apply would destroy data without approval.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q; see omnigraph --help", args[0])}
+				return usage.Errorf("unknown command %q; see omnigraph --help", args[0])
 			}
 			return nil
 		},
@@ -164,7 +162,7 @@ cluster apply would destroy data without approval.`,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+		return usage.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(newInit(), newLoad(), newIndex(), newCopy(), newRestore(), newMCP(), newPolicy(), newCluster())
 	for _, verb := range graphVerbs {
@@ -177,65 +175,3 @@ cluster apply would destroy data without approval.`,
 
 // version returns the version of this program.
 func version() string { return buildversion.Program() }
-
-// group returns a command that only has subcommands.
-func group(name, short string, subs ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   name,
-		Short: short,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			var names []string
-			for _, sub := range subs {
-				names = append(names, sub.Name())
-			}
-			return usageError{fmt.Errorf("unknown command %q; the commands are %s", args[0], strings.Join(names, ", "))}
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(subs...)
-	return cmd
-}
-
-// exactly requires one positional argument, which is not empty.
-func exactly(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) == 0:
-			return usageError{fmt.Errorf("%s is missing; see %s --help", what, cmd.CommandPath())}
-		case args[0] == "": // often a shell variable that is not set
-			return usageError{fmt.Errorf("%s is an empty text; see %s --help", what, cmd.CommandPath())}
-		}
-		return atMostOne(what)(cmd, args)
-	}
-}
-
-// atMostOne allows one positional argument or none.
-func atMostOne(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return usageError{fmt.Errorf("%s takes one argument, %s, but %q was given too; see --help", cmd.CommandPath(), what, args[1])}
-		}
-		return nil
-	}
-}
-
-// noArgs rejects positional arguments as a usage error.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s does not take an argument, but %q was given; see --help", cmd.CommandPath(), args[0])}
-	}
-	return nil
-}
-
-// required returns a usage error for the first of the named string flags that is empty.
-func required(cmd *cobra.Command, names ...string) error {
-	for _, name := range names {
-		if f := cmd.Flags().Lookup(name); f.Value.String() == "" {
-			return usageError{fmt.Errorf("--%s is missing; see %s --help", name, cmd.CommandPath())}
-		}
-	}
-	return nil
-}

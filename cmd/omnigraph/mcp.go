@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
@@ -46,7 +47,7 @@ func newMCP() *cobra.Command {
 		Short: "Serve a graph to one MCP client, and configure clients",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q; the commands are serve and install", args[0])}
+				return usage.Errorf("unknown command %q; the commands are serve and install", args[0])
 			}
 			return nil
 		},
@@ -80,29 +81,29 @@ func (e *endpoint) flags(cmd *cobra.Command) {
 func (e *endpoint) check() error {
 	switch {
 	case e.store == "" && e.server == "":
-		return usageError{errors.New("--store or --server is missing; name a local graph's folder, or a server's URL and --graph")}
+		return usage.Errorf("--store or --server is missing; name a local graph's folder, or a server's URL and --graph")
 	case e.store != "" && e.server != "":
-		return usageError{errors.New("--store and --server are both given; choose one")}
+		return usage.Errorf("--store and --server are both given; choose one")
 	case address.Is(e.store) && !cluster.IsGraphID(e.graph):
-		return usageError{errors.New("--graph is missing or is not the id of a graph; name the graph in the shared storage")}
+		return usage.Errorf("--graph is missing or is not the id of a graph; name the graph in the shared storage")
 	case e.server != "" && e.graph == "":
-		return usageError{errors.New("--graph is missing; name the graph of the server to use")}
+		return usage.Errorf("--graph is missing; name the graph of the server to use")
 	case e.server != "" && (e.actor != "" || e.policy != ""):
-		return usageError{fmt.Errorf("--as and --policy are for a local graph; a server takes the actor from the token in %s", tokenVar)}
+		return usage.Errorf("--as and --policy are for a local graph; a server takes the actor from the token in %s", tokenVar)
 	case e.timeout < 0:
-		return usageError{fmt.Errorf("--timeout is %v; it must be a positive duration, such as 30s", e.timeout)}
+		return usage.Errorf("--timeout is %v; it must be a positive duration, such as 30s", e.timeout)
 	case e.policy != "" && e.actor == "":
-		return usageError{errors.New("--as is missing; name the actor that --policy applies to")}
+		return usage.Errorf("--as is missing; name the actor that --policy applies to")
 	}
 	if e.server != "" {
 		u, err := url.Parse(e.server)
 		switch {
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-			return usageError{fmt.Errorf("--server is %q; give a URL such as http://127.0.0.1:8080", e.server)}
+			return usage.Errorf("--server is %q; give a URL such as http://127.0.0.1:8080", e.server)
 		case u.User != nil:
-			return usageError{fmt.Errorf("--server contains a user name or a password; remove them, and set the token in %s", tokenVar)}
+			return usage.Errorf("--server contains a user name or a password; remove them, and set the token in %s", tokenVar)
 		case u.RawQuery != "" || u.Fragment != "":
-			return usageError{fmt.Errorf("--server is %q; give a URL without ? and #", e.server)}
+			return usage.Errorf("--server is %q; give a URL without ? and #", e.server)
 		}
 	}
 	return nil
@@ -124,7 +125,7 @@ compiled into this binary, or else the query files that the cluster.yaml in the 
 folder names. At the end of the input, the command answers the requests that it has
 read, and exits.`,
 		Example: "  omnigraph mcp serve --store data/code --as act-ada\n  OMNIGRAPH_TOKEN=… omnigraph mcp serve --server http://127.0.0.1:8080 --graph code",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cmp.Or(e.check(), e.checkConfirm()); err != nil {
 				return err
@@ -144,11 +145,11 @@ read, and exits.`,
 // checkConfirm reports faults of the flag --confirm.
 func (e *endpoint) checkConfirm() error {
 	if e.server != "" && e.confirm != nil {
-		return usageError{errors.New("--confirm is for a local graph; for a graph of a server set mcp.confirm in cluster.yaml")}
+		return usage.Errorf("--confirm is for a local graph; for a graph of a server set mcp.confirm in cluster.yaml")
 	}
 	for _, a := range e.confirm {
 		if !slices.Contains(cluster.Confirmable, a) {
-			return usageError{fmt.Errorf("--confirm has the action %q; the actions are %s", a, strings.Join(cluster.Confirmable, ", "))}
+			return usage.Errorf("--confirm has the action %q; the actions are %s", a, strings.Join(cluster.Confirmable, ", "))
 		}
 	}
 	return nil
@@ -282,7 +283,7 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, warn warning) (*
 		return nil, nil // --graph names the graph in the shared storage
 	}
 	if e.graph != "" {
-		return nil, usageError{fmt.Errorf("--graph is %q, but neither this program nor a %s here has stored queries for this graph; leave --graph out to serve no stored queries", e.graph, clusterFile)}
+		return nil, usage.Errorf("--graph is %q, but neither this program nor a %s here has stored queries for this graph; leave --graph out to serve no stored queries", e.graph, clusterFile)
 	}
 	e.graph = "local"
 	return nil, nil

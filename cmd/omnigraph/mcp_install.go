@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
@@ -28,14 +29,14 @@ The clients are ` + strings.Join(clientconfig.Names(), ", ") + `. For
 claude-code, vscode and opencode the command writes the file in the current folder, and
 for the other clients the configuration file of the user.`,
 		Example: "  omnigraph mcp install --client claude-code --store data/code --as act-ada\n  omnigraph mcp install --client codex --server https://graph.example.com --graph code --print",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "client"); err != nil {
+			if err := usage.Required(cmd, "client"); err != nil {
 				return err
 			}
 			c, ok := clientconfig.Lookup(client)
 			if !ok {
-				return usageError{fmt.Errorf("--client is %q; it must be one of %s", client, strings.Join(clientconfig.Names(), ", "))}
+				return usage.Errorf("--client is %q; it must be one of %s", client, strings.Join(clientconfig.Names(), ", "))
 			}
 			if err := e.check(); err != nil {
 				return err
@@ -86,7 +87,7 @@ func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", r)
 	}) || name == "" {
-		return s, usageError{fmt.Errorf("--name is %q; use only letters, digits, _ and -", name)}
+		return s, usage.Errorf("--name is %q; use only letters, digits, _ and -", name)
 	}
 	executable, err := os.Executable()
 	if err != nil {

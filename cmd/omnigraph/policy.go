@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -29,7 +30,7 @@ func newPolicy() *cobra.Command {
 		Short: "Check, test and explain policies",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("unknown command %q; see %s --help", args[0], cmd.CommandPath())}
+				return usage.Errorf("unknown command %q; see %s --help", args[0], cmd.CommandPath())
 			}
 			return nil
 		},
@@ -113,13 +114,13 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 		// The server's policy is selected only if it is named, or if there is no other.
 		graphs := slices.DeleteFunc(slices.Clone(fits), func(b bound) bool { return b.graph == "" })
 		if len(graphs) != 1 {
-			return bound{}, policy.Options{}, usageError{fmt.Errorf("--graph is missing; policies apply to %s", boundNames(fits))}
+			return bound{}, policy.Options{}, usage.Errorf("--graph is missing; policies apply to %s", boundNames(fits))
 		}
 		fits = graphs
 	case len(fits) == 0 && s.file != "":
 		return s.unboundFile(cmd)
 	case len(fits) == 0 && cfg == nil:
-		return bound{}, policy.Options{}, usageError{errors.New("there is no cluster.yaml here; name its folder with --cluster, or give a policy file")}
+		return bound{}, policy.Options{}, usage.Errorf("there is no cluster.yaml here; name its folder with --cluster, or give a policy file")
 	case len(fits) == 0 && s.graph != "":
 		return bound{}, policy.Options{}, fmt.Errorf("no policy in %s applies to %s; its policies apply to %s", cfg.File, s.graph, boundNames(bindings(cfg)))
 	case len(fits) == 0:
@@ -242,7 +243,7 @@ func printFaults(cmd *cobra.Command, err error) error {
 // checkFormat checks the value of the flag --format.
 func checkFormat(value string) error {
 	if value != "text" && value != "json" {
-		return usageError{fmt.Errorf("--format is %q; it must be text or json", value)}
+		return usage.Errorf("--format is %q; it must be text or json", value)
 	}
 	return nil
 }
@@ -268,7 +269,7 @@ func writeJSON(w io.Writer, v any) error {
 // maxOneArg allows one file or none.
 func maxOneArg(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usageError{fmt.Errorf("%s takes at most one file, but %q was given too; see --help", cmd.CommandPath(), args[1])}
+		return usage.Errorf("%s takes at most one file, but %q was given too; see --help", cmd.CommandPath(), args[1])
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
@@ -40,7 +41,7 @@ rule that decided it, and exits with code 1.`,
 			if err := checkFormat(as); err != nil {
 				return err
 			}
-			if err := required(cmd, "tests"); err != nil {
+			if err := usage.Required(cmd, "tests"); err != nil {
 				return err
 			}
 			if len(args) > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -32,7 +33,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 			if err := checkFormat(as); err != nil {
 				return err
 			}
-			if err := required(cmd, "actor", "action"); err != nil {
+			if err := usage.Required(cmd, "actor", "action"); err != nil {
 				return err
 			}
 			if len(args) > 0 {
@@ -43,7 +44,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 				return err
 			}
 			if err := actionNamed(action, query, via, o); err != nil {
-				return usageError{err}
+				return usage.Error{Err: err}
 			}
 			g := grantOf(action, branch, query, via)
 			e := p.Explain(&access.Actor{ID: actor, Groups: groups, Source: "local"}, g)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 )
 
@@ -14,7 +15,7 @@ func newPolicySchema() *cobra.Command {
 		Use:     "schema",
 		Short:   "Print the Cedar schema that .cedar policies are checked against",
 		Example: "  omnigraph policy schema > policy.cedarschema",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), policy.CedarSchema())
 			return err

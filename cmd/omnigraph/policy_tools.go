@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -26,12 +27,12 @@ The command reads the data folder of the graph if no server has it open. It comp
 stored queries from their sources, so it shows the tools of a server that is built from
 the same sources. --format json prints the tools in the form that clients receive.`,
 		Example: "  omnigraph policy tools --actor act-ada\n  omnigraph policy tools --actor act-ada --format json",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkFormat(as); err != nil {
 				return err
 			}
-			if err := required(cmd, "actor"); err != nil {
+			if err := usage.Required(cmd, "actor"); err != nil {
 				return err
 			}
 			return printTools(cmd, &s, &access.Actor{ID: actor, Groups: groups, Source: "local"}, as)
@@ -51,14 +52,14 @@ func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as str
 		return err
 	}
 	if cfg == nil {
-		return usageError{fmt.Errorf("there is no cluster.yaml here; name its folder with --cluster")}
+		return usage.Errorf("there is no cluster.yaml here; name its folder with --cluster")
 	}
 	g := cfg.Graph(s.graph)
 	switch {
 	case s.graph == "" && len(cfg.Graphs) == 1:
 		g = &cfg.Graphs[0]
 	case s.graph == "":
-		return usageError{fmt.Errorf("--graph is missing; %s names %d graphs, so name one of them", cfg.File, len(cfg.Graphs))}
+		return usage.Errorf("--graph is missing; %s names %d graphs, so name one of them", cfg.File, len(cfg.Graphs))
 	case g == nil:
 		return fmt.Errorf("%s names no graph %q", cfg.File, s.graph)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 )
 
 // init adds the verbs of this file to the command omnigraph.
@@ -18,7 +19,7 @@ func init() { graphVerbs = append(graphVerbs, newProposal) }
 
 // newProposal makes the command omnigraph proposal.
 func newProposal() *cobra.Command {
-	return group("proposal", "Open, review and merge proposals", newProposalList(), newProposalSubmit(), newProposalShow(), newProposalDiff(),
+	return usage.Group("proposal", "Open, review and merge proposals", newProposalList(), newProposalSubmit(), newProposalShow(), newProposalDiff(),
 		newProposalEdit(), newProposalResolve(), newProposalReview(), newProposalMerge(), newProposalClose())
 }
 
@@ -33,7 +34,7 @@ func newProposalList() *cobra.Command {
 		Use:     "list (--store DIR | --server URL --graph ID)",
 		Short:   "List the proposals, newest first",
 		Example: "  omnigraph proposal list --store data/people\n  omnigraph proposal list --store data/people --state open --author act-bot",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.State != "" {
 				if err := oneOf("state", []string{q.State}, "open", "merged", "closed"); err != nil {
@@ -68,9 +69,9 @@ func newProposalSubmit() *cobra.Command {
 		Long: `Open a proposal to merge the branch SOURCE into another branch. Later writes to SOURCE become
 part of the proposal, and end the approvals that it has.`,
 		Example: "  omnigraph proposal submit --store data/people feature --title 'Correct the ages'",
-		Args:    exactly("SOURCE"),
+		Args:    usage.Exactly("SOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "title"); err != nil {
+			if err := usage.Required(cmd, "title"); err != nil {
 				return err
 			}
 			b.Source = args[0]
@@ -93,7 +94,7 @@ func newProposalShow() *cobra.Command {
 		Use:     "show (--store DIR | --server URL --graph ID) PROPOSAL",
 		Short:   "Show a proposal, its conflicts, its reviews, and what blocks its merge",
 		Example: "  omnigraph proposal show --store data/people $PROPOSAL",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
 				return s.graph.Proposal(ctx, args[0])
@@ -119,7 +120,7 @@ The effect of a change is: changes, if the merge changes the target; already_the
 the source changed; kept, if a resolution keeps the state of the target. While the merge has conflicts without a
 resolution, the command lists what the source changed since the merge base, with the effect undecided.`,
 		Example: "  omnigraph proposal diff --store data/people $PROPOSAL\n  omnigraph proposal diff --store data/people $PROPOSAL --op insert,delete",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneOf("kind", q.Kinds, client.KindNode, client.KindEdge); err != nil {
 				return err
@@ -151,7 +152,7 @@ func newProposalEdit() *cobra.Command {
 		Use:     "edit (--store DIR | --server URL --graph ID) PROPOSAL",
 		Short:   "Change the title or the description of an open proposal",
 		Example: "  omnigraph proposal edit --store data/people $PROPOSAL --title 'Correct the ages of May'",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b := client.ProposalChangeBody{Comment: comment}
 			if cmd.Flags().Changed("title") {
@@ -186,9 +187,9 @@ takes the value of the source, and value sets the property to --value. With --di
 stores nothing if the changes or the resolutions are not those that you saw.`,
 		Example: "  omnigraph proposal resolve --store data/people $PROPOSAL --type Person --id ada --property age --take theirs\n" +
 			"  omnigraph proposal resolve --store data/people $PROPOSAL --type Person --id ada --property age --take value --value 37",
-		Args: exactly("PROPOSAL"),
+		Args: usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "type", "id", "take"); err != nil {
+			if err := usage.Required(cmd, "type", "id", "take"); err != nil {
 				return err
 			}
 			if err := oneOf("take", []string{r.Take}, client.TakeOurs, client.TakeTheirs, client.TakeValue); err != nil {
@@ -266,17 +267,17 @@ resolutions that you saw, which have a digest. Take it from: omnigraph proposal 
 --digest the command refuses the decision if the proposal has changed since; without it, the
 decision is about the proposal as it is.`,
 		Example: "  omnigraph proposal review --store data/people --as act-rob $PROPOSAL --approve\n  omnigraph proposal review --store data/people --as act-rob $PROPOSAL --request-changes --comment 'Ada is 37.'",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case approve && request:
-				return usageError{fmt.Errorf("--approve and --request-changes are both given; choose one")}
+				return usage.Errorf("--approve and --request-changes are both given; choose one")
 			case approve:
 				b.Decision = client.DecisionApprove
 			case request:
 				b.Decision = client.DecisionRequest
 			case b.Comment == "":
-				return usageError{fmt.Errorf("--approve, --request-changes and --comment are missing; give one of them")}
+				return usage.Errorf("--approve, --request-changes and --comment are missing; give one of them")
 			}
 			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
 				if b.Decision != client.DecisionComment && b.Digest == "" {
@@ -308,7 +309,7 @@ func newProposalMerge() *cobra.Command {
 		Long: `Merge a proposal, as one commit. If something blocks the merge, the command says what, and
 commits nothing. If there are conflicts, it prints them in the chosen format, and exits with code 4.`,
 		Example: "  omnigraph proposal merge --store data/people $PROPOSAL",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				r, err := proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
@@ -335,7 +336,7 @@ func newProposalClose() *cobra.Command {
 		Use:     "close (--store DIR | --server URL --graph ID) PROPOSAL",
 		Short:   "Close a proposal without a merge",
 		Example: "  omnigraph proposal close --store data/people $PROPOSAL --comment 'No longer needed.'",
-		Args:    exactly("PROPOSAL"),
+		Args:    usage.Exactly("PROPOSAL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, proposalReport(func(ctx context.Context, s *source) (*client.ProposalAnswer, error) {
 				return s.graph.CloseProposal(ctx, args[0], b)

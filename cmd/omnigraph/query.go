@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 )
@@ -44,7 +44,7 @@ rows is not limited by memory.`,
 			"  echo 'query q() { match { $p: Package } return { count($p) as n } }' | omnigraph query --store data/code --query - --format csv\n" +
 			"  omnigraph query --server http://127.0.0.1:8080 --graph code --query top.gq top --params '{\"least\": 10}' --json\n" +
 			"  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}' --format parquet >top.parquet",
-		Args: atMostOne("NAME"),
+		Args: usage.AtMostOne("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.statement(cmd, args)
 			if err != nil {
@@ -77,7 +77,7 @@ func newMutate() *cobra.Command {
 		Short: "Run a mutation from a .gq file or from standard input, as one commit",
 		Example: "  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"cyd\"}'\n" +
 			"  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"dan\"}' --dry-run",
-		Args: atMostOne("NAME"),
+		Args: usage.AtMostOne("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.statement(cmd, args)
 			if err != nil {
@@ -119,7 +119,7 @@ func atFlags(cmd *cobra.Command, branch, at *string) {
 
 // statement reads the statement to run.
 func (f *statementFlags) statement(cmd *cobra.Command, args []string) (*statement, error) {
-	if err := required(cmd, "query"); err != nil {
+	if err := usage.Required(cmd, "query"); err != nil {
 		return nil, err
 	}
 	s, err := f.call(args)
@@ -145,7 +145,7 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 		s.name = args[0]
 	}
 	if f.rows < 0 {
-		return nil, usageError{fmt.Errorf("--max-rows is %d; it must be 1 or more", f.rows)}
+		return nil, usage.Errorf("--max-rows is %d; it must be 1 or more", f.rows)
 	}
 	if f.params == "" {
 		return s, nil
@@ -154,13 +154,13 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 	var syntax *json.SyntaxError
 	switch err := json.Unmarshal(s.params, new(any)); {
 	case errors.As(err, &syntax):
-		return nil, usageError{fmt.Errorf("--params is not JSON: at byte %d: %w; expected an object such as '{\"name\": \"ada\"}'", syntax.Offset, err)}
+		return nil, usage.Errorf("--params is not JSON: at byte %d: %w; expected an object such as '{\"name\": \"ada\"}'", syntax.Offset, err)
 	case err != nil:
-		return nil, usageError{fmt.Errorf("--params is not JSON: %w", err)}
+		return nil, usage.Errorf("--params is not JSON: %w", err)
 	case !utf8.ValidString(f.params):
-		return nil, usageError{errors.New("--params is not JSON: invalid UTF-8")}
+		return nil, usage.Errorf("--params is not JSON: invalid UTF-8")
 	case !bytes.HasPrefix(bytes.TrimSpace(s.params), []byte("{")):
-		return nil, usageError{fmt.Errorf("--params is %.40s; give a JSON object such as '{\"name\": \"ada\"}'", f.params)}
+		return nil, usage.Errorf("--params is %.40s; give a JSON object such as '{\"name\": \"ada\"}'", f.params)
 	}
 	return s, nil
 }
@@ -185,7 +185,7 @@ func (f *writeFlags) options(branch string) engine.WriteOptions {
 
 // newQueries makes the command omnigraph queries.
 func newQueries() *cobra.Command {
-	return group("queries", "List and run the stored queries of a graph", newQueriesList(), newQueriesRun())
+	return usage.Group("queries", "List and run the stored queries of a graph", newQueriesList(), newQueriesRun())
 }
 
 // newQueriesList makes the command omnigraph queries list.
@@ -195,7 +195,7 @@ func newQueriesList() *cobra.Command {
 		Use:     "list (--store DIR | --server URL --graph ID)",
 		Short:   "List the stored queries that you may run",
 		Example: "  omnigraph queries list --store data/code\n  omnigraph queries list --server http://127.0.0.1:8080 --graph code",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, src *source) (*report, error) {
 				list, err := src.graph.Queries(ctx)
@@ -223,7 +223,7 @@ limits the rows. For a mutation, the other flags set the conditions of the write
 and parquet are for reads.`,
 		Example: "  omnigraph queries run --store data/code heaviest_packages\n" +
 			"  omnigraph queries run --server http://127.0.0.1:8080 --graph code heaviest_packages --format table",
-		Args: exactly("NAME"),
+		Args: usage.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.call(args)
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
 
@@ -120,9 +121,9 @@ func (f *formatFlags) flags(cmd *cobra.Command) {
 func (f *formatFlags) check() error {
 	switch {
 	case f.asJSON && f.name != "" && f.name != "json":
-		return usageError{fmt.Errorf("--json and --format %s are both given; choose one", f.name)}
+		return usage.Errorf("--json and --format %s are both given; choose one", f.name)
 	case f.name != "" && !slices.Contains(f.formats(), f.name):
-		return usageError{fmt.Errorf("--format is %q; it must be one of %s", f.name, strings.Join(f.formats(), ", "))}
+		return usage.Errorf("--format is %q; it must be one of %s", f.name, strings.Join(f.formats(), ", "))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 )
@@ -37,13 +38,13 @@ graph again and compares it with the source. The target appears only after that.
   omnigraph restore --at 2026-11-23T09:30:00Z 's3://team-graphs/prod?region=eu-central-1' data/people-before --graph people`,
 		Args: sourceAndTarget,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "at"); err != nil {
+			if err := usage.Required(cmd, "at"); err != nil {
 				return err
 			}
 			when, err := time.Parse(time.RFC3339Nano, at)
 			isTime := err == nil
 			if !isTime && branch != "" {
-				return usageError{fmt.Errorf("--branch is only for a time, and --at is %q; write a time such as 2026-11-23T09:30:00Z, or leave out --branch", at)}
+				return usage.Errorf("--branch is only for a time, and --at is %q; write a time such as 2026-11-23T09:30:00Z, or leave out --branch", at)
 			}
 			return f.run(cmd, args[0], args[1], func(ctx context.Context, v *embedded.View) (string, error) {
 				if isTime {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/inprocess"
@@ -24,7 +25,7 @@ func init() { graphVerbs = append(graphVerbs, newSchema) }
 
 // newSchema makes the command omnigraph schema.
 func newSchema() *cobra.Command {
-	return group("schema", "Show, plan and apply the schema of a graph", newSchemaShow(), newSchemaPlan(), newSchemaApply())
+	return usage.Group("schema", "Show, plan and apply the schema of a graph", newSchemaShow(), newSchemaPlan(), newSchemaApply())
 }
 
 // newSchemaShow makes the command omnigraph schema show.
@@ -36,7 +37,7 @@ func newSchemaShow() *cobra.Command {
 		Short:   "Print the text of the schema",
 		Long:    "Print the text of the schema. With --format, print a report that contains the text.",
 		Example: "  omnigraph schema show --store data/people\n  omnigraph schema show --server http://127.0.0.1:8080 --graph people",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				schema, err := s.graph.Schema(ctx, readOptions(at)...)
@@ -87,7 +88,7 @@ type schemaChangeCommand struct {
 
 // command returns the command with its flags.
 func (c *schemaChangeCommand) command(use, short, long, example string) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: noArgs, RunE: c.do}
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: usage.NoArgs, RunE: c.do}
 	c.f.flags(cmd)
 	cmd.Flags().StringVar(&c.file, "schema", "", "the .pg file")
 	cmd.Flags().StringVar(&c.branch, "branch", "", "the branch whose schema to change (default: main)")
@@ -95,7 +96,7 @@ func (c *schemaChangeCommand) command(use, short, long, example string) *cobra.C
 }
 
 func (c *schemaChangeCommand) do(cmd *cobra.Command, _ []string) error {
-	if err := required(cmd, "schema"); err != nil {
+	if err := usage.Required(cmd, "schema"); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(c.file)

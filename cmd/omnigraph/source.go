@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -132,7 +133,7 @@ func (e *endpoint) open(cmd *cobra.Command) (*source, error) {
 	}
 	for _, other := range []string{"branch", "from"} {
 		if cmd.Flags().Changed("at") && cmd.Flags().Changed(other) {
-			return nil, usageError{fmt.Errorf("--%s and --at are both given; choose one", other)}
+			return nil, usage.Errorf("--%s and --at are both given; choose one", other)
 		}
 	}
 	if e.server != "" {

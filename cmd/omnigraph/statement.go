@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
@@ -43,19 +43,19 @@ func (s *statement) choose(queries []candidate, write bool) (int, error) {
 	}
 	switch {
 	case len(queries) == 0:
-		return 0, usageError{fmt.Errorf("%s contains no query; write one such as query name() { … }", s.file)}
+		return 0, usage.Errorf("%s contains no query; write one such as query name() { … }", s.file)
 	case chosen < 0 && s.name == "":
-		return 0, usageError{fmt.Errorf("%s contains several queries; name one of %s", s.file, strings.Join(names, ", "))}
+		return 0, usage.Errorf("%s contains several queries; name one of %s", s.file, strings.Join(names, ", "))
 	case chosen < 0:
 		help := diag.DidYouMean(s.name, names)
 		if help == "" {
 			help = "it holds " + strings.Join(names, ", ")
 		}
-		return 0, usageError{fmt.Errorf("%s contains no query %s; %s", s.file, s.name, help)}
+		return 0, usage.Errorf("%s contains no query %s; %s", s.file, s.name, help)
 	case queries[chosen].mutation && !write:
-		return 0, usageError{fmt.Errorf("%s is a mutation; run it with: omnigraph mutate", queries[chosen].name)}
+		return 0, usage.Errorf("%s is a mutation; run it with: omnigraph mutate", queries[chosen].name)
 	case !queries[chosen].mutation && write:
-		return 0, usageError{fmt.Errorf("%s is a read; run it with: omnigraph query", queries[chosen].name)}
+		return 0, usage.Errorf("%s is a read; run it with: omnigraph query", queries[chosen].name)
 	}
 	return chosen, nil
 }

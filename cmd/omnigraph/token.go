@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
 )
 
@@ -24,7 +24,7 @@ func (e *endpoint) token(ctx context.Context, stderr io.Writer) (string, error) 
 	}
 	// endpoint.check has parsed the URL.
 	if u, _ := url.Parse(e.server); !e.insecure && u.Scheme == "http" && !onThisMachine(u.Hostname()) {
-		return "", usageError{fmt.Errorf("--server is %s, but others could read the token on its way over http://; use an https:// URL, or permit http:// with --insecure", u.Redacted())}
+		return "", usage.Errorf("--server is %s, but others could read the token on its way over http://; use an https:// URL, or permit http:// with --insecure", u.Redacted())
 	}
 	c.Stderr = stderr
 	return c.Token(ctx)

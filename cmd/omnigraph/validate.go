@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -34,9 +35,9 @@ With --branch or --at, validate uses the schema of that branch or commit: this s
 whether the queries fit a schema that you applied on a branch.`,
 		Example: "  omnigraph validate --store data/people --query people.gq\n" +
 			"  omnigraph validate --server http://127.0.0.1:8080 --graph people --branch feature --query people.gq --format table",
-		Args: noArgs,
+		Args: usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "query"); err != nil {
+			if err := usage.Required(cmd, "query"); err != nil {
 				return err
 			}
 			src, err := querySource(cmd, file)

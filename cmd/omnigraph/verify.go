@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 )
 
@@ -24,7 +25,7 @@ func newVerify() *cobra.Command {
 		Long: `Read all stored data, check each commit that a branch or a merge needs, and list each
 fault with the stored object that has it. The exit code is 1 if there are faults.`,
 		Example: "  omnigraph verify --store data/people",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 				a, err := s.graph.Verify(ctx)
@@ -65,7 +66,7 @@ func newVersion() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version of this program",
 		Example: "  omnigraph version --format table",
-		Args:    noArgs,
+		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/outfile"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -53,7 +54,7 @@ output. If the command fails, it leaves no partial file.`,
 			if err = errors.Join(err, s.Close()); err != nil {
 				return err
 			}
-			return writeFile(cmd, out, func(w io.Writer) error {
+			return outfile.Write(cmd, out, func(w io.Writer) error {
 				_, err := w.Write(b)
 				return err
 			})

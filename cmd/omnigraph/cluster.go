@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -90,5 +91,5 @@ func showFaults(cmd *cobra.Command, list diag.List) {
 			texts[d.Span.File] = string(b)
 		}
 	}
-	_ = diag.Render(cmd.ErrOrStderr(), list, texts, isTerminal(cmd.ErrOrStderr()))
+	_ = diag.Render(cmd.ErrOrStderr(), list, texts, terminal.Is(cmd.ErrOrStderr()))
 }

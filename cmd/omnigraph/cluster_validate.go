@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
@@ -76,7 +77,7 @@ func (f *clusterFlags) validate(cmd *cobra.Command) error {
 		return f.print(cmd, r)
 	}
 	err = fmt.Errorf("%s and the files that it names have %s", filepath.Join(f.dir, "cluster.yaml"), plural(int64(doc.Errors), "error"))
-	if asJSON := f.asJSON || f.name == "json" || f.name == "" && !isTerminal(cmd.OutOrStdout()); asJSON {
+	if asJSON := f.asJSON || f.name == "json" || f.name == "" && !terminal.Is(cmd.OutOrStdout()); asJSON {
 		return errors.Join(f.print(cmd, r), err)
 	}
 	return err // the other formats have no place for faults

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
@@ -17,7 +18,7 @@ import (
 // file. The function `read` writes the Arrow stream.
 func (f *formatFlags) writeColumns(ctx context.Context, cmd *cobra.Command, read func(w io.Writer) error) error {
 	out := cmd.OutOrStdout()
-	if isTerminal(out) {
+	if terminal.Is(out) {
 		return usage.Errorf("--format %s is binary; redirect the output to a file", f.name)
 	}
 	if f.name == formatArrow {

@@ -3,11 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/outfile"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
@@ -86,7 +85,7 @@ The command prints the commit on standard error.`,
 				return usage.Errorf("--part-rows is for --format parquet; remove it, or choose that format")
 			case ex.format == formatArrow && len(ex.types) != 1:
 				return usage.Errorf("--format arrow writes one table; name one type with --type, or choose parquet")
-			case ex.format == formatArrow && out == "-" && isTerminal(cmd.OutOrStdout()):
+			case ex.format == formatArrow && out == "-" && terminal.Is(cmd.OutOrStdout()):
 				return usage.Errorf("--format arrow is binary; name a file with --out")
 			case ex.rows < 1:
 				return usage.Errorf("--part-rows is %d; it must be at least 1", ex.rows)
@@ -104,13 +103,13 @@ The command prints the commit on standard error.`,
 			}()
 			var commit string
 			if ex.format == "parquet" {
-				err = writeFolder(out, func(dir string) (err error) {
+				err = outfile.WriteFolder(out, func(dir string) (err error) {
 					ex.dir = dir
 					commit, err = s.Export(ctx, &ex)
 					return err
 				})
 			} else {
-				err = writeFile(cmd, out, func(w io.Writer) (err error) {
+				err = outfile.Write(cmd, out, func(w io.Writer) (err error) {
 					// The struct hides the method ReadFrom of a file, which would write each small part at once.
 					buffered := bufio.NewWriterSize(struct{ io.Writer }{w}, 1<<20)
 					ex.w = buffered
@@ -144,90 +143,6 @@ func exportError(err error) error {
 		if detail, ok := strings.CutPrefix(err.Error(), place); ok {
 			return &reworded{text: "--type: " + detail, err: err}
 		}
-	}
-	return err
-}
-
-// writeFile writes to a file, or to standard output for "-". It replaces a regular file atomically
-// and keeps the file's permissions. If the path is a symbolic link to a file, it replaces the file
-// and keeps the link. It writes directly to an existing file that is not regular, such as a pipe or
-// a device.
-func writeFile(cmd *cobra.Command, out string, write func(io.Writer) error) error {
-	if out == "-" {
-		return write(cmd.OutOrStdout())
-	}
-	info, err := os.Stat(out)
-	if err == nil && !info.Mode().IsRegular() {
-		f, err := os.Create(out)
-		if err != nil {
-			return err
-		}
-		return writeTo(f, write)
-	}
-	if err == nil {
-		if out, err = filepath.EvalSymlinks(out); err != nil {
-			return err
-		}
-	}
-	// The temporary name must be unique, because another export may be writing the same file.
-	f, err := os.OpenFile(out+".tmp-"+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	if info != nil {
-		err = f.Chmod(info.Mode().Perm()) // while the file is still empty
-	}
-	if err == nil {
-		err = writeTo(f, write)
-	} else {
-		f.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), out)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
-// writeTo writes to a file and closes it.
-func writeTo(f *os.File, write func(io.Writer) error) error {
-	err := write(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
-}
-
-// writeFolder creates a folder atomically: the folder appears with all its files or not at all.
-func writeFolder(out string, write func(dir string) error) error {
-	switch there, err := os.ReadDir(out); {
-	case len(there) > 0:
-		return fmt.Errorf("%s is not empty; name a folder that is empty or does not exist", out)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	out = filepath.Clean(out)
-	dir, err := os.MkdirTemp(filepath.Dir(out), filepath.Base(out)+".tmp-")
-	if err != nil {
-		return err
-	}
-	err = write(dir)
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err == nil {
-		// Remove an existing empty folder, because some systems cannot rename onto it.
-		if err = os.Remove(out); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = os.Rename(dir, out)
-	}
-	if err != nil {
-		os.RemoveAll(dir)
 	}
 	return err
 }

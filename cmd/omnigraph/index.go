@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/outfile"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
@@ -61,9 +63,9 @@ standard library, so that the graph has the calls that leave the module. For a l
 module, type-checking the dependencies takes gigabytes of memory.`,
 		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --deps ./... --out all.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			bar := newProgress(cmd.ErrOrStderr())
-			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Deps: deps, Revision: true, Progress: bar.show})
-			bar.done()
+			bar := terminal.NewProgress(cmd.ErrOrStderr())
+			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Deps: deps, Revision: true, Progress: bar.Show})
+			bar.Done()
 			if err != nil {
 				return err
 			}
@@ -81,11 +83,11 @@ func readModule(ctx context.Context, dir string, deps bool) (*codegraph.Graph, e
 	return gocode.Read(ctx, gocode.Options{Dir: dir, Deps: deps, Revision: true})
 }
 
-// writeOutput writes the graph as NDJSON with [writeFile]. If `out` is a file, writeOutput also
+// writeOutput writes the graph as NDJSON with [outfile.Write]. If `out` is a file, writeOutput also
 // prints a summary to standard error.
 func writeOutput(cmd *cobra.Command, out string, g *codegraph.Graph) error {
 	lines := 0
-	err := writeFile(cmd, out, func(w io.Writer) (err error) {
+	err := outfile.Write(cmd, out, func(w io.Writer) (err error) {
 		lines, err = g.WriteNDJSON(w)
 		return err
 	})

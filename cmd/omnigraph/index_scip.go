@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/source/folder"
 	"github.com/omnigraph-go/omnigraph/internal/source/scip"
@@ -57,10 +58,10 @@ on the number of symbols and on the largest document, which may have 256 MiB.`,
 				defer source.Close()
 				opts.Lines = func(path string) (int, bool) { return source.Lines(filepath.FromSlash(path)) }
 			}
-			bar := newProgress(cmd.ErrOrStderr())
-			opts.Progress = bar.show
+			bar := terminal.NewProgress(cmd.ErrOrStderr())
+			opts.Progress = bar.Show
 			g, err := scip.Read(cmd.Context(), filepath.Base(args[0]), file, info.Size(), opts)
-			bar.done()
+			bar.Done()
 			if err != nil {
 				return err
 			}

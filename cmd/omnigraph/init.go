@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
@@ -52,7 +53,7 @@ func newInit() *cobra.Command {
 			}
 			compiled, faults := gq.CompileSchema(gq.Source{Name: schema, Text: string(text)})
 			if len(faults) > 0 {
-				diag.Render(cmd.ErrOrStderr(), faults, map[string]string{schema: string(text)}, isTerminal(cmd.ErrOrStderr()))
+				diag.Render(cmd.ErrOrStderr(), faults, map[string]string{schema: string(text)}, terminal.Is(cmd.ErrOrStderr()))
 			}
 			if faults.HasErrors() {
 				return fmt.Errorf("%s has errors; the command created no graph", schema)

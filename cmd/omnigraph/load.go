@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 )
@@ -66,10 +67,10 @@ one as a whole. If the connection breaks, the command sends the file again.`,
 			}
 			in.from = from
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
-				bar := newProgress(cmd.ErrOrStderr())
-				in.progress = func(lines int64) { bar.show("loading lines", int(lines), 0) }
+				bar := terminal.NewProgress(cmd.ErrOrStderr())
+				in.progress = func(lines int64) { bar.Show("loading lines", int(lines), 0) }
 				res, err := s.Load(ctx, in, opts)
-				bar.done()
+				bar.Done()
 				if err != nil {
 					return nil, fmt.Errorf("%s: nothing was loaded: %w", name, err)
 				}

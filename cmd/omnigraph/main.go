@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/buildversion"
@@ -66,7 +67,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func printError(w io.Writer, err error) {
 	var rejected *wireerror.Rejected
 	if errors.As(err, &rejected) {
-		_ = diag.Render(w, rejected.Diagnostics, rejected.Sources, isTerminal(w))
+		_ = diag.Render(w, rejected.Diagnostics, rejected.Sources, terminal.Is(w))
 		n := 0
 		for _, d := range rejected.Diagnostics {
 			if d.Severity == diag.Error {

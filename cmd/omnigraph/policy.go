@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -236,7 +237,7 @@ func printFaults(cmd *cobra.Command, err error) error {
 			texts[d.Span.File] = string(b)
 		}
 	}
-	diag.Render(cmd.ErrOrStderr(), faults, texts, isTerminal(cmd.ErrOrStderr()))
+	diag.Render(cmd.ErrOrStderr(), faults, texts, terminal.Is(cmd.ErrOrStderr()))
 	return fmt.Errorf("%s has faults", faults[0].Span.File)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 )
@@ -136,12 +137,12 @@ func (f *formatFlags) print(cmd *cobra.Command, r *report) error {
 	case format != "":
 	case !f.asJSON && r.text != "":
 		text := r.text
-		if isTerminal(w) {
+		if terminal.Is(w) {
 			text = escapeControls(text)
 		}
 		_, err := io.WriteString(w, text)
 		return err
-	case !f.asJSON && isTerminal(w):
+	case !f.asJSON && terminal.Is(w):
 		format = "table"
 	default:
 		format = "json"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
@@ -115,7 +116,7 @@ func validateReport(w io.Writer, src gq.Source, queries []*gq.Query, faults diag
 		r.objects = append(r.objects, answer)
 		r.rows = append(r.rows, answer.line())
 	}
-	if err := diag.Render(w, faults, map[string]string{src.Name: src.Text}, isTerminal(w)); err != nil {
+	if err := diag.Render(w, faults, map[string]string{src.Name: src.Text}, terminal.Is(w)); err != nil {
 		return nil, err
 	}
 	if v.Valid {

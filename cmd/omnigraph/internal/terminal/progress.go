@@ -1,4 +1,5 @@
-package main
+// Package terminal shows the progress of work on a terminal.
+package terminal
 
 import (
 	"io"
@@ -8,30 +9,30 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows the stages of work on a terminal. On other outputs it shows nothing.
-type progress struct {
+// Progress shows the stages of work on a terminal. On other outputs it shows nothing.
+type Progress struct {
 	w     io.Writer
 	tty   bool                     // whether w is a terminal
 	stage string                   // name of the stage that bar shows
 	bar   *progressbar.ProgressBar // the bar on the terminal
 }
 
-// newProgress returns a progress that writes to w.
-func newProgress(w io.Writer) *progress { return &progress{w: w, tty: isTerminal(w)} }
+// NewProgress returns a Progress that writes to w.
+func NewProgress(w io.Writer) *Progress { return &Progress{w: w, tty: Is(w)} }
 
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool {
+// Is reports whether w is a terminal.
+func Is(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// show displays the progress of a stage. `total` is 0 if the amount of work is unknown.
-func (p *progress) show(stage string, done, total int) {
+// Show displays the progress of a stage. `total` is 0 if the amount of work is unknown.
+func (p *Progress) Show(stage string, done, total int) {
 	if !p.tty {
 		return
 	}
 	if stage != p.stage {
-		p.done()
+		p.Done()
 		if total == 0 {
 			total = -1
 		}
@@ -42,8 +43,8 @@ func (p *progress) show(stage string, done, total int) {
 	_ = p.bar.Set(done)
 }
 
-// done clears the progress line.
-func (p *progress) done() {
+// Done clears the progress line.
+func (p *Progress) Done() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
 		p.bar, p.stage = nil, ""

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
@@ -108,7 +109,7 @@ func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog, err := compiled(config, &config.Graphs[0])
+	catalog, err := stored.Compile(config, &config.Graphs[0])
 	if err != nil {
 		t.Fatal(err)
 	}

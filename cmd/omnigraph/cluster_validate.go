@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -49,7 +50,7 @@ func (f *clusterFlags) validate(cmd *cobra.Command) error {
 		s, found, err = reconcile.Compile(cfg)
 	}
 	if err == nil && !found.HasErrors() {
-		more, buildErr := packageFaults(cfg)
+		more, buildErr := stored.PackageFaults(cfg)
 		if found = append(found, more...); more.HasErrors() {
 			s = nil
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -24,7 +25,7 @@ func TestCompiledIsWhatIsGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := compiled(cfg, &cfg.Graphs[0])
+	got, err := stored.Compile(cfg, &cfg.Graphs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ query tagged($tags: [String]?) { match { $t: Task } return { $t.slug as slug } }
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := compiled(cfg, &cfg.Graphs[0])
+	c, err := stored.Compile(cfg, &cfg.Graphs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ query tagged($tags: [String]?) { match { $t: Task } return { $t.slug as slug } }
 	}
 	for name, fault := range map[string]string{"gq.yaml": "strict: 3\n", "tasks.gq": "query in(", "schema.pg": "node"} {
 		write(t, name, fault)
-		_, err := compiled(cfg, &cfg.Graphs[0])
+		_, err := stored.Compile(cfg, &cfg.Graphs[0])
 		var faults diag.List
 		if !errors.As(err, &faults) {
 			t.Errorf("with a fault in %s: %v", name, err)

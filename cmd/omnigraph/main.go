@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/index"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -165,7 +166,7 @@ cluster apply would destroy data without approval.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newInit(), newLoad(), newIndex(), newCopy(), newRestore(), newMCP(), newPolicy(), newCluster())
+	root.AddCommand(newInit(), newLoad(), index.New(), newCopy(), newRestore(), newMCP(), newPolicy(), newCluster())
 	for _, verb := range graphVerbs {
 		root.AddCommand(verb())
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/index"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
@@ -176,7 +178,7 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, g.Close()) }()
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	warn := func(why string, fault error) { log.Warn(why, "fault", fault) }
-	served, err := e.local(ctx, g, log, warn, servedgraph.Limits{}, builtin.Local(version(), readModule))
+	served, err := e.local(ctx, g, log, warn, servedgraph.Limits{}, builtin.Local(version(), index.ReadModule))
 	if err != nil {
 		return err
 	}
@@ -262,15 +264,15 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, warn warning) (*
 	switch {
 	case err == nil:
 		for i := range cfg.Graphs {
-			if g := &cfg.Graphs[i]; g.ID == e.graph || e.graph == "" && digestOf(g) == schema.Digest {
+			if g := &cfg.Graphs[i]; g.ID == e.graph || e.graph == "" && stored.Digest(g) == schema.Digest {
 				named := e.graph != ""
 				e.graph = g.ID
-				stored, err := compiled(cfg, g)
+				catalog, err := stored.Compile(cfg, g)
 				if err != nil && !named { // optional here: the user did not name the graph
 					warn("graph "+g.ID+" has no stored queries here, because their sources have errors", err)
 					err = nil
 				}
-				return stored, err
+				return catalog, err
 			}
 		}
 	case errors.Is(err, fs.ErrNotExist):

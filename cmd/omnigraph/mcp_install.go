@@ -97,7 +97,7 @@ func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 	if err != nil {
 		return s, err
 	}
-	start, err := program(executable, dir)
+	start, err := clientconfig.Program(executable, dir)
 	if err != nil {
 		return s, err
 	}

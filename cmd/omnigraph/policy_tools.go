@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -63,11 +64,11 @@ func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as str
 	case g == nil:
 		return fmt.Errorf("%s names no graph %q", cfg.File, s.graph)
 	}
-	stored, err := compiled(cfg, g)
+	catalog, err := stored.Compile(cfg, g)
 	if err != nil {
 		return printFaults(cmd, err)
 	}
-	list, err := server.ListTools(cmd.Context(), server.Options{Cluster: cfg, Catalogs: []*tool.Catalog{stored}, Version: version()}, g.ID, actor)
+	list, err := server.ListTools(cmd.Context(), server.Options{Cluster: cfg, Catalogs: []*tool.Catalog{catalog}, Version: version()}, g.ID, actor)
 	if err != nil {
 		return printFaults(cmd, err)
 	}

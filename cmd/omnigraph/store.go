@@ -14,6 +14,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -30,6 +31,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
+
+// clusterFile is the file that names the graphs of a folder.
+const clusterFile = "cluster.yaml"
 
 // openStore opens the local graph that the flags name. It uses the embedding provider that the
 // cluster.yaml in the current folder names for the graph. If the graph embeds texts and
@@ -63,7 +67,7 @@ func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (engine.Graph
 	}
 	for i := range cfg.Graphs {
 		c := &cfg.Graphs[i]
-		if c.Embedding == nil || digestOf(c) != schema.Digest {
+		if c.Embedding == nil || stored.Digest(c) != schema.Digest {
 			continue
 		}
 		// A provider can only be set when a graph is opened, so open the graph again.

@@ -1,4 +1,5 @@
-package main
+// Package stored compiles the stored queries of a graph in cluster.yaml from their sources.
+package stored
 
 import (
 	"errors"
@@ -16,14 +17,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// clusterFile is the file that names the graphs of a folder.
-const clusterFile = "cluster.yaml"
-
-// compiled compiles the stored queries of a graph in cluster.yaml from their sources. The result
+// Compile compiles the stored queries of a graph in cluster.yaml from their sources. The result
 // equals the catalog of a server that is built from the same sources. The omnigraph command serves
 // the graphs of every module but has only the queries of its own module compiled in, so it needs
 // the sources of all others. The error is a diag.List if a source has faults.
-func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
+func Compile(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 	dir := filepath.Dir(cfg.File)
 	schema, source, err := schemaOf(g)
 	if err != nil {
@@ -67,9 +65,9 @@ func compiled(cfg *cluster.Config, g *cluster.Graph) (*tool.Catalog, error) {
 	return c, nil
 }
 
-// packageFaults returns the reasons why gq generate refuses graphs of cluster.yaml, although their
+// PackageFaults returns the reasons why gq generate refuses graphs of cluster.yaml, although their
 // sources compile.
-func packageFaults(cfg *cluster.Config) (diag.List, error) {
+func PackageFaults(cfg *cluster.Config) (diag.List, error) {
 	var names []string
 	for _, g := range cfg.Graphs {
 		names = append(names, g.ID)
@@ -96,9 +94,9 @@ func packageFaults(cfg *cluster.Config) (diag.List, error) {
 	return found, nil
 }
 
-// digestOf returns the digest of the schema of a graph of cluster.yaml, or "" if the schema has
+// Digest returns the digest of the schema of a graph of cluster.yaml, or "" if the schema has
 // faults.
-func digestOf(g *cluster.Graph) string {
+func Digest(g *cluster.Graph) string {
 	schema, _, err := schemaOf(g)
 	if err != nil {
 		return ""

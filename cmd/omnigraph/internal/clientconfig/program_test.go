@@ -1,4 +1,4 @@
-package main
+package clientconfig
 
 import (
 	"os"
@@ -33,7 +33,7 @@ func TestProgram(t *testing.T) {
 		{made, other, nil},
 		{cached, other, nil},
 	} {
-		got, err := program(tt.executable, tt.dir)
+		got, err := Program(tt.executable, tt.dir)
 		switch {
 		case tt.want == nil:
 			if err == nil || !strings.Contains(err.Error(), "go install") {

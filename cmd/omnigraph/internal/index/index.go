@@ -1,4 +1,5 @@
-package main
+// Package index has the verbs that convert source code to NDJSON.
+package index
 
 import (
 	"context"
@@ -14,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
 
-// newIndex makes the command omnigraph index.
-func newIndex() *cobra.Command {
+// New makes the command omnigraph index.
+func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "index",
 		Short: "Convert source code to NDJSON that a graph can load",
@@ -27,12 +28,12 @@ func newIndex() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newIndexGo(), newIndexSCIP())
+	cmd.AddCommand(newGo(), newSCIP())
 	return cmd
 }
 
-// newIndexGo makes the command omnigraph index go.
-func newIndexGo() *cobra.Command {
+// newGo makes the command omnigraph index go.
+func newGo() *cobra.Command {
 	var dir, out string
 	var deps bool
 	cmd := &cobra.Command{
@@ -78,8 +79,8 @@ module, type-checking the dependencies takes gigabytes of memory.`,
 	return cmd
 }
 
-// readModule reads the Go module in a folder, for the tool code_index.
-func readModule(ctx context.Context, dir string, deps bool) (*codegraph.Graph, error) {
+// ReadModule reads the Go module in a folder, for the tool code_index.
+func ReadModule(ctx context.Context, dir string, deps bool) (*codegraph.Graph, error) {
 	return gocode.Read(ctx, gocode.Options{Dir: dir, Deps: deps, Revision: true})
 }
 

@@ -1,4 +1,4 @@
-package main
+package index
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/source/scip"
 )
 
-// newIndexSCIP makes the command omnigraph index scip.
-func newIndexSCIP() *cobra.Command {
+// newSCIP makes the command omnigraph index scip.
+func newSCIP() *cobra.Command {
 	var out, dir string
 	var opts scip.Options
 	cmd := &cobra.Command{

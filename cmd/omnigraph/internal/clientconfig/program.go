@@ -1,4 +1,4 @@
-package main
+package clientconfig
 
 import (
 	"fmt"
@@ -19,10 +19,10 @@ const thisTool = "github.com/omnigraph-go/omnigraph/cmd/omnigraph"
 // cache, which removes old entries.
 var temporaryPath = regexp.MustCompile(`[/\\]go-build[0-9]+[/\\]b[0-9]+[/\\]exe[/\\][^/\\]+$|[/\\][0-9a-f]{64}-d[/\\][^/\\]+$`)
 
-// program returns a command that a client can run to start this program. `executable` is the path
+// Program returns a command that a client can run to start this program. `executable` is the path
 // of the running program, and `dir` is its current folder. If the path is temporary, the command is
 // a tool of the module that contains `dir`.
-func program(executable, dir string) ([]string, error) {
+func Program(executable, dir string) ([]string, error) {
 	if !temporaryPath.MatchString(executable) {
 		return []string{executable}, nil
 	}

@@ -55,7 +55,7 @@ func (f *clusterFlags) read(cmd *cobra.Command) (*cluster.Config, error) {
 func (f *clusterFlags) compile(cmd *cobra.Command) (*cluster.Config, *reconcile.Sources, error) {
 	cfg, err := f.read(cmd)
 	if err != nil {
-		return nil, nil, printFaults(cmd, err)
+		return nil, nil, terminal.PrintFaults(cmd, err)
 	}
 	s, found, err := reconcile.Compile(cfg)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
@@ -54,7 +55,7 @@ The command waits up to half a minute until the server is the writer.
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			cfg, err := f.read(cmd)
 			if err != nil {
-				return printFaults(cmd, err)
+				return terminal.PrintFaults(cmd, err)
 			}
 			if cfg.Shared == nil {
 				return fmt.Errorf("the storage of %s is a folder of one server, which writes all its graphs; only graphs in shared storage can move", cfg.File)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/clientconfig"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/policies"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -203,7 +204,7 @@ func graphs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellComp
 		ids = mapped(cfg.Graphs, func(g cluster.Graph) string { return g.ID })
 	}
 	if strings.HasPrefix(cmd.CommandPath(), "omnigraph policy ") {
-		ids = append(ids, onServer)
+		ids = append(ids, policies.OnServer)
 	}
 	return among(ids)
 }

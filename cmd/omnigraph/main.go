@@ -16,6 +16,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/index"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/policies"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -166,7 +167,7 @@ cluster apply would destroy data without approval.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newInit(), newLoad(), index.New(), newCopy(), newRestore(), newMCP(), newPolicy(), newCluster())
+	root.AddCommand(newInit(), newLoad(), index.New(), newCopy(), newRestore(), newMCP(), policies.New(), newCluster())
 	for _, verb := range graphVerbs {
 		root.AddCommand(verb())
 	}

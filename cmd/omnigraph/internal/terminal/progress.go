@@ -1,4 +1,4 @@
-// Package terminal shows the progress of work on a terminal.
+// Package terminal shows the progress of work, and the faults of files, on a terminal.
 package terminal
 
 import (

@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newPolicyCedar makes the command omnigraph policy cedar.
-func newPolicyCedar() *cobra.Command {
+// newCedar makes the command omnigraph policy cedar.
+func newCedar() *cobra.Command {
 	var s policySource
 	cmd := &cobra.Command{
 		Use:   "cedar [FILE] [--cluster DIR] [--graph ID]",

@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// newPolicyExplain makes the command omnigraph policy explain.
-func newPolicyExplain() *cobra.Command {
+// newExplain makes the command omnigraph policy explain.
+func newExplain() *cobra.Command {
 	var s policySource
 	var actor, as string
 	var action, branch, query, via string

@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"encoding/json"
@@ -8,14 +8,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/internal/buildversion"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// newPolicyTools makes the command omnigraph policy tools.
-func newPolicyTools() *cobra.Command {
+// newTools makes the command omnigraph policy tools.
+func newTools() *cobra.Command {
 	var s policySource
 	var actor, as string
 	var groups []string
@@ -66,11 +68,11 @@ func printTools(cmd *cobra.Command, s *policySource, actor *access.Actor, as str
 	}
 	catalog, err := stored.Compile(cfg, g)
 	if err != nil {
-		return printFaults(cmd, err)
+		return terminal.PrintFaults(cmd, err)
 	}
-	list, err := server.ListTools(cmd.Context(), server.Options{Cluster: cfg, Catalogs: []*tool.Catalog{catalog}, Version: version()}, g.ID, actor)
+	list, err := server.ListTools(cmd.Context(), server.Options{Cluster: cfg, Catalogs: []*tool.Catalog{catalog}, Version: buildversion.Program()}, g.ID, actor)
 	if err != nil {
-		return printFaults(cmd, err)
+		return terminal.PrintFaults(cmd, err)
 	}
 	if list.Unopened != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the list is for an empty graph with the schema %s, because %s\nit leaves out the tools that the actor may use only on a branch that exists in the real graph and that the policy does not name\n", g.Schema, list.Unopened)

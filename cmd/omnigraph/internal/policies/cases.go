@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
@@ -15,8 +16,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// newPolicyTest makes the command omnigraph policy test.
-func newPolicyTest() *cobra.Command {
+// newTest makes the command omnigraph policy test.
+func newTest() *cobra.Command {
 	var s policySource
 	var tests, as string
 	cmd := &cobra.Command{
@@ -57,7 +58,7 @@ rule that decided it, and exits with code 1.`,
 			}
 			cases, err := readCases(tests, src, o)
 			if err != nil {
-				return printFaults(cmd, err)
+				return terminal.PrintFaults(cmd, err)
 			}
 			return runCases(cmd, p, cases, as)
 		},

@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 )
 
-// newPolicySchema makes the command omnigraph policy schema.
-func newPolicySchema() *cobra.Command {
+// newSchema makes the command omnigraph policy schema.
+func newSchema() *cobra.Command {
 	return &cobra.Command{
 		Use:     "schema",
 		Short:   "Print the Cedar schema that .cedar policies are checked against",

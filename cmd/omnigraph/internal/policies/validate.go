@@ -1,4 +1,4 @@
-package main
+package policies
 
 import (
 	"errors"
@@ -7,12 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 )
 
-// newPolicyValidate makes the command omnigraph policy validate.
-func newPolicyValidate() *cobra.Command {
+// newValidate makes the command omnigraph policy validate.
+func newValidate() *cobra.Command {
 	var s policySource
 	var as string
 	cmd := &cobra.Command{
@@ -91,7 +92,7 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 		case as == "json" && errors.As(err, &r.Faults):
 			failed = fmt.Errorf("%s has faults", j.file)
 		default:
-			failed = printFaults(cmd, err)
+			failed = terminal.PrintFaults(cmd, err)
 		}
 		reports = append(reports, r)
 		if r.Valid && as == "text" {
@@ -101,7 +102,7 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 	if cfg != nil && failed == nil && len(jobs) == len(bindings(cfg)) {
 		slices.Sort(groups)
 		if err := cfg.Server.CheckGroups(slices.Compact(groups)); err != nil {
-			failed = printFaults(cmd, err)
+			failed = terminal.PrintFaults(cmd, err)
 		}
 	}
 	if as == "json" {

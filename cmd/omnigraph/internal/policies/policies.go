@@ -1,4 +1,5 @@
-package main
+// Package policies has the verbs for policies.
+package policies
 
 import (
 	"encoding/json"
@@ -21,11 +22,11 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// onServer is the value of --graph for the policy of the server itself.
-const onServer = "cluster"
+// OnServer is the value of --graph for the policy of the server itself.
+const OnServer = "cluster"
 
-// newPolicy makes the command omnigraph policy.
-func newPolicy() *cobra.Command {
+// New makes the command omnigraph policy.
+func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Check, test and explain policies",
@@ -37,14 +38,14 @@ func newPolicy() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyValidate(), newPolicyTest(), newPolicyExplain(), newPolicyTools(), newPolicyCedar(), newPolicySchema())
+	cmd.AddCommand(newValidate(), newTest(), newExplain(), newTools(), newCedar(), newSchema())
 	return cmd
 }
 
 // policySource holds the flags that select a policy.
 type policySource struct {
 	cluster string // the folder of cluster.yaml
-	graph   string // id of the graph, or onServer; "" selects the only graph
+	graph   string // id of the graph, or OnServer; "" selects the only graph
 	file    string // policy file; "" selects the graph's own policy
 }
 
@@ -68,7 +69,7 @@ func (s *policySource) config(cmd *cobra.Command) (*cluster.Config, error) {
 	if s.cluster == "" && errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	return cfg, printFaults(cmd, err)
+	return cfg, terminal.PrintFaults(cmd, err)
 }
 
 // bindings lists the policy files of a cluster, each with the graph or server that it applies to.
@@ -92,7 +93,7 @@ func (s *policySource) choose(cmd *cobra.Command) (*policy.Policy, policy.Option
 		return nil, o, err
 	}
 	p, err := policy.Read(b.file, o)
-	return p, o, printFaults(cmd, err)
+	return p, o, terminal.PrintFaults(cmd, err)
 }
 
 // binding returns the policy file that the flags select, and the names that the policy may refer
@@ -138,17 +139,17 @@ func (s *policySource) unboundFile(cmd *cobra.Command) (bound, policy.Options, e
 	switch s.graph {
 	case "":
 		b.graph = "graph"
-	case onServer:
+	case OnServer:
 		b.graph = ""
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s: no cluster.yaml names the file, so the command does not check the names of queries\n", s.file)
 	return b, policy.Options{Graph: b.graph, AnyQuery: true}, nil
 }
 
-// name returns the id of the graph, or onServer.
+// name returns the id of the graph, or OnServer.
 func (b bound) name() string {
 	if b.graph == "" {
-		return onServer
+		return OnServer
 	}
 	return b.graph
 }
@@ -201,7 +202,7 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	}
 	schema, faults := gq.CompileSchema(gq.Source{Name: g.Schema, Text: string(text)})
 	if err := faults.Err(); err != nil {
-		return nil, printFaults(cmd, err)
+		return nil, terminal.PrintFaults(cmd, err)
 	}
 	var sources []gq.Source
 	for _, f := range g.QueryFiles {
@@ -213,7 +214,7 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 	}
 	compiled, faults := gq.CompileQueries(schema, sources...)
 	if err := faults.Err(); err != nil {
-		return nil, printFaults(cmd, err)
+		return nil, terminal.PrintFaults(cmd, err)
 	}
 	var queries []string
 	for _, q := range compiled {
@@ -222,23 +223,6 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 		}
 	}
 	return queries, nil
-}
-
-// printFaults prints the faults of a file with their lines, and returns the error that the caller
-// still has to report.
-func printFaults(cmd *cobra.Command, err error) error {
-	var faults diag.List
-	if !errors.As(err, &faults) {
-		return err
-	}
-	texts := map[string]string{}
-	for _, d := range faults {
-		if b, err := os.ReadFile(d.Span.File); err == nil {
-			texts[d.Span.File] = string(b)
-		}
-	}
-	diag.Render(cmd.ErrOrStderr(), faults, texts, terminal.Is(cmd.ErrOrStderr()))
-	return fmt.Errorf("%s has faults", faults[0].Span.File)
 }
 
 // checkFormat checks the value of the flag --format.

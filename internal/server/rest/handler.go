@@ -147,10 +147,10 @@ func byPath(routes []Route) map[string]methods {
 // matchesAll reports whether `pattern` matches every path that `other` matches. If so, it returns
 // the values that `other` fixes for parameters of `pattern`.
 func matchesAll(pattern, other string) (map[string]string, bool) {
-	a, b := strings.Split(pattern, "/"), strings.Split(other, "/")
-	if pattern == other || len(a) != len(b) {
+	if pattern == other || strings.Count(pattern, "/") != strings.Count(other, "/") {
 		return nil, false
 	}
+	a, b := strings.Split(pattern, "/"), strings.Split(other, "/")
 	fixed := map[string]string{}
 	for i := range a {
 		name, isParam := strings.CutPrefix(a[i], "{")

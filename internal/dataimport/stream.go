@@ -77,11 +77,10 @@ type pass struct {
 	reader       record.Reader
 	tally        int // records read since the context was last checked
 
-	faults  Faults
-	faulty  map[place]bool // records with a fault, which the second phase leaves out
-	buf     []byte         // produced lines
-	lines   int64          // number of lines produced so far
-	nullEnd int64          // number of edges left out because an end is null
+	faults Faults
+	faulty map[place]bool // records with a fault, which the second phase leaves out
+	buf    []byte         // produced lines
+	lines  int64          // number of lines produced so far
 
 	texts [4]string // scratch for the values of an end
 

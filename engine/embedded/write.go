@@ -108,14 +108,16 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	if err != nil {
 		return nil, err
 	}
-	schema := b.head.Load().snap.Schema
+	base := b.head.Load().snap
+	schema := base.Schema
 	call := newWrite(opts.WriteOptions)
-	digest := loadDigest(opts.Mode)
+	digest := loadDigest(&opts)
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
 	in, err := load.Parse(ctx, r, schema, load.Options{
 		IDs: g.ids.run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
+		Mode: opts.Mode, NewEdges: opts.NewEdges, LastWins: opts.LastWins, Base: base,
 		Scratch: scratch.create, Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
 	})
 	var first *receiptOfCommit
@@ -162,7 +164,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		if store != nil {
 			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts, scratch, nil))
 		}
-		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
+		parts, err := load.Apply(ctx, tx, in, g.opts.InlineBytes, store)
 		if err != nil {
 			return parts, err
 		}

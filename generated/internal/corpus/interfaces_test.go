@@ -19,7 +19,7 @@ import (
 func runInterfaces(s *session) {
 	at := engine.Target{}
 	line := `{"type":"Place","data":{"id":"bob","name":"Ann","near":"the sea"}}`
-	if _, err := s.stored.Load(s.ctx, strings.NewReader(line), engine.LoadOptions{}); err != nil {
+	if _, err := s.stored.Load(s.ctx, strings.NewReader(line), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		s.t.Fatal(err)
 	}
 	found[corpus.NamedRow](s, "named", strings.Join([]string{

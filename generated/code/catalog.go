@@ -14,7 +14,7 @@ func Catalog() *tool.Catalog {
 	return &tool.Catalog{
 		Graph:        "code",
 		Queries:      slices.Clone(queries),
-		SchemaDigest: "sha256:13d16ecbac1aaa4baa7d6642704cb356da1ffd3305c69649c0296689dce50fe4",
+		SchemaDigest: "sha256:e20ba87f101f891f1601aaafc5f89aa42212e65c7b707d73787ab880773cb24d",
 		SourceDigest: "sha256:b975c5e8006d967090c8c628cf92780f3296ff992975246b5c14954dec4cf0e1",
 	}
 }

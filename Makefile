@@ -81,17 +81,17 @@ release: ## build every artifact of VERSION=v0.1.0 into dist/
 
 # The studio is built by a Go module of its own, so that esbuild stays out of this one. Only these
 # targets need npm and the network: dist is committed.
-internal/studio/node_modules: internal/studio/package.json internal/studio/package-lock.json
-	npm ci --prefix internal/studio --silent --no-audit --no-fund
+studio/node_modules: studio/package.json studio/package-lock.json
+	npm ci --prefix studio --silent --no-audit --no-fund
 	@touch $@
 
-studio: internal/studio/node_modules ## check the types of the studio and build its dist from its src (needs npm)
-	cd internal/studio && npx --no-install tsc
-	cd internal/studio/build && $(GO) run .
+studio: studio/node_modules ## check the types of the studio and build its dist from its src (needs npm)
+	cd studio && npx --no-install tsc
+	cd studio/build && $(GO) run .
 
-studio-check: internal/studio/node_modules ## check that the studio in the repository is what its source builds (needs npm)
-	cd internal/studio && npx --no-install tsc
-	cd internal/studio/build && $(GO) vet . && $(GO) run . --check
+studio-check: studio/node_modules ## check that the studio in the repository is what its source builds (needs npm)
+	cd studio && npx --no-install tsc
+	cd studio/build && $(GO) vet . && $(GO) run . --check
 
 verify: ## run what .ci/run leaves out, with reduced counts: every client, browser, storage and release that is installed
 	.ci/verify
@@ -134,6 +134,13 @@ lint: ## vet, staticcheck, formatting, stale generated code
 	$(GO) run ./cmd/gq fmt -l queries
 	$(GO) run ./cmd/gq lint --max-warnings 0
 	$(GO) run ./cmd/gq generate --check
+
+# Each command and test with many dependencies is a module of its own. Those below testdata belong to tests, and s3gateway has no code.
+vet-modules: ## vet every other module of the repository, and run staticcheck on it (needs the network)
+	@for m in $$(git ls-files '*/go.mod' | grep -vE '/testdata/|s3gateway'); do \
+		d=$$(dirname $$m); echo "$$d"; \
+		(cd $$d && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...) || exit 1; \
+	done
 
 eval: ## measure how well a model can use the tools of this repository's graph and of gq init
 	$(GO) run ./cmd/gq eval --check

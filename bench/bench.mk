@@ -1,7 +1,7 @@
 # The measurements.
 
 # The graph is made again only if the folder $(DATA)/studio is missing.
-bench-studio: internal/studio/node_modules ## measure every page of the studio on a graph of 1,620,000 entities (SIZE=0.02 for a short run; needs npm and chromium)
+bench-studio: studio/node_modules ## measure every page of the studio on a graph of 1,620,000 entities (SIZE=0.02 for a short run; needs npm and chromium)
 	cd test/studio && $(GO) test -count=1 -v -timeout 40m -run '^TestLarge$$' . -args -size $(SIZE) -kept $(abspath $(DATA))/studio
 
 # KEYSTROKES is the number of characters that the editor types into each project.

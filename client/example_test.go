@@ -38,7 +38,7 @@ func exampleServer() *httptest.Server {
 {"edge":"Holds","from":"example.com/shop","to":"example.com/shop.Open","data":{}}
 `
 	ctx := context.Background()
-	if _, err := g.Load(ctx, strings.NewReader(data), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(ctx, strings.NewReader(data), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		log.Fatal(err)
 	}
 	served, err := servedgraph.NewGraph(ctx, servedgraph.Config{ID: "code", Graph: g, Catalog: code.Catalog(), Authorizer: policy.Unrestricted("code")})

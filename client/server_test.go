@@ -60,7 +60,7 @@ func newStore(t testing.TB, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Load(t.Context(), strings.NewReader(seed), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(seed), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Close(); err != nil {

@@ -6,6 +6,7 @@ package engine
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -307,30 +308,48 @@ type Change struct {
 type LoadMode uint8
 
 // The load modes. Merge replaces whole rows. Append fails with a *KeyConflict if an id exists.
-// Overwrite first removes every entity of each type that occurs in the input.
+// Overwrite first removes every entity of each type that occurs in the input. Patch sets the
+// properties that a line has, clears those that are null there, and keeps the others.
+//
+// Merge and Patch find the entity that a line means. A node has its key, or the id in the line. An edge has the id
+// in the line; else it is the edge with the same values in the first unique constraint of its type that includes src
+// and dst and has no null in the line. If there is no such edge, the new one gets the id [DerivedEdgeID], or a ULID if
+// another edge has that id. A line that leaves open which entity it means is a fault.
 const (
 	Merge     LoadMode = iota // replaces the rows of entities that exist
 	Append                    // fails if an entity exists
 	Overwrite                 // first removes the entities of the types in the input
+	Patch                     // changes the properties in the input
 )
 
-// String returns merge, append or overwrite.
-func (m LoadMode) String() string { return [...]string{"merge", "append", "overwrite"}[m] }
+// loadModes has the name of each mode.
+var loadModes = [...]string{"merge", "append", "overwrite", "patch"}
+
+// LoadModes lists the names of the modes.
+func LoadModes() []string { return slices.Clone(loadModes[:]) }
+
+// String returns merge, append, overwrite or patch.
+func (m LoadMode) String() string { return loadModes[m] }
+
+// Finds reports whether the mode finds the entity that a line means, and changes it.
+func (m LoadMode) Finds() bool { return m == Merge || m == Patch }
 
 // ParseLoadMode returns the mode with the given name, and whether there is one.
 func ParseLoadMode(name string) (LoadMode, bool) {
-	for m := Merge; m <= Overwrite; m++ {
-		if m.String() == name {
-			return m, true
-		}
-	}
-	return 0, false
+	m := slices.Index(loadModes[:], name)
+	return LoadMode(max(m, 0)), m >= 0
 }
 
 // LoadOptions say how to load.
 type LoadOptions struct {
 	WriteOptions
 	Mode LoadMode // what to do with entities that exist
+	// NewEdges says that in the modes Merge and Patch, an edge without an id whose type has no unique constraint
+	// with src and dst is another edge, as in the mode Append. Without it, such a line is a fault.
+	NewEdges bool
+	// LastWins says that in the modes Merge and Patch, several lines may have the same entity. The last one stands;
+	// patches are applied in the order of their lines. Without it, such a line is a fault.
+	LastWins bool
 	// Progress, if set, is called from time to time with the number of lines read so far. Only one
 	// goroutine calls it at a time.
 	Progress func(lines int64)

@@ -32,6 +32,7 @@ type KeyConflict struct {
 	Type   string // name of the type
 	ID     string // empty if the caller must not see it
 	Keyed  bool   // an insert new of a node with a key was refused; a plain insert would replace the node
+	Detail string // what stands in the way, if the entity exists with other ends, or twice in the input; else empty
 }
 
 // ConstraintViolation says that a write would break a rule of the schema.
@@ -130,6 +131,9 @@ func (e *KeyConflict) Error() string {
 	help := ""
 	if e.Keyed {
 		help = ", and insert new does not replace it; use update or upsert to change it, or insert to replace it"
+	}
+	if e.Detail != "" {
+		return fmt.Sprintf("%s %s %q %s", e.Entity, e.Type, e.ID, e.Detail)
 	}
 	if e.ID == "" {
 		return fmt.Sprintf("an entity with the id exists already: %s %s%s", e.Entity, e.Type, help)

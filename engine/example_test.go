@@ -34,7 +34,7 @@ func ExampleEngine() {
 	var e engine.Engine = embedded.NewMemoryEngine() // embedded.Engine{} uses folders on disk
 
 	g := create(ctx, e, "tasks")
-	_, err := g.Load(ctx, strings.NewReader(`{"type":"Task","data":{"slug":"t1","title":"write examples"}}`), engine.LoadOptions{})
+	_, err := g.Load(ctx, strings.NewReader(`{"type":"Task","data":{"slug":"t1","title":"write examples"}}`), engine.LoadOptions{Mode: engine.Append})
 	if err != nil {
 		log.Fatal(err)
 	}

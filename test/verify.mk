@@ -83,7 +83,7 @@ vet-platforms: ## vet this module for PLATFORMS, except benchmarks and the tests
 	done
 
 # SHOTS names a folder for screenshots of every page.
-test-studio: internal/studio/node_modules ## drive every page of the studio in Chromium (needs npm and chromium)
+test-studio: studio/node_modules ## drive every page of the studio in Chromium (needs npm and chromium)
 	cd test/studio && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 20m ./... $(if $(SHOTS),-args -shots $(abspath $(SHOTS)))
 
 CONFORMANCE := internal/server/testdata/conformance

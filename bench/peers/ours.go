@@ -162,6 +162,8 @@ func (s *graphSession) prepare(ctx context.Context, w *work) (statement, error) 
 }
 
 // sink prevents the compiler from removing reads whose values are not used.
+//
+//lint:ignore U1000 nothing reads it
 var sink int64
 
 // readColumn reads every value by the column's kind, as an encoder would.

@@ -84,7 +84,7 @@ func FuzzServerAnswer(f *testing.F) {
 		} else {
 			show(mergeReport(a))
 		}
-		if a, err := src.Load(ctx, &loadData{r: bytes.NewReader(nil)}, engine.LoadOptions{}); err != nil {
+		if a, err := src.Load(ctx, &loadData{r: bytes.NewReader(nil)}, engine.LoadOptions{Mode: engine.Append}); err != nil {
 			show(nil, err)
 		} else {
 			show(loadReport(a), nil)

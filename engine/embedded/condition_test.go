@@ -32,7 +32,7 @@ func TestMembersAreLookedUp(t *testing.T) {
 	for i := range 2000 {
 		text += fmt.Sprintf(`{"type":"Note","data":{"text":"t%d"}}`+"\n", i)
 	}
-	if err := loadText(g, engine.Merge, text); err != nil {
+	if err := loadText(g, engine.Append, text); err != nil {
 		t.Fatal(err)
 	}
 	textOf := plan.Prop{Var: 0, Name: "text", Type: value.Of(value.String).Optional()}

@@ -134,12 +134,12 @@ func openDomain(t *testing.T, dir string) *domain {
 		}
 	})
 	d.engine, d.model = g, naive.New(text.Text, schema, naive.Sound)
-	if _, err := g.Load(t.Context(), strings.NewReader(readText(t, filepath.Join(dir, "data.ndjson"))), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(readText(t, filepath.Join(dir, "data.ndjson"))), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	// The model computes no vectors, so it gets the data with the vectors of the engine.
 	d.data = exported(t, g, engine.Target{})
-	if _, err := d.model.Load(t.Context(), strings.NewReader(strings.Join(d.data, "\n")), engine.LoadOptions{}); err != nil {
+	if _, err := d.model.Load(t.Context(), strings.NewReader(strings.Join(d.data, "\n")), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	return d

@@ -120,7 +120,7 @@ func testCountAroundHubs(t *testing.T, opts embedded.Options) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	if _, err := g.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	compare := func(state string) {

@@ -56,7 +56,7 @@ query r() { match { $a knows $b $b knows $c not { $a knows $c } } return { count
 			t.Fatal(err)
 		}
 		defer g.Close()
-		if _, err := g.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{}); err != nil {
+		if _, err := g.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{Mode: engine.Append}); err != nil {
 			t.Fatal(err)
 		}
 		res, err := g.Query(ctx, queries[query].Plan, nil, engine.Target{})

@@ -68,7 +68,7 @@ func TestCountPatterns(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer g.Close()
-			if _, err := g.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{}); err != nil {
+			if _, err := g.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{Mode: engine.Append}); err != nil {
 				t.Fatal(err)
 			}
 			queries, faults := gq.CompileQueries(schema, gq.Source{Name: "q.gq", Text: "query q() { match { " + test.match + " } return { count($p0) as n } }"})

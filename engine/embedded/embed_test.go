@@ -208,7 +208,7 @@ func TestEmbeddingAtLoad(t *testing.T) {
 	}
 	p := &countingProvider{}
 	g := embeddedGraph(t, false, p)
-	if _, err := g.Load(t.Context(), strings.NewReader(many.String()), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(many.String()), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	if got := places(t, g); !maps.Equal(got, wantMany) || len(p.asked) != 5 {
@@ -216,7 +216,7 @@ func TestEmbeddingAtLoad(t *testing.T) {
 	}
 
 	broken := embeddedGraph(t, false, &countingProvider{refuse: "text 317"})
-	_, err := broken.Load(t.Context(), strings.NewReader(many.String()), engine.LoadOptions{})
+	_, err := broken.Load(t.Context(), strings.NewReader(many.String()), engine.LoadOptions{Mode: engine.Append})
 	failed := (*eval.EmbedError)(nil)
 	if !errors.As(err, &failed) || failed.Line != 301 || failed.Property != "place" || !errors.As(err, new(*engine.Unavailable)) {
 		t.Errorf("a load with a broken provider: %v", err)
@@ -226,13 +226,13 @@ func TestEmbeddingAtLoad(t *testing.T) {
 	}
 
 	none := embeddedGraph(t, true, nil)
-	_, err = none.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{})
+	_, err = none.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Append})
 	bad := (*engine.LoadErrors)(nil)
 	if !errors.As(err, &bad) || bad.Lines[0].Line != 1 || bad.Lines[0].Field != "data.fixed" {
 		t.Errorf("a load without a provider: %v", err)
 	}
 	whole := embeddedGraph(t, true, embed.Mock{})
-	_, err = whole.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{})
+	_, err = whole.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Append})
 	if !errors.As(err, &bad) || len(bad.Lines) != 1 || bad.Lines[0].Line != 5 || bad.Lines[0].Field != "data.fixed" {
 		t.Errorf("a load in which one line has no source: %v", err)
 	}
@@ -251,7 +251,7 @@ func TestEmbeddingAtUpdate(t *testing.T) {
 	load := func(g *Graph) {
 		t.Helper()
 		_, err := g.Load(t.Context(), strings.NewReader(`{"type":"Post","data":{"slug":"a","text":"one","place":[1,2,3,4]}}
-{"type":"Post","data":{"slug":"b","text":"one","place":null}}`), engine.LoadOptions{})
+{"type":"Post","data":{"slug":"b","text":"one","place":null}}`), engine.LoadOptions{Mode: engine.Append})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -307,7 +307,7 @@ func TestEmbeddingAtUpdate(t *testing.T) {
 	expect(none, "null", "null") // the vector no longer fits the text
 
 	strict := embeddedGraph(t, true, nil)
-	_, err := strict.Load(t.Context(), strings.NewReader(`{"type":"Post","data":{"slug":"a","text":"one","fixed":[1,2]}}`), engine.LoadOptions{})
+	_, err := strict.Load(t.Context(), strings.NewReader(`{"type":"Post","data":{"slug":"a","text":"one","fixed":[1,2]}}`), engine.LoadOptions{Mode: engine.Append})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func peopleGraph(ctx context.Context) (*embedded.Graph, map[string]*plan.Query) 
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := g.Load(ctx, strings.NewReader(people), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(ctx, strings.NewReader(people), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		log.Fatal(err)
 	}
 	return g, plans
@@ -123,7 +123,7 @@ func ExampleOpenDir() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		result, err := g.Load(ctx, strings.NewReader(people), engine.LoadOptions{})
+		result, err := g.Load(ctx, strings.NewReader(people), engine.LoadOptions{Mode: engine.Append})
 		if err != nil {
 			log.Fatal(err)
 		}

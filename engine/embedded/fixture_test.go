@@ -71,7 +71,7 @@ func create(t testing.TB, fsys fs.FS, opts Options) *Graph {
 }
 
 func loadText(g *Graph, mode engine.LoadMode, text string) error {
-	_, err := g.Load(context.Background(), strings.NewReader(text), engine.LoadOptions{Mode: mode})
+	_, err := g.Load(context.Background(), strings.NewReader(text), engine.LoadOptions{Mode: mode, NewEdges: true})
 	return err
 }
 

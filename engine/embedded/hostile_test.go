@@ -318,7 +318,7 @@ func TestCloseDuringNestedCall(t *testing.T) {
 		for asked = nil; asked == nil; {
 			_, asked = g.Snapshot(ctx, engine.Target{})
 		}
-	}}, engine.LoadOptions{})
+	}}, engine.LoadOptions{Mode: engine.Append})
 	closed.Wait()
 	var unavailable *engine.Unavailable
 	if err != nil || !errors.As(asked, &unavailable) {
@@ -401,7 +401,7 @@ func TestCancelWrite(t *testing.T) {
 			return err
 		}},
 		{"load", 5, func(ctx context.Context) error {
-			_, err := g.Load(ctx, strings.NewReader(manyPeople(5000, 2500)), engine.LoadOptions{})
+			_, err := g.Load(ctx, strings.NewReader(manyPeople(5000, 2500)), engine.LoadOptions{Mode: engine.Append})
 			return err
 		}},
 		{"delete", 9, func(ctx context.Context) error {

@@ -51,7 +51,7 @@ func zooGraph(t *testing.T, opts embedded.Options) (*embedded.Graph, *catalog.Sc
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close() })
-	if _, err := g.Load(context.Background(), strings.NewReader(zoo), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(context.Background(), strings.NewReader(zoo), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	return g, schema
@@ -257,7 +257,7 @@ edge Meets: Apple -> Apple
 {"type":"Apple","data":{"id":"n9","size":9}}
 {"type":"Apple","data":{"id":"n5","size":5}}
 {"edge":"Meets","from":"n1","to":"n5"}`
-	if _, err := g.Load(context.Background(), strings.NewReader(data), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(context.Background(), strings.NewReader(data), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	q := compileText(t, schema, `query q() { match { $f: Food $a: Apple exists { $w.types contains "Apple" $a $w:meets{0,2} $f } } return { $a.id, $f.id } order { $a.id, $f.id } }`)

@@ -53,7 +53,7 @@ func storyGraph(t *testing.T) (*embedded.Graph, *catalog.Schema) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close() })
-	if _, err := g.Load(context.Background(), strings.NewReader(story), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(context.Background(), strings.NewReader(story), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	return g, schema

@@ -105,7 +105,7 @@ func blockPast(t *testing.T, memory int64, resource string) {
 	for i := range persons {
 		fmt.Fprintf(&people, `{"type":"Person","data":{"name":"p%04d"}}`+"\n", i)
 	}
-	if _, err := g.Load(ctx, strings.NewReader(people.String()), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(ctx, strings.NewReader(people.String()), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	read := compiled(t, schema, `query q() { match { $p: Person } return { count($p) as n } }`)
@@ -166,7 +166,7 @@ func TestBlockRowsWithinBudget(t *testing.T) {
 	for i := range docs {
 		fmt.Fprintf(&lines, `{"type":"Doc","data":{"slug":"d%02d","body":"%s"}}`+"\n", i, strings.Repeat("x", body))
 	}
-	if _, err := g.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	run := func(limit int) error {

@@ -45,7 +45,7 @@ func TestOpenDir(t *testing.T) {
 	must(t, g.Close())
 	g, err = OpenDir(t.Context(), dir, With(Options{InlineBytes: 1}))
 	must(t, err)
-	_, err = g.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"ada"}}`), engine.LoadOptions{})
+	_, err = g.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"ada"}}`), engine.LoadOptions{Mode: engine.Append})
 	must(t, err)
 	must(t, g.checkpoints.make(t.Context()))
 	must(t, g.Close())

@@ -38,7 +38,7 @@ func TestBlocksRememberWalks(t *testing.T) {
 	open := func(walked int64) *Graph {
 		g := must1(OpenMemory(t.Context(), source, schema, Options{walked: walked}))
 		t.Cleanup(func() { must(t, g.Close()) })
-		must1(g.Load(t.Context(), strings.NewReader(data.String()), engine.LoadOptions{}))
+		must1(g.Load(t.Context(), strings.NewReader(data.String()), engine.LoadOptions{Mode: engine.Append}))
 		return g
 	}
 	// A step may search from both ends for the first rows about a node, and each search visits up to all nodes and edges.

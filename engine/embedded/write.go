@@ -113,14 +113,16 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	if err != nil {
 		return nil, err
 	}
-	expected := b.head.Load().snap.Schema
+	base := b.head.Load().snap
+	expected := base.Schema
 	call := newWrite(opts.WriteOptions)
-	digest := receipts.OfLoad(opts.Mode)
+	digest := receipts.OfLoad(&opts)
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
 	in, err := load.Parse(ctx, r, expected, load.Options{
 		IDs: g.ids.Run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
+		Mode: opts.Mode, NewEdges: opts.NewEdges, LastWins: opts.LastWins, Base: base,
 		Scratch: scratch.create, Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
 	})
 	var first *receiptOfCommit
@@ -167,7 +169,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		if store != nil {
 			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts, scratch, nil))
 		}
-		parts, err := load.Apply(ctx, tx, in, opts.Mode, g.opts.InlineBytes, store)
+		parts, err := load.Apply(ctx, tx, in, g.opts.InlineBytes, store)
 		if err != nil {
 			return parts, err
 		}

@@ -83,7 +83,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 				continue
 			}
 		default:
-			s.load, s.mode = d.drawLoad()
+			s = d.drawLoad()
 		}
 		if i > 0 && d.branching && !s.export && s.history == nil && s.drafting == nil && !repeats && d.percent(20) {
 			s.drawOptions(d)
@@ -156,6 +156,8 @@ type step struct {
 	unnamed   string          // see writeDraw
 	load      string          // the NDJSON lines of a load
 	mode      engine.LoadMode // mode of the load
+	newEdges  bool            // the option NewEdges of the load
+	lastWins  bool            // the option LastWins of the load
 }
 
 func (s step) String() string {
@@ -182,6 +184,12 @@ func (s step) String() string {
 		where += fmt.Sprintf(" %d commits back", s.back)
 	}
 	if s.query == nil {
+		if s.newEdges {
+			where = ", new edges" + where
+		}
+		if s.lastWins {
+			where = ", last wins" + where
+		}
 		return fmt.Sprintf("load, %s%s:\n%s\n", s.mode, where, s.load)
 	}
 	if where != "" {
@@ -460,9 +468,12 @@ func (p *pair) adopt(ctx context.Context, typ string, before map[string][]string
 
 // runLoad runs a load on the engine and the model, and returns the first difference.
 func (p *pair) runLoad(ctx context.Context, s step) string {
-	want, wantErr := p.model.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.model)})
+	options := func(g engine.Graph) engine.LoadOptions {
+		return engine.LoadOptions{Mode: s.mode, NewEdges: s.newEdges, LastWins: s.lastWins, WriteOptions: p.options(s, g)}
+	}
+	want, wantErr := p.model.Load(ctx, strings.NewReader(s.load), options(p.model))
 	p.seen.load(want, wantErr)
-	got, gotErr := p.engine.Load(ctx, strings.NewReader(s.load), engine.LoadOptions{Mode: s.mode, WriteOptions: p.options(s, p.engine)})
+	got, gotErr := p.engine.Load(ctx, strings.NewReader(s.load), options(p.engine))
 	if (outOfTurn(wantErr) || s.key != "" && errors.As(wantErr, new(*engine.DraftClosed))) && gotErr != nil {
 		return "" // the engine may read the input and report bad lines before it checks the branch
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -22,6 +23,10 @@ type drawer struct {
 	// ids holds the ids of the existing entities by type name. The name of an edge type has a colon
 	// before it.
 	ids map[string][]string
+	// edgeEnds holds the ends, as JSON, that each edge had in the last line with its id. The key is the type and the id.
+	edgeEnds map[string][2]string
+	// loading is the mode of the load whose lines are drawn. It is Append elsewhere.
+	loading engine.LoadMode
 	// branching says whether the graph has branches, merges and conditional writes.
 	branching bool
 	names     []string // names for branches
@@ -45,7 +50,7 @@ type drawer struct {
 
 // newDrawer returns a drawer with a schema; equal seeds draw the same.
 func newDrawer(seed uint64) *drawer {
-	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, branching: seed%5 < 2,
+	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, edgeEnds: map[string][2]string{}, loading: engine.Append, branching: seed%5 < 2,
 		params:  &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}},
 		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}, rare: &drawer{Rand: rand.New(rand.NewPCG(^seed, ^seed))}}
 	d.schema = d.drawSchema()
@@ -154,7 +159,7 @@ func (d *drawer) drawEdge(name string, nodes []*catalog.Node) *catalog.Edge {
 		e.Properties = append(e.Properties, d.drawProperty(name, i))
 	}
 	e.Unique = d.drawUnique(e.Properties)
-	if d.percent(10) {
+	if d.percent(10) || d.rare.percent(20) {
 		e.Unique = append(e.Unique, []string{"src", "dst"})
 	}
 	if d.percent(d.ruleChance()) {

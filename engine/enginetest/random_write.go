@@ -226,11 +226,15 @@ func (w *writeDraw) predicate(kind plan.Entity, typ string) (string, plan.Op, an
 	return "id", plan.Eq, w.expr(value.OfString("n1"), stringType)
 }
 
-// drawLoad draws the text and the mode of a load.
-func (d *drawer) drawLoad() (string, engine.LoadMode) {
+// drawLoad draws a load.
+func (d *drawer) drawLoad() step {
 	bad := 0
 	if d.percent(20) {
 		bad = 30
 	}
-	return strings.Join(d.loadLines(d.between(1, 7), bad), "\n"), d.mode()
+	s := step{mode: d.mode(), lastWins: d.rare.percent(30)}
+	d.loading = s.mode
+	s.load = strings.Join(d.loadLines(d.between(1, 7), bad), "\n")
+	d.loading = engine.Append
+	return s
 }

@@ -155,7 +155,7 @@ func constraintCases() []testCase {
 			s.expectViolation(err, "cardinality", "")
 		},
 		"cardinality when an edge moves to another source": func(s *session) {
-			_, err := s.tryLoad(engine.Merge, `{"edge":"Holds","from":"b2","to":"[\"a\",\"1\"]","data":{"id":"h1"}}`)
+			err := s.tryMove("", `{"edge":"Holds","from":"b2","to":"[\"a\",\"1\"]","data":{"id":"h1"}}`)
 			s.expectViolation(err, "cardinality", "")
 		},
 	}

@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -42,12 +44,12 @@ func endHistoryCases() map[string]func(s *session) {
 			images(s, `a2: before "n1" City"ann"; rank: 2, after "n1" City"ann"; rank: 9`)
 		},
 		"change: an end": func(s *session) {
-			s.load(engine.Merge, move)
+			s.move("", move)
 			s.expectChanges(s.head().ID, engine.ChangeRange{}, `updated edge About "a1" "n1" City"c1"; to: [Person, ann], [City, c1]`)
 			images(s, `a1: before "n1" Person"ann"; rank: 1, after "n1" City"c1"; rank: 1`)
 		},
 		"change: only the type at an end": func(s *session) {
-			s.load(engine.Merge, `{"edge":"Links","from":{"type":"Team","id":"ann"},"to":{"type":"Team","id":"ann"},"data":{"id":"l5"}}`)
+			s.move("", `{"edge":"Links","from":{"type":"Team","id":"ann"},"to":{"type":"Team","id":"ann"},"data":{"id":"l5"}}`)
 			s.expectChanges(s.head().ID, engine.ChangeRange{}, `updated edge Links "l5" Team"ann" Team"ann"; from: [City, ann], [Team, ann]`)
 		},
 		"change: the edges of a deleted node": func(s *session) {
@@ -59,7 +61,7 @@ func endHistoryCases() map[string]func(s *session) {
 				deleted edge Links "l5" City"ann" Team"ann"`)
 		},
 		"change: ends as values": func(s *session) {
-			s.load(engine.Merge, move)
+			s.move("", move)
 			c, err := s.graph.Changes(s.ctx, s.head().ID, engine.ChangeRange{})
 			if err != nil || len(c.List) != 1 || len(c.List[0].Properties) != 1 {
 				s.Fatalf("changes %+v, error %v", c, err)
@@ -86,12 +88,44 @@ func endHistoryCases() map[string]func(s *session) {
 	}
 }
 
-// loadOn loads lines into a branch. It fails the case on an error.
-func (s *session) loadOn(branch, lines string) {
+// move replaces edges of a branch by lines with their ids, which may have other ends. It fails the case on an error.
+func (s *session) move(branch, lines string) {
 	s.Helper()
-	if _, err := s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: engine.Merge, WriteOptions: engine.WriteOptions{Branch: branch}}); err != nil {
+	if err := s.tryMove(branch, lines); err != nil {
 		s.Fatalf("load: %v", err)
 	}
+}
+
+// tryMove does the work of move. It overwrites the edges of the types in the lines, because the other modes keep ends.
+func (s *session) tryMove(branch, lines string) error {
+	parse := func(line string) (typ, id string) {
+		var l struct {
+			Edge string
+			Data struct{ ID string }
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			s.Fatalf("%s: %v", line, err)
+		}
+		return l.Edge, l.Data.ID
+	}
+	var types []string
+	moved := map[string]bool{}
+	for line := range strings.Lines(lines) {
+		typ, id := parse(line)
+		types, moved[id] = append(types, typ), true
+	}
+	slices.Sort(types)
+	var b strings.Builder
+	if _, err := s.graph.Export(s.ctx, &b, engine.Target{Branch: branch}, engine.ExportOptions{Types: slices.Compact(types)}); err != nil {
+		s.Fatalf("export: %v", err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if _, id := parse(line); !moved[id] {
+			lines += "\n" + line
+		}
+	}
+	_, err := s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: engine.Overwrite, WriteOptions: engine.WriteOptions{Branch: branch}})
+	return err
 }
 
 // endMergeCases returns the cases of merges.
@@ -105,8 +139,8 @@ func endMergeCases() map[string]func(s *session) {
 	resolved := func(take engine.MergeSide, v value.Value, want string) func(s *session) {
 		return func(s *session) {
 			s.fork("side", "")
-			s.loadOn("side", moved("City", "ann"))
-			s.loadOn("", moved("Team", "ann"))
+			s.move("side", moved("City", "ann"))
+			s.move("", moved("Team", "ann"))
 			_, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Resolutions: []engine.Resolution{{ConflictPlace: place, Take: take, Value: v}}})
 			if err != nil {
 				s.Fatalf("merge: %v", err)
@@ -124,21 +158,21 @@ func endMergeCases() map[string]func(s *session) {
 		},
 		"merge: an end of one side and a property of the other": func(s *session) {
 			s.fork("side", "")
-			s.loadOn("side", moved("City", "c1"))
+			s.move("side", moved("City", "c1"))
 			s.mutate(s.change().alter(plan.Edge, "About", set{"rank": 9}, s.change().pred(plan.Edge, "About", "id", plan.Eq, "a1")))
 			s.merged("side", "main", engine.Merged)
 			s.expectEdges("About", strings.Replace(deskAbout, "{Person, ann}", "{City, c1}", 1))
 		},
 		"merge: the same end on both sides": func(s *session) {
 			s.fork("side", "")
-			s.loadOn("side", moved("City", "ann"))
-			s.loadOn("", moved("City", "ann"))
+			s.move("side", moved("City", "ann"))
+			s.move("", moved("City", "ann"))
 			s.merged("side", "main", engine.AlreadyUpToDate)
 		},
 		"merge: two ends": func(s *session) {
 			s.fork("side", "")
-			s.loadOn("side", moved("City", "ann"))
-			s.loadOn("", moved("Team", "ann"))
+			s.move("side", moved("City", "ann"))
+			s.move("", moved("Team", "ann"))
 			s.expectConflicts(`divergent_update edge About "a1" to`)
 			c := s.compared().Conflicts[0]
 			if got, want := imageText(c.Base)+imageText(c.Ours)+imageText(c.Theirs), ` "n1" Person"ann" "n1" Team"ann" "n1" City"ann"`; got != want {
@@ -157,8 +191,8 @@ func endMergeCases() map[string]func(s *session) {
 		"merge: take the other": resolved(engine.TakeValue, plan.OfNode("City", "c1"), "{City, c1}"),
 		"merge: take a node that does not exist": func(s *session) {
 			s.fork("side", "")
-			s.loadOn("side", moved("City", "ann"))
-			s.loadOn("", moved("Team", "ann"))
+			s.move("side", moved("City", "ann"))
+			s.move("", moved("Team", "ann"))
 			_, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Resolutions: []engine.Resolution{
 				{ConflictPlace: place, Take: engine.TakeValue, Value: plan.OfNode("Team", "red")}}})
 			expectError[*engine.MergeConflicts](s, err)
@@ -169,8 +203,8 @@ func endMergeCases() map[string]func(s *session) {
 		},
 		"merge: take a wrong value": func(s *session) {
 			s.fork("side", "")
-			s.loadOn("side", moved("City", "ann"))
-			s.loadOn("", moved("Team", "ann"))
+			s.move("side", moved("City", "ann"))
+			s.move("", moved("Team", "ann"))
 			for _, v := range []value.Value{value.Null, textValue("ann"), value.OfI64(1), plan.OfNode("Note", "n1"), plan.OfNode("Nothing", "ann"),
 				value.OfRecord([]value.Value{textValue("City")}), value.OfRecord([]value.Value{textValue("City"), value.Null}),
 				value.OfRecord([]value.Value{textValue("City"), value.OfI64(1)})} {
@@ -205,7 +239,7 @@ func endMergeCases() map[string]func(s *session) {
 		"merge: a deleted edge and its changed end": func(s *session) {
 			s.fork("side", "")
 			s.on("side", s.change().unlink("About", "id", plan.Eq, "a1"))
-			s.loadOn("", moved("City", "ann"))
+			s.move("", moved("City", "ann"))
 			s.expectConflicts(`delete_vs_update edge About "a1"`)
 		},
 		"merge: unique targets": func(s *session) {
@@ -242,15 +276,15 @@ func endMergeCases() map[string]func(s *session) {
 		},
 		"compare: the changes of a branch": func(s *session) {
 			s.fork("side", "")
-			s.loadOn("side", moved("City", "c1"))
+			s.move("side", moved("City", "c1"))
 			c := s.compared()
 			if len(c.List) != 1 || changeText(&c.List[0]) != `updated edge About "a1" "n1" City"c1"; to: [Person, ann], [City, c1]`+"\n" || c.Outcome != engine.FastForward {
 				s.Errorf("the comparison is %+v", c)
 			}
 			first := c.Digest
-			s.loadOn("side", moved("Team", "ann"))
+			s.move("side", moved("Team", "ann"))
 			second := s.compared().Digest
-			s.loadOn("side", moved("City", "ann"))
+			s.move("side", moved("City", "ann"))
 			if third := s.compared().Digest; first == second || second == third {
 				s.Errorf("the digests of three changes are %s, %s and %s", first, second, third)
 			}

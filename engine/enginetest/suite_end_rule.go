@@ -98,9 +98,9 @@ func endRuleCases() map[string]func(s *session) {
 		},
 		"a source moves to another type": func(s *session) {
 			s.apply("", bounds("By", 1, 1))
-			_, err := s.tryLoad(engine.Merge, `{"edge":"By","from":{"type":"Person","id":"ann"},"to":"cid","data":{"id":"b1"}}`)
+			err := s.tryMove("", `{"edge":"By","from":{"type":"Person","id":"ann"},"to":"cid","data":{"id":"b1"}}`)
 			s.expectViolation(err, "cardinality", "")
-			s.load(engine.Merge, `{"edge":"By","from":{"type":"Person","id":"ann"},"to":"cid","data":{"id":"b1"}}
+			s.move("", `{"edge":"By","from":{"type":"Person","id":"ann"},"to":"cid","data":{"id":"b1"}}
 {"edge":"By","from":{"type":"Team","id":"ann"},"to":"bob","data":{"id":"b2"}}`)
 			s.expectEdges("By", "b1 | {Person, ann} | cid\nb2 | {Team, ann} | bob\nb3 | {Person, bob} | bob")
 		},

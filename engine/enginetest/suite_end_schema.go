@@ -241,7 +241,7 @@ func endSchemaCases() map[string]func(s *session) {
 			s.mutate(s.change().remove("Note", "id", plan.Eq, "n4"))
 			s.apply("", bounds("About", 1, -1))
 			s.fork("side", "")
-			s.loadOn("side", `{"edge":"About","from":"n3","to":{"type":"City","id":"c1"},"data":{"id":"a4","rank":1}}`)
+			s.move("side", `{"edge":"About","from":"n3","to":{"type":"City","id":"c1"},"data":{"id":"a4","rank":1}}`)
 			s.apply("", implements("City"))
 			s.expectConflicts(`delete_vs_update edge About "a4"`)
 		},

@@ -58,8 +58,8 @@ func endLoadCases() map[string]func(s *session) {
 			n, x := p.node("n", "Note"), p.node("x", "Team")
 			s.expect(p.match(hop(n, "About", x)).ret(id(n), id(x)), "n2 | ann\nn4 | red")
 		},
-		"merge moves an end to another type": func(s *session) {
-			s.load(engine.Merge, `{"edge":"About","from":"n1","to":{"type":"Team","id":"ann"},"data":{"id":"a1","rank":1}}`)
+		"an overwrite moves an end to another type": func(s *session) {
+			s.move("", `{"edge":"About","from":"n1","to":{"type":"Team","id":"ann"},"data":{"id":"a1","rank":1}}`)
 			s.expectEdges("About", strings.Replace(deskAbout, "{Person, ann}", "{Team, ann}", 1))
 			p := s.read()
 			n, x := p.node("n", "Note"), p.node("x", "Person")
@@ -72,8 +72,8 @@ func endLoadCases() map[string]func(s *session) {
 				s.Errorf("the head moved")
 			}
 		},
-		"merge moves a source": func(s *session) {
-			s.load(engine.Merge, `{"edge":"By","from":{"type":"Person","id":"ann"},"to":"cid","data":{"id":"b1"}}`)
+		"an overwrite moves a source": func(s *session) {
+			s.move("", `{"edge":"By","from":{"type":"Person","id":"ann"},"to":"cid","data":{"id":"b1"}}`)
 			s.expectEdges("By", strings.Replace(deskBy, "{Team, ann}", "{Person, ann}", 1))
 		},
 		"overwrite": func(s *session) {

@@ -247,7 +247,7 @@ func historyCases() []testCase {
 		"changes of edges": func(s *session) {
 			s.load(engine.Merge, `{"edge":"Knows","from":"ann","to":"dan","data":{"id":"kx","since":2020}}`)
 			s.expectChanges(s.head().ID, engine.ChangeRange{}, `inserted edge Knows "kx" "ann" "dan"; since: null, 2020`)
-			s.load(engine.Merge, `{"edge":"Knows","from":"ann","to":"eve","data":{"id":"kx"}}`)
+			s.move("", `{"edge":"Knows","from":"ann","to":"eve","data":{"id":"kx"}}`)
 			s.expectChanges(s.head().ID, engine.ChangeRange{}, `updated edge Knows "kx" "ann" "eve"; to: dan, eve; since: 2020, null`)
 			s.on("", s.change().unlink("Knows", "id", plan.Eq, "kx"))
 			s.expectChanges(s.head().ID, engine.ChangeRange{}, `deleted edge Knows "kx" "ann" "eve"`)

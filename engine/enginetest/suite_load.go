@@ -43,8 +43,8 @@ func (s *session) expectLines(err error, want string) {
 func loadCases() []testCase {
 	cases := writeCases("load", map[string]func(s *session){
 		"counts": func(s *session) {
-			res := s.load(engine.Merge, `{"type":"City","data":{"name":"Bern"}}
-{"edge":"Knows","from":"ann","to":"eve"}
+			res := s.load(engine.Merge, `{"type":"City","data":{"id":"c9","name":"Bern"}}
+{"edge":"Knows","from":"ann","to":"eve","data":{"id":"k9"}}
 {"type":"City","data":{"id":"c1","name":"Oslo"}}`)
 			if len(res.Nodes) != 1 || res.Nodes[0] != (engine.TypeCount{Type: "City", Count: 2}) ||
 				len(res.Edges) != 1 || res.Edges[0] != (engine.TypeCount{Type: "Knows", Count: 1}) || res.Commit == nil {
@@ -59,11 +59,11 @@ func loadCases() []testCase {
 				}
 				return res
 			}
-			const lines = `{"type":"City","data":{"name":"Bern"}}
+			const lines = `{"type":"City","data":{"id":"c9","name":"Bern"}}
 {"type":"City","data":{"id":"c1","name":"Ost"}}
 {"type":"City","data":{"id":"c2","name":"Rome"}}
-{"edge":"Knows","from":"ann","to":"eve","data":{"id":"k1"}}
-{"edge":"Knows","from":"ann","to":"eve"}`
+{"edge":"Knows","from":"ann","to":"bob","data":{"id":"k1"}}
+{"edge":"Knows","from":"ann","to":"eve","data":{"id":"k8"}}`
 			for range 2 {
 				res := load(engine.Merge, "once", lines)
 				if e := res.Effects; e.Nodes != (engine.ChangeCounts{Inserted: 1, Updated: 1}) || e.Edges != (engine.ChangeCounts{Inserted: 1, Updated: 1}) ||
@@ -90,14 +90,27 @@ func loadCases() []testCase {
 			s.expectEdges("LivesIn", "l1 | ann | c1\nl2 | bob | c1\nl3 | cid | c2")
 		},
 		"merge replaces an edge by id": func(s *session) {
-			s.load(engine.Merge, `{"edge":"Knows","from":"eve","to":"dan","data":{"id":"k1"}}`)
-			s.expectEdges("Knows", "k1 | eve | dan\nk2 | ann | bob\nk3 | bob | cid\nk4 | cid | ann")
+			s.load(engine.Merge, `{"edge":"Knows","from":"ann","to":"bob","data":{"id":"k1"}}`)
 			p := s.read()
 			a, b, e := p.node("a", "Person"), p.node("b", "Person"), p.edge("e", "Knows")
-			s.expect(p.match(over(a, e, "Knows", b), where(id(a), plan.Eq, "ann")).ret(id(e), p.prop(e, "since")), "k2 | 2015")
+			s.expect(p.match(over(a, e, "Knows", b), where(id(a), plan.Eq, "ann")).ret(id(e), p.prop(e, "since")), "k1 | null\nk2 | 2015")
 		},
-		"merge of an edge without an id adds one": func(s *session) {
-			s.load(engine.Merge, `{"edge":"LivesIn","from":"ann","to":"c1"}`)
+		"an edge keeps its ends": func(s *session) {
+			for _, mode := range []engine.LoadMode{engine.Merge, engine.Patch} {
+				_, err := s.tryLoad(mode, `{"edge":"Knows","from":"eve","to":"dan","data":{"id":"k1"}}`)
+				s.expectKeyConflict(err, "edge", "Knows", "k1")
+				s.expectLineNumbers(err, 1)
+			}
+		},
+		"an edge that nothing identifies": func(s *session) {
+			const line = `{"edge":"LivesIn","from":"ann","to":"c1"}`
+			for _, mode := range []engine.LoadMode{engine.Merge, engine.Patch} {
+				_, err := s.tryLoad(mode, "\n"+line)
+				s.expectLineNumbers(err, 2)
+			}
+			if _, err := s.graph.Load(s.ctx, strings.NewReader(line), engine.LoadOptions{Mode: engine.Merge, NewEdges: true}); err != nil {
+				s.Fatalf("load: %v", err)
+			}
 			p := s.read()
 			a, c, e := p.node("a", "Person"), p.node("c", "City"), p.edge("e", "LivesIn")
 			s.expect(p.match(over(a, e, "LivesIn", c)).ret(count(id(e))), "4")
@@ -109,9 +122,20 @@ func loadCases() []testCase {
 				s.Errorf("committed %+v", res.Commit)
 			}
 		},
-		"the same edge id twice in a merge: the last line wins": func(s *session) {
-			s.load(engine.Merge, `{"edge":"LivesIn","from":"dan","to":"c1","data":{"id":"l9"}}
-{"edge":"LivesIn","from":"eve","to":"c2","data":{"id":"l9"}}`)
+		"a node that nothing identifies": func(s *session) {
+			for _, mode := range []engine.LoadMode{engine.Merge, engine.Patch} {
+				_, err := s.tryLoad(mode, `{"type":"City","data":{"name":"Bern"}}`)
+				s.expectLineNumbers(err, 1)
+			}
+		},
+		"the same id twice": func(s *session) {
+			const lines = `{"edge":"LivesIn","from":"dan","to":"c1","data":{"id":"l9"}}
+{"edge":"LivesIn","from":"eve","to":"c2","data":{"id":"l9"}}`
+			_, err := s.tryLoad(engine.Merge, lines)
+			s.expectLineNumbers(err, 2)
+			if _, err := s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: engine.Merge, LastWins: true}); err != nil {
+				s.Fatalf("load: %v", err)
+			}
 			s.expectEdges("LivesIn", "l1 | ann | c1\nl2 | bob | c1\nl3 | cid | c2\nl9 | eve | c2")
 		},
 		"append": func(s *session) {
@@ -175,7 +199,7 @@ func loadCases() []testCase {
 			s.expectPeople(crowdPeople)
 		},
 		"no data": func(s *session) {
-			s.load(engine.Merge, `{"edge":"Follows","from":"eve","to":"ann"}`)
+			s.load(engine.Append, `{"edge":"Follows","from":"eve","to":"ann"}`)
 			p := s.read()
 			a, b := p.node("a", "Person"), p.node("b", "Person")
 			s.expect(p.match(hop(a, "Follows", b), where(id(a), plan.Eq, "eve")).ret(id(b)), "ann")
@@ -331,8 +355,8 @@ func loadFaultCases() []testCase {
 		"null in a list":                   field("data.tags", `{"type":"Person","data":{"name":"fay","tags":["x",null]}}`),
 		"list of another kind":             field("data.lucky", `{"type":"Person","data":{"name":"fay","lucky":["x"]}}`),
 		"vector of another length":         field("data.place", `{"type":"City","data":{"name":"x","place":[1]}}`),
-		"required null":                    field("data.name", `{"type":"City","data":{"name":null}}`),
-		"required left out":                field("data.name", `{"type":"City"}`),
+		"required null":                    field("data.name", `{"type":"City","data":{"id":"c9","name":null}}`),
+		"required left out":                field("data.name", `{"type":"City","data":{"id":"c9"}}`),
 		"key left out":                     field("data.name", `{"type":"Person","data":{"age":1}}`),
 		"enum":                             field("data.mood", `{"type":"Person","data":{"name":"fay","mood":"Sad"}}`),
 		"endpoint removed by an overwrite": overwrittenEndpoint,

@@ -375,7 +375,7 @@ func (s *session) expectConflict(err error, want engine.KeyConflict) {
 		s.Errorf("error %v (%T); want a key conflict", err, err)
 		return
 	}
-	if *k != want {
+	if k.Entity != want.Entity || k.Type != want.Type || k.ID != want.ID || k.Keyed != want.Keyed {
 		s.Errorf("conflict %+v; want %+v", *k, want)
 	}
 }

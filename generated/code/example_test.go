@@ -37,7 +37,7 @@ func Example() {
 	ctx := context.Background()
 	g := openGraph(ctx)
 	defer g.Close()
-	_, err := g.Load(ctx, strings.NewReader(`{"type":"Symbol","data":{"path":"example.com/shop.Buy","name":"Buy","kind":"func","exported":true,"line":12,"words":"buy shop"}}`), engine.LoadOptions{})
+	_, err := g.Load(ctx, strings.NewReader(`{"type":"Symbol","data":{"path":"example.com/shop.Buy","name":"Buy","kind":"func","exported":true,"line":12,"words":"buy shop"}}`), engine.LoadOptions{Mode: engine.Append})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func TestAddNoteAgain(t *testing.T) {
 	g := openGraph(ctx)
 	defer g.Close()
 	const symbol = `{"type":"Symbol","data":{"path":"%s","name":"F","kind":"func","exported":true,"line":1,"words":"f"}}` + "\n"
-	if _, err := g.Load(ctx, strings.NewReader(fmt.Sprintf(symbol+symbol, "m.F", "m.G")), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(ctx, strings.NewReader(fmt.Sprintf(symbol+symbol, "m.F", "m.G")), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {

@@ -56,7 +56,7 @@ func overNetwork(t *testing.T) *network {
 		t.Fatal(err)
 	}
 	defer data.Close()
-	if _, err := g.Load(t.Context(), io.MultiReader(strings.NewReader(more), data), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), io.MultiReader(strings.NewReader(more), data), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	served, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{

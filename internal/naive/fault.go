@@ -146,7 +146,11 @@ const (
 	BadLinesSkipped     // the good lines of a bad load are loaded
 	LinesOff            // line numbers do not count blank lines
 	DuplicateKeyAllowed // the same key twice in a file is not an error
-	FirstEdgeStands     // if a merge has the same edge id twice, the first edge wins
+	FirstEdgeStands     // if the last of several lines stands, the first one does
+	EdgeNotFound        // an edge without an id is new, although one with its ends exists
+	EdgeMoves           // a line moves an edge to other nodes
+	PatchReplaces       // a patch clears the properties that a line omits
+	PatchKeepsNulls     // a patch keeps the properties that a line clears
 
 	// Versions.
 	BranchesShared    // a write to a branch is visible on the others
@@ -243,6 +247,7 @@ var faultNames = [...]string{
 	MergeKeeps:       "MergeKeeps", AppendUpserts: "AppendUpserts", OverwriteKeeps: "OverwriteKeeps",
 	OverwriteAll: "OverwriteAll", BadLinesSkipped: "BadLinesSkipped", LinesOff: "LinesOff",
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
+	EdgeNotFound: "EdgeNotFound", EdgeMoves: "EdgeMoves", PatchReplaces: "PatchReplaces", PatchKeepsNulls: "PatchKeepsNulls",
 	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeDropsEdits: "MergeDropsEdits", KeptWithoutEdges: "KeptWithoutEdges", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", DraftUnguarded: "DraftUnguarded", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
 	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",

@@ -16,13 +16,15 @@ import (
 // load is the state of a running load.
 type load struct {
 	*tx
-	mode  engine.LoadMode // what to do with entities that exist
-	items []item          // the parsed lines
+	opts  engine.LoadOptions
+	items []item // the parsed lines
 	// loaded holds the ids of the entities in the input, by type.
 	loaded map[typeKey]map[string]bool
 	// excused holds the faults of lines that later lines supersede. Such a fault does not make the
 	// load fail, but an engine may report it together with the faults that do.
 	excused []error
+	// lacking holds the faults of patches of entities that do not exist.
+	lacking []error
 }
 
 // item is a line of a load that was parsed successfully.
@@ -32,6 +34,7 @@ type item struct {
 	id       string                 // empty if the line has none
 	from, to value.Value            // an edge's ends, like those that part returns
 	props    map[string]value.Value // the properties by name
+	cleared  map[string]bool        // the properties that are null
 }
 
 // typeKey identifies a node type or an edge type.
@@ -51,7 +54,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	body := opts.Mode.String() + string(text)
+	body := fmt.Sprint(opts.Mode, opts.NewEdges, opts.LastWins) + string(text)
 	t, first, err := g.begin(opts.WriteOptions, body)
 	if err != nil {
 		return nil, err
@@ -59,10 +62,11 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if first != nil {
 		return first.load, nil
 	}
-	l := &load{tx: t, mode: opts.Mode, loaded: map[typeKey]map[string]bool{}}
+	l := &load{tx: t, opts: opts, loaded: map[typeKey]map[string]bool{}}
 	l.read(bytes.TrimPrefix(text, []byte("\ufeff")))
 	entities := l.entities()
 	certain := len(t.errs)
+	t.errs = append(t.errs, l.lacking...)
 	l.apply(entities)
 	if g.fault == BadLinesSkipped {
 		t.errs = nil
@@ -109,7 +113,7 @@ func (l *load) read(text []byte) {
 		if blank {
 			continue
 		}
-		it := item{line: number, props: map[string]value.Value{}}
+		it := item{line: number, props: map[string]value.Value{}, cleared: map[string]bool{}}
 		if faults := l.parse(line, &it); len(faults) > 0 {
 			for _, f := range faults {
 				f.Line = number
@@ -126,7 +130,16 @@ func (l *load) entities() []*entity {
 	var all []*entity
 	for _, it := range l.items {
 		before := len(l.errs)
-		e := l.build(it.typeKey.kind, it.typeKey.name, it.id, it.props)
+		if err := l.find(&it); err != nil {
+			l.errs = append(l.errs, &engine.LineError{Line: it.line, Field: "data.id", Err: err})
+		}
+		id, props := l.patched(&it, all)
+		e := l.build(it.typeKey.kind, it.typeKey.name, it.id, props)
+		if faults := len(l.errs); faults > before {
+			if l.excuseLacking(&it, before); e == nil && len(l.errs) == before {
+				e = &entity{kind: it.typeKey.kind, typ: it.typeKey.name, id: id, props: props} // other lines may have the same id
+			}
+		}
 		for i, err := range l.errs[before:] {
 			var v *engine.ConstraintViolation
 			field := ""
@@ -163,12 +176,12 @@ func (l *load) apply(all []*entity) {
 		key := typeKey{e.kind, e.typ}
 		if l.loaded[key] == nil {
 			l.loaded[key] = map[string]bool{}
-			if l.mode == engine.Overwrite && l.g.fault != OverwriteKeeps {
+			if l.opts.Mode == engine.Overwrite && l.g.fault != OverwriteKeeps {
 				l.clear(key)
 			}
 		}
 	}
-	if l.mode == engine.Overwrite && l.g.fault == OverwriteAll {
+	if l.opts.Mode == engine.Overwrite && l.g.fault == OverwriteAll {
 		for _, n := range l.after.schema.Nodes {
 			l.clear(typeKey{plan.Node, n.Name})
 		}
@@ -180,6 +193,7 @@ func (l *load) apply(all []*entity) {
 		for i, e := range all {
 			switch {
 			case e.kind != kind:
+			case l.superseded(all, i) && kind == plan.Node:
 			case l.superseded(all, i):
 				standing := len(l.errs)
 				l.endpoints(e)
@@ -190,20 +204,19 @@ func (l *load) apply(all []*entity) {
 			}
 		}
 	}
-	if l.mode == engine.Overwrite {
+	if l.opts.Mode == engine.Overwrite {
 		l.orphans()
 	}
 }
 
-// superseded reports whether a later line of a merge has the same id as edge i. Such a line
-// replaces the edge, and the last one wins.
+// superseded reports whether another line stands for entity i, because the last one wins.
 func (l *load) superseded(all []*entity, i int) bool {
 	others := all[i+1:]
 	if l.g.fault == FirstEdgeStands {
 		others = all[:i]
 	}
-	return l.mode == engine.Merge && all[i].kind == plan.Edge && slices.ContainsFunc(others, func(e *entity) bool {
-		return e.kind == plan.Edge && e.typ == all[i].typ && e.id == all[i].id
+	return l.opts.LastWins && l.opts.Mode.Finds() && slices.ContainsFunc(others, func(e *entity) bool {
+		return e.kind == all[i].kind && e.typ == all[i].typ && e.id == all[i].id
 	})
 }
 
@@ -226,7 +239,7 @@ func (l *load) add(e *entity) {
 	}
 	switch {
 	case twice && l.g.fault == DuplicateKeyAllowed:
-	case twice, old != nil && l.mode == engine.Append && l.g.fault != AppendUpserts:
+	case twice, old != nil && l.opts.Mode == engine.Append && l.g.fault != AppendUpserts, l.moves(old, e):
 		l.report(e, "", &engine.KeyConflict{Entity: e.kind.String(), Type: e.typ, ID: e.id})
 		return
 	case old != nil && l.g.fault == MergeKeeps:

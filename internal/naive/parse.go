@@ -118,6 +118,7 @@ func (l *load) data(data members, it *item) []*engine.LineError {
 		p := l.property(it.typeKey.kind, it.typeKey.name, name)
 		switch {
 		case p != nil && raw.Kind() == 'n':
+			it.cleared[name] = true
 		case p != nil:
 			v, err := decode(raw, p.Type)
 			if err != nil {

@@ -89,7 +89,7 @@ func graphOf(t *testing.T, schema *catalog.Schema, text string) engine.Graph {
 			t.Error(err)
 		}
 	})
-	if _, err := g.Load(t.Context(), strings.NewReader(text), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(text), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	return g

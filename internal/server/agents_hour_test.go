@@ -57,7 +57,7 @@ func openHour(t *testing.T) *cluster.Config {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	if _, err := g.Load(t.Context(), strings.NewReader(hourData), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(hourData), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	return config

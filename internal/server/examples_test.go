@@ -129,7 +129,7 @@ func makeExampleStore(t *testing.T, store string) {
 		t.Fatal(err)
 	}
 	data.WriteString(`{"type":"Attachment","data":{"name":"a","content":"base64:b21uaWdyYXBo"}}` + "\n")
-	if _, err := g.Load(t.Context(), &data, engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), &data, engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 }

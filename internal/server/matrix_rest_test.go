@@ -237,7 +237,7 @@ func makePeople(t *testing.T, store string) {
 	}
 	defer g.Close()
 	data := servedtest.Seed + `{"type":"Photo","data":{"name":"p","image":"base64:AAEC"}}` + "\n"
-	if _, err := g.Load(t.Context(), strings.NewReader(data), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(data), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range []string{"release", "feature"} {

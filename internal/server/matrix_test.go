@@ -138,7 +138,7 @@ func openPeople(t *testing.T, dir, graph string) *cluster.Config {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	if _, err := g.Load(t.Context(), strings.NewReader(servedtest.Seed), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(servedtest.Seed), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range []string{"release", "feature"} {

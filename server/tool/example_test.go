@@ -82,7 +82,7 @@ func openBooks(ctx context.Context, schema *catalog.Schema) engine.Graph {
 		log.Fatal(err)
 	}
 	_, err = g.Load(ctx, strings.NewReader(`{"type":"Book","data":{"title":"Lavinia","year":2008}}
-{"type":"Book","data":{"title":"The Dispossessed","year":1974}}`), engine.LoadOptions{})
+{"type":"Book","data":{"title":"The Dispossessed","year":1974}}`), engine.LoadOptions{Mode: engine.Append})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -468,7 +468,7 @@ func load(t *testing.T, graph engine.Graph, s *catalog.Schema, d data) {
 			line(map[string]any{"edge": e.Name, "from": r["from__"], "to": r["to__"], "data": properties})
 		}
 	}
-	if _, err := graph.Load(t.Context(), &b, engine.LoadOptions{}); err != nil {
+	if _, err := graph.Load(t.Context(), &b, engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 }

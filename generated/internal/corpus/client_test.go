@@ -127,7 +127,7 @@ func served(t *testing.T, threshold int) *servedgraph.Graph {
 	g := naive.New(string(text), schema, naive.Sound)
 	t.Cleanup(func() { g.Close() })
 	lines := strings.ReplaceAll(everyKind, ",\n", ",") // one entity a line
-	if _, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{

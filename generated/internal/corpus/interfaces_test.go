@@ -18,7 +18,7 @@ import (
 // runInterfaces runs the queries with variables over interfaces. It adds a place with the name and the id of persons.
 func runInterfaces(s *session) {
 	line := `{"type":"Place","data":{"id":"bob","name":"Ann","near":"the sea"}}`
-	if _, err := s.stored.Load(s.ctx, strings.NewReader(line), engine.LoadOptions{}); err != nil {
+	if _, err := s.stored.Load(s.ctx, strings.NewReader(line), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		s.t.Fatal(err)
 	}
 	found[corpus.NamedRow](s, "named", strings.Join([]string{

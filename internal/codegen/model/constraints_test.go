@@ -96,7 +96,7 @@ func TestConstraintLineIsTrue(t *testing.T) {
 		}
 		g := naive.New(constrained, schema, naive.Sound)
 		const nodes = `{"type":"A","data":{"slug":"s"}}` + "\n" + `{"type":"B","data":{"id":"t","text":"x"}}`
-		if _, err := g.Load(t.Context(), strings.NewReader(nodes), engine.LoadOptions{}); err != nil {
+		if _, err := g.Load(t.Context(), strings.NewReader(nodes), engine.LoadOptions{Mode: engine.Append}); err != nil {
 			t.Fatal(err)
 		}
 		fails := false

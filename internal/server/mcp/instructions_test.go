@@ -86,7 +86,7 @@ func TestEmptyCodeGraph(t *testing.T) {
 			g := naive.New(tt.source, servedtest.SchemaOf(t, tt.source), naive.Sound)
 			defer g.Close()
 			if tt.line != "" {
-				if _, err := g.Load(t.Context(), strings.NewReader(tt.line), engine.LoadOptions{}); err != nil {
+				if _, err := g.Load(t.Context(), strings.NewReader(tt.line), engine.LoadOptions{Mode: engine.Append}); err != nil {
 					t.Fatal(err)
 				}
 			}

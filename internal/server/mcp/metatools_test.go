@@ -139,7 +139,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%s: the schema's version is %s, was %s; the catalog's %s, was %s", what, now, schema, list, catalog)
 		}
 	}
-	if _, err := c.Graph.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"dan"}}`), engine.LoadOptions{}); err != nil {
+	if _, err := c.Graph.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"dan"}}`), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	same("data", true)

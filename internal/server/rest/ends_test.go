@@ -53,7 +53,7 @@ func overNotes(t *testing.T, test func(t *testing.T, stored engine.Graph, g *cli
 				t.Fatal(err)
 			}
 			t.Cleanup(served.Close)
-			if _, err := g.Load(t.Context(), strings.NewReader(strings.Join(aboutLines, "\n")), engine.LoadOptions{}); err != nil {
+			if _, err := g.Load(t.Context(), strings.NewReader(strings.Join(aboutLines, "\n")), engine.LoadOptions{Mode: engine.Append}); err != nil {
 				t.Fatal(err)
 			}
 			test(t, g, served.Graph("people"))

@@ -50,7 +50,7 @@ func TestExport(t *testing.T) {
 // TestExportAgain checks that an export, loaded into another graph, makes the graphs equal.
 func TestExportAgain(t *testing.T) {
 	from, to := servedtest.Config(t), servedtest.Config(t)
-	if _, err := to.Graph.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"gone"}}`), engine.LoadOptions{}); err != nil {
+	if _, err := to.Graph.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"gone"}}`), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	out := do(rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, from)}, rest.Options{}), servedtest.Writer, "POST", "/graphs/people/export", "").Body.String()

@@ -91,7 +91,7 @@ edge Knows: Person -> Person
 	lines := `{"type":"Person","data":{"name":"zelda","age":137}}
 {"edge":"Knows","from":"zelda","to":"zelda","data":{"id":"zelda!"}}
 `
-	if _, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	queries := servedtest.Queries(t, `

@@ -29,7 +29,8 @@ type Store func(t *schema.Type, d *segment.Draft) (*segment.Segment, error)
 // even with an error, so that the caller can remove them. If `store` is nil, the segments stay in
 // memory. The error is a *engine.LoadErrors, a *engine.ConstraintViolation that is not due to a
 // single line, the error of `store`, or that of the context.
-func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode, inline int, store Store) ([]version.Part, error) {
+func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store Store) ([]version.Part, error) {
+	mode := in.opts.Mode
 	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
 	if in.Spilled() {
 		inMemory := in.memoryBytes()
@@ -42,6 +43,9 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, mode engine.LoadMode
 	for _, list := range [][]*Rows{in.Nodes, in.Edges} {
 		for _, r := range list {
 			if r != nil {
+				if err := cmp.Or(a.fill(r), ctx.Err()); err != nil {
+					return nil, err
+				}
 				size += r.bytes()
 				if err := cmp.Or(a.order(r), ctx.Err()); err != nil {
 					return nil, err
@@ -168,10 +172,12 @@ func (a *applier) refuseExisting(r *Rows) {
 	})
 }
 
-// missing lists the rows of an edge type with an end node that is not in the graph, in the order of
-// their ids. The field `from` lists the rows with a missing source, `to` those with a missing
-// target.
-type missing struct{ from, to []uint32 }
+// missing lists the rows of an edge type with wrong ends, in the order of their ids. The field `from` lists the rows whose
+// source is not in the graph, `to` those whose target is not.
+type missing struct {
+	from, to []uint32
+	moved    []uint32 // the rows of edges that exist between other nodes
+}
 
 // ends returns the end nodes of the edges in a chunk. It adds the rows with a missing end node to
 // `lost`.
@@ -207,6 +213,7 @@ func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32, err
 	}
 	src = find(r.Type.From, fromIDs, &lost.from)
 	dst = find(r.Type.To, toIDs, &lost.to)
+	a.findMoved(r, c, src, dst, lost)
 	return src, dst, err
 }
 
@@ -233,6 +240,7 @@ func (a *applier) failMissing(r *Rows, lost *missing) {
 	}
 	fail(r.Type.From, fromIDs, "from", lost.from)
 	fail(r.Type.To, toIDs, "to", lost.to)
+	a.failMoved(r, lost.moved)
 }
 
 // cancelEvery is the number of rows between two checks of the context.

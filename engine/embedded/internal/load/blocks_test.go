@@ -68,7 +68,7 @@ func graphOf(t *testing.T, s *schema.Schema, text string, inline int, opts Optio
 // applied applies an input to an empty graph, and returns the graph as text.
 func applied(s *schema.Schema, in *Input, inline int) (string, error) {
 	tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
-	if _, err := Apply(context.Background(), tx, in, engine.Merge, inline, nil); err != nil {
+	if _, err := Apply(context.Background(), tx, in, inline, nil); err != nil {
 		return "", err
 	}
 	var b strings.Builder
@@ -95,13 +95,13 @@ func TestBlocksDoNotMatter(t *testing.T) {
 	s := testSchema(t)
 	for _, bad := range []float64{0, 0.005, 0.5} {
 		text := sample(3000, bad)
-		want, wantErr := graphOf(t, s, text, 1<<30, Options{Workers: 1, Block: 1 << 20})
+		want, wantErr := graphOf(t, s, text, 1<<30, Options{Mode: engine.Append, Workers: 1, Block: 1 << 20})
 		if (bad == 0) != (wantErr == nil) || bad == 0 && strings.Count(want, "\n") < 2500 {
 			t.Fatalf("with a share of %g bad lines: error %v, and %d entities", bad, wantErr, strings.Count(want, "\n"))
 		}
 		for _, workers := range []int{1, 2, 8} {
 			for _, block := range []int{1, 100, 4096, 1 << 20} {
-				got, err := graphOf(t, s, text, 0, Options{Workers: workers, Block: block})
+				got, err := graphOf(t, s, text, 0, Options{Mode: engine.Append, Workers: workers, Block: block})
 				if got != want {
 					t.Errorf("%d workers on blocks of %d bytes make another graph", workers, block)
 				}
@@ -140,7 +140,7 @@ func FuzzLine(f *testing.F) {
 		if len(line) == 0 || bytes.IndexByte(line, '\n') >= 0 {
 			return
 		}
-		fast, slow := newParser(s, false), newParser(s, false)
+		fast, slow := newParser(s, &Options{Mode: engine.Append}), newParser(s, &Options{Mode: engine.Append})
 		fast.line, slow.line = 1, 1
 		taken := fast.parseFast(line)
 		slow.envelope(line)
@@ -152,7 +152,7 @@ func FuzzLine(f *testing.F) {
 				a, b := list[0][k], list[1][k]
 				if a == nil || !taken {
 					if a != nil {
-						if !reflect.DeepEqual(sizes(a), sizes(newBatch(a.typ))) {
+						if !reflect.DeepEqual(sizes(a), sizes(newBatch(a.typ, false))) {
 							t.Fatalf("the walker gives %q up and leaves a value", line)
 						}
 					}
@@ -200,11 +200,11 @@ func (r faultyReader) Read(p []byte) (int, error) {
 func TestReaderFails(t *testing.T) {
 	s := testSchema(t)
 	for _, block := range []int{1, 64, 1 << 20} {
-		_, err := Parse(t.Context(), faultyReader{strings.NewReader(sample(500, 0))}, s, Options{IDs: numbered, Block: block, Workers: 2})
+		_, err := Parse(t.Context(), faultyReader{strings.NewReader(sample(500, 0))}, s, Options{IDs: numbered, Mode: engine.Append, Block: block, Workers: 2})
 		if !errors.Is(err, errFaulty) {
 			t.Errorf("blocks of %d bytes: %v", block, err)
 		}
-		_, err = Parse(t.Context(), faultyReader{strings.NewReader(strings.Repeat("{\n", 500))}, s, Options{IDs: numbered, Block: block, Workers: 2})
+		_, err = Parse(t.Context(), faultyReader{strings.NewReader(strings.Repeat("{\n", 500))}, s, Options{IDs: numbered, Mode: engine.Append, Block: block, Workers: 2})
 		if bad := (*engine.LoadErrors)(nil); !errors.As(err, &bad) || !bad.More {
 			t.Errorf("blocks of %d bytes, after too many bad lines: %v", block, err)
 		}
@@ -220,7 +220,7 @@ func TestCancelled(t *testing.T) {
 			cancel()
 		}
 		return r.Read(p)
-	}), testSchema(t), Options{IDs: numbered, Block: 64})
+	}), testSchema(t), Options{IDs: numbered, Mode: engine.Append, Block: 64})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a load that is cancelled: %v", err)
 	}
@@ -233,7 +233,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 func TestProgress(t *testing.T) {
 	var got []int64
 	text := strings.Repeat(`{"type":"Free"}`+"\n", 2*progressEvery+1)
-	if _, err := Parse(t.Context(), strings.NewReader(text), testSchema(t), Options{IDs: numbered, Progress: func(n int64) { got = append(got, n) }}); err != nil {
+	if _, err := Parse(t.Context(), strings.NewReader(text), testSchema(t), Options{IDs: numbered, Mode: engine.Append, Progress: func(n int64) { got = append(got, n) }}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []int64{progressEvery, 2 * progressEvery, 2*progressEvery + 1}; !reflect.DeepEqual(got, want) {
@@ -249,7 +249,7 @@ func TestLinesAllocateNothing(t *testing.T) {
 		fmt.Fprintf(&b, `{"type":"P","data":{"k":"p%d","n":%d,"f":0.5,"b":true,"d":"2024-02-29","t":"2024-05-01T12:00:00Z","v":[1,2.5],"s":["a","b"],"e":"x"}}`+"\n", i, i)
 		fmt.Fprintf(&b, `{"edge":"Likes","from":"p%d","to":"p%d","data":{"w":1.25}}`+"\n", i, i)
 	}
-	p, text := newParser(testSchema(t), false), []byte(b.String())
+	p, text := newParser(testSchema(t), &Options{Mode: engine.Append}), []byte(b.String())
 	got := testing.AllocsPerRun(3, func() {
 		if out := p.block(text); len(out.bad.Lines) > 0 || len(out.batches) != 2 {
 			t.Fatal(&out.bad)

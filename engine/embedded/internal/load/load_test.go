@@ -39,7 +39,7 @@ func testSchema(t testing.TB) *schema.Schema {
 }
 
 func parse(t testing.TB, text string) (*Input, error) {
-	return Parse(context.Background(), strings.NewReader(text), testSchema(t), Options{IDs: numbered})
+	return Parse(context.Background(), strings.NewReader(text), testSchema(t), Options{IDs: numbered, Mode: engine.Append})
 }
 
 // numbered returns a function that makes the ids new000001, new000002 and so on.
@@ -205,12 +205,12 @@ func FuzzParse(f *testing.F) {
 		}
 		s := testSchema(t)
 		for _, inline := range []int{0, 1 << 30} {
-			in, err := Parse(context.Background(), strings.NewReader(text), s, Options{IDs: numbered})
+			in, err := Parse(context.Background(), strings.NewReader(text), s, Options{IDs: numbered, Mode: engine.Append})
 			if err != nil {
 				t.Fatal(err)
 			}
 			tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
-			if _, err := Apply(context.Background(), tx, in, engine.Merge, inline, nil); err != nil && !errors.As(err, new(*engine.LoadErrors)) {
+			if _, err := Apply(context.Background(), tx, in, inline, nil); err != nil && !errors.As(err, new(*engine.LoadErrors)) {
 				t.Fatalf("%v is not a *engine.LoadErrors", err)
 			}
 		}

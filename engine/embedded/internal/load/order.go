@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"sort"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // chunk is the part of a type's effective rows that becomes one segment. It consists of the rows in
@@ -50,8 +50,8 @@ func (a *applier) segmentSize(r *Rows, total int64) int64 {
 	return max(a.in.opts.Segment, min(total/segmentsPerType, segment.MaxBytes))
 }
 
-// order puts the rows of a type in the order of their ids and records duplicate ids as faults. But
-// for edges in merge mode a duplicate id is no fault: order keeps only the last row with the id.
+// order puts the rows of a type in the order of their ids and records duplicate ids as faults. If the last one of
+// several rows stands, order keeps only this one.
 func (a *applier) order(r *Rows) error {
 	if err := r.Type.CheckRows(int64(r.Len())); err != nil {
 		return err
@@ -150,11 +150,13 @@ type orderer struct {
 func (o *orderer) add(b *batch, k int, row, size uint32) error {
 	id := b.idColumn().Raw(k)
 	if len(o.perm) > 0 && bytes.Equal(id, o.last) {
-		if o.r.Type.Entity == plan.Edge && o.mode == engine.Merge {
+		if o.in.opts.LastWins && o.mode.Finds() {
 			o.perm[len(o.perm)-1] = row
 			return nil
 		}
-		o.fail(b.line(k), "", &engine.KeyConflict{Entity: o.r.Type.Entity.String(), Type: o.r.Type.Name, ID: string(id)})
+		rd := reader{Rows: o.r}
+		o.fail(b.line(k), "", &engine.KeyConflict{Entity: o.r.Type.Entity.String(), Type: o.r.Type.Name, ID: string(id),
+			Detail: fmt.Sprintf("is in line %d too; keep one of the lines", rd.line(int(o.perm[len(o.perm)-1])))})
 		return nil
 	}
 	if !o.small && o.size+int64(size) > o.limit && len(o.perm) > 0 {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -22,7 +23,7 @@ import (
 // parser reads lines into batches. Only one goroutine may use it.
 type parser struct {
 	schema   *schema.Schema    // types of the entities
-	embeds   bool              // missing vectors are computed later
+	opts     *Options          // options of the load
 	nodes    []*batch          // by node type: its rows in this block; nil if there are none
 	edges    []*batch          // by edge type: its rows in this block; nil if there are none
 	last     [2]*batch         // by entity: the batch of the previous line
@@ -41,9 +42,9 @@ type parser struct {
 	key      []byte            // memory for the id that the key determines
 }
 
-// newParser returns a parser. If `embeds` is set, missing vectors are computed later.
-func newParser(s *schema.Schema, embeds bool) *parser {
-	return &parser{schema: s, embeds: embeds, nodes: make([]*batch, len(s.Nodes)), edges: make([]*batch, len(s.Edges)),
+// newParser returns a parser.
+func newParser(s *schema.Schema, opts *Options) *parser {
+	return &parser{schema: s, opts: opts, nodes: make([]*batch, len(s.Nodes)), edges: make([]*batch, len(s.Edges)),
 		dec: jsontext.NewDecoder(noInput), inner: jsontext.NewDecoder(noInput)}
 }
 
@@ -266,6 +267,11 @@ func (p *parser) finish(t *schema.Type, from, to string) {
 	r := p.rows(t)
 	for i, v := range p.vals {
 		if p.leftOut(t, i) {
+			p.seen[i] = true
+			r.left = append(r.left, missingVector{len(r.lines), i})
+			continue
+		}
+		if p.kept(t, i) {
 			continue
 		}
 		if err := t.CheckValue(i, v); err != nil {
@@ -273,7 +279,7 @@ func (p *parser) finish(t *schema.Type, from, to string) {
 			return
 		}
 	}
-	id, ok := p.identity(t)
+	id, ok := p.identity(t, from, to)
 	if !ok {
 		return
 	}
@@ -301,10 +307,8 @@ func (p *parser) finish(t *schema.Type, from, to string) {
 			return
 		}
 	}
-	for i := range p.vals {
-		if p.leftOut(t, i) {
-			r.left = append(r.left, missingVector{len(r.lines), i})
-		}
+	if r.seen != nil {
+		r.markSeen(func(i int) bool { return p.seen[i] })
 	}
 	r.lines = append(r.lines, int64(p.line))
 }
@@ -312,15 +316,20 @@ func (p *parser) finish(t *schema.Type, from, to string) {
 // leftOut reports whether the vector property i must be computed from its source.
 func (p *parser) leftOut(t *schema.Type, i int) bool {
 	e := t.Props[i].Embed
-	if e == nil || !p.embeds || p.seen[i] {
+	if e == nil || !p.opts.Embeds || p.seen[i] {
 		return false
 	}
 	source, ok := t.Prop(e.Source)
 	return ok && p.vals[source].Kind() == value.String && !p.vals[source].IsList()
 }
 
+// kept reports whether the entity keeps its value of property i.
+func (p *parser) kept(t *schema.Type, i int) bool {
+	return p.opts.Mode == engine.Patch && !p.seen[i] && !slices.Contains(t.Key, i)
+}
+
 // identity returns the id of the current entity, or an empty id if one must be made.
-func (p *parser) identity(t *schema.Type) (string, bool) {
+func (p *parser) identity(t *schema.Type, from, to string) (string, bool) {
 	if t.Key != nil {
 		p.key = t.AppendID(p.key[:0], p.vals)
 		id := unsafe.String(unsafe.SliceData(p.key), len(p.key))
@@ -331,7 +340,11 @@ func (p *parser) identity(t *schema.Type) (string, bool) {
 		return id, true
 	}
 	if p.id == nil {
-		return "", true
+		id, err := p.find(t, from, to, func(i int) value.Value { return p.vals[i] })
+		if err != nil {
+			p.fail("data.id", err)
+		}
+		return id, err == nil
 	}
 	id, err := jsontext.AppendUnquote(nil, p.id)
 	if err != nil || p.id.Kind() != '"' {
@@ -400,7 +413,7 @@ func (p *parser) rows(t *schema.Type) *batch {
 		list = p.edges
 	}
 	if list[t.Index] == nil {
-		list[t.Index] = newBatch(t)
+		list[t.Index] = newBatch(t, p.opts.Mode == engine.Patch)
 	}
 	return list[t.Index]
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -36,7 +37,12 @@ type Options struct {
 	// Progress, if set, is called from time to time with the number of lines read so far.
 	Progress func(lines int64)
 	// Embeds says that [Input.Embed] will compute the missing vectors.
-	Embeds  bool
+	Embeds bool
+	// Mode, NewEdges and LastWins are those of [engine.LoadOptions].
+	Mode               engine.LoadMode
+	NewEdges, LastWins bool
+	// Base is the graph in which the modes that find entities look for edges by their ends.
+	Base    *version.Snapshot
 	Workers int // number of parsing goroutines; 0 for one per processor
 	Block   int // bytes to parse at a time, extended to the end of a line; 0 for the default
 
@@ -113,7 +119,7 @@ func (c *collector) run(ctx context.Context, r io.Reader, s *schema.Schema) erro
 	var workers, collecting sync.WaitGroup
 	for range c.opts.Workers {
 		workers.Go(func() {
-			p := newParser(s, c.opts.Embeds)
+			p := newParser(s, &c.opts)
 			for j := range jobs {
 				if ctx.Err() != nil {
 					j.done <- parsed{}

@@ -45,26 +45,31 @@ type batch struct {
 	from  *column.Builder   // ids of the source nodes, for edges
 	to    *column.Builder   // ids of the target nodes, for edges
 	props []*column.Builder // by property: the values
+	seen  *column.Builder   // in the mode patch: a bit for each property that the line has; else nil
 	lines []int64           // by row: line number in the block, or in the input once the batch is collected
 	left  []missingVector   // in row order
 	file  *spilled          // the temporary files of the rows; nil if the rows are in memory
 	order []int             // properties in the order of the previous line
 	stamp []uint64          // by property: stamp of the last line that has it
 	rules []bool            // by property: see version.Type.HasRules
+	mask  []byte            // memory for a row of `seen`
 }
 
 // missingVector identifies a vector that must be computed from its source property: the property
 // with number prop, in a row of the batch.
 type missingVector struct{ row, prop int }
 
-// newBatch returns an empty batch for entities of type t.
-func newBatch(t *schema.Type) *batch {
+// newBatch returns an empty batch for entities of type t. If `patch` is set, the batch notes which properties each line has.
+func newBatch(t *schema.Type, patch bool) *batch {
 	b := &batch{typ: t, order: make([]int, len(t.Props)), stamp: make([]uint64, len(t.Props)), rules: make([]bool, len(t.Props))}
 	if t.IDProp < 0 {
 		b.ids = column.NewBuilder(value.Of(value.String))
 	}
 	if t.Entity == plan.Edge {
 		b.from, b.to = column.NewBuilder(value.Of(value.String)), column.NewBuilder(value.Of(value.String))
+	}
+	if patch {
+		b.seen = column.NewBuilder(textType)
 	}
 	for i, p := range t.Props {
 		b.props = append(b.props, column.NewBuilder(p.Type))
@@ -75,7 +80,7 @@ func newBatch(t *schema.Type) *batch {
 
 // builders calls f with each column builder of the batch.
 func (b *batch) builders(f func(**column.Builder)) {
-	for _, x := range []**column.Builder{&b.ids, &b.from, &b.to} {
+	for _, x := range []**column.Builder{&b.ids, &b.from, &b.to, &b.seen} {
 		if *x != nil {
 			f(x)
 		}
@@ -93,7 +98,7 @@ func (b *batch) truncate() {
 
 // cut returns the rows in arrays of exactly their size, and empties the batch.
 func (b *batch) cut() *batch {
-	out := &batch{typ: b.typ, ids: b.ids, from: b.from, to: b.to, props: append([]*column.Builder(nil), b.props...), lines: append([]int64(nil), b.lines...), left: b.left}
+	out := &batch{typ: b.typ, ids: b.ids, from: b.from, to: b.to, seen: b.seen, props: append([]*column.Builder(nil), b.props...), lines: append([]int64(nil), b.lines...), left: b.left}
 	out.builders(func(x **column.Builder) { *x = (*x).Cut() })
 	b.lines, b.left = b.lines[:0], nil
 	return out
@@ -218,7 +223,7 @@ func (b *batch) size() int64 {
 // sizes returns, for each row, the size of the row in a segment, in bytes.
 func (b *batch) sizes() []uint32 {
 	if b.file != nil {
-		return column.Read[uint32](b.file.perRow, b.file.name+sizeColumn, b.file.rows)
+		return column.Read[uint32](cmp.Or(b.file.filled, b.file.perRow), b.file.name+sizeColumn, b.file.rows)
 	}
 	out := make([]uint32, b.rows())
 	b.builders(func(x **column.Builder) { (*x).AddSizes(out) })

@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -104,6 +105,15 @@ func (p *parser) members(b *batch) bool {
 			return false
 		}
 	}
+	if b.seen != nil {
+		b.markSeen(func(i int) bool { return b.stamp[i] == s.stamp })
+	}
+	if id == nil && b.ids != nil && b.typ.Key == nil && p.opts.Mode.Finds() {
+		made, err := p.find(b.typ, view(from), view(to), func(i int) value.Value { return b.props[i].Value(b.props[i].Len() - 1) })
+		if id = []byte(made); err != nil {
+			return false
+		}
+	}
 	if !s.identity(b, id) {
 		return false
 	}
@@ -163,7 +173,7 @@ func (p *parser) fields(b *batch) (id []byte, ok bool) {
 // property cannot be null, or if its value may have to be computed.
 func (p *parser) appendMissing(b *batch, i int) bool {
 	prop := b.typ.Props[i]
-	if !prop.Type.Nullable || prop.Embed != nil && p.embeds {
+	if !prop.Type.Nullable && (b.seen == nil || slices.Contains(b.typ.Key, i)) || prop.Embed != nil && p.opts.Embeds {
 		return false
 	}
 	b.props[i].AppendNull()

@@ -69,7 +69,7 @@ func (a *applier) putType(r *Rows) (parts []version.Part, err error) {
 				return parts, err
 			}
 		}
-		if len(a.bad.Lines)+len(lost.from)+len(lost.to) > 0 {
+		if len(a.bad.Lines)+len(lost.from)+len(lost.to)+len(lost.moved) > 0 {
 			continue
 		}
 		errs := make([]error, len(chunks))

@@ -23,6 +23,7 @@ type spilled struct {
 	name   string        // prefix of the names of the run's columns
 	rest   column.Source // columns of the batch; nil once they are released
 	perRow column.Source // line numbers and segment sizes of the rows, and the rows with missing vectors
+	filled column.Source // segment sizes of the rows once a patch has filled them; nil before
 	ids    column.Source // ids that were made after `rest` was written; nil for none
 	// computed holds, by property, the column with the vectors that Embed computed after `rest` was
 	// written.
@@ -30,6 +31,7 @@ type spilled struct {
 	missing  map[int]int // by property: the number of vectors that are missing in `rest`
 
 	hasIDs      bool   // `rest` contains a column of ids
+	hasSeen     bool   // `rest` contains the properties that the lines have
 	opened      bool   // whether batch.open was called
 	unique      bool   // no id occurs twice
 	least, most []byte // the first and the last id; nil without a column of ids
@@ -138,7 +140,7 @@ func (r *Rows) spill(name string, opts *Options, add func(string, []byte) error)
 	if err := r.fillIDs(part.batches, false, opts); err != nil {
 		return nil, err
 	}
-	f := &spilled{rows: part.Len(), name: name, hasIDs: part.batches[0].ids != nil, unique: true, missing: map[int]int{}}
+	f := &spilled{rows: part.Len(), name: name, hasIDs: part.batches[0].ids != nil, hasSeen: part.batches[0].seen != nil, unique: true, missing: map[int]int{}}
 	out := &batch{typ: r.Type, file: f, props: make([]*column.Builder, len(r.Type.Props))}
 	r.withIDs = r.withIDs || f.hasIDs
 	var perm []uint32
@@ -274,6 +276,9 @@ func (b *batch) open() {
 	if b.typ.Entity == plan.Edge {
 		b.from, b.to = f.open(f.rest, fromColumn, textType), f.open(f.rest, toColumn, textType)
 	}
+	if f.hasSeen {
+		b.seen = f.open(f.rest, seenColumn, textType)
+	}
 	for p := range b.props {
 		if b.props[p] != nil {
 			continue
@@ -291,7 +296,7 @@ func (b *batch) close() {
 	if f := b.file; f != nil {
 		f.rest, f.ids, f.computed = nil, nil, nil
 	}
-	b.ids, b.from, b.to = nil, nil, nil
+	b.ids, b.from, b.to, b.seen = nil, nil, nil, nil
 	clear(b.props)
 }
 
@@ -313,6 +318,7 @@ const (
 	idColumn   = ".id"   // ids of the entities
 	fromColumn = ".from" // ids of the source nodes of edges
 	toColumn   = ".to"   // ids of the target nodes of edges
+	seenColumn = ".seen" // properties that the lines have
 	lineColumn = ".line" // line numbers of the rows
 	sizeColumn = ".size" // sizes of the rows in a segment
 )
@@ -334,6 +340,9 @@ func (b *batch) columnNames() (names []string) {
 	}
 	if b.from != nil {
 		names = append(names, fromColumn, toColumn)
+	}
+	if b.seen != nil {
+		names = append(names, seenColumn)
 	}
 	for p := range b.props {
 		names = append(names, propColumn(p))

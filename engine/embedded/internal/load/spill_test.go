@@ -76,11 +76,16 @@ func TestSpilledLoads(t *testing.T) {
 		"nodes twice": shuffled(100, false) + "\n" + shuffled(100, false), "no ids": noIDs, "ids later": noIDs + `{"type":"Free","data":{"id":"mine"}}` + "\n" + noIDs,
 		"missing ends": shuffled(100, false) + "\n" + strings.Repeat(`{"edge":"Likes","from":"p1","to":"nobody"}`+"\n", 80) + strings.Repeat(`{"edge":"Likes","from":"nobody","to":"p1","data":{}}`+"\n", 90),
 	} {
-		want, wantErr := graphOf(t, s, text, 0, Options{})
+		opts := Options{Mode: engine.Append}
+		if name == "edges twice" {
+			opts = Options{Mode: engine.Merge, LastWins: true}
+		}
+		want, wantErr := graphOf(t, s, text, 0, opts)
 		for _, memory := range []int64{1, 3000} {
 			for _, segment := range []int64{1, 5000} {
 				f := &files{}
-				got, err := graphOf(t, s, text, 0, Options{Block: 500, Scratch: f.scratch, Memory: memory, Segment: segment})
+				opts.Block, opts.Scratch, opts.Memory, opts.Segment = 500, f.scratch, memory, segment
+				got, err := graphOf(t, s, text, 0, opts)
 				if got != want {
 					t.Errorf("%s, %d bytes of memory and segments of %d bytes: another graph", name, memory, segment)
 				}
@@ -113,7 +118,7 @@ func TestScratchFails(t *testing.T) {
 	s := testSchema(t)
 	text := shuffled(200, true)
 	all := &files{}
-	opts := Options{Block: 500, Scratch: all.scratch, Memory: 3000, Segment: 5000}
+	opts := Options{Block: 500, Scratch: all.scratch, Memory: 3000, Segment: 5000, LastWins: true}
 	if _, err := graphOf(t, s, text, 0, opts); err != nil {
 		t.Fatal(err)
 	}
@@ -136,12 +141,12 @@ func TestSegments(t *testing.T) {
 		most    int
 	}{{engine.Merge, 1, segmentsPerType, segmentsPerType + 2}, {engine.Append, 4000, 5, 50}, {engine.Overwrite, 4000, 5, 50}, {engine.Merge, 0, 1, 1}} {
 		for _, scratch := range []Scratch{nil, (&files{}).scratch} {
-			in, err := Parse(t.Context(), strings.NewReader(shuffled(1000, false)), s, Options{IDs: numbered, Scratch: scratch, Memory: 1000, Segment: c.segment, Block: 500})
+			in, err := Parse(t.Context(), strings.NewReader(shuffled(1000, false)), s, Options{IDs: numbered, Scratch: scratch, Memory: 1000, Segment: c.segment, Block: 500, Mode: c.mode})
 			if err != nil {
 				t.Fatal(err)
 			}
 			tx := version.Begin(version.NewSnapshot(s, engine.Commit{}))
-			parts, err := Apply(context.Background(), tx, in, c.mode, 0, nil)
+			parts, err := Apply(context.Background(), tx, in, 0, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,15 +266,15 @@ func TestLinesBeyond32Bits(t *testing.T) {
 	s := testSchema(t)
 	const before = 1<<32 + 10
 	for _, memory := range []int64{1, 1 << 20} {
-		c := &collector{opts: Options{IDs: numbered, Scratch: (&files{}).scratch, Memory: memory}, in: &Input{Nodes: make([]*Rows, len(s.Nodes)), Edges: make([]*Rows, len(s.Edges))}, lines: before}
+		c := &collector{opts: Options{IDs: numbered, Scratch: (&files{}).scratch, Memory: memory, Mode: engine.Append}, in: &Input{Nodes: make([]*Rows, len(s.Nodes)), Edges: make([]*Rows, len(s.Edges))}, lines: before}
 		c.in.opts = c.opts
-		if !c.add(newParser(s, false).block([]byte("\n" + `{"type":"Day","data":{"d":1}}` + "\n" + `{"type":"Day","data":{"d":1}}`))) {
+		if !c.add(newParser(s, &Options{}).block([]byte("\n" + `{"type":"Day","data":{"d":1}}` + "\n" + `{"type":"Day","data":{"d":1}}`))) {
 			t.Fatal(c.err)
 		}
 		if c.in.Spilled() != (memory == 1) {
 			t.Errorf("%d bytes of memory: spilled %t", memory, c.in.Spilled())
 		}
-		_, err := Apply(t.Context(), version.Begin(version.NewSnapshot(s, engine.Commit{})), c.in, engine.Append, 0, nil)
+		_, err := Apply(t.Context(), version.Begin(version.NewSnapshot(s, engine.Commit{})), c.in, 0, nil)
 		var bad *engine.LoadErrors
 		if !errors.As(err, &bad) || len(bad.Lines) != 1 || bad.Lines[0].Line != before+3 {
 			t.Errorf("%d bytes of memory: %v", memory, err)

@@ -21,9 +21,16 @@ func New(key string) *logrecord.Receipt {
 }
 
 // OfLoad returns a hash for a load. The caller writes the load's input to it.
-func OfLoad(mode engine.LoadMode) hash.Hash {
+func OfLoad(opts *engine.LoadOptions) hash.Hash {
 	h := sha256.New()
-	h.Write([]byte{'l', byte(mode)})
+	mode := byte(opts.Mode)
+	if opts.NewEdges {
+		mode |= 1 << 6
+	}
+	if opts.LastWins {
+		mode |= 1 << 7
+	}
+	h.Write([]byte{'l', mode})
 	return h
 }
 

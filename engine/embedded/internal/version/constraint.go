@@ -112,53 +112,13 @@ func (t *Table) twin(i int, ord uint32) (uint32, bool) {
 	if t.Type.Entity == plan.Edge {
 		src, dst = t.Ends(ord)
 	}
-	tuple := t.Type.Tuples[i]
-	h, ok := tupleHash(tuple, func(p int) value.Value { return t.Value(ord, p) }, src, dst)
-	if !ok {
-		return 0, false
-	}
-	for c := t.idx[i].Find(h); c.Next(); {
-		if c.Ord != ord && t.Alive(c.Ord) && sameTuple(t, tuple, ord, c.Ord) {
-			return c.Ord, true
-		}
-	}
-	return 0, false
-}
-
-// SameTuple reports whether the entities a and b of a table have equal values in a tuple.
-func sameTuple(t *Table, tuple []int, a, b uint32) bool {
-	for _, p := range tuple {
-		switch p {
-		case schema.Source, schema.Target:
-			asrc, adst := t.Ends(a)
-			bsrc, bdst := t.Ends(b)
-			if p == schema.Source && asrc != bsrc || p == schema.Target && adst != bdst {
-				return false
-			}
-		default:
-			if !schema.Same(t.Value(a, p), t.Value(b, p)) {
-				return false
-			}
-		}
-	}
-	return true
+	return t.findTuple(i, src, dst, func(p int) value.Value { return t.Value(ord, p) }, ord)
 }
 
 // uniqueViolation returns the error of entity `ord` that has the same values as entity `other` in
 // unique rule i.
 func (t *Table) uniqueViolation(i int, ord, other uint32) *engine.ConstraintViolation {
-	names := make([]string, len(t.Type.Tuples[i]))
-	for k, p := range t.Type.Tuples[i] {
-		switch p {
-		case schema.Source:
-			names[k] = "src"
-		case schema.Target:
-			names[k] = "dst"
-		default:
-			names[k] = t.Type.Props[p].Name
-		}
-	}
-	return &engine.ConstraintViolation{Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(t.ID(ord)), Property: strings.Join(names, ", "),
+	return &engine.ConstraintViolation{Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(t.ID(ord)), Property: t.Type.UniqueNames(i),
 		Rule: "unique", Detail: fmt.Sprintf("%q already has the same values", t.ID(other))}
 }
 

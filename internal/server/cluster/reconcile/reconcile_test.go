@@ -88,7 +88,7 @@ func (c *Cluster) mustPlan(t testing.TB, s *Sources) *Plan {
 func (c *Cluster) load(t testing.TB, id, ndjson string) {
 	t.Helper()
 	g := c.open(t, id)
-	if _, err := g.Load(context.Background(), strings.NewReader(ndjson), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(context.Background(), strings.NewReader(ndjson), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Close(); err != nil {

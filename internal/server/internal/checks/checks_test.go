@@ -192,7 +192,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("%d rows: %s", rows, outcomes)
 		}
 	}
-	if _, err := w.graph.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"`+strings.Repeat("x", 17<<10)+`"}}`), engine.LoadOptions{}); err != nil {
+	if _, err := w.graph.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"`+strings.Repeat("x", 17<<10)+`"}}`), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	w.runner = checks.New(servedtest.Queries(t, `query q() @must_be_empty("x") { match { $a: Person $a.name starts_with "x" } return { $a.name } }`), checks.Limits{}, nil)

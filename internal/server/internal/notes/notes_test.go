@@ -68,7 +68,7 @@ func open(t testing.TB, pages ...string) engine.Graph {
 	for _, p := range pages {
 		fmt.Fprintf(&text, `{"type":"Page","data":{"path":%q}}`+"\n", p)
 	}
-	if _, err := g.Load(t.Context(), strings.NewReader(text.String()), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(text.String()), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	return g

@@ -1,6 +1,6 @@
-// Command build bundles the studio with esbuild. It must run in the folder internal/studio/build.
-// It writes the files to ../dist. With --check, it writes nothing, but compares its result with the
-// files in ../dist and fails if a file differs.
+// Command build bundles the studio with esbuild. It must run in the folder studio/build.
+// It writes the files to internal/studio/dist. With --check, it writes nothing, but compares its result with the
+// files there and fails if a file differs.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 
 const (
 	source = "../src"
-	target = "../dist"
+	target = "../../internal/studio/dist"
 )
 
 func main() {
@@ -76,7 +76,7 @@ func build() (map[string][]byte, error) {
 		LogLevel:          api.LogLevelWarning,
 	})
 	if len(result.Errors) > 0 {
-		return nil, errors.New("the studio could not be built; run npm ci in the folder internal/studio if packages are missing")
+		return nil, errors.New("the studio could not be built; run npm ci in the folder studio if packages are missing")
 	}
 	files := map[string][]byte{}
 	for _, f := range result.OutputFiles {

@@ -1,4 +1,4 @@
-module github.com/omnigraph-go/omnigraph/internal/studio/build
+module github.com/omnigraph-go/omnigraph/studio/build
 
 go 1.26.0
 

@@ -1,0 +1,41 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Identity returns the number of the unique rule that identifies an edge by its ends: the first rule with src and dst and
+// without a null. The function `val` returns the value of a property.
+func (t *Type) Identity(val func(p int) value.Value) (rule int, ok bool) {
+	for i := range t.Unique {
+		if t.IdentifiesEdges(i) && !slices.ContainsFunc(t.Tuples[i], func(p int) bool { return p != Source && p != Target && val(p).IsNull() }) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// IdentifiesEdges reports whether unique rule i has both ends of an edge.
+func (t *Type) IdentifiesEdges(i int) bool {
+	return t.Entity == plan.Edge && slices.Contains(t.Tuples[i], Source) && slices.Contains(t.Tuples[i], Target)
+}
+
+// UniqueNames lists the names of the members of unique rule i.
+func (t *Type) UniqueNames(i int) string {
+	names := make([]string, len(t.Tuples[i]))
+	for k, p := range t.Tuples[i] {
+		switch p {
+		case Source:
+			names[k] = "src"
+		case Target:
+			names[k] = "dst"
+		default:
+			names[k] = t.Props[p].Name
+		}
+	}
+	return strings.Join(names, ", ")
+}

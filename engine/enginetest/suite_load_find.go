@@ -1,0 +1,165 @@
+package enginetest
+
+import (
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// roads is a schema whose edges are found by their ends: a Road by its ends and its number or, without a number, by its ends
+// and its name; a Ferry by its ends alone.
+func roads() *catalog.Schema {
+	return schemaOf([]*catalog.Node{
+		{Name: "Town", Key: []string{"name"}, Properties: []*catalog.Property{property("name", stringType), property("size", i32Type), property("note", stringType.Optional())}},
+	}, []*catalog.Edge{
+		{Name: "Road", From: "Town", To: "Town", Properties: []*catalog.Property{property("number", i32Type.Optional()), property("name", stringType.Optional()), property("km", i32Type)},
+			Unique: [][]string{{"src", "number", "dst"}, {"src", "dst", "name"}}},
+		{Name: "Ferry", From: "Town", To: "Town", Properties: []*catalog.Property{property("km", i32Type.Optional()), property("line", stringType.Optional())}, Unique: [][]string{{"src", "dst"}}},
+	})
+}
+
+const towns = `{"type":"Town","data":{"name":"a","size":1,"note":"x"}}
+{"type":"Town","data":{"name":"b","size":2}}
+{"type":"Town","data":{"name":"c","size":3}}
+{"edge":"Road","from":"a","to":"b","data":{"id":"r1","number":1,"km":10}}
+{"edge":"Ferry","from":"a","to":"b","data":{"id":"f1","km":5}}`
+
+// expectRoads compares the ids, ends, numbers, names and lengths of the roads with the text `want`.
+func (s *session) expectRoads(want string) {
+	s.Helper()
+	p := s.read()
+	a, b, e := p.node("a", "Town"), p.node("b", "Town"), p.edge("e", "Road")
+	p.match(over(a, e, "Road", b)).ret(id(e), p.from(e), p.to(e), p.prop(e, "number"), p.prop(e, "name"), p.prop(e, "km")).orderBy(p.prop(e, "km"))
+	s.expect(p, want)
+}
+
+// expectFerries compares the ends and the ids of the ferries with the text `want`.
+func (s *session) expectFerries(want string) {
+	s.Helper()
+	p := s.read()
+	a, b, e := p.node("a", "Town"), p.node("b", "Town"), p.edge("e", "Ferry")
+	p.match(over(a, e, "Ferry", b)).ret(p.from(e), p.to(e), id(e)).orderBy(p.from(e)).orderBy(p.to(e))
+	s.expect(p, want)
+}
+
+// expectTowns compares the names, sizes and notes of the towns with the text `want`.
+func (s *session) expectTowns(want string) {
+	s.Helper()
+	p := s.read()
+	a := p.bind("a", "Town")
+	s.expect(p.ret(p.prop(a, "name"), p.prop(a, "size"), p.prop(a, "note")).orderBy(p.prop(a, "name")), want)
+}
+
+// loadFindCases returns the cases of loads that find the entities which their lines mean.
+func loadFindCases() []testCase {
+	lastWins := func(s *session, mode engine.LoadMode, lines string) {
+		s.Helper()
+		if _, err := s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: mode, LastWins: true}); err != nil {
+			s.Fatalf("load: %v", err)
+		}
+	}
+	runs := map[string]func(s *session){
+		"the same edges twice": func(s *session) {
+			const lines = `{"edge":"Ferry","from":"b","to":"c"}
+{"edge":"Ferry","from":"a","to":"b","data":{"km":6}}`
+			for _, mode := range []engine.LoadMode{engine.Merge, engine.Patch} {
+				s.load(mode, lines)
+				if res := s.load(mode, lines); res.Commit != nil {
+					s.Errorf("the second load in the mode %s commits %+v", mode, res.Effects)
+				}
+				s.expectFerries("a | b | f1\nb | c | " + engine.DerivedEdgeID("Ferry", "b", "c"))
+			}
+		},
+		"the first rule without a null": func(s *session) {
+			s.load(engine.Merge, `{"edge":"Road","from":"a","to":"b","data":{"number":1,"name":"old","km":11}}
+{"edge":"Road","from":"a","to":"b","data":{"number":2,"km":12}}
+{"edge":"Road","from":"a","to":"b","data":{"name":"new","km":13}}`)
+			s.expectRoads("r1 | a | b | 1 | old | 11\n" + engine.DerivedEdgeID("Road", "a", "b", "2") + " | a | b | 2 | null | 12\n" +
+				engine.DerivedEdgeID("Road", "a", "b", "new") + " | a | b | null | new | 13")
+		},
+		"no rule without a null": func(s *session) {
+			_, err := s.tryLoad(engine.Merge, `{"edge":"Road","from":"a","to":"b","data":{"km":11}}`)
+			s.expectLineNumbers(err, 1)
+		},
+		"an edge of a new node": func(s *session) {
+			s.load(engine.Merge, `{"edge":"Ferry","from":"a","to":"d"}
+{"type":"Town","data":{"name":"d","size":4}}`)
+			s.expectFerries("a | b | f1\na | d | " + engine.DerivedEdgeID("Ferry", "a", "d"))
+		},
+		"two branches that load one file": func(s *session) {
+			s.fork("side", "")
+			const lines = `{"edge":"Ferry","from":"b","to":"c"}`
+			s.load(engine.Merge, lines)
+			if _, err := s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: engine.Merge, WriteOptions: engine.WriteOptions{Branch: "side"}}); err != nil {
+				s.Fatalf("load: %v", err)
+			}
+			s.merged("side", "main", engine.AlreadyUpToDate)
+			s.expectFerries("a | b | f1\nb | c | " + engine.DerivedEdgeID("Ferry", "b", "c"))
+		},
+		"a derived id that another edge has": func(s *session) {
+			taken := engine.DerivedEdgeID("Road", "b", "c", "7")
+			s.load(engine.Merge, `{"edge":"Road","from":"b","to":"c","data":{"number":7,"km":20}}`)
+			s.load(engine.Merge, `{"edge":"Road","from":"b","to":"c","data":{"id":"`+taken+`","number":8,"km":21}}`)
+			s.load(engine.Merge, `{"edge":"Road","from":"b","to":"c","data":{"number":7,"km":22}}`)
+			p := s.read()
+			a, b, e := p.node("a", "Town"), p.node("b", "Town"), p.edge("e", "Road")
+			s.expect(p.match(over(a, e, "Road", b)).ret(p.prop(e, "number"), p.prop(e, "km")).orderBy(p.prop(e, "km")), "1 | 10\n8 | 21\n7 | 22")
+		},
+		"the same ends in two lines": func(s *session) {
+			const lines = `{"edge":"Ferry","from":"b","to":"c","data":{"km":1,"line":"x"}}
+{"edge":"Ferry","from":"b","to":"c","data":{"km":2}}`
+			for _, mode := range []engine.LoadMode{engine.Merge, engine.Patch} {
+				_, err := s.tryLoad(mode, lines)
+				s.expectLineNumbers(err, 2)
+			}
+			ferry := func(want string) {
+				s.Helper()
+				p := s.read()
+				a, b, e := p.node("a", "Town"), p.node("b", "Town"), p.edge("e", "Ferry")
+				s.expect(p.match(over(a, e, "Ferry", b)).ret(p.from(e), p.prop(e, "km"), p.prop(e, "line")).orderBy(p.from(e)), want)
+			}
+			lastWins(s, engine.Merge, lines)
+			ferry("a | 5 | null\nb | 2 | null")
+			lastWins(s, engine.Patch, lines)
+			ferry("a | 5 | null\nb | 2 | x")
+		},
+		"patch": func(s *session) {
+			s.load(engine.Patch, `{"type":"Town","data":{"name":"a","size":9}}
+{"type":"Town","data":{"name":"b","note":"y"}}
+{"edge":"Road","from":"a","to":"b","data":{"number":1,"name":"old"}}`)
+			s.expectTowns("a | 9 | x\nb | 2 | y\nc | 3 | null")
+			s.expectRoads("r1 | a | b | 1 | old | 10")
+		},
+		"patch: a null clears": func(s *session) {
+			s.load(engine.Patch, `{"type":"Town","data":{"name":"a","note":null}}`)
+			s.expectTowns("a | 1 | null\nb | 2 | null\nc | 3 | null")
+			_, err := s.tryLoad(engine.Patch, `{"type":"Town","data":{"name":"a","size":null}}`)
+			s.expectLineNumbers(err, 1)
+		},
+		"patch: a new entity": func(s *session) {
+			s.load(engine.Patch, `{"type":"Town","data":{"name":"d","size":4}}`)
+			_, err := s.tryLoad(engine.Patch, `{"type":"Town","data":{"name":"c"}}
+{"type":"Town","data":{"name":"e","note":"z"}}
+{"edge":"Road","from":"a","to":"c","data":{"number":1}}`)
+			s.expectLineNumbers(err, 2, 3)
+			s.expectTowns("a | 1 | x\nb | 2 | null\nc | 3 | null\nd | 4 | null")
+		},
+		"patch: several lines in order": func(s *session) {
+			lastWins(s, engine.Patch, `{"type":"Town","data":{"name":"a","size":5}}
+{"type":"Town","data":{"name":"d","size":6,"note":"q"}}
+{"type":"Town","data":{"name":"a","note":"w"}}
+{"type":"Town","data":{"name":"d","note":null}}
+{"type":"Town","data":{"name":"a"}}`)
+			s.expectTowns("a | 5 | w\nb | 2 | null\nc | 3 | null\nd | 6 | null")
+		},
+	}
+	var all []testCase
+	for _, name := range sortedKeys(runs) {
+		all = append(all, testCase{name: "load/find/" + name, schema: roads, run: func(s *session) {
+			s.load(engine.Append, towns)
+			runs[name](s)
+		}})
+	}
+	return all
+}

@@ -1,0 +1,146 @@
+package naive
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// find sets the id of a line that has none, if the mode finds the entity that a line means.
+func (l *load) find(it *item) error {
+	if !l.opts.Mode.Finds() || it.id != "" {
+		return nil
+	}
+	if it.typeKey.kind == plan.Node {
+		if l.after.schema.Node(it.typeKey.name).Key == nil {
+			return errors.New("a node without a key needs an id")
+		}
+		return nil
+	}
+	typ := l.after.schema.Edge(it.typeKey.name)
+	for _, members := range typ.Unique {
+		if !slices.Contains(members, "src") || !slices.Contains(members, "dst") {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(members), func(m string) bool { return m == "src" || m == "dst" })
+		if slices.ContainsFunc(others, func(m string) bool { return it.props[m].IsNull() }) {
+			continue
+		}
+		for _, e := range l.after.sorted(plan.Edge, typ.Name) {
+			found := value.Equal(e.part("from"), it.from) && value.Equal(e.part("to"), it.to)
+			for _, m := range others {
+				found = found && same(e.props[m], it.props[m])
+			}
+			if found && l.g.fault != EdgeNotFound {
+				it.id = e.id
+				return nil
+			}
+		}
+		id := derivedID(typ.Name, it.from, it.to, others, it.props)
+		if l.after.of(plan.Edge, typ.Name)[id] == nil {
+			it.id = id
+		}
+		return nil
+	}
+	if l.opts.NewEdges {
+		return nil
+	}
+	return errors.New("an edge without an id needs a unique constraint with src and dst")
+}
+
+// derivedID returns the id of a new edge; see [engine.DerivedEdgeID].
+func derivedID(typ string, from, to value.Value, members []string, props map[string]value.Value) string {
+	end := func(v value.Value) string {
+		t, id := splitEnd(v)
+		if t != "" {
+			return t + "/" + id
+		}
+		return id
+	}
+	sum := func(texts ...string) string {
+		var b strings.Builder
+		for _, t := range texts {
+			fmt.Fprintf(&b, "%d:%s", len(t), t)
+		}
+		h := sha256.Sum256([]byte(b.String()))
+		return strings.ToLower(base32.StdEncoding.EncodeToString(h[:]))
+	}
+	texts := []string{typ, end(from), end(to)}
+	for _, m := range members {
+		texts = append(texts, value.Text(props[m]))
+	}
+	return sum(typ, end(from))[:10] + sum(texts...)[:16]
+}
+
+// patched returns the id and the properties of a line. In the mode patch, those that the line leaves out are those of the entity,
+// as the lines before leave it.
+func (l *load) patched(it *item, before []*entity) (id string, props map[string]value.Value) {
+	id = it.id
+	if l.opts.Mode != engine.Patch {
+		return id, it.props
+	}
+	if it.typeKey.kind == plan.Node {
+		n := l.after.schema.Node(it.typeKey.name)
+		if slices.ContainsFunc(n.Key, func(k string) bool { return it.props[k].IsNull() }) {
+			return id, it.props
+		}
+		if n.Key != nil {
+			id = keyID(n, it.props)
+		}
+	}
+	old := l.after.of(it.typeKey.kind, it.typeKey.name)[id]
+	for _, e := range before {
+		if e.kind == it.typeKey.kind && e.typ == it.typeKey.name && e.id == id && l.opts.LastWins {
+			old = e
+		}
+	}
+	if old == nil || l.g.fault == PatchReplaces {
+		return id, it.props
+	}
+	props = maps.Clone(old.props)
+	for name := range it.cleared {
+		if l.g.fault != PatchKeepsNulls {
+			delete(props, name)
+		}
+	}
+	maps.Copy(props, it.props)
+	return id, props
+}
+
+// excuseLacking moves the faults of the properties that a patch leaves out to l.lacking: an engine notices them only when
+// it knows whether the entity exists.
+func (l *load) excuseLacking(it *item, before int) {
+	if l.opts.Mode != engine.Patch {
+		return
+	}
+	var key []string
+	if it.typeKey.kind == plan.Node {
+		key = l.after.schema.Node(it.typeKey.name).Key
+	}
+	l.errs = slices.DeleteFunc(l.errs, func() func(error) bool {
+		i := -1
+		return func(err error) bool {
+			var v *engine.ConstraintViolation
+			i++
+			if i < before || !errors.As(err, &v) || v.Rule != "required" || it.cleared[v.Property] || slices.Contains(key, v.Property) {
+				return false
+			}
+			l.lacking = append(l.lacking, &engine.LineError{Line: it.line, Field: "data." + v.Property, Err: err})
+			return true
+		}
+	}())
+}
+
+// moves reports whether an edge of the input has the id of an edge between other nodes.
+func (l *load) moves(old, e *entity) bool {
+	return old != nil && e.kind == plan.Edge && l.opts.Mode.Finds() && l.g.fault != EdgeMoves &&
+		!(value.Equal(old.part("from"), e.part("from")) && value.Equal(old.part("to"), e.part("to")))
+}

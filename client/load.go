@@ -12,16 +12,19 @@ import (
 
 // LoadBody is the JSON body of a load; it contains the data to load.
 type LoadBody struct {
-	Data   string `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
-	Branch string `json:"branch,omitempty" jsonschema_description:"The branch to load into; the default is main."`
-	From   string `json:"from,omitempty" jsonschema_description:"The branch from which the server creates branch, if branch does not exist. The server deletes it again if the load fails."`
-	Mode   string `json:"mode,omitempty" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"merge, the default, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."`
-	DryRun bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; report what the load would do."`
+	Data     string `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
+	Branch   string `json:"branch,omitempty" jsonschema_description:"The branch to load into; the default is main."`
+	From     string `json:"from,omitempty" jsonschema_description:"The branch from which the server creates branch, if branch does not exist. The server deletes it again if the load fails."`
+	Mode     string `json:"mode,omitempty" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite" jsonschema_description:"merge, the default, replaces entities that exist; patch changes only the properties in the data, and null clears; append fails on entities that exist; overwrite first removes every entity of the types that occur in the data."`
+	NewEdges bool   `json:"new_edges,omitempty" jsonschema_description:"With merge and patch: edges without an id are new edges if no @unique(src, dst) identifies them."`
+	LastWins bool   `json:"last_wins,omitempty" jsonschema_description:"With merge and patch: of several lines with one entity the last stands. Otherwise they are a fault."`
+	DryRun   bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; report what the load would do."`
 }
 
 // The values of LoadBody.Mode and LoadQuery.Mode.
 const (
 	ModeMerge     = "merge"
+	ModePatch     = "patch"
 	ModeAppend    = "append"
 	ModeOverwrite = "overwrite"
 )
@@ -40,7 +43,7 @@ type LoadedData struct {
 	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
 	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that the load created it from; null if it existed."`
 	BranchCreated bool         `json:"branch_created"` // the load created the branch
-	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite"`
+	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite"`
 	Nodes         []LoadedType `json:"nodes"`          // for each node type in the data
 	Edges         []LoadedType `json:"edges"`          // for each edge type in the data
 	TotalEntities int64        `json:"total_entities"` // number of nodes and edges in the data
@@ -65,10 +68,12 @@ type TextLoadAnswer struct {
 
 // LoadQuery says how to load a stream of NDJSON.
 type LoadQuery struct {
-	Branch string // the branch to load into; main if it is empty
-	From   string // the branch to create Branch from, if that does not exist
-	Mode   string // ModeMerge if it is empty
-	DryRun bool   // commit nothing
+	Branch   string // the branch to load into; main if it is empty
+	From     string // the branch to create Branch from, if that does not exist
+	Mode     string // ModeMerge if it is empty
+	DryRun   bool   // commit nothing
+	NewEdges bool   // with merge and patch: edges that nothing identifies are new
+	LastWins bool   // with merge and patch: of several lines with one entity the last stands
 }
 
 // Load loads nodes and edges as NDJSON, as one commit or not at all. It sends the data while it
@@ -79,8 +84,10 @@ func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, option
 	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode} {
 		setText(query, name, v)
 	}
-	if load.DryRun {
-		query.Set("dry_run", strconv.FormatBool(true))
+	for name, set := range map[string]bool{"dry_run": load.DryRun, "new_edges": load.NewEdges, "last_wins": load.LastWins} {
+		if set {
+			query.Set(name, strconv.FormatBool(true))
+		}
 	}
 	q := &request{method: http.MethodPost, path: g.path + "/load/ndjson", query: query, header: http.Header{}, media: "application/x-ndjson", size: -1}
 	q.under(load.DryRun, options)

@@ -29,9 +29,10 @@ func init() { graphVerbs = append(graphVerbs, newImport) }
 type importFlags struct {
 	graphFlags
 	writeFlags
-	mapFile, mode, branch, from string
-	rejects                     string // file for the records that do not fit; "" to collect none
-	maxRejects                  int
+	loadFlags
+	mapFile, branch, from string
+	rejects               string // file for the records that do not fit; "" to collect none
+	maxRejects            int
 }
 
 // newImport makes the command omnigraph import.
@@ -63,8 +64,7 @@ removes every entity of the types that occur in the files.`,
 	}
 	f.graphFlags.flags(cmd)
 	cmd.Flags().StringVar(&f.mapFile, "map", "", "the map: a file such as import.yaml")
-	cmd.Flags().StringVar(&f.mode, "mode", "merge", "what to do with entities that exist: merge, append or overwrite")
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"merge", "append", "overwrite"}, cobra.ShellCompDirectiveNoFileComp))
+	f.loadFlags.flags(cmd)
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch to import into (default: main)")
 	cmd.Flags().StringVar(&f.from, "from", "", "the branch from which to create --branch, if --branch does not exist")
 	cmd.Flags().StringVar(&f.rejects, "rejects", "", "write the records that do not fit to this `FILE`, and import the others")
@@ -79,10 +79,9 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := f.endpoint.check(); err != nil {
 		return err
 	}
-	opts := engine.LoadOptions{WriteOptions: f.options(f.branch)}
-	var ok bool
-	if opts.Mode, ok = engine.ParseLoadMode(f.mode); !ok {
-		return usage.Errorf("--mode is %q; it must be merge, append or overwrite", f.mode)
+	opts, err := f.loadFlags.options(f.writeFlags.options(f.branch))
+	if err != nil {
+		return err
 	}
 	switch {
 	case f.from != "" && f.branch == "":
@@ -162,7 +161,7 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 	if err != nil {
 		return nil, err
 	}
-	plan, faults := dataimport.NewPlan(m, schema, dataimport.Options{NewNodes: opts.Mode != engine.Merge})
+	plan, faults := dataimport.NewPlan(m, schema, dataimport.Options{NewNodes: !opts.Mode.Finds(), Partial: opts.Mode == engine.Patch})
 	if showFaults(cmd, faults); faults.HasErrors() {
 		return nil, fmt.Errorf("%s does not fit the schema of the graph; nothing was imported", f.mapFile)
 	}

@@ -20,7 +20,8 @@ import (
 func newLoad() *cobra.Command {
 	var f graphFlags
 	var w writeFlags
-	var data, mode, branch, from string
+	var data, branch, from string
+	var l loadFlags
 	cmd := &cobra.Command{
 		Use:   "load (--store DIR | --server URL --graph ID) --data FILE",
 		Short: "Load NDJSON into a graph as one commit",
@@ -31,8 +32,13 @@ Each line is one entity: {"type":"Person","data":{…}} or
 names an interface, the id is an object: {"type":"Person","id":"<id>"}. If a line has
 an error, the command loads nothing and lists the lines with errors.
 
-Modes: merge replaces entities that exist, append refuses them, overwrite first
-removes every entity of the types that occur in the file.
+Modes: merge replaces entities that exist, patch changes only the properties in a line
+(null clears one), append refuses entities that exist, overwrite first removes every
+entity of the types that occur in the file.
+
+merge and patch can run again with the same file. A node is found by its key or its id,
+an edge by its id or by the first @unique of its type that has src and dst. They refuse
+what a second run would double: load it with append or, if it is an edge, --new-edges.
 
 With --from the command creates the branch if it does not exist, and removes it again if
 the load fails. By default a server accepts a load of up to 32 MiB and refuses a larger
@@ -49,10 +55,9 @@ one as a whole. If the connection breaks, the command sends the file again.`,
 			if err := usage.Required(cmd, "data"); err != nil {
 				return err
 			}
-			opts := engine.LoadOptions{WriteOptions: w.options(branch)}
-			var ok bool
-			if opts.Mode, ok = engine.ParseLoadMode(mode); !ok {
-				return usage.Errorf("--mode is %q; it must be merge, append or overwrite", mode)
+			opts, err := l.options(w.options(branch))
+			if err != nil {
+				return err
 			}
 			if from != "" && branch == "" {
 				return usage.Errorf("--from needs --branch; name the branch to create with --branch")
@@ -80,12 +85,35 @@ one as a whole. If the connection breaks, the command sends the file again.`,
 	}
 	f.flags(cmd)
 	cmd.Flags().StringVar(&data, "data", "", "the NDJSON file, or - for standard input")
-	cmd.Flags().StringVar(&mode, "mode", "merge", "what to do with entities that exist: merge, append or overwrite")
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"merge", "append", "overwrite"}, cobra.ShellCompDirectiveNoFileComp))
+	l.flags(cmd)
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch to load into (default: main)")
 	cmd.Flags().StringVar(&from, "from", "", "the branch from which to create --branch, if --branch does not exist")
 	w.flags(cmd)
 	return cmd
+}
+
+// loadFlags are the flags that say what a load does with entities that exist.
+type loadFlags struct {
+	mode               string
+	newEdges, lastWins bool
+}
+
+// flags adds the flags to a command.
+func (l *loadFlags) flags(cmd *cobra.Command) {
+	modes := engine.LoadModes()
+	cmd.Flags().StringVar(&l.mode, "mode", engine.Merge.String(), "what to do with entities that exist: merge, patch, append or overwrite")
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().BoolVar(&l.newEdges, "new-edges", false, "with merge and patch: edges that nothing identifies are new edges")
+	cmd.Flags().BoolVar(&l.lastWins, "last-wins", false, "with merge and patch: of several lines with one entity the last stands")
+}
+
+// options returns the options of a load with the given options of a write.
+func (l *loadFlags) options(w engine.WriteOptions) (engine.LoadOptions, error) {
+	mode, ok := engine.ParseLoadMode(l.mode)
+	if !ok {
+		return engine.LoadOptions{}, usage.Errorf("--mode is %q; it must be merge, patch, append or overwrite", l.mode)
+	}
+	return engine.LoadOptions{WriteOptions: w, Mode: mode, NewEdges: l.newEdges, LastWins: l.lastWins}, nil
 }
 
 // loadData holds the data to load, and the branch to create for it.
@@ -159,7 +187,7 @@ func loadReport(res *client.LoadAnswer) *report {
 
 // Load loads NDJSON.
 func (src *source) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
-	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), DryRun: opts.DryRun}
+	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), NewEdges: opts.NewEdges, LastWins: opts.LastWins, DryRun: opts.DryRun}
 	a, err := src.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...)
 	var refused *client.Error
 	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {

@@ -38,7 +38,7 @@ func (g *Graph) DeleteBranch(ctx context.Context, name string) error {
 // matches any tip. It returns a *engine.PreconditionFailed if the tip is another commit. For other
 // errors see [Graph.DeleteBranch].
 func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
-	if name == engine.MainBranch {
+	if name == engine.MainBranch || name == "" {
 		return &engine.Conflict{Reason: "branch main cannot be deleted"}
 	}
 	if err := g.enter(ctx); err != nil {

@@ -165,6 +165,7 @@ func branchCases() []testCase {
 		},
 		"refused": func(s *session) {
 			expectError[*engine.Conflict](s, s.graph.DeleteBranch(s.ctx, "main"))
+			expectError[*engine.Conflict](s, s.graph.DeleteBranch(s.ctx, ""))
 			s.fork("side", "")
 			for _, name := range []string{"main", "side"} {
 				_, err := s.graph.CreateBranch(s.ctx, name, engine.Target{})

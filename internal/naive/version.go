@@ -176,7 +176,7 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if name == engine.MainBranch {
+	if name == engine.MainBranch || name == "" {
 		return &engine.Conflict{Reason: "branch main cannot be deleted"}
 	}
 	l, err := g.line(name)

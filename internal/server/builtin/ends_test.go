@@ -24,7 +24,7 @@ func TestInterfaceEnd(t *testing.T) {
 	c.Graph = naive.New(aboutPG, servedtest.SchemaOf(t, aboutPG), naive.Sound)
 	load := func(lines string) string {
 		t.Helper()
-		r, err := c.Graph.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Append})
+		r, err := c.Graph.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Overwrite})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // loadArgs are the arguments of graph_load.
 type loadArgs struct {
 	Data   string  `json:"data" jsonschema_description:"Lines of NDJSON."`
-	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=append,enum=overwrite" jsonschema_description:"If entities exist: merge replaces them, append fails. overwrite first removes all entities of the types in the data."`
+	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite" jsonschema_description:"If it exists: merge replaces, patch sets what a line has, append fails. overwrite first removes its types."`
 	From   *string `json:"from,omitempty" jsonschema_description:"If branch does not exist, copy it from this one."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 	writeOptions
@@ -41,7 +41,7 @@ func load() tool.Tool {
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			data := o.String("data")
-			mode, _ := engine.ParseLoadMode(o.Enum("mode", engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()))
+			mode, _ := engine.ParseLoadMode(o.Enum("mode", engine.Merge.String(), engine.Patch.String(), engine.Append.String(), engine.Overwrite.String()))
 			c := &operations.Load{Data: strings.NewReader(data), Mode: mode, Branch: named(o, "branch"), Options: queryrun.WriteOptions(o)}
 			from := named(o, "from")
 			switch {

@@ -59,7 +59,7 @@ var harmless = []struct {
 	{"branch_merge", map[string]any{"source": "draft", "dry_run": true}},
 	{"graph_mutate", map[string]any{"query": `query remove() { delete Person where name = "cyd" }`, "dry_run": true}},
 	{"graph_mutate", map[string]any{"query": `query add() { insert Person { name: "fay" } }`}},
-	{"graph_load", map[string]any{"mode": "merge", "data": servedtest.Seed}},
+	{"graph_load", map[string]any{"mode": "merge", "data": servedtest.SeedAgain}},
 	{"schema_apply", map[string]any{"schema": servedtest.Source + "node Extra {}\n", "allow_data_loss": true}},
 	{"schema_apply", map[string]any{"schema": lessSchema, "allow_data_loss": true, "dry_run": true}},
 	{"branch_create", map[string]any{"name": "other"}},

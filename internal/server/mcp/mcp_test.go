@@ -250,14 +250,14 @@ func TestOutputSchemas(t *testing.T) {
 		{"commit_list", map[string]any{"limit": 1}}, {"commit_get", map[string]any{"commit": first}}, {"change_list", map[string]any{"commit": first, "limit": 1}},
 		{"branch_merge", map[string]any{"source": "trial"}}, {"branch_merge", map[string]any{"source": "trial"}}, {"branch_delete", map[string]any{"name": "trial"}},
 		{"schema_apply", map[string]any{"schema": servedtest.Source, "dry_run": true}}, {"schema_apply", map[string]any{"schema": servedtest.Source + "node Extra {}"}},
-		{"graph_load", map[string]any{"mode": "merge", "data": servedtest.Seed, "branch": "june", "from": "main"}},
+		{"graph_load", map[string]any{"mode": "merge", "data": servedtest.SeedAgain, "branch": "june", "from": "main"}},
 		{"graph_health", nil}, {"schema_get", nil}, {"branch_list", nil}, {"graph_snapshot", map[string]any{"branch": "main"}},
 		{"graph_query", map[string]any{"query": read}},
 		{"graph_query", map[string]any{"query": `query q() { match { $p: Person { name: "none" } } return { $p } }`}},
 		{"graph_query", map[string]any{"queries": []any{map[string]any{"query": read}, map[string]any{"query": "?"}}}},
 		{"graph_mutate", map[string]any{"query": `query m() { insert Person { name: "dan" } }`}},
 		{"graph_mutate", map[string]any{"query": `query m() { delete Person where name = "none" }`}},
-		{"graph_load", map[string]any{"mode": "merge", "data": servedtest.Seed}},
+		{"graph_load", map[string]any{"mode": "merge", "data": servedtest.SeedAgain}},
 		{"graph_load", map[string]any{"mode": "append", "data": ""}},
 	} {
 		calls = append(calls, servedtest.Call{Tool: call.tool, Args: call.args})

@@ -13,10 +13,12 @@ import (
 
 // Load is the call that loads NDJSON.
 type Load struct {
-	Data    io.Reader       // the NDJSON
-	Mode    engine.LoadMode // what to do with entities that already exist
-	Branch  tool.BranchName
-	Options queryrun.Options // such as a dry run
+	Data io.Reader       // the NDJSON
+	Mode engine.LoadMode // what to do with entities that already exist
+	// NewEdges and LastWins are those of [engine.LoadOptions].
+	NewEdges, LastWins bool
+	Branch             tool.BranchName
+	Options            queryrun.Options // such as a dry run
 }
 
 // Needs returns the permission to change the branch; a dry run also requires permission to
@@ -42,7 +44,7 @@ func (c *Load) run(ctx context.Context, env *tool.Env, branch tool.Branch) (*too
 	var res *engine.LoadResult
 	write := func(heads tool.Heads) (err error) {
 		opts.IfCommit = heads.Require(0, opts.IfCommit)
-		res, err = env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode})
+		res, err = env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode, NewEdges: c.NewEdges, LastWins: c.LastWins})
 		return err
 	}
 	var err error

@@ -16,7 +16,7 @@ import (
 )
 
 // modes are the names of the load modes; the first is the default.
-var modes = []string{engine.Merge.String(), engine.Append.String(), engine.Overwrite.String()}
+var modes = []string{engine.Merge.String(), engine.Patch.String(), engine.Append.String(), engine.Overwrite.String()}
 
 // loadLines loads a body of NDJSON while it receives the body.
 func (x *exchange) loadLines() error {
@@ -27,7 +27,8 @@ func (x *exchange) loadLines() error {
 		return tooLarge(x.opts.MaxLoad)
 	}
 	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, x.opts.MaxLoad)}
-	load := x.load(body, x.branch(), x.query.Get("mode"), x.query.Get("dry_run") == "true")
+	load := x.load(body, &client.LoadBody{Branch: string(x.branch()), Mode: x.query.Get("mode"),
+		NewEdges: x.query.Get("new_edges") == "true", LastWins: x.query.Get("last_wins") == "true", DryRun: x.query.Get("dry_run") == "true"})
 	call, err := loadInto(load, tool.BranchName(x.query.Get("from")))
 	if err != nil {
 		return err
@@ -99,15 +100,14 @@ func (x *exchange) loadBody() (*client.LoadBody, *operations.Load, error) {
 	if err := o.Done(); err != nil {
 		return nil, nil, err
 	}
-	return &b, x.load(strings.NewReader(b.Data), tool.BranchName(b.Branch), b.Mode, b.DryRun), nil
+	return &b, x.load(strings.NewReader(b.Data), &b), nil
 }
 
-// load returns the call that loads the data. The argument `mode` is the name of a load mode, or
-// empty.
-func (x *exchange) load(data io.Reader, branch tool.BranchName, mode string, dry bool) *operations.Load {
-	m, _ := engine.ParseLoadMode(mode)
-	load := &operations.Load{Data: data, Mode: m, Branch: branch, Options: x.runOptions()}
-	load.Options.DryRun = dry
+// load returns the call that loads the data as a body says. The body's own data are not used.
+func (x *exchange) load(data io.Reader, b *client.LoadBody) *operations.Load {
+	m, _ := engine.ParseLoadMode(b.Mode)
+	load := &operations.Load{Data: data, Mode: m, NewEdges: b.NewEdges, LastWins: b.LastWins, Branch: tool.BranchName(b.Branch), Options: x.runOptions()}
+	load.Options.DryRun = b.DryRun
 	return load
 }
 

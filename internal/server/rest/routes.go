@@ -201,7 +201,9 @@ var routes = []Route{
 		Params: slices.Concat([]Param{
 			{Name: "branch", In: Query, Kind: Text, Description: "The branch to load into; the default is main."},
 			{Name: "from", In: Query, Kind: Text, Description: "The branch from which the server creates branch, if branch does not exist."},
-			{Name: "mode", In: Query, Kind: Text, Enum: modes, Description: "merge, the default, replaces entities that exist; append fails on them; overwrite first removes every entity of the types that occur in the data."},
+			{Name: "mode", In: Query, Kind: Text, Enum: modes, Description: "merge, the default, replaces entities that exist; patch changes only the properties in the data, and null clears; append fails on entities that exist; overwrite first removes every entity of the types that occur in the data."},
+			{Name: "new_edges", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "With merge and patch: edges without an id are new edges if no @unique(src, dst) identifies them."},
+			{Name: "last_wins", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "With merge and patch: of several lines with one entity the last stands. Otherwise they are a fault."},
 			dryRunParam,
 		}, writing),
 		BodyMedia: mediaNDJSON, BodyRequired: true, Answer: client.LoadAnswer{},

@@ -21,6 +21,11 @@ const Seed = `{"type":"Person","data":{"name":"ada","age":36,"big":9007199254740
 {"edge":"Knows","from":"ada","to":"bob"}
 `
 
+// SeedAgain is data that a merge accepts any number of times.
+const SeedAgain = `{"type":"Person","data":{"name":"bob","age":42}}
+{"edge":"Knows","from":"ada","to":"bob","data":{"id":"again"}}
+`
+
 // The actors. Writer may do everything. Reader may read. Bot may only run the stored query
 // find_person. Drafter may do everything except on main. The actor named Nobody has no
 // permissions.
@@ -39,7 +44,7 @@ func Config(t testing.TB, builtins ...tool.Tool) servedgraph.Config {
 	t.Helper()
 	g := naive.New(Source, Schema(t), naive.Sound)
 	t.Cleanup(func() { g.Close() })
-	if _, err := g.Load(context.Background(), strings.NewReader(Seed), engine.LoadOptions{}); err != nil {
+	if _, err := g.Load(context.Background(), strings.NewReader(Seed), engine.LoadOptions{Mode: engine.Append}); err != nil {
 		t.Fatal(err)
 	}
 	return servedgraph.Config{

@@ -18,7 +18,7 @@ func TestValidateRefusesWhatGenerateRefuses(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cluster, schema, queries, want string
 	}{
-		"valid":       {graph, strings.ReplaceAll(schema, "a_b", "c"), find("task_x"), ""},
+		"valid":       {graph, strings.ReplaceAll(schema, "a_b", "c"), find("tasks"), ""},
 		"enum values": {graph, schema, find("q"), "g/schema.pg:1:44: error G1: the value a_b of the enum of Task.x would"},
 		"two queries": {graph, strings.ReplaceAll(schema, "a_b", "c"), find("task") + find("task_row"), "g/a.gq:2:7: error G1: query task_row would be declared in Go as TaskRow, which is the name of the rows of query task at "},
 		"graphs":      {graph + "  pe-ople:\n    schema: g/schema.pg\n    queries: g/\n", strings.ReplaceAll(schema, "a_b", "c"), find("q"), "cluster.yaml:7:3: error G10: "},

@@ -25,7 +25,7 @@ func loadFaults(err error) (faults []dataimport.LineFault, more bool) {
 	if errors.As(err, &list) {
 		for i := range list.Lines {
 			l := &list.Lines[i]
-			faults = append(faults, dataimport.LineFault{Line: l.Line, Field: l.Field, Err: l.Err})
+			faults = append(faults, dataimport.LineFault{Line: l.Line, Field: l.Field, Err: ofRecord(l.Err)})
 		}
 		return faults, list.More
 	}
@@ -36,12 +36,23 @@ func loadFaults(err error) (faults []dataimport.LineFault, more bool) {
 	for text := range strings.SplitSeq(refused.Message, "\n") {
 		if m := lineFault.FindStringSubmatch(text); m != nil {
 			line, _ := strconv.ParseInt(m[1], 10, 64)
-			faults = append(faults, dataimport.LineFault{Line: line, Field: m[2], Err: errors.New(m[3])})
+			faults = append(faults, dataimport.LineFault{Line: line, Field: m[2], Err: ofRecord(errors.New(m[3]))})
 		} else {
 			more = true
 		}
 	}
 	return faults, more
+}
+
+// twin matches how a fault of a load names another line, which is a line of the NDJSON that the import makes.
+var twin = regexp.MustCompile(` is in line \d+ too; keep one of the lines$`)
+
+// ofRecord returns a fault of a line as one of the record that the line is made from.
+func ofRecord(err error) error {
+	if text := err.Error(); twin.MatchString(text) {
+		return errors.New(twin.ReplaceAllString(text, " is in an earlier record too; keep one of them"))
+	}
+	return err
 }
 
 // nodeFinder finds nodes of a graph by a query. It implements [dataimport.Finder].

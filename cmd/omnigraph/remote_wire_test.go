@@ -397,7 +397,7 @@ edge Leads: All -> All @card(1..) { weight: F32? }
 		}
 	}
 	run("init", "--schema", "s.pg", "--store", "g")
-	run("load", "--store", "g", "--data", "data.ndjson")
+	run("load", "--store", "g", "--data", "data.ndjson", "--mode", "append")
 	run("export", "--store", "g", "--format", "parquet", "--out", "local")
 	u, stop := serve(t, "g", "")
 	defer stop()

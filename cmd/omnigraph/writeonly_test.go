@@ -148,7 +148,7 @@ func TestWriteOnly(t *testing.T) {
 {"edge":"Zettel","from":"mara","to":"otto"}
 {"edge":"Zettel","from":"mara","to":"mara"}
 `
-	if s := w.http("act-all", "POST", "/load/ndjson", setup, http.Header{"Content-Type": {"application/x-ndjson"}}); s.fault {
+	if s := w.http("act-all", "POST", "/load/ndjson?mode=append", setup, http.Header{"Content-Type": {"application/x-ndjson"}}); s.fault {
 		t.Fatal(s.text)
 	}
 	for _, d := range withholdings {

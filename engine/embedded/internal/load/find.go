@@ -34,7 +34,7 @@ func (p *parser) find(t *schema.Type, from, to string, val func(i int) value.Val
 			break
 		}
 	}
-	return "", fmt.Errorf("the id is missing, and %s, so a second load would double the edge; give an id, load with the mode append, or ask for new edges", why)
+	return "", fmt.Errorf("the id is missing, and %s, so a second load would double the edge; give an id, load with the mode append, or set new_edges", why)
 }
 
 // edgeID returns the id of the edge with the given values in a unique rule. The id is empty if the edge is new and another
@@ -47,7 +47,7 @@ func (p *parser) edgeID(t *schema.Type, rule int, from, to string, val func(i in
 		src, hasSrc := base.Nodes(t.From).Lookup(from)
 		dst, hasDst := base.Nodes(t.To).Lookup(to)
 		if hasSrc && hasDst {
-			if ord, ok := edges.FindTuple(rule, src, dst, val); ok {
+			if ord, ok := version.FindTuple(edges, rule, src, dst, val); ok {
 				return edges.ID(ord)
 			}
 		}

@@ -112,7 +112,7 @@ func (t *Table) twin(i int, ord uint32) (uint32, bool) {
 	if t.Type.Entity == plan.Edge {
 		src, dst = t.Ends(ord)
 	}
-	return t.findTuple(i, src, dst, func(p int) value.Value { return t.Value(ord, p) }, ord)
+	return findTuple(t, i, src, dst, func(p int) value.Value { return t.Value(ord, p) }, ord)
 }
 
 // uniqueViolation returns the error of entity `ord` that has the same values as entity `other` in

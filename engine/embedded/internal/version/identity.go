@@ -8,19 +8,19 @@ import (
 )
 
 // FindTuple returns the live entity with the given values in unique rule i. The ends are those of an edge.
-func (t *Table) FindTuple(i int, src, dst uint32, val func(p int) value.Value) (ord uint32, ok bool) {
-	return t.findTuple(i, src, dst, val, NoOrd)
+func FindTuple(t *Table, i int, src, dst uint32, val func(p int) value.Value) (ord uint32, ok bool) {
+	return findTuple(t, i, src, dst, val, NoOrd)
 }
 
 // findTuple returns the live entity, other than `not`, with the given values in unique rule i.
-func (t *Table) findTuple(i int, src, dst uint32, val func(p int) value.Value, not uint32) (ord uint32, ok bool) {
+func findTuple(t *Table, i int, src, dst uint32, val func(p int) value.Value, not uint32) (ord uint32, ok bool) {
 	tuple := t.Type.Tuples[i]
 	h, ok := tupleHash(tuple, val, src, dst)
 	if !ok {
 		return 0, false
 	}
 	for c := t.idx[i].Find(h); c.Next(); {
-		if c.Ord != not && t.Alive(c.Ord) && t.hasTuple(tuple, c.Ord, src, dst, val) {
+		if c.Ord != not && t.Alive(c.Ord) && hasTuple(t, tuple, c.Ord, src, dst, val) {
 			return c.Ord, true
 		}
 	}
@@ -28,7 +28,7 @@ func (t *Table) findTuple(i int, src, dst uint32, val func(p int) value.Value, n
 }
 
 // hasTuple reports whether an entity has the given values in a tuple.
-func (t *Table) hasTuple(tuple []int, ord, src, dst uint32, val func(p int) value.Value) bool {
+func hasTuple(t *Table, tuple []int, ord, src, dst uint32, val func(p int) value.Value) bool {
 	return !slices.ContainsFunc(tuple, func(p int) bool {
 		if p != schema.Source && p != schema.Target {
 			return !schema.Same(t.Value(ord, p), val(p))

@@ -19,7 +19,7 @@ type Finder struct {
 
 // ReadAheadIndex loads the memory that the search for an id in the index will read first into the
 // processor's caches. The result has no meaning.
-func (t *Indexes) ReadAheadIndex(id string) uint32 { return t.keys.ReadAhead(index.String(id)) }
+func (x *Indexes) ReadAheadIndex(id string) uint32 { return x.keys.ReadAhead(index.String(id)) }
 
 // Guess returns the live entity that has the id if the ids of the first segment are serial. It compares no ids.
 func (t *Rows) Guess(id string) (ord uint32, ok bool) {

@@ -72,8 +72,8 @@ func (t *Table) IndexesToStore(floor uint32) bool {
 }
 
 // lacksLevels reports whether some level of the indexes should be stored and is not.
-func (t *Indexes) lacksLevels() bool {
-	return len(t.levels) > 0 && t.levels[0].ords > 0 && len(t.storedLevels()) < len(t.levels)
+func (x *Indexes) lacksLevels() bool {
+	return len(x.levels) > 0 && x.levels[0].ords > 0 && len(x.storedLevels()) < len(x.levels)
 }
 
 // Disown forgets the names of segments that no longer exist, so that the indexes in them count as
@@ -243,9 +243,9 @@ func (t *Table) checkJoins(from, to *Table) error {
 }
 
 // indexObject returns the name of the file that holds the last level of the indexes, for errors.
-func (t *Indexes) indexObject() string {
-	if n := len(t.levels); n > 0 && t.levels[n-1].file != "" {
-		return t.levels[n-1].file
+func (x *Indexes) indexObject() string {
+	if n := len(x.levels); n > 0 && x.levels[n-1].file != "" {
+		return x.levels[n-1].file
 	}
 	return "manifest"
 }

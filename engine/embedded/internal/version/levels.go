@@ -46,21 +46,21 @@ type level struct {
 }
 
 // covered returns the numbers of ordinals and rows that the levels cover.
-func (t *Indexes) covered() (ords, rows uint32) {
-	if n := len(t.levels); n > 0 {
-		return t.levels[n-1].ords, t.levels[n-1].rows
+func (x *Indexes) covered() (ords, rows uint32) {
+	if n := len(x.levels); n > 0 {
+		return x.levels[n-1].ords, x.levels[n-1].rows
 	}
 	return 0, 0
 }
 
 // Levels returns the number of levels of the indexes.
-func (t *Indexes) Levels() int { return len(t.levels) }
+func (x *Indexes) Levels() int { return len(x.levels) }
 
 // overlay returns the greatest number of entries in the overlay of an index.
-func (t *Indexes) overlay() int {
-	n := max(t.keys.Overlay(), t.out.Overlay())
-	for i := range t.idx {
-		n = max(n, t.idx[i].Overlay())
+func (x *Indexes) overlay() int {
+	n := max(x.keys.Overlay(), x.out.Overlay())
+	for i := range x.idx {
+		n = max(n, x.idx[i].Overlay())
 	}
 	return n
 }
@@ -122,12 +122,12 @@ func (t *Table) entries(level int) int {
 }
 
 // storedLevels returns the first levels of the indexes, up to one that is not stored.
-func (t *Indexes) storedLevels() []*level {
-	n := slices.IndexFunc(t.levels, func(l *level) bool { return l.name == "" })
+func (x *Indexes) storedLevels() []*level {
+	n := slices.IndexFunc(x.levels, func(l *level) bool { return l.name == "" })
 	if n < 0 {
-		n = len(t.levels)
+		n = len(x.levels)
 	}
-	return t.levels[:n]
+	return x.levels[:n]
 }
 
 // levelOf implements [Unstored] for a level of a table's indexes.

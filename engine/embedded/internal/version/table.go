@@ -123,10 +123,10 @@ func (t *Entities) AllLive() bool { return t.live == t.next }
 func (t *Entities) Alive(ord uint32) bool { return ord < t.next && t.rows.Get(ord) != index.Dead }
 
 // Out returns the index of an edge table by source.
-func (t *Indexes) Out() *index.Adjacency { return &t.out }
+func (x *Indexes) Out() *index.Adjacency { return &x.out }
 
 // In returns the index of an edge table by target.
-func (t *Indexes) In() *index.Adjacency { return &t.in }
+func (x *Indexes) In() *index.Adjacency { return &x.in }
 
 // ID returns the id of a live entity.
 func (t *Rows) ID(ord uint32) string { return t.idAt(t.rows.Get(ord)) }
@@ -168,7 +168,7 @@ func (t *Table) Lookup(id string) (ord uint32, ok bool) {
 
 // Candidates returns a cursor over the entities that may have the values with this hash in
 // indexed tuple i. An ordinal may occur twice, or be dead.
-func (t *Indexes) Candidates(i int, hash uint64) index.Cursor { return t.idx[i].Find(hash) }
+func (x *Indexes) Candidates(i int, hash uint64) index.Cursor { return x.idx[i].Find(hash) }
 
 // Scan writes the ordinals of live entities into dst, starting at the ordinal `from`. It returns
 // their number and the ordinal to continue at. If n < len(dst), the scan is complete.

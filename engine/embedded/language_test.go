@@ -162,7 +162,7 @@ func TestCompositeIDs(t *testing.T) {
 	for id, hint := range map[string]bool{"3,14": true, "[14,3]": true, `["3"]`: true, `["1","3"]`: false} {
 		_, inserted := g.Mutate(context.Background(), sit.Plan, engine.Args{value.OfString(id)}, engine.WriteOptions{})
 		quoted := strings.ReplaceAll(id, `"`, `\"`)
-		_, loaded := g.Load(context.Background(), strings.NewReader(`{"edge":"Sits","from":"ada","to":"`+quoted+`"}`), engine.LoadOptions{Mode: engine.Merge})
+		_, loaded := g.Load(context.Background(), strings.NewReader(`{"edge":"Sits","from":"ada","to":"`+quoted+`"}`), engine.LoadOptions{Mode: engine.Append})
 		for _, err := range []error{inserted, loaded} {
 			if err == nil || strings.Contains(err.Error(), form) != hint {
 				t.Errorf("to %s: error %v, hint wanted: %t", id, err, hint)

@@ -27,7 +27,7 @@ func TestBoundsWhileOthersAreServed(t *testing.T) {
 		fmt.Fprintf(&lines, `{"edge":"Knows","from":"q%03d","to":"q%03d"}`+"\n", i, (i+1)%400)
 		fmt.Fprintf(&lines, `{"edge":"Knows","from":"q%03d","to":"q%03d"}`+"\n", i, (i+7)%400)
 	}
-	load := exchange{"POST", "/graphs/people/load/ndjson", lines.String(), http.Header{"Content-Type": {"application/x-ndjson"}}}
+	load := exchange{"POST", "/graphs/people/load/ndjson?mode=append", lines.String(), http.Header{"Content-Type": {"application/x-ndjson"}}}
 	if a := m.send("the-token-of-act-admin", load); a.status != http.StatusOK {
 		t.Fatalf("the load answers %d %s", a.status, a.body)
 	}

@@ -49,8 +49,8 @@ rules:
 			}
 		}
 	}
-	if n := len(p.decisions.cached); n != 10 {
-		t.Errorf("%d decisions are cached, expected one for each question with an actor", n)
+	if n := len(p.decisions.cached); n != 9 {
+		t.Errorf("%d decisions are cached, expected one for each question with an actor, no branch being main", n)
 	}
 }
 

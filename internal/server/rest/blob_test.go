@@ -102,7 +102,7 @@ func testBlob(t *testing.T, g engine.Graph) {
 {"type":"Leaf","data":{"id":"l1"}}
 {"edge":"Copies","from":{"type":"Leaf","id":"l1"},"to":{"type":"Leaf","id":"l1"},"data":{"id":"c1","scan":"` + base64.StdEncoding.EncodeToString([]byte("copied")) + `"}}
 `
-	first, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Append})
+	first, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Merge})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func testBlob(t *testing.T, g engine.Graph) {
 	if resp, b := fetch(t, "GET", at("entity", "edge", "type", "Cites", "id", "e2", "property", "scan")); resp.StatusCode != 404 {
 		t.Errorf("of an edge without: %s %s", resp.Status, b)
 	}
-	if _, err := g.Load(t.Context(), strings.NewReader(`{"type":"Doc","data":{"name":"a/b &?","photo":""}}`), engine.LoadOptions{Mode: engine.Append}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(`{"type":"Doc","data":{"name":"a/b &?","photo":""}}`), engine.LoadOptions{Mode: engine.Merge}); err != nil {
 		t.Fatal(err)
 	}
 	if resp, b := fetch(t, "GET", at()); resp.StatusCode != 200 || len(b) != 0 || resp.Header.Get("ETag") == tag {

@@ -52,7 +52,7 @@ func overZoos(t *testing.T, test func(z *zoo)) {
 // load loads lines as one commit.
 func (z *zoo) load(lines ...string) (commit string) {
 	z.Helper()
-	r, err := z.g.Load(z.Context(), strings.NewReader(strings.Join(lines, "\n")), engine.LoadOptions{Mode: engine.Append})
+	r, err := z.g.Load(z.Context(), strings.NewReader(strings.Join(lines, "\n")), engine.LoadOptions{Mode: engine.Merge, NewEdges: true})
 	if err != nil {
 		z.Fatal(err)
 	}

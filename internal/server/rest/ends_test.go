@@ -65,7 +65,7 @@ func overNotes(t *testing.T, test func(t *testing.T, stored engine.Graph, g *cli
 func redirect(t *testing.T, g *client.Graph, branch, typ, id string) {
 	t.Helper()
 	line := fmt.Sprintf(`{"edge":"About","from":"n1","to":{"type":%q,"id":%q},"data":{"id":"a1"}}`, typ, id)
-	if _, err := g.Load(t.Context(), strings.NewReader(line), client.LoadQuery{Branch: branch, Mode: client.ModeMerge}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(line), client.LoadQuery{Branch: branch, Mode: client.ModeOverwrite}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -95,7 +95,7 @@ func TestPages(t *testing.T) {
 	var lines strings.Builder
 	for i := range 25 {
 		fmt.Fprintf(&lines, "{\"type\":\"Person\",\"data\":{\"name\":\"p/%02d\"}}\n", i)
-		if _, err := c.Graph.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{Mode: engine.Append}); err != nil {
+		if _, err := c.Graph.Load(t.Context(), strings.NewReader(lines.String()), engine.LoadOptions{Mode: engine.Merge}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestPageTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := fmt.Sprintf("{\"type\":\"Person\",\"data\":{\"name\":\"p/%02d\"}}\n", i)
-		if _, err := c.Graph.Load(t.Context(), strings.NewReader(line), engine.LoadOptions{Mode: engine.Append}); err != nil {
+		if _, err := c.Graph.Load(t.Context(), strings.NewReader(line), engine.LoadOptions{Mode: engine.Merge}); err != nil {
 			t.Fatal(err)
 		}
 	}

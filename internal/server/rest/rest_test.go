@@ -97,7 +97,7 @@ func TestRoutes(t *testing.T) {
 			want: `"total_entities":1,"node_changes":{"inserted":1,"updated":0,"deleted":0},"edge_changes":{"inserted":0,"updated":0,"deleted":0},"commit":{"graph_commit_id":"COMMIT",`},
 		{name: "load conflict", actor: writer, method: "POST", path: "/load/ndjson?mode=append", media: "application/x-ndjson", body: `{"type":"Person","data":{"name":"eve"}}`, status: 409, want: `"key_conflict":`},
 		{name: "load denied", actor: reader, method: "POST", path: "/load/ndjson?mode=merge", media: "application/x-ndjson", status: 403, want: `"code":"forbidden"`},
-		{name: "load mode", actor: writer, method: "POST", path: "/load/ndjson?mode=upsert", media: "application/x-ndjson", status: 400, want: `expected one of merge, append, overwrite`},
+		{name: "load mode", actor: writer, method: "POST", path: "/load/ndjson?mode=upsert", media: "application/x-ndjson", status: 400, want: `expected one of merge, patch, append, overwrite`},
 		{name: "load parameter", actor: writer, method: "POST", path: "/load/ndjson?mode=merge&form=x", media: "application/x-ndjson", status: 400, want: `form: unknown query parameter`},
 		{name: "load escape", actor: writer, method: "POST", path: "/load/ndjson?mode=merge&branch=dra%25zzft&x;y", media: "application/x-ndjson", status: 400, want: `the query part of the url is malformed`},
 		{name: "load branch twice", actor: writer, method: "POST", path: "/load/ndjson?mode=merge&branch=trial&branch=main", media: "application/x-ndjson", status: 400, want: `branch: found several times`},

@@ -39,7 +39,7 @@ func stored(t testing.TB, c servedgraph.Config) servedgraph.Config {
 
 func load(t testing.TB, g engine.Graph, lines string) {
 	t.Helper()
-	if _, err := g.Load(context.Background(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Append}); err != nil {
+	if _, err := g.Load(context.Background(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Merge, NewEdges: true}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -20,7 +20,7 @@ func endsSite(t *testing.T) *site {
 			"node Note { slug: String @key }\nedge About: Note -> Named\n",
 		"notes.ndjson": `{"type":"Person","data":{"name":"ann"}}` + "\n" + `{"type":"Team","data":{"name":"ann"}}` + "\n" + `{"type":"Team","data":{"name":"t1"}}` + "\n" +
 			`{"type":"Note","data":{"slug":"n1"}}` + "\n" + line("Person", "ann"),
-		"try.ndjson":   `{"type":"Note","data":{"slug":"n2"}}` + "\n" + line("Team", "t1"),
+		"try.ndjson":   `{"type":"Note","data":{"slug":"n1"}}` + "\n" + `{"type":"Note","data":{"slug":"n2"}}` + "\n" + line("Team", "t1"),
 		"main.ndjson":  line("Team", "ann"),
 		"policy.yaml":  "version: 1\nrules:\n  - id: everything\n    allow: { actors: { ids: [act-dev] }, actions: [read, change, branch_create, branch_merge] }\n",
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  notes: { schema: notes.pg }\npolicies:\n  p: { file: policy.yaml, applies_to: [notes] }\nserver: { studio: true }\n",
@@ -31,7 +31,7 @@ func endsSite(t *testing.T) *site {
 	store := filepath.Join(dir, "data", "notes")
 	must(t, dir, command(t, "omnigraph"), "branch", "create", "try", "--store", store)
 	for branch, file := range map[string]string{"try": "try.ndjson", "main": "main.ndjson"} {
-		must(t, dir, command(t, "omnigraph"), "load", "--store", store, "--branch", branch, "--mode", "merge", "--data", filepath.Join(dir, file))
+		must(t, dir, command(t, "omnigraph"), "load", "--store", store, "--branch", branch, "--mode", "overwrite", "--data", filepath.Join(dir, file))
 	}
 	s := serve(t, command(t, "omnigraph-server"), dir, "notes")
 	var p struct{ ID string }

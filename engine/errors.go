@@ -32,7 +32,10 @@ type KeyConflict struct {
 	Type   string // name of the type
 	ID     string // empty if the caller must not see it
 	Keyed  bool   // an insert new of a node with a key was refused; a plain insert would replace the node
-	Detail string // what stands in the way, if the entity exists with other ends, or twice in the input; else empty
+	Line   int64  // an earlier line of the input with the same entity; 0 if the graph has the entity
+	Moved  bool   // the line gives an edge of the graph other ends
+	// From and To are the ids of the nodes that a moved edge joins. They are empty if the caller must not see them.
+	From, To string
 }
 
 // ConstraintViolation says that a write would break a rule of the schema.
@@ -132,8 +135,17 @@ func (e *KeyConflict) Error() string {
 	if e.Keyed {
 		help = ", and insert new does not replace it; use update or upsert to change it, or insert to replace it"
 	}
-	if e.Detail != "" {
-		return fmt.Sprintf("%s %s %q %s", e.Entity, e.Type, e.ID, e.Detail)
+	switch {
+	case e.Line > 0 && e.ID == "":
+		return fmt.Sprintf("the %s %s is in line %d too; keep one of the lines", e.Entity, e.Type, e.Line)
+	case e.Line > 0:
+		return fmt.Sprintf("%s %s %q is in line %d too; keep one of the lines", e.Entity, e.Type, e.ID, e.Line)
+	case e.Moved:
+		between := "between other nodes"
+		if e.From != "" {
+			between = fmt.Sprintf("from %q to %q", e.From, e.To)
+		}
+		return fmt.Sprintf("edge %s %q exists %s; an edge keeps its ends, so leave out the id, or delete that edge first", e.Type, e.ID, between)
 	}
 	if e.ID == "" {
 		return fmt.Sprintf("an entity with the id exists already: %s %s%s", e.Entity, e.Type, help)

@@ -111,6 +111,10 @@ func withheld(err error, from origin) error {
 			}
 		}
 		return short
+	case errors.As(err, &taken) && taken.Line > 0 && taken.Entity == "edge": // the id may be that of an edge that the load found by its ends
+		return &engine.KeyConflict{Entity: taken.Entity, Type: taken.Type, Line: taken.Line}
+	case errors.As(err, &taken) && taken.Moved:
+		return &engine.KeyConflict{Entity: taken.Entity, Type: taken.Type, ID: taken.ID, Moved: true}
 	case from == fromBoth && errors.As(err, &taken):
 		return &engine.KeyConflict{Entity: taken.Entity, Type: taken.Type, Keyed: taken.Keyed}
 	case errors.As(err, &one):

@@ -105,7 +105,6 @@ func (a *applier) failMoved(r *Rows, rows []uint32) {
 		src, dst := table.Ends(ord)
 		_, from := a.tx.Schema().Nodes[r.Type.From].Label(a.tx.Table(a.tx.Schema().Nodes[r.Type.From]).ID(src))
 		_, to := a.tx.Schema().Nodes[r.Type.To].Label(a.tx.Table(a.tx.Schema().Nodes[r.Type.To]).ID(dst))
-		a.fail(rd.line(int(row)), "data.id", &engine.KeyConflict{Entity: "edge", Type: r.Type.Name, ID: id,
-			Detail: fmt.Sprintf("exists from %q to %q; an edge keeps its ends, so leave out the id, or delete that edge first", from, to)})
+		a.fail(rd.line(int(row)), "data.id", &engine.KeyConflict{Entity: "edge", Type: r.Type.Name, ID: id, Moved: true, From: strings.Clone(from), To: strings.Clone(to)})
 	}
 }

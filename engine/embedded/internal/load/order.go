@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"sort"
 
@@ -156,7 +155,7 @@ func (o *orderer) add(b *batch, k int, row, size uint32) error {
 		}
 		rd := reader{Rows: o.r}
 		o.fail(b.line(k), "", &engine.KeyConflict{Entity: o.r.Type.Entity.String(), Type: o.r.Type.Name, ID: string(id),
-			Detail: fmt.Sprintf("is in line %d too; keep one of the lines", rd.line(int(o.perm[len(o.perm)-1])))})
+			Line: rd.line(int(o.perm[len(o.perm)-1]))})
 		return nil
 	}
 	if !o.small && o.size+int64(size) > o.limit && len(o.perm) > 0 {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -318,29 +319,17 @@ func (w *worker) writeTool(operation, name string, arguments map[string]any) str
 	return commit
 }
 
-// commitOf returns the id of the commit in the answer to a write: over REST in an object, over MCP as a
-// text, and of a merge next to its outcome.
+// commitOf returns the id of the commit in the answer to a write: over REST in the object commit, over MCP and for a
+// merge in the answer itself.
 func commitOf(body []byte) string {
 	var all struct {
-		Commit  json.RawMessage
-		Outcome string
-		ID      string `json:"graph_commit_id"`
-	}
-	if json.Unmarshal(body, &all) != nil {
-		return ""
-	}
-	if all.Outcome != "" {
-		return all.ID
-	}
-	var id string
-	if json.Unmarshal(all.Commit, &id) == nil {
-		return id
-	}
-	var commit struct {
+		Commit struct {
+			ID string `json:"graph_commit_id"`
+		}
 		ID string `json:"graph_commit_id"`
 	}
-	_ = json.Unmarshal(all.Commit, &commit) // leaves the id empty
-	return commit.ID
+	_ = json.Unmarshal(body, &all) // leaves the ids empty
+	return cmp.Or(all.ID, all.Commit.ID)
 }
 
 // read returns the text of a note as one server shows it, and the commit that the server read. It returns

@@ -222,24 +222,21 @@ func (c *client) failed(err error) (int, []byte, error) {
 }
 
 // commitOf returns the id of the commit in the answer to a write, or "" for no commit. Over REST
-// the member `commit` is an object; over MCP it is the id. A merge over REST has `graph_commit_id`
-// instead. The answer to a read has `graph_commit_id` too, but only the answer to a merge also has
-// `outcome`.
+// the member `commit` is an object; over MCP, and for a merge, the answer itself has `graph_commit_id`.
+// The answer to a read has it too, but only the answer to a merge also has `outcome`, and only
+// that to another write `node_changes`.
 func commitOf(o *outcome) string {
 	var answer struct {
 		Commit  json.RawMessage `json:"commit"`
 		Outcome string          `json:"outcome"`
+		Changes json.RawMessage `json:"node_changes"`
 		ID      string          `json:"graph_commit_id"`
 	}
 	if json.Unmarshal(o.body, &answer) != nil {
 		return ""
 	}
-	if answer.Outcome != "" && answer.ID != "" {
+	if (answer.Outcome != "" || answer.Changes != nil) && answer.ID != "" {
 		return answer.ID
-	}
-	var id string
-	if json.Unmarshal(answer.Commit, &id) == nil {
-		return id
 	}
 	var commit struct {
 		ID string `json:"graph_commit_id"`

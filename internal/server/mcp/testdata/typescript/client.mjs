@@ -162,7 +162,7 @@ if (meta) {
 await check('a load of nothing changes nothing', async () => {
   const res = await client.callTool({ name: 'graph_load', arguments: { data: '', mode: 'merge' } });
   assert.ok(!res.isError, JSON.stringify(res.content));
-  assert.equal(res.structuredContent.commit, null);
+  assert.equal(res.structuredContent.graph_commit_id, null);
 });
 
 await check('a text of another language is answered with the form', async () => {

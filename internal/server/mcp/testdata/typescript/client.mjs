@@ -84,7 +84,7 @@ await check('an ad-hoc query answers rows', async () => {
 const found = (await stored('find_symbols', { params: { words: 'graph' } })).structuredContent.rows[0];
 const values = { path: found.path, symbol: found.path, words: 'graph', name: found.name, file: found.file };
 const query = 'query q() { match { $s: Symbol } return { $s, $s.line as line } limit 3 }';
-const { commit } = (await client.callTool({ name: 'commit_list', arguments: { limit: 1 } })).structuredContent.commits[0];
+const { graph_commit_id: commit } = (await client.callTool({ name: 'commit_list', arguments: { limit: 1 } })).structuredContent.commits[0];
 const given = {
   graph_query: { query }, query_validate: { query }, query_explain: { query, analyze: true },
   gq_reference: { topic: 'search' }, type_describe: { name: 'Symbol' }, type_path: { from: 'Module', to: 'Symbol' },

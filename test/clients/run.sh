@@ -31,7 +31,7 @@ bin/omnigraph init --schema queries/code/schema.pg --store "$tmp/data/code" > /d
 (cd internal/source/gocode/testdata/shop && GOWORK=off GOFLAGS=-mod=mod "$root/bin/omnigraph" index go ./... --out "$tmp/code.ndjson")
 bin/omnigraph load --store "$tmp/data/code" --data "$tmp/code.ndjson" --mode overwrite > /dev/null
 bin/omnigraph init --schema "$tmp/every.pg" --store "$tmp/data/every" > /dev/null
-bin/omnigraph load --store "$tmp/data/every" --data internal/parquet/testdata/duckdb/every.ndjson > /dev/null
+bin/omnigraph load --store "$tmp/data/every" --data internal/parquet/testdata/duckdb/every.ndjson --mode append > /dev/null
 
 OMNIGRAPH_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 READER_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')

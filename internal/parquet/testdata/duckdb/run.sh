@@ -16,7 +16,7 @@ cd "$tmp"
 mkdir data
 load() { # GRAPH SCHEMA
   "$omnigraph" init --schema "$2" --store "data/$1" > loaded.json
-  "$omnigraph" load --store "data/$1" --data "$1.ndjson" > loaded.json
+  "$omnigraph" load --store "data/$1" --data "$1.ndjson" --mode append > loaded.json
 }
 load every "$here/every.pg"
 load code "$root/queries/code/schema.pg"

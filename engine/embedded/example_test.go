@@ -123,7 +123,7 @@ func ExampleOpenDir() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		result, err := g.Load(ctx, strings.NewReader(people), engine.LoadOptions{Mode: engine.Append})
+		result, err := g.Load(ctx, strings.NewReader(people), engine.LoadOptions{})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -110,33 +110,6 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 	return cases, script, ""
 }
 
-// seedData draws lines that load without a violation. It loads each line into a scratch model and
-// drops lines that the model rejects.
-func (d *drawer) seedData() string {
-	scratch := naive.New(sourceText, d.schema, naive.Sound)
-	p := &pair{ctx: context.Background(), schema: d.schema, model: scratch}
-	var lines []string
-	add := func(line string) {
-		res, err := scratch.Load(p.ctx, strings.NewReader(line), engine.LoadOptions{Mode: engine.Append})
-		if err == nil && res.Commit != nil {
-			lines = append(lines, line)
-		}
-		d.see(p.modelIDs())
-	}
-	for _, n := range d.schema.Nodes {
-		for range d.IntN(maxNodes) {
-			add(d.nodeLine(n))
-		}
-	}
-	for _, e := range d.schema.Edges {
-		for range d.IntN(maxEdges) {
-			add(d.edgeLine(e))
-		}
-	}
-	d.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	return strings.Join(lines, "\n")
-}
-
 // step is one statement of a script: a read, a mutation or a load, or one of the alternatives
 // below.
 type step struct {

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
 )
 
 // hasWords reports whether the values of a property are sentences. Since names can swap, the property need not be the one
@@ -306,4 +308,31 @@ func (d *drawer) mode() engine.LoadMode {
 		return engine.Patch
 	}
 	return mode
+}
+
+// seedData draws lines that load without a violation. It loads each line into a scratch model and
+// drops lines that the model rejects.
+func (d *drawer) seedData() string {
+	scratch := naive.New(sourceText, d.schema, naive.Sound)
+	p := &pair{ctx: context.Background(), schema: d.schema, model: scratch}
+	var lines []string
+	add := func(line string) {
+		res, err := scratch.Load(p.ctx, strings.NewReader(line), engine.LoadOptions{Mode: engine.Append})
+		if err == nil && res.Commit != nil {
+			lines = append(lines, line)
+		}
+		d.see(p.modelIDs())
+	}
+	for _, n := range d.schema.Nodes {
+		for range d.IntN(maxNodes) {
+			add(d.nodeLine(n))
+		}
+	}
+	for _, e := range d.schema.Edges {
+		for range d.IntN(maxEdges) {
+			add(d.edgeLine(e))
+		}
+	}
+	d.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	return strings.Join(lines, "\n")
 }

@@ -93,15 +93,8 @@ func (b *batch) embedSpilled(prop, source int, w *waiting, scratch Scratch) erro
 	if err := w.flush(); err != nil {
 		return err
 	}
-	src, err := scratch(func(add func(string, []byte) error) error { return vectors.Spill(f.name+propColumn(prop), add) })
-	if err != nil {
-		return err
-	}
-	if f.computed == nil {
-		f.computed = map[int]column.Source{}
-	}
-	f.computed[prop] = src
-	return nil
+	_, err := f.replace(prop, vectors, scratch)
+	return err
 }
 
 // waiting holds the texts for the next call of the embedding function.

@@ -125,15 +125,10 @@ func (f *filler) property(b *batch, p, first int, origins []origin) error {
 		b.props[p] = made
 		return nil
 	}
-	name := b.file.name + propColumn(p)
-	src, err := f.in.opts.Scratch(func(add func(string, []byte) error) error { return made.Spill(name, add) })
+	src, err := b.file.replace(p, made, f.in.opts.Scratch)
 	if err != nil {
 		return err
 	}
-	if b.file.computed == nil {
-		b.file.computed = map[int]column.Source{}
-	}
-	b.file.computed[p] = src
 	b.props[p] = b.file.open(src, propColumn(p), f.r.Type.Props[p].Type)
 	return nil
 }

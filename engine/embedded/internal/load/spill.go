@@ -25,8 +25,8 @@ type spilled struct {
 	perRow column.Source // line numbers and segment sizes of the rows, and the rows with missing vectors
 	filled column.Source // segment sizes of the rows once a patch has filled them; nil before
 	ids    column.Source // ids that were made after `rest` was written; nil for none
-	// computed holds, by property, the column with the vectors that Embed computed after `rest` was
-	// written.
+	// computed holds, by property, the column that was made after `rest` was written: with the vectors that Embed computed,
+	// or with the values that a patch keeps.
 	computed map[int]column.Source
 	missing  map[int]int // by property: the number of vectors that are missing in `rest`
 
@@ -303,6 +303,19 @@ func (b *batch) close() {
 // open reads the column `name` of the run, with values of type t, from the file `src`.
 func (f *spilled) open(src column.Source, name string, t value.Type) *column.Builder {
 	return column.Unspill(t, f.rows, f.name+name, src)
+}
+
+// replace writes a property's column to a temporary file, which takes the place of the one in `rest`.
+func (f *spilled) replace(prop int, to *column.Builder, scratch Scratch) (column.Source, error) {
+	src, err := scratch(func(add func(string, []byte) error) error { return to.Spill(f.name+propColumn(prop), add) })
+	if err != nil {
+		return nil, err
+	}
+	if f.computed == nil {
+		f.computed = map[int]column.Source{}
+	}
+	f.computed[prop] = src
+	return src, nil
 }
 
 // line returns the line number that a row has in the input.

@@ -23,7 +23,7 @@ const maxViolations = 100
 // ApplySchema waits for a running checkpoint. While it checks the stored rows against new rules, it
 // blocks writers on the branch. The error is a *engine.UnsupportedMigration if a step is not
 // supported, a *engine.DataLoss if a step is destructive and opts.AllowDataLoss is not set, and a
-// *engine.ConstraintViolations if rows break a new rule.
+// *engine.ConstraintViolations if a new type does not have the value of a row, or rows break a new rule.
 func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	if err := g.enter(ctx); err != nil {
@@ -84,17 +84,27 @@ func migrate(ctx context.Context, tx *version.Txn, to *schema.Schema, opts engin
 		to.Ancestors = from.Ancestors
 	}
 	carry.Hard = opts.Hard
-	if err := tx.Migrate(schema.Change{Schema: to, Carry: carry}); err != nil {
+	ch := schema.Change{Schema: to, Carry: carry}
+	inexact, err := base.Inexact(ctx, ch, maxViolations+1)
+	if err = orViolations(inexact, err); err != nil {
+		return err
+	}
+	if err := tx.Migrate(ch); err != nil {
 		return err
 	}
 	broken, err := tx.Broken(ctx, maxViolations+1)
+	return orViolations(broken, err)
+}
+
+// orViolations returns err, or an error with the first violations, or nil if there are none.
+func orViolations(found []*engine.ConstraintViolation, err error) error {
 	switch {
 	case err != nil:
 		return err
-	case len(broken) > maxViolations:
-		return &engine.ConstraintViolations{Violations: broken[:maxViolations], More: true}
-	case len(broken) > 0:
-		return &engine.ConstraintViolations{Violations: broken}
+	case len(found) > maxViolations:
+		return &engine.ConstraintViolations{Violations: found[:maxViolations], More: true}
+	case len(found) > 0:
+		return &engine.ConstraintViolations{Violations: found}
 	}
 	return nil
 }

@@ -228,7 +228,16 @@ func (d *drawer) drawColumn() (theirs, ours []step) {
 		(*props)[at], p = &changed, &changed
 		apply()
 	}
-	switch d.rare.IntN(7) {
+	switch d.rare.IntN(8) {
+	case 7:
+		kinds := castable(p.Type)
+		if kinds == nil {
+			return nil, nil
+		}
+		changed := *p
+		changed.Type.Kind, changed.Type.Enum = pick(d.rare, kinds), nil
+		(*props)[at] = &changed
+		apply()
 	case 6:
 		d.swap(s)
 		apply()

@@ -210,6 +210,11 @@ func (d *drawer) evolveProperties(typ string, props *[]*catalog.Property, unique
 			}
 		}
 		rename(was, p.Name)
+	case draw < 56 && !isKey:
+		if kinds := castable(p.Type); kinds != nil {
+			p.Type.Kind, p.Type.Enum = pick(d, kinds), nil
+			drop(p.Name)
+		}
 	case draw < 70:
 		for _, t := range []value.Type{f64Type, i64Type, u64Type} {
 			t.List, t.Nullable = p.Type.List, p.Type.Nullable
@@ -226,6 +231,16 @@ func (d *drawer) evolveProperties(typ string, props *[]*catalog.Property, unique
 	default:
 		d.Shuffle(len(*props), func(i, j int) { (*props)[i], (*props)[j] = (*props)[j], (*props)[i] })
 	}
+}
+
+// castable lists the other kinds that have some of the values of a type.
+func castable(t value.Type) (kinds []value.Kind) {
+	for k := range value.Kind(255) {
+		if k != t.Kind && t.Kind.CastsTo(k) != value.CastsNone {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
 }
 
 // follow makes the current schema of the branch the schema of the next statements.

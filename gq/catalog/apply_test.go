@@ -319,8 +319,9 @@ func applyProperty(props []*catalog.Property, step catalog.Step) ([]*catalog.Pro
 		}
 	case catalog.MakeNullable:
 		p.Type.Nullable = true
-	case catalog.WidenType:
-		p.Type.Kind = step.Element.(*catalog.Property).Type.Kind
+	case catalog.WidenType, catalog.CastType:
+		to := step.Element.(*catalog.Property).Type
+		p.Type.Kind, p.Type.Enum = to.Kind, to.Enum
 	case catalog.WidenEnum:
 		p.Type.Enum = step.Element.(catalog.Enum)
 	case catalog.Reorder:

@@ -66,8 +66,8 @@ func (d *differ) properties(at Step, p propertyPairing) {
 	}
 }
 
-// propertyType compares the types of a property. A member of the key may only change to a wider
-// integer type, because its text in the ids then stays the same.
+// propertyType compares the types of a property. A step to another kind takes the values of the enum with it. A member
+// of the key may only change to a wider integer type, because its text in the ids then stays the same.
 func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) {
 	to := now.Type
 	unsupported := func(code StepCode, reason string) {
@@ -77,12 +77,19 @@ func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) 
 	}
 	switch {
 	case from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim:
-	case Widens(from, to) && (!key || to.Kind.IsInteger()):
+	case key && !(Widens(from, to) && to.Kind.IsInteger()) && Casts(from, to) != value.CastsNone:
+		unsupported(ChangeType, "the id of every stored node is made from its key; add a node type with the new key, and remove this one")
+		return
+	case Casts(from, to) != value.CastsNone:
 		s := s
-		s.Code, s.Element, s.From, s.To = WidenType, now, from.String(), to.String()
+		s.Code, s.Element, s.From, s.To = CastType, now, from.String(), to.String()
+		if Casts(from, to) == value.CastsAll && to.Enum == nil {
+			s.Code = WidenType
+		}
 		d.step(s)
+		from.Enum, to.Enum = nil, nil // part of the step
 	default:
-		unsupported(ChangeType, "stored values cannot be converted; add a property with another name, and remove this one")
+		unsupported(ChangeType, "values of the stored type cannot be converted; add a property with another name, and remove this one")
 		return
 	}
 	d.enum(s, from.Enum, to.Enum, unsupported)
@@ -100,6 +107,15 @@ func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) 
 // is numerically a value of `to`; see [value.Kind.Widens]. A list widens as its elements do.
 func Widens(from, to value.Type) bool {
 	return from.List == to.List && from.Kind.Widens(to.Kind)
+}
+
+// Casts reports which values of the type `from` are values of the type `to`, apart from nulls and enums; see
+// [value.Kind.CastsTo]. A list is cast as its elements are.
+func Casts(from, to value.Type) value.Castable {
+	if from.List != to.List || from.Dim != to.Dim {
+		return value.CastsNone
+	}
+	return from.Kind.CastsTo(to.Kind)
 }
 
 // enum adds the steps that change the values of an enum. nil stands for a String that is not an

@@ -15,7 +15,7 @@ type Migration struct {
 // StepCode identifies the kind of a step. The codes are stable.
 type StepCode string
 
-// The supported steps. A step that adds a constraint fails when the stored data violates it; the
+// The supported steps. A step that adds a constraint, and cast_type, fail when the stored data violates them; the
 // other steps always succeed.
 const (
 	RenameNode      StepCode = "rename_node"      // gives a node type a new name
@@ -31,7 +31,8 @@ const (
 	DropProperty    StepCode = "drop_property"    // removes a property with its values
 	AddProperty     StepCode = "add_property"     // adds a property that may be null
 	MakeNullable    StepCode = "make_nullable"    // lets a property be null
-	WidenType       StepCode = "widen_type"       // changes a property to a wider type
+	WidenType       StepCode = "widen_type"       // changes a property to a type that has every value of the old one
+	CastType        StepCode = "cast_type"        // changes a property to a type that may lack some of its values
 	WidenEnum       StepCode = "widen_enum"       // adds values to an enum
 	ChangeEmbed     StepCode = "change_embed"     // adds, removes or changes @embed
 	ChangeANN       StepCode = "change_ann"       // adds or removes @ann
@@ -173,7 +174,7 @@ func (s Step) Destructive() bool { return s.Drop != "" }
 // Verifies reports whether the step fails when the stored data violates it.
 func (s Step) Verifies() bool {
 	switch s.Code {
-	case AddConstraint:
+	case AddConstraint, CastType:
 		return true
 	case AddRequired, MakeRequired, NarrowEnum:
 		return s.Reason == ""
@@ -242,7 +243,7 @@ func (s Step) mark() string {
 		return "+"
 	case DropInterface, DropNode, DropEdge, DropProperty, DropIndex, DropConstraint:
 		return "-"
-	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, WidenEnum, ChangeEmbed, ChangeANN, Implement, Annotate, Reorder:
+	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, CastType, WidenEnum, ChangeEmbed, ChangeANN, Implement, Annotate, Reorder:
 		return "~"
 	case AddRequired, MakeRequired, NarrowEnum, ChangeType, ChangeKey, ChangeEndpoints, ReplaceEmbed, AmbiguousRename:
 		if s.Reason == "" {

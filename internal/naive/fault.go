@@ -177,6 +177,7 @@ const (
 	// Schemas.
 	RenameLoses      // a renamed property is treated as one dropped and another added
 	SchemaUnchecked  // the rules that a schema adds are not checked for stored data
+	CastUnchecked    // a value that a new type does not have becomes null
 	DataLossAllowed  // a schema that drops values needs no permission
 	LeaverKeepsEdges // a type that no longer implements an interface keeps its edges there
 	RenameAnew       // a renamed type gets another type id
@@ -249,7 +250,7 @@ var faultNames = [...]string{
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
 	EdgeNotFound: "EdgeNotFound", EdgeMoves: "EdgeMoves", PatchReplaces: "PatchReplaces", PatchKeepsNulls: "PatchKeepsNulls",
 	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeDropsEdits: "MergeDropsEdits", KeptWithoutEdges: "KeptWithoutEdges", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", DraftUnguarded: "DraftUnguarded", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
-	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
+	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", CastUnchecked: "CastUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",
 }

@@ -3,7 +3,6 @@ package naive
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,9 +18,10 @@ type mapping map[plan.Entity]map[string]typeMapping
 // typeMapping is the part of a mapping for one type. A type that starts without entities
 // has no typeMapping.
 type typeMapping struct {
-	was   string            // the name in the earlier schema
-	props map[string]string // new names to old names
-	ends  [2]endMapping     // of the source and the target of an edge type
+	was   string                  // the name in the earlier schema
+	props map[string]string       // new names to old names
+	kinds map[string][]value.Kind // by new name: the kinds that the values had, from the earlier schema's on
+	ends  [2]endMapping           // of the source and the target of an edge type
 }
 
 // ancestor is a schema from which another schema descends.
@@ -86,7 +86,7 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 		if !ok || anew[now.kind.String()+now.name] {
 			continue
 		}
-		tw := typeMapping{was: old.name, props: map[string]string{}}
+		tw := typeMapping{was: old.name, props: map[string]string{}, kinds: map[string][]value.Kind{}}
 		if now.kind == plan.Edge {
 			if !w.sameEnd(old.edge, now.edge, false) || !w.sameEnd(old.edge, now.edge, true) {
 				continue
@@ -105,6 +105,7 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 			was := renamedFrom(p.Name, p.RenameFrom, func(a, b string) bool { return a == b }, before)
 			if _, ok := before(was); ok {
 				tw.props[p.Name] = was
+				tw.kinds[p.Name] = []value.Kind{kindOf(old.props, was), p.Type.Kind}
 			}
 		}
 		w[now.kind][now.name] = tw
@@ -132,13 +133,14 @@ func (w mapping) compose(next mapping) mapping {
 			if !ok {
 				continue
 			}
-			both := typeMapping{was: first.was, props: map[string]string{}}
+			both := typeMapping{was: first.was, props: map[string]string{}, kinds: map[string][]value.Kind{}}
 			for i := range both.ends {
 				both.ends[i] = tw.ends[i].after(w[plan.Node])
 			}
 			for now, was := range tw.props {
 				if old, ok := first.props[was]; ok {
 					both.props[now] = old
+					both.kinds[now] = slices.Concat(first.kinds[was], tw.kinds[now])
 				}
 			}
 			out[kind][name] = both
@@ -184,11 +186,9 @@ func (s *state) carried(to *state, w mapping, fault Fault) *state {
 				if !has || fault == RenameLoses && tw.props[p.Name] != p.Name {
 					continue
 				}
-				v, err := convert(v, p.Type)
-				if err != nil {
-					panic(err)
+				if v, ok := castAll(v, tw.kinds[p.Name]); ok {
+					c.props[p.Name] = v
 				}
-				c.props[p.Name] = v
 			}
 			out.of(now.kind, now.name)[id] = c
 		}
@@ -268,6 +268,9 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	if out.Supported {
 		next := newState(source, schema)
 		w := mappingBetween(t.before.schema, schema, anew)
+		if g.fault != CastUnchecked {
+			t.inexact(w, schema)
+		}
 		if next.ancestors = t.before.ancestors; next.digest != t.before.digest {
 			next.ancestors = []ancestor{{t.before.digest, w}}
 			for _, a := range t.before.ancestors {
@@ -286,6 +289,22 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	out.Head = t.line.head
 	t.line.keep(opts.WriteOptions, out.Commit, outcome{body: body, schema: out})
 	return out, nil
+}
+
+// inexact reports the values of the state before that the new schema's types do not have.
+func (t *tx) inexact(w mapping, to *catalog.Schema) {
+	for _, typ := range shapes(to) {
+		taken := w[typ.kind][typ.name]
+		for _, e := range t.before.sorted(typ.kind, taken.was) {
+			for now, was := range taken.props {
+				if v, has := e.props[was]; has {
+					if _, ok := castAll(v, taken.kinds[now]); !ok {
+						t.violation(&entity{kind: e.kind, typ: typ.name, id: e.id}, now, "type", "the new type does not have the value")
+					}
+				}
+			}
+		}
+	}
 }
 
 // recheck checks every entity by itself, and marks all edges as touched so that commit checks the
@@ -385,7 +404,7 @@ func (m *merge) uncarried(base, side *state, w mapping) {
 }
 
 // dropped reports a conflict for each value that a side of the merge gave to a property that the schema of the other
-// side dropped. `was` is the entity in the base, or nil. The type has the given name and mapping in that schema.
+// side dropped, or whose new type there does not have the value. `was` is the entity in the base, or nil. The type has the given name and mapping in that schema.
 func (m *merge) dropped(was, is *entity, name string, taken typeMapping) {
 	for property, v := range is.props {
 		if was != nil {
@@ -393,7 +412,14 @@ func (m *merge) dropped(was, is *entity, name string, taken typeMapping) {
 				continue
 			}
 		}
-		if !slices.Contains(slices.Collect(maps.Values(taken.props)), property) && m.g.fault != MergeDropsEdits {
+		lost := true
+		for now, was := range taken.props {
+			if was == property {
+				_, exact := castAll(v, taken.kinds[now])
+				lost = !exact
+			}
+		}
+		if lost && m.g.fault != MergeDropsEdits {
 			m.conflict(engine.DeleteVsUpdate, is.kind, name, is.id, property)
 		}
 	}

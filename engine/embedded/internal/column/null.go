@@ -23,15 +23,15 @@ func (c *Column) Stored() *Column {
 	return b.Finish(nil)
 }
 
-// Widened returns the column with its values converted to numeric type t, which must be able to
-// represent all of them. It converts lists element by element. Any error is a *engine.TooLarge.
-func (c *Column) Widened(t value.Type) (*Column, error) {
+// Mapped returns a column of type t with the results of f for the values. f may return null, also if t does not allow
+// null. The error is a *engine.TooLarge.
+func (c *Column) Mapped(t value.Type, f func(value.Value) value.Value) (*Column, error) {
 	if c.allNull {
 		return Null(t, c.n), nil
 	}
 	b := NewBuilder(t)
 	for i := range uint32(c.n) {
-		if err := b.Append(value.Widen(c.Value(i), t.Kind)); err != nil {
+		if err := b.Append(f(c.Value(i))); err != nil {
 			return nil, err
 		}
 	}

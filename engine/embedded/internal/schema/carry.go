@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 
@@ -24,6 +25,10 @@ type Carry struct {
 type TypeCarry struct {
 	From  int   // position of the previous type; -1 if the type starts without entities
 	Props []int // positions of the previous properties; -1 if the values start as null
+	// Via holds, by position of a property, the kinds that its values had between the two schemas, oldest first. A cast
+	// by way of another kind may have another result: the text 2026-01-02 is a Date, which is a DateTime. Via lacks the
+	// properties that were not cast.
+	Via map[int][]value.Kind
 }
 
 // Ancestor is an earlier schema from which another one descends.
@@ -112,25 +117,63 @@ func (c *Carry) clearUnjoined(from, to *Schema) {
 	}
 }
 
-// compose returns the carry that has the effect of c, followed by the effect of `next`.
-func (c *Carry) compose(next *Carry) *Carry {
-	chain := func(first, second []TypeCarry) []TypeCarry {
+// compose returns the carry that has the effect of c, followed by the effect of `next`. c leads to the schema `middle`,
+// and `next` from there to the schema `to`.
+func (c *Carry) compose(middle, to *Schema, next *Carry) *Carry {
+	chain := func(between, types []*Type, first, second []TypeCarry) []TypeCarry {
 		out := make([]TypeCarry, len(second))
 		for i, tc := range second {
 			out[i] = TypeCarry{From: -1, Props: slices.Repeat([]int{-1}, len(tc.Props))}
 			if tc.From < 0 || first[tc.From].From < 0 {
 				continue
 			}
-			out[i].From = first[tc.From].From
+			before := first[tc.From]
+			out[i].From = before.From
 			for p, q := range tc.Props {
-				if q >= 0 {
-					out[i].Props[p] = first[tc.From].Props[q]
+				if q < 0 || before.Props[q] < 0 {
+					continue
 				}
+				out[i].Props[p] = before.Props[q]
+				via := append(slices.Clone(before.Via[q]), between[tc.From].Props[q].Type.Kind)
+				out[i].setVia(p, append(via, tc.Via[p]...), types[i].Props[p].Type.Kind)
 			}
 		}
 		return out
 	}
-	return &Carry{Nodes: chain(c.Nodes, next.Nodes), Edges: chain(c.Edges, next.Edges), Hard: c.Hard || next.Hard}
+	return &Carry{Nodes: chain(middle.Nodes, to.Nodes, c.Nodes, next.Nodes), Edges: chain(middle.Edges, to.Edges, c.Edges, next.Edges), Hard: c.Hard || next.Hard}
+}
+
+// setVia sets the kinds that the values of property p had before they got the kind `last`.
+func (tc *TypeCarry) setVia(p int, via []value.Kind, last value.Kind) {
+	via = slices.Compact(via)
+	if via[len(via)-1] == last {
+		via = via[:len(via)-1]
+	}
+	if len(via) == 0 {
+		return
+	}
+	if tc.Via == nil {
+		tc.Via = map[int][]value.Kind{}
+	}
+	tc.Via[p] = via
+}
+
+// Cast converts a value of a property of the previous type to a value of property p of t. It reports false, and returns
+// null, if the property's type does not have the value exactly.
+func (tc *TypeCarry) Cast(t *Type, p int, v value.Value) (value.Value, bool) {
+	for _, k := range append(slices.Clone(tc.Via[p]), t.Props[p].Type.Kind) {
+		var ok bool
+		if v, ok = value.Cast(v, k); !ok {
+			return value.Null, false
+		}
+	}
+	return v, true
+}
+
+// Keeps reports whether property p of t has the values of its previous property, which is one of the previous type `old`,
+// unchanged.
+func (tc *TypeCarry) Keeps(old, t *Type, p int) bool {
+	return tc.Props[p] >= 0 && tc.Via[p] == nil && old.Props[tc.Props[p]].Type.Kind == t.Props[p].Type.Kind
 }
 
 // Check checks that the carry fits the two schemas. The error is a *engine.Corrupt.
@@ -158,7 +201,7 @@ func (c *Carry) Check(from, to *Schema) error {
 				return bad("type %s takes its ids from an old type that has another key", now.Name)
 			}
 			for p, q := range tc.Props {
-				if q >= len(old.Props) || q >= 0 && !Convertible(old.Props[q].Type, now.Props[p].Type) {
+				if q >= len(old.Props) || q >= 0 && !tc.castable(old.Props[q].Type, now.Props[p].Type, p) {
 					return bad("property %s of %s takes its values from an old property that does not exist or has a type that cannot be converted", now.Props[p].Name, now.Name)
 				}
 			}
@@ -189,8 +232,59 @@ func (c *Carry) reaches(part []TypeCarry, types []*Type) bool {
 	return slices.EqualFunc(part, types, func(tc TypeCarry, t *Type) bool { return len(tc.Props) == len(t.Props) })
 }
 
+// castable reports whether some values of the type `from` can be taken over as values of property p, of type `to`.
+func (tc *TypeCarry) castable(from, to value.Type, p int) bool {
+	for kind := range tc.steps(from.Kind, p, to.Kind) {
+		if kind[0].CastsTo(kind[1]) == value.CastsNone {
+			return false
+		}
+	}
+	return from.List == to.List && from.Dim == to.Dim
+}
+
+// steps yields the pairs of kinds between which values of property p are cast, one after another, from the first kind to
+// the last one.
+func (tc *TypeCarry) steps(first value.Kind, p int, last value.Kind) iter.Seq[[2]value.Kind] {
+	return func(yield func([2]value.Kind) bool) {
+		for _, k := range tc.Via[p] {
+			if !yield([2]value.Kind{first, k}) {
+				return
+			}
+			first = k
+		}
+		yield([2]value.Kind{first, last})
+	}
+}
+
+// Widens reports whether property p of t has the numbers of its previous property, which is one of the type `old`: whether
+// its values are unchanged but for a wider kind. Then they can be taken from that property at any later time.
+func (tc *TypeCarry) Widens(old, t *Type, p int) bool {
+	for kind := range tc.steps(old.Props[tc.Props[p]].Type.Kind, p, t.Props[p].Type.Kind) {
+		if kind[0] != kind[1] && !kind[0].Widens(kind[1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Checked lists the properties of t for which Cast can fail. The previous type is `old`.
+func (tc *TypeCarry) Checked(old, t *Type) (props []int) {
+	for p, q := range tc.Props {
+		if q < 0 {
+			continue
+		}
+		for kind := range tc.steps(old.Props[q].Type.Kind, p, t.Props[p].Type.Kind) {
+			if kind[0].CastsTo(kind[1]) != value.CastsAll {
+				props = append(props, p)
+				break
+			}
+		}
+	}
+	return props
+}
+
 // Convertible reports whether values of the type `from` can be taken over as values of the type
-// `to`.
+// `to` at any time: whether the types differ at most by a wider kind.
 func Convertible(from, to value.Type) bool {
 	return from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim || catalog.Widens(from, to)
 }
@@ -200,7 +294,7 @@ func Convertible(from, to value.Type) bool {
 func (s *Schema) Descend(from *Schema, c *Carry) {
 	s.Ancestors = []Ancestor{{from.Digest, c}}
 	for _, a := range from.Ancestors {
-		s.Ancestors = append(s.Ancestors, Ancestor{a.Digest, a.Carry.compose(c)})
+		s.Ancestors = append(s.Ancestors, Ancestor{a.Digest, a.Carry.compose(from, s, c)})
 	}
 }
 
@@ -224,12 +318,12 @@ func (s *Schema) Since(a *Schema) (c *Carry, ok bool) {
 	return s.Ancestors[i].Carry, true
 }
 
-// CarriedRow returns the values of a row converted to type t.
-func (t *Type) CarriedRow(vals []value.Value, props []int) []value.Value {
-	out := make([]value.Value, len(props))
-	for p, q := range props {
+// CarriedRow returns the values of a row converted to type t. A value that t does not have becomes null.
+func (t *Type) CarriedRow(vals []value.Value, tc TypeCarry) []value.Value {
+	out := make([]value.Value, len(tc.Props))
+	for p, q := range tc.Props {
 		if q >= 0 {
-			out[p] = value.Widen(vals[q], t.Props[p].Type.Kind)
+			out[p], _ = tc.Cast(t, p, vals[q])
 		}
 	}
 	return out

@@ -106,10 +106,10 @@ type StricterRules struct {
 	Card   bool  // whether the cardinality is stricter
 }
 
-// Stricter returns the rules of t that are stricter than the rules of its previous type `old`. The
-// slice `props` contains the previous position of each property.
-func (t *Type) Stricter(old *Type, props []int) (s StricterRules) {
-	for p, q := range props {
+// Stricter returns the rules of t that are stricter than the rules of its previous type `old`, whose entities tc takes
+// over.
+func (t *Type) Stricter(old *Type, tc TypeCarry) (s StricterRules) {
+	for p, q := range tc.Props {
 		if q < 0 {
 			if !t.Props[p].Type.Nullable {
 				s.Props = append(s.Props, p)
@@ -118,12 +118,12 @@ func (t *Type) Stricter(old *Type, props []int) (s StricterRules) {
 		}
 		was, is := old.Props[q].Type, t.Props[p].Type
 		narrower := is.Enum != nil && (was.Enum == nil || slices.ContainsFunc(was.Enum, func(v string) bool { return !slices.Contains(is.Enum, v) }))
-		if was.Nullable && !is.Nullable || was.Kind != is.Kind || narrower || t.rulesOf(p) != "" && t.rulesOf(p) != old.rulesOf(q) {
+		if was.Nullable && !is.Nullable || !tc.Keeps(old, t, p) || narrower || t.rulesOf(p) != "" && t.rulesOf(p) != old.rulesOf(q) {
 			s.Props = append(s.Props, p)
 		}
 	}
 	for i, tuple := range t.Tuples[:t.Unique] {
-		if j := old.SameTuple(t, tuple, props); j < 0 || j >= old.Unique {
+		if j := old.SameTuple(t, tuple, tc); j < 0 || j >= old.Unique {
 			s.Tuples = append(s.Tuples, i)
 		}
 	}

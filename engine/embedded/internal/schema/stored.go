@@ -2,8 +2,17 @@ package schema
 
 import (
 	"encoding/binary"
+	"fmt"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// The flags of a stored carry.
+const (
+	hardDrop  = 1 // Carry.Hard
+	withKinds = 2 // the kinds of TypeCarry.Via follow each property
 )
 
 // AppendSchema appends a schema in the layout of a manifest. The parameter `encoded` is the
@@ -33,23 +42,35 @@ func ReadSchema(r *codec.Reader, decode Decoder) *Schema {
 
 // AppendCarry appends a carry:
 //
-//	hard           1 byte, 0 or 1
+//	flags          1 byte: 1 for a hard drop, 2 for kinds of properties
 //	nodes, edges   uvarint count; for each type its previous type: uvarint, 0 for none,
 //	               else its position + 1; uvarint count of properties, and for each its
-//	               previous property in the same way
+//	               previous property in the same way, and with flag 2: uvarint count
+//	               of the kinds between the two, 1 byte each
 func AppendCarry(dst []byte, c *Carry) []byte {
-	hard := byte(0)
+	via := func(tc TypeCarry) bool { return tc.Via != nil }
+	flags := byte(0)
 	if c.Hard {
-		hard = 1
+		flags = hardDrop
 	}
-	dst = append(dst, hard)
+	if slices.ContainsFunc(c.Nodes, via) || slices.ContainsFunc(c.Edges, via) {
+		flags |= withKinds
+	}
+	dst = append(dst, flags)
 	for _, list := range [][]TypeCarry{c.Nodes, c.Edges} {
 		dst = binary.AppendUvarint(dst, uint64(len(list)))
 		for _, tc := range list {
 			dst = binary.AppendUvarint(dst, uint64(tc.From+1))
 			dst = binary.AppendUvarint(dst, uint64(len(tc.Props)))
-			for _, p := range tc.Props {
-				dst = binary.AppendUvarint(dst, uint64(p+1))
+			for p, q := range tc.Props {
+				dst = binary.AppendUvarint(dst, uint64(q+1))
+				if flags&withKinds == 0 {
+					continue
+				}
+				dst = binary.AppendUvarint(dst, uint64(len(tc.Via[p])))
+				for _, k := range tc.Via[p] {
+					dst = append(dst, byte(k))
+				}
 			}
 		}
 	}
@@ -58,12 +79,30 @@ func AppendCarry(dst []byte, c *Carry) []byte {
 
 // ReadCarry reads a Carry.
 func ReadCarry(r *codec.Reader) *Carry {
-	c := &Carry{Hard: r.Byte() == 1}
+	flags := r.Byte()
+	if flags > hardDrop|withKinds {
+		r.Fail(fmt.Sprintf("a schema change has the unknown flags %d", flags))
+		return nil
+	}
+	c := &Carry{Hard: flags&hardDrop != 0}
 	for _, list := range []*[]TypeCarry{&c.Nodes, &c.Edges} {
 		for range r.Count() {
 			tc := TypeCarry{From: int(r.Ordinal()) - 1, Props: make([]int, r.Count())}
 			for p := range tc.Props {
 				tc.Props[p] = int(r.Ordinal()) - 1
+				if flags&withKinds == 0 {
+					continue
+				}
+				for range r.Count() {
+					k := value.Kind(r.Byte())
+					if r.Err == nil && !k.IsKind() {
+						r.Fail(fmt.Sprintf("a schema change has the unknown kind %d", k))
+					}
+					if tc.Via == nil {
+						tc.Via = map[int][]value.Kind{}
+					}
+					tc.Via[p] = append(tc.Via[p], k)
+				}
 			}
 			*list = append(*list, tc)
 		}

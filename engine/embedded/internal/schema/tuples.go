@@ -48,16 +48,16 @@ func (t *Type) member(p int) string {
 // SameTuple looks for a tuple of a new type in its previous type. The parameter `now` is the new
 // type, and t is the previous one. SameTuple returns the index of the tuple of t that has the same
 // values as the given tuple of `now`, or -1 if no tuple of t has the same values.
-func (t *Type) SameTuple(now *Type, tuple, props []int) int {
+func (t *Type) SameTuple(now *Type, tuple []int, tc TypeCarry) int {
 	before := make([]int, len(tuple))
 	for i, p := range tuple {
 		switch {
 		case p < 0:
 			before[i] = p
-		case props[p] < 0 || t.Props[props[p]].Type.Kind != now.Props[p].Type.Kind:
+		case !tc.Keeps(t, now, p):
 			return -1
 		default:
-			before[i] = props[p]
+			before[i] = tc.Props[p]
 		}
 	}
 	return slices.IndexFunc(t.Tuples, func(old []int) bool { return slices.Equal(old, before) })

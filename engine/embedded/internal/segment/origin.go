@@ -58,18 +58,19 @@ func (o *Origin) Equal(other *Origin) bool {
 	return o.Type == other.Type && slices.Equal(o.Props, other.Props)
 }
 
-// Carried returns the segment for a table that changes its type from `from` to `to`. For each
-// property of `to`, props gives its position in `from`, or -1 if `from` does not have it.
-func (s *Segment) Carried(from, to *schema.Type, props []int) (*Segment, error) {
+// Carried returns the segment for a table that changes its type from `from` to `to`. A value that `to` does not have
+// becomes null. If tc does more than widen a property, the segment has to be stored anew, since a reader could not
+// tell what was done to its stored values.
+func (s *Segment) Carried(from, to *schema.Type, tc schema.TypeCarry) (*Segment, error) {
 	n := *s
-	n.Props = make([]*column.Column, len(props))
+	n.Props = make([]*column.Column, len(tc.Props))
 	if s.copies != nil {
 		n.copies = newCopies(to)
 	}
-	o := &Origin{Props: make([]OriginProp, len(props))}
+	o := &Origin{Props: make([]OriginProp, len(tc.Props))}
 	before := s.origin(from)
 	o.Type = before.Type
-	for p, q := range props {
+	for p, q := range tc.Props {
 		typ := to.Props[p].Type
 		if q < 0 {
 			n.Props[p] = column.Null(typ, int(s.N))
@@ -77,16 +78,22 @@ func (s *Segment) Carried(from, to *schema.Type, props []int) (*Segment, error) 
 		}
 		o.Props[p] = before.Props[q]
 		n.Props[p] = s.Props[q]
-		if s.Props[q].Type().Kind != typ.Kind {
-			c, err := s.Props[q].Widened(typ)
+		if !tc.Keeps(from, to, p) {
+			c, err := s.Props[q].Mapped(typ, func(v value.Value) value.Value {
+				v, _ = tc.Cast(to, p, v)
+				return v
+			})
 			if err != nil {
 				return nil, err
 			}
 			n.Props[p] = c
 		}
+		if !tc.Widens(from, to, p) {
+			n.Name = ""
+		}
 	}
 	// A segment in memory will be stored under the names of the table's type.
-	if n.Origin = o; s.Name == "" || o.plain(to) {
+	if n.Origin = o; n.Name == "" || o.plain(to) {
 		n.Origin = nil
 	}
 	return &n, nil
@@ -123,7 +130,7 @@ func (o *Origin) Open(t *schema.Type, name string, open Opener) (*Segment, error
 	if err != nil || o == nil {
 		return s, err
 	}
-	if s, err = s.Carried(as, t, props); err != nil {
+	if s, err = s.Carried(as, t, schema.TypeCarry{Props: props}); err != nil {
 		return nil, err
 	}
 	s.Origin = o

@@ -15,7 +15,8 @@ import (
 
 // Uncarried lists the changes that one side of a merge made since the merge base, although the schema of the other
 // side does not take them over: entities of a dropped type, which is a type of the base that has no entry in the carry,
-// edges at nodes of a type that has left the interface at their end, and values of a dropped property. Such a change
+// edges at nodes of a type that has left the interface at their end, values of a dropped property, and values that a
+// property's new type does not have. Such a change
 // conflicts with the schema change (DeleteVsUpdate), and has the name of the type in the new schema, or in the old one
 // if the type was dropped. A property has its name in the old schema. Both snapshots have the schema that the carry
 // starts from. The parameters `changer` and `dropper` name the two sides in the messages: source or target. The result
@@ -34,16 +35,21 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch schema.Change, chan
 			}
 			name, gone, lost := t.Type.Name, droppedType, func(*entityState) bool { return true }
 			var dropped []int // positions of the properties that the new schema lacks
+			var cast []int    // positions in the new type of the properties whose type may lack a value
+			var taken schema.TypeCarry
+			now := ch.Schema.Nodes
+			if t.Type.Entity == plan.Edge {
+				now = ch.Schema.Edges
+			}
+			var typ *schema.Type // the new type
 			if at := slices.IndexFunc(part.carries, func(tc schema.TypeCarry) bool { return tc.From == i }); at >= 0 {
 				gone, lost = "removed the type of a node at an end from the interface", losesEnd(ch, side.Schema, t.Type, at)
-				if dropped = part.carries[at].Dropped(len(t.Type.Props)); lost == nil && dropped == nil {
+				taken, typ = part.carries[at], now[at]
+				dropped, cast = taken.Dropped(len(t.Type.Props)), taken.Checked(t.Type, typ)
+				if lost == nil && dropped == nil && cast == nil {
 					continue
 				}
-				now := ch.Schema.Nodes
-				if t.Type.Entity == plan.Edge {
-					now = ch.Schema.Edges
-				}
-				name = now[at].Name
+				name = typ.Name
 			}
 			changed, err := changedEntities(ctx, part.before[i], t)
 			if err != nil {
@@ -64,10 +70,25 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch schema.Change, chan
 					conflict(c.id, "", "the %s changed the entity, but the %s's schema %s", changer, dropper, gone)
 				case fault.On(fault.DroppedEditsLost):
 				default:
+					gave := func(p int) bool {
+						v := is.vals[p]
+						return !v.IsNull() && !(was.there && value.Equal(was.vals[p], v))
+					}
 					for _, p := range dropped {
-						if v := is.vals[p]; !v.IsNull() && !(was.there && value.Equal(was.vals[p], v)) {
+						if v := is.vals[p]; gave(p) {
 							property := t.Type.Props[p].Name
 							conflict(c.id, property, "the %s gave %s the value %s, but the %s's schema dropped the property; drop it on both branches, or undo one of the changes", changer, property, describe(v), dropper)
+						}
+					}
+					for _, p := range cast {
+						q := taken.Props[p]
+						if v := is.vals[q]; gave(q) {
+							if _, ok := taken.Cast(typ, p, v); ok {
+								continue
+							}
+							property := t.Type.Props[q].Name
+							conflict(c.id, property, "the %s gave %s the value %s, but the %s's schema changed its type to %s, which does not have it exactly; change the value, or undo one of the changes",
+								changer, property, describe(v), dropper, typ.Props[p].Type.Required())
 						}
 					}
 				}

@@ -68,13 +68,13 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool) (*Tabl
 	n.Type, n.line = typ, nil
 	same := len(t.Type.Props) == len(typ.Props)
 	for p, q := range tc.Props {
-		same = same && p == q && t.Type.Props[p].Type.Kind == typ.Props[p].Type.Kind
+		same = same && p == q && tc.Keeps(t.Type, typ, p)
 	}
 	n.tail = slices.Clip(t.tail)
 	if !same {
 		n.tail = make([]Row, len(t.tail))
 		for i, r := range t.tail {
-			r.Vals = typ.CarriedRow(r.Vals, tc.Props)
+			r.Vals = typ.CarriedRow(r.Vals, tc)
 			n.tail[i] = r
 		}
 	}
@@ -84,7 +84,7 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool) (*Tabl
 	}
 	n.Segs = make([]*segment.Segment, len(t.Segs))
 	for i, s := range t.Segs {
-		c, err := s.Carried(t.Type, typ, tc.Props)
+		c, err := s.Carried(t.Type, typ, tc)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool) (*Tabl
 		n.levels = nil
 	}
 	for i, tuple := range typ.Tuples {
-		j := t.Type.SameTuple(typ, tuple, tc.Props)
+		j := t.Type.SameTuple(typ, tuple, tc)
 		if j != i {
 			n.levels = nil
 		}
@@ -110,17 +110,17 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool) (*Tabl
 			n.idx[i] = index.BuildHash(n.next, tupleHashes(&n.Rows, tuple))
 		}
 	}
-	n.texts = t.texts.carried(typ, tc.Props)
+	n.texts = t.texts.carried(typ, tc)
 	return &n, nil
 }
 
 // carried returns the searches for a table with the same rows and another type.
-func (s *searches) carried(to *schema.Type, props []int) *searches {
+func (s *searches) carried(to *schema.Type, tc schema.TypeCarry) *searches {
 	n := &searches{typ: to}
 	before := s.next()
-	n.nearby.follow(&before.nearby, to, props)
-	for p, q := range props {
-		if view := before.earlier[q]; q >= 0 && view != nil {
+	n.nearby.follow(&before.nearby, to, tc.Props)
+	for p, q := range tc.Props {
+		if view := before.earlier[q]; q >= 0 && view != nil && tc.Keeps(s.typ, to, p) {
 			if n.earlier == nil {
 				n.earlier = map[int]*textindex.View{}
 			}

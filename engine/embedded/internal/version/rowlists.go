@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -329,7 +330,7 @@ func (f *IndexFiles) opened(t *Rows, k int) (*segment.Segment, error) {
 	fresh, err := f.Open(as, s.Name)
 	if err == nil && s.Origin != nil {
 		origin := s.Origin
-		if fresh, err = fresh.Carried(as, t.Type, props); err == nil {
+		if fresh, err = fresh.Carried(as, t.Type, schema.TypeCarry{Props: props}); err == nil {
 			fresh.Origin = origin
 		}
 	}

@@ -2,6 +2,7 @@ package version
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,9 +25,51 @@ func (tx *Txn) stricterRules(t *schema.Type) schema.StricterRules {
 	if tc.From < 0 {
 		return schema.StricterRules{}
 	}
-	s := t.Stricter(olds[tc.From], tc.Props)
+	s := t.Stricter(olds[tc.From], tc)
 	s.Card = s.Card || t.Card != nil && len(tx.lost[t]) > 0
 	return s
+}
+
+// Inexact lists the values of the state that a schema change cannot cast, in the order of types and rows, as violations of
+// the new types. It lists at most `limit` violations. The only possible error is that of the context.
+func (s *Snapshot) Inexact(ctx context.Context, ch schema.Change, limit int) (out []*engine.ConstraintViolation, err error) {
+	for _, part := range []struct {
+		carries []schema.TypeCarry
+		olds    []*Table
+		news    []*schema.Type
+	}{{ch.Carry.Nodes, s.nodes, ch.Schema.Nodes}, {ch.Carry.Edges, s.edges, ch.Schema.Edges}} {
+		for i, tc := range part.carries {
+			if tc.From < 0 {
+				continue
+			}
+			t, typ := part.olds[tc.From], part.news[i]
+			cast := tc.Checked(t.Type, typ)
+			if cast == nil {
+				continue
+			}
+			for ord := range t.next {
+				if err := ctx.Err(); ord%4096 == 0 && err != nil {
+					return nil, err
+				}
+				if !t.Alive(ord) {
+					continue
+				}
+				for _, p := range cast {
+					v := t.Value(ord, tc.Props[p])
+					if _, ok := tc.Cast(typ, p, v); ok {
+						continue
+					}
+					prop := typ.Props[p]
+					out = append(out, &engine.ConstraintViolation{Entity: typ.Entity.String(), Type: typ.Name, ID: strings.Clone(t.ID(ord)), Property: prop.Name,
+						Rule: "type", Detail: fmt.Sprintf("%s is not exactly a value of type %s; change it first, or keep the type", describe(v), prop.Type.Required())})
+					if len(out) == limit {
+						return out, nil
+					}
+				}
+			}
+		}
+	}
+	return out, nil
 }
 
 // Broken lists violations of the transaction's new schema by entities that the transaction takes

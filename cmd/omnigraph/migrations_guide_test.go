@@ -1,0 +1,210 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+)
+
+// TestMigrationsGuide tries every row of the tables of docs/migrations.md on a graph with a branch, and reads the state
+// before the change afterwards.
+func TestMigrationsGuide(t *testing.T) {
+	tables := guideTables(t, "../../docs/migrations.md")
+	types, others := tables["From"], tables["Change"]
+	if len(types) < 30 || len(others) < 20 {
+		t.Fatalf("the guide has %d types and %d other changes", len(types), len(others))
+	}
+	for _, row := range types {
+		from, to, kind, becomes, fails := unquoted(row[0]), unquoted(row[1]), row[2], row[3], unquoted(row[4])
+		t.Run(from+" to "+to, func(t *testing.T) {
+			before, after := "node T { k: String @key p: "+from+" }", "node T { k: String @key p: "+to+" }"
+			line := func(v string) string { return `{"type":"T","data":{"k":"x","p":` + v + "}}\n" }
+			if is, now, ok := strings.Cut(becomes, " → "); ok {
+				m := newMigrated(t, before, line(unquoted(is)))
+				was := m.value(t, "main")
+				m.apply(t, after, kind)
+				if got := m.value(t, "main"); got != strings.ReplaceAll(unquoted(now), ", ", ",") {
+					t.Errorf("%s becomes %s, and the guide says %s", is, got, now)
+				}
+				if side := m.value(t, "side"); side != was {
+					t.Errorf("the branch has %s, and had %s", side, was)
+				}
+			} else if kind != "refused" {
+				t.Error("the row has no value")
+			}
+			if (fails != "") != (kind == "checked" || kind == "refused") {
+				t.Errorf("a %s step has the failing value %q", kind, fails)
+			}
+			if fails == "" {
+				return
+			}
+			m := newMigrated(t, before, line(fails))
+			was := m.value(t, "main")
+			_, err := m.g.ApplySchema(t.Context(), after, m.schema(t, after), engine.SchemaOptions{})
+			var broken *engine.ConstraintViolations
+			var unsupported *engine.UnsupportedMigration
+			switch {
+			case kind == "checked" && (!errors.As(err, &broken) || broken.Violations[0].ID != "x"):
+				t.Errorf("%v (%T), want a violation of x", err, err)
+			case kind == "refused" && !errors.As(err, &unsupported):
+				t.Errorf("%v (%T), want an unsupported step", err, err)
+			}
+			if got := m.value(t, "main"); got != was {
+				t.Errorf("a refused change made %s of %s", got, was)
+			}
+		})
+	}
+	for _, row := range others {
+		name, before, after, kind := row[0], unquoted(row[1]), unquoted(row[2]), row[3]
+		t.Run(name, func(t *testing.T) {
+			m := newMigrated(t, before, "")
+			m.fill(t, before)
+			m.apply(t, after, kind)
+		})
+	}
+}
+
+// guideTables reads the tables of a guide with at least four columns, by the heading of their first column.
+func guideTables(t *testing.T, path string) map[string][][]string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := map[string][][]string{}
+	heading := ""
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			heading = ""
+		case strings.HasPrefix(line, "|-"):
+		case heading == "":
+			heading = cells[0]
+		case len(cells) >= 4:
+			tables[heading] = append(tables[heading], cells)
+		}
+	}
+	return tables
+}
+
+// unquoted returns the text of a cell without its backquotes.
+func unquoted(cell string) string { return strings.Trim(cell, "`") }
+
+// migrated is a graph whose schema changes, with a branch "side" of the state before the change.
+type migrated struct{ g *embedded.Graph }
+
+// newMigrated makes a graph with a schema and lines of data.
+func newMigrated(t *testing.T, schema, data string) *migrated {
+	t.Helper()
+	m := &migrated{}
+	g, err := embedded.Create(t.Context(), fs.NewMem(), "g", schema, m.schema(t, schema), embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	m.g = g
+	m.load(t, data)
+	if _, err := g.CreateBranch(t.Context(), "side", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// schema compiles a schema. In the guide it is on one line.
+func (m *migrated) schema(t *testing.T, text string) *catalog.Schema {
+	t.Helper()
+	s, faults := gq.CompileSchema(gq.Source{Name: "guide.pg", Text: text})
+	if len(faults) > 0 {
+		t.Fatalf("%s\n%v", text, faults)
+	}
+	return s
+}
+
+// load loads lines of data into main.
+func (m *migrated) load(t *testing.T, data string) {
+	t.Helper()
+	if data == "" {
+		return
+	}
+	if _, err := m.g.Load(t.Context(), strings.NewReader(data), engine.LoadOptions{Mode: engine.Append}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fill gives each type of the schema an entity.
+func (m *migrated) fill(t *testing.T, text string) {
+	t.Helper()
+	s := m.schema(t, text)
+	for _, n := range s.Nodes {
+		m.load(t, fmt.Sprintf(`{"type":%q,"data":{"k":"x"%s}}`+"\n", n.Name, strings.Repeat(`,"p":1`, min(1, len(n.Properties)-1))))
+	}
+	for _, e := range s.Edges {
+		end := `"x"`
+		if e.FromInterface {
+			end = `{"type":"A","id":"x"}`
+		}
+		m.load(t, fmt.Sprintf(`{"edge":%q,"from":%s,"to":%s}`+"\n", e.Name, end, end))
+	}
+}
+
+// apply applies a schema, whose steps must be of a kind in the guide.
+func (m *migrated) apply(t *testing.T, text, kind string) {
+	t.Helper()
+	to := m.schema(t, text)
+	plan, err := m.g.ApplySchema(t.Context(), text, to, engine.SchemaOptions{WriteOptions: engine.WriteOptions{DryRun: true}})
+	if kind == "refused" {
+		_, err = m.g.ApplySchema(t.Context(), text, to, engine.SchemaOptions{AllowDataLoss: true})
+		if unsupported := (*engine.UnsupportedMigration)(nil); !errors.As(err, &unsupported) {
+			t.Errorf("%v (%T), want an unsupported step", err, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := false
+	for _, s := range plan.Steps {
+		checked = checked || s.Verifies()
+	}
+	got := "safe"
+	switch {
+	case plan.Destructive:
+		got = "approved"
+	case checked:
+		got = "checked"
+	}
+	if got != kind {
+		t.Errorf("the steps are %s, and the guide says %s\n%s", got, kind, &catalog.Migration{Steps: plan.Steps})
+	}
+	if _, err := m.g.ApplySchema(t.Context(), text, to, engine.SchemaOptions{AllowDataLoss: kind == "approved"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// value returns property p of the one entity on a branch as JSON.
+func (m *migrated) value(t *testing.T, branch string) string {
+	t.Helper()
+	var out strings.Builder
+	if _, err := m.g.Export(t.Context(), &out, engine.Target{Branch: branch}, engine.ExportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var line struct{ Data map[string]json.RawMessage }
+	if err := json.Unmarshal([]byte(out.String()), &line); err != nil {
+		t.Fatal(err, out.String())
+	}
+	return cmp.Or(string(line.Data["p"]), "null")
+}

@@ -360,7 +360,7 @@ func schemaCases() []testCase {
 			s.expectNamed("", "mood", "ann glad, bob sad, cid null, dan null, eve calm")
 		},
 		"unsupported steps are listed": func(s *session) {
-			err := s.refused(retype("age", stringType.Optional()), addProperty("must", i32Type), edgeType("LivesIn", func(e *catalog.Edge) { e.To = "Person" }))
+			err := s.refused(retype("age", listOf(i32Type).Optional()), addProperty("must", i32Type), edgeType("LivesIn", func(e *catalog.Edge) { e.To = "Person" }))
 			var unsupported *engine.UnsupportedMigration
 			if !errors.As(err, &unsupported) {
 				s.Fatalf("error %v (%T), want a *engine.UnsupportedMigration", err, err)
@@ -451,11 +451,11 @@ func schemaCases() []testCase {
 		"a dry run reports and commits nothing": func(s *session) {
 			head := s.head()
 			dry := engine.SchemaOptions{WriteOptions: engine.WriteOptions{DryRun: true}}
-			out, err := s.graph.ApplySchema(s.ctx, sourceText, s.evolved(dropProperty("age"), retype("big", stringType.Optional())), dry)
+			out, err := s.graph.ApplySchema(s.ctx, sourceText, s.evolved(dropProperty("age"), retype("big", boolType.Optional())), dry)
 			if err != nil || out.Commit != nil || out.Supported || !out.Destructive || len(out.Steps) != 2 || out.From == out.To || out.Head.ID != head.ID {
 				s.Errorf("%+v, %v; want two steps, one unsupported, and no commit", out, err)
 			}
-			again, err := s.graph.ApplySchema(s.ctx, sourceText, s.evolved(dropProperty("age"), retype("big", stringType.Optional())), dry)
+			again, err := s.graph.ApplySchema(s.ctx, sourceText, s.evolved(dropProperty("age"), retype("big", boolType.Optional())), dry)
 			if err != nil || again.Digest() != out.Digest() {
 				s.Errorf("%s, %v; want %s again", again.Digest(), err, out.Digest())
 			}

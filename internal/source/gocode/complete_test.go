@@ -27,7 +27,7 @@ func bareEnv(more ...string) []string {
 	return append(append(env, "GOENV=off", "GOPROXY=off"), more...)
 }
 
-// summary returns the edges of a graph and what it does not cover, one per line, without the prefix
+// summary returns the edges of a graph, the modules that it requires and what it does not cover, one per line, without the prefix
 // example.com/.
 func summary(g *codegraph.Graph) string {
 	var b strings.Builder
@@ -47,6 +47,9 @@ func summary(g *codegraph.Graph) string {
 		fmt.Fprintf(&b, "%s refers %s %d\n", c.From, c.To, c.Count)
 	}
 	for _, m := range g.Modules {
+		if m.Version != "" {
+			fmt.Fprintf(&b, "module %s %s\n", m.Path, m.Version)
+		}
 		for _, phrase := range m.NotCovered {
 			fmt.Fprintf(&b, "%s lacks %s\n", m.Path, phrase)
 		}
@@ -120,6 +123,13 @@ func TestComplete(t *testing.T) {
 			text: "-- go.work --\ngo 1.25\n\nuse ./app\n-- app/go.mod --\nmodule example.com/app\n\ngo 1.25\n-- app/a.go --\npackage app\n-- lib/go.mod --\nmodule example.com/lib\n\ngo 1.25\n-- lib/lib.go --\npackage lib\n\nfunc Hello() {}\n",
 			dir:  "lib",
 			want: []string{`func lib.Hello line 3 "func()" ""`},
+		},
+		{
+			name: "a workspace whose modules require different versions",
+			text: "-- go.work --\ngo 1.25\n\nuse (\n\t./a\n\t./b\n)\n\nreplace (\n\texample.com/x => ./x\n\texample.com/y => ./y\n)\n-- x/go.mod --\nmodule example.com/x\n-- y/go.mod --\nmodule example.com/y\n" +
+				"-- a/go.mod --\nmodule example.com/a\n\ngo 1.25\n\nrequire (\n\texample.com/x v1.9.0\n\texample.com/y v1.10.0\n)\n-- a/a.go --\npackage a\n" +
+				"-- b/go.mod --\nmodule example.com/b\n\ngo 1.25\n\nrequire (\n\texample.com/x v1.10.0\n\texample.com/y v1.9.0\n)\n-- b/b.go --\npackage b\n",
+			want: []string{"module x v1.10.0", "module y v1.10.0"},
 		},
 		{
 			name: "cgo",

@@ -181,6 +181,24 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// TestLinkedWorkspace reads a module of a workspace that GOWORK names through a symbolic link.
+func TestLinkedWorkspace(t *testing.T) {
+	dir := txtarFolder(t, "-- w/go.work --\ngo 1.25\n\nuse (\n\t./app\n\t./lib\n)\n-- w/app/go.mod --\nmodule example.com/app\n\ngo 1.25\n-- w/app/main.go --\npackage main\n\nimport \"example.com/lib\"\n\nfunc main() { lib.Hello() }\n"+
+		"-- w/lib/go.mod --\nmodule example.com/lib\n\ngo 1.25\n-- w/lib/lib.go --\npackage lib\n\nfunc Hello() {}\n")
+	if err := os.Symlink("w", filepath.Join(dir, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{"w/app", "linked/app"} {
+		g, err := Read(t.Context(), Options{Dir: filepath.Join(dir, at), Env: bareEnv("GOWORK=" + filepath.Join(dir, "linked", "go.work"))})
+		if err != nil {
+			t.Fatalf("%s: %v", at, err)
+		}
+		if got, want := summary(g), "app imports lib\n"; !strings.Contains(got, want) {
+			t.Errorf("%s: the line %q is missing in\n%s", at, want, got)
+		}
+	}
+}
+
 // TestRunsNothing reads a tree that names commands wherever Git and the go command may run one.
 func TestRunsNothing(t *testing.T) {
 	git, err := exec.LookPath("git")

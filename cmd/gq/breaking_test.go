@@ -108,8 +108,6 @@ func TestBreaking(t *testing.T) {
 	}
 }
 
-// TestBreakingMode checks that gq breaking reports the tools that disappear when the server starts
-// to offer two tools instead of one for each query.
 // TestBreakingFirst compares with a commit in which nothing was generated yet.
 func TestBreakingFirst(t *testing.T) {
 	contractModule(t)

@@ -136,6 +136,13 @@ func TestHostilePlans(t *testing.T) {
 		"tie by an unbound variable":           read(func(r *plan.Read) { r.Vars, r.Ties = append(r.Vars, r.Vars[0]), []plan.VarID{1} }),
 		"column bound in a not block only":     read(func(r *plan.Read) { r.Match = []plan.Clause{plan.Not{Match: r.Match}} }),
 		"order by nothing":                     read(func(r *plan.Read) { r.Order = []plan.Order{{}} }),
+		"order by an aggregate without groups": read(func(r *plan.Read) { r.Order = []plan.Order{{Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{}}}} }),
+		"order by a function of an aggregate without groups": read(func(r *plan.Read) {
+			r.Order = []plan.Order{{Expr: plan.Apply{Func: plan.Abs, Args: []plan.Expr{plan.Agg{Func: plan.Count, Arg: plan.Whole{}}}, Type: value.Of(value.I64)}}}
+		}),
+		"having an aggregate without groups": read(func(r *plan.Read) {
+			r.Having = []plan.Clause{plan.Filter{Cond: plan.Compare{Op: plan.Gt, Left: plan.Agg{Func: plan.Count, Arg: plan.Whole{}}, Right: plan.Lit{Value: value.OfI64(0)}, Unless: plan.NoParam}}}
+		}),
 		"limit by no parameter":                read(func(r *plan.Read) { r.Limit, r.LimitBy = 3, &plan.ParamRef{Index: 2} }),
 		"limit by a nullable parameter":        read(func(r *plan.Read) { r.Limit, r.LimitBy = 3, &plan.ParamRef{} }),
 		"limit without a range":                limitBy(plan.Param{Name: "n", Type: value.Of(value.I32)}),

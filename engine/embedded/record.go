@@ -14,7 +14,7 @@ const changeBlock = "change"
 
 // record is the log record of a commit.
 type record struct {
-	kind        uint8             // version.KindRows and so on
+	kind        uint8             // logrecord.KindRows and so on
 	payload     []byte            // content of the log record
 	afterHeader []byte            // the payload after the header
 	ops         []byte            // the operations; nil for a bulk commit or a change of schema

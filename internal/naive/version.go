@@ -228,7 +228,8 @@ func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	return engine.Commit{}, &engine.NotFound{What: "commit", Name: id}
 }
 
-// Merge compares the base, the source and the target entity by entity.
+// Merge merges a branch into another one. A repeated write gets its first outcome even if the source is gone, so the error
+// of the missing source comes after begin.
 func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -269,14 +270,28 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		return nil, &engine.PreconditionFailed{Expected: opts.IfSource, Actual: from.head.ID}
 	}
 	base := g.lowest(from.head.ID, to.head.ID)
+	if err := t.mergeFrom(from, base, opts.Resolutions); err != nil {
+		return nil, err
+	}
+	out, err := t.finishMerge(from, base, write, opts)
+	if err != nil {
+		return nil, err
+	}
+	to.keep(write, out.Commit, outcome{body: body, merge: out})
+	return out, nil
+}
+
+// mergeFrom compares the base, the source and the target entity by entity, and changes the copy of the target.
+func (t *tx) mergeFrom(from *line, base string, resolutions []engine.Resolution) error {
+	g, to := t.g, t.line
 	m := &merge{tx: t, base: g.commits[base].state, source: from.state, changed: map[*entity]bool{}}
 	m.fast = base == to.head.ID
 	if g.fault == MergeTwoWay {
 		m.base = to.state
 	}
 	if base != from.head.ID { // if they are equal, the target already contains the source
-		if err := m.resolveWith(from.name, to.name, opts.Resolutions); err != nil {
-			return nil, err
+		if err := m.resolveWith(from.name, to.name, resolutions); err != nil {
+			return err
 		}
 		m.run()
 	}
@@ -284,20 +299,25 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		if g.fault == MergeFirst {
 			m.conflicts = m.conflicts[:1]
 		}
-		return nil, &engine.MergeConflicts{Conflicts: m.conflicts}
+		return &engine.MergeConflicts{Conflicts: m.conflicts}
 	}
 	t.errs, t.touched, t.lost = nil, nil, nil // the merge has checked the rules that it must keep
 	if g.fault != MergeOneParent {
 		t.parents = []string{from.head.ID}
 	}
-	out := &engine.MergeResult{Outcome: engine.Merged}
+	return nil
+}
+
+// finishMerge commits a merge, ends the draft that is its source, and closes its proposal.
+func (t *tx) finishMerge(from *line, base string, write engine.WriteOptions, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	g, to := t.g, t.line
+	out := &engine.MergeResult{Outcome: engine.Merged, Nodes: t.nodes, Edges: t.edges}
 	switch {
 	case t.before.equal(t.after):
 		out.Outcome = engine.AlreadyUpToDate
 	case base == to.head.ID:
 		out.Outcome = engine.FastForward
 	}
-	out.Nodes, out.Edges = t.nodes, t.edges
 	before := to.head.ID
 	if opts.Proposal != nil {
 		if _, err := g.nextProposal(opts.Proposal); err != nil {
@@ -314,6 +334,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 			return nil, err
 		}
 	}
+	var err error
 	if out.Commit, err = t.commit(write); err != nil {
 		return nil, err
 	}
@@ -326,7 +347,6 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 		g.keepProposal(p)
 	}
 	out.Head = to.head
-	to.keep(write, out.Commit, outcome{body: body, merge: out})
 	return out, nil
 }
 

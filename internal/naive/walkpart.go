@@ -81,7 +81,7 @@ func (w *walkTest) possible(node *entity, left int) bool {
 }
 
 // next returns the neighbour whose type and id come first among those from which a walk of the given length leads to the
-// end.
+// end. REQUIRES: there is one.
 func (w *walkTest) next(node *entity, left int) *entity {
 	fit := slices.DeleteFunc(w.neighbours(node), func(n *entity) bool { return !w.possible(n, left) })
 	least := slices.MinFunc[[]*entity]

@@ -99,7 +99,6 @@ func (d *deadline) end(err error) (early bool) {
 	return d.setLocked() == nil
 }
 
-// newClientConn returns the connection of a client.
 func newClientConn(below net.Conn) *clientConn {
 	c := &clientConn{Conn: below}
 	c.read.set, c.write.set = below.SetReadDeadline, below.SetWriteDeadline

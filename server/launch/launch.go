@@ -180,11 +180,11 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	limitMemory(log)
 	defer gcpace.Space(heapGrowth)()
 	s, err := server.Open(cmd.Context(), server.Options{
-		Engine:         p.Engine,
-		MaxConnections: o.connections,
-		Cluster:        config, Catalogs: p.Catalogs, Bind: o.bind, Tokens: tokens, Node: o.node, Advertise: o.advertise,
-		Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Version: buildversion.Program(), SourceVersion: buildversion.Commit(), Log: log, LogRequests: o.logRequests, Tracer: tracer,
-		SocketOutlivesServer: passed,
+		Engine: p.Engine, Cluster: config, Catalogs: p.Catalogs,
+		Node: o.node, Bind: o.bind, Advertise: o.advertise, MaxConnections: o.connections, SocketOutlivesServer: passed,
+		Tokens: tokens, Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience,
+		Version: buildversion.Program(), SourceVersion: buildversion.Commit(),
+		Log: log, LogRequests: o.logRequests, Tracer: tracer,
 	})
 	if err != nil {
 		return err

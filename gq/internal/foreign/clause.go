@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/cursor"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
@@ -304,7 +305,7 @@ func (r *rewriter) edgeNext() bool {
 	return r.Peek(i).Kind == lex.Word && r.EdgeType(r.Peek(i).Text) != nil
 }
 
-// traversal reads $p knows{1,3} $q. A shortest one gets a variable for the walk.
+// traversal reads $p knows{1,3} $q. If the walk must be a shortest one, it gets a variable, which a path of GQ needs.
 func (r *rewriter) traversal(shortest bool) {
 	a := r.Next().Text
 	bound := ""
@@ -312,42 +313,20 @@ func (r *rewriter) traversal(shortest bool) {
 		bound = r.Next().Text
 		r.Expect(":")
 	}
-	either := r.Accept("<")
-	var names []string
-	from, to := "", ""
-	for {
-		e := r.EdgeType(r.Word())
-		refuse.If(e == nil)
-		names, from, to = append(names, naming.Lower(e.Name)), e.EndName(false), e.EndName(true)
-		if !r.Accept("|") {
-			break
-		}
-	}
-	if either {
-		r.Expect(">")
-	}
-	edge := strings.Join(names, "|")
-	if either {
-		edge = "<" + edge + ">"
-	}
-	walks, braces := true, 0
+	names, edge, from, to := r.edgeTypes()
 	if r.Is("(") && r.Peek(1).Kind == lex.Word && r.IsAt(2, ":") {
 		r.EdgeArguments()
 	}
-	switch {
-	case r.Is("{") && r.Peek(1).Kind == lex.Word: // the properties of the edge
-		walks, braces = false, r.At
+	propertiesAt := -1 // token at which the properties of the edge begin
+	if r.Is("{") && r.Peek(1).Kind == lex.Word {
+		propertiesAt = r.At
 		r.SkipGroup()
-	case r.Accept("*"):
-		edge += r.Bounds("..")
-	case r.Accept("+"):
-		edge += "{1,64}"
-	case r.Accept("{"):
-		edge += r.Bounds(",")
-		r.Expect("}")
-	default:
-		walks = false
 	}
+	bounds := ""
+	if propertiesAt < 0 {
+		bounds = r.walkBounds()
+	}
+	walks := bounds != ""
 	if (shortest || r.shortest) && walks && bound == "" {
 		bound = r.newPath()
 	}
@@ -362,16 +341,17 @@ func (r *rewriter) traversal(shortest bool) {
 	if len(names) == 1 && !walks && bound == "" {
 		bound = r.edgeByType(names[0])
 	}
-	if braces > 0 && bound == "" {
+	if propertiesAt >= 0 && bound == "" {
 		bound = r.fresh(r.EdgeType(names[0]).Name)
 	}
 	if len(names) > 1 || walks {
 		from, to = "", ""
 	}
 	if from != to && r.vars[a] == to {
-		from, to = to, from
+		from, to = to, from // $a is known to be at the target: only the types change places, not the text
 	}
 	left := r.bind(a, from)
+	edge += bounds
 	if bound != "" {
 		if walks {
 			r.paths[bound] = true
@@ -381,10 +361,45 @@ func (r *rewriter) traversal(shortest bool) {
 		edge = "$" + naming.Lower(bound) + ":" + edge
 	}
 	r.match = append(r.match, leaf(left+" "+edge+" "+r.bind(b, to)))
-	if braces > 0 {
+	if propertiesAt >= 0 {
 		after := r.At
-		r.At = braces
+		r.At = propertiesAt
 		r.match = append(r.match, r.filters(scope{node: bound})...)
 		r.At = after
 	}
+}
+
+// edgeTypes reads the edge types of a traversal: knows, knows|likes or, if it is undirected, <knows>. The ends are those of
+// the last type.
+func (r *rewriter) edgeTypes() (names []string, text, from, to string) {
+	undirected := r.Accept("<")
+	for {
+		e := r.EdgeType(r.Word())
+		refuse.If(e == nil)
+		names, from, to = append(names, naming.Lower(e.Name)), e.EndName(false), e.EndName(true)
+		if !r.Accept("|") {
+			break
+		}
+	}
+	text = strings.Join(names, "|")
+	if undirected {
+		r.Expect(">")
+		text = "<" + text + ">"
+	}
+	return names, text, from, to
+}
+
+// walkBounds reads the bounds of a walk, and returns them as the language writes them, or "" if the traversal is not a walk.
+func (r *rewriter) walkBounds() string {
+	switch {
+	case r.Accept("*"):
+		return r.Bounds("..")
+	case r.Accept("+"):
+		return cursor.BoundsFrom("1")
+	case r.Accept("{"):
+		bounds := r.Bounds(",")
+		r.Expect("}")
+		return bounds
+	}
+	return ""
 }

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -205,13 +206,16 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	if positive := negatives[op]; positive != "" {
 		return r.negated(r.filter(sc, p, positive))
 	}
+	if around, ok := caseInsensitive[op]; ok {
+		return leaf(name + " matches " + lex.Quote("(?i)"+around[0]+regexp.QuoteMeta(r.Literal())+around[1]))
+	}
 	switch op {
 	case "nin", "not_in", "notin":
 		return r.negated(r.isIn(name, p))
 	case "in":
 		return r.isIn(name, p)
-	case "eqi", "containsi", "icontains", "includesinsensitive", "startswithi", "endswithi", "istartswith", "iendswith", "iregex", "equalsinsensitive":
-		return leaf(name + anyCase(op, r.Literal()))
+	case "iregex":
+		return leaf(name + " matches " + lex.Quote("(?i)"+r.Literal()))
 	case "is_null", "isnull", "null":
 		if r.Accept("false") {
 			return leaf(name + " is not null")

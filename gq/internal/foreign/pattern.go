@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/cursor"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
@@ -294,9 +295,9 @@ func (r *rewriter) link() (l link) {
 		l.bounds = r.Bounds(",")
 		r.Expect("}")
 	case r.Accept("+"):
-		l.bounds = "{1,64}"
+		l.bounds = cursor.BoundsFrom("1")
 	case r.Accept("*"):
-		l.bounds = "{0,64}"
+		l.bounds = cursor.BoundsFrom("0")
 	}
 	return l
 }
@@ -321,7 +322,7 @@ func (r *rewriter) linkBody(l *link) {
 		}
 	}
 	if r.Accept("*") {
-		l.bounds = "{1,64}"
+		l.bounds = cursor.BoundsFrom("1")
 		if r.Peek(0).Kind == lex.Number || r.Is("..") {
 			l.bounds = r.Bounds("..")
 		}

@@ -10,18 +10,18 @@ import (
 )
 
 // likePattern reads the pattern after LIKE: a string, or '%' || $part || '%' and the like.
-func (r *rewriter) likePattern(left string, anyCase bool) cond {
+func (r *rewriter) likePattern(left string, ignoreCase bool) cond {
 	if r.Peek(0).Kind == lex.Text && !r.IsAt(1, "||", "+") {
 		pattern := r.Literal()
 		refuse.If(strings.Contains(pattern, `\`) || r.Is("escape")) // databases differ in what a backslash means
-		return leaf(left + like(pattern, anyCase))
+		return leaf(left + like(pattern, ignoreCase))
 	}
 	saved := r.joins
 	r.joins = true
 	pattern := r.operand()
 	r.joins = saved
 	head, part, tail := patternParts(pattern)
-	if anyCase {
+	if ignoreCase {
 		left = "lower(" + left + ")"
 		if !strings.HasPrefix(part, "lower(") {
 			part = "lower(" + part + ")"
@@ -86,20 +86,13 @@ func (r *rewriter) arrayTest(left string, p *catalog.Property) cond {
 	return c
 }
 
-// anyCase returns the operator and the operand for an operator of GraphQL servers that ignores the case of a text.
-func anyCase(op, part string) string {
-	pattern := regexp.QuoteMeta(part)
-	switch {
-	case op == "iregex":
-		pattern = part
-	case strings.Contains(op, "start"):
-		pattern = "^" + pattern
-	case strings.Contains(op, "end"):
-		pattern += "$"
-	case strings.HasPrefix(op, "eq"):
-		pattern = "^" + pattern + "$"
-	}
-	return " matches " + lex.Quote("(?i)"+pattern)
+// caseInsensitive maps the operators of GraphQL servers that ignore the case of a text to the parts of a regular expression
+// before and after the text.
+var caseInsensitive = map[string][2]string{
+	"eqi": {"^", "$"}, "equalsinsensitive": {"^", "$"},
+	"containsi": {}, "icontains": {}, "includesinsensitive": {},
+	"startswithi": {"^", ""}, "istartswith": {"^", ""},
+	"endswithi": {"", "$"}, "iendswith": {"", "$"},
 }
 
 // suffix returns the operator and the operand for texts that end with a part.
@@ -107,10 +100,10 @@ func suffix(part string) string { return " matches " + lex.Quote(regexp.QuoteMet
 
 // like returns the operator and the operand for a pattern of LIKE, in which % stands for any text and
 // _ for any character.
-func like(pattern string, anyCase bool) string {
+func like(pattern string, ignoreCase bool) string {
 	inner := strings.Trim(pattern, "%")
 	head, tail := strings.HasPrefix(pattern, "%"), strings.HasSuffix(pattern, "%")
-	if !anyCase && !strings.ContainsAny(inner, `%_\`) {
+	if !ignoreCase && !strings.ContainsAny(inner, `%_\`) {
 		switch {
 		case head && tail:
 			return " contains " + lex.Quote(inner)
@@ -122,9 +115,9 @@ func like(pattern string, anyCase bool) string {
 	}
 	var b strings.Builder
 	switch many := strings.Contains(inner, "%") || strings.Contains(inner, "_"); {
-	case anyCase && many:
+	case ignoreCase && many:
 		b.WriteString("(?is)")
-	case anyCase:
+	case ignoreCase:
 		b.WriteString("(?i)")
 	case many:
 		b.WriteString("(?s)") // so that . is any character

@@ -144,12 +144,14 @@ func (p *printer) blankLines(i int) []bool {
 	out := append(p.blanks[:0], make([]bool, len(p.comments[i])+1)...)
 	p.blanks = out
 	if pc.gap != soft && pc.gap != line || pc.indent > 0 || pc.opens != nil {
-		return out
+		return out // no blank line precedes a piece that continues the one before it
 	}
 	opened := i > 0 && p.pieces[i-1].opens != nil && p.pieces[i-1].opens == pc.group
 	from := p.before(i)
 	kept := false
-	own := -1 // index of the first comment or piece that starts a line, or -1
+	// own is the place of the blank line that every declaration needs: before its first comment on a line of its own, else
+	// before the declaration.
+	own := -1
 	for k := range out {
 		to := pc.start
 		if k < len(p.comments[i]) {

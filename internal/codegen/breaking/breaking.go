@@ -138,14 +138,10 @@ type Change struct {
 func Compare(before, after *codegen.Contract) []Change {
 	c := &comparer{}
 	was := byName(before.Queries)
-	tools := map[string]*codegen.ContractQuery{} // new queries, by tool name
-	old := map[string]bool{}
-	for i := range before.Queries {
-		old[before.Queries[i].Name] = true
-	}
+	addedByTool := map[string]*codegen.ContractQuery{} // new queries, by the name of their tool
 	for i := range after.Queries {
-		if q := &after.Queries[i]; !old[q.Name] {
-			tools[q.Tool] = q
+		if q := &after.Queries[i]; was[q.Name] == nil {
+			addedByTool[q.Tool] = q
 		}
 	}
 	is := byName(after.Queries)
@@ -156,7 +152,7 @@ func Compare(before, after *codegen.Contract) []Change {
 		c.query = q
 		if next != nil {
 			c.query = next
-		} else if next = tools[q.Tool]; next != nil {
+		} else if next = addedByTool[q.Tool]; next != nil {
 			c.query = next
 			renamed[next.Name] = true
 			c.add(QueryRenamed, "the query %s was renamed to %s", q.Name, next.Name)

@@ -32,7 +32,7 @@ func constraintLine(q *plan.Query, s *catalog.Schema) string {
 			case st.New:
 				c.add("the call fails if %s with the same %s exists", one(n.Name), key)
 			default:
-				c.add("%s with the same %s is replaced%s", one(n.Name), key, c.replacement(n, st))
+				c.add("%s with the same %s is replaced%s", one(n.Name), key, c.replacedClause(n, st))
 			}
 			c.node(n, st.Set)
 		case plan.Update:
@@ -69,10 +69,10 @@ func (c *constraints) add(format string, args ...any) {
 	}
 }
 
-// replacement returns the end of a sentence that begins by saying that a node is replaced. A
+// replacedClause returns the end of a sentence that begins by saying that a node is replaced. A
 // replaced node keeps its edges, so an edge that the same mutation inserts at the node may be one
 // too many.
-func (c *constraints) replacement(n *catalog.Node, st plan.Insert) string {
+func (c *constraints) replacedClause(n *catalog.Node, st plan.Insert) string {
 	id := idOf(n, st)
 	if id == nil {
 		return ""
@@ -90,8 +90,9 @@ func (c *constraints) replacement(n *catalog.Node, st plan.Insert) string {
 			replaced = appendNew(replaced, e.Name)
 		case from:
 			blocking = appendNew(blocking, c.blocks(e, ins))
-		case to:
-			blocking = appendNew(blocking, blocksTarget(e))
+		}
+		if to {
+			blocking = appendNew(blocking, blocksTarget(e, from))
 		}
 	}
 	text := ""
@@ -144,13 +145,14 @@ func (c *constraints) blocks(e *catalog.Edge, ins plan.Insert) string {
 	return one(e.Name)
 }
 
-// blocksTarget is like blocks, for the insert of an edge to the replaced node.
-func blocksTarget(e *catalog.Edge) string {
+// blocksTarget is like blocks, for the insert of an edge to the replaced node. If the edge leads from the node to itself
+// (loop), a rule about both ends concerns an edge from the node, so blocksTarget leaves it to blocks.
+func blocksTarget(e *catalog.Edge, loop bool) string {
 	for _, u := range e.Unique {
 		switch {
 		case slices.Equal(u, []string{"dst"}):
 			return one(e.Name) + " to it"
-		case ofEnds(u):
+		case ofEnds(u) && !loop:
 			return one(e.Name) + " from the same " + e.From
 		}
 	}

@@ -28,6 +28,8 @@ edge Few: A -> B @card(1..2)
 edge Pair: A -> B { @unique(src, dst) }
 edge Back: B -> A { @unique(src, dst) }
 edge Any: A -> B
+edge Ring: A -> A { @unique(dst) }
+edge Like: A -> A { @unique(src, dst) }
 `
 
 func TestConstraintLine(t *testing.T) {
@@ -51,6 +53,9 @@ func TestConstraintLine(t *testing.T) {
 		{`insert A { slug: $s } insert Back { from: $t, to: $s }`, "an A with the same slug is replaced, unless it has a Back from the same B already: then the call fails; Back goes from an existing B; src with dst of a Back edge is unique"},
 		{`insert A { slug: $s } insert Any { from: $s, to: $t }`, "an A with the same slug is replaced; Any goes to an existing B"},
 		{`insert A { slug: $s } insert Sole { from: $t, to: $t }`, "an A with the same slug is replaced; Sole goes from an existing A to an existing B; an A has at most 1 Sole"},
+		{`insert A { slug: $s } insert Ring { from: $s, to: $s }`, "an A with the same slug is replaced, unless it has a Ring to the same A or a Ring to it already: then the call fails; dst of a Ring edge is unique"},
+		{`delete Ring where from = $s insert A { slug: $s } insert Ring { from: $s, to: $s }`, "an A with the same slug is replaced, and so are its Ring edges, unless it has a Ring to it already: then the call fails; dst of a Ring edge is unique"},
+		{`insert A { slug: $s } insert Like { from: $s, to: $s }`, "an A with the same slug is replaced, unless it has a Like to the same A already: then the call fails; src with dst of a Like edge is unique"},
 		{`insert A { slug: "x" } insert Sole { from: "x", to: $t }`, "an A with the same slug is replaced, unless it has a Sole already: then the call fails; Sole goes to an existing B; an A has at most 1 Sole"},
 	}
 	for _, tt := range tests {

@@ -92,7 +92,7 @@ func (t *table) isProperty(c *column) bool {
 
 // node writes the node type of a table.
 func (w *writer) node(t *table) {
-	fmt.Fprintf(&w.schema, "// %s: %s.", path.Base(t.source), rows(t.rows))
+	fmt.Fprintf(&w.schema, "// %s: %s.", oneLine(path.Base(t.source)), rows(t.rows))
 	if len(t.key) == 0 {
 		w.schema.WriteString(" No column identifies a row, so the nodes have no key; import it with --mode append.")
 	}
@@ -157,7 +157,7 @@ func rows(n int64) string {
 // oneLine makes a text fit a comment of one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// edges writes the edge types of a table, and its part of the map.
+// edges writes the edge types of a table, and its part of the map: its nodes and their edges, or the edges of a join table.
 func (w *writer) edges(t *table) {
 	if w.maps == nil {
 		w.maps = map[*table]string{}
@@ -165,7 +165,7 @@ func (w *writer) edges(t *table) {
 	var b strings.Builder
 	if t.join != nil {
 		name := t.typ
-		fmt.Fprintf(&w.schema, "// %s: %s. A join table: %s.\n// %s; %s.\n", path.Base(t.source), rows(t.rows), t.keyText, t.join[0].why, t.join[1].why)
+		fmt.Fprintf(&w.schema, "// %s: %s. A join table: %s.\n// %s; %s.\n", oneLine(path.Base(t.source)), rows(t.rows), t.keyText, t.join[0].why, t.join[1].why)
 		fmt.Fprintf(&w.schema, "edge %s: %s -> %s {\n", name, t.join[0].to.typ, t.join[1].to.typ)
 		for _, c := range t.columns {
 			if t.isProperty(c) {
@@ -190,11 +190,11 @@ func (w *writer) edges(t *table) {
 	set(&b, "      ", t)
 	for _, ref := range t.refs {
 		if len(t.key) == 0 {
-			fmt.Fprintf(&b, "    # %s, but without a key the nodes cannot be the ends of edges\n", oneLine(ref.why))
+			fmt.Fprintf(&b, "    # %s, but without a key the nodes cannot be the ends of edges\n", ref.why)
 			continue
 		}
 		name := unique(t.typ+pascal(stem(ref.column, ref.to)), w.types)
-		why := oneLine(ref.why)
+		why := ref.why
 		if n := t.rows - ref.column.values; n > 0 {
 			why += fmt.Sprintf("; %s of %s have none", count(n), count(t.rows))
 		}

@@ -126,15 +126,36 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestDangling(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"ports.csv": "code\nNL\nDE\nFR\n", "calls.csv": "no,port\n1,NL\n2,DE\n3,XX\n"} {
+// write writes files to a folder of the test.
+func write(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	schema, _ := propose(t, dir)
-	if want := "// port: no edge, because 1 of 3 values do not occur in ports.csv.code\n  port: String\n"; !strings.Contains(schema, want) {
+	return dir
+}
+
+// TestDangling checks the note on a column whose values almost all occur as a key: that of the table with the most of them.
+func TestDangling(t *testing.T) {
+	schema, _ := propose(t, write(t, map[string]string{"ports.csv": "code\nNL\nDE\nFR\nIT\n", "river_ports.csv": "code\nNL\nDE\nFR\n", "calls.csv": "no,port\n1,NL\n2,DE\n3,FR\n4,IT\n5,XX\n"}))
+	if want := "// port: no edge, because 1 of 5 values do not occur in ports.csv.code\n  port: String\n"; !strings.Contains(schema, want) {
 		t.Errorf("expected %s in\n%s", want, schema)
+	}
+}
+
+// TestNamesOfSeveralLines proposes for columns whose names have several lines.
+func TestNamesOfSeveralLines(t *testing.T) {
+	authors := "id,name\n1,a\n2,b\n3,c\n"
+	books := strings.ReplaceAll(authors, "id", "\"book\nid\"")
+	for name, tables := range map[string]map[string]string{
+		"a join table":  {"authors.csv": authors, "books.csv": books, "wrote.csv": "\"author\nid\",\"book\nid\"\n1,1\n1,2\n2,2\n3,3\n"},
+		"a key of two":  {"authors.csv": authors, "prints.csv": "\"author\nid\",no\n1,1\n1,2\n2,1\n3,1\n"},
+		"an edge":       {"authors.csv": authors, "books.csv": "isbn,\"author\nid\"\n10,1\n11,1\n12,2\n13,3\n"},
+		"without a key": {"authors.csv": authors, "notes.csv": "\"author\nid\",text\n1,x\n1,x\n2,y\n3,y\n"},
+	} {
+		t.Run(name, func(t *testing.T) { propose(t, write(t, tables)) })
 	}
 }

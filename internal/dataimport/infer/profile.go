@@ -37,7 +37,7 @@ type table struct {
 	columns []*column
 	rows    int64
 	key     []*column
-	keyText string // evidence of the key
+	keyText string // evidence of the key, on one line
 	// A join table becomes an edge type between the types of two references.
 	join     []*reference
 	distinct bool // no two rows of a join table have the same ends

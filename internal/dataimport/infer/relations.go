@@ -97,7 +97,9 @@ func findReferences(tables []*table) {
 				c.ref = found[0]
 			case len(found) == 0:
 				c.ref = c.byRole(tables)
-				c.nearly(tables)
+				if c.ref == nil {
+					c.noteNearReference(tables)
+				}
 			default:
 				// Several tables have the values; the name decides.
 				named := slices.DeleteFunc(slices.Clone(found), func(r *reference) bool { return !fits(c, r.to) })
@@ -130,7 +132,7 @@ func (c *column) refersTo(to *table) *reference {
 	if !named && !telling {
 		return nil
 	}
-	return &reference{column: c, to: to, why: fmt.Sprintf("all %s values of %s occur in %s.%s", count(c.distinct), c.name, path.Base(to.source), key.name)}
+	return &reference{column: c, to: to, why: oneLine(fmt.Sprintf("all %s values of %s occur in %s.%s", count(c.distinct), c.name, path.Base(to.source), key.name))}
 }
 
 // peopleTypes are names of types that columns with roleWords refer to.
@@ -169,16 +171,19 @@ func (c *column) byRole(tables []*table) *reference {
 		return nil
 	}
 	key := all[0].key[0]
-	return &reference{column: c, to: all[0], why: fmt.Sprintf("all %s values of %s occur in %s.%s, and the name ends in id", count(c.distinct), c.name, path.Base(all[0].source), key.name)}
+	return &reference{column: c, to: all[0], why: oneLine(fmt.Sprintf("all %s values of %s occur in %s.%s, and the name ends in id", count(c.distinct), c.name, path.Base(all[0].source), key.name))}
 }
 
-// nearly notes that a column names a table, but not all its values occur there.
-func (c *column) nearly(tables []*table) {
+// noteNearReference notes that a column names a table, but not all its values occur there. Of several such tables it notes
+// the one with the most of them.
+func (c *column) noteNearReference(tables []*table) {
+	most := c.distinct / 2
 	for _, to := range tables {
-		if c.ref != nil || len(to.key) != 1 || to.key[0] == c || to == c.table || kindOf(to.key[0]) != kindOf(c) || !fits(c, to) {
+		if len(to.key) != 1 || to.key[0] == c || to == c.table || kindOf(to.key[0]) != kindOf(c) || !fits(c, to) {
 			continue
 		}
-		if n := c.included(to.key[0]); 2*n > c.distinct && n < c.distinct {
+		if n := c.included(to.key[0]); n > most && n < c.distinct {
+			most = n
 			c.note = fmt.Sprintf("no edge, because %s of %s values do not occur in %s.%s", count(c.distinct-n), count(c.distinct), path.Base(to.source), to.key[0].name)
 		}
 	}
@@ -265,7 +270,7 @@ func findCompositeKeys(ctx context.Context, tables []*table) error {
 			continue
 		}
 		a, b := t.columns[pair[0]], t.columns[pair[1]]
-		t.keyText = fmt.Sprintf("%s and %s: %s of %s pairs distinct", a.name, b.name, count(t.rows), count(t.rows))
+		t.keyText = oneLine(fmt.Sprintf("%s and %s: %s of %s pairs distinct", a.name, b.name, count(t.rows), count(t.rows)))
 		if a.ref != nil && b.ref != nil && len(t.refs) == 2 {
 			t.join, t.distinct = []*reference{a.ref, b.ref}, true
 			continue

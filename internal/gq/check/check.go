@@ -104,9 +104,9 @@ type checker struct {
 	each      *eachScope           // the block of a mutation that the checker is in; nil outside of blocks
 	old       *target              // the type whose old values an assignment may use; nil for none
 	limit     bool                 // the read has a limit
-	params    map[string]int       // name to index in plan.Params
+	params    map[string]int       // name to index in plan.Query.Params
 	badParams []bool               // by index in plan.Params: whether an annotation of the parameter has a fault
-	uses      map[useKey]int       // to index in plan.Uses
+	uses      map[useKey]int       // to index in plan.Query.Uses
 	walks     map[plan.VarID]*step // by the variable of the walk
 	// open are the variables whose type is an interface that traversals gave them, while the checker looks for the
 	// types of a block's variables. A further traversal may narrow such a type.

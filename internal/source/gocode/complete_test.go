@@ -27,7 +27,7 @@ func bareEnv(more ...string) []string {
 	return append(append(env, "GOENV=off", "GOPROXY=off"), more...)
 }
 
-// summary returns the edges of a graph and what it does not cover, one per line, without the prefix
+// summary returns the edges of a graph, the modules that it requires and what it does not cover, one per line, without the prefix
 // example.com/.
 func summary(g *codegraph.Graph) string {
 	var b strings.Builder
@@ -47,6 +47,9 @@ func summary(g *codegraph.Graph) string {
 		fmt.Fprintf(&b, "%s refers %s %d\n", c.From, c.To, c.Count)
 	}
 	for _, m := range g.Modules {
+		if m.Version != "" {
+			fmt.Fprintf(&b, "module %s %s\n", m.Path, m.Version)
+		}
 		for _, phrase := range m.NotCovered {
 			fmt.Fprintf(&b, "%s lacks %s\n", m.Path, phrase)
 		}
@@ -122,6 +125,13 @@ func TestComplete(t *testing.T) {
 			want: []string{`func lib.Hello line 3 "func()" ""`},
 		},
 		{
+			name: "a workspace whose modules require different versions",
+			text: "-- go.work --\ngo 1.25\n\nuse (\n\t./a\n\t./b\n)\n\nreplace (\n\texample.com/x => ./x\n\texample.com/y => ./y\n)\n-- x/go.mod --\nmodule example.com/x\n-- y/go.mod --\nmodule example.com/y\n" +
+				"-- a/go.mod --\nmodule example.com/a\n\ngo 1.25\n\nrequire (\n\texample.com/x v1.9.0\n\texample.com/y v1.10.0\n)\n-- a/a.go --\npackage a\n" +
+				"-- b/go.mod --\nmodule example.com/b\n\ngo 1.25\n\nrequire (\n\texample.com/x v1.10.0\n\texample.com/y v1.9.0\n)\n-- b/b.go --\npackage b\n",
+			want: []string{"module x v1.10.0", "module y v1.10.0"},
+		},
+		{
 			name: "cgo",
 			text: module + "-- c.go --\npackage m\n\n// typedef struct { int x; } pt;\n// #cgo pkg-config: nothing\nimport \"C\"\n\nimport \"unsafe\"\n\ntype Pt C.pt\n\n// Twice doubles.\nfunc Twice(a C.int, p unsafe.Pointer) C.int { n, err := C.f(a); _ = err; plain(); return 2 * n }\n\nvar Size C.int\n\nfunc plain() {}\n" +
 				"-- d.go --\npackage m\n\nimport \"example.com/m/only\"\n\nfunc D() { Twice(1, nil); only.Only() }\n-- only/only.go --\npackage only\n\nimport \"C\"\n\nfunc Only() {}\n-- nocgo.go --\n//go:build !cgo\n\npackage m\n\nfunc Twice(a, b int) int { return 0 }\n-- x.c --\nint f(int a) { return a; }\n",
@@ -168,6 +178,24 @@ func TestComplete(t *testing.T) {
 				paths[s.Path] = true
 			}
 		})
+	}
+}
+
+// TestLinkedWorkspace reads a module of a workspace that GOWORK names through a symbolic link.
+func TestLinkedWorkspace(t *testing.T) {
+	dir := txtarFolder(t, "-- w/go.work --\ngo 1.25\n\nuse (\n\t./app\n\t./lib\n)\n-- w/app/go.mod --\nmodule example.com/app\n\ngo 1.25\n-- w/app/main.go --\npackage main\n\nimport \"example.com/lib\"\n\nfunc main() { lib.Hello() }\n"+
+		"-- w/lib/go.mod --\nmodule example.com/lib\n\ngo 1.25\n-- w/lib/lib.go --\npackage lib\n\nfunc Hello() {}\n")
+	if err := os.Symlink("w", filepath.Join(dir, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{"w/app", "linked/app"} {
+		g, err := Read(t.Context(), Options{Dir: filepath.Join(dir, at), Env: bareEnv("GOWORK=" + filepath.Join(dir, "linked", "go.work"))})
+		if err != nil {
+			t.Fatalf("%s: %v", at, err)
+		}
+		if got, want := summary(g), "app imports lib\n"; !strings.Contains(got, want) {
+			t.Errorf("%s: the line %q is missing in\n%s", at, want, got)
+		}
 	}
 }
 

@@ -32,8 +32,8 @@ func list(ctx context.Context, p *place, s *survey, opts Options) (pkgs []*packa
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.noWorkspace {
-		env = append(env, "GOWORK=off")
+	if p.work != "" {
+		env = append(env, "GOWORK="+p.work)
 	}
 	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: p.dir, Env: env}
 	overlay, remove, err := s.overlay()

@@ -3,18 +3,21 @@ package gocode
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
 
 	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/source/revision"
 )
 
 // readModules reads the go.mod files of the main modules, and the packages that the main modules
-// import from elsewhere.
+// import from elsewhere. Of the versions of a module that the main modules require, the graph has the highest.
 func (r *reader) readModules(ctx context.Context, opts Options, at *place) error {
-	for _, m := range r.modules {
+	for _, path := range slices.Sorted(maps.Keys(r.modules)) {
+		m := r.modules[path]
 		node := codegraph.Module{Path: m.Path, Main: true, Indexer: "go/types", NotCovered: r.notCovered(m, opts, at)}
 		if opts.Revision {
 			state, err := revision.Of(ctx, m.Dir, r.files)
@@ -41,8 +44,13 @@ func (r *reader) readModules(ctx context.Context, opts Options, at *place) error
 		}
 		for _, req := range file.Require {
 			r.graph.Requires = append(r.graph.Requires, codegraph.Requires{Link: codegraph.Link{From: m.Path, To: req.Mod.Path}, Indirect: req.Indirect})
-			if _, ok := r.modules[req.Mod.Path]; !ok && !r.hasModule(req.Mod.Path) {
+			known := slices.IndexFunc(r.graph.Modules, func(m codegraph.Module) bool { return m.Path == req.Mod.Path })
+			switch {
+			case r.modules[req.Mod.Path] != nil:
+			case known < 0:
 				r.graph.Modules = append(r.graph.Modules, codegraph.Module{Path: req.Mod.Path, Version: req.Mod.Version})
+			case semver.Compare(r.graph.Modules[known].Version, req.Mod.Version) < 0:
+				r.graph.Modules[known].Version = req.Mod.Version
 			}
 		}
 	}

@@ -22,12 +22,12 @@ type place struct {
 	patterns []string // packages to read
 	outside  []string // folders that the go.work in dir names, which are not below dir
 
-	noWorkspace bool // the workspace does not have the module of the folder
-	several     bool // the folder belongs to no module and no workspace
+	work    string // GOWORK for the go command: the path of a go.work, "off", or "" without one
+	several bool   // the folder belongs to no module and no workspace
 }
 
-// placeOf decides how the packages of a folder are read. Without patterns, all packages of its module are, or of
-// the modules below the folder if it has a go.work.
+// placeOf decides how the packages of a folder are read. Without patterns, Read reads all packages of the module or, in
+// a folder with a go.work, of its modules below the folder.
 func placeOf(opts Options) (*place, error) {
 	dir, err := filepath.Abs(opts.Dir)
 	if err != nil {
@@ -61,9 +61,10 @@ func placeOf(opts Options) (*place, error) {
 		return nil, err
 	}
 	if module != "" && !slices.Contains(used, module) && module != filepath.Dir(work) {
-		p.noWorkspace, p.root = true, module
+		p.work, p.root = "off", module // the workspace does not have the module
 		return p, nil
 	}
+	p.work = work
 	if within(filepath.Dir(work), dir) {
 		p.root = filepath.Dir(work)
 	}
@@ -108,7 +109,8 @@ func findAbove(dir, name string) (string, error) {
 }
 
 // workspaceOf returns the path of the go.work that applies to a folder, or "". The variable GOWORK of the
-// environment comes first, as for the go command.
+// environment comes first, as for the go command. The folder of the go.work is without symbolic links, like `dir`, so that
+// the folders of the modules compare equal.
 func workspaceOf(dir string, env []string) (string, error) {
 	if env == nil {
 		env = os.Environ()
@@ -120,7 +122,11 @@ func workspaceOf(dir string, env []string) (string, error) {
 		case value == "off":
 			return "", nil
 		case value != "":
-			return value, nil
+			folder, err := filepath.EvalSymlinks(filepath.Dir(value))
+			if err != nil {
+				return "", fmt.Errorf("find the workspace file of GOWORK: %w", err)
+			}
+			return filepath.Join(folder, filepath.Base(value)), nil
 		}
 		break
 	}

@@ -68,7 +68,7 @@ func readSeveral(ctx context.Context, opts Options, at *place, s *survey) (*code
 	all := &codegraph.Graph{}
 	for i, m := range modules {
 		one := opts
-		there := &place{dir: m.dir, root: m.dir, patterns: patternsIn(m.dir, at.patterns), noWorkspace: true}
+		there := &place{dir: m.dir, root: m.dir, patterns: patternsIn(m.dir, at.patterns), work: "off"}
 		if len(there.patterns) == 0 {
 			continue
 		}

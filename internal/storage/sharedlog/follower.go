@@ -25,7 +25,7 @@ type Follower struct {
 	superseded time.Time      // when the Follower applied the first announcement of another checkpoint after that; zero if none
 	confirmed  time.Time      // the log had no object after the Follower's position at this time
 	current    time.Time      // when the last request was sent that found no object after the position
-	writer     Takeover       // the takeover of the present writer, if readWriter has read it
+	writer     Takeover       // the takeover of the present writer, if the method Takeover has read it
 
 	passed  window    // the log objects before the position that no roll-up of this server contains
 	streak  int       // number of log objects read one by one since the end of the log; below 0 after a list of the roll-ups

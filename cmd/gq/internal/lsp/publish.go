@@ -7,7 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// diagnosticOf converts a finding. Its help follows the message, because the protocol has no member for
+// diagnostic converts a finding. Its help follows the message, because the protocol has no member for
 // it.
 func (f finding) diagnostic(t *text) diagnostic {
 	message := f.Message

@@ -200,11 +200,11 @@ func (m *matcher) weigh(w *Weight, list []int64) error {
 	return nil
 }
 
-// multiplyBy multiplies each number in `into` by the weight of the node at the same position.
-func (m *matcher) multiplyBy(w *Weight, nodes []uint32, into []int64) error {
+// multiplyBy multiplies each number in `products` by the weight of the node at the same position.
+func (m *matcher) multiplyBy(w *Weight, nodes []uint32, products []int64) error {
 	if w.Kept < 0 {
 		for _, f := range w.Factors {
-			if err := m.factor(f, nodes, into); err != nil {
+			if err := m.factor(f, nodes, products); err != nil {
 				return err
 			}
 		}
@@ -212,23 +212,23 @@ func (m *matcher) multiplyBy(w *Weight, nodes []uint32, into []int64) error {
 	}
 	list := m.weighed[w.Kept]
 	for i, node := range nodes {
-		n, err := sink.Product(into[i], list[node])
+		n, err := sink.Product(products[i], list[node])
 		if err != nil {
 			return err
 		}
-		into[i] = n
+		products[i] = n
 	}
 	return nil
 }
 
-// factor multiplies each number in `into` by the factor of the node at the same position.
-func (m *matcher) factor(s *Factor, nodes []uint32, into []int64) error {
+// factor multiplies each number in `products` by the factor of the node at the same position.
+func (m *matcher) factor(s *Factor, nodes []uint32, products []int64) error {
 	if !s.Optional {
-		return m.branch(s.Branches[0], nodes, into)
+		return m.branch(s.Branches[0], nodes, products)
 	}
 	own := make([]int64, len(nodes))
 	for i := range own {
-		own[i] = min(into[i], 1) // there is nothing to count where the product is 0 already
+		own[i] = min(products[i], 1) // there is nothing to count where the product is 0 already
 	}
 	for _, b := range s.Branches {
 		if err := m.branch(b, nodes, own); err != nil {
@@ -239,18 +239,19 @@ func (m *matcher) factor(s *Factor, nodes []uint32, into []int64) error {
 		if !fault.On(fault.OptionalLost) {
 			n = max(n, 1)
 		}
-		n, err := sink.Product(into[i], n)
+		n, err := sink.Product(products[i], n)
 		if err != nil {
 			return err
 		}
-		into[i] = n
+		products[i] = n
 	}
 	return nil
 }
 
-// branch multiplies each number in `into` by the sum of the weights of the nodes to which the branch leads from the node
-// at the same position. It skips the numbers that are 0.
-func (m *matcher) branch(b *Branch, nodes []uint32, into []int64) error {
+// branch multiplies each number in `products` by the sum of the weights of the nodes to which the branch leads from the
+// node at the same position. It skips the numbers that are 0. The weights are kept, or each of them is 1: then `list` is
+// nil, and the sum is the number of neighbours, which is the degree if hops[0].Whole. planner.keepWeights ensures this.
+func (m *matcher) branch(b *Branch, nodes []uint32, products []int64) error {
 	var room [2]eval.Hop
 	hops := m.HopsOf(room[:0], b.Link, b.Undirected || !b.Back, b.Undirected || b.Back)
 	var list []int64
@@ -260,15 +261,15 @@ func (m *matcher) branch(b *Branch, nodes []uint32, into []int64) error {
 	whole := len(hops) == 1 && hops[0].Whole
 	examined := 0
 	for i, node := range nodes {
-		if into[i] == 0 {
+		if products[i] == 0 {
 			continue
 		}
 		if whole && list == nil {
-			n, err := sink.Product(into[i], int64(hops[0].Adj.BaseDegree(node)))
+			n, err := sink.Product(products[i], int64(hops[0].Adj.BaseDegree(node)))
 			if err != nil {
 				return err
 			}
-			into[i] = n
+			products[i] = n
 			continue
 		}
 		var others []uint32
@@ -288,7 +289,7 @@ func (m *matcher) branch(b *Branch, nodes []uint32, into []int64) error {
 		if err != nil {
 			return err
 		}
-		if into[i], err = sink.Product(into[i], sum); err != nil {
+		if products[i], err = sink.Product(products[i], sum); err != nil {
 			return err
 		}
 	}
@@ -324,9 +325,9 @@ func (m *matcher) distinctNeighbours(s *Expand, hops []eval.Hop, node uint32) ([
 	return out, m.Hold(4 * (cap(out) - was))
 }
 
-// run multiplies each number in `into` by the sum of the weights of the nodes that the last variable can be in the row at
+// run multiplies each number in `products` by the sum of the weights of the nodes that the last variable can be in the row at
 // the same position.
-func (s *Closing) run(m *matcher, f *eval.Frame, into []int64) error {
+func (s *Closing) run(m *matcher, f *eval.Frame, products []int64) error {
 	var room [2]eval.Hop
 	hops := m.HopsOf(room[:0], s.Link, s.Undirected || !s.Back, s.Undirected || s.Back)
 	var list []int64
@@ -336,7 +337,7 @@ func (s *Closing) run(m *matcher, f *eval.Frame, into []int64) error {
 	tests := make([]edgeTest, len(s.Checks))
 	whole := len(hops) == 1 && hops[0].Whole
 	for i := range f.N {
-		if into[i] == 0 {
+		if products[i] == 0 {
 			continue
 		}
 		var others []uint32
@@ -350,7 +351,7 @@ func (s *Closing) run(m *matcher, f *eval.Frame, into []int64) error {
 			return err
 		}
 		if len(others) == 0 {
-			into[i] = 0
+			products[i] = 0
 			continue
 		}
 		for k, c := range s.Checks {
@@ -374,7 +375,7 @@ func (s *Closing) run(m *matcher, f *eval.Frame, into []int64) error {
 				return sink.CountTooLarge()
 			}
 		}
-		if into[i], err = sink.Product(into[i], sum); err != nil {
+		if products[i], err = sink.Product(products[i], sum); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ type ScanShared struct {
 	ID   int          // position in matcher.frames of the frame for the result
 }
 
-// run implements step. With the build tag fault_types it leaves out the last of several types.
+// run implements [Step]. With the build tag fault_types it leaves out the last of several types.
 func (s *ScanShared) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	of := m.Shared(s.Var)
 	tables := of.Tables

@@ -75,7 +75,7 @@ func (s *Sorted) Take(c *ir.Cond, typ value.Type) {
 	}
 }
 
-// run implements step.
+// run implements [Step].
 func (s *Sorted) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	table := m.Table(s.Var)
 	span, view, err := s.span(m, table)

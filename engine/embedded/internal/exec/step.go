@@ -44,7 +44,7 @@ type Scan struct {
 	ID   int          // position in matcher.frames of the frame for the result
 }
 
-// run implements step.
+// run implements [Step].
 func (s *Scan) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	table := m.Table(s.Var)
 	out := m.frame(s.ID, s.Vars)
@@ -102,7 +102,7 @@ type Filter struct {
 	Vars  []plan.VarID // variables that are already bound
 }
 
-// run implements step.
+// run implements [Step].
 func (s *Filter) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	if !s.keep(m, f) {
 		return nil
@@ -134,7 +134,7 @@ type IDFilter struct {
 	Vars []plan.VarID // variables that are already bound
 }
 
-// run implements step.
+// run implements [Step].
 func (s *IDFilter) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	id := m.Constant(s.ID)
 	if id.IsNull() {

@@ -13,7 +13,7 @@ import (
 )
 
 // Sweep binds the first variable of a read to entities of its type. It binds only entities with
-// properties that satisfy comparisons with constants. sweep works on the columns block by block.
+// properties that satisfy comparisons with constants. It works on the columns block by block.
 type Sweep struct {
 	Var   plan.VarID  // the variable that it binds
 	ID    int         // position in matcher.frames of the frame for the result
@@ -59,7 +59,7 @@ func NewSweepTest(c *ir.Cond, v plan.VarID) (sweepTest, bool) {
 	return t, true
 }
 
-// run implements step.
+// run implements [Step].
 func (s *Sweep) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 	table := m.Table(s.Var)
 	out := m.frame(s.ID, nil)
@@ -101,7 +101,7 @@ func (s *Sweep) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 			}
 		}
 		return nil
-	}, func(ords []uint32) error {
+	}, func(ords []uint32) error { // out may be full afterwards, so this relies on Rows.Sweep passing all blocks first
 		if err := m.Tick(eval.FrameSize); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ type TextScan struct {
 	ID   int          // position in matcher.frames of the frame for the result
 }
 
-// run implements step.
+// run implements [Step].
 func (s *TextScan) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	match, q := m.TextQuery(s.Text)
 	m.Propose(match, q)

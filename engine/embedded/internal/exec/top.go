@@ -17,7 +17,7 @@ type TopStep struct {
 	ID    int        // position in matcher.frames of the frame for the result
 }
 
-// run implements step.
+// run implements [Step].
 func (s *TopStep) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 	out := m.frame(s.ID, []plan.VarID{s.Var})
 	limit := int(min(m.MaxRows, int64(m.Table(s.Var).Live()))) + 1

@@ -22,7 +22,7 @@ type Traversal struct {
 // Expand follows the edges of a node.
 type Expand struct{ Traversal }
 
-// run implements step.
+// run implements [Step].
 func (s *Expand) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	out := m.frame(s.ID, s.Vars)
 	m.makeColumns(out, s.Far, s.EdgeVar)
@@ -190,7 +190,7 @@ type Check struct {
 	Not bool // keeps the rows without an edge; it replaces a `not` block that contains only the traversal
 }
 
-// run implements step.
+// run implements [Step].
 func (s *Check) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	if s.EdgeVar != plan.NoVar {
 		return s.bind(m, p, at, f)

@@ -81,7 +81,7 @@ type Reach struct {
 	Set  int  // number of the walk that marks the nodes within the bounds
 }
 
-// run implements step.
+// run implements [Step].
 func (s *Reach) run(m *matcher, p *Pipe, at int, f *eval.Frame) error {
 	if s.Both {
 		return s.check(m, p, at, f)

@@ -51,7 +51,7 @@ type batch struct {
 	file  *spilled          // the temporary files of the rows; nil if the rows are in memory
 	order []int             // properties in the order of the previous line
 	stamp []uint64          // by property: stamp of the last line that has it
-	rules []bool            // by property: see version.Type.HasRules
+	rules []bool            // by property: see schema.Type.HasRules
 	mask  []byte            // memory for a row of `seen`
 }
 

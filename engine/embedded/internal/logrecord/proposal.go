@@ -24,7 +24,7 @@ import (
 //	  take          1 byte, engine.MergeSide
 //	  value         see appendTyped
 //	events        uvarint count; for each:
-//	  id            16 bytes, a ULID. Formats 7 and 8 do not have it; see nameOldEvents
+//	  id            16 bytes, a ULID
 //	  kind          1 byte, engine.ProposalEventKind
 //	  actor         text
 //	  groups        uvarint count, texts

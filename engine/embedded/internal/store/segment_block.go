@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -54,7 +55,7 @@ func (g *Segment) Block(name string) ([]byte, error) {
 		}
 		if g.fill != nil {
 			b.prepare()
-			if err := b.fillAll(g); err != nil {
+			if err := b.fillAll(context.Background(), g); err != nil {
 				return nil, err
 			}
 		}

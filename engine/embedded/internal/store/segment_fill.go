@@ -154,32 +154,33 @@ func (b *block) fillUnits(g *Segment, c *claimed, i, n int) error {
 // note remembers that piece i is verified.
 func (b *block) note(i int) { b.parts[i/64].Or(1 << (i % 64)) }
 
-// fillAll verifies all pieces of the block. It fetches several ranges at a time.
-func (b *block) fillAll(g *Segment) error {
+// fillAll verifies all pieces of the block, and fetches those that the file does not have. It makes several requests at a
+// time. When the context ends, it starts no more; it does not cancel those that other goroutines may wait for.
+func (b *block) fillAll(ctx context.Context, g *Segment) error {
 	const step = unitPieces * mostUnits
-	var group errgroup.Group
+	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(fetchRequests)
 	for i := 0; i < len(b.blockEntry.pieces); i += step {
 		group.Go(func() (err error) {
 			defer corruption.Catch(corruption.Watch(), &err)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			return b.fill(g, i, min(i+step, len(b.blockEntry.pieces))-1)
 		})
 	}
 	return group.Wait()
 }
 
-// Complete fetches and verifies what the file of the segment does not have.
+// Complete fetches the pieces that the cached file lacks, and verifies all pieces.
 func (g *Segment) Complete(ctx context.Context) error {
 	if g.fill == nil {
 		return nil
 	}
 	for _, name := range g.names {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		b := g.blocks[name]
 		b.prepare()
-		if err := b.fillAll(g); err != nil {
+		if err := b.fillAll(ctx, g); err != nil {
 			return err
 		}
 	}

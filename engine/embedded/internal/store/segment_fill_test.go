@@ -25,13 +25,13 @@ type filled struct {
 	blocks map[string][]byte // the content, by name of the block
 }
 
-// newFilled makes the graph. The segment has a long block, a compressed one and a short one.
-func newFilled(t *testing.T) *filled {
+// newFilled makes the graph. The segment has a long block of n bytes, a compressed one and a short one.
+func newFilled(t *testing.T, n int) *filled {
 	t.Helper()
 	memory := &object.Memory{}
 	f := &filled{bucket: &countingBucket{Bucket: memory}, blocks: map[string][]byte{}}
 	rng := rand.New(rand.NewPCG(1, 2))
-	long := make([]byte, 13*mb+5000)
+	long := make([]byte, n)
 	for i := range long {
 		long[i] = byte(rng.Uint32())
 	}
@@ -84,7 +84,7 @@ func (f *filled) want(t *testing.T, seg *Segment, block string, from, to int) {
 // fillOn runs a test with a cache in memory, and with one of mapped files.
 func fillOn(t *testing.T, test func(t *testing.T, f *filled, fsys fs.FS, dir string)) {
 	for name, fsys := range map[string]fs.FS{"memory": fs.NewMem(), "files": fs.OS()} {
-		t.Run(name, func(t *testing.T) { test(t, newFilled(t), fsys, t.TempDir()) })
+		t.Run(name, func(t *testing.T) { test(t, newFilled(t, 13*mb+5000), fsys, t.TempDir()) })
 	}
 }
 
@@ -132,9 +132,35 @@ func TestFill(t *testing.T) {
 	})
 }
 
+// endingBucket ends a context when it is read.
+type endingBucket struct {
+	object.Bucket
+	end context.CancelFunc
+}
+
+func (b endingBucket) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	b.end()
+	return b.Bucket.Read(ctx, name, offset, length)
+}
+
+// TestCompleteEnds ends the context of Complete during its first requests.
+func TestCompleteEnds(t *testing.T) {
+	f := newFilled(t, 5*unitPieces*mostUnits*pieceSize)
+	_, seg := f.open(t, fs.NewMem(), t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	f.bucket.reads.Store(0)
+	f.bucket.Bucket = endingBucket{f.bucket.Bucket, cancel}
+	if err := seg.Complete(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	if n := f.bucket.reads.Load(); n > fetchRequests {
+		t.Errorf("%d requests, want those that had begun, at most %d", n, fetchRequests)
+	}
+}
+
 // TestFillAtOnce reads random ranges in many goroutines.
 func TestFillAtOnce(t *testing.T) {
-	f := newFilled(t)
+	f := newFilled(t, 13*mb+5000)
 	_, seg := f.open(t, fs.OS(), t.TempDir())
 	var readers sync.WaitGroup
 	for i := range 16 {
@@ -200,7 +226,7 @@ func TestFillAgain(t *testing.T) {
 // TestFillDamaged reads an object that is damaged.
 func TestFillDamaged(t *testing.T) {
 	slow.Test(t)
-	f := newFilled(t)
+	f := newFilled(t, 13*mb+5000)
 	size := 0
 	f.change(t, func(b []byte) []byte { size = len(b); b[segmentHeaderSize+10*mb] ^= 1; return b })
 	_, seg := f.open(t, fs.NewMem(), "cache")
@@ -223,7 +249,7 @@ func TestFillDamaged(t *testing.T) {
 		"end is lost":  func(b []byte) []byte { return b[:size-1] },
 		"half is lost": func(b []byte) []byte { return b[:size/2] },
 	} {
-		f := newFilled(t)
+		f := newFilled(t, 13*mb+5000)
 		f.change(t, change)
 		s, err := OpenShared(t.Context(), SharedOptions{Bucket: f.bucket, Prefix: "g/", FS: fs.NewMem(), Cache: "cache", Patience: 1, Applier: &applied{}, Whole: 1})
 		must(t, err)
@@ -258,7 +284,7 @@ func (b *failingBucket) Read(ctx context.Context, name string, offset, length in
 
 // TestFillFails reads pieces while the storage does not answer, and later.
 func TestFillFails(t *testing.T) {
-	f := newFilled(t)
+	f := newFilled(t, 13*mb+5000)
 	down := &failingBucket{Bucket: f.bucket.Bucket}
 	f.bucket.Bucket = down
 	_, seg := f.open(t, fs.NewMem(), "cache")
@@ -282,7 +308,7 @@ func TestFillFails(t *testing.T) {
 // TestFillCopies copies a graph whose segment is not complete in the cache of its server.
 func TestFillCopies(t *testing.T) {
 	slow.Test(t)
-	f := newFilled(t)
+	f := newFilled(t, 13*mb+5000)
 	s, _ := f.open(t, fs.NewMem(), "cache")
 	image := &Image{Manifest: []byte("one"), Listed: []SegmentID{f.id}, From: s}
 	fsys := fs.NewMem()

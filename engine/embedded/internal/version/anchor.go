@@ -125,7 +125,7 @@ func (l *layoutList) append(dst []byte, encoded func(*schema.Schema) []byte) []b
 	return dst
 }
 
-// layouts reads the states that [layoutList.Append] wrote.
+// layouts reads the states that [layoutList.append] wrote.
 func (r *layoutReader) layouts(decode schema.Decoder, known []*schema.Schema, open segment.Opener) ([]*Snapshot, error) {
 	schemas, tables, err := r.tables(decode, known, open)
 	if err != nil {

@@ -67,7 +67,7 @@ func (x *Indexes) overlay() int {
 
 // addLevel turns the overlays of the indexes into a new level if one of them has more than
 // [index.LevelEntries] entries. The new level takes over the levels that [index.MergeFrom] names. If
-// level 0 is among them, addLevel builds all indexes again, with the files f; see reindexIn. The only
+// level 0 is among them, addLevel builds all indexes again, with the files f; see IndexFiles.reindex. The only
 // possible error is that of the files.
 func (t *Table) addLevel(f *IndexFiles) error {
 	n := t.overlay()

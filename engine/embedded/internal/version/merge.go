@@ -177,11 +177,11 @@ func (m *merge) diverge(kind engine.ConflictKind, t *schema.Type) bool {
 
 // sides returns the states of an entity on the source and on the target of the merge that the caller wants to know
 // about.
-func (m *merge) sides(is, have *entityState) (theirs, ours *entityState) {
+func (m *merge) sides(source, target *entityState) (theirs, ours *entityState) {
 	if m.opts.Reversed {
-		return have, is
+		return target, source
 	}
-	return is, have
+	return source, target
 }
 
 // step returns the error of the context. It looks at the context in one of 1,024 calls.
@@ -203,32 +203,32 @@ func (m *merge) decide(t *schema.Type) error {
 			return err
 		}
 		id := c.id
-		was, is := entityAt(m.base, t, c.was), entityAt(m.source, t, c.is)
-		if was.there && is.there && was.same(&is) {
+		base, source := entityAt(m.base, t, c.was), entityAt(m.source, t, c.is)
+		if base.there && source.there && base.same(&source) {
 			continue // the two sides store different rows, but their values are equal
 		}
 		m.out.Changed++
 		if len(m.opts.Uncarried) > 0 && m.opts.Uncarried[engine.ConflictPlace{Entity: t.Entity.String(), Type: t.Name, ID: id}] {
 			continue
 		}
-		have := entityNear(m.tx.base, t, id, c.was)
+		target := entityNear(m.tx.base, t, id, c.was)
 		switch {
-		case !was.there && !have.there:
-			m.put(t, id, is)
-		case !was.there:
-			m.diverging(engine.DivergentInsert, t, id, &entityState{vals: have.vals}, &is, &have)
-		case !is.there && !have.there:
-		case !is.there && was.same(&have):
-			if fault.On(fault.TombstonesDropped) || t.Entity == plan.Edge && m.spared(t, &was, m.source) {
+		case !base.there && !target.there:
+			m.put(t, id, source)
+		case !base.there:
+			m.diverging(divergent{engine.DivergentInsert, t, id, &entityState{vals: target.vals}, &source, &target})
+		case !source.there && !target.there:
+		case !source.there && base.same(&target):
+			if fault.On(fault.TombstonesDropped) || t.Entity == plan.Edge && m.spared(t, &base, m.source) {
 				continue
 			}
-			m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
-		case !is.there || !have.there:
-			if err := m.deletedOrChanged(t, id, &was, &is, &have); err != nil {
+			m.deletes = append(m.deletes, mergeDelete{t, id, target.ord})
+		case !source.there || !target.there:
+			if err := m.deletedOrChanged(t, id, &base, &source, &target); err != nil {
 				return err
 			}
 		default:
-			m.diverging(engine.DivergentUpdate, t, id, &was, &is, &have)
+			m.diverging(divergent{engine.DivergentUpdate, t, id, &base, &source, &target})
 		}
 	}
 	return nil
@@ -236,8 +236,8 @@ func (m *merge) decide(t *schema.Type) error {
 
 // deletedOrChanged handles an entity that one side deleted and the other changed. The only possible error is that of
 // the context.
-func (m *merge) deletedOrChanged(t *schema.Type, id string, was, is, have *entityState) error {
-	theirs, ours := m.sides(is, have)
+func (m *merge) deletedOrChanged(t *schema.Type, id string, base, source, target *entityState) error {
+	theirs, ours := m.sides(source, target)
 	take := ours
 	switch m.side(t, id, "") {
 	case engine.TakeOurs:
@@ -251,11 +251,11 @@ func (m *merge) deletedOrChanged(t *schema.Type, id string, was, is, have *entit
 		if !theirs.there {
 			message = "the source deletes the entity, but the target changed it"
 		}
-		if !is.there {
+		if !source.there {
 			keeper, deleter = deleter, keeper
 		}
 		c, s := m.list(engine.DeleteVsUpdate, t, id, "", message), m.tx.Schema()
-		c.Base, c.Ours, c.Theirs = was.image(s, t), ours.image(s, t), theirs.image(s, t)
+		c.Base, c.Ours, c.Theirs = base.image(s, t), ours.image(s, t), theirs.image(s, t)
 		var err error
 		c.Edges, err = m.taken(t, id, keeper, deleter)
 		c.Message += takesEdges(c)
@@ -265,72 +265,84 @@ func (m *merge) deletedOrChanged(t *schema.Type, id string, was, is, have *entit
 		m.keep(t, id)
 	}
 	switch {
-	case take == have:
-	case is.there:
-		m.put(t, id, *is)
+	case take == target:
+	case source.there:
+		m.put(t, id, *source)
 	default:
-		m.deletes = append(m.deletes, mergeDelete{t, id, have.ord})
+		m.deletes = append(m.deletes, mergeDelete{t, id, target.ord})
 	}
 	return nil
 }
 
-// diverging merges, property by property, an entity that both sides have. A divergent
-// insert has no base state, so any difference is a conflict.
-func (m *merge) diverging(kind engine.ConflictKind, t *schema.Type, id string, was, is, have *entityState) {
-	merged := entityState{from: have.from, to: have.to, vals: slices.Clone(have.vals)}
+// divergent is an entity that both sides have, with its three states. The target is the side of the transaction; if
+// MergeOptions.Reversed is set, the caller of the merge calls it the source.
+type divergent struct {
+	kind                 engine.ConflictKind // DivergentUpdate, or DivergentInsert: then any difference is a conflict
+	t                    *schema.Type
+	id                   string
+	base, source, target *entityState
+}
+
+// diverging merges, property by property, an entity that both sides have.
+func (m *merge) diverging(d divergent) {
+	merged := entityState{from: d.target.from, to: d.target.to, vals: slices.Clone(d.target.vals)}
 	changed := false
-	pick := func(property string, w, s, h value.Value, show func(value.Value) string, set func(value.Value)) {
-		switch {
-		case kind == engine.DivergentUpdate && value.Equal(w, s) || value.Equal(s, h):
-			if fault.On(fault.TargetUndone) {
-				changed = true
-				set(s)
-			}
-			return
-		case kind == engine.DivergentUpdate && value.Equal(w, h):
+	pick := func(property string, base, source, target value.Value, show func(value.Value) string, set func(value.Value)) {
+		if v, differs := m.mergeProperty(&d, property, base, source, target, show); differs {
 			changed = true
-			set(s)
-			return
+			set(v)
 		}
-		resolution := m.resolutions[place(t, id, property)]
-		switch {
-		case resolution == nil:
-			if !m.diverge(kind, t) {
-				return
-			}
-			theirs, ours := s, h
-			if m.opts.Reversed {
-				theirs, ours = h, s
-			}
-			c, schema := m.list(kind, t, id, property, fmt.Sprintf("the source has %s, the target %s", show(theirs), show(ours))), m.tx.Schema()
-			if kind == engine.DivergentUpdate {
-				c.Base = was.part(schema, t, property)
-			}
-			source, target := m.sides(is, have)
-			c.Ours, c.Theirs = target.part(schema, t, property), source.part(schema, t, property)
-			return
-		case resolution.Take == engine.TakeOurs && !m.opts.Reversed, resolution.Take == engine.TakeTheirs && m.opts.Reversed:
-			return
-		case resolution.Take != engine.TakeValue:
-			set(s)
-		case value.Equal(resolution.Value, h):
-			return
-		default:
-			set(resolution.Value)
-		}
-		changed = true
 	}
-	for p, prop := range t.Props {
-		pick(prop.Name, was.vals[p], is.vals[p], have.vals[p], describe, func(v value.Value) { merged.vals[p] = v })
+	for p, prop := range d.t.Props {
+		pick(prop.Name, d.base.vals[p], d.source.vals[p], d.target.vals[p], describe, func(v value.Value) { merged.vals[p] = v })
 	}
-	if t.Entity == plan.Edge {
-		from, to := m.tx.Schema().EndType(t, false), m.tx.Schema().EndType(t, true)
-		pick("from", from.EndValue(was.from), from.EndValue(is.from), from.EndValue(have.from), describeEnd(from), func(v value.Value) { merged.from = from.EndID(v) })
-		pick("to", to.EndValue(was.to), to.EndValue(is.to), to.EndValue(have.to), describeEnd(to), func(v value.Value) { merged.to = to.EndID(v) })
+	if d.t.Entity == plan.Edge {
+		from, to := m.tx.Schema().EndType(d.t, false), m.tx.Schema().EndType(d.t, true)
+		pick("from", from.EndValue(d.base.from), from.EndValue(d.source.from), from.EndValue(d.target.from), describeEnd(from), func(v value.Value) { merged.from = from.EndID(v) })
+		pick("to", to.EndValue(d.base.to), to.EndValue(d.source.to), to.EndValue(d.target.to), describeEnd(to), func(v value.Value) { merged.to = to.EndID(v) })
 	}
 	if changed {
-		m.put(t, id, merged)
+		m.put(d.t, d.id, merged)
 	}
+}
+
+// mergeProperty returns the merged value of a property or an end, and reports whether it differs from that of the target.
+func (m *merge) mergeProperty(d *divergent, property string, base, source, target value.Value, show func(value.Value) string) (merged value.Value, differs bool) {
+	update := d.kind == engine.DivergentUpdate
+	switch {
+	case update && value.Equal(base, source) || value.Equal(source, target):
+		return source, fault.On(fault.TargetUndone)
+	case update && value.Equal(base, target):
+		return source, true
+	}
+	resolution := m.resolutions[place(d.t, d.id, property)]
+	switch {
+	case resolution == nil:
+		m.divergentProperty(d, property, source, target, show)
+		return target, false
+	case resolution.Take == engine.TakeOurs && !m.opts.Reversed, resolution.Take == engine.TakeTheirs && m.opts.Reversed:
+		return target, false
+	case resolution.Take != engine.TakeValue:
+		return source, true
+	}
+	return resolution.Value, !value.Equal(resolution.Value, target)
+}
+
+// divergentProperty notes a conflict about a property or an end.
+func (m *merge) divergentProperty(d *divergent, property string, source, target value.Value, show func(value.Value) string) {
+	if !m.diverge(d.kind, d.t) {
+		return
+	}
+	theirs, ours := m.sides(d.source, d.target)
+	if m.opts.Reversed {
+		source, target = target, source
+	}
+	c := m.list(d.kind, d.t, d.id, property, fmt.Sprintf("the source has %s, the target %s", show(source), show(target)))
+	s := m.tx.Schema()
+	if d.kind == engine.DivergentUpdate {
+		c.Base = d.base.part(s, d.t, property)
+	}
+	c.Ours, c.Theirs = ours.part(s, d.t, property), theirs.part(s, d.t, property)
 }
 
 // put records that the merge must insert or replace an entity.

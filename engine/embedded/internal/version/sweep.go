@@ -18,7 +18,7 @@ type Block struct {
 
 // Sweep passes every live entity exactly once, to one of two functions. If the row number of an
 // entity equals its ordinal, the function `block` receives the entity, in a block of rows. The
-// function `rest` receives all other entities, in lists of ordinals. Sweep reuses b and `scratch`
+// function `rest` receives all other entities after the blocks, in lists of ordinals. Sweep reuses b and `scratch`
 // for each call, so neither function may keep its argument. Sweep calls `take` before each block, and before the lists of
 // ordinals. If the result is false, it leaves out the block or the lists.
 func (t *Rows) Sweep(b *Block, scratch []uint32, take func() bool, block func(b *Block) error, rest func(ords []uint32) error) error {

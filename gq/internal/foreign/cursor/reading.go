@@ -2,11 +2,13 @@ package cursor
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/gq/internal/foreign/refuse"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // Truth reports whether IS TRUE, IS NOT FALSE or the like comes next.
@@ -59,15 +61,20 @@ func (r *Cursor) PathPrefix() {
 	}
 }
 
+var mostHops = strconv.Itoa(plan.MaxHops)
+
+// BoundsFrom returns the bounds of a walk of any number of edges from `low` on.
+func BoundsFrom(low string) string { return "{" + low + "," + mostHops + "}" }
+
 // Bounds reads the bounds of a walk with the separator of the other language.
 func (r *Cursor) Bounds(separator string) string {
-	low, high := "1", "64"
+	low, high := "1", mostHops
 	if r.Peek(0).Kind == lex.Number {
 		low = r.Next().Text
 		high = low
 	}
 	if r.Accept(separator) || r.Accept("..") || r.Accept(",") {
-		high = "64"
+		high = mostHops
 		if r.Peek(0).Kind == lex.Number {
 			high = r.Next().Text
 		}

@@ -13,17 +13,55 @@ import (
 // nullOrder says where a limit cuts in SQL.
 const nullOrder = "nulls come first in ascending order and last in descending order"
 
-// values changes the expressions of a read that mean something else in SQL and Cypher: the quotient of integers is one there, and in
-// Cypher a sum of nothing is 0 and nulls are the greatest values.
+// place says what an expression means in the other language.
+type place struct {
+	cypher    bool // a sum of nothing is 0
+	ungrouped bool // an aggregate takes all rows, of which there may be none
+}
+
+// values changes the expressions of a read that mean something else in SQL and Cypher. Both divide integers to an integer,
+// so a / b becomes int(a / b). In Cypher a sum of nothing is 0, and nulls are the greatest values.
 func (m *multiplicity) values(read *syntax.Read) {
 	sql := slices.ContainsFunc(m.Tokens, func(t lex.Token) bool { return t.Are("select") })
-	m.optional = map[string]bool{}
-	bound := map[string]bool{}
+	m.optional = optionalVars(read)
+	grouped := slices.ContainsFunc(read.Returns, func(p *syntax.Projection) bool {
+		return len(CallsOf([]syntax.Operand{p.Expr}, IsAggregate)) == 0
+	})
+	if first := m.Tokens[0]; grouped && first.Are("select") && !m.Grouped && len(CallsOf(resultsOf(read), IsAggregate)) > 0 {
+		panic(refuse.GiveUp{}) // without GROUP BY there is one row, even of an empty table
+	}
+	result := place{cypher: !sql, ungrouped: !grouped}
+	for _, p := range read.Returns {
+		m.value(p.Expr, nil, result)
+		if c, ok := p.Expr.(*syntax.Call); ok && p.Alias == nil && m.sums(c, result) {
+			m.edits = append(m.edits, edit{at: EndOffset(p.Range), text: " as sum"})
+		}
+	}
+	for _, o := range read.Order {
+		m.value(o.Expr, nil, result)
+	}
+	read.Walk(func(c syntax.Clause) {
+		for _, o := range syntax.Operands(c) {
+			m.value(o, nil, place{cypher: !sql})
+		}
+	}, func(o syntax.Operand) {
+		if s, ok := o.(*syntax.Subquery); ok {
+			for _, o := range s.Results() {
+				m.value(o, nil, place{})
+			}
+		}
+	})
+	m.orderNulls(read, sql)
+}
+
+// optionalVars returns the variables, with their $, that only optional blocks bind.
+func optionalVars(read *syntax.Read) map[string]bool {
+	optional, bound := map[string]bool{}, map[string]bool{}
 	for _, c := range read.Match {
 		if o, ok := c.(*syntax.Optional); ok {
 			for _, t := range o.Tokens {
 				if strings.HasPrefix(t.Value, "$") && !bound[t.Value] {
-					m.optional[t.Value] = true
+					optional[t.Value] = true
 				}
 			}
 			continue
@@ -32,32 +70,12 @@ func (m *multiplicity) values(read *syntax.Read) {
 			bound[t] = true
 		}
 	}
-	grouped := slices.ContainsFunc(read.Returns, func(p *syntax.Projection) bool {
-		return len(CallsOf([]syntax.Operand{p.Expr}, IsAggregate)) == 0
-	})
-	if first := m.Tokens[0]; grouped && first.Are("select") && !m.Grouped && len(CallsOf(resultsOf(read), IsAggregate)) > 0 {
-		panic(refuse.GiveUp{}) // without GROUP BY there is one row, even of an empty table
-	}
-	for _, p := range read.Returns {
-		m.value(p.Expr, nil, !sql, !grouped)
-		if c, ok := p.Expr.(*syntax.Call); ok && p.Alias == nil && m.sums(c, !sql, !grouped) {
-			m.edits = append(m.edits, edit{at: EndOffset(p.Range), text: " as sum"})
-		}
-	}
-	for _, o := range read.Order {
-		m.value(o.Expr, nil, !sql, !grouped)
-	}
-	read.Walk(func(c syntax.Clause) {
-		for _, o := range syntax.Operands(c) {
-			m.value(o, nil, !sql, false)
-		}
-	}, func(o syntax.Operand) {
-		if s, ok := o.(*syntax.Subquery); ok {
-			for _, o := range s.Results() {
-				m.value(o, nil, false, false)
-			}
-		}
-	})
+	return optional
+}
+
+// orderNulls orders nulls as the other language does. Only a limit makes the rows depend on it; without one, the difference
+// is in their order.
+func (m *multiplicity) orderNulls(read *syntax.Read, sql bool) {
 	if read.Limit == nil || slices.ContainsFunc(m.Tokens, func(t lex.Token) bool { return t.Are("nulls") }) {
 		return
 	}
@@ -133,13 +151,13 @@ func SourceOf(o syntax.Operand) string {
 }
 
 // value changes an expression and its parts. The operand around it is nil for none.
-func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
+func (m *multiplicity) value(o, around syntax.Operand, at place) {
 	call, _ := around.(*syntax.Call)
 	wrap := func(before, after string) {
 		m.edits = append(m.edits, edit{at: StartOffset(o.Source()), text: before, opens: true}, edit{at: EndOffset(o.Source()), text: after})
 	}
 	for _, p := range syntax.Parts(o) {
-		m.value(p, o, cypher, whole)
+		m.value(p, o, at)
 	}
 	switch o := o.(type) {
 	case *syntax.Binary:
@@ -147,21 +165,21 @@ func (m *multiplicity) value(o, around syntax.Operand, cypher, whole bool) {
 			wrap("int(", ")")
 		}
 	case *syntax.Call:
-		if m.sums(o, cypher, whole) && (call == nil || call.Name.Value != "coalesce") {
+		if m.sums(o, at) && (call == nil || call.Name.Value != "coalesce") {
 			wrap("coalesce(", ", 0)")
 		}
 	case *syntax.Comparison:
 		refuse.If(o.Null == nil && m.anyNullable(syntax.Parts(o), nil) && (call == nil || call.Name.Value != "if")) // with a null it is null there, and false here
 	case *syntax.Subquery:
-		if cypher && o.Keyword.Value == "sum" && (call == nil || call.Name.Value != "coalesce") {
+		if at.cypher && o.Keyword.Value == "sum" && (call == nil || call.Name.Value != "coalesce") {
 			wrap("coalesce(", ", 0)")
 		}
 	}
 }
 
-// sums reports whether a call is a sum that may be null. With whole, its rows are all rows, of which there may be none.
-func (m *multiplicity) sums(c *syntax.Call, cypher, whole bool) bool {
-	return cypher && c.Name.Value == "sum" && (whole || m.anyNullable(c.Args, nil))
+// sums reports whether a call is a sum that may be null.
+func (m *multiplicity) sums(c *syntax.Call, at place) bool {
+	return at.cypher && c.Name.Value == "sum" && (at.ungrouped || m.anyNullable(c.Args, nil))
 }
 
 // integer reports whether SQL and Cypher compute an integer.

@@ -54,14 +54,17 @@ func stem(name string) string {
 	return name
 }
 
+// minStem is the least length of a verb that is left when a name of a type is cut from the end of a name.
+const minStem = 4
+
 // relationOfVerb returns the relation that a form of the verb of an edge means, or nil: citedBy and citing for cites,
 // borrowers for borrowed, translations and members for translationOf and memberOf.
 func (r *Vocabulary) relationOfVerb(typ, name string) *Relation {
 	name = Plain(name)
-	base, by := strings.CutSuffix(name, "by")
-	for _, n := range r.Schema.Nodes { // citedPapers, citingPapers
+	base, passive := strings.CutSuffix(name, "by") // citedBy: the node is the target
+	for _, n := range r.Schema.Nodes {             // citedPapers, citingPapers
 		for _, plural := range []string{Plain(n.Name), Plain(n.Name) + "s"} {
-			if cut, ok := strings.CutSuffix(base, plural); ok && len(cut) > 3 {
+			if cut, ok := strings.CutSuffix(base, plural); ok && len(cut) >= minStem {
 				base = cut
 			}
 		}
@@ -70,17 +73,18 @@ func (r *Vocabulary) relationOfVerb(typ, name string) *Relation {
 	verb := stem(base)
 	for _, e := range r.Schema.Edges {
 		edge := Plain(e.Name)
-		noun, of := strings.CutSuffix(edge, "of")
+		noun, isNoun := strings.CutSuffix(edge, "of") // members of memberOf are its sources
 		if !strings.HasPrefix(noun, verb) || stem(strings.TrimSuffix(noun, "by")) != verb {
 			continue
 		}
-		forward, reverse := r.AtEnd(e, false, typ), r.AtEnd(e, true, typ)
-		agent := strings.HasSuffix(base, "ers") || strings.HasSuffix(base, "ors") || strings.HasSuffix(base, "ing") || of
+		atSource, atTarget := r.AtEnd(e, false, typ), r.AtEnd(e, true, typ)
+		// Borrowers are at the source of borrowed, so the node that has them is at the target.
+		agents := isNoun || strings.HasSuffix(base, "ers") || strings.HasSuffix(base, "ors") || strings.HasSuffix(base, "ing")
 		switch {
-		case reverse && (by || agent || !forward):
-			found = append(found, &Relation{e, false})
-		case forward && !by && (!reverse || strings.HasSuffix(base, "ed") || base == edge):
-			found = append(found, &Relation{e, true})
+		case atTarget && (passive || agents || !atSource):
+			found = append(found, &Relation{Edge: e, Forward: false})
+		case atSource && !passive && (!atTarget || strings.HasSuffix(base, "ed") || base == edge):
+			found = append(found, &Relation{Edge: e, Forward: true})
 		}
 	}
 	if len(found) != 1 {

@@ -116,12 +116,9 @@ func (f *Forwarder) Send(w http.ResponseWriter, r *http.Request, to string, body
 	if Forwarded(r) || to == "" || to == f.opts.Own {
 		return Declined
 	}
-	if !slices.Contains(f.opts.Peers, to) {
-		f.opts.Log.WarnContext(r.Context(), "a write is refused, because cluster.yaml does not list the address of the server that writes the graph; add it to peers, or start that server with --advertise", "address", to)
-		return Declined
-	}
 	target, err := url.Parse(to)
-	if err != nil {
+	if err != nil || !slices.Contains(f.opts.Peers, to) {
+		f.opts.Log.WarnContext(r.Context(), "a write is refused, because cluster.yaml does not list the address of the server that writes the graph; add it to peers, or start that server with --advertise", "address", to)
 		return Declined
 	}
 	outcome = Answered
@@ -163,12 +160,16 @@ func (f *Forwarder) Send(w http.ResponseWriter, r *http.Request, to string, body
 			if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
 				err = cause
 			}
-			if errors.Is(err, errNotWriter) || !connected.Load() {
+			switch {
+			case errors.Is(err, errNotWriter):
+				f.opts.Log.DebugContext(r.Context(), "the server at the address does not write the graph any more, so the writer is looked up again", "address", to)
+				outcome = Unreached
+			case !connected.Load():
 				f.opts.Log.DebugContext(r.Context(), "the server that writes the graph cannot be reached", "address", to, "error", err.Error())
 				outcome = Unreached
-				return
+			default:
+				envelope.Write(w, wireerror.Report(r.Context(), f.opts.Log, &engine.Indeterminate{Err: err}))
 			}
-			envelope.Write(w, wireerror.Report(r.Context(), f.opts.Log, &engine.Indeterminate{Err: err}))
 		},
 		ErrorLog: slog.NewLogLogger(f.opts.Log.Handler(), slog.LevelDebug),
 	}

@@ -1,6 +1,7 @@
 package forward
 
 import (
+	"bytes"
 	"io"
 	"log/slog"
 	"net/http"
@@ -125,6 +126,8 @@ func TestNotWriter(t *testing.T) {
 	peer := httptest.NewServer(nil)
 	t.Cleanup(peer.Close)
 	f := forwarder(t, peer.URL)
+	var log bytes.Buffer
+	f.opts.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	received := 0
 	peer.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {
@@ -147,12 +150,16 @@ func TestNotWriter(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		before := received
+		log.Reset()
 		if got := f.Send(w, c.r, peer.URL, c.body); got != c.outcome || received != before+1 {
 			t.Errorf("%s: outcome %d after %d requests, want %d", name, got, received-before, c.outcome)
 		}
 		answered := w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "1" && w.Body.Len() > 0
 		if answered != (c.outcome == Answered) || w.Header().Get(notWriter) != "" {
 			t.Errorf("%s: the client got %d %v %q", name, w.Code, w.Header(), w.Body)
+		}
+		if logged := log.String(); strings.Contains(logged, "does not write the graph any more") != (c.outcome == Unreached) || strings.Contains(logged, "cannot be reached") {
+			t.Errorf("%s: the log is %q", name, logged)
 		}
 	}
 }

@@ -178,7 +178,8 @@ func (s *FS) do(op Op, f func() error) error {
 	return fault.Err
 }
 
-// file opens a file with the function `open`, unless a fault prevents the operation.
+// file opens a file with the function `open`, unless a fault prevents the operation. If Fault.Apply is set, it opens the
+// file, which may create it, and closes it again.
 func (s *FS) file(op Op, open func(string) (fs.File, error)) (fs.File, error) {
 	fault := s.next(op)
 	if fault != nil && !fault.Apply {

@@ -63,7 +63,7 @@ type Evaluator struct {
 		EvalMember(subquery int, f *Frame, vec *column.Vec, at int) error
 	}
 	Visiting   *ir.Subquery // the subquery that runs; nil for none
-	visited    int64        // approximate number of entities that subqueries have examined
+	visited    int64        // approximate number of entities that subqueries have visited
 	MaxVisited int64        // limit of `visited`
 	choices    []choice     // by ir.Expr.Choice
 	ChosenBy   [][]uint32   // by position in ir.Query.Holdings: the memory for rows that the block's steps choose
@@ -151,7 +151,7 @@ func (ev *Evaluator) Tick(n int) error {
 		return nil
 	}
 	if ev.Visiting != nil {
-		ev.examined(ev.ticks)
+		ev.countVisited(ev.ticks)
 	}
 	err := ev.Examine(int64(ev.ticks))
 	ev.ticks = 0
@@ -320,7 +320,7 @@ type Options struct {
 	Now    value.Value // the instant of the query, a DateTime
 	Memory int64       // bytes that the run may use; 0 for no limit
 	Shared *Memory     // limit for all runs together; nil for no limit
-	Visits int64       // entities that subqueries may examine; 0 for plan.MaxVisited
+	Visits int64       // entities that subqueries may visit; 0 for plan.MaxVisited
 	// Walked is the number of nodes and edges that walks may visit; 0 for the default.
 	Walked int64
 	// Examined is the number of nodes and edges that the run may examine; 0 for the default.

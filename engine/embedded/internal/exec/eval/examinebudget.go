@@ -25,9 +25,9 @@ func (b *examineBudget) Examine(n int64) error {
 	return nil
 }
 
-// examined adds n to the number of entities that the subqueries of the run have examined. The run
-// fails if the number exceeds the limit.
-func (ev *Evaluator) examined(n int) {
+// countVisited adds n to the number of entities that the subqueries of the run have visited. The run
+// fails if the number exceeds the limit. The number n is rough: it may include rows examined before the subquery began.
+func (ev *Evaluator) countVisited(n int) {
 	if ev.visited += int64(n); ev.visited > ev.MaxVisited {
 		ev.Fail(&engine.TooLarge{Resource: "entities that the subqueries of one query examine, at last " + ev.Visiting.Name, Limit: ev.MaxVisited, Actual: ev.visited,
 			Hint: "add conditions to the match or to the block, or a limit to the query"})

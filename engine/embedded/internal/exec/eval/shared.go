@@ -177,7 +177,7 @@ func (ev *Evaluator) sortMembers(s *Shared, ords []uint32) (ends []uint32) {
 	return ends
 }
 
-// sharedValue evaluates a property or the id of a variable over an interface for one node.
+// value evaluates a property or the id of a variable over an interface for one node.
 func (s *Shared) value(e *ir.Expr, ord uint32) value.Value {
 	k, local := s.place(ord)
 	switch m := s.of.Members[k]; {

@@ -82,7 +82,7 @@ func (b *binder) bind() error {
 		}
 		b.Types = append(b.Types, t)
 	}
-	if err := b.shape(); err != nil {
+	if err := b.validate(); err != nil {
 		return err
 	}
 	var err error
@@ -160,9 +160,6 @@ func (b *binder) orders() error {
 		b.Step(1)
 		key := orderKey{Agg: -1, Desc: o.Desc}
 		if agg, ok := o.Expr.(plan.Agg); ok {
-			if !b.Read.Grouped {
-				return Mismatch("the query orders by the aggregate %s, but returns no aggregate", agg.Func)
-			}
 			n, err := b.aggregate(agg, plan.NoVar)
 			if err != nil {
 				return err

@@ -47,7 +47,7 @@ func MakesText(f plan.Func) bool {
 	return f == plan.Concat || f == plan.Lower || f == plan.Upper || f == plan.ToString
 }
 
-// Call applies an operator or a function to values, which may be null.
+// Call applies an operator or a function to values. If one of them is null, the result is null, unless TakesNull(f).
 func Call(f plan.Func, typ value.Type, args []value.Value) (value.Value, error) {
 	switch f {
 	case plan.Coalesce:

@@ -39,7 +39,7 @@ type grouper struct {
 	key           []byte            // memory for the key of one row
 	ids           []uint32          // the groups of the rows of one frame
 	rowsSeen      int               // number of rows that have arrived
-	remember      bool              // whether groupOf is in use
+	cached        bool              // whether groupOf is in use
 	groupOf       []uint32          // by ordinal: the number of its group plus one; 0 if unknown
 	groupedOrds   []uint32          // ordinals with a group in groupOf
 	unkeyedRows   eval.Frame        // rows whose keys must be computed
@@ -48,10 +48,10 @@ type grouper struct {
 	least         []int64           // memory for the heap of bound
 }
 
-// The groups of entities are remembered once the number of rows that have arrived reaches
-// 1/rememberAt of the number of a type's entities. The array for this has an element for each
+// The groups of entities are cached once the number of rows that have arrived reaches
+// 1/cacheAt of the number of a type's entities. The array for this has an element for each
 // entity, which is too much memory for a few rows.
-const rememberAt = 16
+const cacheAt = 16
 
 // newGrouper returns a grouper for the runs of a query.
 func newGrouper(q *ir.Query) grouper { return grouper{sums: newAccumulators(q)} }
@@ -70,7 +70,7 @@ func (g *grouper) begin() {
 			g.groupOf[ord] = 0
 		}
 	}
-	g.groupedOrds, g.rowsSeen, g.remember = g.groupedOrds[:0], 0, false
+	g.groupedOrds, g.rowsSeen, g.cached = g.groupedOrds[:0], 0, false
 }
 
 // ClearGroups empties the aggregates for the next run. It drops the values that the aggregates keep,
@@ -81,7 +81,8 @@ func (g *grouper) ClearGroups() {
 	}
 }
 
-// assign returns the group of each row of a frame. It creates groups that do not exist yet.
+// assign returns the group of each row of a frame. It creates groups that do not exist yet. The result is valid until
+// the next call.
 func (co *Collector) assign(f *eval.Frame) ([]uint32, error) {
 	if cap(co.ids) < eval.FrameSize {
 		co.ids = make([]uint32, eval.FrameSize)
@@ -95,12 +96,18 @@ func (co *Collector) assign(f *eval.Frame) ([]uint32, error) {
 		_, err := co.newGroup(f, 0, 0)
 		return ids, err
 	}
-	if err := co.startRemembering(f.N); err != nil {
+	if err := co.startCaching(f.N); err != nil {
 		return nil, err
 	}
-	if !co.remember {
-		return ids, co.assignByKey(f, nil, ids)
+	if co.cached {
+		return ids, co.assignCached(f, ids)
 	}
+	return ids, co.assignByKey(f, nil, ids)
+}
+
+// assignCached finds the groups of a frame's rows by their entities. It computes the keys of the entities whose group is
+// not cached, and caches the group.
+func (co *Collector) assignCached(f *eval.Frame, ids []uint32) error {
 	ords := f.Cols[co.By][:f.N]
 	missing := co.Chosen[:0]
 	for i, ord := range ords {
@@ -112,48 +119,43 @@ func (co *Collector) assign(f *eval.Frame) ([]uint32, error) {
 	}
 	co.Chosen = missing
 	if len(missing) == 0 {
-		return ids, nil
+		return nil
 	}
-	if co.Whole {
-		for _, i := range missing {
-			ord := ords[i]
-			if co.groupOf[ord] == 0 {
-				id, err := co.newGroup(f, int(i), 0)
-				if err != nil {
-					return nil, err
-				}
-				co.groupOf[ord] = id + 1
-				co.groupedOrds = append(co.groupedOrds, ord)
-			}
-			ids[i] = co.groupOf[ord] - 1
+	if !co.Whole {
+		if err := co.assignByKey(co.rowsOf(&co.unkeyedRows, f, missing), missing, ids); err != nil {
+			return err
 		}
-		return ids, nil
-	}
-	if err := co.assignByKey(co.rowsOf(&co.unkeyedRows, f, missing), missing, ids); err != nil {
-		return nil, err
 	}
 	for _, i := range missing {
-		if ord := ords[i]; co.groupOf[ord] == 0 {
+		ord := ords[i]
+		if co.groupOf[ord] == 0 {
+			if co.Whole { // the entity is the key
+				var err error
+				if ids[i], err = co.newGroup(f, int(i), 0); err != nil {
+					return err
+				}
+			}
 			co.groupOf[ord] = ids[i] + 1
 			co.groupedOrds = append(co.groupedOrds, ord)
 		}
+		ids[i] = co.groupOf[ord] - 1
 	}
-	return ids, nil
+	return nil
 }
 
-// startRemembering decides whether the groups of entities are remembered from now on.
-func (co *Collector) startRemembering(rows int) error {
-	if co.remember || co.By == plan.NoVar {
+// startCaching decides whether the groups of entities are cached from now on.
+func (co *Collector) startCaching(rows int) error {
+	if co.cached || co.By == plan.NoVar {
 		return nil
 	}
 	n := int(co.Table(co.By).Ordinals())
-	if co.rowsSeen += rows; co.rowsSeen < n/rememberAt {
+	if co.rowsSeen += rows; co.rowsSeen < n/cacheAt {
 		return nil
 	}
 	if err := co.Spend(8 * n); err != nil {
 		return err
 	}
-	co.remember = true
+	co.cached = true
 	if len(co.groupOf) < n {
 		co.groupOf = make([]uint32, n)
 	}

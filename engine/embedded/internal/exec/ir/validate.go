@@ -14,10 +14,10 @@ import (
 // far above the number in hand-written queries.
 const maxVars = 256
 
-// shape checks that the parts of a read refer to each other as the language's checker
+// validate checks that the parts of a read refer to each other as the language's checker
 // guarantees, because a plan may have been made by hand. Binding and running a plan rely on
 // this.
-func (b *binder) shape() error {
+func (b *binder) validate() error {
 	if n := len(b.Read.Vars); n > maxVars {
 		return &engine.TooLarge{Resource: "variables of a query", Limit: maxVars, Actual: int64(n)}
 	}
@@ -54,6 +54,9 @@ func (b *binder) shape() error {
 		b.Step(1)
 		if err := result(o.Expr); err != nil {
 			return err
+		}
+		if plan.HasAggregate(o.Expr) && !b.Read.Grouped {
+			return Mismatch("the query orders by an aggregate, but is not marked as grouped")
 		}
 	}
 	for _, v := range b.Read.Ties {

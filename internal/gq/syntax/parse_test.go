@@ -3,10 +3,13 @@ package syntax
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 func TestScan(t *testing.T) {
@@ -205,6 +208,21 @@ func seed(f *testing.F, patterns ...string) {
 			for _, part := range strings.SplitAfter(string(b), "}\n") {
 				f.Add(part)
 			}
+		}
+	}
+}
+
+// TestSubqueryKeywords checks that each aggregate that may have a block starts one, and no other aggregate does.
+func TestSubqueryKeywords(t *testing.T) {
+	for _, a := range plan.Aggregates {
+		text := "query q() { match { $p: Person } return { " + a.Name + " { $p knows $q return $q.age } as x } }"
+		if a.Name == "collect" {
+			text = strings.Replace(text, "$q.age", "$q.age limit 3", 1)
+		}
+		_, faults := ParseQueries("q.gq", text)
+		starts := a.Block || a.Name == "collect"
+		if slices.Contains(SubqueryKeywords, a.Name) != starts || (len(faults) == 0) != starts {
+			t.Errorf("%s: Block is %t, the keyword is in the list: %t, parsed with %v", a.Name, a.Block, slices.Contains(SubqueryKeywords, a.Name), faults)
 		}
 	}
 }

@@ -26,6 +26,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
+// readerTools is the number of tools that an actor with read and invoke_query sees in the fixture.
+const readerTools = 17
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve starts a server that takes the actor from a header instead of a token.
@@ -162,7 +165,7 @@ func TestClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Tools) != 17 || list.NextCursor != "" || list.CacheScope != "private" || list.TTLMs != 60000 {
+	if len(list.Tools) != readerTools || list.NextCursor != "" || list.CacheScope != "private" || list.TTLMs != 60000 {
 		t.Errorf("list: %d tools, %+v", len(list.Tools), list.Cacheable)
 	}
 	for _, res := range []sdk.Meta{list.Meta} {

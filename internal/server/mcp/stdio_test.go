@@ -312,7 +312,7 @@ func TestStdioSDKClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, err := session.ListTools(t.Context(), nil)
-		if err != nil || len(list.Tools) != 17 {
+		if err != nil || len(list.Tools) != readerTools {
 			t.Errorf("%+v, %v", list, err)
 		}
 		res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "everyone"})

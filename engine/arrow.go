@@ -15,7 +15,7 @@ import (
 // ArrowSchema returns the schema of the record batches of a result with these columns:
 //
 //	String, enum  Utf8                  Date      Date32
-//	Bool          Boolean               DateTime  Timestamp(ms, UTC)
+//	Bool          Boolean               DateTime  Timestamp(us, UTC)
 //	I32 … F64     Int32 … Float64       Blob      Binary
 //	Vector(n)     FixedSizeList(n, Float32)
 //	[T]           List(T)               a record      Struct of its fields
@@ -218,7 +218,7 @@ var arrowTypes = [256]arrow.DataType{
 	value.F32:      arrow.PrimitiveTypes.Float32,
 	value.F64:      arrow.PrimitiveTypes.Float64,
 	value.Date:     arrow.FixedWidthTypes.Date32,
-	value.DateTime: arrow.FixedWidthTypes.Timestamp_ms,
+	value.DateTime: arrow.FixedWidthTypes.Timestamp_us,
 	value.Blob:     arrow.BinaryTypes.Binary,
 	value.Duration: arrow.FixedWidthTypes.Duration_ns,
 }

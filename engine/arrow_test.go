@@ -47,7 +47,7 @@ func everything() *canned {
 		ints(value.Bool, 1, 0), ints(value.I32, -5, 0), ints(value.I64, -1<<63, 0), ints(value.U32, 1<<32-1, 0), ints(value.U64, -1, 0),
 		{Type: value.Of(value.F32), Floats: []float64{1.5, -2}},
 		{Type: value.Of(value.F64).Optional(), Valid: valid, Floats: []float64{0.1, 0}},
-		ints(value.Date, -1, 0), ints(value.DateTime, 1714566600123, 0),
+		ints(value.Date, -1, 0), ints(value.DateTime, 1714566600123456, 0),
 		{Type: value.Of(value.Blob), Strings: []string{"\x00\xff", ""}},
 		{Type: value.Type{Kind: value.Vector, Dim: 2, Nullable: true}, Valid: valid, Vectors: [][]float32{{1, 2}, nil}},
 		{Type: value.Type{Kind: value.I32, List: true, Nullable: true}, Valid: valid, Lists: []value.Value{list, value.Null}},
@@ -87,7 +87,7 @@ func TestArrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `[{"a":"ä","b":true,"c":-5,"d":-9223372036854775808,"e":4294967295,"f":18446744073709551615,"g":1.5,"h":0.1,` +
-		`"i":"1969-12-31","j":"2024-05-01T12:30:00.123Z","k":"AP8=","l":[1,2],"m":[1,-2],"n":{"age":7,"id":"n1"},"o":null}
+		`"i":"1969-12-31","j":"2024-05-01T12:30:00.123456Z","k":"AP8=","l":[1,2],"m":[1,-2],"n":{"age":7,"id":"n1"},"o":null}
 ,{"a":"","b":null,"c":null,"d":null,"e":null,"f":null,"g":-2,"h":null,"i":null,"j":null,"k":"","l":null,"m":null,"n":{"age":null,"id":"n2"},"o":{"age":9,"id":"n4"}}
 ]`
 	if string(got) != want {

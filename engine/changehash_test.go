@@ -17,7 +17,7 @@ func hashed() *engine.ChangeHash {
 		{Name: "age", Old: value.Null, New: value.OfI32(-41)},
 		{Name: "score", Old: value.OfF64(0.5), New: value.OfF32(1e30)},
 		{Name: "ok", Old: value.OfBool(true), New: value.OfU64(1 << 63)},
-		{Name: "born", Old: value.OfDate(7), New: value.OfDateTime(12345678)},
+		{Name: "born", Old: value.OfDate(7), New: value.OfDateTime(12345678_000)},
 		{Name: "tags", Old: value.OfList(value.String, []value.Value{value.OfString("a"), value.OfString("")}), New: value.OfList(value.I64, nil)},
 		{Name: "photo", Old: value.OfBlob([]byte{0, 1, 255}), New: value.OfVector([]float32{1, -2.5})},
 		{Name: "many", New: value.OfList(value.I64, numbers(3000))},

@@ -43,8 +43,15 @@ type checkpoints struct {
 	requested chan struct{} // contains a token when a checkpoint is requested
 }
 
-// loop makes a checkpoint on each request, until ctx ends.
+// loop makes a checkpoint on each request, until ctx ends. It begins with one if main has text indexes of
+// another analyzer, which the checkpoint builds anew.
 func (c *checkpoints) loop(ctx context.Context) {
+	for _, t := range c.branches.main.head.Load().snap.Tables() {
+		if t.HasOldTexts(c.opts.indexed) {
+			c.request()
+			break
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():

@@ -266,11 +266,12 @@ func (d *drawer) json(v value.Value) string {
 	case value.String:
 		return jsonText(v.Str())
 	}
+	_, notInteger := v.Kind().OfInteger(int64(v.Code())) // also for an instant with parts of a millisecond
 	switch k := v.Kind(); {
 	case k.IsFloat() && v.Float() == 0 && math.Signbit(v.Float()): // its text is that of 0
 		return "-0"
-	case k.HasText() && k.Integer() != "" && d.percent(30):
-		return fmt.Sprint(v.Int())
+	case notInteger == nil && d.percent(30):
+		return fmt.Sprint(int64(v.Code()))
 	case k == value.DateTime && d.percent(30):
 		return `"` + d.instant(value.Text(v)) + `"`
 	case k.HasText(), k.JSON() == value.JSONWide && d.percent(30):
@@ -280,12 +281,12 @@ func (d *drawer) json(v value.Value) string {
 }
 
 // instant draws another spelling of an instant. A few spellings are refused: they have digits below the
-// millisecond, or a comma.
+// microsecond, or a comma.
 func (d *drawer) instant(text string) string {
 	fraction := strings.TrimSuffix(text, "Z")
 	switch d.IntN(20) {
 	case 0:
-		return fraction + pick(d, []string{"4Z", "0009Z", "0000000001Z"})
+		return fraction + pick(d, []string{"4Z", "0009Z", "0000001Z", "0000000001Z"})
 	case 1:
 		return strings.Replace(text, ".", ",", 1)
 	case 2, 3, 4:

@@ -30,10 +30,10 @@ var drawnKinds = []drawnKind{
 	{value.F32, 1, 0, poolOf(value.OfF32, -1.5, -0.25, 0, 0.25, 0.5, 1, 2, 3), poolOf(value.OfF32, 0.1, -1e30, 1<<24)},
 	{value.F64, 1, 1, poolOf(value.OfF64, -1.5, -0.25, 0, 0.25, 0.5, 1, 2, 3), poolOf(value.OfF64, 0.1, 1e300, 1<<53, 1<<53, -1e-7)},
 	{value.Date, 1, 1, parsed(value.Date, "1969-12-31", "1970-01-01", "1970-01-02", "2024-02-29", "9999-12-31"), nil},
-	{value.DateTime, 1, 1, parsed(value.DateTime, "1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z", "2024-02-29T12:00:00.001Z", "2024-02-29T12:00:00.002Z"), nil},
+	{value.DateTime, 1, 1, parsed(value.DateTime, "1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z", "2024-02-29T12:00:00.001Z", "2024-02-29T12:00:00.001001Z", "2024-02-29T12:00:00.002Z"), nil},
 	{value.Blob, 0, 0, poolOf(func(s string) value.Value { return value.OfBlob([]byte(s)) }, "a", "b", "ab", "Ab", "ba", "B", "d c", "é", "\"q\\"), nil},
 	{value.Vector, 0, 0, vectors(), nil},
-	{value.Duration, 1, 1, parsed(value.Duration, "-PT2562047H47M16.854775808S", "-PT0.0005S", "PT0S", "PT0.000000001S", "PT1M30S", "PT36H", "PT2562047H47M16.854775807S"), nil},
+	{value.Duration, 1, 1, parsed(value.Duration, "-PT2562047H47M16.854775808S", "-PT0.0000005S", "PT0S", "PT0.000000001S", "PT1M30S", "PT36H", "PT2562047H47M16.854775807S"), nil},
 }
 
 // poolOf returns the values that `of` makes from the elements of a list.

@@ -176,7 +176,7 @@ func callCases() []testCase {
 				at   time.Time
 				want string
 			}{
-				{at, ""}, // "seen" of both persons is exactly this millisecond
+				{at, ""}, // "seen" of both persons is exactly this millisecond, which now() is too
 				{at.Add(time.Millisecond), "ann | 2024-05-01T12:30:00.251Z, bob | 2024-05-01T12:30:00.251Z"},
 				{time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), ""},
 				{time.Date(3000, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600)), "ann | 2999-12-31T23:00:00.000Z, bob | 2999-12-31T23:00:00.000Z"},

@@ -263,7 +263,7 @@ func (c *coder) literal(v *value.Value) {
 		c.string(&s)
 		c.keep(v, value.OfBlob([]byte(s)))
 	case k.HasBits():
-		c.keep(v, value.OfBits(k, c.number(v.Bits())))
+		c.keep(v, value.OfCode(k, c.number(v.Code())))
 	default:
 		c.fail("a literal of kind %d", k)
 	}

@@ -123,7 +123,7 @@ var everyStatement = &plan.Query{
 			{Name: "d", Value: plan.Lit{Value: value.OfU64(1<<64 - 1)}},
 			{Name: "e", Value: plan.Lit{Value: value.OfF32(0.1)}},
 			{Name: "f", Value: plan.Lit{Value: value.OfF64(1e300)}},
-			{Name: "g", Value: plan.Lit{Value: value.OfDateTime(1714566600500)}},
+			{Name: "g", Value: plan.Lit{Value: value.OfDateTime(1714566600500_000)}},
 			{Name: "h", Value: plan.Lit{Value: value.OfBlob([]byte("\x00\xff"))}},
 			{Name: "i", Value: plan.Lit{Value: value.OfList(value.U32, []value.Value{value.OfU32(1)})}},
 			{Name: "j", Value: plan.Now{}},

@@ -48,11 +48,35 @@ func (k Kind) AppendText(dst []byte, n int64) []byte { return k.row().format(dst
 // if a load accepts no integers for the kind.
 func (k Kind) Integer() string { return k.row().integer }
 
-// CheckInteger returns an error unless the kind has a value that is stored as n. Call it only if
-// Integer of the kind is not ""; for other kinds it always returns an error.
-func (k Kind) CheckInteger(n int64) error {
-	if inside := k.row().inside; inside != nil {
-		return inside(n)
+// OfInteger returns the value that a load writes as the integer n, such as the milliseconds of a
+// DateTime. It returns an error if there is none. Call it only if Integer of the kind is not ""; for
+// other kinds it always returns an error.
+func (k Kind) OfInteger(n int64) (Value, error) {
+	of := k.row().ofInteger
+	if of == nil {
+		return Null, fmt.Errorf("%s is not written as an integer", k)
 	}
-	return fmt.Errorf("%s is not written as an integer", k)
+	stored, err := of(n)
+	if err != nil {
+		return Null, err
+	}
+	return OfBits(k, uint64(stored)), nil
+}
+
+// Code returns the number that stands for a value in plans, in records and in hashes: the same as
+// [Value.Bits], except for a DateTime of whole milliseconds, whose number is these. So the numbers
+// from before a DateTime kept microseconds stay valid.
+func (v Value) Code() uint64 {
+	if v.kind == DateTime && !v.list {
+		return uint64(DateTimeValue(v.bits).code())
+	}
+	return v.Bits()
+}
+
+// OfCode returns the value of kind k with the given [Value.Code]. It panics where [OfBits] does.
+func OfCode(k Kind, code uint64) Value {
+	if k == DateTime {
+		return OfDateTime(ofCode(int64(code)))
+	}
+	return OfBits(k, code)
 }

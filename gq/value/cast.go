@@ -63,10 +63,10 @@ func Cast(v Value, to Kind) (Value, bool) {
 	case v.kind == String:
 		return parseExactly(v.str, to)
 	case v.kind == Date: // to DateTime
-		return OfDateTime(DateTimeValue(v.Int() * dayMillis)), true
+		return OfDateTime(DateTimeValue(v.Int() * dayMicros)), true
 	case v.kind == DateTime: // to Date
-		day := floorDiv(v.Int(), dayMillis)
-		return exactly(OfDate(DateValue(day)), day*dayMillis == v.Int())
+		day := floorDiv(v.Int(), dayMicros)
+		return exactly(OfDate(DateValue(day)), day*dayMicros == v.Int())
 	}
 	return number(v, to)
 }

@@ -21,7 +21,7 @@ const (
 	F32      Kind = 7  // 32-bit float
 	F64      Kind = 8  // 64-bit float
 	Date     Kind = 9  // a calendar day
-	DateTime Kind = 10 // a point in time, in milliseconds
+	DateTime Kind = 10 // a point in time, in microseconds
 	Blob     Kind = 11 // bytes
 	Vector   Kind = 12 // a list of 32-bit floats
 	Duration Kind = 13 // a length of time, in nanoseconds
@@ -49,9 +49,9 @@ type row struct {
 	format func(dst []byte, n int64) []byte // see parse
 
 	// Set for a kind that a load also accepts as an integer. `integer` describes the accepted
-	// values, and `inside` returns an error if the kind has no value that is stored as n.
-	integer string
-	inside  func(n int64) error // see integer
+	// values, and `ofInteger` returns the integer that is stored for n, or an error if there is none.
+	integer   string
+	ofInteger func(n int64) (int64, error) // see integer
 }
 
 // trait is a set of properties of a kind.
@@ -94,18 +94,18 @@ var rows = []row{
 	}, {
 		kind: Date, name: "Date", storage: InInt32, traits: isComparable | onScale, json: JSONText, schema: Schema{Format: "date"},
 		goType: reflect.TypeFor[DateValue](), wire: "date", literal: "date", example: `"2024-05-01"`, wanted: "a date as YYYY-MM-DD",
-		parse:   func(s string) (int64, error) { d, err := ParseDate(s); return int64(d), err },
-		format:  func(dst []byte, n int64) []byte { return DateValue(n).Append(dst) },
-		integer: "a date, as YYYY-MM-DD or whole days since 1970-01-01",
-		inside:  func(n int64) error { _, err := DateFromDays(n); return err },
+		parse:     func(s string) (int64, error) { d, err := ParseDate(s); return int64(d), err },
+		format:    func(dst []byte, n int64) []byte { return DateValue(n).Append(dst) },
+		integer:   "a date, as YYYY-MM-DD or whole days since 1970-01-01",
+		ofInteger: func(n int64) (int64, error) { d, err := DateFromDays(n); return int64(d), err },
 	}, {
 		kind: DateTime, name: "DateTime", storage: InInt64, traits: isComparable | onScale, json: JSONText, schema: Schema{Format: "date-time"},
 		goType: reflect.TypeFor[time.Time](), wire: "datetime", literal: "datetime", example: `"2024-05-01T12:30:00Z"`,
-		wanted:  "an instant as RFC 3339, such as 2024-05-01T12:30:00Z",
-		parse:   func(s string) (int64, error) { t, err := ParseDateTime(s); return int64(t), err },
-		format:  func(dst []byte, n int64) []byte { return DateTimeValue(n).Append(dst) },
-		integer: "an instant, as RFC 3339 or whole milliseconds since 1970",
-		inside:  func(n int64) error { _, err := DateTimeFromMillis(n); return err },
+		wanted:    "an instant as RFC 3339, such as 2024-05-01T12:30:00Z",
+		parse:     func(s string) (int64, error) { t, err := ParseDateTime(s); return int64(t), err },
+		format:    func(dst []byte, n int64) []byte { return DateTimeValue(n).Append(dst) },
+		integer:   "an instant, as RFC 3339 or whole milliseconds since 1970",
+		ofInteger: func(n int64) (int64, error) { t, err := DateTimeFromMillis(n); return int64(t), err },
 	}, {
 		kind: Blob, name: "Blob", storage: InBytes, json: JSONText, schema: Schema{Encoding: "base64"},
 		goType: reflect.TypeFor[BlobValue](), wire: "blob", example: `"AQID"`, wanted: "bytes as base64 with padding",

@@ -52,7 +52,7 @@ func TestRows(t *testing.T) {
 		if (k == Vector) != (r.goType == nil) || (k == Vector) != (r.example == "") {
 			t.Errorf("%s has the Go type %v and the example %q", r.name, r.goType, r.example)
 		}
-		if k.HasText() != (r.format != nil) || (r.integer != "") != (r.inside != nil) || k.HasText() && !r.storage.IsFixed() {
+		if k.HasText() != (r.format != nil) || (r.integer != "") != (r.ofInteger != nil) || k.HasText() && !r.storage.IsFixed() {
 			t.Errorf("%s has some but not all columns of a kind with a text of its own", r.name)
 		}
 		if k.IsNumeric() != (r.json == JSONNum || r.json == JSONWide) {

@@ -9,19 +9,21 @@ import (
 )
 
 const (
-	dateLayout     = "2006-01-02"               // of a Date, for package time
-	dateTimeLayout = "2006-01-02T15:04:05.000Z" // of a DateTime, for package time
-	dayMillis      = 24 * 60 * 60 * 1000        // milliseconds per day
+	dateLayout     = "2006-01-02"                  // of a Date, for package time
+	dateTimeLayout = "2006-01-02T15:04:05.000Z"    // of a DateTime of whole milliseconds, for package time
+	finestLayout   = "2006-01-02T15:04:05.000000Z" // of another DateTime
+	milliMicros    = 1000                          // microseconds per millisecond
+	dayMicros      = 24 * 60 * 60 * 1000_000       // microseconds per day
 
 	// The years 0001 to 9999 are the range that RFC 3339 can represent.
 	minDay, maxDay       = -719162, 2932896
-	minMillis, maxMillis = minDay * dayMillis, (maxDay+1)*dayMillis - 1 // range of a DateTime
+	minMicros, maxMicros = minDay * dayMicros, (maxDay+1)*dayMicros - 1 // range of a DateTime
 )
 
 // DateValue is a day of the proleptic Gregorian calendar, in days since 1970-01-01.
 type DateValue int32
 
-// DateTimeValue is an instant in milliseconds since 1970-01-01T00:00:00Z.
+// DateTimeValue is an instant in microseconds since 1970-01-01T00:00:00Z.
 type DateTimeValue int64
 
 // ParseDate parses YYYY-MM-DD.
@@ -69,20 +71,20 @@ func (d *DateValue) UnmarshalJSON(b []byte) error {
 }
 
 // ErrTooFine is the error, perhaps wrapped, for an instant with digits that a DateTime does not keep.
-var ErrTooFine = errors.New("a DateTime keeps milliseconds; round the instant to at most three digits after the second")
+var ErrTooFine = errors.New("a DateTime keeps microseconds; round the instant to at most six digits after the second")
 
 // ParseDateTime parses an RFC 3339 instant, with T and Z in either case. It returns an error for an
-// instant that is finer than a millisecond; further zeros are allowed.
+// instant that is finer than a microsecond; further zeros are allowed.
 func ParseDateTime(s string) (DateTimeValue, error) {
 	t, err := ParseInstant(s)
 	if err != nil {
 		return 0, err
 	}
 	fraction, _ := fractionOf(s) // ParseInstant drops digits below the nanosecond
-	if len(fraction) > 3 && strings.Trim(fraction[3:], "0") != "" {
+	if len(fraction) > 6 && strings.Trim(fraction[6:], "0") != "" {
 		return 0, fmt.Errorf("%q: %w", s, ErrTooFine)
 	}
-	return DateTimeFromMillis(t.UnixMilli())
+	return DateTimeFromMicros(t.UnixMicro())
 }
 
 // ParseInstant parses an RFC 3339 instant of the years 0001 to 9999, with T and Z in either case, and
@@ -141,36 +143,74 @@ func upperInstant(s string) string {
 	return s
 }
 
-// DateTimeFromMillis returns the instant ms milliseconds after the epoch. It returns an error
-// outside the years 0001 to 9999.
-func DateTimeFromMillis(ms int64) (DateTimeValue, error) {
-	if ms < minMillis || ms > maxMillis {
-		return 0, fmt.Errorf("the instant %d milliseconds since 1970 is outside the years 0001 to 9999", ms)
+// DateTimeFromMicros returns the instant n microseconds after the epoch. It returns an error outside
+// the years 0001 to 9999.
+func DateTimeFromMicros(n int64) (DateTimeValue, error) {
+	if n < minMicros || n > maxMicros {
+		return 0, fmt.Errorf("the instant %d microseconds since 1970 is outside the years 0001 to 9999", n)
 	}
-	return DateTimeValue(ms), nil
+	return DateTimeValue(n), nil
 }
 
-// DateTimeFrom returns the instant t. It returns an error if t is finer than a millisecond or outside
+// DateTimeFromMillis returns the instant n milliseconds after the epoch. It returns an error outside
+// the years 0001 to 9999.
+func DateTimeFromMillis(n int64) (DateTimeValue, error) {
+	if n < minMicros/milliMicros || n > maxMicros/milliMicros {
+		return 0, fmt.Errorf("the instant %d milliseconds since 1970 is outside the years 0001 to 9999", n)
+	}
+	return DateTimeValue(n * milliMicros), nil
+}
+
+// DateTimeFrom returns the instant t. It returns an error if t is finer than a microsecond or outside
 // the years 0001 to 9999 in UTC.
 func DateTimeFrom(t time.Time) (DateTimeValue, error) {
-	if t.Nanosecond()%int(time.Millisecond) != 0 {
+	if t.Nanosecond()%int(time.Microsecond) != 0 {
 		return 0, fmt.Errorf("%s: %w", t.Format(time.RFC3339Nano), ErrTooFine)
 	}
-	return DateTimeFromMillis(t.UnixMilli())
+	return DateTimeFromMicros(t.UnixMicro())
 }
 
 // DateTimeOf returns t truncated to milliseconds. It is meant for the reading of a clock. For data, use
 // [DateTimeFrom], which loses nothing.
-func DateTimeOf(t time.Time) DateTimeValue { return DateTimeValue(floorDiv(t.UnixMicro(), 1000)) }
+func DateTimeOf(t time.Time) DateTimeValue {
+	return DateTimeValue(floorDiv(t.UnixMicro(), milliMicros) * milliMicros)
+}
 
 // Time returns the instant in UTC.
-func (t DateTimeValue) Time() time.Time { return time.UnixMilli(int64(t)).UTC() }
+func (t DateTimeValue) Time() time.Time { return time.UnixMicro(int64(t)).UTC() }
 
-// String returns the instant as RFC 3339 in UTC with milliseconds.
-func (t DateTimeValue) String() string { return t.Time().Format(dateTimeLayout) }
+// String returns the instant as RFC 3339 in UTC, with three digits after the second, or six if the
+// instant has parts of a millisecond.
+func (t DateTimeValue) String() string { return string(t.Append(nil)) }
 
-// Append appends the instant as RFC 3339 in UTC with milliseconds to dst.
-func (t DateTimeValue) Append(dst []byte) []byte { return t.Time().AppendFormat(dst, dateTimeLayout) }
+// Append appends the text of [DateTimeValue.String] to dst.
+func (t DateTimeValue) Append(dst []byte) []byte {
+	if t%milliMicros != 0 {
+		return t.Time().AppendFormat(dst, finestLayout)
+	}
+	return t.Time().AppendFormat(dst, dateTimeLayout)
+}
+
+// finer marks the code of an instant with parts of a millisecond; see [DateTimeValue.code].
+const finer = 1 << 60
+
+// code returns a number that identifies the instant: its milliseconds if it has no parts of one, so
+// that the number is short and equals the one from before a DateTime kept microseconds; otherwise its
+// microseconds with the bit `finer` changed.
+func (t DateTimeValue) code() int64 {
+	if t%milliMicros == 0 {
+		return int64(t / milliMicros)
+	}
+	return int64(t) ^ finer
+}
+
+// ofCode is the inverse of code.
+func ofCode(code int64) DateTimeValue {
+	if code >= finer/2 || code < -finer/2 {
+		return DateTimeValue(code ^ finer)
+	}
+	return DateTimeValue(code * milliMicros)
+}
 
 // MarshalJSON writes the instant as a string.
 func (t DateTimeValue) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }

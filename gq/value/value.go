@@ -103,7 +103,7 @@ func (v Value) Str() string { v.want(v.kind == String); return v.str }
 func (v Value) Bool() bool { v.want(v.kind == Bool); return v.bits != 0 }
 
 // Int returns the integer that represents v: the number of an I32, I64 or U32, the days of a Date,
-// or the milliseconds of a DateTime. The kind of v must be one that is stored in 32 bits or as an
+// or the microseconds of a DateTime. The kind of v must be one that is stored in 32 bits or as an
 // int64.
 func (v Value) Int() int64 {
 	v.want(storages[v.kind].IsSigned() && v.kind != Bool)

@@ -107,7 +107,8 @@ func TestText(t *testing.T) {
 		{OfF64(123456789), "123456789"},
 		{OfDate(0), "1970-01-01"},
 		{OfDate(-1), "1969-12-31"},
-		{OfDateTime(-1), "1969-12-31T23:59:59.999Z"},
+		{OfDateTime(-1), "1969-12-31T23:59:59.999999Z"},
+		{OfDateTime(-1000), "1969-12-31T23:59:59.999Z"},
 		{OfBlob([]byte{0xff}), "/w=="},
 	}
 	for _, c := range cases {
@@ -170,13 +171,23 @@ func TestDateTimes(t *testing.T) {
 		"9999-12-31T23:59:59.999Z":          "9999-12-31T23:59:59.999Z",
 		"0001-01-01T00:00:00Z":              "0001-01-01T00:00:00.000Z",
 		"2024-05-01T12:30:00.120000000000Z": "2024-05-01T12:30:00.120Z",
+		"2024-05-01T12:30:00.1234Z":         "2024-05-01T12:30:00.123400Z",
+		"1969-12-31t23:59:59.9999990z":      "1969-12-31T23:59:59.999999Z",
+		"9999-12-31T23:59:59.999999Z":       "9999-12-31T23:59:59.999999Z",
+		"0001-01-01T00:00:00.000001Z":       "0001-01-01T00:00:00.000001Z",
 	} {
 		got, err := ParseDateTime(s)
 		if err != nil || got.String() != want {
 			t.Errorf("%s reads as %s, %v; want %s", s, got, err, want)
 		}
-		if DateTimeOf(got.Time()) != got {
+		if back, err := DateTimeFrom(got.Time()); err != nil || back != got {
 			t.Errorf("%s changes when it is converted to time.Time and back", s)
+		}
+		if v := OfDateTime(got); OfCode(DateTime, v.Code()) != v {
+			t.Errorf("%s changes when it is converted to its code and back", s)
+		}
+		if millis := int64(OfDateTime(got).Code()); len(got.String()) == len("0000-00-00T00:00:00.000Z") && millis != got.Time().UnixMilli() {
+			t.Errorf("the code of %s is %d", s, millis)
 		}
 	}
 	for _, s := range []string{"", "2024-05-01", "2024-05-01 12:30:00Z", "2024-05-01T12:30:00", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00",
@@ -185,7 +196,7 @@ func TestDateTimes(t *testing.T) {
 			t.Errorf("%q reads as %s", s, got)
 		}
 	}
-	for _, s := range []string{"2024-05-01T12:30:00.1239Z", "1969-12-31t23:59:59.9999z", "2024-05-01T12:30:00.123456789Z", "2024-05-01T12:30:00.0000000001Z", "2024-05-01T12:30:00.0001+02:00"} {
+	for _, s := range []string{"2024-05-01T12:30:00.1234569Z", "1969-12-31t23:59:59.9999999z", "2024-05-01T12:30:00.123456789Z", "2024-05-01T12:30:00.0000000001Z", "2024-05-01T12:30:00.0000001+02:00"} {
 		if got, err := ParseDateTime(s); !errors.Is(err, ErrTooFine) || !strings.Contains(err.Error(), s) {
 			t.Errorf("%q reads as %s, %v", s, got, err)
 		}
@@ -200,10 +211,10 @@ func TestDateTimes(t *testing.T) {
 
 func TestDateTimeFrom(t *testing.T) {
 	zone := time.FixedZone("", 3600)
-	if got, err := DateTimeFrom(time.Date(1969, 12, 31, 23, 59, 59, 999e6, zone)); err != nil || got.String() != "1969-12-31T22:59:59.999Z" {
+	if got, err := DateTimeFrom(time.Date(1969, 12, 31, 23, 59, 59, 999_001e3, zone)); err != nil || got.String() != "1969-12-31T22:59:59.999001Z" {
 		t.Errorf("%s, %v", got, err)
 	}
-	for _, ns := range []int{1, 1e3, 999_999, 1_000_001} {
+	for _, ns := range []int{1, 999, 999_999, 1_000_001} {
 		if got, err := DateTimeFrom(time.Date(2024, 5, 1, 0, 0, 0, ns, time.UTC)); !errors.Is(err, ErrTooFine) {
 			t.Errorf("%d ns: %s, %v", ns, got, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -330,6 +331,11 @@ func floorDays(t time.Time) int64 {
 	return days
 }
 
+var (
+	errTooFine = errors.New("the time has digits that a DateTime does not keep; write round: microsecond in the map to round it")
+	belowNanos = regexp.MustCompile(`[.,]\d{9}\d*[1-9]`) // digits that package time drops
+)
+
 // dateTime converts to a DateTime.
 func (k *Converter) dateTime(v *record.Value) (value.Value, error) {
 	t := v.Time
@@ -357,10 +363,12 @@ func (k *Converter) dateTime(v *record.Value) (value.Value, error) {
 	}
 	if k.round > 0 {
 		t = t.Round(k.round)
+	} else if v.Kind == record.Text && belowNanos.Match(v.Raw) {
+		return value.Null, errTooFine
 	}
 	out, err := value.DateTimeFrom(t.UTC())
 	if errors.Is(err, value.ErrTooFine) {
-		return value.Null, errors.New("the time has digits that a DateTime does not keep; write round: millisecond in the map to round it")
+		return value.Null, errTooFine
 	}
 	if err != nil {
 		return value.Null, err

@@ -78,7 +78,11 @@ func TestConvert(t *testing.T) {
 		{of(value.DateTime), Column{}, num("1714557600"), "", "a number could be several times; say which in the map: 2024-05-01T10:00:00Z with time: unix, or 1970-01-20T20:15:57Z with time: unix_ms, or 1970-01-01T00:28:34Z with time: unix_us"},
 		{of(value.DateTime), Column{Time: "unix"}, num("1714557600.25"), `"2024-05-01T10:00:00.250Z"`, ""},
 		{of(value.DateTime), Column{Time: "unix_ms"}, txt("-1"), `"1969-12-31T23:59:59.999Z"`, ""},
-		{of(value.DateTime), Column{}, record.Value{Kind: record.Instant, Time: time.Unix(1, 1)}, "", "the time has digits that a DateTime does not keep; write round: millisecond in the map to round it"},
+		{of(value.DateTime), Column{}, txt("2024-05-01T10:00:00.1234560000Z"), `"2024-05-01T10:00:00.123456Z"`, ""},
+		{of(value.DateTime), Column{}, txt("2024-05-01T10:00:00.1234560000001Z"), "", "the time has digits that a DateTime does not keep; write round: microsecond in the map to round it"},
+		{of(value.DateTime), Column{Round: "microsecond"}, txt("2024-05-01T10:00:00.1234567Z"), `"2024-05-01T10:00:00.123457Z"`, ""},
+		{of(value.DateTime), Column{Time: "unix_us"}, txt("-1"), `"1969-12-31T23:59:59.999999Z"`, ""},
+		{of(value.DateTime), Column{}, record.Value{Kind: record.Instant, Time: time.Unix(1, 1)}, "", "the time has digits that a DateTime does not keep; write round: microsecond in the map to round it"},
 
 		{of(value.Duration), Column{}, txt("PT1H30M"), `"PT1H30M"`, ""},
 		{of(value.Duration), Column{}, record.Value{Kind: record.Span, Span: time.Second}, `"PT1S"`, ""},

@@ -107,7 +107,7 @@ var columnSettings = &strictyaml.Setting{
 				{Key: "time", Type: strictyaml.Text, Limits: "a layout of Go, or one of the names", Default: "rfc3339, or 2006-01-02 15:04:05 with an offset", Example: `"02.01.2006 15:04"`,
 					Text: "This is how a DateTime is written: rfc3339, unix, unix_ms or unix_us, or as Go writes the time 2006-01-02 15:04:05."},
 				{Key: "zone", Type: strictyaml.Text, Limits: "a name of the time zone database", Default: "each text has its offset", Example: "Europe/Amsterdam", Text: "This is the time zone of texts without an offset, such as UTC."},
-				{Key: "round", Type: strictyaml.Choice, OneOf: roundings, Default: "digits that would be lost are an error", Example: "millisecond", Text: "Numbers are rounded to integers, or times to this unit."},
+				{Key: "round", Type: strictyaml.Choice, OneOf: roundings, Default: "digits that would be lost are an error", Example: "microsecond", Text: "Numbers are rounded to integers, or times to this unit."},
 				{Key: "number", Type: strictyaml.Text, Limits: "as the example", Default: "1234.56", Example: `"1.234,56"`, Text: "This is the number 1234.56 as the source writes it."},
 				textsSettings("true", "These texts stand for true.", "true, in any case", "[t, yes]"),
 				textsSettings("false", "These texts stand for false.", "false, in any case", "[f, no]"),

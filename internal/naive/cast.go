@@ -35,7 +35,7 @@ func castAll(v value.Value, kinds []value.Kind) (value.Value, bool) {
 
 // cast casts a scalar to a kind, and reports whether the kind has the value.
 func cast(v value.Value, k value.Kind) (value.Value, bool) {
-	const day = 24 * 60 * 60 * 1000
+	const day = 24 * 60 * 60 * 1000_000
 	switch {
 	case v.Kind() == k:
 		return v, true

@@ -137,7 +137,7 @@ func (g *Graph) arithmetic(f plan.Func, kind value.Kind, a, b value.Value) (valu
 
 // shifted moves a Date or DateTime by a number of units or by a Duration.
 func shifted(f plan.Func, v, by value.Value) (value.Value, bool) {
-	units := map[string]int64{"days": 24 * 60 * 60 * 1000, "hours": 60 * 60 * 1000, "minutes": 60 * 1000, "seconds": 1000}
+	units := map[string]int64{"days": 24 * 60 * 60 * 1e6, "hours": 60 * 60 * 1e6, "minutes": 60 * 1e6, "seconds": 1e6}
 	row := f.Row()
 	step := integer(by)
 	switch {
@@ -149,7 +149,7 @@ func shifted(f plan.Func, v, by value.Value) (value.Value, bool) {
 		step.Neg(step)
 	}
 	if row.Unit == "" {
-		step.Div(step, big.NewInt(int64(time.Millisecond))) // rounds down
+		step.Div(step, big.NewInt(int64(time.Microsecond))) // rounds down
 	}
 	step.Add(step, big.NewInt(v.Int()))
 	if !step.IsInt64() {
@@ -162,7 +162,7 @@ func shifted(f plan.Func, v, by value.Value) (value.Value, bool) {
 		}
 		return value.OfDate(d), false
 	}
-	t, err := value.DateTimeFromMillis(step.Int64())
+	t, err := value.DateTimeFromMicros(step.Int64())
 	if err != nil {
 		return value.Null, true
 	}
@@ -252,7 +252,7 @@ func (g *Graph) time(f plan.Func, args []value.Value) value.Value {
 		if v.Kind() == value.Date {
 			at = append(at, time.Unix(v.Int()*24*60*60, 0).UTC())
 		} else {
-			at = append(at, time.UnixMilli(v.Int()).UTC())
+			at = append(at, time.UnixMicro(v.Int()).UTC())
 		}
 	}
 	day := func(t time.Time) int64 {
@@ -284,8 +284,8 @@ func (g *Graph) time(f plan.Func, args []value.Value) value.Value {
 			n = -n
 		}
 	default:
-		seconds := new(big.Int).Sub(big.NewInt(at[1].UnixMilli()), big.NewInt(t.UnixMilli()))
-		return value.OfI64(seconds.Quo(seconds, big.NewInt(1000)).Int64())
+		seconds := new(big.Int).Sub(big.NewInt(at[1].UnixMicro()), big.NewInt(t.UnixMicro()))
+		return value.OfI64(seconds.Quo(seconds, big.NewInt(1e6)).Int64())
 	}
 	return value.OfI32(int32(n))
 }

@@ -241,20 +241,20 @@ func decodeText(raw jsontext.Value, kind value.Kind) (value.Value, error) {
 		if err != nil {
 			return value.Null, fmt.Errorf("%s is not an integer", raw)
 		}
-		return value.OfBits(kind, uint64(n)), kind.CheckInteger(n)
+		return kind.OfInteger(n)
 	}
 	s, err := jsonString(raw)
 	if err != nil {
 		return value.Null, err
 	}
 	if kind == value.DateTime && !instantForm.MatchString(s) {
-		return value.Null, fmt.Errorf("%s is not an instant in milliseconds", raw)
+		return value.Null, fmt.Errorf("%s is not an instant in microseconds", raw)
 	}
 	return kind.Parse(s)
 }
 
-// instantForm matches RFC 3339 with at most three digits after the second, and zeros.
-var instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,3}0*)?([Zz]|[+-]\d\d:\d\d)$`)
+// instantForm matches RFC 3339 with at most six digits after the second, and zeros.
+var instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,6}0*)?([Zz]|[+-]\d\d:\d\d)$`)
 
 // decodeVector decodes an array of dim numbers.
 func decodeVector(raw jsontext.Value, dim int) (value.Value, error) {

@@ -300,7 +300,7 @@ func jsonOf(t *testing.T, a arrow.Array, i int) string {
 	case *array.Binary, *array.Date32:
 		return fmt.Sprintf("%q", a.ValueStr(i))
 	case *array.Timestamp:
-		return fmt.Sprint(int64(a.Value(i)))
+		return a.Value(i).ToTime(arrow.Microsecond).Format(`"` + time.RFC3339Nano + `"`)
 	}
 	return a.ValueStr(i)
 }

@@ -226,14 +226,14 @@ func TestRows(t *testing.T) {
 	}{
 		{"by_scalars", func(g *graph) (any, error) { return corpus.ByScalars(ctx, g, corpus.ByScalarsParams{}, at) },
 			`{"s.text":"text","s.flag":true,"s.small":1,"s.big":1,"s.count":1,"s.wide":1,"s.single":1.5,"s.double":1.5,` +
-				`"s.day":"1970-01-02","s.instant":"1970-01-01T00:00:00.001Z","s.vec":[1,2,3],"s.texts":["text","text"],"s.flags":[true,true],` +
+				`"s.day":"1970-01-02","s.instant":"1970-01-01T00:00:00.000001Z","s.vec":[1,2,3],"s.texts":["text","text"],"s.flags":[true,true],` +
 				`"s.smalls":[1,1],"s.bigs":[1,1],"s.counts":[1,1],"s.wides":[1,1],"s.singles":[1.5,1.5],"s.doubles":[1.5,1.5],` +
-				`"s.days":["1970-01-02","1970-01-02"],"s.instants":["1970-01-01T00:00:00.001Z","1970-01-01T00:00:00.001Z"]}`},
+				`"s.days":["1970-01-02","1970-01-02"],"s.instants":["1970-01-01T00:00:00.000001Z","1970-01-01T00:00:00.000001Z"]}`},
 		{"by_optional_scalars", func(g *graph) (any, error) {
 			return corpus.ByOptionalScalars(ctx, g, corpus.ByOptionalScalarsParams{}, at)
 		},
 			`{"s.text0":"text","s.flag0":true,"s.small0":1,"s.big0":1,"s.count0":1,"s.wide0":1,"s.single0":1.5,"s.double0":1.5,` +
-				`"s.day0":"1970-01-02","s.instant0":"1970-01-01T00:00:00.001Z","s.vec0":[1,2,3],"s.texts0":["text","text"],` +
+				`"s.day0":"1970-01-02","s.instant0":"1970-01-01T00:00:00.000001Z","s.vec0":[1,2,3],"s.texts0":["text","text"],` +
 				`"s.days0":["1970-01-02","1970-01-02"]}` + "\n" +
 				`{"s.text0":null,"s.flag0":null,"s.small0":null,"s.big0":null,"s.count0":null,"s.wide0":null,"s.single0":null,"s.double0":null,` +
 				`"s.day0":null,"s.instant0":null,"s.vec0":null,"s.texts0":null,"s.days0":null}`},
@@ -287,7 +287,7 @@ func TestWholeNodes(t *testing.T) {
 // TestInstants passes instants that a DateTime cannot hold. The call must fail before it reaches the graph.
 func TestInstants(t *testing.T) {
 	for at, want := range map[time.Time]string{
-		time.Unix(0, 1): "keeps milliseconds", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC): "outside the years 0001 to 9999",
+		time.Unix(0, 1): "keeps microseconds", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC): "outside the years 0001 to 9999",
 	} {
 		g := &graph{}
 		var bad *engine.BadArgument

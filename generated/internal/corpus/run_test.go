@@ -102,7 +102,7 @@ func sample() corpus.AddSampleParams {
 		Day: day("2020-03-01"), Instant: instant("2024-05-01T12:30:00Z"), Vec: [3]float32{1, 0, 0.5},
 		Texts: []string{"x", "ü"}, Flags: []bool{true, false}, Smalls: []int32{-1}, Bigs: []int64{-1 << 63}, Counts: []uint32{3},
 		Wides: []uint64{1<<64 - 1}, Singles: []float32{0.25}, Doubles: []float64{-0.125}, Days: []value.DateValue{day("1969-12-31")},
-		Instants: []time.Time{instant("1969-12-31T23:59:59.999Z")},
+		Instants: []time.Time{instant("1969-12-31T23:59:59.999999Z")},
 		Vec0:     &[3]float32{0, 1, 0}, Texts0: []string{}, Days0: []value.DateValue{day("2020-02-29")},
 	}
 }
@@ -179,7 +179,7 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 	found[corpus.ByScalarsRow](s, "by_scalars", `{"s.text":`+sampleRow+`,"s.flag":true,"s.small":-2147483648,"s.big":9000000000000000000,"s.count":4294967295,`+
 		`"s.wide":18446744073709551614,"s.single":0.5,"s.double":2.25,"s.day":"2020-03-01","s.instant":"2024-05-01T12:30:00Z","s.vec":[1,0,0.5],`+
 		`"s.texts":["x","ü"],"s.flags":[true,false],"s.smalls":[-1],"s.bigs":[-9223372036854775808],"s.counts":[3],"s.wides":[18446744073709551615],`+
-		`"s.singles":[0.25],"s.doubles":[-0.125],"s.days":["1969-12-31"],"s.instants":["1969-12-31T23:59:59.999Z"]}`)(all, nil)
+		`"s.singles":[0.25],"s.doubles":[-0.125],"s.days":["1969-12-31"],"s.instants":["1969-12-31T23:59:59.999999Z"]}`)(all, nil)
 
 	const nulls = `{"s.text0":null,"s.flag0":null,"s.small0":null,"s.big0":null,"s.count0":null,"s.wide0":null,"s.single0":null,"s.double0":null,` +
 		`"s.day0":null,"s.instant0":null,"s.vec0":[0,1,0],"s.texts0":[],"s.days0":["2020-02-29"]}`

@@ -87,7 +87,7 @@ func TestColumns(t *testing.T) {
 		{"American days", "5/31/2024|12/1/1999", "x: Date", `x: { column: x, date: "1/2/2006" }`},
 		{"days in doubt", "5/4/2024|12/1/1999", "x: String", "x: x"},
 		{"times", "2024-05-01T10:00:00Z|2024-05-01T10:00:00.5+02:00", "x: DateTime", "x: x"},
-		{"fine times", "2024-05-01T10:00:00.1234567Z", "x: DateTime", "x: { column: x, round: millisecond }"},
+		{"fine times", "2024-05-01T10:00:00.1234567Z", "x: DateTime", "x: { column: x, round: microsecond }"},
 		{"times without a zone", "2024-05-01 10:00:00", "x: DateTime", "x: { column: x, zone: UTC }"},
 		{"texts for null", "1|N/A|3|-", "x: I64? // 2 of 4 have no value", `x: { column: x, null: ["-", "N/A"] }`},
 		{"texts that look like null", "a|-|b", "x: String", "x: x"},

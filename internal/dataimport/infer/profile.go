@@ -101,7 +101,7 @@ func formsOf() []form {
 		newForm(value.Of(value.Date), dataimport.Column{}),
 	}
 	for _, zone := range []string{"", "UTC"} {
-		for _, round := range []string{"", "millisecond"} {
+		for _, round := range []string{"", "microsecond"} {
 			all = append(all, newForm(value.Of(value.DateTime), dataimport.Column{Zone: zone, Round: round}))
 		}
 	}

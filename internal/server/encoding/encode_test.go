@@ -71,7 +71,7 @@ func TestCells(t *testing.T) {
 		{"minus infinite", engine.Column{Type: value.Of(value.F64), Floats: []float64{math.Inf(-1)}}, false, `"-Infinity"`},
 		{"minus zero", engine.Column{Type: value.Of(value.F64), Floats: []float64{math.Copysign(0, -1)}}, false, `0`},
 		{"Date", engine.Column{Type: value.Of(value.Date), Ints: []int64{-1}}, false, `"1969-12-31"`},
-		{"DateTime", engine.Column{Type: value.Of(value.DateTime), Ints: []int64{-1}}, false, `"1969-12-31T23:59:59.999Z"`},
+		{"DateTime", engine.Column{Type: value.Of(value.DateTime), Ints: []int64{-1}}, false, `"1969-12-31T23:59:59.999999Z"`},
 		{"String", engine.Column{Type: value.Of(value.String), Strings: []string{"a\"\\\n\x01é<"}}, false, `"a\"\\\n\u0001é<"`},
 		{"Blob", engine.Column{Type: value.Of(value.Blob), Strings: []string{"\x01\xff"}}, false, `"Af8="`},
 		{"Vector", engine.Column{Type: value.Type{Kind: value.Vector, Dim: 2}, Vectors: [][]float32{{0.1, -1}}}, false, `[0.1,-1]`},

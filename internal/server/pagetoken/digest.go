@@ -66,6 +66,6 @@ func (h digester) value(v value.Value) {
 		h.number(uint64(len(v.Vector())))
 		_ = binary.Write(h, binary.LittleEndian, v.Vector()) // a hash never fails
 	default:
-		h.number(v.Bits())
+		h.number(v.Code())
 	}
 }

@@ -23,7 +23,7 @@ import (
 //	values      of the properties that are not null
 //
 //	InBits             1 byte
-//	InInt32 InInt64    varint (zigzag)
+//	InInt32 InInt64    varint (zigzag) of value.Value.Code
 //	InUint32 InUint64  uvarint
 //	InFloat32          4 bytes, IEEE 754, little-endian
 //	InFloat64          8 bytes, the same
@@ -59,7 +59,7 @@ func AppendScalar(dst []byte, v value.Value) []byte {
 	case value.InBits:
 		return append(dst, byte(v.Bits()))
 	case value.InInt32, value.InInt64:
-		return binary.AppendVarint(dst, v.Int())
+		return binary.AppendVarint(dst, int64(v.Code()))
 	case value.InUint32, value.InUint64:
 		return binary.AppendUvarint(dst, v.Uint())
 	case value.InFloat32:
@@ -241,7 +241,7 @@ func (r *Reader) Scalar(typ value.Type) value.Value {
 	case value.InBits:
 		return value.OfBool(r.Byte() != 0)
 	case value.InInt32, value.InInt64:
-		return value.OfBits(typ.Kind, uint64(r.Varint()))
+		return value.OfCode(typ.Kind, uint64(r.Varint()))
 	case value.InUint32, value.InUint64:
 		return value.OfBits(typ.Kind, r.Uvarint())
 	case value.InFloat32:

@@ -13,7 +13,7 @@ import (
 // A column is stored as a descriptor and up to four blocks, little-endian:
 //
 //	descriptor  kind     1 byte, the number of the value.Kind
-//	            flags    1 byte: list 1, validity 2, dictionary 4
+//	            flags    1 byte: list 1, validity 2, dictionary 4, microseconds 8
 //	            dim      uvarint, the length of a Vector, 0 for every other kind
 //	            n        uvarint, number of values
 //	            entries  uvarint, size of the dictionary; 0 without one
@@ -24,11 +24,12 @@ import (
 //	name.d      fixed-width values, Bool as bits in 64-bit words; or bytes of text
 //	name.e.*    the element column of a list
 const (
-	// flagList marks a column of lists, flagValid a column with nulls, and flagDict a column whose
-	// texts are in a dictionary.
+	// flagList marks a column of lists, flagValid a column with nulls, flagDict a column whose texts
+	// are in a dictionary, and flagMicros one of instants in microseconds; format 10 has milliseconds.
 	flagList = 1 << iota
 	flagValid
 	flagDict
+	flagMicros
 )
 
 // maxDim is the maximum length of a stored vector.
@@ -48,6 +49,9 @@ func (c *Column) AppendDescriptor(dst []byte) []byte {
 	if c.code != nil {
 		flags |= flagDict
 		entries = len(c.off) - 1
+	}
+	if c.typ.Kind == value.DateTime && !c.typ.List {
+		flags |= flagMicros
 	}
 	dst = append(dst, byte(c.typ.Kind), flags)
 	dst = binary.AppendUvarint(dst, uint64(c.typ.Dim))
@@ -143,8 +147,21 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 type stored struct {
 	src     Source // the segment that contains the blocks
 	name    string // the blocks' names begin with it
-	flags   byte   // flags of the descriptor: flagList, flagValid, flagDict
+	flags   byte   // flags of the descriptor, such as flagList
 	entries int    // number of entries of the dictionary
+}
+
+// current returns stored 64-bit values of a kind as a column holds them: instants that are stored in
+// milliseconds as microseconds.
+func (s *stored) current(k value.Kind, w64 []int64) []int64 {
+	if k != value.DateTime || s.flags&flagMicros != 0 {
+		return w64
+	}
+	out := make([]int64, len(w64)) // w64 may alias the file
+	for i, ms := range w64 {
+		out[i] = 1000 * ms
+	}
+	return out
 }
 
 // Load reads the blocks of a stored column immediately, and throws the faults that it
@@ -199,7 +216,7 @@ func (c *Column) read() {
 	case value.InInt32, value.InUint32:
 		c.w32 = Read[int32](src, data, n)
 	case value.InInt64, value.InUint64:
-		c.w64 = Read[int64](src, data, n)
+		c.w64 = c.stored.current(c.typ.Kind, Read[int64](src, data, n))
 	case value.InFloat32:
 		c.f32 = Read[float32](src, data, n)
 	case value.InVector:

@@ -36,7 +36,7 @@ func samples() map[string][]value.Value {
 		"f32":        {value.OfF32(1.5), value.OfF32(-0.25)},
 		"f64":        {value.OfF64(0.1), value.OfF64(-1e300)},
 		"date":       {value.OfDate(-1), value.OfDate(20000)},
-		"datetime":   {value.OfDateTime(-1), value.OfDateTime(1714566600123)},
+		"datetime":   {value.OfDateTime(-1), value.OfDateTime(1714566600123456)},
 		"blob":       {value.OfBlob([]byte{0, 255}), value.OfBlob(nil)},
 		"vector":     {value.OfVector([]float32{1, 2, 3}), value.OfVector([]float32{-1, 0, 1})},
 		"list": {value.OfList(value.String, nil), value.OfList(value.String, []value.Value{value.OfString("a"), value.OfString("")}),

@@ -110,7 +110,7 @@ func (c *Column) part(from, to int) *Column {
 		case value.InInt32, value.InUint32:
 			out.w32 = OpenBlockOf[int32](src, data, c.n).Range(from, to)
 		case value.InInt64, value.InUint64:
-			out.w64 = OpenBlockOf[int64](src, data, c.n).Range(from, to)
+			out.w64 = c.stored.current(c.typ.Kind, OpenBlockOf[int64](src, data, c.n).Range(from, to))
 		case value.InFloat32:
 			out.f32 = OpenBlockOf[float32](src, data, c.n).Range(from, to)
 		case value.InVector:

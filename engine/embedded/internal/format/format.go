@@ -17,7 +17,7 @@ import (
 
 const (
 	First   = 10 // the oldest number that is read; the numbers below it were never released
-	Current = 10 // the number that is written
+	Current = 11 // the number that is written
 )
 
 // Version is one row of the table of format numbers.
@@ -30,6 +30,7 @@ type Version struct {
 // the types that write them; package store draws those of the files.
 var Versions = []Version{
 	{10, "the first: a log, segments of rows and indexes in levels, text indexes with the number of their analyzer, a manifest, and a file END; branches, history, receipts, schema changes, proposals and drafts"},
+	{11, "instants in microseconds: columns mark them with a flag, records write those with parts of a millisecond as a number that format 10 does not use"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.

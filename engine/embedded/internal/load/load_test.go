@@ -72,13 +72,13 @@ func TestValues(t *testing.T) {
 // TestFineInstants loads instants that a DateTime cannot keep, as properties and within ids.
 func TestFineInstants(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"type":"P","data":{"k":"a","t":"2024-01-01T00:00:00.0004Z"}}`:                                       "a DateTime keeps milliseconds; round the instant to at most three digits after the second",
-		`{"type":"P","data":{"k":"a","t":"2024-01-01t00:00:00.0009000z"}}`:                                    "a DateTime keeps milliseconds",
+		`{"type":"P","data":{"k":"a","t":"2024-01-01T00:00:00.0000004Z"}}`:                                    "a DateTime keeps microseconds; round the instant to at most six digits after the second",
+		`{"type":"P","data":{"k":"a","t":"2024-01-01t00:00:00.0000009000z"}}`:                                 "a DateTime keeps microseconds",
 		`{"type":"P","data":{"k":"a","t":"2024-01-01T00:00:00,5Z"}}`:                                          "write it as RFC 3339",
 		`{"type":"P","data":{"k":"a","t":1704067200000.5}}`:                                                   "whole milliseconds",
-		`{"type":"Two","data":{"a":7,"t":"2024-01-01T00:00:00.0004Z"}}`:                                       "a DateTime keeps milliseconds",
+		`{"type":"Two","data":{"a":7,"t":"2024-01-01T00:00:00.0000004Z"}}`:                                    "a DateTime keeps microseconds",
 		`{"type":"Two","data":{"a":7,"t":0,"id":"[\"7\",\"1970-01-01T00:00:00.0004Z\"]"}}`:                    "id",
-		`{"type":"P","data":{"k":"a","t":"2024-01-01T00:00:00.000000000000000000000000000000000000000001Z"}}`: "a DateTime keeps milliseconds",
+		`{"type":"P","data":{"k":"a","t":"2024-01-01T00:00:00.000000000000000000000000000000000000000001Z"}}`: "a DateTime keeps microseconds",
 	} {
 		in, err := parse(t, line)
 		for i := 0; err == nil && i < len(in.Nodes); i++ {

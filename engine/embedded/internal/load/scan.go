@@ -357,7 +357,11 @@ func (s *scanner) textOf(k value.Kind) (int64, bool) {
 		return 0, false
 	}
 	n, ok := s.whole()
-	return n, ok && k.CheckInteger(n) == nil
+	if !ok {
+		return 0, false
+	}
+	v, err := k.OfInteger(n)
+	return int64(v.Bits()), err == nil
 }
 
 // batch returns the batch of the type with this name, or nil if the type does not exist.

@@ -116,7 +116,7 @@ func scalar(raw jsontext.Value, text string, k value.Kind) (value.Value, error) 
 		if err != nil {
 			return value.Null, wrongValue(raw, k.Integer())
 		}
-		return value.OfBits(k, uint64(n)), k.CheckInteger(n)
+		return k.OfInteger(n)
 	}
 	return value.Null, wrongValue(raw, k.String())
 }
@@ -138,7 +138,7 @@ func keyMember(text []byte, t value.Type) (value.Value, error) {
 		return float(s, k)
 	case k.HasText():
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil && k.Integer() != "" {
-			return value.OfBits(k, uint64(n)), k.CheckInteger(n)
+			return k.OfInteger(n)
 		}
 		return k.Parse(s)
 	}

@@ -214,7 +214,7 @@ func (d digest) value(v value.Value) {
 		d.number(len(v.Vector()))
 		_ = binary.Write(d.h, binary.LittleEndian, v.Vector()) // a hash returns no error
 	default:
-		d.number(int(v.Bits()))
+		d.number(int(v.Code()))
 	}
 }
 

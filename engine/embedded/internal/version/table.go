@@ -361,5 +361,5 @@ func HashValue(h uint64, v value.Value) uint64 {
 	case v.Kind().IsFloat() && v.Float() == 0:
 		return index.MixInt(h, 0)
 	}
-	return index.MixInt(h, v.Bits())
+	return index.MixInt(h, v.Code())
 }

@@ -43,18 +43,28 @@ func (s *storedTexts) names() []string {
 }
 
 // textsToBuild yields the searchable properties of a table with at least `floor` ordinals that have no
-// text index yet. It leaves out properties with a text that cannot be read.
+// text index yet, or one with the tokens of another analyzer. It leaves out properties with a text that cannot be read.
 func (t *Table) textsToBuild(floor uint32) iter.Seq[int] {
 	return func(yield func(p int) bool) {
 		if t.next < floor || t.next == 0 {
 			return
 		}
 		for p := range t.Type.Searchable {
-			if t.texts.latest(p) == nil && !t.texts.isDamaged(p) && !yield(p) {
+			if v := t.texts.latest(p); (v == nil || v.Old()) && !t.texts.isDamaged(p) && !yield(p) {
 				return
 			}
 		}
 	}
+}
+
+// HasOldTexts reports whether BuildTexts has to replace a text index of another analyzer.
+func (t *Table) HasOldTexts(floor uint32) bool {
+	for p := range t.textsToBuild(floor) {
+		if t.texts.latest(p) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // LacksTexts reports whether BuildTexts has work to do.
@@ -118,7 +128,7 @@ func (t *Table) buildText(ctx context.Context, p int, files *TextFiles) (err err
 	defer corruption.Catch(corruption.Watch(), &err)
 	w := index.Work{Ctx: ctx}
 	_, err = t.textWith(w, p, func(past *textindex.View) (*textindex.View, error) {
-		if past != nil {
+		if past != nil && !past.Old() {
 			return textindex.Update(w, past, t.next, t.rows, t.textSource(p))
 		}
 		f := &IndexFiles{Open: files.Open}

@@ -87,7 +87,7 @@ func argument(a any, k value.Kind) value.Value {
 		}
 		return value.OfI64(a)
 	case snb.Millis:
-		return value.OfDateTime(value.DateTimeValue(a))
+		return value.OfDateTime(value.DateTimeValue(1000 * a))
 	case snb.Day:
 		return value.OfDate(value.DateValue(a))
 	case []int64:
@@ -158,6 +158,8 @@ func text(c *engine.Column, i int) string {
 		return string([]byte(c.Strings[i])) // a copy: the text may point into the engine's memory
 	case c.Type.Kind == value.Bool:
 		return strconv.FormatBool(c.Ints[i] != 0)
+	case c.Type.Kind == value.DateTime:
+		return strconv.FormatInt(value.DateTimeValue(c.Ints[i]).Time().UnixMilli(), 10)
 	case c.Ints != nil:
 		return strconv.FormatInt(c.Ints[i], 10)
 	}

@@ -62,9 +62,9 @@ def nanoseconds(text):
     return (-1 if sign else 1) * (whole * 10**9 + int((decimals or "").ljust(9, "0")))
 
 
-def milliseconds(text):
+def microseconds(text):
     moment = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
-    return (moment - EPOCH) // datetime.timedelta(milliseconds=1)
+    return (moment - EPOCH) // datetime.timedelta(microseconds=1)
 
 
 # How to compare a value of an answer, which is JSON, with a value of DuckDB.
@@ -74,7 +74,7 @@ FROM_JSON = {
     "F32": float32,
     "Vector": float32,
     "Date": datetime.date.fromisoformat,
-    "DateTime": milliseconds,
+    "DateTime": microseconds,
     "Duration": nanoseconds,
     "Blob": base64.b64decode,
 }
@@ -88,12 +88,12 @@ def from_json(type_, value):
 
 
 def selected(column):
-    """Returns the SQL that reads a column. Instants are read as milliseconds, so that Python needs no
+    """Returns the SQL that reads a column. Instants are read as microseconds, so that Python needs no
     time zones."""
     name = '"%s"' % column["name"]
     if scalar(column["type"]) != "DateTime":
         return name
-    return f"list_transform({name}, lambda x: epoch_ms(x))" if is_list(column["type"]) else f"epoch_ms({name})"
+    return f"list_transform({name}, lambda x: epoch_us(x))" if is_list(column["type"]) else f"epoch_us({name})"
 
 
 class Graph:

@@ -27,8 +27,8 @@ var functions = [...]function{
 	plan.Multiply: arithmetic(multiplyInts, multiplyUints, func(a, b float64) float64 { return a * b }),
 	plan.Divide:   divide, plan.Modulo: modulo, plan.Concat: concat,
 
-	plan.AddDays: shift(dayMillis, +1), plan.AddHours: shift(hourMillis, +1), plan.AddMinutes: shift(minuteMillis, +1), plan.AddSeconds: shift(secondMillis, +1),
-	plan.SubtractDays: shift(dayMillis, -1), plan.SubtractHours: shift(hourMillis, -1), plan.SubtractMinutes: shift(minuteMillis, -1), plan.SubtractSeconds: shift(secondMillis, -1),
+	plan.AddDays: shift(dayMicros, +1), plan.AddHours: shift(hourMicros, +1), plan.AddMinutes: shift(minuteMicros, +1), plan.AddSeconds: shift(secondMicros, +1),
+	plan.SubtractDays: shift(dayMicros, -1), plan.SubtractHours: shift(hourMicros, -1), plan.SubtractMinutes: shift(minuteMicros, -1), plan.SubtractSeconds: shift(secondMicros, -1),
 	plan.AddDuration: shiftDuration(+1), plan.SubtractDuration: shiftDuration(-1),
 
 	plan.Lower: lower, plan.Upper: upper, plan.Trim: trim, plan.Length: runeCount, plan.Substring: substring,

@@ -7,16 +7,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// The units of time, in milliseconds.
+// The units of time, in microseconds.
 const (
-	secondMillis = 1000
-	minuteMillis = 60 * secondMillis
-	hourMillis   = 60 * minuteMillis
-	dayMillis    = 24 * hourMillis
+	secondMicros = 1000_000
+	minuteMicros = 60 * secondMicros
+	hourMicros   = 60 * minuteMicros
+	dayMicros    = 24 * hourMicros
 )
 
 // shift makes the function that moves a Date or DateTime by a number of units: forwards if `sign`
-// is 1, backwards if it is -1. The parameter `unit` is in milliseconds.
+// is 1, backwards if it is -1. The parameter `unit` is in microseconds.
 func shift(unit, sign int64) function {
 	return func(typ value.Type, args []value.Value) (value.Value, error) {
 		length := unit
@@ -31,7 +31,7 @@ func shift(unit, sign int64) function {
 	}
 }
 
-// moved adds n days to a Date, or n milliseconds to a DateTime.
+// moved adds n days to a Date, or n microseconds to a DateTime.
 func moved(v value.Value, n int64) (value.Value, error) {
 	sum, ok := addInts(v.Int(), n)
 	if !ok {
@@ -44,7 +44,7 @@ func moved(v value.Value, n int64) (value.Value, error) {
 		}
 		return value.OfDate(d), nil
 	}
-	t, err := value.DateTimeFromMillis(sum)
+	t, err := value.DateTimeFromMicros(sum)
 	if err != nil {
 		return value.Null, ErrRange
 	}
@@ -52,17 +52,17 @@ func moved(v value.Value, n int64) (value.Value, error) {
 }
 
 // shiftDuration makes the function that moves a DateTime by a Duration. The function rounds the
-// result down to a millisecond.
+// result down to a microsecond.
 func shiftDuration(sign int64) function {
 	return func(_ value.Type, args []value.Value) (value.Value, error) {
 		d := args[1].Int()
-		const nanos = int64(time.Millisecond)
-		millis, rest := d/nanos, d%nanos
-		millis *= sign
+		const nanos = int64(time.Microsecond)
+		micros, rest := d/nanos, d%nanos
+		micros *= sign
 		if rest*sign < 0 && !fault.On(fault.DurationCut) {
-			millis--
+			micros--
 		}
-		return moved(args[0], millis)
+		return moved(args[0], micros)
 	}
 }
 
@@ -104,8 +104,8 @@ func days(v value.Value) int64 {
 	if v.Kind() == value.Date {
 		return v.Int()
 	}
-	n := v.Int() / dayMillis
-	if v.Int()%dayMillis < 0 && !fault.On(fault.DayCut) {
+	n := v.Int() / dayMicros
+	if v.Int()%dayMicros < 0 && !fault.On(fault.DayCut) {
 		n--
 	}
 	return n
@@ -132,5 +132,5 @@ func daysBetween(_ value.Type, args []value.Value) (value.Value, error) {
 
 // secondsBetween returns the number of whole seconds from the first argument to the second.
 func secondsBetween(_ value.Type, args []value.Value) (value.Value, error) {
-	return value.OfI64((args[1].Int() - args[0].Int()) / secondMillis), nil
+	return value.OfI64((args[1].Int() - args[0].Int()) / secondMicros), nil
 }

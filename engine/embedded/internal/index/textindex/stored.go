@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
@@ -64,7 +65,7 @@ func (x *Text) Blocks(add func(name string, data []byte) error) error {
 // smallBlocks passes all blocks but the postings to `add`.
 func (x *Text) smallBlocks(add func(name string, data []byte) error) error {
 	meta := []byte{format.Current}
-	for _, n := range []uint64{text.Version, uint64(x.docs), x.sum, uint64(x.terms)} {
+	for _, n := range []uint64{Analyzer, uint64(x.docs), x.sum, uint64(x.terms)} {
 		meta = binary.AppendUvarint(meta, n)
 	}
 	blobs := []*blob{&x.groups, &x.dictionary}
@@ -86,6 +87,9 @@ func (x *Text) smallBlocks(add func(name string, data []byte) error) error {
 	return nil
 }
 
+// Analyzer is the number of the analyzer whose tokens stored indexes have. Tests change it.
+var Analyzer uint64 = text.Version
+
 // openText opens a stored index, which keeps src. openText and the methods of the index throw the
 // faults that they find in it; see package corruption. Every ordinal must be less than `next`. The
 // result `old` is true if the index has the tokens of another analyzer.
@@ -105,7 +109,7 @@ func openText(name string, src column.Source, next uint32) (x *Text, old bool) {
 		meta = meta[k:]
 		return n
 	}
-	if number(math.MaxUint64) != text.Version {
+	if number(math.MaxUint64) != Analyzer {
 		return nil, true
 	}
 	x = &Text{source: src, limit: next}
@@ -168,7 +172,28 @@ type storedView struct {
 	parts   []Part         // the stored indexes
 	covered uint32         // the parts cover the rows below this number
 	old     bool           // a part has the tokens of another analyzer; set by read
+	foreign func() bool    // see View.Old; computed once
 }
+
+// ofAnotherAnalyzer reports whether the first part has the tokens of another analyzer. A fault of the part is
+// left to the first use of the index.
+func (s *storedView) ofAnotherAnalyzer() (old bool) {
+	if len(s.parts) == 0 {
+		return false
+	}
+	var fault error
+	defer corruption.Catch(corruption.Watch(), &fault)
+	meta := column.RawBlock(s.parts[0].Source, "text")
+	if len(meta) == 0 {
+		return false
+	}
+	n, k := binary.Uvarint(meta[1:])
+	return k > 0 && n != Analyzer
+}
+
+// Old reports whether the view consists of stored indexes with the tokens of another analyzer, which the
+// next Update builds anew.
+func (v *View) Old() bool { return v.stored != nil && v.stored.foreign() }
 
 // OpenView returns the view of a state of a table. Stored indexes hold the texts of the rows
 // with numbers below `covered`. The first Update of the view reads them, and throws their faults;
@@ -176,6 +201,7 @@ type storedView struct {
 func OpenView(next uint32, rows index.Rows, covered uint32, parts []Part) *View {
 	v := &View{rows: rows, next: next, stored: &storedView{parts: parts, covered: covered}}
 	v.stored.pending.Defer()
+	v.stored.foreign = sync.OnceValue(v.stored.ofAnotherAnalyzer)
 	return v
 }
 

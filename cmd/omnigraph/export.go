@@ -76,19 +76,8 @@ The command prints the commit on standard error.`,
 		Example: "  omnigraph export --store data/people > people.ndjson\n  omnigraph export --store data/people --type Person --out persons.ndjson\n  omnigraph export --store data/people --format parquet --out people\n  omnigraph export --store data/people --type Person --format arrow --out persons.arrows",
 		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			switch {
-			case !slices.Contains(exportFormats, ex.format):
-				return usage.Errorf("--format is %q; it must be ndjson, parquet or arrow", ex.format)
-			case ex.format == "parquet" && out == "-":
-				return usage.Errorf("--out is missing; name the folder to create for the parquet files")
-			case ex.format != "parquet" && cmd.Flags().Changed("part-rows"):
-				return usage.Errorf("--part-rows is for --format parquet; remove it, or choose that format")
-			case ex.format == formatArrow && len(ex.types) != 1:
-				return usage.Errorf("--format arrow writes one table; name one type with --type, or choose parquet")
-			case ex.format == formatArrow && out == "-" && terminal.Is(cmd.OutOrStdout()):
-				return usage.Errorf("--format arrow is binary; name a file with --out")
-			case ex.rows < 1:
-				return usage.Errorf("--part-rows is %d; it must be at least 1", ex.rows)
+			if err := ex.check(cmd, out); err != nil {
+				return err
 			}
 			ctx, done := e.within(cmd)
 			defer func() { err = done(err) }()
@@ -135,6 +124,25 @@ The command prints the commit on standard error.`,
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output; for parquet, the folder")
 	atFlags(cmd, &ex.at.Branch, &ex.at.Commit)
 	return cmd
+}
+
+// check returns an error if the flags of the export do not fit each other.
+func (ex *export) check(cmd *cobra.Command, out string) error {
+	switch {
+	case !slices.Contains(exportFormats, ex.format):
+		return usage.Errorf("--format is %q; it must be ndjson, parquet or arrow", ex.format)
+	case ex.format == "parquet" && out == "-":
+		return usage.Errorf("--out is missing; name the folder to create for the parquet files")
+	case ex.format != "parquet" && cmd.Flags().Changed("part-rows"):
+		return usage.Errorf("--part-rows is for --format parquet; remove it, or choose that format")
+	case ex.format == formatArrow && len(ex.types) != 1:
+		return usage.Errorf("--format arrow writes one table; name one type with --type, or choose parquet")
+	case ex.format == formatArrow && out == "-" && terminal.Is(cmd.OutOrStdout()):
+		return usage.Errorf("--format arrow is binary; name a file with --out")
+	case ex.rows < 1:
+		return usage.Errorf("--part-rows is %d; it must be at least 1", ex.rows)
+	}
+	return nil
 }
 
 // exportError returns the error of an export. If the error is about the types, its text names the flag.

@@ -339,6 +339,13 @@ func (s *session) branches() (names []string) {
 	return names
 }
 
+// draftStep is a step of walkDrafts. It is taken if the drawn number is below `below`, and not below that of the step before.
+type draftStep struct {
+	below int
+	name  string
+	act   func(of *session, id string) (outcome any, err error) // the outcome is without ids and times
+}
+
 // walkDrafts takes random steps with drafts on the graph and on a new model, and compares the outcomes
 // and the drafts after each step. The seed also names the owners, so that the drafts of several walks
 // on one graph do not meet.
@@ -354,79 +361,89 @@ func walkDrafts(s *session, seed uint64) {
 	owners := []string{fmt.Sprint("ann", seed), fmt.Sprint("bob", seed)}
 	type twin struct{ got, want string } // the ids of a draft in the graph and in the model
 	var twins []twin
-	both := func(what string, act func(of *session, id string) error, t twin) {
-		s.Helper()
-		got, want := act(s, t.got), act(model, t.want)
-		if fmt.Sprintf("%T", got) != fmt.Sprintf("%T", want) {
-			s.Fatalf("walk %d: %s: the engine returns %v, the model %v", seed, what, got, want)
-		}
-	}
 	for n := range 150 {
 		age, key := n, "" // ages of different steps differ
 		if draw.IntN(2) == 0 {
 			key = fmt.Sprint("k", draw.IntN(3)) // often used before
 			age = 200
 		}
-		var t twin
+		var t, made twin
 		if len(twins) > 0 {
 			t = twins[draw.IntN(len(twins))]
 		}
-		switch step := draw.IntN(100); {
-		case len(twins) == 0 || step < 20:
-			open := engine.NewDraft{Owner: owners[draw.IntN(2)], Name: []string{"", "a", "b"}[draw.IntN(3)], Max: 2}
-			var made twin
-			both("open", func(of *session, _ string) error {
-				d, _, err := of.graph.OpenDraft(of.ctx, open)
-				if err == nil && of == s {
+		open := engine.NewDraft{Owner: owners[draw.IntN(2)], Name: []string{"", "a", "b"}[draw.IntN(3)], Max: 2}
+		drawn := draw.IntN(100)
+		if len(twins) == 0 {
+			drawn = 0
+		}
+		update := func(of *session, name string, age int, opts engine.WriteOptions) (any, error) {
+			c, err := of.graph.Mutate(of.ctx, of.change().update("Person", set{"age": age}, "name", plan.Eq, name).query(), nil, opts)
+			return []any{c.Nodes, c.Edges, c.Commit != nil}, err
+		}
+		merge := func(of *session, source, target string, opts engine.MergeOptions) (any, error) {
+			r, err := of.graph.Merge(of.ctx, source, target, opts)
+			if err != nil {
+				return nil, err
+			}
+			return []any{r.Outcome, r.Nodes, r.Edges, r.Commit != nil}, nil
+		}
+		propose := func(of *session, p engine.Proposal) (any, error) {
+			r, err := of.graph.PutProposal(of.ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			return []any{r.State, r.Revision, r.Target}, nil
+		}
+		steps := []draftStep{
+			{20, "open", func(of *session, _ string) (any, error) {
+				d, isNew, err := of.graph.OpenDraft(of.ctx, open)
+				if err != nil {
+					return nil, err
+				}
+				if of == s {
 					made.got = d.ID
-				} else if err == nil {
+				} else {
 					made.want = d.ID
 				}
-				return err
-			}, t)
-			if made.got != "" && !slices.Contains(twins, made) {
-				twins = append(twins, made)
-			}
-		case step < 60:
-			both("write", func(of *session, id string) error {
-				_, err := of.graph.Mutate(of.ctx, of.change().update("Person", set{"age": age}, "name", plan.Eq, "ann").query(), nil,
-					engine.WriteOptions{Branch: engine.DraftPrefix + id, Actor: owners[0], IdempotencyKey: key})
-				return err
-			}, t)
-		case step < 70:
-			both("write to main", func(of *session, _ string) error {
-				_, err := of.graph.Mutate(of.ctx, of.change().update("Person", set{"age": n}, "name", plan.Eq, "bob").query(), nil, engine.WriteOptions{})
-				return err
-			}, t)
-		case step < 80:
-			both("merge", func(of *session, id string) error {
-				_, err := of.graph.Merge(of.ctx, engine.DraftPrefix+id, "main", engine.MergeOptions{Actor: owners[1], IdempotencyKey: key})
-				return err
-			}, t)
-		case step < 85:
-			both("merge main", func(of *session, id string) error {
-				_, err := of.graph.Merge(of.ctx, "main", engine.DraftPrefix+id, engine.MergeOptions{})
-				return err
-			}, t)
-		case step < 90:
-			both("propose", func(of *session, id string) error {
-				_, err := of.graph.PutProposal(of.ctx, engine.Proposal{Source: engine.DraftPrefix + id, Target: "main"})
-				return err
-			}, t)
-		case step < 95:
-			both("close the proposals", func(of *session, id string) error {
+				return []any{isNew, d.Name, d.Owner, d.State}, nil
+			}},
+			{60, "write", func(of *session, id string) (any, error) {
+				return update(of, "ann", age, engine.WriteOptions{Branch: engine.DraftPrefix + id, Actor: owners[0], IdempotencyKey: key})
+			}},
+			{70, "write to main", func(of *session, _ string) (any, error) { return update(of, "bob", n, engine.WriteOptions{}) }},
+			{80, "merge", func(of *session, id string) (any, error) {
+				return merge(of, engine.DraftPrefix+id, "main", engine.MergeOptions{Actor: owners[1], IdempotencyKey: key})
+			}},
+			{85, "merge main", func(of *session, id string) (any, error) {
+				return merge(of, "main", engine.DraftPrefix+id, engine.MergeOptions{})
+			}},
+			{90, "propose", func(of *session, id string) (any, error) {
+				return propose(of, engine.Proposal{Source: engine.DraftPrefix + id, Target: "main"})
+			}},
+			{95, "close the proposals", func(of *session, id string) (any, error) {
+				var closed []any
 				all, err := of.graph.Proposals(of.ctx, engine.ProposalRange{State: engine.ProposalOpen})
-				for i := range all {
-					if all[i].State = engine.ProposalClosed; all[i].Source == engine.DraftPrefix+id && err == nil {
-						_, err = of.graph.PutProposal(of.ctx, all[i])
+				for _, p := range all {
+					if p.State = engine.ProposalClosed; p.Source == engine.DraftPrefix+id && err == nil {
+						var outcome any
+						outcome, err = propose(of, p)
+						closed = append(closed, outcome)
 					}
 				}
-				return err
-			}, t)
-		default:
-			both("end", func(of *session, id string) error {
-				return of.graph.EndDraft(of.ctx, id, engine.DraftEnd{State: engine.DraftDeleted, Unused: step == 99})
-			}, t)
+				return closed, err
+			}},
+			{100, "end", func(of *session, id string) (any, error) {
+				return nil, of.graph.EndDraft(of.ctx, id, engine.DraftEnd{State: engine.DraftDeleted, Unused: drawn == 99})
+			}},
+		}
+		step := steps[slices.IndexFunc(steps, func(st draftStep) bool { return drawn < st.below })]
+		got, gotErr := step.act(s, t.got)
+		want, wantErr := step.act(model, t.want)
+		if fmt.Sprintf("%v %T", got, gotErr) != fmt.Sprintf("%v %T", want, wantErr) {
+			s.Fatalf("walk %d, step %d: %s: the engine returns %v, %v, the model %v, %v", seed, n, step.name, got, gotErr, want, wantErr)
+		}
+		if made.got != "" && !slices.Contains(twins, made) {
+			twins = append(twins, made)
 		}
 		for _, t := range twins {
 			got, want := s.draftText(t.got), model.draftText(t.want)

@@ -216,11 +216,9 @@ func isConstant(e plan.Expr) bool {
 	return constant
 }
 
-// atMostOne returns the variables, bound outside blocks or in `optional` blocks, that can match at most one
-// entity.
-// Such a variable is a node with a given key, or the target of an edge type that allows at most one
-// target, if the source of the edge is pinned.
-func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
+// pinned returns the variables that conditions with constants restrict to at most one entity, and those of walks, which
+// depend on their ends alone.
+func pinned(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
 	given := map[plan.VarID]map[string]bool{}
 	pins := map[plan.VarID]bool{}
 	pin := func(c plan.Clause) {
@@ -263,7 +261,7 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 	}
 	for id, v := range r.Vars {
 		if v.Entity == plan.Walk {
-			pins[plan.VarID(id)] = true // a walk depends on its ends alone
+			pins[plan.VarID(id)] = true
 		}
 		if v.Entity != plan.Node || inner(plan.VarID(id)) {
 			continue
@@ -277,7 +275,12 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 			pins[plan.VarID(id)] = true
 		}
 	}
-	single := map[plan.VarID][]plan.Traverse{} // by source: the traversals with at most one target
+	return pins
+}
+
+// singleTargets returns, by the source, the traversals outside blocks or in `optional` blocks that have at most one target.
+func singleTargets(m *work.Meter, s *catalog.Schema, r *plan.Read) map[plan.VarID][]plan.Traverse {
+	single := map[plan.VarID][]plan.Traverse{}
 	addSingle := func(c plan.Clause) {
 		m.Step(1)
 		if t, ok := c.(plan.Traverse); ok && !t.Undirected && t.Or == nil && t.Min == 1 && t.Max == 1 {
@@ -294,6 +297,16 @@ func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.V
 			}
 		}
 	}
+	return single
+}
+
+// atMostOne returns the variables, bound outside blocks or in `optional` blocks, that can match at most one
+// entity.
+// Such a variable is a node with a given key, or the target of an edge type that allows at most one
+// target, if the source of the edge is pinned.
+func atMostOne(m *work.Meter, s *catalog.Schema, r *plan.Read, inner func(plan.VarID) bool) map[plan.VarID]bool {
+	pins := pinned(m, s, r, inner)
+	single := singleTargets(m, s, r)
 	todo := slices.Collect(maps.Keys(pins))
 	for len(todo) > 0 {
 		from := todo[len(todo)-1]

@@ -57,7 +57,7 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 }
 
 const (
-	newerFormat = " was written by a newer version of this program: %s format 11 is newer than format 10, the newest that this program reads; use a newer program"
+	newerFormat = " was written by a newer version of this program: %s format 12 is newer than format 11, the newest that this program reads; use a newer program"
 	olderFormat = " was written by an earlier version of this program: %s format 9 is older than format 10, the oldest that this program reads; with the version that wrote it, run omnigraph export, and load the result into a new store (branches, history, proposals and drafts stay behind)"
 )
 
@@ -99,23 +99,36 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestFormat10 opens a graph of format 10, the current format. With -update, the test makes the graph with makeFormat10, but only if the folder is missing. It never
-// replaces an existing graph, because the graph represents the graphs of users, which an earlier version
-// of the program wrote. When a new format follows, remove the -update branch here.
-func TestFormat10(t *testing.T) {
-	home := filepath.Join("testdata", "format10")
+// TestFormat10 opens a graph of format 10, the first one. Nothing replaces the graph, because it represents the graphs of
+// users, which an earlier version of the program wrote.
+func TestFormat10(t *testing.T) { opensFormat(t, "format10") }
+
+// TestFormat11 opens a graph of format 11, the current format. With -update, the test makes the graph with makeFormat11, but
+// only if the folder is missing. When a new format follows, remove the -update branch here.
+func TestFormat11(t *testing.T) {
+	home := filepath.Join("testdata", "format11")
 	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
-		makeFormat10(t, home)
+		makeFormat11(t, home)
 		must(t, os.Remove(filepath.Join(home, "LOCK")))
 	}
-	hasLevels(t, "format10")
-	hasStoredOrder(t, "format10")
-	g, _ := openFixture(t, "format10")
-	golden.Check(t, filepath.Join("testdata", "format10.proposals.golden"), []byte(dumpProposals(g)))
-	golden.Check(t, filepath.Join("testdata", "format10.drafts.golden"), []byte(dumpDrafts(g)))
-	golden.Check(t, filepath.Join("testdata", "format10.events.golden"), []byte(dumpEvents(g)))
+	g, folder := openFixture(t, "format11")
+	golden.Check(t, home+".sources.golden", []byte(exported(t, g, "synced")+"late\n"+exported(t, g, "late-sync")))
+	must1(g.Merge(t.Context(), "late-sync", "synced", engine.MergeOptions{}))
+	staysTheSame(t, g, folder, func(g *Graph) string { return exported(t, g, "synced") })
+	opensFormat(t, "format11")
+}
+
+// opensFormat checks a fixture that makeFormat11 or its predecessor made.
+func opensFormat(t *testing.T, name string) {
+	t.Helper()
+	hasLevels(t, name)
+	hasStoredOrder(t, name)
+	g, _ := openFixture(t, name)
+	golden.Check(t, filepath.Join("testdata", name+".proposals.golden"), []byte(dumpProposals(g)))
+	golden.Check(t, filepath.Join("testdata", name+".drafts.golden"), []byte(dumpDrafts(g)))
+	golden.Check(t, filepath.Join("testdata", name+".events.golden"), []byte(dumpEvents(g)))
 	must(t, g.Close())
-	opensWhole(t, "format10")
+	opensWhole(t, name)
 }
 
 // dumpEvents describes the events of all proposals with their ids, in their order.
@@ -154,7 +167,7 @@ func hasStoredOrder(t *testing.T, name string) {
 	must(t, g.Close())
 }
 
-// opensWhole opens a fixture that makeFormat10 made.
+// opensWhole opens a fixture that makeFormat11 or its predecessor made.
 func opensWhole(t *testing.T, name string) {
 	ctx := context.Background()
 	whole := script{past: true}
@@ -192,10 +205,10 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat10 makes a graph with every kind of stored data: branches, history, a past with anchors,
+// makeFormat11 makes a graph with every kind of stored data: branches, history, a past with anchors,
 // receipts, indexes (including several levels, text indexes and sorted indexes), large commits,
-// compressed blocks, proposals, drafts, and records after the last checkpoint.
-func makeFormat10(t *testing.T, home string) {
+// compressed blocks, proposals, drafts, memberships, and records after the last checkpoint.
+func makeFormat11(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())
@@ -254,6 +267,13 @@ func makeFormat10(t *testing.T, home string) {
 		dropping("deep/er"),
 		insert("side", "last", 5),
 		insert("", "very last", 6),
+		forking("synced", "two"),
+		synchronising("synced", "crm", manyPeople(100, 40), 0),
+		mutation(birthday, on("synced"), 77, 13),
+		forking("late-sync", "synced"),
+		synchronising("synced", "erp", manyPeople(100, 3), 0),
+		synchronising("synced", "crm", manyPeople(102, 36)+manyPeople(200, 30), 8),
+		synchronising("late-sync", "hr", manyPeople(105, 2), 0),
 	} {
 		must(t, d.do(g))
 	}

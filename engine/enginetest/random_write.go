@@ -236,5 +236,8 @@ func (d *drawer) drawLoad() step {
 	d.loading = s.mode
 	s.load = strings.Join(d.loadLines(d.between(1, 7), bad), "\n")
 	d.loading = engine.Append
+	if s.mode == engine.Sync {
+		d.drawSync(&s)
+	}
 	return s
 }

@@ -17,7 +17,7 @@ import (
 
 const (
 	First   = 10 // the oldest number that is read; the numbers below it were never released
-	Current = 10 // the number that is written
+	Current = 11 // the number that is written
 )
 
 // Version is one row of the table of format numbers.
@@ -30,6 +30,7 @@ type Version struct {
 // the types that write them; package store draws those of the files.
 var Versions = []Version{
 	{10, "the first: a log, segments of rows and indexes in levels, text indexes with the number of their analyzer, a manifest, and a file END; branches, history, receipts, schema changes, proposals and drafts"},
+	{11, "which sources claim an entity: a column in segments of rows, operations that put entities with it, and operations after the parts of a bulk load"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.

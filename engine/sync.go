@@ -116,6 +116,10 @@ func (o *SyncOptions) Guard(claimed, deleted map[string]int64, all int64) error 
 		return nil
 	}
 	slices.Sort(types)
-	return &Conflict{Reason: fmt.Sprintf("the sync would delete %d entities (%s); more than a fifth of a type needs approval: check that the input is complete, then repeat it with approve_deletes %d",
-		all, strings.Join(types, ", "), all)}
+	entities := fmt.Sprintf("%d entities", all)
+	if all == 1 {
+		entities = "1 entity"
+	}
+	return &Conflict{Reason: fmt.Sprintf("the sync would delete %s (%s); more than a fifth of a type needs approval: check that the input is complete, then repeat it with approve_deletes %d",
+		entities, strings.Join(types, ", "), all)}
 }

@@ -41,7 +41,7 @@ func (d *drawer) drawSync(s *step) {
 }
 
 // deletesRefused has the number of deletes in an error.
-var deletesRefused = regexp.MustCompile(`would delete (\d+) entities`)
+var deletesRefused = regexp.MustCompile(`would delete (\d+) entit`)
 
 // deletes returns the number of deletes that a sync needs approval for, or 0.
 func (p *pair) deletes(ctx context.Context, s step) int64 {

@@ -198,7 +198,7 @@ func (l *load) claim(it *item, old *entity) map[string]value.Value {
 			case len(others) > 0 && !yields && !faulty:
 				faulty = true
 				l.lacking = append(l.lacking, &engine.LineError{Line: it.line, Field: "data." + p.Name, Err: &engine.ConstraintViolation{
-					Entity: kind.String(), Type: typ, ID: it.id, Property: p.Name, Rule: "source", Detail: "another source owns it"}})
+					Entity: kind.String(), Type: typ, ID: it.id, Property: p.Name, Rule: "source", Detail: "another source owns it; yield " + typ + "." + p.Name}})
 			}
 			it.claims["owns "+source+" "+p.Name] = true
 			if was["edited "+p.Name] && !value.Equal(props[p.Name], v) {
@@ -306,10 +306,15 @@ func (l *load) letGo() error {
 		l.synced.KeptFirst = l.synced.KeptFirst[:engine.MaxKept]
 	}
 	all := l.synced.Deleted + l.synced.Cascaded
+	var many []string
 	for typ, n := range deleted {
 		if float64(n) > 0.2*float64(claimed[typ]) && l.opts.Sync.ApproveDeletes != all && l.g.fault != SyncUnguarded {
-			return &engine.Conflict{Reason: fmt.Sprintf("the sync would delete %d entities", all)}
+			many = append(many, fmt.Sprintf("%d of %d %s", n, claimed[typ], typ))
 		}
 	}
-	return nil
+	if many == nil {
+		return nil
+	}
+	slices.Sort(many)
+	return &engine.Conflict{Reason: fmt.Sprintf("the sync would delete %d entities (%s): approve_deletes %d", all, strings.Join(many, ", "), all)}
 }

@@ -44,7 +44,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 		d.see(p.knownIDs())
 		switch draw := d.IntN(100); {
 		case i == 0:
-			s = step{load: d.seedData(), mode: engine.Merge}
+			s = d.drawSeed()
 		case d.drafting && d.percent(25):
 			s.drafting = d.drawDrafting(branches)
 		case d.drafting && d.percent(8):

@@ -307,7 +307,7 @@ func (d *drawer) mode() engine.LoadMode {
 	if mode == engine.Merge && d.rare.percent(40) {
 		return engine.Patch
 	}
-	if mode == engine.Merge && d.rare.percent(40) {
+	if mode == engine.Merge && d.rare.percent(65) {
 		return engine.Sync
 	}
 	return mode

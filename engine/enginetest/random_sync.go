@@ -11,33 +11,82 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 )
 
-// drawSync draws the options of a load in the mode sync.
+// drawSeed draws the first load of a script.
+func (d *drawer) drawSeed() step {
+	s := step{load: d.seedData(), mode: engine.Merge}
+	d.feed = strings.Split(s.load, "\n")
+	if d.rare.percent(50) {
+		s.mode = engine.Sync
+		d.drawSync(&s)
+		s.sync.Source = "crm"
+	}
+	return s
+}
+
+// drawSync draws the options of a load in the mode sync, except for the source.
 func (d *drawer) drawSync(s *step) {
 	s.newEdges, s.lastWins = false, false
-	s.sync.Source = pick(d, []string{"crm", "crm", "erp", "hr"})
 	s.sync.Cascade, s.approved = d.rare.percent(30), d.rare.percent(70)
-	for _, n := range d.schema.Nodes {
-		if d.rare.percent(60) {
-			s.sync.Types = append(s.sync.Types, n.Name)
+	every, yields := d.rare.percent(50), d.rare.percent(50)
+	add := func(typ string, props []*catalog.Property) {
+		if every || d.rare.percent(50) {
+			s.sync.Types = append(s.sync.Types, typ)
 		}
-		for _, p := range n.Properties {
-			if d.rare.percent(75) {
-				s.sync.Yield = append(s.sync.Yield, n.Name+"."+p.Name)
+		for _, p := range props {
+			if yields || d.rare.percent(50) {
+				s.sync.Yield = append(s.sync.Yield, typ+"."+p.Name)
 			}
 		}
+	}
+	for _, n := range d.schema.Nodes {
+		add(n.Name, n.Properties)
 	}
 	for _, e := range d.schema.Edges {
-		if d.rare.percent(60) {
-			s.sync.Types = append(s.sync.Types, e.Name)
+		add(e.Name, e.Properties)
+	}
+}
+
+// drawFeed draws the lines of a sync: most lines of the first load, of which some lack a property, and perhaps one of the
+// lines `others`.
+func (d *drawer) drawFeed(others string) string {
+	var lines []string
+	for _, line := range d.feed {
+		keep := 85
+		if strings.HasPrefix(line, `{"edge"`) {
+			keep = 60
 		}
-		for _, p := range e.Properties {
-			if d.rare.percent(75) {
-				s.sync.Yield = append(s.sync.Yield, e.Name+"."+p.Name)
-			}
+		if d.rare.percent(keep) {
+			lines = append(lines, d.withoutProperty(line))
 		}
 	}
+	if d.rare.percent(30) {
+		first, _, _ := strings.Cut(others, "\n")
+		lines = append(lines, first)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// withoutProperty removes the last property of some lines.
+func (d *drawer) withoutProperty(line string) string {
+	var e map[string]json.RawMessage
+	var data map[string]json.RawMessage
+	if !d.rare.percent(15) || json.Unmarshal([]byte(line), &e) != nil || json.Unmarshal(e["data"], &data) != nil {
+		return line
+	}
+	names := sortedKeys(data)
+	if len(names) == 0 || names[len(names)-1] == "id" {
+		return line
+	}
+	delete(data, names[len(names)-1])
+	var err error
+	e["data"], err = json.Marshal(data)
+	must(err)
+	text, err := json.Marshal(e)
+	must(err)
+	return string(text)
 }
 
 // deletesRefused has the number of deletes in an error.

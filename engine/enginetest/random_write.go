@@ -238,6 +238,10 @@ func (d *drawer) drawLoad() step {
 	d.loading = engine.Append
 	if s.mode == engine.Sync {
 		d.drawSync(&s)
+		s.sync.Source = pick(d.rare, []string{"crm", "crm", "erp", "hr"})
+		if d.rare.percent(75) {
+			s.load = d.drawFeed(s.load)
+		}
 	}
 	return s
 }

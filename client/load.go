@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -15,10 +16,16 @@ type LoadBody struct {
 	Data     string `json:"data" jsonschema_description:"The lines of NDJSON as one string, with a line feed after each."`
 	Branch   string `json:"branch,omitempty" jsonschema_description:"The branch to load into; the default is main."`
 	From     string `json:"from,omitempty" jsonschema_description:"The branch from which the server creates branch, if branch does not exist. The server deletes it again if the load fails."`
-	Mode     string `json:"mode,omitempty" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite" jsonschema_description:"merge, the default, replaces entities that exist; patch changes only the properties in the data, and null clears; append fails on entities that exist; overwrite first removes every entity of the types that occur in the data."`
+	Mode     string `json:"mode,omitempty" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite,enum=sync" jsonschema_description:"merge, the default, replaces entities that exist; patch changes only the properties in the data, and null clears; append fails on entities that exist; overwrite first removes every entity of the types that occur in the data; sync does as patch, and lets go of what its source claimed before and lacks now."`
 	NewEdges bool   `json:"new_edges,omitempty" jsonschema_description:"With merge and patch: edges without an id are new edges if no @unique(src, dst) identifies them."`
 	LastWins bool   `json:"last_wins,omitempty" jsonschema_description:"With merge and patch: of several lines with one entity the last stands. Otherwise they are a fault."`
 	DryRun   bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing; report what the load would do."`
+
+	Source         string   `json:"source,omitempty" jsonschema_description:"With sync: the name of the source."`
+	Types          []string `json:"types,omitempty" jsonschema_description:"With sync: the types in which what the source claimed, and the data lack, is let go; it is deleted if a source created it and none claims it any more."`
+	Yield          []string `json:"yield,omitempty" jsonschema_description:"With sync: properties, as Type.property, that stay as they are where another source owns them."`
+	Cascade        bool     `json:"cascade,omitempty" jsonschema_description:"With sync: delete nodes together with edges that the source does not own."`
+	ApproveDeletes int32    `json:"approve_deletes,omitempty" jsonschema:"minimum=0" jsonschema_description:"With sync: the number of entities to delete, if it is more than a fifth of a type's claimed entities."`
 }
 
 // The values of LoadBody.Mode and LoadQuery.Mode.
@@ -27,6 +34,7 @@ const (
 	ModePatch     = "patch"
 	ModeAppend    = "append"
 	ModeOverwrite = "overwrite"
+	ModeSync      = "sync"
 )
 
 // LoadAnswer is the answer to a load. Its members are in the order in which the server sends them.
@@ -35,6 +43,23 @@ type LoadAnswer struct {
 	Commit  *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
 	ActorID *string       `json:"actor_id"` // who loaded the data; null if not known
 	DryRun  bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+	Sync    *SyncAnswer   `json:"sync,omitempty" jsonschema_description:"What the mode sync did beyond the lines; only in this mode."`
+}
+
+// SyncAnswer says what a load in the mode sync did beyond its lines.
+type SyncAnswer struct {
+	Overwritten int64      `json:"overwritten" jsonschema_description:"Values of the source that others had changed, and that were set again."`
+	Released    int64      `json:"released" jsonschema_description:"Entities that the source let go and that stay."`
+	Deleted     int64      `json:"deleted" jsonschema_description:"Entities that no source claims any more."`
+	Cascaded    int64      `json:"cascaded" jsonschema_description:"Edges that were deleted together with their nodes."`
+	Kept        int64      `json:"kept" jsonschema_description:"Nodes that stay because of edges that the source does not own."`
+	KeptNodes   []KeptNode `json:"kept_nodes" jsonschema_description:"The first of these nodes."`
+}
+
+// KeptNode is a node that a load in the mode sync kept because of its edges.
+type KeptNode struct {
+	Type string `json:"type"` // node type
+	ID   string `json:"id"`
 }
 
 // LoadedData is the part of the answer to a load that describes the loaded data and identifies the
@@ -43,7 +68,7 @@ type LoadedData struct {
 	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
 	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that the load created it from; null if it existed."`
 	BranchCreated bool         `json:"branch_created"` // the load created the branch
-	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite"`
+	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite,enum=sync"`
 	Nodes         []LoadedType `json:"nodes"`          // for each node type in the data
 	Edges         []LoadedType `json:"edges"`          // for each edge type in the data
 	TotalEntities int64        `json:"total_entities"` // number of nodes and edges in the data
@@ -74,6 +99,12 @@ type LoadQuery struct {
 	DryRun   bool   // commit nothing
 	NewEdges bool   // with merge and patch: edges that nothing identifies are new
 	LastWins bool   // with merge and patch: of several lines with one entity the last stands
+
+	Source         string   // with ModeSync: the name of the source
+	Types          []string // with ModeSync: the types in which the load lets go of what the data lack
+	Yield          []string // with ModeSync: properties, as Type.property, that other sources may own
+	Cascade        bool     // with ModeSync: delete nodes together with the edges of others
+	ApproveDeletes int64    // with ModeSync: approve exactly as many deletes
 }
 
 // Load loads nodes and edges as NDJSON, as one commit or not at all. It sends the data while it
@@ -81,13 +112,17 @@ type LoadQuery struct {
 // failure. Otherwise it sends the data once.
 func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, options ...WriteOption) (*LoadAnswer, error) {
 	query := url.Values{}
-	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode} {
+	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode,
+		"source": load.Source, "types": strings.Join(load.Types, ","), "yield": strings.Join(load.Yield, ",")} {
 		setText(query, name, v)
 	}
-	for name, set := range map[string]bool{"dry_run": load.DryRun, "new_edges": load.NewEdges, "last_wins": load.LastWins} {
+	for name, set := range map[string]bool{"dry_run": load.DryRun, "new_edges": load.NewEdges, "last_wins": load.LastWins, "cascade": load.Cascade} {
 		if set {
 			query.Set(name, strconv.FormatBool(true))
 		}
+	}
+	if load.ApproveDeletes != 0 {
+		query.Set("approve_deletes", strconv.FormatInt(load.ApproveDeletes, 10))
 	}
 	q := &request{method: http.MethodPost, path: g.path + "/load/ndjson", query: query, header: http.Header{}, media: "application/x-ndjson", size: -1}
 	q.under(load.DryRun, options)

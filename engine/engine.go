@@ -309,9 +309,10 @@ type LoadMode uint8
 
 // The load modes. Merge replaces whole rows. Append fails with a *KeyConflict if an id exists.
 // Overwrite first removes every entity of each type that occurs in the input. Patch sets the
-// properties that a line has, clears those that are null there, and keeps the others.
+// properties that a line has, clears those that are null there, and keeps the others. Sync does as Patch, and lets go of what
+// its source claimed before and lacks now; see [SyncOptions].
 //
-// Merge and Patch find the entity that a line means. A node has its key, or the id in the line. An edge has the id
+// Merge, Patch and Sync find the entity that a line means. A node has its key, or the id in the line. An edge has the id
 // in the line; else it is the edge with the same values in the first unique constraint of its type that includes src
 // and dst and has no null in the line. If there is no such edge, the new one gets the id [DerivedEdgeID], or a ULID if
 // another edge has that id. A line that leaves open which entity it means is a fault.
@@ -320,19 +321,23 @@ const (
 	Append                    // fails if an entity exists
 	Overwrite                 // first removes the entities of the types in the input
 	Patch                     // changes the properties in the input
+	Sync                      // changes the properties in the input, and follows a source
 )
 
 // loadModes has the name of each mode.
-var loadModes = [...]string{"merge", "append", "overwrite", "patch"}
+var loadModes = [...]string{"merge", "append", "overwrite", "patch", "sync"}
 
 // LoadModes lists the names of the modes.
 func LoadModes() []string { return slices.Clone(loadModes[:]) }
 
-// String returns merge, append, overwrite or patch.
+// String returns merge, append, overwrite, patch or sync.
 func (m LoadMode) String() string { return loadModes[m] }
 
 // Finds reports whether the mode finds the entity that a line means, and changes it.
-func (m LoadMode) Finds() bool { return m == Merge || m == Patch }
+func (m LoadMode) Finds() bool { return m == Merge || m == Patch || m == Sync }
+
+// Patches reports whether an entity keeps the properties that its line leaves out.
+func (m LoadMode) Patches() bool { return m == Patch || m == Sync }
 
 // ParseLoadMode returns the mode with the given name, and whether there is one.
 func ParseLoadMode(name string) (LoadMode, bool) {
@@ -350,6 +355,7 @@ type LoadOptions struct {
 	// LastWins says that in the modes Merge and Patch, several lines may have the same entity. The last one stands;
 	// patches are applied in the order of their lines. Without it, such a line is a fault.
 	LastWins bool
+	Sync     SyncOptions // only in the mode Sync
 	// Progress, if set, is called from time to time with the number of lines read so far. Only one
 	// goroutine calls it at a time.
 	Progress func(lines int64)
@@ -366,4 +372,5 @@ type LoadResult struct {
 	// entity in the input that is unchanged is in none of the numbers. If the call repeats an earlier one, they are those
 	// of the earlier call; nil if an older program made it.
 	Effects *WriteEffects
+	Sync    *SyncResult // only in the mode Sync
 }

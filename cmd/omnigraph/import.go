@@ -161,9 +161,12 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 	if err != nil {
 		return nil, err
 	}
-	plan, faults := dataimport.NewPlan(m, schema, dataimport.Options{NewNodes: !opts.Mode.Finds(), Partial: opts.Mode == engine.Patch})
+	plan, faults := dataimport.NewPlan(m, schema, dataimport.Options{NewNodes: !opts.Mode.Finds(), Partial: opts.Mode.Patches()})
 	if showFaults(cmd, faults); faults.HasErrors() {
 		return nil, fmt.Errorf("%s does not fit the schema of the graph; nothing was imported", f.mapFile)
+	}
+	if opts.Mode == engine.Sync {
+		opts.Sync.Types = m.Types()
 	}
 	bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr())}
 	for _, list := range files {
@@ -199,6 +202,9 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 		for {
 			bar.begin("importing")
 			before := in.Rejected()
+			if before > 0 {
+				opts.Sync.Types = nil // what was rejected is not lost
+			}
 			if res, err = load(ctx, s, in, f.from, opts); err == nil {
 				return nil
 			}

@@ -39,6 +39,10 @@ entity of the types that occur in the file.
 merge and patch can run again with the same file. A node is found by its key or its id,
 an edge by its id or by the first @unique of its type that has src and dst. They refuse
 what a second run would double: load it with append or, if it is an edge, --new-edges.
+A new edge gets an id that its type, its ends and the other members of the @unique give.
+
+sync follows a source that has a name: it patches, and lets go of what the source claimed
+before and lacks now. See "Loading again" in docs/commands.md.
 
 With --from the command creates the branch if it does not exist, and removes it again if
 the load fails. By default a server accepts a load of up to 32 MiB and refuses a larger
@@ -86,6 +90,7 @@ one as a whole. If the connection breaks, the command sends the file again.`,
 	f.flags(cmd)
 	cmd.Flags().StringVar(&data, "data", "", "the NDJSON file, or - for standard input")
 	l.flags(cmd)
+	cmd.Flags().StringSliceVar(&l.sync.Types, "types", nil, "with sync: the types in which the load lets go of what the file lacks")
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch to load into (default: main)")
 	cmd.Flags().StringVar(&from, "from", "", "the branch from which to create --branch, if --branch does not exist")
 	w.flags(cmd)
@@ -96,24 +101,29 @@ one as a whole. If the connection breaks, the command sends the file again.`,
 type loadFlags struct {
 	mode               string
 	newEdges, lastWins bool
+	sync               engine.SyncOptions
 }
 
 // flags adds the flags to a command.
 func (l *loadFlags) flags(cmd *cobra.Command) {
 	modes := engine.LoadModes()
-	cmd.Flags().StringVar(&l.mode, "mode", engine.Merge.String(), "what to do with entities that exist: merge, patch, append or overwrite")
+	cmd.Flags().StringVar(&l.mode, "mode", engine.Merge.String(), "what to do with entities that exist: merge, patch, append, overwrite or sync")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVar(&l.newEdges, "new-edges", false, "with merge and patch: edges that nothing identifies are new edges")
 	cmd.Flags().BoolVar(&l.lastWins, "last-wins", false, "with merge and patch: of several lines with one entity the last stands")
+	cmd.Flags().StringVar(&l.sync.Source, "source", "", "with sync: the name of the source")
+	cmd.Flags().StringSliceVar(&l.sync.Yield, "yield", nil, "with sync: leave these properties (Type.property) to other sources that own them")
+	cmd.Flags().BoolVar(&l.sync.Cascade, "cascade", false, "with sync: delete nodes together with edges that the source does not own")
+	cmd.Flags().Int64Var(&l.sync.ApproveDeletes, "approve-deletes", 0, "with sync: delete exactly this number of entities, more than a fifth of a type's")
 }
 
 // options returns the options of a load with the given options of a write.
 func (l *loadFlags) options(w engine.WriteOptions) (engine.LoadOptions, error) {
 	mode, ok := engine.ParseLoadMode(l.mode)
 	if !ok {
-		return engine.LoadOptions{}, usage.Errorf("--mode is %q; it must be merge, patch, append or overwrite", l.mode)
+		return engine.LoadOptions{}, usage.Errorf("--mode is %q; it must be merge, patch, append, overwrite or sync", l.mode)
 	}
-	return engine.LoadOptions{WriteOptions: w, Mode: mode, NewEdges: l.newEdges, LastWins: l.lastWins}, nil
+	return engine.LoadOptions{WriteOptions: w, Mode: mode, NewEdges: l.newEdges, LastWins: l.lastWins, Sync: l.sync}, nil
 }
 
 // loadData holds the data to load, and the branch to create for it.
@@ -182,12 +192,19 @@ func loadReport(res *client.LoadAnswer) *report {
 		r.note = "commit " + res.Commit.GraphCommitID
 	}
 	r.note = withEffects(r.note, &res.WriteEffects)
+	if s := res.Sync; s != nil {
+		r.note += fmt.Sprintf("; sync: %d overwritten, %d released, %d deleted, %d cascaded, %d kept", s.Overwritten, s.Released, s.Deleted, s.Cascaded, s.Kept)
+		for _, n := range s.KeptNodes {
+			r.note += fmt.Sprintf("\n%s %q stays: it has an edge that the source does not own; delete both with --cascade", n.Type, n.ID)
+		}
+	}
 	return r
 }
 
 // Load loads NDJSON.
 func (src *source) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
-	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), NewEdges: opts.NewEdges, LastWins: opts.LastWins, DryRun: opts.DryRun}
+	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), NewEdges: opts.NewEdges, LastWins: opts.LastWins, DryRun: opts.DryRun,
+		Source: opts.Sync.Source, Types: opts.Sync.Types, Yield: opts.Sync.Yield, Cascade: opts.Sync.Cascade, ApproveDeletes: opts.Sync.ApproveDeletes}
 	a, err := src.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...)
 	var refused *client.Error
 	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {

@@ -127,10 +127,9 @@ func (g *Graph) tryMerge(ctx context.Context, branches []string, base, theirs, o
 		if err := checkResolutions(theirs.Schema, opts.Resolutions); err != nil {
 			return nil, err
 		}
-		if changes == 0 {
-			return &comparedMerge{outcome: engine.AlreadyUpToDate}, nil
-		}
-		return result(engine.FastForward, part)
+		if changes > 0 {
+			return result(engine.FastForward, part)
+		} // else memberships, which are no changes, may still differ
 	}
 	wanted := version.MergeOptions{Resolutions: opts.Resolutions, MaxConflicts: opts.MaxConflicts}
 	reversed, merged, err := mergeReversed(ctx, base, theirs, ours, wanted)

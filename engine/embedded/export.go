@@ -123,7 +123,11 @@ func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint3
 	if dst[len(dst)-1] == ',' {
 		dst = dst[:len(dst)-1]
 	}
-	return append(dst, "}}\n"...), nil
+	dst = append(dst, '}')
+	if claims := t.Claims(ord); claims != "" {
+		dst = text(append(dst, `,"sources":`...), claims)
+	}
+	return append(dst, "}\n"...), nil
 }
 
 // appendValue appends a value in the form that a load accepts. ok is false if JSON has no form

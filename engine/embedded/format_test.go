@@ -99,18 +99,22 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestFormat10 opens a graph of format 10, and TestInstants one with instants.
+// TestFormat10 opens a graph of format 10, and TestInstants one with instants. Nothing replaces the graph, because it
+// represents the graphs of users, which an earlier version of the program wrote.
 func TestFormat10(t *testing.T) { opensFixture(t, "format10") }
 
-// TestFormat11 opens a graph of format 11, the current format. With -update, the test makes the graph with makeFormat11, but only if the folder is missing. It never
-// replaces an existing graph, because the graph represents the graphs of users, which an earlier version
-// of the program wrote. When a new format follows, remove the -update branch here.
+// TestFormat11 opens a graph of format 11, the current format. With -update, the test makes the graph with makeFormat11, but
+// only if the folder is missing. When a new format follows, remove the -update branch here.
 func TestFormat11(t *testing.T) {
 	home := filepath.Join("testdata", "format11")
 	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
 		makeFormat11(t, home)
 		must(t, os.Remove(filepath.Join(home, "LOCK")))
 	}
+	g, folder := openFixture(t, "format11")
+	golden.Check(t, home+".sources.golden", []byte(exported(t, g, "synced")+"late\n"+exported(t, g, "late-sync")))
+	must1(g.Merge(t.Context(), "late-sync", "synced", engine.MergeOptions{}))
+	staysTheSame(t, g, folder, func(g *Graph) string { return exported(t, g, "synced") })
 	opensFixture(t, "format11")
 }
 
@@ -203,7 +207,7 @@ func sharesFile(s *version.Snapshot) bool {
 
 // makeFormat11 makes a graph with every kind of stored data: branches, history, a past with anchors,
 // receipts, indexes (including several levels, text indexes and sorted indexes), large commits,
-// compressed blocks, proposals, drafts, and records after the last checkpoint.
+// compressed blocks, proposals, drafts, memberships, and records after the last checkpoint.
 func makeFormat11(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
@@ -263,6 +267,13 @@ func makeFormat11(t *testing.T, home string) {
 		dropping("deep/er"),
 		insert("side", "last", 5),
 		insert("", "very last", 6),
+		forking("synced", "two"),
+		synchronising("synced", "crm", manyPeople(100, 40), 0),
+		mutation(birthday, on("synced"), 77, 13),
+		forking("late-sync", "synced"),
+		synchronising("synced", "erp", manyPeople(100, 3), 0),
+		synchronising("synced", "crm", manyPeople(102, 36)+manyPeople(200, 30), 8),
+		synchronising("late-sync", "hr", manyPeople(105, 2), 0),
 	} {
 		must(t, d.do(g))
 	}

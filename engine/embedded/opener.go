@@ -76,11 +76,14 @@ func (o *opener) apply(tx *version.Txn, kind uint8, rest []byte) error {
 	case logrecord.KindRows:
 		return tx.ApplyOps(rest)
 	case logrecord.KindBulk:
-		parts, err := version.ReadParts(rest, tx.Schema(), o.Segment)
+		parts, late, err := version.ReadParts(rest, tx.Schema(), o.Segment)
 		if err != nil {
 			return err
 		}
-		return tx.PutSegments(parts)
+		if err := tx.PutSegments(parts); err != nil {
+			return err
+		}
+		return tx.ApplyOps(late)
 	case logrecord.KindSpilled:
 		name, err := logrecord.ReadSpilled(rest)
 		if err != nil {

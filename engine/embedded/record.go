@@ -60,7 +60,11 @@ func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Pa
 			}
 			rec.segments = append(rec.segments, id)
 		}
-		rec.payload = version.AppendParts(payload, parts)
+		late := tx.Late()
+		if len(late) > maxOps {
+			return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(late))}
+		}
+		rec.payload = append(version.AppendParts(payload, parts), late...)
 		rec.afterHeader = rec.payload[len(payload):]
 		return rec, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -115,6 +116,9 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	}
 	base := b.head.Load().snap
 	expected := base.Schema
+	if err := opts.Check(expected.Catalog); err != nil {
+		return nil, err
+	}
 	call := newWrite(opts.WriteOptions)
 	digest := receipts.OfLoad(&opts)
 	if call.receipt != nil {
@@ -122,7 +126,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	}
 	in, err := load.Parse(ctx, r, expected, load.Options{
 		IDs: g.ids.Run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
-		Mode: opts.Mode, NewEdges: opts.NewEdges, LastWins: opts.LastWins, Base: base,
+		Mode: opts.Mode, NewEdges: opts.NewEdges, LastWins: opts.LastWins, Sync: opts.Sync, Base: base,
 		Scratch: scratch.create, Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
 	})
 	var first *receiptOfCommit
@@ -179,6 +183,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 			return parts, err
 		}
 		res.Nodes, res.Edges = in.Counts()
+		res.Sync = in.Sync()
 		if res.Effects.Nodes, res.Effects.Edges = tally.Nodes, tally.Edges; call.receipt != nil {
 			packLoad(call.receipt, res)
 		}
@@ -214,7 +219,7 @@ func (g *Graph) embed(ctx context.Context, in *load.Input) error {
 // The receipts of mutations and loads keep the effects in the two lists of numbers by type, which begin with an entry
 // for each kind of change. In the receipt of a mutation, more entries follow for the nodes: one with the number of
 // replaced nodes, and one for each of the first ones with its type and id. In that of a load, the numbers
-// of entities in the input follow, by type. A receipt without the entries for the kinds of change is from a program that
+// of entities in the input follow, by type; that of a sync ends with its numbers. A receipt without the entries for the kinds of change is from a program that
 // did not store effects.
 
 // replacedName is the name of the entry with the number of replaced nodes.
@@ -248,6 +253,42 @@ func unpackCounts(list []engine.TypeCount) (c engine.ChangeCounts, rest []engine
 // packLoad stores the result of a load in its receipt.
 func packLoad(r *logrecord.Receipt, res *engine.LoadResult) {
 	r.NodeIns, r.EdgeIns = append(packCounts(&res.Effects.Nodes), res.Nodes...), append(packCounts(&res.Effects.Edges), res.Edges...)
+	if s := res.Sync; s != nil {
+		for i, n := range syncNumbers(s) {
+			r.EdgeIns = append(r.EdgeIns, engine.TypeCount{Type: syncNames[i], Count: *n})
+		}
+		for _, at := range s.KeptFirst {
+			r.EdgeIns = append(r.EdgeIns, engine.TypeCount{Type: keptName + at.Type + "/" + at.ID})
+		}
+	}
+}
+
+// syncNames are the names of the entries with the numbers of a sync, in the order of syncNumbers. No type has such a name.
+var syncNames = []string{"sync/overwritten", "sync/released", "sync/deleted", "sync/cascaded", "sync/kept"}
+
+// keptName is the beginning of the names of the entries with the first nodes that a sync kept.
+const keptName = "sync/node/"
+
+// syncNumbers lists the numbers of a sync.
+func syncNumbers(s *engine.SyncResult) []*int64 {
+	return []*int64{&s.Overwritten, &s.Released, &s.Deleted, &s.Cascaded, &s.Kept}
+}
+
+// unpackSync takes the entries of a sync off the end of a list, and returns the result of the sync, or nil if there was none.
+func unpackSync(list []engine.TypeCount) (s *engine.SyncResult, rest []engine.TypeCount) {
+	at := slices.IndexFunc(list, func(c engine.TypeCount) bool { return c.Type == syncNames[0] })
+	if at < 0 || len(list) < at+len(syncNames) {
+		return nil, list
+	}
+	s = &engine.SyncResult{}
+	for i, n := range syncNumbers(s) {
+		*n = list[at+i].Count
+	}
+	for _, c := range list[at+len(syncNames):] {
+		typ, id, _ := strings.Cut(strings.TrimPrefix(c.Type, keptName), "/")
+		s.KeptFirst = append(s.KeptFirst, engine.ChangePosition{Entity: plan.Node.String(), Type: typ, ID: id})
+	}
+	return s, list[:at:at]
 }
 
 // load returns the result of the load that made the commit.
@@ -256,6 +297,7 @@ func (r *receiptOfCommit) load() *engine.LoadResult {
 	e, ok := &engine.WriteEffects{}, false
 	e.Nodes, res.Nodes, ok = unpackCounts(r.Receipt.NodeIns)
 	e.Edges, res.Edges, _ = unpackCounts(r.Receipt.EdgeIns)
+	res.Sync, res.Edges = unpackSync(res.Edges)
 	if ok {
 		res.Effects = e
 	}

@@ -44,7 +44,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 		d.see(p.knownIDs())
 		switch draw := d.IntN(100); {
 		case i == 0:
-			s = step{load: d.seedData(), mode: engine.Merge}
+			s = d.drawSeed()
 		case d.drafting && d.percent(25):
 			s.drafting = d.drawDrafting(branches)
 		case d.drafting && d.percent(8):
@@ -131,6 +131,9 @@ type step struct {
 	mode      engine.LoadMode // mode of the load
 	newEdges  bool            // the option NewEdges of the load
 	lastWins  bool            // the option LastWins of the load
+
+	sync     engine.SyncOptions // options of a load in the mode sync
+	approved bool               // approve as many deletes as the load would make
 }
 
 func (s step) String() string {
@@ -159,6 +162,9 @@ func (s step) String() string {
 	if s.query == nil {
 		if s.newEdges {
 			where = ", new edges" + where
+		}
+		if s.mode == engine.Sync {
+			where = fmt.Sprintf(", %+v, approved %t", s.sync, s.approved) + where
 		}
 		if s.lastWins {
 			where = ", last wins" + where
@@ -442,7 +448,10 @@ func (p *pair) adopt(ctx context.Context, typ string, before map[string][]string
 // runLoad runs a load on the engine and the model, and returns the first difference.
 func (p *pair) runLoad(ctx context.Context, s step) string {
 	options := func(g engine.Graph) engine.LoadOptions {
-		return engine.LoadOptions{Mode: s.mode, NewEdges: s.newEdges, LastWins: s.lastWins, WriteOptions: p.options(s, g)}
+		return engine.LoadOptions{Mode: s.mode, NewEdges: s.newEdges, LastWins: s.lastWins, Sync: s.sync, WriteOptions: p.options(s, g)}
+	}
+	if s.approved {
+		s.sync.ApproveDeletes = p.deletes(ctx, s)
 	}
 	want, wantErr := p.model.Load(ctx, strings.NewReader(s.load), options(p.model))
 	p.seen.load(want, wantErr)
@@ -458,6 +467,9 @@ func (p *pair) runLoad(ctx context.Context, s step) string {
 	}
 	if difference := compareEffects(want.Effects, got.Effects); difference != "" {
 		return difference
+	}
+	if (want.Sync == nil) != (got.Sync == nil) || want.Sync != nil && fmt.Sprint(*want.Sync) != fmt.Sprint(*got.Sync) {
+		return fmt.Sprintf("the engine synchronises %+v, the model %+v", got.Sync, want.Sync)
 	}
 	return compareCommits(want.Commit, got.Commit)
 }
@@ -497,7 +509,7 @@ func (p *pair) compareState(ctx context.Context) string {
 	if w, g := fmt.Sprint(want.Nodes, want.Edges), fmt.Sprint(got.Nodes, got.Edges); w != g {
 		return fmt.Sprintf("after the write, the engine holds %s, the model %s", g, w)
 	}
-	return ""
+	return p.compareSources(ctx)
 }
 
 // dumps returns reads of every node and every edge with its properties.

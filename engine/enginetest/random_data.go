@@ -238,7 +238,7 @@ func (d *drawer) jsonProperties(kind plan.Entity, typ string) []string {
 	}
 	var data []string
 	for _, name := range sortedKeys(props) {
-		if d.loading == engine.Patch && !slices.Contains(key, name) && d.rare.percent(40) {
+		if d.loading.Patches() && !slices.Contains(key, name) && d.rare.percent(40) {
 			continue
 		}
 		data = append(data, jsonText(name)+":"+d.json(props[name].(value.Value)))
@@ -307,6 +307,9 @@ func (d *drawer) mode() engine.LoadMode {
 	mode := pick(d, []engine.LoadMode{engine.Merge, engine.Merge, engine.Merge, engine.Append, engine.Overwrite})
 	if mode == engine.Merge && d.rare.percent(40) {
 		return engine.Patch
+	}
+	if mode == engine.Merge && d.rare.percent(65) {
+		return engine.Sync
 	}
 	return mode
 }

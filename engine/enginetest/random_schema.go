@@ -44,6 +44,7 @@ type drawer struct {
 	params *drawer
 	// repeats draws the reads that run again. It has its own random numbers, too.
 	repeats *drawer
+	feed    []string // the lines of the first load, from which loads in the mode sync are drawn
 	// rare decides whether a statement gets a part that would be rare otherwise. It has its own random numbers, too.
 	rare *drawer
 }

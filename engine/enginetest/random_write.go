@@ -236,5 +236,12 @@ func (d *drawer) drawLoad() step {
 	d.loading = s.mode
 	s.load = strings.Join(d.loadLines(d.between(1, 7), bad), "\n")
 	d.loading = engine.Append
+	if s.mode == engine.Sync {
+		d.drawSync(&s)
+		s.sync.Source = pick(d.rare, []string{"crm", "crm", "erp", "hr"})
+		if d.rare.percent(75) {
+			s.load = d.drawFeed(s.load)
+		}
+	}
 	return s
 }

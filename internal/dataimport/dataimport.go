@@ -7,6 +7,8 @@
 package dataimport
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
@@ -15,6 +17,19 @@ import (
 type Map struct {
 	Sources []Source
 	reader  *strictyaml.Reader // reports the faults of the file
+}
+
+// Types lists the names of the types of the mappings, each once.
+func (m *Map) Types() []string {
+	var names []string
+	for _, s := range m.Sources {
+		for _, x := range s.Maps {
+			if !slices.Contains(names, x.Type) {
+				names = append(names, x.Type)
+			}
+		}
+	}
+	return names
 }
 
 // Source is a source of records and what they become.

@@ -71,7 +71,11 @@ func (g *Graph) export(w io.Writer, e *entity, props []*catalog.Property, unname
 		}
 		head = fmt.Sprintf(`"edge":%s,"from":%s,"to":%s`, quote(e.typ), from, to)
 	}
-	fmt.Fprintf(w, "{%s,\"data\":{%s}}\n", head, strings.Join(data, ","))
+	sources := ""
+	if text := e.claims.text(); text != "" && g.fault != ExportForgetsSources {
+		sources = `,"sources":` + quote(text)
+	}
+	fmt.Fprintf(w, "{%s,\"data\":{%s}%s}\n", head, strings.Join(data, ","), sources)
 }
 
 // exportEnd formats an end of an edge as JSON.

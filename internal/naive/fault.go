@@ -152,6 +152,19 @@ const (
 	PatchReplaces       // a patch clears the properties that a line omits
 	PatchKeepsNulls     // a patch keeps the properties that a line clears
 
+	// Sources.
+	ClaimsForgotten      // an entity loses its sources when it is written otherwise
+	EditsUncounted       // a sync does not know that others changed its values
+	LetGoKeeps           // a property that a source lets go keeps its value
+	LostStays            // a sync deletes nothing
+	OtherSourcesIgnored  // a sync deletes entities that other sources claim
+	SyncDeletesAll       // a sync deletes entities that no source created
+	SyncCascades         // a sync deletes nodes with the edges of others
+	SyncUnguarded        // a sync deletes any number of entities
+	YieldIgnored         // a source that yields a property sets it
+	MergeKeepsClaims     // a merge keeps the sources that the target has
+	ExportForgetsSources // an export omits the sources
+
 	// Versions.
 	BranchesShared    // a write to a branch is visible on the others
 	ForkFromMain      // a new branch always starts at main
@@ -249,6 +262,8 @@ var faultNames = [...]string{
 	OverwriteAll: "OverwriteAll", BadLinesSkipped: "BadLinesSkipped", LinesOff: "LinesOff",
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
 	EdgeNotFound: "EdgeNotFound", EdgeMoves: "EdgeMoves", PatchReplaces: "PatchReplaces", PatchKeepsNulls: "PatchKeepsNulls",
+	ClaimsForgotten: "ClaimsForgotten", EditsUncounted: "EditsUncounted", LetGoKeeps: "LetGoKeeps", LostStays: "LostStays", OtherSourcesIgnored: "OtherSourcesIgnored",
+	SyncDeletesAll: "SyncDeletesAll", SyncCascades: "SyncCascades", SyncUnguarded: "SyncUnguarded", YieldIgnored: "YieldIgnored", MergeKeepsClaims: "MergeKeepsClaims", ExportForgetsSources: "ExportForgetsSources",
 	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeDropsEdits: "MergeDropsEdits", KeptWithoutEdges: "KeptWithoutEdges", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", DraftUnguarded: "DraftUnguarded", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
 	RenameLoses: "RenameLoses", SchemaUnchecked: "SchemaUnchecked", CastUnchecked: "CastUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",

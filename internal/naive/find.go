@@ -84,7 +84,7 @@ func derivedID(typ string, from, to value.Value, members []string, props map[str
 // as the lines before leave it.
 func (l *load) patched(it *item, before []*entity) (id string, props map[string]value.Value) {
 	id = it.id
-	if l.opts.Mode != engine.Patch {
+	if !l.opts.Mode.Patches() {
 		return id, it.props
 	}
 	if it.typeKey.kind == plan.Node {
@@ -102,6 +102,9 @@ func (l *load) patched(it *item, before []*entity) (id string, props map[string]
 			old = e
 		}
 	}
+	if l.opts.Mode == engine.Sync {
+		return id, l.claim(it, old)
+	}
 	if old == nil || l.g.fault == PatchReplaces {
 		return id, it.props
 	}
@@ -118,7 +121,7 @@ func (l *load) patched(it *item, before []*entity) (id string, props map[string]
 // excuseLacking moves the faults of the properties that a patch leaves out to l.lacking: an engine notices them only when
 // it knows whether the entity exists.
 func (l *load) excuseLacking(it *item, before int) {
-	if l.opts.Mode != engine.Patch {
+	if !l.opts.Mode.Patches() {
 		return
 	}
 	var key []string

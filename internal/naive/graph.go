@@ -9,6 +9,7 @@ package naive
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -362,6 +363,8 @@ type entity struct {
 	// fromType and toType are the types of the nodes at the ends that are interfaces. They are "" for other ends.
 	fromType, toType string
 	props            map[string]value.Value // without nulls
+	// claims is the membership. In an entity to put, nil means that it keeps its own.
+	claims claims
 }
 
 // state is the complete contents of a graph, by type name and id, and its schema.
@@ -446,7 +449,7 @@ func equalMaps(a, b map[string]map[string]*entity) bool {
 		}
 		for id, e := range byID {
 			o := b[typ][id]
-			if o == nil || !sameEnds(o, e) || len(o.props) != len(e.props) {
+			if o == nil || !sameEnds(o, e) || len(o.props) != len(e.props) || !maps.Equal(o.claims, e.claims) {
 				return false
 			}
 			for name, v := range e.props {

@@ -25,6 +25,7 @@ type load struct {
 	excused []error
 	// lacking holds the faults of patches of entities that do not exist.
 	lacking []error
+	synced  *engine.SyncResult // in the mode sync
 }
 
 // item is a line of a load that was parsed successfully.
@@ -35,6 +36,7 @@ type item struct {
 	from, to value.Value            // an edge's ends, like those that part returns
 	props    map[string]value.Value // the properties by name
 	cleared  map[string]bool        // the properties that are null
+	claims   claims                 // the member `sources`, or what the mode sync makes of it; nil if there is none
 }
 
 // typeKey identifies a node type or an edge type.
@@ -54,7 +56,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	body := fmt.Sprint(opts.Mode, opts.NewEdges, opts.LastWins) + string(text)
+	body := fmt.Sprint(opts.Mode, opts.NewEdges, opts.LastWins, opts.Sync) + string(text)
 	t, first, err := g.begin(opts.WriteOptions, body)
 	if err != nil {
 		return nil, err
@@ -62,12 +64,23 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if first != nil {
 		return first.load, nil
 	}
+	if err := opts.Check(t.before.schema); err != nil {
+		return nil, err
+	}
 	l := &load{tx: t, opts: opts, loaded: map[typeKey]map[string]bool{}}
+	if opts.Mode == engine.Sync {
+		l.synced = &engine.SyncResult{}
+	}
 	l.read(bytes.TrimPrefix(text, []byte("\ufeff")))
 	entities := l.entities()
 	certain := len(t.errs)
 	t.errs = append(t.errs, l.lacking...)
 	l.apply(entities)
+	if opts.Mode == engine.Sync && len(t.errs) == 0 {
+		if err := l.letGo(); err != nil {
+			return nil, err
+		}
+	}
 	if g.fault == BadLinesSkipped {
 		t.errs = nil
 	}
@@ -80,7 +93,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		}
 		return nil, err
 	}
-	result := &engine.LoadResult{Commit: commit, Head: t.line.head, Effects: &t.effects}
+	result := &engine.LoadResult{Commit: commit, Head: t.line.head, Effects: &t.effects, Sync: l.synced}
 	for _, typ := range changedTypes(t.after.schema, t.after.schema) {
 		n := &t.effects.Nodes
 		if typ.kind == plan.Edge {
@@ -164,6 +177,7 @@ func (l *load) entities() []*entity {
 			e.setEnd(false, it.from)
 			e.setEnd(true, it.to)
 		}
+		e.claims = it.claims
 		l.lines[e] = it.line
 		all = append(all, e)
 	}

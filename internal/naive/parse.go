@@ -26,19 +26,28 @@ func (l *load) parse(line []byte, it *item) []*engine.LineError {
 	if err := json.Unmarshal(line, &m); err != nil || m == nil {
 		return fault("", "the line is not a JSON object: %v", err)
 	}
-	allowed := []string{"type", "data"}
+	allowed := []string{"type", "data", "sources"}
 	nodeType, isNode := m["type"]
 	edgeType, isEdge := m["edge"]
 	if isNode == isEdge {
 		return fault("", "a line must have either type or edge")
 	}
 	if isEdge {
-		allowed = []string{"edge", "from", "to", "data"}
+		allowed = []string{"edge", "from", "to", "data", "sources"}
 	}
 	var errs []*engine.LineError
 	for name := range m {
 		if !slices.Contains(allowed, name) {
 			errs = append(errs, fault(name, "a line cannot have a member of this name")...)
+		}
+	}
+	if raw, ok := m["sources"]; ok {
+		text, err := jsonString(raw)
+		if err == nil && text != "" {
+			it.claims, err = parseClaims(text)
+		}
+		if err != nil {
+			errs = append(errs, fault("sources", "%v", err)...)
 		}
 	}
 	if isNode {

@@ -2,6 +2,7 @@ package naive
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -491,6 +492,13 @@ func (m *merge) properties(was, is, have *entity) {
 			merged.props[name] = stands
 		}
 	}
+	base := claims(nil)
+	if was != nil {
+		base = was.claims
+	}
+	if merged.claims = mergeClaims(base, is.claims, have.claims); m.g.fault == MergeKeepsClaims {
+		merged.claims = have.claims
+	}
 	if !sameEntity(merged, have) {
 		m.place(merged)
 	}
@@ -499,6 +507,9 @@ func (m *merge) properties(was, is, have *entity) {
 // place inserts or replaces an entity of the source. It adds an edge only if both of its ends
 // exist.
 func (m *merge) place(e *entity) {
+	copied := *e
+	copied.claims = mergeClaims(nil, e.claims, nil)
+	e = &copied
 	m.values(e, m.broken)
 	if e.kind == plan.Edge && m.lacks(e) {
 		return
@@ -577,7 +588,7 @@ func sameEntity(a, b *entity) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if !sameEnds(a, b) || len(a.props) != len(b.props) {
+	if !sameEnds(a, b) || len(a.props) != len(b.props) || !maps.Equal(a.claims, b.claims) {
 		return false
 	}
 	for name, v := range a.props {

@@ -154,6 +154,9 @@ func textOf(v value.Value) string {
 // put adds or replaces an entity.
 func (t *tx) put(e *entity) {
 	if old := t.after.of(e.kind, e.typ)[e.id]; old != nil {
+		if e.claims == nil {
+			e.claims = t.kept(old, e)
+		}
 		t.touch(old)
 	}
 	t.touch(e)

@@ -29,7 +29,7 @@ func load() tool.Tool {
 		desc: &tool.Descriptor{
 			Name:  "graph_load",
 			Title: "Load data",
-			Description: "Loads or imports many records at once, nodes and edges as NDJSON, also into a new branch, as one commit or not at all. An example:\n\n" +
+			Description: "Loads or imports many records at once, nodes and edges as NDJSON, also into a new branch, as one commit or none. An example:\n\n" +
 				"{\"type\":\"Person\",\"data\":{\"name\":\"ada\",\"age\":36}}\n" +
 				"{\"edge\":\"Knows\",\"from\":\"ada\",\"to\":\"bob\",\"data\":{\"since\":\"2024-05-01\"}}\n\n" +
 				"from and to are node ids, or {type, id} at an interface; a node with a key has its key as id.",

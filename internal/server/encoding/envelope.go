@@ -204,7 +204,21 @@ func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutc
 	if e.enc.CommitIDs {
 		return &LoadResult{LoadedData: data, GraphCommitID: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun}
 	}
-	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun}
+	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun, Sync: syncAnswer(l.Result.Sync, reads)}
+}
+
+// syncAnswer returns the answer for what a sync did. A caller who may not read the branch does not see the kept nodes.
+func syncAnswer(s *engine.SyncResult, reads bool) *client.SyncAnswer {
+	if s == nil {
+		return nil
+	}
+	a := &client.SyncAnswer{Overwritten: s.Overwritten, Released: s.Released, Deleted: s.Deleted, Cascaded: s.Cascaded, Kept: s.Kept, KeptNodes: []client.KeptNode{}}
+	for _, n := range s.KeptFirst {
+		if reads {
+			a.KeptNodes = append(a.KeptNodes, client.KeptNode{Type: n.Type, ID: n.ID})
+		}
+	}
+	return a
 }
 
 // loadedData returns what was loaded, without the commit and the actor.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // modes are the names of the load modes; the first is the default.
-var modes = []string{engine.Merge.String(), engine.Patch.String(), engine.Append.String(), engine.Overwrite.String()}
+var modes = []string{engine.Merge.String(), engine.Patch.String(), engine.Append.String(), engine.Overwrite.String(), engine.Sync.String()}
 
 // loadLines loads a body of NDJSON while it receives the body.
 func (x *exchange) loadLines() error {
@@ -28,7 +29,9 @@ func (x *exchange) loadLines() error {
 	}
 	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, x.opts.MaxLoad)}
 	load := x.load(body, &client.LoadBody{Branch: string(x.branch()), Mode: x.query.Get("mode"),
-		NewEdges: x.query.Get("new_edges") == "true", LastWins: x.query.Get("last_wins") == "true", DryRun: x.query.Get("dry_run") == "true"})
+		NewEdges: x.query.Get("new_edges") == "true", LastWins: x.query.Get("last_wins") == "true", DryRun: x.query.Get("dry_run") == "true",
+		Source: x.query.Get("source"), Types: names(x.query.Get("types")), Yield: names(x.query.Get("yield")),
+		Cascade: x.query.Get("cascade") == "true", ApproveDeletes: int32(min(x.number("approve_deletes", 0), math.MaxInt32))})
 	call, err := loadInto(load, tool.BranchName(x.query.Get("from")))
 	if err != nil {
 		return err
@@ -108,7 +111,16 @@ func (x *exchange) load(data io.Reader, b *client.LoadBody) *operations.Load {
 	m, _ := engine.ParseLoadMode(b.Mode)
 	load := &operations.Load{Data: data, Mode: m, NewEdges: b.NewEdges, LastWins: b.LastWins, Branch: tool.BranchName(b.Branch), Options: x.runOptions()}
 	load.Options.DryRun = b.DryRun
+	load.Sync = engine.SyncOptions{Source: b.Source, Types: b.Types, Yield: b.Yield, Cascade: b.Cascade, ApproveDeletes: int64(b.ApproveDeletes)}
 	return load
+}
+
+// names splits a list of names with commas.
+func names(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
 }
 
 // loadInto returns a call that loads into a branch. If the branch does not exist, the call first

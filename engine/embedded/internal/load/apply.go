@@ -32,6 +32,10 @@ type Store func(t *schema.Type, d *segment.Draft) (*segment.Segment, error)
 func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store Store) ([]version.Part, error) {
 	mode := in.opts.Mode
 	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
+	if mode == engine.Sync {
+		in.synced = &engine.SyncResult{}
+		a.sync = &syncer{opts: &in.opts.Sync, found: map[*schema.Type]engine.Bitmap{}, claimed: map[string]int64{}, deleted: map[string]int64{}, result: in.synced}
+	}
 	if in.Spilled() {
 		inMemory := in.memoryBytes()
 		if err := in.spill(); err != nil {
@@ -46,10 +50,16 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 				if err := cmp.Or(a.fill(r), ctx.Err()); err != nil {
 					return nil, err
 				}
-				size += r.bytes()
 				if err := cmp.Or(a.order(r), ctx.Err()); err != nil {
 					return nil, err
 				}
+				bytes := r.bytes()
+				if a.sync != nil {
+					all := r.entities
+					r.dropUnchanged()
+					bytes = int(int64(bytes) * r.entities / max(all, 1))
+				}
+				size += bytes
 			}
 		}
 	}
@@ -71,6 +81,14 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 			return parts, err
 		}
 	}
+	if a.sync != nil {
+		if parts != nil {
+			tx.NoteLate()
+		}
+		if err := a.letGo(); err != nil {
+			return parts, err
+		}
+	}
 	for _, v := range tx.Violations(maxErrors) {
 		line, ok := a.lineOf(v)
 		if !ok {
@@ -85,16 +103,19 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 func (in *Input) Counts() (nodes, edges []engine.TypeCount) {
 	for _, r := range in.Nodes {
 		if r != nil {
-			nodes = append(nodes, engine.TypeCount{Type: r.Type.Name, Count: r.entities})
+			nodes = append(nodes, engine.TypeCount{Type: r.Type.Name, Count: r.entities + r.unchanged})
 		}
 	}
 	for _, r := range in.Edges {
 		if r != nil {
-			edges = append(edges, engine.TypeCount{Type: r.Type.Name, Count: r.entities})
+			edges = append(edges, engine.TypeCount{Type: r.Type.Name, Count: r.entities + r.unchanged})
 		}
 	}
 	return nodes, edges
 }
+
+// Sync returns what the mode sync did beyond the lines, and nil for other modes. Call it after Apply.
+func (in *Input) Sync() *engine.SyncResult { return in.synced }
 
 // applier applies the parsed input to a transaction.
 type applier struct {
@@ -102,6 +123,7 @@ type applier struct {
 	tx         *version.Txn
 	in         *Input
 	mode       engine.LoadMode    // what to do with entities that exist
+	sync       *syncer            // nil in the other modes
 	store      Store              // stores a segment; nil to keep segments in memory
 	bulk       bool               // the load puts segments, not rows
 	references []version.Part     // of a bulk load: the references that refer created for a type
@@ -268,7 +290,7 @@ func (a *applier) putRows() error {
 		a.refuseExisting(r)
 		rd := reader{Rows: r}
 		a.rows(r, func(_ int, row uint32) {
-			a.tx.Put(r.Type, version.Row{ID: string(rd.raw(int(row))), Vals: rd.values(int(row))})
+			a.put(&rd, int(row), 0, 0)
 		})
 	})
 	if err := a.err(); err != nil {
@@ -293,7 +315,7 @@ func (a *applier) putRows() error {
 		}
 		rd := reader{Rows: r}
 		a.rows(r, func(i int, row uint32) {
-			a.tx.Put(r.Type, version.Row{ID: string(rd.raw(int(row))), Src: src[i], Dst: dst[i], Vals: rd.values(int(row))})
+			a.put(&rd, int(row), src[i], dst[i])
 		})
 	})
 	return cmp.Or(err, a.err())

@@ -61,6 +61,7 @@ type origin struct {
 
 // fill fills a batch, whose first row has the number `first`.
 func (f *filler) fill(b *batch, first int) error {
+	var made []*claim
 	origins := make([]origin, b.rows())
 	ids := b.idColumn() // nil if all rows are new
 	for i := range origins {
@@ -78,17 +79,24 @@ func (f *filler) fill(b *batch, first int) error {
 			f.earlier[id] = uint32(first + i)
 		}
 	}
+	if f.sync != nil {
+		made = f.claim(b, origins)
+	}
+	keeps := func(i, p int) bool { return !b.sees(i, p) || made != nil && made[i].yields[p] }
 	filled := false
 	for p := range b.props {
 		for i := range origins {
-			if !b.sees(i, p) {
+			if keeps(i, p) {
 				filled = true
-				if err := f.property(b, p, first, origins); err != nil {
+				if err := f.property(b, p, first, origins, made); err != nil {
 					return err
 				}
 				break
 			}
 		}
+	}
+	if f.sync != nil {
+		f.markUnchanged(b, origins, made)
 	}
 	if b.file == nil || !filled {
 		return nil
@@ -96,17 +104,20 @@ func (f *filler) fill(b *batch, first int) error {
 	return f.resize(b)
 }
 
-// property fills one property of a batch.
-func (f *filler) property(b *batch, p, first int, origins []origin) error {
-	old, made := b.props[p], column.NewBuilder(f.r.Type.Props[p].Type)
+// property fills one property of a batch. In the mode sync, `made` has the claims of the rows.
+func (f *filler) property(b *batch, p, first int, origins []origin, made []*claim) error {
+	old, out := b.props[p], column.NewBuilder(f.r.Type.Props[p].Type)
 	rd := reader{Rows: f.r}
 	for i, o := range origins {
 		var v value.Value
 		switch {
+		case made != nil && made[i].yields[p]:
+			v = f.table.Value(o.ord, p)
+		case made != nil && made[i].clears[p]:
 		case b.sees(i, p):
 			v = old.Value(i)
 		case int(o.row) >= first && o.row != version.NoOrd:
-			v = made.Value(int(o.row) - first)
+			v = out.Value(int(o.row) - first)
 		case o.row != version.NoOrd:
 			other, at := rd.at(int(o.row))
 			v = other.props[p].Value(at)
@@ -117,15 +128,15 @@ func (f *filler) property(b *batch, p, first int, origins []origin) error {
 				f.fail(b.line(i), "data."+f.r.Type.Props[p].Name, err)
 			}
 		}
-		if err := made.Append(v); err != nil {
+		if err := out.Append(v); err != nil {
 			return err
 		}
 	}
 	if b.file == nil {
-		b.props[p] = made
+		b.props[p] = out
 		return nil
 	}
-	src, err := b.file.replace(p, made, f.in.opts.Scratch)
+	src, err := b.file.replace(p, out, f.in.opts.Scratch)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -38,6 +39,7 @@ type parser struct {
 	heldData []byte            // the member `data`, if it came before the type in the line
 	vals     []value.Value     // by property: the value in the line
 	seen     []bool            // by property: whether it occurs in the line
+	sources  string            // the member `sources` of the line
 	id       jsontext.Value    // the member `id` of `data`, if it is not a property; else nil
 	key      []byte            // memory for the id that the key determines
 }
@@ -106,7 +108,7 @@ func (p *parser) envelope(line []byte) {
 	if cap(p.arena) < len(line) {
 		p.arena = make([]byte, 0, 2*len(line))
 	}
-	p.arena, p.heldData, p.id = p.arena[:0], p.heldData[:0], nil
+	p.arena, p.heldData, p.id, p.sources = p.arena[:0], p.heldData[:0], nil, ""
 	p.dec.Reset(bytes.NewBuffer(line))
 	var t *schema.Type
 	var kind string
@@ -150,6 +152,16 @@ func (p *parser) envelope(line []byte) {
 				return
 			}
 			hasTo = true
+		case "sources":
+			text, ok := p.text(p.dec, name)
+			if !ok {
+				return
+			}
+			if _, err := membership.Parse(text); err != nil {
+				p.fail(name, err)
+				return
+			}
+			p.sources = text
 		case "data":
 			hasData = true
 			if t != nil {
@@ -165,7 +177,7 @@ func (p *parser) envelope(line []byte) {
 			}
 			p.heldData = append(p.heldData, raw...)
 		default:
-			p.fail(name, errors.New("the member is unknown; a line can have type or edge, and from, to and data"))
+			p.fail(name, errors.New("the member is unknown; a line can have type or edge, and from, to, data and sources"))
 			if err := p.dec.SkipValue(); err != nil {
 				return
 			}
@@ -310,6 +322,7 @@ func (p *parser) finish(t *schema.Type, from, to string) {
 	if r.seen != nil {
 		r.markSeen(func(i int) bool { return p.seen[i] })
 	}
+	r.note(p.sources, p.opts.Mode)
 	r.lines = append(r.lines, int64(p.line))
 }
 
@@ -325,7 +338,7 @@ func (p *parser) leftOut(t *schema.Type, i int) bool {
 
 // kept reports whether the entity keeps its value of property i.
 func (p *parser) kept(t *schema.Type, i int) bool {
-	return p.opts.Mode == engine.Patch && !p.seen[i] && !slices.Contains(t.Key, i)
+	return p.opts.Mode.Patches() && !p.seen[i] && !slices.Contains(t.Key, i)
 }
 
 // identity returns the id of the current entity, or an empty id if one must be made.
@@ -413,7 +426,7 @@ func (p *parser) rows(t *schema.Type) *batch {
 		list = p.edges
 	}
 	if list[t.Index] == nil {
-		list[t.Index] = newBatch(t, p.opts.Mode == engine.Patch)
+		list[t.Index] = newBatch(t, p.opts.Mode.Patches())
 	}
 	return list[t.Index]
 }

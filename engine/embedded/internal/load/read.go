@@ -38,9 +38,10 @@ type Options struct {
 	Progress func(lines int64)
 	// Embeds says that [Input.Embed] will compute the missing vectors.
 	Embeds bool
-	// Mode, NewEdges and LastWins are those of [engine.LoadOptions].
+	// Mode, NewEdges, LastWins and Sync are those of [engine.LoadOptions].
 	Mode               engine.LoadMode
 	NewEdges, LastWins bool
+	Sync               engine.SyncOptions
 	// Base is the graph in which the modes that find entities look for edges by their ends.
 	Base    *version.Snapshot
 	Workers int // number of parsing goroutines; 0 for one per processor

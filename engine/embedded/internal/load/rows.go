@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -18,6 +19,8 @@ type Input struct {
 	Nodes []*Rows // by type; nil for types that do not occur
 	Edges []*Rows // by type; nil for types that do not occur
 	opts  Options // options of the load
+	// synced is what the mode sync did beyond the lines.
+	synced *engine.SyncResult
 }
 
 // Rows holds the entities of one type in the order of the input, except that the rows of a spilled
@@ -36,6 +39,9 @@ type Rows struct {
 
 	chunks   []chunk // the effective rows in id order; set by applier.order
 	entities int64   // number of effective rows
+	// unchanged is the number of rows that order found and that, in the mode sync, are in no chunk because they change
+	// nothing.
+	unchanged int64
 }
 
 // batch holds rows of one type.
@@ -45,14 +51,17 @@ type batch struct {
 	from  *column.Builder   // ids of the source nodes, for edges
 	to    *column.Builder   // ids of the target nodes, for edges
 	props []*column.Builder // by property: the values
-	seen  *column.Builder   // in the mode patch: a bit for each property that the line has; else nil
+	seen  *column.Builder   // in the modes that patch: a bit for each property that the line has; else nil
 	lines []int64           // by row: line number in the block, or in the input once the batch is collected
 	left  []missingVector   // in row order
-	file  *spilled          // the temporary files of the rows; nil if the rows are in memory
-	order []int             // properties in the order of the previous line
-	stamp []uint64          // by property: stamp of the last line that has it
-	rules []bool            // by property: see schema.Type.HasRules
-	mask  []byte            // memory for a row of `seen`
+	// claims has the memberships of the rows: those that the lines have, or those that the mode sync gives them. It may be nil.
+	claims    *claims
+	unchanged engine.Bitmap // in the mode sync: the rows that change nothing
+	file      *spilled      // the temporary files of the rows; nil if the rows are in memory
+	order     []int         // properties in the order of the previous line
+	stamp     []uint64      // by property: stamp of the last line that has it
+	rules     []bool        // by property: see schema.Type.HasRules
+	mask      []byte        // memory for a row of `seen`
 }
 
 // missingVector identifies a vector that must be computed from its source property: the property
@@ -98,9 +107,9 @@ func (b *batch) truncate() {
 
 // cut returns the rows in arrays of exactly their size, and empties the batch.
 func (b *batch) cut() *batch {
-	out := &batch{typ: b.typ, ids: b.ids, from: b.from, to: b.to, seen: b.seen, props: append([]*column.Builder(nil), b.props...), lines: append([]int64(nil), b.lines...), left: b.left}
+	out := &batch{typ: b.typ, ids: b.ids, from: b.from, to: b.to, seen: b.seen, props: append([]*column.Builder(nil), b.props...), lines: append([]int64(nil), b.lines...), left: b.left, claims: b.claims}
 	out.builders(func(x **column.Builder) { *x = (*x).Cut() })
-	b.lines, b.left = b.lines[:0], nil
+	b.lines, b.left, b.claims = b.lines[:0], nil, nil
 	return out
 }
 

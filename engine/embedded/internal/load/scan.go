@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -19,14 +20,16 @@ type scanner struct {
 	vec   []float32     // memory for vectors
 	elems []value.Value // memory for list elements
 	vals  []value.Value // by property: the value in the line
-	key   []byte        // memory for the id that the key determines
+	// sources is the member `sources` of the line.
+	sources string
+	key     []byte // memory for the id that the key determines
 }
 
 // parseFast reads a line that starts with its type and has no fault, and adds its row. If it
 // reports false, it has added nothing.
 func (p *parser) parseFast(line []byte) bool {
 	s := &p.scan
-	s.b, s.i, s.arena = line, 0, s.arena[:0]
+	s.b, s.i, s.arena, s.sources = line, 0, s.arena[:0], ""
 	if !s.take('{') {
 		return false
 	}
@@ -56,6 +59,7 @@ func (p *parser) parseFast(line []byte) bool {
 		b.truncate()
 		return false
 	}
+	b.note(s.sources, p.opts.Mode)
 	b.lines = append(b.lines, int64(p.line))
 	return true
 }
@@ -84,6 +88,15 @@ func (p *parser) members(b *batch) bool {
 				return false
 			}
 			hasTo = true
+		case "sources":
+			text, ok := s.text()
+			if !ok || s.sources != "" {
+				return false
+			}
+			s.sources = string(text)
+			if _, err := membership.Parse(s.sources); err != nil {
+				return false
+			}
 		case "data":
 			if hasData {
 				return false

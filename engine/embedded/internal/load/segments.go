@@ -114,6 +114,7 @@ func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*segme
 		b.open()
 	}
 	d := r.draft(c, !together && c == &r.chunks[len(r.chunks)-1])
+	d.Claims = a.segmentClaims(r, c)
 	if r.Type.Entity == plan.Edge {
 		var err error
 		if d.Src, d.Dst, err = a.ends(r, c, lost); cmp.Or(err, a.ctx.Err()) != nil {

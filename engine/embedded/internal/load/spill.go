@@ -147,6 +147,7 @@ func (r *Rows) spill(name string, opts *Options, add func(string, []byte) error)
 	if part.batches[0].idColumn() != nil {
 		perm = part.sorted()
 	}
+	out.claims = part.gatherClaims(perm)
 	var sizes [][]uint32
 	var lines [][]int64
 	ids, names := part.batches[0].idColumn(), part.batches[0].columnNames()

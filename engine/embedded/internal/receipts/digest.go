@@ -31,6 +31,22 @@ func OfLoad(opts *engine.LoadOptions) hash.Hash {
 		mode |= 1 << 7
 	}
 	h.Write([]byte{'l', mode})
+	if s := &opts.Sync; opts.Mode == engine.Sync {
+		d := digest{h: h}
+		d.text(s.Source)
+		for _, list := range [][]string{s.Types, s.Yield} {
+			d.number(len(list))
+			for _, name := range list {
+				d.text(name)
+			}
+		}
+		cascade := 0
+		if s.Cascade {
+			cascade = 1
+		}
+		d.number(cascade)
+		d.number(int(s.ApproveDeletes))
+	}
 	return h
 }
 

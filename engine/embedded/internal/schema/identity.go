@@ -24,6 +24,20 @@ func (t *Type) IdentifiesEdges(i int) bool {
 	return t.Entity == plan.Edge && slices.Contains(t.Tuples[i], Source) && slices.Contains(t.Tuples[i], Target)
 }
 
+// Identifies reports whether property p is part of what identifies an entity: a member of a key, or of a unique rule with both
+// ends of an edge.
+func (t *Type) Identifies(p int) bool {
+	if slices.Contains(t.Key, p) {
+		return true
+	}
+	for i := range t.Unique {
+		if t.IdentifiesEdges(i) && slices.Contains(t.Tuples[i], p) {
+			return true
+		}
+	}
+	return false
+}
+
 // UniqueNames lists the names of the members of unique rule i.
 func (t *Type) UniqueNames(i int) string {
 	names := make([]string, len(t.Tuples[i]))

@@ -20,6 +20,8 @@ type Draft struct {
 	ID func() (*column.Column, error)
 	// Prop makes the column of property p.
 	Prop func(p int) (*column.Column, error)
+	// Claims makes the column of memberships; nil if no row has one.
+	Claims func() (*column.Column, error)
 }
 
 // Blocks calls `add` for each block of the segment. The blocks are the same as in [Segment.Blocks],
@@ -27,6 +29,9 @@ type Draft struct {
 func (d *Draft) Blocks(t *schema.Type, add func(name string, data []byte) error) error {
 	columns := len(t.Props)
 	if d.ID != nil {
+		columns++
+	}
+	if d.Claims != nil {
 		columns++
 	}
 	meta := []byte{format.Current, byte(t.Entity)}
@@ -65,6 +70,15 @@ func (d *Draft) Blocks(t *schema.Type, add func(name string, data []byte) error)
 			return err
 		}
 	}
+	if d.Claims != nil {
+		c, err := d.Claims()
+		if err == nil {
+			err = put(claimsName, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return add("meta", meta)
 }
 
@@ -88,6 +102,11 @@ func (d *Draft) Segment(t *schema.Type) (*Segment, error) {
 			return nil, err
 		}
 		s.Props = append(s.Props, c)
+	}
+	if d.Claims != nil {
+		if s.Claims, err = d.Claims(); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }

@@ -23,7 +23,8 @@ import (
 //	            type     entity (1 byte, 0 node, 1 edge), name (text)
 //	            rows     uvarint
 //	            columns  uvarint count; for each its property's name (text; empty for
-//	                     the id) and its descriptor, see package column
+//	                     the id, "@sources" for the memberships) and its descriptor,
+//	                     see package column
 //	src, dst    ordinals of an edge's ends, 4 bytes each
 //	c0.v …      the blocks of column 0, and so on
 
@@ -35,6 +36,7 @@ type Segment struct {
 	ID       *column.Column   // nil if a property is the id
 	Src, Dst []uint32         // only of a segment built in memory; see Ends
 	Props    []*column.Column // by property of the table's type
+	Claims   *column.Column   // texts of the memberships; nil if no row has one
 	Origin   *Origin          // nil if the names and kinds stored are those of the table's type
 	ends     *storedEnds      // only of a stored segment
 	File     string           // only of a stored segment
@@ -149,9 +151,15 @@ func Open(t *schema.Type, name string, src column.Source) (*Segment, error) {
 		if c.Len() != int(s.N) {
 			return nil, corrupt("column %s has %d values, expected %d", prop, c.Len(), s.N)
 		}
-		if prop == "" {
+		switch p, ok := t.Prop(prop); {
+		case prop == "":
 			s.ID = c
-		} else if p, ok := t.Prop(prop); ok {
+		case prop == claimsName:
+			if got := c.Type(); got.Kind != value.String || got.List {
+				return nil, corrupt("column %s is of type %s, expected String", prop, c.Type())
+			}
+			s.Claims = c
+		case ok:
 			want := t.Props[p].Type
 			if got := c.Type(); got.Kind != want.Kind || got.List != want.List || got.Dim != want.Dim {
 				return nil, corrupt("column %s is of type %s, expected %s", prop, got, want)
@@ -231,6 +239,9 @@ func (s *Segment) StoredBytes() int64 {
 	for _, c := range s.Props {
 		n += c.StoredBytes()
 	}
+	if s.Claims != nil {
+		n += s.Claims.StoredBytes()
+	}
 	return n
 }
 
@@ -243,7 +254,21 @@ func (s *Segment) Bytes() int64 {
 	for _, c := range s.Props {
 		n += c.Bytes()
 	}
+	if s.Claims != nil {
+		n += s.Claims.Bytes()
+	}
 	return n
+}
+
+// claimsName is the stored name of the column Claims, which no property can have.
+const claimsName = "@sources"
+
+// ClaimsOf returns the text of the membership in row i.
+func (s *Segment) ClaimsOf(i uint32) string {
+	if s.Claims == nil {
+		return ""
+	}
+	return s.Claims.Str(i)
 }
 
 // Columns returns the segment's columns with their stored names; the id has the name "".
@@ -253,6 +278,9 @@ func (s *Segment) Columns(t *schema.Type) (names []string, cols []*column.Column
 	}
 	for p, c := range s.Props {
 		names, cols = append(names, t.Props[p].Name), append(cols, c.Stored())
+	}
+	if s.Claims != nil {
+		names, cols = append(names, claimsName), append(cols, s.Claims)
 	}
 	return names, cols
 }

@@ -30,7 +30,7 @@ type Part struct {
 
 // AppendParts appends parts in the layout of a KindBulk record: a uvarint count, then for
 // each part the entity (1 byte), the type (uvarint, position in the schema), flags (1 byte:
-// replace 1, reset 2) and the name of the segment (text).
+// replace 1, reset 2) and the name of the segment (text). The operations after the parts follow; see Txn.Late.
 func AppendParts(dst []byte, parts []Part) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(parts)))
 	for _, p := range parts {
@@ -50,8 +50,8 @@ func AppendParts(dst []byte, parts []Part) []byte {
 }
 
 // ReadParts reads the parts that AppendParts wrote, and calls the opener `open` to read each
-// segment.
-func ReadParts(b []byte, s *schema.Schema, open func(t *schema.Type, name string) (*segment.Segment, error)) ([]Part, error) {
+// segment. It also returns the operations after the parts.
+func ReadParts(b []byte, s *schema.Schema, open func(t *schema.Type, name string) (*segment.Segment, error)) ([]Part, []byte, error) {
 	r := &codec.Reader{Rest: b}
 	parts := make([]Part, 0, 8)
 	for range r.Count() {
@@ -61,15 +61,15 @@ func ReadParts(b []byte, s *schema.Schema, open func(t *schema.Type, name string
 		}
 		i, flags, name := r.Index(len(types)), r.Byte(), r.Text()
 		if r.Err != nil {
-			return nil, r.Err
+			return nil, nil, r.Err
 		}
 		seg, err := open(types[i], name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		parts = append(parts, Part{Type: types[i], Segment: seg, Replace: flags&1 != 0, Reset: flags&2 != 0})
 	}
-	return parts, r.Err
+	return parts, r.Rest, r.Err
 }
 
 // PutSegments inserts or replaces the entities of the parts. No id of a type may occur twice in the

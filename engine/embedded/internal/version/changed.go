@@ -140,5 +140,5 @@ func sameTailRow(a *Table, x uint32, b *Table, y uint32) bool {
 		return false
 	}
 	r, s := &a.tail[x-a.base], &b.tail[y-b.base]
-	return r.ID == s.ID && r.Src == s.Src && r.Dst == s.Dst && unsafe.SliceData(r.Vals) == unsafe.SliceData(s.Vals)
+	return r.ID == s.ID && r.Src == s.Src && r.Dst == s.Dst && r.Claims == s.Claims && unsafe.SliceData(r.Vals) == unsafe.SliceData(s.Vals)
 }

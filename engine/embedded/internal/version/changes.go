@@ -497,7 +497,8 @@ func entityWith(s *Snapshot, t *schema.Type, ord uint32, vals []value.Value) ent
 	if ord == NoOrd {
 		return entityState{}
 	}
-	e := entityState{there: true, ord: ord, vals: s.Table(t.Entity, t.Index).valuesWith(ord, vals)}
+	table := s.Table(t.Entity, t.Index)
+	e := entityState{there: true, ord: ord, vals: table.valuesWith(ord, vals), claims: table.Claims(ord)}
 	if t.Entity == plan.Edge {
 		e.from, e.to = s.ends(t, ord)
 	}

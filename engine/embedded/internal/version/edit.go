@@ -119,6 +119,9 @@ func (e *edit) changed(ord uint32) bool {
 	if !is {
 		return false
 	}
+	if e.before.Claims(ord) != e.Claims(ord) {
+		return true
+	}
 	a, b := e.before.rows.Get(ord), e.rows.Get(ord)
 	for p := range e.Type.Props {
 		if !value.Equal(e.before.ValueAt(a, p), e.ValueAt(b, p)) {

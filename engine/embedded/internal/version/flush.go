@@ -167,7 +167,9 @@ type collector struct {
 	s     *segment.Segment
 	id    *column.Builder   // nil if a property is the id
 	props []*column.Builder // by property: the values
-	from  segment.Reader    // reads the rows of the table
+	// claims has the memberships; nil until a row has one.
+	claims *column.Builder
+	from   segment.Reader // reads the rows of the table
 }
 
 // collector returns a collector of rows. The segment of the collector starts at row number `start`.
@@ -189,16 +191,16 @@ func (c *collector) add(row, src, dst uint32) error {
 		return c.addFrom(&c.from, row-c.from.Start, src, dst)
 	}
 	r := c.t.tailRow(row)
-	return c.put(func() string { return r.ID }, func(p int) value.Value { return r.Vals[p] }, src, dst)
+	return c.put(func() string { return r.ID }, func(p int) value.Value { return r.Vals[p] }, r.Claims, src, dst)
 }
 
 // addFrom adds row i of a segment.
 func (c *collector) addFrom(r *segment.Reader, i, src, dst uint32) error {
-	return c.put(func() string { return r.EntityID(i) }, func(p int) value.Value { return r.Value(i, p) }, src, dst)
+	return c.put(func() string { return r.EntityID(i) }, func(p int) value.Value { return r.Value(i, p) }, r.ClaimsOf(i), src, dst)
 }
 
 // put adds a row. It calls the function `id` only if no property is the id.
-func (c *collector) put(id func() string, val func(p int) value.Value, src, dst uint32) error {
+func (c *collector) put(id func() string, val func(p int) value.Value, claims string, src, dst uint32) error {
 	if c.id != nil {
 		if err := c.id.AppendString(id()); err != nil {
 			return err
@@ -206,6 +208,19 @@ func (c *collector) put(id func() string, val func(p int) value.Value, src, dst 
 	}
 	for p := range c.props {
 		if err := c.props[p].Append(val(p)); err != nil {
+			return err
+		}
+	}
+	if claims != "" && c.claims == nil {
+		c.claims = column.NewBuilder(value.Of(value.String))
+		for range c.s.N {
+			if err := c.claims.AppendString(""); err != nil {
+				return err
+			}
+		}
+	}
+	if c.claims != nil {
+		if err := c.claims.AppendString(claims); err != nil {
 			return err
 		}
 	}
@@ -225,6 +240,9 @@ func (c *collector) bytes() int64 {
 	for _, b := range c.props {
 		n += b.Bytes()
 	}
+	if c.claims != nil {
+		n += c.claims.Bytes()
+	}
 	return int64(n)
 }
 
@@ -235,6 +253,9 @@ func (c *collector) finish() *segment.Segment {
 	}
 	for _, b := range c.props {
 		c.s.Props = append(c.s.Props, b.Finish(nil))
+	}
+	if c.claims != nil {
+		c.s.Claims = c.claims.Finish(nil)
 	}
 	return c.s
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -128,6 +129,7 @@ type mergePut struct {
 	id       string
 	from, to string        // ids of an edge's ends
 	vals     []value.Value // by property
+	claims   string        // the text of its membership
 }
 
 // mergeDelete is an entity to delete.
@@ -143,6 +145,7 @@ type entityState struct {
 	ord      uint32        // ordinal in the state
 	from, to string        // ids of the entities at an edge's ends, which may be references
 	vals     []value.Value // by property
+	claims   string        // the text of its membership
 }
 
 // end returns the id of the entity at an end.
@@ -285,8 +288,8 @@ type divergent struct {
 
 // diverging merges, property by property, an entity that both sides have.
 func (m *merge) diverging(d divergent) {
-	merged := entityState{from: d.target.from, to: d.target.to, vals: slices.Clone(d.target.vals)}
-	changed := false
+	merged := entityState{from: d.target.from, to: d.target.to, vals: slices.Clone(d.target.vals), claims: membership.Merge(d.base.claims, d.source.claims, d.target.claims)}
+	changed := merged.claims != d.target.claims
 	pick := func(property string, base, source, target value.Value, show func(value.Value) string, set func(value.Value)) {
 		if v, differs := m.mergeProperty(&d, property, base, source, target, show); differs {
 			changed = true
@@ -347,7 +350,7 @@ func (m *merge) divergentProperty(d *divergent, property string, source, target 
 
 // put records that the merge must insert or replace an entity.
 func (m *merge) put(t *schema.Type, id string, s entityState) {
-	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals})
+	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals, s.claims})
 }
 
 // apply changes the transaction. It deletes nodes last, after the edges have their final
@@ -369,9 +372,9 @@ func (m *merge) apply() error {
 				m.conflict(engine.ValueConstraintViolation, p.t, p.id, v.Property, "%s", v.Detail)
 			}
 		}
-		row := Row{ID: p.id, Vals: p.vals}
+		row := Row{ID: p.id, Vals: p.vals, Claims: p.claims}
 		if p.t.Entity == plan.Node {
-			m.tx.Put(p.t, row)
+			m.tx.PutClaimed(p.t, row)
 			m.out.Nodes++
 			continue
 		}
@@ -379,7 +382,7 @@ func (m *merge) apply() error {
 		row.Src, from = m.end(p, "from", p.t.From, p.from)
 		row.Dst, to = m.end(p, "to", p.t.To, p.to)
 		if from && to {
-			m.tx.Put(p.t, row)
+			m.tx.PutClaimed(p.t, row)
 			m.out.Edges++
 		}
 	}
@@ -554,7 +557,7 @@ func (m *merge) uniqueSuspects(t *Table, e *edit, all bool) []uint32 {
 
 // same reports whether two states of an entity are equal.
 func (e *entityState) same(o *entityState) bool {
-	return e.there == o.there && e.from == o.from && e.to == o.to && slices.EqualFunc(e.vals, o.vals, value.Equal)
+	return e.there == o.there && e.from == o.from && e.to == o.to && e.claims == o.claims && slices.EqualFunc(e.vals, o.vals, value.Equal)
 }
 
 // describe returns a value as a conflict message shows it.

@@ -5,20 +5,24 @@ import (
 	"fmt"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // The layout of an operation of a commit:
 //
 //	op       code          1 byte: delete node 1, delete edge 2, put node 3, put edge 4,
-//	                       skip node 5, skip edge 6
+//	                       skip node 5, skip edge 6, put claimed node 7, put claimed edge 8
 //	         type          uvarint, position in the schema
 //	         id            text; not in a skip
-//	         from, to      texts; only in put edge
+//	         from, to      texts; only in puts of edges
 //	         row           see package codec; only in puts
+//	         membership    text, see package membership; only in puts of claimed entities
 //
-// A put replaces the entity with its id, or creates one. A skip consumes an ordinal without
+// A put replaces the entity with its id, or creates one. One without a membership is of an entity that has none before and
+// after it. A skip consumes an ordinal without
 // assigning it to an entity, so that a replay assigns the same ordinals to the entities. Operations
 // take effect in order.
 
@@ -29,20 +33,17 @@ const (
 	opPutEdge               // inserts or replaces an edge
 	opSkipNode              // assigns the ordinal of a node that the commit also deletes
 	opSkipEdge              // assigns the ordinal of an edge that the commit also deletes
+	opClaimNode             // inserts or replaces a node with its membership, which may be empty
+	opClaimEdge             // inserts or replaces an edge with its membership, which may be empty
 )
 
 // AppendOps appends the changes of the transaction as operations.
 func (tx *Txn) AppendOps(dst []byte) []byte {
 	type list struct {
-		edits                []*edit
-		del, put, skip, kind byte
+		edits []*edit
+		skip  byte
 	}
-	nodes := list{tx.nodes, opDeleteNode, opPutNode, opSkipNode, 0}
-	edges := list{tx.edges, opDeleteEdge, opPutEdge, opSkipEdge, 1}
-	op := func(code byte, e *edit) {
-		dst = append(dst, code)
-		dst = binary.AppendUvarint(dst, uint64(e.Type.Index))
-	}
+	nodes, edges := list{tx.nodes, opSkipNode}, list{tx.edges, opSkipEdge}
 	// Deletes come first, because a put may reuse the id of a deleted entity. Edges come
 	// before nodes, because a node may be deleted only after its edges.
 	for _, l := range []list{edges, nodes} {
@@ -52,8 +53,7 @@ func (tx *Txn) AppendOps(dst []byte) []byte {
 			}
 			for _, ord := range e.sortedTouched() {
 				if e.before.Alive(ord) && !e.Alive(ord) {
-					op(l.del, e)
-					dst = codec.AppendText(dst, e.before.ID(ord))
+					dst = appendDelete(dst, e.before, ord)
 				}
 			}
 		}
@@ -66,20 +66,53 @@ func (tx *Txn) AppendOps(dst []byte) []byte {
 			for _, ord := range e.sortedTouched() {
 				switch {
 				case !e.Alive(ord) && ord >= e.before.next:
-					op(l.skip, e)
+					dst = appendOp(dst, l.skip, e.Table)
 				case !e.Alive(ord) || !e.changed(ord):
 				default:
-					op(l.put, e)
-					dst = codec.AppendText(dst, e.ID(ord))
-					if l.kind == 1 {
-						src, dstOrd := e.Ends(ord)
-						dst = codec.AppendText(dst, tx.Table(tx.base.Schema.Nodes[e.Type.From]).ID(src))
-						dst = codec.AppendText(dst, tx.Table(tx.base.Schema.Nodes[e.Type.To]).ID(dstOrd))
-					}
-					dst = codec.AppendRow(dst, e.Type.Props, func(p int) value.Value { return e.Value(ord, p) })
+					claimed := e.Claims(ord) != "" || e.before.Alive(ord) && e.before.Claims(ord) != ""
+					dst = tx.appendPut(dst, e.Table, ord, claimed)
 				}
 			}
 		}
+	}
+	return dst
+}
+
+// appendOp appends the code of an operation and the type of its entity.
+func appendOp(dst []byte, code byte, t *Table) []byte {
+	return binary.AppendUvarint(append(dst, code), uint64(t.Type.Index))
+}
+
+// appendDelete appends the operation that deletes an entity, which is alive in t.
+func appendDelete(dst []byte, t *Table, ord uint32) []byte {
+	code := byte(opDeleteNode)
+	if t.Type.Entity == plan.Edge {
+		code = opDeleteEdge
+	}
+	return codec.AppendText(appendOp(dst, code, t), t.ID(ord))
+}
+
+// appendPut appends the operation that puts an entity of a table of the transaction.
+func (tx *Txn) appendPut(dst []byte, t *Table, ord uint32, claimed bool) []byte {
+	edge := t.Type.Entity == plan.Edge
+	code := byte(opPutNode)
+	switch {
+	case edge && claimed:
+		code = opClaimEdge
+	case edge:
+		code = opPutEdge
+	case claimed:
+		code = opClaimNode
+	}
+	dst = codec.AppendText(appendOp(dst, code, t), t.ID(ord))
+	if edge {
+		src, dstOrd := t.Ends(ord)
+		dst = codec.AppendText(dst, tx.Table(tx.base.Schema.Nodes[t.Type.From]).ID(src))
+		dst = codec.AppendText(dst, tx.Table(tx.base.Schema.Nodes[t.Type.To]).ID(dstOrd))
+	}
+	dst = codec.AppendRow(dst, t.Type.Props, func(p int) value.Value { return t.Value(ord, p) })
+	if claimed {
+		dst = codec.AppendText(dst, t.Claims(ord))
 	}
 	return dst
 }
@@ -91,7 +124,7 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 	for len(r.Rest) > 0 && r.Err == nil {
 		code := r.Byte()
 		types := s.Nodes
-		if code == opDeleteEdge || code == opPutEdge || code == opSkipEdge {
+		if code == opDeleteEdge || code == opPutEdge || code == opSkipEdge || code == opClaimEdge {
 			types = s.Edges
 		}
 		i := r.Index(len(types))
@@ -108,17 +141,17 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 				}
 				tx.edit(t).delete(ord)
 			}
-		case opPutNode:
+		case opPutNode, opClaimNode:
 			id := r.Text()
-			if row := r.Row(t.Props); r.Err == nil {
-				tx.Put(t, Row{ID: id, Vals: row})
+			if row, claims := r.Row(t.Props), readClaims(r, code); r.Err == nil {
+				tx.PutClaimed(t, Row{ID: id, Vals: row, Claims: claims})
 			}
-		case opPutEdge:
+		case opPutEdge, opClaimEdge:
 			id := r.Text()
 			src, _ := readEntity(r, tx, s.Nodes[t.From])
 			dst, _ := readEntity(r, tx, s.Nodes[t.To])
-			if row := r.Row(t.Props); r.Err == nil {
-				tx.Put(t, Row{ID: id, Src: src, Dst: dst, Vals: row})
+			if row, claims := r.Row(t.Props), readClaims(r, code); r.Err == nil {
+				tx.PutClaimed(t, Row{ID: id, Src: src, Dst: dst, Vals: row, Claims: claims})
 			}
 		case opSkipNode, opSkipEdge:
 			tx.edit(t).skip()
@@ -127,6 +160,18 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 		}
 	}
 	return r.Err
+}
+
+// readClaims reads the membership at the end of a put.
+func readClaims(r *codec.Reader, code byte) string {
+	if code != opClaimNode && code != opClaimEdge {
+		return ""
+	}
+	text := r.Text()
+	if _, err := membership.Parse(text); r.Err == nil && err != nil {
+		r.Fail("a membership: " + err.Error())
+	}
+	return text
 }
 
 // connected reports whether a node has a live edge.

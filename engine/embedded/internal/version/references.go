@@ -167,3 +167,21 @@ func (tx *Txn) eachEdge(t *schema.Type, ord uint32, yield func(typ *schema.Type,
 		visit(et, (*Table).In)
 	}
 }
+
+// Edges calls `yield` once with each live edge at a node, also with those at an interface. The function must not change the
+// transaction.
+func (tx *Txn) Edges(t *schema.Type, ord uint32, yield func(t *schema.Type, edge uint32)) {
+	type place struct {
+		t    *schema.Type
+		edge uint32
+	}
+	seen := map[place]bool{} // an edge may lead back to its node
+	tx.eachEnd(t, ord, func(end *schema.Type, ord uint32) {
+		tx.eachEdge(end, ord, func(t *schema.Type, edge uint32) {
+			if at := (place{t, edge}); !seen[at] {
+				seen[at] = true
+				yield(t, edge)
+			}
+		})
+	})
+}

@@ -223,6 +223,9 @@ func (m *rowMerge) copyRows(ctx context.Context, l *rowList) error {
 		return b.Finish(nil), nil
 	}
 	d := &segment.Draft{N: uint32(len(l.rows)), Prop: func(p int) (*column.Column, error) { return gather(s.Props[p]) }}
+	if s.Claims != nil {
+		d.Claims = func() (*column.Column, error) { return gather(s.Claims) }
+	}
 	if typ.IDProp < 0 {
 		d.ID = func() (*column.Column, error) { return gather(s.ID) }
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -61,11 +62,15 @@ type Row struct {
 	ID       string
 	Src, Dst uint32        // ordinals of an edge's ends
 	Vals     []value.Value // by property
+	Claims   string        // the text of its membership; see package membership
 }
 
 // detached returns a copy of the row that refers to no segment.
 func (r Row) detached() Row {
 	r.ID = strings.Clone(r.ID)
+	if r.Claims != "" {
+		r.Claims = membership.Shared(r.Claims)
+	}
 	owned := false
 	for p, v := range r.Vals {
 		if !v.IsList() && v.Kind() != value.String && v.Kind() != value.Vector {
@@ -154,6 +159,22 @@ func (t *Rows) valuesWith(ord uint32, vals []value.Value) []value.Value {
 		vals[p] = t.ValueAt(row, p)
 	}
 	return vals
+}
+
+// Claims returns the text of the membership of a live entity; see package membership. The text aliases the table.
+func (t *Rows) Claims(ord uint32) string {
+	row := t.rows.Get(ord)
+	if row >= t.base {
+		return t.tailRow(row).Claims
+	}
+	s := t.segment(row)
+	return s.ClaimsOf(row - s.Start)
+}
+
+// Claimed reports whether some row of the table may have a membership.
+func (t *Rows) Claimed() bool {
+	return slices.ContainsFunc(t.Segs, func(s *segment.Segment) bool { return s.Claims != nil }) ||
+		slices.ContainsFunc(t.tail, func(r Row) bool { return r.Claims != "" })
 }
 
 // Lookup finds the live entity with an id.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -23,6 +24,8 @@ type Txn struct {
 	kept  []string    // see KeptIndexes
 
 	copied int // number of copied rows; see Copied
+
+	late []byte // see NoteLate; nil until then
 
 	change *schema.Change            // the schema change, or nil
 	from   *schema.Schema            // the previous schema, if change is not nil
@@ -57,11 +60,40 @@ func (tx *Txn) Table(t *schema.Type) *Table {
 // Put writes the whole row of the entity with the row's id, and creates the entity if it
 // does not exist. The ends of an edge must be alive. If the ends of an existing edge
 // change, Put replaces it by a new edge with the same id and another ordinal. Put copies
-// the row, which may alias a segment that is closed later.
+// the row, which may alias a segment that is closed later. It ignores the membership of the row: an entity keeps its own, with
+// a mark for each property that changes.
 func (tx *Txn) Put(t *schema.Type, r Row) (ord uint32, existed bool) {
+	return tx.put(t, r, true)
+}
+
+// MarkedClaims returns the text of the membership of a live entity after a write, which is no sync, that gives the entity the
+// values that the function `vals` returns.
+func (t *Rows) MarkedClaims(ord uint32, vals func(p int) value.Value) string {
+	return membership.Mark(t.Claims(ord), func(name string) bool {
+		p, ok := t.Type.Prop(name)
+		return ok && !value.Equal(t.Value(ord, p), vals(p))
+	})
+}
+
+// PutClaimed is Put, but the entity gets the membership of the row.
+func (tx *Txn) PutClaimed(t *schema.Type, r Row) (ord uint32, existed bool) {
+	return tx.put(t, r, false)
+}
+
+// put does the work of Put, if `keep` is set, and of PutClaimed.
+func (tx *Txn) put(t *schema.Type, r Row, keep bool) (ord uint32, existed bool) {
 	e := tx.edit(t)
-	r = r.detached()
 	ord, existed = e.Lookup(r.ID)
+	switch {
+	case keep && existed:
+		r.Claims = e.MarkedClaims(ord, func(p int) value.Value { return r.Vals[p] })
+	case keep:
+		r.Claims = ""
+	}
+	r = r.detached()
+	if tx.late != nil {
+		defer func() { tx.late = tx.appendPut(tx.late, e.Table, ord, true) }()
+	}
 	if existed && t.Entity == plan.Edge {
 		if src, dst := e.Ends(ord); src != r.Src || dst != r.Dst {
 			e.delete(ord)
@@ -137,13 +169,27 @@ func (tx *Txn) Room() error {
 // Remove removes a live entity but not the edges of a node. The caller must remove these. The references to the
 // node are removed with it.
 func (tx *Txn) Remove(t *schema.Type, ord uint32) {
+	remove := func(t *schema.Type, ord uint32) {
+		e := tx.edit(t)
+		if tx.late != nil {
+			tx.late = appendDelete(tx.late, e.Table, ord)
+		}
+		e.delete(ord)
+	}
 	tx.eachEnd(t, ord, func(end *schema.Type, ord uint32) {
 		if end != t {
-			tx.edit(end).delete(ord)
+			remove(end, ord)
 		}
 	})
-	tx.edit(t).delete(ord)
+	remove(t, ord)
 }
+
+// NoteLate makes the transaction note what PutClaimed and Remove do from now on. Late returns it as operations, for the
+// record of a bulk load, which has them after its parts.
+func (tx *Txn) NoteLate() { tx.late = []byte{} }
+
+// Late returns the operations since NoteLate.
+func (tx *Txn) Late() []byte { return tx.late }
 
 // Orphan finds an edge of a type that has lost an end. It returns the id of the node
 // that was at that end.
@@ -263,6 +309,9 @@ func (tx *Txn) differsAt(e *edit, ord uint32) bool {
 // `was` in the table before the transaction, and the entity with the ordinal `is` in the
 // transaction's table.
 func (tx *Txn) same(e *edit, was, is uint32) bool {
+	if e.before.Claims(was) != e.Claims(is) {
+		return false
+	}
 	for p := range e.Type.Props {
 		if !value.Equal(e.before.Value(was, p), e.Value(is, p)) {
 			return false

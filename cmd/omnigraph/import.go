@@ -19,6 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
 )
@@ -39,11 +40,14 @@ type importFlags struct {
 func newImport() *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
-		Use:   "import (--store DIR | --server URL --graph ID) (--map import.yaml [FILE…] | FOLDER)",
+		Use:   "import (--store DIR | --server URL --graph ID) (--map import.yaml [FILE…] [postgres://…] | FOLDER)",
 		Short: "Import CSV, JSON, Parquet and other files into a graph",
 		Long: `Import files into a graph as one commit, as the map import.yaml says: which nodes and
 edges the records of each file become, and how their values are written.
 docs/import.md explains the map.
+
+A source may also be a table or a query of a PostgreSQL database, which the map or an argument
+names, such as postgres://user@host/database. All tables are read as they were at one time.
 
 Without FILE the command reads the files that the map names, relative to its folder. A FILE
 replaces the source with the same name or pattern, or the only source; - is standard input.
@@ -99,9 +103,12 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if showFaults(cmd, faults); faults.HasErrors() {
 		return fmt.Errorf("%s has errors; nothing was imported", f.mapFile)
 	}
-	files, err := m.Files(dir, args)
+	db, files, err := f.open(cmd.Context(), m, dir, args)
 	if err != nil {
 		return err
+	}
+	if db != nil {
+		defer func() { err = errors.Join(err, db.Close()) }()
 	}
 	remove, err := spool(cmd.InOrStdin(), files)
 	if err != nil {
@@ -111,6 +118,38 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
 	return f.graphFlags.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 		return f.importFiles(ctx, cmd, s, m, files, opts)
 	})
+}
+
+// open connects to the database of the map, if it has sources there, and returns the files of all sources. An argument that is
+// the URL of a database replaces the one in the map.
+func (f *importFlags) open(ctx context.Context, m *dataimport.Map, dir string, args []string) (*postgres.Database, [][]record.File, error) {
+	var given []string
+	named := false
+	for _, a := range args {
+		if !postgres.Is(a) {
+			given = append(given, a)
+			continue
+		}
+		if named || !m.InDatabase() {
+			return nil, nil, usage.Errorf("the arguments name a database, but %s", map[bool]string{true: "only one is possible", false: "no source of the map has a table or a query"}[named])
+		}
+		m.Database, named = a, true
+	}
+	files, err := m.Files(dir, given)
+	if err != nil || !m.InDatabase() || len(given) > 0 && !named {
+		return nil, files, err
+	}
+	if m.Database == "" {
+		return nil, nil, usage.Errorf("%s has tables and names no database; add database: postgres://user@host/database to it, or name the URL after it", f.mapFile)
+	}
+	db, err := postgres.Open(ctx, m.Database)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := db.Attach(m, files); err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, files, nil
 }
 
 // mapText returns the text of the map, and the folder to which its sources are relative. If there is no map and the one
@@ -168,7 +207,9 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 	bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr())}
 	for _, list := range files {
 		for _, file := range list {
-			if info, err := os.Stat(file.Path); err == nil {
+			if file.Open != nil {
+				bar.total += file.Size
+			} else if info, err := os.Stat(file.Path); err == nil {
 				bar.total += info.Size()
 			}
 		}

@@ -7,22 +7,35 @@
 package dataimport
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
 // Map is the content of an import.yaml.
 type Map struct {
-	Sources []Source
-	reader  *strictyaml.Reader // reports the faults of the file
+	Database string // URL of the PostgreSQL database of the sources with a table or a query; "" if the command names it
+	Sources  []Source
+	reader   *strictyaml.Reader // reports the faults of the file
 }
 
 // Source is a source of records and what they become.
 type Source struct {
-	Name string // path of a file, which may be a pattern
-	Read record.Options
-	Maps []*Mapping
-	at   *strictyaml.Node
+	Name  string // path of a file, which may be a pattern; any name for a table or a query
+	Table string // table of the database; "" for a file
+	Query string // query to the database; "" for a file
+	Read  record.Options
+	Maps  []*Mapping
+	at    *strictyaml.Node
+}
+
+// InDatabase reports whether the records are rows of a database.
+func (s *Source) InDatabase() bool { return s.Table != "" || s.Query != "" }
+
+// InDatabase reports whether some source reads a database.
+func (m *Map) InDatabase() bool {
+	return slices.ContainsFunc(m.Sources, func(s Source) bool { return s.InDatabase() })
 }
 
 // Mapping makes one node or one edge of a record.

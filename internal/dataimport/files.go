@@ -11,7 +11,7 @@ import (
 
 // Files returns the files of each source. The names of the sources are relative to the folder `dir`. The list `given` has files
 // that replace those of the sources with the same names, or of the only source; if it is not empty, sources without a file
-// have none. A file - is standard input.
+// have none. A file - is standard input. A source that reads a database has no file.
 func (m *Map) Files(dir string, given []string) ([][]record.File, error) {
 	files := make([][]record.File, len(m.Sources))
 	for _, path := range given {
@@ -32,6 +32,9 @@ func (m *Map) Files(dir string, given []string) ([][]record.File, error) {
 		return files, nil
 	}
 	for i, s := range m.Sources {
+		if s.InDatabase() {
+			continue
+		}
 		path := s.Name
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
@@ -58,6 +61,9 @@ func (m *Map) Files(dir string, given []string) ([][]record.File, error) {
 func (m *Map) sourceOf(path string) (int, error) {
 	var fits []int
 	for i, s := range m.Sources {
+		if s.InDatabase() {
+			continue
+		}
 		ok, _ := filepath.Match(filepath.Base(s.Name), filepath.Base(path))
 		if s.Name == path {
 			return i, nil
@@ -66,7 +72,7 @@ func (m *Map) sourceOf(path string) (int, error) {
 			fits = append(fits, i)
 		}
 	}
-	if len(fits) == 0 && len(m.Sources) == 1 {
+	if len(fits) == 0 && len(m.Sources) == 1 && !m.Sources[0].InDatabase() {
 		return 0, nil
 	}
 	if len(fits) != 1 {

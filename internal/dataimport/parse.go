@@ -2,6 +2,7 @@ package dataimport
 
 import (
 	"fmt"
+	"net/url"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
@@ -19,6 +20,10 @@ func Parse(path string, text []byte) (*Map, diag.List) {
 	}
 	f, ok := root.Mapping(path, Settings)
 	if ok {
+		if address, ok := f["database"].Text("database"); ok {
+			m.Database = address
+			m.checkDatabase()
+		}
 		sources, ok := root.Require(f, "sources", path).Entries("sources")
 		if ok && len(sources) == 0 {
 			root.Fault(strictyaml.Missing, "sources is empty", "add a source, such as ports.csv: { node: Port, set: { … } }")
@@ -31,6 +36,19 @@ func Parse(path string, text []byte) (*Map, diag.List) {
 		return nil, faults
 	}
 	return m, m.reader.Faults()
+}
+
+// checkDatabase checks the URL of the database. The faults have no position, because a position shows the line, which may have
+// a password.
+func (m *Map) checkDatabase() {
+	u, err := url.Parse(m.Database)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		m.reader.Whole(strictyaml.BadValue, "database is not the URL of a PostgreSQL database", "write postgres://user@host/database")
+		return
+	}
+	if _, has := u.User.Password(); has {
+		m.reader.Whole(strictyaml.BadValue, "database has a password, which a file must not hold", "remove it, and set PGPASSWORD or write a file .pgpass")
+	}
 }
 
 // source reads an entry of sources.
@@ -67,6 +85,11 @@ func (s *Source) read(n *strictyaml.Node) {
 	f, ok := n.Mapping("read", readSettings)
 	if !ok {
 		return
+	}
+	s.Table, _ = f["table"].Text("table")
+	s.Query, _ = f["query"].Text("query")
+	if s.InDatabase() && len(f) > 1 {
+		n.Fault(strictyaml.Contradicts, "read has a table or a query, and another key", "keep the one key: the others are for files, and table and query exclude each other")
 	}
 	o := &s.Read
 	o.Format, _ = f["format"].Word()

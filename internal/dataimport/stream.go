@@ -274,7 +274,8 @@ func (m *plannedMapping) matches(r *record.Record) bool {
 
 // fault returns a fault of a record.
 func (p *pass) fault(r *record.Record, pp *plannedProperty, v *record.Value, err error) *record.Fault {
-	f := &record.Fault{File: p.in.files[p.source][p.file].Name, Line: r.Line, Row: r.Row, Value: v.String(), Err: err}
+	f := r.Fault(p.in.files[p.source][p.file].Name, err)
+	f.Value = v.String()
 	if pp.column >= 0 {
 		f.Column = pp.convert.column.Name
 	}

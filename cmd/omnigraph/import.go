@@ -51,6 +51,7 @@ names, such as postgres://user@host/database. All tables are read as they were a
 
 Without FILE the command reads the files that the map names, relative to its folder. A FILE
 replaces the source with the same name or pattern, or the only source; - is standard input.
+A file may be a URL: https://, s3://, gs:// or azblob://; the command copies it to a temporary file.
 Files may be compressed with gzip or zstd. A FOLDER that omnigraph export --format parquet wrote
 needs no map.
 
@@ -110,11 +111,11 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if db != nil {
 		defer func() { err = errors.Join(err, db.Close()) }()
 	}
-	remove, err := spool(cmd.InOrStdin(), files)
-	if err != nil {
+	local := &localFiles{bar: terminal.NewProgress(cmd.ErrOrStderr())}
+	defer func() { err = errors.Join(err, local.remove()) }()
+	if err := local.copy(cmd.Context(), cmd.InOrStdin(), files); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, remove()) }()
 	return f.graphFlags.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 		return f.importFiles(ctx, cmd, s, m, files, opts)
 	})
@@ -168,30 +169,6 @@ func (f *importFlags) mapText(cmd *cobra.Command, args *[]string) (text []byte, 
 	}
 	text, err = os.ReadFile(f.mapFile)
 	return text, filepath.Dir(f.mapFile), err
-}
-
-// spool copies standard input to a temporary file, if it is among the files, because an import reads its files several times.
-// The function that it returns removes the temporary file.
-func spool(stdin io.Reader, files [][]record.File) (remove func() error, err error) {
-	remove = func() error { return nil }
-	for _, list := range files {
-		for i := range list {
-			if list[i].Path != "-" {
-				continue
-			}
-			tmp, err := os.CreateTemp("", "omnigraph-import-*")
-			if err != nil {
-				return remove, err
-			}
-			remove = func() error { return os.Remove(tmp.Name()) }
-			_, err = io.Copy(tmp, stdin)
-			if err := errors.Join(err, tmp.Close()); err != nil {
-				return remove, errors.Join(err, remove())
-			}
-			list[i].Path = tmp.Name()
-		}
-	}
-	return remove, nil
 }
 
 // importFiles imports the files of a map.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/infer"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
 // newImportInfer makes the command omnigraph import infer.
@@ -23,7 +25,7 @@ func newImportInfer() *cobra.Command {
 	out := ""
 	var tables []string
 	cmd := &cobra.Command{
-		Use:   "infer (FILE | postgres://…)…",
+		Use:   "infer (FILE | URL)…",
 		Short: "Propose a schema and a map for tables",
 		Long: `Propose a schema and a map for tables, such as CSV files. The command reads the files as a
 whole, and writes schema.pg and import.yaml into a folder. Comments give the evidence.
@@ -44,13 +46,30 @@ read both files, change what is wrong, and import.`,
 			}
 			bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "reading"}
 			var inputs []infer.Input
-			address := ""
+			database := ""
+			local := &localFiles{bar: terminal.NewProgress(cmd.ErrOrStderr())}
+			defer func() { err = errors.Join(err, local.remove()) }()
 			for _, path := range args {
 				if postgres.Is(path) {
-					if address != "" {
+					if database != "" {
 						return usage.Errorf("the arguments name two databases; a map can have one")
 					}
-					address = path
+					database = path
+					continue
+				}
+				if dataimport.IsURL(path) {
+					copies, err := local.fetch(cmd.Context(), path)
+					if err != nil {
+						return err
+					}
+					_, parameters, _ := strings.Cut(path, "?")
+					for _, f := range copies {
+						source := f.Name
+						if parameters != "" && address.IsForeign(path) { // of https they may be a signature
+							source += "?" + parameters
+						}
+						inputs = append(inputs, infer.Input{File: f, Source: source})
+					}
 					continue
 				}
 				info, err := os.Stat(path)
@@ -72,8 +91,8 @@ read both files, change what is wrong, and import.`,
 				}
 				inputs = append(inputs, infer.Input{File: record.File{Name: path, Path: path}, Source: filepath.ToSlash(source)})
 			}
-			if address != "" {
-				db, err := postgres.Open(cmd.Context(), address)
+			if database != "" {
+				db, err := postgres.Open(cmd.Context(), database)
 				if err != nil {
 					return err
 				}
@@ -83,14 +102,14 @@ read both files, change what is wrong, and import.`,
 					return err
 				}
 				inputs = append(inputs, found...)
-				address = postgres.WithoutPassword(address)
+				database = postgres.WithoutPassword(database)
 			} else if tables != nil {
 				return usage.Errorf("--table needs the URL of a database")
 			}
 			for i := range inputs {
 				bar.total += inputs[i].File.Size
 			}
-			p, err := infer.Propose(cmd.Context(), inputs, address, bar.add)
+			p, err := infer.Propose(cmd.Context(), inputs, database, bar.add)
 			bar.Done()
 			if err != nil {
 				return err

@@ -11,7 +11,8 @@ import (
 
 // Files returns the files of each source. The names of the sources are relative to the folder `dir`. The list `given` has files
 // that replace those of the sources with the same names, or of the only source; if it is not empty, sources without a file
-// have none. A file - is standard input. A source that reads a database has no file.
+// have none. A file - is standard input, and a name with :// is a URL, which the caller must copy to a file. A source that reads
+// a database has no file.
 func (m *Map) Files(dir string, given []string) ([][]record.File, error) {
 	files := make([][]record.File, len(m.Sources))
 	for _, path := range given {
@@ -36,6 +37,10 @@ func (m *Map) Files(dir string, given []string) ([][]record.File, error) {
 			continue
 		}
 		path := s.Name
+		if IsURL(path) {
+			files[i] = []record.File{{Name: path, Path: path}}
+			continue
+		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
@@ -57,6 +62,17 @@ func (m *Map) Files(dir string, given []string) ([][]record.File, error) {
 	return files, nil
 }
 
+// IsURL reports whether the name of a source or a file is a URL.
+func IsURL(name string) bool { return strings.Contains(name, "://") }
+
+// base returns the last part of a path, or of the path of a URL.
+func base(name string) string {
+	if IsURL(name) {
+		name, _, _ = strings.Cut(name, "?")
+	}
+	return filepath.Base(name)
+}
+
 // sourceOf returns the index of the source that a file belongs to.
 func (m *Map) sourceOf(path string) (int, error) {
 	var fits []int
@@ -64,7 +80,7 @@ func (m *Map) sourceOf(path string) (int, error) {
 		if s.InDatabase() {
 			continue
 		}
-		ok, _ := filepath.Match(filepath.Base(s.Name), filepath.Base(path))
+		ok, _ := filepath.Match(base(s.Name), base(path))
 		if s.Name == path {
 			return i, nil
 		}

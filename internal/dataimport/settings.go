@@ -17,7 +17,7 @@ var Settings = &strictyaml.Setting{
 		Text: "This is the PostgreSQL database of the sources with table or query. Passwords come from PGPASSWORD or the file .pgpass, other parameters from the environment, as for psql.",
 	}, {
 		Key: "sources", Type: strictyaml.Map, Required: true, NotEmpty: true,
-		Text:    "Each key is the path of a file, relative to the folder of import.yaml, or a pattern such as data/*.csv. The value says what a record becomes.",
+		Text:    "Each key is the path of a file, relative to the folder of import.yaml, a pattern such as data/*.csv, or a URL: https://, or s3://, gs:// or azblob:// as for shared storage, which may have a pattern in the name. The value says what a record becomes.",
 		Example: "{ ports.csv: { node: Port, set: { unlocode: code, name: name } } }",
 		Each: &strictyaml.Setting{
 			Type: strictyaml.Union, Text: "This says what a record of the source becomes.", Example: "{ node: Port, set: { unlocode: code, name: name } }",

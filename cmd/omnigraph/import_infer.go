@@ -24,10 +24,12 @@ import (
 func newImportInfer() *cobra.Command {
 	out := ""
 	var tables []string
+	records := ""
 	cmd := &cobra.Command{
 		Use:   "infer (FILE | URL)…",
 		Short: "Propose a schema and a map for tables",
-		Long: `Propose a schema and a map for tables, such as CSV files. The command reads the files as a
+		Long: `Propose a schema and a map for tables: CSV, Parquet and other files, records of JSON, whose
+members in objects are columns such as address.city, and tables of PostgreSQL. The command reads the files as a
 whole, and writes schema.pg and import.yaml into a folder. Comments give the evidence.
 
 Of a PostgreSQL database it reads all tables that the user may read, or those that --table names.
@@ -68,7 +70,7 @@ read both files, change what is wrong, and import.`,
 						if parameters != "" && address.IsForeign(path) { // of https they may be a signature
 							source += "?" + parameters
 						}
-						inputs = append(inputs, infer.Input{File: f, Source: source})
+						inputs = append(inputs, infer.Input{File: f, Source: source, Records: records})
 					}
 					continue
 				}
@@ -89,7 +91,7 @@ read both files, change what is wrong, and import.`,
 				if err != nil {
 					source = to
 				}
-				inputs = append(inputs, infer.Input{File: record.File{Name: path, Path: path}, Source: filepath.ToSlash(source)})
+				inputs = append(inputs, infer.Input{File: record.File{Name: path, Path: path}, Source: filepath.ToSlash(source), Records: records})
 			}
 			if database != "" {
 				db, err := postgres.Open(cmd.Context(), database)
@@ -118,6 +120,7 @@ read both files, change what is wrong, and import.`,
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", ".", "the folder for schema.pg and import.yaml")
+	cmd.Flags().StringVar(&records, "records", "", "the path to the records of JSON files, such as data.items (default: the files hold the records)")
 	cmd.Flags().StringArrayVar(&tables, "table", nil, "a table of the database; repeat the flag for several (default: all tables)")
 	return cmd
 }

@@ -142,3 +142,54 @@ func TestNamesOfSeveralLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) { propose(t, write(t, tables)) })
 	}
 }
+
+func TestJSON(t *testing.T) {
+	dir := t.TempDir()
+	text := `{"page": 1, "data": {"items": [
+		{"id": 7, "name": "Ann", "home": {"city": "Lyon", "zip": "01"}, "tags": ["a"], "orders": [{"n": 1}], "a.b": true},
+		{"id": 8, "name": "Bo", "home": {"city": "Nice"}, "tags": [], "orders": []},
+		{"id": 9, "name": "Cy", "home": {"city": "Nice"}, "tags": [], "orders": [], "born": "2001-02-03"}]}}`
+	path := filepath.Join(dir, "people.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := record.File{Name: "people.json", Path: path}
+	p, err := Propose(t.Context(), []Input{{File: f, Source: "people.json", Records: "data.items"}}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSchema := `// people.json: 3 rows.
+node Person {
+  id: I64 @key // 3 of 3 distinct
+  name: String
+  home_city: String
+  home_zip: String? // 2 of 3 have no value
+  tags: [String]
+  // orders: no property, because its values fit no type of a schema
+  a_b: Bool? // 2 of 3 have no value
+  born: Date? // 2 of 3 have no value
+}
+`
+	if got, faults := gq.Format(gq.Source{Name: "schema.pg", Text: p.Schema}); faults.HasErrors() || got != wantSchema {
+		t.Errorf("found %v\n%s\nexpected\n%s", faults, got, wantSchema)
+	}
+	wantMap := `  people.json:
+    read: { records: data.items }
+    maps:
+      - node: Person # key: 3 of 3 distinct
+        set:
+          id: id
+          name: name
+          home_city: home.city
+          home_zip: home.zip
+          tags: tags
+          a_b: a.b
+          born: born
+`
+	if !strings.HasSuffix(p.Map, wantMap) {
+		t.Errorf("found\n%s\nexpected\n%s", p.Map, wantMap)
+	}
+	if _, err := Propose(t.Context(), []Input{{File: f, Source: "people.json", Records: "page"}}, "", nil); err == nil || !strings.Contains(err.Error(), "people.json, line 1, row 1") && !strings.Contains(err.Error(), "the record is not an object; name the path to the records with --records") {
+		t.Errorf("found %v, expected that the record is no object", err)
+	}
+}

@@ -32,8 +32,10 @@ var nullTexts = []string{"NULL", "null", "N/A", "n/a", "NA", "NaN", "nan", "None
 // table is a file with the profiles of its columns.
 type table struct {
 	file    record.File
-	source  string // name in the map
-	section string // section read of the map; "" for none
+	source  string   // name in the map
+	section string   // section read of the map; "" for none
+	records string   // path to the records of JSON
+	paths   []string // paths to the values of the records of JSON
 	catalog *Catalog
 	typ     string // name of the node type or edge type
 	columns []*column
@@ -135,11 +137,21 @@ var seed = maphash.MakeSeed()
 
 // profile reads a table.
 func profile(ctx context.Context, in *Input, count func(int)) (*table, error) {
-	r, err := record.Open(in.File, record.Options{Count: count})
+	t := &table{file: in.File, source: in.Source, section: in.Read, catalog: in.Catalog}
+	if record.FormatOf(in.File.Name) == record.JSON {
+		t.records = in.Records
+		if in.Records != "" {
+			t.section = "{ records: " + dataimport.Quote(in.Records) + " }"
+		}
+		var err error
+		if t.paths, err = record.Paths(in.File, record.Options{Records: t.records}); err != nil {
+			return nil, err
+		}
+	}
+	r, err := record.Open(in.File, record.Options{Count: count, Records: t.records})
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: in.File, source: in.Source, section: in.Read, catalog: in.Catalog}
 	err = t.read(ctx, r)
 	return t, errors.Join(err, r.Close())
 }
@@ -147,8 +159,11 @@ func profile(ctx context.Context, in *Input, count func(int)) (*table, error) {
 // read profiles the columns of a table.
 func (t *table) read(ctx context.Context, r record.Reader) error {
 	names := r.Columns()
+	if names == nil {
+		names = t.paths
+	}
 	if names == nil || record.FormatOf(t.file.Name) == record.GraphML {
-		return fmt.Errorf("%s: infer reads tables, such as CSV; write the map of this file by hand", t.file.Name)
+		return fmt.Errorf("%s: infer reads tables, such as CSV or records of JSON, and found none here; write the map of this file by hand", t.file.Name)
 	}
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 	r.Select(names)

@@ -290,7 +290,7 @@ func (t *table) uniquePair(ctx context.Context, pairs [][2]int) (*[2]int, error)
 	if len(pairs) == 0 || t.rows > maxDistinct {
 		return nil, nil
 	}
-	r, err := record.Open(t.file, record.Options{})
+	r, err := record.Open(t.file, record.Options{Records: t.records})
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +31,7 @@ type importFlags struct {
 	writeFlags
 	loadFlags
 	mapFile, branch, from string
+	commitEvery           int64  // entities in a commit; 0 for one commit
 	rejects               string // file for the records that do not fit; "" to collect none
 	maxRejects            int
 }
@@ -74,6 +74,7 @@ removes every entity of the types that occur in the files.`,
 	cmd.Flags().StringVar(&f.from, "from", "", "the branch from which to create --branch, if --branch does not exist")
 	cmd.Flags().StringVar(&f.rejects, "rejects", "", "write the records that do not fit to this `FILE`, and import the others")
 	cmd.Flags().IntVar(&f.maxRejects, "max-rejects", 100, "with --rejects, import nothing if more records do not fit")
+	cmd.Flags().Int64Var(&f.commitEvery, "commit-every", 0, "for very long imports: commit after each `N` nodes or edges, in place of one commit")
 	f.writeFlags.flags(cmd)
 	cmd.AddCommand(newImportInfer())
 	return cmd
@@ -95,6 +96,9 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
 		return usage.Errorf("--max-rejects is %d; it must be 1 or more", f.maxRejects)
 	case cmd.Flags().Changed("max-rejects") && f.rejects == "":
 		return usage.Errorf("--max-rejects needs --rejects; name the file for the records that do not fit")
+	}
+	if err := f.checkCommitEvery(cmd, opts.Mode); err != nil {
+		return err
 	}
 	text, dir, err := f.mapText(cmd, &args)
 	if err != nil {
@@ -182,16 +186,8 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 		return nil, fmt.Errorf("%s does not fit the schema of the graph; nothing was imported", f.mapFile)
 	}
 	bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr())}
-	for _, list := range files {
-		for _, file := range list {
-			if file.Open != nil {
-				bar.total += file.Size
-			} else if info, err := os.Stat(file.Path); err == nil {
-				bar.total += info.Size()
-			}
-		}
-	}
 	in := dataimport.New(plan, files, bar.add)
+	bar.total = in.Size()
 	defer bar.Done()
 	if in.Lookups() {
 		bar.begin("finding the ends of edges")
@@ -201,7 +197,7 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 	}
 	if f.rejects == "" {
 		bar.begin("importing")
-		res, err := load(ctx, s, in, f.from, opts)
+		res, err := f.load(ctx, s, in, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +213,7 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 		for {
 			bar.begin("importing")
 			before := in.Rejected()
-			if res, err = load(ctx, s, in, f.from, opts); err == nil {
+			if res, err = f.load(ctx, s, in, opts); err == nil {
 				return nil
 			}
 			if over := in.Over(); over != nil {
@@ -257,42 +253,18 @@ func (f *importFlags) schema(ctx context.Context, s *source) (*catalog.Schema, e
 	return compiled, at, nil
 }
 
-// load loads the stream of an import. If the load finds faults in lines, load returns them with the places of their records.
-func load(ctx context.Context, s *source, in *dataimport.Import, from string, opts engine.LoadOptions) (*client.LoadAnswer, error) {
-	stream := in.Stream(ctx)
-	res, err := s.Load(ctx, &loadData{r: stream, from: from}, opts)
-	closed := stream.Close()
-	if fault := stream.Err(); fault != nil {
-		return nil, fmt.Errorf("nothing was imported:\n%w", fault)
-	}
-	if err == nil {
-		return res, closed
-	}
-	lines, more := loadFaults(err)
-	if len(lines) == 0 {
-		return nil, err
-	}
-	faults, failed := in.Explain(ctx, lines, more)
-	if failed != nil {
-		return nil, errors.Join(err, failed)
-	}
-	return nil, fmt.Errorf("nothing was imported:\n%w", faults)
-}
-
 // importProgress shows how much of the files was read.
 type importProgress struct {
 	*terminal.Progress
 	stage       string
-	read, total int64 // bytes
+	read, total int64 // bytes; the total is 0 if it is unknown
 }
 
 // begin starts a stage.
 func (p *importProgress) begin(stage string) { p.stage, p.read = stage, 0 }
 
-// add counts bytes that were read. The files are read twice if records become nodes and edges, so the progress starts over.
+// add counts bytes that were read.
 func (p *importProgress) add(n int) {
 	p.read += int64(n)
-	const unit = 1 << 10
-	total := int(cmp.Or(p.total, unit) / unit)
-	p.Show(p.stage+", kB", min(int(p.read/unit)%(total+1), total), total)
+	p.ShowBytes(p.stage, p.read, p.total)
 }

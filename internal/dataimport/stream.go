@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -29,6 +30,35 @@ type Import struct {
 // New returns an import. The list `files` has the files of each source of the plan.
 func New(p *Plan, files [][]record.File, count func(n int)) *Import {
 	return &Import{plan: p, files: files, count: count}
+}
+
+// Size returns the number of bytes that the import reads in one pass over nodes and edges, or 0 if it is unknown.
+func (in *Import) Size() int64 {
+	total := int64(0)
+	for i, s := range in.plan.sources {
+		size := int64(0)
+		for _, f := range in.files[i] {
+			if f.Open != nil {
+				if f.Size == 0 {
+					return 0
+				}
+				size += f.Size
+			} else if info, err := os.Stat(f.Path); err == nil {
+				size += info.Size()
+			}
+		}
+		for _, isEdge := range []bool{false, true} {
+			if s.has(isEdge) {
+				total += size
+			}
+		}
+	}
+	return total
+}
+
+// has reports whether a record of the source becomes an edge, or a node.
+func (s *plannedSource) has(isEdge bool) bool {
+	return slices.ContainsFunc(s.maps, func(m *plannedMapping) bool { return m.IsEdge == isEdge })
 }
 
 // Faults are the faults of an import, at most a hundred.
@@ -208,7 +238,7 @@ func (p *pass) open() error {
 	for len(p.phases) > 0 {
 		for ; p.source < len(p.in.plan.sources); p.source, p.file = p.source+1, 0 {
 			s := p.in.plan.sources[p.source]
-			if !slices.ContainsFunc(s.maps, func(m *plannedMapping) bool { return m.IsEdge == p.phases[0] }) || p.file == len(p.in.files[p.source]) {
+			if !s.has(p.phases[0]) || p.file == len(p.in.files[p.source]) {
 				continue
 			}
 			opts := s.Read

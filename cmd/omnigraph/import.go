@@ -147,6 +147,11 @@ func (f *importFlags) open(ctx context.Context, m *dataimport.Map, dir string, a
 	if m.Database == "" {
 		return nil, nil, usage.Errorf("%s has tables and names no database; add database: postgres://user@host/database to it, or name the URL after it", f.mapFile)
 	}
+	if !named {
+		if err := m.CheckDatabase(); err != nil {
+			return nil, nil, err
+		}
+	}
 	db, err := postgres.Open(ctx, m.Database)
 	if err != nil {
 		return nil, nil, err

@@ -2,7 +2,6 @@ package dataimport
 
 import (
 	"fmt"
-	"net/url"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
@@ -20,10 +19,7 @@ func Parse(path string, text []byte) (*Map, diag.List) {
 	}
 	f, ok := root.Mapping(path, Settings)
 	if ok {
-		if address, ok := f["database"].Text("database"); ok {
-			m.Database = address
-			m.checkDatabase()
-		}
+		m.Database, _ = f["database"].Text("database")
 		sources, ok := root.Require(f, "sources", path).Entries("sources")
 		if ok && len(sources) == 0 {
 			root.Fault(strictyaml.Missing, "sources is empty", "add a source, such as ports.csv: { node: Port, set: { … } }")
@@ -36,19 +32,6 @@ func Parse(path string, text []byte) (*Map, diag.List) {
 		return nil, faults
 	}
 	return m, m.reader.Faults()
-}
-
-// checkDatabase checks the URL of the database. The faults have no position, because a position shows the line, which may have
-// a password.
-func (m *Map) checkDatabase() {
-	u, err := url.Parse(m.Database)
-	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		m.reader.Whole(strictyaml.BadValue, "database is not the URL of a PostgreSQL database", "write postgres://user@host/database")
-		return
-	}
-	if _, has := u.User.Password(); has {
-		m.reader.Whole(strictyaml.BadValue, "database has a password, which a file must not hold", "remove it, and set PGPASSWORD or write a file .pgpass")
-	}
 }
 
 // source reads an entry of sources.

@@ -48,3 +48,22 @@ func TestDamagedColumnar(t *testing.T) {
 		}
 	}
 }
+
+// FuzzColumnar checks that a damaged file of Parquet or Arrow ends with a fault or with records.
+func FuzzColumnar(f *testing.F) {
+	formats := []string{Parquet, Arrow}
+	for _, name := range []string{"duckdb.parquet", "pandas.parquet", "pandas.feather", "stream.arrows"} {
+		whole, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(FormatOf(name) == Arrow, whole)
+	}
+	f.Fuzz(func(t *testing.T, arrow bool, content []byte) {
+		format := formats[0]
+		if arrow {
+			format = formats[1]
+		}
+		dump(file(t, "a", content), Options{Format: format})
+	})
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/infer"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/remote"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
@@ -49,8 +50,9 @@ read both files, change what is wrong, and import.`,
 			bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "reading"}
 			var inputs []infer.Input
 			database := ""
-			local := &localFiles{bar: terminal.NewProgress(cmd.ErrOrStderr())}
-			defer func() { err = errors.Join(err, local.remove()) }()
+			copying := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "copying"}
+			local := &remote.Copies{Count: copying.add}
+			defer func() { err = errors.Join(err, local.Remove()) }()
 			for _, path := range args {
 				if postgres.Is(path) {
 					if database != "" {
@@ -60,7 +62,8 @@ read both files, change what is wrong, and import.`,
 					continue
 				}
 				if dataimport.IsURL(path) {
-					copies, err := local.fetch(cmd.Context(), path)
+					copies, err := local.Fetch(cmd.Context(), path)
+					copying.Done()
 					if err != nil {
 						return err
 					}

@@ -31,12 +31,6 @@ const (
 	quietTime = time.Minute
 )
 
-// Is reports whether a name is a URL of a file.
-func Is(name string) bool {
-	scheme, _, ok := strings.Cut(name, "://")
-	return ok && (scheme == "https" || scheme == "http") || address.IsForeign(name)
-}
-
 // Fetcher copies files.
 type Fetcher struct {
 	Dir      string       // the folder of the copies

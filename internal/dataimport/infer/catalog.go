@@ -17,6 +17,7 @@ type Input struct {
 	Read    string   // section read of the map, in YAML; "" for none
 	Records string   // path to the records of JSON
 	Catalog *Catalog // what a database says of the table; nil for a file
+	kind    string   // nodeKind or edgeKind for a part of GraphML
 }
 
 // Catalog has the types and the constraints of a table in a database.

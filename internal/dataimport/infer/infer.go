@@ -26,17 +26,25 @@ type Proposal struct {
 func Propose(ctx context.Context, inputs []Input, database string, progress func(n int)) (*Proposal, error) {
 	var tables []*table
 	types := map[string]bool{}
+	inputs = splitGraphML(inputs)
 	for i := range inputs {
 		in := &inputs[i]
 		t, err := profile(ctx, in, progress)
 		if err != nil {
 			return nil, err
 		}
+		if t.kind != "" && t.rows == 0 {
+			continue
+		}
 		if t.catalog != nil {
 			t.typ = unique(typeOfTable(in.Source), types)
 			t.declaredKey()
 		} else {
-			t.typ = unique(typeName(in.File.Name), types)
+			name := typeName(in.File.Name)
+			if t.kind == edgeKind {
+				name += "Edge"
+			}
+			t.typ = unique(name, types)
 		}
 		if len(t.key) == 0 && t.noKey == "" {
 			t.findKey()
@@ -81,7 +89,11 @@ func (t *table) nameProperties() {
 		reserved = append(reserved, "from", "to", "src", "dst")
 	}
 	for _, c := range t.columns {
-		name := propertyName(c.name)
+		name := c.name
+		if t.kind != "" {
+			name = strings.TrimPrefix(name, "data.")
+		}
+		name = propertyName(name)
 		isKey := len(t.key) == 1 && t.key[0] == c
 		if slices.Contains(reserved, name) && !isKey {
 			name = strings.ToLower(t.typ) + "_" + name
@@ -237,6 +249,10 @@ func (w *writer) edges(t *table) {
 		fmt.Fprintf(&b, "    edge: %s\n", name)
 		fmt.Fprintf(&b, "    from: %s\n    to: %s\n", end(t.join[0]), end(t.join[1]))
 		set(&b, "    ", t)
+		if t.kind != "" { // an entry of the list that the nodes begin
+			w.maps[t] = "    - " + strings.ReplaceAll(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), "    "), "\n", "\n  ") + "\n      where: { kind: edge }\n"
+			return
+		}
 		w.maps[t] = fmt.Sprintf("  # A join table: %s.\n", t.keyText) + t.entry(b.String())
 		return
 	}
@@ -246,6 +262,9 @@ func (w *writer) edges(t *table) {
 	}
 	b.WriteString("\n")
 	set(&b, "      ", t)
+	if t.kind != "" {
+		b.WriteString("      where: { kind: node }\n")
+	}
 	for _, ref := range t.refs {
 		if len(t.key) == 0 {
 			fmt.Fprintf(&b, "    # %s, but without a key the nodes cannot be the ends of edges\n", ref.why)

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
 )
 
 // propose proposes for the tables of a folder. It checks that the schema is valid, that the map fits it, and that every record
@@ -191,5 +192,34 @@ node Person {
 	}
 	if _, err := Propose(t.Context(), []Input{{File: f, Source: "people.json", Records: "page"}}, "", nil); err == nil || !strings.Contains(err.Error(), "people.json, line 1, row 1") && !strings.Contains(err.Error(), "the record is not an object; name the path to the records with --records") {
 		t.Errorf("found %v, expected that the record is no object", err)
+	}
+}
+
+func TestGraphML(t *testing.T) {
+	f := record.File{Name: "people.graphml", Path: "../record/testdata/networkx.graphml"}
+	p, err := Propose(t.Context(), []Input{{File: f, Source: "people.graphml"}}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, faults := gq.Format(gq.Source{Name: "schema.pg", Text: p.Schema})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/graphml.golden", []byte(schema+p.Map))
+	compiled, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
+	if len(faults) > 0 {
+		t.Fatal(faults, schema)
+	}
+	m, faults := dataimport.Parse("import.yaml", []byte(p.Map))
+	if len(faults) > 0 {
+		t.Fatal(faults, p.Map)
+	}
+	plan, faults := dataimport.NewPlan(m, compiled, dataimport.Options{})
+	if len(faults) > 0 {
+		t.Fatal(faults, p.Map)
+	}
+	text, err := io.ReadAll(dataimport.New(plan, [][]record.File{{f}}, nil).Stream(t.Context()))
+	if err != nil || !strings.Contains(string(text), `{"edge":"PersonEdge","from":"a","to":"b","data":{"weight":2,"since":"2024-05-01"}}`) {
+		t.Errorf("found %v\n%s", err, text)
 	}
 }

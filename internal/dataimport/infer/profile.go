@@ -35,6 +35,7 @@ type table struct {
 	source  string   // name in the map
 	section string   // section read of the map; "" for none
 	records string   // path to the records of JSON
+	kind    string   // nodeKind or edgeKind for a part of GraphML
 	paths   []string // paths to the values of the records of JSON
 	catalog *Catalog
 	typ     string // name of the node type or edge type
@@ -137,7 +138,7 @@ var seed = maphash.MakeSeed()
 
 // profile reads a table.
 func profile(ctx context.Context, in *Input, count func(int)) (*table, error) {
-	t := &table{file: in.File, source: in.Source, section: in.Read, catalog: in.Catalog}
+	t := &table{file: in.File, source: in.Source, section: in.Read, catalog: in.Catalog, kind: in.kind}
 	if record.FormatOf(in.File.Name) == record.JSON {
 		t.records = in.Records
 		if in.Records != "" {
@@ -162,7 +163,7 @@ func (t *table) read(ctx context.Context, r record.Reader) error {
 	if names == nil {
 		names = t.paths
 	}
-	if names == nil || record.FormatOf(t.file.Name) == record.GraphML {
+	if names == nil {
 		return fmt.Errorf("%s: infer reads tables, such as CSV or records of JSON, and found none here; write the map of this file by hand", t.file.Name)
 	}
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
@@ -189,6 +190,7 @@ func (t *table) read(ctx context.Context, r record.Reader) error {
 			t.columns[i].add(&rec.Values[i])
 		}
 	}
+	t.dropEmpty()
 	for _, c := range t.columns {
 		c.finish()
 	}

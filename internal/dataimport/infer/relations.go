@@ -17,7 +17,7 @@ import (
 
 // findKey chooses the key among the columns that could be it: by its name, and else the first one.
 func (t *table) findKey() {
-	if t.isNeo4jEdges() {
+	if t.isNeo4jEdges() || t.kind == edgeKind {
 		return
 	}
 	var best *column
@@ -83,7 +83,10 @@ var selfWords = []string{"parent", "manager", "reports", "boss", "supervisor", "
 func findReferences(tables []*table) {
 	declaredReferences(tables)
 	for _, t := range tables {
-		if referencesAreDeclared(t, tables) {
+		if t.kind == edgeKind {
+			graphMLEnds(t, tables)
+		}
+		if t.kind != "" || referencesAreDeclared(t, tables) {
 			continue
 		}
 		for _, c := range t.columns {
@@ -271,6 +274,9 @@ func findCompositeKeys(ctx context.Context, tables []*table) error {
 		if pair == nil {
 			if t.isNeo4jEdges() && len(t.refs) == 2 {
 				t.join, t.keyText = t.refs, "the header has :START_ID and :END_ID, and some pairs of them occur twice, so import it with --mode append"
+			}
+			if t.kind == edgeKind && len(t.refs) == 2 {
+				t.join, t.keyText = t.refs, "some pairs of nodes have several edges, so import it with --mode append"
 			}
 			continue
 		}

@@ -18,6 +18,8 @@ type Input struct {
 	Nodes []*Rows // by type; nil for types that do not occur
 	Edges []*Rows // by type; nil for types that do not occur
 	opts  Options // options of the load
+
+	changes changes
 }
 
 // Rows holds the entities of one type in the order of the input, except that the rows of a spilled

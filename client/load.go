@@ -43,6 +43,7 @@ type LoadedData struct {
 	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
 	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that the load created it from; null if it existed."`
 	BranchCreated bool         `json:"branch_created"` // the load created the branch
+	Position      string       `json:"position,omitempty" jsonschema_description:"The position of source after the load; only for a load with source."`
 	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite"`
 	Nodes         []LoadedType `json:"nodes"`          // for each node type in the data
 	Edges         []LoadedType `json:"edges"`          // for each edge type in the data
@@ -74,6 +75,11 @@ type LoadQuery struct {
 	DryRun   bool   // commit nothing
 	NewEdges bool   // with merge and patch: edges that nothing identifies are new
 	LastWins bool   // with merge and patch: of several lines with one entity the last stands
+
+	// Source, if set, is the name of a database that the graph follows. The lines are its changes, and move its position on the
+	// branch from After to Position. Such a load has no idempotency key, and Load does not repeat it: the position tells whether
+	// it was made. Without a Position and without lines, the load only reports the position.
+	Source, After, Position string
 }
 
 // Load loads nodes and edges as NDJSON, as one commit or not at all. It sends the data while it
@@ -81,7 +87,7 @@ type LoadQuery struct {
 // failure. Otherwise it sends the data once.
 func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, options ...WriteOption) (*LoadAnswer, error) {
 	query := url.Values{}
-	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode} {
+	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode, "source": load.Source, "after": load.After, "position": load.Position} {
 		setText(query, name, v)
 	}
 	for name, set := range map[string]bool{"dry_run": load.DryRun, "new_edges": load.NewEdges, "last_wins": load.LastWins} {
@@ -90,7 +96,9 @@ func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, option
 		}
 	}
 	q := &request{method: http.MethodPost, path: g.path + "/load/ndjson", query: query, header: http.Header{}, media: "application/x-ndjson", size: -1}
-	q.under(load.DryRun, options)
+	if q.under(load.DryRun, options); load.Source != "" {
+		q.withoutKey()
+	}
 	end := q.stream(data)
 	defer end()
 	return ask[LoadAnswer](ctx, g.c, q)

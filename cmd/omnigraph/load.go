@@ -188,6 +188,9 @@ func loadReport(res *client.LoadAnswer) *report {
 // Load loads NDJSON.
 func (src *source) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
 	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), NewEdges: opts.NewEdges, LastWins: opts.LastWins, DryRun: opts.DryRun}
+	if c := opts.Changes; c != nil {
+		load.Source, load.After, load.Position = c.Source, c.After, c.Position
+	}
 	a, err := src.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...)
 	var refused *client.Error
 	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {

@@ -40,7 +40,10 @@ func Is(argument string) bool {
 
 // Open connects to the database of a URL, and begins the transaction. Parameters that the URL leaves out come from the
 // environment and the password file, as for psql. No error has the password. The context ends all reading.
-func Open(ctx context.Context, address string) (*Database, error) {
+func Open(ctx context.Context, address string) (*Database, error) { return OpenAt(ctx, address, "") }
+
+// OpenAt is Open with a snapshot that another transaction exported; "" for the present state.
+func OpenAt(ctx context.Context, address, snapshot string) (*Database, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return nil, errors.New("the address of the database is not a URL such as postgres://user@host/database") // err may repeat a password
@@ -60,7 +63,7 @@ func Open(ctx context.Context, address string) (*Database, error) {
 		return nil, fmt.Errorf("connecting to the database: %w", err)
 	}
 	d := &Database{ctx: ctx, conn: conn}
-	if err := d.begin(); err != nil {
+	if err := d.begin(snapshot); err != nil {
 		return nil, errors.Join(fmt.Errorf("preparing to read the database: %w", err), d.Close())
 	}
 	return d, nil
@@ -94,8 +97,11 @@ func WithoutPassword(address string) string {
 
 // begin begins the transaction, and reads which types the database has. Scans of a table give the rows in the same order each
 // time, because rejected records are remembered by their numbers.
-func (d *Database) begin() error {
+func (d *Database) begin(snapshot string) error {
 	statements := []string{"BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"}
+	if snapshot != "" {
+		statements = append(statements, "SET TRANSACTION SNAPSHOT '"+strings.ReplaceAll(snapshot, "'", "''")+"'")
+	}
 	settings := maps.Clone(pgtext.Settings)
 	maps.Copy(settings, map[string]string{"synchronize_seqscans": "off", "max_parallel_workers_per_gather": "0", "enable_indexonlyscan": "off",
 		"cursor_tuple_fraction": "1", "statement_timeout": "0", "idle_in_transaction_session_timeout": "0"})

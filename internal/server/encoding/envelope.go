@@ -210,7 +210,7 @@ func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutc
 // loadedData returns what was loaded, without the commit and the actor.
 func loadedData(l *tool.LoadOutcome) client.LoadedData {
 	a := client.LoadedData{
-		Branch: l.Branch.Name(), BranchCreated: l.From != nil, Mode: l.Mode.String(),
+		Branch: l.Branch.Name(), BranchCreated: l.From != nil, Mode: l.Mode.String(), Position: l.Result.Position,
 		Nodes: loadedTypes(l.Result.Nodes), Edges: loadedTypes(l.Result.Edges),
 	}
 	if l.From != nil {

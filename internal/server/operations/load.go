@@ -17,6 +17,7 @@ type Load struct {
 	Mode engine.LoadMode // what to do with entities that already exist
 	// NewEdges and LastWins are those of [engine.LoadOptions].
 	NewEdges, LastWins bool
+	Changes            *engine.SourceChanges // see [engine.LoadOptions]; nil for other loads
 	Branch             tool.BranchName
 	Options            queryrun.Options // such as a dry run
 }
@@ -44,7 +45,7 @@ func (c *Load) run(ctx context.Context, env *tool.Env, branch tool.Branch) (*too
 	var res *engine.LoadResult
 	write := func(heads tool.Heads) (err error) {
 		opts.IfCommit = heads.Require(0, opts.IfCommit)
-		res, err = env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode, NewEdges: c.NewEdges, LastWins: c.LastWins})
+		res, err = env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode, NewEdges: c.NewEdges, LastWins: c.LastWins, Changes: c.Changes})
 		return err
 	}
 	var err error

@@ -29,6 +29,9 @@ func (x *exchange) loadLines() error {
 	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, x.opts.MaxLoad)}
 	load := x.load(body, &client.LoadBody{Branch: string(x.branch()), Mode: x.query.Get("mode"),
 		NewEdges: x.query.Get("new_edges") == "true", LastWins: x.query.Get("last_wins") == "true", DryRun: x.query.Get("dry_run") == "true"})
+	if source := x.query.Get("source"); source != "" {
+		load.Changes = &engine.SourceChanges{Source: source, After: x.query.Get("after"), Position: x.query.Get("position")}
+	}
 	call, err := loadInto(load, tool.BranchName(x.query.Get("from")))
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ removes every entity of the types that occur in the files.`,
 	cmd.Flags().IntVar(&f.maxRejects, "max-rejects", 100, "with --rejects, import nothing if more records do not fit")
 	cmd.Flags().Int64Var(&f.commitEvery, "commit-every", 0, "for very long imports: commit after each `N` nodes or edges, in place of one commit")
 	f.writeFlags.flags(cmd)
-	cmd.AddCommand(newImportInfer())
+	cmd.AddCommand(newImportInfer(), newImportFollow())
 	return cmd
 }
 

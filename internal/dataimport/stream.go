@@ -114,6 +114,8 @@ type pass struct {
 
 	texts [4]string // scratch for the values of an end
 
+	unchanged []bool // by column of a changed row: its value is not known and did not change; nil for other records
+
 	// visit is called with each record in place of making lines, if it is set.
 	visit func(m *plannedMapping, r *record.Record) *record.Fault
 	// made is called after each line, if it is set. It reports whether to go on.
@@ -333,9 +335,15 @@ func (p *pass) make(m *plannedMapping, r *record.Record) (bool, *record.Fault) {
 			}
 		}
 		p.buf = append(p.buf, `,"data":{`...)
+		if m.row != nil {
+			p.buf = quote(append(p.buf, `"id":`...), m.row.of(m.Type, r))
+		}
 	}
 	for i := range m.props {
 		pp := &m.props[i]
+		if p.unchanged != nil && pp.column >= 0 && p.unchanged[pp.column] {
+			continue
+		}
 		v, raw, err := pp.value(r)
 		if err == nil && v.IsNull() && pp.required {
 			err = fmt.Errorf("%s.%s is required", m.Type, pp.name)
@@ -343,7 +351,11 @@ func (p *pass) make(m *plannedMapping, r *record.Record) (bool, *record.Fault) {
 		if err != nil {
 			return false, p.fault(r, pp, raw, err)
 		}
-		p.buf = append(p.buf, pp.prefix...)
+		prefix := pp.prefix
+		if p.buf[len(p.buf)-1] == '{' {
+			prefix = prefix[1:]
+		}
+		p.buf = append(p.buf, prefix...)
 		p.buf = appendValue(p.buf, v)
 	}
 	p.buf = append(p.buf, "}}\n"...)

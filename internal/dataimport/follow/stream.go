@@ -18,6 +18,8 @@ import (
 const (
 	// statusEvery is the time between two reports of the confirmed position to the database.
 	statusEvery = time.Second
+	// loadEvery is the least time between two loads, if the changes of both fit into one.
+	loadEvery = 50 * time.Millisecond
 	// waiting is the number of messages that wait for the follower. Behind them the database waits.
 	waiting = 4096
 	// idleBytes is the length of the log without a change of the tables after which the follower stores its position anyway, so
@@ -171,21 +173,30 @@ func (f *follower) apply(ctx context.Context, r *receiver) error {
 		}
 		return err
 	}
+	pace := time.NewTimer(0)
+	defer pace.Stop()
 	for {
 		var m message
 		var ok bool
 		select {
 		case m, ok = <-r.messages:
 		default:
-			// Nothing waits: load what is complete.
-			if err := b.flush(ctx, r); err != nil {
-				return err
-			}
 			if f.until > 0 && f.lsn >= f.until && !b.open() {
 				return nil
 			}
+			// Nothing waits: load what is complete, at most every loadEvery.
+			due := pace.C
+			if !b.open() {
+				due = nil
+			}
 			select {
 			case m, ok = <-r.messages:
+			case <-due:
+				if err := b.flush(ctx, r); err != nil {
+					return err
+				}
+				pace.Reset(loadEvery)
+				continue
 			case <-ctx.Done():
 				return ctx.Err()
 			}

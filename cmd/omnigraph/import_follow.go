@@ -59,6 +59,8 @@ SELECT pg_drop_replication_slot('omnigraph') when you stop following for good.`,
 	cmd.Flags().BoolVar(&f.opts.CopyAnew, "copy-anew", false, "drop the slot and copy the tables again; rows that were deleted meanwhile stay in the graph")
 	cmd.Flags().StringVar(&f.rejects, "rejects", "", "append the rows that do not fit to this `FILE`, and go on without them")
 	cmd.Flags().IntVar(&f.opts.MaxRejects, "max-rejects", 100, "with --rejects, stop if more rows do not fit")
+	cmd.Flags().IntVar(&f.opts.BatchBytes, "batch-bytes", 0, "the size of changes from which on a transaction goes through files")
+	_ = cmd.Flags().MarkHidden("batch-bytes") // for tests
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "serve metrics in the format of Prometheus at http://`ADDRESS`/metrics, such as 127.0.0.1:9188")
 	return cmd
 }

@@ -38,7 +38,7 @@ func TestKills(t *testing.T) {
 	conn := w.connect()
 	committed, followers, databases, connections := 0, 0, 0, 0
 	for round := range *rounds {
-		p := w.start()
+		p := w.start("--batch-bytes", []string{"0", "2000"}[round%2]) // with 2000, most transactions go through files
 		kind := []string{"follower", "database", "follower", "connections", "follower", "follower"}[round%6]
 		at := rnd.IntN(perRound)
 		for k := range perRound {

@@ -35,6 +35,8 @@ type LoadAnswer struct {
 	Commit  *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
 	ActorID *string       `json:"actor_id"` // who loaded the data; null if not known
 	DryRun  bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+
+	Position string `json:"position,omitempty" jsonschema_description:"The position of source after the load; only for a load with source."`
 }
 
 // LoadedData is the part of the answer to a load that describes the loaded data and identifies the
@@ -43,7 +45,6 @@ type LoadedData struct {
 	Branch        string       `json:"branch" jsonschema_description:"The branch that was loaded into."`
 	BaseBranch    *string      `json:"base_branch" jsonschema_description:"The branch that the load created it from; null if it existed."`
 	BranchCreated bool         `json:"branch_created"` // the load created the branch
-	Position      string       `json:"position,omitempty" jsonschema_description:"The position of source after the load; only for a load with source."`
 	Mode          string       `json:"mode" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite"`
 	Nodes         []LoadedType `json:"nodes"`          // for each node type in the data
 	Edges         []LoadedType `json:"edges"`          // for each edge type in the data

@@ -204,13 +204,13 @@ func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutc
 	if e.enc.CommitIDs {
 		return &LoadResult{LoadedData: data, GraphCommitID: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun}
 	}
-	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun}
+	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun, Position: l.Result.Position}
 }
 
 // loadedData returns what was loaded, without the commit and the actor.
 func loadedData(l *tool.LoadOutcome) client.LoadedData {
 	a := client.LoadedData{
-		Branch: l.Branch.Name(), BranchCreated: l.From != nil, Mode: l.Mode.String(), Position: l.Result.Position,
+		Branch: l.Branch.Name(), BranchCreated: l.From != nil, Mode: l.Mode.String(),
 		Nodes: loadedTypes(l.Result.Nodes), Edges: loadedTypes(l.Result.Edges),
 	}
 	if l.From != nil {

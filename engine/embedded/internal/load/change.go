@@ -120,7 +120,7 @@ func (a *applier) move() error {
 	}
 	for _, c := range moved {
 		ord, _ := a.tx.Table(c.typ).Lookup(c.id)
-		a.tx.EachEdgeAt(c.typ, ord, hold)
+		version.EdgesAt(a.tx, c.typ, ord, hold)
 		a.tx.Delete(c.typ, ord)
 	}
 	for _, c := range a.in.changes.moved {

@@ -150,9 +150,9 @@ func (tx *Txn) renameReferences(t *schema.Type, now schema.MemberNames) {
 	}
 }
 
-// EachEdgeAt calls `yield` with each live edge at a live node, also with those at the references to the node. The function may
+// EdgesAt calls `yield` with each live edge at a live node, also with those at the references to the node. The function may
 // delete the edge.
-func (tx *Txn) EachEdgeAt(t *schema.Type, ord uint32, yield func(typ *schema.Type, edge uint32)) {
+func EdgesAt(tx *Txn, t *schema.Type, ord uint32, yield func(typ *schema.Type, edge uint32)) {
 	tx.eachEnd(t, ord, func(end *schema.Type, ord uint32) { tx.eachEdge(end, ord, yield) })
 }
 

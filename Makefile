@@ -122,6 +122,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) test-release RELEASE_FLAGS='-args -cold -emulate'
 	$(MAKE) vet-platforms
 	$(MAKE) test-feed
+	$(MAKE) test-follow
 	$(MAKE) soak
 	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
 	else echo "no python3 with venv: the fuzzer of the OpenAPI document is left out"; fi

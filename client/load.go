@@ -44,6 +44,8 @@ type LoadAnswer struct {
 	ActorID *string       `json:"actor_id"` // who loaded the data; null if not known
 	DryRun  bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 	Sync    *SyncAnswer   `json:"sync,omitempty" jsonschema_description:"What the mode sync did beyond the lines; only in this mode."`
+
+	Position string `json:"position,omitempty" jsonschema_description:"The position of the followed database after the load; only for a load with followed."`
 }
 
 // SyncAnswer says what a load in the mode sync did beyond its lines.
@@ -105,6 +107,11 @@ type LoadQuery struct {
 	Yield          []string // with ModeSync: properties, as Type.property, that other sources may own
 	Cascade        bool     // with ModeSync: delete nodes together with the edges of others
 	ApproveDeletes int64    // with ModeSync: approve exactly as many deletes
+
+	// Followed, if set, is the name of a database that the graph follows. The lines are its changes, and move its position on the
+	// branch from After to Position. Such a load has no idempotency key, and Load does not repeat it: the position tells whether
+	// it was made. Without a Position and without lines, the load only reports the position.
+	Followed, After, Position string
 }
 
 // Load loads nodes and edges as NDJSON, as one commit or not at all. It sends the data while it
@@ -113,7 +120,8 @@ type LoadQuery struct {
 func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, options ...WriteOption) (*LoadAnswer, error) {
 	query := url.Values{}
 	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode,
-		"source": load.Source, "types": strings.Join(load.Types, ","), "yield": strings.Join(load.Yield, ",")} {
+		"source": load.Source, "types": strings.Join(load.Types, ","), "yield": strings.Join(load.Yield, ","),
+		"followed": load.Followed, "after": load.After, "position": load.Position} {
 		setText(query, name, v)
 	}
 	for name, set := range map[string]bool{"dry_run": load.DryRun, "new_edges": load.NewEdges, "last_wins": load.LastWins, "cascade": load.Cascade} {
@@ -125,7 +133,9 @@ func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, option
 		query.Set("approve_deletes", strconv.FormatInt(load.ApproveDeletes, 10))
 	}
 	q := &request{method: http.MethodPost, path: g.path + "/load/ndjson", query: query, header: http.Header{}, media: "application/x-ndjson", size: -1}
-	q.under(load.DryRun, options)
+	if q.under(load.DryRun, options); load.Followed != "" {
+		q.withoutKey()
+	}
 	end := q.stream(data)
 	defer end()
 	return ask[LoadAnswer](ctx, g.c, q)

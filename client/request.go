@@ -94,6 +94,14 @@ func (q *request) under(dryRun bool, options []WriteOption) {
 	q.repeats = true
 }
 
+// withoutKey removes the idempotency key that `under` made, so that the request is not repeated.
+func (q *request) withoutKey() {
+	if q.ownKey {
+		q.header.Del("Idempotency-Key")
+	}
+	q.ownKey, q.repeats = false, false
+}
+
 // conditional selects the path with /if-graph-commit if the write has a condition. A server that
 // has no conditional writes refuses that path instead of ignoring the header.
 func (q *request) conditional() {

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -49,6 +50,27 @@ func TestWriteOnce(t *testing.T) {
 	}
 	if commits != 3 { // one each for the empty graph, the seed and the note
 		t.Errorf("there are %d commits", commits)
+	}
+}
+
+// TestLoadChanges loads changes of a followed database, and reads their position.
+func TestLoadChanges(t *testing.T) {
+	g, ctx := startGraph(t), t.Context()
+	load := func(after, position, lines string) (*client.LoadAnswer, error) {
+		return g.Load(ctx, strings.NewReader(lines), client.LoadQuery{Mode: client.ModePatch, Followed: "db", After: after, Position: position})
+	}
+	a, err := load("", "1", `{"type":"Note","data":{"slug":"a","text":"t","created":"2024-05-01T12:30:00Z"}}`)
+	if err != nil || a.Position != "1" || a.Commit == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if a, err = load("1", "2", `{"type":"Note","delete":"a"}`); err != nil || a.Position != "2" {
+		t.Errorf("a delete: %+v, %v", a, err)
+	}
+	if a, err = load("", "", ""); err != nil || a.Position != "2" || a.Commit != nil {
+		t.Errorf("the position: %+v, %v", a, err)
+	}
+	if _, err = load("1", "3", ""); !errors.Is(err, client.ErrConflict) {
+		t.Errorf("after another position: %v, expected a conflict", err)
 	}
 }
 

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -356,10 +357,48 @@ type LoadOptions struct {
 	// patches are applied in the order of their lines. Without it, such a line is a fault.
 	LastWins bool
 	Sync     SyncOptions // only in the mode Sync
+	// Changes, if set, says that the lines are changes of another database that the graph follows.
+	Changes *SourceChanges
 	// Progress, if set, is called from time to time with the number of lines read so far. Only one
 	// goroutine calls it at a time.
 	Progress func(lines int64)
 }
+
+// SourceChanges describes a load of changes of another database, in the mode Merge or Patch. The load stores the position up to which
+// the branch has the changes of a source, in the same commit as the changes. The position lasts until another load
+// moves it. A new branch has no positions.
+//
+// The lines of the load may do more than those of other loads. An edge with an id may have other ends than the stored
+// one; it moves. A line with the member "delete" and the id of an entity, in place of "data", deletes the entity, and
+// a node with its edges. A node with the member "was", the id of another node, takes that node's properties and edges, and that
+// node is gone. Deletes take effect first, then moves, then the other lines. A delete or a move of an entity that does not exist does nothing.
+type SourceChanges struct {
+	Source string // name of the source
+	// After is the position that the branch must have, or "" for none; otherwise the error is a *Conflict.
+	After string
+	// Position is the new position; a commit is made if it differs from After, even if no entity changes. If it is empty,
+	// the load must have no lines; it only reports the position.
+	Position string
+}
+
+// CheckChanges returns a *BadArgument if the options of a load do not fit its Changes.
+func (o *LoadOptions) CheckChanges() error {
+	c := o.Changes
+	switch {
+	case c == nil:
+		return nil
+	case c.Source == "" || len(c.Source) > MaxPosition || len(c.Position) > MaxPosition:
+		return &BadArgument{Detail: fmt.Sprintf("a source needs a name, and its name and its position are at most %d bytes long", MaxPosition)}
+	case !o.Mode.Finds():
+		return &BadArgument{Detail: "changes of a source are loaded with the mode merge or patch"}
+	case o.IdempotencyKey != "":
+		return &BadArgument{Detail: "a load of changes takes no idempotency key; its position shows whether it was made"}
+	}
+	return nil
+}
+
+// MaxPosition is the maximum length of a position, in bytes.
+const MaxPosition = 64 << 10
 
 // LoadResult is the outcome of a load. The counts are of entities in the input.
 type LoadResult struct {
@@ -373,4 +412,7 @@ type LoadResult struct {
 	// of the earlier call; nil if an older program made it.
 	Effects *WriteEffects
 	Sync    *SyncResult // only in the mode Sync
+
+	// Position is the position of the source after the load, if the load has Changes; "" if there is none.
+	Position string
 }

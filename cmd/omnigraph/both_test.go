@@ -16,16 +16,17 @@ import (
 
 // elsewhere lists the verbs that work on no graph, or only on a store, with the reason.
 var elsewhere = map[string]string{
-	"init":         "makes a store; the graphs of a server are those of its cluster.yaml",
-	"index":        "reads source code",
-	"import infer": "reads files",
-	"mcp":          "serves a graph to a client",
-	"policy":       "is about files",
-	"cluster":      "is about the folder of a server",
-	"copy":         "copies from storage to storage",
-	"restore":      "copies from storage to storage",
-	"version":      "is about this program",
-	"docs":         "is about this program",
+	"init":          "makes a store; the graphs of a server are those of its cluster.yaml",
+	"index":         "reads source code",
+	"import infer":  "reads files",
+	"import follow": "needs a database; test/follow",
+	"mcp":           "serves a graph to a client",
+	"policy":        "is about files",
+	"cluster":       "is about the folder of a server",
+	"copy":          "copies from storage to storage",
+	"restore":       "copies from storage to storage",
+	"version":       "is about this program",
+	"docs":          "is about this program",
 }
 
 // world is the environment for the scripts of testdata/both: stores or servers.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +21,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/remote"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
 )
 
@@ -31,6 +35,7 @@ type importFlags struct {
 	writeFlags
 	loadFlags
 	mapFile, branch, from string
+	commitEvery           int64  // entities in a commit; 0 for one commit
 	rejects               string // file for the records that do not fit; "" to collect none
 	maxRejects            int
 }
@@ -39,14 +44,18 @@ type importFlags struct {
 func newImport() *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
-		Use:   "import (--store DIR | --server URL --graph ID) (--map import.yaml [FILE…] | FOLDER)",
+		Use:   "import (--store DIR | --server URL --graph ID) (--map import.yaml [FILE…] [postgres://…] | FOLDER)",
 		Short: "Import CSV, JSON, Parquet and other files into a graph",
 		Long: `Import files into a graph as one commit, as the map import.yaml says: which nodes and
 edges the records of each file become, and how their values are written.
 docs/import.md explains the map.
 
+A source may also be a table or a query of a PostgreSQL database, which the map or an argument
+names, such as postgres://user@host/database. All tables are read as they were at one time.
+
 Without FILE the command reads the files that the map names, relative to its folder. A FILE
 replaces the source with the same name or pattern, or the only source; - is standard input.
+A file may be a URL: https://, s3://, gs:// or azblob://; the command copies it to a temporary file.
 Files may be compressed with gzip or zstd. A FOLDER that omnigraph export --format parquet wrote
 needs no map.
 
@@ -69,8 +78,9 @@ removes every entity of the types that occur in the files.`,
 	cmd.Flags().StringVar(&f.from, "from", "", "the branch from which to create --branch, if --branch does not exist")
 	cmd.Flags().StringVar(&f.rejects, "rejects", "", "write the records that do not fit to this `FILE`, and import the others")
 	cmd.Flags().IntVar(&f.maxRejects, "max-rejects", 100, "with --rejects, import nothing if more records do not fit")
+	cmd.Flags().Int64Var(&f.commitEvery, "commit-every", 0, "for very long imports: commit after each `N` nodes or edges, in place of one commit")
 	f.writeFlags.flags(cmd)
-	cmd.AddCommand(newImportInfer())
+	cmd.AddCommand(newImportInfer(), newImportFollow())
 	return cmd
 }
 
@@ -91,6 +101,9 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
 	case cmd.Flags().Changed("max-rejects") && f.rejects == "":
 		return usage.Errorf("--max-rejects needs --rejects; name the file for the records that do not fit")
 	}
+	if err := f.checkCommitEvery(cmd, opts.Mode); err != nil {
+		return err
+	}
 	text, dir, err := f.mapText(cmd, &args)
 	if err != nil {
 		return err
@@ -99,18 +112,61 @@ func (f *importFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if showFaults(cmd, faults); faults.HasErrors() {
 		return fmt.Errorf("%s has errors; nothing was imported", f.mapFile)
 	}
-	files, err := m.Files(dir, args)
+	db, files, err := f.open(cmd.Context(), m, dir, args)
 	if err != nil {
 		return err
 	}
-	remove, err := spool(cmd.InOrStdin(), files)
+	if db != nil {
+		defer func() { err = errors.Join(err, db.Close()) }()
+	}
+	bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "copying"}
+	local := &remote.Copies{Count: bar.add}
+	defer func() { err = errors.Join(err, local.Remove()) }()
+	err = local.Copy(cmd.Context(), cmd.InOrStdin(), files)
+	bar.Done()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, remove()) }()
 	return f.graphFlags.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 		return f.importFiles(ctx, cmd, s, m, files, opts)
 	})
+}
+
+// open connects to the database of the map, if it has sources there, and returns the files of all sources. An argument that is
+// the URL of a database replaces the one in the map.
+func (f *importFlags) open(ctx context.Context, m *dataimport.Map, dir string, args []string) (*postgres.Database, [][]record.File, error) {
+	var given []string
+	named := false
+	for _, a := range args {
+		if !postgres.Is(a) {
+			given = append(given, a)
+			continue
+		}
+		if named || !m.InDatabase() {
+			return nil, nil, usage.Errorf("the arguments name a database, but %s", map[bool]string{true: "only one is possible", false: "no source of the map has a table or a query"}[named])
+		}
+		m.Database, named = a, true
+	}
+	files, err := m.Files(dir, given)
+	if err != nil || !m.InDatabase() || len(given) > 0 && !named {
+		return nil, files, err
+	}
+	if m.Database == "" {
+		return nil, nil, usage.Errorf("%s has tables and names no database; add database: postgres://user@host/database to it, or name the URL after it", f.mapFile)
+	}
+	if !named {
+		if err := m.CheckDatabase(); err != nil {
+			return nil, nil, err
+		}
+	}
+	db, err := postgres.Open(ctx, m.Database)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := db.Attach(m, files); err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, files, nil
 }
 
 // mapText returns the text of the map, and the folder to which its sources are relative. If there is no map and the one
@@ -131,30 +187,6 @@ func (f *importFlags) mapText(cmd *cobra.Command, args *[]string) (text []byte, 
 	return text, filepath.Dir(f.mapFile), err
 }
 
-// spool copies standard input to a temporary file, if it is among the files, because an import reads its files several times.
-// The function that it returns removes the temporary file.
-func spool(stdin io.Reader, files [][]record.File) (remove func() error, err error) {
-	remove = func() error { return nil }
-	for _, list := range files {
-		for i := range list {
-			if list[i].Path != "-" {
-				continue
-			}
-			tmp, err := os.CreateTemp("", "omnigraph-import-*")
-			if err != nil {
-				return remove, err
-			}
-			remove = func() error { return os.Remove(tmp.Name()) }
-			_, err = io.Copy(tmp, stdin)
-			if err := errors.Join(err, tmp.Close()); err != nil {
-				return remove, errors.Join(err, remove())
-			}
-			list[i].Path = tmp.Name()
-		}
-	}
-	return remove, nil
-}
-
 // importFiles imports the files of a map.
 func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *source, m *dataimport.Map, files [][]record.File, opts engine.LoadOptions) (*report, error) {
 	schema, at, err := f.schema(ctx, s)
@@ -169,14 +201,8 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 		opts.Sync.Types = m.Types()
 	}
 	bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr())}
-	for _, list := range files {
-		for _, file := range list {
-			if info, err := os.Stat(file.Path); err == nil {
-				bar.total += info.Size()
-			}
-		}
-	}
 	in := dataimport.New(plan, files, bar.add)
+	bar.total = in.Size()
 	defer bar.Done()
 	if in.Lookups() {
 		bar.begin("finding the ends of edges")
@@ -186,7 +212,7 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 	}
 	if f.rejects == "" {
 		bar.begin("importing")
-		res, err := load(ctx, s, in, f.from, opts)
+		res, err := f.load(ctx, s, in, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -205,7 +231,7 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 			if before > 0 {
 				opts.Sync.Types = nil // what was rejected is not lost
 			}
-			if res, err = load(ctx, s, in, f.from, opts); err == nil {
+			if res, err = f.load(ctx, s, in, opts); err == nil {
 				return nil
 			}
 			if over := in.Over(); over != nil {
@@ -245,42 +271,165 @@ func (f *importFlags) schema(ctx context.Context, s *source) (*catalog.Schema, e
 	return compiled, at, nil
 }
 
-// load loads the stream of an import. If the load finds faults in lines, load returns them with the places of their records.
-func load(ctx context.Context, s *source, in *dataimport.Import, from string, opts engine.LoadOptions) (*client.LoadAnswer, error) {
+// checkCommitEvery checks what an import in several commits cannot do.
+func (f *importFlags) checkCommitEvery(cmd *cobra.Command, mode engine.LoadMode) error {
+	if !cmd.Flags().Changed("commit-every") {
+		return nil
+	}
+	switch {
+	case f.commitEvery < 1:
+		return usage.Errorf("--commit-every is %d; it must be 1 or more", f.commitEvery)
+	case !mode.Finds():
+		return usage.Errorf("--commit-every needs --mode merge or patch, which can run again if the import ends early")
+	case f.dryRun, f.key != "", f.ifCommit != "":
+		return usage.Errorf("--commit-every makes several commits; leave out --dry-run, --idempotency-key and --if-commit, which are about one")
+	}
+	return nil
+}
+
+// load loads the stream of an import, in one commit or in several. If it finds faults in lines, the error has the places of their
+// records.
+func (f *importFlags) load(ctx context.Context, s *source, in *dataimport.Import, opts engine.LoadOptions) (*client.LoadAnswer, error) {
 	stream := in.Stream(ctx)
-	res, err := s.Load(ctx, &loadData{r: stream, from: from}, opts)
-	closed := stream.Close()
-	if fault := stream.Err(); fault != nil {
-		return nil, fmt.Errorf("nothing was imported:\n%w", fault)
+	part := &linesOf{r: bufio.NewReaderSize(stream, 64<<10), most: f.commitEvery}
+	from, failed := f.from, "nothing was imported"
+	var all *client.LoadAnswer
+	commits := 0
+	for {
+		before := part.lines
+		part.left = part.most
+		res, err := s.Load(ctx, &loadData{r: part, from: from}, opts)
+		if err != nil {
+			if fault := stream.Err(); fault != nil {
+				err = fmt.Errorf("%s:\n%w", failed, fault)
+			} else {
+				err = f.explain(ctx, in, err, before, failed)
+			}
+			return nil, errors.Join(err, stream.Close())
+		}
+		all = addAnswer(all, res)
+		if res.Commit != nil {
+			commits++
+		}
+		from = "" // the branch exists now
+		failed = fmt.Sprintf("imported so far: %s in %s; run the import again when this is mended",
+			plural(part.lines, "entity"), plural(int64(commits), "commit"))
+		if part.more() {
+			continue
+		}
+		if fault := stream.Err(); fault != nil {
+			return nil, errors.Join(fmt.Errorf("%s:\n%w", failed, fault), stream.Close())
+		}
+		return all, stream.Close()
 	}
-	if err == nil {
-		return res, closed
-	}
+}
+
+// explain returns the error of a load with the places of the records of its lines, which follow `before` other lines.
+func (f *importFlags) explain(ctx context.Context, in *dataimport.Import, err error, before int64, failed string) error {
 	lines, more := loadFaults(err)
 	if len(lines) == 0 {
-		return nil, err
+		if before > 0 {
+			return fmt.Errorf("%s: %w", failed, err)
+		}
+		return err
 	}
-	faults, failed := in.Explain(ctx, lines, more)
-	if failed != nil {
-		return nil, errors.Join(err, failed)
+	for i := range lines {
+		lines[i].Line += before
 	}
-	return nil, fmt.Errorf("nothing was imported:\n%w", faults)
+	faults, fault := in.Explain(ctx, lines, more)
+	if fault != nil {
+		return errors.Join(err, fault)
+	}
+	return fmt.Errorf("%s:\n%w", failed, faults)
+}
+
+// linesOf reads a number of lines, and then ends until `left` is set again.
+type linesOf struct {
+	r     *bufio.Reader
+	most  int64 // lines at a time; 0 for all
+	left  int64 // lines that may still be read
+	lines int64 // lines that were read
+}
+
+// Read implements [io.Reader].
+func (l *linesOf) Read(p []byte) (int, error) {
+	if l.most == 0 {
+		return l.r.Read(p)
+	}
+	if l.left == 0 {
+		return 0, io.EOF
+	}
+	if _, err := l.r.Peek(1); err != nil {
+		return 0, err
+	}
+	b, _ := l.r.Peek(min(l.r.Buffered(), len(p)))
+	n := 0
+	for n < len(b) && l.left > 0 {
+		if b[n] == '\n' {
+			l.left--
+			l.lines++
+		}
+		n++
+	}
+	copy(p, b[:n])
+	return l.r.Discard(n)
+}
+
+// more reports whether lines follow.
+func (l *linesOf) more() bool {
+	_, err := l.r.Peek(1)
+	return err == nil
+}
+
+// addAnswer adds the answer to a load to that of the loads before, which may be nil.
+func addAnswer(all, res *client.LoadAnswer) *client.LoadAnswer {
+	if all == nil {
+		return res
+	}
+	all.Nodes, all.Edges = addTypes(all.Nodes, res.Nodes), addTypes(all.Edges, res.Edges)
+	all.TotalEntities += res.TotalEntities
+	all.Commit = cmp.Or(res.Commit, all.Commit)
+	for _, n := range res.Notes {
+		if !slices.Contains(all.Notes, n) {
+			all.Notes = append(all.Notes, n)
+		}
+	}
+	for _, c := range []struct{ to, of **client.ChangeCounts }{{&all.NodeChanges, &res.NodeChanges}, {&all.EdgeChanges, &res.EdgeChanges}} {
+		if *c.to == nil || *c.of == nil {
+			*c.to = cmp.Or(*c.to, *c.of)
+			continue
+		}
+		(*c.to).Inserted += (*c.of).Inserted
+		(*c.to).Updated += (*c.of).Updated
+		(*c.to).Deleted += (*c.of).Deleted
+	}
+	return all
+}
+
+// addTypes adds the counts of types.
+func addTypes(all, more []client.LoadedType) []client.LoadedType {
+	for _, t := range more {
+		if i := slices.IndexFunc(all, func(o client.LoadedType) bool { return o.Name == t.Name }); i >= 0 {
+			all[i].EntitiesLoaded += t.EntitiesLoaded
+		} else {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // importProgress shows how much of the files was read.
 type importProgress struct {
 	*terminal.Progress
 	stage       string
-	read, total int64 // bytes
+	read, total int64 // bytes; the total is 0 if it is unknown
 }
 
 // begin starts a stage.
 func (p *importProgress) begin(stage string) { p.stage, p.read = stage, 0 }
 
-// add counts bytes that were read. The files are read twice if records become nodes and edges, so the progress starts over.
+// add counts bytes that were read.
 func (p *importProgress) add(n int) {
 	p.read += int64(n)
-	const unit = 1 << 10
-	total := int(cmp.Or(p.total, unit) / unit)
-	p.Show(p.stage+", kB", min(int(p.read/unit)%(total+1), total), total)
+	p.ShowBytes(p.stage, p.read, p.total)
 }

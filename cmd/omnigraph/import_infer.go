@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,31 +15,68 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/infer"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/remote"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 )
 
 // newImportInfer makes the command omnigraph import infer.
 func newImportInfer() *cobra.Command {
 	out := ""
+	var tables []string
+	records := ""
 	cmd := &cobra.Command{
-		Use:   "infer FILE…",
+		Use:   "infer (FILE | URL)…",
 		Short: "Propose a schema and a map for tables",
-		Long: `Propose a schema and a map for tables, such as CSV files. The command reads the files as a
+		Long: `Propose a schema and a map for tables: CSV, Parquet and other files, records of JSON, whose
+members in objects are columns such as address.city, and tables of PostgreSQL. The command reads the files as a
 whole, and writes schema.pg and import.yaml into a folder. Comments give the evidence.
+
+Of a PostgreSQL database it reads all tables that the user may read, or those that --table names.
+It takes their types and constraints: primary keys, foreign keys, unique constraints, enums,
+NOT NULL, and CHECK constraints that are lists of texts or bounds of a number.
 
 It finds the types of columns, keys (columns that identify the rows; never floats or
 timestamps), enums (few values), references (columns whose values all occur as the key of
 another table, and whose name fits), and join tables. It asks nothing and changes no graph:
 read both files, change what is wrong, and import.`,
-		Example: "  omnigraph import infer people.csv june.csv --out proposal",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Example: "  omnigraph import infer people.csv june.csv --out proposal\n" +
+			"  omnigraph import infer postgres://reader@db.example.com/shop --table public.orders --table public.customers",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) == 0 {
 				return usage.Errorf("FILE is missing; name the tables to read")
 			}
 			bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "reading"}
-			var files []record.File
-			var sources []string
+			var inputs []infer.Input
+			database := ""
+			copying := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "copying"}
+			local := &remote.Copies{Count: copying.add}
+			defer func() { err = errors.Join(err, local.Remove()) }()
 			for _, path := range args {
+				if postgres.Is(path) {
+					if database != "" {
+						return usage.Errorf("the arguments name two databases; a map can have one")
+					}
+					database = path
+					continue
+				}
+				if dataimport.IsURL(path) {
+					copies, err := local.Fetch(cmd.Context(), path)
+					copying.Done()
+					if err != nil {
+						return err
+					}
+					_, parameters, _ := strings.Cut(path, "?")
+					for _, f := range copies {
+						source := f.Name
+						if parameters != "" && address.IsForeign(path) { // of https they may be a signature
+							source += "?" + parameters
+						}
+						inputs = append(inputs, infer.Input{File: f, Source: source, Records: records})
+					}
+					continue
+				}
 				info, err := os.Stat(path)
 				if err != nil {
 					return err
@@ -56,10 +94,27 @@ read both files, change what is wrong, and import.`,
 				if err != nil {
 					source = to
 				}
-				files = append(files, record.File{Name: path, Path: path})
-				sources = append(sources, filepath.ToSlash(source))
+				inputs = append(inputs, infer.Input{File: record.File{Name: path, Path: path}, Source: filepath.ToSlash(source), Records: records})
 			}
-			p, err := infer.Propose(cmd.Context(), files, sources, bar.add)
+			if database != "" {
+				db, err := postgres.Open(cmd.Context(), database)
+				if err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, db.Close()) }()
+				found, err := db.Inputs(tables)
+				if err != nil {
+					return err
+				}
+				inputs = append(inputs, found...)
+				database = postgres.WithoutPassword(database)
+			} else if tables != nil {
+				return usage.Errorf("--table needs the URL of a database")
+			}
+			for i := range inputs {
+				bar.total += inputs[i].File.Size
+			}
+			p, err := infer.Propose(cmd.Context(), inputs, database, bar.add)
 			bar.Done()
 			if err != nil {
 				return err
@@ -68,6 +123,8 @@ read both files, change what is wrong, and import.`,
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", ".", "the folder for schema.pg and import.yaml")
+	cmd.Flags().StringVar(&records, "records", "", "the path to the records of JSON files, such as data.items (default: the files hold the records)")
+	cmd.Flags().StringArrayVar(&tables, "table", nil, "a table of the database; repeat the flag for several (default: all tables)")
 	return cmd
 }
 
@@ -96,7 +153,7 @@ func writeProposal(w io.Writer, dir string, p *infer.Proposal) error {
 		fmt.Fprintln(w, path)
 	}
 	if p.Keyless {
-		fmt.Fprintln(w, "some nodes have no key: import with --mode append")
+		fmt.Fprintln(w, "nothing identifies the nodes or edges of some types: import with --mode append")
 	}
 	return nil
 }

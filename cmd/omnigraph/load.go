@@ -205,6 +205,9 @@ func loadReport(res *client.LoadAnswer) *report {
 func (src *source) Load(ctx context.Context, data *loadData, opts engine.LoadOptions) (*client.LoadAnswer, error) {
 	load := client.LoadQuery{Branch: opts.Branch, From: data.from, Mode: opts.Mode.String(), NewEdges: opts.NewEdges, LastWins: opts.LastWins, DryRun: opts.DryRun,
 		Source: opts.Sync.Source, Types: opts.Sync.Types, Yield: opts.Sync.Yield, Cascade: opts.Sync.Cascade, ApproveDeletes: opts.Sync.ApproveDeletes}
+	if c := opts.Changes; c != nil {
+		load.Followed, load.After, load.Position = c.Source, c.After, c.Position
+	}
 	a, err := src.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...)
 	var refused *client.Error
 	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {

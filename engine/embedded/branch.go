@@ -23,7 +23,7 @@ type branch struct {
 	// for writing, or with branches.mu held.
 	deleted bool
 
-	keys receipts.Set // the keys of its commits of the last day; has its own lock
+	keys receipts.Set // the keys of its commits of the last day, and the positions of sources; has its own lock
 	line lineage      // guarded by retention.mu
 
 	// writing is the write lock of the branch. It guards the fields from tip to stale. A writer

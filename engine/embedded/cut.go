@@ -25,7 +25,7 @@ type cut struct {
 type cutBranch struct {
 	*branch
 	tip      *commit           // the branch's last commit in the cut
-	receipts []receipts.Packed // receipts of the branch's commits of the last day
+	receipts []receipts.Packed // positions, and receipts of the branch's commits of the last day
 	version.ManifestBranch
 }
 
@@ -41,7 +41,7 @@ func (l *branches) cut(now time.Time) *cut {
 			continue
 		}
 		cb := cutBranch{branch: b, tip: b.tip, ManifestBranch: version.ManifestBranch{Name: b.name, Head: b.tip.snap}}
-		cb.receipts = b.keys.Current(l.history, now)
+		cb.receipts = b.keys.Stored(l.history, now)
 		c.branches = append(c.branches, cb)
 		heads = append(heads, b.tip.snap.Commit.ID)
 	}

@@ -348,7 +348,7 @@ func (g *Graph) rewind(ctx context.Context, commit string) error {
 	l := &g.branches
 	main := recoveredBranch(engine.MainBranch, state.Fork(), l.lsn)
 	main.line.run = since
-	for _, r := range l.main.keys.Current(&g.history, g.opts.time()) {
+	for _, r := range l.main.keys.Stored(&g.history, g.opts.time()) {
 		if kept := r.Unpack(&g.history); g.history.InLine(kept.Commit.ID, commit) {
 			main.keys.Add(&g.history, kept.Commit, &kept.Receipt)
 		}

@@ -119,14 +119,18 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	if err := opts.Check(expected.Catalog); err != nil {
 		return nil, err
 	}
+	if err := opts.CheckChanges(); err != nil {
+		return nil, err
+	}
 	call := newWrite(opts.WriteOptions)
+	call.changes = opts.Changes
 	digest := receipts.OfLoad(&opts)
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
 	in, err := load.Parse(ctx, r, expected, load.Options{
 		IDs: g.ids.Run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
-		Mode: opts.Mode, NewEdges: opts.NewEdges, LastWins: opts.LastWins, Sync: opts.Sync, Base: base,
+		Mode: opts.Mode, NewEdges: opts.NewEdges, LastWins: opts.LastWins, Sync: opts.Sync, Changes: opts.Changes != nil, Base: base,
 		Scratch: scratch.create, Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
 	})
 	var first *receiptOfCommit
@@ -160,7 +164,18 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		}
 	}
 	res := &engine.LoadResult{Effects: &engine.WriteEffects{}}
+	if c := opts.Changes; c != nil {
+		if c.Position == "" && !in.Empty() {
+			return nil, &engine.BadArgument{Detail: "the load has lines, but no new position of the source"}
+		}
+		call.receipt = logrecord.NewPosition(c.Source, c.Position)
+	}
 	build := func(tx *version.Txn) ([]version.Part, error) {
+		if c := opts.Changes; c != nil {
+			if res.Position = c.Position; c.Position == "" || opts.DryRun {
+				res.Position = b.keys.Position(c.Source)
+			}
+		}
 		if tx.Schema() != expected {
 			return nil, &engine.SchemaMismatch{Detail: "the schema changed while the load read its input; load it again"}
 		}
@@ -184,7 +199,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		}
 		res.Nodes, res.Edges = in.Counts()
 		res.Sync = in.Sync()
-		if res.Effects.Nodes, res.Effects.Edges = tally.Nodes, tally.Edges; call.receipt != nil {
+		if res.Effects.Nodes, res.Effects.Edges = tally.Nodes, tally.Edges; call.receipt != nil && opts.Changes == nil {
 			packLoad(call.receipt, res)
 		}
 		if opts.DryRun {

@@ -1,8 +1,10 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -36,17 +38,18 @@ type writer struct {
 
 // write holds the parameters of a commit, apart from its transaction.
 type write struct {
-	actor    string             // recorded in the commit
-	ifCommit string             // required id of the head of the branch; empty for any
-	dryRun   bool               // commit nothing
-	receipt  *logrecord.Receipt // nil without an idempotency key
-	from     *branch            // for a merge, the source branch
-	source   *version.Snapshot  // for a merge, the state of from
-	base     string             // for a merge, the id of the merge base
-	merging  *proposalMerge     // for the merge of a proposal, that proposal; else nil
-	ends     *draftMerge        // for a merge of a draft, that draft; else nil
-	deletes  bool               // the call only deletes entities, so MaxBytes does not refuse it
-	staged   func()             // if set, called once stage has returned or panicked
+	actor    string                // recorded in the commit
+	ifCommit string                // required id of the head of the branch; empty for any
+	dryRun   bool                  // commit nothing
+	receipt  *logrecord.Receipt    // nil without an idempotency key
+	changes  *engine.SourceChanges // of a load; nil if it moves no position
+	from     *branch               // for a merge, the source branch
+	source   *version.Snapshot     // for a merge, the state of from
+	base     string                // for a merge, the id of the merge base
+	merging  *proposalMerge        // for the merge of a proposal, that proposal; else nil
+	ends     *draftMerge           // for a merge of a draft, that draft; else nil
+	deletes  bool                  // the call only deletes entities, so MaxBytes does not refuse it
+	staged   func()                // if set, called once stage has returned or panicked
 }
 
 // newWrite returns the parameters for the options of a call.
@@ -104,7 +107,7 @@ func (r *receiptOfCommit) waitDurable(ctx context.Context) error {
 // was no such call. It returns a *engine.Conflict if that call had another body. REQUIRES: the
 // caller holds the write lock of b.
 func (r *writer) repeated(b *branch, w *write) (*receiptOfCommit, error) {
-	if w.receipt == nil || w.dryRun {
+	if w.receipt == nil || w.dryRun || w.changes != nil {
 		return nil, nil
 	}
 	first, ok, err := b.keys.Repeated(r.history, w.actor, w.receipt, r.opts.time())
@@ -164,6 +167,11 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	if head := b.tip.snap.Commit.ID; w.ifCommit != "" && w.ifCommit != head {
 		return nil, b.tip, nil, &engine.PreconditionFailed{Expected: w.ifCommit, Actual: head}
 	}
+	if c := w.changes; c != nil && c.Position != "" {
+		if at := b.keys.Position(c.Source); at != c.After {
+			return nil, b.tip, nil, &engine.Conflict{Reason: fmt.Sprintf("the branch has the changes of %s up to %s, expected %s; read the position again", c.Source, positionText(at), positionText(c.After))}
+		}
+	}
 	tx := version.Begin(b.tip.snap)
 	var parts []version.Part
 	enqueued := false
@@ -177,7 +185,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if w.dryRun || !tx.Changed() {
+	if w.dryRun || !tx.Changed() && (w.changes == nil || w.changes.Position == "" || w.changes.Position == w.changes.After) {
 		return nil, b.tip, nil, nil
 	}
 	if err := tx.Room(); err != nil {
@@ -234,6 +242,9 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	enqueued = true
 	return nil, next, &staged{ticket: ticket, bytes: int64(len(logged) + rowWeight*tx.Copied()), bulk: parts != nil}, nil
 }
+
+// positionText returns a position for a message.
+func positionText(at string) string { return cmp.Or(at, "no position") }
 
 // laterOf returns the later of two times. With it, no commit has a time before that of a parent, even
 // if the clock was set back, or if another server with a faster clock made the parent.

@@ -57,7 +57,7 @@ func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
 		bindingCases(), filterCases(), conditionCases(), optionalCases(), functionCases(), truthCases(), subqueryCases(), textCases(), rankCases(), traversalCases(), walkCases(), alternativeCases(), boundWalkCases(), interfaceCases(), endCases(), notCases(), aggregateCases(), countCases(), distinctCases(), havingCases(), orderCases(),
-		columnCases(), kindCases(), paramCases(), insertCases(), updateCases(), deleteCases(), selectionCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFindCases(), syncCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), droppedCases(), renameCases(), castCases(), proposalCases(), eventCases(), draftCases(), schemaCases(), schemaMergeCases(), exportCases(), callCases(), healthCases(), largeCases(),
+		columnCases(), kindCases(), paramCases(), insertCases(), updateCases(), deleteCases(), selectionCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFindCases(), syncCases(), loadChangesCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), droppedCases(), renameCases(), castCases(), proposalCases(), eventCases(), draftCases(), schemaCases(), schemaMergeCases(), exportCases(), callCases(), healthCases(), largeCases(),
 	} {
 		all = append(all, part...)
 	}

@@ -7,6 +7,8 @@
 package dataimport
 
 import (
+	"errors"
+	"net/url"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
@@ -15,8 +17,9 @@ import (
 
 // Map is the content of an import.yaml.
 type Map struct {
-	Sources []Source
-	reader  *strictyaml.Reader // reports the faults of the file
+	Database string // URL of the PostgreSQL database of the sources with a table or a query; "" if the command names it
+	Sources  []Source
+	reader   *strictyaml.Reader // reports the faults of the file
 }
 
 // Types lists the names of the types of the mappings, each once.
@@ -34,10 +37,33 @@ func (m *Map) Types() []string {
 
 // Source is a source of records and what they become.
 type Source struct {
-	Name string // path of a file, which may be a pattern
-	Read record.Options
-	Maps []*Mapping
-	at   *strictyaml.Node
+	Name  string // path of a file, which may be a pattern; any name for a table or a query
+	Table string // table of the database; "" for a file
+	Query string // query to the database; "" for a file
+	Read  record.Options
+	Maps  []*Mapping
+	at    *strictyaml.Node
+}
+
+// InDatabase reports whether the records are rows of a database.
+func (s *Source) InDatabase() bool { return s.Table != "" || s.Query != "" }
+
+// CheckDatabase checks the URL of the database. It is not a fault of Parse, because faults are shown with their line, which may have
+// a password.
+func (m *Map) CheckDatabase() error {
+	u, err := url.Parse(m.Database)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return errors.New("database in the map is not the URL of a PostgreSQL database; write postgres://user@host/database")
+	}
+	if _, has := u.User.Password(); has {
+		return errors.New("database in the map has a password, which a file must not hold; remove it, and set PGPASSWORD or write a file .pgpass")
+	}
+	return nil
+}
+
+// InDatabase reports whether some source reads a database.
+func (m *Map) InDatabase() bool {
+	return slices.ContainsFunc(m.Sources, func(s Source) bool { return s.InDatabase() })
 }
 
 // Mapping makes one node or one edge of a record.

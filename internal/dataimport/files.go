@@ -11,7 +11,8 @@ import (
 
 // Files returns the files of each source. The names of the sources are relative to the folder `dir`. The list `given` has files
 // that replace those of the sources with the same names, or of the only source; if it is not empty, sources without a file
-// have none. A file - is standard input.
+// have none. A file - is standard input, and a name with :// is a URL, which the caller must copy to a file. A source that reads
+// a database has no file.
 func (m *Map) Files(dir string, given []string) ([][]record.File, error) {
 	files := make([][]record.File, len(m.Sources))
 	for _, path := range given {
@@ -32,7 +33,14 @@ func (m *Map) Files(dir string, given []string) ([][]record.File, error) {
 		return files, nil
 	}
 	for i, s := range m.Sources {
+		if s.InDatabase() {
+			continue
+		}
 		path := s.Name
+		if IsURL(path) {
+			files[i] = []record.File{{Name: path, Path: path}}
+			continue
+		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
@@ -54,11 +62,25 @@ func (m *Map) Files(dir string, given []string) ([][]record.File, error) {
 	return files, nil
 }
 
+// IsURL reports whether the name of a source or a file is a URL.
+func IsURL(name string) bool { return strings.Contains(name, "://") }
+
+// base returns the last part of a path, or of the path of a URL.
+func base(name string) string {
+	if IsURL(name) {
+		name, _, _ = strings.Cut(name, "?")
+	}
+	return filepath.Base(name)
+}
+
 // sourceOf returns the index of the source that a file belongs to.
 func (m *Map) sourceOf(path string) (int, error) {
 	var fits []int
 	for i, s := range m.Sources {
-		ok, _ := filepath.Match(filepath.Base(s.Name), filepath.Base(path))
+		if s.InDatabase() {
+			continue
+		}
+		ok, _ := filepath.Match(base(s.Name), base(path))
 		if s.Name == path {
 			return i, nil
 		}
@@ -66,7 +88,7 @@ func (m *Map) sourceOf(path string) (int, error) {
 			fits = append(fits, i)
 		}
 	}
-	if len(fits) == 0 && len(m.Sources) == 1 {
+	if len(fits) == 0 && len(m.Sources) == 1 && !m.Sources[0].InDatabase() {
 		return 0, nil
 	}
 	if len(fits) != 1 {

@@ -19,6 +19,7 @@ func Parse(path string, text []byte) (*Map, diag.List) {
 	}
 	f, ok := root.Mapping(path, Settings)
 	if ok {
+		m.Database, _ = f["database"].Text("database")
 		sources, ok := root.Require(f, "sources", path).Entries("sources")
 		if ok && len(sources) == 0 {
 			root.Fault(strictyaml.Missing, "sources is empty", "add a source, such as ports.csv: { node: Port, set: { … } }")
@@ -67,6 +68,11 @@ func (s *Source) read(n *strictyaml.Node) {
 	f, ok := n.Mapping("read", readSettings)
 	if !ok {
 		return
+	}
+	s.Table, _ = f["table"].Text("table")
+	s.Query, _ = f["query"].Text("query")
+	if s.InDatabase() && len(f) > 1 {
+		n.Fault(strictyaml.Contradicts, "read has a table or a query, and another key", "keep the one key: the others are for files, and table and query exclude each other")
 	}
 	o := &s.Read
 	o.Format, _ = f["format"].Word()

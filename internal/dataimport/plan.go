@@ -35,6 +35,7 @@ type plannedMapping struct {
 	to    *plannedEnd // of an edge
 	node  *catalog.Node
 	edge  *catalog.Edge
+	row   *rowID // makes the id of an edge of a followed table; nil for other mappings
 }
 
 // condition is a condition on a column of the source.
@@ -177,10 +178,7 @@ func (m *plannedMapping) properties(ps *plannedSource, props []*catalog.Property
 		if !typ.List {
 			rules(pp.convert, a.Property)
 		}
-		if len(m.props) > 0 {
-			pp.prefix = []byte{','}
-		}
-		pp.prefix = append(quote(pp.prefix, a.Property), ':')
+		pp.prefix = append(quote([]byte{','}, a.Property), ':')
 		m.props = append(m.props, pp)
 	}
 	if partial {

@@ -107,10 +107,8 @@ func (in *Import) findFirst(ctx context.Context, twice map[string]*record.Fault)
 		file := p.in.files[p.source][p.file].Name
 		switch {
 		case file == fault.File && r.Row == fault.Row: // the node is in the graph
-		case r.Line > 0:
-			fault.Err = fmt.Errorf("%w; it is also in %s, line %d", fault.Err, file, r.Line)
 		default:
-			fault.Err = fmt.Errorf("%w; it is also in %s, row %d", fault.Err, file, r.Row)
+			fault.Err = fmt.Errorf("%w; it is also in %s", fault.Err, r.Fault(file, nil).Place())
 		}
 		return len(twice) > 0
 	}
@@ -128,7 +126,7 @@ func (p *pass) key(m *plannedMapping, r *record.Record) (string, bool) {
 
 // explain returns the fault at the record of a line.
 func (p *pass) explain(m *plannedMapping, r *record.Record, f LineFault) *record.Fault {
-	out := &record.Fault{File: p.in.files[p.source][p.file].Name, Line: r.Line, Row: r.Row, Err: f.Err}
+	out := r.Fault(p.in.files[p.source][p.file].Name, f.Err)
 	props := m.props
 	name, _, _ := strings.Cut(strings.TrimPrefix(f.Field, "data."), ".")
 	switch {
@@ -149,7 +147,7 @@ func (p *pass) explain(m *plannedMapping, r *record.Record, f LineFault) *record
 //
 //	{"source":"ports.csv","file":"ports.csv","line":17,"row":16,"column":"opened","value":"soon","error":"…","record":{"code":"NLRTM","opened":"soon"}}
 //
-// The record has the columns that the map reads.
+// The record has the columns that the map reads. A row of a database has a member key too.
 type Rejects struct {
 	w    io.Writer
 	most int
@@ -225,7 +223,11 @@ func (r *Rejects) add(at place, s *plannedSource, rec *record.Record, fault *rec
 	r.found[at] = true
 	b := quote(append(r.buf[:0], `{"source":`...), s.Name)
 	b = quote(append(b, `,"file":`...), fault.File)
-	b = fmt.Appendf(b, `,"line":%d,"row":%d,"column":`, fault.Line, fault.Row)
+	b = fmt.Appendf(b, `,"line":%d,"row":%d`, fault.Line, fault.Row)
+	if fault.Key != "" {
+		b = record.AppendQuoted(append(b, `,"key":`...), []byte(fault.Key))
+	}
+	b = append(b, `,"column":`...)
 	b = record.AppendQuoted(b, []byte(fault.Column))
 	b = record.AppendQuoted(append(b, `,"value":`...), []byte(fault.Value))
 	b = record.AppendQuoted(append(b, `,"error":`...), []byte(fault.Err.Error()))

@@ -13,8 +13,11 @@ var Settings = &strictyaml.Setting{
 	Type: strictyaml.Mapping,
 	Text: "import.yaml says which nodes and edges omnigraph import makes of the records of files.",
 	Keys: []*strictyaml.Setting{{
+		Key: "database", Type: strictyaml.Text, Default: "the command names it, or no source reads a table", Limits: "a URL without a password", Example: "postgres://reader@db.example.com/shop",
+		Text: "This is the PostgreSQL database of the sources with table or query. Passwords come from PGPASSWORD or the file .pgpass, other parameters from the environment, as for psql.",
+	}, {
 		Key: "sources", Type: strictyaml.Map, Required: true, NotEmpty: true,
-		Text:    "Each key is the path of a file, relative to the folder of import.yaml, or a pattern such as data/*.csv. The value says what a record becomes.",
+		Text:    "Each key is the path of a file, relative to the folder of import.yaml, a pattern such as data/*.csv, or a URL: https://, or s3://, gs:// or azblob:// as for shared storage, which may have a pattern in the name. The value says what a record becomes.",
 		Example: "{ ports.csv: { node: Port, set: { unlocode: code, name: name } } }",
 		Each: &strictyaml.Setting{
 			Type: strictyaml.Union, Text: "This says what a record of the source becomes.", Example: "{ node: Port, set: { unlocode: code, name: name } }",
@@ -45,8 +48,10 @@ var sourceSettings = &strictyaml.Setting{
 // readSettings describes the section read.
 var readSettings = &strictyaml.Setting{
 	Key: "read", Type: strictyaml.Mapping, Default: "what the name and the first bytes of the file suggest", Example: `{ delimiter: ";", encoding: windows-1252 }`,
-	Text: "This section says how to read the file.",
+	Text: "This section says how to read the file, or which table to read in place of a file.",
 	Keys: []*strictyaml.Setting{
+		{Key: "table", Type: strictyaml.Text, Limits: "a table or view of the database", Default: "the source is a file, or has query", Example: "public.orders", Text: "The records are the rows of this table of the database. The key of the source is any name."},
+		{Key: "query", Type: strictyaml.Text, Limits: "a SELECT of SQL", Default: "the source is a file, or has table", Example: "SELECT id, name FROM customers WHERE active", Text: "The records are the rows of this query to the database."},
 		{Key: "format", Type: strictyaml.Choice, OneOf: record.Formats, Default: "by the ending of the name", Example: "csv", Text: "This is the format of the file. The command decompresses gzip and zstd by itself."},
 		{Key: "encoding", Type: strictyaml.Choice, OneOf: record.Encodings, Default: "utf-8, or what a byte order mark says", Example: "windows-1252", Text: "This is the encoding of a text file."},
 		{Key: "delimiter", Type: strictyaml.Text, Default: "the most frequent one of , ; | and tab in the header", Limits: "one ASCII character", Example: `";"`, Text: "This character is between the fields of CSV."},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -29,6 +30,35 @@ type Import struct {
 // New returns an import. The list `files` has the files of each source of the plan.
 func New(p *Plan, files [][]record.File, count func(n int)) *Import {
 	return &Import{plan: p, files: files, count: count}
+}
+
+// Size returns the number of bytes that the import reads in one pass over nodes and edges, or 0 if it is unknown.
+func (in *Import) Size() int64 {
+	total := int64(0)
+	for i, s := range in.plan.sources {
+		size := int64(0)
+		for _, f := range in.files[i] {
+			if f.Open != nil {
+				if f.Size == 0 {
+					return 0
+				}
+				size += f.Size
+			} else if info, err := os.Stat(f.Path); err == nil {
+				size += info.Size()
+			}
+		}
+		for _, isEdge := range []bool{false, true} {
+			if s.has(isEdge) {
+				total += size
+			}
+		}
+	}
+	return total
+}
+
+// has reports whether a record of the source becomes an edge, or a node.
+func (s *plannedSource) has(isEdge bool) bool {
+	return slices.ContainsFunc(s.maps, func(m *plannedMapping) bool { return m.IsEdge == isEdge })
 }
 
 // Faults are the faults of an import, at most a hundred.
@@ -83,6 +113,8 @@ type pass struct {
 	lines  int64          // number of lines produced so far
 
 	texts [4]string // scratch for the values of an end
+
+	unchanged []bool // by column of a changed row: its value is not known and did not change; nil for other records
 
 	// visit is called with each record in place of making lines, if it is set.
 	visit func(m *plannedMapping, r *record.Record) *record.Fault
@@ -208,7 +240,7 @@ func (p *pass) open() error {
 	for len(p.phases) > 0 {
 		for ; p.source < len(p.in.plan.sources); p.source, p.file = p.source+1, 0 {
 			s := p.in.plan.sources[p.source]
-			if !slices.ContainsFunc(s.maps, func(m *plannedMapping) bool { return m.IsEdge == p.phases[0] }) || p.file == len(p.in.files[p.source]) {
+			if !s.has(p.phases[0]) || p.file == len(p.in.files[p.source]) {
 				continue
 			}
 			opts := s.Read
@@ -274,7 +306,8 @@ func (m *plannedMapping) matches(r *record.Record) bool {
 
 // fault returns a fault of a record.
 func (p *pass) fault(r *record.Record, pp *plannedProperty, v *record.Value, err error) *record.Fault {
-	f := &record.Fault{File: p.in.files[p.source][p.file].Name, Line: r.Line, Row: r.Row, Value: v.String(), Err: err}
+	f := r.Fault(p.in.files[p.source][p.file].Name, err)
+	f.Value = v.String()
 	if pp.column >= 0 {
 		f.Column = pp.convert.column.Name
 	}
@@ -302,9 +335,15 @@ func (p *pass) make(m *plannedMapping, r *record.Record) (bool, *record.Fault) {
 			}
 		}
 		p.buf = append(p.buf, `,"data":{`...)
+		if m.row != nil {
+			p.buf = quote(append(p.buf, `"id":`...), m.row.of(m.Type, r))
+		}
 	}
 	for i := range m.props {
 		pp := &m.props[i]
+		if p.unchanged != nil && pp.column >= 0 && p.unchanged[pp.column] {
+			continue
+		}
 		v, raw, err := pp.value(r)
 		if err == nil && v.IsNull() && pp.required {
 			err = fmt.Errorf("%s.%s is required", m.Type, pp.name)
@@ -312,7 +351,11 @@ func (p *pass) make(m *plannedMapping, r *record.Record) (bool, *record.Fault) {
 		if err != nil {
 			return false, p.fault(r, pp, raw, err)
 		}
-		p.buf = append(p.buf, pp.prefix...)
+		prefix := pp.prefix
+		if p.buf[len(p.buf)-1] == '{' {
+			prefix = prefix[1:]
+		}
+		p.buf = append(p.buf, prefix...)
 		p.buf = appendValue(p.buf, v)
 	}
 	p.buf = append(p.buf, "}}\n"...)

@@ -25,6 +25,9 @@ func (l *load) find(it *item) error {
 		}
 		return nil
 	}
+	if l.opts.Changes != nil {
+		return errors.New("a changed edge needs an id")
+	}
 	typ := l.after.schema.Edge(it.typeKey.name)
 	for _, members := range typ.Unique {
 		if !slices.Contains(members, "src") || !slices.Contains(members, "dst") {
@@ -144,6 +147,6 @@ func (l *load) excuseLacking(it *item, before int) {
 
 // moves reports whether an edge of the input has the id of an edge between other nodes.
 func (l *load) moves(old, e *entity) bool {
-	return old != nil && e.kind == plan.Edge && l.opts.Mode.Finds() && l.g.fault != EdgeMoves &&
+	return old != nil && e.kind == plan.Edge && l.opts.Mode.Finds() && l.opts.Changes == nil && l.g.fault != EdgeMoves &&
 		!(value.Equal(old.part("from"), e.part("from")) && value.Equal(old.part("to"), e.part("to")))
 }

@@ -48,6 +48,8 @@ type line struct {
 	head     engine.Commit         // last commit
 	state    *state                // a commit replaces it; it is never changed in place
 	outcomes map[[2]string]outcome // outcomes of calls with an idempotency key, by actor and key
+
+	positions map[string]string // by source: the position of the last load with changes of it
 }
 
 // moment is a commit and the state that it made.

@@ -37,6 +37,8 @@ type item struct {
 	props    map[string]value.Value // the properties by name
 	cleared  map[string]bool        // the properties that are null
 	claims   claims                 // the member `sources`, or what the mode sync makes of it; nil if there is none
+	gone     string                 // the id of the member delete
+	was      string                 // the id of the member was
 }
 
 // typeKey identifies a node type or an edge type.
@@ -48,6 +50,9 @@ type typeKey struct {
 // Load reads all lines, and then applies nodes before edges.
 func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) (*engine.LoadResult, error) {
 	if _, _, err := g.at(ctx, engine.Target{Branch: opts.Branch}); err != nil && !mayRepeat(opts.WriteOptions, err) {
+		return nil, err
+	}
+	if err := opts.CheckChanges(); err != nil {
 		return nil, err
 	}
 	text, err := io.ReadAll(r)
@@ -67,11 +72,20 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if err := opts.Check(t.before.schema); err != nil {
 		return nil, err
 	}
+	if c := opts.Changes; c != nil {
+		switch at := t.line.positions[c.Source]; {
+		case c.Position == "" && len(bytes.TrimSpace(text)) > 0:
+			return nil, &engine.BadArgument{Detail: "the load has lines, but no new position"}
+		case c.Position != "" && at != c.After:
+			return nil, &engine.Conflict{Reason: "the source is at " + at}
+		}
+	}
 	l := &load{tx: t, opts: opts, loaded: map[typeKey]map[string]bool{}}
 	if opts.Mode == engine.Sync {
 		l.synced = &engine.SyncResult{}
 	}
 	l.read(bytes.TrimPrefix(text, []byte("\ufeff")))
+	l.change()
 	entities := l.entities()
 	certain := len(t.errs)
 	t.errs = append(t.errs, l.lacking...)
@@ -93,6 +107,12 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		}
 		return nil, err
 	}
+	if c := opts.Changes; c != nil && c.Position != "" && !opts.DryRun {
+		t.line.setPosition(c)
+		if commit == nil && c.Position != c.After {
+			commit = t.publish(opts.WriteOptions)
+		}
+	}
 	result := &engine.LoadResult{Commit: commit, Head: t.line.head, Effects: &t.effects, Sync: l.synced}
 	for _, typ := range changedTypes(t.after.schema, t.after.schema) {
 		n := &t.effects.Nodes
@@ -110,6 +130,9 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		if ids, ok := l.loaded[typeKey{plan.Edge, e.Name}]; ok {
 			result.Edges = append(result.Edges, engine.TypeCount{Type: e.Name, Count: int64(len(ids))})
 		}
+	}
+	if opts.Changes != nil {
+		result.Position = t.line.positions[opts.Changes.Source]
 	}
 	t.line.keep(opts.WriteOptions, commit, outcome{body: body, load: result})
 	return result, nil

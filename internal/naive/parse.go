@@ -35,11 +35,20 @@ func (l *load) parse(line []byte, it *item) []*engine.LineError {
 	if isEdge {
 		allowed = []string{"edge", "from", "to", "data", "sources"}
 	}
+	if l.opts.Changes != nil {
+		if allowed = append(allowed, "was"); m["delete"] != nil {
+			allowed = []string{"type", "edge", "delete"}
+		}
+	}
 	var errs []*engine.LineError
 	for name := range m {
 		if !slices.Contains(allowed, name) {
 			errs = append(errs, fault(name, "a line cannot have a member of this name")...)
 		}
+	}
+	isDelete, faults := l.changed(m, it)
+	if errs = append(errs, faults...); isDelete {
+		return errs
 	}
 	if raw, ok := m["sources"]; ok {
 		text, err := jsonString(raw)

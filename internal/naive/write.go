@@ -99,11 +99,16 @@ func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
 	if opts.DryRun && g.fault != DryRunCommits || t.before.equal(t.after) && g.fault != EmptyCommit {
 		return nil, nil
 	}
-	old := t.line.head
+	return t.publish(opts), nil
+}
+
+// publish makes the copy the state of the branch.
+func (t *tx) publish(opts engine.WriteOptions) *engine.Commit {
+	g, old := t.g, t.line.head
 	g.publish(t.line, engine.Commit{ID: freshID(), Seq: old.Seq + 1, Branch: t.line.name,
 		Parents: append([]string{old.ID}, t.parents...), Actor: opts.Actor, Time: later(old.Time), Schema: t.after.digest}, t.after)
 	head := t.line.head
-	return &head, nil
+	return &head
 }
 
 // later returns the current time, or t if t is not before the current time.

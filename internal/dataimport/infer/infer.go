@@ -11,29 +11,44 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
-	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 )
 
 // Proposal is a schema and a map that fits it.
 type Proposal struct {
 	Schema string // text of schema.pg, not formatted
 	Map    string // text of import.yaml
-	// Keyless says that some node type has no key, so that the import needs the mode append.
+	// Keyless says that nothing identifies the nodes or the edges of some type, so that the import needs the mode append.
 	Keyless bool
 }
 
-// Propose reads files, one table each, and proposes a schema and a map. The list `sources` has the names of the files in the
-// map. The function `progress` is called with numbers of bytes read; it may be nil.
-func Propose(ctx context.Context, files []record.File, sources []string, progress func(n int)) (*Proposal, error) {
+// Propose reads tables and proposes a schema and a map. The map names `database`, the URL of the database of the tables, unless it
+// is empty. The function `progress` is called with numbers of bytes read; it may be nil.
+func Propose(ctx context.Context, inputs []Input, database string, progress func(n int)) (*Proposal, error) {
 	var tables []*table
 	types := map[string]bool{}
-	for i, f := range files {
-		t, err := profile(ctx, f, sources[i], progress)
+	inputs = splitGraphML(inputs)
+	for i := range inputs {
+		in := &inputs[i]
+		t, err := profile(ctx, in, progress)
 		if err != nil {
 			return nil, err
 		}
-		t.typ = unique(typeName(f.Name), types)
-		t.findKey()
+		if t.kind != "" && t.rows == 0 {
+			continue
+		}
+		if t.catalog != nil {
+			t.typ = unique(typeOfTable(in.Source), types)
+			t.declaredKey()
+		} else {
+			name := typeName(in.File.Name)
+			if t.kind == edgeKind {
+				name += "Edge"
+			}
+			t.typ = unique(name, types)
+		}
+		if len(t.key) == 0 && t.noKey == "" {
+			t.findKey()
+		}
 		tables = append(tables, t)
 	}
 	findReferences(tables)
@@ -53,10 +68,15 @@ func Propose(ctx context.Context, files []record.File, sources []string, progres
 		w.edges(t)
 	}
 	p := &Proposal{Schema: w.schema.String()}
-	p.Map = "# Proposed by omnigraph import infer. The comments give the evidence in the files.\nsources:\n"
+	p.Map = "# Proposed by omnigraph import infer. The comments give the evidence in the files.\n"
+	if database != "" {
+		p.Map = "# Proposed by omnigraph import infer. The comments give the evidence in the tables and their constraints.\n" +
+			"database: " + strconv.Quote(database) + "\n"
+	}
+	p.Map += "sources:\n"
 	for _, t := range tables {
 		p.Map += w.maps[t]
-		p.Keyless = p.Keyless || t.join == nil && len(t.key) == 0
+		p.Keyless = p.Keyless || t.join == nil && len(t.key) == 0 || t.join != nil && !t.distinct
 	}
 	return p, nil
 }
@@ -69,7 +89,11 @@ func (t *table) nameProperties() {
 		reserved = append(reserved, "from", "to", "src", "dst")
 	}
 	for _, c := range t.columns {
-		name := propertyName(c.name)
+		name := c.name
+		if t.kind != "" {
+			name = strings.TrimPrefix(name, "data.")
+		}
+		name = propertyName(name)
 		isKey := len(t.key) == 1 && t.key[0] == c
 		if slices.Contains(reserved, name) && !isKey {
 			name = strings.ToLower(t.typ) + "_" + name
@@ -87,25 +111,38 @@ type writer struct {
 
 // isProperty reports whether a column is a property: a reference that is no member of the key is an edge instead.
 func (t *table) isProperty(c *column) bool {
-	return c.ref == nil && t.join == nil || slices.Contains(t.key, c) || t.join != nil && c != t.join[0].column && c != t.join[1].column || len(t.key) == 0 && t.join == nil
+	switch {
+	case c.omit != "":
+		return false
+	case t.join != nil:
+		return !slices.Contains(t.join[0].columns, c) && !slices.Contains(t.join[1].columns, c)
+	}
+	return c.ref == nil || slices.Contains(t.key, c) || len(t.key) == 0
 }
 
 // node writes the node type of a table.
 func (w *writer) node(t *table) {
 	fmt.Fprintf(&w.schema, "// %s: %s.", oneLine(path.Base(t.source)), rows(t.rows))
 	if len(t.key) == 0 {
-		w.schema.WriteString(" No column identifies a row, so the nodes have no key; import it with --mode append.")
+		why := "no column identifies a row"
+		if t.noKey != "" {
+			why = t.noKey
+		}
+		fmt.Fprintf(&w.schema, " The nodes have no key, because %s; import it with --mode append.", why)
 	}
 	fmt.Fprintf(&w.schema, "\nnode %s {\n", t.typ)
 	for _, c := range t.columns {
-		if !t.isProperty(c) {
-			continue
+		if c.omit != "" {
+			fmt.Fprintf(&w.schema, "  // %s: no property, because %s\n", c.name, oneLine(c.omit))
 		}
-		w.property(t, c)
+		if t.isProperty(c) {
+			w.property(t, c)
+		}
 	}
 	if len(t.key) > 1 {
-		fmt.Fprintf(&w.schema, "  // %s\n  @key(%s)\n", t.keyText, t.key[0].prop+", "+t.key[1].prop)
+		fmt.Fprintf(&w.schema, "  // %s\n  @key(%s)\n", t.keyText, props(t.key))
 	}
+	w.constraints(t)
 	w.schema.WriteString("}\n\n")
 }
 
@@ -120,8 +157,11 @@ func (w *writer) property(t *table, c *column) {
 	switch {
 	case c.isEnum():
 		names := slices.Sorted(maps.Keys(c.texts))
-		typ = "enum(" + strings.Join(names, ", ") + ")"
 		why = fmt.Sprintf("%d texts in %s values", len(names), count(c.values))
+		if c.declared != nil && c.declared.Enum != nil {
+			names, why = c.declared.Enum, c.declared.Why
+		}
+		typ = "enum(" + strings.Join(names, ", ") + ")"
 	case c.typ != nil:
 		typ = c.typ.typ.String()
 	}
@@ -130,13 +170,16 @@ func (w *writer) property(t *table, c *column) {
 	case isKey:
 		typ += " @key"
 		why = t.keyText
-	case !c.complete():
+	case c.isOptional():
 		typ += "?"
-		if c.values > 0 {
+		if c.values > 0 && c.values < t.rows {
 			why = strings.TrimPrefix(why+fmt.Sprintf("; %s of %s have no value", count(t.rows-c.values), count(t.rows)), "; ")
 		}
 	}
-	if !isKey && t.join == nil && c.values > 2 && c.distinct == c.values && !c.overflow && keyName(c.name, t.typ) > 0 && (c.typ == nil && c.doubt == "" || c.typ != nil && !c.typ.typ.List && c.typ.typ.Kind == value.I64) {
+	if !isKey && t.join == nil && t.isDeclaredUnique(c) {
+		typ += " @unique"
+		why = strings.TrimPrefix(why+"; a unique constraint", "; ")
+	} else if c.declared == nil && !isKey && t.join == nil && c.values > 2 && c.distinct == c.values && !c.overflow && keyName(c.name, t.typ) > 0 && (c.typ == nil && c.doubt == "" || c.typ != nil && !c.typ.typ.List && c.typ.typ.Kind == value.I64) {
 		typ += " @unique"
 		why = strings.TrimPrefix(why+fmt.Sprintf("; %s of %s distinct", count(c.distinct), count(c.values)), "; ")
 	}
@@ -144,6 +187,33 @@ func (w *writer) property(t *table, c *column) {
 		why = " // " + why
 	}
 	fmt.Fprintf(&w.schema, "  %s: %s%s\n", c.prop, typ, why)
+}
+
+// constraints writes the constraints of a database that are about properties of a node type.
+func (w *writer) constraints(t *table) {
+	if t.catalog == nil {
+		return
+	}
+	for _, names := range t.catalog.Unique {
+		columns := t.named(names)
+		if len(columns) > 1 && !sameColumns(columns, t.key) && !slices.ContainsFunc(columns, func(c *column) bool { return !t.isProperty(c) }) {
+			fmt.Fprintf(&w.schema, "  @unique(%s)\n", props(columns))
+		}
+	}
+	for _, c := range t.columns {
+		if d := c.declared; t.isProperty(c) && d.Range != "" && c.typ != nil {
+			fmt.Fprintf(&w.schema, "  @range(%s, %s) // %s\n", c.prop, d.Range, oneLine(d.Why))
+		}
+	}
+}
+
+// props lists the properties of columns.
+func props(columns []*column) string {
+	var all []string
+	for _, c := range columns {
+		all = append(all, c.prop)
+	}
+	return strings.Join(all, ", ")
 }
 
 // rows returns a number of rows in words.
@@ -176,32 +246,56 @@ func (w *writer) edges(t *table) {
 			w.schema.WriteString("  @unique(src, dst)\n")
 		}
 		w.schema.WriteString("}\n\n")
-		fmt.Fprintf(&b, "  # A join table: %s.\n  %s:\n    edge: %s\n", t.keyText, dataimport.Quote(t.source), name)
+		fmt.Fprintf(&b, "    edge: %s\n", name)
 		fmt.Fprintf(&b, "    from: %s\n    to: %s\n", end(t.join[0]), end(t.join[1]))
 		set(&b, "    ", t)
-		w.maps[t] = b.String()
+		if t.kind != "" { // an entry of the list that the nodes begin
+			w.maps[t] = "    - " + strings.ReplaceAll(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), "    "), "\n", "\n  ") + "\n      where: { kind: edge }\n"
+			return
+		}
+		w.maps[t] = fmt.Sprintf("  # A join table: %s.\n", t.keyText) + t.entry(b.String())
 		return
 	}
-	fmt.Fprintf(&b, "  %s:\n    - node: %s", dataimport.Quote(t.source), t.typ)
+	fmt.Fprintf(&b, "    - node: %s", t.typ)
 	if len(t.key) > 0 {
 		fmt.Fprintf(&b, " # key: %s", t.keyText)
 	}
 	b.WriteString("\n")
 	set(&b, "      ", t)
+	if t.kind != "" {
+		b.WriteString("      where: { kind: node }\n")
+	}
 	for _, ref := range t.refs {
 		if len(t.key) == 0 {
 			fmt.Fprintf(&b, "    # %s, but without a key the nodes cannot be the ends of edges\n", ref.why)
 			continue
 		}
-		name := unique(t.typ+pascal(stem(ref.column, ref.to)), w.types)
+		name := unique(t.typ+ref.name(), w.types)
 		why := ref.why
-		if n := t.rows - ref.column.values; n > 0 {
+		if n := t.rows - ref.columns[0].values; n > 0 {
 			why += fmt.Sprintf("; %s of %s have none", count(n), count(t.rows))
 		}
 		fmt.Fprintf(&w.schema, "// %s\nedge %s: %s -> %s {\n  @unique(src, dst)\n}\n\n", why, name, t.typ, ref.to.typ)
 		fmt.Fprintf(&b, "    - edge: %s # %s\n      from: { %s: { %s } }\n      to: %s\n", name, why, t.typ, keyColumns(t), end(ref))
 	}
-	w.maps[t] = b.String()
+	w.maps[t] = t.entry(b.String())
+}
+
+// entry returns the entry of a table in the map. The mappings are indented by four blanks.
+func (t *table) entry(mappings string) string {
+	head := "  " + dataimport.Quote(t.source) + ":\n"
+	if t.section == "" {
+		return head + mappings
+	}
+	return head + "    read: " + t.section + "\n    maps:\n  " + strings.ReplaceAll(strings.TrimSuffix(mappings, "\n"), "\n", "\n  ") + "\n"
+}
+
+// name names a reference in the name of an edge type.
+func (r *reference) name() string {
+	if len(r.columns) > 1 {
+		return r.to.typ
+	}
+	return pascal(stem(r.columns[0], r.by[0], r.to))
 }
 
 // keyColumns returns the members of the key with their columns.
@@ -215,13 +309,16 @@ func keyColumns(t *table) string {
 
 // end returns an end of an edge.
 func end(r *reference) string {
-	key := r.to.key[0]
-	as := *r.column
-	as.typ = key.typ // the values are converted to the type of the key
-	if r.column.typ != nil && key.typ != nil && r.column.typ.typ.Kind == key.typ.typ.Kind {
-		as.typ = r.column.typ
+	var all []string
+	for i, key := range r.by {
+		as := *r.columns[i]
+		as.typ = key.typ // the values are converted to the type of the key
+		if own := r.columns[i].typ; own != nil && key.typ != nil && own.typ.Kind == key.typ.typ.Kind {
+			as.typ = own
+		}
+		all = append(all, key.prop+": "+source(&as))
 	}
-	return fmt.Sprintf("{ %s: { %s: %s } }", r.to.typ, key.prop, source(&as))
+	return fmt.Sprintf("{ %s: { %s } }", r.to.typ, strings.Join(all, ", "))
 }
 
 // set writes the properties of a mapping.

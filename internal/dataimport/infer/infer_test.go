@@ -22,12 +22,11 @@ func propose(t *testing.T, dir string) (schema, mapText string) {
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no tables", err)
 	}
-	var files []record.File
-	var sources []string
+	var inputs []Input
 	for _, p := range paths {
-		files, sources = append(files, record.File{Name: filepath.Base(p), Path: p}), append(sources, filepath.Base(p))
+		inputs = append(inputs, Input{File: record.File{Name: filepath.Base(p), Path: p}, Source: filepath.Base(p)})
 	}
-	p, err := Propose(context.Background(), files, sources, nil)
+	p, err := Propose(context.Background(), inputs, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,21 +54,6 @@ func propose(t *testing.T, dir string) (schema, mapText string) {
 		t.Errorf("%v\n%s", err, p.Map)
 	}
 	return schema, p.Map
-}
-
-// TestPropose compares the proposals for the tables of each folder of testdata with those in the folder.
-func TestPropose(t *testing.T) {
-	dirs, err := filepath.Glob("testdata/*")
-	if err != nil || len(dirs) < 5 {
-		t.Fatal("no folders", err)
-	}
-	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			schema, mapText := propose(t, dir)
-			golden.Check(t, filepath.Join(dir, "schema.pg"), []byte(schema))
-			golden.Check(t, filepath.Join(dir, "import.yaml"), []byte(mapText))
-		})
-	}
 }
 
 // TestColumns checks what is proposed for a column next to the key of a table t.
@@ -157,5 +141,85 @@ func TestNamesOfSeveralLines(t *testing.T) {
 		"without a key": {"authors.csv": authors, "notes.csv": "\"author\nid\",text\n1,x\n1,x\n2,y\n3,y\n"},
 	} {
 		t.Run(name, func(t *testing.T) { propose(t, write(t, tables)) })
+	}
+}
+
+func TestJSON(t *testing.T) {
+	dir := t.TempDir()
+	text := `{"page": 1, "data": {"items": [
+		{"id": 7, "name": "Ann", "home": {"city": "Lyon", "zip": "01"}, "tags": ["a"], "orders": [{"n": 1}], "a.b": true},
+		{"id": 8, "name": "Bo", "home": {"city": "Nice"}, "tags": [], "orders": []},
+		{"id": 9, "name": "Cy", "home": {"city": "Nice"}, "tags": [], "orders": [], "born": "2001-02-03"}]}}`
+	path := filepath.Join(dir, "people.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := record.File{Name: "people.json", Path: path}
+	p, err := Propose(t.Context(), []Input{{File: f, Source: "people.json", Records: "data.items"}}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSchema := `// people.json: 3 rows.
+node Person {
+  id: I64 @key // 3 of 3 distinct
+  name: String
+  home_city: String
+  home_zip: String? // 2 of 3 have no value
+  tags: [String]
+  // orders: no property, because its values fit no type of a schema
+  a_b: Bool? // 2 of 3 have no value
+  born: Date? // 2 of 3 have no value
+}
+`
+	if got, faults := gq.Format(gq.Source{Name: "schema.pg", Text: p.Schema}); faults.HasErrors() || got != wantSchema {
+		t.Errorf("found %v\n%s\nexpected\n%s", faults, got, wantSchema)
+	}
+	wantMap := `  people.json:
+    read: { records: data.items }
+    maps:
+      - node: Person # key: 3 of 3 distinct
+        set:
+          id: id
+          name: name
+          home_city: home.city
+          home_zip: home.zip
+          tags: tags
+          a_b: a.b
+          born: born
+`
+	if !strings.HasSuffix(p.Map, wantMap) {
+		t.Errorf("found\n%s\nexpected\n%s", p.Map, wantMap)
+	}
+	if _, err := Propose(t.Context(), []Input{{File: f, Source: "people.json", Records: "page"}}, "", nil); err == nil || !strings.Contains(err.Error(), "people.json, line 1, row 1") && !strings.Contains(err.Error(), "the record is not an object; name the path to the records with --records") {
+		t.Errorf("found %v, expected that the record is no object", err)
+	}
+}
+
+func TestGraphML(t *testing.T) {
+	f := record.File{Name: "people.graphml", Path: "../record/testdata/networkx.graphml"}
+	p, err := Propose(t.Context(), []Input{{File: f, Source: "people.graphml"}}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, faults := gq.Format(gq.Source{Name: "schema.pg", Text: p.Schema})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "testdata/graphml.golden", []byte(schema+p.Map))
+	compiled, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: schema})
+	if len(faults) > 0 {
+		t.Fatal(faults, schema)
+	}
+	m, faults := dataimport.Parse("import.yaml", []byte(p.Map))
+	if len(faults) > 0 {
+		t.Fatal(faults, p.Map)
+	}
+	plan, faults := dataimport.NewPlan(m, compiled, dataimport.Options{})
+	if len(faults) > 0 {
+		t.Fatal(faults, p.Map)
+	}
+	text, err := io.ReadAll(dataimport.New(plan, [][]record.File{{f}}, nil).Stream(t.Context()))
+	if err != nil || !strings.Contains(string(text), `{"edge":"PersonEdge","from":"a","to":"b","data":{"weight":2,"since":"2024-05-01"}}`) {
+		t.Errorf("found %v\n%s", err, text)
 	}
 }

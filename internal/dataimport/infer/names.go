@@ -79,6 +79,11 @@ func typeName(file string) string {
 	return pascal(words)
 }
 
+// typeOfTable returns the name of the type of a table of a database: Order for sales.orders.
+func typeOfTable(table string) string {
+	return typeName(table[strings.LastIndexByte(table, '.')+1:])
+}
+
 // pascal joins words as the name of a type.
 func pascal(words []string) string {
 	var b strings.Builder

@@ -32,12 +32,20 @@ var nullTexts = []string{"NULL", "null", "N/A", "n/a", "NA", "NaN", "nan", "None
 // table is a file with the profiles of its columns.
 type table struct {
 	file    record.File
-	source  string // name in the map
+	source  string   // name in the map
+	section string   // section read of the map; "" for none
+	records string   // path to the records of JSON
+	kind    string   // nodeKind or edgeKind for a part of GraphML
+	paths   []string // paths to the values of the records of JSON
+	catalog *Catalog
 	typ     string // name of the node type or edge type
 	columns []*column
 	rows    int64
 	key     []*column
 	keyText string // evidence of the key, on one line
+	noKey   string // why the key of the database is none here
+	// Other tables of the database refer to this one.
+	referenced bool
 	// A join table becomes an edge type between the types of two references.
 	join     []*reference
 	distinct bool // no two rows of a join table have the same ends
@@ -50,6 +58,7 @@ type column struct {
 	name  string // in the file
 	prop  string // as a property
 
+	declared *Declared        // by a database; nil for a file
 	values   int64            // values that are not null
 	tokens   map[string]int64 // occurrences of nullTexts
 	forms    []form           // the types that all values fit so far
@@ -58,11 +67,14 @@ type column struct {
 	sorted   int              // number of hashes that are sorted and distinct
 	overflow bool             // there were too many distinct values
 	long     bool             // some value is too long for a key
+	blanks   int64            // texts of blanks alone that the source does not take for null
+	odd      bool             // some value is neither a text nor a number
 	texts    map[string]int64 // occurrences of the values; nil if there are more than maxEnum
 
 	typ      *form  // the type; nil for String
 	doubt    string // why the type is String although the values could have another
 	note     string // what the author should know
+	omit     string // why the column is no property
 	distinct int64
 	ref      *reference
 }
@@ -74,11 +86,12 @@ type form struct {
 	convert *dataimport.Converter
 }
 
-// reference says that the values of a column occur as the key of a table.
+// reference says that the values of columns occur as the key, or as another unique column, of a table.
 type reference struct {
-	column *column
-	to     *table
-	why    string
+	columns []*column // in the order of `by`
+	to      *table
+	by      []*column
+	why     string
 }
 
 // newForm returns a form.
@@ -98,7 +111,8 @@ func formsOf() []form {
 	all := []form{
 		newForm(value.Of(value.Bool), dataimport.Column{}), newForm(value.Of(value.I64), dataimport.Column{}), newForm(value.Of(value.F64), dataimport.Column{}),
 		newForm(list(value.I64), dataimport.Column{}), newForm(list(value.F64), dataimport.Column{}), newForm(list(value.String), dataimport.Column{}),
-		newForm(value.Of(value.Date), dataimport.Column{}),
+		newForm(value.Of(value.Date), dataimport.Column{}), newForm(value.Of(value.Duration), dataimport.Column{}), newForm(value.Of(value.Blob), dataimport.Column{}),
+		newForm(list(value.Bool), dataimport.Column{}), newForm(list(value.Date), dataimport.Column{}),
 	}
 	for _, zone := range []string{"", "UTC"} {
 		for _, round := range []string{"", "microsecond"} {
@@ -122,13 +136,23 @@ func formsOf() []form {
 // seed is the seed of the hashes of all columns.
 var seed = maphash.MakeSeed()
 
-// profile reads a file.
-func profile(ctx context.Context, f record.File, source string, count func(int)) (*table, error) {
-	r, err := record.Open(f, record.Options{Count: count})
+// profile reads a table.
+func profile(ctx context.Context, in *Input, count func(int)) (*table, error) {
+	t := &table{file: in.File, source: in.Source, section: in.Read, catalog: in.Catalog, kind: in.kind}
+	if record.FormatOf(in.File.Name) == record.JSON {
+		t.records = in.Records
+		if in.Records != "" {
+			t.section = "{ records: " + dataimport.Quote(in.Records) + " }"
+		}
+		var err error
+		if t.paths, err = record.Paths(in.File, record.Options{Records: t.records}); err != nil {
+			return nil, err
+		}
+	}
+	r, err := record.Open(in.File, record.Options{Count: count, Records: t.records})
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: f, source: source}
 	err = t.read(ctx, r)
 	return t, errors.Join(err, r.Close())
 }
@@ -136,13 +160,20 @@ func profile(ctx context.Context, f record.File, source string, count func(int))
 // read profiles the columns of a table.
 func (t *table) read(ctx context.Context, r record.Reader) error {
 	names := r.Columns()
-	if names == nil || record.FormatOf(t.file.Name) == record.GraphML {
-		return fmt.Errorf("%s: infer reads tables, such as CSV; write the map of this file by hand", t.file.Name)
+	if names == nil {
+		names = t.paths
+	}
+	if names == nil {
+		return fmt.Errorf("%s: infer reads tables, such as CSV or records of JSON, and found none here; write the map of this file by hand", t.file.Name)
 	}
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 	r.Select(names)
 	for _, name := range names {
-		t.columns = append(t.columns, &column{table: t, name: name, forms: formsOf(), texts: map[string]int64{}, tokens: map[string]int64{}})
+		c := &column{table: t, name: name, forms: formsOf(), texts: map[string]int64{}, tokens: map[string]int64{}}
+		if t.catalog != nil {
+			c.declare(t.catalog.Columns[name])
+		}
+		t.columns = append(t.columns, c)
 	}
 	for {
 		rec, err := r.Next()
@@ -159,6 +190,7 @@ func (t *table) read(ctx context.Context, r record.Reader) error {
 			t.columns[i].add(&rec.Values[i])
 		}
 	}
+	t.dropEmpty()
 	for _, c := range t.columns {
 		c.finish()
 	}
@@ -167,14 +199,19 @@ func (t *table) read(ctx context.Context, r record.Reader) error {
 
 // add adds a value.
 func (c *column) add(v *record.Value) {
-	if v.Kind == record.Null || v.Kind == record.Text && len(strings.TrimSpace(string(v.Raw))) == 0 {
+	if v.Kind == record.Null {
 		return
 	}
-	if v.Kind == record.Text && slices.Contains(nullTexts, string(v.Raw)) {
+	if v.Kind == record.Text && len(strings.TrimSpace(string(v.Raw))) == 0 {
+		c.blanks++
+		return
+	}
+	if v.Kind == record.Text && (slices.Contains(nullTexts, string(v.Raw)) && c.declared == nil || c.declared != nil && slices.Contains(c.unbounded(), string(v.Raw))) {
 		c.tokens[string(v.Raw)]++
 		return
 	}
 	c.values++
+	c.odd = c.odd || v.Kind != record.Text && v.Kind != record.Number
 	fits := c.forms[:0]
 	for _, f := range c.forms {
 		if _, err := f.convert.Convert(v); err == nil && (v.Kind != record.Text || !isCode(v.Raw) || !f.typ.Kind.IsNumeric()) {
@@ -229,8 +266,17 @@ func (c *column) compact() {
 func (c *column) finish() {
 	c.compact()
 	c.distinct = int64(len(c.hashes))
-	if c.values == 0 {
-		c.doubt = "no value in the files"
+	if c.values == 0 && (c.declared == nil || len(c.forms) == 0) {
+		if c.doubt = "no value in the files"; c.declared != nil {
+			c.doubt = "no value in the table"
+		}
+		return
+	}
+	if len(c.forms) == 0 && c.odd {
+		c.omit = "its values fit no type of a schema"
+		if c.declared != nil {
+			c.omit = "its values, of the type " + c.declared.SQL + ", fit no type of a schema, such as null in a list"
+		}
 		return
 	}
 	if len(c.forms) == 0 {
@@ -285,6 +331,26 @@ func describe(f *form, v value.Value) string {
 	return value.Text(v)
 }
 
+// unbounded lists the texts of numbers and times of a database that no type of a schema has.
+func (c *column) unbounded() []string {
+	switch k := c.declared.Type.Kind; {
+	case c.declared.Type.List:
+	case k.IsFloat():
+		return append([]string{"NaN"}, infinities...)
+	case k == value.Date, k == value.DateTime:
+		return infinities
+	}
+	return nil
+}
+
+// isOptional reports whether the property may be null.
+func (c *column) isOptional() bool {
+	if c.declared != nil {
+		return !c.declared.NotNull || len(c.tokens) > 0 || c.blanks > 0 && c.typ != nil
+	}
+	return !c.complete()
+}
+
 // complete reports whether no row lacks a value.
 func (c *column) complete() bool { return c.values == c.table.rows && c.values > 0 }
 
@@ -298,7 +364,13 @@ func (c *column) canBeKey() bool {
 
 // isEnum reports whether a text has few values that an enum can have.
 func (c *column) isEnum() bool {
-	if c.typ != nil || c.doubt != "" || c.texts == nil || len(c.texts) < 2 || c.values < 5*int64(len(c.texts)) {
+	if c.declared != nil && c.declared.Enum != nil {
+		return c.typ == nil && !slices.ContainsFunc(c.declared.Enum, func(text string) bool { return !isEnumValue(text) })
+	}
+	if c.ref != nil || slices.Contains(c.table.key, c) { // others than the values so far will come
+		return false
+	}
+	if c.typ != nil || c.doubt != "" || c.blanks > 0 || c.texts == nil || len(c.texts) < 2 || c.values < 5*int64(len(c.texts)) {
 		return false
 	}
 	for text := range c.texts {

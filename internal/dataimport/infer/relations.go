@@ -17,7 +17,7 @@ import (
 
 // findKey chooses the key among the columns that could be it: by its name, and else the first one.
 func (t *table) findKey() {
-	if t.isNeo4jEdges() {
+	if t.isNeo4jEdges() || t.kind == edgeKind {
 		return
 	}
 	var best *column
@@ -81,7 +81,14 @@ var selfWords = []string{"parent", "manager", "reports", "boss", "supervisor", "
 
 // findReferences finds the columns whose values all occur as the key of a table.
 func findReferences(tables []*table) {
+	declaredReferences(tables)
 	for _, t := range tables {
+		if t.kind == edgeKind {
+			graphMLEnds(t, tables)
+		}
+		if t.kind != "" || referencesAreDeclared(t, tables) {
+			continue
+		}
 		for _, c := range t.columns {
 			if c.values == 0 || c.overflow || c.long || c.doubt != "" || len(t.key) == 1 && t.key[0] == c && !strings.Contains(c.name, "_") {
 				continue
@@ -132,7 +139,7 @@ func (c *column) refersTo(to *table) *reference {
 	if !named && !telling {
 		return nil
 	}
-	return &reference{column: c, to: to, why: oneLine(fmt.Sprintf("all %s values of %s occur in %s.%s", count(c.distinct), c.name, path.Base(to.source), key.name))}
+	return &reference{columns: []*column{c}, to: to, by: to.key, why: oneLine(fmt.Sprintf("all %s values of %s occur in %s.%s", count(c.distinct), c.name, path.Base(to.source), key.name))}
 }
 
 // peopleTypes are names of types that columns with roleWords refer to.
@@ -171,7 +178,7 @@ func (c *column) byRole(tables []*table) *reference {
 		return nil
 	}
 	key := all[0].key[0]
-	return &reference{column: c, to: all[0], why: oneLine(fmt.Sprintf("all %s values of %s occur in %s.%s, and the name ends in id", count(c.distinct), c.name, path.Base(all[0].source), key.name))}
+	return &reference{columns: []*column{c}, to: all[0], by: all[0].key, why: oneLine(fmt.Sprintf("all %s values of %s occur in %s.%s, and the name ends in id", count(c.distinct), c.name, path.Base(all[0].source), key.name))}
 }
 
 // noteNearReference notes that a column names a table, but not all its values occur there. Of several such tables it notes
@@ -206,7 +213,7 @@ func fits(c *column, to *table) bool {
 	if joined == strings.Join(key, " ") && !slices.Contains([]string{"id", "key", "code", "no", "name", "number"}, joined) {
 		return true
 	}
-	words = stem(c, to)
+	words = stem(c, to.key[0], to)
 	if n := len(words) - len(own); n >= 0 {
 		tail := slices.Clone(words[n:])
 		tail[len(tail)-1] = singular(tail[len(tail)-1])
@@ -219,8 +226,8 @@ func fits(c *column, to *table) bool {
 }
 
 // stem returns the words of a reference without those of the key: home, port for home_port_id or home_port_unlocode.
-func stem(c *column, to *table) []string {
-	words, key := wordsOf(c.name), wordsOf(to.key[0].name)
+func stem(c, by *column, to *table) []string {
+	words, key := wordsOf(c.name), wordsOf(by.name)
 	if n := len(words) - len(key); n > 0 && slices.Equal(words[n:], key) {
 		words = words[:n]
 	}
@@ -234,28 +241,29 @@ func stem(c *column, to *table) []string {
 // another column.
 func findCompositeKeys(ctx context.Context, tables []*table) error {
 	for _, t := range tables {
-		if len(t.key) > 0 || len(t.refs) == 0 {
+		if len(t.key) > 0 || len(t.refs) == 0 || t.join != nil {
 			continue
 		}
+		refs := slices.DeleteFunc(slices.Clone(t.refs), func(r *reference) bool { return len(r.columns) > 1 })
 		var pairs [][2]int
 		at := map[*column]int{}
 		for i, c := range t.columns {
 			at[c] = i
 		}
 		usable := func(c *column) bool {
-			return c.complete() && !c.long && (c.typ == nil || kindOf(c) == value.I64 || kindOf(c) == value.Date)
+			return c.complete() && !c.isOptional() && !c.long && (c.typ == nil || kindOf(c) == value.I64 || kindOf(c) == value.Date)
 		}
-		for i, a := range t.refs {
-			for _, b := range t.refs[i+1:] {
-				if usable(a.column) && usable(b.column) {
-					pairs = append(pairs, [2]int{at[a.column], at[b.column]})
+		for i, a := range refs {
+			for _, b := range refs[i+1:] {
+				if usable(a.columns[0]) && usable(b.columns[0]) {
+					pairs = append(pairs, [2]int{at[a.columns[0]], at[b.columns[0]]})
 				}
 			}
 		}
-		for _, a := range t.refs {
+		for _, a := range refs {
 			for i, b := range t.columns {
-				if b.ref == nil && usable(a.column) && usable(b) {
-					pairs = append(pairs, [2]int{at[a.column], i})
+				if b.ref == nil && usable(a.columns[0]) && usable(b) {
+					pairs = append(pairs, [2]int{at[a.columns[0]], i})
 				}
 			}
 		}
@@ -265,7 +273,10 @@ func findCompositeKeys(ctx context.Context, tables []*table) error {
 		}
 		if pair == nil {
 			if t.isNeo4jEdges() && len(t.refs) == 2 {
-				t.join, t.keyText = t.refs, "the header has :START_ID and :END_ID, and some pairs of them occur twice"
+				t.join, t.keyText = t.refs, "the header has :START_ID and :END_ID, and some pairs of them occur twice, so import it with --mode append"
+			}
+			if t.kind == edgeKind && len(t.refs) == 2 {
+				t.join, t.keyText = t.refs, "some pairs of nodes have several edges, so import it with --mode append"
 			}
 			continue
 		}
@@ -285,7 +296,7 @@ func (t *table) uniquePair(ctx context.Context, pairs [][2]int) (*[2]int, error)
 	if len(pairs) == 0 || t.rows > maxDistinct {
 		return nil, nil
 	}
-	r, err := record.Open(t.file, record.Options{})
+	r, err := record.Open(t.file, record.Options{Records: t.records})
 	if err != nil {
 		return nil, err
 	}

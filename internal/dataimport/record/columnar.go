@@ -46,28 +46,46 @@ type columnar struct {
 	text    []byte // holds the texts of the record's numbers
 }
 
-// maxBuffer is the maximum size of one buffer of a batch, in bytes.
-const maxBuffer = 1 << 30
+// maxBuffer is the maximum size of one buffer of a batch, in bytes. The buffers of a small file are smaller: at most smallBuffer, and
+// maxExpansion times the size of the file.
+const (
+	maxBuffer    = 1 << 30
+	smallBuffer  = 32 << 20
+	maxExpansion = 1024
+)
 
-// bounded is an allocator that panics for a buffer that is larger than maxBuffer, as a damaged file may ask for.
-type bounded struct{ memory.Allocator }
+// bounded is an allocator that panics for a buffer that is too large, as a damaged file may ask for.
+type bounded struct {
+	memory.Allocator
+	most int // bytes of a buffer
+}
+
+// newBounded returns an allocator for a file of a size.
+func newBounded(in seekable) (bounded, error) {
+	size, err := in.Seek(0, io.SeekEnd)
+	if err != nil {
+		return bounded{}, err
+	}
+	_, err = in.Seek(0, io.SeekStart)
+	return bounded{memory.DefaultAllocator, int(min(maxBuffer, smallBuffer+maxExpansion*size))}, err
+}
 
 // Allocate implements [memory.Allocator].
 func (a bounded) Allocate(size int) []byte {
-	checkBuffer(size)
+	a.check(size)
 	return a.Allocator.Allocate(size)
 }
 
 // Reallocate implements [memory.Allocator].
 func (a bounded) Reallocate(size int, b []byte) []byte {
-	checkBuffer(size)
+	a.check(size)
 	return a.Allocator.Reallocate(size, b)
 }
 
-// checkBuffer panics for a buffer that is too large.
-func checkBuffer(size int) {
-	if size < 0 || size > maxBuffer {
-		panic(fmt.Sprintf("a buffer of %d bytes, expected at most %d", size, maxBuffer))
+// check panics for a buffer that is too large.
+func (a bounded) check(size int) {
+	if size < 0 || size > a.most {
+		panic(fmt.Sprintf("a buffer of %d bytes, expected at most %d", size, a.most))
 	}
 }
 
@@ -112,10 +130,14 @@ func openColumnar(f File, format string, opts Options) (r Reader, err error) {
 	if err != nil {
 		return nil, err
 	}
+	memory, err := newBounded(in)
+	if err != nil {
+		return nil, err
+	}
 	if format == Parquet {
-		err = c.parquet(in)
+		err = c.parquet(in, memory)
 	} else {
-		err = c.arrow(in)
+		err = c.arrow(in, memory)
 	}
 	if err != nil {
 		return nil, &Fault{File: f.Name, Err: err, Final: true}
@@ -165,14 +187,14 @@ func (c *columnar) open(f File, count func(int)) (seekable, error) {
 }
 
 // parquet opens a Parquet file.
-func (c *columnar) parquet(in seekable) error {
-	props := parquet.NewReaderProperties(bounded{memory.DefaultAllocator})
+func (c *columnar) parquet(in seekable, memory bounded) error {
+	props := parquet.NewReaderProperties(memory)
 	props.BufferedStreamEnabled = true // do not hold whole column chunks
 	pf, err := pqfile.NewParquetReader(in, pqfile.WithReadProps(props))
 	if err != nil {
 		return err
 	}
-	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batchRows}, bounded{memory.DefaultAllocator})
+	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: batchRows}, memory)
 	if err != nil {
 		return err
 	}
@@ -196,7 +218,7 @@ func (c *columnar) parquet(in seekable) error {
 }
 
 // arrow opens an Arrow IPC file or stream.
-func (c *columnar) arrow(in seekable) error {
+func (c *columnar) arrow(in seekable, memory bounded) error {
 	magic := make([]byte, 6)
 	n, err := in.ReadAt(magic, 0)
 	if err != nil && err != io.EOF {
@@ -204,14 +226,14 @@ func (c *columnar) arrow(in seekable) error {
 	}
 	var r batchReader
 	if bytes.Equal(magic[:n], []byte("ARROW1")) {
-		fr, err := ipc.NewFileReader(in, ipc.WithAllocator(bounded{memory.DefaultAllocator}))
+		fr, err := ipc.NewFileReader(in, ipc.WithAllocator(memory))
 		if err != nil {
 			return err
 		}
 		c.closers = append(c.closers, fr.Close)
 		r = &fileBatches{FileReader: fr}
 	} else {
-		sr, err := ipc.NewReader(in, ipc.WithAllocator(bounded{memory.DefaultAllocator}))
+		sr, err := ipc.NewReader(in, ipc.WithAllocator(memory))
 		if err != nil {
 			return err
 		}

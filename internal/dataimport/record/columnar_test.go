@@ -14,17 +14,17 @@ import (
 func TestColumnar(t *testing.T) {
 	var b strings.Builder
 	for _, name := range []string{"pandas.parquet", "pandas.feather", "duckdb.parquet", "stream.arrows", "stream.arrows.gz"} {
-		fmt.Fprintf(&b, "== %s\n%s", name, strings.ReplaceAll(dump(File{name, filepath.Join("testdata", name)}, Options{}), " ", "\n  "))
+		fmt.Fprintf(&b, "== %s\n%s", name, strings.ReplaceAll(dump(File{Name: name, Path: filepath.Join("testdata", name)}, Options{}), " ", "\n  "))
 	}
-	fmt.Fprintf(&b, "== some columns\n%s", dump(File{"pandas.parquet", "testdata/pandas.parquet"}, Options{}, "o.b.c", "i"))
-	fmt.Fprintf(&b, "== some columns\n%s", dump(File{"stream.arrows", "testdata/stream.arrows"}, Options{}, "dict", "n"))
+	fmt.Fprintf(&b, "== some columns\n%s", dump(File{Name: "pandas.parquet", Path: "testdata/pandas.parquet"}, Options{}, "o.b.c", "i"))
+	fmt.Fprintf(&b, "== some columns\n%s", dump(File{Name: "stream.arrows", Path: "testdata/stream.arrows"}, Options{}, "dict", "n"))
 	golden.Check(t, "testdata/columnar.golden", []byte(b.String()))
 }
 
 func TestColumnarCounts(t *testing.T) {
 	for _, name := range []string{"pandas.parquet", "stream.arrows"} {
 		read := 0
-		dump(File{name, filepath.Join("testdata", name)}, Options{Count: func(n int) { read += n }})
+		dump(File{Name: name, Path: filepath.Join("testdata", name)}, Options{Count: func(n int) { read += n }})
 		if read == 0 {
 			t.Errorf("%s: no bytes were counted", name)
 		}
@@ -47,4 +47,23 @@ func TestDamagedColumnar(t *testing.T) {
 			dump(file(t, name, damaged), Options{})
 		}
 	}
+}
+
+// FuzzColumnar checks that a damaged file of Parquet or Arrow ends with a fault or with records.
+func FuzzColumnar(f *testing.F) {
+	formats := []string{Parquet, Arrow}
+	for _, name := range []string{"duckdb.parquet", "pandas.parquet", "pandas.feather", "stream.arrows"} {
+		whole, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(FormatOf(name) == Arrow, whole)
+	}
+	f.Fuzz(func(t *testing.T, arrow bool, content []byte) {
+		format := formats[0]
+		if arrow {
+			format = formats[1]
+		}
+		dump(file(t, "a", content), Options{Format: format})
+	})
 }

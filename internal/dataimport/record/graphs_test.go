@@ -34,7 +34,7 @@ func TestGraphML(t *testing.T) {
 		`kind="node" id="b" source=null target=null data.weight=null data.since=null data.w=null data.ok=null data.age=null data.label="Bo <b>"`,
 		`kind="edge" id=null source="a" target="b" data.weight="2" data.since="2024-05-01" data.w=null data.ok=null data.age=null data.label=null`,
 	}
-	got := dump(File{"networkx.graphml", "testdata/networkx.graphml"}, Options{})
+	got := dump(File{Name: "networkx.graphml", Path: "testdata/networkx.graphml"}, Options{})
 	if all := fmt.Sprintf("11/1 %s\n17/2 %s\n20/3 %s\n", want[0], want[1], want[2]); got != all {
 		t.Errorf("found\n%sexpected\n%s", got, all)
 	}

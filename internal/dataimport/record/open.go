@@ -71,11 +71,20 @@ func FormatOf(name string) string {
 	return suffixes[filepath.Ext(name)]
 }
 
-// File is a file to read. Name stands in faults; Path is where the file is.
-type File struct{ Name, Path string }
+// File is a file to read, or another source of records.
+type File struct {
+	Name string // stands in faults
+	Path string // where the file is
+	// Open opens a source that is no file, in place of Path.
+	Open func(opts Options) (Reader, error)
+	Size int64 // of a source that is no file: what Count will add up to; 0 if that is unknown
+}
 
 // Open opens a file for reading. An error of the file's content is a *Fault.
 func Open(f File, opts Options) (Reader, error) {
+	if f.Open != nil {
+		return f.Open(opts)
+	}
 	format := opts.Format
 	if format == "" {
 		if format = FormatOf(f.Name); format == "" {

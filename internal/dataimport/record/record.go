@@ -112,6 +112,17 @@ type Record struct {
 	Line   int64   // line of a text file at which the record begins, from 1; 0 in other files
 	Row    int64   // number of the record in the file, from 1
 	Values []Value // by selected column
+	// Key returns the primary key of the row of a database, such as id=17; nil if there is none.
+	Key func() string
+}
+
+// Fault returns a fault of the record, which is in a file.
+func (r *Record) Fault(file string, err error) *Fault {
+	f := &Fault{File: file, Line: r.Line, Row: r.Row, Err: err}
+	if r.Key != nil {
+		f.Key = r.Key()
+	}
+	return f
 }
 
 // Reader reads the records of one file.
@@ -132,6 +143,7 @@ type Fault struct {
 	File   string // name of the file
 	Line   int64  // line of a text file, from 1; 0 if the file has no lines
 	Row    int64  // number of the record, from 1; 0 if the fault is in no record
+	Key    string // primary key of the row of a database, such as id=17; "" for none
 	Column string // name of the column; "" if the fault is in no column
 	Value  string // the value at fault; "" if there is none
 	Err    error  // what is wrong, and how to mend it
@@ -141,13 +153,7 @@ type Fault struct {
 // Error returns the place, the value and the fault on one line.
 func (f *Fault) Error() string {
 	var b bytes.Buffer
-	b.WriteString(f.File)
-	switch {
-	case f.Line > 0:
-		fmt.Fprintf(&b, ", line %d", f.Line)
-	case f.Row > 0:
-		fmt.Fprintf(&b, ", row %d", f.Row)
-	}
+	b.WriteString(f.Place())
 	if f.Column != "" {
 		fmt.Fprintf(&b, ", column %s", f.Column)
 	}
@@ -155,6 +161,19 @@ func (f *Fault) Error() string {
 		fmt.Fprintf(&b, ", value %s", strconv.Quote(clip(f.Value)))
 	}
 	return b.String() + ": " + f.Err.Error()
+}
+
+// Place returns the file and the place of the record in it.
+func (f *Fault) Place() string {
+	switch {
+	case f.Key != "":
+		return fmt.Sprintf("%s, row %s", f.File, clip(f.Key))
+	case f.Line > 0:
+		return fmt.Sprintf("%s, line %d", f.File, f.Line)
+	case f.Row > 0:
+		return fmt.Sprintf("%s, row %d", f.File, f.Row)
+	}
+	return f.File
 }
 
 // Unwrap returns the reason.

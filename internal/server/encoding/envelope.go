@@ -204,7 +204,8 @@ func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutc
 	if e.enc.CommitIDs {
 		return &LoadResult{LoadedData: data, GraphCommitID: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun}
 	}
-	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun, Sync: syncAnswer(l.Result.Sync, reads)}
+	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun,
+		Sync: syncAnswer(l.Result.Sync, reads), Position: l.Result.Position}
 }
 
 // syncAnswer returns the answer for what a sync did. A caller who may not read the branch does not see the kept nodes.

@@ -18,6 +18,7 @@ type Load struct {
 	// NewEdges, LastWins and Sync are those of [engine.LoadOptions].
 	NewEdges, LastWins bool
 	Sync               engine.SyncOptions
+	Changes            *engine.SourceChanges // see [engine.LoadOptions]; nil for other loads
 	Branch             tool.BranchName
 	Options            queryrun.Options // such as a dry run
 }
@@ -45,7 +46,7 @@ func (c *Load) run(ctx context.Context, env *tool.Env, branch tool.Branch) (*too
 	var res *engine.LoadResult
 	write := func(heads tool.Heads) (err error) {
 		opts.IfCommit = heads.Require(0, opts.IfCommit)
-		res, err = env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode, NewEdges: c.NewEdges, LastWins: c.LastWins, Sync: c.Sync})
+		res, err = env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode, NewEdges: c.NewEdges, LastWins: c.LastWins, Sync: c.Sync, Changes: c.Changes})
 		return err
 	}
 	var err error

@@ -32,6 +32,9 @@ func (x *exchange) loadLines() error {
 		NewEdges: x.query.Get("new_edges") == "true", LastWins: x.query.Get("last_wins") == "true", DryRun: x.query.Get("dry_run") == "true",
 		Source: x.query.Get("source"), Types: names(x.query.Get("types")), Yield: names(x.query.Get("yield")),
 		Cascade: x.query.Get("cascade") == "true", ApproveDeletes: int32(min(x.number("approve_deletes", 0), math.MaxInt32))})
+	if followed := x.query.Get("followed"); followed != "" {
+		load.Changes = &engine.SourceChanges{Source: followed, After: x.query.Get("after"), Position: x.query.Get("position")}
+	}
 	call, err := loadInto(load, tool.BranchName(x.query.Get("from")))
 	if err != nil {
 		return err

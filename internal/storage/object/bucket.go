@@ -141,6 +141,28 @@ func CheckUpload(ctx context.Context, name string, size int64) error {
 	return nil
 }
 
+// Names says which names Read and List of a Bucket accept: by default those of [CheckName]. Implementations embed it.
+type Names struct{ any bool }
+
+// AcceptAny makes Read and List accept every name, for objects that other programs made. Call it before all other methods.
+func (n *Names) AcceptAny() { n.any = true }
+
+// CheckRead returns an error if the name of a Read is not accepted, or if the context has ended.
+func (n *Names) CheckRead(ctx context.Context, name string) error {
+	if n.any && name != "" {
+		return ctx.Err()
+	}
+	return Check(ctx, name, nil)
+}
+
+// CheckList is like the function [CheckList].
+func (n *Names) CheckList(prefix, after string, limit int) error {
+	if n.any {
+		prefix, after = "", ""
+	}
+	return CheckList(prefix, after, limit)
+}
+
 // CheckRange returns an error if the range of a Read is not valid.
 func CheckRange(name string, offset, length int64) error {
 	if offset < 0 || length < Whole {

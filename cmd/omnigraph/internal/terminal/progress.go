@@ -4,6 +4,7 @@ package terminal
 import (
 	"io"
 	"os"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -28,6 +29,17 @@ func Is(w io.Writer) bool {
 
 // Show displays the progress of a stage. `total` is 0 if the amount of work is unknown.
 func (p *Progress) Show(stage string, done, total int) {
+	p.show(stage, int64(done), int64(total), progressbar.OptionShowCount())
+}
+
+// ShowBytes is like Show for bytes. It also displays how many there are in a second and, if the total is known, the percentage and the
+// remaining time.
+func (p *Progress) ShowBytes(stage string, done, total int64) {
+	p.show(stage, done, total, progressbar.OptionShowBytes(true))
+}
+
+// show displays the progress of a stage on a bar with some options.
+func (p *Progress) show(stage string, done, total int64, options ...progressbar.Option) {
 	if !p.tty {
 		return
 	}
@@ -37,10 +49,10 @@ func (p *Progress) Show(stage string, done, total int) {
 			total = -1
 		}
 		p.stage = stage
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(stage),
-			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSpinnerType(14))
+		p.bar = progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(stage),
+			progressbar.OptionClearOnFinish(), progressbar.OptionSpinnerType(14), progressbar.OptionThrottle(50*time.Millisecond))...)
 	}
-	_ = p.bar.Set(done)
+	_ = p.bar.Set64(done)
 }
 
 // Done clears the progress line.

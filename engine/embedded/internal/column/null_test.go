@@ -39,7 +39,7 @@ func TestNullForgets(t *testing.T) {
 	}
 }
 
-func TestWidened(t *testing.T) {
+func TestMapped(t *testing.T) {
 	list := func(vs ...value.Value) value.Value { return value.OfList(vs[0].Kind(), vs) }
 	for _, c := range []struct{ from, to value.Value }{
 		{value.OfI32(-5), value.OfI64(-5)},
@@ -50,12 +50,13 @@ func TestWidened(t *testing.T) {
 		{value.OfF32(0.1), value.OfF64(float64(float32(0.1)))},
 		{list(value.OfI32(-1), value.OfI32(2)), list(value.OfI64(-1), value.OfI64(2))},
 	} {
-		wide, err := build(t, []value.Value{c.from, value.Null, c.from}, nil).Widened(c.to.Type())
+		widen := func(v value.Value) value.Value { return value.Widen(v, c.to.Kind()) }
+		wide, err := build(t, []value.Value{c.from, value.Null, c.from}, nil).Mapped(c.to.Type(), widen)
 		if err != nil {
 			t.Fatal(err)
 		}
 		same(t, c.from.Type().String()+" to "+c.to.Type().String(), wide, []value.Value{c.to, value.Null, c.to})
-		null, err := Null(c.from.Type(), 3).Widened(c.to.Type())
+		null, err := Null(c.from.Type(), 3).Mapped(c.to.Type(), widen)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,6 +43,9 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 		}
 		a.collect(inMemory)
 	}
+	if err := cmp.Or(a.change(), a.err()); err != nil {
+		return nil, err
+	}
 	size := 0
 	for _, list := range [][]*Rows{in.Nodes, in.Edges} {
 		for _, r := range list {
@@ -68,7 +71,7 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 	}
 	var parts []version.Part
 	var err error
-	if size <= inline {
+	if size <= inline || !in.changes.empty() {
 		err = a.putRows()
 	} else {
 		parts, err = a.putSegments()

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -19,6 +20,9 @@ func (p *parser) find(t *schema.Type, from, to string, val func(i int) value.Val
 	}
 	if t.Entity == plan.Node {
 		return "", fmt.Errorf("the id is missing, and %s has no key, so a second load would double the node; give an id, or load with the mode append", t.Name)
+	}
+	if p.opts.Changes {
+		return "", errors.New("the id is missing; a change names its edge by the id")
 	}
 	rule, ok := t.Identity(val)
 	switch {
@@ -79,7 +83,7 @@ func endText(t *schema.Type, id string) string {
 // findMoved adds the rows of a chunk to `lost` that have the id of an edge between other nodes.
 func (a *applier) findMoved(r *Rows, c *chunk, src, dst []uint32, lost *missing) {
 	table := a.tx.Table(r.Type)
-	if !a.mode.Finds() || r.newID != nil || table.Live() == 0 {
+	if !a.mode.Finds() || a.in.opts.Changes || r.newID != nil || table.Live() == 0 {
 		return
 	}
 	rd := reader{Rows: r}

@@ -31,6 +31,7 @@ type parser struct {
 	lastName [2]string         // by entity: the type's name in that line
 	scan     scanner           // splits the text of a line into tokens
 	line     uint32            // number in the current block
+	changes  changes           // of the lines of the current block
 	bad      engine.LoadErrors // bad lines found so far
 
 	dec      *jsontext.Decoder // reads the line
@@ -56,6 +57,7 @@ var noInput = new(bytes.Buffer)
 // parsed is the content of a block of lines.
 type parsed struct {
 	batches     []*batch          // rows of the block, one batch for each type
+	changes     changes           // deletes and moves of the block
 	lines       uint32            // number of lines in the block
 	bad         engine.LoadErrors // with line numbers in the block
 	lineTooLong bool              // parsing stopped at a line that is too long
@@ -63,7 +65,7 @@ type parsed struct {
 
 // block parses whole lines. The last line need not have a newline.
 func (p *parser) block(text []byte) parsed {
-	p.line, p.bad = 0, engine.LoadErrors{}
+	p.line, p.bad, p.changes = 0, engine.LoadErrors{}, changes{}
 	stop := false
 	for len(text) > 0 && !p.bad.More && !stop {
 		line := text
@@ -81,7 +83,7 @@ func (p *parser) block(text []byte) parsed {
 			p.envelope(line)
 		}
 	}
-	out := parsed{lines: p.line, bad: p.bad, lineTooLong: stop}
+	out := parsed{lines: p.line, bad: p.bad, lineTooLong: stop, changes: p.changes}
 	for _, list := range [][]*batch{p.nodes, p.edges} {
 		for _, b := range list {
 			if b != nil && len(b.lines) > 0 {
@@ -113,6 +115,7 @@ func (p *parser) envelope(line []byte) {
 	var t *schema.Type
 	var kind string
 	var from, to end
+	var gone, was string // the members delete and was
 	var hasFrom, hasTo, hasData bool
 	if tok, err := p.dec.ReadToken(); err != nil || tok.Kind() != '{' {
 		p.fail("", syntax(err, "the line is not a JSON object"))
@@ -176,6 +179,23 @@ func (p *parser) envelope(line []byte) {
 				return
 			}
 			p.heldData = append(p.heldData, raw...)
+		case "delete", "was":
+			text, ok := "", p.opts.Changes
+			if !ok {
+				p.fail(name, errors.New("only the load of a followed source can have the member"))
+				return
+			}
+			if text, ok = p.text(p.dec, name); ok && text == "" {
+				p.fail(name, errors.New("the id is empty"))
+			}
+			if text == "" {
+				return
+			}
+			if name == "was" {
+				was = strings.Clone(text)
+			} else {
+				gone = strings.Clone(text)
+			}
 		default:
 			p.fail(name, errors.New("the member is unknown; a line can have type or edge, and from, to, data and sources"))
 			if err := p.dec.SkipValue(); err != nil {
@@ -193,6 +213,14 @@ func (p *parser) envelope(line []byte) {
 	}
 	if t == nil {
 		p.fail("", errors.New("the line has neither type nor edge; name the node type or the edge type"))
+		return
+	}
+	if gone != "" {
+		if hasFrom || hasTo || hasData || was != "" {
+			p.fail("delete", errors.New("the line has other members besides its type; give only the id to delete"))
+			return
+		}
+		p.changes.gone = append(p.changes.gone, change{typ: t, id: gone, line: int64(p.line)})
 		return
 	}
 	if len(p.heldData) > 0 {
@@ -217,8 +245,8 @@ func (p *parser) envelope(line []byte) {
 	} else if hasFrom || hasTo {
 		p.fail("", fmt.Errorf("a node has no endpoints; write edge instead of type if %s is an edge", t.Name))
 	}
-	if len(p.bad.Lines) == before {
-		p.finish(t, from.text, to.text)
+	if len(p.bad.Lines) == before && p.finish(t, from.text, to.text) && was != "" {
+		p.moved(t, was)
 	}
 }
 
@@ -274,8 +302,8 @@ func (p *parser) data(dec *jsontext.Decoder, t *schema.Type) bool {
 	return err == nil
 }
 
-// finish checks an entity and adds it.
-func (p *parser) finish(t *schema.Type, from, to string) {
+// finish checks an entity and adds it. It reports whether it did.
+func (p *parser) finish(t *schema.Type, from, to string) bool {
 	r := p.rows(t)
 	for i, v := range p.vals {
 		if p.leftOut(t, i) {
@@ -288,12 +316,12 @@ func (p *parser) finish(t *schema.Type, from, to string) {
 		}
 		if err := t.CheckValue(i, v); err != nil {
 			p.fail("data."+t.Props[i].Name, err)
-			return
+			return false
 		}
 	}
 	id, ok := p.identity(t, from, to)
 	if !ok {
-		return
+		return false
 	}
 	add := func(field string, err error) bool {
 		if err != nil {
@@ -303,10 +331,10 @@ func (p *parser) finish(t *schema.Type, from, to string) {
 		return err == nil
 	}
 	if r.ids != nil && !add("data.id", r.ids.AppendString(id)) {
-		return
+		return false
 	}
 	if r.from != nil && (!add("from", r.from.AppendString(from)) || !add("to", r.to.AppendString(to))) {
-		return
+		return false
 	}
 	for i, v := range p.vals {
 		var err error
@@ -316,7 +344,7 @@ func (p *parser) finish(t *schema.Type, from, to string) {
 			err = r.props[i].Append(v)
 		}
 		if !add("data."+t.Props[i].Name, err) {
-			return
+			return false
 		}
 	}
 	if r.seen != nil {
@@ -324,6 +352,7 @@ func (p *parser) finish(t *schema.Type, from, to string) {
 	}
 	r.note(p.sources, p.opts.Mode)
 	r.lines = append(r.lines, int64(p.line))
+	return true
 }
 
 // leftOut reports whether the vector property i must be computed from its source.

@@ -42,6 +42,8 @@ type Options struct {
 	Mode               engine.LoadMode
 	NewEdges, LastWins bool
 	Sync               engine.SyncOptions
+	// Changes says that the load has [engine.SourceChanges].
+	Changes bool
 	// Base is the graph in which the modes that find entities look for edges by their ends.
 	Base    *version.Snapshot
 	Workers int // number of parsing goroutines; 0 for one per processor
@@ -201,6 +203,7 @@ func (c *collector) add(out parsed) bool {
 			c.memory += b.held()
 		}
 	}
+	c.in.changes.add(out.changes, c.lines)
 	for _, e := range out.bad.Lines {
 		e.Line += c.lines
 		c.fail(e)

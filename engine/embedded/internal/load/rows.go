@@ -20,7 +20,8 @@ type Input struct {
 	Edges []*Rows // by type; nil for types that do not occur
 	opts  Options // options of the load
 	// synced is what the mode sync did beyond the lines.
-	synced *engine.SyncResult
+	synced  *engine.SyncResult
+	changes changes
 }
 
 // Rows holds the entities of one type in the order of the input, except that the rows of a spilled

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
@@ -22,6 +23,26 @@ type Receipt struct {
 	NodeIns, EdgeIns []engine.TypeCount  // numbers of a load or a mutation, as package embedded packs them
 	Row              []value.Value       // for a mutation: the row that it returned, or nil
 	Schema           []byte              // for a schema change: the encoding of the previous catalog
+}
+
+// positionKey begins the key of a receipt that holds the position of a source. No idempotency key begins so.
+const positionKey = "\x00position "
+
+// NewPosition returns the receipt of a commit that sets the position of a source.
+func NewPosition(source, position string) *Receipt {
+	return &Receipt{Key: positionKey + source, Row: []value.Value{value.OfString(position)}}
+}
+
+// Position returns the source and the position that the receipt holds, if it is one of [NewPosition].
+func (c *Receipt) Position() (source, position string, ok bool) {
+	if c == nil {
+		return "", "", false
+	}
+	source, ok = strings.CutPrefix(c.Key, positionKey)
+	if !ok || len(c.Row) != 1 {
+		return "", "", false
+	}
+	return source, c.Row[0].Str(), true
 }
 
 // Receipted is a receipt with its commit.

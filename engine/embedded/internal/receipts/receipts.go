@@ -2,7 +2,9 @@
 package receipts
 
 import (
+	"cmp"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +32,7 @@ type Set struct {
 	first       uint32            // the number of list[0]; receipts are numbered in order
 	at          map[uint64]uint32 // by hash of the key: the number of the receipt
 	collisions  map[Key]uint32    // receipts with a hash that the map `at` contains for another receipt
+	positions   map[string]Packed // by source: the receipt with its position; not in list, and never expires
 	ignoredBits uint64            // hash bits to ignore; tests set it to make hashes collide
 }
 
@@ -63,6 +66,13 @@ func (i *Set) Add(h *ancestry.History, c engine.Commit, rec *logrecord.Receipt) 
 	n, _ := h.Number(c.ID)
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if source, _, ok := rec.Position(); ok {
+		if i.positions == nil {
+			i.positions = map[string]Packed{}
+		}
+		i.positions[source] = Packed{n, rec.Pack()}
+		return
+	}
 	if len(i.list) > 0 && len(i.list)%pruneEvery == 0 {
 		i.pruneLocked(h, c.Time)
 	}
@@ -134,6 +144,30 @@ func (i *Set) Repeated(h *ancestry.History, actor string, w *logrecord.Receipt, 
 		return rec, false, &engine.Conflict{Reason: "idempotency key " + w.Key + " was already used for a different write, commit " + rec.Commit.ID + "; choose another key"}
 	}
 	return rec, true, nil
+}
+
+// Position returns the position of a source, or "" if there is none.
+func (i *Set) Position(source string) string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	x, ok := i.positions[source]
+	if !ok {
+		return ""
+	}
+	rec := logrecord.UnpackReceipt(x.packed)
+	_, at, _ := rec.Position()
+	return at
+}
+
+// Stored lists what a checkpoint stores: the receipts with positions, and those of Current.
+func (i *Set) Stored(h *ancestry.History, now time.Time) []Packed {
+	current := i.Current(h, now)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.positions) == 0 {
+		return current
+	}
+	return slices.Concat(slices.SortedFunc(maps.Values(i.positions), func(a, b Packed) int { return cmp.Compare(a.commit, b.commit) }), current)
 }
 
 // Unpack returns the receipt with its commit, which it takes from h.

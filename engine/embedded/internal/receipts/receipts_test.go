@@ -54,3 +54,32 @@ func TestReceiptTable(t *testing.T) {
 		}
 	}
 }
+
+// TestPositions checks that the last position of each source is stored at any age, and that it answers no idempotency key.
+func TestPositions(t *testing.T) {
+	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var h ancestry.History
+	var r, again Set
+	for i, rec := range []*logrecord.Receipt{logrecord.NewPosition("a", "1"), {Key: "k"}, logrecord.NewPosition("b", "2"), logrecord.NewPosition("a", "3"), {Key: "a"}} {
+		c := engine.Commit{ID: fmt.Sprintf("01ARZ3NDEKTSV4RRFFQ6%06d", i), Seq: uint64(i), Time: begun.Add(time.Duration(i) * time.Hour)}
+		h.Add(c, uint64(i))
+		r.Add(&h, c, rec)
+	}
+	for _, p := range r.Stored(&h, begun.Add(100*24*time.Hour)) {
+		rec := p.Unpack(&h)
+		again.Add(&h, rec.Commit, &rec.Receipt)
+	}
+	for source, want := range map[string]string{"a": "3", "b": "2", "c": ""} {
+		for _, s := range []*Set{&r, &again} {
+			if got := s.Position(source); got != want {
+				t.Errorf("source %s is at %q, expected %q", source, got, want)
+			}
+		}
+	}
+	if n := len(again.Current(&h, begun)); n != 0 {
+		t.Errorf("%d receipts were stored, which have expired", n)
+	}
+	if n := len(r.Stored(&h, begun.Add(5*time.Hour))); n != 4 {
+		t.Errorf("%d receipts would be stored within a day, expected two and two positions", n)
+	}
+}

@@ -150,6 +150,12 @@ func (tx *Txn) renameReferences(t *schema.Type, now schema.MemberNames) {
 	}
 }
 
+// EdgesAt calls `yield` with each live edge at a live node, also with those at the references to the node. The function may
+// delete the edge.
+func EdgesAt(tx *Txn, t *schema.Type, ord uint32, yield func(typ *schema.Type, edge uint32)) {
+	tx.eachEnd(t, ord, func(end *schema.Type, ord uint32) { tx.eachEdge(end, ord, yield) })
+}
+
 // eachEdge calls `yield` with each live edge at an entity of a node type. It yields an edge from the entity
 // to itself once.
 func (tx *Txn) eachEdge(t *schema.Type, ord uint32, yield func(typ *schema.Type, edge uint32)) {

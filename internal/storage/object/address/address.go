@@ -147,6 +147,35 @@ func Open(ctx context.Context, text string) (object.Bucket, func(), error) {
 	return b, b.Close, nil
 }
 
+// Foreign reads objects that other programs made, with any names. The methods are those of [object.Bucket].
+type Foreign interface {
+	Read(ctx context.Context, name string, offset, length int64) ([]byte, error)
+	List(ctx context.Context, prefix, after string, limit int) ([]object.Entry, error)
+}
+
+// IsForeign reports whether text is the URL of an object that OpenForeign reads.
+func IsForeign(text string) bool {
+	scheme, _, ok := strings.Cut(text, "://")
+	return ok && (scheme == "s3" || scheme == "gs" || scheme == "azblob")
+}
+
+// OpenForeign connects to the storage of the object that a URL of the scheme s3, gs or azblob names, as Open does for a prefix. The URL
+// may have a pattern in place of the name, which it returns too.
+func OpenForeign(ctx context.Context, text string) (b Foreign, name string, done func(), err error) {
+	u, err := url.Parse(text)
+	if err != nil || !IsForeign(text) {
+		return nil, "", nil, errors.New("the address of the object is not a URL such as s3://bucket/folder/file.csv?region=eu-central-1")
+	}
+	name = strings.TrimPrefix(u.Path, "/")
+	u.Path, u.RawPath = "", ""
+	bucket, done, err := Open(ctx, u.String())
+	if err != nil {
+		return nil, "", nil, err
+	}
+	bucket.(interface{ AcceptAny() }).AcceptAny()
+	return bucket, name, done, nil
+}
+
 // Probe opens several connections to the storage of a URL. It tests that, if several of them create
 // the same object at the same time, exactly one succeeds; see [object.Probe].
 func Probe(ctx context.Context, text string) error {

@@ -37,6 +37,7 @@ const (
 
 // Bucket is an object.Bucket below a prefix of a container.
 type Bucket struct {
+	object.Names
 	container *container.Client
 	prefix    string // of the names of all blobs; empty, or ends with a slash
 	transport *http.Transport
@@ -162,7 +163,7 @@ func (b *Bucket) Upload(ctx context.Context, name string, r io.Reader, size int6
 
 // Read implements object.Bucket.
 func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
-	if err := object.Check(ctx, name, nil); err != nil {
+	if err := b.CheckRead(ctx, name); err != nil {
 		return nil, err
 	}
 	if err := object.CheckRange(name, offset, length); err != nil {
@@ -194,7 +195,7 @@ func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([
 // List implements object.Bucket. The parameter startfrom only saves requests: List leaves out names up to
 // `after` itself, because azurite ignores the parameter.
 func (b *Bucket) List(ctx context.Context, prefix, after string, limit int) ([]object.Entry, error) {
-	if err := object.CheckList(prefix, after, limit); err != nil {
+	if err := b.CheckList(prefix, after, limit); err != nil {
 		return nil, err
 	}
 	options := &container.ListBlobsFlatOptions{Prefix: to.Ptr(b.prefix + prefix), MaxResults: to.Ptr(int32(limit))}

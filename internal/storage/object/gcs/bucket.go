@@ -41,6 +41,7 @@ const (
 
 // Bucket is an object.Bucket below a prefix of a bucket of Google Cloud Storage.
 type Bucket struct {
+	object.Names
 	address string // URL of the bucket, without a slash at the end
 	prefix  string // of the names of all objects; empty, or ends with a slash
 	client  *http.Client
@@ -149,7 +150,7 @@ func (b *Bucket) put(ctx context.Context, action, name string, body io.Reader, s
 
 // Read implements object.Bucket.
 func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
-	if err := object.Check(ctx, name, nil); err != nil {
+	if err := b.CheckRead(ctx, name); err != nil {
 		return nil, err
 	}
 	if err := object.CheckRange(name, offset, length); err != nil {
@@ -191,7 +192,7 @@ type listing struct {
 
 // List implements object.Bucket.
 func (b *Bucket) List(ctx context.Context, prefix, after string, limit int) ([]object.Entry, error) {
-	if err := object.CheckList(prefix, after, limit); err != nil {
+	if err := b.CheckList(prefix, after, limit); err != nil {
 		return nil, err
 	}
 	query := url.Values{"list-type": {"2"}, "prefix": {b.prefix + prefix}}

@@ -29,6 +29,7 @@ const defaultRegion = "us-east-1"
 
 // Bucket is an object.Bucket below a prefix of an S3 bucket.
 type Bucket struct {
+	object.Names
 	client *minio.Core // connection to the server
 	bucket string      // name of the S3 bucket
 	prefix string      // of the keys of all objects; empty, or ends with a slash
@@ -125,7 +126,7 @@ func (b *Bucket) put(ctx context.Context, action, name string, r io.Reader, size
 
 // Read implements object.Bucket.
 func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([]byte, error) {
-	if err := object.Check(ctx, name, nil); err != nil {
+	if err := b.CheckRead(ctx, name); err != nil {
 		return nil, err
 	}
 	if err := object.CheckRange(name, offset, length); err != nil {
@@ -157,7 +158,7 @@ func (b *Bucket) Read(ctx context.Context, name string, offset, length int64) ([
 
 // List implements object.Bucket.
 func (b *Bucket) List(ctx context.Context, prefix, after string, limit int) ([]object.Entry, error) {
-	if err := object.CheckList(prefix, after, limit); err != nil {
+	if err := b.CheckList(prefix, after, limit); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -1,9 +1,11 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 
@@ -23,10 +25,11 @@ func (x *exchange) loadLines() error {
 	if err := wantContent(x.r, mediaNDJSON); err != nil {
 		return err
 	}
-	if x.r.ContentLength > x.opts.MaxLoad {
-		return tooLarge(x.opts.MaxLoad)
+	most := cmp.Or(x.g.LoadBytes(), math.MaxInt64)
+	if x.r.ContentLength > most {
+		return tooLarge(most)
 	}
-	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, x.opts.MaxLoad)}
+	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, most)}
 	load := x.load(body, &client.LoadBody{Branch: string(x.branch()), Mode: x.query.Get("mode"),
 		NewEdges: x.query.Get("new_edges") == "true", LastWins: x.query.Get("last_wins") == "true", DryRun: x.query.Get("dry_run") == "true"})
 	call, err := loadInto(load, tool.BranchName(x.query.Get("from")))
@@ -36,7 +39,7 @@ func (x *exchange) loadLines() error {
 	answer, err := x.do(call, encoding.Options{})
 	switch {
 	case err != nil && body.err != nil && x.here() == nil:
-		return unreadable(body.err)
+		return unreadableStream(body.err)
 	case err != nil:
 		return err
 	}

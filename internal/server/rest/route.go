@@ -56,6 +56,10 @@ type Route struct {
 	// parameter integersParam.
 	Values bool
 
+	// Streamed is true if the server uses the body while it arrives. Then neither the size of the body nor the time of
+	// the whole request is limited by the server; see [IsStreamed].
+	Streamed bool
+
 	Tagged bool // whether the ETag of a success is the commit that was read
 
 	// Elsewhere says that [Handler] does not serve the route. The server serves it in front of

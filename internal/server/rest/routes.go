@@ -207,7 +207,7 @@ var routes = []Route{
 			dryRunParam,
 		}, writing),
 		BodyMedia: mediaNDJSON, BodyRequired: true, Answer: client.LoadAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).loadLines,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, Streamed: true, handle: (*exchange).loadLines,
 		example: example{params: map[string]string{"branch": "trial", "mode": "merge"}, body: `{"type": "Package", "data": {"path": "example.com/new", "name": "new", "files": 1, "lines": 20}}`},
 	},
 	{

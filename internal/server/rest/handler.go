@@ -21,6 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/uploads"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -30,6 +31,9 @@ import (
 type Options struct {
 	MaxBody int64 // limit of a request body in bytes; 0 means 1 MiB
 	MaxLoad int64 // limit of the JSON body of a load in bytes; 0 means 32 MiB
+
+	// Uploads has the uploads of each graph, by its id. Without them, clients can send the data of a load in one request only.
+	Uploads map[string]*uploads.Store
 
 	// MaxPause is how long a streamed body may stop to arrive; 0 means 2 minutes.
 	MaxPause time.Duration
@@ -239,7 +243,7 @@ func (x *exchange) run() error {
 	if x.route.Streamed && x.here() == nil {
 		x.streamBody()
 	}
-	if x.opts.Forward != nil && x.writes() && x.opts.Forward(x.w, x.r, x.g.ID()) {
+	if x.opts.Forward != nil && (x.writes() || x.route.AtWriter) && x.opts.Forward(x.w, x.r, x.g.ID()) {
 		return nil
 	}
 	defer x.limit()()

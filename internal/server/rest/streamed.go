@@ -36,6 +36,7 @@ func IsStreamed(r *http.Request) bool {
 // long as no pause exceeds Options.MaxPause, and the answer has its own time when it is ready.
 func (x *exchange) streamBody() {
 	control := http.NewResponseController(x.w)
+	x.r = x.r.WithContext(x.ctx()) // a copy, because net/http looks at the type of the body of the request itself
 	x.r.Body = &arrivingBody{ReadCloser: x.r.Body, control: control, pause: x.opts.MaxPause}
 	x.w = &lateWriter{ResponseWriter: x.w, control: control}
 }

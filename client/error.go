@@ -37,6 +37,10 @@ type Envelope struct {
 	Precondition  *Precondition     `json:"precondition_failure,omitempty"`
 	Diagnostics   []diag.Diagnostic `json:"diagnostics,omitempty"` // the faults of a GQ text or a schema
 
+	// LineFaults lists the bad lines of a load, at most a hundred; MoreLineFaults says that there are others.
+	LineFaults     []LineFault `json:"line_faults,omitempty"`
+	MoreLineFaults bool        `json:"more_line_faults,omitempty"`
+
 	// ChangeDiffRefusal says why the changes of a commit cannot be listed.
 	ChangeDiffRefusal *ChangeDiffRefusal `json:"change_diff_refusal,omitempty"`
 	// ChangeFeedGap identifies the commit whose state is missing.
@@ -68,6 +72,13 @@ type Error struct {
 
 	// Location is the target of a redirect. The client follows none.
 	Location string `json:"-"`
+}
+
+// LineFault is a bad line of a load.
+type LineFault struct {
+	Line    int64  `json:"line"`            // number of the line, from 1
+	Field   string `json:"field,omitempty"` // the member at fault, such as data.age; empty if the whole line is
+	Message string `json:"message"`
 }
 
 // KeyConflict identifies the existing entity that a strict insert conflicts with.

@@ -1,7 +1,9 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -101,6 +103,7 @@ type LoadQuery struct {
 	DryRun   bool   // commit nothing
 	NewEdges bool   // with merge and patch: edges that nothing identifies are new
 	LastWins bool   // with merge and patch: of several lines with one entity the last stands
+	Upload   string // a complete upload for the branch, to load instead of the data; the data is then nil
 
 	Source         string   // with ModeSync: the name of the source
 	Types          []string // with ModeSync: the types in which the load lets go of what the data lack
@@ -114,12 +117,11 @@ type LoadQuery struct {
 	Followed, After, Position string
 }
 
-// Load loads nodes and edges as NDJSON, as one commit or not at all. It sends the data while it
-// reads it. If `data` is an [io.Seeker], such as a file, Load can repeat the request after a
-// failure. Otherwise it sends the data once.
+// Load loads nodes and edges as NDJSON, as one commit or not at all. It sends data of more than 8 MiB in pieces, as an
+// upload: after a broken connection, it continues where the server has stopped to receive.
 func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, options ...WriteOption) (*LoadAnswer, error) {
 	query := url.Values{}
-	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode,
+	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode, "upload": load.Upload,
 		"source": load.Source, "types": strings.Join(load.Types, ","), "yield": strings.Join(load.Yield, ","),
 		"followed": load.Followed, "after": load.After, "position": load.Position} {
 		setText(query, name, v)
@@ -136,9 +138,51 @@ func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, option
 	if q.under(load.DryRun, options); load.Followed != "" {
 		q.withoutKey()
 	}
-	end := q.stream(data)
-	defer end()
+	switch {
+	case load.Upload != "":
+		q.size = 0
+		return ask[LoadAnswer](ctx, g.c, q)
+	case g.c.inProcess:
+		end := q.stream(data)
+		defer end()
+		return ask[LoadAnswer](ctx, g.c, q)
+	}
+	length := left(data)
+	piece, err := io.ReadAll(io.LimitReader(data, pieceBytes))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the data to load: %w", err)
+	case len(piece) < pieceBytes:
+		q.size, q.body = int64(len(piece)), func() (io.Reader, error) { return bytes.NewReader(piece), nil }
+		return ask[LoadAnswer](ctx, g.c, q)
+	}
+	id, err := g.sendUpload(ctx, load.Branch, piece[:pieceBytes:pieceBytes], data, length)
+	if id != "" {
+		defer g.DeleteUpload(context.WithoutCancel(ctx), id) // without it the server deletes the upload within a day
+	}
+	if err != nil {
+		return nil, err
+	}
+	q.query.Set("upload", id)
 	return ask[LoadAnswer](ctx, g.c, q)
+}
+
+// left returns the number of bytes that are left of the data, or -1 if it is unknown.
+func left(data io.Reader) int64 {
+	seeker, ok := data.(io.Seeker)
+	if !ok {
+		return -1
+	}
+	// A pipe implements io.Seeker too, but its Seek fails.
+	start, err := seeker.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return -1
+	}
+	end, err := seeker.Seek(0, io.SeekEnd)
+	if _, back := seeker.Seek(start, io.SeekStart); err != nil || back != nil || end < start {
+		return -1
+	}
+	return end - start
 }
 
 // stream sets the body of the request to the rest of data. The caller must call `end` as soon as it

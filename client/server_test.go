@@ -250,6 +250,7 @@ func TestEveryRoute(t *testing.T) {
 		return g.OpenProposal(ctx, client.ProposalBody{Source: source, Title: "a title"})
 	}
 	var proposal, other client.ProposalAnswer
+	var upload string
 	keep := func(into *client.ProposalAnswer) func(a *client.ProposalAnswer, err error) (any, error) {
 		return func(a *client.ProposalAnswer, err error) (any, error) {
 			if a != nil {
@@ -394,6 +395,28 @@ func TestEveryRoute(t *testing.T) {
 		{"merge_branches", func() (any, error) {
 			return g.MergeBranches(ctx, client.MergeBody{Source: "review/june", DeleteBranch: true})
 		}, nil},
+		{"open_upload", func() (_ any, err error) { upload, err = g.OpenUpload(ctx, "main", -1); return nil, err }, nil},
+		{"append_upload", func() (any, error) { return nil, g.AppendUpload(ctx, upload, 0, []byte(seed[:100]), -1) }, nil},
+		{"append_upload", func() (any, error) { return nil, g.AppendUpload(ctx, upload, 0, []byte(seed), -1) }, client.ErrConflict},
+		{"get_upload", func() (any, error) {
+			u, err := g.Upload(ctx, upload)
+			if err == nil && (u.Offset != 100 || u.Length != nil || u.Branch != "main") {
+				t.Errorf("the upload is %+v", u)
+			}
+			return u, err
+		}, nil},
+		{"load_ndjson", func() (any, error) {
+			return g.Load(ctx, nil, client.LoadQuery{Branch: "main", Upload: upload})
+		}, client.ErrConflict},
+		{"append_upload", func() (any, error) {
+			return nil, g.AppendUpload(ctx, upload, 100, []byte(seed[100:]), int64(len(seed)))
+		}, nil},
+		{"load_ndjson", func() (any, error) { return g.Load(ctx, nil, client.LoadQuery{Upload: upload}) }, client.ErrInvalid},
+		{"load_ndjson", func() (any, error) {
+			return g.Load(ctx, nil, client.LoadQuery{Branch: "main", Upload: upload, DryRun: true})
+		}, nil},
+		{"delete_upload", func() (any, error) { return nil, g.DeleteUpload(ctx, upload) }, nil},
+		{"get_upload", func() (any, error) { return g.Upload(ctx, upload) }, client.ErrNotFound},
 		{"list_commits", func() (any, error) { return g.Commits(ctx, client.CommitQuery{Limit: 2}) }, nil},
 		{"get_commit", func() (any, error) { return g.Commit(ctx, head(), client.OnBranch("main")) }, nil},
 		{"list_changes", func() (any, error) { return g.Changes(ctx, head(), client.ChangeQuery{Limit: 1}) }, nil},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -15,9 +14,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 )
-
-// lineFault matches a fault of a load in the message of a server.
-var lineFault = regexp.MustCompile(`^(?:.*: )?line (\d+)(?:, ([A-Za-z_][\w.]*))?: (.*)$`)
 
 // loadFaults returns the faults of lines that a load reports, and whether there are more.
 func loadFaults(err error) (faults []dataimport.LineFault, more bool) {
@@ -33,15 +29,10 @@ func loadFaults(err error) (faults []dataimport.LineFault, more bool) {
 	if !errors.As(err, &refused) {
 		return nil, false
 	}
-	for text := range strings.SplitSeq(refused.Message, "\n") {
-		if m := lineFault.FindStringSubmatch(text); m != nil {
-			line, _ := strconv.ParseInt(m[1], 10, 64)
-			faults = append(faults, dataimport.LineFault{Line: line, Field: m[2], Err: ofRecord(errors.New(m[3]))})
-		} else {
-			more = true
-		}
+	for _, l := range refused.LineFaults {
+		faults = append(faults, dataimport.LineFault{Line: l.Line, Field: l.Field, Err: ofRecord(errors.New(l.Message))})
 	}
-	return faults, more
+	return faults, refused.MoreLineFaults
 }
 
 // twin matches how a fault of a load names another line, which is a line of the NDJSON that the import makes.

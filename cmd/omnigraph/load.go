@@ -45,8 +45,8 @@ sync follows a source that has a name: it patches, and lets go of what the sourc
 before and lacks now. See "Loading again" in docs/commands.md.
 
 With --from the command creates the branch if it does not exist, and removes it again if
-the load fails. By default a server accepts a load of up to 32 MiB and refuses a larger
-one as a whole. If the connection breaks, the command sends the file again.`,
+the load fails. To a server the command sends data of more than 8 MiB in pieces. If the
+connection breaks, it continues where the server stopped to receive.`,
 		Example: "  omnigraph load --store data/people --data seed.jsonl --mode overwrite\n" +
 			"  omnigraph load --store data/people --data seed.jsonl --branch june --from main\n" +
 			"  omnigraph index go ./... | omnigraph load --store data/code --data -\n" +
@@ -217,5 +217,5 @@ func (src *source) Load(ctx context.Context, data *loadData, opts engine.LoadOpt
 }
 
 // tooLargeToLoad is the advice if a load is too large for the server.
-const tooLargeToLoad = "Load the file on the machine that has the store, with --store DIR; or split it at the ends of lines and load the parts, nodes before edges,\n" +
+const tooLargeToLoad = "The limit is limits.load_bytes in cluster.yaml. Load the file on the machine that has the store, with --store DIR; or split it at the ends of lines and load the parts, nodes before edges,\n" +
 	"into a separate branch (--branch NAME --from main); omnigraph merge NAME --into main --delete-branch then adds all of the data to main at once."

@@ -114,9 +114,9 @@ cases:
 		{name: "validate JSON", args: "validate policy.yaml --format json", stdout: []string{`"valid": true`, `"applies_to": "shop"`}},
 		{name: "validate a bad line", args: "validate", files: map[string]string{"policy.yaml": strings.Replace(shopPolicy, "list_orders", "list_order", 1)}, exit: 1,
 			stdout: []string{"server.yaml: valid for cluster\n"},
-			stderr: []string{"policy.yaml:12:85: error C6", `unknown query "list_order" in rule bots-run-two-queries`, "did you mean list_orders?", "^~", "policy.yaml has faults"}},
+			stderr: []string{"policy.yaml:12:85: error C6", `unknown query "list_order" in rule bots-run-two-queries`, "did you mean list_orders?", "^~", "policy.yaml has 1 error, in line 12"}},
 		{name: "validate a bad line as JSON", args: "validate policy.yaml --format json", files: map[string]string{"policy.yaml": "version: 1\nrule: []\n"}, exit: 1,
-			stdout: []string{`"valid": false`, `"code": "C2"`, `"line": 2`}, stderr: []string{"policy.yaml has faults"}},
+			stdout: []string{`"valid": false`, `"code": "C2"`, `"line": 2`}, stderr: []string{"policy.yaml has 1 error, in line 2"}},
 		{name: "validate by itself", args: "validate other.yaml", files: map[string]string{"other.yaml": strings.Replace(shopPolicy, "list_orders", "whatever", 1)},
 			stdout: []string{"other.yaml: valid for graph\n"}, stderr: []string{"does not check the names of queries"}},
 		{name: "validate no file", args: "validate none.yaml", exit: 1, stderr: []string{"none.yaml"}},
@@ -151,7 +151,7 @@ cases:
 
 		{name: "validate with an issuer", args: "validate", files: map[string]string{"cluster.yaml": withIssuer("idp: readers")}, stdout: []string{"policy.yaml: valid for shop\nserver.yaml: valid for cluster\n"}},
 		{name: "validate groups of no policy", args: "validate", files: map[string]string{"cluster.yaml": withIssuer("idp: raeders")}, exit: 1,
-			stderr: []string{"cluster.yaml:9:88: error C6", `unknown group "raeders" in oidc.groups: no policy has this group`, "did you mean readers?", "cluster.yaml has faults"}},
+			stderr: []string{"cluster.yaml:9:88: error C6", `unknown group "raeders" in oidc.groups: no policy has this group`, "did you mean readers?", "cluster.yaml has 1 error, in line 9"}},
 		{name: "a group of tokens in Cedar", args: "explain --actor somebody --token-groups idp --action read", files: map[string]string{
 			"policy.cedar": "permit (principal in Group::\"readers\", action == Action::\"read\", resource);\n", "cluster.yaml": strings.Replace(withIssuer("idp: readers"), "policy.yaml", "policy.cedar", 1)},
 			stdout: []string{"allowed by rule policy0 (policy.cedar:1:1)\n"}},

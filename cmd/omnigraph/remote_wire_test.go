@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -208,37 +207,6 @@ func TestLoadTooLarge(t *testing.T) {
 	}
 	if _, stdout, _ := omnigraph(t, "", at("snapshot --format csv", target)...); !strings.Contains(stdout, "Person,node,2\n") {
 		t.Errorf("a part was loaded: %s", stdout)
-	}
-}
-
-// TestLoadIsStreamed checks that a load is sent while its data is read.
-func TestLoadIsStreamed(t *testing.T) {
-	arrived := make(chan struct{})
-	target := answering(t, func(w http.ResponseWriter, r *http.Request) {
-		if _, err := io.ReadFull(r.Body, make([]byte, 4)); err != nil {
-			t.Error(err)
-		}
-		close(arrived)
-		rest, err := io.ReadAll(r.Body)
-		if err != nil || string(rest) != "second\n" {
-			t.Errorf("the rest is %q, %v", rest, err)
-		}
-		fmt.Fprint(w, `{"nodes":[],"edges":[]}`)
-	})
-	in, out := io.Pipe()
-	go func() {
-		_, _ = io.WriteString(out, "one\n")
-		select {
-		case <-arrived:
-			_, _ = io.WriteString(out, "second\n")
-			out.Close()
-		case <-time.After(10 * time.Second):
-			out.CloseWithError(errors.New("nothing arrived while there was more to read"))
-		}
-	}()
-	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), at("load --data -", target), in, &stdout, &stderr); code != 0 {
-		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 }
 

@@ -167,7 +167,7 @@ func serveWith(t *testing.T, store, policyFile string, opts rest.Options) (url s
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := servedgraph.Config{ID: "people", Graph: g, Authorizer: authorizer}
+	config := servedgraph.Config{ID: "people", Graph: g, Authorizer: authorizer, Limits: servedgraph.Limits{LoadBytes: opts.MaxLoad}}
 	if catalogs[0].SchemaDigest == schema.Digest {
 		config.Catalog = catalogs[0]
 	}

@@ -35,14 +35,14 @@ var probes = []string{"/healthz", readyPath, metricsRoute}
 // admissionWait is how long a request waits for a free slot before it is refused.
 const admissionWait = 100 * time.Millisecond
 
-// maxBody is the size limit of a request body on any route, in bytes.
+// maxBody is the size limit of a request body that the server holds in memory, in bytes.
 const maxBody = 32 << 20
 
 // newLimiter returns the admission limiter for the configured limits. It reports refusals and load
 // to the metrics.
 func newLimiter(l cluster.Limits, set *observe.Set) *admission.Limiter {
 	limiter := admission.New(admission.Options{
-		PerActor: l.PerActorInflight, Total: l.TotalInflight, Bytes: l.BodyBytes, MaxBody: maxBody, Wait: admissionWait,
+		PerActor: l.PerActorInflight, Total: l.TotalInflight, Bytes: l.BodyBytes, MaxBody: maxBody, Streamed: rest.IsStreamed, Wait: admissionWait,
 		Refused: func(r admission.Reason) { set.Refused(string(r)) },
 	})
 	set.Admitted(func() observe.Admission {

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -55,10 +56,12 @@ func TestExamples(t *testing.T) {
 		for name, values := range header {
 			header.Set(name, strings.ReplaceAll(values[0], rest.ExampleCommit, strings.Trim(head, `"`)))
 		}
-		want := http.StatusOK
+		want := cmp.Or(r.Success, http.StatusOK)
 		switch r.Operation {
 		case "get_blob":
 			want = http.StatusPartialContent
+		case "append_upload", "get_upload", "delete_upload": // the server makes the ids of uploads
+			want = http.StatusNotFound
 		case "merge_proposal": // the branch of the proposal has no changes
 			want = http.StatusConflict
 		case "apply_schema": // the schemas of a cluster are fixed
@@ -68,7 +71,7 @@ func TestExamples(t *testing.T) {
 			want = http.StatusNotFound
 		}
 		a := m.send("the-token-of-act-admin", exchange{r.Method, path, body, header})
-		if a.status != want || a.body == "" {
+		if a.status != want || a.body == "" && r.Success == 0 {
 			t.Errorf("%s: %s %s answers %d %s, want %d", r.Operation, r.Method, path, a.status, a.body, want)
 		}
 		if r.Operation == "open_proposal" { // the branch of an open proposal cannot be deleted

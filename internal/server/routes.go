@@ -39,9 +39,13 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 		surface.Forward, surface.Stopping = s.forwarding(g.ID()), s.stopping
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
+	stores, err := uploadsOf(o)
+	if err != nil {
+		return nil, err
+	}
 	overREST := byPattern(rest.Handler(byID, rest.Options{
 		Server: overall, SchemasFixed: operations.FixedByCluster, Version: o.Version, SourceVersion: o.SourceVersion, Logger: o.Log,
-		Forward: s.forwardOverREST(), Stopping: s.stopping, Now: o.Now,
+		Forward: s.forwardOverREST(), Uploads: stores, Stopping: s.stopping, Now: o.Now,
 	}))
 	ready := rest.Ready(s.readiness, overall)
 	// Do not use a ServeMux here: it would answer some requests before they are authenticated.

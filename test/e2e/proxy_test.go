@@ -370,7 +370,7 @@ func (x *proxied) load() int {
 func (x *proxied) tooLarge() {
 	x.t.Helper()
 	data, _ := symbols(33 << 20)
-	res, body := x.whole("POST", "/graphs/code/load/ndjson?branch=main&mode=merge", publicHost, "application/x-ndjson", strings.NewReader(data))
+	res, body := x.whole("POST", "/graphs/code/load", publicHost, "application/json", strings.NewReader(data))
 	if res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(body, `"error"`) {
 		x.t.Errorf("33 MiB: %s %.300s", res.Status, body)
 	}

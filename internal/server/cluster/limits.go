@@ -15,6 +15,8 @@ type Limits struct {
 	RequestTimeout time.Duration
 	// BodyBytes bounds the bytes of request bodies held at once. One actor may use half of them.
 	BodyBytes int64
+	// LoadBytes bounds the data of one load that a client streams. 0 means the quota of the graph, if it has one.
+	LoadBytes int64
 	// QueryBytes bounds the bytes of memory that one call may use for rows, or to compile a text. 0
 	// means the engine's default. It is at most MemoryBytes.
 	QueryBytes int64
@@ -98,6 +100,9 @@ func (p *reader) limits(n *strictyaml.Node) {
 	}
 	if v, ok := f["body_bytes"].Number(); ok {
 		l.BodyBytes = v
+	}
+	if v, ok := f["load_bytes"].Number(); ok {
+		l.LoadBytes = v
 	}
 	if v, ok := f["query_bytes"].Number(); ok {
 		l.QueryBytes = v

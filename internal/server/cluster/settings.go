@@ -284,6 +284,8 @@ var limitSettings = &setting{
 			Text: "The server stops a call after this time, except loads and exports."},
 		{Key: "body_bytes", Type: strictyaml.Int, Min: minBodyBytes, Max: 1 << 40, Default: strconv.Itoa(DefaultBodyBytes), Example: "536870912",
 			Text: "The bodies of all requests in flight may have at most this number of bytes, and the bodies of one actor at most half of it."},
+		{Key: "load_bytes", Type: strictyaml.Int, Min: 1 << 20, Max: 1 << 50, Default: "quota.bytes of the graph; no bound if it has none", Example: "107374182400",
+			Text: "The data of one load over REST may have at most this number of bytes, in one request or in pieces. It does not count for body_bytes, because the server stores it while it arrives."},
 		{Key: "query_bytes", Type: strictyaml.Int, Min: 1 << 20, Max: 1 << 40, Default: "1073741824", Example: "536870912", Limits: "a value above memory_bytes counts as memory_bytes",
 			Text: "One call may use at most this number of bytes of memory for its rows, or to compile a text."},
 		{Key: "memory_bytes", Type: strictyaml.Int, Min: 1 << 20, Max: 1 << 50, Default: strconv.Itoa(DefaultMemoryBytes) + ", or half of GOMEMLIMIT if that is less", Example: "1073741824",

@@ -21,6 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/inprocess"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/uploads"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -29,7 +30,13 @@ import (
 // Options configures how graphs are served. The zero value takes the defaults.
 type Options struct {
 	MaxBody int64 // limit of a request body in bytes; 0 means 1 MiB
-	MaxLoad int64 // limit of the body of a load in bytes; 0 means 32 MiB
+	MaxLoad int64 // limit of the JSON body of a load in bytes; 0 means 32 MiB
+
+	// Uploads has the uploads of each graph, by its id. Without them, clients can send the data of a load in one request only.
+	Uploads map[string]*uploads.Store
+
+	// MaxPause is how long a streamed body may stop to arrive; 0 means 2 minutes.
+	MaxPause time.Duration
 
 	// MaxText is the limit in bytes of a request body with GQ text or a schema. 0 means
 	// MaxBody if that is set, and otherwise 8 MiB: JSON may take six bytes for one byte of
@@ -73,6 +80,9 @@ func Handler(graphs map[string]*servedgraph.Graph, opts Options) http.Handler {
 	}
 	if opts.MaxLoad == 0 {
 		opts.MaxLoad = 32 << 20
+	}
+	if opts.MaxPause == 0 {
+		opts.MaxPause = 2 * time.Minute
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -230,7 +240,10 @@ func (x *exchange) run() error {
 	if err := x.check(); err != nil {
 		return err
 	}
-	if x.opts.Forward != nil && x.writes() && x.opts.Forward(x.w, x.r, x.g.ID()) {
+	if x.route.Streamed && x.here() == nil {
+		x.streamBody()
+	}
+	if x.opts.Forward != nil && (x.writes() || x.route.AtWriter) && x.opts.Forward(x.w, x.r, x.g.ID()) {
 		return nil
 	}
 	defer x.limit()()

@@ -1,8 +1,10 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -21,14 +23,31 @@ var modes = []string{engine.Merge.String(), engine.Patch.String(), engine.Append
 
 // loadLines loads a body of NDJSON while it receives the body.
 func (x *exchange) loadLines() error {
+	if x.query.Has("upload") {
+		return x.loadUpload()
+	}
 	if err := wantContent(x.r, mediaNDJSON); err != nil {
 		return err
 	}
-	if x.r.ContentLength > x.opts.MaxLoad {
-		return tooLarge(x.opts.MaxLoad)
+	most := cmp.Or(x.g.LoadBytes(), math.MaxInt64)
+	if x.r.ContentLength > most {
+		return tooLarge(most)
 	}
-	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, x.opts.MaxLoad)}
-	load := x.load(body, &client.LoadBody{Branch: string(x.branch()), Mode: x.query.Get("mode"),
+	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, most)}
+	answer, err := x.loadFrom(body)
+	switch {
+	case err != nil && body.err != nil && x.here() == nil:
+		return unreadableStream(body.err)
+	case err != nil:
+		return err
+	}
+	x.send(answer)
+	return nil
+}
+
+// loadFrom loads NDJSON as the parameters of the request say.
+func (x *exchange) loadFrom(data io.Reader) (*encoding.Answer, error) {
+	load := x.load(data, &client.LoadBody{Branch: string(x.branch()), Mode: x.query.Get("mode"),
 		NewEdges: x.query.Get("new_edges") == "true", LastWins: x.query.Get("last_wins") == "true", DryRun: x.query.Get("dry_run") == "true",
 		Source: x.query.Get("source"), Types: names(x.query.Get("types")), Yield: names(x.query.Get("yield")),
 		Cascade: x.query.Get("cascade") == "true", ApproveDeletes: int32(min(x.number("approve_deletes", 0), math.MaxInt32))})
@@ -37,13 +56,34 @@ func (x *exchange) loadLines() error {
 	}
 	call, err := loadInto(load, tool.BranchName(x.query.Get("from")))
 	if err != nil {
+		return nil, err
+	}
+	return x.do(call, encoding.Options{})
+}
+
+// loadUpload loads an upload of the caller. The upload stays, so that the client can repeat the load if it gets no answer.
+func (x *exchange) loadUpload() error {
+	if x.r.ContentLength != 0 {
+		return x.bad("the request has a body and names an upload, expected only one of them")
+	}
+	s, err := x.store()
+	if err != nil {
 		return err
 	}
-	answer, err := x.do(call, encoding.Options{})
-	switch {
-	case err != nil && body.err != nil && x.here() == nil:
-		return unreadable(body.err)
-	case err != nil:
+	u, err := s.Find(x.ctx(), x.query.Get("upload"), x.owner("").Actor)
+	if err != nil {
+		return err
+	}
+	if u.Branch != string(x.branch()) {
+		return &tool.ArgumentError{Path: "branch", Detail: fmt.Sprintf("found %q, but the upload is for %q", short(string(x.branch())), short(u.Branch)), Help: "load it into the branch for which it was opened"}
+	}
+	data, err := s.Reader(x.ctx(), u)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	answer, err := x.loadFrom(data)
+	if err != nil {
 		return err
 	}
 	x.send(answer)

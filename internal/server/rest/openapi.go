@@ -221,7 +221,7 @@ func (d *document) response(r *Route, status int) openapi31.ResponseOrReference 
 		return openapi31.ResponseOrReference{Reference: &openapi31.Reference{Ref: "#/components/responses/" + name}}
 	}
 	out := &openapi31.Response{Description: successes[status], Headers: d.headers(r, status)}
-	if status == http.StatusNotModified || r.Method == http.MethodHead {
+	if status == http.StatusNotModified || status == r.Success || r.Method == http.MethodHead {
 		return openapi31.ResponseOrReference{Response: out}
 	}
 	out.Content = map[string]openapi31.MediaType{cmp.Or(r.AnswerMedia, mediaJSON): {Schema: d.answer(r)}}
@@ -262,6 +262,8 @@ func textOf(media string) map[string]any {
 		return map[string]any{"type": "string", "description": "One JSON object per line."}
 	case mediaEvents:
 		return map[string]any{"type": "string", "description": "Server-sent events: changes, with a page; fault, with an error; and end, with the reason and the cursor."}
+	case mediaPiece:
+		return map[string]any{"type": "string", "format": "binary", "description": "The bytes of the piece."}
 	case mediaText:
 		return map[string]any{"type": "string"}
 	}

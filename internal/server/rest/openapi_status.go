@@ -18,6 +18,8 @@ type header struct {
 // successes describe the statuses that are not errors.
 var successes = map[int]string{
 	http.StatusOK:             "Done.",
+	http.StatusCreated:        "The upload is open.",
+	http.StatusNoContent:      "Done.",
 	http.StatusPartialContent: "The requested range of bytes.",
 	http.StatusNotModified:    "The answer that the client already has is still current.",
 }
@@ -71,6 +73,12 @@ func (d *document) headers(r *Route, status int) map[string]openapi31.HeaderOrRe
 	}
 	if status == http.StatusPartialContent {
 		add(header{name: "Content-Range", description: "The range of bytes and the length of the value.", kind: Text})
+	}
+	if status == http.StatusCreated {
+		add(header{name: "Location", description: "The path of the upload.", kind: Text, always: true})
+	}
+	if r.BodyMedia == mediaPiece && status == r.Success || r.AtWriter && status == http.StatusOK {
+		add(header{name: headerUploadOffset, description: "How many bytes have arrived.", kind: Text, always: true})
 	}
 	if r.Successor != "" {
 		add(header{name: "Deprecation", description: "The route is deprecated.", kind: Text, always: true})

@@ -34,7 +34,7 @@ take the server and the token from the environment:
   null when empty, unless they are marked as optional.
 - Integers are JSON numbers, also those of 64 bits; a body may spell them as strings.
 - Members, query parameters and media types that are not listed are refused, and so is a member that
-  occurs twice. A body has at most 1 MiB, one with a GQ text or a schema 8 MiB, one of a load 32 MiB, and comes
+  occurs twice. A body has at most 1 MiB, one with a GQ text or a schema 8 MiB, a load in JSON 32 MiB, and comes
   uncompressed. The text itself has at most 1 MiB.
 - The server answers HEAD on every route that has GET, with the same headers.
 - An answer with an ETag is that of one commit. If-None-Match with that tag, where it is taken, is

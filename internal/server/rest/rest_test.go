@@ -19,6 +19,7 @@ import (
 func TestRoutes(t *testing.T) {
 	writer, reader, bot := servedtest.Writer, servedtest.Reader, servedtest.Bot
 	c := servedtest.Config(t, builtin.All("1")...)
+	c.Limits.LoadBytes = 1000
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{
 		MaxBody: 1000, MaxLoad: 1000, Server: servedtest.Policy{}, Version: "v9.9.9", SourceVersion: "0a1b2c",
 	}))

@@ -34,6 +34,7 @@ type Route struct {
 
 	Answer      any    // the zero value of the struct in the answer, a [OneOf], or nil
 	AnswerMedia string // the media type of a successful answer
+	Success     int    // the status of a successful answer without a body; 0 for 200
 
 	// Statuses are the statuses of this route that [Route.AllStatuses] cannot derive from its
 	// other fields.
@@ -55,6 +56,13 @@ type Route struct {
 	// Values is true if a successful answer can have values of properties or columns. Such a route has the
 	// parameter integersParam.
 	Values bool
+
+	// Streamed is true if the server uses the body while it arrives. Then neither the size of the body nor the time of
+	// the whole request is limited by the server; see [IsStreamed].
+	Streamed bool
+
+	// AtWriter is true if the server that writes the graph must answer, although the route changes nothing in the graph.
+	AtWriter bool
 
 	Tagged bool // whether the ETag of a success is the commit that was read
 
@@ -146,7 +154,7 @@ func (r *Route) AllStatuses() []int {
 		return slices.Compact(all)
 	}
 	// 403 also answers requests for a host, or from an origin, that the server does not serve.
-	all := append([]int{http.StatusOK, http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable}, r.Statuses...)
+	all := append([]int{cmp.Or(r.Success, http.StatusOK), http.StatusBadRequest, http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable}, r.Statuses...)
 	if r.Action != "" {
 		all = append(all, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
@@ -211,6 +219,7 @@ var pathParams = map[string]string{
 	"commit": "The id of the commit.",
 
 	"proposal": "The id of the proposal.",
+	"upload":   "The id of the upload.",
 }
 
 // The media types of bodies and answers. Blobs have mediaBytes.

@@ -30,7 +30,7 @@ func (g *Graph) ExplainAccess(about *access.Actor, name tool.BranchName) *operat
 			if g.access.OwnsDraft(about, branch) {
 				return true, nil
 			}
-			p := placing{g: g, actor: about}
+			p := branchResolver{g: g, actor: about}
 			_, own, err = p.alias(ctx, name)
 			return own, err
 		},

@@ -29,7 +29,7 @@ type running struct {
 	confirmer Confirmer                          // confirms the steps of the call; nil if none needs a confirmation
 	settle    func(context.Context, error) error // confirms the role of the server after a write; nil if there is nothing to confirm
 	needs     []tool.Need                        // the permissions that the call needs
-	names     *placing                           // the branches that the names in them stand for
+	names     *branchResolver                    // the branches that the names in them stand for
 	grants    []tool.Grant                       // the grants on those branches
 	finish    func(error)                        // ends the use of the branches; nil before open
 	texts     *textlimit.Use                     // limits the compilation of texts from the call
@@ -106,7 +106,7 @@ func (r *running) authorize(ctx context.Context) (err error) {
 // open opens the draft that the call may need, and makes the environment of the call.
 func (r *running) open(ctx context.Context) (err error) {
 	g, names := r.g, r.names
-	if r.finish, err = names.begin(ctx); err != nil {
+	if r.finish, err = names.openDraft(ctx); err != nil {
 		return err
 	}
 	if names.pending != nil { // the draft now has a name

@@ -33,8 +33,8 @@ func (l DraftLimits) withDefaults() DraftLimits {
 	return DraftLimits{Keep: cmp.Or(l.Keep, DefaultDraftKeep), Max: cmp.Or(l.Max, DefaultMaxDrafts)}
 }
 
-// placing resolves the branch names of one call. It implements [tool.Drafts].
-type placing struct {
+// branchResolver resolves the branch names of one call. It implements [tool.Drafts].
+type branchResolver struct {
 	g     *Graph
 	actor *access.Actor
 	names map[tool.BranchName]tool.Branch // the branch that each resolved name of the call stands for
@@ -43,7 +43,7 @@ type placing struct {
 	pendingAs tool.BranchName  // the name in the call that stands for it
 	dryRun    bool             // the call is a dry run, which opens no draft
 	unlock    func()           // releases the name of the draft that the call may open; nil for none
-	made      string           // the branch of the draft that begin has made; "" for none
+	made      string           // the branch of the draft that openDraft has made; "" for none
 }
 
 // WarnReserved logs a warning for each branch whose name would otherwise stand for a draft.
@@ -69,7 +69,7 @@ type paged interface{ PageToken() string }
 // pinned returns the branch that the page token of a call pins: main, or the branch of a draft, which may
 // have ended. ok is false if the call has no valid token, or if the token pins no branch; the call itself
 // reports a token that is not valid.
-func (p *placing) pinned(call tool.Call) (branch tool.Branch, ok bool) {
+func (p *branchResolver) pinned(call tool.Call) (branch tool.Branch, ok bool) {
 	token := ""
 	switch c := call.(type) {
 	case paged:
@@ -91,8 +91,8 @@ func (p *placing) pinned(call tool.Call) (branch tool.Branch, ok bool) {
 
 // place resolves the branch names in the needs of a call. A name that stands for a draft of the caller keeps
 // its meaning through all pages of a list: the page token pins the branch of the first page.
-func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, needs []tool.Need) (*placing, error) {
-	p := &placing{g: g, actor: actor}
+func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, needs []tool.Need) (*branchResolver, error) {
+	p := &branchResolver{g: g, actor: actor}
 	if actor == nil || actor.ID == "" {
 		return p, nil
 	}
@@ -141,7 +141,7 @@ func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, 
 			if err := p.expire(ctx, pin); err != nil {
 				return p, err
 			}
-			p.stands(need.Branch, pin)
+			p.setBranch(need.Branch, pin)
 			continue
 		}
 		d, err := p.open(ctx, name)
@@ -149,9 +149,9 @@ func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, 
 		case err != nil:
 			return p, err
 		case d != nil:
-			p.stands(need.Branch, branchOf(d))
+			p.setBranch(need.Branch, branchOf(d))
 		case !writes:
-			p.stands(need.Branch, tool.Branch{})
+			p.setBranch(need.Branch, tool.Branch{})
 		}
 	}
 	return p, nil
@@ -160,8 +160,8 @@ func (g *Graph) place(ctx context.Context, actor *access.Actor, call tool.Call, 
 // branchOf returns the branch of a draft.
 func branchOf(d *engine.Draft) tool.Branch { return tool.BranchNamed(d.Branch()) }
 
-// stands records the branch that a name stands for.
-func (p *placing) stands(name tool.BranchName, branch tool.Branch) {
+// setBranch records the branch that a name stands for.
+func (p *branchResolver) setBranch(name tool.BranchName, branch tool.Branch) {
 	if p.names == nil {
 		p.names = map[tool.BranchName]tool.Branch{}
 	}
@@ -169,14 +169,14 @@ func (p *placing) stands(name tool.BranchName, branch tool.Branch) {
 }
 
 // known reports whether a name is resolved.
-func (p *placing) known(name tool.BranchName) bool {
+func (p *branchResolver) known(name tool.BranchName) bool {
 	_, ok := p.names[name]
 	return ok
 }
 
 // alias reports whether the name of a branch stands for a draft of the caller, and returns the name of
 // the draft. A branch that has the name itself comes first.
-func (p *placing) alias(ctx context.Context, branch tool.BranchName) (name string, ok bool, err error) {
+func (p *branchResolver) alias(ctx context.Context, branch tool.BranchName) (name string, ok bool, err error) {
 	if name, ok = access.DraftAlias(branch); !ok {
 		return "", false, nil
 	}
@@ -189,7 +189,7 @@ func (p *placing) alias(ctx context.Context, branch tool.BranchName) (name strin
 }
 
 // open returns the caller's open draft with a name, or nil.
-func (p *placing) open(ctx context.Context, name string) (*engine.Draft, error) {
+func (p *branchResolver) open(ctx context.Context, name string) (*engine.Draft, error) {
 	list, err := p.g.engine.Drafts(ctx, engine.DraftRange{Owner: p.actor.ID, State: engine.DraftOpen})
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (p *placing) open(ctx context.Context, name string) (*engine.Draft, error) 
 }
 
 // expire ends the draft that owns a branch if it is too old.
-func (p *placing) expire(ctx context.Context, branch tool.Branch) error {
+func (p *branchResolver) expire(ctx context.Context, branch tool.Branch) error {
 	id, ok := branch.DraftID()
 	if !ok {
 		return nil
@@ -272,7 +272,7 @@ func (g *Graph) ExpireDrafts(ctx context.Context) error {
 // of the call was used in a draft of that name, the name stands for that draft, even if it has ended.
 // If there is no open draft, toWrite notes that the call must open one. No other call with the name
 // runs until the call has ended.
-func (p *placing) toWrite(ctx context.Context, branch tool.BranchName, name string, call tool.Call) error {
+func (p *branchResolver) toWrite(ctx context.Context, branch tool.BranchName, name string, call tool.Call) error {
 	var options queryrun.Options
 	if c, ok := call.(optioned); ok {
 		options = *c.RunOptions()
@@ -284,7 +284,7 @@ func (p *placing) toWrite(ctx context.Context, branch tool.BranchName, name stri
 		}
 		for _, d := range slices.Backward(list) {
 			if d.Name == name {
-				p.stands(branch, branchOf(&d))
+				p.setBranch(branch, branchOf(&d))
 				return nil
 			}
 		}
@@ -297,7 +297,7 @@ func (p *placing) toWrite(ctx context.Context, branch tool.BranchName, name stri
 	if d != nil || err != nil {
 		unlock()
 		if d != nil {
-			p.stands(branch, branchOf(d))
+			p.setBranch(branch, branchOf(d))
 		}
 		return err
 	}
@@ -308,7 +308,7 @@ func (p *placing) toWrite(ctx context.Context, branch tool.BranchName, name stri
 
 // missing returns the error of a call that lacks a grant. If the policy allows the call on drafts of the caller,
 // and the name in the call stands for none because the caller has no such draft, the error says so.
-func (p *placing) missing(ctx context.Context, grants []tool.Grant, err error) error {
+func (p *branchResolver) missing(ctx context.Context, grants []tool.Grant, err error) error {
 	var denied *wireerror.Forbidden
 	if p.actor == nil || p.actor.ID == "" || !errors.As(err, &denied) || denied.Branch == nil {
 		return err
@@ -330,7 +330,7 @@ func (p *placing) missing(ctx context.Context, grants []tool.Grant, err error) e
 }
 
 // release ends the call.
-func (p *placing) release() {
+func (p *branchResolver) release() {
 	if p.unlock != nil {
 		p.unlock()
 		p.unlock = nil
@@ -339,7 +339,7 @@ func (p *placing) release() {
 
 // grants returns the grants for the needs of the call, on the branches that the names stand for and on those where
 // the commits were made. The error is that of [access.Control.AtCommit].
-func (p *placing) grants(ctx context.Context, needs []tool.Need) ([]tool.Grant, error) {
+func (p *branchResolver) grants(ctx context.Context, needs []tool.Need) ([]tool.Grant, error) {
 	grants := make([]tool.Grant, len(needs), len(needs)+1)
 	for i, need := range needs {
 		grant := need.On(p.Branch(need.Branch))
@@ -362,22 +362,22 @@ func (p *placing) grants(ctx context.Context, needs []tool.Need) ([]tool.Grant, 
 
 // showsMain reports whether the caller may read the draft that the call must open. The draft contains
 // main, so the call then needs the right to read main too.
-func (p *placing) showsMain() bool {
+func (p *branchResolver) showsMain() bool {
 	if p.pending == nil {
 		return false
 	}
 	return p.g.access.Allowed(p.actor, access.OnOwnDraft(access.ReadOn(tool.Branch{}), p.pendingAs))
 }
 
-// begin opens the draft that the call needs, after the policy has granted the call. The caller calls
+// openDraft opens the draft that the call needs, after the policy has granted the call. The caller calls
 // `finish` with the error of the call: a draft that a failed call opened is forgotten again.
-func (p *placing) begin(ctx context.Context) (finish func(error), err error) {
+func (p *branchResolver) openDraft(ctx context.Context) (finish func(error), err error) {
 	finish = func(error) {}
 	switch {
 	case p.pending == nil:
 		return finish, nil
 	case p.dryRun:
-		p.stands(p.pendingAs, tool.Branch{})
+		p.setBranch(p.pendingAs, tool.Branch{})
 		return finish, nil
 	}
 	if err := p.g.ExpireDrafts(ctx); err != nil {
@@ -387,7 +387,7 @@ func (p *placing) begin(ctx context.Context) (finish func(error), err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.stands(p.pendingAs, branchOf(d))
+	p.setBranch(p.pendingAs, branchOf(d))
 	if made {
 		p.made = d.Branch()
 	}
@@ -407,7 +407,7 @@ func (p *placing) begin(ctx context.Context) (finish func(error), err error) {
 // shown returns a text without the branch of a draft that this call has made. If the call fails, the
 // draft is forgotten, and the next call makes one with another name. So the text has the name that the
 // call uses.
-func (p *placing) shown(text string) string {
+func (p *branchResolver) shown(text string) string {
 	if p.made == "" {
 		return text
 	}
@@ -415,7 +415,7 @@ func (p *placing) shown(text string) string {
 }
 
 // Branch implements [tool.Drafts].
-func (p *placing) Branch(name tool.BranchName) tool.Branch {
+func (p *branchResolver) Branch(name tool.BranchName) tool.Branch {
 	if branch, ok := p.names[name]; ok {
 		return branch
 	}
@@ -423,7 +423,7 @@ func (p *placing) Branch(name tool.BranchName) tool.Branch {
 }
 
 // Describe implements [tool.Drafts].
-func (p *placing) Describe(ctx context.Context, branch tool.Branch) *tool.DraftState {
+func (p *branchResolver) Describe(ctx context.Context, branch tool.Branch) *tool.DraftState {
 	id, ok := branch.DraftID()
 	if !ok {
 		return nil
@@ -442,7 +442,7 @@ func (g *Graph) stateOf(d *engine.Draft) tool.DraftState {
 }
 
 // Open implements [tool.Drafts].
-func (p *placing) Open(ctx context.Context) (map[tool.Branch]tool.DraftState, error) {
+func (p *branchResolver) Open(ctx context.Context) (map[tool.Branch]tool.DraftState, error) {
 	list, err := p.g.openDrafts(ctx, engine.DraftRange{})
 	if err != nil {
 		return nil, err
@@ -455,7 +455,7 @@ func (p *placing) Open(ctx context.Context) (map[tool.Branch]tool.DraftState, er
 }
 
 // Others implements [tool.Drafts].
-func (p *placing) Others(ctx context.Context) string {
+func (p *branchResolver) Others(ctx context.Context) string {
 	if p.actor == nil || p.actor.ID == "" {
 		return ""
 	}

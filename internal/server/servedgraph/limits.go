@@ -16,6 +16,9 @@ type Limits struct {
 	// [Config.Memory]. The default is 1 GiB.
 	AnswerBytes int64
 
+	// LoadBytes is the maximum size of the data of a load that a client streams; 0 means no limit.
+	LoadBytes int64
+
 	// Timeout is the maximum duration of a call; the default is 30 seconds. It does not
 	// apply to a load, which may take as long as the client needs to send it.
 	Timeout time.Duration
@@ -43,3 +46,6 @@ func (l Limits) withDefaults() Limits {
 func (g *Graph) ForModel() encoding.Options {
 	return encoding.Options{SafeIntegers: true, CommitIDs: true, MaxRows: g.limits.MaxRows, MaxBytes: g.limits.MaxBytes, Refuse: g.limits.Refuse}
 }
+
+// LoadBytes returns the maximum size of the data of a load that a client streams; 0 means no limit.
+func (g *Graph) LoadBytes() int64 { return g.limits.LoadBytes }

@@ -36,7 +36,7 @@ func (g *Graph) Head(ctx context.Context, branch tool.Branch) (string, error) {
 // Resolve returns the branch that a name stands for. If the name is an alias of a draft, it is the branch of the
 // actor's open draft, or main if the actor has none.
 func (g *Graph) Resolve(ctx context.Context, actor *access.Actor, name tool.BranchName) (tool.Branch, error) {
-	p := &placing{g: g, actor: actor}
+	p := &branchResolver{g: g, actor: actor}
 	if actor == nil || actor.ID == "" {
 		return p.Branch(name), nil
 	}

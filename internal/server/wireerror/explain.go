@@ -82,6 +82,7 @@ func Explain(err error) *Fault {
 		// The lines wrap errors of other kinds. The load as a whole is a key conflict only
 		// if all its lines are key conflicts.
 		f := callers(OfRequest, client.CodeBadRequest, err)
+		f.Body.LineFaults, f.Body.MoreLineFaults = lineFaults(load)
 		for i := range load.Lines {
 			if !errors.As(load.Lines[i].Err, &keyConflict) {
 				return f
@@ -149,6 +150,23 @@ func Explain(err error) *Fault {
 		return servers(stopped(err), "the request was stopped before its end, because its connection was lost or the server is stopping; try again later")
 	}
 	return servers(Failed, "internal error")
+}
+
+// maxLineFaults bounds the bytes of the messages of bad lines in an answer.
+const maxLineFaults = 16 << 10
+
+// lineFaults returns the bad lines of a load for the wire, and whether there are others.
+func lineFaults(load *engine.LoadErrors) (list []client.LineFault, more bool) {
+	bytes := 0
+	for i := range load.Lines {
+		l := &load.Lines[i]
+		text := l.Err.Error()
+		if bytes += len(text); bytes > maxLineFaults {
+			return list, true
+		}
+		list = append(list, client.LineFault{Line: l.Line, Field: l.Field, Message: text})
+	}
+	return list, load.More
 }
 
 // Report maps an error like [Explain]. It logs an operational fault under an id and adds

@@ -126,7 +126,7 @@ func (s *policySource) binding(cmd *cobra.Command) (bound, policy.Options, error
 	case len(fits) == 0 && s.graph != "":
 		return bound{}, policy.Options{}, fmt.Errorf("no policy in %s applies to %s; its policies apply to %s", cfg.File, s.graph, boundNames(bindings(cfg)))
 	case len(fits) == 0:
-		return bound{}, policy.Options{}, fmt.Errorf("%s names no policy", cfg.File)
+		return bound{}, policy.Options{}, fmt.Errorf("%s has no section policies; add one, or give a policy file", cfg.File)
 	}
 	o, err := optionsOf(cmd, cfg, fits[0])
 	return fits[0], o, err

@@ -90,7 +90,7 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 			r.Valid = true
 			groups = append(groups, p.Groups()...)
 		case as == "json" && errors.As(err, &r.Faults):
-			failed = fmt.Errorf("%s has faults", j.file)
+			failed = terminal.Summary(r.Faults)
 		default:
 			failed = terminal.PrintFaults(cmd, err)
 		}

@@ -24,5 +24,22 @@ func PrintFaults(cmd *cobra.Command, err error) error {
 		}
 	}
 	diag.Render(cmd.ErrOrStderr(), faults, texts, Is(cmd.ErrOrStderr()))
-	return fmt.Errorf("%s has faults", faults[0].Span.File)
+	return Summary(faults)
+}
+
+// Summary returns an error that says how many errors a list has, and where the first one is.
+func Summary(faults diag.List) error {
+	var errs diag.List
+	for _, d := range faults {
+		if d.Severity == diag.Error {
+			errs = append(errs, d)
+		}
+	}
+	switch len(errs) {
+	case 0:
+		return faults
+	case 1:
+		return fmt.Errorf("%s has 1 error, in line %d", errs[0].Span.File, errs[0].Span.Start.Line)
+	}
+	return fmt.Errorf("%s has %d errors, the first in line %d", errs[0].Span.File, len(errs), errs[0].Span.Start.Line)
 }

@@ -4,6 +4,7 @@ package admission
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -15,6 +16,10 @@ type Options struct {
 	Total    int   // maximum requests in flight
 	Bytes    int64 // maximum body bytes in flight; one actor may use half of them
 	MaxBody  int64 // size in bytes of the largest body that the server reads
+
+	// Streamed reports whether the body of a request does not count, because the server holds only a small part
+	// of it. Nil means that every body counts.
+	Streamed func(*http.Request) bool
 
 	// Wait is the longest time that a request waits for admission before it is refused. It
 	// should be long enough for a burst of short calls to pass, and short enough that no

@@ -70,13 +70,13 @@ func actorOf(r *http.Request) Actor {
 }
 
 // bytesOf returns the number of bytes to count for the body of a request. A body of unknown length
-// counts as MaxBody.
+// counts as MaxBody, unless it is streamed.
 func (g *Limiter) bytesOf(r *http.Request) int64 {
 	switch {
+	case r.ContentLength >= 0 && r.ContentLength <= SmallBody, g.opts.Streamed != nil && g.opts.Streamed(r):
+		return 0
 	case r.ContentLength < 0:
 		return g.opts.MaxBody
-	case r.ContentLength <= SmallBody:
-		return 0
 	}
 	return min(r.ContentLength, g.opts.MaxBody)
 }

@@ -53,7 +53,7 @@ func (pl *planner) plan() error {
 		d.ID = pl.frame()
 		pl.Body = &exec.Pipe{Steps: []exec.Step{d}, Estimates: []float64{float64(pl.live(d.Var))}}
 	} else {
-		pl.tallying()
+		pl.findCounting()
 		if err := pl.factorize(); err != nil {
 			return err
 		}
@@ -71,9 +71,9 @@ func (pl *planner) plan() error {
 	return nil
 }
 
-// tallying finds out whether the read only counts its rows. Such a run need not make the
+// findCounting finds out whether the read only counts its rows. Such a run need not make the
 // rows: the last step can return their number instead.
-func (pl *planner) tallying() {
+func (pl *planner) findCounting() {
 	pl.CountsOnly = pl.Read.Grouped && len(pl.Fusions)+len(pl.Drops) == 0 &&
 		!slices.ContainsFunc(pl.Columns, func(c ir.Projection) bool { return c.Agg < 0 }) &&
 		!slices.ContainsFunc(pl.Aggs, func(a ir.Aggregate) bool { return !a.Rows })

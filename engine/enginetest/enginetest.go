@@ -1,8 +1,8 @@
 // Package enginetest holds the tests that every engine must pass: a suite of named cases, and a
 // randomized comparison with the reference model of package naive.
 //
-// An engine sees no query text, so the cases build plans as Go values. Call both from a test of the
-// engine:
+// Most cases are texts, which the suite compiles, because an engine sees no query text; see texts/README.md. A case
+// without a text builds plans as Go values. Call both from a test of the engine:
 //
 //	func TestConformance(t *testing.T) { enginetest.Run(t, open) }
 //	func TestRandom(t *testing.T)      { enginetest.RunRandom(t, open, enginetest.FromFlags()) }
@@ -56,8 +56,8 @@ type testCase struct {
 func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
-		bindingCases(), filterCases(), conditionCases(), optionalCases(), functionCases(), truthCases(), subqueryCases(), textCases(), rankCases(), traversalCases(), walkCases(), alternativeCases(), boundWalkCases(), interfaceCases(), endCases(), notCases(), aggregateCases(), countCases(), distinctCases(), havingCases(), orderCases(),
-		columnCases(), kindCases(), paramCases(), insertCases(), updateCases(), deleteCases(), selectionCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFindCases(), syncCases(), loadChangesCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), droppedCases(), renameCases(), castCases(), proposalCases(), eventCases(), draftCases(), schemaCases(), schemaMergeCases(), exportCases(), callCases(), healthCases(), largeCases(),
+		casesOfTexts(), bindingCases(), conditionCases(), functionCases(), truthCases(), textCases(), rankCases(), walkCases(), boundWalkCases(), alternativeCases(), interfaceCases(), endCases(), distinctCases(), havingCases(),
+		columnCases(), kindCases(), insertCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFindCases(), syncCases(), loadChangesCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), droppedCases(), renameCases(), castCases(), proposalCases(), eventCases(), draftCases(), schemaCases(), schemaMergeCases(), exportCases(), callCases(), healthCases(), largeCases(),
 	} {
 		all = append(all, part...)
 	}
@@ -82,6 +82,7 @@ type session struct {
 	ctx    context.Context // passed to each call of the graph
 	schema *catalog.Schema // schema of the graph
 	graph  engine.Graph    // the tested graph
+	branch string          // the branch on which statements of texts run; "" for main
 }
 
 // read starts a read plan for the session's schema.
@@ -90,12 +91,21 @@ func (s *session) read() *readPlan { return newRead(s.schema) }
 // rows runs a read and returns its rows as text.
 func (s *session) rows(q *plan.Query, args ...any) []string {
 	s.Helper()
-	rows, more, err := queryMore(s.ctx, s.graph, q, arguments(args), engine.Target{})
+	return s.rowsOf(q, arguments(args))
+}
+
+// target returns the head of the session's branch.
+func (s *session) target() engine.Target { return engine.Target{Branch: s.branch} }
+
+// rowsOf is rows with converted arguments.
+func (s *session) rowsOf(q *plan.Query, args engine.Args) []string {
+	s.Helper()
+	rows, more, err := queryMore(s.ctx, s.graph, q, args, s.target())
 	if err != nil {
 		s.Fatalf("query: %v\n%s", err, planText(q))
 	}
-	s.cut(q, arguments(args), more)
-	s.explain(q, arguments(args), len(rows))
+	s.cut(q, args, more)
+	s.explain(q, args, len(rows))
 	return formatRows(rows)
 }
 
@@ -107,7 +117,7 @@ func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
 	if limit > 0 {
 		whole, read := *q, *q.Read
 		read.Limit, read.LimitBy, whole.Read = plan.NoLimit, nil, &read
-		rows, err := query(s.ctx, s.graph, &whole, args)
+		rows, err := queryAt(s.ctx, s.graph, &whole, args, s.target())
 		if err != nil {
 			s.Fatalf("running the query without its limit: %v\n%s", err, planText(q))
 		}
@@ -124,7 +134,7 @@ func (s *session) cut(q *plan.Query, args engine.Args, more bool) {
 func (s *session) explain(q *plan.Query, args engine.Args, rows int) {
 	s.Helper()
 	for _, analyze := range []bool{false, true} {
-		e, err := s.graph.Explain(s.ctx, q, args, engine.Target{}, analyze)
+		e, err := s.graph.Explain(s.ctx, q, args, s.target(), analyze)
 		if err != nil {
 			s.Fatalf("explain, analyze %t: %v\n%s", analyze, err, planText(q))
 		}
@@ -211,10 +221,10 @@ func (s *session) expectChange(m *mutationPlan, nodes, edges int64, commits bool
 	}
 }
 
-// head returns the head of main.
+// head returns the head of the session's branch.
 func (s *session) head() engine.Commit {
 	s.Helper()
-	snap, err := s.graph.Snapshot(s.ctx, engine.Target{})
+	snap, err := s.graph.Snapshot(s.ctx, s.target())
 	if err != nil {
 		s.Fatalf("snapshot: %v", err)
 	}

@@ -264,9 +264,6 @@ func along(t plan.Traverse, w plan.VarID) (bound plan.Traverse, hops, nodes, typ
 	return t, part(plan.WalkHops), part(plan.WalkNodes), part(plan.WalkTypes)
 }
 
-// undirected returns t as a traversal that follows edges in either direction.
-func undirected(t plan.Traverse) plan.Traverse { t.Undirected = true; return t }
-
 // not returns a `not` block, which holds if its clauses have no match.
 func not(clauses ...plan.Clause) plan.Not { return plan.Not{Match: clauses} }
 
@@ -284,12 +281,6 @@ func (p *readPlan) maybe(clauses ...plan.Clause) plan.Optional {
 // exists returns a block that holds if its clauses have a match.
 func exists(clauses ...plan.Clause) plan.Exists { return plan.Exists{Match: clauses} }
 
-// anyOf returns a block that holds if one of the conditions holds.
-func anyOf(conds ...plan.Clause) plan.Any { return plan.Any{Conds: conds} }
-
-// allOf returns a block that holds if all conditions hold.
-func allOf(conds ...plan.Clause) plan.All { return plan.All{Conds: conds} }
-
 // isNull returns a filter that keeps the rows in which an expression is null.
 func isNull(e plan.Expr) plan.Filter { return plan.Filter{Cond: plan.NullTest{Expr: e}} }
 
@@ -299,11 +290,6 @@ func notNull(e plan.Expr) plan.Filter { return plan.Filter{Cond: plan.NullTest{E
 // where returns a filter. A Go value on the right becomes a literal of the left side's kind.
 func where(left plan.Expr, op plan.Op, right any) plan.Filter {
 	return plan.Filter{Cond: plan.Compare{Op: op, Left: left, Right: expression(right, left), Unless: plan.NoParam}}
-}
-
-// unless returns a filter that does not apply when its parameter is null.
-func unless(left plan.Expr, op plan.Op, right plan.ParamRef) plan.Filter {
-	return plan.Filter{Cond: plan.Compare{Op: op, Left: left, Right: right, Unless: right.Index}}
 }
 
 // text returns a text match with a literal query.

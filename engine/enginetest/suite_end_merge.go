@@ -149,13 +149,6 @@ func endMergeCases() map[string]func(s *session) {
 		}
 	}
 	return map[string]func(s *session){
-		"merge: inserts of both sides": func(s *session) {
-			s.fork("side", "")
-			s.on("side", s.change().link("About", "n4", nodeRef("City", "ann"), set{"id": "a8"}))
-			s.mutate(s.change().link("About", "n4", nodeRef("Team", "ann"), set{"id": "a9"}))
-			s.merged("side", "main", engine.Merged)
-			s.expectEdges("About", deskAbout+"\na8 | n4 | {City, ann}\na9 | n4 | {Team, ann}")
-		},
 		"merge: an end of one side and a property of the other": func(s *session) {
 			s.fork("side", "")
 			s.move("side", moved("City", "c1"))
@@ -178,12 +171,6 @@ func endMergeCases() map[string]func(s *session) {
 			if got, want := imageText(c.Base)+imageText(c.Ours)+imageText(c.Theirs), ` "n1" Person"ann" "n1" Team"ann" "n1" City"ann"`; got != want {
 				s.Errorf("the images are%s, want%s", got, want)
 			}
-		},
-		"merge: two inserts of one edge": func(s *session) {
-			s.fork("side", "")
-			s.on("side", s.change().link("About", "n4", nodeRef("City", "ann"), set{"id": "a9"}))
-			s.mutate(s.change().link("About", "n4", nodeRef("Person", "ann"), set{"id": "a9"}))
-			s.expectConflicts(`divergent_insert edge About "a9" to`)
 		},
 		"merge: take theirs":    resolved(engine.TakeTheirs, value.Null, "{City, ann}"),
 		"merge: take ours":      resolved(engine.TakeOurs, value.Null, "{Team, ann}"),
@@ -215,26 +202,6 @@ func endMergeCases() map[string]func(s *session) {
 			from.Property = "from"
 			_, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{Resolutions: []engine.Resolution{{ConflictPlace: from, Take: engine.TakeValue, Value: plan.OfNode("Note", "n1")}}})
 			expectError[*engine.BadArgument](s, err)
-		},
-		"merge: a deleted node and a new edge": func(s *session) {
-			s.fork("side", "")
-			s.on("side", s.change().link("About", "n4", nodeRef("Team", "ann"), set{"id": "a9"}))
-			s.mutate(s.change().remove("Team", "name", plan.Eq, "ann"))
-			s.expectConflicts(`orphan_edge edge About "a9" to`)
-		},
-		"merge: a new edge and a deleted node": func(s *session) {
-			s.fork("side", "")
-			s.on("side", s.change().remove("Person", "name", plan.Eq, "cid"))
-			s.mutate(s.change().link("By", nodeRef("Person", "cid"), "ann", set{"id": "b9"}))
-			s.expectConflicts(`
-				orphan_edge edge By "b9" from`)
-		},
-		"merge: a deleted node and a new edge to another type with the id": func(s *session) {
-			s.fork("side", "")
-			s.on("side", s.change().link("About", "n4", nodeRef("City", "ann"), set{"id": "a9"}))
-			s.mutate(s.change().remove("Team", "name", plan.Eq, "ann"))
-			s.merged("side", "main", engine.Merged)
-			s.expectEdges("About", strings.Replace(deskAbout, "\na5 | n2 | {Team, ann}", "", 1)+"\na9 | n4 | {City, ann}")
 		},
 		"merge: a deleted edge and its changed end": func(s *session) {
 			s.fork("side", "")

@@ -80,11 +80,6 @@ func (m *mutationPlan) upsert(typ string, props set) *mutationPlan {
 	return m.add(plan.Insert{Entity: plan.Node, Type: typ, Set: m.assigns(plan.Node, typ, props), Upsert: true})
 }
 
-// insertNew adds an insert new of a node to the plan.
-func (m *mutationPlan) insertNew(typ string, props set) *mutationPlan {
-	return m.insert(typ, props).onlyNew()
-}
-
 // onlyNew makes the last statement, an insert, fail if the entity exists.
 func (m *mutationPlan) onlyNew() *mutationPlan {
 	last := len(m.q.Mutation.Statements) - 1

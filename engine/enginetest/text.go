@@ -1,0 +1,398 @@
+package enginetest
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/check"
+	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
+	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+)
+
+// textFiles has the cases that are texts: NAME.txt has cases, NAME.pg a schema, NAME.ndjson data. README.md describes them.
+//
+//go:embed texts
+var textFiles embed.FS
+
+// statement is one statement of a case, with what it must answer.
+type statement struct {
+	at   string   // file and line
+	verb string   // the first word
+	text string   // the rest
+	args string   // the arguments of a query, or ""
+	want []string // the expected answer
+}
+
+// casesOfTexts returns the cases of all texts.
+func casesOfTexts() []testCase {
+	files, err := fs.Glob(textFiles, "texts/*.txt")
+	must(err)
+	var all []testCase
+	for _, name := range files {
+		all = append(all, parseCases(path.Base(name), textFile(path.Base(name)))...)
+	}
+	return all
+}
+
+// textFile returns the contents of a file of texts.
+func textFile(name string) string {
+	data, err := textFiles.ReadFile("texts/" + name)
+	must(err)
+	return string(data)
+}
+
+// caseParser reads a text with cases line by line.
+type caseParser struct {
+	file                string
+	lines               []string
+	next                int // index of the next line
+	group, schema, data string
+	template            string            // a statement with the word ROW
+	named               map[string]string // queries by name
+	cases               []testCase
+}
+
+// parseCases reads the cases of a text. It panics if the text is malformed.
+func parseCases(file, text string) []testCase {
+	p := &caseParser{file: file, lines: strings.Split(text, "\n"), named: map[string]string{}}
+	for p.next < len(p.lines) {
+		line := p.lines[p.next]
+		word, rest, _ := strings.Cut(line, " ")
+		p.next++
+		switch {
+		case line == "" || word == "#":
+		case word == "group":
+			p.group, p.template = rest, ""
+		case word == "schema":
+			p.schema = rest
+		case word == "data":
+			p.data = rest
+		case word == "let":
+			name, query, _ := strings.Cut(rest, " ")
+			p.named[name] = query
+		case word == "template":
+			for p.template = rest; p.next < len(p.lines) && !strings.HasPrefix(p.lines[p.next], "case "); {
+				p.template += "\n" + p.line("")
+			}
+		case word == "case" && strings.Contains(rest, " | "):
+			p.addRow(strings.SplitN(rest, " | ", 3))
+		case word == "case":
+			p.add(rest)
+		default:
+			p.fail("this line begins no case: " + line)
+		}
+	}
+	return p.cases
+}
+
+// fail panics with the place of the last line that was read.
+func (p *caseParser) fail(message string) { panic("enginetest: " + p.place() + ": " + message) }
+
+// place returns the file and the number of the last line that was read.
+func (p *caseParser) place() string { return fmt.Sprintf("%s:%d", p.file, p.next) }
+
+// addRow adds a case of one statement that stands in one line: its name, its query or what takes the place of ROW in
+// the template, and its answer.
+func (p *caseParser) addRow(cells []string) {
+	if len(cells) < 3 {
+		p.fail("a case in one line has a name, a query and an answer, with | between them")
+	}
+	text := "query " + cells[1]
+	if !strings.HasPrefix(cells[1], "{ ") && !strings.HasPrefix(cells[1], "($") {
+		text = strings.Replace(p.template, "ROW", cells[1], 1)
+	}
+	st := statement{at: p.place(), want: []string{cells[2]}}
+	st.verb, st.text, _ = strings.Cut(text, " ")
+	if query, args, ok := strings.Cut(st.text, "} with "); ok {
+		st.text, st.args = query+"}", args
+	}
+	p.finish(cells[0], []statement{st})
+}
+
+// add reads the statements of a case, and adds it.
+func (p *caseParser) add(name string) {
+	var statements []statement
+	for p.next < len(p.lines) {
+		line := p.lines[p.next]
+		word, rest, _ := strings.Cut(line, " ")
+		if slices.Contains([]string{"case", "group", "schema", "data", "template", "let"}, word) {
+			break
+		}
+		p.next++
+		if line == "" || word == "#" {
+			continue
+		}
+		statements = append(statements, p.statement(word, rest))
+	}
+	p.finish(name, statements)
+}
+
+// finish adds a case.
+func (p *caseParser) finish(name string, statements []statement) {
+	schema, data := p.schema, p.data
+	p.cases = append(p.cases, testCase{name: p.group + "/" + name, schema: func() *catalog.Schema { return compileSchema(schema) }, run: func(s *session) {
+		if data != "" {
+			s.load(engine.Merge, textFile(data+".ndjson"))
+		}
+		for _, st := range statements {
+			s.do(st)
+		}
+	}})
+}
+
+// statement reads the rest of a statement, whose first line has been read.
+func (p *caseParser) statement(verb, text string) statement {
+	st := statement{at: p.place(), verb: verb, text: text}
+	switch verb {
+	case "on", "branch", "merge":
+	case "query":
+		if query, ok := p.named[text]; ok {
+			st.text = query
+		}
+		for depth(st.text) > 0 {
+			st.text += "\n" + p.line("the braces of the query are not closed")
+		}
+		if p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], "with ") {
+			st.args = strings.TrimPrefix(p.line(""), "with ")
+		}
+	case "load":
+		for p.next < len(p.lines) && !strings.HasPrefix(p.lines[p.next], "\t") {
+			st.text += "\n" + p.line("")
+		}
+	default:
+		p.fail(verb + " is no statement")
+	}
+	for p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], "\t") {
+		st.want = append(st.want, p.lines[p.next][1:])
+		p.next++
+	}
+	return st
+}
+
+// line reads a line.
+func (p *caseParser) line(missing string) string {
+	if p.next == len(p.lines) {
+		p.fail(missing)
+	}
+	p.next++
+	return p.lines[p.next-1]
+}
+
+// depth returns how many braces of a query are open at its end.
+func depth(query string) (open int) {
+	quoted := false
+	for i := 0; i < len(query); i++ {
+		switch c := query[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			open++
+		case c == '}':
+			open--
+		}
+	}
+	return open
+}
+
+// compileSchema returns the schema in a file of texts.
+func compileSchema(name string) *catalog.Schema {
+	tree, faults := syntax.ParseSchema(name+".pg", textFile(name+".pg"))
+	schema, more := resolve.Schema(tree)
+	must(append(faults, more...).Err())
+	return schema
+}
+
+// compileQuery compiles a query that is written without its name, and perhaps without parameters.
+func compileQuery(schema *catalog.Schema, text string) (*plan.Query, error) {
+	if strings.HasPrefix(text, "{") {
+		text = "() " + text
+	}
+	file, faults := syntax.ParseQueries("query", "query q"+text)
+	if faults.HasErrors() {
+		return nil, faults.Err()
+	}
+	q, _, faults := check.Query(schema, file.Queries[0])
+	return q, faults.Err()
+}
+
+// do runs a statement and checks its answer.
+func (s *session) do(st statement) {
+	s.Helper()
+	var got []string
+	switch st.verb {
+	case "on":
+		s.branch = strings.TrimPrefix(st.text, engine.MainBranch)
+		return
+	case "branch":
+		name, from, _ := strings.Cut(st.text, " from ")
+		_, err := s.graph.CreateBranch(s.ctx, name, engine.Target{Branch: from})
+		got = failure(err)
+	case "merge":
+		got = s.mergeText(st)
+	case "load":
+		got = s.loadText(st)
+	case "query":
+		got = s.queryText(st)
+	}
+	if got, want := rowLines(got), rowLines(st.want); got != want && !sameFailure(got, want) {
+		s.Errorf("%s: %s %s\ngot:\n%s\nwant:\n%s", st.at, st.verb, st.text, got, want)
+	}
+}
+
+// queryText runs a query and returns its rows, or what it changed, or its failure.
+func (s *session) queryText(st statement) []string {
+	s.Helper()
+	q, err := compileQuery(s.schema, st.text)
+	if err != nil {
+		s.Fatalf("%s: %v", st.at, err)
+	}
+	args, err := parseArguments(q.Params, st.args)
+	if err != nil {
+		s.Fatalf("%s: %v", st.at, err)
+	}
+	if q.Mutation != nil {
+		return s.changed(func() (commit *engine.Commit, answer []string, err error) {
+			change, err := s.graph.Mutate(s.ctx, q, args, engine.WriteOptions{Branch: s.branch})
+			answer = []string{fmt.Sprintf("nodes %d, edges %d", change.Nodes, change.Edges)}
+			if change.Row != nil {
+				cells := make([]string, len(change.Row))
+				for i, v := range change.Row {
+					cells[i] = valueText(v)
+				}
+				answer = append(answer, strings.Join(cells, " | "))
+			}
+			return change.Commit, answer, err
+		})
+	}
+	if len(st.want) == 1 && strings.HasPrefix(st.want[0], "! ") {
+		_, err := queryAt(s.ctx, s.graph, q, args, engine.Target{Branch: s.branch})
+		return failure(err)
+	}
+	rows := s.rowsOf(q, args)
+	if len(rows) == 0 {
+		return []string{"no rows"}
+	}
+	return rows
+}
+
+// loadText loads lines and returns the numbers of entities, or the failure.
+func (s *session) loadText(st statement) []string {
+	s.Helper()
+	words, lines, _ := strings.Cut(st.text, "\n")
+	opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: s.branch}}
+	for _, word := range strings.Fields(words) {
+		mode, isMode := engine.ParseLoadMode(word)
+		switch {
+		case isMode:
+			opts.Mode = mode
+		case word == "new-edges":
+			opts.NewEdges = true
+		case word == "last-wins":
+			opts.LastWins = true
+		default:
+			s.Fatalf("%s: load has no option %s", st.at, word)
+		}
+	}
+	return s.changed(func() (commit *engine.Commit, answer []string, err error) {
+		res, err := s.graph.Load(s.ctx, strings.NewReader(lines), opts)
+		if err != nil {
+			return nil, nil, err
+		}
+		var counts []string
+		for _, list := range [][]engine.TypeCount{res.Nodes, res.Edges} {
+			for _, c := range list {
+				counts = append(counts, fmt.Sprint(c.Type, " ", c.Count))
+			}
+		}
+		if counts == nil {
+			counts = []string{"nothing"}
+		}
+		return res.Commit, []string{strings.Join(counts, ", ")}, nil
+	})
+}
+
+// exportText returns the export of the session's branch.
+func (s *session) exportText() string {
+	s.Helper()
+	var b strings.Builder
+	if _, err := s.graph.Export(s.ctx, &b, s.target(), engine.ExportOptions{}); err != nil {
+		s.Fatalf("export: %v", err)
+	}
+	return b.String()
+}
+
+// changed runs a write and returns its answer, or its failure. It checks that the head of the branch moves to the
+// commit of the write, and that without a commit the branch stays as it is.
+func (s *session) changed(write func() (commit *engine.Commit, answer []string, err error)) []string {
+	s.Helper()
+	before, was := s.head(), s.exportText()
+	commit, answer, err := write()
+	after := s.head()
+	switch {
+	case err != nil || commit == nil:
+		if now := s.exportText(); after.ID != before.ID || now != was {
+			s.Errorf("a write without a commit moved the head from %+v to %+v, and changed\n%s\nto\n%s", before, after, was, now)
+		}
+	case after.ID != commit.ID || commit.Seq != before.Seq+1 || len(commit.Parents) != 1 || commit.Parents[0] != before.ID:
+		s.Errorf("commit %+v after %+v, the head is %+v", commit, before, after)
+	}
+	if err != nil {
+		return failure(err)
+	}
+	if commit == nil {
+		answer[0] += ", no commit"
+	}
+	return answer
+}
+
+// mergeText merges a branch into another one and returns the outcome, or the conflicts.
+func (s *session) mergeText(st statement) []string {
+	s.Helper()
+	source, target, _ := strings.Cut(st.text, " into ")
+	res, err := s.graph.Merge(s.ctx, source, target, engine.MergeOptions{})
+	if err != nil {
+		return failure(err)
+	}
+	return []string{res.Outcome.String()}
+}
+
+// fieldOfLine is the beginning of the failure of a line, with the field.
+var fieldOfLine = regexp.MustCompile(`^(! line \d+) [\w.]+:`)
+
+// sameFailure reports whether all lines of a text are failures, each begins with a line of the text `want`, and each line
+// of that text begins one. So a case leaves out what an engine may choose: the end, and the field of a bad line.
+func sameFailure(got, want string) bool {
+	begins := func(long, short string) bool {
+		for _, l := range []string{long, fieldOfLine.ReplaceAllString(long, "$1:")} {
+			if rest, ok := strings.CutPrefix(l, short); ok && (rest == "" || strings.ContainsAny(rest[:1], " :,.")) {
+				return true
+			}
+		}
+		return false
+	}
+	lines, wanted := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for _, w := range wanted {
+		if !slices.ContainsFunc(lines, func(l string) bool { return begins(l, w) }) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(lines, func(l string) bool {
+		return !strings.HasPrefix(l, "! ") || !slices.ContainsFunc(wanted, func(w string) bool { return begins(l, w) })
+	})
+}
+
+// rowLines joins lines, and puts rows that share a line, with a semicolon between them, into lines of their own.
+func rowLines(lines []string) string {
+	return strings.ReplaceAll(strings.Join(lines, "\n"), "; ", "\n")
+}

@@ -504,6 +504,8 @@ var manyMethods = map[string]string{
 	"engine/embedded/internal/exec/planner planner": "a method chooses one kind of step, or follows one rule of planning",
 	"engine/embedded/internal/store Shared":         "a method is one call of Storage, or one part of it that needs the locks",
 	"engine/embedded/internal/store Store":          "a method is one call of Storage, or one part of it that needs the locks",
+	"engine/embedded/internal/version Rows":         "a method reads one part of the rows of a table",
+	"engine/embedded/internal/version Txn":          "a method reads or makes one kind of change",
 	"gq/internal/foreign/cursor Cursor":             "a method reads or looks for one form of token",
 	"engine/enginetest drawer":                      "a method draws one construct of a schema, of data or of a statement",
 	"engine/enginetest pair":                        "a method runs one kind of call on both graphs, or compares one kind of answer",

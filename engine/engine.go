@@ -389,7 +389,7 @@ func (o *LoadOptions) CheckChanges() error {
 		return nil
 	case c.Source == "" || len(c.Source) > MaxPosition || len(c.Position) > MaxPosition:
 		return &BadArgument{Detail: fmt.Sprintf("a source needs a name, and its name and its position are at most %d bytes long", MaxPosition)}
-	case !o.Mode.Finds():
+	case o.Mode != Merge && o.Mode != Patch:
 		return &BadArgument{Detail: "changes of a source are loaded with the mode merge or patch"}
 	case o.IdempotencyKey != "":
 		return &BadArgument{Detail: "a load of changes takes no idempotency key; its position shows whether it was made"}

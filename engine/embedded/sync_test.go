@@ -2,12 +2,10 @@ package embedded
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
@@ -76,49 +74,4 @@ func TestSyncBulk(t *testing.T) {
 		}
 		must(t, g.Close())
 	}
-}
-
-// TestSyncCost measures a sync beside a merge, and the bytes of the memberships.
-func TestSyncCost(t *testing.T) {
-	if os.Getenv("SYNC_ROWS") == "" {
-		t.Skip("set SYNC_ROWS to the number of persons")
-	}
-	var n int
-	must1(fmt.Sscan(os.Getenv("SYNC_ROWS"), &n))
-	text := manyPeople(0, n)
-	changed := strings.Replace(text, `"age":1,`, `"age":2,`, 100)
-	size := map[bool]int64{}
-	for _, synced := range []bool{false, true} {
-		home := filepath.Join(t.TempDir(), "graph")
-		g := must1(Create(t.Context(), fs.OS(), home, "// people", people(), Options{}))
-		for i, lines := range []string{text, text, changed, changed[:len(changed)*9/10][:strings.LastIndexByte(changed[:len(changed)*9/10], '\n')+1]} {
-			start := time.Now()
-			var res *engine.LoadResult
-			var err error
-			if synced {
-				res, err = synchronise(g, "", "crm", lines, 0)
-			} else if i < 3 {
-				res, err = g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Merge})
-			} else {
-				continue
-			}
-			must(t, err)
-			t.Logf("sync %t, load %d: %v, commit %t, %+v", synced, i, time.Since(start).Round(time.Millisecond), res.Commit != nil, res.Sync)
-			if i == 0 {
-				must(t, g.checkpoints.make(t.Context()))
-				for _, s := range must1(os.ReadDir(home)) {
-					size[synced] += must1(s.Info()).Size()
-				}
-				for _, table := range g.branches.main.head.Load().snap.Tables() {
-					for _, s := range table.Segs {
-						if s.Claims != nil {
-							t.Logf("%s: %d rows, %.2f bytes of memberships a row", table.Type.Name, s.N, float64(s.Claims.StoredBytes())/float64(s.N))
-						}
-					}
-				}
-			}
-		}
-		must(t, g.Close())
-	}
-	t.Logf("the folder has %d bytes, and %d with the memberships", size[false], size[true])
 }

@@ -82,10 +82,15 @@ func endID(end value.Value) value.Value {
 	return end
 }
 
-// wider reports whether two values are equal, or would be after the first one is converted to a wider kind.
+// wider reports whether two values are equal, or would be after the first one is cast to the kind of the other. If that
+// kind does not have the value, it was cast by way of a third kind, and the law says nothing.
 func wider(v, other value.Value) bool {
-	if !v.IsNull() && !other.IsNull() && v.Kind().Widens(other.Kind()) && v.IsList() == other.IsList() {
-		v = value.Widen(v, other.Kind())
+	if !v.IsNull() && !other.IsNull() && v.Kind() != other.Kind() && v.IsList() == other.IsList() {
+		cast, ok := value.Cast(v, other.Kind())
+		if !ok {
+			return true
+		}
+		v = cast
 	}
 	return value.Equal(v, other)
 }

@@ -2,9 +2,11 @@ package enginetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -254,6 +256,34 @@ Town e +crm:note,size`
 			s.load(engine.Merge, text.String())
 			s.expectSources("", all)
 			s.expectSync("0 0 4 0 0", "", approve(4))
+		},
+		"renames": func(s *session) {
+			s.expectSync("0 0 0 0 0", townFeed, nil)
+			s.apply("", func(c *catalog.Schema) {
+				town, ferry := c.Node("Town"), c.Edge("Ferry")
+				for _, p := range town.Properties {
+					if p.Name == "note" {
+						p.Name, p.RenameFrom = "remark", "note"
+					}
+				}
+				ferry.Properties = slices.DeleteFunc(ferry.Properties, func(p *catalog.Property) bool { return p.Name == "line" })
+			})
+			s.expectSources("", `Ferry d e +crm:km
+Road d e +crm:km
+Town d +crm:remark,size
+Town e +crm:remark,size`)
+		},
+		"a new key": func(s *session) {
+			s.expectSync("0 0 0 0 0", townFeed, nil)
+			s.followed("", "1", `{"type":"Town","was":"d","data":{"name":"f"}}`)
+			s.expectSources("", `Ferry f e +crm:km,line
+Road f e +crm:km
+Town e +crm:note,size
+Town f +crm:note,size`)
+		},
+		"no changes of a followed database": func(s *session) {
+			_, err := s.synchronise("", func(o *engine.LoadOptions) { o.Changes = &engine.SourceChanges{Source: "db", Position: "1"} })
+			expectError[*engine.BadArgument](s, err)
 		},
 		"once more with the idempotency key": func(s *session) {
 			s.expectSync("0 0 0 0 0", townFeed, nil)

@@ -177,7 +177,7 @@ func (s *state) carried(to *state, w mapping, fault Fault) *state {
 			continue
 		}
 		for id, e := range s.of(now.kind, tw.was) {
-			c := &entity{kind: e.kind, typ: now.name, id: id, props: map[string]value.Value{}, claims: e.claims}
+			c := &entity{kind: e.kind, typ: now.name, id: id, props: map[string]value.Value{}, claims: e.claims.renamed(s.schema, e, tw.props)}
 			if e.kind == plan.Edge && !c.carry(e, tw.ends, fault) {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -47,6 +48,30 @@ func (c claims) owners(prop string) (names []string) {
 		}
 	}
 	return names
+}
+
+// renamed returns the claims of an entity after a schema change. The new names of properties map to the old ones.
+func (c claims) renamed(old *catalog.Schema, e *entity, olds map[string]string) claims {
+	now := map[string]string{}
+	for name, was := range olds {
+		now[was] = name
+	}
+	typ, _ := shapeOf(old, e.kind, e.typ)
+	if !slices.ContainsFunc(typ.props, func(p *catalog.Property) bool { return now[p.Name] != p.Name }) {
+		return c
+	}
+	out := claims{}
+	for m := range c {
+		switch words := strings.Fields(m); {
+		case words[0] == "owns" && now[words[2]] != "":
+			out["owns "+words[1]+" "+now[words[2]]] = true
+		case words[0] == "edited" && now[words[1]] != "":
+			out["edited "+now[words[1]]] = true
+		case words[0] != "owns" && words[0] != "edited":
+			out[m] = true
+		}
+	}
+	return out.pruned()
 }
 
 // without returns a copy without a source.

@@ -101,6 +101,8 @@ func (l *lines) row(r *rows) error {
 		switch from, to := &r.table.from, &r.table.to; {
 		case member == "data":
 			err = l.data(r)
+		case member == "sources": // hidden from tables
+			_, err = l.string()
 		case member == "from" && from.typeColumn != "":
 			err = l.end(r, from)
 		case member == "to" && to.typeColumn != "":

@@ -2,6 +2,7 @@ package load
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
@@ -59,12 +60,16 @@ type held struct {
 	id       string
 	src, dst end // with the types of the ends, and their ids
 	vals     []value.Value
+	claims   string // the membership
 }
 
 // change deletes entities, and moves others to their new ids.
 func (a *applier) change() error {
 	for _, e := range []plan.Entity{plan.Edge, plan.Node} {
-		for _, c := range a.in.changes.gone {
+		for i, c := range a.in.changes.gone {
+			if i%cancelEvery == 0 && a.ctx.Err() != nil {
+				return a.ctx.Err()
+			}
 			if ord, ok := a.tx.Table(c.typ).Lookup(c.id); ok && c.typ.Entity == e {
 				a.tx.Delete(c.typ, ord)
 			}
@@ -91,7 +96,7 @@ func (a *applier) move() error {
 		if c.typ.Entity == plan.Edge {
 			continue
 		}
-		row := version.Row{ID: c.to, Vals: a.values(c.typ, ord)}
+		row := version.Row{ID: c.to, Vals: a.values(c.typ, ord), Claims: strings.Clone(a.tx.Table(c.typ).Claims(ord))}
 		for i, k := range c.typ.Key {
 			row.Vals[k] = c.key[i]
 		}
@@ -112,13 +117,16 @@ func (a *applier) move() error {
 	hold := func(t *schema.Type, ord uint32) {
 		table := a.tx.Table(t)
 		src, dst := table.Ends(ord)
-		h := held{typ: t, id: newID(t, table.ID(ord)), vals: a.values(t, ord)}
+		h := held{typ: t, id: newID(t, table.ID(ord)), vals: a.values(t, ord), claims: strings.Clone(table.Claims(ord))}
 		h.src.text = newID(s.Nodes[t.From], a.tx.Table(s.Nodes[t.From]).ID(src))
 		h.dst.text = newID(s.Nodes[t.To], a.tx.Table(s.Nodes[t.To]).ID(dst))
 		edges = append(edges, h)
 		a.tx.Delete(t, ord)
 	}
-	for _, c := range moved {
+	for i, c := range moved {
+		if i%cancelEvery == 0 && a.ctx.Err() != nil {
+			return a.ctx.Err()
+		}
 		ord, _ := a.tx.Table(c.typ).Lookup(c.id)
 		version.EdgesAt(a.tx, c.typ, ord, hold)
 		a.tx.Delete(c.typ, ord)
@@ -135,7 +143,7 @@ func (a *applier) move() error {
 			a.fail(c.line, "", &engine.KeyConflict{Entity: "node", Type: c.typ.Name, ID: c.to})
 			continue
 		}
-		a.tx.Put(c.typ, nodes[i])
+		a.tx.PutClaimed(c.typ, nodes[i])
 	}
 	if len(a.bad.Lines) > 0 {
 		return nil
@@ -144,7 +152,7 @@ func (a *applier) move() error {
 		src, hasSrc := a.tx.LookupEnd(s.Nodes[h.typ.From], h.src.text)
 		dst, hasDst := a.tx.LookupEnd(s.Nodes[h.typ.To], h.dst.text)
 		if hasSrc && hasDst {
-			a.tx.Put(h.typ, version.Row{ID: h.id, Src: src, Dst: dst, Vals: h.vals})
+			a.tx.PutClaimed(h.typ, version.Row{ID: h.id, Src: src, Dst: dst, Vals: h.vals, Claims: h.claims})
 		}
 	}
 	return nil

@@ -157,7 +157,7 @@ func TestBadLines(t *testing.T) {
 		{`{"type":"Free","edge":"Likes"}`, `line 2, edge: the line has both type and edge; give type for a node, or edge for an edge`},
 		{`{"type":"Free","from":"a"}`, `line 2: a node has no endpoints; write edge instead of type if Free is an edge`},
 		{`{"edge":"Likes","to":"a"}`, `line 2, from: the source is missing; give the id of the source node`},
-		{`{"type":"Free","more":[1]}`, `line 2, more: the member is unknown; a line can have type or edge, and from, to and data`},
+		{`{"type":"Free","more":[1]}`, `line 2, more: the member is unknown; a line can have type or edge, and from, to, data and sources`},
 		{`{"type":"Free","data":[]}`, `line 2, data: data is not a JSON object`},
 		{`{"type":"Free","data":{"y":1}}`, `line 2, data.y: node Free has no such property; its properties are x`},
 		{`{"type":"Free","data":{"id":""}}`, `line 2, data.id: the id is empty; give one, or leave it out`},

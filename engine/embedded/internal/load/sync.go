@@ -143,13 +143,14 @@ func (f *filler) markUnchanged(b *batch, origins []origin, made []*claim) {
 	}
 }
 
-// dropUnchanged takes the rows that change nothing out of the chunks.
+// dropUnchanged takes the rows that change nothing out of the chunks. If it finds one, every chunk lists its rows, because
+// a chunk without a list takes the columns of its batches away from the others.
 func (r *Rows) dropUnchanged() {
 	rd := reader{Rows: r}
-	chunks := r.chunks
-	r.chunks, r.entities = nil, 0
-	for k := range chunks {
-		c := &chunks[k]
+	var kept []chunk
+	entities, read := int64(0), int64(0)
+	for k := range r.chunks {
+		c := &r.chunks[k]
 		perm := make([]uint32, 0, c.n)
 		for i := range c.n {
 			row := c.row(i)
@@ -157,16 +158,17 @@ func (r *Rows) dropUnchanged() {
 				perm = append(perm, uint32(row))
 			}
 		}
-		r.unchanged += int64(c.n - len(perm))
-		switch len(perm) {
-		case 0:
-		case c.n:
-			r.chunks = append(r.chunks, *c)
-		default:
-			r.chunks = append(r.chunks, chunk{perm: slices.Clip(perm), n: len(perm), size: c.size * int64(len(perm)) / int64(c.n)})
+		read += int64(c.n)
+		entities += int64(len(perm))
+		if len(perm) > 0 {
+			kept = append(kept, chunk{perm: slices.Clip(perm), n: len(perm), size: c.size * int64(len(perm)) / int64(c.n)})
 		}
-		r.entities += int64(len(perm))
 	}
+	if entities == read {
+		return
+	}
+	r.unchanged += read - entities
+	r.chunks, r.entities = kept, entities
 }
 
 // letGo lets go of the entities that the source claimed and that are in no line, and deletes those that none claims any more.
@@ -195,13 +197,17 @@ func (a *applier) letGo() error {
 			a.deleteNode(t, ord)
 		}
 	}
-	slices.SortFunc(a.sync.result.KeptFirst, func(x, y engine.ChangePosition) int {
+	a.sync.cutKept()
+	return a.sync.opts.Guard(a.sync.claimed, a.sync.deleted, a.sync.result.Deleted+a.sync.result.Cascaded)
+}
+
+// cutKept keeps the first of the noted nodes.
+func (s *syncer) cutKept() {
+	kept := s.result.KeptFirst
+	slices.SortFunc(kept, func(x, y engine.ChangePosition) int {
 		return cmp.Or(strings.Compare(x.Type, y.Type), strings.Compare(x.ID, y.ID))
 	})
-	if len(a.sync.result.KeptFirst) > engine.MaxKept {
-		a.sync.result.KeptFirst = a.sync.result.KeptFirst[:engine.MaxKept]
-	}
-	return a.sync.opts.Guard(a.sync.claimed, a.sync.deleted, a.sync.result.Deleted+a.sync.result.Cascaded)
+	s.result.KeptFirst = kept[:min(len(kept), engine.MaxKept)]
 }
 
 // letGoType lets go of the entities of a type. It deletes edges, and returns the nodes to delete.
@@ -283,6 +289,9 @@ func (a *applier) deleteNode(t *schema.Type, ord uint32) {
 	if keep {
 		a.sync.result.Kept++
 		a.sync.result.KeptFirst = append(a.sync.result.KeptFirst, engine.ChangePosition{Entity: t.Entity.String(), Type: t.Name, ID: strings.Clone(a.tx.Table(t).ID(ord))})
+		if len(a.sync.result.KeptFirst) >= 2*engine.MaxKept {
+			a.sync.cutKept()
+		}
 		return
 	}
 	for _, e := range edges {

@@ -31,8 +31,14 @@ type Source struct {
 	Props []string // by name, the properties that it owns
 }
 
+// MaxText is the maximum length of a text, in bytes.
+const MaxText = 64 << 10
+
 // Parse parses the text of a set.
 func Parse(text string) (*Set, error) {
+	if len(text) > MaxText {
+		return nil, fmt.Errorf("the sources take %d bytes, expected at most %d", len(text), MaxText)
+	}
 	s := &Set{}
 	rest, edited, marked := strings.Cut(text, "!")
 	if after, ok := strings.CutPrefix(rest, "+"); ok {
@@ -167,6 +173,29 @@ func Mark(text string, changed func(prop string) bool) string {
 	out.Edited = append(slices.Clone(s.Edited), marks...)
 	slices.Sort(out.Edited)
 	return out.String()
+}
+
+// Renamed returns the text of the set `text` after a schema change. The function `now` returns the new name of a property; it
+// reports false if the property is gone.
+func Renamed(text string, now func(prop string) (name string, ok bool)) string {
+	if text == "" {
+		return ""
+	}
+	names := func(props []string) (out []string) {
+		for _, p := range props {
+			if name, ok := now(p); ok {
+				out = append(out, name)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	s := Stored(text)
+	out := &Set{Created: s.Created, Edited: names(s.Edited)}
+	for _, x := range s.Sources {
+		out.Sources = append(out.Sources, Source{x.Name, names(x.Props)})
+	}
+	return out.owned().String()
 }
 
 // Merge returns the text of a set that two branches changed, by the rule that each addition and each removal of a member

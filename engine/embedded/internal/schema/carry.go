@@ -329,6 +329,21 @@ func (t *Type) CarriedRow(vals []value.Value, tc TypeCarry) []value.Value {
 	return out
 }
 
+// Names returns a function that maps the name of a property of the previous type `old` to its name in t, and reports false if
+// t does not take over the property. It returns nil if all names stay.
+func (tc TypeCarry) Names(old, t *Type) func(name string) (string, bool) {
+	now := make(map[string]string, len(tc.Props))
+	for p, q := range tc.Props {
+		if q >= 0 {
+			now[old.Props[q].Name] = t.Props[p].Name
+		}
+	}
+	if !slices.ContainsFunc(old.Props, func(p *catalog.Property) bool { return now[p.Name] != p.Name }) {
+		return nil
+	}
+	return func(name string) (string, bool) { is, ok := now[name]; return is, ok }
+}
+
 // Dropped lists the positions of the properties of the previous type, which has n, that the new type does not take
 // over.
 func (tc TypeCarry) Dropped(n int) (out []int) {

@@ -3,6 +3,7 @@ package segment
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
@@ -97,6 +98,32 @@ func (s *Segment) Carried(from, to *schema.Type, tc schema.TypeCarry) (*Segment,
 		n.Origin = nil
 	}
 	return &n, nil
+}
+
+// RenameClaims replaces the texts of the memberships by those that f returns. If one differs, the segment has to be stored
+// anew. The error is a *engine.TooLarge.
+func (s *Segment) RenameClaims(f func(text string) string) error {
+	if s.Claims == nil {
+		return nil
+	}
+	b, now, changed := column.NewBuilder(s.Claims.Type()), map[string]string{}, false
+	for i := range s.N {
+		text := s.Claims.Str(i)
+		is, known := now[text]
+		if !known {
+			text = strings.Clone(text) // the column may be in a file that is unmapped later
+			is = f(text)
+			now[text] = is
+			changed = changed || is != text
+		}
+		if err := b.AppendString(is); err != nil {
+			return err
+		}
+	}
+	if changed {
+		s.Claims, s.Name, s.Origin = b.Finish(nil), "", nil
+	}
+	return nil
 }
 
 // StoredAs returns the type under which a segment of a table of type t is stored, and the

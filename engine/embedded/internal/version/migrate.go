@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 )
@@ -78,6 +79,14 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool) (*Tabl
 			n.tail[i] = r
 		}
 	}
+	rename := func(text string) string { return text }
+	if names := tc.Names(t.Type, typ); names != nil && t.Claimed() {
+		rename = func(text string) string { return membership.Renamed(text, names) }
+		n.tail = slices.Clone(n.tail)
+		for i := range n.tail {
+			n.tail[i].Claims = rename(n.tail[i].Claims)
+		}
+	}
 	dropped := false
 	for q := range t.Type.Props {
 		dropped = dropped || hard && !slices.Contains(tc.Props, q)
@@ -85,6 +94,9 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool) (*Tabl
 	n.Segs = make([]*segment.Segment, len(t.Segs))
 	for i, s := range t.Segs {
 		c, err := s.Carried(t.Type, typ, tc)
+		if err == nil {
+			err = c.RenameClaims(rename)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -127,20 +127,20 @@ The command prints the commit on standard error.`,
 }
 
 // check returns an error if the flags of the export do not fit each other.
-func (ex *export) check(cmd *cobra.Command, out string) error {
+func (e *export) check(cmd *cobra.Command, out string) error {
 	switch {
-	case !slices.Contains(exportFormats, ex.format):
-		return usage.Errorf("--format is %q; it must be ndjson, parquet or arrow", ex.format)
-	case ex.format == "parquet" && out == "-":
+	case !slices.Contains(exportFormats, e.format):
+		return usage.Errorf("--format is %q; it must be ndjson, parquet or arrow", e.format)
+	case e.format == "parquet" && out == "-":
 		return usage.Errorf("--out is missing; name the folder to create for the parquet files")
-	case ex.format != "parquet" && cmd.Flags().Changed("part-rows"):
+	case e.format != "parquet" && cmd.Flags().Changed("part-rows"):
 		return usage.Errorf("--part-rows is for --format parquet; remove it, or choose that format")
-	case ex.format == formatArrow && len(ex.types) != 1:
+	case e.format == formatArrow && len(e.types) != 1:
 		return usage.Errorf("--format arrow writes one table; name one type with --type, or choose parquet")
-	case ex.format == formatArrow && out == "-" && terminal.Is(cmd.OutOrStdout()):
+	case e.format == formatArrow && out == "-" && terminal.Is(cmd.OutOrStdout()):
 		return usage.Errorf("--format arrow is binary; name a file with --out")
-	case ex.rows < 1:
-		return usage.Errorf("--part-rows is %d; it must be at least 1", ex.rows)
+	case e.rows < 1:
+		return usage.Errorf("--part-rows is %d; it must be at least 1", e.rows)
 	}
 	return nil
 }

@@ -14,10 +14,7 @@ var (
 	i64Type      = value.Of(value.I64)
 	u32Type      = value.Of(value.U32)
 	u64Type      = value.Of(value.U64)
-	f32Type      = value.Of(value.F32)
 	f64Type      = value.Of(value.F64)
-	dateType     = value.Of(value.Date)
-	dateTimeType = value.Of(value.DateTime)
 	blobType     = value.Of(value.Blob)
 )
 

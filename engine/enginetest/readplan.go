@@ -313,12 +313,6 @@ func expression(x any, beside plan.Expr) plan.Expr {
 // id returns the id of a variable's entity.
 func id(v plan.VarID) plan.ID { return plan.ID{Var: v} }
 
-// from returns the source of an edge variable.
-func from(v plan.VarID) plan.Endpoint { return plan.Endpoint{Var: v} }
-
-// to returns the target of an edge variable.
-func to(v plan.VarID) plan.Endpoint { return plan.Endpoint{Var: v, To: true} }
-
 // whole returns the whole entity of a variable.
 func whole(v plan.VarID) plan.Whole { return plan.Whole{Var: v} }
 

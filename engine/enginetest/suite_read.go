@@ -118,11 +118,6 @@ func call(f plan.Func, t value.Type, args ...any) plan.Apply {
 	return e
 }
 
-// test returns a comparison as an expression with a Boolean value.
-func test(left plan.Expr, op plan.Op, right any) plan.Test {
-	return plan.Test{Cond: plan.Compare{Op: op, Left: left, Right: expression(right, left), Unless: plan.NoParam}}
-}
-
 // functionCases returns the cases of operators and functions.
 func functionCases() []testCase {
 	return []testCase{{name: "function/in assignments", schema: people, run: func(s *session) {

@@ -242,7 +242,6 @@ func constraintCases() []testCase {
 			s.expectChange(m, nodes, edges, true, args...)
 		}
 	}
-	const a1, a2, b1 = `["a","1"]`, `["a","2"]`, `["b","1"]`
 	runs := map[string]func(s *session){
 		"required left out": refused("required", "kind", func(m *mutationPlan) { m.insert("Item", set{"aisle": "c", "number": 1}) }),
 		"range includes its bounds": allowed(2, 0, func(m *mutationPlan) {

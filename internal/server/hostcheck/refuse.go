@@ -13,10 +13,11 @@ import (
 // of answers that they may read. The headers are those of the REST and MCP surfaces that are not on
 // the CORS safelists.
 const (
-	allowedMethods = "GET, HEAD, POST, DELETE"
+	allowedMethods = "GET, HEAD, POST, PATCH, DELETE"
 	allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, " +
-		"Idempotency-Key, Omnigraph-If-Graph-Commit, Omnigraph-At-Least, Omnigraph-Integers, X-Timeout-Ms, X-Request-Id, Traceparent, If-Match, If-None-Match, Range, If-Range, Last-Event-ID"
-	exposedHeaders = "ETag, X-Request-Id, WWW-Authenticate, Retry-After, Deprecation, Link, Content-Range, Accept-Ranges, Omnigraph-Data-Age"
+		"Idempotency-Key, Omnigraph-If-Graph-Commit, Omnigraph-At-Least, Omnigraph-Integers, X-Timeout-Ms, X-Request-Id, Traceparent, If-Match, If-None-Match, Range, If-Range, Last-Event-ID, " +
+		"Tus-Resumable, Upload-Offset, Upload-Length, Upload-Defer-Length"
+	exposedHeaders = "ETag, X-Request-Id, WWW-Authenticate, Retry-After, Deprecation, Link, Content-Range, Accept-Ranges, Omnigraph-Data-Age, Location, Upload-Offset, Upload-Length"
 )
 
 // hostAdvice returns what to do so that the server accepts requests for a host that it refuses. It must

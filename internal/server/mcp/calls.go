@@ -48,7 +48,7 @@ func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (
 		if fault.Operational {
 			return nil, &jsonrpc.Error{Code: codeInternal, Message: fault.Body.Message}
 		}
-		fault.Body.Diagnostics = nil // the message already has the same faults, with the lines of the text
+		fault.Body.Diagnostics, fault.Body.LineFaults = nil, nil // the message already has the same faults, with the lines of the text
 		text, err := encoding.JSON(fault.Body)
 		if err != nil {
 			return nil, err

@@ -8,14 +8,14 @@ import (
 
 // Short names for the types of properties.
 var (
-	stringType   = value.Of(value.String)
-	boolType     = value.Of(value.Bool)
-	i32Type      = value.Of(value.I32)
-	i64Type      = value.Of(value.I64)
-	u32Type      = value.Of(value.U32)
-	u64Type      = value.Of(value.U64)
-	f64Type      = value.Of(value.F64)
-	blobType     = value.Of(value.Blob)
+	stringType = value.Of(value.String)
+	boolType   = value.Of(value.Bool)
+	i32Type    = value.Of(value.I32)
+	i64Type    = value.Of(value.I64)
+	u32Type    = value.Of(value.U32)
+	u64Type    = value.Of(value.U64)
+	f64Type    = value.Of(value.F64)
+	blobType   = value.Of(value.Blob)
 )
 
 // listOf returns the type of lists of t.

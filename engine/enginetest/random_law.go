@@ -106,7 +106,20 @@ func (p *pair) sourceChanges(ctx context.Context, s step) *sourceChanges {
 	if err != nil {
 		return nil
 	}
-	return &sourceChanges{c.Base.ID, given(c.List)}
+	source, err := p.engine.Schema(ctx, engine.Target{Branch: s.branching.source})
+	if err != nil {
+		return nil
+	}
+	// An entity whose type the source dropped may be there again, if the target dropped the type too and then added one of
+	// its name.
+	list := slices.DeleteFunc(given(c.List), func(g *givenValues) bool {
+		dropped := source.Catalog.Node(g.change.Type) == nil
+		if g.change.Entity == "edge" {
+			dropped = source.Catalog.Edge(g.change.Type) == nil
+		}
+		return g.deleted && dropped
+	})
+	return &sourceChanges{c.Base.ID, list}
 }
 
 // unmerged describes a change of the source that the result of a merge lacks, or returns "". The branch `target` must

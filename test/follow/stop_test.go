@@ -58,6 +58,7 @@ func TestRunningStops(t *testing.T) {
 	for _, c := range []struct{ name, statements, want string }{
 		{"renamed", "ALTER TABLE people RENAME age TO years; INSERT INTO people VALUES (7, 'p7')", "the column age of the table public.people was dropped or renamed; its columns are now id, name, note, years"},
 		{"retyped", "ALTER TABLE people ALTER age TYPE bigint; INSERT INTO people VALUES (7, 'p7')", "the column age of the table public.people has another type than integer, which it had at the copy"},
+		{"unpublished", "DROP PUBLICATION omnigraph; INSERT INTO people VALUES (7, 'p7')", "the database has no publication omnigraph"},
 		{"added", "ALTER TABLE people ADD hobby text; INSERT INTO people VALUES (7, 'p7'); TRUNCATE people CASCADE", "the table has a new column, which the map does not read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,7 +74,9 @@ func TestRunningStops(t *testing.T) {
 			for _, s := range strings.Split(c.statements, "; ") {
 				w.exec(s)
 			}
-			<-p.done
+			if err := <-p.done; err == nil {
+				t.Error("the follower ended without an error")
+			}
 			if out := p.out.String(); !strings.Contains(out, c.want) {
 				t.Errorf("expected the message %q:\n%s", c.want, out)
 			}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -257,10 +258,13 @@ func (s *Store) list(ctx context.Context) (all []*Upload, err error) {
 		}
 		u, err := s.find(ctx, id)
 		switch {
-		case errors.Is(err, handler.ErrNotFound):
-			continue // it was deleted meanwhile
 		case err != nil:
-			return nil, err
+			// It was deleted meanwhile, or the process was killed while it wrote the state.
+			if info, err := e.Info(); err == nil && s.opts.Now().Sub(info.ModTime()) > s.opts.Keep {
+				_ = os.Remove(filepath.Join(s.opts.Dir, id)) // the next list tries again
+				_ = os.Remove(filepath.Join(s.opts.Dir, e.Name()))
+			}
+			continue
 		case s.opts.Now().Before(u.Expires):
 			all = append(all, u)
 			continue

@@ -158,6 +158,10 @@ func TestUploads(t *testing.T) {
 			t.Fatalf("a piece: %d %s", res.StatusCode, body)
 		}
 	}
+	over := open(header{"Upload-Defer-Length": "1"})
+	if res, body := do("PATCH", over, strings.Repeat("x", 1001), header{"Upload-Offset": "0"}); res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(body, "the limit of 1000 bytes; send less, or ask the operator to raise limits.load_bytes") {
+		t.Errorf("past the limit: %d %s", res.StatusCode, body)
+	}
 	third := open(header{"Upload-Defer-Length": "1"})
 	if res, body := do("PATCH", third, "x", header{"Upload-Offset": "0"}); res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(body, `"resource_limit":{"resource":"stored bytes of the graph and its uploads","limit":2000`) {
 		t.Errorf("past the quota: %d %s", res.StatusCode, body)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -151,6 +152,10 @@ func (s *Store) Open(w http.ResponseWriter, r *http.Request, owner Owner, stored
 // Append appends the body of a request with the method PATCH to an upload, and returns the number of bytes that have then
 // arrived. The function `stored` returns the number of bytes that the graph itself occupies.
 func (s *Store) Append(w http.ResponseWriter, r *http.Request, id string, stored func() int64) (offset string, err error) {
+	// The library bounds a piece of unknown size only. It refuses an offset other than the number of bytes that have arrived.
+	if at, err := strconv.ParseInt(r.Header.Get("Upload-Offset"), 10, 64); err == nil && s.opts.Most > 0 && r.ContentLength > s.opts.Most-at {
+		return "", s.tooLong()
+	}
 	m := &meter{ReadCloser: r.Body, room: func() error {
 		all, err := s.list(r.Context())
 		if err != nil {
@@ -315,6 +320,11 @@ func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
 	m.left -= int64(n)
 	return n, err
+}
+
+// tooLong returns the error for an upload that is, or would become, larger than an upload may be.
+func (s *Store) tooLong() *Refused {
+	return &Refused{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the upload is larger than the limit of %d bytes; send less, or ask the operator to raise limits.load_bytes", s.opts.Most)}
 }
 
 // Refused is a fault of a request in the protocol of uploads.

@@ -355,6 +355,9 @@ func (a *answer) WriteHeader(status int) { a.status = cmp.Or(a.status, status) }
 // Write implements [http.ResponseWriter].
 func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
 
+// resume says how to go on with an upload.
+const resume = "get the upload, and send the rest from its offset"
+
 // serve has the library answer a request. The error is a *Refused, or a fault of the server.
 func (s *Store) serve(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) (*answer, error) {
 	a := &answer{below: w, header: http.Header{}}
@@ -369,8 +372,18 @@ func (s *Store) serve(w http.ResponseWriter, r *http.Request, serve http.Handler
 	switch {
 	case status == http.StatusNotFound:
 		return a, &engine.NotFound{What: "upload", Name: strings.Trim(r.URL.Path, "/")}
+	case code == handler.ErrMaxSizeExceeded.ErrorCode:
+		return a, s.tooLong()
+	case code == handler.ErrSizeExceeded.ErrorCode:
+		text = "the piece goes past the end of the upload; send the bytes that its length leaves"
+		if s.opts.Most > 0 {
+			text += fmt.Sprintf(", and at most the %d that limits.load_bytes allows", s.opts.Most)
+		}
+	case code == handler.ErrMismatchOffset.ErrorCode:
+		text = "Upload-Offset is not the number of bytes that have arrived; " + resume
 	case code == handler.ErrReadTimeout.ErrorCode, code == handler.ErrConnectionReset.ErrorCode:
 		status = http.StatusBadRequest // the library calls these faults of the server
+		text = "the piece stopped to arrive; " + resume
 	case status >= http.StatusInternalServerError:
 		return a, fmt.Errorf("storing an upload: %s", text)
 	}

@@ -58,6 +58,7 @@ func TestRunningStops(t *testing.T) {
 	for _, c := range []struct{ name, statements, want string }{
 		{"renamed", "ALTER TABLE people RENAME age TO years; INSERT INTO people VALUES (7, 'p7')", "the column age of the table public.people was dropped or renamed; its columns are now id, name, note, years"},
 		{"retyped", "ALTER TABLE people ALTER age TYPE bigint; INSERT INTO people VALUES (7, 'p7')", "the column age of the table public.people has another type than integer, which it had at the copy"},
+		{"identity", "ALTER TABLE people REPLICA IDENTITY FULL; INSERT INTO people VALUES (7, 'p7')", "the REPLICA IDENTITY of the table public.people has changed"},
 		{"unpublished", "DROP PUBLICATION omnigraph; INSERT INTO people VALUES (7, 'p7')", "the database has no publication omnigraph"},
 		{"added", "ALTER TABLE people ADD hobby text; INSERT INTO people VALUES (7, 'p7'); TRUNCATE people CASCADE", "the table has a new column, which the map does not read"},
 	} {

@@ -2,7 +2,10 @@ package client_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -42,5 +45,49 @@ func TestLoadReturnsItsReader(t *testing.T) {
 		if data.running.Load() != 0 {
 			t.Fatal("Load returned while a read was running")
 		}
+	}
+}
+
+// TestUploadGoesOn sends data in pieces to a server that stores the first one and then answers with an error.
+func TestUploadGoesOn(t *testing.T) {
+	for _, status := range []int{http.StatusConflict, http.StatusBadGateway, http.StatusGatewayTimeout} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			t.Parallel()
+			var stored int64
+			refused, loaded := false, false
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/load/ndjson"):
+					loaded = true
+					fmt.Fprint(w, `{}`)
+				case r.Method == http.MethodPost:
+					w.Header().Set("Location", "/graphs/g/uploads/u")
+					w.WriteHeader(http.StatusCreated)
+				case r.Method == http.MethodPatch && r.Header.Get("Upload-Offset") != strconv.FormatInt(stored, 10):
+					w.WriteHeader(http.StatusBadRequest)
+				case r.Method == http.MethodPatch:
+					n, err := io.Copy(io.Discard, r.Body)
+					if stored += n; err != nil || !refused {
+						refused = true
+						w.WriteHeader(status)
+						return
+					}
+					w.WriteHeader(http.StatusNoContent)
+				case r.Method == http.MethodGet:
+					fmt.Fprintf(w, `{"offset":%d}`, stored)
+				default:
+					w.WriteHeader(http.StatusNoContent)
+				}
+			}))
+			defer srv.Close()
+			c, err := client.New(srv.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data := strings.Repeat(" ", 8<<20+1)
+			if _, err := c.Graph("g").Load(t.Context(), strings.NewReader(data), client.LoadQuery{}); err != nil || !loaded || stored != int64(len(data)) {
+				t.Errorf("%v; loaded %t, and %d bytes arrived", err, loaded, stored)
+			}
+		})
 	}
 }

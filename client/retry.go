@@ -58,6 +58,9 @@ func (w *waits) NextBackOff() time.Duration {
 // connection was lost, or the server is busy and says when to try again. A 503 without Retry-After
 // is not temporary: it means that the request took too long, which would happen again.
 func temporary(err error) bool {
+	if errors.As(err, new(lostPiece)) {
+		return true
+	}
 	var refused *Error
 	if errors.As(err, &refused) {
 		return refused.Status == http.StatusTooManyRequests || refused.Status == http.StatusServiceUnavailable && refused.RetryAfter != nil

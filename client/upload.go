@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 )
 
@@ -150,13 +151,17 @@ func (g *Graph) sendPiece(ctx context.Context, id string, offset int64, piece []
 // lostPiece is an error after which the state of an upload tells how to continue.
 type lostPiece struct{ error }
 
-// Unwrap returns the error, and one that [retry] takes as temporary.
-func (e lostPiece) Unwrap() []error { return []error{e.error, io.ErrUnexpectedEOF} }
+// Unwrap returns the error.
+func (e lostPiece) Unwrap() error { return e.error }
 
-// lost marks an error of a piece that another request may repair: the connection broke, or the server has another number of bytes.
+// lost marks an error of a piece that another request may repair: the connection broke, also that of a proxy, or the server has
+// another number of bytes.
 func lost(ctx context.Context, err error) error {
 	var refused *Error
-	if err == nil || ctx.Err() != nil || errors.As(err, &refused) && refused.Status != http.StatusConflict {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if errors.As(err, &refused) && !slices.Contains([]int{http.StatusConflict, http.StatusBadGateway, http.StatusGatewayTimeout}, refused.Status) {
 		return err
 	}
 	return lostPiece{err}

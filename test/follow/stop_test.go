@@ -58,6 +58,8 @@ func TestRunningStops(t *testing.T) {
 	for _, c := range []struct{ name, statements, want string }{
 		{"renamed", "ALTER TABLE people RENAME age TO years; INSERT INTO people VALUES (7, 'p7')", "the column age of the table public.people was dropped or renamed; its columns are now id, name, note, years"},
 		{"retyped", "ALTER TABLE people ALTER age TYPE bigint; INSERT INTO people VALUES (7, 'p7')", "the column age of the table public.people has another type than integer, which it had at the copy"},
+		{"identity", "ALTER TABLE people REPLICA IDENTITY FULL; INSERT INTO people VALUES (7, 'p7')", "the REPLICA IDENTITY of the table public.people has changed"},
+		{"unpublished", "DROP PUBLICATION omnigraph; INSERT INTO people VALUES (7, 'p7')", "the database has no publication omnigraph"},
 		{"added", "ALTER TABLE people ADD hobby text; INSERT INTO people VALUES (7, 'p7'); TRUNCATE people CASCADE", "the table has a new column, which the map does not read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,7 +75,9 @@ func TestRunningStops(t *testing.T) {
 			for _, s := range strings.Split(c.statements, "; ") {
 				w.exec(s)
 			}
-			<-p.done
+			if err := <-p.done; err == nil {
+				t.Error("the follower ended without an error")
+			}
 			if out := p.out.String(); !strings.Contains(out, c.want) {
 				t.Errorf("expected the message %q:\n%s", c.want, out)
 			}
@@ -107,6 +111,9 @@ func TestNeeds(t *testing.T) {
 	w.exec("UPDATE people SET age = 2 WHERE id = 1; UPDATE people SET id = 3 WHERE id = 2; UPDATE books SET owner = 3, isbn = 'i2'")
 	w.caughtUp()
 	w.exec("SELECT pg_drop_replication_slot('omnigraph')")
+	w.write("import.yaml", strings.Replace(importMap, "  books:\n", "  more: { read: { table: public.people }, maps: { node: Person, set: { no: id, name: name } } }\n  books:\n", 1))
+	w.stops("mapping 1 of the source more makes Person, and so does mapping 1 of the source people")
+	w.write("import.yaml", importMap)
 	w.server.Stop(t, os.Interrupt)
 	w.server.Start(t, "wal_level=replica", "fsync=off")
 	w.stops("run ALTER SYSTEM SET wal_level = logical, and restart the server")

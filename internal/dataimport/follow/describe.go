@@ -69,12 +69,20 @@ func (f *follower) check(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	f.tables = nil
+	makers := map[string]string{} // node type → the mapping that makes it
 	var keys [][]string
 	var names []string
 	for i := range f.Map.Sources {
 		s := &f.Map.Sources[i]
 		if s.Table == "" {
 			return stopf("the source %s is not a table, and a follower follows tables alone; give it read: { table: … }, or leave it to omnigraph import", s.Name)
+		}
+		for k, m := range s.Maps {
+			at := fmt.Sprintf("mapping %d of the source %s", k+1, s.Name)
+			if before, ok := makers[m.Type]; ok && !m.IsEdge {
+				return stopf("%s makes %s, and so does %s, so that the row of one may delete a node that the other keeps; make each node type by one mapping; one partitioned table can hold the rows of several", at, m.Type, before)
+			}
+			makers[m.Type] = at
 		}
 		t, err := describe(ctx, conn, s.Table)
 		if err != nil {

@@ -128,6 +128,14 @@ func stopf(format string, args ...any) error { return &Stopped{fmt.Errorf(format
 // position again.
 var ErrUnsure = errors.New("the load has no certain outcome")
 
+// unlessUnsure returns an error of [Graph.Load] as a *Stopped, unless a new connection may mend it.
+func unlessUnsure(err error) error {
+	if errors.Is(err, ErrUnsure) {
+		return err
+	}
+	return &Stopped{err}
+}
+
 // Run follows the database until the context ends, until it has what it wants with Once, or until something must be mended: then
 // the error is a *Stopped. It connects again after other errors.
 func Run(ctx context.Context, o Options, s *Status) error {
@@ -194,7 +202,7 @@ func (f *follower) connect(ctx context.Context, started *bool) error {
 		return err
 	}
 	if f.stored, err = f.Graph.Load(ctx, noLines{}, engine.SourceChanges{Source: f.source}); err != nil {
-		return &Stopped{fmt.Errorf("reading the position in the graph: %w", err)}
+		return unlessUnsure(fmt.Errorf("reading the position in the graph: %w", err))
 	}
 	if err := f.prepare(ctx, conn, repl, system.XLogPos); err != nil {
 		return err

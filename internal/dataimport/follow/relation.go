@@ -54,6 +54,13 @@ func (f *follower) relate(m *pglogrepl.RelationMessage, number int) (*relation, 
 		r.at, r.decoder = append(r.at, k), append(r.decoder, f.types.Decoder(was.typ))
 		r.known = append(r.known, slices.Contains(t.replica, name))
 	}
+	unsent := func(name string) bool {
+		k, ok := sent[name]
+		return !ok || m.Columns[k].Flags&1 == 0
+	}
+	if (m.ReplicaIdentity == 'f') != t.full || !t.full && slices.ContainsFunc(t.replica, unsent) {
+		return nil, stopf("the REPLICA IDENTITY of the table %s has changed; %s", t.name, anew)
+	}
 	for _, name := range t.key {
 		c := slices.Index(f.rows.Columns(i), name)
 		if c < 0 || m.ReplicaIdentity != 'f' && m.Columns[r.at[c]].Flags&1 == 0 {

@@ -75,7 +75,7 @@ func (f *follower) prepare(ctx context.Context, conn *pgx.Conn, repl *pgconn.PgC
 func (f *follower) copy(ctx context.Context, conn *pgx.Conn, repl *pgconn.PgConn) error {
 	// The mark lets a later run drop the slot of a copy that was killed.
 	if err := f.store(ctx, noLines{}, position{Copying: true}); err != nil {
-		return &Stopped{err}
+		return unlessUnsure(err)
 	}
 	slot, err := pglogrepl.CreateReplicationSlot(ctx, repl, f.Slot, "pgoutput", pglogrepl.CreateReplicationSlotOptions{SnapshotAction: "EXPORT_SNAPSHOT", Mode: pglogrepl.LogicalReplication})
 	if err != nil {
@@ -169,10 +169,7 @@ func (f *follower) copyOnce(ctx context.Context, in *dataimport.Import, next pos
 	}
 	lines, more := f.Graph.Faults(err)
 	if len(lines) == 0 {
-		if errors.Is(err, ErrUnsure) {
-			return err
-		}
-		return &Stopped{err}
+		return unlessUnsure(err)
 	}
 	faults, failed := in.Explain(ctx, lines, more)
 	if failed != nil {

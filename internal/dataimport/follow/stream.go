@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,8 +90,11 @@ func (r *receiver) run(ctx context.Context) {
 		}
 		next = clock.Now().Add(statusEvery)
 		at := pglogrepl.LSN(r.confirmed.Load())
-		r.err = pglogrepl.SendStandbyStatusUpdate(context.WithoutCancel(ctx), r.conn, pglogrepl.StandbyStatusUpdate{WALWritePosition: at, WALFlushPosition: at, WALApplyPosition: at, ReplyRequested: true})
-		return r.err == nil
+		err := pglogrepl.SendStandbyStatusUpdate(context.WithoutCancel(ctx), r.conn, pglogrepl.StandbyStatusUpdate{WALWritePosition: at, WALFlushPosition: at, WALApplyPosition: at, ReplyRequested: true})
+		if r.err == nil { // the last report must not hide why the stream ended
+			r.err = err
+		}
+		return err == nil
 	}
 	defer report(true)
 	for report(false) {
@@ -205,7 +209,7 @@ func (f *follower) apply(ctx context.Context, r *receiver) error {
 		case !ok && ctx.Err() != nil:
 			return ctx.Err()
 		case !ok:
-			return stop(r.err)
+			return stop(cmp.Or(r.err, errors.New("the replication ended without a reason")))
 		case m.data == nil:
 			if err := f.idle(ctx, b, r, m.end); err != nil {
 				return err

@@ -74,6 +74,12 @@ func (e *pauseError) Error() string {
 	return fmt.Sprintf("no byte of the request body arrived for %v", e.pause)
 }
 
+// Timeout implements [net.Error], by which the library of the uploads knows a pause.
+func (*pauseError) Timeout() bool { return true }
+
+// Temporary implements [net.Error].
+func (*pauseError) Temporary() bool { return true }
+
 // lateWriter is the answer to a request whose body may have taken long.
 type lateWriter struct {
 	http.ResponseWriter

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -35,17 +36,33 @@ func servedWith(t *testing.T, o rest.Options) string {
 
 // TestPauses loads a body that arrives slowly, and one that stops to arrive.
 func TestPauses(t *testing.T) {
-	url := servedWith(t, rest.Options{MaxPause: 2 * time.Second})
-	load := func(pieces int, end func(w *io.PipeWriter)) (int, string) {
-		from, to := io.Pipe()
+	store, err := uploads.New(uploads.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := servedWith(t, rest.Options{MaxPause: 2 * time.Second, Uploads: map[string]*uploads.Store{"people": store}})
+	opened, _ := fetch(t, "POST", url+"/uploads", "Upload-Defer-Length: 1")
+	piece := "/uploads/" + path.Base(opened.Header.Get("Location"))
+	load := func(to string, pieces int, end func(w *io.PipeWriter)) (int, string) {
+		from, w := io.Pipe()
 		go func() {
 			for i := range pieces {
-				fmt.Fprintf(to, `{"type":"Person","data":{"name":"slow %d"}}`+"\n", i)
+				fmt.Fprintf(w, `{"type":"Person","data":{"name":"slow %d"}}`+"\n", i)
 				time.Sleep(100 * time.Millisecond) // the whole takes longer than the server gives other requests
 			}
-			end(to)
+			end(w)
 		}()
-		res, err := http.Post(url+"/load/ndjson", "application/x-ndjson", from)
+		method, media := "POST", "application/x-ndjson"
+		if to == piece {
+			method, media = "PATCH", "application/offset+octet-stream"
+		}
+		req, err := http.NewRequest(method, url+to, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", media)
+		req.Header.Set("Upload-Offset", "0")
+		res, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,11 +73,14 @@ func TestPauses(t *testing.T) {
 		}
 		return res.StatusCode, string(b)
 	}
-	if status, body := load(10, func(w *io.PipeWriter) { w.Close() }); status != http.StatusOK || !strings.Contains(body, `"total_entities":10`) {
+	if status, body := load("/load/ndjson", 10, func(w *io.PipeWriter) { w.Close() }); status != http.StatusOK || !strings.Contains(body, `"total_entities":10`) {
 		t.Errorf("a slow body: %d %s", status, body)
 	}
-	if status, body := load(1, func(*io.PipeWriter) {}); status != http.StatusBadRequest || !strings.Contains(body, "no byte of the request body arrived for 2s") {
+	if status, body := load("/load/ndjson", 1, func(*io.PipeWriter) {}); status != http.StatusBadRequest || !strings.Contains(body, "no byte of the request body arrived for 2s") {
 		t.Errorf("a body that stops: %d %s", status, body)
+	}
+	if status, body := load(piece, 1, func(*io.PipeWriter) {}); status != http.StatusBadRequest || !strings.Contains(body, "the piece stopped to arrive") {
+		t.Errorf("a piece that stops: %d %s", status, body)
 	}
 }
 
@@ -126,17 +146,17 @@ func TestUploads(t *testing.T) {
 		status                   int
 		want                     string
 	}{
-		{name: "too long", method: "POST", path: "/uploads", header: header{"Upload-Length": "1001"}, status: 413, want: "maximum size exceeded"},
+		{name: "too long", method: "POST", path: "/uploads", header: header{"Upload-Length": "1001"}, status: 413, want: "the limit of 1000 bytes"},
 		{name: "no length", method: "POST", path: "/uploads", status: 400, want: "Upload-Length"},
 		{name: "not allowed", method: "POST", path: "/uploads?branch=main", header: header{"Actor": servedtest.Drafter.ID, "Upload-Length": "1"}, status: 403, want: "change on branch main"},
 		{name: "of another", method: "PATCH", path: up, body: "x", header: header{"Actor": servedtest.Drafter.ID, "Upload-Offset": "0"}, status: 404, want: "not found"},
 		{name: "state to another", method: "GET", path: up, header: header{"Actor": servedtest.Drafter.ID}, status: 404, want: "not found"},
 		{name: "a path", method: "GET", path: "/uploads/..%2f..%2fx", status: 404, want: "not found"},
 		{name: "first", method: "PATCH", path: up, body: line[:7], header: header{"Upload-Offset": "0"}, status: 204},
-		{name: "offset", method: "PATCH", path: up, body: line, header: header{"Upload-Offset": "0"}, status: 409, want: "mismatched offset"},
+		{name: "offset", method: "PATCH", path: up, body: line, header: header{"Upload-Offset": "0"}, status: 409, want: "get the upload, and send the rest from its offset"},
 		{name: "early", method: "POST", path: "/load/ndjson?branch=main&upload=" + id, status: 409, want: "7 bytes have arrived"},
 		{name: "state", method: "GET", path: up, status: 200, want: `"offset":7,"length":` + length},
-		{name: "past the end", method: "PATCH", path: up, body: line, header: header{"Upload-Offset": "7"}, status: 413, want: "size exceeded"},
+		{name: "past the end", method: "PATCH", path: up, body: line, header: header{"Upload-Offset": "7"}, status: 413, want: "past the end of the upload"},
 		{name: "rest", method: "PATCH", path: up, body: line[7:], header: header{"Upload-Offset": "7"}, status: 204},
 		{name: "other branch", method: "POST", path: "/load/ndjson?branch=trial&upload=" + id, status: 400, want: `the upload is for \"main\"`},
 		{name: "with a body", method: "POST", path: "/load/ndjson?branch=main&upload=" + id, body: line, status: 400, want: "names an upload"},
@@ -157,6 +177,10 @@ func TestUploads(t *testing.T) {
 		if res, body := do("PATCH", long, strings.Repeat("x", 1000), header{"Upload-Offset": "0"}); res.StatusCode != http.StatusNoContent {
 			t.Fatalf("a piece: %d %s", res.StatusCode, body)
 		}
+	}
+	over := open(header{"Upload-Defer-Length": "1"})
+	if res, body := do("PATCH", over, strings.Repeat("x", 1001), header{"Upload-Offset": "0"}); res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(body, "the limit of 1000 bytes; send less, or ask the operator to raise limits.load_bytes") {
+		t.Errorf("past the limit: %d %s", res.StatusCode, body)
 	}
 	third := open(header{"Upload-Defer-Length": "1"})
 	if res, body := do("PATCH", third, "x", header{"Upload-Offset": "0"}); res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(body, `"resource_limit":{"resource":"stored bytes of the graph and its uploads","limit":2000`) {

@@ -11,7 +11,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -150,6 +152,10 @@ func (s *Store) Open(w http.ResponseWriter, r *http.Request, owner Owner, stored
 // Append appends the body of a request with the method PATCH to an upload, and returns the number of bytes that have then
 // arrived. The function `stored` returns the number of bytes that the graph itself occupies.
 func (s *Store) Append(w http.ResponseWriter, r *http.Request, id string, stored func() int64) (offset string, err error) {
+	// The library bounds a piece of unknown size only. It refuses an offset other than the number of bytes that have arrived.
+	if at, err := strconv.ParseInt(r.Header.Get("Upload-Offset"), 10, 64); err == nil && s.opts.Most > 0 && r.ContentLength > s.opts.Most-at {
+		return "", s.tooLong()
+	}
 	m := &meter{ReadCloser: r.Body, room: func() error {
 		all, err := s.list(r.Context())
 		if err != nil {
@@ -257,10 +263,13 @@ func (s *Store) list(ctx context.Context) (all []*Upload, err error) {
 		}
 		u, err := s.find(ctx, id)
 		switch {
-		case errors.Is(err, handler.ErrNotFound):
-			continue // it was deleted meanwhile
 		case err != nil:
-			return nil, err
+			// It was deleted meanwhile, or the process was killed while it wrote the state.
+			if info, err := e.Info(); err == nil && s.opts.Now().Sub(info.ModTime()) > s.opts.Keep {
+				_ = os.Remove(filepath.Join(s.opts.Dir, id)) // the next list tries again
+				_ = os.Remove(filepath.Join(s.opts.Dir, e.Name()))
+			}
+			continue
 		case s.opts.Now().Before(u.Expires):
 			all = append(all, u)
 			continue
@@ -313,6 +322,11 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// tooLong returns the error for an upload that is, or would become, larger than an upload may be.
+func (s *Store) tooLong() *Refused {
+	return &Refused{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the upload is larger than the limit of %d bytes; send less, or ask the operator to raise limits.load_bytes", s.opts.Most)}
+}
+
 // Refused is a fault of a request in the protocol of uploads.
 type Refused struct {
 	Status  int // of HTTP
@@ -341,6 +355,9 @@ func (a *answer) WriteHeader(status int) { a.status = cmp.Or(a.status, status) }
 // Write implements [http.ResponseWriter].
 func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
 
+// resume says how to go on with an upload.
+const resume = "get the upload, and send the rest from its offset"
+
 // serve has the library answer a request. The error is a *Refused, or a fault of the server.
 func (s *Store) serve(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) (*answer, error) {
 	a := &answer{below: w, header: http.Header{}}
@@ -355,8 +372,18 @@ func (s *Store) serve(w http.ResponseWriter, r *http.Request, serve http.Handler
 	switch {
 	case status == http.StatusNotFound:
 		return a, &engine.NotFound{What: "upload", Name: strings.Trim(r.URL.Path, "/")}
+	case code == handler.ErrMaxSizeExceeded.ErrorCode:
+		return a, s.tooLong()
+	case code == handler.ErrSizeExceeded.ErrorCode:
+		text = "the piece goes past the end of the upload; send the bytes that its length leaves"
+		if s.opts.Most > 0 {
+			text += fmt.Sprintf(", and at most the %d that limits.load_bytes allows", s.opts.Most)
+		}
+	case code == handler.ErrMismatchOffset.ErrorCode:
+		text = "Upload-Offset is not the number of bytes that have arrived; " + resume
 	case code == handler.ErrReadTimeout.ErrorCode, code == handler.ErrConnectionReset.ErrorCode:
 		status = http.StatusBadRequest // the library calls these faults of the server
+		text = "the piece stopped to arrive; " + resume
 	case status >= http.StatusInternalServerError:
 		return a, fmt.Errorf("storing an upload: %s", text)
 	}

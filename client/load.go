@@ -117,8 +117,9 @@ type LoadQuery struct {
 	Followed, After, Position string
 }
 
-// Load loads nodes and edges as NDJSON, as one commit or not at all. It sends data of more than 8 MiB in pieces, as an
-// upload: after a broken connection, it continues where the server has stopped to receive.
+// Load loads nodes and edges as NDJSON, as one commit or not at all. It reads the data once, and holds at most 8 MiB of them
+// in memory, so it can repeat its requests also if the data come from a pipe. It sends data of 8 MiB or more in pieces, as
+// an upload: after a broken connection, it continues where the server has stopped to receive.
 func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, options ...WriteOption) (*LoadAnswer, error) {
 	query := url.Values{}
 	for name, v := range map[string]string{"branch": load.Branch, "from": load.From, "mode": load.Mode, "upload": load.Upload,
@@ -185,47 +186,19 @@ func left(data io.Reader) int64 {
 	return end - start
 }
 
-// stream sets the body of the request to the rest of data. The caller must call `end` as soon as it
-// has the answer: the reader then belongs to the user of the package again. Without the call, the
-// transport could still read from it.
+// stream sets the body of the request to the rest of data, for a handler in this process. The caller must call `end` as soon
+// as it has the answer: the reader then belongs to the user of the package again. Without the call, the handler could still
+// read from it.
 func (q *request) stream(data io.Reader) (end func()) {
-	// A pipe implements io.Seeker too, but its Seek fails.
-	seeker, ok := data.(io.Seeker)
-	var start int64
-	if ok {
-		var err, err2, err3 error
-		var end int64
-		start, err = seeker.Seek(0, io.SeekCurrent)
-		end, err2 = seeker.Seek(0, io.SeekEnd)
-		_, err3 = seeker.Seek(start, io.SeekStart)
-		if ok = err == nil && err2 == nil && err3 == nil && end >= start; ok {
-			q.size = end - start
-		}
-	}
-	q.repeats = q.repeats && ok
-	var lent *lentReader
-	end = func() {
-		if lent != nil {
-			// Wait only for a Seeker: a running read from a pipe may never return.
-			lent.end(ok)
-		}
-	}
-	q.body = func() (io.Reader, error) {
-		if lent != nil {
-			end()
-			if _, err := seeker.Seek(start, io.SeekStart); err != nil {
-				return nil, err
-			}
-		}
-		// lentReader also hides the type of `data`, so that the transport neither closes `data` nor
-		// treats it specially.
-		lent = &lentReader{data: data}
-		return lent, nil
-	}
-	return end
+	q.size = left(data)
+	lent := &lentReader{data: data}
+	q.body = func() (io.Reader, error) { return lent, nil }
+	// Wait only for a Seeker: a running read from a pipe may never return.
+	return func() { lent.end(q.size >= 0) }
 }
 
-// lentReader lets one attempt read from the user's reader until `end` is called.
+// lentReader lets one request read from the user's reader until `end` is called. It also hides the type of the reader, so
+// that nothing closes it or treats it specially.
 type lentReader struct {
 	mu    sync.Mutex  // held while data is read
 	data  io.Reader   // the user's reader

@@ -151,7 +151,7 @@ func openData(path string) (*loadData, error) {
 	return d, nil
 }
 
-// Seek implements io.Seeker, so that the data can be sent again. The count of lines starts over.
+// Seek implements io.Seeker, which tells the client the length of the data. The count of lines starts over.
 func (d *loadData) Seek(offset int64, whence int) (int64, error) {
 	if d.file == nil {
 		return 0, errors.ErrUnsupported

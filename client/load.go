@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // LoadBody is the JSON body of a load; it contains the data to load.
@@ -159,7 +160,11 @@ func (g *Graph) Load(ctx context.Context, data io.Reader, load LoadQuery, option
 	}
 	id, err := g.sendUpload(ctx, load.Branch, piece[:pieceBytes:pieceBytes], data, length)
 	if id != "" {
-		defer g.DeleteUpload(context.WithoutCancel(ctx), id) // without it the server deletes the upload within a day
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			_ = g.DeleteUpload(ctx, id) // without it the server deletes the upload within a day
+		}()
 	}
 	if err != nil {
 		return nil, err

@@ -37,6 +37,7 @@ func (f *Fetcher) client() *http.Client {
 		case len(via) >= 10:
 			return &permanentError{errors.New("the server redirects more than ten times")}
 		}
+		r.Header.Del("Referer") // it has the query of the first URL, which may be a signature
 		return nil
 	}
 	return &c

@@ -109,6 +109,10 @@ func TestHTTPS(t *testing.T) {
 				http.Redirect(w, r, "/other.csv", http.StatusFound)
 				return
 			}
+			if r.Referer() != "" {
+				http.Error(w, "it has the signature", http.StatusBadRequest)
+				return
+			}
 			breaks(0, "")(w, r)
 		}, ""},
 	}

@@ -193,7 +193,8 @@ func tokenOf(actor string) string { return "the-token-of-" + actor }
 // ask is one request through one transport. Exactly one group of fields is set. In the fields, {B}
 // stands for a branch, {P} for the person that only this branch has, {H} for the commit that was
 // the head of the branch at the start, {M} for a branch that act-all creates first, {N} for a
-// name that is not in use, and {R} for a proposal from feature-x to main.
+// name that is not in use, {R} for a proposal from feature-x to main, and {U} for an upload of
+// three bytes for main that the actor opens first.
 type ask struct {
 	route string // method and pattern of a route; path is the part after the graph
 	path  string
@@ -296,7 +297,7 @@ func (w *accessWorld) forBranch(a ask, branch string) ask {
 	return a
 }
 
-// send sends an ask. Its placeholders must already be replaced.
+// send sends an ask. Its placeholders must already be replaced, except {U}, which depends on the actor.
 func (w *accessWorld) send(actor string, d transport, a ask) said {
 	w.t.Helper()
 	switch {
@@ -305,6 +306,19 @@ func (w *accessWorld) send(actor string, d transport, a ask) said {
 		header := http.Header{"Content-Type": {routeMedia(a.route)}}
 		if strings.HasSuffix(a.path, "if-graph-commit") {
 			header.Set("Omnigraph-If-Graph-Commit", w.heads["main"])
+		}
+		if a.route == "POST /graphs/{id}/uploads" {
+			header.Set("Upload-Length", "3")
+		}
+		if strings.Contains(a.path, "{U}") {
+			opened := w.http(actor, "POST", "/uploads", "", http.Header{"Upload-Length": {"3"}})
+			_, id, ok := strings.Cut(opened.text, "Location: /graphs/people/uploads/")
+			if !ok {
+				return opened
+			}
+			id, _, _ = strings.Cut(id, "\r\n")
+			a.path = strings.ReplaceAll(a.path, "{U}", id)
+			header.Set("Upload-Offset", "0")
 		}
 		return w.http(actor, method, a.path, a.body, header)
 	case a.verb != "":

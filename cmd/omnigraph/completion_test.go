@@ -58,7 +58,7 @@ func TestCompletion(t *testing.T) {
 		{"branch ", "create delete list", nothing},
 		{"load --store ", "", dirs},
 		{"load --data ", "jsonl ndjson", extensions},
-		{"load --mode o", "append merge overwrite patch", nothing},
+		{"load --mode o", "append merge overwrite patch sync", nothing},
 		{"init --schema ", "pg", extensions},
 		{"query --store data/people --branch ", "feature main", nothing},
 		{"query --store data/people --branch f", "feature main", nothing},

@@ -41,6 +41,10 @@ var costly = map[string]string{
 	"omnigraph copy 's3://team-graphs/prod?region=eu-central-1' data/people --graph people":                                     "needs an S3 bucket",
 	"omnigraph restore --at 2026-11-23T09:30:00Z 's3://team-graphs/prod?region=eu-central-1' data/people-before --graph people": "needs an S3 bucket",
 	"omnigraph cluster move people og-2": "needs shared storage and a server",
+
+	"omnigraph import infer postgres://reader@db.example.com/shop --table public.orders --table public.customers":                                "needs a PostgreSQL database",
+	"omnigraph import follow --store data/shop --map import.yaml":                                                                                "needs a PostgreSQL database",
+	"omnigraph import follow --server http://127.0.0.1:8080 --graph shop --map import.yaml postgres://follower@db/shop --rejects rejects.ndjson": "needs a PostgreSQL database",
 }
 
 // TestExamples runs every example of the help texts in a shell. The folder contains the files in
@@ -161,6 +165,7 @@ func prepare(t *testing.T, dir string) {
 	write(t, "schema.pg", schema)
 	write(t, "next.pg", strings.Replace(schema, "age: I32?", "bio: String?", 1))
 	write(t, "seed.jsonl", seed)
+	write(t, "crm.jsonl", `{"type":"Person","data":{"name":"ada"}}`+"\n")
 	for _, name := range []string{"people.csv", "june.csv"} {
 		write(t, name, "name,age\nada,36\n")
 	}

@@ -116,7 +116,7 @@ func TestFaults(t *testing.T) {
 		{"init over a graph", "init --schema schema.pg --store graph", "", 1, []string{"graph"}},
 		{"load without store", "load --data seed.ndjson", "", 2, []string{"--store or --server is missing"}},
 		{"load without data", "load --store graph", "", 2, []string{"--data is missing"}},
-		{"load mode", "load --store graph --data seed.ndjson --mode replace", "", 2, []string{`--mode is "replace"`, "merge, patch, append or overwrite"}},
+		{"load mode", "load --store graph --data seed.ndjson --mode replace", "", 2, []string{`--mode is "replace"`, "merge, patch, append, overwrite or sync"}},
 		{"no store", "load --store none --data seed.ndjson", "", 1, []string{`"none" not found`, "omnigraph init --schema FILE --store none"}},
 		{"no data file", "load --store graph --data none.ndjson", "", 1, []string{"none.ndjson"}},
 		{"folder as data", "load --store graph --data .", "", 1, []string{"nothing was loaded"}},

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // TestBrokenState starts with the state of an upload that was cut off while it was written.
@@ -21,7 +23,7 @@ func TestBrokenState(t *testing.T) {
 		age  time.Duration
 		left int
 	}{{0, 2}, {2 * time.Hour, 0}} {
-		if _, err := New(Options{Dir: dir, Keep: time.Hour, Now: func() time.Time { return time.Now().Add(c.age) }}); err != nil {
+		if _, err := New(Options{Dir: dir, Keep: time.Hour, Now: func() time.Time { return clock.Now().Add(c.age) }}); err != nil {
 			t.Errorf("after %v: %v", c.age, err)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) != c.left {

@@ -1,9 +1,11 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +33,28 @@ func TestMain(m *testing.M) {
 		segment.FirstLookups = 1
 		index.LevelEntries, index.FullLevel = 2, 8
 	}
+	if err := useCompression(); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
+}
+
+// useCompression stores and reads compressed blocks. The first use makes the coders of the process,
+// which have channels; were it in a bubble of synctest, no other test could use them.
+func useCompression() error {
+	ctx, disk := context.Background(), fs.NewMem()
+	g, err := Create(ctx, disk, dir, "// people", people(), Options{quiet: true})
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(loadText(g, engine.Merge, manyPeople(0, 1_500)), g.Close()); err != nil {
+		return err
+	}
+	if g, err = Open(ctx, disk, dir, Options{quiet: true}); err != nil {
+		return err
+	}
+	_, err = g.Export(ctx, io.Discard, engine.Target{}, engine.ExportOptions{})
+	return cmp.Or(err, g.Close())
 }
 
 const dir = "graphs/people"

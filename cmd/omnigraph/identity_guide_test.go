@@ -123,7 +123,7 @@ func TestIdentityGuide(t *testing.T) {
 			t.Errorf("an example in %s, which nothing checks:\n%s", language, body)
 		}
 	}
-	if blocks["yaml"] != 3 || blocks["commands"] != 2 || blocks["text"] != 1 || blocks["json"] != 1 {
+	if blocks["yaml"] != 4 || blocks["commands"] != 2 || blocks["text"] != 1 || blocks["json"] != 1 {
 		t.Errorf("blocks: %v", blocks)
 	}
 	// The rows of the table must be exactly the keys of the section.

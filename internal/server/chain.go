@@ -113,9 +113,8 @@ func recordRoute(r *http.Request, pattern string) {
 // requireGraphList requires the right to list graphs, because the metrics name all graphs.
 func requireGraphList(next http.Handler, overall access.Authorizer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		grant := tool.Grant{Action: tool.GraphList}
-		if !overall.Allowed(access.ActorFrom(r.Context()), grant) {
-			envelope.Write(w, wireerror.Explain(&wireerror.Forbidden{Action: grant.Action}))
+		if err := access.RequireServer(overall, access.ActorFrom(r.Context()), tool.GraphList); err != nil {
+			envelope.Write(w, wireerror.Explain(err))
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

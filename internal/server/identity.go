@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
@@ -56,9 +57,17 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 		groups[i] = g.Token
 	}
 	slices.Sort(groups)
+	var names []string
+	var narrowing []access.Scope
+	for _, sc := range c.Scopes {
+		names = append(names, sc.Name)
+		if sc.Actions != nil {
+			narrowing = append(narrowing, access.Scope{Name: sc.Name, Actions: sc.Actions})
+		}
+	}
 	v := auth.NewOIDC(auth.OIDCOptions{
 		Issuer: c.Issuer, Audiences: c.Audiences, ActorClaim: c.ActorClaim, ActorPrefix: c.ActorPrefix,
-		GroupsClaim: c.GroupsClaim, Groups: groups, Log: o.Log, Now: o.Now,
+		GroupsClaim: c.GroupsClaim, Groups: groups, Scopes: narrowing, Log: o.Log, Now: o.Now,
 		// Static tokens and the issuer share one namespace of actors. A user who can choose a name
 		// at the issuer must not be able to take the name of the anonymous actor. Unless
 		// SharedActors permits it, the user must not be able to take the name of a static token's
@@ -69,7 +78,7 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 	})
 	s.closers = append(s.closers, v)
 	authenticator.Verifiers = append(authenticator.Verifiers, v)
-	authenticator.Metadata = &auth.Metadata{Issuer: c.Issuer, PublicHost: host, Scopes: c.Scopes, Graph: cluster.IsGraphID}
+	authenticator.Metadata = &auth.Metadata{Issuer: c.Issuer, PublicHost: host, Scopes: names, Graph: cluster.IsGraphID}
 	return nil
 }
 

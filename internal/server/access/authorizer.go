@@ -20,6 +20,8 @@ type Actor struct {
 	// Expires is when the server stops accepting the actor's token; zero for a token that never
 	// expires. Only requests that outlive their token need it.
 	Expires time.Time
+
+	Scopes *Scopes // of the actor's token; nil if scopes do not narrow what the actor may do
 }
 
 // Authorizer decides what actors may do on one graph. Implementations must be safe for

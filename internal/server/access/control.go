@@ -24,9 +24,15 @@ func NewControl(a Authorizer, g engine.Graph) *Control { return &Control{authori
 // Authorizer returns the authorizer of the graph.
 func (c *Control) Authorizer() Authorizer { return c.authorizer }
 
-// Allowed reports whether the authorizer allows a grant, and no protection of the branch forbids
-// the grant. A nil actor is allowed nothing.
+// Allowed reports whether the authorizer allows a grant, a scope of the actor's token covers its action, and no protection
+// of the branch forbids the grant. A nil actor is allowed nothing.
 func (c *Control) Allowed(actor *Actor, grant tool.Grant) bool {
+	return actor.scopes().Cover(grant.Action) && c.Permitted(actor, grant)
+}
+
+// Permitted is Allowed without regard to scopes. It decides what an actor sees in a list: a client that calls a tool learns
+// which scope to ask for.
+func (c *Control) Permitted(actor *Actor, grant tool.Grant) bool {
 	return c.granted(actor, grant) && (!c.protects(grant) || c.bypasses(actor, grant))
 }
 
@@ -111,7 +117,7 @@ func (c *Control) protects(grant tool.Grant) bool {
 // bypasses reports whether the actor may change the protected branch of the grant without merging a
 // proposal.
 func (c *Control) bypasses(actor *Actor, grant tool.Grant) bool {
-	return actor != nil && c.authorizer.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: grant.Branch})
+	return actor != nil && actor.Scopes.Cover(tool.ProtectionBypass) && c.authorizer.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: grant.Branch})
 }
 
 // Bypassed returns the first protected branch that the grants permit to change without merging a
@@ -158,8 +164,9 @@ func OpensDraft(action tool.Action, via tool.Via) bool {
 	return action == tool.Change && via != tool.Proposed || action == tool.SchemaApply
 }
 
-// Require returns a *wireerror.Forbidden for the first grant that the actor lacks, a
-// *wireerror.Protected for the first grant that the protection of a branch forbids, or nil.
+// Require returns a *wireerror.Forbidden for the first grant that the actor lacks, a *wireerror.InsufficientScope for
+// the first one whose action no scope of the actor's token covers, a *wireerror.Protected for the first one that the
+// protection of a branch forbids, or nil.
 func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 	for _, grant := range grants {
 		switch {
@@ -170,6 +177,8 @@ func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 				denied.Branch = &grant.Branch
 			}
 			return denied
+		case !actor.Scopes.Cover(grant.Action):
+			return actor.Scopes.require(grant.Action)
 		case c.protects(grant) && !c.bypasses(actor, grant):
 			return &wireerror.Protected{Action: grant.Action, Branch: grant.Branch}
 		}

@@ -40,7 +40,7 @@ func (c *Control) gated(actor *Actor, gates []tool.Grant, branch tool.Branch, ow
 		if OnBranch(gate.Action) {
 			gate.Branch, gate.OwnDraft = branch, own
 		}
-		if !c.Allowed(actor, gate) {
+		if !c.Permitted(actor, gate) {
 			return false
 		}
 	}

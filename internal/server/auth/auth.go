@@ -22,7 +22,7 @@ import (
 
 // Verifier resolves a bearer token to its actor. Implementations are safe for concurrent use.
 type Verifier interface {
-	// Verify returns the token's actor. If the token is not of a kind that this verifier handles,
+	// Verify returns the token's actor, in memory of its own. If the token is not of a kind that this verifier handles,
 	// it returns a nil actor and a nil error. If the token is of that kind but is not valid, the
 	// error is a *Rejected. Any other error means that the token could not be checked. No error
 	// repeats any part of the token.
@@ -73,6 +73,9 @@ func (g *Authenticator) Require(next http.Handler) http.Handler {
 				return
 			}
 			if actor != nil {
+				if actor.Scopes != nil && g.Metadata != nil {
+					actor.Scopes.Challenge = g.Metadata.insufficient(r)
+				}
 				serveAs(next, w, r, actor)
 				return
 			}

@@ -69,6 +69,18 @@ func (m *Metadata) challenge(r *http.Request) string {
 	return params
 }
 
+// insufficient returns a function that makes the challenge for a token of the request that lacks a scope.
+func (m *Metadata) insufficient(r *http.Request) func(scopes []string) string {
+	at := m.url(r)
+	return func(scopes []string) string {
+		text := challenge + `, error="insufficient_scope", resource_metadata="` + at + `"`
+		if len(scopes) > 0 {
+			text += `, scope="` + strings.Join(scopes, " ") + `"`
+		}
+		return text
+	}
+}
+
 // url returns the address of the metadata for the resource that the request is about.
 func (m *Metadata) url(r *http.Request) string {
 	path := r.URL.EscapedPath()

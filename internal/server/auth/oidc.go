@@ -40,6 +40,9 @@ type OIDCOptions struct {
 	GroupsClaim string
 	Groups      []string // names of the groups to keep
 
+	// Scopes narrow what the tokens with scopes can do; see [access.Scopes]. Empty means that scopes are not read.
+	Scopes []access.Scope
+
 	Log *slog.Logger     // receives messages about fetches of the issuer's keys; never nil
 	Now func() time.Time // the clock for expiry and for the age of keys; nil means clock.Now
 }
@@ -215,7 +218,48 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &access.Actor{ID: name, Groups: groups, Source: "oidc", Expires: c.registered.Expiry.Time().Add(leeway)}, nil
+	scopes, err := v.scopes(c.all)
+	if err != nil {
+		return nil, err
+	}
+	return &access.Actor{ID: name, Groups: groups, Source: "oidc", Expires: c.registered.Expiry.Time().Add(leeway), Scopes: scopes}, nil
+}
+
+// scopes returns the scopes of the token: the claim scope of RFC 9068, section 2.2.3, or scp, which Entra ID and Okta write. It
+// returns nil if scopes are not read, or if the token has neither claim, like an ID token. It rejects a token
+// with a claim that is neither a text nor a list of texts.
+func (v *OIDC) scopes(all map[string]any) (*access.Scopes, error) {
+	if len(v.o.Scopes) == 0 {
+		return nil, nil
+	}
+	s := &access.Scopes{Known: v.o.Scopes}
+	found := false
+	for _, name := range []string{"scope", "scp"} {
+		claim, ok := all[name]
+		if !ok {
+			continue
+		}
+		found = true
+		unreadable := &Rejected{"has no list of scopes in the claim " + name}
+		switch claim := claim.(type) {
+		case string:
+			s.Held = append(s.Held, strings.Fields(claim)...)
+		case []any:
+			for _, e := range claim {
+				text, ok := e.(string)
+				if !ok {
+					return nil, unreadable
+				}
+				s.Held = append(s.Held, text)
+			}
+		default:
+			return nil, unreadable
+		}
+	}
+	if !found {
+		return nil, nil
+	}
+	return s, nil
 }
 
 // groups returns, sorted, the groups of the token that o.Groups lists. It rejects a token if its

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Auth configures the authentication methods that a server has in addition to static tokens. A
@@ -98,11 +99,17 @@ type OIDC struct {
 	GroupsClaim string       // the claim that lists the groups of the actor
 	Groups      []TokenGroup // the server ignores other groups of a token
 
-	// Scopes are the scopes that clients are told to ask the issuer for. The server does not look for them
-	// in tokens.
-	Scopes []string
+	Scopes []Scope // the scopes that clients are told to ask the issuer for
 
 	Studio *StudioClient // lets users of the studio log in at the issuer; nil means that they cannot
+}
+
+// Scope is a scope of the issuer's tokens.
+type Scope struct {
+	Name string
+	// Actions are what a token with the scope may do, as far as the policy allows it. If they are nil, the server does not
+	// look for scopes in tokens; either all scopes have actions or none has.
+	Actions []tool.Action
 }
 
 // StudioClient is the studio as a public client of the issuer: it has an id and no secret.
@@ -173,13 +180,11 @@ func (p *reader) oidc(n *strictyaml.Node) {
 		}
 	}
 	o.SharedActors, _ = f["shared_actors"].Bool("shared_actors")
-	scopes, _ := f["scopes"].Texts(oidcSection + ".scopes")
-	for _, e := range scopes {
-		if checkScope(e) && !slices.Contains(o.Scopes, e.Key) {
-			o.Scopes = append(o.Scopes, e.Key)
-		}
-	}
+	o.Scopes = oidcScopes(f["scopes"])
 	o.Studio = studioClient(f["studio"])
+	if s := o.Studio; s != nil && len(o.Scopes) > 0 && o.Scopes[0].Actions != nil && !slices.ContainsFunc(o.Scopes, func(sc Scope) bool { return slices.Contains(s.Scopes, sc.Name) }) {
+		f["studio"].Fault(strictyaml.BadValue, "the studio asks for none of the scopes in "+oidcSection+".scopes, so its users could do nothing", "add those that they need to "+oidcSection+".studio.scopes")
+	}
 	groups, _ := f["groups"].Entries(oidcSection + ".groups")
 	for _, g := range groups {
 		if !tokenWord().MatchString(g.Key) {
@@ -189,6 +194,49 @@ func (p *reader) oidc(n *strictyaml.Node) {
 			o.Groups = append(o.Groups, TokenGroup{g.Key, s, g.Value.Span()})
 		}
 	}
+}
+
+// oidcScopes reads the setting server.oidc.scopes: a list of scopes, or a map from scopes to actions.
+func oidcScopes(n *strictyaml.Node) []Scope {
+	const what = oidcSection + ".scopes"
+	var all []Scope
+	if n != nil && n.IsList() {
+		scopes, _ := n.Texts(what)
+		for _, e := range scopes {
+			if checkScope(e) && !slices.ContainsFunc(all, func(s Scope) bool { return s.Name == e.Key }) {
+				all = append(all, Scope{Name: e.Key})
+			}
+		}
+		return all
+	}
+	known := scopeActions()
+	entries, ok := n.Entries(what)
+	if ok && len(entries) == 0 {
+		n.Fault(strictyaml.Missing, what+" is an empty map, so a token with scopes could do nothing", "write scopes with their actions, such as graph.read: [read, invoke_query]")
+	}
+	for _, e := range entries {
+		checkScope(e)
+		s := Scope{Name: e.Key, Actions: []tool.Action{}}
+		actions, _ := e.Value.Texts(what + "." + e.Key)
+		for _, a := range actions {
+			if !slices.Contains(known, a.Key) {
+				a.At.Unknown(strictyaml.UnknownName, "action", a.Key, what+"."+e.Key, known)
+				continue
+			}
+			s.Actions = append(s.Actions, tool.Action(a.Key))
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// scopeActions returns the names of the actions that a scope can cover: all that a policy can name.
+func scopeActions() []string {
+	var names []string
+	for _, r := range tool.Actions() {
+		names = append(names, string(r.Action))
+	}
+	return names
 }
 
 // studioClient reads the section server.oidc.studio. It returns nil if there is none.

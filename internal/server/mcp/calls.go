@@ -45,8 +45,11 @@ func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (
 			return nil, invalidParams(u.Error())
 		}
 		fault := s.graph.Report(ctx, err)
-		if fault.Operational {
+		switch {
+		case fault.Operational:
 			return nil, &jsonrpc.Error{Code: codeInternal, Message: fault.Body.Message}
+		case fault.Challenge != "":
+			return nil, newInsufficientScope(fault)
 		}
 		fault.Body.Diagnostics, fault.Body.LineFaults = nil, nil // the message already has the same faults, with the lines of the text
 		text, err := encoding.JSON(fault.Body)
@@ -73,6 +76,9 @@ type toolAnswer struct {
 func (s *surface) callOwn(ctx context.Context, t *Tool, p *mcp.CallToolParamsRaw) (mcp.Result, error) {
 	if !s.offers(ctx, t) {
 		return nil, s.unknown(ctx, p.Name)
+	}
+	if err := s.graph.CheckScopes(access.ActorFrom(ctx), t.Gates); err != nil {
+		return nil, err
 	}
 	res, err := t.Call(ctx, &mcp.CallToolRequest{Params: p})
 	switch {
@@ -109,6 +115,9 @@ func (s *surface) read(ctx context.Context, p *mcp.ReadResourceParams) (mcp.Resu
 	gates, read, mimeType, ok := s.resourceAt(p.URI)
 	if !ok || !s.granted(ctx, gates) {
 		return nil, mcp.ResourceNotFoundError(p.URI)
+	}
+	if err := s.graph.CheckScopes(access.ActorFrom(ctx), gates); err != nil {
+		return nil, err
 	}
 	res, err := read(ctx, &mcp.ReadResourceRequest{Params: p})
 	switch {
@@ -152,6 +161,9 @@ func (s *surface) getPrompt(ctx context.Context, p *mcp.GetPromptParams) (mcp.Re
 	prompt := s.prompts.named[p.Name]
 	if prompt == nil || !s.granted(ctx, prompt.Gates) {
 		return nil, invalidParams(fmt.Sprintf("unknown prompt %q", p.Name))
+	}
+	if err := s.graph.CheckScopes(access.ActorFrom(ctx), prompt.Gates); err != nil {
+		return nil, err
 	}
 	res, err := prompt.Get(ctx, &mcp.GetPromptRequest{Params: p})
 	switch {

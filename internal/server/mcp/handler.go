@@ -131,7 +131,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.listen(w, r, m)
 		return
 	}
-	status, answer := h.surface.answer(r.Context(), version, msgs, batch)
+	status, challenge, answer := h.surface.answer(r.Context(), version, msgs, batch)
+	if challenge != "" {
+		w.Header().Set("WWW-Authenticate", challenge)
+	}
 	if answer == nil {
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -151,8 +154,8 @@ func (s *surface) writes(msgs []message) bool {
 }
 
 // answer answers the calls among the messages, in their order. The body is nil if no message is
-// a call.
-func (s *surface) answer(ctx context.Context, version string, msgs []message, batch bool) (status int, body []byte) {
+// a call. If the token lacks a scope for the only call, the challenge is the value of WWW-Authenticate.
+func (s *surface) answer(ctx context.Context, version string, msgs []message, batch bool) (status int, challenge string, body []byte) {
 	status = http.StatusOK
 	for i := range msgs {
 		m := &msgs[i]
@@ -167,23 +170,31 @@ func (s *surface) answer(ctx context.Context, version string, msgs []message, ba
 			body = append(body, ',')
 		}
 		var fault *jsonrpc.Error
-		body, fault = s.answerCall(ctx, version, m, body)
-		if !batch {
+		var lacks string
+		body, fault, lacks = s.answerCall(ctx, version, m, body)
+		switch {
+		case batch:
+		case lacks != "":
+			status, challenge = http.StatusForbidden, lacks
+		default:
 			status = statusOf(version, fault)
 		}
 	}
 	if batch && body != nil {
 		body = append(body, ']')
 	}
-	return status, body
+	return status, challenge, body
 }
 
-// answerCall appends the answer to a call. If the answer is an error, answerCall returns it.
-func (s *surface) answerCall(ctx context.Context, version string, m *message, dst []byte) ([]byte, *jsonrpc.Error) {
+// answerCall appends the answer to a call. If the answer is an error, answerCall returns it, with the challenge for a token that
+// lacks a scope.
+func (s *surface) answerCall(ctx context.Context, version string, m *message, dst []byte) (body []byte, fault *jsonrpc.Error, challenge string) {
 	res, err := s.handle(ctx, version, m)
-	var fault *jsonrpc.Error
 	if err != nil {
 		fault = wireError(err)
+		if lacks, ok := err.(*insufficientScope); ok {
+			challenge = lacks.challenge
+		}
 	}
 	late := s.graph.Turn(ctx, textBytes(res), func() {
 		dst, err = s.appendAnswer(dst, m.id, res, fault, version >= statelessVersion)
@@ -192,7 +203,7 @@ func (s *surface) answerCall(ctx context.Context, version string, m *message, ds
 		fault = wireError(s.fail(ctx, err))
 		dst = appendError(dst, m.id, fault)
 	}
-	return dst, fault
+	return dst, fault, challenge
 }
 
 // textBytes returns the approximate number of bytes of text in a result.

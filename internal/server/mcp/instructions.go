@@ -45,7 +45,7 @@ func (s *surface) instructions(ctx context.Context) (string, error) {
 		return "", err
 	}
 	text := instructionsFor(seen, len(s.graph.SeenQueries(ctx, actor)) > 0, s.graph.Meta(), s.graph.Confined(actor))
-	if !namesOf(seen)["code_index"] || !s.granted(ctx, readMain()) {
+	if !namesOf(seen)["code_index"] || !s.graph.Allowed(actor, access.ReadOn(tool.Branch{})) {
 		return text, nil
 	}
 	counts, err := s.graph.Counts(ctx, actor)

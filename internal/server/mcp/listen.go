@@ -331,8 +331,11 @@ func (s *surface) readBranch(ctx context.Context, req *mcp.ReadResourceRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if name == "" || !s.graph.Allowed(actor, access.ReadOn(branch)) {
+	if name == "" || !s.graph.Permitted(actor, access.ReadOn(branch)) {
 		return nil, mcp.ResourceNotFoundError(uri)
+	}
+	if err := s.graph.CheckScopes(actor, []tool.Grant{access.ReadOn(branch)}); err != nil {
+		return nil, err
 	}
 	head, err := s.graph.Head(ctx, branch)
 	switch {

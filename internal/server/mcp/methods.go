@@ -238,6 +238,10 @@ func wireError(err error) *jsonrpc.Error {
 // mapped returns an error with a JSON-RPC code. If err has no such code, the server itself caused
 // err, so mapped reports it.
 func (s *surface) mapped(ctx context.Context, err error) error {
+	var lacks *insufficientScope
+	if errors.As(err, &lacks) {
+		return lacks
+	}
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {
 		return wireError(err)
@@ -250,8 +254,26 @@ func (s *surface) mapped(ctx context.Context, err error) error {
 func (s *surface) fail(ctx context.Context, err error) error {
 	fault := s.graph.Report(ctx, err)
 	code := int64(codeInternal)
-	if !fault.Operational {
+	switch {
+	case fault.Challenge != "":
+		return newInsufficientScope(fault)
+	case !fault.Operational:
 		code = codeInvalidParams
 	}
 	return &jsonrpc.Error{Code: code, Message: fault.Body.Message}
 }
+
+// insufficientScope is the error of a call that no scope of the caller's token covers. Over HTTP, the answer has the status 403
+// and the challenge as WWW-Authenticate, in each version of the protocol.
+type insufficientScope struct {
+	err       *jsonrpc.Error
+	challenge string
+}
+
+func newInsufficientScope(f *wireerror.Fault) error {
+	return &insufficientScope{&jsonrpc.Error{Code: codeInvalidRequest, Message: f.Body.Message}, f.Challenge}
+}
+
+func (e *insufficientScope) Error() string { return e.err.Message }
+
+func (e *insufficientScope) Unwrap() error { return e.err }

@@ -121,11 +121,11 @@ func (s *surface) offers(ctx context.Context, t *Tool) bool {
 	return (t.Present == nil || t.Present()) && s.granted(ctx, t.Gates)
 }
 
-// granted reports whether the policy allows the caller each of the gates.
+// granted reports whether the policy allows the caller each of the gates. It does not look at scopes.
 func (s *surface) granted(ctx context.Context, gates []tool.Grant) bool {
 	actor := access.ActorFrom(ctx)
 	for _, g := range gates {
-		if !s.graph.Allowed(actor, g) {
+		if !s.graph.Permitted(actor, g) {
 			return false
 		}
 	}

@@ -156,7 +156,7 @@ func (s *surface) skill(ctx context.Context) (*skill.Skill, error) {
 		return nil, err
 	}
 	queries := s.graph.SeenQueries(ctx, actor)
-	reads := s.granted(ctx, readMain())
+	reads := s.graph.Allowed(actor, access.ReadOn(tool.Branch{})) // also by its scopes: the skill repeats the schema
 	if !reads && len(queries) == 0 && !slices.ContainsFunc(seen, func(d *tool.Descriptor) bool { return !d.ReadOnly }) {
 		return nil, nil
 	}

@@ -33,7 +33,7 @@ func ServeStdio(ctx context.Context, g *servedgraph.Graph, opts Options, in io.R
 			}
 			return nil
 		}
-		reply, _ := s.answerCall(ctx, version, m, nil)
+		reply, _, _ := s.answerCall(ctx, version, m, nil)
 		return reply
 	})
 }

@@ -33,9 +33,8 @@ func (x *exchange) whoami() error {
 
 // listGraphs lists all graphs. The caller may have no rights on some of them.
 func (x *exchange) listGraphs() error {
-	actor := x.actor()
-	if actor == nil || x.opts.Server == nil || !x.opts.Server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
-		return &wireerror.Forbidden{Action: tool.GraphList}
+	if err := access.RequireServer(x.opts.Server, x.actor(), tool.GraphList); err != nil {
+		return err
 	}
 	list := client.GraphList{Graphs: []client.GraphEntry{}}
 	for _, id := range slices.Sorted(maps.Keys(x.graphs)) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -128,6 +129,11 @@ func (x *exchange) loadBody() (*client.LoadBody, *operations.Load, error) {
 	ok, err := x.g.AllowedSomewhere(x.ctx(), x.actor(), tool.Grant{Action: tool.Change, Via: tool.AdHoc})
 	if err != nil {
 		return nil, nil, err
+	}
+	if ok {
+		if err := access.CheckScopes(x.actor(), []tool.Grant{{Action: tool.Change}}); err != nil {
+			return nil, nil, err
+		}
 	}
 	most := x.opts.MaxLoad
 	if !ok {

@@ -22,7 +22,7 @@ func Ready(now func() client.Readiness, server access.Authorizer) http.Handler {
 			return
 		}
 		answer, status := now(), http.StatusOK
-		if actor := access.ActorFrom(req.Context()); actor == nil || !server.Allowed(actor, tool.Grant{Action: tool.GraphList}) {
+		if access.RequireServer(server, access.ActorFrom(req.Context()), tool.GraphList) != nil {
 			answer.Detail = nil
 		}
 		if answer.Status != client.StatusReady {

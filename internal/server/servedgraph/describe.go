@@ -39,15 +39,25 @@ func (g *Graph) Allowed(actor *access.Actor, grant tool.Grant) bool {
 	return g.access.Allowed(actor, grant)
 }
 
-// AllowedSomewhere reports whether the actor has a grant on some branch; see [Graph.Tools].
-// If it has not, the server need not read a large request.
+// Permitted reports whether the policy allows the actor a grant, whatever the scopes of its token are.
+func (g *Graph) Permitted(actor *access.Actor, grant tool.Grant) bool {
+	return g.access.Permitted(actor, grant)
+}
+
+// CheckScopes returns a *wireerror.InsufficientScope if the actor's token lacks a scope for one of the grants.
+func (g *Graph) CheckScopes(actor *access.Actor, grants []tool.Grant) error {
+	return access.CheckScopes(actor, grants)
+}
+
+// AllowedSomewhere reports whether the policy allows the actor a grant on some branch; see [Graph.Tools].
+// If it does not, the server need not read a large request.
 func (g *Graph) AllowedSomewhere(ctx context.Context, actor *access.Actor, grant tool.Grant) (bool, error) {
-	if g.access.Allowed(actor, access.OnOwnDraft(grant, "")) {
+	if g.access.Permitted(actor, access.OnOwnDraft(grant, "")) {
 		return true, nil
 	}
 	return g.access.Branches(ctx).Some(func(branch tool.Branch) bool {
 		grant.Branch = branch
-		return g.access.Allowed(actor, grant)
+		return g.access.Permitted(actor, grant)
 	})
 }
 
@@ -91,7 +101,7 @@ func (g *Graph) Queries(ctx context.Context, actor *access.Actor) ([]tool.Stored
 // Invocable returns nil if the actor may know of the query, or else the error that
 // [Graph.InvokeQuery] returns.
 func (g *Graph) Invocable(actor *access.Actor, name string) error {
-	if _, ok := g.queries[name]; !ok || !g.access.Allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}) {
+	if _, ok := g.queries[name]; !ok || !g.access.Permitted(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}) {
 		if err := g.lacksProvider(actor, name); err != nil {
 			g.record.Tell("", wireerror.OfRequest, err, 0, 0, 0)
 			return err

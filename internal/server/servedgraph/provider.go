@@ -39,7 +39,7 @@ func (g *Graph) LacksProvider(actor *access.Actor, toolName string) error {
 // lacksProvider is like [Graph.LacksProvider] but takes the name of a query.
 func (g *Graph) lacksProvider(actor *access.Actor, query string) error {
 	for _, q := range g.unembedded {
-		if q.Info().Name == query && g.access.Allowed(actor, tool.Grant{Action: tool.InvokeQuery, Query: query}) {
+		if q.Info().Name == query && g.access.Permitted(actor, tool.Grant{Action: tool.InvokeQuery, Query: query}) {
 			return g.withSetting(&engine.Unsupported{Construct: "stored query " + query, NoEmbedder: true})
 		}
 	}

@@ -70,10 +70,11 @@ func (g *Graph) settler(ctx context.Context, call tool.Call) func(context.Contex
 	role := g.writing(ctx)
 	return func(ctx context.Context, err error) error {
 		var denied *wireerror.Forbidden
+		var lacks *wireerror.InsufficientScope
 		switch {
 		case err == nil && !role.Writer: // a dry run
 			return nil
-		case err != nil && (errors.As(err, &denied) || wireerror.Explain(err).Operational):
+		case err != nil && (errors.As(err, &denied) || errors.As(err, &lacks) || wireerror.Explain(err).Operational):
 			return err
 		}
 		if late := role.Confirm(ctx); late != nil {

@@ -38,6 +38,13 @@ type Forbidden struct {
 	NoDraft bool
 }
 
+// InsufficientScope reports that the policy allows an action, but no scope of the caller's token covers it.
+type InsufficientScope struct {
+	Action    tool.Action
+	Scope     string // the scope to ask the issuer for; "" if none covers the action
+	Challenge string // the value of WWW-Authenticate; may be ""
+}
+
 // Protected is the error for a caller that tried to change a branch in another way than by merging
 // a proposal, or to create it with changes that nobody reviewed, although the branch changes only by
 // merging proposals.
@@ -171,6 +178,13 @@ func (e *Forbidden) Error() string {
 		denied += "; it allows it on your drafts: give draft as the branch, and later open a proposal from it"
 	}
 	return denied
+}
+
+func (e *InsufficientScope) Error() string {
+	if e.Scope == "" {
+		return fmt.Sprintf("the policy allows %s, but no scope of server.oidc.scopes covers it, so no token of the issuer can do it", e.Action)
+	}
+	return fmt.Sprintf("the policy allows %s, but the token lacks the scope %s; ask the issuer for a token with this scope too", e.Action, e.Scope)
 }
 
 func (e *Protected) Error() string {

@@ -24,6 +24,9 @@ type Fault struct {
 
 	// RetryAfter is the number of seconds to wait before a retry; 0 if unknown.
 	RetryAfter int
+
+	// Challenge is the value of WWW-Authenticate for a token that lacks a scope, or "".
+	Challenge string
 }
 
 // Explain maps an error of this package, of package tool or of package engine to the wire.
@@ -33,6 +36,7 @@ func Explain(err error) *Fault {
 		unknownTool *UnknownTool
 		forbidden   *Forbidden
 		protected   *Protected
+		lacks       *InsufficientScope
 		rejected    *Rejected
 		oversize    *Oversize
 		argument    *tool.ArgumentError
@@ -68,6 +72,10 @@ func Explain(err error) *Fault {
 		return callers(Missing, client.CodeNotFound, err)
 	case errors.As(err, &forbidden), errors.As(err, &protected):
 		return callers(OfPolicy, client.CodeForbidden, err)
+	case errors.As(err, &lacks):
+		f := callers(OfPolicy, client.CodeForbidden, err)
+		f.Challenge = lacks.Challenge
+		return f
 	case errors.As(err, &rejected):
 		f := callers(OfRequest, client.CodeBadRequest, err)
 		f.Body.Diagnostics = clipped(rejected.Diagnostics)

@@ -57,11 +57,15 @@ func (r *Recorder) Tell(name string, outcome wireerror.Outcome, err error, rows,
 	r.observer.Called(c)
 }
 
-// denied returns the action that the policy denied, or "". It is apart from Tell because errors.As takes memory.
+// denied returns the action that the policy or the scopes of the token denied, or "". It is apart from Tell because errors.As takes memory.
 func denied(err error) tool.Action {
 	var forbidden *wireerror.Forbidden
-	if errors.As(err, &forbidden) {
+	var lacks *wireerror.InsufficientScope
+	switch {
+	case errors.As(err, &forbidden):
 		return forbidden.Action
+	case errors.As(err, &lacks):
+		return lacks.Action
 	}
 	return ""
 }

@@ -61,6 +61,9 @@ func Write(w http.ResponseWriter, f *wireerror.Fault) {
 	if f.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
+	if f.Challenge != "" {
+		h.Set("WWW-Authenticate", f.Challenge)
+	}
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

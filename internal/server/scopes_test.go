@@ -1,0 +1,121 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/server"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// newScoped serves as newIdentity does. The scope graph.read covers reads and stored queries, graph.write covers writes, and
+// the other actions have no scope.
+func newScoped(t *testing.T) *identity {
+	return newIdentity(t, func(o *server.Options) {
+		o.Cluster.Server.OIDC.SharedActors = true
+		o.Cluster.Server.OIDC.Scopes = []cluster.Scope{
+			{Name: "graph.read", Actions: []tool.Action{tool.Read, tool.InvokeQuery}},
+			{Name: "graph.write", Actions: []tool.Action{tool.Change}},
+		}
+	})
+}
+
+// scoped returns a matrix whose requests have a token of the actor with these scopes.
+func (i *identity) scoped(actor string, over map[string]any) *matrix {
+	return i.as(i.issuer.Token(i.t, i.key, actor, over))
+}
+
+// TestScopesNarrow sends requests with tokens of several scopes. A call that the policy allows and no scope covers must get
+// the status 403 with the scopes to ask for, over REST and MCP.
+func TestScopesNarrow(t *testing.T) {
+	i := newScoped(t)
+	const (
+		read = `{"query":"query q() { match { $p: Person } return { $p.name } }"}`
+		find = `{"params":{"name":"ada"}}`
+	)
+	change := fmt.Sprintf(`{"query":%q,"branch":"feature","dry_run":true}`, addByHand)
+	asks := func(scopes string) string {
+		return `Bearer realm="omnigraph", error="insufficient_scope", resource_metadata="` + strings.Replace(i.url, "/graphs/", "/.well-known/oauth-protected-resource/graphs/", 1) + `", scope="` + scopes + `"`
+	}
+	none := strings.TrimSuffix(asks(""), `, scope=""`)
+	for _, tt := range []struct {
+		name, path, body string
+		actor            string
+		claims           map[string]any
+		status           int
+		challenge        string
+	}{
+		{"no claim", "/query", read, "act-admin", nil, 200, ""},
+		{"reads", "/query", read, "act-admin", map[string]any{"scope": "openid graph.read"}, 200, ""},
+		{"reads by scp", "/query", read, "act-admin", map[string]any{"scp": []string{"graph.read"}}, 200, ""},
+		{"reads by a text scp", "/query", read, "act-admin", map[string]any{"scp": "graph.read email"}, 200, ""},
+		{"only openid", "/query", read, "act-admin", map[string]any{"scope": "openid"}, 403, asks("graph.read")},
+		{"an empty scope", "/query", read, "act-admin", map[string]any{"scope": ""}, 403, asks("graph.read")},
+		{"the end of a name", "/query", read, "act-admin", map[string]any{"scope": "graph.reads"}, 403, asks("graph.read")},
+		{"a stored query", "/queries/find_person", find, "act-admin", map[string]any{"scope": "graph.write"}, 403, asks("graph.read graph.write")},
+		{"a write", "/mutate", change, "act-admin", map[string]any{"scope": "graph.read"}, 403, asks("graph.read graph.write")},
+		{"a write with both", "/mutate", change, "act-admin", map[string]any{"scope": "graph.write graph.read"}, 200, ""},
+		{"a load", "/load", `{"data":"","mode":"merge"}`, "act-admin", map[string]any{"scope": "graph.read"}, 403, asks("graph.read graph.write")},
+		{"an action without a scope", "/branches", `{"name":"b"}`, "act-admin", map[string]any{"scope": "graph.read graph.write"}, 403, none},
+		{"the policy comes first", "/mutate", change, "act-reader", map[string]any{"scope": "graph.read"}, 403, ""},
+		{"scopes grant nothing", "/query", read, "act-nothing", map[string]any{"scope": "graph.read graph.write"}, 403, ""},
+		{"a number", "/query", read, "act-admin", map[string]any{"scope": 7}, 401, ""},
+	} {
+		a := i.scoped(tt.actor, tt.claims).send("", "POST", tt.path, tt.body, nil)
+		challenge := a.header.Get("WWW-Authenticate")
+		if a.status != tt.status || tt.status == 403 && challenge != tt.challenge {
+			t.Errorf("%s: %d %q, want %d %q: %s", tt.name, a.status, challenge, tt.status, tt.challenge, a.body)
+		}
+	}
+	if a := i.as(adminToken).send("", "POST", "/mutate", change, nil); a.status != 200 {
+		t.Errorf("a static token: %d %s", a.status, a.body)
+	}
+}
+
+// TestScopesHideNothing compares an actor with all rights and a token without a useful scope with the same actor without
+// scopes. The lists of MCP must be equal, and every call that needs a right must be refused for want of a scope.
+func TestScopesHideNothing(t *testing.T) {
+	i := newScoped(t)
+	whole, narrow := i.scoped("act-admin", nil), i.scoped("act-admin", map[string]any{"scope": "openid"})
+	free := map[string]bool{"graph_health": true, "gq_language": true, "tool_search": true, // need no right
+		"proposal_resolve": true} // the proposal of the sample does not exist
+	for _, version := range versions {
+		for _, list := range []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"} {
+			if a, b := whole.rpc("", version, list, "", ""), narrow.rpc("", version, list, "", ""); a.status != b.status || list == "tools/list" && a.body != b.body {
+				t.Errorf("%s of %s differs:\n%s\n%s", list, version, a.body, b.body)
+			}
+		}
+		refused := 0
+		for _, tl := range whole.list("") {
+			args := whole.sampleArguments(tl, "main")
+			a := narrow.call("", version, tl.Name, args)
+			switch {
+			case a.status == http.StatusForbidden && strings.Contains(a.header.Get("WWW-Authenticate"), "insufficient_scope"):
+				refused++
+			case !free[tl.Name]:
+				t.Errorf("%s of %s: status %d, %q: %s", tl.Name, version, a.status, a.header.Get("WWW-Authenticate"), a.body)
+			}
+		}
+		if refused < 15 {
+			t.Errorf("%s: only %d calls were refused", version, refused)
+		}
+		for _, uri := range members(whole.rpc("", version, "resources/list", "", "").body, "resources", "uri") {
+			a := narrow.rpc("", version, "resources/read", uri, fmt.Sprintf(`"uri":%q`, uri))
+			if a.status != http.StatusForbidden && !strings.HasPrefix(uri, "skill:") {
+				t.Errorf("%s: status %d: %s", uri, a.status, a.body)
+			}
+		}
+	}
+	if all := whole.readable(""); len(all) == 0 {
+		t.Fatal("nothing was read")
+	}
+	for from, said := range narrow.readable("") {
+		if strings.Contains(said, `"ada"`) && !slices.ContainsFunc([]string{"tool ", "near "}, func(p string) bool { return strings.HasPrefix(from, p) }) {
+			t.Errorf("%s says %s", from, said)
+		}
+	}
+}

@@ -1,11 +1,17 @@
 package server_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
+
+	sdkauth "github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -117,5 +123,55 @@ func TestScopesHideNothing(t *testing.T) {
 		if strings.Contains(said, `"ada"`) && !slices.ContainsFunc([]string{"tool ", "near "}, func(p string) bool { return strings.HasPrefix(from, p) }) {
 			t.Errorf("%s says %s", from, said)
 		}
+	}
+}
+
+// TestStepUp starts a client of the official SDK that knows nothing but the address. The issuer gives the server's audience only
+// to those who ask for one of its scopes, and at first no right to write. The client must read, be refused a write, ask for the
+// scope in the challenge without losing the other, and write.
+func TestStepUp(t *testing.T) {
+	i := newScoped(t)
+	var asked []string
+	handler, err := sdkauth.NewAuthorizationCodeHandler(&sdkauth.AuthorizationCodeHandlerConfig{
+		PreregisteredClient: &oauthex.ClientCredentials{ClientID: "client"}, RedirectURL: "http://127.0.0.1:1/back",
+		AuthorizationCodeFetcher: func(_ context.Context, args *sdkauth.AuthorizationArgs) (*sdkauth.AuthorizationResult, error) {
+			u, err := url.Parse(args.URL)
+			if err != nil {
+				return nil, err
+			}
+			scope := u.Query().Get("scope")
+			asked = append(asked, scope)
+			over := map[string]any{"scope": scope}
+			if len(asked) == 1 {
+				over["scope"] = "graph.read"
+			}
+			if !strings.Contains(scope, "graph.") {
+				over["aud"] = "api://other"
+			}
+			i.issuer.Grant(i.issuer.Token(t, i.key, "act-admin", over))
+			return &sdkauth.AuthorizationResult{Code: "code", State: u.Query().Get("state")}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "t", Version: "0"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: i.url + "/mcp", OAuthHandler: handler, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for _, call := range []*sdk.CallToolParams{
+		{Name: "graph_query", Arguments: map[string]any{"query": "query q() { match { $p: Person } return { $p.name } }"}},
+		{Name: "graph_mutate", Arguments: map[string]any{"query": addByHand, "branch": "feature", "dry_run": true}},
+		{Name: "graph_query", Arguments: map[string]any{"query": "query q() { match { $p: Person } return { $p.name } }"}},
+	} {
+		res, err := session.CallTool(t.Context(), call)
+		if err != nil || res.IsError {
+			t.Errorf("%s: %v, %v", call.Name, res, err)
+		}
+	}
+	if want := []string{"graph.read graph.write", "graph.read graph.write"}; !slices.Equal(asked, want) {
+		t.Errorf("the client asked for %q, want %q", asked, want)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // crashOptions make a rewrite store several segments of a type, and use temporary files.
 var crashOptions = Options{Now: testClock, LogSize: 8192, InlineBytes: 700, quiet: true, sparse: 8, indexed: 1,
-	rewriteSegment: 200, keepIndexes: 8, spillIndexes: 16, vectorLimits: smallVectors}
+	rewriteSegment: 200, lateBytes: 100, keepIndexes: 8, spillIndexes: 16, vectorLimits: smallVectors}
 
 // states runs a script without a failure, and returns the content of the graph before the first
 // call of the script and after each call.

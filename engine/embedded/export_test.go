@@ -36,10 +36,11 @@ func (o Options) Indexed(n uint32) Options {
 }
 
 // Spilling returns the options, changed for loads: a load keeps at most `memory` bytes of rows in
-// memory and puts at most `segment` bytes of a type's rows into one segment. It stores all indexes.
+// memory and puts at most `segment` bytes of a type's rows into one segment. It stores all indexes, and all
+// operations after the parts of a load.
 // It builds an index in temporary files if there are at least the given number of entities.
 func (o Options) Spilling(memory, segment int64, entities uint32) Options {
-	o.loadMemory, o.loadSegment, o.keepIndexes, o.spillIndexes = memory, segment, 1, entities
+	o.loadMemory, o.loadSegment, o.keepIndexes, o.spillIndexes, o.lateBytes = memory, segment, 1, entities, 1
 	return o
 }
 

@@ -83,13 +83,22 @@ func (o *opener) apply(tx *version.Txn, kind uint8, rest []byte) error {
 		if err := tx.PutSegments(parts); err != nil {
 			return err
 		}
-		return tx.ApplyOps(late)
+		stored, ops, err := version.ReadLate(late)
+		if err != nil {
+			return err
+		}
+		for _, name := range stored {
+			if err := o.files.readBlock(o.ctx, name, opsBlock, tx.ApplyOps); err != nil {
+				return err
+			}
+		}
+		return tx.ApplyOps(ops)
 	case logrecord.KindSpilled:
 		name, err := logrecord.ReadSpilled(rest)
 		if err != nil {
 			return err
 		}
-		return o.files.readBlock(o.ctx, name, "ops", tx.ApplyOps)
+		return o.files.readBlock(o.ctx, name, opsBlock, tx.ApplyOps)
 	case logrecord.KindSchema:
 		return o.redoChange(tx, rest)
 	}

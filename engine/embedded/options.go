@@ -76,6 +76,9 @@ type Options struct {
 	vectorLimits version.VectorLimits
 	// loadMemory and loadSegment are Memory and Segment of load.Options.
 	loadMemory, loadSegment int64
+	// lateBytes bounds the operations after the parts in the record of a bulk load, up to one operation. More go to segments. 0 means
+	// half a record.
+	lateBytes int
 	// rewriteSegment is Segment of version.Rewriter. 0 means load.DefaultSegment.
 	rewriteSegment int64
 	// textPart is the value of PartBytes in version.TextFiles. 0 means the default.
@@ -144,6 +147,9 @@ func (o Options) complete() Options {
 	default:
 		// Rows too large for a record go to a segment; the rest of a record is small.
 		o.InlineBytes = min(o.InlineBytes, store.MaxPayload/2)
+	}
+	if o.lateBytes == 0 {
+		o.lateBytes = store.MaxPayload / 2
 	}
 	if o.MaxBranches == 0 {
 		o.MaxBranches = DefaultMaxBranches

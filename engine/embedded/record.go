@@ -9,6 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
 
+// opsBlock is the name of the block that holds operations in a segment.
+const opsBlock = "ops"
+
 // changeBlock is the name of the block that holds a change of schema in a segment.
 const changeBlock = "change"
 
@@ -53,18 +56,14 @@ func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Pa
 		// The record does not list the segments of indexes. They are kept, like the segments that
 		// the record lists, until a checkpoint lists them. If there is no checkpoint, the next Open
 		// builds the indexes again.
-		for _, name := range tx.KeptIndexes() {
+		for _, name := range tx.Stored() {
 			id, err := segmentID(name)
 			if err != nil {
 				return record{}, err
 			}
 			rec.segments = append(rec.segments, id)
 		}
-		late := tx.Late()
-		if len(late) > maxOps {
-			return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(late))}
-		}
-		rec.payload = append(version.AppendParts(payload, parts), late...)
+		rec.payload = tx.AppendLate(version.AppendParts(payload, parts))
 		rec.afterHeader = rec.payload[len(payload):]
 		return rec, nil
 	}
@@ -80,7 +79,7 @@ func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Pa
 	case len(ops) > maxOps:
 		return record{}, &engine.TooLarge{Resource: "bytes of one commit", Limit: maxOps, Actual: int64(len(ops))}
 	}
-	id, err := r.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock("ops", ops) })
+	id, err := r.files.writeOps(ctx, ops)
 	if err != nil {
 		return record{}, err
 	}

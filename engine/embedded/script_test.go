@@ -176,6 +176,16 @@ func scripts() []script {
 			}
 		}},
 		indexing(),
+		{name: "sync", answers: sources, deeds: []deed{
+			synchronising("", "crm", manyPeople(0, 40), 0),
+			checkpoint,
+			synchronising("", "crm", manyPeople(12, 28)+manyPeople(100, 30), 24), // the deletions go to segments of their own
+			synchronising("", "erp", manyPeople(20, 30), 0),
+			synchronising("", "crm", manyPeople(130, 40), 75), // it lets go of some, deletes others
+			insert("", "ann", 30),
+			checkpoint,
+			synchronising("", "crm", manyPeople(200, 40), 79),
+		}},
 	}
 }
 

@@ -185,6 +185,11 @@ func (f *segmentFiles) writePart(ctx context.Context, p version.Part) (store.Seg
 	return f.write(ctx, p.Type, p.Segment)
 }
 
+// writeOps stores operations.
+func (f *segmentFiles) writeOps(ctx context.Context, ops []byte) (store.SegmentID, error) {
+	return f.store.WriteSegment(ctx, func(w *store.SegmentWriter) error { return w.AddBlock(opsBlock, ops) })
+}
+
 // discardParts removes the segments of parts that no record will name.
 func (f *segmentFiles) discardParts(parts []version.Part) {
 	for _, p := range parts {

@@ -151,7 +151,7 @@ func TestSharedPowerCut(t *testing.T) {
 // It returns how many calls were acknowledged, or -1 if the graph could not be made.
 func (s script) runShared(b object.Bucket, opts Options) (acked int) {
 	opts.Now, opts.InlineBytes, opts.quiet, opts.sparse, opts.indexed = crashOptions.Now, crashOptions.InlineBytes, true, crashOptions.sparse, crashOptions.indexed
-	opts.vectorLimits = crashOptions.vectorLimits
+	opts.vectorLimits, opts.lateBytes = crashOptions.vectorLimits, crashOptions.lateBytes
 	g, err := CreateShared(context.Background(), placeIn(b), "// people", people(), opts)
 	if err != nil {
 		return -1

@@ -2,12 +2,14 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
@@ -31,6 +33,47 @@ func exported(t *testing.T, g *Graph, branch string) string {
 	var b strings.Builder
 	must1(g.Export(t.Context(), &b, engine.Target{Branch: branch}, engine.ExportOptions{}))
 	return b.String()
+}
+
+// sources returns the export of the main branch, which says which sources claim an entity.
+func sources(g *Graph) string {
+	var b strings.Builder
+	must1(g.Export(context.Background(), &b, engine.Target{}, engine.ExportOptions{}))
+	return b.String()
+}
+
+// TestSyncManyLetGo synchronises an input that is large enough for segments and lets go of many entities at the same time. The
+// operations are more than a record takes, so they go to segments of their own.
+func TestSyncManyLetGo(t *testing.T) {
+	slow.Test(t)
+	ctx := t.Context()
+	mem := fs.NewMem()
+	o := Options{Now: testClock, quiet: true, InlineBytes: 4096}
+	feed := func(from, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `{"type":"Person","data":{"name":"%s%06d"}}`+"\n", strings.Repeat("x", 1000), from+i)
+		}
+		return b.String()
+	}
+	const half = 20_000 // entities, of a kilobyte each
+	g := create(t, mem, o)
+	must1(synchronise(g, "", "crm", feed(0, 2*half), 0))
+	res := must1(synchronise(g, "", "crm", feed(0, half)+feed(2*half, half/2), half))
+	if res.Sync.Deleted != half || res.Effects.Nodes.Inserted != half/2 {
+		t.Fatalf("the sync deleted %d and inserted %d", res.Sync.Deleted, res.Effects.Nodes.Inserted)
+	}
+	persons := func(g *Graph) uint32 { return g.branches.main.head.Load().snap.Nodes(0).Live() }
+	if n := persons(g); n != half+half/2 {
+		t.Fatalf("%d persons after the sync", n)
+	}
+	must(t, g.Close())
+	again := must1(Open(ctx, mem, dir, o))
+	defer again.Close()
+	if n := persons(again); n != half+half/2 {
+		t.Fatalf("%d persons after a reopen", n)
+	}
+	must(t, again.Verify(ctx))
 }
 
 // TestSyncBulk synchronises inputs that are large enough for segments, and that let go of entities at the same time. It opens a

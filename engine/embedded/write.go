@@ -187,6 +187,10 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		}
 		if store != nil {
 			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts, scratch, nil))
+			tx.KeepLate(g.opts.lateBytes, func(ops []byte) (string, error) {
+				id, err := g.files.writeOps(ctx, ops)
+				return segmentName(id), err
+			})
 		}
 		parts, err := load.Apply(ctx, tx, in, g.opts.InlineBytes, store)
 		if err != nil {

@@ -178,7 +178,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	defer func() { // also after a fault that `build` throws
 		if !enqueued {
 			r.files.discardParts(parts)
-			r.files.discardNamed(tx.KeptIndexes())
+			r.files.discardNamed(tx.Stored())
 		}
 	}()
 	parts, err := build(tx)

@@ -236,6 +236,28 @@ Town e +crm:note,size;erp:`)
 			s.expectSync("0 0 2 0 0", "", on("", "erp", 2)) // no source claims the towns any more
 			s.expectTowns(before)
 		},
+		"a deletion and a change of membership alone": func(s *session) {
+			erp := func(branch string) func(o *engine.LoadOptions) {
+				return func(o *engine.LoadOptions) {
+					o.Branch, o.Sync.Source, o.Sync.Yield = branch, "erp", []string{"Town.size", "Town.note", "Road.km", "Ferry.km", "Ferry.line"}
+				}
+			}
+			lost := func(branch string) func(o *engine.LoadOptions) {
+				return func(o *engine.LoadOptions) { o.Branch, o.Sync.ApproveDeletes = branch, 4 }
+			}
+			for _, from := range []string{"side", "main"} { // the branch with the deletions
+				branch, other, outcome := "sideside", "", engine.Merged
+				if from == "main" {
+					branch, other, outcome = "", "sidemain", engine.AlreadyUpToDate
+				}
+				s.expectSync("0 0 0 0 0", townFeed, nil)
+				s.fork("side"+from, "")
+				s.expectSync("0 0 4 0 0", "", lost(branch))
+				s.expectSync("0 0 0 0 0", townFeed, erp(other)) // erp claims the entities, and yields what they are
+				s.merged("side"+from, "main", outcome)
+				s.expectTowns(before)
+			}
+		},
 		"history and exports": func(s *session) {
 			s.expectSync("0 0 0 0 0", townFeed, nil)
 			old := s.head()

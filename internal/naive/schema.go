@@ -386,7 +386,7 @@ func (m *merge) uncarried(base, side *state, w mapping) {
 			}
 		}
 		for _, e := range side.sorted(typ.kind, typ.name) {
-			if sameEntity(base.of(typ.kind, typ.name)[e.id], e) {
+			if unedited(base.of(typ.kind, typ.name)[e.id], e) {
 				continue
 			}
 			if name == "" {

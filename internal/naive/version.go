@@ -412,12 +412,13 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 		was, is, have := m.base.of(kind, typ)[id], m.source.of(kind, typ)[id], m.after.of(kind, typ)[id]
 		switch {
 		case kind == plan.Edge && m.uncarriedEdges[[2]string{typ, id}]: // the conflict is known
-		case sameEntity(was, is) && have == nil && m.spared(was, m.ours):
+		case unedited(was, is) && have == nil && m.spared(was, m.ours):
 			m.place(is)
-		case sameEntity(was, have) && is == nil && m.spared(was, m.source):
+		case unedited(was, have) && is == nil && m.spared(was, m.source):
 		case sameEntity(was, is):
 		case sameEntity(is, have):
-		case sameEntity(was, have) && is == nil:
+		case unedited(was, is) && have == nil:
+		case unedited(was, have) && is == nil:
 			if m.g.fault != MergeKeepsDeleted {
 				m.count(kind, engine.Deleted)
 				m.gone = append(m.gone, have)
@@ -585,10 +586,15 @@ func (m *merge) constraints() {
 // sameEntity reports whether two versions of an entity are equal. A nil version means that it does
 // not exist.
 func sameEntity(a, b *entity) bool {
+	return unedited(a, b) && (a == nil || maps.Equal(a.claims, b.claims))
+}
+
+// unedited reports whether two entities are equal apart from the sources that claim them.
+func unedited(a, b *entity) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if !sameEnds(a, b) || len(a.props) != len(b.props) || !maps.Equal(a.claims, b.claims) {
+	if !sameEnds(a, b) || len(a.props) != len(b.props) {
 		return false
 	}
 	for name, v := range a.props {

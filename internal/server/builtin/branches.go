@@ -53,9 +53,9 @@ func branchList() tool.Tool {
 
 // branchCreateArgs are the arguments of branch_create.
 type branchCreateArgs struct {
-	Name       string  `json:"name" jsonschema_description:"Letters, digits and _ - . in segments separated by /."`
-	From       *string `json:"from,omitempty" jsonschema_description:"Branch whose head it starts at; default main."`
-	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"Or a commit of that branch."`
+	Name       string  `json:"name" jsonschema_description:"Letters, digits, _ - . and / between segments."`
+	From       *string `json:"from,omitempty" jsonschema_description:"Branch to copy; default main."`
+	FromCommit *string `json:"from_commit,omitempty" jsonschema_description:"Or a commit of it."`
 }
 
 // branchCreate returns the tool branch_create.
@@ -79,7 +79,7 @@ func branchCreate() tool.Tool {
 
 // branchDeleteArgs are the arguments of branch_delete.
 type branchDeleteArgs struct {
-	Name string `json:"name" jsonschema_description:"Any branch except main."`
+	Name string `json:"name" jsonschema_description:"Not main."`
 }
 
 // branchDelete returns the tool branch_delete.
@@ -103,10 +103,10 @@ func branchDelete() tool.Tool {
 
 // branchMergeArgs are the arguments of branch_merge.
 type branchMergeArgs struct {
-	Source         string  `json:"source" jsonschema_description:"Branch to merge."`
-	Target         *string `json:"target,omitempty" jsonschema_description:"Branch to merge into; default main."`
-	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report outcome and conflicts, commit nothing."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless this is the target's head."`
+	Source         string  `json:"source"`
+	Target         *string `json:"target,omitempty" jsonschema_description:"Default main."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report conflicts, commit nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless the target's head."`
 	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
 }
 

@@ -24,7 +24,7 @@ const (
 // changeListArgs are the arguments of change_list.
 type changeListArgs struct {
 	Commit    string  `json:"commit"`
-	Branch    *string `json:"branch,omitempty" jsonschema_description:"A branch with the commit; default main."`
+	Branch    *string `json:"branch,omitempty" jsonschema_description:"Where the commit is; default main."`
 	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_default:"100"`
 	PageToken *string `json:"page_token,omitempty"`
 }

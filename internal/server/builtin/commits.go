@@ -80,7 +80,7 @@ func commitList() tool.Tool {
 // commitGetArgs are the arguments of commit_get.
 type commitGetArgs struct {
 	Commit string  `json:"commit"`
-	Branch *string `json:"branch,omitempty" jsonschema_description:"A branch with the commit; default main."`
+	Branch *string `json:"branch,omitempty" jsonschema_description:"Where the commit is; default main."`
 }
 
 // CommitDetail is the answer of commit_get.

@@ -17,7 +17,7 @@ import (
 
 // describeArgs are the arguments of type_describe.
 type describeArgs struct {
-	Name   *string `json:"name,omitempty" jsonschema_description:"A node or edge type. Default: all types."`
+	Name   *string `json:"name,omitempty" jsonschema_description:"Default: all types."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 

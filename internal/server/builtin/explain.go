@@ -10,11 +10,11 @@ import (
 
 // explainArgs are the arguments of query_explain.
 type explainArgs struct {
-	Query   string         `json:"query" jsonschema_description:"A read or mutation in GQ."`
-	Name    *string        `json:"name,omitempty" jsonschema_description:"Which query, if several."`
-	Params  map[string]any `json:"params,omitempty" jsonschema_description:"Its parameters, without $; only for analyze."`
+	Query   string         `json:"query" jsonschema_description:"A query in GQ."`
+	Name    *string        `json:"name,omitempty" jsonschema_description:"Which, if several."`
+	Params  map[string]any `json:"params,omitempty" jsonschema_description:"For analyze; without $."`
 	Branch  *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
-	Analyze *bool          `json:"analyze,omitempty" jsonschema_description:"Also run the read; report rows and time of each operator."`
+	Analyze *bool          `json:"analyze,omitempty" jsonschema_description:"Run the read; report rows and time by operator."`
 }
 
 // explain returns the tool query_explain.

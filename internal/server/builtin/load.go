@@ -17,9 +17,15 @@ import (
 // loadArgs are the arguments of graph_load.
 type loadArgs struct {
 	Data   string  `json:"data" jsonschema_description:"Lines of NDJSON."`
-	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite" jsonschema_description:"If it exists: merge replaces, patch sets what a line has, append fails. overwrite first removes its types."`
-	From   *string `json:"from,omitempty" jsonschema_description:"If branch does not exist, copy it from this one."`
+	Mode   string  `json:"mode" jsonschema:"enum=merge,enum=patch,enum=append,enum=overwrite,enum=sync" jsonschema_description:"If it exists: merge replaces, patch sets what a line has, append fails. overwrite first removes its types. sync patches, and lets go what source lost."`
+	From   *string `json:"from,omitempty" jsonschema_description:"Copy a missing branch from this one."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
+
+	Source         *string  `json:"source,omitempty" jsonschema_description:"For sync: its name."`
+	Types          []string `json:"types,omitempty" jsonschema_description:"For sync: delete in these."`
+	Yield          []string `json:"yield,omitempty" jsonschema_description:"For sync: Type.property others own."`
+	Cascade        *bool    `json:"cascade,omitempty" jsonschema_description:"For sync: delete edges of others too."`
+	ApproveDeletes *int32   `json:"approve_deletes,omitempty" jsonschema:"minimum=0" jsonschema_description:"For sync: as its error says."`
 	writeOptions
 }
 
@@ -41,8 +47,15 @@ func load() tool.Tool {
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			data := o.String("data")
-			mode, _ := engine.ParseLoadMode(o.Enum("mode", engine.Merge.String(), engine.Patch.String(), engine.Append.String(), engine.Overwrite.String()))
+			mode, _ := engine.ParseLoadMode(o.Enum("mode", engine.Merge.String(), engine.Patch.String(), engine.Append.String(), engine.Overwrite.String(), engine.Sync.String()))
 			c := &operations.Load{Data: strings.NewReader(data), Mode: mode, Branch: named(o, "branch"), Options: queryrun.WriteOptions(o)}
+			c.Sync = engine.SyncOptions{Source: orEmpty(o.OptString("source")), Types: o.OptStrings("types"), Yield: o.OptStrings("yield")}
+			if v := o.OptBool("cascade"); v != nil {
+				c.Sync.Cascade = *v
+			}
+			if v := o.OptI32("approve_deletes"); v != nil {
+				c.Sync.ApproveDeletes = int64(*v)
+			}
 			from := named(o, "from")
 			switch {
 			case from == "":

@@ -20,7 +20,7 @@ const (
 type pathArgs struct {
 	From    string  `json:"from" jsonschema_description:"Node type."`
 	To      string  `json:"to" jsonschema_description:"Node type."`
-	MaxHops *int32  `json:"max_hops,omitempty" jsonschema:"minimum=1,maximum=8" jsonschema_default:"4" jsonschema_description:"Maximum edges of a path."`
+	MaxHops *int32  `json:"max_hops,omitempty" jsonschema:"minimum=1,maximum=8" jsonschema_default:"4" jsonschema_description:"Edges of a path."`
 	Limit   *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100" jsonschema_default:"10"`
 	Branch  *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }

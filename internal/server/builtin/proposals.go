@@ -15,13 +15,13 @@ import (
 
 // proposalSubmitArgs are the arguments of proposal_submit.
 type proposalSubmitArgs struct {
-	Proposal    *string `json:"proposal,omitempty" jsonschema_description:"Id, to change or close one; left out, a new one is opened."`
+	Proposal    *string `json:"proposal,omitempty" jsonschema_description:"Id, to change or close one; else opens one."`
 	Source      *string `json:"source,omitempty" jsonschema_description:"New: branch with your changes."`
-	Target      *string `json:"target,omitempty" jsonschema_description:"New: branch that gets them; default main."`
-	Title       *string `json:"title,omitempty" jsonschema_description:"The changes in one line; a new proposal needs it."`
-	Description *string `json:"description,omitempty" jsonschema_description:"Why, for the reviewer."`
+	Target      *string `json:"target,omitempty" jsonschema_description:"New: default main."`
+	Title       *string `json:"title,omitempty" jsonschema_description:"The changes in one line; required if new."`
+	Description *string `json:"description,omitempty" jsonschema_description:"Why."`
 	Comment     *string `json:"comment,omitempty" jsonschema_description:"With proposal: what you changed."`
-	Close       *bool   `json:"close,omitempty" jsonschema_description:"With proposal: close it without a merge, for good."`
+	Close       *bool   `json:"close,omitempty" jsonschema_description:"With proposal: close it, for good."`
 }
 
 // ProposalStatus is the answer of the tools that change a proposal. It has few members, because the
@@ -102,7 +102,7 @@ func proposalSubmit() tool.Tool {
 
 // proposalGetArgs are the arguments of proposal_get.
 type proposalGetArgs struct {
-	Proposal  *string `json:"proposal,omitempty" jsonschema_description:"Id of one; default: list them."`
+	Proposal  *string `json:"proposal,omitempty" jsonschema_description:"Default: list them."`
 	State     *string `json:"state,omitempty" jsonschema:"enum=open,enum=merged,enum=closed"`
 	Author    *string `json:"author,omitempty"`
 	Reviewer  *string `json:"reviewer,omitempty"`
@@ -160,7 +160,7 @@ func proposalGet() tool.Tool {
 			Name:  "proposal_get",
 			Title: "Get proposals",
 			Description: "Lists proposals, or shows one: who approved the request, its conflicts with base, ours and theirs, the checks that its result fails, comments of reviewers, and what blocks the merge. " +
-				"With changes it lists what the merge changes on the target, before and after.",
+				"With changes it lists what the merge changes, before and after.",
 		}),
 		gates: gate(tool.Read),
 		decode: func(args json.RawMessage) (tool.Call, error) {
@@ -230,10 +230,10 @@ func (c *shownProposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 
 // proposalResolveArgs are the arguments of proposal_resolve.
 type proposalResolveArgs struct {
-	Proposal    string           `json:"proposal" jsonschema_description:"Id of the proposal."`
-	Resolutions []resolutionArgs `json:"resolutions" jsonschema_description:"One for each conflict."`
-	Digest      *string          `json:"digest,omitempty" jsonschema_description:"Fail unless the proposal has this digest."`
-	Comment     *string          `json:"comment,omitempty" jsonschema_description:"Why, for the reviewer."`
+	Proposal    string           `json:"proposal"`
+	Resolutions []resolutionArgs `json:"resolutions" jsonschema_description:"One per conflict."`
+	Digest      *string          `json:"digest,omitempty" jsonschema_description:"Fail unless it has this digest."`
+	Comment     *string          `json:"comment,omitempty" jsonschema_description:"Why."`
 }
 
 // resolutionArgs is the resolution of one conflict. A value is given as text, because an argument
@@ -242,9 +242,9 @@ type resolutionArgs struct {
 	EntityKind string  `json:"entity_kind" jsonschema:"enum=node,enum=edge"`
 	TypeName   string  `json:"type_name"`
 	ID         string  `json:"id"`
-	Property   *string `json:"property,omitempty" jsonschema_description:"Left out for the whole entity."`
-	Take       string  `json:"take" jsonschema:"enum=ours,enum=theirs,enum=value" jsonschema_description:"ours: keep the target; theirs: take your branch."`
-	Value      *string `json:"value,omitempty" jsonschema_description:"For take value: as text, a list or {type, id} as JSON; left out for null."`
+	Property   *string `json:"property,omitempty" jsonschema_description:"Omit for the whole entity."`
+	Take       string  `json:"take" jsonschema:"enum=ours,enum=theirs,enum=value" jsonschema_description:"ours: the target; theirs: your branch."`
+	Value      *string `json:"value,omitempty" jsonschema_description:"For take value: text; a list or {type, id} as JSON; omit for null."`
 }
 
 // maxResolutions is the maximum number of resolutions in one call.

@@ -22,11 +22,11 @@ const maxBatch = 16
 // queryArgs are the arguments of graph_query.
 type queryArgs struct {
 	Query  *string        `json:"query,omitempty" jsonschema_description:"One read in GQ."`
-	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query, if several."`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which, if several."`
 	Params map[string]any `json:"params,omitempty" jsonschema_description:"Its parameters, without $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
 	readOptions
-	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Instead: several reads, each answered at its index."`
+	Queries []batchArgs `json:"queries,omitempty" jsonschema:"maxItems=16" jsonschema_description:"Or several reads, answered at their index."`
 }
 
 // batchArgs is one element of the argument `queries`. Its members have no descriptions of their
@@ -43,7 +43,7 @@ type batchArgs struct {
 // readOptions are the run options of a read, except the branch.
 type readOptions struct {
 	Snapshot  *string `json:"snapshot,omitempty" jsonschema_description:"Or a commit."`
-	PageToken *string `json:"page_token,omitempty" jsonschema_description:"next_page_token of the last page."`
+	PageToken *string `json:"page_token,omitempty" jsonschema_description:"The last next_page_token."`
 }
 
 // writeOptions are the run options of a write, except the branch.
@@ -56,7 +56,7 @@ type writeOptions struct {
 // mutateArgs are the arguments of graph_mutate.
 type mutateArgs struct {
 	Query  string         `json:"query" jsonschema_description:"One mutation in GQ."`
-	Name   *string        `json:"name,omitempty" jsonschema_description:"Which query, if several."`
+	Name   *string        `json:"name,omitempty" jsonschema_description:"Which, if several."`
 	Params map[string]any `json:"params,omitempty" jsonschema_description:"Its parameters, without $."`
 	Branch *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
 	writeOptions

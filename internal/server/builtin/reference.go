@@ -13,7 +13,7 @@ import (
 
 // referenceArgs are the arguments of gq_reference.
 type referenceArgs struct {
-	Topic  *string `json:"topic,omitempty" jsonschema_description:"Default: the list of topics."`
+	Topic  *string `json:"topic,omitempty" jsonschema_description:"Default: list topics."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 

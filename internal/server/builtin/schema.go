@@ -36,10 +36,10 @@ func schemaGet() tool.Tool {
 
 // schemaArgs are the arguments of schema_apply.
 type schemaArgs struct {
-	Schema         string  `json:"schema" jsonschema_description:"Whole .pg source; drops the types and properties that it leaves out."`
+	Schema         string  `json:"schema" jsonschema_description:"Whole .pg source; what it leaves out is dropped."`
 	Branch         *string `json:"branch,omitempty" jsonschema_description:"Default main."`
-	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report the steps, commit nothing. Do this first."`
-	AllowDataLoss  *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that remove stored values."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report steps, commit nothing. Do first."`
+	AllowDataLoss  *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that lose values."`
 	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless it is the head."`
 	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
 }
@@ -52,7 +52,7 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 		Title: "Apply a schema",
 		Description: "Changes the data model, for instance to add a field, or to also store a further type: applies a .pg schema to a branch and converts the data, as one commit. " +
 			"Start from the source of schema_get. To rename a type or property, write @rename_from(\"Old\"). " +
-			"It fails for a graph of a cluster, whose configuration sets the schema.",
+			"It fails in a cluster, whose configuration sets the schema.",
 		Destructive: true,
 	})
 	return &builtin{desc: d, gates: gate(tool.SchemaApply), decode: func(args json.RawMessage) (tool.Call, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -223,6 +224,30 @@ func TestLoadFrom(t *testing.T) {
 		{"graph_load", nil, args{"data": dan, "mode": "merge", "from": "main"}, 400, `from: found a branch to start from, but no branch to create`},
 		{"graph_load", servedtest.Drafter, load(dan, "july", "main"), 403, `does not allow read on branch main`},
 		{"graph_load", servedtest.Drafter, load(dan, "july", "june"), 0, `"base_branch":"june"`},
+	})
+}
+
+func TestLoadSync(t *testing.T) {
+	feed := func(names string) string {
+		var b strings.Builder
+		for _, name := range strings.Fields(names) {
+			b.WriteString(`{"type":"Person","data":{"name":"` + name + `"}}` + "\n")
+		}
+		return b.String()
+	}
+	sync := func(data string, more args) args {
+		a := args{"data": data, "mode": "sync", "source": "crm", "types": []string{"Person"}}
+		maps.Copy(a, more)
+		return a
+	}
+	run(t, servedtest.Config(t, builtin.All("1")...), []step{
+		{"graph_load", nil, args{"data": feed("dan"), "mode": "sync"}, 400, `source`},
+		{"graph_load", nil, args{"data": feed("dan"), "mode": "merge", "source": "crm"}, 400, `source`},
+		{"graph_load", nil, sync(feed("dan eve fay"), nil), 0, `"sync":{"overwritten":0,"released":0,"deleted":0,"cascaded":0,"kept":0`},
+		{"graph_load", nil, sync(feed("dan"), nil), 409, `approve_deletes 2`},
+		{"graph_load", nil, sync(feed("dan"), args{"approve_deletes": 2, "cascade": true, "yield": []string{"Person.age"}}), 0, `"deleted":2`},
+		{"graph_load", nil, sync(feed("dan"), args{"approve_deletes": -1}), 400, `approve_deletes`},
+		{"graph_load", servedtest.Reader, sync("", nil), 404, `unknown tool: graph_load`},
 	})
 }
 

@@ -20,7 +20,7 @@ import (
 
 // validateArgs are the arguments of query_validate.
 type validateArgs struct {
-	Query  string  `json:"query" jsonschema_description:"One or more queries in GQ."`
+	Query  string  `json:"query" jsonschema_description:"Queries in GQ."`
 	Branch *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 }
 

@@ -192,6 +192,8 @@ type LoadResult struct {
 	GraphCommitID *string `json:"graph_commit_id" jsonschema_description:"The commit; null when nothing changed."`
 	ActorID       *string `json:"actor_id"` // the caller; null if it has none
 	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
+
+	Sync *client.SyncAnswer `json:"sync,omitempty" jsonschema_description:"What the mode sync did beyond the lines; only in this mode."`
 }
 
 // loadAnswer returns the answer to a load, in the form that the options select.
@@ -202,7 +204,7 @@ func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutc
 		data.Target = &client.WriteTarget{Branch: l.Branch.Name(), DraftTarget: client.DraftTarget{GraphCommitID: d.Draft.Head, MainAhead: d.Draft.MainAhead, ExpiresAt: d.Expires.UnixMicro()}}
 	}
 	if e.enc.CommitIDs {
-		return &LoadResult{LoadedData: data, GraphCommitID: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun}
+		return &LoadResult{LoadedData: data, GraphCommitID: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun, Sync: syncAnswer(l.Result.Sync, reads)}
 	}
 	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun,
 		Sync: syncAnswer(l.Result.Sync, reads), Position: l.Result.Position}

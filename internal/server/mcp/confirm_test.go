@@ -47,6 +47,7 @@ var destructive = []struct {
 	{"branch_merge", "merge the branch draft into main", map[string]any{"source": "draft"}},
 	{"graph_mutate", "run remove, which deletes Person from the branch main", map[string]any{"query": `query remove() { delete Person where name = "cyd" }`}},
 	{"graph_load", "remove all entities of the types in the data from the branch main", map[string]any{"mode": "overwrite", "data": servedtest.Seed}},
+	{"graph_load", "delete 4 entities, which the data of the source crm lack, from the branch main", map[string]any{"mode": "sync", "source": "crm", "types": []string{"Person"}, "approve_deletes": 4, "data": `{"type":"Person","data":{"name":"ada"}}`}},
 	{"schema_apply", "which removes stored values: ", map[string]any{"schema": lessSchema, "allow_data_loss": true}},
 	{"branch_delete", "delete the branch draft", map[string]any{"name": "draft"}},
 }
@@ -60,6 +61,7 @@ var harmless = []struct {
 	{"graph_mutate", map[string]any{"query": `query remove() { delete Person where name = "cyd" }`, "dry_run": true}},
 	{"graph_mutate", map[string]any{"query": `query add() { insert Person { name: "fay" } }`}},
 	{"graph_load", map[string]any{"mode": "merge", "data": servedtest.SeedAgain}},
+	{"graph_load", map[string]any{"mode": "sync", "source": "crm", "data": `{"type":"Person","data":{"name":"bob","age":43}}`}},
 	{"schema_apply", map[string]any{"schema": servedtest.Source + "node Extra {}\n", "allow_data_loss": true}},
 	{"schema_apply", map[string]any{"schema": lessSchema, "allow_data_loss": true, "dry_run": true}},
 	{"branch_create", map[string]any{"name": "other"}},

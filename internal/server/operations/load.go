@@ -3,6 +3,7 @@ package operations
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -49,9 +50,16 @@ func (c *Load) run(ctx context.Context, env *tool.Env, branch tool.Branch) (*too
 		res, err = env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode, NewEdges: c.NewEdges, LastWins: c.LastWins, Sync: c.Sync, Changes: c.Changes})
 		return err
 	}
+	what := ""
+	switch {
+	case c.Options.DryRun:
+	case c.Mode == engine.Overwrite:
+		what = "remove all entities of the types in the data from the branch " + opts.Branch + ", and load the data"
+	case c.Mode == engine.Sync && c.Sync.ApproveDeletes > 0:
+		what = fmt.Sprintf("delete %d entities, which the data of the source %s lack, from the branch %s, and load the data", c.Sync.ApproveDeletes, c.Sync.Source, opts.Branch)
+	}
 	var err error
-	if c.Mode == engine.Overwrite && !c.Options.DryRun {
-		what := "remove all entities of the types in the data from the branch " + opts.Branch + ", and load the data"
+	if what != "" {
 		err = env.Confirmed(ctx, tool.Step{Action: tool.Change, What: what, Branches: []tool.Branch{branch}}, write)
 	} else {
 		err = write(nil)

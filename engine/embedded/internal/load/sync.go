@@ -194,7 +194,9 @@ func (a *applier) letGo() error {
 			if k%cancelEvery == 0 && a.ctx.Err() != nil {
 				return a.ctx.Err()
 			}
-			a.deleteNode(t, ord)
+			if err := a.deleteNode(t, ord); err != nil {
+				return err
+			}
 		}
 	}
 	a.sync.cutKept()
@@ -239,11 +241,16 @@ func (a *applier) letGoType(t *schema.Type) (lost []uint32, err error) {
 		is := was.Release(a.sync.opts.Source)
 		switch {
 		case len(is.Sources) > 0 || !is.Created:
-			a.release(t, ord, own, is)
+			if err := a.release(t, ord, own, is); err != nil {
+				return nil, err
+			}
 		case t.Entity == plan.Node:
 			lost = append(lost, ord)
 		default:
 			a.tx.Remove(t, ord)
+			if err := a.tx.StoreLate(); err != nil {
+				return nil, err
+			}
 			a.sync.deleted[t.Name]++
 			a.sync.result.Deleted++
 		}
@@ -252,7 +259,7 @@ func (a *applier) letGoType(t *schema.Type) (lost []uint32, err error) {
 }
 
 // release lets go of an entity that stays.
-func (a *applier) release(t *schema.Type, ord uint32, own []string, is *membership.Set) {
+func (a *applier) release(t *schema.Type, ord uint32, own []string, is *membership.Set) error {
 	table := a.tx.Table(t)
 	r := version.Row{ID: table.ID(ord), Vals: slices.Clone(table.Values(ord)), Claims: is.String()}
 	if t.Entity == plan.Edge {
@@ -261,6 +268,7 @@ func (a *applier) release(t *schema.Type, ord uint32, own []string, is *membersh
 	released(t, own, is, func(p int) { r.Vals[p] = value.Null })
 	a.tx.PutClaimed(t, r)
 	a.sync.result.Released++
+	return a.tx.StoreLate()
 }
 
 // released calls f with the properties of `own` that become null, because no source of `is` owns them.
@@ -273,7 +281,7 @@ func released(t *schema.Type, own []string, is *membership.Set, f func(p int)) {
 }
 
 // deleteNode deletes a node, unless an edge keeps it.
-func (a *applier) deleteNode(t *schema.Type, ord uint32) {
+func (a *applier) deleteNode(t *schema.Type, ord uint32) error {
 	type edge struct {
 		t   *schema.Type
 		ord uint32
@@ -292,13 +300,17 @@ func (a *applier) deleteNode(t *schema.Type, ord uint32) {
 		if len(a.sync.result.KeptFirst) >= 2*engine.MaxKept {
 			a.sync.cutKept()
 		}
-		return
+		return nil
 	}
 	for _, e := range edges {
 		a.tx.Remove(e.t, e.ord)
 		a.sync.result.Cascaded++
+		if err := a.tx.StoreLate(); err != nil {
+			return err
+		}
 	}
 	a.tx.Remove(t, ord)
 	a.sync.deleted[t.Name]++
 	a.sync.result.Deleted++
+	return a.tx.StoreLate()
 }

@@ -62,7 +62,7 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch schema.Change, chan
 			for _, c := range changed {
 				was, is := entityAt(base, t.Type, c.was), entityAt(side, t.Type, c.is)
 				switch {
-				case !is.there || was.there && was.same(&is):
+				case !is.there || was.there && was.unedited(&is):
 				case lost != nil && lost(&is):
 					if gone != droppedType {
 						edges[engine.ConflictPlace{Entity: t.Type.Entity.String(), Type: name, ID: strings.Clone(c.id)}] = true

@@ -30,7 +30,7 @@ type Part struct {
 
 // AppendParts appends parts in the layout of a KindBulk record: a uvarint count, then for
 // each part the entity (1 byte), the type (uvarint, position in the schema), flags (1 byte:
-// replace 1, reset 2) and the name of the segment (text). The operations after the parts follow; see Txn.Late.
+// replace 1, reset 2) and the name of the segment (text). The operations after the parts follow; see Txn.AppendLate.
 func AppendParts(dst []byte, parts []Part) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(parts)))
 	for _, p := range parts {

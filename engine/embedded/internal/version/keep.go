@@ -51,8 +51,8 @@ type BlockWriter interface {
 // KeepIndexes makes PutSegments store indexes in files.
 func (tx *Txn) KeepIndexes(files *IndexFiles) { tx.files = files }
 
-// KeptIndexes lists the segments with the indexes that the transaction has stored.
-func (tx *Txn) KeptIndexes() []string { return tx.kept }
+// Stored lists the segments that the transaction has stored: those of indexes, and those of [Txn.StoreLate].
+func (tx *Txn) Stored() []string { return tx.kept }
 
 // reindex rebuilds the indexes of a table in which PutSegments has put rows, which are its last
 // ones. It stores them if the transaction keeps indexes and they are large, or most of the entities

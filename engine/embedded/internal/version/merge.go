@@ -221,7 +221,8 @@ func (m *merge) decide(t *schema.Type) error {
 		case !base.there:
 			m.diverging(divergent{engine.DivergentInsert, t, id, &entityState{vals: target.vals}, &source, &target})
 		case !source.there && !target.there:
-		case !source.there && base.same(&target):
+		case !target.there && base.unedited(&source):
+		case !source.there && base.unedited(&target):
 			if fault.On(fault.TombstonesDropped) || t.Entity == plan.Edge && m.spared(t, &base, m.source) {
 				continue
 			}
@@ -558,6 +559,16 @@ func (m *merge) uniqueSuspects(t *Table, e *edit, all bool) []uint32 {
 // same reports whether two states of an entity are equal.
 func (e *entityState) same(o *entityState) bool {
 	return e.there == o.there && e.from == o.from && e.to == o.to && e.claims == o.claims && slices.EqualFunc(e.vals, o.vals, value.Equal)
+}
+
+// unedited reports whether two states of an entity are equal apart from its membership. A side that changed nothing else
+// has no conflict with a deletion.
+func (e *entityState) unedited(o *entityState) bool {
+	is := *o
+	if !fault.On(fault.ClaimsAreEdits) {
+		is.claims = e.claims
+	}
+	return e.same(&is)
 }
 
 // describe returns a value as a conflict message shows it.

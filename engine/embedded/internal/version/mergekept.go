@@ -58,7 +58,7 @@ func (m *merge) spared(t *schema.Type, was *entityState, deleter *Snapshot) bool
 }
 
 // restoreEdges puts the edges back that the target deleted together with nodes that a resolution keeps. An edge that the
-// source changed is not among them, because it has a conflict or a resolution of its own. REQUIRES: the nodes of all
+// source edited is not among them, because it has a conflict or a resolution of its own. REQUIRES: the nodes of all
 // types are decided, and those of the puts that are edges are not.
 func (m *merge) restoreEdges() error {
 	put := map[keptNode]bool{} // edges
@@ -74,7 +74,7 @@ func (m *merge) restoreEdges() error {
 			is := entityAt(m.source, t, edge)
 			id := m.source.Table(plan.Edge, t.Index).ID(edge)
 			was, have := entityOf(m.base, t, id), entityOf(m.tx.base, t, id)
-			if e := (keptNode{t, id}); !put[e] && !have.there && was.there && was.same(&is) && m.spared(t, &was, m.tx.base) {
+			if e := (keptNode{t, id}); !put[e] && !have.there && was.there && was.unedited(&is) && m.spared(t, &was, m.tx.base) {
 				put[e] = true
 				m.put(t, id, is)
 			}

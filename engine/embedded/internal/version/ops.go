@@ -11,7 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// The layout of an operation of a commit:
+// The layout of an operation of a commit. Code 9, which only a bulk record has, is not one of them; see Txn.AppendLate.
 //
 //	op       code          1 byte: delete node 1, delete edge 2, put node 3, put edge 4,
 //	                       skip node 5, skip edge 6, put claimed node 7, put claimed edge 8
@@ -35,6 +35,7 @@ const (
 	opSkipEdge              // assigns the ordinal of an edge that the commit also deletes
 	opClaimNode             // inserts or replaces a node with its membership, which may be empty
 	opClaimEdge             // inserts or replaces an edge with its membership, which may be empty
+	opStored                // stands for the operations in the block "ops" of a segment; see AppendLate
 )
 
 // AppendOps appends the changes of the transaction as operations.

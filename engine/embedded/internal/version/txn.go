@@ -21,11 +21,11 @@ type Txn struct {
 	edges []*edit      // by edge type: its changed table; nil without a change
 
 	files *IndexFiles // nil if indexes stay in memory until a checkpoint
-	kept  []string    // see KeptIndexes
+	kept  []string    // see Stored
 
 	copied int // number of copied rows; see Copied
 
-	late []byte // see NoteLate; nil until then
+	late, keepLate *late // see NoteLate and KeepLate; nil until then
 
 	change *schema.Change            // the schema change, or nil
 	from   *schema.Schema            // the previous schema, if change is not nil
@@ -92,7 +92,7 @@ func (tx *Txn) put(t *schema.Type, r Row, keep bool) (ord uint32, existed bool) 
 	}
 	r = r.detached()
 	if tx.late != nil {
-		defer func() { tx.late = tx.appendPut(tx.late, e.Table, ord, true) }()
+		defer func() { tx.late.ops = tx.appendPut(tx.late.ops, e.Table, ord, true) }()
 	}
 	if existed && t.Entity == plan.Edge {
 		if src, dst := e.Ends(ord); src != r.Src || dst != r.Dst {
@@ -172,7 +172,7 @@ func (tx *Txn) Remove(t *schema.Type, ord uint32) {
 	remove := func(t *schema.Type, ord uint32) {
 		e := tx.edit(t)
 		if tx.late != nil {
-			tx.late = appendDelete(tx.late, e.Table, ord)
+			tx.late.ops = appendDelete(tx.late.ops, e.Table, ord)
 		}
 		e.delete(ord)
 	}
@@ -183,13 +183,6 @@ func (tx *Txn) Remove(t *schema.Type, ord uint32) {
 	})
 	remove(t, ord)
 }
-
-// NoteLate makes the transaction note what PutClaimed and Remove do from now on. Late returns it as operations, for the
-// record of a bulk load, which has them after its parts.
-func (tx *Txn) NoteLate() { tx.late = []byte{} }
-
-// Late returns the operations since NoteLate.
-func (tx *Txn) Late() []byte { return tx.late }
 
 // Orphan finds an edge of a type that has lost an end. It returns the id of the node
 // that was at that end.

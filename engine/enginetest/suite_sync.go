@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -245,18 +246,44 @@ Town e +crm:note,size;erp:`)
 			lost := func(branch string) func(o *engine.LoadOptions) {
 				return func(o *engine.LoadOptions) { o.Branch, o.Sync.ApproveDeletes = branch, 4 }
 			}
-			for _, from := range []string{"side", "main"} { // the branch with the deletions
-				branch, other, outcome := "sideside", "", engine.Merged
-				if from == "main" {
-					branch, other, outcome = "", "sidemain", engine.AlreadyUpToDate
+			lostByErp := func(branch string) func(o *engine.LoadOptions) {
+				return func(o *engine.LoadOptions) {
+					erp(branch)(o)
+					o.Sync.ApproveDeletes = 4
 				}
-				s.expectSync("0 0 0 0 0", townFeed, nil)
-				s.fork("side"+from, "")
-				s.expectSync("0 0 4 0 0", "", lost(branch))
-				s.expectSync("0 0 0 0 0", townFeed, erp(other)) // erp claims the entities, and yields what they are
-				s.merged("side"+from, "main", outcome)
-				s.expectTowns(before)
 			}
+			conflicts := func(source string) {
+				s.Helper()
+				var found *engine.MergeConflicts
+				if _, err := s.graph.Merge(s.ctx, source, "main", engine.MergeOptions{}); !errors.As(err, &found) || len(found.Conflicts) == 0 {
+					s.Errorf("merge %s: %v, expected conflicts", source, err)
+				}
+			}
+			// The other branch has let go of one of two claims: it wants nothing that the deletion removes.
+			s.expectSync("0 0 0 0 0", townFeed, nil)
+			s.expectSync("0 0 0 0 0", townFeed, erp("")) // erp claims the entities, and yields what they are
+			s.fork("fewer", "")
+			s.expectSync("0 4 0 0 0", "", lostByErp("fewer"))
+			s.expectSync("0 0 4 0 0", "", lost("fewer"))
+			s.expectSync("0 4 0 0 0", "", lostByErp(""))
+			s.merged("fewer", "main", engine.Merged)
+			s.expectTowns(before)
+			// The other branch has gained a source, which has not lost the entities.
+			s.expectSync("0 0 0 0 0", townFeed, nil)
+			s.fork("gone", "")
+			s.fork("claimed", "")
+			s.expectSync("0 0 4 0 0", "", lost("gone"))
+			s.expectSync("0 0 0 0 0", townFeed, erp("claimed"))
+			s.merged("claimed", "main", engine.FastForward)
+			conflicts("gone")
+			s.fork("both", "")
+			s.expectSync("0 0 0 0 0", townFeed, func(o *engine.LoadOptions) {
+				erp("both")(o)
+				o.Sync.Source = "hr"
+			})
+			s.expectSync("0 4 0 0 0", "", lostByErp(""))
+			s.expectSync("0 0 4 0 0", "", lost(""))
+			conflicts("both")
 		},
 		"history and exports": func(s *session) {
 			s.expectSync("0 0 0 0 0", townFeed, nil)

@@ -112,6 +112,17 @@ func (s *Set) Of(source string) (props []string, ok bool) {
 	return s.Sources[i].Props, true
 }
 
+// Gains reports whether a set has a source that an earlier one lacks. The arguments are the texts of the sets; one that cannot be
+// parsed gains a source.
+func Gains(was, is string) bool {
+	if was == is {
+		return false
+	}
+	a, err := Parse(was)
+	b, failed := Parse(is)
+	return err != nil || failed != nil || slices.ContainsFunc(b.Sources, func(x Source) bool { _, ok := a.Of(x.Name); return !ok })
+}
+
 // Owner returns the first source other than `but` that owns a property, or "".
 func (s *Set) Owner(prop, but string) string {
 	for _, x := range s.Sources {

@@ -561,11 +561,11 @@ func (e *entityState) same(o *entityState) bool {
 	return e.there == o.there && e.from == o.from && e.to == o.to && e.claims == o.claims && slices.EqualFunc(e.vals, o.vals, value.Equal)
 }
 
-// unedited reports whether two states of an entity are equal apart from its membership. A side that changed nothing else
-// has no conflict with a deletion.
+// unedited reports whether the state o of a side is the base state, apart from claims that sources gave up. Such a side
+// has no conflict with a deletion. A source that began to claim the entity has not lost it, so then there is a conflict.
 func (e *entityState) unedited(o *entityState) bool {
 	is := *o
-	if !fault.On(fault.ClaimsAreEdits) {
+	if !fault.On(fault.ClaimsAreEdits) && !membership.Gains(e.claims, o.claims) {
 		is.claims = e.claims
 	}
 	return e.same(&is)

@@ -120,6 +120,15 @@ func TestQueriesOfOtherVersion(t *testing.T) {
 	}
 }
 
+// TestCatalogParsesNothing makes the tools of a revision whose texts cannot be parsed.
+func TestCatalogParsesNothing(t *testing.T) {
+	g := withQueries(t).Graph("people")
+	g.Source, g.Stored.Files[0].Text = "no schema {", "no query ("
+	if c, outdated, err := g.Catalog(); err != nil || outdated != nil || len(c.Queries) != 1 || c.Queries[0].Plan().Name != "named" {
+		t.Errorf("found %+v, %v, %v", c, outdated, err)
+	}
+}
+
 // TestApplyQueries applies changes of queries alone. Each is one revision, which a plan announces by name.
 func TestApplyQueries(t *testing.T) {
 	dir := folder(t, map[string]string{"queries/b.gq": strings.Replace(named, "named(", "second(", 1)})

@@ -68,7 +68,7 @@ func Generate(g Graph) (*Output, gq.Faults, error) {
 	var work sync.WaitGroup // safe to run concurrently: each goroutine only reads the model
 	work.Go(func() { files, goErr = golang.Files(pkg) })
 	work.Go(func() { reference = docs.Tools(pkg, schema, "../../..") })
-	work.Go(func() { promise, err = contractText(pkg) })
+	work.Go(func() { promise, err = pkg.ContractText() })
 	work.Wait()
 	if err := errors.Join(goErr, err); err != nil {
 		return nil, diags, err

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
@@ -22,6 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -111,7 +111,7 @@ func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...st
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog, err := stored.Compile(config, &config.Graphs[0])
+	catalog, err := reconcile.CompileQueries(config, &config.Graphs[0])
 	if err != nil {
 		t.Fatal(err)
 	}

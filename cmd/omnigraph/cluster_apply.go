@@ -18,7 +18,8 @@ func newClusterApply() *cobra.Command {
 		Use:   "apply",
 		Short: "Create and change graphs to match cluster.yaml, and record the revision",
 		Long: `Create the graphs of cluster.yaml, change the schema of each graph on branch main to the
-schema in its file, and record the result as the revision that servers boot from. Stop the
+schema in its file, compile the stored queries, and record the result as the revision that
+servers boot from: a server needs no Go program to serve the queries. Stop the
 server first, unless the storage is shared: running servers then see a changed schema at
 once, and a new graph after their restart. If an apply was interrupted, run it again to
 finish it. After a complete apply, another one changes nothing.

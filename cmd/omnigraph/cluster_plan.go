@@ -25,8 +25,8 @@ func newClusterPlan() *cobra.Command {
 		Use:   "plan",
 		Short: "Show what cluster apply would do",
 		Long: `Show what cluster apply would do, and change nothing: the graphs to create, the steps from
-each live schema to the schema in its file, and the graphs that cluster.yaml does not
-name, which apply keeps. If steps remove values from a graph, the plan has the digest
+each live schema to the schema in its file, the stored queries to record, and the graphs
+that cluster.yaml does not name, which apply keeps. If steps remove values from a graph, the plan has the digest
 that approves them.
 
 If a server has a graph open, the command plans it from the recorded revision and does not
@@ -89,7 +89,14 @@ type graphPlanAnswer struct {
 	Destructive    bool                         `json:"destructive"`     // a step removes values from the graph
 	Approve        *string                      `json:"approve"`         // digest to pass to cluster apply --approve
 	Steps          []operations.SchemaApplyStep `json:"steps"`
+	Queries        []queryChangeAnswer          `json:"queries"` // the stored queries that apply records otherwise
 	Problem        *string                      `json:"problem"` // why apply cannot change the graph
+}
+
+// queryChangeAnswer is a stored query that differs from the recorded revision.
+type queryChangeAnswer struct {
+	Name   string `json:"name"`   // name of the query
+	Change string `json:"change"` // added, changed or removed
 }
 
 // keptAnswer describes a graph that cluster.yaml does not name.
@@ -106,7 +113,10 @@ func planDoc(p *reconcile.Plan) *planAnswer {
 	for _, g := range p.Graphs {
 		x := graphPlanAnswer{
 			GraphID: g.ID, State: g.State(), Drift: g.Drifted(), RecordedDigest: encoding.OrNil(g.Recorded), LiveDigest: encoding.OrNil(g.Live), WantedDigest: g.Digest,
-			Commit: encoding.OrNil(g.Head), Approve: encoding.OrNil(g.Approval()), Steps: []operations.SchemaApplyStep{}, Problem: encoding.OrNil(problem(g)),
+			Commit: encoding.OrNil(g.Head), Approve: encoding.OrNil(g.Approval()), Steps: []operations.SchemaApplyStep{}, Queries: []queryChangeAnswer{}, Problem: encoding.OrNil(problem(g)),
+		}
+		for _, q := range g.Changed {
+			x.Queries = append(x.Queries, queryChangeAnswer(q))
 		}
 		if g.Change != nil {
 			x.Destructive = g.Change.Destructive
@@ -184,22 +194,26 @@ func planRows(p *reconcile.Plan) (rows []planRow) {
 		case reconcile.Create:
 			add("create", plural(int64(len(g.Schema.Nodes)), "node type")+", "+plural(int64(len(g.Schema.Edges)), "edge type"))
 		case reconcile.Record:
-			add("record", "the graph already has its schema, but the revision must still record it")
+			if g.Recorded != g.Digest {
+				add("record", "the graph already has its schema, but the revision must still record it")
+			}
 		case reconcile.UpToDate:
 			add("up_to_date", "")
 		case reconcile.Change:
 		}
-		if g.Change == nil {
-			continue
+		if g.Change != nil {
+			for _, s := range g.Change.Steps {
+				add("step", s.String())
+			}
+			if len(g.Change.Steps) == 0 {
+				add("text", "only the layout or the comments of the schema differ")
+			}
+			if a := g.Approval(); a != "" {
+				add("approve", "--approve "+a)
+			}
 		}
-		for _, s := range g.Change.Steps {
-			add("step", s.String())
-		}
-		if len(g.Change.Steps) == 0 {
-			add("text", "only the layout or the comments of the schema differ")
-		}
-		if a := g.Approval(); a != "" {
-			add("approve", "--approve "+a)
+		for _, q := range g.Changed {
+			add("query", q.String())
 		}
 	}
 	for _, k := range p.Kept {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
@@ -50,11 +50,14 @@ func (f *clusterFlags) validate(cmd *cobra.Command) error {
 		s, found, err = reconcile.Compile(cfg)
 	}
 	if err == nil && !found.HasErrors() {
-		more, buildErr := stored.PackageFaults(cfg)
+		var names []string
+		for _, g := range cfg.Graphs {
+			names = append(names, g.ID)
+		}
+		more := model.OnePackage(names, func(graph string) diag.Span { return cfg.Graph(graph).At })
 		if found = append(found, more...); more.HasErrors() {
 			s = nil
 		}
-		err = buildErr
 	}
 	if err != nil && !errors.As(err, &found) {
 		return err

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -25,7 +25,7 @@ func TestCompiledIsWhatIsGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := stored.Compile(cfg, &cfg.Graphs[0])
+	got, err := reconcile.CompileQueries(cfg, &cfg.Graphs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ query tagged($tags: [String]?) { match { $t: Task } return { $t.slug as slug } }
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := stored.Compile(cfg, &cfg.Graphs[0])
+	c, err := reconcile.CompileQueries(cfg, &cfg.Graphs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ query tagged($tags: [String]?) { match { $t: Task } return { $t.slug as slug } }
 	}
 	for name, fault := range map[string]string{"gq.yaml": "strict: 3\n", "tasks.gq": "query in(", "schema.pg": "node"} {
 		write(t, name, fault)
-		_, err := stored.Compile(cfg, &cfg.Graphs[0])
+		_, err := reconcile.CompileQueries(cfg, &cfg.Graphs[0])
 		var faults diag.List
 		if !errors.As(err, &faults) {
 			t.Errorf("with a fault in %s: %v", name, err)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/index"
-	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
@@ -25,6 +24,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
@@ -264,10 +264,10 @@ func (e *endpoint) catalog(ctx context.Context, g engine.Graph, warn warning) (*
 	switch {
 	case err == nil:
 		for i := range cfg.Graphs {
-			if g := &cfg.Graphs[i]; g.ID == e.graph || e.graph == "" && stored.Digest(g) == schema.Digest {
+			if g := &cfg.Graphs[i]; g.ID == e.graph || e.graph == "" && reconcile.SchemaDigest(g) == schema.Digest {
 				named := e.graph != ""
 				e.graph = g.ID
-				catalog, err := stored.Compile(cfg, g)
+				catalog, err := reconcile.CompileQueries(cfg, g)
 				if err != nil && !named { // optional here: the user did not name the graph
 					warn("graph "+g.ID+" has no stored queries here, because their sources have errors", err)
 					err = nil

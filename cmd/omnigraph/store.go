@@ -14,7 +14,6 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/stored"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -24,6 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/provider"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -67,7 +67,7 @@ func (e *endpoint) openStore(ctx context.Context, notes io.Writer) (engine.Graph
 	}
 	for i := range cfg.Graphs {
 		c := &cfg.Graphs[i]
-		if c.Embedding == nil || stored.Digest(c) != schema.Digest {
+		if c.Embedding == nil || reconcile.SchemaDigest(c) != schema.Digest {
 			continue
 		}
 		// A provider can only be set when a graph is opened, so open the graph again.

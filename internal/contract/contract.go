@@ -3,6 +3,7 @@
 package contract
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -193,10 +194,11 @@ const (
 
 // input returns the schema of the arguments of a query.
 func (c *Contract) input(q *Query) json.RawMessage {
-	var o object
+	o := object{nullable: c.Strict}
 	for i := range q.Params {
 		p := &q.Params[i]
 		o.add(p.Name, p.Schema, c.Strict || !p.Optional)
+		o.nullable = o.nullable && p.Optional
 	}
 	frame := string(c.Frames.ReadInput)
 	if q.Mutation {
@@ -234,6 +236,7 @@ func fill(frame, hole string, o *object) json.RawMessage {
 type object struct {
 	properties []byte   // the members, with commas between them
 	required   [][]byte // names as JSON
+	nullable   bool     // the object may be null: in the strict profile, params of which none is required
 }
 
 // add adds a property.
@@ -251,12 +254,10 @@ func (o *object) add(name string, schema json.RawMessage, required bool) {
 // schema returns the JSON Schema of the object.
 func (o *object) schema() []byte {
 	b := append([]byte(`{"properties":{`), o.properties...)
-	b = append(b, `},"additionalProperties":false,"type":"object","required":[`...)
-	for i, key := range o.required {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, key...)
+	b = append(b, `},"additionalProperties":false,`...)
+	required := slices.Concat([]byte(`"required":[`), bytes.Join(o.required, []byte(",")), []byte("]"))
+	if o.nullable {
+		return append(append(b, required...), `,"type":["object","null"]}`...)
 	}
-	return append(b, `]}`...)
+	return append(append(append(b, `"type":"object",`...), required...), '}')
 }

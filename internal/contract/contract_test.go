@@ -66,7 +66,7 @@ func TestSchemas(t *testing.T) {
 			`{"properties":{"params":{"properties":{"kind":KIND},"additionalProperties":false,"type":"object","required":[]},"branch":{"type":"string"}},"required":[]}`,
 			`{"properties":{"rows":{"items":{"properties":{"p.name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p.name"]},"type":"array"}}}`},
 		{true, true, false,
-			`{"properties":{"params":{"properties":{"kind":KIND},"additionalProperties":false,"type":"object","required":["kind"]},"branch":{"type":"string"}},"required":["params"]}`,
+			`{"properties":{"params":{"properties":{"kind":KIND},"additionalProperties":false,"required":["kind"],"type":["object","null"]},"branch":{"type":"string"}},"required":["params"]}`,
 			`{"properties":{"rows":{"items":{"properties":{"p.name":{"type":"string"}},"additionalProperties":false,"type":"object","required":["p.name"]},"type":"array"}}}`},
 		{false, false, true,
 			`{"properties":{"params":{"properties":{"kind":KIND},"additionalProperties":false,"type":"object","required":["kind"]}},"required":["params"]}`,

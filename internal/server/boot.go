@@ -65,6 +65,9 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot,
 	if err != nil {
 		return nil, err
 	}
+	if err := addApplied(o, b.revision); err != nil {
+		return nil, err
+	}
 	var failures []error
 	for _, c := range graphs {
 		g, err := s.open(ctx, o, c, mode, b)
@@ -142,6 +145,16 @@ func (s *Server) graphsToServe(ctx context.Context, o *Options) (*boot, []*clust
 		}
 		if string(text) != was.Source {
 			b.pending = append(b.pending, fmt.Sprintf("graph %s: %s differs from the applied schema, which the server uses", c.ID, c.Schema))
+		}
+		if was.Stored == nil || o.CompiledOnly {
+			continue
+		}
+		same, err := was.Stored.SameFiles(o.Cluster, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !same {
+			b.pending = append(b.pending, fmt.Sprintf("graph %s: the .gq files differ from the applied ones, whose queries the server uses", c.ID))
 		}
 	}
 	if revision == nil {

@@ -49,6 +49,10 @@ type Options struct {
 	Catalogs []*tool.Catalog // from the generated packages of the binary
 	Bind     string          // the listen address; the host check depends on it
 
+	// CompiledOnly makes the server ignore the stored queries of the applied revision, and serve those of
+	// Catalogs alone.
+	CompiledOnly bool
+
 	// Node is the name of this server; no other server that uses the same storage has it. Advertise
 	// is the address of this server in the list of peers. Both are ignored if the storage is a
 	// folder.
@@ -107,6 +111,7 @@ type Server struct {
 	handler  http.Handler       // answers all requests
 	engines  []engine.Graph     // the open graphs, to close
 	booted   *boot              // what the server has opened and loaded at its start
+	catalogs []*tool.Catalog    // the stored queries, compiled into the program and applied
 	storage  *reconcile.Cluster // where the graphs and the revision are
 	shared   *shared            // nil if the storage is a folder of this server
 	closers  []io.Closer        // the verifiers to close
@@ -191,9 +196,10 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if s.booted, err = s.boot(ctx, &o, mode); err != nil {
 		return nil, err
 	}
+	s.catalogs = o.Catalogs
 	for _, c := range o.Catalogs {
 		if o.Cluster.Graph(c.Graph) == nil {
-			o.Log.Warn("this program contains stored queries for a graph that cluster.yaml does not name", "graph", c.Graph)
+			o.Log.Info("this program contains stored queries for a graph that cluster.yaml does not name", "graph", c.Graph)
 		}
 	}
 	overall, err := serverPolicy(&o, mode)
@@ -336,7 +342,7 @@ func (o *Options) engine() engine.Engine {
 func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, authorizer access.Authorizer, pageKeys seal.Keys, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
-		o.Log.Warn("this program contains no stored queries for the graph", "graph", c.ID)
+		o.Log.Warn("neither this program nor the applied revision contains stored queries for the graph", "graph", c.ID)
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		ID: c.ID, Graph: g, Binder: binder, CatchUp: catchUp, Writing: writing, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
@@ -407,6 +413,10 @@ func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {
 func (s *Server) Serves(graph string) bool {
 	return slices.ContainsFunc(s.booted.served, func(g *servedgraph.Graph) bool { return g.ID() == graph })
 }
+
+// Catalogs returns the stored queries of the graphs, from the program and from the applied revision. Those that
+// do not fit the schema of their graph are not served.
+func (s *Server) Catalogs() []*tool.Catalog { return s.catalogs }
 
 // Handler returns the handler of the whole server.
 func (s *Server) Handler() http.Handler { return s.handler }

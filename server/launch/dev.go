@@ -65,6 +65,9 @@ func showCall(ctx context.Context, w io.Writer, bind string, addr net.Addr, s *s
 	c := newCaller(dial, token)
 	defer c.transport.CloseIdleConnections()
 	shown := false
+	if !s.Serves(p.Sample.Graph) {
+		p.Sample = Sample{}
+	}
 	for _, g := range config.Graphs {
 		if !s.Serves(g.ID) {
 			continue

@@ -23,6 +23,7 @@ type Compiled struct {
 	Encoded string
 
 	once   sync.Once    // makes decode run once
+	err    error        // why the plan cannot be decoded
 	plan   *plan.Query  // the decoded plan
 	params []plan.Param // the plan's parameters, with the enums added to their types
 }
@@ -36,22 +37,30 @@ func (c *Compiled) Info() *QueryInfo { return &c.Query }
 // Plan implements [StoredQuery]. It panics if another version of gq generated the package
 // and this version cannot decode the plan.
 func (c *Compiled) Plan() *plan.Query {
-	c.decode()
+	c.mustDecode()
 	return c.plan
 }
 
 // Params implements [StoredQuery].
 func (c *Compiled) Params() []plan.Param {
-	c.decode()
+	c.mustDecode()
 	return c.params
 }
 
+// mustDecode is decode, with a panic in place of the error.
+func (c *Compiled) mustDecode() {
+	if err := c.decode(); err != nil {
+		panic(err.Error())
+	}
+}
+
 // decode decodes the plan on the first call, and sets plan and params.
-func (c *Compiled) decode() {
+func (c *Compiled) decode() error {
 	c.once.Do(func() {
 		q, err := plan.Decode(c.Encoded)
 		if err != nil {
-			panic(fmt.Sprintf("stored query %s: %v", c.Query.Name, err))
+			c.err = fmt.Errorf("stored query %s: %w", c.Query.Name, err)
+			return
 		}
 		c.plan, c.params = q, q.Params
 		if len(c.Enums) > 0 {
@@ -61,4 +70,5 @@ func (c *Compiled) decode() {
 			}
 		}
 	})
+	return c.err
 }

@@ -43,16 +43,42 @@ func (p *Package) Query(name string) *Compiled {
 
 // catalog decodes the contract, and sets byName.
 func (p *Package) catalog() *Catalog {
-	var c contract.Contract
-	if err := json.Unmarshal([]byte(p.text), &c); err != nil {
+	out, err := catalogOf([]byte(p.text))
+	if err != nil {
 		panic(fmt.Sprintf("decode the %s of a generated package: %v", contract.File, err))
+	}
+	for _, q := range out.Queries {
+		p.byName[q.Info().Name] = q.(*Compiled)
+	}
+	return out
+}
+
+// DecodeCatalog returns the stored queries of a contract as tools, in source order. It decodes their plans, too.
+// If another version of gq wrote the contract and this version cannot decode it, DecodeCatalog returns an error.
+func DecodeCatalog(text []byte) (*Catalog, error) {
+	c, err := catalogOf(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range c.Queries {
+		if err := q.(*Compiled).decode(); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// catalogOf decodes a contract, without its plans.
+func catalogOf(text []byte) (*Catalog, error) {
+	var c contract.Contract
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, err
 	}
 	out := &Catalog{Graph: c.Graph, SchemaDigest: c.SchemaDigest, SourceDigest: c.SourceDigest}
 	for i := range c.Queries {
-		q := compiledOf(&c.Queries[i])
-		out.Queries, p.byName[q.Query.Name] = append(out.Queries, q), q
+		out.Queries = append(out.Queries, compiledOf(&c.Queries[i]))
 	}
-	return out
+	return out, nil
 }
 
 // compiledOf returns a query of a contract.

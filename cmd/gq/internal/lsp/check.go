@@ -402,7 +402,7 @@ func (s *server) keep(j *job, r *gq.Linted, pkg *model.Package, sizes *lint.Tool
 	}
 	var now *codegen.Contract
 	if g.id != "" {
-		now = codegen.ContractOf(pkg)
+		now = pkg.Contract()
 	}
 	g.tools = s.factsOf(g, pkg, sizes, now)
 }

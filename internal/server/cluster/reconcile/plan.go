@@ -31,6 +31,9 @@ type GraphPlan struct {
 	Live string
 	Head string // the commit of main that the plan is based on, or ""
 
+	// Changed are the stored queries that the next revision records otherwise.
+	Changed []QueryChange
+
 	// Create is true if the graph does not exist yet.
 	Create bool
 
@@ -78,7 +81,7 @@ const (
 	Blocked  State = "blocked"    // see GraphPlan.Blocked
 	Create   State = "create"     // the graph does not exist yet
 	Change   State = "change"     // the schema of the graph must change
-	Record   State = "record"     // the graph has the schema, but the revision does not record it
+	Record   State = "record"     // the graph has the schema, but the revision does not record it, or its queries
 	UpToDate State = "up_to_date" // nothing to do
 )
 
@@ -93,7 +96,7 @@ func (g *GraphPlan) State() State {
 		return Create
 	case g.Change != nil:
 		return Change
-	case g.Recorded != g.Digest:
+	case g.Recorded != g.Digest, g.Changed != nil:
 		return Record
 	}
 	return UpToDate
@@ -151,6 +154,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 		if before != nil {
 			g.Recorded = before.Schema
 		}
+		g.Changed = queryChanges(before.stored(), src.Stored)
 		p.Graphs = append(p.Graphs, g)
 		if err := c.look(ctx, g, before, open); err != nil {
 			return p, open, err

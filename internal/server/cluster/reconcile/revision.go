@@ -26,14 +26,16 @@ const RevisionFile = "cluster.revision"
 // tempExt is the extension of a temporary file with a revision that is not in force yet.
 const tempExt = ".tmp"
 
-// RevisionFormat is the version of the file's layout. Format 1 is a header line followed by a JSON
+// RevisionFormat is the latest version of the file's layout. Each format is a header line followed by a JSON
 // object, which ends the file:
 //
 //	omnigraph cluster revision 1 sha256:<of all bytes after this line, in hex>\n
 //	{"revision": …, "config_digest": …, "applied_at": …, "actor": …, "graphs": […]}\n
 //
-// The object has the fields of [Revision] under their JSON names. The graphs are sorted by id.
-const RevisionFormat = 1
+// The object has the fields of [Revision] under their JSON names. The graphs are sorted by id. In format 2 a
+// graph may have stored queries, and the object is one line. A revision without stored queries is
+// written in format 1, which earlier programs read.
+const RevisionFormat = 2
 
 // revisionMagic starts the first line of a revision. The format number follows it.
 const revisionMagic = "omnigraph cluster revision "
@@ -42,7 +44,7 @@ const revisionMagic = "omnigraph cluster revision "
 type Revision struct {
 	// Number starts at 1. It grows by 1 each time that an apply records a different configuration.
 	Number  uint64  `json:"revision"`
-	Config  string  `json:"config_digest"` // digest, sha256:…, of the graphs with their schemas
+	Config  string  `json:"config_digest"` // digest, sha256:…, of the graphs with their schemas and queries
 	Applied int64   `json:"applied_at"`    // Unix microseconds
 	Actor   string  `json:"actor"`         // actor that applied
 	Graphs  []Graph `json:"graphs"`        // sorted by id
@@ -53,6 +55,16 @@ type Graph struct {
 	ID     string `json:"graph_id"`
 	Schema string `json:"schema_digest"` // digest of the schema
 	Source string `json:"schema_source"` // text of the schema
+
+	Stored *Stored `json:"queries,omitempty"` // the stored queries; nil if the graph has none, and in format 1
+}
+
+// stored returns the stored queries of a graph. g may be nil.
+func (g *Graph) stored() *Stored {
+	if g == nil {
+		return nil
+	}
+	return g.Stored
 }
 
 // FormatError is the error for a revision in a format that this program cannot read.
@@ -127,12 +139,23 @@ func (c *Cluster) write(name string, b []byte) error {
 func encode(r *Revision) []byte {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
-	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
+	format := r.format()
+	if format == 1 {
+		e.SetIndent("", "  ")
+	}
 	if err := e.Encode(r); err != nil {
 		panic("reconcile: encode a revision: " + err.Error())
 	}
-	return append([]byte(revisionMagic+strconv.Itoa(RevisionFormat)+" "+digest(body.Bytes())+"\n"), body.Bytes()...)
+	return append([]byte(revisionMagic+strconv.Itoa(format)+" "+digest(body.Bytes())+"\n"), body.Bytes()...)
+}
+
+// format returns the lowest format that can hold the revision.
+func (r *Revision) format() int {
+	if slices.ContainsFunc(r.Graphs, func(g Graph) bool { return g.Stored != nil }) {
+		return 2
+	}
+	return 1
 }
 
 // decode reads the text that encode writes. Errors refer to the text by the name in the argument
@@ -162,6 +185,9 @@ func decode(file string, b []byte) (*Revision, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, corrupt("there is text after the revision")
 	}
+	if r.format() > format {
+		return nil, corrupt("it has stored queries, which its format has not")
+	}
 	if detail := r.fault(); detail != "" {
 		return nil, corrupt(detail)
 	}
@@ -179,6 +205,8 @@ func (r *Revision) fault() string {
 			return fmt.Sprintf("%q is not a valid name of a graph", g.ID)
 		case i > 0 && r.Graphs[i-1].ID >= g.ID:
 			return "its graphs are not in order"
+		case g.Stored != nil && len(g.Stored.Contract) == 0:
+			return "its graph " + g.ID + " has queries without a contract"
 		}
 	}
 	if want := configDigest(r.Graphs); r.Config != want {
@@ -187,11 +215,15 @@ func (r *Revision) fault() string {
 	return ""
 }
 
-// configDigest returns the digest of graphs with their schemas. The graphs are sorted by id.
+// configDigest returns the digest of graphs with their schemas and queries. The graphs are sorted by id.
 func configDigest(graphs []Graph) string {
 	var b strings.Builder
 	for _, g := range graphs {
-		fmt.Fprintf(&b, "%s %s %s\n", g.ID, g.Schema, digest([]byte(g.Source)))
+		fmt.Fprintf(&b, "%s %s %s", g.ID, g.Schema, digest([]byte(g.Source)))
+		if g.Stored != nil {
+			b.WriteString(" " + g.Stored.digest())
+		}
+		b.WriteByte('\n')
 	}
 	return digest([]byte(b.String()))
 }
@@ -207,7 +239,7 @@ func digest(b []byte) string {
 func next(recorded *Revision, s *Sources) *Revision {
 	r := &Revision{Number: 1, Graphs: []Graph{}}
 	for _, g := range s.Graphs {
-		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text})
+		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text, Stored: g.Stored})
 	}
 	slices.SortFunc(r.Graphs, func(a, b Graph) int { return strings.Compare(a.ID, b.ID) })
 	r.Config = configDigest(r.Graphs)

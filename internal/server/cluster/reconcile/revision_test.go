@@ -12,6 +12,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 const format1 = "testdata/format1.revision"
@@ -71,7 +72,11 @@ func TestDamagedRevision(t *testing.T) {
 			t.Errorf("%s: read %+v, %v", name, r, err)
 		}
 	}
-	if _, err := decode("r", []byte(revisionMagic+"2 sha256:00\nanything")); !errors.As(err, &later) || later.Format != 2 {
+	_, body, _ := bytes.Cut(encode(withQueries(t)), []byte("\n"))
+	if _, err := decode("r", append([]byte(revisionMagic+"1 "+digest(body)+"\n"), body...)); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "stored queries") {
+		t.Errorf("queries in format 1: %v", err)
+	}
+	if _, err := decode("r", []byte(revisionMagic+"3 sha256:00\nanything")); !errors.As(err, &later) || later.Format != 3 {
 		t.Errorf("a later format: %v", err)
 	}
 }
@@ -108,20 +113,27 @@ func TestReadRevision(t *testing.T) {
 // decoding it again, must give the same revision.
 func FuzzRevision(f *testing.F) {
 	f.Add(encode(sample(f)))
+	f.Add(encode(withQueries(f)))
 	f.Add([]byte(revisionMagic + "1 "))
 	body := []byte(`{"revision":1,"config_digest":"` + configDigest(nil) + `","applied_at":0,"actor":"","graphs":[]}`)
 	f.Add(append([]byte(revisionMagic+"1 "+digest(body)+"\n"), body...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		// The fuzzer cannot guess a digest, so add the right digest to each body that it generates.
 		if _, body, ok := bytes.Cut(b, []byte("\n")); ok {
-			b = append([]byte(revisionMagic+"1 "+digest(body)+"\n"), body...)
+			b = append([]byte(revisionMagic+"2 "+digest(body)+"\n"), body...)
 		}
 		r, err := decode("r", b)
 		if err != nil {
 			return
 		}
+		for i := range r.Graphs {
+			if s := r.Graphs[i].Stored; s != nil {
+				_, _ = tool.DecodeCatalog(s.Contract)
+				queryChanges(nil, s)
+			}
+		}
 		again, err := decode("r", encode(r))
-		if err != nil || !reflect.DeepEqual(r, again) {
+		if err != nil || !bytes.Equal(encode(r), encode(again)) {
 			t.Errorf("%q: read %+v, then %+v, %v", b, r, again, err)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq"
@@ -30,6 +31,7 @@ type Source struct {
 	Schema  *catalog.Schema // the compiled Text
 	Digest  string          // digest of the schema
 	Queries []string        // the stored queries, in the order of their files
+	Stored  *Stored         // what a revision records of them; nil if there are none
 }
 
 // Compile compiles the schemas, queries and policies of a cluster. It returns all findings,
@@ -40,7 +42,7 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 	found := slices.Clone(cfg.Notes)
 	faulty := map[string]bool{}
 	for i := range cfg.Graphs {
-		g, list, err := compileGraph(&cfg.Graphs[i])
+		g, list, err := compileGraph(&cfg.Graphs[i], filepath.Dir(cfg.File))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -92,16 +94,17 @@ func (s *Sources) graph(id string) *Source {
 	return nil
 }
 
-// compileGraph compiles a schema and the queries over it. If the list has errors, only the id of
-// the Source is certain to be set.
-func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
+// compileGraph compiles a schema and the queries over it, with gq.yaml in the folder dir. If the list has
+// errors, only the id of the Source is certain to be set.
+func compileGraph(c *cluster.Graph, dir string) (*Source, diag.List, error) {
 	g := &Source{ID: c.ID, File: c.Schema}
 	text, err := os.ReadFile(c.Schema)
 	if err != nil {
 		return nil, nil, err
 	}
 	g.Text = string(text)
-	schema, found := gq.CompileSchema(gq.Source{Name: c.Schema, Text: g.Text})
+	source := gq.Source{Name: c.Schema, Text: g.Text}
+	schema, found := gq.CompileSchema(source)
 	if found.HasErrors() {
 		return g, found, nil
 	}
@@ -117,9 +120,10 @@ func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
 	queries, more := gq.CompileQueries(schema, texts...)
 	found = append(found, more...)
 	missing := maps.Clone(c.Selected)
+	var selected []*gq.Query
 	for _, q := range queries {
 		if c.Selected == nil || c.Selected[q.Plan.Name] == q.File {
-			g.Queries = append(g.Queries, q.Plan.Name)
+			selected, g.Queries = append(selected, q), append(g.Queries, q.Plan.Name)
 			delete(missing, q.Plan.Name)
 			if c.Embedding != nil {
 				continue
@@ -139,7 +143,11 @@ func compileGraph(c *cluster.Graph) (*Source, diag.List, error) {
 			Help:    "correct the name, or add the query",
 		})
 	}
-	return g, found, nil
+	if found.HasErrors() {
+		return g, found, nil
+	}
+	g.Stored, more, err = stored(c, dir, schema, source, texts, selected)
+	return g, append(found, more...), err
 }
 
 // bound is a policy file with the id of one graph that it applies to; an empty id means the server.

@@ -1,0 +1,110 @@
+package server
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// addApplied adds the stored queries of the applied revision, which may be nil, to the catalogs of the options.
+// It logs where the two differ.
+func addApplied(o *Options, r *reconcile.Revision) error {
+	if r == nil {
+		return nil
+	}
+	catalogs := slices.Clone(o.Catalogs)
+	for i := range r.Graphs {
+		g := &r.Graphs[i]
+		if g.Stored == nil || o.Cluster.Graph(g.ID) == nil {
+			continue
+		}
+		if o.CompiledOnly {
+			o.Log.Info("the server ignores the stored queries of the applied revision, because of --compiled-only", "graph", g.ID)
+			continue
+		}
+		applied, outdated, err := g.Catalog()
+		if outdated != nil {
+			o.Log.Warn("another version of omnigraph applied the revision, so the server compiles the texts of its stored queries; apply again for a faster start", "graph", g.ID, "reason", outdated.Error(), "apply", "omnigraph cluster apply")
+		}
+		if err != nil {
+			return fmt.Errorf("graph %s: another version of omnigraph applied revision %d, and its stored queries do not compile with this version; correct them and run omnigraph cluster apply, or start with --compiled-only: %w", g.ID, r.Number, err)
+		}
+		m := merge(catalogOf(catalogs, g.ID), applied)
+		differences := []any{"graph", g.ID, "revision", r.Number, "queries", len(applied.Queries) - len(m.own)}
+		for _, d := range []struct {
+			key   string
+			names []string
+		}{{"replaces_compiled", m.replaced}, {"kept_for_go_handler", m.own}, {"compiled_only", m.compiled}} {
+			if d.names != nil {
+				differences = append(differences, d.key, d.names)
+			}
+		}
+		o.Log.Info("stored queries come from the applied revision", differences...)
+		g.Stored = nil // nobody needs the texts again
+		catalogs = append(slices.DeleteFunc(catalogs, func(c *tool.Catalog) bool { return c.Graph == g.ID }), m.catalog)
+	}
+	o.Catalogs = catalogs
+	return nil
+}
+
+// merged is a catalog of the applied and of the compiled queries of a graph, with the names of queries.
+type merged struct {
+	catalog  *tool.Catalog
+	replaced []string // compiled queries that an applied one replaces, and that differ from it
+	own      []string // compiled queries with a Go handler of their own, which replace an applied one
+	compiled []string // compiled queries that the revision does not have
+}
+
+// merge combines the queries of a program with those of a revision. An applied query replaces the compiled one with
+// its name or with its tool. A query with a Go handler of its own, which is of another type than
+// *tool.Compiled, is never replaced. The compiled catalog may be nil.
+func merge(compiled, applied *tool.Catalog) merged {
+	m := merged{catalog: &tool.Catalog{Graph: applied.Graph, SchemaDigest: applied.SchemaDigest, SourceDigest: applied.SourceDigest}}
+	var own, rest []tool.StoredQuery
+	if compiled != nil {
+		for _, q := range compiled.Queries {
+			of, plain := q.(*tool.Compiled)
+			same := slices.IndexFunc(applied.Queries, func(a tool.StoredQuery) bool { return collide(a, q) })
+			switch {
+			case !plain:
+				own = append(own, q)
+			case same < 0:
+				rest, m.compiled = append(rest, q), append(m.compiled, of.Query.Name)
+			case !equal(of, applied.Queries[same].(*tool.Compiled)):
+				m.replaced = append(m.replaced, of.Query.Name)
+			}
+		}
+	}
+	placed := map[int]bool{} // by index in own
+	for _, q := range applied.Queries {
+		by := slices.IndexFunc(own, func(o tool.StoredQuery) bool { return collide(o, q) })
+		if by < 0 {
+			m.catalog.Queries = append(m.catalog.Queries, q)
+			continue
+		}
+		m.own = append(m.own, q.Info().Name)
+		if !placed[by] {
+			m.catalog.Queries, placed[by] = append(m.catalog.Queries, own[by]), true
+		}
+	}
+	for i, q := range own {
+		if !placed[i] {
+			m.catalog.Queries = append(m.catalog.Queries, q)
+		}
+	}
+	m.catalog.Queries = append(m.catalog.Queries, rest...)
+	return m
+}
+
+// collide reports whether a graph cannot serve both queries.
+func collide(a, b tool.StoredQuery) bool {
+	return a.Info().Name == b.Info().Name || a.Descriptor().Name == b.Descriptor().Name
+}
+
+// equal reports whether two queries have the same tool and the same plan.
+func equal(a, b *tool.Compiled) bool {
+	return a.Encoded == b.Encoded && reflect.DeepEqual(a.Query, b.Query) && reflect.DeepEqual(a.Enums, b.Enums) && reflect.DeepEqual(a.Tool, b.Tool)
+}

@@ -1,0 +1,49 @@
+package server_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/server"
+)
+
+// TestAppliedQueries serves the queries of a revision by a program that has none compiled in.
+func TestAppliedQueries(t *testing.T) {
+	const all = "query things() { match { $t: Thing } return { $t.slug as slug } }\n"
+	f := newFleet(t, "box")
+	if err := os.Mkdir(filepath.Join(f.dir, "queries"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f.write("queries/a.gq", all)
+	text, err := os.ReadFile(filepath.Join(f.dir, "cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.write("cluster.yaml", strings.Replace(string(text), "schema: thing.pg", "schema: thing.pg, queries: queries/", 1))
+	f.write("policy.yaml", "version: 1\nrules:\n  - id: some\n    allow: { actors: { ids: [act-ada] }, actions: [invoke_query], queries: [things] }\n  - id: read\n    allow: { actors: { ids: [act-ada] }, actions: [read] }\n")
+	f.apply()
+	call := func(name string, with ...func(*server.Options)) (status int, log string, pending []string) {
+		t.Helper()
+		t.Run(name, func(t *testing.T) { // the server closes at the end
+			f.t = t
+			h, lines := f.mustOpen(with...)
+			status, _ = ask(h, "POST", "/graphs/box/queries/"+name, "ada", `{}`)
+			log, pending = lines.String(), readiness(t, h, "ada", 200).Detail.Pending
+		})
+		return status, log, pending
+	}
+	if status, log, pending := call("things"); status != 200 || len(pending) != 0 || strings.Contains(log, "level=WARN") || !strings.Contains(log, "stored queries come from the applied revision") {
+		t.Errorf("answers %d, %q, and logs\n%s", status, pending, log)
+	}
+	// An edit that is not applied changes nothing, even if it is no query, and is listed.
+	f.write("queries/a.gq", "query things(\n")
+	if status, _, pending := call("things"); status != 200 || len(pending) != 1 || !strings.Contains(pending[0], ".gq files differ") {
+		t.Errorf("after an edit: answers %d, %q", status, pending)
+	}
+	f.write("policy.yaml", everything) // a policy may not name a query that no one serves
+	if status, log, pending := call("things", func(o *server.Options) { o.CompiledOnly = true }); status != 404 || len(pending) != 0 || !strings.Contains(log, "--compiled-only") {
+		t.Errorf("with --compiled-only: answers %d, %q, and logs\n%s", status, pending, log)
+	}
+}

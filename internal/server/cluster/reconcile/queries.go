@@ -1,0 +1,259 @@
+package reconcile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Stored are the stored queries of a graph in a revision, compiled and as texts.
+type Stored struct {
+	// Contract is what gq generate writes to catalog.json: the tools, with the encoded plans. Package contract
+	// has the number of its form, and package plan that of the encoding.
+	Contract json.RawMessage `json:"contract"`
+
+	// The rest is what Contract was made from, for a program that cannot decode it.
+	Files    []QueryFile       `json:"files"`
+	Selected map[string]string `json:"selected,omitempty"` // see cluster.Graph, with the names of Files
+	Strict   bool              `json:"strict,omitempty"`   // from gq.yaml
+}
+
+// QueryFile is a .gq file.
+type QueryFile struct {
+	Name string `json:"file"` // path in the folder of cluster.yaml, with slashes
+	Text string `json:"text"`
+}
+
+// stored makes the tools of a graph's queries, which compiled. It finds the faults that gq generate finds
+// then, such as two tools with one name. It returns nil for a graph without stored queries.
+func stored(c *cluster.Graph, dir string, schema *catalog.Schema, source gq.Source, texts []gq.Source, queries []*gq.Query) (*Stored, diag.List, error) {
+	strict, found, err := strict(dir)
+	if err != nil || found.HasErrors() {
+		return nil, found, err
+	}
+	s := &Stored{Strict: strict}
+	paths := map[string]string{}
+	for _, text := range texts {
+		f := QueryFile{nameIn(dir, text.Name), text.Text}
+		s.Files, paths[f.Name] = append(s.Files, f), text.Name
+	}
+	for name, file := range c.Selected {
+		if s.Selected == nil {
+			s.Selected = map[string]string{}
+		}
+		s.Selected[name] = nameIn(dir, file)
+	}
+	for _, q := range queries {
+		q.File = nameIn(dir, q.File)
+	}
+	more, err := s.build(model.Input{Graph: c.ID, Schema: schema, Source: source, Queries: queries})
+	for i, d := range more {
+		if path, ok := paths[d.Span.File]; ok {
+			more[i].Span.File = path
+		}
+	}
+	if len(queries) == 0 {
+		s = nil
+	}
+	return s, append(found, more...), err
+}
+
+// build sets the contract. It completes the input, which has the compiled queries.
+func (s *Stored) build(in model.Input) (diag.List, error) {
+	in.Strict = s.Strict
+	for _, f := range s.Files {
+		in.Sources = append(in.Sources, gq.Source{Name: f.Name, Text: f.Text})
+	}
+	pkg, found := model.Build(in)
+	if pkg == nil {
+		return found, nil
+	}
+	text, err := pkg.ContractText()
+	if err != nil {
+		return found, err
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil {
+		return found, err
+	}
+	s.Contract = compact.Bytes()
+	return found, nil
+}
+
+// Catalog returns the stored queries of a graph of a revision as tools, or nil if it has none. It decodes what
+// the apply compiled, and parses nothing. If another version applied the revision, and this one cannot decode
+// its plans, Catalog compiles the texts; outdated then says why. The error says that the texts have faults.
+func (g *Graph) Catalog() (c *tool.Catalog, outdated, err error) {
+	s := g.Stored
+	if s == nil {
+		return nil, nil, nil
+	}
+	c, outdated = tool.DecodeCatalog(s.Contract)
+	if outdated == nil {
+		return c, nil, nil
+	}
+	in := model.Input{Graph: g.ID, Source: gq.Source{Name: RevisionFile, Text: g.Source}}
+	var found diag.List
+	if in.Schema, found = gq.CompileStoredSchema(in.Source); found.HasErrors() {
+		return nil, outdated, found
+	}
+	var texts []gq.Source
+	for _, f := range s.Files {
+		texts = append(texts, gq.Source{Name: f.Name, Text: f.Text})
+	}
+	if in.Queries, found = gq.CompileQueries(in.Schema, texts...); found.HasErrors() {
+		return nil, outdated, found
+	}
+	in.Queries = slices.DeleteFunc(in.Queries, func(q *gq.Query) bool {
+		return s.Selected != nil && s.Selected[q.Plan.Name] != q.File
+	})
+	again := &Stored{Files: s.Files, Strict: s.Strict}
+	if found, err = again.build(in); err != nil || found.HasErrors() {
+		return nil, outdated, errors.Join(err, found.Err())
+	}
+	c, err = tool.DecodeCatalog(again.Contract)
+	return c, outdated, err
+}
+
+// SameFiles reports whether the .gq files of a graph of cluster.yaml are those of the revision.
+func (s *Stored) SameFiles(cfg *cluster.Config, c *cluster.Graph) (bool, error) {
+	var files []QueryFile
+	for _, path := range c.QueryFiles {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return false, err
+		}
+		files = append(files, QueryFile{nameIn(filepath.Dir(cfg.File), path), string(text)})
+	}
+	return slices.Equal(files, s.Files), nil
+}
+
+// CompileQueries compiles the stored queries of a graph in cluster.yaml from their sources. The result equals
+// the catalog of a server that is built from the same sources. The error is a diag.List if a source has faults.
+func CompileQueries(cfg *cluster.Config, c *cluster.Graph) (*tool.Catalog, error) {
+	g, found, err := compileGraph(c, filepath.Dir(cfg.File))
+	if err := errors.Join(err, found.Err()); err != nil {
+		return nil, err
+	}
+	if g.Stored == nil {
+		return &tool.Catalog{Graph: c.ID, SchemaDigest: g.Digest}, nil
+	}
+	return tool.DecodeCatalog(g.Stored.Contract)
+}
+
+// SchemaDigest returns the digest of the schema of a graph of cluster.yaml, or "" if the schema has faults.
+func SchemaDigest(c *cluster.Graph) string {
+	text, err := os.ReadFile(c.Schema)
+	if err != nil {
+		return ""
+	}
+	schema, faults := gq.CompileSchema(gq.Source{Name: c.Schema, Text: string(text)})
+	if faults.HasErrors() {
+		return ""
+	}
+	return catalog.Digest(schema)
+}
+
+// nameIn returns the name that gq generate gives a file: its path in the folder of cluster.yaml.
+func nameIn(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil {
+		path = rel
+	}
+	return filepath.ToSlash(path)
+}
+
+// strict reads from the gq.yaml in the folder of cluster.yaml, if there is one, whether the schemas
+// of arguments require every key. It ignores the rest of the file and its faults, which gq checks.
+func strict(dir string) (bool, diag.List, error) {
+	path := filepath.Join(dir, gqconfig.File)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil, nil
+	}
+	if err != nil {
+		return false, nil, err
+	}
+	set, faults := gqconfig.Strict(path, text)
+	return set, faults, nil
+}
+
+// QueryChange is the difference of one stored query between the recorded revision and the sources.
+type QueryChange struct {
+	Name   string // of the query
+	Change string // added, changed or removed
+}
+
+// String returns the change in the form of a step.
+func (c QueryChange) String() string {
+	return map[string]string{"added": "+ ", "changed": "~ ", "removed": "- "}[c.Change] + c.Name
+}
+
+// queryChanges returns the differences between two sets of stored queries, sorted by name. Each may be nil.
+func queryChanges(old, wanted *Stored) []QueryChange {
+	was, is := old.entries(), wanted.entries()
+	var changes []QueryChange
+	for name, entry := range is {
+		switch before, ok := was[name]; {
+		case !ok:
+			changes = append(changes, QueryChange{name, "added"})
+		case !bytes.Equal(before, entry):
+			changes = append(changes, QueryChange{name, "changed"})
+		}
+	}
+	for name := range was {
+		if is[name] == nil {
+			changes = append(changes, QueryChange{name, "removed"})
+		}
+	}
+	slices.SortFunc(changes, func(a, b QueryChange) int { return strings.Compare(a.Name, b.Name) })
+	return changes
+}
+
+// entries returns the queries of the contract by name. It returns none for a contract in another form.
+func (s *Stored) entries() map[string]json.RawMessage {
+	if s == nil {
+		return nil
+	}
+	var c struct {
+		Queries []json.RawMessage `json:"queries"`
+	}
+	if json.Unmarshal(s.Contract, &c) != nil {
+		return nil
+	}
+	entries := map[string]json.RawMessage{}
+	for _, q := range c.Queries {
+		var named struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal(q, &named) == nil {
+			entries[named.Name] = q
+		}
+	}
+	return entries
+}
+
+// digest returns the digest of all fields. s may be nil.
+func (s *Stored) digest() string {
+	if s == nil {
+		return ""
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("reconcile: encode stored queries: %v", err)) // the contract was valid JSON
+	}
+	return digest(text)
+}

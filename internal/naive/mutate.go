@@ -264,6 +264,7 @@ func (w *writing) insert(s plan.Insert) func() {
 	default:
 		id = w.g.newID()
 	}
+	w.fillIn(s, set)
 	e := w.build(s.Entity, s.Type, id, set)
 	if e == nil {
 		return func() {}
@@ -307,6 +308,15 @@ func (w *writing) name(s plan.Insert, id string) {
 	}
 }
 
+// fillIn adds the defaults of the properties that an insert does not assign.
+func (w *writing) fillIn(s plan.Insert, props map[string]value.Value) {
+	for _, p := range w.properties(s.Entity, s.Type) {
+		if p.Default != nil && !slices.ContainsFunc(s.Set, func(a plan.Assign) bool { return a.Name == p.Name }) && w.g.fault != DefaultForgotten {
+			props[p.Name] = p.Default.Value
+		}
+	}
+}
+
 // upsert evaluates an upsert.
 func (w *writing) upsert(s plan.Insert) func() {
 	at, key, ends := w.at, "", &entity{}
@@ -326,7 +336,9 @@ func (w *writing) upsert(s plan.Insert) func() {
 			}
 		}
 		if len(props) < len(n.Key) { // build reports what is wrong with the key
-			w.build(s.Entity, s.Type, "", w.set(s.Entity, s.Type, s.Set))
+			set := w.set(s.Entity, s.Type, s.Set)
+			w.fillIn(s, set)
+			w.build(s.Entity, s.Type, "", set)
 			return func() {}
 		}
 		key = keyID(n, props)
@@ -360,6 +372,9 @@ func (w *writing) upsert(s plan.Insert) func() {
 			}
 		case s.Entity == plan.Edge:
 			id = w.g.newID()
+		}
+		if old == nil {
+			w.fillIn(s, props)
 		}
 		e := w.build(s.Entity, s.Type, id, merged(props, s.Set, set))
 		if e == nil {

@@ -72,12 +72,28 @@ func (s *Snapshot) Inexact(ctx context.Context, ch schema.Change, limit int) (ou
 	return out, nil
 }
 
+// Adds reports whether the transaction's schema change adds property p of type t to entities that it takes over.
+func (tx *Txn) Adds(t *schema.Type, p int) bool {
+	if tx.change == nil {
+		return false
+	}
+	carries := tx.change.Carry.Nodes
+	if t.Entity == plan.Edge {
+		carries = tx.change.Carry.Edges
+	}
+	return t.Index < len(carries) && carries[t.Index].From >= 0 && carries[t.Index].Props[p] < 0
+}
+
 // Broken lists violations of the transaction's new schema by entities that the transaction takes
-// over from the old schema. It lists at most `limit` violations. The only possible error is that of
-// the context.
+// over from the old schema. It leaves out the properties that a @backfill gives their values. It lists at most `limit`
+// violations. The only possible error is that of the context.
 func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintViolation, err error) {
 	for _, t := range tx.base.Tables() {
 		s := tx.stricterRules(t.Type)
+		s.Props = slices.DeleteFunc(s.Props, func(p int) bool { return t.Type.Props[p].Backfill != nil && tx.Adds(t.Type, p) })
+		if len(s.Props) == 0 {
+			s.Props = nil
+		}
 		if s.Props == nil && s.Tuples == nil && !s.Card {
 			continue
 		}

@@ -16,8 +16,8 @@ type Literal struct{ value.Value }
 // that has it.
 type Backfill struct {
 	Text string `json:"text"` // the expression, as the schema writes it
-	// Plan is an encoded plan with one update, which assigns the expression to the property. The digest of a schema
-	// leaves it out.
+	// Plan is an encoded plan with one update, which assigns the expression to the property and has no predicate. The
+	// digest of a schema leaves it out.
 	Plan []byte `json:"plan,omitempty"`
 }
 

@@ -61,15 +61,23 @@ func backfillOf(s *schema.Schema, t *schema.Type, property, encoded string) (pla
 	if err != nil {
 		return plan.Assign{}, ir.Mismatch("@backfill of %s.%s: apply the source of the schema with this version: %v", t.Name, property, err)
 	}
-	if err := Bind(q, s); err != nil {
+	if err := ir.CheckUses(q, s); err != nil {
 		return plan.Assign{}, err
 	}
-	if len(q.Mutation.Statements) == 1 {
-		if up, ok := q.Mutation.Statements[0].(plan.Update); ok && up.Entity == t.Entity && up.Type == t.Name && len(up.Set) == 1 && up.Set[0].Name == property {
-			return up.Set[0], nil
+	var set []plan.Assign
+	if q.Mutation != nil && len(q.Mutation.Statements) == 1 {
+		if up, ok := q.Mutation.Statements[0].(plan.Update); ok && up.Entity == t.Entity && up.Type == t.Name {
+			set = up.Set
 		}
 	}
-	return plan.Assign{}, ir.Mismatch("@backfill of %s.%s is not one assignment to it", t.Name, property)
+	if len(set) != 1 || set[0].Name != property {
+		return plan.Assign{}, ir.Mismatch("@backfill of %s.%s is not one assignment to it", t.Name, property)
+	}
+	m := &mutationBinder{query: q, schema: s, old: t}
+	if _, err := m.operandType(set[0].Value); err != nil {
+		return plan.Assign{}, err
+	}
+	return set[0], checkPropType(t, property, set[0].Type)
 }
 
 // backfill writes the values of the expressions `set` for one entity.

@@ -35,13 +35,13 @@ func (d *drawer) fillProperties(s, before *catalog.Schema, kind plan.Entity, typ
 				defaults, backfills = 45, 45
 			}
 		}
-		if p.Default != nil && !fitsDefault(p) {
-			p.Default = nil
-		}
 		if d.rare.percent(defaults) && p.Type.Kind != value.Blob && p.Type.Kind != value.Vector {
 			required := *p
 			required.Type.Nullable = false
 			p.Default = &catalog.Literal{Value: d.rare.value(typ, &required)}
+		}
+		if p.Default != nil && !fitsDefault(s, kind, typ, p) {
+			p.Default = nil
 		}
 		if d.rare.percent(backfills) {
 			p.Backfill = d.backfillText(p, props)
@@ -57,9 +57,18 @@ func (d *drawer) fillProperties(s, before *catalog.Schema, kind plan.Entity, typ
 	}
 }
 
-// fitsDefault reports whether the default of a property has its type.
-func fitsDefault(p *catalog.Property) bool {
+// fitsDefault reports whether the type of a property and the rules of its node type allow its default.
+func fitsDefault(s *catalog.Schema, kind plan.Entity, typ string, p *catalog.Property) bool {
 	v := p.Default.Value
+	if n := s.Node(typ); kind == plan.Node {
+		breaks := slices.ContainsFunc(n.Ranges, func(r catalog.Range) bool { return r.Property == p.Name && r.Bounds().Check(v) != nil }) ||
+			slices.ContainsFunc(n.Checks, func(c catalog.Check) bool {
+				return c.Property == p.Name && v.Kind() == value.String && !check.Matches(c.Pattern, v.Str())
+			})
+		if breaks {
+			return false
+		}
+	}
 	if v.Kind() != p.Type.Kind || v.IsList() != p.Type.List {
 		return false
 	}

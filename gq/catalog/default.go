@@ -113,6 +113,10 @@ type Filling struct {
 // element implements Element.
 func (Filling) element() {}
 
+// Declaration returns the name, the type, and the annotations @default and @backfill of the property, as a schema writes
+// them.
+func (p *Property) Declaration() string { return p.Name + ": " + spell(p) }
+
 // filling returns what the property gets in rows that lack it.
 func (p *Property) filling() Filling { return Filling{p.Default, p.Backfill} }
 

@@ -191,7 +191,7 @@ func (p *parser) appendMissing(b *batch, i int) bool {
 	}
 	if b.seen == nil {
 		if v := b.typ.Default(i); !v.IsNull() {
-			return b.props[i].Append(v) == nil
+			return (!b.rules[i] || b.typ.CheckValue(i, v) == nil) && b.props[i].Append(v) == nil
 		}
 	}
 	b.props[i].AppendNull()

@@ -308,15 +308,6 @@ func (w *writing) name(s plan.Insert, id string) {
 	}
 }
 
-// fillIn adds the defaults of the properties that an insert does not assign.
-func (w *writing) fillIn(s plan.Insert, props map[string]value.Value) {
-	for _, p := range w.properties(s.Entity, s.Type) {
-		if p.Default != nil && !slices.ContainsFunc(s.Set, func(a plan.Assign) bool { return a.Name == p.Name }) && w.g.fault != DefaultForgotten {
-			props[p.Name] = p.Default.Value
-		}
-	}
-}
-
 // upsert evaluates an upsert.
 func (w *writing) upsert(s plan.Insert) func() {
 	at, key, ends := w.at, "", &entity{}

@@ -1,8 +1,11 @@
 package naive
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // backfill evaluates @backfill for the entities of types that the mapping w takes over, for properties that it does not.
@@ -41,4 +44,13 @@ func (t *tx) backfill(w mapping) error {
 		}
 	}
 	return nil
+}
+
+// fillIn adds the defaults of the properties that an insert does not assign.
+func (w *writing) fillIn(s plan.Insert, props map[string]value.Value) {
+	for _, p := range w.properties(s.Entity, s.Type) {
+		if p.Default != nil && !slices.ContainsFunc(s.Set, func(a plan.Assign) bool { return a.Name == p.Name }) && w.g.fault != DefaultForgotten {
+			props[p.Name] = p.Default.Value
+		}
+	}
 }

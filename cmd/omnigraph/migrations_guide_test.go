@@ -64,6 +64,30 @@ func TestMigrationsGuide(t *testing.T) {
 			}
 		})
 	}
+	if len(tables["New property"]) < 5 {
+		t.Fatalf("the guide has %d new properties", len(tables["New property"]))
+	}
+	for _, row := range tables["New property"] {
+		added, kind, fails := unquoted(row[0]), row[1], unquoted(row[3])
+		t.Run(added, func(t *testing.T) {
+			before, after := "node T { k: String @key p: I32? }", "node T { k: String @key p: I32? "+added+" }"
+			line := func(v string) string { return `{"type":"T","data":{"k":"x","p":` + v + "}}\n" }
+			is, now, _ := strings.Cut(row[2], " → ")
+			m := newMigrated(t, before, line(unquoted(is)))
+			m.apply(t, after, kind)
+			if got := m.property(t, "main", "q"); got != unquoted(now) {
+				t.Errorf("with p = %s, q is %s, and the guide says %s", is, got, now)
+			}
+			if fails == "" {
+				return
+			}
+			m = newMigrated(t, before, line(fails))
+			_, err := m.g.ApplySchema(t.Context(), after, m.schema(t, after), engine.SchemaOptions{})
+			if broken := (*engine.ConstraintViolations)(nil); !errors.As(err, &broken) || broken.Violations[0].ID != "x" {
+				t.Errorf("%v (%T), want a violation of x", err, err)
+			}
+		})
+	}
 	for _, row := range others {
 		name, before, after, kind := row[0], unquoted(row[1]), unquoted(row[2]), row[3]
 		t.Run(name, func(t *testing.T) {
@@ -198,6 +222,12 @@ func (m *migrated) apply(t *testing.T, text, kind string) {
 // value returns property p of the one entity on a branch as JSON.
 func (m *migrated) value(t *testing.T, branch string) string {
 	t.Helper()
+	return m.property(t, branch, "p")
+}
+
+// property returns a property of the one entity on a branch as JSON.
+func (m *migrated) property(t *testing.T, branch, name string) string {
+	t.Helper()
 	var out strings.Builder
 	if _, err := m.g.Export(t.Context(), &out, engine.Target{Branch: branch}, engine.ExportOptions{}); err != nil {
 		t.Fatal(err)
@@ -206,5 +236,5 @@ func (m *migrated) value(t *testing.T, branch string) string {
 	if err := json.Unmarshal([]byte(out.String()), &line); err != nil {
 		t.Fatal(err, out.String())
 	}
-	return cmp.Or(string(line.Data["p"]), "null")
+	return cmp.Or(string(line.Data[name]), "null")
 }

@@ -111,6 +111,9 @@ func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint3
 	for p, prop := range t.Type.Props {
 		v := t.Value(ord, p)
 		if v.IsNull() {
+			if prop.Default != nil { // a load would give a line without the property its default
+				dst = append(text(dst, prop.Name), ":null,"...)
+			}
 			continue
 		}
 		dst = append(text(dst, prop.Name), ':')

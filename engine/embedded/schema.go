@@ -5,18 +5,20 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/mutate"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // maxViolations bounds the violations that a refused schema reports.
 const maxViolations = 100
 
-// ApplySchema puts a schema in force on a branch, as one commit. It does not rewrite rows: an
-// added column reads as null, a renamed column is found under its old name, and a column with a
+// ApplySchema puts a schema in force on a branch, as one commit. It rewrites rows only for a @backfill, whose values it
+// writes as a mutation does. Otherwise an added column reads as its default or null, a renamed column is found under its old name, and a column with a
 // wider type is converted in memory, until a checkpoint or a rewrite writes the rows anew for
 // another reason.
 //
@@ -49,7 +51,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalo
 		if w.receipt != nil {
 			w.receipt.Schema = catalog.Encode(tx.Schema().Catalog)
 		}
-		return nil, migrate(ctx, tx, to, opts, out)
+		return nil, migrate(ctx, tx, to, opts, g.opts.now(), out)
 	})
 	switch {
 	case err != nil:
@@ -66,7 +68,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalo
 
 // migrate applies a schema change to a transaction: the steps that lead to the schema `to`. It
 // reports the steps in `out`.
-func migrate(ctx context.Context, tx *version.Txn, to *schema.Schema, opts engine.SchemaOptions, out *engine.SchemaChange) error {
+func migrate(ctx context.Context, tx *version.Txn, to *schema.Schema, opts engine.SchemaOptions, now value.Value, out *engine.SchemaChange) error {
 	from, base := tx.Schema(), tx.Base()
 	out.From, out.To = from.Digest, to.Digest
 	steps := stepsTo(from.Catalog, to.Catalog, opts)
@@ -93,7 +95,18 @@ func migrate(ctx context.Context, tx *version.Txn, to *schema.Schema, opts engin
 		return err
 	}
 	broken, err := tx.Broken(ctx, maxViolations+1)
-	return orViolations(broken, err)
+	if err == nil && len(broken) <= maxViolations {
+		var bad []*engine.ConstraintViolation
+		bad, err = mutate.Backfill(ctx, tx, now, tx.Adds, maxViolations+1-len(broken))
+		broken = append(broken, bad...)
+	}
+	if err = orViolations(broken, err); err != nil {
+		return err
+	}
+	for _, v := range tx.Violations(maxViolations + 1) { // by the values of @backfill
+		broken = append(broken, v.Err)
+	}
+	return orViolations(broken, nil)
 }
 
 // orViolations returns err, or an error with the first violations, or nil if there are none.

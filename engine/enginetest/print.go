@@ -67,7 +67,14 @@ func schemaText(s *catalog.Schema) string {
 // propertiesText writes one line for each property.
 func propertiesText(b *strings.Builder, props []*catalog.Property) {
 	for _, p := range props {
-		fmt.Fprintf(b, "  %s: %s\n", p.Name, p.Type)
+		fmt.Fprintf(b, "  %s: %s", p.Name, p.Type)
+		if p.Default != nil {
+			fmt.Fprintf(b, " @default(%s)", p.Default)
+		}
+		if p.Backfill != nil {
+			fmt.Fprintf(b, " @backfill(%q)", p.Backfill.Text)
+		}
+		b.WriteString("\n")
 	}
 }
 

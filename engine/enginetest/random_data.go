@@ -238,12 +238,25 @@ func (d *drawer) jsonProperties(kind plan.Entity, typ string) []string {
 	}
 	var data []string
 	for _, name := range sortedKeys(props) {
+		if omits(d, kind, typ, name) {
+			continue
+		}
 		if d.loading.Patches() && !slices.Contains(key, name) && d.rare.percent(40) {
 			continue
 		}
 		data = append(data, jsonText(name)+":"+d.json(props[name].(value.Value)))
 	}
 	return data
+}
+
+// omits reports whether a write leaves out a property that has a default.
+func omits(d *drawer, kind plan.Entity, typ, name string) bool {
+	for _, p := range properties(d.schema, kind, typ) {
+		if p.Name == name {
+			return p.Default != nil && d.rare.percent(50)
+		}
+	}
+	return false
 }
 
 // json formats a value in one of its allowed spellings.

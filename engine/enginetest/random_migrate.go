@@ -48,6 +48,7 @@ func (d *drawer) drawMigration() *migration {
 	if len(s.Edges) == 0 {
 		s.Edges = append(s.Edges, d.drawEdge(d.fresh("Link"), s.Nodes))
 	}
+	d.drawFillings(s, d.schema)
 	// Encode and decode the schema, so that an unresolved reference is found.
 	m.schema, err = catalog.Decode(catalog.Encode(s))
 	must(err)

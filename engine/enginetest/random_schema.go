@@ -57,6 +57,7 @@ func newDrawer(seed uint64) *drawer {
 	d.schema = d.drawSchema()
 	d.drawInterfaces(d.schema)
 	d.drawEnds(d.schema, d.schema.Edges)
+	d.drawFillings(d.schema, nil)
 	d.names = branchNames[:d.between(1, len(branchNames))]
 	d.evolving = seed%5 == 1 || seed%5 == 2
 	d.drafting = d.branching && seed%2 == 0

@@ -117,6 +117,10 @@ func (w *writeDraw) leavesID(kind plan.Entity, typ string) bool {
 func (w *writeDraw) exprs(kind plan.Entity, typ string, props set) set {
 	for _, name := range sortedKeys(props) {
 		v := props[name].(value.Value)
+		if omits(w.drawer, kind, typ, name) {
+			delete(props, name)
+			continue
+		}
 		t := propertyType(w.drawer.schema, kind, typ, name)
 		enum := t.Enum
 		t.Enum = nil // parameters have plain types

@@ -163,7 +163,7 @@ func (p *caseParser) statement(verb, text string) statement {
 		if p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], "with ") {
 			st.args = strings.TrimPrefix(p.line(""), "with ")
 		}
-	case "load":
+	case "load", "apply":
 		for p.next < len(p.lines) && !strings.HasPrefix(p.lines[p.next], "\t") {
 			st.text += "\n" + p.line("")
 		}
@@ -207,10 +207,16 @@ func depth(query string) (open int) {
 
 // compileSchema returns the schema in a file of texts.
 func compileSchema(name string) *catalog.Schema {
-	tree, faults := syntax.ParseSchema(name+".pg", textFile(name+".pg"))
-	schema, more := resolve.Schema(tree)
-	must(append(faults, more...).Err())
+	schema, err := parseSchema(name+".pg", textFile(name+".pg"))
+	must(err)
 	return schema
+}
+
+// parseSchema compiles a schema.
+func parseSchema(name, text string) (*catalog.Schema, error) {
+	tree, faults := syntax.ParseSchema(name, text)
+	schema, more := resolve.Schema(tree)
+	return schema, append(faults, more...).Err()
 }
 
 // compileQuery compiles a query that is written without its name, and perhaps without parameters.
@@ -242,6 +248,8 @@ func (s *session) do(st statement) {
 		got = s.mergeText(st)
 	case "load":
 		got = s.loadText(st)
+	case "apply":
+		got = s.applyText(st)
 	case "query":
 		got = s.queryText(st)
 	}
@@ -319,6 +327,29 @@ func (s *session) loadText(st statement) []string {
 			counts = []string{"nothing"}
 		}
 		return res.Commit, []string{strings.Join(counts, ", ")}, nil
+	})
+}
+
+// applyText applies a schema without data loss, and returns the steps or the failure. The schema is that of the queries that follow.
+func (s *session) applyText(st statement) []string {
+	s.Helper()
+	to, err := parseSchema(st.at, st.text)
+	if err != nil {
+		s.Fatalf("%s: %v", st.at, err)
+	}
+	return s.changed(func() (commit *engine.Commit, answer []string, err error) {
+		out, err := s.graph.ApplySchema(s.ctx, st.text, to, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: s.branch}})
+		if err != nil {
+			return nil, nil, err
+		}
+		s.schema = to
+		for _, step := range out.Steps {
+			answer = append(answer, step.String())
+		}
+		if answer == nil {
+			answer = []string{"no step"}
+		}
+		return out.Commit, answer, nil
 	})
 }
 

@@ -326,6 +326,9 @@ func applyProperty(props []*catalog.Property, step catalog.Step) ([]*catalog.Pro
 		p.Type.Enum = step.Element.(catalog.Enum)
 	case catalog.Reorder:
 		p.Type.Enum = step.Order
+	case catalog.ChangeDefault:
+		f := step.Element.(catalog.Filling)
+		p.Default, p.Backfill = f.Default, f.Backfill
 	case catalog.ChangeEmbed:
 		if e := step.Element.(catalog.Embed); e.Source == "" {
 			p.Embed = nil

@@ -42,9 +42,9 @@ func (d *differ) properties(at Step, p propertyPairing) {
 	for _, a := range p.added {
 		s := at
 		s.Property, s.Element, s.At = a.item.Name, a.item, a.at
-		if s.Code = AddProperty; !a.item.Type.Nullable {
+		if s.Code = AddProperty; !a.item.Type.Nullable && !fills(a.item) {
 			s.Code, s.To = AddRequired, a.item.Type.String()
-			s.Reason = "the stored data has no value for it; make it nullable"
+			s.Reason = "the stored rows have no value for it; add @default(…) or @backfill(\"…\"), or make it nullable"
 		}
 		d.step(s)
 	}
@@ -56,6 +56,11 @@ func (d *differ) properties(at Step, p propertyPairing) {
 		if k.old.Approximate != k.new.Approximate {
 			s := s
 			s.Code, s.Element = ChangeANN, Approximate(k.new.Approximate)
+			d.step(s)
+		}
+		if !sameFilling(k.old, k.new) {
+			s := s
+			s.Code, s.Element = ChangeDefault, k.new.filling()
 			d.step(s)
 		}
 		was := ""

@@ -38,6 +38,7 @@ type modelProp struct {
 	nullable        bool
 	embed           string
 	approximate     bool
+	fill            string // @default or @backfill
 }
 
 // modelConstraint constrains one or two properties. `text` has a %s for each.
@@ -89,6 +90,9 @@ func (p modelProp) String() string {
 	}
 	if p.approximate {
 		s += " @ann"
+	}
+	if p.fill != "" {
+		s += " " + p.fill
 	}
 	return s
 }
@@ -288,7 +292,11 @@ func (m *model) edit(r *rand.Rand) {
 
 func (m *model) editProp(r *rand.Rand, t *modelType, isNode bool, i int) {
 	p := &t.props[i]
-	switch r.IntN(9) {
+	switch r.IntN(10) {
+	case 9:
+		if t.key != p.name && p.typ == "F64" && p.enum == nil && len(t.body) == 0 {
+			p.fill = pick(r, []string{"", "@default(0.25)", "@default(-3)", `@backfill("1 + 2")`, `@default(1) @backfill("2.5")`})
+		}
 	case 8:
 		p.approximate = isNode && p.typ == "Vector(2)" && !p.approximate
 	case 0:

@@ -21,14 +21,23 @@ import (
 //
 // Version 3 adds the order of @key where it differs from the order of the names. Programs that do not know it
 // would take the values of the members in another order, and so find or write another node.
+//
+// Version 4 adds @default and @backfill. Programs that do not know them would insert nulls.
 const (
 	encodingVersion         = 1
 	encodingVersionEnds     = 2
 	encodingVersionKeyOrder = 3
+	encodingVersionFilling  = 4
+	lastEncodingVersion     = encodingVersionFilling
 )
 
 // versionOf returns the version of the encoding of a schema.
 func versionOf(s *Schema) int {
+	filled := func(props []*Property) bool { return slices.ContainsFunc(props, fills) }
+	if slices.ContainsFunc(s.Nodes, func(n *Node) bool { return filled(n.Properties) }) || slices.ContainsFunc(s.Edges, func(e *Edge) bool { return filled(e.Properties) }) ||
+		slices.ContainsFunc(s.Interfaces, func(i *Interface) bool { return filled(i.Properties) }) {
+		return encodingVersionFilling
+	}
 	if slices.ContainsFunc(s.Nodes, func(n *Node) bool { return len(n.KeyOrder) > 0 }) {
 		return encodingVersionKeyOrder
 	}
@@ -57,7 +66,7 @@ func Encode(s *Schema) []byte {
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("schema encoding version %d is unknown; this program reads versions %d to %d; use the program that wrote the schema", e.Version, encodingVersion, encodingVersionKeyOrder)
+	return fmt.Sprintf("schema encoding version %d is unknown; this program reads versions %d to %d; use the program that wrote the schema", e.Version, encodingVersion, lastEncodingVersion)
 }
 
 // Decode decodes the output of Encode. The error is a *VersionError when the encoding has
@@ -69,7 +78,7 @@ func Decode(b []byte) (*Schema, error) {
 	if err := json.Unmarshal(b, &head); err != nil {
 		return nil, fmt.Errorf("schema encoding: %w", err)
 	}
-	if head.Version < encodingVersion || head.Version > encodingVersionKeyOrder {
+	if head.Version < encodingVersion || head.Version > lastEncodingVersion {
 		return nil, &VersionError{head.Version}
 	}
 	env := envelope{}
@@ -89,7 +98,7 @@ func Decode(b []byte) (*Schema, error) {
 // Digest identifies a schema independently of the layout and comments of its source. It is
 // "sha256:" and the hash of the encoding in hex.
 func Digest(s *Schema) string {
-	sum := sha256.Sum256(Encode(s))
+	sum := sha256.Sum256(Encode(s.withoutPlans()))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 

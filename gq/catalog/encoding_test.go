@@ -55,6 +55,27 @@ func TestDecode(t *testing.T) {
 	t.Run("version 1", func(t *testing.T) { checkDecode(t, first, "testdata/version1.json") })
 	t.Run("version 2", func(t *testing.T) { checkDecode(t, second, "testdata/version2.json") })
 	t.Run("version 3", func(t *testing.T) { checkDecode(t, text, "testdata/version3.json") })
+	filled := `node Filled { a: I64 @default(-7) b: String? @default("x\"y") c: Date @default(date("2026-01-02")) d: [F32] @default([0.1, 2]) e: Bool @default(false) f: enum(p, q) @default("q") g: [String] @default([]) }`
+	t.Run("version 4", func(t *testing.T) { checkDecode(t, text+"\n"+filled, "testdata/version4.json") })
+}
+
+// TestBackfillPlan checks that a schema keeps the plan of @backfill, and that its digest does not depend on it.
+func TestBackfillPlan(t *testing.T) {
+	s := build(t, `node A { k: String @key p: String @backfill("k + \"!\"") }  edge E: A -> A { q: I32? @backfill("1 + 1") }`)
+	digest := catalog.Digest(s)
+	got, err := catalog.Decode(catalog.Encode(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []*catalog.Backfill{got.Node("A").Property("p").Backfill, got.Edge("E").Property("q").Backfill} {
+		if len(b.Plan) == 0 {
+			t.Errorf("%s has no plan", b.Text)
+		}
+		b.Plan = nil
+	}
+	if again := catalog.Digest(got); again != digest {
+		t.Errorf("the digest is %s without the plans, and was %s", again, digest)
+	}
 }
 
 // checkDecode checks the encoding of a schema against a golden file, and decodes it.
@@ -106,8 +127,8 @@ func TestEncodingVersions(t *testing.T) {
 
 func TestDecodeFaults(t *testing.T) {
 	var version *catalog.VersionError
-	if _, err := catalog.Decode([]byte(`{"version":4,"schema":{}}`)); !errors.As(err, &version) || version.Version != 4 {
-		t.Errorf("version 4: %v", err)
+	if _, err := catalog.Decode([]byte(`{"version":5,"schema":{}}`)); !errors.As(err, &version) || version.Version != 5 {
+		t.Errorf("version 5: %v", err)
 	}
 	for _, text := range []string{"", "{", `{"version":1}`, `{"version":1,"schema":[]}`,
 		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[],"ranges":[{"property":"x","kind":"I32","min":"y"}]}]}}`,

@@ -15,8 +15,8 @@ type Migration struct {
 // StepCode identifies the kind of a step. The codes are stable.
 type StepCode string
 
-// The supported steps. A step that adds a constraint, and cast_type, fail when the stored data violates them; the
-// other steps always succeed.
+// The supported steps. A step that adds a constraint, cast_type, and an add_property with a @backfill fail when the
+// stored data violates them; the other steps always succeed.
 const (
 	RenameNode      StepCode = "rename_node"      // gives a node type a new name
 	RenameEdge      StepCode = "rename_edge"      // gives an edge type a new name
@@ -29,13 +29,14 @@ const (
 	AddEdge         StepCode = "add_edge"         // adds an edge type
 	RenameProperty  StepCode = "rename_property"  // gives a property a new name
 	DropProperty    StepCode = "drop_property"    // removes a property with its values
-	AddProperty     StepCode = "add_property"     // adds a property that may be null
+	AddProperty     StepCode = "add_property"     // adds a property that may be null, or that has a @default or a @backfill
 	MakeNullable    StepCode = "make_nullable"    // lets a property be null
 	WidenType       StepCode = "widen_type"       // changes a property to a type that has every value of the old one
 	CastType        StepCode = "cast_type"        // changes a property to a type that may lack some of its values
 	WidenEnum       StepCode = "widen_enum"       // adds values to an enum
 	ChangeEmbed     StepCode = "change_embed"     // adds, removes or changes @embed
 	ChangeANN       StepCode = "change_ann"       // adds or removes @ann
+	ChangeDefault   StepCode = "change_default"   // adds, removes or changes @default or @backfill; stored rows keep their values
 	DropIndex       StepCode = "drop_index"       // removes an index
 	AddIndex        StepCode = "add_index"        // adds an index
 	DropConstraint  StepCode = "drop_constraint"  // removes a rule
@@ -106,7 +107,7 @@ type Step struct {
 }
 
 // Element is a part of a schema: one of *Interface, *Node, *Edge, *Property, Unique,
-// Index, Range, Check, Cardinality, Enum, Implements, Embed, Approximate and Notes.
+// Index, Range, Check, Cardinality, Enum, Implements, Embed, Approximate, Filling and Notes.
 type Element interface{ element() }
 
 // Unique is a uniqueness constraint over properties. In a constraint of an edge, the list may
@@ -176,6 +177,9 @@ func (s Step) Verifies() bool {
 	switch s.Code {
 	case AddConstraint, CastType:
 		return true
+	case AddProperty:
+		p, ok := s.Element.(*Property)
+		return ok && p.Backfill != nil
 	case AddRequired, MakeRequired, NarrowEnum:
 		return s.Reason == ""
 	}
@@ -243,7 +247,7 @@ func (s Step) mark() string {
 		return "+"
 	case DropInterface, DropNode, DropEdge, DropProperty, DropIndex, DropConstraint:
 		return "-"
-	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, CastType, WidenEnum, ChangeEmbed, ChangeANN, Implement, Annotate, Reorder:
+	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, CastType, WidenEnum, ChangeEmbed, ChangeANN, ChangeDefault, Implement, Annotate, Reorder:
 		return "~"
 	case AddRequired, MakeRequired, NarrowEnum, ChangeType, ChangeKey, ChangeEndpoints, ReplaceEmbed, AmbiguousRename:
 		if s.Reason == "" {
@@ -273,7 +277,7 @@ func spell(e Element) string {
 	case *Edge:
 		return e.EndName(false) + " -> " + e.EndName(true)
 	case *Property:
-		return e.Type.String()
+		return strings.TrimSuffix(e.Type.String()+" "+e.filling().String(), " ")
 	case Unique:
 		return "@unique(" + strings.Join(e, ", ") + ")"
 	case Index:
@@ -299,6 +303,8 @@ func spell(e Element) string {
 			return "@embed(" + quote(e.Source) + ")"
 		}
 		return "@embed(" + quote(e.Source) + ", model=" + quote(e.Model) + ")"
+	case Filling:
+		return orNothing(e.String())
 	case Approximate:
 		if !e {
 			return "none"

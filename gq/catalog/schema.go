@@ -78,7 +78,12 @@ type Property struct {
 	RenameFrom  string     `json:"rename_from,omitempty"` // old name from @rename_from, or ""
 	Embed       *Embed     `json:"embed,omitempty"`       // nil without @embed
 	// Approximate says that nearest may search an approximate index of this Vector (@ann).
-	Approximate bool         `json:"approximate,omitempty"`
+	Approximate bool `json:"approximate,omitempty"`
+	// Default is the value that a new entity gets if a write leaves the property out (@default); nil for none.
+	// Entities that a schema change takes over get it too, if the property is new to them.
+	Default *Literal `json:"default,omitempty"`
+	// Backfill gives stored rows their values when a schema change adds the property (@backfill); nil for none.
+	Backfill    *Backfill    `json:"backfill,omitempty"`
 	Annotations []Annotation `json:"annotations,omitempty"` // not interpreted by the language
 }
 

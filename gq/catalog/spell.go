@@ -25,6 +25,16 @@ func (n *Node) Rules() []string {
 	for _, c := range n.Checks {
 		rules = append(rules, spell(c))
 	}
+	return append(rules, defaultRules(n.Properties)...)
+}
+
+// defaultRules lists the defaults of properties in the manner of the rules in the body of a type.
+func defaultRules(props []*Property) (rules []string) {
+	for _, p := range props {
+		if p.Default != nil {
+			rules = append(rules, "@default("+p.Name+", "+p.Default.String()+")")
+		}
+	}
 	return rules
 }
 
@@ -41,7 +51,7 @@ func (e *Edge) Rules() []string {
 	for _, i := range e.Index {
 		rules = append(rules, spell(Index(i)))
 	}
-	return rules
+	return append(rules, defaultRules(e.Properties)...)
 }
 
 // IDForm describes the form of the ids of a type with a composite key if `id` does not have that

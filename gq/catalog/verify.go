@@ -88,6 +88,8 @@ func verifyProperties(where string, props []*Property) (map[string]bool, error) 
 			return nil, fmt.Errorf("%s has a property %s without a valid type", where, p.Name)
 		case p.Approximate && (p.Type.Kind != value.Vector || p.Type.List):
 			return nil, fmt.Errorf("%s has a property %s with an approximate index, but it is %s and not a Vector", where, p.Name, p.Type)
+		case p.Default != nil && (p.Default.Kind() != p.Type.Kind || p.Default.IsList() != p.Type.List):
+			return nil, fmt.Errorf("%s has a property %s of type %s with a default of type %s", where, p.Name, p.Type, p.Default.Type())
 		}
 		names[p.Name] = true
 	}

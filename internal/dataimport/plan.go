@@ -185,7 +185,7 @@ func (m *plannedMapping) properties(ps *plannedSource, props []*catalog.Property
 		return
 	}
 	for _, p := range props {
-		if !set[p.Name] && !p.Type.Nullable && p.Embed == nil {
+		if !set[p.Name] && !p.Type.Nullable && p.Default == nil && p.Embed == nil {
 			m.at.Fault(strictyaml.Missing, fmt.Sprintf("%s.%s is required, and set does not have it", m.Type, p.Name), fmt.Sprintf("add %s: COLUMN", p.Name))
 		}
 	}

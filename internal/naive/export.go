@@ -61,6 +61,8 @@ func (g *Graph) export(w io.Writer, e *entity, props []*catalog.Property, unname
 	for _, p := range props {
 		if v := e.props[p.Name]; !v.IsNull() {
 			data = append(data, quote(p.Name)+":"+exportText(v, quoted))
+		} else if p.Default != nil {
+			data = append(data, quote(p.Name)+":null")
 		}
 	}
 	head := `"type":` + quote(e.typ)

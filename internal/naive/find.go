@@ -88,7 +88,7 @@ func derivedID(typ string, from, to value.Value, members []string, props map[str
 func (l *load) patched(it *item, before []*entity) (id string, props map[string]value.Value) {
 	id = it.id
 	if !l.opts.Mode.Patches() {
-		return id, it.props
+		return id, l.filled(it)
 	}
 	if it.typeKey.kind == plan.Node {
 		n := l.after.schema.Node(it.typeKey.name)
@@ -109,7 +109,7 @@ func (l *load) patched(it *item, before []*entity) (id string, props map[string]
 		return id, l.claim(it, old)
 	}
 	if old == nil || l.g.fault == PatchReplaces {
-		return id, it.props
+		return id, l.filled(it)
 	}
 	props = maps.Clone(old.props)
 	for name := range it.cleared {
@@ -119,6 +119,18 @@ func (l *load) patched(it *item, before []*entity) (id string, props map[string]
 	}
 	maps.Copy(props, it.props)
 	return id, props
+}
+
+// filled returns the properties of a new entity: those of its line, and the defaults of those that the line leaves out.
+func (l *load) filled(it *item) map[string]value.Value {
+	props := map[string]value.Value{}
+	maps.Copy(props, it.props)
+	for _, p := range l.properties(it.typeKey.kind, it.typeKey.name) {
+		if _, given := it.props[p.Name]; !given && !it.cleared[p.Name] && p.Default != nil {
+			props[p.Name] = p.Default.Value
+		}
+	}
+	return props
 }
 
 // excuseLacking moves the faults of the properties that a patch leaves out to l.lacking: an engine notices them only when

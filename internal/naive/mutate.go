@@ -264,6 +264,7 @@ func (w *writing) insert(s plan.Insert) func() {
 	default:
 		id = w.g.newID()
 	}
+	w.fillIn(s, set)
 	e := w.build(s.Entity, s.Type, id, set)
 	if e == nil {
 		return func() {}
@@ -326,7 +327,9 @@ func (w *writing) upsert(s plan.Insert) func() {
 			}
 		}
 		if len(props) < len(n.Key) { // build reports what is wrong with the key
-			w.build(s.Entity, s.Type, "", w.set(s.Entity, s.Type, s.Set))
+			set := w.set(s.Entity, s.Type, s.Set)
+			w.fillIn(s, set)
+			w.build(s.Entity, s.Type, "", set)
 			return func() {}
 		}
 		key = keyID(n, props)
@@ -360,6 +363,9 @@ func (w *writing) upsert(s plan.Insert) func() {
 			}
 		case s.Entity == plan.Edge:
 			id = w.g.newID()
+		}
+		if old == nil {
+			w.fillIn(s, props)
 		}
 		e := w.build(s.Entity, s.Type, id, merged(props, s.Set, set))
 		if e == nil {

@@ -182,6 +182,9 @@ func (s *state) carried(to *state, w mapping, fault Fault) *state {
 				continue
 			}
 			for _, p := range now.props {
+				if _, mapped := tw.props[p.Name]; !mapped && p.Default != nil {
+					c.props[p.Name] = p.Default.Value
+				}
 				v, has := e.props[tw.props[p.Name]]
 				if !has || fault == RenameLoses && tw.props[p.Name] != p.Name {
 					continue
@@ -279,6 +282,11 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 		}
 		t.after = t.before.carried(next, w, g.fault)
 		t.lose(t.before, w)
+		if g.fault != BackfillForgotten {
+			if err := t.backfill(w); err != nil {
+				return nil, err
+			}
+		}
 		if g.fault != SchemaUnchecked {
 			t.recheck()
 		}

@@ -206,6 +206,8 @@ func (l *load) claim(it *item, old *entity) map[string]value.Value {
 	was, props := claims{"created": true}, map[string]value.Value{}
 	if old != nil {
 		was, props = old.claims, maps.Clone(old.props)
+	} else {
+		props = l.filled(&item{typeKey: it.typeKey})
 	}
 	it.claims = was.without(source)
 	it.claims["source "+source] = true

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
@@ -20,11 +19,7 @@ func TestTypesOfVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, faults := syntax.ParseSchema("graph.pg", string(text))
-	s, more := resolve.Schema(tree)
-	if faults != nil || more != nil {
-		t.Fatal(faults, more)
-	}
+	s := ParseSchema(t, string(text))
 	r := rand.New(rand.NewPCG(1, 1))
 	edges := []string{"about", "cites", "follows", "knows", "<follows>", "about{0,3}", "follows{1,2}", "cites{1,1}"}
 	types := []string{"Memo", "Named", "Dated", "Person", "Team"}

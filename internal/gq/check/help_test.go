@@ -4,18 +4,13 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
-	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // TestForeignNames checks the help for keywords of other languages. Our grammar parses such
 // keywords as names.
 func TestForeignNames(t *testing.T) {
-	tree, faults := syntax.ParseSchema("x.pg", ExampleSchema)
-	s, more := resolve.Schema(tree)
-	if faults != nil || more != nil {
-		t.Fatal(faults, more)
-	}
+	s := ParseSchema(t, ExampleSchema)
 	const ordinary = `write "ada" for a text, $ada for a parameter or $p.ada for a property`
 	tests := []struct{ text, help string }{
 		{match("$p: Person $p.name = ada", "$p"), ordinary},
@@ -49,11 +44,7 @@ func TestInterfaceHelp(t *testing.T) {
 	const source = "interface Named { name: String } interface Idle { x: I32 } interface Many { name: String } interface Other { name: String }\n" +
 		"node A implements Named, Many { } node B implements Named, Many { } node C implements Many { } node D implements Many { } node E implements Many { } node F implements Many { } node G implements Other { }\n" +
 		"edge Likes: C -> C edge Loves: A -> D edge Hates: A -> D edge Fears: D -> E"
-	tree, faults := syntax.ParseSchema("x.pg", source)
-	s, more := resolve.Schema(tree)
-	if faults != nil || more != nil {
-		t.Fatal(faults, more)
-	}
+	s := ParseSchema(t, source)
 	tests := []struct {
 		text, help string
 		code       diag.Code

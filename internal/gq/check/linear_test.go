@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
-	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
@@ -37,11 +36,7 @@ func match(clauses, ret string) string {
 
 // TestLinear checks that the number of steps grows no faster than linearly with the input.
 func TestLinear(t *testing.T) {
-	tree, faults := syntax.ParseSchema("x.pg", ExampleSchema)
-	s, more := resolve.Schema(tree)
-	if faults != nil || more != nil {
-		t.Fatal(faults, more)
-	}
+	s := ParseSchema(t, ExampleSchema)
 	tests := []struct {
 		name  string
 		text  func(n int) string

@@ -215,7 +215,7 @@ func (c *checker) checkComplete(st *syntax.Insert, t target, assigned map[string
 		}
 	}
 	for _, p := range t.properties() {
-		if p.Type.Nullable || assigned[p.Name] || p.Embed != nil && assigned[p.Embed.Source] {
+		if p.Type.Nullable || p.Default != nil || assigned[p.Name] || p.Embed != nil && assigned[p.Embed.Source] {
 			continue
 		}
 		c.fault(Missing, at, "add "+p.Name+": …, with a value of type "+p.Type.String(), "the %s of %s does not assign the required property %s", st.Verb.Value, t.name, p.Name)

@@ -31,8 +31,14 @@ func upsertClears(p *queryPass) {
 		if len(n.Key) == 0 {
 			continue
 		}
-		var cleared []string
+		var cleared, reset []string
 		for _, prop := range n.Properties {
+			if prop.Default != nil {
+				if !assigns(ins.Set, prop.Name) {
+					reset = append(reset, prop.Name)
+				}
+				continue
+			}
 			if prop.Type.Nullable && !assigns(ins.Set, prop.Name) && (prop.Embed == nil || !assigns(ins.Set, prop.Embed.Source)) {
 				cleared = append(cleared, prop.Name)
 			}
@@ -41,6 +47,10 @@ func upsertClears(p *queryPass) {
 			at := w.tree.(*syntax.Insert).Type
 			p.report(syntax.SpanOf(at), "assign them, or write upsert to keep them, or insert new to refuse a node that exists", nil,
 				"if the key exists, the insert of %s sets %s to null", ins.Type, strings.Join(cleared, ", "))
+		} else if len(reset) > 0 {
+			at := w.tree.(*syntax.Insert).Type
+			p.report(syntax.SpanOf(at), "assign them, or write upsert to keep them, or insert new to refuse a node that exists", nil,
+				"if the key exists, the insert of %s sets %s back to the default", ins.Type, strings.Join(reset, ", "))
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // The annotations that are allowed on types, on properties, and elsewhere.
 var (
 	onTypes      = []string{"@description", "@instruction", "@rename_from"}
-	onProperties = []string{"@description", "@rename_from", "@embed", "@ann", "@key", "@unique", "@index"}
+	onProperties = []string{"@description", "@rename_from", "@default", "@backfill", "@embed", "@ann", "@key", "@unique", "@index"}
 	onOthers     = []string{"@card", "@range", "@check"}
 )
 
@@ -104,6 +104,12 @@ func (b *builder) propertyAnnotations(prop *catalog.Property, p *syntax.Property
 			b.embed(prop, a)
 		case "ann":
 			b.approximate(prop, a)
+		case "default":
+			b.defaultValue(prop, a)
+		case "backfill":
+			if text := b.oneString(a); text != "" {
+				prop.Backfill = &catalog.Backfill{Text: text}
+			}
 		case "key", "unique", "index":
 			tr.key = tr.key || a.Name.Value == "key"
 			tr.unique = tr.unique || a.Name.Value == "unique"

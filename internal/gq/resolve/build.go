@@ -60,6 +60,7 @@ func (b *builder) build(tree *syntax.Schema) {
 		}
 	}
 	b.schema.Index()
+	b.backfills()
 	b.faults.Sort()
 	b.faults = b.faults.Cut(diag.Most)
 }
@@ -76,6 +77,7 @@ type builder struct {
 	interfaces map[string]*catalog.Interface // by name
 	traits     map[*catalog.Property]traits  // by property
 	skip       map[syntax.Decl]bool          // repeated declarations of a name
+	fills      []backfill                    // the expressions to check once all types are known
 	// The names of the types with declarations that did not parse. The use of such a name is not
 	// reported as an error.
 	broken map[string]bool
@@ -205,6 +207,7 @@ func (b *builder) node(d *syntax.Node) {
 	n.IndexProperties()
 	b.nodeConstraints(d, n)
 	b.embeds(n.Properties, n.Property, d.Members, syntax.SpanOf(d.Name))
+	b.fillings(d, d.Members, n.Properties, n.Property, n)
 	b.reservedNode(d, n)
 	b.schema.Nodes = append(b.schema.Nodes, n)
 }
@@ -284,6 +287,7 @@ func (b *builder) edge(d *syntax.Edge) {
 	e.IndexProperties()
 	b.edgeConstraints(d, e)
 	b.embeds(e.Properties, e.Property, d.Members, syntax.SpanOf(d.Name))
+	b.fillings(d, d.Members, e.Properties, e.Property, nil)
 	b.schema.Edges = append(b.schema.Edges, e)
 }
 

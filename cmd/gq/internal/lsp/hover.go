@@ -94,7 +94,7 @@ func (g *graph) describeType(entity xref.Entity, typ string) (code, doc string) 
 func propertyList(props []*catalog.Property) string {
 	var b strings.Builder
 	for _, p := range props {
-		b.WriteString("\n  " + p.Name + ": " + p.Type.String())
+		b.WriteString("\n  " + p.Declaration())
 	}
 	b.WriteString("\n")
 	return b.String()
@@ -106,7 +106,7 @@ func (g *graph) describeProperty(n *xref.Name) (code, doc string) {
 		return "", ""
 	}
 	if p := xref.PropertyOf(g.catalog, n.Entity, n.Type, n.Text()); p != nil {
-		return n.Type + "." + p.Name + ": " + p.Type.String(), p.Description
+		return n.Type + "." + p.Declaration(), p.Description
 	}
 	switch e := g.catalog.Edge(n.Type); {
 	case n.Entity == xref.Interface && n.Text() == catalog.TypeProperty:

@@ -38,6 +38,17 @@ func (c *Column) Mapped(t value.Type, f func(value.Value) value.Value) (*Column,
 	return b.Finish(nil), nil
 }
 
+// Repeat returns a column of type t with n equal values. The error is a *engine.TooLarge.
+func Repeat(t value.Type, v value.Value, n int) (*Column, error) {
+	b := NewBuilder(t)
+	for range n {
+		if err := b.Append(v); err != nil {
+			return nil, err
+		}
+	}
+	return b.Finish(nil), nil
+}
+
 // forget clears the old values of n places that become null, because they may alias
 // released memory.
 func forget(dst *Vec, at, n int) {

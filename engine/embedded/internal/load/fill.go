@@ -124,6 +124,7 @@ func (f *filler) property(b *batch, p, first int, origins []origin, made []*clai
 		case o.ord != version.NoOrd:
 			v = f.table.Value(o.ord, p)
 		default:
+			v = f.r.Type.Default(p)
 			if err := f.r.Type.CheckValue(p, v); err != nil {
 				f.fail(b.line(i), "data."+f.r.Type.Props[p].Name, err)
 			}

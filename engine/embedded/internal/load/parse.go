@@ -314,6 +314,10 @@ func (p *parser) finish(t *schema.Type, from, to string) bool {
 		if p.kept(t, i) {
 			continue
 		}
+		if !p.seen[i] && v.IsNull() {
+			v = t.Default(i)
+			p.vals[i] = v
+		}
 		if err := t.CheckValue(i, v); err != nil {
 			p.fail("data."+t.Props[i].Name, err)
 			return false

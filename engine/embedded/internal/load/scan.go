@@ -182,12 +182,17 @@ func (p *parser) fields(b *batch) (id []byte, ok bool) {
 	}
 }
 
-// appendMissing appends a null for a property that the line does not have. It reports false if the
+// appendMissing appends the default or a null for a property that the line does not have. It reports false if the
 // property cannot be null, or if its value may have to be computed.
 func (p *parser) appendMissing(b *batch, i int) bool {
 	prop := b.typ.Props[i]
-	if !prop.Type.Nullable && (b.seen == nil || slices.Contains(b.typ.Key, i)) || prop.Embed != nil && p.opts.Embeds {
+	if !prop.Type.Nullable && prop.Default == nil && (b.seen == nil || slices.Contains(b.typ.Key, i)) || prop.Embed != nil && p.opts.Embeds {
 		return false
+	}
+	if b.seen == nil {
+		if v := b.typ.Default(i); !v.IsNull() {
+			return (!b.rules[i] || b.typ.CheckValue(i, v) == nil) && b.props[i].Append(v) == nil
+		}
 	}
 	b.props[i].AppendNull()
 	return true

@@ -24,11 +24,31 @@ type Carry struct {
 // TypeCarry is the carry of one type.
 type TypeCarry struct {
 	From  int   // position of the previous type; -1 if the type starts without entities
-	Props []int // positions of the previous properties; -1 if the values start as null
+	Props []int // positions of the previous properties; -1 if the values start as the default, see Start
 	// Via holds, by position of a property, the kinds that its values had between the two schemas, oldest first. A cast
 	// by way of another kind may have another result: the text 2026-01-02 is a Date, which is a DateTime. Via lacks the
 	// properties that were not cast.
 	Via map[int][]value.Kind
+	// Stored says that the carry reads rows as they are stored: a property without a previous one is null, whatever its
+	// default is.
+	Stored bool
+}
+
+// Start returns the value that property p of t has in the rows of the previous type, which has no such property: the default,
+// or null.
+func (tc *TypeCarry) Start(t *Type, p int) value.Value {
+	if tc.Stored {
+		return value.Null
+	}
+	return t.Default(p)
+}
+
+// Default returns the value of property p for an entity that a write gives none, or null.
+func (t *Type) Default(p int) value.Value {
+	if d := t.Props[p].Default; d != nil {
+		return d.Value
+	}
+	return value.Null
 }
 
 // Ancestor is an earlier schema from which another one descends.
@@ -324,6 +344,8 @@ func (t *Type) CarriedRow(vals []value.Value, tc TypeCarry) []value.Value {
 	for p, q := range tc.Props {
 		if q >= 0 {
 			out[p], _ = tc.Cast(t, p, vals[q])
+		} else {
+			out[p] = tc.Start(t, p)
 		}
 	}
 	return out

@@ -111,7 +111,7 @@ type StricterRules struct {
 func (t *Type) Stricter(old *Type, tc TypeCarry) (s StricterRules) {
 	for p, q := range tc.Props {
 		if q < 0 {
-			if !t.Props[p].Type.Nullable {
+			if t.CheckValue(p, tc.Start(t, p)) != nil {
 				s.Props = append(s.Props, p)
 			}
 			continue

@@ -60,7 +60,7 @@ func (o *Origin) Equal(other *Origin) bool {
 }
 
 // Carried returns the segment for a table that changes its type from `from` to `to`. A value that `to` does not have
-// becomes null. If tc does more than widen a property, the segment has to be stored anew, since a reader could not
+// becomes null. If tc does more than widen a property, or gives one a default, the segment has to be stored anew, since a reader could not
 // tell what was done to its stored values.
 func (s *Segment) Carried(from, to *schema.Type, tc schema.TypeCarry) (*Segment, error) {
 	n := *s
@@ -74,7 +74,16 @@ func (s *Segment) Carried(from, to *schema.Type, tc schema.TypeCarry) (*Segment,
 	for p, q := range tc.Props {
 		typ := to.Props[p].Type
 		if q < 0 {
-			n.Props[p] = column.Null(typ, int(s.N))
+			start := tc.Start(to, p)
+			if start.IsNull() {
+				n.Props[p] = column.Null(typ, int(s.N))
+				continue
+			}
+			c, err := column.Repeat(typ, start, int(s.N))
+			if err != nil {
+				return nil, err
+			}
+			n.Props[p], n.Name = c, ""
 			continue
 		}
 		o.Props[p] = before.Props[q]
@@ -157,7 +166,7 @@ func (o *Origin) Open(t *schema.Type, name string, open Opener) (*Segment, error
 	if err != nil || o == nil {
 		return s, err
 	}
-	if s, err = s.Carried(as, t, schema.TypeCarry{Props: props}); err != nil {
+	if s, err = s.Carried(as, t, schema.TypeCarry{Props: props, Stored: true}); err != nil {
 		return nil, err
 	}
 	s.Origin = o

@@ -72,13 +72,29 @@ func (s *Snapshot) Inexact(ctx context.Context, ch schema.Change, limit int) (ou
 	return out, nil
 }
 
+// Adds reports whether the transaction's schema change adds property p of type t to entities that it takes over.
+func (tx *Txn) Adds(t *schema.Type, p int) bool {
+	if tx.change == nil {
+		return false
+	}
+	carries := tx.change.Carry.Nodes
+	if t.Entity == plan.Edge {
+		carries = tx.change.Carry.Edges
+	}
+	return t.Index < len(carries) && carries[t.Index].From >= 0 && carries[t.Index].Props[p] < 0
+}
+
 // Broken lists violations of the transaction's new schema by entities that the transaction takes
-// over from the old schema. It lists at most `limit` violations. The only possible error is that of
-// the context.
+// over from the old schema. It leaves out the properties that a @backfill gives their values, and the unique rules with
+// such a property, which Violations checks. It lists at most `limit`
+// violations. The only possible error is that of the context.
 func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintViolation, err error) {
 	for _, t := range tx.base.Tables() {
 		s := tx.stricterRules(t.Type)
-		if s.Props == nil && s.Tuples == nil && !s.Card {
+		filled := func(p int) bool { return p >= 0 && t.Type.Props[p].Backfill != nil && tx.Adds(t.Type, p) }
+		s.Props = slices.DeleteFunc(s.Props, filled)
+		s.Tuples = slices.DeleteFunc(s.Tuples, func(i int) bool { return slices.ContainsFunc(t.Type.Tuples[i], filled) })
+		if len(s.Props)+len(s.Tuples) == 0 && !s.Card {
 			continue
 		}
 		for ord := range t.next {

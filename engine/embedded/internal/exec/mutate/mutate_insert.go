@@ -57,7 +57,7 @@ func (w *Write) insert(s plan.Insert, rows [][]value.Value) (action, error) {
 
 // newEntity evaluates an insert for the current row.
 func (w *Write) newEntity(t *schema.Type, s plan.Insert) (e newEntity, err error) {
-	e.vals = make([]value.Value, len(t.Props))
+	e.vals = defaults(t)
 	for _, a := range s.Set {
 		p, v, err := w.assignment(t, a)
 		if err != nil {
@@ -100,6 +100,15 @@ func (w *Write) newEntity(t *schema.Type, s plan.Insert) (e newEntity, err error
 		e.to, err = w.endpointID(t, "to", s.To)
 	}
 	return e, err
+}
+
+// defaults returns the values of an entity to which a statement assigns nothing.
+func defaults(t *schema.Type) []value.Value {
+	vals := make([]value.Value, len(t.Props))
+	for p := range vals {
+		vals[p] = t.Default(p)
+	}
+	return vals
 }
 
 // apply inserts the entities.

@@ -153,7 +153,7 @@ func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version
 	if exists && !fault.On(fault.UpsertReplaces) {
 		return changed(w, a.t, ord, u.set, u.derived)
 	}
-	row := version.Row{ID: u.id, Vals: make([]value.Value, len(a.t.Props))}
+	row := version.Row{ID: u.id, Vals: defaults(a.t)}
 	for _, s := range u.set {
 		row.Vals[s.p] = s.v
 	}

@@ -1,0 +1,117 @@
+package mutate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+)
+
+// Backfill evaluates the expressions of @backfill for the entities that the schema change of the transaction takes over,
+// and writes the values. The function `added` reports whether the change adds property p of type t to such entities. All
+// expressions of a row see the row as the change left it, with the defaults of the added properties. Backfill returns at
+// most `limit` violations: an entity for which an expression fails, has no value that the property allows, or is null
+// although the property is required and has no default. The error is a *engine.SchemaMismatch or that of the context.
+func Backfill(ctx context.Context, tx *version.Txn, now value.Value, added func(t *schema.Type, p int) bool, limit int) (bad []*engine.ConstraintViolation, err error) {
+	for _, table := range tx.Base().Tables() {
+		t := table.Type
+		var set []plan.Assign
+		for p, prop := range t.Props {
+			if prop.Backfill == nil || !added(t, p) {
+				continue
+			}
+			a, err := backfillOf(tx.Schema(), t, prop.Name, string(prop.Backfill.Plan))
+			if err != nil {
+				return nil, err
+			}
+			set = append(set, a)
+		}
+		if set == nil {
+			continue
+		}
+		w := &Write{Tx: tx, Now: now, ctx: ctx, query: &plan.Query{}}
+		ords := uint32(table.Ordinals())
+		for ord := range ords {
+			if err := w.tick(int(ord)); err != nil {
+				return nil, err
+			}
+			if !table.Alive(ord) {
+				continue
+			}
+			faults, err := w.backfill(table, ord, set)
+			if err != nil {
+				return nil, err
+			}
+			if bad = append(bad, faults...); len(bad) >= limit {
+				return bad[:limit], nil
+			}
+		}
+	}
+	return bad, nil
+}
+
+// backfillOf returns the assignment of an encoded @backfill of a property.
+func backfillOf(s *schema.Schema, t *schema.Type, property, encoded string) (plan.Assign, error) {
+	q, err := plan.Decode(encoded)
+	if err != nil {
+		return plan.Assign{}, ir.Mismatch("@backfill of %s.%s: apply the source of the schema with this version: %v", t.Name, property, err)
+	}
+	if err := ir.CheckUses(q, s); err != nil {
+		return plan.Assign{}, err
+	}
+	var set []plan.Assign
+	if q.Mutation != nil && len(q.Mutation.Statements) == 1 {
+		if up, ok := q.Mutation.Statements[0].(plan.Update); ok && up.Entity == t.Entity && up.Type == t.Name {
+			set = up.Set
+		}
+	}
+	if len(set) != 1 || set[0].Name != property {
+		return plan.Assign{}, ir.Mismatch("@backfill of %s.%s is not one assignment to it", t.Name, property)
+	}
+	m := &mutationBinder{query: q, schema: s, old: t}
+	if _, err := m.operandType(set[0].Value); err != nil {
+		return plan.Assign{}, err
+	}
+	return set[0], checkPropType(t, property, set[0].Type)
+}
+
+// backfill writes the values of the expressions `set` for one entity.
+func (w *Write) backfill(table *version.Table, ord uint32, set []plan.Assign) (bad []*engine.ConstraintViolation, err error) {
+	t := table.Type
+	was := table.Values(ord)
+	row := version.Row{ID: table.ID(ord), Claims: table.Claims(ord), Vals: append([]value.Value(nil), was...)}
+	if t.Entity == plan.Edge {
+		row.Src, row.Dst = table.Ends(ord)
+	}
+	w.old = &oldRow{t: t, vals: was}
+	fault := func(a plan.Assign, err error) bool {
+		v, ok := err.(*engine.ConstraintViolation)
+		if ok {
+			v.ID = version.Detached(value.OfString(row.ID)).Str()
+			v.Detail = fmt.Sprintf("the @backfill of %s: %s", a.Name, v.Detail)
+			bad = append(bad, v)
+		}
+		return ok
+	}
+	for _, a := range set {
+		p, v, err := w.assignment(t, a)
+		if err == nil && !v.IsNull() {
+			row.Vals[p] = v
+		}
+		if err == nil {
+			err = t.CheckValue(p, row.Vals[p])
+		}
+		if err != nil && !fault(a, err) {
+			return nil, err
+		}
+	}
+	if len(bad) == 0 {
+		w.Tx.PutClaimed(t, row)
+	}
+	return bad, nil
+}

@@ -99,7 +99,7 @@ var Aggregates = []Aggregate{
 
 // listOf returns the type of a list of values of a type. A whole node is a record, so it has no kind,
 // and neither has a list of nodes.
-func listOf(t value.Type) value.Type { return value.Type{Kind: t.Kind, List: true} }
+func listOf(t value.Type) value.Type { return value.Type{Kind: t.Kind, List: true, Dim: t.Dim} }
 
 // CollectedNodes returns the argument of an aggregate that makes a list of nodes: a Whole, or an EndNode for the nodes at
 // an end of edges. It reports false for any other aggregate.

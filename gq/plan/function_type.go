@@ -144,12 +144,17 @@ func toFloat(args []value.Type) (value.Type, bool) {
 // [Computed] returns for them. Common reports false if there is no such type. The result is not
 // nullable.
 func Common(args []value.Type) (value.Type, bool) {
-	t := value.Type{Kind: args[0].Kind, List: args[0].List}
+	t := value.Type{Kind: args[0].Kind, List: args[0].List, Dim: args[0].Dim}
 	if !t.Kind.IsComparable() {
 		return t, false
 	}
 	for _, a := range args[1:] {
 		switch {
+		case a.Kind == value.Decimal && t.Kind == value.Decimal:
+			if a.List != t.List || a.Scale() != t.Scale() {
+				return t, false
+			}
+			t.Dim = max(t.Dim, a.Dim) // the larger precision
 		case a.Kind == t.Kind && a.List == t.List:
 		case a.List || t.List:
 			return t, false

@@ -62,7 +62,8 @@ func (a *Argument) Accepts(t value.Type) bool { return a.accepts(t) }
 
 var (
 	anything = &Argument{"anything bound", true, func(value.Type) bool { return true }}                                                            // argument of count
-	number   = &Argument{"a number", false, func(t value.Type) bool { return !t.List && t.Kind.IsNumeric() }}                                      // argument of sum, avg and median
+	number   = &Argument{"a number", false, isNumberOrDecimal}                                                                                     // argument of sum and avg
+	middling = &Argument{"an integer or a float", false, isNumber}                                                                                 // argument of median
 	gathered = &Argument{"a scalar or a node", true, func(t value.Type) bool { return !t.List && t.Kind != value.Blob && t.Kind != value.Vector }} // argument of collect
 	sortable = &Argument{extremes(), false, func(t value.Type) bool { return !t.List && t.Kind.HasExtremes() }}                                    // argument of min and max
 )
@@ -83,15 +84,15 @@ func extremes() string {
 var Aggregates = []Aggregate{
 	{Func: Count, Name: "count", Arg: anything, Distinct: true, Block: true, Result: always(value.Of(value.I64)),
 		Doc: "counts the rows that bind a node variable, or the rows in which a property is not null"},
-	{Func: Sum, Name: "sum", Arg: number, Block: true, Result: always(value.Of(value.F64).Optional()),
-		Doc: "adds the values, rounding only the final sum"},
+	{Func: Sum, Name: "sum", Arg: number, Block: true, Result: sumOf,
+		Doc: "adds the values, rounding only the final sum; Decimals are not rounded, and a sum of more than 38 digits is an error"},
 	{Func: Avg, Name: "avg", Arg: number, Block: true, Result: always(value.Of(value.F64).Optional()),
 		Doc: "divides the sum by the number of values"},
 	{Func: Min, Name: "min", Arg: sortable, Result: value.Type.Optional, Member: true, Block: true,
 		Doc: "returns the smallest value"},
 	{Func: Max, Name: "max", Arg: sortable, Result: value.Type.Optional, Member: true, Block: true,
 		Doc: "returns the largest value"},
-	{Func: Median, Name: "median", Arg: number, Result: always(value.Of(value.F64).Optional()),
+	{Func: Median, Name: "median", Arg: middling, Result: always(value.Of(value.F64).Optional()),
 		Doc: "returns the middle value, or the mean of the two middle values if the number of values is even"},
 	{Func: Collect, Name: "collect", Arg: gathered, Distinct: true, Result: listOf,
 		Doc: "returns a list of the values, or of the nodes as objects; more than 10,000 in one group are an error"},
@@ -110,6 +111,14 @@ func (a Agg) CollectedNodes() (Expr, bool) {
 		return nil, false
 	}
 	return a.Arg, true
+}
+
+// sumOf returns the type of the sum of numbers.
+func sumOf(t value.Type) value.Type {
+	if t.Kind == value.Decimal {
+		return value.DecimalOf(value.MaxDigits, t.Scale()).Optional()
+	}
+	return f64Type.Optional()
 }
 
 // always returns a function that returns t for every argument.

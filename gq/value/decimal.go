@@ -91,6 +91,26 @@ func (v Value) Unscaled() *big.Int {
 	return n
 }
 
+// Scaled returns an integer or a Decimal times 10^scale. The scale must not be below that of the Decimal.
+func (v Value) Scaled(scale int) *big.Int {
+	n, from := new(big.Int), 0
+	switch {
+	case v.kind == Decimal:
+		n, from = v.Unscaled(), v.Scale()
+	case v.kind == U64:
+		n.SetUint64(v.bits)
+	default:
+		n.SetInt64(v.Int())
+	}
+	return n.Mul(n, powers[scale-from])
+}
+
+// Float64 returns the float that is nearest to a Decimal.
+func (v Value) Float64() float64 {
+	f, _ := new(big.Rat).SetFrac(v.Unscaled(), powers[v.Scale()]).Float64()
+	return f
+}
+
 // Rescale returns the equal Decimal with another number of digits after the point. It reports false if there is
 // none.
 func (v Value) Rescale(scale int) (Value, bool) {

@@ -40,6 +40,19 @@ func (t Type) Precision() int { return t.Dim >> 8 }
 // Scale returns the number of digits after the point of a value of a Decimal type.
 func (t Type) Scale() int { return t.Dim & 0xff }
 
+// Example returns a value of the type as JSON: that of its kind, or a Decimal that fits.
+func (t Type) Example() string {
+	if t.Kind != Decimal {
+		return t.Kind.Example()
+	}
+	n := powers[t.Scale()]
+	if t.Precision() == t.Scale() {
+		n = powers[t.Scale()-1]
+	}
+	v, _ := OfDecimal(n, t.Scale())
+	return `"` + Text(v) + `"`
+}
+
 // OfDecimal returns the Decimal unscaled × 10^−scale. It reports false if that has more than MaxDigits digits.
 //
 // The payload is the scale, then a byte that is 0x80 plus the number of bytes of the magnitude, then the

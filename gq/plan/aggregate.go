@@ -85,7 +85,7 @@ var Aggregates = []Aggregate{
 	{Func: Count, Name: "count", Arg: anything, Distinct: true, Block: true, Result: always(value.Of(value.I64)),
 		Doc: "counts the rows that bind a node variable, or the rows in which a property is not null"},
 	{Func: Sum, Name: "sum", Arg: number, Block: true, Result: sumOf,
-		Doc: "adds the values, rounding only the final sum; Decimals are not rounded, and a sum of more than 38 digits is an error"},
+		Doc: "adds the values, rounding only the final sum"},
 	{Func: Avg, Name: "avg", Arg: number, Block: true, Result: always(value.Of(value.F64).Optional()),
 		Doc: "divides the sum by the number of values"},
 	{Func: Min, Name: "min", Arg: sortable, Result: value.Type.Optional, Member: true, Block: true,

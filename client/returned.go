@@ -91,7 +91,10 @@ func cell(t value.Type, b json.RawMessage) (value.Value, error) {
 	if err := json.Unmarshal(b, &text); err != nil {
 		return value.Null, err
 	}
-	if t.Kind.HasText() {
+	switch {
+	case t.Kind == value.Decimal:
+		return value.ParseDecimal(text, t)
+	case t.Kind.HasText():
 		return t.Kind.Parse(text)
 	}
 	return value.OfString(text), nil

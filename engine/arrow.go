@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -18,6 +19,7 @@ import (
 //	Bool          Boolean               DateTime  Timestamp(us, UTC)
 //	I32 … F64     Int32 … Float64       Blob      Binary
 //	Vector(n)     FixedSizeList(n, Float32)
+//	Decimal(p, s) Decimal128(p, s)
 //	[T]           List(T)               a record      Struct of its fields
 //
 // A list of records is a List of Structs.
@@ -164,6 +166,10 @@ func appendArrow(to array.Builder, v value.Value) error {
 		b.Append(v.Str())
 	case *array.BinaryBuilder:
 		b.Append(v.Bytes())
+	case *array.Decimal128Builder:
+		if fits = v.Kind() == value.Decimal && v.Scale() == int(b.Type().(*arrow.Decimal128Type).Scale); fits {
+			b.Append(decimal128.FromBigInt(v.Unscaled()))
+		}
 	case *array.BooleanBuilder:
 		b.Append(v.Bool())
 	case *array.Int32Builder:
@@ -198,8 +204,11 @@ func arrowType(t value.Type) arrow.DataType {
 	if t.List {
 		return arrow.ListOf(arrowType(t.Elem()))
 	}
-	if t.Kind == value.Vector {
+	switch t.Kind {
+	case value.Vector:
 		return arrow.FixedSizeListOf(int32(t.Dim), arrow.PrimitiveTypes.Float32)
+	case value.Decimal:
+		return &arrow.Decimal128Type{Precision: int32(t.Precision()), Scale: int32(t.Scale())}
 	}
 	if typ := arrowTypes[t.Kind]; typ != nil {
 		return typ
@@ -207,7 +216,7 @@ func arrowType(t value.Type) arrow.DataType {
 	return arrow.Null
 }
 
-// arrowTypes maps every kind except Vector, whose Arrow type depends on the length of the vectors.
+// arrowTypes maps every kind except Vector and Decimal, whose Arrow types have numbers.
 var arrowTypes = [256]arrow.DataType{
 	value.String:   arrow.BinaryTypes.String,
 	value.Bool:     arrow.FixedWidthTypes.Boolean,

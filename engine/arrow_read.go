@@ -63,7 +63,13 @@ func typeOfArrow(t arrow.DataType, nullable bool) (value.Type, error) {
 		if err != nil || elem.List || elem.Kind == value.Vector {
 			return value.Type{}, fmt.Errorf("no list of this graph has the Arrow type %s", t)
 		}
-		return value.Type{Kind: elem.Kind, List: true, Nullable: nullable}, nil
+		return value.Type{Kind: elem.Kind, List: true, Nullable: nullable, Dim: elem.Dim}, nil
+	case *arrow.Decimal128Type:
+		if p, s := int(t.Precision), int(t.Scale); value.IsDecimal(p, s) {
+			out := value.DecimalOf(p, s)
+			out.Nullable = nullable
+			return out, nil
+		}
 	default:
 		for _, k := range value.Kinds() {
 			if a := arrowTypes[k]; a != nil && arrow.TypeEqual(a, t) {
@@ -179,6 +185,14 @@ func readArrow(a arrow.Array, t value.Type) (Column, error) {
 		c.Strings = cells(a.Len(), a.Value)
 	case *array.Binary:
 		c.Strings = cells(a.Len(), func(i int) string { return string(a.Value(i)) })
+	case *array.Decimal128:
+		for i := range a.Len() {
+			v, ok := value.OfDecimal(a.Value(i).BigInt(), t.Scale())
+			if !ok {
+				return Column{}, fmt.Errorf("row %d has more than %d digits", i, value.MaxDigits)
+			}
+			c.Strings = append(c.Strings, v.Raw())
+		}
 	case *array.FixedSizeList:
 		floats, ok := a.ListValues().(*array.Float32)
 		if !ok {

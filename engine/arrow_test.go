@@ -159,8 +159,17 @@ func TestArrowTypes(t *testing.T) {
 		if k == value.Vector {
 			typ.Dim = 2
 		}
+		text := "a"
+		if k == value.Decimal {
+			typ = value.DecimalOf(5, 2)
+			v, err := value.ParseDecimal("-12.5", typ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = v.Raw()
+		}
 		schema := engine.ArrowSchema([]plan.Column{{Name: "c", Type: typ}})
-		column := engine.Column{Type: typ, Ints: []int64{1}, Floats: []float64{1}, Strings: []string{"a"}, Vectors: [][]float32{{1, 2}}}
+		column := engine.Column{Type: typ, Ints: []int64{1}, Floats: []float64{1}, Strings: []string{text}, Vectors: [][]float32{{1, 2}}}
 		batch, err := engine.ArrowBatch(schema, &engine.Batch{Len: 1, Columns: []engine.Column{column}}, memory.DefaultAllocator)
 		if err != nil || schema.Field(0).Type == arrow.Null || batch.Column(0).NullN() != 0 {
 			t.Errorf("%s in Arrow is %s: %v", k, schema.Field(0).Type, err)

@@ -100,7 +100,7 @@ func sizeOf(v value.Value) int {
 	case v.Kind().Storage() == value.InText:
 		return fixed + len(v.Str())
 	case v.Kind().Storage() == value.InBytes:
-		return fixed + len(v.Bytes())
+		return fixed + len(v.Raw())
 	case v.Kind().Storage() == value.InVector:
 		return fixed + 4*len(v.Vector())
 	}

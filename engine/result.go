@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -77,7 +78,7 @@ func (c *Column) Value(i int) value.Value {
 	case value.InText:
 		return value.OfString(c.Strings[i])
 	case value.InBytes:
-		return value.OfBlob([]byte(c.Strings[i]))
+		return value.OfRaw(k, strings.Clone(c.Strings[i]))
 	case value.InBits, value.InInt32, value.InUint32, value.InInt64, value.InUint64:
 		return value.OfBits(k, uint64(c.Ints[i]))
 	case value.InFloat32:

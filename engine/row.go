@@ -61,7 +61,7 @@ func cellOf(t value.Type, v value.Value) Column {
 	case value.InText:
 		c.Strings[0] = v.Str()
 	case value.InBytes:
-		c.Strings[0] = string(v.Bytes())
+		c.Strings[0] = v.Raw()
 	case value.InVector:
 		c.Vectors[0] = v.Vector()
 	case value.InFloat32, value.InFloat64:

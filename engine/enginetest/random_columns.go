@@ -62,7 +62,7 @@ func (r *readDraw) columnCondition() (c plan.Clause, ok bool) {
 		return plan.Filter{Cond: plan.NullTest{Expr: e, Not: r.percent(60)}}, true
 	case r.percent(20):
 		other := pick(r.drawer, r.q.Read.Columns).Expr
-		if o := r.typeOf(other); comparable(o) && (o.Kind == t.Kind || o.Kind.IsNumeric() && t.Kind.IsNumeric()) {
+		if o := r.typeOf(other); comparable(o) && together(o, t) {
 			return where(e, r.op(), other), true
 		}
 	case t.Kind == value.I64: // most often a count

@@ -287,7 +287,7 @@ func (d *drawer) json(v value.Value) string {
 		return fmt.Sprint(int64(v.Code()))
 	case k == value.DateTime && d.percent(30):
 		return `"` + d.instant(value.Text(v)) + `"`
-	case k.HasText(), k.JSON() == value.JSONWide && d.percent(30):
+	case k.HasText(), k == value.Decimal, k.JSON() == value.JSONWide && d.percent(30):
 		return `"` + value.Text(v) + `"`
 	}
 	return value.Text(v)

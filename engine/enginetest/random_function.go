@@ -56,12 +56,32 @@ func (c computed) apply(depth int) (plan.Apply, bool) {
 			}
 			e.Args, types = append(e.Args, arg), append(types, t)
 		}
-		if t, ok := row.Result(types); ok {
+		if t, ok := row.Result(types); ok && !mayOverflow(e, t) {
 			e.Type = t
 			return e, true
 		}
 	}
 	return plan.Apply{}, false
+}
+
+// mayOverflow reports whether the product of Decimals may have more than 38 digits, which is an error. A drawn Decimal has
+// at most twelve digits and an integer at most twenty, so only a product of computed values may.
+func mayOverflow(e plan.Apply, t value.Type) bool {
+	return t.Kind == value.Decimal && e.Func == plan.Multiply && slices.ContainsFunc(e.Args, func(a plan.Expr) bool {
+		switch a.(type) {
+		case plan.Lit, plan.Prop, plan.Old:
+			return false
+		}
+		return true
+	})
+}
+
+// together reports whether a query may compare values of two types. Decimals must have one scale.
+func together(a, b value.Type) bool {
+	if a.Kind == value.Decimal && b.Kind == value.Decimal {
+		return a.Scale() == b.Scale()
+	}
+	return a.Kind == b.Kind || a.Kind.IsNumeric() && b.Kind.IsNumeric()
 }
 
 // suited draws a value for argument i of a function that few drawn operands fit. It returns null for other functions.
@@ -125,7 +145,7 @@ func (c computed) test(depth int) (plan.Test, bool) {
 	for range maxTries {
 		a, ta := c.operand(depth)
 		b, tb := c.operand(depth)
-		if comparable(ta) && comparable(tb) && (ta.Kind == tb.Kind || ta.Kind.IsNumeric() && tb.Kind.IsNumeric()) {
+		if comparable(ta) && comparable(tb) && together(ta, tb) {
 			op := plan.Op(c.IntN(int(plan.Ge) + 1))
 			return plan.Test{Cond: plan.Compare{Op: op, Left: a, Right: b, Unless: plan.NoParam}}, true
 		}
@@ -306,7 +326,7 @@ func scores(e plan.Expr) bool {
 // the expression fits the property, or the expression has no value.
 func (w *writeDraw) computedValue(t value.Type) (plan.Expr, bool) {
 	e, ok := computed{drawer: w.drawer, leaf: w.operandLiteral}.apply(2)
-	if !ok || e.Type.List != t.List || e.Type.Kind != t.Kind && !(e.Type.Kind.IsNumeric() && t.Kind.IsNumeric()) {
+	if !ok || e.Type.List != t.List || !together(e.Type, t) {
 		return nil, false
 	}
 	return w.withArguments(e, func(t value.Type, v value.Value) plan.Expr { return w.argument(v, t) }), true

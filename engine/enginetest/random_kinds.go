@@ -33,6 +33,7 @@ var drawnKinds = []drawnKind{
 	{value.DateTime, 1, 1, parsed(value.DateTime, "1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z", "2024-02-29T12:00:00.001Z", "2024-02-29T12:00:00.001001Z", "2024-02-29T12:00:00.002Z"), nil},
 	{value.Blob, 0, 0, poolOf(func(s string) value.Value { return value.OfBlob([]byte(s)) }, "a", "b", "ab", "Ab", "ba", "B", "d c", "é", "\"q\\"), nil},
 	{value.Vector, 0, 0, vectors(), nil},
+	{value.Decimal, 2, 1, decimals("-999999999.999", "-2.500", "-0.001", "0", "0.001", "0.25", "2.5", "300", "999999999.999"), nil},
 	{value.Duration, 1, 1, parsed(value.Duration, "-PT2562047H47M16.854775808S", "-PT0.0000005S", "PT0S", "PT0.000000001S", "PT1M30S", "PT36H", "PT2562047H47M16.854775807S"), nil},
 }
 
@@ -48,6 +49,28 @@ func poolOf[T any](of func(T) value.Value, list ...T) []value.Value {
 // parsed returns the values of literals of a kind.
 func parsed(k value.Kind, list ...string) []value.Value {
 	return poolOf(func(s string) value.Value { return literalText(s, k) }, list...)
+}
+
+// decimalType is the type of the Decimals that the random comparison draws.
+var decimalType = value.DecimalOf(12, 3)
+
+// typeOfKind returns the type of the values of a kind that are drawn.
+func typeOfKind(k value.Kind) value.Type {
+	if k == value.Decimal {
+		return decimalType
+	}
+	return value.Of(k)
+}
+
+// decimals returns values of decimalType.
+func decimals(list ...string) []value.Value {
+	return poolOf(func(s string) value.Value {
+		v, err := value.ParseDecimal(s, decimalType)
+		if err != nil {
+			panic(err)
+		}
+		return v
+	}, list...)
 }
 
 // vectors returns vectors with two components. Some of the vectors are short.
@@ -71,7 +94,7 @@ var (
 // drawnTypes repeats the type of each kind as often as `count` says.
 func drawnTypes(count func(drawnKind) int) (types []value.Type) {
 	for _, k := range drawnKinds {
-		types = append(types, slices.Repeat([]value.Type{value.Of(k.kind)}, count(k))...)
+		types = append(types, slices.Repeat([]value.Type{typeOfKind(k.kind)}, count(k))...)
 	}
 	return types
 }
@@ -96,6 +119,9 @@ func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
 		v := pick(d, row.pool)
 		if t.Kind.IsFloat() && v.Float() == 0 && d.percent(40) {
 			return literal(minusZero, t)
+		}
+		if t.Kind == value.Decimal {
+			v, _ = v.Rescale(t.Scale())
 		}
 		return v
 	}

@@ -27,7 +27,7 @@ func kindCases() (all []testCase) {
 
 // eachKind returns a schema with a key, a property and a list of kind k.
 func eachKind(k value.Kind) *catalog.Schema {
-	t := value.Of(k)
+	t := typeOfKind(k)
 	return schemaOf([]*catalog.Node{{Name: "Each", Key: []string{"k"}, Index: [][]string{{"v"}}, Properties: []*catalog.Property{
 		property("k", t), property("v", t.Optional()), property("l", listOf(t).Optional()),
 	}}}, nil)
@@ -61,7 +61,7 @@ func (s *session) everyValue(row drawnKind) {
 			want []string
 		}{{plan.Lt, sorted[:i]}, {plan.Eq, sorted[i : i+1]}, {plan.Ge, sorted[i:]}} {
 			read(c.want, func(p *readPlan, prop plan.Prop) { p.match(where(prop, c.op, v)) })
-			read(c.want, func(p *readPlan, prop plan.Prop) { p.match(where(prop, c.op, p.param("x", value.Of(row.kind)))) }, v)
+			read(c.want, func(p *readPlan, prop plan.Prop) { p.match(where(prop, c.op, p.param("x", typeOfKind(row.kind)))) }, v)
 		}
 		read(sorted[i:i+1], func(p *readPlan, _ plan.Prop) { p.match(where(p.prop(0, "l"), plan.Contains, v)) })
 		read(sorted[i:i+1], func(p *readPlan, _ plan.Prop) { p.match(where(id(0), plan.Eq, sorted[i])) })

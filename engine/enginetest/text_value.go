@@ -147,15 +147,19 @@ func jsonValue(x any, t value.Type) (value.Value, error) {
 	case t.List || t.Fields != nil || isList || isObject:
 		return value.Null, fmt.Errorf("%v is no %s", x, t)
 	}
-	return jsonScalar(x, t.Kind)
+	return jsonScalar(x, t)
 }
 
-// jsonScalar returns the scalar of a kind that a value of JSON stands for.
-func jsonScalar(x any, kind value.Kind) (value.Value, error) {
+// jsonScalar returns the scalar of a type that a value of JSON stands for.
+func jsonScalar(x any, t value.Type) (value.Value, error) {
+	kind := t.Kind
 	switch x := x.(type) {
 	case bool:
 		return value.OfBool(x), nil
 	case string:
+		if kind == value.Decimal {
+			return value.ParseDecimal(x, t)
+		}
 		if kind.HasText() {
 			return kind.Parse(x)
 		}

@@ -62,7 +62,8 @@ func (a *Argument) Accepts(t value.Type) bool { return a.accepts(t) }
 
 var (
 	anything = &Argument{"anything bound", true, func(value.Type) bool { return true }}                                                            // argument of count
-	number   = &Argument{"a number", false, func(t value.Type) bool { return !t.List && t.Kind.IsNumeric() }}                                      // argument of sum, avg and median
+	number   = &Argument{"a number", false, isNumberOrDecimal}                                                                                     // argument of sum and avg
+	middling = &Argument{"an integer or a float", false, isNumber}                                                                                 // argument of median
 	gathered = &Argument{"a scalar or a node", true, func(t value.Type) bool { return !t.List && t.Kind != value.Blob && t.Kind != value.Vector }} // argument of collect
 	sortable = &Argument{extremes(), false, func(t value.Type) bool { return !t.List && t.Kind.HasExtremes() }}                                    // argument of min and max
 )
@@ -83,7 +84,7 @@ func extremes() string {
 var Aggregates = []Aggregate{
 	{Func: Count, Name: "count", Arg: anything, Distinct: true, Block: true, Result: always(value.Of(value.I64)),
 		Doc: "counts the rows that bind a node variable, or the rows in which a property is not null"},
-	{Func: Sum, Name: "sum", Arg: number, Block: true, Result: always(value.Of(value.F64).Optional()),
+	{Func: Sum, Name: "sum", Arg: number, Block: true, Result: sumOf,
 		Doc: "adds the values, rounding only the final sum"},
 	{Func: Avg, Name: "avg", Arg: number, Block: true, Result: always(value.Of(value.F64).Optional()),
 		Doc: "divides the sum by the number of values"},
@@ -91,7 +92,7 @@ var Aggregates = []Aggregate{
 		Doc: "returns the smallest value"},
 	{Func: Max, Name: "max", Arg: sortable, Result: value.Type.Optional, Member: true, Block: true,
 		Doc: "returns the largest value"},
-	{Func: Median, Name: "median", Arg: number, Result: always(value.Of(value.F64).Optional()),
+	{Func: Median, Name: "median", Arg: middling, Result: always(value.Of(value.F64).Optional()),
 		Doc: "returns the middle value, or the mean of the two middle values if the number of values is even"},
 	{Func: Collect, Name: "collect", Arg: gathered, Distinct: true, Result: listOf,
 		Doc: "returns a list of the values, or of the nodes as objects; more than 10,000 in one group are an error"},
@@ -99,7 +100,7 @@ var Aggregates = []Aggregate{
 
 // listOf returns the type of a list of values of a type. A whole node is a record, so it has no kind,
 // and neither has a list of nodes.
-func listOf(t value.Type) value.Type { return value.Type{Kind: t.Kind, List: true} }
+func listOf(t value.Type) value.Type { return value.Type{Kind: t.Kind, List: true, Dim: t.Dim} }
 
 // CollectedNodes returns the argument of an aggregate that makes a list of nodes: a Whole, or an EndNode for the nodes at
 // an end of edges. It reports false for any other aggregate.
@@ -110,6 +111,14 @@ func (a Agg) CollectedNodes() (Expr, bool) {
 		return nil, false
 	}
 	return a.Arg, true
+}
+
+// sumOf returns the type of the sum of numbers.
+func sumOf(t value.Type) value.Type {
+	if t.Kind == value.Decimal {
+		return value.DecimalOf(value.MaxDigits, t.Scale()).Optional()
+	}
+	return f64Type.Optional()
 }
 
 // always returns a function that returns t for every argument.

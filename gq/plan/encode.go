@@ -219,8 +219,11 @@ func (c *coder) typ(t *value.Type) {
 	if c.decoding {
 		t.Kind, t.Nullable, t.List = value.Kind(n>>kindShift), n&nullableType != 0, n&listType != 0
 	}
-	if t.Kind == value.Vector {
+	if t.Kind == value.Vector || t.Kind == value.Decimal {
 		integer(c, &t.Dim)
+	}
+	if t.Kind == value.Decimal && !value.IsDecimal(t.Precision(), t.Scale()) {
+		c.fail("the type %s", t)
 	}
 	if n&enumType != 0 {
 		slice(c, &t.Enum, (*coder).string)
@@ -258,10 +261,10 @@ func (c *coder) literal(v *value.Value) {
 	case k.Storage() == value.InBytes:
 		var s string
 		if !c.decoding {
-			s = string(v.Bytes())
+			s = v.Raw()
 		}
 		c.string(&s)
-		c.keep(v, value.OfBlob([]byte(s)))
+		c.keep(v, value.OfRaw(k, s))
 	case k.HasBits():
 		c.keep(v, value.OfCode(k, c.number(v.Code())))
 	default:

@@ -94,6 +94,9 @@ func unsigned(k value.Kind) bool { return k == value.U32 || k == value.U64 }
 func arithmetic(f Func) func([]value.Type) (value.Type, bool) {
 	return func(args []value.Type) (value.Type, bool) {
 		a, b := args[0], args[1]
+		if a.Kind == value.Decimal || b.Kind == value.Decimal {
+			return exact(f, a, b)
+		}
 		kind, ok := Computed(a.Kind, b.Kind)
 		small := a.Kind.Widens(value.I64) && b.Kind.Widens(value.I64) && !(f == Multiply && unsigned(a.Kind) && unsigned(b.Kind))
 		partial := !small || f == Modulo
@@ -101,9 +104,41 @@ func arithmetic(f Func) func([]value.Type) (value.Type, bool) {
 	}
 }
 
+// exact is the typing rule of an arithmetic operator of which one operand is a Decimal, and the other a Decimal or an
+// integer. A result of more than 38 digits is an error, so it makes no null.
+func exact(f Func, a, b value.Type) (value.Type, bool) {
+	scale := max(scaleOf(a), scaleOf(b))
+	if f == Multiply {
+		scale = scaleOf(a) + scaleOf(b)
+	}
+	if a.List || b.List || scaleOf(a) < 0 || scaleOf(b) < 0 || f == Modulo || scale > value.MaxDigits {
+		return value.Type{}, false
+	}
+	t := value.DecimalOf(value.MaxDigits, scale)
+	t.Nullable = a.Nullable || b.Nullable
+	return t, true
+}
+
+// scaleOf returns the number of digits after the point of the values of a type, or -1 if they are neither Decimals nor
+// integers.
+func scaleOf(t value.Type) int {
+	switch {
+	case t.Kind == value.Decimal:
+		return t.Scale()
+	case t.Kind.IsInteger():
+		return 0
+	}
+	return -1
+}
+
 // division is the typing rule of the operator /. The result is a float.
 func division(args []value.Type) (value.Type, bool) {
-	return f64Type.Optional(), isNumber(args[0]) && isNumber(args[1])
+	return f64Type.Optional(), isNumberOrDecimal(args[0]) && isNumberOrDecimal(args[1])
+}
+
+// isNumberOrDecimal reports whether a type has a nearest float for each value.
+func isNumberOrDecimal(t value.Type) bool {
+	return isNumber(t) || !t.List && t.Kind == value.Decimal
 }
 
 // absolute is the typing rule of abs. For a signed integer the result is nullable, because the
@@ -136,7 +171,7 @@ func toInt(args []value.Type) (value.Type, bool) {
 // toFloat is the typing rule of float.
 func toFloat(args []value.Type) (value.Type, bool) {
 	t := args[0]
-	return value.Type{Kind: value.F64, Nullable: t.Nullable || t.Kind == value.String}, isNumber(t) || isString(t)
+	return value.Type{Kind: value.F64, Nullable: t.Nullable || t.Kind == value.String}, isNumberOrDecimal(t) || isString(t)
 }
 
 // Common returns the type of an expression whose value is one of the arguments. If all arguments
@@ -144,12 +179,17 @@ func toFloat(args []value.Type) (value.Type, bool) {
 // [Computed] returns for them. Common reports false if there is no such type. The result is not
 // nullable.
 func Common(args []value.Type) (value.Type, bool) {
-	t := value.Type{Kind: args[0].Kind, List: args[0].List}
+	t := value.Type{Kind: args[0].Kind, List: args[0].List, Dim: args[0].Dim}
 	if !t.Kind.IsComparable() {
 		return t, false
 	}
 	for _, a := range args[1:] {
 		switch {
+		case a.Kind == value.Decimal && t.Kind == value.Decimal:
+			if a.List != t.List || a.Scale() != t.Scale() {
+				return t, false
+			}
+			t.Dim = max(t.Dim, a.Dim) // the larger precision
 		case a.Kind == t.Kind && a.List == t.List:
 		case a.List || t.List:
 			return t, false

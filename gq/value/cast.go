@@ -22,11 +22,12 @@ const (
 //   - Every scalar but a Blob is the String of its canonical text; see [AppendText].
 //   - A String is the number, Bool, Date, DateTime or Duration that it spells.
 //   - A Date is the DateTime of its midnight in UTC, and the reverse.
+//   - A Decimal is no value of another kind, and no other value is a Decimal.
 func (k Kind) CastsTo(to Kind) Castable {
 	switch {
 	case k == to || k.Widens(to):
 		return CastsAll
-	case !k.IsScalarText() || !to.IsScalarText():
+	case !k.IsScalarText() || !to.IsScalarText() || k == Decimal || to == Decimal:
 		return CastsNone
 	case to == String, k == Date && to == DateTime:
 		return CastsAll

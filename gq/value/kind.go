@@ -112,10 +112,10 @@ func (k *Kind) UnmarshalText(b []byte) error {
 }
 
 // KindOf returns the kind with the given name in a schema and reports whether there is one. It
-// does not know Vector, because a Vector type also needs a length.
+// does not know Vector and Decimal, whose types also need numbers.
 func KindOf(name string) (Kind, bool) {
 	for i := range rows {
-		if rows[i].name == name && rows[i].kind != Vector {
+		if rows[i].name == name && rows[i].kind != Vector && rows[i].kind != Decimal {
 			return rows[i].kind, true
 		}
 	}

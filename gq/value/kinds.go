@@ -25,6 +25,7 @@ const (
 	Blob     Kind = 11 // bytes
 	Vector   Kind = 12 // a list of 32-bit floats
 	Duration Kind = 13 // a length of time, in nanoseconds
+	Decimal  Kind = 14 // a decimal number of up to 38 digits
 )
 
 // row describes a kind. Packages that this package cannot import have a table of their own with a
@@ -117,6 +118,9 @@ var rows = []row{
 		wanted: "a duration as ISO 8601, such as PT1H30M",
 		parse:  func(s string) (int64, error) { d, err := ParseDuration(s); return int64(d), err },
 		format: func(dst []byte, n int64) []byte { return DurationValue(n).Append(dst) },
+	}, {
+		kind: Decimal, name: "Decimal", storage: InBytes, traits: isComparable | onScale, json: JSONText, schema: Schema{Pattern: decimalPattern},
+		goType: reflect.TypeFor[DecimalValue](), wire: "decimal", example: `"12.50"`, wanted: "a decimal number as a string, such as \"12.50\"",
 	},
 }
 

@@ -14,7 +14,10 @@ func AppendText(dst []byte, v Value) []byte {
 	if v.list {
 		panic("value: a list has no text form")
 	}
-	if v.kind.HasText() {
+	switch {
+	case v.kind == Decimal:
+		return appendDecimal(dst, v)
+	case v.kind.HasText():
 		return v.kind.AppendText(dst, int64(v.bits))
 	}
 	switch storages[v.kind] {

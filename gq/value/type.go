@@ -11,7 +11,8 @@ type Type struct {
 	Kind     Kind `json:"kind"`           // kind of the value, or of a list's elements
 	List     bool `json:"list,omitempty"` // whether it is a list of values
 	Nullable bool `json:"nullable,omitempty"`
-	Dim      int  `json:"dim,omitempty"` // length of a Vector; 0 for every other kind
+	// The length of a Vector; 256 × Precision + Scale of a Decimal; 0 for every other kind.
+	Dim int `json:"dim,omitempty"`
 	// The allowed values of an enum, in schema order; nil for every other type.
 	Enum []string `json:"enum,omitempty"`
 	// The fields of a record, in the order of the declaration. Only the parameters of queries can be
@@ -59,6 +60,8 @@ func (t Type) String() string {
 		s = "enum(" + strings.Join(t.Enum, ", ") + ")"
 	case t.Kind == Vector:
 		s = "Vector(" + strconv.Itoa(t.Dim) + ")"
+	case t.Kind == Decimal && t.Dim != 0:
+		s = "Decimal(" + strconv.Itoa(t.Precision()) + ", " + strconv.Itoa(t.Scale()) + ")"
 	default:
 		s = t.Kind.String()
 	}

@@ -12,7 +12,7 @@ type Value struct {
 	kind Kind   // of the value; for a list, of its elements
 	list bool   // whether the value is a list; `ref` then holds the elements
 	bits uint64 // the payload of a kind of fixed width: two's complement, or the bits of a float64
-	str  string // a text, or bytes
+	str  string // a text, or bytes, or the payload of a Decimal
 	ref  any    // []Value of a list, []float32 of a Vector
 }
 
@@ -138,8 +138,12 @@ func (v Value) Bits() uint64 { return v.bits }
 // enum.
 func (v Value) Type() Type {
 	t := Type{Kind: v.kind, List: v.list}
-	if v.kind == Vector && !v.list {
+	switch {
+	case v.list:
+	case v.kind == Vector:
 		t.Dim = len(v.ref.([]float32))
+	case v.kind == Decimal:
+		return DecimalOf(MaxDigits, v.Scale())
 	}
 	return t
 }
@@ -178,6 +182,8 @@ func Compare(a, b Value) (order int, ok bool) {
 	switch s := storages[a.kind]; {
 	case !a.kind.IsComparable():
 		return 0, false
+	case a.kind == Decimal && a.Scale() != b.Scale():
+		return compareDecimals(a, b), true
 	case s.HasBytes():
 		return cmp.Compare(a.str, b.str), true
 	case s == InUint64:

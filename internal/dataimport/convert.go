@@ -43,7 +43,7 @@ func NewConverter(t value.Type, c *Column) (*Converter, error) {
 		fit bool
 	}{
 		{"date", c.Date != "", kind == value.Date}, {"time", c.Time != "", kind == value.DateTime}, {"zone", c.Zone != "", kind == value.DateTime},
-		{"number", c.Number != "", kind.IsNumeric() || kind == value.Vector}, {"true", c.True != nil, kind == value.Bool}, {"false", c.False != nil, kind == value.Bool},
+		{"number", c.Number != "", kind.IsNumeric() || kind == value.Vector || kind == value.Decimal}, {"true", c.True != nil, kind == value.Bool}, {"false", c.False != nil, kind == value.Bool},
 		{"list", c.List != "", t.List || kind == value.Vector}, {"bytes", c.Bytes != "", kind == value.Blob}, {"unit", c.Unit != "", kind == value.Duration}, {"trim", c.Trim, kind == value.String},
 		{"round: integer", c.Round == "integer", kind.IsInteger()}, {"round: " + c.Round, c.Round != "" && c.Round != "integer", kind == value.DateTime},
 	} {
@@ -173,7 +173,7 @@ func (k *Converter) scalar(v *record.Value) (value.Value, error) {
 		}
 	case kind == value.Bool:
 		return k.boolean(v)
-	case kind.IsNumeric():
+	case kind.IsNumeric() || kind == value.Decimal:
 		if v.Kind == record.Text || v.Kind == record.Number {
 			return k.numeric(v)
 		}
@@ -268,6 +268,9 @@ func (k *Converter) numeric(v *record.Value) (value.Value, error) {
 			return value.Null, twoReadings(s)
 		}
 		return value.Null, errors.New("expected a number")
+	}
+	if kind == value.Decimal {
+		return value.ParseDecimal(d.String(), k.typ)
 	}
 	if kind.IsFloat() {
 		size := 64

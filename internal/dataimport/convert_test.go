@@ -133,6 +133,8 @@ func TestEveryKind(t *testing.T) {
 			c.Bytes = "base64"
 		case value.Vector:
 			typ.Dim = len(list[0].Elems)
+		case value.Decimal:
+			typ = value.DecimalOf(12, 2)
 		}
 		k, err := NewConverter(typ, &c)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -15,8 +16,28 @@ import (
 // the model has a fault.
 var aggregates = map[plan.AggFunc]func(ev *evaluation, vals []value.Value, rows int) value.Value{
 	plan.Count: func(_ *evaluation, _ []value.Value, rows int) value.Value { return value.OfI64(int64(rows)) },
-	plan.Sum:   func(ev *evaluation, vals []value.Value, _ int) value.Value { return value.OfF64(ev.sum(vals)) },
+	plan.Sum: func(ev *evaluation, vals []value.Value, _ int) value.Value {
+		if vals[0].Kind() == value.Decimal {
+			sum, undefined := vals[0], false
+			for _, v := range vals[1:] {
+				if sum, undefined = exactly(plan.Add, sum, v); undefined {
+					ev.err = errDigits
+					return value.Null
+				}
+			}
+			return sum
+		}
+		return value.OfF64(ev.sum(vals))
+	},
 	plan.Avg: func(ev *evaluation, vals []value.Value, rows int) value.Value {
+		if vals[0].Kind() == value.Decimal {
+			sum := new(big.Rat)
+			for _, v := range vals {
+				sum.Add(sum, exact(v))
+			}
+			mean, _ := sum.Quo(sum, big.NewRat(int64(rows), 1)).Float64()
+			return value.OfF64(mean)
+		}
 		return value.OfF64(ev.sum(vals) / float64(rows))
 	},
 	plan.Min: func(ev *evaluation, vals []value.Value, _ int) value.Value {
@@ -32,6 +53,9 @@ var aggregates = map[plan.AggFunc]func(ev *evaluation, vals []value.Value, rows 
 		return value.OfF64(mean(sorted[(len(sorted)-1)/2], sorted[len(sorted)/2]))
 	},
 }
+
+// errDigits is the error of a sum or an operator whose result is no Decimal.
+var errDigits = &engine.TooLarge{Resource: "digits of a Decimal", Limit: value.MaxDigits, Actual: value.MaxDigits + 1}
 
 // aggregate applies an aggregate to the rows of a group. The count of a whole entity counts
 // the rows that bind it; every other aggregate skips nulls.
@@ -138,6 +162,10 @@ func exact(v value.Value) *big.Rat {
 		return new(big.Rat).SetFloat64(v.Float())
 	case v.Kind() == value.U64:
 		return new(big.Rat).SetInt(new(big.Int).SetUint64(v.Uint()))
+	}
+	if v.Kind() == value.Decimal {
+		r, _ := new(big.Rat).SetString(value.Text(v))
+		return r
 	}
 	return big.NewRat(v.Int(), 1)
 }

@@ -47,7 +47,10 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 	case plan.RRF:
 		return ev.fused(e)
 	case plan.Apply:
-		v, _ := ev.g.apply(e, ev.eval)
+		v, undefined := ev.g.apply(e, ev.eval)
+		if undefined && e.Type.Kind == value.Decimal {
+			ev.err = errDigits
+		}
 		return v
 	case plan.Test:
 		return value.OfBool(ev.isTrue(e.Cond))
@@ -163,6 +166,9 @@ func toFloat(v value.Value) float64 {
 		return v.Float()
 	case value.U64:
 		return float64(v.Uint())
+	case value.Decimal:
+		f, _ := exact(v).Float64()
+		return f
 	default:
 		return float64(v.Int())
 	}

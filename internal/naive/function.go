@@ -107,6 +107,9 @@ func (g *Graph) arithmetic(f plan.Func, kind value.Kind, a, b value.Value) (valu
 		}
 		return value.OfF64(unsignedZero(r)), false
 	}
+	if kind == value.Decimal {
+		return exactly(f, a, b)
+	}
 	x, y, r := integer(a), integer(b), new(big.Int)
 	switch f {
 	case plan.Add:
@@ -133,6 +136,28 @@ func (g *Graph) arithmetic(f plan.Func, kind value.Kind, a, b value.Value) (valu
 		return value.OfI64(r.Int64()), false
 	}
 	return value.Null, true
+}
+
+// exactly applies an operator to two numbers of which one is a Decimal.
+func exactly(f plan.Func, a, b value.Value) (value.Value, bool) {
+	r, scale := new(big.Rat), max(places(a), places(b))
+	switch f {
+	case plan.Add:
+		r.Add(exact(a), exact(b))
+	case plan.Subtract:
+		r.Sub(exact(a), exact(b))
+	default:
+		r.Mul(exact(a), exact(b))
+		scale = places(a) + places(b)
+	}
+	v, err := decimal(r.FloatString(scale), value.DecimalOf(value.MaxDigits, scale))
+	return v, err != nil
+}
+
+// places returns the number of digits after the point in the text of an integer or a Decimal.
+func places(v value.Value) int {
+	_, fraction, _ := strings.Cut(value.Text(v), ".")
+	return len(fraction)
 }
 
 // shifted moves a Date or DateTime by a number of units or by a Duration.

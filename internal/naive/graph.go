@@ -353,6 +353,8 @@ func fits(v value.Value, t value.Type) bool {
 		return utf8.ValidString(v.Str())
 	case value.Vector:
 		return len(v.Vector()) == t.Dim
+	case value.Decimal:
+		return fitsDecimal(v, t)
 	}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -218,11 +219,37 @@ func decode(raw jsontext.Value, t value.Type) (value.Value, error) {
 	if err != nil {
 		return value.Null, err
 	}
+	if t.Kind == value.Decimal {
+		return decimal(s, t)
+	}
 	if t.Kind == value.Blob {
 		b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s, "base64:"))
 		return value.OfBlob(b), err
 	}
 	return value.OfString(s), nil
+}
+
+// decimal parses a number as a value of a Decimal type.
+func decimal(s string, t value.Type) (value.Value, error) {
+	r, ok := new(big.Rat).SetString(s)
+	if !ok || !decimalForm.MatchString(s) {
+		return value.Null, fmt.Errorf("%q is not a decimal", s)
+	}
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(t.Scale())), nil)
+	v, ok := value.OfDecimal(r.Mul(r, new(big.Rat).SetInt(scale)).Num(), t.Scale())
+	if !ok || !r.IsInt() || !fitsDecimal(v, t) {
+		return value.Null, fmt.Errorf("%s is not of type %s", s, t)
+	}
+	return v, nil
+}
+
+// decimalForm matches a sign, digits, and a point with digits.
+var decimalForm = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]+)?$`)
+
+// fitsDecimal reports whether a Decimal has the scale of a type, and no more digits than the type.
+func fitsDecimal(v value.Value, t value.Type) bool {
+	digits := strings.TrimLeft(strings.NewReplacer("-", "", ".", "").Replace(value.Text(v)), "0")
+	return v.Scale() == t.Scale() && len(digits) <= t.Precision()
 }
 
 // decodeInteger decodes a number, or a string that contains one.

@@ -79,8 +79,8 @@ func column(t value.Type, n int, at func(int) value.Value) engine.Column {
 			c.Lists = append(c.Lists, v)
 		case t.Kind == value.String:
 			c.Strings = append(c.Strings, or(v, "", value.Value.Str))
-		case t.Kind == value.Blob:
-			c.Strings = append(c.Strings, string(or(v, nil, value.Value.Bytes)))
+		case t.Kind == value.Blob || t.Kind == value.Decimal:
+			c.Strings = append(c.Strings, or(v, "", value.Value.Raw))
 		case t.Kind.IsFloat():
 			c.Floats = append(c.Floats, or(v, 0, value.Value.Float))
 		case t.Kind == value.Vector:

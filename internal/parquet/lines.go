@@ -187,7 +187,7 @@ func (l *lines) value(t value.Type) (value.Value, error) {
 	case t.Kind == value.Vector:
 		return l.vector(t)
 	}
-	return l.scalar(t.Kind)
+	return l.scalar(t)
 }
 
 // list reads a JSON array as a list of type t.
@@ -197,7 +197,7 @@ func (l *lines) list(t value.Type) (value.Value, error) {
 	}
 	var elems []value.Value
 	for l.dec.PeekKind() != ']' {
-		v, err := l.scalar(t.Kind)
+		v, err := l.scalar(t)
 		if err != nil {
 			return value.Null, fmt.Errorf("element %d: %w", len(elems), err)
 		}
@@ -230,13 +230,15 @@ func (l *lines) vector(t value.Type) (value.Value, error) {
 	return value.OfVector(vec), nil
 }
 
-// scalar reads a JSON string, number or boolean as a value of kind k.
-func (l *lines) scalar(k value.Kind) (value.Value, error) {
+// scalar reads a JSON string, number or boolean as a scalar of type t, or as an element of a list of type t.
+func (l *lines) scalar(t value.Type) (value.Value, error) {
 	token, err := l.dec.ReadToken()
 	if err != nil {
 		return value.Null, err
 	}
-	switch kind := token.Kind(); {
+	switch k, kind := t.Kind, token.Kind(); {
+	case k == value.Decimal && kind == '"':
+		return value.ParseDecimal(token.String(), t)
 	case k.Storage() == value.InText && kind == '"':
 		return value.OfString(token.String()), nil
 	case k.Storage() == value.InBytes && kind == '"':
@@ -254,7 +256,7 @@ func (l *lines) scalar(k value.Kind) (value.Value, error) {
 			return v, nil
 		}
 	}
-	return value.Null, fmt.Errorf("found %s, expected %s", token, k.Wanted())
+	return value.Null, fmt.Errorf("found %s, expected %s", token, t.Kind.Wanted())
 }
 
 // string reads a JSON string.

@@ -526,6 +526,9 @@ func TestKinds(t *testing.T) {
 		if k == value.Vector {
 			typ.Dim, json = 2, "[1,2]"
 		}
+		if k == value.Decimal {
+			typ = value.DecimalOf(38, 2).Optional()
+		}
 		name := strings.ToLower(k.String())
 		node.Properties = append(node.Properties, &catalog.Property{Name: name, Type: typ})
 		members = append(members, fmt.Sprintf("%q:%s", name, json))
@@ -568,6 +571,9 @@ func TestReadKinds(t *testing.T) {
 		forms := []string{k.String(), k.String() + "?", "[" + k.String() + "]?"}
 		if k == value.Vector {
 			forms = []string{"Vector(3)", "Vector(3)?"}
+		}
+		if k == value.Decimal {
+			forms = []string{"Decimal(38, 4)", "Decimal(38, 4)?", "[Decimal(38, 4)]?"}
 		}
 		for _, form := range forms {
 			if !strings.Contains(string(schema), ": "+form+"\n") {

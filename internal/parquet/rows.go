@@ -94,7 +94,7 @@ func appendTo(c *engine.Column, v value.Value) {
 	case value.InBytes:
 		text := ""
 		if !null {
-			text = string(v.Bytes())
+			text = v.Raw()
 		}
 		c.Strings = append(c.Strings, text)
 	case value.InBits, value.InInt32, value.InUint32, value.InInt64, value.InUint64:

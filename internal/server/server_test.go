@@ -303,7 +303,7 @@ func anyArguments(params []plan.Param) map[string]any {
 		case p.Type.Kind == value.Bool:
 			args[p.Name] = true
 		case p.Type.Kind.HasText():
-			args[p.Name] = json.RawMessage(p.Type.Kind.Example())
+			args[p.Name] = json.RawMessage(p.Type.Example())
 		case p.Type.Kind == value.Vector:
 			args[p.Name] = make([]float32, p.Type.Dim)
 		default:

@@ -151,7 +151,7 @@ func argument(p *plan.Param, f reflect.Value) (value.Value, error) {
 		elems := make([]value.Value, f.Len())
 		for i := range elems {
 			var err error
-			if elems[i], err = scalar(p.Type.Kind, f.Index(i)); err != nil {
+			if elems[i], err = scalar(p.Type, f.Index(i)); err != nil {
 				return value.Null, err
 			}
 		}
@@ -161,7 +161,7 @@ func argument(p *plan.Param, f reflect.Value) (value.Value, error) {
 		reflect.Copy(reflect.ValueOf(vector), f)
 		return value.OfVector(vector), nil
 	}
-	return scalar(p.Type.Kind, f)
+	return scalar(p.Type, f)
 }
 
 // records returns a slice of structs as a list of records.
@@ -189,20 +189,24 @@ func record(fields []value.Field, s reflect.Value) (value.Value, error) {
 			f = f.Elem()
 		}
 		var err error
-		if out[i], err = scalar(field.Type.Kind, f); err != nil {
+		if out[i], err = scalar(field.Type, f); err != nil {
 			return value.Null, fmt.Errorf("%s: %w", field.Name, err)
 		}
 	}
 	return value.OfRecord(out), nil
 }
 
-// scalar returns a Go scalar as a value of kind k. The error is for an instant that a DateTime cannot hold.
-func scalar(k value.Kind, v reflect.Value) (value.Value, error) {
-	if k == value.DateTime {
+// scalar returns a Go scalar as a value of a type, or as an element of a list of the type. The error is for an instant that
+// a DateTime cannot hold, and for a text that is no Decimal of the type.
+func scalar(of value.Type, v reflect.Value) (value.Value, error) {
+	switch of.Kind {
+	case value.DateTime:
 		t, err := value.DateTimeFrom(v.Interface().(time.Time))
 		return value.OfDateTime(t), err
+	case value.Decimal:
+		return value.ParseDecimal(v.String(), of)
 	}
-	switch k.Storage() {
+	switch k := of.Kind; k.Storage() {
 	case value.InText:
 		return value.OfString(v.String()), nil
 	case value.InBytes:
@@ -217,7 +221,7 @@ func scalar(k value.Kind, v reflect.Value) (value.Value, error) {
 		return value.OfBits(k, math.Float64bits(v.Float())), nil
 	case value.InNone, value.InVector:
 	}
-	panic(fmt.Sprintf("tool: an argument cannot have the kind %s", k))
+	panic(fmt.Sprintf("tool: an argument cannot have the kind %s", of.Kind))
 }
 
 // scanRow fills a struct from row i of the columns. A column that holds records fills a nested struct,
@@ -263,6 +267,10 @@ func scanCell(to reflect.Value, col *engine.Column, i int) {
 		to.Set(reflect.ValueOf(value.DateTimeValue(col.Ints[i]).Time()))
 		return
 	}
+	if k == value.Decimal {
+		to.SetString(value.Text(col.Value(i)))
+		return
+	}
 	switch k.Storage() {
 	case value.InText:
 		to.SetString(strings.Clone(col.Strings[i]))
@@ -288,6 +296,10 @@ func scanElem(to reflect.Value, e value.Value) {
 	k := e.Kind()
 	if k == value.DateTime {
 		to.Set(reflect.ValueOf(value.DateTimeValue(e.Int()).Time()))
+		return
+	}
+	if k == value.Decimal {
+		to.SetString(value.Text(e))
 		return
 	}
 	switch k.Storage() {

@@ -113,6 +113,8 @@ func mermaidType(t value.Type) string {
 		name = "enum"
 	case t.Kind == value.Vector:
 		name = fmt.Sprintf("Vector~%d~", t.Dim)
+	case t.Kind == value.Decimal:
+		name = fmt.Sprintf("Decimal~%d.%d~", t.Precision(), t.Scale())
 	}
 	if t.List {
 		name = "List~" + name + "~"
@@ -341,7 +343,7 @@ func exampleScalar(p *model.Param) string {
 	case p.Maximum != "":
 		return p.Maximum
 	default:
-		return k.Example()
+		return p.Type.Example()
 	}
 }
 

@@ -111,6 +111,12 @@ func column(t value.Type, null bool) engine.Column {
 		c.Lists = []value.Value{value.OfList(t.Kind, []value.Value{scalar(t.Elem()), scalar(t.Elem())})}
 	case t.Kind == value.String || t.Kind == value.Blob:
 		c.Strings = []string{text(t)}
+	case t.Kind == value.Decimal:
+		v, err := value.ParseDecimal("1", t)
+		if err != nil {
+			panic(err)
+		}
+		c.Strings = []string{v.Raw()}
 	case t.Kind.IsFloat():
 		c.Floats = []float64{1.5}
 	case t.Kind == value.Vector && null:

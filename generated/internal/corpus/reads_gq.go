@@ -172,6 +172,8 @@ type WholeNodesRowSample struct {
 	Instants0 []time.Time           `json:"instants0" jsonschema:"nullable"`
 	Span      *value.DurationValue  `json:"span"`
 	Spans     []value.DurationValue `json:"spans" jsonschema:"nullable"`
+	Price     *value.DecimalValue   `json:"price"`
+	Prices    []value.DecimalValue  `json:"prices" jsonschema:"nullable"`
 }
 
 // WholeNodes runs the query whole_nodes in codegen/testdata/corpus/reads.gq.

@@ -73,6 +73,8 @@ type AddSampleParams struct {
 	Days0    []value.DateValue     `json:"days0,omitempty"`
 	Span     *value.DurationValue  `json:"span,omitempty"`
 	Spans    []value.DurationValue `json:"spans,omitempty"`
+	Price    *value.DecimalValue   `json:"price,omitempty"`
+	Prices   []value.DecimalValue  `json:"prices,omitempty"`
 }
 
 // AddSample runs the query add_sample in codegen/testdata/corpus/writes.gq.

@@ -26,6 +26,7 @@ var productions = []struct{ name, file, cramped, want string }{
 	{"edge with members", "x.pg", "edge A:B->C{a:I32@index @unique( src )}", "edge A: B -> C { a: I32 @index @unique(src) }"},
 	{"scalars", "x.pg", "node A{a:String b:Bool?}", "node A { a: String b: Bool? }"},
 	{"list type", "x.pg", "node A{a:[ I32 ] ?}", "node A { a: [I32]? }"},
+	{"decimal", "x.pg", "node A{a:Decimal( 12,2 ) ?\nb:[ Decimal(3 , 0) ]}", "node A { a: Decimal(12, 2)? b: [Decimal(3, 0)] }"},
 	{"vector", "x.pg", "node A{a:Vector( 3 ) ?}", "node A { a: Vector(3)? }"},
 	{"enum", "x.pg", "node A{a:enum( x-1 ,2d,-3,_ ) ?}", "node A { a: enum(x-1, 2d, -3, _)? }"},
 	{"enum without values", "x.pg", "node A{a:enum( )}", "node A { a: enum() }"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 )
 
@@ -52,6 +53,10 @@ var infinities = []string{"infinity", "-infinity", "Infinity", "-Infinity"}
 // declare restricts the forms of a column to its declared type.
 func (c *column) declare(d *Declared) {
 	c.declared = d
+	if d.Type.Kind == value.Decimal && !d.Type.List {
+		c.forms = []form{newForm(d.Type, dataimport.Column{})}
+		return
+	}
 	c.forms = slices.DeleteFunc(c.forms, func(f form) bool { return f.typ.Kind != d.Type.Kind || f.typ.List != d.Type.List })
 }
 

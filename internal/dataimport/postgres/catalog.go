@@ -124,8 +124,16 @@ func (d *Database) typeOf(oid uint32, modifier int32) value.Type {
 		kind = value.String
 	}
 	const header = 4 // what PostgreSQL adds to a modifier
-	if precision, scale := (modifier-header)>>16, (modifier-header)&0x7ff; scalar == pgtext.Numeric && modifier >= header && scale == 0 && precision <= 18 {
-		kind = value.I64
+	// A scale of 1024 or more stands for a negative one.
+	if precision, scale := int(modifier-header)>>16, int(modifier-header)&0x7ff; scalar == pgtext.Numeric && modifier >= header {
+		switch {
+		case scale == 0 && precision <= 18:
+			kind = value.I64
+		case value.IsDecimal(precision, scale):
+			t := value.DecimalOf(precision, scale)
+			t.List = isList
+			return t
+		}
 	}
 	return value.Type{Kind: kind, List: isList}
 }

@@ -164,7 +164,7 @@ func (c *checker) comparable(l, r *typed, op plan.Op, atL, atR, at diag.Span) bo
 		return c.adaptLiteral(r, l, atR)
 	}
 	if !fits(l.typ, r.typ) {
-		c.fault(Incomparable, at, "", "cannot compare %s with %s", l, r)
+		c.fault(Incomparable, at, decimalHelp(l.typ, r.typ), "cannot compare %s with %s", l, r)
 		return false
 	}
 	return true
@@ -199,7 +199,7 @@ func (c *checker) checkElement(l, r *typed, atR diag.Span) bool {
 	case r.lit != nil:
 		return c.adaptLiteral(r, &elem, atR)
 	case !fits(r.typ, elem.typ):
-		c.fault(Incomparable, atR, "", "cannot test whether %s contains %s", l, r)
+		c.fault(Incomparable, atR, decimalHelp(l.typ, r.typ), "cannot test whether %s contains %s", l, r)
 		return false
 	}
 	return true

@@ -134,7 +134,7 @@ func (c *checker) member(l, r *typed, atL, atR diag.Span) bool {
 	case l.lit != nil:
 		return c.adaptLiteral(l, &elem, atL)
 	case !fits(l.typ, elem.typ):
-		c.fault(Incomparable, atR, "", "cannot test whether %s is in %s", l, r)
+		c.fault(Incomparable, atR, decimalHelp(l.typ, r.typ), "cannot test whether %s is in %s", l, r)
 		return false
 	}
 	return true

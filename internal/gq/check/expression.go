@@ -153,6 +153,8 @@ func operatorHelp(op string, l, r value.Type) string {
 		return "write the unit of time: " + op + " days(…), hours(…), minutes(…) or seconds(…)"
 	case op == "+" && (l.Kind == value.String || r.Kind == value.String):
 		return "write string(…) around the operand that is not a String"
+	case l.Kind == value.Decimal && r.Kind.IsFloat() || r.Kind == value.Decimal && l.Kind.IsFloat():
+		return "write float(…) around the Decimal"
 	case l.Kind.IsInteger() && r.Kind.IsInteger():
 		return "convert one of them with int(…) or float(…)"
 	case l.Kind == value.String && r.Kind.IsNumeric() || r.Kind == value.String && l.Kind.IsNumeric():
@@ -165,6 +167,16 @@ func operatorHelp(op string, l, r value.Type) string {
 // number. If that kind cannot have the literal's value, adaptNumber uses the kind in which the
 // operator computes.
 func (c *checker) adaptNumber(lit, other *typed, at syntax.Operand) bool {
+	if lit.lit != nil && lit.lit.Kind == syntax.FloatLiteral && other.typ.Kind == value.Decimal && !other.typ.List {
+		_, fraction, _ := strings.Cut(lit.lit.Text, ".")
+		v, err := value.ParseDecimal(lit.lit.Text, value.DecimalOf(value.MaxDigits, min(len(fraction), value.MaxDigits)))
+		if err != nil {
+			c.fault(Incomparable, at.Source().Span(), "", "%v", err)
+			return false
+		}
+		lit.expr, lit.typ = plan.Lit{Value: v}, v.Type()
+		return true
+	}
 	if lit.lit == nil || other.lit != nil || lit.lit.Kind != syntax.IntLiteral || !other.typ.Kind.IsNumeric() || other.typ.List {
 		return true
 	}

@@ -102,6 +102,8 @@ func convert(l *syntax.Literal, t value.Type) (value.Value, error) {
 	}
 	number := l.Kind == syntax.IntLiteral || l.Kind == syntax.FloatLiteral
 	switch {
+	case t.Kind == value.Decimal && number:
+		return value.ParseDecimal(l.Text, t)
 	case t.Kind.IsInteger() && l.Kind == syntax.IntLiteral:
 		if v, ok := value.ParseNumber(l.Text, t.Kind); ok {
 			return v, nil
@@ -190,7 +192,7 @@ func literalHelp(l *syntax.Literal, t value.Type) string {
 	switch {
 	case l.Kind == syntax.StringLiteral && t.Kind.IsKind() && t.Kind.Literal() != "" && !t.List:
 		return "write " + t.Kind.Literal() + "(" + t.Kind.Example() + ")"
-	case l.Kind == syntax.StringLiteral && t.Kind.IsNumeric():
+	case l.Kind == syntax.StringLiteral && (t.Kind.IsNumeric() || t.Kind == value.Decimal):
 		return "remove the quotes"
 	case (l.Kind == syntax.IntLiteral || l.Kind == syntax.FloatLiteral) && t.Kind == value.String:
 		return "put the value in quotes"
@@ -230,8 +232,27 @@ func (c *checker) assignable(l *syntax.Literal, t value.Type, prop string, code 
 
 // fits reports whether a value of the type `from` can be assigned to a property of the type `to`.
 func fits(from, to value.Type) bool {
-	if from.List != to.List || from.Dim != to.Dim {
+	switch {
+	case from.List != to.List:
+		return false
+	case from.Kind == value.Decimal && to.Kind == value.Decimal: // a write checks the precision
+		return from.Scale() == to.Scale()
+	case from.Dim != to.Dim:
 		return false
 	}
 	return from.Kind == to.Kind || from.Kind.IsNumeric() && to.Kind.IsNumeric()
+}
+
+// decimalHelp returns advice for a Decimal beside a number of another type, or "". A Decimal is compared with a Decimal of
+// the same scale alone, because a float that looks equal often is not.
+func decimalHelp(l, r value.Type) string {
+	switch {
+	case l.Kind == value.Decimal && r.Kind == value.Decimal && l.Scale() != r.Scale():
+		return "give both the same number of digits after the point"
+	case l.Kind == value.Decimal && r.Kind.IsNumeric():
+		return "give the other side the type " + l.Elem().String() + ", or write a number, or compare float(…) of the Decimal"
+	case r.Kind == value.Decimal && l.Kind.IsNumeric():
+		return decimalHelp(r, l)
+	}
+	return ""
 }

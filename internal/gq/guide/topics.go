@@ -153,7 +153,7 @@ that the query answers, @must_be_empty("…"), which says that a read must retur
 
 // typesText lists the notation of each type, and says how they combine.
 func typesText() string {
-	notation := []string{`String "text"`, "Bool true", "I32 I64 U32 U64 42", "F32 F64 4.2"}
+	notation := []string{`String "text"`, "Bool true", "I32 I64 U32 U64 42", "F32 F64 4.2", "Decimal(12, 2) 4.20"}
 	var written []string
 	for _, k := range value.Kinds() {
 		if f := k.Literal(); f != "" {
@@ -161,6 +161,7 @@ func typesText() string {
 			written = append(written, k.String())
 		}
 	}
+	written = append(written, "Decimal")
 	return strings.Join(notation, ", ") + `; now() is a DateTime,
 [T] ["a", "b"], Vector(n), Blob. The parameter for an enum property is a String. Number types can be mixed;
 a String is not accepted as a ` + strings.Join(written, " or ") + `. In JSON these are strings too, 64-bit

@@ -43,7 +43,7 @@ func annotationsIn(setting string) []string {
 // decides, because the parser does not know the schema. A name that is a scalar type of this or of
 // another language, in upper or lower case, is never a node type here.
 func (t *Type) namesNode() bool {
-	if t.List != nil || t.Record != nil || t.EnumEnd != nil || t.Dim != nil || t.Name.Value == "Vector" {
+	if t.List != nil || t.Record != nil || t.EnumEnd != nil || t.Dim != nil || t.Name.Value == "Vector" || t.Name.Value == "Decimal" {
 		return false
 	}
 	_, foreign := foreignScalars[strings.ToLower(t.Name.Value)]
@@ -61,8 +61,12 @@ func ScalarHelp(word string) string { return scalarHelp(word) }
 // recordField checks the type of a field of a record.
 func (p *parser) recordField(f *TypeField) {
 	t := f.Type
-	if t.List != nil || t.Record != nil || t.EnumEnd != nil || t.Dim != nil || t.Name.Value == "Vector" || t.Name.Value == "Blob" {
+	if t.List != nil || t.Record != nil || t.EnumEnd != nil || t.Name.Value == "Vector" || t.Name.Value == "Blob" {
 		p.fault(UnknownScalar, t.Span(), "use a scalar type, such as String or I32?", "the field %s of a record is not a scalar", f.Name.Value)
+		return
+	}
+	if t.Name.Value == "Decimal" || t.Dim != nil {
+		p.checkDecimal(t, t.Dim, t.Scale)
 		return
 	}
 	p.checkScalar(t.Name)

@@ -102,13 +102,16 @@ func (*CheckConstraint) member() {}
 // or Vector, and an enum. Only a parameter can be a list of records.
 type Type struct {
 	Range
-	Name     Token        `parser:"( @TypeName"`
-	Dim      *Token       `parser:"  ( '(' @Int ')' )?"` // length of a Vector
-	List     *Token       `parser:"| '[' ( @TypeName"`
-	Record   []*TypeField `parser:"      | '{' @@ ( ','? @@ )* '}' ) ']'"`
-	Enum     []*EnumValue `parser:"| (?= 'enum' '(') 'enum' '(' ( @@ ( ',' @@ )* )?"`
-	EnumEnd  *Token       `parser:"  @')' )"`
-	Nullable bool         `parser:"@'?'?"` // ends with ?
+	Name      Token        `parser:"( @TypeName"`
+	Dim       *Token       `parser:"  ( '(' @Int"`             // length of a Vector, or precision of a Decimal
+	Scale     *Token       `parser:"    ( ',' @Int )? ')' )?"` // of a Decimal
+	List      *Token       `parser:"| '[' ( @TypeName"`
+	ElemDim   *Token       `parser:"      ( '(' @Int"`        // precision of the Decimals in a list
+	ElemScale *Token       `parser:"        ',' @Int ')' )?"` // their scale
+	Record    []*TypeField `parser:"      | '{' @@ ( ','? @@ )* '}' ) ']'"`
+	Enum      []*EnumValue `parser:"| (?= 'enum' '(') 'enum' '(' ( @@ ( ',' @@ )* )?"`
+	EnumEnd   *Token       `parser:"  @')' )"`
+	Nullable  bool         `parser:"@'?'?"` // ends with ?
 }
 
 // TypeField is a field of the records in a list.
@@ -131,6 +134,9 @@ func (t *Type) Value() value.Type {
 	case t.List != nil:
 		v.List = true
 		v.Kind, _ = value.KindOf(t.List.Value)
+		if t.ElemDim != nil {
+			v.Kind, v.Dim = value.Decimal, decimalDim(t.ElemDim, t.ElemScale)
+		}
 	case t.EnumEnd != nil:
 		v.Kind, v.Enum = value.String, []string{}
 		for _, e := range t.Enum {
@@ -139,10 +145,24 @@ func (t *Type) Value() value.Type {
 	case t.Name.Value == "Vector":
 		v.Kind = value.Vector
 		v.Dim, _ = Small(*t.Dim)
+	case t.Name.Value == "Decimal":
+		v.Kind, v.Dim = value.Decimal, decimalDim(t.Dim, t.Scale)
 	default:
 		v.Kind, _ = value.KindOf(t.Name.Value)
 	}
 	return v
+}
+
+// decimalDim returns value.Type.Dim of a Decimal. If the parser has reported the numbers, it returns that of Decimal(1, 0).
+func decimalDim(precision, scale *Token) int {
+	if precision != nil && scale != nil {
+		p, okP := Small(*precision)
+		s, okS := Small(*scale)
+		if okP && okS && value.IsDecimal(p, s) {
+			return value.DecimalOf(p, s).Dim
+		}
+	}
+	return value.DecimalOf(1, 0).Dim
 }
 
 // EnumValue is one or more letters, digits, _ and -, which may span several tokens.

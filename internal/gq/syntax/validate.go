@@ -81,9 +81,17 @@ func (p *parser) checkType(t *Type) {
 	switch {
 	case t.Record != nil:
 		p.fault(UnknownScalar, t.Span(), "declare a node type for the records, and an edge to it", "a property cannot be a list of records")
+	case t.List != nil && t.List.Value == "Decimal":
+		p.checkDecimal(t, t.ElemDim, t.ElemScale)
+	case t.List != nil && t.ElemDim != nil:
+		p.fault(UnknownScalar, t.Span(), "only a Decimal in a list takes numbers", "%s with numbers", t.List.Value)
 	case t.List != nil:
 		p.checkScalar(*t.List)
 	case t.EnumEnd != nil:
+	case t.Name.Value == "Decimal":
+		p.checkDecimal(t, t.Dim, t.Scale)
+	case t.Scale != nil:
+		p.fault(UnknownScalar, t.Span(), "only Decimal takes two numbers", "%s with two numbers", t.Name.Value)
 	case t.Name.Value == "Vector":
 		if t.Dim == nil {
 			p.fault(UnknownScalar, t.Span(), "write Vector(384)", "Vector without a length")
@@ -94,6 +102,20 @@ func (p *parser) checkType(t *Type) {
 		p.fault(UnknownScalar, t.Span(), "only Vector takes a length", "%s with a length", t.Name.Value)
 	default:
 		p.checkScalar(t.Name)
+	}
+}
+
+// checkDecimal checks the precision and the scale of a Decimal.
+func (p *parser) checkDecimal(t *Type, precision, scale *Token) {
+	if precision == nil || scale == nil {
+		p.fault(UnknownScalar, t.Span(), "write Decimal(12, 2): 12 digits, 2 of them after the point", "Decimal without a precision and a scale")
+		return
+	}
+	n, okN := Small(*precision)
+	m, okM := Small(*scale)
+	if !okN || !okM || !value.IsDecimal(n, m) {
+		p.fault(UnknownScalar, t.Span(), "give 1 to 38 digits, and no more after the point than these",
+			"there is no Decimal(%s, %s)", precision.Value, scale.Value)
 	}
 }
 
@@ -116,7 +138,7 @@ func (p *parser) checkScalar(t Token) {
 var scalarNames = func() []string {
 	var names []string
 	for _, k := range value.Kinds() {
-		if k != value.Vector { // it takes a length, and has a help of its own
+		if k != value.Vector && k != value.Decimal { // these take numbers, and have a help of their own
 			names = append(names, k.String())
 		}
 	}
@@ -128,7 +150,7 @@ var scalarNames = func() []string {
 var foreignScalars = map[string]string{
 	"int": "I64 or I32", "integer": "I64 or I32", "long": "I64", "bigint": "I64", "short": "I32", "int32": "I32", "int64": "I64",
 	"uint": "U64 or U32", "uint32": "U32", "uint64": "U64", "number": "F64 or I64", "float": "F64 or F32", "float32": "F32",
-	"float64": "F64", "double": "F64", "decimal": "F64", "real": "F64", "boolean": "Bool",
+	"float64": "F64", "double": "F64", "decimal": "Decimal(12, 2)", "numeric": "Decimal(12, 2)", "money": "Decimal(12, 2)", "real": "F64", "boolean": "Bool",
 	"text": "String", "str": "String", "char": "String", "varchar": "String", "id": "String", "uuid": "String", "json": "String",
 	"timestamp": "DateTime", "time": "DateTime", "bytes": "Blob", "binary": "Blob", "vector": "Vector(384)", "embedding": "Vector(384)",
 }

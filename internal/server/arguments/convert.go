@@ -162,6 +162,15 @@ func scalar(raw jsontext.Value, t value.Type) (value.Value, *fault) {
 		return value.Null, &fault{detail: "found " + describe(raw) + ", expected " + expectedValue(t), help: help}
 	}
 	switch k := t.Kind; {
+	case k == value.Decimal:
+		if kind != '"' {
+			return miss("")
+		}
+		v, err := value.ParseDecimal(text, t)
+		if err != nil {
+			return miss(err.Error())
+		}
+		return v, nil
 	case k.Storage() == value.InText:
 		switch {
 		case kind == '0':

@@ -1,7 +1,6 @@
 package encoding
 
 import (
-	"encoding/base64"
 	"math"
 	"strconv"
 
@@ -112,7 +111,7 @@ func (e *Writer) cell(c *engine.Column, i int) {
 	case value.InText:
 		e.buf = appendString(e.buf, c.Strings[i])
 	case value.InBytes:
-		e.blob(c.Strings[i])
+		e.bytes(value.OfRaw(k, c.Strings[i]))
 	case value.InVector:
 		e.buf = append(e.buf, '[')
 		for j, f := range c.Vectors[i] {
@@ -145,7 +144,7 @@ func (e *Writer) scalar(v value.Value) {
 	case value.InText:
 		e.buf = appendString(e.buf, v.Str())
 	case value.InBytes:
-		e.blob(string(v.Bytes()))
+		e.bytes(v)
 	default:
 		panic("encoding: list of " + v.Type().String())
 	}
@@ -195,10 +194,8 @@ func (e *Writer) float(f float64, bits int) {
 	}
 }
 
-// blob writes bytes in base64.
-func (e *Writer) blob(b string) {
-	e.buf = append(base64.StdEncoding.AppendEncode(append(e.buf, '"'), []byte(b)), '"')
-}
+// bytes writes a value that is stored as bytes: the base64 of a Blob, the text of a Decimal.
+func (e *Writer) bytes(v value.Value) { e.buf = append(value.AppendText(append(e.buf, '"'), v), '"') }
 
 // appendString appends s as a JSON string. Invalid UTF-8, which the engine does not store,
 // would become the replacement character.

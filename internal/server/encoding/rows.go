@@ -212,6 +212,8 @@ func least(keys []columnKey, cols []engine.Column, i int) int {
 			size += leastList(c.Lists[i])
 		case c.Type.Kind.Storage() == value.InText:
 			size += 2 + len(c.Strings[i])
+		case c.Type.Kind == value.Decimal:
+			size += len(`"0"`)
 		case c.Type.Kind.Storage() == value.InBytes:
 			size += 2 + base64.StdEncoding.EncodedLen(len(c.Strings[i]))
 		case c.Type.Kind.Storage() == value.InVector:
@@ -232,8 +234,8 @@ func leastList(list value.Value) int {
 		case v.IsNull():
 		case v.Kind().Storage() == value.InText:
 			size += len(v.Str())
-		case v.Kind().Storage() == value.InBytes:
-			size += len(v.Bytes())
+		case v.Kind() == value.Blob:
+			size += len(v.Raw())
 		}
 	}
 	return size

@@ -61,7 +61,7 @@ func (h digester) value(v value.Value) {
 	case v.Kind().Storage() == value.InText:
 		h.text(v.Str())
 	case v.Kind().Storage() == value.InBytes:
-		h.text(string(v.Bytes()))
+		h.text(v.Raw())
 	case v.Kind().Storage() == value.InVector:
 		h.number(uint64(len(v.Vector())))
 		_ = binary.Write(h, binary.LittleEndian, v.Vector()) // a hash never fails

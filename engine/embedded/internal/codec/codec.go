@@ -69,7 +69,7 @@ func AppendScalar(dst []byte, v value.Value) []byte {
 	case value.InText:
 		return AppendText(dst, v.Str())
 	case value.InBytes:
-		return AppendText(dst, string(v.Bytes()))
+		return AppendText(dst, v.Raw())
 	case value.InVector:
 		for _, f := range v.Vector() {
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(f))
@@ -255,7 +255,7 @@ func (r *Reader) Scalar(typ value.Type) value.Value {
 	case value.InText:
 		return value.OfString(r.Text())
 	case value.InBytes:
-		return value.OfBlob(r.Bytes(r.Count()))
+		return value.OfRaw(typ.Kind, string(r.Bytes(r.Count())))
 	case value.InVector:
 		b := r.Bytes(4 * typ.Dim)
 		v := make([]float32, len(b)/4)

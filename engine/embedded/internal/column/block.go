@@ -121,7 +121,7 @@ func Decode(desc []byte, name string, src Source) (c *Column, rest []byte, err e
 		}
 		nums[i], rest = n, rest[k:]
 	}
-	if nums[0] > maxDim || !kind.IsKind() || (kind == value.Vector) != (nums[0] > 0) {
+	if nums[0] > maxDim || !kind.IsKind() || (kind == value.Vector || kind == value.Decimal) != (nums[0] > 0) {
 		return nil, nil, corrupt("kind %d of length %d", kind, nums[0])
 	}
 	c = &Column{typ: value.Type{Kind: kind, List: flags&flagList != 0, Dim: int(nums[0])}, n: int(nums[1])}

@@ -85,7 +85,7 @@ func (b *Builder) AppendFloat(f float64) {
 	b.mark(false)
 }
 
-// AppendString appends a String, or the raw bytes of a Blob. It returns a *engine.TooLarge if the
+// AppendString appends a String, or the bytes of another kind that is stored as bytes; see value.Value.Raw. It returns a *engine.TooLarge if the
 // column is full.
 func (b *Builder) AppendString(s string) error {
 	if uint64(len(b.data))+uint64(len(s)) > MaxBytes {
@@ -128,7 +128,7 @@ func (b *Builder) Append(v value.Value) error {
 	case value.InText:
 		return b.AppendString(v.Str())
 	case value.InBytes:
-		return b.AppendString(string(v.Bytes()))
+		return b.AppendString(v.Raw())
 	case value.InFloat32, value.InFloat64:
 		b.AppendFloat(v.Float())
 	case value.InVector:
@@ -190,7 +190,7 @@ func (b *Builder) Value(i int) value.Value {
 	case value.InText:
 		return value.OfString(b.Str(i))
 	case value.InBytes:
-		return value.OfBlob(b.data[b.off[i]:b.off[i+1]])
+		return value.OfRaw(b.typ.Kind, b.Str(i))
 	case value.InFloat32:
 		return value.OfF32(b.f32[i])
 	case value.InFloat64:

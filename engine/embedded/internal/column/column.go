@@ -3,6 +3,7 @@
 package column
 
 import (
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -80,7 +81,7 @@ func (c *Column) IsNull(i uint32) bool {
 // null reports whether value i is null.
 func (c *Column) null(i uint32) bool { return c.valid != nil && !c.valid.Get(int(i)) }
 
-// Str returns a String, or the raw bytes of a Blob. The result aliases the column.
+// Str returns a String, or the bytes of another kind that is stored as bytes; see value.Value.Raw. The result aliases the column.
 func (c *Column) Str(i uint32) string {
 	if c.pending.Left() {
 		if one := c.one(i); one != nil {
@@ -124,7 +125,7 @@ func (c *Column) Value(i uint32) value.Value {
 	case value.InText:
 		return value.OfString(c.str(i))
 	case value.InBytes:
-		return value.OfBlob([]byte(c.str(i)))
+		return value.OfRaw(c.typ.Kind, strings.Clone(c.str(i)))
 	case value.InFloat32:
 		return value.OfF32(c.f32[i])
 	case value.InFloat64:

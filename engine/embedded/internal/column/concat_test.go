@@ -38,7 +38,7 @@ func anyValue(rng *rand.Rand, t value.Type, few bool) value.Value {
 	case value.InVector:
 		return value.OfVector([]float32{float32(n), 1, 2})
 	case value.InBytes:
-		return value.OfBlob([]byte{byte(n)})
+		return value.OfRaw(k, string([]byte{byte(n)}))
 	default:
 		return value.OfBits(k, uint64(-n))
 	}
@@ -54,6 +54,9 @@ func TestConcat(t *testing.T) {
 				if typ.Dim = 3; typ.List {
 					continue
 				}
+			}
+			if kind == value.Decimal {
+				typ.Dim = value.DecimalOf(20, 2).Dim
 			}
 			few := flags&4 != 0
 			for _, sizes := range [][]int{{0}, {5}, {100, 0, 1, 63, 400}, {1, 1}} {

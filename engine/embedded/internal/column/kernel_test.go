@@ -3,6 +3,7 @@ package column
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -22,7 +23,14 @@ var kernelPools = map[value.Storage][]value.Value{
 	value.InUint64:  {value.OfU64(0), value.OfU64(7), value.OfU64(math.MaxInt64 + 1), value.OfU64(math.MaxUint64)},
 	value.InFloat32: {value.OfF32(0), value.OfF32(float32(math.Copysign(0, -1))), value.OfF32(7.5), value.OfF32(float32(math.NaN())), value.OfF32(float32(math.Inf(1))), value.OfF32(float32(math.Inf(-1)))},
 	value.InFloat64: {value.OfF64(0), value.OfF64(math.Copysign(0, -1)), value.OfF64(7.5), value.OfF64(math.NaN()), value.OfF64(math.Inf(1)), value.OfF64(math.Inf(-1)), value.OfF64(math.SmallestNonzeroFloat64)},
+	value.InBytes:   {decimal(-1), decimal(0), decimal(7)},
 	value.InText:    {value.OfString(""), value.OfString("a"), value.OfString("ab"), value.OfString("b"), value.OfString("äb")},
+}
+
+// decimal returns a Decimal with two digits after the point.
+func decimal(hundredths int64) value.Value {
+	v, _ := value.OfDecimal(big.NewInt(hundredths), 2)
+	return v
 }
 
 // kernelValues holds edge cases of each kind that can be compared.

@@ -38,7 +38,7 @@ func someValues(t *testing.T, typ value.Type, n int, distinct uint64) (*Column, 
 		case value.InText:
 			return value.OfString(fmt.Sprint("text ", x))
 		case value.InBytes:
-			return value.OfBlob([]byte(fmt.Sprint(x)))
+			return value.OfRaw(typ.Kind, fmt.Sprint(x))
 		case value.InFloat32:
 			return value.OfF32(float32(x))
 		case value.InFloat64:

@@ -21,6 +21,9 @@ func TestRowCopies(t *testing.T) {
 			if kind == value.Vector {
 				typ.Dim = 3
 			}
+			if kind == value.Decimal {
+				typ.Dim = value.DecimalOf(20, 2).Dim
+			}
 			if kind == value.Vector && typ.List {
 				continue
 			}

@@ -78,7 +78,7 @@ func (v *Vec) Set(i int, x value.Value) {
 	case value.InText:
 		v.Strings[i] = x.Str()
 	case value.InBytes:
-		v.Strings[i] = string(x.Bytes())
+		v.Strings[i] = x.Raw()
 	case value.InFloat32, value.InFloat64:
 		v.Floats[i] = x.Float()
 	case value.InVector:

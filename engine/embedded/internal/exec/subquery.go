@@ -110,7 +110,7 @@ func (m *matcher) totals(s *ArrangedSubquery, f *eval.Frame, vec *column.Vec, at
 		return err
 	}
 	for i := range f.N {
-		sum.Put(vec, at+i, uint32(i))
+		m.FailOn(sum.Put(vec, at+i, uint32(i)))
 	}
 	m.Spent -= int64(sum.Spent())
 	sum.Reset()

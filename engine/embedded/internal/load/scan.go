@@ -242,6 +242,13 @@ func (s *scanner) value(to *column.Builder, t value.Type) bool {
 	case value.String:
 		text, ok := s.text()
 		return ok && to.AppendString(view(text)) == nil
+	case value.Decimal:
+		text, ok := s.text()
+		if !ok {
+			return false
+		}
+		v, err := value.ParseDecimal(view(text), t)
+		return err == nil && to.Append(v) == nil
 	case value.F32, value.F64:
 		f, ok := s.float(t.Kind)
 		if ok {

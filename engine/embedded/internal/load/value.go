@@ -34,7 +34,7 @@ func (p *parser) value(raw jsontext.Value, t value.Type) (value.Value, error) {
 	case t.Kind == value.Vector:
 		vec := make([]float32, 0, t.Dim)
 		err := p.elements(raw, t, func(e jsontext.Value) error {
-			v, err := scalar(e, "", value.F32)
+			v, err := scalar(e, "", value.Of(value.F32))
 			if err == nil {
 				vec = append(vec, float32(v.Float()))
 			}
@@ -46,7 +46,7 @@ func (p *parser) value(raw jsontext.Value, t value.Type) (value.Value, error) {
 	if raw.Kind() == '"' {
 		text = p.unquote(raw)
 	}
-	return scalar(raw, text, t.Kind)
+	return scalar(raw, text, t)
 }
 
 // elements calls f with each element of a JSON array. The error says which element is bad.
@@ -88,11 +88,16 @@ func (p *parser) elements(raw jsontext.Value, t value.Type, f func(jsontext.Valu
 }
 
 // scalar converts a scalar that is not null. text is the content of a JSON string.
-func scalar(raw jsontext.Value, text string, k value.Kind) (value.Value, error) {
+func scalar(raw jsontext.Value, text string, t value.Type) (value.Value, error) {
+	k := t.Kind
 	quoted := raw.Kind() == '"'
 	number := raw.Kind() == '0'
 	digits := unsafe.String(unsafe.SliceData(raw), len(raw))
 	switch s := k.Storage(); {
+	case k == value.Decimal && quoted:
+		return value.ParseDecimal(text, t)
+	case k == value.Decimal:
+		return value.Null, wrongValue(raw, k.Wanted())
 	case s == value.InText && quoted:
 		return value.OfString(text), nil
 	case s == value.InBytes && quoted:
@@ -125,6 +130,8 @@ func scalar(raw jsontext.Value, text string, k value.Kind) (value.Value, error) 
 func keyMember(text []byte, t value.Type) (value.Value, error) {
 	s := string(text)
 	switch k := t.Kind; {
+	case k == value.Decimal:
+		return value.ParseDecimal(s, t)
 	case k.Storage() == value.InText:
 		return value.OfString(s), nil
 	case k.Storage() == value.InBits:

@@ -131,11 +131,14 @@ func appendTyped(dst []byte, v value.Value) []byte {
 	if v.IsNull() {
 		return append(dst, 0)
 	}
-	list := byte(0)
-	if v.IsList() {
+	list, dim := byte(0), 0
+	switch {
+	case v.IsList():
 		list = 1
+	case v.Kind() == value.Vector:
+		dim = len(v.Vector())
 	}
-	dst = binary.AppendUvarint(append(dst, byte(v.Kind()), list), uint64(v.Type().Dim))
+	dst = binary.AppendUvarint(append(dst, byte(v.Kind()), list), uint64(dim))
 	if list == 0 {
 		return codec.AppendScalar(dst, v)
 	}

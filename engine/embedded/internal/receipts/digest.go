@@ -225,7 +225,7 @@ func (d digest) value(v value.Value) {
 	case v.Kind().Storage() == value.InText:
 		d.text(v.Str())
 	case v.Kind().Storage() == value.InBytes:
-		d.text(string(v.Bytes()))
+		d.text(v.Raw())
 	case v.Kind().Storage() == value.InVector:
 		d.number(len(v.Vector()))
 		_ = binary.Write(d.h, binary.LittleEndian, v.Vector()) // a hash returns no error

@@ -38,6 +38,17 @@ func (t *Type) CheckValue(p int, v value.Value) error {
 	if typ.Kind == value.Vector && !typ.List && len(v.Vector()) != typ.Dim {
 		return fail("type", "found a vector of length %d, expected %d", len(v.Vector()), typ.Dim)
 	}
+	if typ.Kind == value.Decimal {
+		elems := []value.Value{v}
+		if typ.List {
+			elems = v.Elems()
+		}
+		for _, e := range elems {
+			if err := typ.CheckDecimal(e); err != nil {
+				return fail("type", "%v", err)
+			}
+		}
+	}
 	if typ.Enum != nil {
 		elems := []value.Value{v}
 		if typ.List {

@@ -74,7 +74,7 @@ func (r Row) detached() Row {
 	owned := false
 	for p, v := range r.Vals {
 		if !v.IsList() && v.Kind() != value.String && v.Kind() != value.Vector {
-			continue // needs no copy: reading a Blob copies its bytes
+			continue // needs no copy: reading bytes copies them
 		}
 		if !owned {
 			r.Vals, owned = slices.Clone(r.Vals), true
@@ -98,7 +98,7 @@ func Detached(v value.Value) value.Value {
 		return value.OfString(strings.Clone(v.Str()))
 	case value.InVector:
 		return value.OfVector(slices.Clone(v.Vector()))
-	default: // a Blob was copied when it was read
+	default: // bytes were copied when they were read
 		return v
 	}
 }
@@ -376,7 +376,7 @@ func HashValue(h uint64, v value.Value) uint64 {
 	case s == value.InText:
 		return index.Mix(h, v.Str())
 	case s == value.InBytes:
-		return index.Mix(h, string(v.Bytes()))
+		return index.Mix(h, v.Raw())
 	case s == value.InVector:
 		return index.MixInt(h, uint64(len(v.Vector())))
 	case v.Kind().IsFloat() && v.Float() == 0:

@@ -7,6 +7,7 @@ Usage: check.py OMNIGRAPH STORE EXPORT STATEMENTS QUERIES
 
 import base64
 import datetime
+import decimal
 import hashlib
 import json
 import pathlib
@@ -30,6 +31,7 @@ DUCKDB_TYPES = {
     "Date": "DATE",
     "DateTime": "TIMESTAMP WITH TIME ZONE",
     "Duration": "BIGINT",
+    "Decimal": "DECIMAL(38,4)",
     "Blob": "BLOB",
 }
 
@@ -76,6 +78,7 @@ FROM_JSON = {
     "Date": datetime.date.fromisoformat,
     "DateTime": microseconds,
     "Duration": nanoseconds,
+    "Decimal": decimal.Decimal,
     "Blob": base64.b64decode,
 }
 

@@ -10,7 +10,7 @@ syntax match gqFunction "\v<%(abs|avg|bm25|ceil|coalesce|collect|count|date|date
 syntax match gqIdentifier "\v[a-z_][A-Za-z0-9_]*([ \t]*:)@="
 syntax match gqNumber "\v-?[0-9]+\.[0-9]+|-?[0-9]+"
 syntax match gqStructure "\v[A-Z][A-Za-z0-9_]*"
-syntax match gqType "\v<%(Blob|Bool|Date|DateTime|Duration|F32|F64|I32|I64|String|U32|U64|Vector)>"
+syntax match gqType "\v<%(Blob|Bool|Date|DateTime|Decimal|Duration|F32|F64|I32|I64|String|U32|U64|Vector)>"
 syntax match gqIdentifier "\v\$[A-Za-z_][A-Za-z0-9_]*"
 syntax match gqPreProc "\v\@[a-z_][A-Za-z0-9_]*"
 syntax region gqString start=+"+ skip=+\\\\\|\\"+ end=+"+

@@ -9,7 +9,7 @@ syntax match pgKeyword "\v<%(edge|enum|false|implements|interface|node|true)>"
 syntax match pgIdentifier "\v[a-z_][A-Za-z0-9_]*([ \t]*:)@="
 syntax match pgNumber "\v-?[0-9]+\.[0-9]+|-?[0-9]+"
 syntax match pgStructure "\v[A-Z][A-Za-z0-9_]*"
-syntax match pgType "\v<%(Blob|Bool|Date|DateTime|Duration|F32|F64|I32|I64|String|U32|U64|Vector)>"
+syntax match pgType "\v<%(Blob|Bool|Date|DateTime|Decimal|Duration|F32|F64|I32|I64|String|U32|U64|Vector)>"
 syntax match pgPreProc "\v\@[a-z_][A-Za-z0-9_]*"
 syntax region pgString start=+"+ skip=+\\\\\|\\"+ end=+"+
 syntax match pgComment "//.*$"

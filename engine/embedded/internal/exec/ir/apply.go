@@ -26,6 +26,12 @@ func (b *binder) apply(e plan.Apply, out *Expr) error {
 	if !ok || t.Kind != e.Type.Kind || t.List != e.Type.List {
 		return Mismatch("%s does not take the given types, or does not yield %s", e.Func, e.Type)
 	}
+	if t.Kind == value.Decimal {
+		if t.Scale() != e.Type.Scale() {
+			return Mismatch("%s yields %s, expected %s", e.Func, t, e.Type)
+		}
+		t.Dim = e.Type.Dim // a literal has the largest precision here, and that of the other operands in the plan
+	}
 	out.Type = t
 	if !constant {
 		out.Kind = ExprApply

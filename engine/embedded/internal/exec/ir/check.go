@@ -143,9 +143,18 @@ func checkArg(p *plan.Param, v *value.Value) error {
 			if e.Kind() == value.String && !utf8.ValidString(e.Str()) {
 				return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d is not valid UTF-8", i)}
 			}
+			if e.Kind() == value.Decimal {
+				if err := p.Type.CheckDecimal(e); err != nil {
+					return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("element %d: %v", i, err)}
+				}
+			}
 		}
 	case v.Kind() == value.String && !utf8.ValidString(v.Str()):
 		return &engine.BadArgument{Param: p.Name, Detail: "the value is not valid UTF-8"}
+	case v.Kind() == value.Decimal:
+		if err := p.Type.CheckDecimal(*v); err != nil {
+			return &engine.BadArgument{Param: p.Name, Detail: err.Error()}
+		}
 	case v.Kind() == value.Vector && p.Type.Dim != 0 && len(v.Vector()) != p.Type.Dim:
 		return &engine.BadArgument{Param: p.Name, Detail: fmt.Sprintf("found a vector of length %d, expected %d", len(v.Vector()), p.Type.Dim)}
 	}

@@ -11,7 +11,7 @@ import (
 // same key, and others different keys.
 func TestKeyOf(t *testing.T) {
 	literals := []value.Value{
-		value.Null, value.OfString("a"), value.OfBlob([]byte("a")),
+		value.Null, value.OfString("a"), value.OfBlob([]byte("a")), value.OfRaw(value.Decimal, "\x02\x81\x01"),
 		value.OfVector([]float32{1, 2}), value.OfVector([]float32{1, 3}), value.OfList(value.String, []value.Value{value.OfString("a")}),
 	}
 	for _, k := range value.Kinds() {

@@ -219,7 +219,7 @@ func (w *Write) value(e plan.Expr) (value.Value, error) {
 // `from` or `to`. If the expression has no result, the error shows the expression.
 func (w *Write) computed(t *schema.Type, property string, e plan.Expr) (value.Value, error) {
 	v, err := w.inputs().Value(e, true)
-	if err == scalar.ErrZero || err == scalar.ErrRange {
+	if err == scalar.ErrZero || err == scalar.ErrRange || err == scalar.ErrDigits {
 		return value.Null, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: property, Rule: "type",
 			Detail: fmt.Sprintf("%s %s", plan.SpellerOf(w.query).Plain(e), err)}
 	}

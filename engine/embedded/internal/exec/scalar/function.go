@@ -3,6 +3,7 @@ package scalar
 
 import (
 	"errors"
+	"math/big"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -15,6 +16,9 @@ var (
 	ErrRange = errors.New("has a result that is out of range")
 )
 
+// ErrDigits is the reason why an operator on Decimals has no result. A read fails with it.
+var ErrDigits error = &engine.TooLarge{Resource: "digits of a Decimal", Limit: value.MaxDigits, Actual: value.MaxDigits + 1}
+
 // function computes the result of an operator or a function. The parameter `typ` is the type of the
 // result. No argument is null: a function for which TakesNull returns true has an implementation
 // elsewhere. The error is ErrZero, ErrRange or a *engine.TooLarge.
@@ -23,8 +27,8 @@ type function func(typ value.Type, args []value.Value) (value.Value, error)
 // functions contains the implementation of each operator and function, by its number. If and
 // Coalesce have none here, because they choose between their arguments.
 var functions = [...]function{
-	plan.Add: arithmetic(addInts, addUints, func(a, b float64) float64 { return a + b }), plan.Subtract: arithmetic(subtractInts, subtractUints, func(a, b float64) float64 { return a - b }),
-	plan.Multiply: arithmetic(multiplyInts, multiplyUints, func(a, b float64) float64 { return a * b }),
+	plan.Add: arithmetic((*big.Int).Add, addInts, addUints, func(a, b float64) float64 { return a + b }), plan.Subtract: arithmetic((*big.Int).Sub, subtractInts, subtractUints, func(a, b float64) float64 { return a - b }),
+	plan.Multiply: arithmetic(nil, multiplyInts, multiplyUints, func(a, b float64) float64 { return a * b }),
 	plan.Divide:   divide, plan.Modulo: modulo, plan.Concat: concat,
 
 	plan.AddDays: shift(dayMicros, +1), plan.AddHours: shift(hourMicros, +1), plan.AddMinutes: shift(minuteMicros, +1), plan.AddSeconds: shift(secondMicros, +1),

@@ -2,6 +2,7 @@ package scalar
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
 	"strconv"
 
@@ -16,6 +17,8 @@ func number(v value.Value) float64 {
 		return v.Float()
 	case v.Kind() == value.U64:
 		return float64(v.Uint())
+	case v.Kind() == value.Decimal:
+		return v.Float64()
 	}
 	return float64(v.Int())
 }
@@ -44,11 +47,22 @@ func finite(f float64) (value.Value, error) {
 	return value.OfF64(f + positiveZero), nil
 }
 
-// arithmetic makes an operator from three functions, which compute with signed integers, unsigned
-// integers and floats.
-func arithmetic(ints func(a, b int64) (int64, bool), uints func(a, b uint64) (uint64, bool), floats func(a, b float64) float64) function {
+// arithmetic makes an operator from functions that compute with Decimals of one scale, signed integers, unsigned integers
+// and floats. The first one is nil for the product, whose operands need no common scale.
+func arithmetic(decimals func(z, a, b *big.Int) *big.Int, ints func(a, b int64) (int64, bool), uints func(a, b uint64) (uint64, bool), floats func(a, b float64) float64) function {
 	return func(typ value.Type, args []value.Value) (value.Value, error) {
 		switch typ.Kind {
+		case value.Decimal:
+			a, b, n := args[0], args[1], new(big.Int)
+			if decimals == nil {
+				n.Mul(a.Scaled(scaleOf(a)), b.Scaled(scaleOf(b)))
+			} else {
+				decimals(n, a.Scaled(typ.Scale()), b.Scaled(typ.Scale()))
+			}
+			if v, ok := value.OfDecimal(n, typ.Scale()); ok {
+				return v, nil
+			}
+			return value.Null, ErrDigits
 		case value.F64:
 			return finite(floats(number(args[0]), number(args[1])))
 		case value.U64:
@@ -62,6 +76,14 @@ func arithmetic(ints func(a, b int64) (int64, bool), uints func(a, b uint64) (ui
 		}
 		return value.Null, ErrRange
 	}
+}
+
+// scaleOf returns the number of digits after the point of a Decimal or an integer.
+func scaleOf(v value.Value) int {
+	if v.Kind() == value.Decimal {
+		return v.Scale()
+	}
+	return 0
 }
 
 // The operators on integers report false if the result is out of range.

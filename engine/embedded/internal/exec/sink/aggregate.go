@@ -2,10 +2,12 @@ package sink
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/scalar"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -30,8 +32,8 @@ type fold interface {
 	// add adds the values that are not null to their groups. The error is that of
 	// eval.Budget.Spend.
 	add(b *eval.Budget, values *column.Vec, groups []uint32) error
-	// set writes the result of a group with n > 0 values to row i of out.
-	set(out *column.Vec, i int, group uint32, n int64)
+	// set writes the result of a group with n > 0 values to row i of out. The error is a *engine.TooLarge.
+	set(out *column.Vec, i int, group uint32, n int64) error
 }
 
 // Accumulator holds the state of one aggregate of a run, by group.
@@ -185,35 +187,53 @@ func (co *Collector) Result(k int, groups []uint32, vec *column.Vec) {
 			}
 			continue
 		}
-		from.Put(vec, i, g)
+		co.FailOn(from.Put(vec, i, g))
 	}
 }
 
-// Put writes the result for a group into row i of vec. The aggregate is not collect.
-func (to *Accumulator) Put(vec *column.Vec, i int, group uint32) {
+// Put writes the result for a group into row i of vec. The aggregate is not collect. The error is a *engine.TooLarge.
+func (to *Accumulator) Put(vec *column.Vec, i int, group uint32) error {
 	switch n := to.Counts[group]; {
 	case to.fold == nil:
 		vec.Ints[i] = n
 	case n == 0:
 		vec.SetNull(i)
 	default:
-		to.fold.set(vec, i, group, n)
+		return to.fold.set(vec, i, group, n)
 	}
+	return nil
 }
 
 // sums folds the values of sum and avg.
 type sums struct {
 	mean   bool       // whether the result is the mean, for avg
 	totals []exactSum // by group: the sum
+	// By group, the sum of Decimals times 10^scale; nil for other numbers.
+	decimals []big.Int
+	scale    int // see decimals
 }
 
-func (s *sums) reset() { s.totals = s.totals[:0] }
+func (s *sums) reset() {
+	clear(s.decimals)
+	s.totals, s.decimals = s.totals[:0], s.decimals[:0]
+}
 
 func (s *sums) grow() { s.totals = append(s.totals, exactSum{}) }
 
 // add implements [fold].
 func (s *sums) add(_ *eval.Budget, values *column.Vec, groups []uint32) error {
 	switch values.Type.Kind.Storage() {
+	case value.InBytes: // Decimals
+		s.scale = values.Type.Scale()
+		if more := len(s.totals) - len(s.decimals); more > 0 {
+			s.decimals = append(s.decimals, make([]big.Int, more)...)
+		}
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				sum := &s.decimals[g]
+				sum.Add(sum, value.OfRaw(value.Decimal, values.Strings[i]).Unscaled())
+			}
+		}
 	case value.InFloat32, value.InFloat64:
 		for i, g := range groups {
 			if !values.IsNull(i) {
@@ -237,11 +257,30 @@ func (s *sums) add(_ *eval.Budget, values *column.Vec, groups []uint32) error {
 }
 
 // set implements [fold].
-func (s *sums) set(out *column.Vec, i int, group uint32, n int64) {
+func (s *sums) set(out *column.Vec, i int, group uint32, n int64) error {
+	if len(s.decimals) > 0 {
+		return s.setDecimal(out, i, group, n)
+	}
 	out.Floats[i] = s.totals[group].value()
 	if s.mean {
 		out.Floats[i] /= float64(n)
 	}
+	return nil
+}
+
+// setDecimal is set for Decimals.
+func (s *sums) setDecimal(out *column.Vec, i int, group uint32, n int64) error {
+	sum := &s.decimals[group]
+	if s.mean {
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(s.scale)), nil)
+		out.Floats[i], _ = new(big.Rat).SetFrac(sum, unit.Mul(unit, big.NewInt(n))).Float64()
+		return nil
+	}
+	v, ok := value.OfDecimal(sum, s.scale)
+	if out.Set(i, v); !ok {
+		return scalar.ErrDigits
+	}
+	return nil
 }
 
 // extremes folds the values of min and max.
@@ -283,7 +322,10 @@ func (e *extremes) add(b *eval.Budget, values *column.Vec, groups []uint32) erro
 }
 
 // set implements [fold].
-func (e *extremes) set(out *column.Vec, i int, group uint32, _ int64) { out.Set(i, e.best[group]) }
+func (e *extremes) set(out *column.Vec, i int, group uint32, _ int64) error {
+	out.Set(i, e.best[group])
+	return nil
+}
 
 // medians folds the values of median. It keeps them, because the middle is known only at the
 // end.
@@ -314,18 +356,19 @@ func (m *medians) add(b *eval.Budget, values *column.Vec, groups []uint32) error
 }
 
 // set implements [fold].
-func (m *medians) set(out *column.Vec, i int, group uint32, n int64) {
+func (m *medians) set(out *column.Vec, i int, group uint32, n int64) error {
 	keys := m.keys[group]
 	upper := nth(keys, len(keys)/2)
 	if n%2 != 0 {
 		out.Floats[i] = m.sum(upper)
-		return
+		return nil
 	}
 	lower := nth(keys, len(keys)/2-1)
 	out.Floats[i] = m.sum(lower, upper) / 2
 	if math.IsInf(out.Floats[i], 0) { // the sum of two finite numbers may be out of range
 		out.Floats[i] = m.sum(lower)/2 + m.sum(upper)/2
 	}
+	return nil
 }
 
 // sum returns the sum of the numbers with the given keys, rounded once. Halving that sum is exact,

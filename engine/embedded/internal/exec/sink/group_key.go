@@ -43,9 +43,9 @@ func appendListKey(dst []byte, v value.Value) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(v.Elems())))
 	for _, e := range v.Elems() {
 		switch {
-		case e.Kind() == value.String:
-			dst = binary.AppendUvarint(dst, uint64(len(e.Str())))
-			dst = append(dst, e.Str()...)
+		case e.Kind().Storage().HasBytes():
+			dst = binary.AppendUvarint(dst, uint64(len(e.Raw())))
+			dst = append(dst, e.Raw()...)
 		case e.Kind().IsFloat():
 			dst = binary.LittleEndian.AppendUint64(dst, floatKey(e.Float()))
 		default:

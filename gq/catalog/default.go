@@ -78,6 +78,10 @@ func parseText(text string, kind value.Kind) (value.Value, bool) {
 		return value.OfBool(text == "true"), text == "true" || text == "false"
 	case kind.IsNumeric():
 		return value.ParseNumber(text, kind)
+	case kind == value.Decimal:
+		_, fraction, _ := strings.Cut(text, ".")
+		v, err := value.ParseDecimal(text, value.DecimalOf(value.MaxDigits, min(len(fraction), value.MaxDigits)))
+		return v, err == nil
 	case kind.HasText():
 		v, err := kind.Parse(text)
 		return v, err == nil

@@ -307,6 +307,8 @@ func scalar(typ value.Type, number int) any {
 		return fmt.Sprintf("2026-01-%02d", number+1)
 	case value.DateTime:
 		return fmt.Sprintf("2026-01-%02dT00:00:00Z", number+1)
+	case value.Decimal:
+		return fmt.Sprintf("0.%d", number+1)
 	case value.Duration:
 		return fmt.Sprintf("PT%dS", number+1)
 	case value.Blob:

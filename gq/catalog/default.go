@@ -49,6 +49,9 @@ func (l *Literal) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	kind, ok := value.KindOf(j.Kind)
+	if j.Kind == value.Decimal.String() { // a type by itself only with its digits, which the text has here
+		kind, ok = value.Decimal, true
+	}
 	parse := func(text string) value.Value {
 		v, valid := parseText(text, kind)
 		ok = ok && valid
@@ -64,7 +67,7 @@ func (l *Literal) UnmarshalJSON(b []byte) error {
 		l.Value = value.OfList(kind, elems)
 	}
 	if !ok {
-		return fmt.Errorf("a default is not a valid value of the kind %q", j.Kind)
+		return fmt.Errorf("the default %s is not a valid value of the kind %q", b, j.Kind)
 	}
 	return nil
 }
@@ -76,12 +79,12 @@ func parseText(text string, kind value.Kind) (value.Value, bool) {
 		return value.OfString(text), true
 	case kind == value.Bool:
 		return value.OfBool(text == "true"), text == "true" || text == "false"
-	case kind.IsNumeric():
-		return value.ParseNumber(text, kind)
 	case kind == value.Decimal:
 		_, fraction, _ := strings.Cut(text, ".")
 		v, err := value.ParseDecimal(text, value.DecimalOf(value.MaxDigits, min(len(fraction), value.MaxDigits)))
 		return v, err == nil
+	case kind.IsNumeric():
+		return value.ParseNumber(text, kind)
 	case kind.HasText():
 		v, err := kind.Parse(text)
 		return v, err == nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -36,6 +37,7 @@ type item struct {
 	from, to value.Value            // an edge's ends, like those that part returns
 	props    map[string]value.Value // the properties by name
 	cleared  map[string]bool        // the properties that are null
+	yielded  []string               // properties of the line that the entity does not get, because another source owns them
 	claims   claims                 // the member `sources`, or what the mode sync makes of it; nil if there is none
 	gone     string                 // the id of the member delete
 	was      string                 // the id of the member was
@@ -170,7 +172,19 @@ func (l *load) entities() []*entity {
 			l.errs = append(l.errs, &engine.LineError{Line: it.line, Field: "data.id", Err: err})
 		}
 		id, props := l.patched(&it, all)
-		e := l.build(it.typeKey.kind, it.typeKey.name, it.id, props)
+		// What the line says must be valid even where the source yields to another, whose value stands.
+		said := maps.Clone(props)
+		for _, p := range it.yielded {
+			if v, ok := it.props[p]; !ok {
+				delete(said, p)
+			} else {
+				said[p] = v
+			}
+		}
+		e := l.build(it.typeKey.kind, it.typeKey.name, it.id, said)
+		if e != nil && it.yielded != nil {
+			e = l.build(it.typeKey.kind, it.typeKey.name, it.id, props)
+		}
 		if faults := len(l.errs); faults > before {
 			if l.excuseLacking(&it, before); e == nil && len(l.errs) == before {
 				e = &entity{kind: it.typeKey.kind, typ: it.typeKey.name, id: id, props: props} // other lines may have the same id

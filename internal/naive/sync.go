@@ -221,6 +221,7 @@ func (l *load) claim(it *item, old *entity) map[string]value.Value {
 			others := slices.DeleteFunc(was.owners(p.Name), func(s string) bool { return s == source })
 			switch yields := l.yields(kind, typ, p.Name); {
 			case len(others) > 0 && yields && l.g.fault != YieldIgnored:
+				it.yielded = append(it.yielded, p.Name)
 				continue
 			case len(others) > 0 && !yields && !faulty:
 				faulty = true

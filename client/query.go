@@ -161,7 +161,7 @@ type ParamEntry struct {
 }
 
 // ParamKind is the kind of a parameter: string, bool, int, bigint, float, date, datetime, duration,
-// blob, vector, list or record. A record is an object, and the input schema of the query says which members it
+// decimal, blob, vector, list or record. A record is an object, and the input schema of the query says which members it
 // has. The kinds do not distinguish widths below 64 bits.
 type ParamKind string
 

@@ -71,7 +71,7 @@ func TestShrinkKeepsADifference(t *testing.T) {
 			t.Fatalf("%d statements left of %d, difference %q\n%s", len(small), len(script), difference, scriptText(small))
 		}
 		r := small[1].query.Read
-		if len(r.Match) > 2 || len(r.Vars) > 3 || len(r.Columns) != 1 || len(r.Order) != 0 {
+		if len(r.Match) > 2 || len(r.Vars) > 4 || len(r.Columns) != 1 || len(r.Order) != 0 {
 			t.Errorf("not shrunken:\n%s", scriptText(small))
 		}
 		// The load needs only two parallel edges, one or two nodes, and one node for another

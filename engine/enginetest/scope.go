@@ -11,11 +11,7 @@ import (
 // allows aggregates where the read has them. Shrinking can break both.
 func scoped(r *plan.Read) bool {
 	bound := binders(r.Match)
-	var ok func(e plan.Expr) bool
-	ok = func(e plan.Expr) bool {
-		if f, fused := e.(plan.RRF); fused {
-			return ok(f.First) && ok(f.Second)
-		}
+	ok := func(e plan.Expr) bool {
 		return !slices.ContainsFunc(variables(e), func(v plan.VarID) bool { return !slices.Contains(bound, v) })
 	}
 	for _, c := range r.Columns {
@@ -186,6 +182,8 @@ func variables(e plan.Expr) []plan.VarID {
 	switch e := e.(type) {
 	case plan.Agg:
 		return variables(e.Arg)
+	case plan.RRF:
+		return append(variables(e.First), variables(e.Second)...)
 	case plan.Holds:
 		return e.Outer
 	case plan.BlockAgg, plan.BlockRows:

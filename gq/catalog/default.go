@@ -139,8 +139,8 @@ func (f Filling) String() string {
 	return strings.Join(words, " ")
 }
 
-// sameFilling reports whether two properties have equal annotations @default and @backfill.
-func sameFilling(a, b *Property) bool {
+// SameFilling reports whether two properties have equal annotations @default and @backfill.
+func SameFilling(a, b *Property) bool {
 	sameDefault := a.Default == b.Default || a.Default != nil && b.Default != nil && value.Equal(a.Default.Value, b.Default.Value)
 	return sameDefault && (a.Backfill == b.Backfill || a.Backfill != nil && b.Backfill != nil && a.Backfill.Text == b.Backfill.Text)
 }

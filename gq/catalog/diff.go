@@ -252,7 +252,7 @@ func (d *differ) interfaces(from, to []*Interface) {
 
 // sameProperty reports whether two properties are equal.
 func sameProperty(a, b *Property) bool {
-	return a.Name == b.Name && a.Type.Equal(b.Type) && sameEmbed(a.Embed, b.Embed) && a.Approximate == b.Approximate && sameFilling(a, b) && sameNotes(propertyNotes(a), propertyNotes(b))
+	return a.Name == b.Name && a.Type.Equal(b.Type) && sameEmbed(a.Embed, b.Embed) && a.Approximate == b.Approximate && SameFilling(a, b) && sameNotes(propertyNotes(a), propertyNotes(b))
 }
 
 // sameEmbed reports whether two embeddings are equal, or both nil.

@@ -58,7 +58,7 @@ func (d *differ) properties(at Step, p propertyPairing) {
 			s.Code, s.Element = ChangeANN, Approximate(k.new.Approximate)
 			d.step(s)
 		}
-		if !sameFilling(k.old, k.new) {
+		if !SameFilling(k.old, k.new) {
 			s := s
 			s.Code, s.Element = ChangeDefault, k.new.filling()
 			d.step(s)

@@ -124,7 +124,7 @@ func made(p *catalog.Property, i int, key bool, bounds value.Bounds) any {
 		}
 		return n
 	}
-	return json.RawMessage(k.Example())
+	return json.RawMessage(p.Type.Example())
 }
 
 // line returns a value as one line of NDJSON.

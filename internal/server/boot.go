@@ -146,6 +146,9 @@ func (s *Server) graphsToServe(ctx context.Context, o *Options) (*boot, []*clust
 		if string(text) != was.Source {
 			b.pending = append(b.pending, fmt.Sprintf("graph %s: %s differs from the applied schema, which the server uses", c.ID, c.Schema))
 		}
+		if was.Stored == nil && len(c.QueryFiles) > 0 && catalogOf(o.Catalogs, c.ID) == nil && !o.CompiledOnly {
+			b.pending = append(b.pending, fmt.Sprintf("graph %s: its .gq files are not applied, so the server has none of their queries", c.ID))
+		}
 		if was.Stored == nil || o.CompiledOnly {
 			continue
 		}

@@ -15,12 +15,13 @@ import (
 // comparedConfig is the part of the configuration that must be the same on all servers that share a
 // storage. It leaves out paths, secrets and the cache, which are a matter of one machine.
 type comparedConfig struct {
-	Format int // of the stored data
-	Graphs []comparedGraph
-	Peers  []string
-	Policy string // content of the policy of the server
-	Lease  string // storage.lease, storage.max_staleness and storage.retention
-	Server cluster.Server
+	CompiledOnly bool `json:",omitempty"`
+	Format       int  // of the stored data
+	Graphs       []comparedGraph
+	Peers        []string
+	Policy       string // content of the policy of the server
+	Lease        string // storage.lease, storage.max_staleness and storage.retention
+	Server       cluster.Server
 }
 
 // comparedGraph is the compared part of the configuration of one graph. Files stand for their contents.
@@ -46,7 +47,7 @@ type comparedGraph struct {
 func configDigest(o *Options) (string, error) {
 	c := o.Cluster
 	read := contents{}
-	all := comparedConfig{Format: embedded.Format(), Peers: c.Peers, Policy: read.file(c.ServerPolicy), Server: c.Server}
+	all := comparedConfig{Format: embedded.Format(), CompiledOnly: o.CompiledOnly, Peers: c.Peers, Policy: read.file(c.ServerPolicy), Server: c.Server}
 	if c.Shared != nil {
 		all.Lease = c.Shared.Lease.String() + " " + c.Shared.MaxStaleness.String() + " " + c.Shared.Retention.String()
 	}

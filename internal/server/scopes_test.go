@@ -175,3 +175,29 @@ func TestStepUp(t *testing.T) {
 		t.Errorf("the client asked for %q, want %q", asked, want)
 	}
 }
+
+// TestScopesOfProposals checks the calls about proposals, which ask for the permissions while they run.
+func TestScopesOfProposals(t *testing.T) {
+	i := newScoped(t)
+	whole := i.scoped("act-admin", nil)
+	if a := whole.send("", "POST", "/mutate", fmt.Sprintf(`{"query":%q,"branch":"feature"}`, addByHand), nil); a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	id := proposalID(whole.send("", "POST", "/proposals", `{"source":"feature","title":"a title"}`, nil).body)
+	for _, tt := range []struct{ scope, method, path, body string }{
+		{"graph.write", "GET", "/proposals/" + id, ""},
+		{"graph.read", "POST", "/proposals/" + id + "/close", `{}`}, // its author
+		{"graph.read", "POST", "/proposals/" + id + "/merge", `{}`},
+	} {
+		a := i.scoped("act-admin", map[string]any{"scope": tt.scope}).send("", tt.method, tt.path, tt.body, nil)
+		if a.status != http.StatusForbidden || !strings.Contains(a.header.Get("WWW-Authenticate"), "insufficient_scope") {
+			t.Errorf("%s %s with %s: %d %q %s", tt.method, tt.path, tt.scope, a.status, a.header.Get("WWW-Authenticate"), a.body)
+		}
+	}
+	if a := whole.send("", "GET", "/proposals/"+id, "", nil); !strings.Contains(a.body, `"state":"open"`) {
+		t.Errorf("the proposal is %s", a.body)
+	}
+	if a := i.scoped("act-nothing", map[string]any{"scope": "openid"}).send("", "GET", "/proposals/"+id, "", nil); a.status != http.StatusNotFound {
+		t.Errorf("a stranger: %d %s", a.status, a.body)
+	}
+}

@@ -36,7 +36,7 @@ type Declared struct {
 	NotNull bool
 	Enum    []string // the only texts that the column may have; nil for any
 	Range   string   // the numbers that the column may have, as a schema writes a range, such as 1..50; "" for any
-	Why     string   // the constraint of Enum or Range
+	Why     string   // the constraint of Enum or Range, or one that the schema cannot express
 }
 
 // Reference is a foreign key.
@@ -53,7 +53,7 @@ var infinities = []string{"infinity", "-infinity", "Infinity", "-Infinity"}
 // declare restricts the forms of a column to its declared type.
 func (c *column) declare(d *Declared) {
 	c.declared = d
-	if d.Type.Kind == value.Decimal && !d.Type.List {
+	if d.Type.Kind == value.Decimal {
 		c.forms = []form{newForm(d.Type, dataimport.Column{})}
 		return
 	}

@@ -201,8 +201,12 @@ func (w *writer) constraints(t *table) {
 		}
 	}
 	for _, c := range t.columns {
-		if d := c.declared; t.isProperty(c) && d.Range != "" && c.typ != nil {
+		switch d := c.declared; {
+		case !t.isProperty(c) || c.typ == nil:
+		case d.Range != "":
 			fmt.Fprintf(&w.schema, "  @range(%s, %s) // %s\n", c.prop, d.Range, oneLine(d.Why))
+		case d.Why != "" && d.Enum == nil:
+			fmt.Fprintf(&w.schema, "  // %s on %s is not kept: a Decimal has no @range\n", oneLine(d.Why), c.prop)
 		}
 	}
 }

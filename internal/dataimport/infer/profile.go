@@ -335,7 +335,7 @@ func describe(f *form, v value.Value) string {
 func (c *column) unbounded() []string {
 	switch k := c.declared.Type.Kind; {
 	case c.declared.Type.List:
-	case k.IsFloat():
+	case k.IsFloat() || k == value.Decimal:
 		return append([]string{"NaN"}, infinities...)
 	case k == value.Date, k == value.DateTime:
 		return infinities

@@ -204,6 +204,8 @@ func (d *Database) checks(c *infer.Catalog, name string) error {
 			if declared.Range == "" {
 				declared.Why = ""
 			}
+		case bounds != nil && declared.Type.Kind == value.Decimal && declared.Why == "":
+			declared.Why = "the constraint " + row[1]
 		}
 	}, 3)
 }

@@ -196,7 +196,7 @@ func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog
 		}
 		b.step(1)
 		src := lookup(p.Embed.Source)
-		if src != nil && src.Type.Kind == value.String && !src.Type.List {
+		if src != nil && src.Type.Kind == value.String && !src.Type.List && src.Default == nil {
 			continue
 		}
 		if spans == nil {
@@ -209,6 +209,10 @@ func (b *builder) embeds(props []*catalog.Property, lookup func(string) *catalog
 		if src == nil {
 			help := b.suggest(p.Embed.Source, func() []string { return propertyNames(props) })
 			b.fault(BadEmbed, at, help, "the type has no property %s to embed", p.Embed.Source)
+			continue
+		}
+		if src.Default != nil {
+			b.fault(BadEmbed, at, "remove the @default", "property %s has a default, which is not embedded", src.Name)
 			continue
 		}
 		b.fault(BadEmbed, at, "", "property %s is %s, and only a String can be embedded", src.Name, src.Type)

@@ -239,6 +239,8 @@ func (b *builder) inherit(d *syntax.Node, n *catalog.Node) map[string]string {
 				if first := n.Properties[place[p.Name]]; !first.Type.Equal(p.Type) {
 					b.fault(InterfaceClash, at, "", "property %s is %s in interface %s, but %s in interface %s",
 						p.Name, first.Type, other, p.Type, name)
+				} else if !catalog.SameFilling(first, p) {
+					b.fault(InterfaceClash, at, "write the same @default and @backfill in both", "property %s has another @default or @backfill in interface %s than in interface %s", p.Name, other, name)
 				}
 				continue
 			}

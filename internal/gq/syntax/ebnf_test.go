@@ -146,7 +146,7 @@ func continuesClause(words []string, i int) bool {
 			depth++
 		case "{", "(", "[":
 			if depth--; depth < 0 {
-				return words[i] == "{" && (words[i-1] == "match" || slices.Contains(blockKeywords, words[i-1]))
+				return words[i] == "{" && (words[i-1] == "match" || words[i-1] == "optional" || slices.Contains(blockKeywords, words[i-1]))
 			}
 		}
 	}

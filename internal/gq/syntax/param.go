@@ -65,8 +65,12 @@ func (p *parser) recordField(f *TypeField) {
 		p.fault(UnknownScalar, t.Span(), "use a scalar type, such as String or I32?", "the field %s of a record is not a scalar", f.Name.Value)
 		return
 	}
-	if t.Name.Value == "Decimal" || t.Dim != nil {
+	if t.Name.Value == "Decimal" {
 		p.checkDecimal(t, t.Dim, t.Scale)
+		return
+	}
+	if t.Dim != nil {
+		p.fault(UnknownScalar, t.Span(), "only Decimal takes numbers", "%s with numbers", t.Name.Value)
 		return
 	}
 	p.checkScalar(t.Name)

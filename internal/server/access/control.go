@@ -27,7 +27,8 @@ func (c *Control) Authorizer() Authorizer { return c.authorizer }
 // Allowed reports whether the authorizer allows a grant, a scope of the actor's token covers its action, and no protection
 // of the branch forbids the grant. A nil actor is allowed nothing.
 func (c *Control) Allowed(actor *Actor, grant tool.Grant) bool {
-	return actor.scopes().Cover(grant.Action) && c.Permitted(actor, grant)
+	s := actor.scopes()
+	return s.Cover(grant.Action) && c.Permitted(actor, grant) && (s.Cover(tool.ProtectionBypass) || !c.protects(grant))
 }
 
 // Permitted is Allowed without regard to scopes. It decides what an actor sees in a list: a client that calls a tool learns
@@ -114,10 +115,10 @@ func (c *Control) protects(grant tool.Grant) bool {
 	return PastProposals(grant) && c.authorizer.Protection(grant.Branch) != nil
 }
 
-// bypasses reports whether the actor may change the protected branch of the grant without merging a
+// bypasses reports whether the policy lets the actor change the protected branch of the grant without merging a
 // proposal.
 func (c *Control) bypasses(actor *Actor, grant tool.Grant) bool {
-	return actor != nil && actor.Scopes.Cover(tool.ProtectionBypass) && c.authorizer.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: grant.Branch})
+	return actor != nil && c.authorizer.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: grant.Branch})
 }
 
 // Bypassed returns the first protected branch that the grants permit to change without merging a
@@ -164,23 +165,34 @@ func OpensDraft(action tool.Action, via tool.Via) bool {
 	return action == tool.Change && via != tool.Proposed || action == tool.SchemaApply
 }
 
-// Require returns a *wireerror.Forbidden for the first grant that the actor lacks, a *wireerror.InsufficientScope for
-// the first one whose action no scope of the actor's token covers, a *wireerror.Protected for the first one that the
-// protection of a branch forbids, or nil.
+// Require returns a *wireerror.Forbidden for the first grant that the actor lacks, a *wireerror.Protected for the first one
+// that the protection of a branch forbids, or nil. If the policy permits all of them, it returns a
+// *wireerror.InsufficientScope for the first one that needs a scope that the actor's token lacks.
 func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 	for _, grant := range grants {
 		switch {
 		case !c.granted(actor, grant):
 			own := !grant.OwnDraft && OpensDraft(grant.Action, grant.Via) && c.Confined(actor, grant)
-			denied := &wireerror.Forbidden{Action: grant.Action, OnDrafts: own}
+			denied := &wireerror.Forbidden{Action: grant.Action, OnDrafts: own, OutOfScope: !actor.scopes().Cover(grant.Action)}
 			if OnBranch(grant.Action) {
 				denied.Branch = &grant.Branch
 			}
 			return denied
-		case !actor.Scopes.Cover(grant.Action):
-			return actor.Scopes.require(grant.Action)
 		case c.protects(grant) && !c.bypasses(actor, grant):
 			return &wireerror.Protected{Action: grant.Action, Branch: grant.Branch}
+		}
+	}
+	if actor == nil || actor.Scopes == nil {
+		return nil
+	}
+	for _, grant := range grants {
+		if err := actor.Scopes.require(grant.Action); err != nil {
+			return err
+		}
+		if c.protects(grant) {
+			if err := actor.Scopes.require(tool.ProtectionBypass); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -208,14 +220,14 @@ func (c *Control) AtCommit(ctx context.Context, actor *Actor, need tool.Need) (t
 	var missing *engine.NotFound
 	switch {
 	case err == nil:
-		if grant := need.On(tool.BranchNamed(made.Branch)); c.Allowed(actor, grant) {
+		if grant := need.On(tool.BranchNamed(made.Branch)); c.Permitted(actor, grant) {
 			return grant, nil
 		}
 	case !errors.As(err, &missing):
 		return tool.Grant{}, err
 	}
 	grant := need.On(tool.Branch{})
-	if c.Allowed(actor, grant) {
+	if c.Permitted(actor, grant) {
 		return tool.Grant{}, &engine.NotFound{What: "commit", Name: need.Commit}
 	}
 	return grant, nil

@@ -19,8 +19,8 @@ type Scopes struct {
 	Known []Scope  // the scopes that the server knows; an action that none of them covers is refused
 	Held  []string // the scopes in the token
 	// Challenge returns the value of WWW-Authenticate for a token that lacks a scope (RFC 6750, section 3). It gets the scopes to
-	// ask for: the one that is lacking, if any covers the action, and those of the token, which a client that asks for
-	// one more must not lose.
+	// ask for: the one that is lacking, if any covers the action, and the known ones of the token, which a client that asks
+	// for one more must not lose.
 	Challenge func(scopes []string) string
 }
 

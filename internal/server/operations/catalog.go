@@ -3,6 +3,7 @@ package operations
 import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -26,9 +27,12 @@ func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 
 // param returns a parameter in the form of the catalog.
 func param(p plan.Param) client.ParamEntry {
-	e := client.ParamEntry{Name: p.Name, Kind: "record", VectorDim: p.Type.Dim, Nullable: p.Optional(), Node: p.Node, Interface: p.Interface}
+	e := client.ParamEntry{Name: p.Name, Kind: "record", Nullable: p.Optional(), Node: p.Node, Interface: p.Interface}
 	if p.Type.Fields == nil {
 		e.Kind = client.ParamKind(p.Type.Kind.WireName())
+	}
+	if p.Type.Kind == value.Vector {
+		e.VectorDim = p.Type.Dim
 	}
 	if p.Type.List { // also of records
 		e.Kind, e.ItemKind = "list", string(e.Kind)

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -169,7 +170,12 @@ func readProposal(ctx context.Context, env *tool.Env, id string) (*engine.Propos
 	if err != nil {
 		return nil, err
 	}
-	if env.Require(access.ReadOn(sourceOf(p)), access.ReadOn(targetOf(p))) != nil {
+	err = env.Require(access.ReadOn(sourceOf(p)), access.ReadOn(targetOf(p)))
+	var lacks *wireerror.InsufficientScope
+	switch {
+	case errors.As(err, &lacks):
+		return nil, err // the policy lets the caller read it
+	case err != nil:
 		return nil, &engine.NotFound{What: "proposal", Name: id}
 	}
 	return p, nil
@@ -365,13 +371,20 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 // opened it, or must be allowed to change the source or to review the proposal.
 func CloseProposal(id string, b client.ProposalCloseBody) *Proposal {
 	return changing(id, StepClose, []string{b.Comment}, func(_ context.Context, env *tool.Env, p *engine.Proposal) error {
-		if err := mayEdit(env, p); err != nil && (env.Actor == "" || env.Actor != p.Author) {
+		if err := mayEdit(env, p); err != nil && (env.Actor == "" || env.Actor != p.Author || outOfScope(err)) {
 			return err
 		}
 		p.State = engine.ProposalClosed
 		p.Events = append(p.Events, event(env, engine.EventClosed, b.Comment))
 		return nil
 	})
+}
+
+// outOfScope reports whether no scope of the caller's token covers the action that an error is about.
+func outOfScope(err error) bool {
+	var lacks *wireerror.InsufficientScope
+	var denied *wireerror.Forbidden
+	return errors.As(err, &lacks) || errors.As(err, &denied) && denied.OutOfScope
 }
 
 // MergeProposal returns the call that merges an open proposal. The call commits exactly the result

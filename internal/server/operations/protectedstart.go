@@ -34,8 +34,9 @@ func startOfProtected(ctx context.Context, env *tool.Env, branch tool.Branch, at
 			return start, false, err
 		}
 	}
-	if env.Require(tool.Grant{Action: tool.ProtectionBypass, Branch: branch}) == nil {
-		return start, true, nil
+	err = env.Require(tool.Grant{Action: tool.ProtectionBypass, Branch: branch})
+	if err == nil || errors.As(err, new(*wireerror.InsufficientScope)) {
+		return start, err == nil, err
 	}
 	refusal := &wireerror.Protected{Action: tool.BranchCreate, Branch: branch, Start: fmt.Sprintf("commit %s of branch %s", commit.ID, commit.Branch)}
 	if at.Commit == "" {

@@ -360,13 +360,13 @@ func (p *branchResolver) grants(ctx context.Context, needs []tool.Need) ([]tool.
 	return grants, nil
 }
 
-// showsMain reports whether the caller may read the draft that the call must open. The draft contains
-// main, so the call then needs the right to read main too.
+// showsMain reports whether the policy lets the caller read the draft that the call must open. The draft contains
+// main, so the call then needs the right to read main too. The scopes of this token do not count: another one may read the draft.
 func (p *branchResolver) showsMain() bool {
 	if p.pending == nil {
 		return false
 	}
-	return p.g.access.Allowed(p.actor, access.OnOwnDraft(access.ReadOn(tool.Branch{}), p.pendingAs))
+	return p.g.access.Permitted(p.actor, access.OnOwnDraft(access.ReadOn(tool.Branch{}), p.pendingAs))
 }
 
 // openDraft opens the draft that the call needs, after the policy has granted the call. The caller calls

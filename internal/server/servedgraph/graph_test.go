@@ -161,7 +161,7 @@ func TestCall(t *testing.T) {
 		{name: "bad line", actor: servedtest.Writer, tool: "graph_load", args: `{"mode":"merge","data":"{\"type\":\"Nope\",\"data\":{}}"}`, status: 400,
 			want: `"code":"bad_request","line_faults":[{"line":1,"field":"type",`},
 		{name: "mode", actor: servedtest.Writer, tool: "graph_load", args: `{"mode":"merg","data":""}`, status: 400,
-			want: `{"error":"mode: found the string \"merg\", expected one of merge, patch, append, overwrite; did you mean merge?","code":"bad_request"}`},
+			want: `{"error":"mode: found the string \"merg\", expected one of merge, patch, append, overwrite, sync; did you mean merge?","code":"bad_request"}`},
 		{name: "branches", actor: servedtest.Reader, tool: "branch_list", want: `{"heads":[{"name":"main","graph_commit_id":"COMMIT","actor_id":`},
 		{name: "schema", actor: servedtest.Reader, tool: "schema_get", want: `{"schema_source":"node Person {`},
 		{name: "health", actor: servedtest.Nobody, tool: "graph_health", want: `{"status":"ok","version":"1.2.3","schema_digest":"sha256:`},

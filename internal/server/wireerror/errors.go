@@ -36,6 +36,8 @@ type Forbidden struct {
 	// NoDraft says that the policy allows the action on the drafts of the caller, who has none with the
 	// name in Branch.
 	NoDraft bool
+	// OutOfScope says that no scope of the caller's token covers the action either.
+	OutOfScope bool
 }
 
 // InsufficientScope reports that the policy allows an action, but no scope of the caller's token covers it.

@@ -203,7 +203,8 @@ func (l *load) identifies(kind plan.Entity, typ, prop string) bool {
 // one.
 func (l *load) claim(it *item, old *entity) map[string]value.Value {
 	kind, typ, source := it.typeKey.kind, it.typeKey.name, l.opts.Sync.Source
-	was, props := claims{"created": true}, map[string]value.Value{}
+	was := claims{"created": true}
+	var props map[string]value.Value
 	if old != nil {
 		was, props = old.claims, maps.Clone(old.props)
 	} else {

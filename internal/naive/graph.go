@@ -465,3 +465,31 @@ func equalMaps(a, b map[string]map[string]*entity) bool {
 	}
 	return true
 }
+
+// sameEntity reports whether two versions of an entity are equal. A nil version means that it does
+// not exist.
+func sameEntity(a, b *entity) bool {
+	return sameValues(a, b) && (a == nil || maps.Equal(a.claims, b.claims))
+}
+
+// unedited reports whether an entity is on a branch what it was, apart from claims that sources gave up there. A source that began
+// to claim it has not lost it, so a deletion on the other branch is a conflict.
+func unedited(a, b *entity) bool {
+	return sameValues(a, b) && (b == nil || !slices.ContainsFunc(b.claims.sources(), func(s string) bool { return !a.claims["source "+s] }))
+}
+
+// sameValues reports whether two entities are equal apart from the sources that claim them.
+func sameValues(a, b *entity) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if !sameEnds(a, b) || len(a.props) != len(b.props) {
+		return false
+	}
+	for name, v := range a.props {
+		if w, ok := b.props[name]; !ok || !value.Equal(v, w) {
+			return false
+		}
+	}
+	return true
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,12 +52,7 @@ func stored(c *cluster.Graph, dir string, schema *catalog.Schema, source gq.Sour
 		f := QueryFile{nameIn(dir, text.Name), text.Text}
 		s.Files, paths[f.Name] = append(s.Files, f), text.Name
 	}
-	for name, file := range c.Selected {
-		if s.Selected == nil {
-			s.Selected = map[string]string{}
-		}
-		s.Selected[name] = nameIn(dir, file)
-	}
+	s.Selected = selected(c, dir)
 	for _, q := range queries {
 		q.File = nameIn(dir, q.File)
 	}
@@ -129,17 +125,31 @@ func (g *Graph) Catalog() (c *tool.Catalog, outdated, err error) {
 	return c, outdated, err
 }
 
-// SameFiles reports whether the .gq files of a graph of cluster.yaml are those of the revision.
+// selected returns cluster.Graph.Selected with the names of QueryFile.
+func selected(c *cluster.Graph, dir string) map[string]string {
+	if c.Selected == nil {
+		return nil
+	}
+	names := map[string]string{}
+	for name, file := range c.Selected {
+		names[name] = nameIn(dir, file)
+	}
+	return names
+}
+
+// SameFiles reports whether the .gq files of a graph of cluster.yaml, and the queries that it selects from them, are those of
+// the revision.
 func (s *Stored) SameFiles(cfg *cluster.Config, c *cluster.Graph) (bool, error) {
+	dir := filepath.Dir(cfg.File)
 	var files []QueryFile
 	for _, path := range c.QueryFiles {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return false, err
 		}
-		files = append(files, QueryFile{nameIn(filepath.Dir(cfg.File), path), string(text)})
+		files = append(files, QueryFile{nameIn(dir, path), string(text)})
 	}
-	return slices.Equal(files, s.Files), nil
+	return slices.Equal(files, s.Files) && maps.Equal(selected(c, dir), s.Selected), nil
 }
 
 // CompileQueries compiles the stored queries of a graph in cluster.yaml from their sources. The result equals

@@ -170,6 +170,11 @@ func TestApplyQueries(t *testing.T) {
 			if same, err := stored.SameFiles(cfg, &cfg.Graphs[0]); err != nil || !same {
 				t.Errorf("%d: the files differ from the revision, %v", i, err)
 			}
+			fewer := cfg.Graphs[0]
+			fewer.Selected = map[string]string{"other": fewer.QueryFiles[0]} // the same files, another query of them
+			if same, err := stored.SameFiles(cfg, &fewer); err != nil || same {
+				t.Errorf("%d: another selection of queries is not noticed, %v", i, err)
+			}
 		}
 	}
 }

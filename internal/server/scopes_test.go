@@ -139,7 +139,9 @@ func TestStepUp(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			scope := u.Query().Get("scope")
+			scopes := strings.Fields(u.Query().Get("scope"))
+			slices.Sort(scopes) // the SDK keeps them in a set, in no order
+			scope := strings.Join(scopes, " ")
 			asked = append(asked, scope)
 			over := map[string]any{"scope": scope}
 			if len(asked) == 1 {

@@ -1,8 +1,9 @@
 // Package embedded is the default engine: one directory per graph, in the process that
 // uses it.
 //
-// [OpenDir] opens a graph in a folder, and [OpenMemory] makes one in memory. [Open] and [Create]
-// also take a file system. Its type is internal, so only this module calls these two functions.
+// [OpenDir] opens a graph in a folder, [OpenURL] and [FollowURL] one in shared storage, and [OpenMemory] makes one in
+// memory. [Open] and [Create] also take a file system. Its type is internal, so only this module calls these two
+// functions.
 //
 // [CreateShared], [OpenShared] and [Follow] are for a graph in storage that several servers use. One
 // server has the [Graph] and writes; every other one has a [Follower], which reads the writer's log

@@ -19,11 +19,8 @@ import (
 //
 // Closing the graph releases the folder. The schema of an existing graph stays as it is;
 // [Graph.ApplySchema] changes it.
-func OpenDir(ctx context.Context, dir string, options ...DirOption) (*Graph, error) {
-	var o dirOptions
-	for _, option := range options {
-		option(&o)
-	}
+func OpenDir(ctx context.Context, dir string, options ...OpenOption) (*Graph, error) {
+	o := newOpenOptions(options)
 	g, err := Open(ctx, fs.OS(), dir, o.Options)
 	var missing *engine.NotFound
 	if o.schema == nil || !errors.As(err, &missing) {
@@ -37,21 +34,35 @@ func OpenDir(ctx context.Context, dir string, options ...DirOption) (*Graph, err
 	return g, err
 }
 
-// DirOption is an option of [OpenDir].
-type DirOption func(*dirOptions)
+// OpenOption is an option of [OpenDir], [OpenURL] and [FollowURL].
+type OpenOption func(*openOptions)
 
-// dirOptions holds the options of [OpenDir]; schema is nil without [OrCreate].
-type dirOptions struct {
+// openOptions holds the values of the options; schema is nil without [OrCreate].
+type openOptions struct {
 	Options
 	source string          // text of the schema; see OrCreate
 	schema *catalog.Schema // see above
+	cache  string          // see CacheIn
 }
 
-// OrCreate makes a graph with a schema if the folder holds none. It also makes the folder, in a
+// newOpenOptions applies the options.
+func newOpenOptions(options []OpenOption) openOptions {
+	var o openOptions
+	for _, option := range options {
+		option(&o)
+	}
+	return o
+}
+
+// CacheIn sets the folder for copies of segments from shared storage. Only one process may use it, for one graph. What
+// it holds is used again at the next opening. OpenDir has no such copies.
+func CacheIn(dir string) OpenOption { return func(o *openOptions) { o.cache = dir } }
+
+// OrCreate makes a graph with a schema if the folder or the storage holds none. OpenDir also makes the folder, in a
 // parent folder that exists. The argument `source` is the text of the schema, which the graph keeps
 // and never parses.
-func OrCreate(source string, schema *catalog.Schema) DirOption {
-	return func(o *dirOptions) { o.source, o.schema = source, schema }
+func OrCreate(source string, schema *catalog.Schema) OpenOption {
+	return func(o *openOptions) { o.source, o.schema = source, schema }
 }
 
 // OpenMemory makes an empty graph with a schema in memory. Nothing of it is left once it is closed:
@@ -62,7 +73,7 @@ func OpenMemory(ctx context.Context, source string, schema *catalog.Schema, opts
 }
 
 // With sets the options of the graph.
-func With(opts Options) DirOption { return func(o *dirOptions) { o.Options = opts } }
+func With(opts Options) OpenOption { return func(o *openOptions) { o.Options = opts } }
 
 // Engine makes and opens embedded graphs; a place is a folder. It implements [engine.Engine]. The
 // zero Engine uses the file system of the operating system.

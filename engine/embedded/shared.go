@@ -3,6 +3,9 @@ package embedded
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,8 +17,75 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
 	"github.com/omnigraph-go/omnigraph/internal/storage/sharedlog"
 )
+
+// OpenURL opens the graph in the shared storage that a URL names, as its writer. From then on, a former writer cannot
+// write any more; [FollowURL] opens a graph for reading beside its writer. The URL is one of
+// s3://bucket/prefix?region=eu-central-1, gs://bucket/prefix, azblob://container/prefix?account=name (needs the build
+// tag azure), postgres://user@host/database?schema=name, or file:///path/of/a/folder for processes on one machine. It
+// holds one graph; the graphs of a server lie in graph/ID/INCARNATION/ below the server's storage. Credentials come from
+// the environment. Copies of segments are kept in a temporary folder, or in that of [CacheIn].
+//
+// With [OrCreate], OpenURL creates a graph if the storage holds none. It first probes whether the storage keeps its
+// promises, such as never to replace an object. The errors are those of [OpenDir].
+func OpenURL(ctx context.Context, url string, options ...OpenOption) (*Graph, error) {
+	o := newOpenOptions(options)
+	g, err := openAt(ctx, url, o, OpenShared)
+	var missing *engine.NotFound
+	if o.schema == nil || !errors.As(err, &missing) {
+		return g, err
+	}
+	if err := address.Probe(ctx, url); err != nil {
+		return nil, &engine.Unavailable{Reason: fmt.Sprintf("the shared storage %s cannot be used: %v", address.Redacted(url), err)}
+	}
+	g, err = openAt(ctx, url, o, func(ctx context.Context, at SharedPlace, opts Options) (*Graph, error) {
+		return CreateShared(ctx, at, o.source, o.schema, opts)
+	})
+	var made *engine.Conflict
+	if errors.As(err, &made) { // another process made the graph since OpenShared
+		return openAt(ctx, url, o, OpenShared)
+	}
+	return g, err
+}
+
+// FollowURL opens the graph in the shared storage that a URL names, for reading; see [OpenURL] and [Follow]. OrCreate
+// has no effect.
+func FollowURL(ctx context.Context, url string, options ...OpenOption) (*Follower, error) {
+	return openAt(ctx, url, newOpenOptions(options), Follow)
+}
+
+// openAt connects to the storage of a URL and opens a graph in it. Closing the graph ends the connection.
+func openAt[T any](ctx context.Context, url string, o openOptions, open func(context.Context, SharedPlace, Options) (*T, error)) (*T, error) {
+	bucket, disconnect, err := address.Open(ctx, url)
+	if err != nil {
+		return nil, &engine.Unavailable{Reason: fmt.Sprintf("the shared storage %s: %v", address.Redacted(url), err)}
+	}
+	at := SharedPlace{Bucket: bucket, Cache: o.cache}
+	if o.cache == "" {
+		if at.Cache, err = os.MkdirTemp("", "omnigraph-cache-"); err != nil {
+			disconnect()
+			return nil, &engine.Unavailable{Reason: "making the folder of the cache: " + err.Error()}
+		}
+	}
+	at.closed = sync.OnceFunc(func() {
+		disconnect()
+		if o.cache == "" {
+			_ = os.RemoveAll(at.Cache) // what stays is a copy in the folder for temporary files
+		}
+	})
+	g, err := open(ctx, at, o.Options)
+	if err != nil {
+		at.closed()
+		var missing *engine.NotFound
+		if errors.As(err, &missing) {
+			err = &engine.NotFound{What: "graph in shared storage", Name: address.Redacted(url)}
+		}
+		return nil, err
+	}
+	return g, nil
+}
 
 // SharedPlace says where a graph in shared storage is, and which server uses it. Bucket and Cache
 // are required.
@@ -47,6 +117,7 @@ type SharedPlace struct {
 	// graph.
 	Needed func(context.Context) (uint64, error)
 
+	closed func() // Closed of store.SharedOptions; nil for none
 	reload uint64 // Reload of store.SharedOptions
 	whole  int64  // Whole of store.SharedOptions
 }
@@ -184,7 +255,7 @@ func (at *SharedPlace) options(opts Options, a store.Applier) store.SharedOption
 	return store.SharedOptions{
 		Bucket: at.Bucket, Prefix: at.Prefix, FS: fsys, Cache: at.Cache, Bound: at.Bound,
 		Node: at.Node, Incarnation: at.Incarnation, Address: at.Address,
-		Patience: at.Patience, Retention: at.Retention, Needed: at.Needed, Reload: at.reload, Whole: at.whole, Applier: a, Failed: opts.LogFailed,
+		Patience: at.Patience, Retention: at.Retention, Needed: at.Needed, Reload: at.reload, Whole: at.whole, Applier: a, Failed: opts.LogFailed, Closed: at.closed,
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -516,4 +518,70 @@ func TestSharedPlaces(t *testing.T) {
 	other.Cache = dir
 	_, err = Follow(ctx, other, Options{})
 	wantError[*engine.Conflict](t, "a cache that is a graph", err)
+}
+
+// TestOpenURL makes a graph in the shared storage of a URL, reads it beside its writer, and opens it again. The temporary
+// folders of the caches are gone after Close.
+func TestOpenURL(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("TMP", temp) // Windows
+	ctx, url := t.Context(), "file://"+filepath.ToSlash(t.TempDir())
+	var missing *engine.NotFound
+	for _, open := range []func() error{
+		func() error { _, err := OpenURL(ctx, url); return err },
+		func() error { _, err := FollowURL(ctx, url); return err },
+	} {
+		if err := open(); !errors.As(err, &missing) || missing.Name != url {
+			t.Errorf("without a graph: %v", err)
+		}
+	}
+	g, err := OpenURL(ctx, url, OrCreate("// people", people()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Load(ctx, strings.NewReader(`{"type":"Person","data":{"name":"Ada"}}`), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := FollowURL(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []engine.Graph{g, f} {
+		if snap, err := of.Snapshot(ctx, engine.Target{}); err != nil || snap.Nodes[0].Count != 1 {
+			t.Errorf("%T has %v: %v", of, snap, err)
+		}
+		if err := of.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	cache := filepath.Join(t.TempDir(), "cache")
+	again, err := OpenURL(ctx, url, OrCreate("// people", people()), CacheIn(cache))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if snap, err := again.Snapshot(ctx, engine.Target{}); err != nil || snap.Nodes[0].Count != 1 {
+		t.Errorf("after it was opened again: %v: %v", snap, err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(cache); err != nil {
+		t.Errorf("the folder of CacheIn: %v", err)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("%v is left in the temporary folder: %v", left, err)
+	}
+	for url, want := range map[string]string{
+		"ftp://host/x":          `scheme "ftp"`,
+		"s3://user:secret@b/p":  "password",
+		"file:relative":         "absolute path",
+		"postgres:///omnigraph": "names no host",
+	} {
+		_, err := OpenURL(ctx, url)
+		var unavailable *engine.Unavailable
+		if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want %s", url, err, want)
+		}
+	}
 }

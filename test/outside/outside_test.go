@@ -2,6 +2,7 @@ package outside
 
 import (
 	"bytes"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,23 +59,26 @@ func (o outsider) run(t *testing.T, verb string, args ...string) (stdout, stderr
 	return out.String(), errs.String(), err
 }
 
-// TestEmbedding builds the program that embeds a graph, and runs it.
+// TestEmbedding builds the program that embeds a graph, and runs it on a graph in a folder and on one in shared storage.
 func TestEmbedding(t *testing.T) {
 	o := ready(t, "testdata/embedding")
 	program := filepath.Join(t.TempDir(), "embedding.exe")
 	if _, stderr, err := o.run(t, "build", "-o", program, "."); err != nil {
 		t.Fatalf("go build: %v\n%s", err, stderr)
 	}
-	graph := filepath.Join(t.TempDir(), "library")
+	folder, storage := filepath.Join(t.TempDir(), "library"), t.TempDir()
+	shared := (&url.URL{Scheme: "file", Path: filepath.ToSlash(storage)}).String()
 	for run, want := range []string{
 		"loaded 2 Books\nset the year of 1 book, changed: true\nmain before:\n  1974 The Dispossessed\n" +
 			"merge: fast_forward\nmain after:\n  1974 The Dispossessed\n  2008 Lavinia\n",
 		"loaded 2 Books\nset the year of 1 book, changed: false\nmain before:\n  1974 The Dispossessed\n  2008 Lavinia\n" +
 			"merge: already_up_to_date\nmain after:\n  1974 The Dispossessed\n  2008 Lavinia\n",
 	} {
-		out, err := exec.CommandContext(t.Context(), program, graph).CombinedOutput()
-		if err != nil || string(out) != want {
-			t.Errorf("run %d: %v, found\n%s\nwanted\n%s", run+1, err, out, want)
+		for _, place := range []string{folder, shared} {
+			out, err := exec.CommandContext(t.Context(), program, place).CombinedOutput()
+			if err != nil || string(out) != want {
+				t.Errorf("run %d in %s: %v, found\n%s\nwanted\n%s", run+1, place, err, out, want)
+			}
 		}
 	}
 }

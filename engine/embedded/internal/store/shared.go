@@ -54,6 +54,9 @@ type SharedOptions struct {
 	// storage.
 	Failed func(error)
 
+	// Closed, if set, is called at the end of Close.
+	Closed func()
+
 	leastEpoch uint64 // LeastEpoch of sharedlog.Options
 }
 
@@ -212,7 +215,11 @@ func (s *Shared) Close() error {
 	s.following <- struct{}{} // waits for a call that follows the log
 	<-s.following
 	s.files.close()
-	return errors.Join(failed, s.cache.Close())
+	err := errors.Join(failed, s.cache.Close())
+	if s.opts.Closed != nil {
+		s.opts.Closed()
+	}
+	return err
 }
 
 // usable returns an error if the storage is closed.

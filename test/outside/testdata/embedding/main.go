@@ -1,4 +1,4 @@
-// Command embedding keeps a library in a graph of its own. It uses no server.
+// Command embedding keeps a library in a graph of its own, in a folder or in shared storage. It uses no server.
 package main
 
 import (
@@ -34,7 +34,7 @@ const books = `
 
 func main() {
 	if len(os.Args) != 2 {
-		log.Fatal("usage: embedding DIR")
+		log.Fatal("usage: embedding DIR|URL")
 	}
 	if err := run(context.Background(), os.Args[1]); err != nil {
 		log.Fatal(err)
@@ -48,13 +48,17 @@ type library struct {
 }
 
 // run fills the library, corrects a year on a branch, and merges the branch. At the second run in
-// the same folder the books and the year are there already.
-func run(ctx context.Context, dir string) (err error) {
+// the same place the books and the year are there already.
+func run(ctx context.Context, place string) (err error) {
 	schema, queries, err := compile()
 	if err != nil {
 		return err
 	}
-	g, err := embedded.OpenDir(ctx, dir, embedded.OrCreate(schemaText, schema))
+	open := embedded.OpenDir
+	if strings.Contains(place, "://") {
+		open = embedded.OpenURL
+	}
+	g, err := open(ctx, place, embedded.OrCreate(schemaText, schema))
 	if err != nil {
 		return err
 	}

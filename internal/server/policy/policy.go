@@ -73,13 +73,19 @@ type Policy struct {
 // nativeExt is the extension of files in Cedar's own language.
 const nativeExt = ".cedar"
 
-// Read compiles the policy in a file: Cedar if its name ends in .cedar, and YAML otherwise. The
-// error is an error of reading the file, or a diag.List of all its faults.
+// Read compiles the policy in a file; see [CompileFile]. The error is an error of reading the file, or a diag.List of
+// all its faults.
 func Read(path string, o Options) (*Policy, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	return CompileFile(path, src, o)
+}
+
+// CompileFile compiles the text of a policy file: Cedar if its name ends in .cedar, and YAML otherwise. The error is a
+// diag.List of all faults.
+func CompileFile(path string, src []byte, o Options) (*Policy, error) {
 	if filepath.Ext(path) == nativeExt {
 		src = bytes.TrimPrefix(src, []byte("\ufeff")) // Windows editors write this mark before the text
 		return CompileCedar(path, src, o)

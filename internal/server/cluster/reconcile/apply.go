@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/control"
 )
 
 // Options configure an apply: its actor, and the destructive changes that are approved.
@@ -26,6 +27,7 @@ type Outcome struct {
 	Applied  []Applied // in the order of the work
 	Revision *Revision // the revision in force; nil if there is none
 	Recorded bool      // this apply recorded Revision
+	Served   bool      // a running server serves Revision, which this apply recorded
 
 	// Unneeded are approvals that match no planned change. An earlier apply that was interrupted
 	// may have made such a change already.
@@ -54,7 +56,7 @@ type Unapproved struct {
 
 func (e *GraphsInUse) Error() string {
 	return "nothing was applied, because graphs are in use:" + listGraphs(e.Graphs, func(g *GraphPlan) string { return g.InUse.Reason }) +
-		"\nstop the process that has them open, such as omnigraph-server; apply; then start it again"
+		"\nend the process that has them open, such as omnigraph load or an omnigraph-server of an earlier version, and apply again"
 }
 
 func (e *CannotApply) Error() string {
@@ -147,6 +149,21 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 		return out, fmt.Errorf("recording the revision failed; run cluster apply again to record it: %w", err)
 	}
 	out.Revision, out.Recorded = &r, true
+	if c.Server == nil {
+		return out, nil
+	}
+	err = open.close() // the server opens new graphs
+	clear(open)
+	if err != nil {
+		return out, err
+	}
+	var stopped *control.Unreachable
+	switch err := c.Server.Reload(ctx); {
+	case err == nil:
+		out.Served = true
+	case !errors.As(err, &stopped):
+		return out, fmt.Errorf("revision %d is recorded, but the running server still serves the one before: %w", r.Number, err)
+	}
 	return out, nil
 }
 
@@ -155,12 +172,12 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 func (c *Cluster) applyGraph(ctx context.Context, g *GraphPlan, open opened, o Options) (*Applied, error) {
 	switch {
 	case g.Create:
-		eg, err := c.Engine.Create(ctx, c.Place(g.ID), g.Text, g.Schema, engine.OpenOptions{})
+		created, err := c.Engine.Create(ctx, c.Place(g.ID), g.Text, g.Schema, engine.OpenOptions{})
 		if err != nil {
 			return nil, err
 		}
-		open[g.ID] = eg // open graphs stay locked until the revision is recorded
-		snap, err := eg.Snapshot(ctx, engine.Target{})
+		open[g.ID] = created // open graphs stay locked until the revision is recorded
+		snap, err := created.Snapshot(ctx, engine.Target{})
 		if err != nil {
 			return nil, err
 		}

@@ -34,16 +34,20 @@ type GraphPlan struct {
 	// Changed are the stored queries that the next revision records otherwise.
 	Changed []QueryChange
 
+	// NewPolicy is true if the next revision has another policy of the graph, or none any more.
+	NewPolicy bool
+
 	// Create is true if the graph does not exist yet.
 	Create bool
 
 	// Change migrates an existing graph to its schema; nil if the graph already has it. The plan
-	// computes the steps from the live schema. It cannot read the live schema of a graph in use:
-	// for such a graph it computes the steps from the recorded schema, and does not check them
+	// computes the steps from the live schema. If it cannot read the live schema of a graph in use,
+	// it computes the steps from the recorded schema, and does not check them
 	// against the stored data.
 	Change *engine.SchemaChange
 
-	// InUse says which process has the graph open, or why else it cannot be opened at this time.
+	// InUse says which process has a graph open whose schema must change, or why else it cannot be opened at this
+	// time. It is nil if the graph is open in the running server, which then makes the change.
 	InUse *engine.Unavailable
 
 	// Blocked is the reason why the graph cannot be migrated to its schema, or nil: a
@@ -81,7 +85,7 @@ const (
 	Blocked  State = "blocked"    // see GraphPlan.Blocked
 	Create   State = "create"     // the graph does not exist yet
 	Change   State = "change"     // the schema of the graph must change
-	Record   State = "record"     // the graph has the schema, but the revision does not record it, or its queries
+	Record   State = "record"     // the graph has the schema, but the revision does not record it, its queries or its policy
 	UpToDate State = "up_to_date" // nothing to do
 )
 
@@ -96,7 +100,7 @@ func (g *GraphPlan) State() State {
 		return Create
 	case g.Change != nil:
 		return Change
-	case g.Recorded != g.Digest, g.Changed != nil:
+	case g.Recorded != g.Digest, g.Changed != nil, g.NewPolicy:
 		return Record
 	}
 	return UpToDate
@@ -127,8 +131,16 @@ func (c *Cluster) Plan(ctx context.Context, s *Sources) (_ *Plan, err error) {
 	return p, errors.Join(err, open.close())
 }
 
+// graph is the part of engine.Graph that an apply uses. A *control.Graph has it too.
+type graph interface {
+	Schema(context.Context, engine.Target) (*engine.Schema, error)
+	Snapshot(context.Context, engine.Target) (*engine.Snapshot, error)
+	ApplySchema(context.Context, string, *catalog.Schema, engine.SchemaOptions) (*engine.SchemaChange, error)
+	Close() error
+}
+
 // opened maps ids to open graphs.
-type opened map[string]engine.Graph
+type opened map[string]graph
 
 // close closes all graphs.
 func (o opened) close() error {
@@ -155,6 +167,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 			g.Recorded = before.Schema
 		}
 		g.Changed = queryChanges(before.stored(), src.Stored)
+		g.NewPolicy = !before.policy().equal(src.Policy)
 		p.Graphs = append(p.Graphs, g)
 		if err := c.look(ctx, g, before, open); err != nil {
 			return p, open, err
@@ -169,7 +182,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 
 // look opens a graph and plans its change. It returns an error only if ctx ends: the error of ctx.
 func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open opened) error {
-	eg, err := c.Engine.Open(ctx, c.Place(g.ID), engine.OpenOptions{})
+	eg, err := c.openGraph(ctx, g.ID)
 	if ctx.Err() != nil {
 		if err == nil {
 			err = eg.Close()
@@ -192,8 +205,26 @@ func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open op
 	return ctx.Err()
 }
 
+// openGraph opens a graph, or returns that of the running server. The error is an *engine.Unavailable if another process has
+// the graph open.
+func (c *Cluster) openGraph(ctx context.Context, id string) (graph, error) {
+	eg, err := c.Engine.Open(ctx, c.Place(id), engine.OpenOptions{})
+	if err == nil {
+		return eg, nil
+	}
+	var held *engine.Unavailable
+	if c.Server == nil || !errors.As(err, &held) {
+		return nil, err
+	}
+	served := c.Server.Graph(id)
+	if _, lost := served.Snapshot(ctx, engine.Target{}); lost != nil {
+		return nil, err // the server has stopped, or another process has the graph open
+	}
+	return served, nil
+}
+
 // plan finds the steps from the live schema of an open graph to the wanted schema.
-func (g *GraphPlan) plan(ctx context.Context, eg engine.Graph) error {
+func (g *GraphPlan) plan(ctx context.Context, eg graph) error {
 	live, err := eg.Schema(ctx, engine.Target{})
 	if err != nil {
 		return err
@@ -216,7 +247,11 @@ func (g *GraphPlan) plan(ctx context.Context, eg engine.Graph) error {
 // fromRecord plans the change of a graph that cannot be opened. It starts from the schema that the
 // revision records.
 func (g *GraphPlan) fromRecord(before *Graph) error {
-	if before == nil || before.Schema == g.Digest && before.Source == g.Text {
+	if before == nil {
+		return nil
+	}
+	if before.Schema == g.Digest && before.Source == g.Text {
+		g.InUse = nil // the apply need not open the graph
 		return nil
 	}
 	old, faults := gq.CompileStoredSchema(gq.Source{Name: RevisionFile, Text: before.Source})
@@ -277,7 +312,7 @@ func (c *Cluster) kept(ctx context.Context, recorded *Revision, s *Sources) ([]K
 
 // liveSchema returns the digest of the schema on main of a stored graph.
 func (c *Cluster) liveSchema(ctx context.Context, id string) (digest string, err error) {
-	g, err := c.Engine.Open(ctx, c.Place(id), engine.OpenOptions{})
+	g, err := c.openGraph(ctx, id)
 	if err != nil {
 		return "", err
 	}

@@ -3,6 +3,7 @@
 package reconcile
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/control"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
@@ -30,6 +32,10 @@ type Cluster struct {
 	// Engine makes and opens the graphs. A graph is identified to the engine by its folder or, in
 	// shared storage, by its id.
 	Engine engine.Engine
+
+	// Server is a running server that has the graphs of the storage folder open, or nil. Apply uses its graphs, and
+	// makes it serve the new revision.
+	Server *control.Server
 
 	Now func() time.Time // the clock for dates of revisions; nil means clock.Now
 }
@@ -76,6 +82,37 @@ func (c *Cluster) Revision(ctx context.Context) (*Revision, error) {
 		return readShared(ctx, c.Bucket)
 	}
 	return ReadRevision(c.FS, c.Storage)
+}
+
+// Newer reports whether a later revision than r is recorded. r is nil if none was recorded. Newer reads little, so that
+// a server may call it several times a second.
+func (c *Cluster) Newer(ctx context.Context, r *Revision) (bool, error) {
+	if c.Bucket != nil {
+		var number uint64
+		if r != nil {
+			number = r.Number
+		}
+		_, err := c.Bucket.Read(ctx, sharedName(number+1), 0, 1)
+		if errors.Is(err, object.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	f, err := c.FS.Open(filepath.Join(c.Storage, RevisionFile))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head := make([]byte, len(revisionMagic)+100)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	return r == nil || string(line) != r.head, nil
 }
 
 // Place returns the text that identifies a graph to the engine: the graph's folder or, in shared

@@ -33,22 +33,37 @@ const tempExt = ".tmp"
 //	{"revision": …, "config_digest": …, "applied_at": …, "actor": …, "graphs": […]}\n
 //
 // The object has the fields of [Revision] under their JSON names. The graphs are sorted by id. In format 2 a
-// graph may have stored queries, and the object is one line. A revision without stored queries is
-// written in format 1, which earlier programs read.
-const RevisionFormat = 2
+// graph may have stored queries, and the object is one line. In format 3 the revision also has the policies and
+// settings_digest. Programs write format 3.
+const RevisionFormat = 3
 
 // revisionMagic starts the first line of a revision. The format number follows it.
 const revisionMagic = "omnigraph cluster revision "
 
-// Revision records the last apply: the graphs, and the schema of each.
+// Revision records the last apply: the graphs with their schemas, stored queries and policies.
 type Revision struct {
 	// Number starts at 1. It grows by 1 each time that an apply records a different configuration.
 	Number  uint64  `json:"revision"`
-	Config  string  `json:"config_digest"` // digest, sha256:…, of the graphs with their schemas and queries
+	Config  string  `json:"config_digest"` // digest, sha256:…, of the graphs with their schemas and queries, the policies and the settings
 	Applied int64   `json:"applied_at"`    // Unix microseconds
 	Actor   string  `json:"actor"`         // actor that applied
 	Graphs  []Graph `json:"graphs"`        // sorted by id
+
+	Policy   *Policy `json:"policy,omitempty"`          // of the server itself; nil if there is none, and before format 3
+	Settings string  `json:"settings_digest,omitempty"` // digest of the text of cluster.yaml; "" before format 3
+
+	head string // the first line of the file; see Newer
 }
+
+// Policy is a policy file.
+type Policy struct {
+	File string `json:"file"` // path in the folder of cluster.yaml, with slashes
+	Text string `json:"text"`
+}
+
+// HasPolicies reports whether the revision has the policies of the graphs and of the server. Earlier formats do
+// not have them. r may be nil.
+func (r *Revision) HasPolicies() bool { return r != nil && r.Settings != "" }
 
 // Graph is a graph of a revision.
 type Graph struct {
@@ -57,6 +72,15 @@ type Graph struct {
 	Source string `json:"schema_source"` // text of the schema
 
 	Stored *Stored `json:"queries,omitempty"` // the stored queries; nil if the graph has none, and in format 1
+	Policy *Policy `json:"policy,omitempty"`  // nil if the graph has none, and before format 3
+}
+
+// policy returns the policy of a graph. g may be nil.
+func (g *Graph) policy() *Policy {
+	if g == nil {
+		return nil
+	}
+	return g.Policy
 }
 
 // stored returns the stored queries of a graph. g may be nil.
@@ -152,6 +176,9 @@ func encode(r *Revision) []byte {
 
 // format returns the lowest format that can hold the revision.
 func (r *Revision) format() int {
+	if r.HasPolicies() || r.Policy != nil || slices.ContainsFunc(r.Graphs, func(g Graph) bool { return g.Policy != nil }) {
+		return 3
+	}
 	if slices.ContainsFunc(r.Graphs, func(g Graph) bool { return g.Stored != nil }) {
 		return 2
 	}
@@ -191,6 +218,7 @@ func decode(file string, b []byte) (*Revision, error) {
 	if detail := r.fault(); detail != "" {
 		return nil, corrupt(detail)
 	}
+	r.head = string(head)
 	return r, nil
 }
 
@@ -209,23 +237,40 @@ func (r *Revision) fault() string {
 			return "its graph " + g.ID + " has queries without a contract"
 		}
 	}
-	if want := configDigest(r.Graphs); r.Config != want {
-		return "its graphs have digest " + want + ", but it gives " + r.Config
+	if want := r.digest(); r.Config != want {
+		return "its content has digest " + want + ", but it gives " + r.Config
 	}
 	return ""
 }
 
-// configDigest returns the digest of graphs with their schemas and queries. The graphs are sorted by id.
-func configDigest(graphs []Graph) string {
+// digest returns the value of the field Config. The graphs are sorted by id.
+func (r *Revision) digest() string {
 	var b strings.Builder
-	for _, g := range graphs {
+	for _, g := range r.Graphs {
 		fmt.Fprintf(&b, "%s %s %s", g.ID, g.Schema, digest([]byte(g.Source)))
 		if g.Stored != nil {
 			b.WriteString(" " + g.Stored.digest())
 		}
+		if g.Policy != nil {
+			b.WriteString(" policy " + g.Policy.digest())
+		}
 		b.WriteByte('\n')
 	}
+	if r.Policy != nil {
+		b.WriteString("policy " + r.Policy.digest() + "\n")
+	}
+	if r.Settings != "" {
+		b.WriteString("settings " + r.Settings + "\n")
+	}
 	return digest([]byte(b.String()))
+}
+
+// digest returns the digest of both fields.
+func (p *Policy) digest() string { return digest([]byte(p.File + "\x00" + p.Text)) }
+
+// equal reports whether two policies, which may be nil, are the same.
+func (p *Policy) equal(o *Policy) bool {
+	return p == nil && o == nil || p != nil && o != nil && *p == *o
 }
 
 // digest returns the SHA-256 of b as sha256: and hexadecimal digits.
@@ -237,12 +282,12 @@ func digest(b []byte) string {
 // next returns the revision to record for the sources, or nil if the recorded revision already has
 // the same content.
 func next(recorded *Revision, s *Sources) *Revision {
-	r := &Revision{Number: 1, Graphs: []Graph{}}
+	r := &Revision{Number: 1, Graphs: []Graph{}, Policy: s.Policy, Settings: s.Settings}
 	for _, g := range s.Graphs {
-		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text, Stored: g.Stored})
+		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text, Stored: g.Stored, Policy: g.Policy})
 	}
 	slices.SortFunc(r.Graphs, func(a, b Graph) int { return strings.Compare(a.ID, b.ID) })
-	r.Config = configDigest(r.Graphs)
+	r.Config = r.digest()
 	switch {
 	case recorded == nil:
 		return r

@@ -21,6 +21,8 @@ import (
 type Sources struct {
 	Graphs   []*Source // in the order of cluster.yaml
 	Policies []string  // the policy files, without duplicates
+	Policy   *Policy   // of the server itself, or nil
+	Settings string    // digest of the text of cluster.yaml
 }
 
 // Source is the compiled content of one graph's files.
@@ -32,13 +34,18 @@ type Source struct {
 	Digest  string          // digest of the schema
 	Queries []string        // the stored queries, in the order of their files
 	Stored  *Stored         // what a revision records of them; nil if there are none
+	Policy  *Policy         // nil if the graph has none
 }
 
 // Compile compiles the schemas, queries and policies of a cluster. It returns all findings,
 // including warnings. The sources are nil if a finding is an error. The returned error is an error
 // of reading a file.
 func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
-	s := &Sources{}
+	settings, err := os.ReadFile(cfg.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &Sources{Settings: digest(settings)}
 	found := slices.Clone(cfg.Notes)
 	faulty := map[string]bool{}
 	for i := range cfg.Graphs {
@@ -64,10 +71,15 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 			o.AnyQuery = o.AnyQuery || faulty[id]
 			o.Queries = append(o.Queries, s.graph(id).Queries...)
 		}
-		known, list, err := compilePolicy(p.file, o)
+		text, err := os.ReadFile(p.file)
 		if err != nil {
 			return nil, nil, err
 		}
+		known, list, err := compilePolicy(p.file, text, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.record(cfg, p.file, string(text))
 		groups, found = append(groups, known...), append(found, list...)
 		if !slices.Contains(s.Policies, p.file) {
 			s.Policies = append(s.Policies, p.file)
@@ -175,9 +187,20 @@ func policies(cfg *cluster.Config) []bound {
 	return all
 }
 
+// record sets the policy of each graph, and of the server, to which a policy file applies.
+func (s *Sources) record(cfg *cluster.Config, file, text string) {
+	p := &Policy{nameIn(filepath.Dir(cfg.File), file), text}
+	for _, id := range cfg.PolicyGraphs(file) {
+		s.graph(id).Policy = p
+	}
+	if cfg.ServerPolicy == file {
+		s.Policy = p
+	}
+}
+
 // compilePolicy returns the groups of a policy file, or its faults.
-func compilePolicy(file string, o policy.Options) (groups []string, found diag.List, err error) {
-	p, err := policy.Read(file, o)
+func compilePolicy(file string, text []byte, o policy.Options) (groups []string, found diag.List, err error) {
+	p, err := policy.CompileFile(file, text, o)
 	switch {
 	case err == nil:
 		return p.Groups(), nil, nil

@@ -1,0 +1,327 @@
+// Package control lets omnigraph cluster apply use the graphs of a running server. The server has the graphs of its
+// storage folder open, and no other process can open them. It writes its address and a secret to a file in that folder,
+// so whoever may read the folder may also control the server, and nobody else.
+package control
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+)
+
+// File is the name of the file in the storage folder. Only its owner may read it.
+const File = "cluster.server"
+
+const (
+	schemaPath = "/cluster/schema" // answers with a schemaAnswer
+	reloadPath = "/cluster/reload"
+	header     = "Omnigraph-Storage-Secret"
+
+	maxBody = 32 << 20 // bytes of a request or an answer
+)
+
+// Server is a running server.
+type Server struct {
+	URL    string `json:"url"`    // of its listener, without a path
+	Secret string `json:"secret"` // the value of the header of each request
+}
+
+// Announce writes the file for a server that listens at an address. The function that it returns removes the file,
+// unless another server has replaced it.
+func Announce(dir string, at net.Addr) (*Server, func(), error) {
+	address := at.String()
+	if tcp, ok := at.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		address = fmt.Sprintf("127.0.0.1:%d", tcp.Port)
+	}
+	s := &Server{URL: "http://" + address, Secret: rand.Text()}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := filepath.Join(dir, File)
+	temp := name + ".tmp"
+	_ = os.Remove(temp) // of a server that was killed; its permissions may be others
+	if err := os.WriteFile(temp, text, 0o600); err != nil {
+		return nil, nil, err
+	}
+	if err := os.Rename(temp, name); err != nil {
+		return nil, nil, err
+	}
+	return s, func() {
+		if now, err := Find(dir); err == nil && now != nil && now.Secret == s.Secret {
+			_ = os.Remove(name)
+		}
+	}, nil
+}
+
+// Find reads the file in a storage folder. It returns nil if there is none. A server that was killed leaves its file.
+func Find(dir string) (*Server, error) {
+	text, err := os.ReadFile(filepath.Join(dir, File))
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	s := &Server{}
+	if err := json.Unmarshal(text, s); err != nil || s.URL == "" || s.Secret == "" {
+		return nil, fmt.Errorf("%s is not the file of a running server; remove it", filepath.Join(dir, File))
+	}
+	return s, nil
+}
+
+// Unreachable is the error if no server answers at the address of the file: it has stopped, or was killed.
+type Unreachable struct{ Err error }
+
+func (e *Unreachable) Error() string { return "no server answers: " + e.Err.Error() }
+
+// Unwrap returns the error of the connection.
+func (e *Unreachable) Unwrap() error { return e.Err }
+
+// schemaRequest asks for the schema of main. With a source, it applies this schema.
+type schemaRequest struct {
+	Graph         string `json:"graph"`
+	Source        string `json:"source,omitempty"`
+	DryRun        bool   `json:"dry_run,omitempty"`
+	IfCommit      string `json:"if_commit,omitempty"`
+	Actor         string `json:"actor,omitempty"`
+	AllowDataLoss bool   `json:"allow_data_loss,omitempty"`
+}
+
+// schemaAnswer is the answer to a schemaRequest.
+type schemaAnswer struct {
+	Source  string   `json:"source"`            // text of the schema before the change
+	Digest  string   `json:"digest"`            // digest of that schema
+	Head    string   `json:"head"`              // head of main after the call
+	Reasons []string `json:"reasons,omitempty"` // Reason of each step from that schema to the applied one
+}
+
+// failure is the answer with a status other than 200.
+type failure struct {
+	Kind  string `json:"kind"` // one of the kinds below
+	Error string `json:"error"`
+}
+
+const (
+	kindConflict    = "conflict"    // an *engine.Conflict
+	kindUnavailable = "unavailable" // an *engine.Unavailable
+	kindNotFound    = "not_found"   // the server has not opened the graph
+	kindOther       = "other"
+)
+
+// post sends a request. The error is an *Unreachable, or that of the failure.
+func (s *Server) post(ctx context.Context, path string, request, answer any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(header, s.Secret)
+	transport := &http.Transport{} // no proxy: the server is on this machine
+	defer transport.CloseIdleConnections()
+	res, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return &Unreachable{err}
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	if err != nil {
+		return fmt.Errorf("reading the answer of the running server: %w", err)
+	}
+	if res.StatusCode == http.StatusOK {
+		return json.Unmarshal(text, answer)
+	}
+	var f failure
+	if json.Unmarshal(text, &f) != nil || f.Kind == "" {
+		return &Unreachable{fmt.Errorf("%s answers with status %d: another program listens there", s.URL, res.StatusCode)}
+	}
+	switch f.Kind {
+	case kindConflict:
+		return &engine.Conflict{Reason: f.Error}
+	case kindUnavailable:
+		return &engine.Unavailable{Reason: f.Error}
+	case kindNotFound:
+		return &engine.NotFound{What: "graph", Name: f.Error}
+	}
+	return errors.New(f.Error)
+}
+
+// Reload makes the server serve the recorded revision. The error says why it still serves the one before.
+func (s *Server) Reload(ctx context.Context) error {
+	return s.post(ctx, reloadPath, struct{}{}, &struct{}{})
+}
+
+// Graph is a graph that a running server has open.
+type Graph struct {
+	server *Server
+	id     string
+}
+
+// Graph returns a graph of the server.
+func (s *Server) Graph(id string) *Graph { return &Graph{s, id} }
+
+// Schema returns the schema of main; see [engine.Graph].
+func (g *Graph) Schema(ctx context.Context, _ engine.Target) (*engine.Schema, error) {
+	var a schemaAnswer
+	if err := g.server.post(ctx, schemaPath, schemaRequest{Graph: g.id}, &a); err != nil {
+		return nil, err
+	}
+	c, err := compileStored(a.Source)
+	return &engine.Schema{Source: a.Source, Digest: a.Digest, Catalog: c}, err
+}
+
+// Snapshot returns the head of main, without counts.
+func (g *Graph) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot, error) {
+	var a schemaAnswer
+	if err := g.server.post(ctx, schemaPath, schemaRequest{Graph: g.id}, &a); err != nil {
+		return nil, err
+	}
+	return &engine.Snapshot{Commit: engine.Commit{ID: a.Head}}, nil
+}
+
+// ApplySchema puts a schema in force on main; see [engine.Graph]. Of the options it uses Actor, IfCommit, DryRun and
+// AllowDataLoss.
+func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, o engine.SchemaOptions) (*engine.SchemaChange, error) {
+	var a schemaAnswer
+	err := g.server.post(ctx, schemaPath, schemaRequest{
+		Graph: g.id, Source: source, DryRun: o.DryRun, IfCommit: o.IfCommit, Actor: o.Actor, AllowDataLoss: o.AllowDataLoss,
+	}, &a)
+	if err != nil {
+		return nil, err
+	}
+	was, err := compileStored(a.Source)
+	if err != nil {
+		return nil, err
+	}
+	m := catalog.Diff(was, schema)
+	if len(m.Steps) != len(a.Reasons) {
+		return nil, errors.New("the running server is another version of omnigraph, which takes other steps to this schema; stop it, apply, and start it")
+	}
+	for i := range m.Steps {
+		m.Steps[i].Reason = a.Reasons[i]
+	}
+	return &engine.SchemaChange{
+		Steps: m.Steps, Supported: m.Supported(), Destructive: m.Destructive(), From: a.Digest, To: catalog.Digest(schema), Head: engine.Commit{ID: a.Head},
+	}, nil
+}
+
+// Close does nothing: the graph stays open.
+func (g *Graph) Close() error { return nil }
+
+// compileStored compiles the text of a schema that a graph has.
+func compileStored(source string) (*catalog.Schema, error) {
+	c, faults := gq.CompileStoredSchema(gq.Source{Name: "schema.pg", Text: source})
+	return c, faults.Err()
+}
+
+// Handler answers the requests that have the secret, and passes all others on to `next`. The function `graph` returns an
+// open graph or nil; `reload` makes the server serve the recorded revision.
+func (s *Server) Handler(graph func(id string) engine.Graph, reload func(context.Context) error, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost || r.URL.Path != schemaPath && r.URL.Path != reloadPath || subtle.ConstantTimeCompare([]byte(r.Header.Get(header)), []byte(s.Secret)) != 1 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if r.URL.Path == reloadPath {
+			respond(w, struct{}{}, reload(r.Context()))
+			return
+		}
+		var request schemaRequest
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&request); err != nil {
+			respond(w, nil, err)
+			return
+		}
+		g := graph(request.Graph)
+		if g == nil {
+			respond(w, nil, &engine.NotFound{What: "graph", Name: request.Graph})
+			return
+		}
+		a, err := answer(r.Context(), g, &request)
+		respond(w, a, err)
+	})
+}
+
+// answer does what a request asks for.
+func answer(ctx context.Context, g engine.Graph, r *schemaRequest) (*schemaAnswer, error) {
+	was, err := g.Schema(ctx, engine.Target{})
+	if err != nil {
+		return nil, err
+	}
+	snap, err := g.Snapshot(ctx, engine.Target{})
+	if err != nil {
+		return nil, err
+	}
+	a := &schemaAnswer{Source: was.Source, Digest: was.Digest, Head: snap.Commit.ID}
+	if r.Source == "" {
+		return a, nil
+	}
+	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: r.Source})
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	change, err := g.ApplySchema(ctx, r.Source, schema, engine.SchemaOptions{
+		WriteOptions:  engine.WriteOptions{Actor: r.Actor, IfCommit: r.IfCommit, DryRun: r.DryRun},
+		AllowDataLoss: r.AllowDataLoss,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if change.From != was.Digest {
+		return nil, &engine.Conflict{Reason: "the schema of the graph changed meanwhile; apply again"}
+	}
+	for _, step := range change.Steps {
+		a.Reasons = append(a.Reasons, step.Reason)
+	}
+	if !r.DryRun {
+		a.Head = change.Head.ID
+	}
+	return a, nil
+}
+
+// respond sends an answer, or a failure if err is set.
+func respond(w http.ResponseWriter, answer any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		f := failure{kindOther, err.Error()}
+		var conflict *engine.Conflict
+		var unavailable *engine.Unavailable
+		var missing *engine.NotFound
+		switch {
+		case errors.As(err, &conflict):
+			f = failure{kindConflict, conflict.Reason}
+		case errors.As(err, &unavailable):
+			f = failure{kindUnavailable, unavailable.Reason}
+		case errors.As(err, &missing):
+			f = failure{kindNotFound, missing.Name}
+		}
+		w.WriteHeader(http.StatusConflict)
+		answer = f
+	}
+	var text strings.Builder
+	if err := json.NewEncoder(&text).Encode(answer); err != nil {
+		panic(fmt.Sprintf("control: encode an answer: %v", err)) // structs of texts
+	}
+	_, _ = io.WriteString(w, text.String())
+}

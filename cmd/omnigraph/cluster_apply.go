@@ -18,11 +18,11 @@ func newClusterApply() *cobra.Command {
 		Use:   "apply",
 		Short: "Create and change graphs to match cluster.yaml, and record the revision",
 		Long: `Create the graphs of cluster.yaml, change the schema of each graph on branch main to the
-schema in its file, compile the stored queries, and record the result as the revision that
-servers boot from: a server needs no Go program to serve the queries. Stop the
-server first, unless the storage is shared: running servers then see a changed schema at
-once, and a new graph after their restart. If an apply was interrupted, run it again to
-finish it. After a complete apply, another one changes nothing.
+schema in its file, compile the stored queries, and record the result with the policies as
+the revision that servers serve: a server needs no Go program to serve the queries. Running
+servers need no restart: they serve the revision within a second, also new graphs. If an
+apply was interrupted, run it again to finish it. After a complete apply, another one
+changes nothing.
 
 If a step removes values from a graph, the command exits with code 4 until you approve
 the change with the digest that cluster plan prints. The command keeps graphs that
@@ -83,6 +83,8 @@ func applyReport(out *reconcile.Outcome, short bool) *report {
 	switch {
 	case short:
 		note = "the apply was interrupted; run it again to finish"
+	case out.Served:
+		note = fmt.Sprintf("revision %d is recorded, and the running server serves it", out.Revision.Number)
 	case out.Recorded:
 		note = fmt.Sprintf("revision %d is recorded", out.Revision.Number)
 	case len(out.Applied) == 0:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -29,9 +30,9 @@ each live schema to the schema in its file, the stored queries to record, and th
 that cluster.yaml does not name, which apply keeps. If steps remove values from a graph, the plan has the digest
 that approves them.
 
-If a server has a graph open, the command plans it from the recorded revision and does not
-read its data. The exit code is 1 if a graph cannot change to its schema. With --check it
-is 4 if there are changes to apply.
+If another process than a running server has a graph open, the command plans it from the
+recorded revision and does not read its data. The exit code is 1 if a graph cannot change
+to its schema. With --check it is 4 if there are changes to apply.
 ` + noPolicy,
 		Example: "  omnigraph cluster plan\n  omnigraph cluster plan --cluster . --format json",
 		Args:    usage.NoArgs,
@@ -89,8 +90,9 @@ type graphPlanAnswer struct {
 	Destructive    bool                         `json:"destructive"`     // a step removes values from the graph
 	Approve        *string                      `json:"approve"`         // digest to pass to cluster apply --approve
 	Steps          []operations.SchemaApplyStep `json:"steps"`
-	Queries        []queryChangeAnswer          `json:"queries"` // the stored queries that apply records otherwise
-	Problem        *string                      `json:"problem"` // why apply cannot change the graph
+	Queries        []queryChangeAnswer          `json:"queries"`    // the stored queries that apply records otherwise
+	NewPolicy      bool                         `json:"new_policy"` // apply records another policy, or none
+	Problem        *string                      `json:"problem"`    // why apply cannot change the graph
 }
 
 // queryChangeAnswer is a stored query that differs from the recorded revision.
@@ -113,7 +115,7 @@ func planDoc(p *reconcile.Plan) *planAnswer {
 	for _, g := range p.Graphs {
 		x := graphPlanAnswer{
 			GraphID: g.ID, State: g.State(), Drift: g.Drifted(), RecordedDigest: encoding.OrNil(g.Recorded), LiveDigest: encoding.OrNil(g.Live), WantedDigest: g.Digest,
-			Commit: encoding.OrNil(g.Head), Approve: encoding.OrNil(g.Approval()), Steps: []operations.SchemaApplyStep{}, Queries: []queryChangeAnswer{}, Problem: encoding.OrNil(problem(g)),
+			Commit: encoding.OrNil(g.Head), Approve: encoding.OrNil(g.Approval()), Steps: []operations.SchemaApplyStep{}, Queries: []queryChangeAnswer{}, NewPolicy: g.NewPolicy, Problem: encoding.OrNil(problem(g)),
 		}
 		for _, q := range g.Changed {
 			x.Queries = append(x.Queries, queryChangeAnswer(q))
@@ -214,6 +216,9 @@ func planRows(p *reconcile.Plan) (rows []planRow) {
 		}
 		for _, q := range g.Changed {
 			add("query", q.String())
+		}
+		if g.NewPolicy {
+			add("policy", cmp.Or(g.PolicyFile(), "none"))
 		}
 	}
 	for _, k := range p.Kept {

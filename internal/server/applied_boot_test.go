@@ -42,8 +42,42 @@ func TestAppliedQueries(t *testing.T) {
 	if status, _, pending := call("things"); status != 200 || len(pending) != 1 || !strings.Contains(pending[0], ".gq files differ") {
 		t.Errorf("after an edit: answers %d, %q", status, pending)
 	}
+	f.write("queries/a.gq", all)
 	f.write("policy.yaml", everything) // a policy may not name a query that no one serves
+	f.apply()
 	if status, log, pending := call("things", func(o *server.Options) { o.CompiledOnly = true }); status != 404 || len(pending) != 0 || !strings.Contains(log, "--compiled-only") {
 		t.Errorf("with --compiled-only: answers %d, %q, and logs\n%s", status, pending, log)
+	}
+}
+
+// TestAppliedPolicy starts a server whose policy file differs from the applied policy.
+func TestAppliedPolicy(t *testing.T) {
+	f := newFleet(t, "box")
+	f.apply()
+	f.write("policy.yaml", strings.ReplaceAll(everything, "act-ada", "act-bo"))
+	if _, _, err := f.open(); err == nil || !strings.Contains(err.Error(), "policy.yaml, the policy of graph box, differs from revision 1") || !strings.Contains(err.Error(), "--applied-policy") {
+		t.Errorf("started: %v", err)
+	}
+	reads := func(name string, with ...func(*server.Options)) (ada, bo int) {
+		t.Run(name, func(t *testing.T) {
+			f.t = t
+			h, _ := f.mustOpen(with...)
+			ada, _ = ask(h, "GET", "/graphs/box/snapshot", "ada", "")
+			bo, _ = ask(h, "GET", "/graphs/box/snapshot", "bo", "")
+		})
+		return ada, bo
+	}
+	if ada, bo := reads("applied", func(o *server.Options) { o.AppliedPolicy = true }); ada != 200 || bo != 403 {
+		t.Errorf("the applied policy answers %d and %d", ada, bo)
+	}
+	f.t = t
+	f.apply()
+	if ada, bo := reads("applied again"); ada != 403 || bo != 200 {
+		t.Errorf("the policy that was applied again answers %d and %d", ada, bo)
+	}
+	f.write("server.policy.yaml", strings.ReplaceAll(listing, "graph_list", "graph_list, graph_list"))
+	f.t = t
+	if _, _, err := f.open(); err == nil || !strings.Contains(err.Error(), "the policy of the server, differs") {
+		t.Errorf("started with another policy of the server: %v", err)
 	}
 }

@@ -25,8 +25,8 @@ import (
 // depends on the caller.
 const readyPath = "/readyz"
 
-// boot holds the graphs that a server serves and the graphs that it quarantined at its start.
-// Only `drifted` changes after the start.
+// boot holds the graphs that a server serves of a revision and the graphs that it quarantined.
+// Only `drifted` changes later.
 type boot struct {
 	revision    *reconcile.Revision  // nil when no revision is applied
 	pending     []string             // messages: differences between cluster.yaml and the applied revision
@@ -38,7 +38,7 @@ type boot struct {
 }
 
 // quarantined is a graph that could not be opened. The server does not open it again before the
-// next restart.
+// next revision or the next start.
 type quarantined struct {
 	id  string
 	err error // why the graph could not be opened
@@ -54,14 +54,8 @@ func (e unopened) Unwrap() error { return e.error }
 // boot opens the graphs of the applied revision, with the settings of cluster.yaml. If some graphs
 // cannot be opened and at least one other graph can, boot quarantines the graphs that cannot. Graphs
 // in shared storage are opened with their first use, unless RequireAll is set or no revision is applied.
-func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode) (_ *boot, err error) {
-	s.patience = o.Now().Add(o.Patience)
-	lock, err := openWithin(ctx, o, s.patience, "the storage folder", s.storage.Lock)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	b, graphs, err := s.graphsToServe(ctx, o)
+func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode, revision *reconcile.Revision) (*boot, error) {
+	b, graphs, err := s.graphsToServe(o, revision)
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +114,7 @@ func openWithin[T any](ctx context.Context, o *Options, until time.Time, what st
 
 // graphsToServe returns the graphs to serve: the graphs that are both in cluster.yaml and in the
 // applied revision. Without a revision it returns all graphs of cluster.yaml.
-func (s *Server) graphsToServe(ctx context.Context, o *Options) (*boot, []*cluster.Graph, error) {
-	revision, err := s.storage.Revision(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
+func (s *Server) graphsToServe(o *Options, revision *reconcile.Revision) (*boot, []*cluster.Graph, error) {
 	b := &boot{revision: revision, drifted: map[string]bool{}}
 	var graphs []*cluster.Graph
 	for i := range o.Cluster.Graphs {
@@ -198,7 +188,7 @@ func (b *boot) compare(ctx context.Context, o *Options, g *servedgraph.Graph) {
 // readiness returns the answer of /readyz. A server that drains is not ready, even if it serves
 // all of its graphs.
 func (s *Server) readiness() client.Readiness {
-	r := s.booted.readiness(s.tellRole)
+	r := s.current.Load().readiness(s.tellRole)
 	if s.Draining() {
 		r.Status = client.StatusNotReady
 	}

@@ -39,14 +39,15 @@ const (
 
 // fleet is a folder with a cluster.yaml.
 type fleet struct {
-	t   *testing.T
-	dir string
+	t      *testing.T
+	dir    string
+	opened *server.Server // by open
 }
 
 // newFleet makes a cluster. All of its graphs have the schema thing, and its policies allow act-ada
 // everything and act-bo nothing.
 func newFleet(t *testing.T, ids ...string) *fleet {
-	f := &fleet{t, t.TempDir()}
+	f := &fleet{t: t, dir: t.TempDir()}
 	f.write("thing.pg", thing)
 	f.write("policy.yaml", everything)
 	f.write("server.policy.yaml", listing)
@@ -123,6 +124,7 @@ func (f *fleet) open(with ...func(*server.Options)) (h http.Handler, log *bytes.
 	if err != nil {
 		return nil, log, err
 	}
+	f.opened = s
 	f.t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			f.t.Error(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 )
 
@@ -43,28 +44,26 @@ type comparedGraph struct {
 	Protected protected.Rules
 }
 
-// configDigest returns the digest of the configuration that this server compares with other servers.
-func configDigest(o *Options) (string, error) {
+// configDigest returns the digest of the configuration that this server compares with other servers. It leaves out what servers take
+// from a revision with policies instead of their files, because all of them serve the same revision within a second.
+func configDigest(o *Options, applied *reconcile.Revision) (string, error) {
 	c := o.Cluster
 	read := contents{}
-	all := comparedConfig{Format: embedded.Format(), CompiledOnly: o.CompiledOnly, Peers: c.Peers, Policy: read.file(c.ServerPolicy), Server: c.Server}
+	all := comparedConfig{Format: embedded.Format(), CompiledOnly: o.CompiledOnly, Peers: c.Peers, Server: c.Server}
+	if !applied.HasPolicies() {
+		all.Policy = read.file(c.ServerPolicy)
+	}
 	if c.Shared != nil {
 		all.Lease = c.Shared.Lease.String() + " " + c.Shared.MaxStaleness.String() + " " + c.Shared.Retention.String()
 	}
 	for i := range c.Graphs {
 		g := &c.Graphs[i]
 		x := comparedGraph{
-			ID: g.ID, Schema: read.file(g.Schema), Policy: read.file(g.Policy), Quota: g.Quota, Keep: g.ProposalKeep, DraftKeep: g.DraftKeep, MaxDrafts: g.MaxDrafts,
+			ID: g.ID, Quota: g.Quota, Keep: g.ProposalKeep, DraftKeep: g.DraftKeep, MaxDrafts: g.MaxDrafts,
 			Limits: [3]int{g.MaxRows, g.MaxBytes, g.MetaThreshold}, Flags: [2]bool{g.RefuseOversize, g.OutputSchemas}, Confirm: g.Confirm, Protected: g.Protected,
 		}
-		for _, file := range g.QueryFiles {
-			x.Queries = append(x.Queries, read.file(file))
-		}
-		if g.Selected != nil {
-			x.Selected = map[string]string{}
-			for name, file := range g.Selected {
-				x.Selected[name] = read.file(file)
-			}
+		if !applied.HasPolicies() || applied.Graph(g.ID) == nil {
+			x.readFiles(&read, g)
 		}
 		if e := g.Embedding; e != nil {
 			x.Embedding = e.Kind + " " + e.BaseURL + " " + e.Model
@@ -83,6 +82,20 @@ func configDigest(o *Options) (string, error) {
 	}
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// readFiles adds the contents of the files of a graph.
+func (x *comparedGraph) readFiles(read *contents, g *cluster.Graph) {
+	x.Schema, x.Policy = read.file(g.Schema), read.file(g.Policy)
+	for _, file := range g.QueryFiles {
+		x.Queries = append(x.Queries, read.file(file))
+	}
+	if g.Selected != nil {
+		x.Selected = map[string]string{}
+		for name, file := range g.Selected {
+			x.Selected[name] = read.file(file)
+		}
+	}
 }
 
 // contents reads files and keeps the first error.

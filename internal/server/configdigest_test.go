@@ -40,7 +40,7 @@ func TestConfigDigest(t *testing.T) {
 	}
 	digest := func(o *Options) string {
 		t.Helper()
-		d, err := configDigest(o)
+		d, err := configDigest(o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestConfigDigest(t *testing.T) {
 	}
 	o := options()
 	o.Cluster.Graphs[0].Schema = filepath.Join(dir, "lost.pg")
-	if _, err := configDigest(o); err == nil {
+	if _, err := configDigest(o, nil); err == nil {
 		t.Error("a missing file gives no error")
 	}
 }

@@ -30,6 +30,13 @@ const (
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	calls, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
+	handler, withdraw := s.controlled(ln.Addr())
+	defer withdraw()
+	following, unfollow := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { s.followRevisions(following) })
+	defer watch.Wait()
+	defer unfollow()
 	var running handlers
 	srv := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +47,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 			if s.Draining() {
 				w.Header().Set("Connection", "close") // the client opens another connection for its next call
 			}
-			s.handler.ServeHTTP(w, r)
+			handler.ServeHTTP(w, r)
 		}),
 		BaseContext: func(net.Listener) context.Context { return calls }, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout,
 		// DisableGeneralOptionsHandler lets the host check see requests OPTIONS *, too.

@@ -98,7 +98,7 @@ func checkGroups(o *Options) error {
 		if g := o.Cluster.Graph(graph); g != nil {
 			options.Protected = g.Protected
 		}
-		p, err := policy.Read(file, options)
+		p, err := o.policy(file, options)
 		if err == nil {
 			known = append(known, p.Groups()...)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/control"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
@@ -78,7 +79,8 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 // storage is a folder, the engine `folders` opens the graphs.
 func CommandStorage(ctx context.Context, c *cluster.Config, folders engine.Engine) (*reconcile.Cluster, func() error, error) {
 	if c.Shared == nil {
-		return &reconcile.Cluster{FS: fs.OS(), Storage: c.Storage, Engine: folders}, func() error { return nil }, nil
+		running, err := control.Find(c.Storage)
+		return &reconcile.Cluster{FS: fs.OS(), Storage: c.Storage, Engine: folders, Server: running}, func() error { return nil }, err
 	}
 	storage, done, err := replica.OpenForCommand(ctx, c.Shared.URL)
 	if err != nil {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -20,10 +21,9 @@ import (
 
 // routes puts authentication in front of both transports. /healthz, the metadata about the token
 // issuer and the files of the studio need no authentication; /readyz accepts requests without
-// credentials. If authenticator is
-// nil, routes authenticates nothing.
-func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall access.Authorizer, limit *limiters) (http.Handler, error) {
-	b := s.booted
+// credentials. Without an authenticator, routes authenticates nothing. Streams of events end with the context `streams`.
+func (s *Server) routes(o *Options, b *boot, overall access.Authorizer, streams context.Context) (http.Handler, error) {
+	authenticator := s.authenticator
 	pages, err := studioOf(o, authenticator)
 	if err != nil {
 		return nil, err
@@ -36,16 +36,16 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 		if o.Surface != nil {
 			surface = o.Surface(g)
 		}
-		surface.Forward, surface.Stopping = s.forwarding(g.ID()), s.stopping
+		surface.Forward, surface.Stopping = s.forwarding(g.ID()), streams
 		overMCP["/graphs/"+url.PathEscape(g.ID())+"/mcp"] = mcp.Handler(g, surface)
 	}
-	stores, err := uploadsOf(o)
+	stores, err := s.uploadsOf(o)
 	if err != nil {
 		return nil, err
 	}
 	overREST := byPattern(rest.Handler(byID, rest.Options{
 		Server: overall, SchemasFixed: operations.FixedByCluster, Version: o.Version, SourceVersion: o.SourceVersion, Logger: o.Log,
-		Forward: s.forwardOverREST(), Uploads: stores, Stopping: s.stopping, Now: o.Now,
+		Forward: s.forwardOverREST(), Uploads: stores, Stopping: streams, Now: o.Now,
 	}))
 	ready := rest.Ready(s.readiness, overall)
 	// Do not use a ServeMux here: it would answer some requests before they are authenticated.
@@ -57,7 +57,7 @@ func (s *Server) routes(o *Options, authenticator *auth.Authenticator, overall a
 		}
 		overREST.ServeHTTP(w, r)
 	})
-	known = withActor(b.refuse(s.tellAge(known)), limit, map[string]http.Handler{metricsRoute: requireGraphList(s.metrics.Handler(), overall), readyPath: ready})
+	known = withActor(b.refuse(s.tellAge(known)), s.limit, map[string]http.Handler{metricsRoute: requireGraphList(s.metrics.Handler(), overall), readyPath: ready})
 	if authenticator == nil {
 		known = auth.Open(known)
 	} else {

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +33,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/reopen"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/uploads"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
@@ -52,6 +55,9 @@ type Options struct {
 	// CompiledOnly makes the server ignore the stored queries of the applied revision, and serve those of
 	// Catalogs alone.
 	CompiledOnly bool
+
+	// AppliedPolicy makes the server start with the policies of the applied revision even if the files differ from them.
+	AppliedPolicy bool
 
 	// Node is the name of this server; no other server that uses the same storage has it. Advertise
 	// is the address of this server in the list of peers. Both are ignored if the storage is a
@@ -103,15 +109,25 @@ type Options struct {
 	// tokens, idempotency keys, commits, log lines, and Patience. It must be safe for concurrent
 	// use. Nil means clock.Now.
 	Now func() time.Time
+
+	policies map[string][]byte // the texts of the applied policies, by path; see usePolicies
 }
 
 // Server serves the graphs of a cluster. Call Close after Serve has returned.
 type Server struct {
-	log      *slog.Logger       // receives all log lines
-	handler  http.Handler       // answers all requests
-	engines  []engine.Graph     // the open graphs, to close
-	booted   *boot              // what the server has opened and loaded at its start
-	catalogs []*tool.Catalog    // the stored queries, compiled into the program and applied
+	log     *slog.Logger               // receives all log lines
+	options Options                    // as Open got them, with the defaults
+	handler http.Handler               // answers all requests
+	current atomic.Pointer[generation] // what the server serves
+
+	reloading sync.Mutex              // held while the next generation is made
+	openedMu  sync.Mutex              // guards opened
+	opened    map[string]engine.Graph // the open graphs, by id, to close
+
+	authenticator *auth.Authenticator // nil in the unauthenticated mode
+	limit         *limiters           // of admission
+	uploads       map[string]*uploads.Store
+
 	storage  *reconcile.Cluster // where the graphs and the revision are
 	shared   *shared            // nil if the storage is a folder of this server
 	closers  []io.Closer        // the verifiers to close
@@ -158,6 +174,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	s := &Server{
 		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
 		drainTimeout: drainTimeout, cutTimeout: cutTimeout, socketOutlives: o.SocketOutlivesServer,
+		opened: map[string]engine.Graph{}, uploads: map[string]*uploads.Store{},
 	}
 	if o.SocketOutlivesServer || o.Cluster.Shared != nil {
 		s.lingerTimeout = lingerTimeout
@@ -168,8 +185,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	mode, err := auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, hasPolicy(&o), o.Unauthenticated)
-	if err != nil {
+	if _, err := auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, hasPolicy(&o), o.Unauthenticated); err != nil {
 		return nil, err
 	}
 	for _, d := range o.Cluster.Notes {
@@ -193,27 +209,20 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	s.queryMemory = limits.QueryBytes
 	s.texts = textlimit.New(s.memory, s.queryMemory)
 	s.metrics.QueryMemory(s.memory.Taken)
-	if s.booted, err = s.boot(ctx, &o, mode); err != nil {
+	s.limit = &limiters{newLimiter(limits, s.metrics), newSubscriptionLimiter(limits, s.metrics)}
+	s.patience = o.Now().Add(o.Patience)
+	s.options = o
+	first, err := s.generation(ctx, o, true)
+	if err != nil {
 		return nil, err
 	}
-	s.catalogs = o.Catalogs
-	for _, c := range o.Catalogs {
+	for _, c := range first.catalogs {
 		if o.Cluster.Graph(c.Graph) == nil {
 			o.Log.Info("this program contains stored queries for a graph that cluster.yaml does not name", "graph", c.Graph)
 		}
 	}
-	overall, err := serverPolicy(&o, mode)
-	if err != nil {
-		return nil, err
-	}
-	identity, err := s.identity(&o, mode)
-	if err != nil {
-		return nil, err
-	}
-	routes, err := s.routes(&o, identity, overall, &limiters{newLimiter(limits, s.metrics), newSubscriptionLimiter(limits, s.metrics)})
-	if err != nil {
-		return nil, err
-	}
+	s.current.Store(first)
+	routes := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.current.Load().routes.ServeHTTP(w, r) })
 	s.handler = observe.Requests(recovered(canonical(hosts.Wrap(routes)), o.Log), observe.Options{
 		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes, Now: o.Now,
 	})
@@ -225,7 +234,14 @@ func hasPolicy(o *Options) bool {
 	return slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
 }
 
-// open opens one graph with its policy and its catalog, or prepares it for its first use.
+// graph returns an open graph, or nil.
+func (s *Server) graph(id string) engine.Graph {
+	s.openedMu.Lock()
+	defer s.openedMu.Unlock()
+	return s.opened[id]
+}
+
+// open opens one graph with its policy and its catalog, or prepares it for its first use. It serves a graph that is open.
 func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode auth.Mode, b *boot) (*servedgraph.Graph, error) {
 	authorizer, err := graphPolicy(o, c, mode)
 	if err != nil {
@@ -237,6 +253,9 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		return nil, err
 	}
 	log := o.Log.With("graph", c.ID)
+	if g := s.graph(c.ID); g != nil {
+		return s.again(ctx, o, c, g, authorizer, b, embedder)
+	}
 	options := engine.OpenOptions{
 		Now: o.Now, MaxBranches: maxBranches(o, c), MaxBytes: c.Quota.Bytes, ProposalKeep: c.ProposalKeep,
 		Embedder: counted(embedder, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
@@ -245,7 +264,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		},
 	}
 	if applied := b.revision.Graph(c.ID); s.shared != nil && applied != nil && !o.RequireAll {
-		return s.openOnUse(ctx, o, c, applied, options, authorizer, b)
+		return s.openOnUse(ctx, o, c, applied, options, authorizer)
 	}
 	g, err := openWithin(ctx, o, s.patience, "graph "+c.ID, func() (engine.Graph, error) {
 		if s.shared != nil {
@@ -271,16 +290,38 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 // checks the stored queries.
 func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, authorizer access.Authorizer) (*servedgraph.Graph, error) {
 	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, s.pageKeys, s.metrics, s.memory, s.texts)
+	known := s.graph(c.ID) != nil
 	if err != nil {
 		var data engine.Error
 		if errors.As(err, &data) {
 			err = unopened{err}
 		}
+		if known {
+			return nil, err
+		}
 		return nil, errors.Join(err, g.Close()) // free the lock, which omnigraph verify needs
 	}
-	s.engines = append(s.engines, g)
-	s.metrics.Watch(served)
+	if !known {
+		s.openedMu.Lock()
+		s.opened[c.ID] = g
+		s.openedMu.Unlock()
+		s.metrics.Watch(served)
+	}
 	return served, nil
+}
+
+// again serves an open graph with another catalog, policy and limits.
+func (s *Server) again(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer access.Authorizer, b *boot, embedder engine.Embedder) (*servedgraph.Graph, error) {
+	var binder servedgraph.Binder
+	if applied := b.revision.Graph(c.ID); s.shared != nil && applied != nil {
+		empty, err := emptyGraph(ctx, applied, embedder) // g may not be open, or lag behind the revision
+		if err != nil {
+			return nil, fmt.Errorf("the schema of the applied revision: %w", err)
+		}
+		defer empty.Close()
+		binder = empty
+	}
+	return s.serve(ctx, o, c, g, binder, authorizer)
 }
 
 // maxBranches returns the number of branches that a graph may have: its quota, or else the limit of the
@@ -361,6 +402,14 @@ func actionsOf(names []string) []tool.Action {
 	return actions
 }
 
+// policy compiles an applied policy, or reads a policy file if the revision has none.
+func (o *Options) policy(file string, options policy.Options) (*policy.Policy, error) {
+	if text, ok := o.policies[file]; ok {
+		return policy.CompileFile(file, text, options)
+	}
+	return policy.Read(file, options)
+}
+
 // serverPolicy returns the policy for actions that concern no graph.
 func serverPolicy(o *Options, mode auth.Mode) (access.Authorizer, error) {
 	switch {
@@ -371,7 +420,7 @@ func serverPolicy(o *Options, mode auth.Mode) (access.Authorizer, error) {
 	case o.Cluster.ServerPolicy == "":
 		return policy.Nothing(""), nil
 	}
-	return policy.Read(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true})
+	return o.policy(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true})
 }
 
 // graphPolicy returns the authorizer of a graph for the mode of the server.
@@ -393,7 +442,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorize
 			}
 		}
 	}
-	return policy.Read(c.Policy, policy.Options{
+	return o.policy(c.Policy, policy.Options{
 		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries,
 		TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true, Protected: c.Protected,
 	})
@@ -411,12 +460,12 @@ func catalogOf(catalogs []*tool.Catalog, graph string) *tool.Catalog {
 
 // Serves reports whether the server serves a graph. It is false for a quarantined graph.
 func (s *Server) Serves(graph string) bool {
-	return slices.ContainsFunc(s.booted.served, func(g *servedgraph.Graph) bool { return g.ID() == graph })
+	return slices.ContainsFunc(s.current.Load().served, func(g *servedgraph.Graph) bool { return g.ID() == graph })
 }
 
 // Catalogs returns the stored queries of the graphs, from the program and from the applied revision. Those that
 // do not fit the schema of their graph are not served.
-func (s *Server) Catalogs() []*tool.Catalog { return s.catalogs }
+func (s *Server) Catalogs() []*tool.Catalog { return s.current.Load().catalogs }
 
 // Handler returns the handler of the whole server.
 func (s *Server) Handler() http.Handler { return s.handler }
@@ -429,10 +478,10 @@ func (s *Server) Close() error {
 	}
 	s.closers = nil
 	s.leave()
-	for _, g := range s.engines {
-		errs = append(errs, g.Close())
+	for _, id := range slices.Sorted(maps.Keys(s.opened)) {
+		errs = append(errs, s.opened[id].Close())
 	}
-	s.engines = nil
+	s.opened = nil
 	s.disconnect()
 	return errors.Join(errs...)
 }

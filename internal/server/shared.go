@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -74,7 +73,12 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fmt.Errorf("the shared storage %s: %w", address.Redacted(c.URL), err)
 	}
-	digest, err := configDigest(o)
+	revision, err := (&reconcile.Cluster{Bucket: bucket}).Revision(ctx)
+	if err != nil {
+		done()
+		return err
+	}
+	digest, err := configDigest(o, revision)
 	if err != nil {
 		done()
 		return fmt.Errorf("reading the files of the configuration: %w", err)
@@ -196,7 +200,7 @@ func sharedKeys(ctx context.Context, bucket object.Bucket) ([][]byte, error) {
 
 // openOnUse serves a graph in shared storage that its first use opens. It checks the stored queries
 // against the schema in the applied revision.
-func (s *Server) openOnUse(ctx context.Context, o *Options, c *cluster.Graph, applied *reconcile.Graph, options engine.OpenOptions, authorizer access.Authorizer, b *boot) (*servedgraph.Graph, error) {
+func (s *Server) openOnUse(ctx context.Context, o *Options, c *cluster.Graph, applied *reconcile.Graph, options engine.OpenOptions, authorizer access.Authorizer) (*servedgraph.Graph, error) {
 	var binder servedgraph.Binder = noQueries{}
 	if catalogOf(o.Catalogs, c.ID) != nil {
 		empty, err := emptyGraph(ctx, applied, options.Embedder)
@@ -206,22 +210,23 @@ func (s *Server) openOnUse(ctx context.Context, o *Options, c *cluster.Graph, ap
 		defer empty.Close()
 		binder = empty
 	}
-	var served atomic.Pointer[servedgraph.Graph]
 	g, err := s.shared.storage.OpenOnUse(c.ID, options, func(ctx context.Context) {
-		if sg := served.Load(); sg != nil {
-			b.compare(ctx, o, sg)
-			sg.WarnReserved(ctx)
+		now := s.current.Load()
+		if now == nil {
+			return
+		}
+		for _, sg := range now.served {
+			if sg.ID() == c.ID {
+				now.compare(ctx, o, sg)
+				sg.WarnReserved(ctx)
+			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.shared.graphs[c.ID] = g
-	sg, err := s.serve(ctx, o, c, g, binder, authorizer)
-	if err == nil {
-		served.Store(sg)
-	}
-	return sg, err
+	return s.serve(ctx, o, c, g, binder, authorizer)
 }
 
 // noQueries is the binder of a graph without stored queries.

@@ -69,6 +69,7 @@ type options struct {
 	cluster, bind   string // the folder with cluster.yaml; the address to listen on
 	unauthenticated bool   // let anyone do anything
 	requireAll      bool   // do not start if a graph cannot be opened
+	appliedPolicy   bool   // start with the applied policies even if the files differ
 	compiledOnly    bool   // ignore the stored queries of the applied revision
 	dev             bool   // write a development token and show one call
 	verbose         bool   // log at level debug
@@ -87,8 +88,8 @@ func newCommand(p Program) *cobra.Command {
 		Short: "Serve the graphs of a cluster.yaml over MCP and REST",
 		Long: `Serve the graphs of a cluster.yaml over MCP and REST.
 
-The server serves the graphs and the stored queries of the revision that omnigraph cluster
-apply recorded, with the settings of cluster.yaml. If it cannot open a graph, it quarantines the graph: it
+The server serves the graphs, the stored queries and the policies of the revision that
+omnigraph cluster apply recorded, with the settings of cluster.yaml. If it cannot open a graph, it quarantines the graph: it
 answers requests to the graph with 503 until it is restarted, and /readyz lists the graph.
 
 The server accepts the bearer tokens of the file that OMNIGRAPH_TOKENS_FILE names, of
@@ -100,8 +101,8 @@ to use no more memory than GOMEMLIMIT, such as 2GiB; the default is four fifths 
 memory that is available.
 
 SIGTERM stops the server once the calls in flight have ended. SIGHUP makes it read the
-tokens again, and does not stop it; everything else that changed takes effect at the next
-start.`,
+tokens again, and does not stop it. What omnigraph cluster apply applies takes effect while the
+server runs; everything else that changed does at the next start.`,
 		Example:       "  omnigraph-server --cluster . --bind 127.0.0.1:8080\n  omnigraph-server --cluster . --bind 127.0.0.1:0 --dev",
 		Version:       buildversion.Program(),
 		SilenceErrors: true,
@@ -115,6 +116,7 @@ start.`,
 	cmd.Flags().BoolVar(&o.unauthenticated, "unauthenticated", false, "let anyone do anything; allowed only if there are no tokens and no policy")
 	cmd.Flags().BoolVar(&o.requireAll, "require-all", false, "open all graphs at the start, and do not start if one cannot be opened, instead of serving the others")
 	cmd.Flags().BoolVar(&o.compiledOnly, "compiled-only", false, "ignore the stored queries of the applied revision, and serve only those that are compiled into this program")
+	cmd.Flags().BoolVar(&o.appliedPolicy, "applied-policy", false, "serve the policies of the applied revision even if the policy files differ from them")
 	cmd.Flags().BoolVar(&o.dev, "dev", false, "write a development token to the data folder, print it, and show one call")
 	cmd.Flags().IntVar(&o.connections, "max-connections", 0, fmt.Sprintf("the maximum number of connections; at the maximum, a new connection closes the one that has been idle longest (default %d, or three quarters of the files that may be open)", server.DefaultMaxConnections))
 	cmd.Flags().StringVar(&o.node, "node", "", "with shared storage, the name of this server, which no other server has (default: the host name and the port)")
@@ -182,7 +184,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	limitMemory(log)
 	defer gcpace.Space(heapGrowth)()
 	s, err := server.Open(cmd.Context(), server.Options{
-		Engine: p.Engine, Cluster: config, Catalogs: p.Catalogs, CompiledOnly: o.compiledOnly,
+		Engine: p.Engine, Cluster: config, Catalogs: p.Catalogs, CompiledOnly: o.compiledOnly, AppliedPolicy: o.appliedPolicy,
 		Node: o.node, Bind: o.bind, Advertise: o.advertise, MaxConnections: o.connections, SocketOutlivesServer: passed,
 		Tokens: tokens, Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience,
 		Version: buildversion.Program(), SourceVersion: buildversion.Commit(),

@@ -52,6 +52,10 @@ const (
 	reasonExpired  = "token_expired"
 )
 
+// ErrReloaded is the cause of the end of [Options.Stopping] if another handler serves the graph from now on, perhaps with
+// other tools. Streams first tell their clients that the list of tools may have changed.
+var ErrReloaded = errors.New("another revision is served")
+
 // closedState is the state of a draft that has ended, in place of the head.
 const closedState = "closed"
 
@@ -181,6 +185,9 @@ func (l *listener) run(ctx, stopping context.Context) {
 		}
 		select {
 		case <-stopping.Done():
+			if l.tools && errors.Is(context.Cause(stopping), ErrReloaded) && l.write("notifications/tools/list_changed", map[string]any{}, nil) != nil {
+				return
+			}
 			l.end(reasonStopping)
 			return
 		case <-ctx.Done():

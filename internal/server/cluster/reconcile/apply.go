@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/cluster/control"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/control"
 )
 
 // Options configure an apply: its actor, and the destructive changes that are approved.
@@ -41,7 +41,7 @@ type Applied struct {
 	Commit  string // the head of main after the work
 }
 
-// GraphsInUse is the error if other processes have graphs open. Nothing was applied.
+// GraphsInUse is the error if other processes have graphs open whose schemas must change. Nothing was applied.
 type GraphsInUse struct{ Graphs []*GraphPlan }
 
 // CannotApply is the error if graphs cannot be migrated to their schemas. Nothing was applied.
@@ -200,7 +200,7 @@ func (p *Plan) refusal(approved []string) error {
 	var inUse, blocked, unapproved []*GraphPlan
 	for _, g := range p.Graphs {
 		switch {
-		case g.InUse != nil:
+		case g.InUse != nil && (g.Change != nil || g.Recorded != g.Digest):
 			inUse = append(inUse, g)
 		case g.Blocked != nil:
 			blocked = append(blocked, g)

@@ -46,8 +46,9 @@ type GraphPlan struct {
 	// against the stored data.
 	Change *engine.SchemaChange
 
-	// InUse says which process has a graph open whose schema must change, or why else it cannot be opened at this
-	// time. It is nil if the graph is open in the running server, which then makes the change.
+	// InUse says which process has the graph open, or why else it cannot be opened at this time. An apply can still record
+	// the graph unless its schema must change. InUse is nil if the running server has the graph open, because the apply
+	// then uses the graph through it.
 	InUse *engine.Unavailable
 
 	// Blocked is the reason why the graph cannot be migrated to its schema, or nil: a
@@ -104,6 +105,14 @@ func (g *GraphPlan) State() State {
 		return Record
 	}
 	return UpToDate
+}
+
+// PolicyFile returns the file of the policy, as the revision names it, or "".
+func (g *GraphPlan) PolicyFile() string {
+	if g.Policy == nil {
+		return ""
+	}
+	return g.Policy.File
 }
 
 // Drifted reports whether the live schema is known and differs from the recorded schema.
@@ -247,11 +256,7 @@ func (g *GraphPlan) plan(ctx context.Context, eg graph) error {
 // fromRecord plans the change of a graph that cannot be opened. It starts from the schema that the
 // revision records.
 func (g *GraphPlan) fromRecord(before *Graph) error {
-	if before == nil {
-		return nil
-	}
-	if before.Schema == g.Digest && before.Source == g.Text {
-		g.InUse = nil // the apply need not open the graph
+	if before == nil || before.Schema == g.Digest && before.Source == g.Text {
 		return nil
 	}
 	old, faults := gq.CompileStoredSchema(gq.Source{Name: RevisionFile, Text: before.Source})

@@ -28,7 +28,7 @@ import (
 const File = "cluster.server"
 
 const (
-	schemaPath = "/cluster/schema" // answers with a schemaAnswer
+	schemaPath = "/cluster/schema" // answers with a liveSchema
 	reloadPath = "/cluster/reload"
 	header     = "Omnigraph-Storage-Secret"
 
@@ -98,21 +98,21 @@ type schemaRequest struct {
 	Graph         string `json:"graph"`
 	Source        string `json:"source,omitempty"`
 	DryRun        bool   `json:"dry_run,omitempty"`
-	IfCommit      string `json:"if_commit,omitempty"`
+	IfSchema      string `json:"if_schema,omitempty"` // digest of the schema that main must have; "" for any
 	Actor         string `json:"actor,omitempty"`
 	AllowDataLoss bool   `json:"allow_data_loss,omitempty"`
 }
 
-// schemaAnswer is the answer to a schemaRequest.
-type schemaAnswer struct {
+// liveSchema is the answer to a schemaRequest.
+type liveSchema struct {
 	Source  string   `json:"source"`            // text of the schema before the change
 	Digest  string   `json:"digest"`            // digest of that schema
 	Head    string   `json:"head"`              // head of main after the call
 	Reasons []string `json:"reasons,omitempty"` // Reason of each step from that schema to the applied one
 }
 
-// failure is the answer with a status other than 200.
-type failure struct {
+// refusal is the answer with a status other than 200.
+type refusal struct {
 	Kind  string `json:"kind"` // one of the kinds below
 	Error string `json:"error"`
 }
@@ -124,7 +124,7 @@ const (
 	kindOther       = "other"
 )
 
-// post sends a request. The error is an *Unreachable, or that of the failure.
+// post sends a request. The error is an *Unreachable, or that of the refusal.
 func (s *Server) post(ctx context.Context, path string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 	if res.StatusCode == http.StatusOK {
 		return json.Unmarshal(text, answer)
 	}
-	var f failure
+	var f refusal
 	if json.Unmarshal(text, &f) != nil || f.Kind == "" {
 		return &Unreachable{fmt.Errorf("%s answers with status %d: another program listens there", s.URL, res.StatusCode)}
 	}
@@ -177,36 +177,39 @@ func (s *Server) Reload(ctx context.Context) error {
 type Graph struct {
 	server *Server
 	id     string
+	schema string // digest of the last result of Schema
 }
 
 // Graph returns a graph of the server.
-func (s *Server) Graph(id string) *Graph { return &Graph{s, id} }
+func (s *Server) Graph(id string) *Graph { return &Graph{server: s, id: id} }
 
 // Schema returns the schema of main; see [engine.Graph].
 func (g *Graph) Schema(ctx context.Context, _ engine.Target) (*engine.Schema, error) {
-	var a schemaAnswer
+	var a liveSchema
 	if err := g.server.post(ctx, schemaPath, schemaRequest{Graph: g.id}, &a); err != nil {
 		return nil, err
 	}
+	g.schema = a.Digest
 	c, err := compileStored(a.Source)
 	return &engine.Schema{Source: a.Source, Digest: a.Digest, Catalog: c}, err
 }
 
 // Snapshot returns the head of main, without counts.
 func (g *Graph) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot, error) {
-	var a schemaAnswer
+	var a liveSchema
 	if err := g.server.post(ctx, schemaPath, schemaRequest{Graph: g.id}, &a); err != nil {
 		return nil, err
 	}
 	return &engine.Snapshot{Commit: engine.Commit{ID: a.Head}}, nil
 }
 
-// ApplySchema puts a schema in force on main; see [engine.Graph]. Of the options it uses Actor, IfCommit, DryRun and
-// AllowDataLoss.
+// ApplySchema puts a schema in force on main; see [engine.Graph]. Of the options it uses Actor, DryRun and AllowDataLoss. In
+// place of IfCommit, which other writers would break, the error is a *engine.Conflict if the schema is not the one that
+// Schema returned last.
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, o engine.SchemaOptions) (*engine.SchemaChange, error) {
-	var a schemaAnswer
+	var a liveSchema
 	err := g.server.post(ctx, schemaPath, schemaRequest{
-		Graph: g.id, Source: source, DryRun: o.DryRun, IfCommit: o.IfCommit, Actor: o.Actor, AllowDataLoss: o.AllowDataLoss,
+		Graph: g.id, Source: source, DryRun: o.DryRun, IfSchema: g.schema, Actor: o.Actor, AllowDataLoss: o.AllowDataLoss,
 	}, &a)
 	if err != nil {
 		return nil, err
@@ -264,7 +267,7 @@ func (s *Server) Handler(graph func(id string) engine.Graph, reload func(context
 }
 
 // answer does what a request asks for.
-func answer(ctx context.Context, g engine.Graph, r *schemaRequest) (*schemaAnswer, error) {
+func answer(ctx context.Context, g engine.Graph, r *schemaRequest) (*liveSchema, error) {
 	was, err := g.Schema(ctx, engine.Target{})
 	if err != nil {
 		return nil, err
@@ -273,23 +276,27 @@ func answer(ctx context.Context, g engine.Graph, r *schemaRequest) (*schemaAnswe
 	if err != nil {
 		return nil, err
 	}
-	a := &schemaAnswer{Source: was.Source, Digest: was.Digest, Head: snap.Commit.ID}
-	if r.Source == "" {
+	a := &liveSchema{Source: was.Source, Digest: was.Digest, Head: snap.Commit.ID}
+	changed := &engine.Conflict{Reason: "the schema of the graph changed meanwhile; apply again"}
+	switch {
+	case r.Source == "":
 		return a, nil
+	case r.IfSchema != "" && r.IfSchema != was.Digest:
+		return nil, changed
 	}
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: r.Source})
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	change, err := g.ApplySchema(ctx, r.Source, schema, engine.SchemaOptions{
-		WriteOptions:  engine.WriteOptions{Actor: r.Actor, IfCommit: r.IfCommit, DryRun: r.DryRun},
+		WriteOptions:  engine.WriteOptions{Actor: r.Actor, DryRun: r.DryRun},
 		AllowDataLoss: r.AllowDataLoss,
 	})
 	if err != nil {
 		return nil, err
 	}
 	if change.From != was.Digest {
-		return nil, &engine.Conflict{Reason: "the schema of the graph changed meanwhile; apply again"}
+		return nil, changed
 	}
 	for _, step := range change.Steps {
 		a.Reasons = append(a.Reasons, step.Reason)
@@ -300,21 +307,21 @@ func answer(ctx context.Context, g engine.Graph, r *schemaRequest) (*schemaAnswe
 	return a, nil
 }
 
-// respond sends an answer, or a failure if err is set.
+// respond sends an answer, or a refusal if err is set.
 func respond(w http.ResponseWriter, answer any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
-		f := failure{kindOther, err.Error()}
+		f := refusal{kindOther, err.Error()}
 		var conflict *engine.Conflict
 		var unavailable *engine.Unavailable
 		var missing *engine.NotFound
 		switch {
 		case errors.As(err, &conflict):
-			f = failure{kindConflict, conflict.Reason}
+			f = refusal{kindConflict, conflict.Reason}
 		case errors.As(err, &unavailable):
-			f = failure{kindUnavailable, unavailable.Reason}
+			f = refusal{kindUnavailable, unavailable.Reason}
 		case errors.As(err, &missing):
-			f = failure{kindNotFound, missing.Name}
+			f = refusal{kindNotFound, missing.Name}
 		}
 		w.WriteHeader(http.StatusConflict)
 		answer = f

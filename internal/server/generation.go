@@ -1,0 +1,238 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"time"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/control"
+	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// generation is what the server serves of one revision. It does not change. When a later revision is recorded, the
+// server makes another generation over the same open graphs. Calls in flight end on the one on which they began, and
+// streams of events end, so that their clients connect again.
+type generation struct {
+	*boot
+	catalogs []*tool.Catalog         // the stored queries, compiled into the program and applied
+	config   *cluster.Config         // cluster.yaml as this generation read it, with the applied policies
+	mode     auth.Mode               // of the server; the same in all generations
+	routes   http.Handler            // answers the requests
+	end      context.CancelCauseFunc // ends the streams of events
+}
+
+// The times of the watch for a later revision.
+const (
+	revisionPause = 300 * time.Millisecond // between two looks
+	reloadPause   = 10 * time.Second       // after a revision that could not be served
+)
+
+// generation makes what the server serves of the recorded revision. The first one opens the graphs; later ones open only
+// those that are new. The server does not change otherwise.
+func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *generation, err error) {
+	if first {
+		lock, err := openWithin(ctx, &o, s.patience, "the storage folder", s.storage.Lock)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, lock.Close()) }()
+	}
+	revision, err := s.storage.Revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if first && !o.AppliedPolicy {
+		if err := comparePolicies(o.Cluster, revision); err != nil {
+			return nil, err
+		}
+	}
+	o.usePolicies(revision)
+	g := &generation{config: o.Cluster}
+	if g.mode, err = auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, hasPolicy(&o), o.Unauthenticated); err != nil {
+		return nil, err
+	}
+	if !first && g.mode != s.current.Load().mode {
+		return nil, errors.New("the first policy, or the removal of the last one, takes effect at the next start of the server")
+	}
+	streams, end := context.WithCancelCause(s.stopping)
+	g.end = end
+	defer func() {
+		if err != nil {
+			end(nil)
+		}
+	}()
+	if g.boot, err = s.boot(ctx, &o, g.mode, revision); err != nil {
+		return nil, err
+	}
+	g.catalogs = o.Catalogs
+	overall, err := serverPolicy(&o, g.mode)
+	if err != nil {
+		return nil, err
+	}
+	if first {
+		if s.authenticator, err = s.identity(&o, g.mode); err != nil {
+			return nil, err
+		}
+	}
+	g.routes, err = s.routes(&o, g.boot, overall, streams)
+	return g, err
+}
+
+// comparePolicies returns an error if a policy file of cluster.yaml differs from the applied policy. Otherwise, a server would
+// either serve a policy that nobody applied, or ignore the changes in the file without a word.
+func comparePolicies(c *cluster.Config, r *reconcile.Revision) error {
+	if !r.HasPolicies() {
+		return nil
+	}
+	differs := func(whose, file string, applied *reconcile.Policy) error {
+		found := ""
+		switch {
+		case file == "" && applied == nil:
+			return nil
+		case file == "":
+			found = fmt.Sprintf("cluster.yaml names no policy of %s, but revision %d has %s", whose, r.Number, applied.File)
+		default:
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			if applied != nil && string(text) == applied.Text {
+				return nil
+			}
+			found = fmt.Sprintf("%s, the policy of %s, differs from revision %d, which is applied", file, whose, r.Number)
+		}
+		return fmt.Errorf("%s; run omnigraph cluster apply --cluster %s, or start with --applied-policy to serve the applied policy", found, shellescape.Quote(filepath.Dir(c.File)))
+	}
+	for _, g := range r.Graphs {
+		if at := c.Graph(g.ID); at != nil {
+			if err := differs("graph "+g.ID, at.Policy, g.Policy); err != nil {
+				return err
+			}
+		}
+	}
+	return differs("the server", c.ServerPolicy, r.Policy)
+}
+
+// usePolicies replaces the policies of cluster.yaml with those of a revision that has them.
+func (o *Options) usePolicies(r *reconcile.Revision) {
+	if !r.HasPolicies() {
+		return
+	}
+	o.policies = map[string][]byte{}
+	use := func(p *reconcile.Policy) string {
+		if p == nil {
+			return ""
+		}
+		path := filepath.Join(filepath.Dir(o.Cluster.File), filepath.FromSlash(p.File))
+		o.policies[path] = []byte(p.Text)
+		return path
+	}
+	c := *o.Cluster
+	c.Graphs = slices.Clone(c.Graphs)
+	for i := range c.Graphs {
+		if g := r.Graph(c.Graphs[i].ID); g != nil {
+			c.Graphs[i].Policy = use(g.Policy)
+		}
+	}
+	c.ServerPolicy = use(r.Policy)
+	o.Cluster = &c
+}
+
+// Reload serves the recorded revision, with the settings that cluster.yaml has now for each graph. If that fails, the server
+// goes on as before.
+func (s *Server) Reload(ctx context.Context) error {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	before := s.current.Load()
+	o := s.options
+	o.Cluster = s.settings()
+	g, err := s.generation(ctx, o, false)
+	if err != nil {
+		return err
+	}
+	s.current.Store(g)
+	before.end(mcp.ErrReloaded)
+	number := uint64(0)
+	if g.revision != nil {
+		number = g.revision.Number
+	}
+	s.log.Info("serving another revision", "revision", number)
+	return nil
+}
+
+// controlled returns the handler of the server. If the storage is a folder, an apply can use its open graphs through that
+// handler, until the function that controlled returns is called.
+func (s *Server) controlled(at net.Addr) (http.Handler, func()) {
+	if s.shared != nil || s.storage == nil {
+		return s.handler, func() {}
+	}
+	c, withdraw, err := control.Announce(s.storage.Storage, at)
+	if err != nil {
+		s.log.Warn("the server could not write its address to the storage folder, so omnigraph cluster apply cannot change schemas while it runs", "error", err)
+		return s.handler, func() {}
+	}
+	return c.Handler(s.graph, s.Reload, s.handler), withdraw
+}
+
+// settings reads cluster.yaml again. It returns the configuration of the start with the graphs that the file has now.
+// If the file cannot be read, it returns the configuration that the server has.
+func (s *Server) settings() *cluster.Config {
+	old := s.options.Cluster
+	fresh, err := cluster.Read(old.File)
+	if err != nil {
+		s.log.Warn("cluster.yaml cannot be read, so the server goes on with the settings that it has", "error", err)
+		return s.current.Load().config
+	}
+	rest := *fresh
+	rest.Graphs, rest.ServerPolicy, rest.Notes = old.Graphs, old.ServerPolicy, old.Notes
+	changed := !reflect.DeepEqual(&rest, old)
+	for i := range fresh.Graphs {
+		g, was := &fresh.Graphs[i], old.Graph(fresh.Graphs[i].ID)
+		changed = changed || was != nil && (g.Quota != was.Quota || g.ProposalKeep != was.ProposalKeep || !reflect.DeepEqual(g.Embedding, was.Embedding))
+	}
+	if changed {
+		s.log.Warn("cluster.yaml has changes that take effect at the next start of the server: only mcp, queries, drafts and policies of graphs take effect while it runs", "file", old.File)
+	}
+	c := *old
+	c.Graphs, c.ServerPolicy = fresh.Graphs, fresh.ServerPolicy
+	return &c
+}
+
+// followRevisions serves each later revision soon after it is recorded, until ctx ends.
+func (s *Server) followRevisions(ctx context.Context) {
+	if s.storage == nil {
+		return
+	}
+	pause := time.NewTimer(revisionPause)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+		}
+		wait := revisionPause
+		newer, err := s.storage.Newer(ctx, s.current.Load().revision)
+		if err == nil && newer {
+			err = s.Reload(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			wait = reloadPause
+			s.log.Error("the server cannot serve the revision that is recorded, and goes on with the one before; it tries again", "error", err, "next_attempt_in", wait)
+		}
+		pause.Reset(wait)
+	}
+}

@@ -17,6 +17,8 @@ type SchemaOptions struct {
 	// AllowDataLoss permits steps that remove values from the graph; see
 	// [catalog.Step.Destructive].
 	AllowDataLoss bool
+	// IfSchema, if set, is the digest that the schema of the branch must have. Otherwise the error is a *Conflict.
+	IfSchema string
 	// Hard makes drops of properties hard: from the next checkpoint on, the stored data of the head
 	// does not hold the values of dropped properties. Without Hard, the values stay in the files
 	// until their rows are rewritten. In both cases, older commits show the values for as long as

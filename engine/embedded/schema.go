@@ -70,6 +70,9 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalo
 // reports the steps in `out`.
 func migrate(ctx context.Context, tx *version.Txn, to *schema.Schema, opts engine.SchemaOptions, now value.Value, out *engine.SchemaChange) error {
 	from, base := tx.Schema(), tx.Base()
+	if opts.IfSchema != "" && opts.IfSchema != from.Digest {
+		return &engine.Conflict{Reason: "the branch has another schema; read it again"}
+	}
 	out.From, out.To = from.Digest, to.Digest
 	steps := stepsTo(from.Catalog, to.Catalog, opts)
 	anew := clearPermitted(steps, from, to, base)

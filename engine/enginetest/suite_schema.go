@@ -482,6 +482,12 @@ func schemaCases() []testCase {
 			opts.AllowDataLoss = true
 			_, err = s.graph.ApplySchema(s.ctx, sourceText, to, opts)
 			expectError[*engine.Conflict](s, err)
+			less := s.evolved() // without the added property
+			_, err = s.graph.ApplySchema(s.ctx, sourceText, less, engine.SchemaOptions{IfSchema: first.From, AllowDataLoss: true})
+			expectError[*engine.Conflict](s, err)
+			if out, err := s.graph.ApplySchema(s.ctx, sourceText, less, engine.SchemaOptions{IfSchema: first.To, AllowDataLoss: true}); err != nil || out.From != first.To {
+				s.Errorf("with the schema of the head: %+v, %v", out, err)
+			}
 			_, err = s.graph.ApplySchema(s.ctx, sourceText, to, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: "none"}})
 			expectError[*engine.NotFound](s, err)
 		},

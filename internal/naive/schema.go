@@ -252,6 +252,9 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	if first != nil {
 		return first.schema, nil
 	}
+	if opts.IfSchema != "" && opts.IfSchema != t.before.digest {
+		return nil, &engine.Conflict{Reason: "the branch has another schema; read it again"}
+	}
 	m := catalog.Diff(t.before.schema, schema)
 	if opts.Hard {
 		m = m.Hard()

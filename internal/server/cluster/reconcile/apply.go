@@ -184,7 +184,8 @@ func (c *Cluster) applyGraph(ctx context.Context, g *GraphPlan, open opened, o O
 		return &Applied{ID: g.ID, Created: true, Commit: snap.Commit.ID}, nil
 	case g.Change != nil:
 		change, err := open[g.ID].ApplySchema(ctx, g.Text, g.Schema, engine.SchemaOptions{
-			WriteOptions:  engine.WriteOptions{Actor: o.Actor, IfCommit: g.Head},
+			WriteOptions:  engine.WriteOptions{Actor: o.Actor},
+			IfSchema:      g.Live,               // others may write meanwhile
 			AllowDataLoss: g.Change.Destructive, // refusal has checked that this is approved
 		})
 		if err != nil {

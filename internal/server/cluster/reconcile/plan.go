@@ -246,7 +246,7 @@ func (g *GraphPlan) plan(ctx context.Context, eg graph) error {
 	if live.Digest == g.Digest && live.Source == g.Text {
 		return nil
 	}
-	g.Change, err = eg.ApplySchema(ctx, g.Text, g.Schema, engine.SchemaOptions{WriteOptions: engine.WriteOptions{DryRun: true, IfCommit: g.Head}})
+	g.Change, err = eg.ApplySchema(ctx, g.Text, g.Schema, engine.SchemaOptions{WriteOptions: engine.WriteOptions{DryRun: true}, IfSchema: g.Live})
 	if err != nil {
 		return err
 	}

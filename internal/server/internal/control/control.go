@@ -177,7 +177,6 @@ func (s *Server) Reload(ctx context.Context) error {
 type Graph struct {
 	server *Server
 	id     string
-	schema string // digest of the last result of Schema
 }
 
 // Graph returns a graph of the server.
@@ -189,7 +188,6 @@ func (g *Graph) Schema(ctx context.Context, _ engine.Target) (*engine.Schema, er
 	if err := g.server.post(ctx, schemaPath, schemaRequest{Graph: g.id}, &a); err != nil {
 		return nil, err
 	}
-	g.schema = a.Digest
 	c, err := compileStored(a.Source)
 	return &engine.Schema{Source: a.Source, Digest: a.Digest, Catalog: c}, err
 }
@@ -203,13 +201,12 @@ func (g *Graph) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot
 	return &engine.Snapshot{Commit: engine.Commit{ID: a.Head}}, nil
 }
 
-// ApplySchema puts a schema in force on main; see [engine.Graph]. Of the options it uses Actor, DryRun and AllowDataLoss. In
-// place of IfCommit, which other writers would break, the error is a *engine.Conflict if the schema is not the one that
-// Schema returned last.
+// ApplySchema puts a schema in force on main; see [engine.Graph]. Of the options it uses Actor, DryRun, IfSchema and
+// AllowDataLoss.
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, o engine.SchemaOptions) (*engine.SchemaChange, error) {
 	var a liveSchema
 	err := g.server.post(ctx, schemaPath, schemaRequest{
-		Graph: g.id, Source: source, DryRun: o.DryRun, IfSchema: g.schema, Actor: o.Actor, AllowDataLoss: o.AllowDataLoss,
+		Graph: g.id, Source: source, DryRun: o.DryRun, IfSchema: o.IfSchema, Actor: o.Actor, AllowDataLoss: o.AllowDataLoss,
 	}, &a)
 	if err != nil {
 		return nil, err
@@ -277,12 +274,11 @@ func answer(ctx context.Context, g engine.Graph, r *schemaRequest) (*liveSchema,
 		return nil, err
 	}
 	a := &liveSchema{Source: was.Source, Digest: was.Digest, Head: snap.Commit.ID}
-	changed := &engine.Conflict{Reason: "the schema of the graph changed meanwhile; apply again"}
-	switch {
-	case r.Source == "":
+	if r.Source == "" {
 		return a, nil
-	case r.IfSchema != "" && r.IfSchema != was.Digest:
-		return nil, changed
+	}
+	if r.IfSchema != "" && r.IfSchema != was.Digest {
+		return nil, &engine.Conflict{Reason: "the graph has another schema; apply again"}
 	}
 	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: r.Source})
 	if err := faults.Err(); err != nil {
@@ -290,13 +286,11 @@ func answer(ctx context.Context, g engine.Graph, r *schemaRequest) (*liveSchema,
 	}
 	change, err := g.ApplySchema(ctx, r.Source, schema, engine.SchemaOptions{
 		WriteOptions:  engine.WriteOptions{Actor: r.Actor, DryRun: r.DryRun},
+		IfSchema:      was.Digest,
 		AllowDataLoss: r.AllowDataLoss,
 	})
 	if err != nil {
 		return nil, err
-	}
-	if change.From != was.Digest {
-		return nil, changed
 	}
 	for _, step := range change.Steps {
 		a.Reasons = append(a.Reasons, step.Reason)

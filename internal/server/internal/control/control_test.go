@@ -87,7 +87,7 @@ func TestChange(t *testing.T) {
 		t.Fatalf("%+v, %v", live, err)
 	}
 	for _, tt := range []struct{ text, fails string }{
-		{"node Person {\n  name: String @key\n}\n", ""},                // removes a property
+		{"node Person {\n  name: String @key\n}\n", ""},               // removes a property
 		{"node Person {\n  name: String @key\n  age: Blob?\n}\n", ""}, // not supported
 		{"node Person {\n  name: String @key\n  age: I32?\n  @range(age, 0..20)\n}\n", "age"},
 		{"// a comment\n" + people, ""},
@@ -115,7 +115,7 @@ func TestChange(t *testing.T) {
 		t.Errorf("the commit is %+v, %v", c, err)
 	}
 	var conflict *engine.Conflict
-	if _, err := remote.ApplySchema(t.Context(), people, compile(t, people), engine.SchemaOptions{}); !errors.As(err, &conflict) {
+	if _, err := remote.ApplySchema(t.Context(), people, compile(t, people), engine.SchemaOptions{IfSchema: live.Digest}); !errors.As(err, &conflict) {
 		t.Errorf("after the schema changed: %v", err)
 	}
 	if err := s.Reload(t.Context()); err == nil || err.Error() != "the policy has faults" {

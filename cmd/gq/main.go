@@ -66,6 +66,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(breakingCommand())
 	root.AddCommand(catalogCommand())
 	root.AddCommand(initCommand())
+	root.AddCommand(devCommand())
 	root.AddCommand(lspCommand())
 	root.AddCommand(skillCommand())
 	root.AddCommand(evalCommand())

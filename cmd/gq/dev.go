@@ -178,7 +178,7 @@ func (d *dev) apply(ctx context.Context) (cfg *cluster.Config, out *reconcile.Ou
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if out, err = c.Apply(ctx, sources, reconcile.Options{Actor: "local"}); err != nil || d.seed == "" || cfg.Shared != nil {
+	if out, err = c.Apply(ctx, sources, reconcile.Options{Actor: "local", AllowBreaking: true}); err != nil || d.seed == "" || cfg.Shared != nil {
 		return cfg, out, err
 	}
 	for _, a := range out.Applied {

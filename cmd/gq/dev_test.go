@@ -124,7 +124,9 @@ func TestDev(t *testing.T) {
 	eventually(t, "the new query is not printed", func() bool { return strings.Contains(out.String(), "people  query   + people_again") })
 
 	write("queries/first.gq", strings.Replace(first, "$p.name", "$p.nam", 1))
-	eventually(t, "the fault is not printed", func() bool { return strings.Contains(errs.String(), "first.gq:1:") && strings.Contains(errs.String(), "^") })
+	eventually(t, "the fault is not printed", func() bool {
+		return strings.Contains(errs.String(), "first.gq:1:") && strings.Contains(errs.String(), "^")
+	})
 	if status, _ := call("people"); status != 200 {
 		t.Errorf("a file with a fault stops the query: %d", status)
 	}

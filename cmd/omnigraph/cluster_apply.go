@@ -24,8 +24,9 @@ servers need no restart: they serve the revision within a second, also new graph
 apply was interrupted, run it again to finish it. After a complete apply, another one
 changes nothing.
 
-If a step removes values from a graph, the command exits with code 4 until you approve
-the change with the digest that cluster plan prints. The command keeps graphs that
+If a step removes values from a graph, or a change of the queries breaks callers of their
+tools, the command exits with code 4 until you approve it with the digest that cluster plan
+prints. The command keeps graphs that
 cluster.yaml does not name.
 ` + noPolicy,
 		Example: "  omnigraph cluster apply\n  omnigraph cluster apply --cluster . --as act-ada --format json",
@@ -46,6 +47,7 @@ cluster.yaml does not name.
 	}
 	f.flags(cmd)
 	cmd.Flags().StringArrayVar(&o.Approved, "approve", nil, "permit the change with this `DIGEST`, which plan prints, to remove values from its graph; repeat the flag for each change")
+	cmd.Flags().StringArrayVar(&o.Breaking, "breaking", nil, "permit changes of tools that break their callers, with this `DIGEST`, which plan prints; repeat the flag for each graph")
 	cmd.Flags().StringVar(&o.Actor, "as", localActor, "the actor that is recorded in commits and in the revision")
 	return cmd
 }

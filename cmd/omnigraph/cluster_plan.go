@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -90,9 +91,11 @@ type graphPlanAnswer struct {
 	Destructive    bool                         `json:"destructive"`     // a step removes values from the graph
 	Approve        *string                      `json:"approve"`         // digest to pass to cluster apply --approve
 	Steps          []operations.SchemaApplyStep `json:"steps"`
-	Queries        []queryChangeAnswer          `json:"queries"`    // the stored queries that apply records otherwise
-	NewPolicy      bool                         `json:"new_policy"` // apply records another policy, or none
-	Problem        *string                      `json:"problem"`    // why apply cannot change the graph
+	Queries        []queryChangeAnswer          `json:"queries"`          // the stored queries that apply records otherwise
+	Breaking       []breaking.Change            `json:"breaking"`         // the changes of queries that break callers
+	ApproveBreak   *string                      `json:"approve_breaking"` // digest to pass to cluster apply --breaking
+	NewPolicy      bool                         `json:"new_policy"`       // apply records another policy, or none
+	Problem        *string                      `json:"problem"`          // why apply cannot change the graph
 }
 
 // queryChangeAnswer is a stored query that differs from the recorded revision.
@@ -115,7 +118,8 @@ func planDoc(p *reconcile.Plan) *planAnswer {
 	for _, g := range p.Graphs {
 		x := graphPlanAnswer{
 			GraphID: g.ID, State: g.State(), Drift: g.Drifted(), RecordedDigest: encoding.OrNil(g.Recorded), LiveDigest: encoding.OrNil(g.Live), WantedDigest: g.Digest,
-			Commit: encoding.OrNil(g.Head), Approve: encoding.OrNil(g.Approval()), Steps: []operations.SchemaApplyStep{}, Queries: []queryChangeAnswer{}, NewPolicy: g.NewPolicy, Problem: encoding.OrNil(problem(g)),
+			Commit: encoding.OrNil(g.Head), Approve: encoding.OrNil(g.Approval()), Steps: []operations.SchemaApplyStep{}, Queries: []queryChangeAnswer{}, NewPolicy: g.NewPolicy,
+			Breaking: append([]breaking.Change{}, g.Breaking...), ApproveBreak: encoding.OrNil(g.BreakingDigest()), Problem: encoding.OrNil(problem(g)),
 		}
 		for _, q := range g.Changed {
 			x.Queries = append(x.Queries, queryChangeAnswer(q))
@@ -216,6 +220,12 @@ func planRows(p *reconcile.Plan) (rows []planRow) {
 		}
 		for _, q := range g.Changed {
 			add("query", q.String())
+		}
+		for _, c := range g.Breaking {
+			add("breaking", c.Query+": "+c.Message)
+		}
+		if d := g.BreakingDigest(); d != "" {
+			add("approve", "--breaking "+d)
 		}
 		if g.NewPolicy {
 			add("policy", cmp.Or(g.PolicyFile(), "none"))

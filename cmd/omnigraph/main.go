@@ -107,13 +107,14 @@ func exitCode(err error) int {
 		refused   *client.Error
 
 		unapproved *reconcile.Unapproved
+		breaks     *reconcile.Breaks
 	)
 	switch {
 	case errors.As(err, &arguments):
 		return exitUsage
 	case errors.As(err, &forbidden):
 		return exitDenied
-	case errors.As(err, &stale), errors.As(err, &conflicts), errors.As(err, &unapproved), errors.Is(err, errPending):
+	case errors.As(err, &stale), errors.As(err, &conflicts), errors.As(err, &unapproved), errors.As(err, &breaks), errors.Is(err, errPending):
 		return exitPrecondition
 	case errors.As(err, &refused):
 		switch refused.Status {

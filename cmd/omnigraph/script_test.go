@@ -34,7 +34,7 @@ import (
 //	                     times, which differ from run to run, are replaced
 //	golden -stderr NAME  the same for standard error
 //	head BRANCH VAR      set VAR to the commit at the head of the branch of store g
-//	approval GRAPH       set APPROVAL to the digest that cluster plan prints for the graph
+//	approval GRAPH       set APPROVAL and BREAKING to the digests that cluster plan prints for the graph
 //	flip FILE [TEXT]     change one byte of FILE: the first one of TEXT, or the one in the middle
 //	newer FILE           give FILE of a store, such as END, the next format number
 //	serve [-fixed] STORE [POLICY]
@@ -99,13 +99,18 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 		},
 		"approval": func(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Check(ts.Exec("omnigraph", "cluster", "plan", "--format", "csv"))
+			found := false
 			for line := range strings.Lines(ts.ReadFile("stdout")) {
-				if digest, ok := strings.CutPrefix(strings.TrimSpace(line), args[0]+",approve,'--approve "); ok {
-					ts.Setenv("APPROVAL", digest)
-					return
+				for flag, variable := range map[string]string{"approve": "APPROVAL", "breaking": "BREAKING"} {
+					if digest, ok := strings.CutPrefix(strings.TrimSpace(line), args[0]+",approve,'--"+flag+" "); ok {
+						ts.Setenv(variable, digest)
+						found = true
+					}
 				}
 			}
-			ts.Fatalf("the plan has nothing to approve for %s", args[0])
+			if !found {
+				ts.Fatalf("the plan has nothing to approve for %s", args[0])
+			}
 		},
 		"flip": func(ts *testscript.TestScript, _ bool, args []string) {
 			path := ts.MkAbs(args[0])

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/internal/contract"
 )
 
 // Kind is a kind of change.
@@ -135,10 +135,10 @@ type Change struct {
 
 // Compare returns the changes from one contract of a graph to the next: breaking changes first,
 // then by query in the order of the contracts.
-func Compare(before, after *codegen.Contract) []Change {
+func Compare(before, after *contract.Contract) []Change {
 	c := &comparer{}
 	was := byName(before.Queries)
-	addedByTool := map[string]*codegen.ContractQuery{} // new queries, by the name of their tool
+	addedByTool := map[string]*contract.Query{} // new queries, by the name of their tool
 	for i := range after.Queries {
 		if q := &after.Queries[i]; was[q.Name] == nil {
 			addedByTool[q.Tool] = q
@@ -181,8 +181,8 @@ func breakingFirst(c Change) int {
 }
 
 // byName maps the names of queries to the queries.
-func byName(queries []codegen.ContractQuery) map[string]*codegen.ContractQuery {
-	m := map[string]*codegen.ContractQuery{}
+func byName(queries []contract.Query) map[string]*contract.Query {
+	m := map[string]*contract.Query{}
 	for i := range queries {
 		m[queries[i].Name] = &queries[i]
 	}
@@ -191,8 +191,8 @@ func byName(queries []codegen.ContractQuery) map[string]*codegen.ContractQuery {
 
 // comparer compares the contracts of one query after the other and collects the changes.
 type comparer struct {
-	query   *codegen.ContractQuery // the changes of this query are recorded
-	changes []Change               // the changes found so far
+	query   *contract.Query // the changes of this query are recorded
+	changes []Change        // the changes found so far
 }
 
 // add appends a change of the current query.
@@ -203,7 +203,7 @@ func (c *comparer) add(k Kind, format string, args ...any) {
 }
 
 // compare compares two versions of one query, and adds the changes.
-func (c *comparer) compare(was, is *codegen.ContractQuery) {
+func (c *comparer) compare(was, is *contract.Query) {
 	if was.Tool != is.Tool {
 		c.add(ToolRenamed, "the tool %s was renamed to %s", was.Tool, is.Tool)
 	}

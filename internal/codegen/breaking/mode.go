@@ -3,14 +3,14 @@ package breaking
 import (
 	"fmt"
 
-	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/internal/contract"
 )
 
 // CompareMode returns the change, if any, between serving one tool per exposed query and serving
 // the two meta tools, which find and run queries. `was` and `is` are the earlier and the later
 // threshold: if at least this many queries are exposed, the meta tools replace the others. `file`
 // is the name of the file that sets the threshold.
-func CompareMode(before, after *codegen.Contract, was, is int, file string) []Change {
+func CompareMode(before, after *contract.Contract, was, is int, file string) []Change {
 	old, now := exposed(before), exposed(after)
 	if old == 0 || now == 0 || (old >= was) == (now >= is) {
 		return nil // no queries, no callers; a removed tool is reported as its own change
@@ -23,7 +23,7 @@ func CompareMode(before, after *codegen.Contract, was, is int, file string) []Ch
 }
 
 // exposed returns the number of exposed queries.
-func exposed(c *codegen.Contract) int {
+func exposed(c *contract.Contract) int {
 	n := 0
 	for i := range c.Queries {
 		if c.Queries[i].Exposed {

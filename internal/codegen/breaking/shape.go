@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/internal/contract"
 )
 
 // schema holds the parts of a JSON Schema that the contract does not state elsewhere.
@@ -38,10 +38,10 @@ func (s *schema) property(name string) *schema {
 }
 
 // params compares the parameters of two versions of a query.
-func (c *comparer) params(was, is *codegen.ContractQuery) {
+func (c *comparer) params(was, is *contract.Query) {
 	before, after := parseSchema(was.InputSchema), parseSchema(is.InputSchema)
 	for _, p := range was.Params {
-		i := slices.IndexFunc(is.Params, func(q codegen.ContractParam) bool { return q.Name == p.Name })
+		i := slices.IndexFunc(is.Params, func(q contract.Param) bool { return q.Name == p.Name })
 		if i < 0 {
 			c.add(ParamRemoved, "the parameter %s was removed", p.Name)
 			continue
@@ -74,10 +74,10 @@ func (c *comparer) params(was, is *codegen.ContractQuery) {
 }
 
 // added records the parameters, or the fields of records, that only the later version has.
-func (c *comparer) added(was, is []codegen.ContractParam) {
+func (c *comparer) added(was, is []contract.Param) {
 	for _, p := range is {
 		switch {
-		case slices.ContainsFunc(was, func(q codegen.ContractParam) bool { return q.Name == p.Name }):
+		case slices.ContainsFunc(was, func(q contract.Param) bool { return q.Name == p.Name }):
 		case p.Optional:
 			c.add(ParamAdded, "the optional parameter %s: %s was added", p.Name, p.Type)
 		default:
@@ -88,9 +88,9 @@ func (c *comparer) added(was, is []codegen.ContractParam) {
 
 // fields compares the fields of the records in two versions of a parameter. The order of the fields
 // makes no difference to callers.
-func (c *comparer) fields(was, is []codegen.ContractParam) {
+func (c *comparer) fields(was, is []contract.Param) {
 	for _, f := range was {
-		i := slices.IndexFunc(is, func(o codegen.ContractParam) bool { return o.Name == f.Name })
+		i := slices.IndexFunc(is, func(o contract.Param) bool { return o.Name == f.Name })
 		if i < 0 {
 			c.add(ParamRemoved, "the parameter %s was removed", f.Name)
 			continue
@@ -103,7 +103,7 @@ func (c *comparer) fields(was, is []codegen.ContractParam) {
 // limits returns the limits of a parameter's values or, for a list, of its elements. They are those
 // of `s`, the schema of the parameter. The schema cannot express every limit; limits that it lacks
 // come from the contract.
-func limits(s *schema, p *codegen.ContractParam) *schema {
+func limits(s *schema, p *contract.Param) *schema {
 	if s.Items != nil {
 		s = s.Items
 	}
@@ -124,7 +124,7 @@ func limits(s *schema, p *codegen.ContractParam) *schema {
 }
 
 // defaults compares the default of a parameter in two versions.
-func (c *comparer) defaults(was, is *codegen.ContractParam) {
+func (c *comparer) defaults(was, is *contract.Param) {
 	switch before, after := string(was.Default), string(is.Default); {
 	case before == after:
 	case after == "":
@@ -137,7 +137,7 @@ func (c *comparer) defaults(was, is *codegen.ContractParam) {
 }
 
 // param compares two versions of a parameter.
-func (c *comparer) param(was, is *codegen.ContractParam) {
+func (c *comparer) param(was, is *contract.Param) {
 	c.defaults(was, is)
 	switch {
 	case was.Optional && !is.Optional:
@@ -224,10 +224,10 @@ func (c *comparer) pattern(name string, was, is *schema) {
 
 // columns compares columns. If the argument `under` is not empty, columns compares the members of a
 // record, and `under` is the prefix of their names in messages.
-func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
+func (c *comparer) columns(under string, was, is []contract.Column) {
 	for _, col := range was {
 		name := under + col.Name
-		i := slices.IndexFunc(is, func(o codegen.ContractColumn) bool { return o.Name == col.Name })
+		i := slices.IndexFunc(is, func(o contract.Column) bool { return o.Name == col.Name })
 		if i < 0 {
 			c.add(ColumnRemoved, "the column %s was removed", name)
 			continue
@@ -246,7 +246,7 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 		}
 	}
 	for _, col := range is {
-		if !slices.ContainsFunc(was, func(o codegen.ContractColumn) bool { return o.Name == col.Name }) {
+		if !slices.ContainsFunc(was, func(o contract.Column) bool { return o.Name == col.Name }) {
 			c.add(ColumnAdded, "the column %s was added", under+col.Name)
 		}
 	}
@@ -254,9 +254,9 @@ func (c *comparer) columns(under string, was, is []codegen.ContractColumn) {
 
 // interfaces looks at each interface that variables of both versions of the query stand for. It
 // compares the node types that implemented the interface with those that implement it now.
-func (c *comparer) interfaces(was, is []codegen.ContractInterface) {
+func (c *comparer) interfaces(was, is []contract.Interface) {
 	for _, i := range was {
-		at := slices.IndexFunc(is, func(o codegen.ContractInterface) bool { return o.Name == i.Name })
+		at := slices.IndexFunc(is, func(o contract.Interface) bool { return o.Name == i.Name })
 		if at < 0 {
 			continue
 		}
@@ -275,9 +275,9 @@ func (c *comparer) interfaces(was, is []codegen.ContractInterface) {
 
 // accepted compares the types of the nodes that a parameter accepts, if it is a node of an interface in both
 // versions.
-func (c *comparer) accepted(was, is *codegen.ContractParam, before, after []codegen.ContractInterface) {
-	types := func(list []codegen.ContractInterface) []string {
-		if i := slices.IndexFunc(list, func(o codegen.ContractInterface) bool { return o.Name == is.Type }); i >= 0 {
+func (c *comparer) accepted(was, is *contract.Param, before, after []contract.Interface) {
+	types := func(list []contract.Interface) []string {
+		if i := slices.IndexFunc(list, func(o contract.Interface) bool { return o.Name == is.Type }); i >= 0 {
 			return list[i].Types
 		}
 		return nil
@@ -299,7 +299,7 @@ func (c *comparer) accepted(was, is *codegen.ContractParam, before, after []code
 }
 
 // columnType returns the text for the type of a column in a message.
-func columnType(c *codegen.ContractColumn) string {
+func columnType(c *contract.Column) string {
 	switch {
 	case c.Node != "" && c.Type == "[record]":
 		return "a list of " + c.Node + " nodes"
@@ -344,7 +344,7 @@ func (c *comparer) nullable(name string, was, is bool) {
 }
 
 // results compares the members of the structured result.
-func (c *comparer) results(was, is *codegen.ContractQuery) {
+func (c *comparer) results(was, is *contract.Query) {
 	c.members(parseSchema(was.OutputSchema), parseSchema(is.OutputSchema), []string{"rows"}, ResultRemoved, ResultAdded, "member")
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/codegen"
+	"github.com/omnigraph-go/omnigraph/internal/contract"
 )
 
 // widenings maps a type to the types that accept all of its arguments.
@@ -38,17 +38,17 @@ func element(t string) (elem string, list bool) {
 
 // recordFields returns the fields of the records in p, and whether p is a list of records. The name of
 // a field begins with that of the parameter: met.age. A field that may be null is optional.
-func recordFields(p *codegen.ContractParam) ([]codegen.ContractParam, bool) {
+func recordFields(p *contract.Param) ([]contract.Param, bool) {
 	elem, list := element(p.Type)
 	inner, ok := strings.CutPrefix(elem, "{ ")
 	if !list || !ok {
 		return nil, false
 	}
-	var fields []codegen.ContractParam
+	var fields []contract.Param
 	for _, field := range strings.Split(strings.TrimSuffix(inner, " }"), ", ") { // the types are scalars, without commas
 		name, typ, _ := strings.Cut(field, ": ")
 		typ, optional := strings.CutSuffix(typ, "?")
-		fields = append(fields, codegen.ContractParam{Name: p.Name + "." + name, Type: typ, Optional: optional})
+		fields = append(fields, contract.Param{Name: p.Name + "." + name, Type: typ, Optional: optional})
 	}
 	return fields, true
 }

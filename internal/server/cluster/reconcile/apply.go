@@ -18,6 +18,11 @@ type Options struct {
 	// Approved are the digests of changes that may destroy values in graphs. [GraphPlan.Approval]
 	// returns such digests.
 	Approved []string
+
+	// Breaking are the digests of changes of tools that break callers and are approved. [GraphPlan.BreakingDigest]
+	// returns such digests. AllowBreaking approves all of them.
+	Breaking      []string
+	AllowBreaking bool
 }
 
 // Outcome describes what an apply did. If the apply failed, Outcome describes the work that was
@@ -52,6 +57,22 @@ type Unapproved struct {
 	Graphs []*GraphPlan // the graphs whose changes need an approval
 	// Stale are the given approvals that match no change.
 	Stale []string
+}
+
+// Breaks is the error if changes of tools would break their callers without approval. Nothing was applied.
+type Breaks struct{ Graphs []*GraphPlan }
+
+func (e *Breaks) Error() string {
+	var b strings.Builder
+	b.WriteString("nothing was applied, because changes that break callers of the tools are not approved:")
+	for _, g := range e.Graphs {
+		fmt.Fprintf(&b, "\ngraph %s:", g.ID)
+		for _, c := range g.Breaking {
+			fmt.Fprintf(&b, "\n  %s: %s: %s (%s)", c.File, c.Kind, c.Message, c.Kind.Why())
+		}
+		b.WriteString("\n  approve this with --breaking " + g.BreakingDigest())
+	}
+	return b.String()
 }
 
 func (e *GraphsInUse) Error() string {
@@ -111,8 +132,8 @@ func listGraphs(graphs []*GraphPlan, why func(*GraphPlan) string) string {
 // Apply creates the missing graphs, puts the schemas in force on main, and then records the
 // revision. It is not atomic over several graphs, but it can be repeated: if an apply is
 // interrupted, the next one does the remaining work. Apply checks whether it must refuse the plan
-// before it changes anything. If it refuses, the error is a *GraphsInUse, a *CannotApply or an
-// *Unapproved, or a *engine.Unavailable if another apply or the start of a server is in progress.
+// before it changes anything. If it refuses, the error is a *GraphsInUse, a *CannotApply, an
+// *Unapproved or a *Breaks, or a *engine.Unavailable if another apply or the start of a server is in progress.
 func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcome, err error) {
 	if err := c.prepare(); err != nil {
 		return nil, err
@@ -128,7 +149,7 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 		return nil, err
 	}
 	out = &Outcome{Plan: plan, Revision: plan.Revision, Unneeded: plan.unneeded(o.Approved)}
-	if err := plan.refusal(o.Approved); err != nil {
+	if err := plan.refusal(o); err != nil {
 		return out, err
 	}
 	for _, g := range plan.Graphs {
@@ -197,8 +218,9 @@ func (c *Cluster) applyGraph(ctx context.Context, g *GraphPlan, open opened, o O
 }
 
 // refusal returns the reason why the plan must not be applied, or nil.
-func (p *Plan) refusal(approved []string) error {
-	var inUse, blocked, unapproved []*GraphPlan
+func (p *Plan) refusal(o Options) error {
+	var inUse, blocked, unapproved, breaks []*GraphPlan
+	approved := o.Approved
 	for _, g := range p.Graphs {
 		switch {
 		case g.InUse != nil && (g.Change != nil || g.Recorded != g.Digest):
@@ -207,6 +229,8 @@ func (p *Plan) refusal(approved []string) error {
 			blocked = append(blocked, g)
 		case g.Approval() != "" && !slices.Contains(approved, g.Approval()):
 			unapproved = append(unapproved, g)
+		case len(g.Breaking) > 0 && !o.AllowBreaking && !slices.Contains(o.Breaking, g.BreakingDigest()):
+			breaks = append(breaks, g)
 		}
 	}
 	switch {
@@ -216,6 +240,8 @@ func (p *Plan) refusal(approved []string) error {
 		return &CannotApply{blocked}
 	case unapproved != nil:
 		return &Unapproved{Graphs: unapproved, Stale: p.unneeded(approved)}
+	case breaks != nil:
+		return &Breaks{breaks}
 	}
 	return nil
 }

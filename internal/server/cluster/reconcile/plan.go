@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
 )
 
 // Plan lists the steps that turn the current content of the storage folder into the content that
@@ -33,6 +35,9 @@ type GraphPlan struct {
 
 	// Changed are the stored queries that the next revision records otherwise.
 	Changed []QueryChange
+
+	// Breaking are those changes of the tools that break callers, as gq breaking finds them.
+	Breaking []breaking.Change
 
 	// NewPolicy is true if the next revision has another policy of the graph, or none any more.
 	NewPolicy bool
@@ -129,6 +134,19 @@ func (g *GraphPlan) Approval() string {
 	return g.Change.Digest()
 }
 
+// BreakingDigest returns the digest that a user passes to approve the changes that break callers. It is "" if there are
+// none.
+func (g *GraphPlan) BreakingDigest() string {
+	if len(g.Breaking) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, c := range g.Breaking {
+		fmt.Fprintf(&b, "%s %s %s\n", c.Query, c.Kind, c.Message)
+	}
+	return digest([]byte(b.String()))
+}
+
 // Pending reports whether an apply would do anything.
 func (p *Plan) Pending() bool {
 	return p.Next != nil || slices.ContainsFunc(p.Graphs, func(g *GraphPlan) bool { return g.Create || g.Change != nil || g.Blocked != nil })
@@ -176,6 +194,9 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 			g.Recorded = before.Schema
 		}
 		g.Changed = queryChanges(before.stored(), src.Stored)
+		if g.Breaking, err = breakingChanges(before.stored(), src.Stored); err != nil {
+			return p, open, err
+		}
 		g.NewPolicy = !before.policy().equal(src.Policy)
 		p.Graphs = append(p.Graphs, g)
 		if err := c.look(ctx, g, before, open); err != nil {

@@ -14,7 +14,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/contract"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -231,6 +233,24 @@ func queryChanges(old, wanted *Stored) []QueryChange {
 	}
 	slices.SortFunc(changes, func(a, b QueryChange) int { return strings.Compare(a.Name, b.Name) })
 	return changes
+}
+
+// breakingChanges returns the changes from one set of stored queries to another that break callers. Each may be nil. It returns
+// none if another version of the program recorded the first in a form that it cannot read.
+func breakingChanges(old, wanted *Stored) ([]breaking.Change, error) {
+	if old == nil {
+		return nil, nil
+	}
+	var was, is contract.Contract
+	if json.Unmarshal(old.Contract, &was) != nil {
+		return nil, nil
+	}
+	if wanted != nil {
+		if err := json.Unmarshal(wanted.Contract, &is); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(breaking.Compare(&was, &is), func(c breaking.Change) bool { return !c.Breaking }), nil
 }
 
 // entries returns the queries of the contract by name. It returns none for a contract in another form.

@@ -158,7 +158,15 @@ func TestApplyQueries(t *testing.T) {
 		if got := strings.Join(changes, ", "); got != tt.want || p.Pending() != (i != 1) {
 			t.Errorf("%d: found the changes %q, pending %v; expected %q", i, got, p.Pending(), tt.want)
 		}
-		c.mustApply(t, s)
+		var breaks *Breaks
+		if _, err := c.Apply(t.Context(), s, Options{}); errors.As(err, &breaks) != strings.Contains(tt.want, "- ") || breaks == nil && err != nil {
+			t.Errorf("%d: applied without an approval: %v", i, err)
+		}
+		if digest := p.Graphs[0].BreakingDigest(); breaks != nil {
+			if _, err := c.Apply(t.Context(), s, Options{Breaking: []string{digest}}); err != nil || !strings.Contains(breaks.Error(), "--breaking "+digest) {
+				t.Errorf("%d: applied with an approval: %v; refused: %v", i, err, breaks)
+			}
+		}
 		if p := c.mustPlan(t, s); p.Pending() || p.Graphs[0].State() != UpToDate {
 			t.Errorf("%d: after the apply %s is pending", i, p.Graphs[0].State())
 		}

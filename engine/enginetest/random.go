@@ -427,7 +427,7 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 // always count as equal, because the model cannot learn the id that an engine chose in a dry run.
 func sameReturned(a, b value.Value) bool {
 	generated := func(v value.Value) bool {
-		return v.Kind() == value.String && !v.IsList() && len(v.Str()) == ulidLength
+		return v.Kind() == value.String && !v.IsList() && isULID(v.Str())
 	}
 	return value.Equal(a, b) || generated(a) && generated(b)
 }
@@ -438,7 +438,7 @@ func sameReturned(a, b value.Value) bool {
 func (p *pair) adopt(ctx context.Context, typ string, before map[string][]string) {
 	known := slices.Concat(slices.Collect(maps.Values(before))...)
 	for _, id := range p.listIDs(ctx, p.engine)[typ] {
-		if len(id) == ulidLength && !slices.Contains(known, id) {
+		if isULID(id) && !slices.Contains(known, id) {
 			p.model.UseIDs(id)
 			return
 		}

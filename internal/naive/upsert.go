@@ -49,13 +49,15 @@ func (w *writing) upsert(s plan.Insert) func() {
 			}
 			w.fillIn(s, props)
 		}
+		if s.Entity == plan.Edge {
+			w.endpoints(ends)
+		}
 		e := w.build(s.Entity, s.Type, id, merged(props, s.Set, set))
 		if e == nil {
 			return
 		}
 		if s.Entity == plan.Edge {
 			e.from, e.to, e.fromType, e.toType = ends.from, ends.to, ends.fromType, ends.toType
-			w.endpoints(e)
 		}
 		if s.As != nil {
 			w.named[*s.As][at] = e.id
@@ -95,6 +97,7 @@ func (w *writing) givenEdge(s plan.Insert) (find func(*state) *entity, made func
 	})
 	others, ok := identity(typ, props)
 	if !ok {
+		w.endpoints(ends)
 		w.build(s.Entity, s.Type, "", w.set(s.Entity, s.Type, s.Set)) // reports values that do not fit
 		w.errs = append(w.errs, &engine.ConstraintViolation{Entity: "edge", Type: s.Type, Property: "id", Rule: "required", Detail: "nothing identifies the edge"})
 		return nil, nil, nil

@@ -130,6 +130,7 @@ type step struct {
 	load      string          // the NDJSON lines of a load
 	mode      engine.LoadMode // mode of the load
 	newEdges  bool            // the option NewEdges of the load
+	followed  bool            // the load has changes of a source that the graph follows
 	lastWins  bool            // the option LastWins of the load
 
 	sync     engine.SyncOptions // options of a load in the mode sync
@@ -163,7 +164,10 @@ func (s step) String() string {
 		if s.newEdges {
 			where = ", new edges" + where
 		}
-		if s.mode == engine.Sync {
+		if s.followed {
+			where = ", followed" + where
+		}
+		if s.sync.Source != "" {
 			where = fmt.Sprintf(", %+v, approved %t", s.sync, s.approved) + where
 		}
 		if s.lastWins {
@@ -447,8 +451,12 @@ func (p *pair) adopt(ctx context.Context, typ string, before map[string][]string
 
 // runLoad runs a load on the engine and the model, and returns the first difference.
 func (p *pair) runLoad(ctx context.Context, s step) string {
+	var changes *engine.SourceChanges
+	if s.followed {
+		s.key, changes = "", p.nextChanges(ctx, s)
+	}
 	options := func(g engine.Graph) engine.LoadOptions {
-		return engine.LoadOptions{Mode: s.mode, NewEdges: s.newEdges, LastWins: s.lastWins, Sync: s.sync, WriteOptions: p.options(s, g)}
+		return engine.LoadOptions{Mode: s.mode, NewEdges: s.newEdges, LastWins: s.lastWins, Sync: s.sync, Changes: changes, WriteOptions: p.options(s, g)}
 	}
 	if s.approved {
 		s.sync.ApproveDeletes = p.deletes(ctx, s)

@@ -254,6 +254,9 @@ func (d *drawer) drawLoad() step {
 		if d.rare.percent(75) {
 			s.load = d.drawFeed(s.load)
 		}
+		if d.rare.percent(35) {
+			d.drawFollowed(&s)
+		}
 	}
 	return s
 }

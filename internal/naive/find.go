@@ -121,7 +121,7 @@ func (l *load) patched(it *item, before []*entity) (id string, props map[string]
 			old = e
 		}
 	}
-	if l.opts.Mode == engine.Sync {
+	if l.opts.Sync.Source != "" {
 		return id, l.claim(it, old)
 	}
 	if old == nil || l.g.fault == PatchReplaces {

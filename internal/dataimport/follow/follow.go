@@ -1,6 +1,6 @@
 // Package follow keeps a graph in step with the tables of a PostgreSQL database, by logical replication:
 //
-//	exported snapshot → Import → one load
+//	exported snapshot → Import → one sync
 //	changes → transactions → net changes of rows → lines → one load with the position
 //
 // The position of the database is stored in the graph with the changes, in one commit, and the slot is confirmed only up to a
@@ -29,10 +29,20 @@ import (
 
 // Graph is the branch of a graph that follows a database.
 type Graph interface {
-	// Load loads lines as one commit, with the position. It returns the position after the load.
+	// Load loads lines as one commit, with the position. The source claims their entities. It returns the position after the load.
 	Load(ctx context.Context, lines io.Reader, c engine.SourceChanges) (position string, err error)
+	// Copy is Load for a copy of all rows. The graph lets go what the source claimed before and the lines lack, in the types.
+	Copy(ctx context.Context, lines io.Reader, c engine.SourceChanges, types []string) (*Copied, error)
 	// Faults returns the faults of lines that an error of Load reports.
 	Faults(err error) (lines []dataimport.LineFault, more bool)
+}
+
+// Copied says what a copy did.
+type Copied struct {
+	Position string // after the copy
+	// Of the entities that the rows lack: those that stay without the claim of the source, those that were deleted, the edges
+	// that were deleted with their nodes, and the nodes that stay because of such edges.
+	Released, Deleted, Cascaded, Kept int64
 }
 
 // Options say what to follow.

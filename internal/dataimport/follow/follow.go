@@ -120,6 +120,8 @@ type follower struct {
 	at     position
 	lsn    pglogrepl.LSN // of at
 	until  pglogrepl.LSN // with Once, the position to reach; else 0
+	// reached says that the graph has answered, so that one without an answer during the copy is away for a while.
+	reached bool
 }
 
 // Stopped is an error that a new connection does not mend.
@@ -163,13 +165,13 @@ func Run(ctx context.Context, o Options, s *Status) error {
 			return err
 		case errors.As(err, &stopped):
 			return stopped.Err
-		case !started && !transient(err):
+		case !started && !transient(err) && !(f.reached && errors.Is(err, ErrUnsure)):
 			return err
 		}
 		if f.Rows() > before {
 			wait = firstWait
 		}
-		o.Log.Warn("the connection to the database failed; the follower connects again", "error", err, "after", wait.String())
+		o.Log.Warn("the database or the graph did not answer; the follower connects again", "error", err, "after", wait.String())
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -214,6 +216,7 @@ func (f *follower) connect(ctx context.Context, started *bool) error {
 	if f.stored, err = f.Graph.Load(ctx, noLines{}, engine.SourceChanges{Source: f.source}); err != nil {
 		return unlessUnsure(fmt.Errorf("reading the position in the graph: %w", err))
 	}
+	f.reached = true
 	if err := f.prepare(ctx, conn, repl, system.XLogPos); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (w *Write) upsert(s plan.Insert, t *schema.Type, rows [][]value.Value) (act
 		case exists:
 			id = w.Tx.Table(t).ID(ord)
 		default:
-			u.made = w.edgeID(t, &u)
+			u.made = u.newID(w, t)
 			id = u.made
 		}
 		if len(rows) > 1 {
@@ -95,10 +95,10 @@ func (w *Write) upsertTarget(t *schema.Type, s plan.Insert, u *upserted) (ord ui
 		if u.to, err = w.endpointID(t, "to", s.To); err != nil {
 			return 0, false, err
 		}
-		if err := w.identify(t, s, u); err != nil {
+		if err := u.identify(w, t, s); err != nil {
 			return 0, false, err
 		}
-		ord, exists = w.edgeOf(t, u)
+		ord, exists = u.edge(w, t)
 		return ord, exists, nil
 	}
 	key := make([]value.Value, len(t.Props))
@@ -122,7 +122,7 @@ func (w *Write) upsertTarget(t *schema.Type, s plan.Insert, u *upserted) (ord ui
 
 // identify evaluates what identifies the edge of an upsert: the given id, or the values of the first unique rule with src and
 // dst and without a null.
-func (w *Write) identify(t *schema.Type, s plan.Insert, u *upserted) (err error) {
+func (u *upserted) identify(w *Write, t *schema.Type, s plan.Insert) (err error) {
 	if s.ID != nil {
 		u.id, err = w.givenID(t, s.ID)
 		return err
@@ -159,8 +159,8 @@ func (w *Write) identify(t *schema.Type, s plan.Insert, u *upserted) (err error)
 		Detail: fmt.Sprintf("the id is missing, %s, so a second upsert would double the edge; assign id, or write insert", null)}
 }
 
-// edgeOf finds the edge of an upsert. An edge with a given id may have other ends.
-func (w *Write) edgeOf(t *schema.Type, u *upserted) (ord uint32, ok bool) {
+// edge finds the edge of an upsert. An edge with a given id may have other ends.
+func (u *upserted) edge(w *Write, t *schema.Type) (ord uint32, ok bool) {
 	table := w.Tx.Table(t)
 	if u.id != "" {
 		return table.Lookup(u.id)
@@ -178,8 +178,8 @@ func (w *Write) edgeOf(t *schema.Type, u *upserted) (ord uint32, ok bool) {
 	return version.FindTuple(table, u.rule, src, dst, func(p int) value.Value { return u.tuple[p] })
 }
 
-// edgeID returns the id that the edge of an upsert without a given id gets if it is new.
-func (w *Write) edgeID(t *schema.Type, u *upserted) string {
+// newID returns the id that the edge of an upsert without a given id gets if it is new.
+func (u *upserted) newID(w *Write, t *schema.Type) string {
 	id := w.Tx.Schema().EdgeID(t, u.rule, u.from.Str(), u.to.Str(), func(p int) value.Value { return u.tuple[p] })
 	if _, taken := w.Tx.Table(t).Lookup(id); taken {
 		return w.NewID()
@@ -196,7 +196,7 @@ func (a *upserting) apply(w *Write) error {
 		u := &a.rows[i]
 		ord, exists := uint32(0), false
 		if a.Entity == plan.Edge {
-			ord, exists = w.edgeOf(a.t, u)
+			ord, exists = u.edge(w, a.t)
 		} else {
 			ord, exists = w.Tx.Table(a.t).Lookup(u.id)
 		}
@@ -217,7 +217,7 @@ func (a *upserting) apply(w *Write) error {
 // ordinal.
 func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version.Row, error) {
 	if exists && u.id != "" && a.Entity == plan.Edge {
-		if err := w.checkEnds(a.t, u, ord); err != nil {
+		if err := u.checkEnds(w, a.t, ord); err != nil {
 			return version.Row{}, err
 		}
 	}
@@ -237,7 +237,7 @@ func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version
 	if row.ID == "" {
 		row.ID = u.made
 		if _, taken := w.Tx.Table(a.t).Lookup(row.ID); taken || row.ID == "" {
-			row.ID = w.edgeID(a.t, u) // an earlier row or statement changed what there is
+			row.ID = u.newID(w, a.t) // an earlier row or statement changed what there is
 		}
 	}
 	var err error
@@ -249,7 +249,7 @@ func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version
 }
 
 // checkEnds returns a *engine.KeyConflict if an edge with a given id has other ends than the upsert gives.
-func (w *Write) checkEnds(t *schema.Type, u *upserted, ord uint32) error {
+func (u *upserted) checkEnds(w *Write, t *schema.Type, ord uint32) error {
 	table := w.Tx.Table(t)
 	from, to := w.endID(table, ord, false), w.endID(table, ord, true)
 	if from == u.from.Str() && to == u.to.Str() {

@@ -106,7 +106,7 @@ type LoadQuery struct {
 	LastWins bool   // with merge and patch: of several lines with one entity the last stands
 	Upload   string // a complete upload for the branch, to load instead of the data; the data is then nil
 
-	Source         string   // with ModeSync: the name of the source
+	Source         string   // with ModeSync: the name of the source; with ModePatch and Followed: the source that claims the lines
 	Types          []string // with ModeSync: the types in which the load lets go of what the data lack
 	Yield          []string // with ModeSync: properties, as Type.property, that other sources may own
 	Cascade        bool     // with ModeSync: delete nodes together with the edges of others

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// DerivedEdgeID returns the id that a load gives a new edge that is identified by its ends: 26 characters of base32
+// DerivedEdgeID returns the id that a load or an upsert gives a new edge that is identified by its ends: 26 characters of base32
 // (RFC 4648) in lower case. Each end is the id of the node or, if nodes of several types may be there, the
 // name of the node's type, a slash and the id. The members are the values, as in ids, of the other properties of the
 // unique constraint, in the order of their declaration.

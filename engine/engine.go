@@ -356,7 +356,7 @@ type LoadOptions struct {
 	// LastWins says that in the modes Merge and Patch, several lines may have the same entity. The last one stands;
 	// patches are applied in the order of their lines. Without it, such a line is a fault.
 	LastWins bool
-	Sync     SyncOptions // only in the mode Sync
+	Sync     SyncOptions // in the mode Sync; with Changes, see SyncOptions
 	// Changes, if set, says that the lines are changes of another database that the graph follows.
 	Changes *SourceChanges
 	// Progress, if set, is called from time to time with the number of lines read so far. Only one
@@ -364,14 +364,15 @@ type LoadOptions struct {
 	Progress func(lines int64)
 }
 
-// SourceChanges describes a load of changes of another database, in the mode Merge or Patch. The load stores the position up to which
+// SourceChanges describes a load of changes of another database, in the mode Merge or Patch, or of a copy of it, in the mode Sync. The load stores the position up to which
 // the branch has the changes of a source, in the same commit as the changes. The position lasts until another load
 // moves it. A new branch has no positions.
 //
 // The lines of the load may do more than those of other loads. An edge with an id may have other ends than the stored
 // one; it moves. A line with the member "delete" and the id of an entity, in place of "data", deletes the entity, and
 // a node with its edges. A node with the member "was", the id of another node, takes that node's properties and edges, and that
-// node is gone. Deletes take effect first, then moves, then the other lines. A delete or a move of an entity that does not exist does nothing.
+// node is gone. In a load that claims its lines for a source, the delete of an entity that another source claims only lets it
+// go. Deletes take effect first, then moves, then the other lines. A delete or a move of an entity that does not exist does nothing.
 type SourceChanges struct {
 	Source string // name of the source
 	// After is the position that the branch must have, or "" for none; otherwise the error is a *Conflict.
@@ -389,8 +390,10 @@ func (o *LoadOptions) CheckChanges() error {
 		return nil
 	case c.Source == "" || len(c.Source) > MaxPosition || len(c.Position) > MaxPosition:
 		return &BadArgument{Detail: fmt.Sprintf("a source needs a name, and its name and its position are at most %d bytes long", MaxPosition)}
-	case o.Mode != Merge && o.Mode != Patch:
-		return &BadArgument{Detail: "changes of a source are loaded with the mode merge or patch"}
+	case !o.Mode.Finds():
+		return &BadArgument{Detail: "changes of a source are loaded with the mode merge, patch or sync"}
+	case o.Mode == Sync && c.Position == "":
+		return &BadArgument{Detail: "a sync of a source that the graph follows needs its new position"}
 	case o.IdempotencyKey != "":
 		return &BadArgument{Detail: "a load of changes takes no idempotency key; its position shows whether it was made"}
 	}

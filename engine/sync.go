@@ -23,7 +23,8 @@ func CheckSource(name string) error {
 	return nil
 }
 
-// SyncOptions are the options of a load in the mode Sync, which the other modes do not have.
+// SyncOptions are the options of a load in the mode Sync, which the other modes do not have. A load in the mode Patch with Changes
+// may have a Source: it claims the entities of its lines, and what the source owned before, and a line leaves out, stays.
 //
 // The load claims the entities of its lines for the source. The source owns the properties that a line has, except those
 // that identify the entity: the members of a key, or of a unique constraint with src and dst. What it owned before and a line
@@ -54,6 +55,13 @@ func (o *SyncOptions) IsZero() bool {
 func (o *LoadOptions) Check(c *catalog.Schema) error {
 	bad := func(param, format string, args ...any) error {
 		return &BadArgument{Param: param, Detail: fmt.Sprintf(format, args...)}
+	}
+	if o.Mode == Patch && o.Changes != nil && o.Sync.Source != "" {
+		claims := o.Sync
+		if claims.Source = ""; !claims.IsZero() || o.NewEdges || o.LastWins {
+			return bad("source", "changes of a source that it claims take no further options")
+		}
+		return CheckSource(o.Sync.Source)
 	}
 	if o.Mode != Sync {
 		if !o.Sync.IsZero() {

@@ -38,8 +38,8 @@ test-shared: bin/versitygw ## run 16 clients against three built servers on vers
 		OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^Test(SharedStorage|RestartUnderLoad)$$' -args -shared.storage=$$s $(FAILURES) || exit 1; \
 	done
 
-test-follow: ## follow a PostgreSQL database over 1,000 random transactions with 20 kills of the follower, 5 of the database and 5 broken connections
-	$(GO) test ./test/follow -count=1 -v -timeout 30m -run '^Test(Kills|Large)$$' -args -follow.rounds=30 -follow.large=100000
+test-follow: ## follow a PostgreSQL database over 1,000 random transactions with 20 kills of the follower, 5 of the database and 5 broken connections, and over 1,000 with 20 kills of the server
+	$(GO) test ./test/follow -count=1 -v -timeout 30m -run '^Test(Kills|Large|ServerKills|Takeover)$$' -args -follow.rounds=30 -follow.large=100000
 
 test-feed: ## follow the change feed while the built server, and the writer of two servers, are killed 20 times
 	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^TestFeedOver' -args -feed.kills=20

@@ -27,6 +27,7 @@ type followFlags struct {
 	graphFlags
 	mapFile, branch, rejects, metrics string
 	opts                              follow.Options
+	sync                              engine.SyncOptions // of a copy, without its types
 }
 
 // newImportFollow makes the command omnigraph import follow.
@@ -56,7 +57,10 @@ SELECT pg_drop_replication_slot('omnigraph') when you stop following for good.`,
 	cmd.Flags().StringVar(&f.opts.Slot, "slot", "omnigraph", "the replication slot, which the command creates; each graph needs one of its own")
 	cmd.Flags().StringVar(&f.opts.Publication, "publication", "omnigraph", "the publication with the tables, which you create")
 	cmd.Flags().BoolVar(&f.opts.Once, "once", false, "stop when the graph has what the database had at the start")
-	cmd.Flags().BoolVar(&f.opts.CopyAnew, "copy-anew", false, "drop the slot and copy the tables again; rows that were deleted meanwhile stay in the graph")
+	cmd.Flags().BoolVar(&f.opts.CopyAnew, "copy-anew", false, "drop the slot and copy the tables again; the graph loses the rows that were deleted meanwhile")
+	cmd.Flags().StringVar(&f.sync.Source, "source", "", "the name under which the graph notes what the database claims (default: the name of the slot)")
+	cmd.Flags().BoolVar(&f.sync.Cascade, "cascade", false, "in a copy: delete nodes whose rows are gone together with edges that the database does not make")
+	cmd.Flags().Int64Var(&f.sync.ApproveDeletes, "approve-deletes", 0, "in a copy: delete exactly this number of entities, more than a fifth of a type's")
 	cmd.Flags().StringVar(&f.rejects, "rejects", "", "append the rows that do not fit to this `FILE`, and go on without them")
 	cmd.Flags().IntVar(&f.opts.MaxRejects, "max-rejects", 100, "with --rejects, stop if more rows do not fit")
 	cmd.Flags().IntVar(&f.opts.BatchBytes, "batch-bytes", 0, "the size of changes from which on a transaction goes through files")
@@ -72,6 +76,12 @@ func (f *followFlags) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	if err := usage.Required(cmd, "map"); err != nil {
 		return err
+	}
+	if f.sync.Source == "" {
+		f.sync.Source = f.opts.Slot
+	}
+	if err := engine.CheckSource(f.sync.Source); err != nil {
+		return usage.Errorf("--source: %v", err)
 	}
 	if f.opts.MaxRejects < 1 {
 		return usage.Errorf("--max-rejects is %d; it must be 1 or more", f.opts.MaxRejects)
@@ -117,7 +127,7 @@ func (f *followFlags) follow(ctx context.Context, s *source) (*report, error) {
 		return nil, fmt.Errorf("%s does not fit the schema of the graph:\n%w", f.mapFile, faults.Err())
 	}
 	f.opts.Plan = plan
-	f.opts.Graph = &followedGraph{s, f.branch, f.endpoint.server != ""}
+	f.opts.Graph = &followedGraph{s, f.branch, f.endpoint.server != "", f.sync}
 	var status follow.Status
 	if f.metrics != "" {
 		stop, err := serveMetrics(f.metrics, &status)
@@ -138,24 +148,38 @@ type followedGraph struct {
 	graph    *source
 	branch   string
 	isRemote bool
+	sync     engine.SyncOptions
 }
-
-// followMode is the mode of all loads of a follower. A copy anew would have to let go what the tables lack now; that needs a
-// mode of its own.
-const followMode = engine.Patch
 
 // Load implements [follow.Graph].
 func (g *followedGraph) Load(ctx context.Context, lines io.Reader, c engine.SourceChanges) (string, error) {
-	opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: g.branch}, Mode: followMode, Changes: &c}
+	res, err := g.load(ctx, lines, engine.LoadOptions{Mode: engine.Patch, Sync: engine.SyncOptions{Source: g.sync.Source}, Changes: &c})
+	if err != nil {
+		return "", err
+	}
+	return res.Position, nil
+}
+
+// Copy implements [follow.Graph].
+func (g *followedGraph) Copy(ctx context.Context, lines io.Reader, c engine.SourceChanges, types []string) (*follow.Copied, error) {
+	sync := g.sync
+	sync.Types = types
+	res, err := g.load(ctx, lines, engine.LoadOptions{Mode: engine.Sync, Sync: sync, Changes: &c})
+	if err != nil {
+		return nil, err
+	}
+	return &follow.Copied{Position: res.Position, Released: res.Sync.Released, Deleted: res.Sync.Deleted, Cascaded: res.Sync.Cascaded, Kept: res.Sync.Kept}, nil
+}
+
+// load loads lines into the branch. The error is a [follow.ErrUnsure] too if the load may have been made.
+func (g *followedGraph) load(ctx context.Context, lines io.Reader, opts engine.LoadOptions) (*client.LoadAnswer, error) {
+	opts.Branch = g.branch
 	res, err := g.graph.Load(ctx, &loadData{r: lines}, opts)
 	var refused *client.Error
 	if err != nil && g.isRemote && (!errors.As(err, &refused) || refused.Status >= 500 || refused.Status == http.StatusTooManyRequests) {
 		err = errors.Join(follow.ErrUnsure, err)
 	}
-	if err != nil {
-		return "", err
-	}
-	return res.Position, nil
+	return res, err
 }
 
 // Faults implements [follow.Graph].

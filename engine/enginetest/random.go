@@ -130,6 +130,7 @@ type step struct {
 	load      string          // the NDJSON lines of a load
 	mode      engine.LoadMode // mode of the load
 	newEdges  bool            // the option NewEdges of the load
+	followed  bool            // the load has changes of a source that the graph follows
 	lastWins  bool            // the option LastWins of the load
 
 	sync     engine.SyncOptions // options of a load in the mode sync
@@ -163,7 +164,10 @@ func (s step) String() string {
 		if s.newEdges {
 			where = ", new edges" + where
 		}
-		if s.mode == engine.Sync {
+		if s.followed {
+			where = ", followed" + where
+		}
+		if s.sync.Source != "" {
 			where = fmt.Sprintf(", %+v, approved %t", s.sync, s.approved) + where
 		}
 		if s.lastWins {
@@ -427,7 +431,7 @@ func (p *pair) runMutation(ctx context.Context, s step) string {
 // always count as equal, because the model cannot learn the id that an engine chose in a dry run.
 func sameReturned(a, b value.Value) bool {
 	generated := func(v value.Value) bool {
-		return v.Kind() == value.String && !v.IsList() && len(v.Str()) == ulidLength
+		return v.Kind() == value.String && !v.IsList() && isULID(v.Str())
 	}
 	return value.Equal(a, b) || generated(a) && generated(b)
 }
@@ -438,7 +442,7 @@ func sameReturned(a, b value.Value) bool {
 func (p *pair) adopt(ctx context.Context, typ string, before map[string][]string) {
 	known := slices.Concat(slices.Collect(maps.Values(before))...)
 	for _, id := range p.listIDs(ctx, p.engine)[typ] {
-		if len(id) == ulidLength && !slices.Contains(known, id) {
+		if isULID(id) && !slices.Contains(known, id) {
 			p.model.UseIDs(id)
 			return
 		}
@@ -447,8 +451,12 @@ func (p *pair) adopt(ctx context.Context, typ string, before map[string][]string
 
 // runLoad runs a load on the engine and the model, and returns the first difference.
 func (p *pair) runLoad(ctx context.Context, s step) string {
+	var changes *engine.SourceChanges
+	if s.followed {
+		s.key, changes = "", p.nextChanges(ctx, s)
+	}
 	options := func(g engine.Graph) engine.LoadOptions {
-		return engine.LoadOptions{Mode: s.mode, NewEdges: s.newEdges, LastWins: s.lastWins, Sync: s.sync, WriteOptions: p.options(s, g)}
+		return engine.LoadOptions{Mode: s.mode, NewEdges: s.newEdges, LastWins: s.lastWins, Sync: s.sync, Changes: changes, WriteOptions: p.options(s, g)}
 	}
 	if s.approved {
 		s.sync.ApproveDeletes = p.deletes(ctx, s)

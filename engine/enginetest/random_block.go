@@ -30,11 +30,9 @@ func mutationKind(m *plan.Mutation) string {
 	return kind
 }
 
-// uniqueEnds reports whether at most one edge of the type leads from one node to another.
-func uniqueEnds(e *catalog.Edge) bool {
-	return slices.ContainsFunc(e.Unique, func(u []string) bool {
-		return len(u) == 2 && slices.Contains(u, "src") && slices.Contains(u, "dst")
-	})
+// identifying returns the unique rules of an edge type by which an upsert finds an edge.
+func identifying(e *catalog.Edge) [][]string {
+	return slices.DeleteFunc(slices.Clone(e.Unique), func(u []string) bool { return !slices.Contains(u, "src") || !slices.Contains(u, "dst") })
 }
 
 // predicates draws one to three predicates of an update or a delete.
@@ -51,7 +49,7 @@ func (w *writeDraw) predicates(kind plan.Entity, typ string) []plan.Pred {
 func (w *writeDraw) withOld(kind plan.Entity, typ string, props set) set {
 	for _, name := range sortedKeys(props) {
 		t := propertyType(w.drawer.schema, kind, typ, name)
-		isKey := kind == plan.Node && w.drawer.schema.Node(typ).IsKey(name)
+		isKey := kind == plan.Node && w.drawer.schema.Node(typ).IsKey(name) || kind == plan.Edge && slices.Contains(slices.Concat(identifying(w.drawer.schema.Edge(typ))...), name)
 		if isKey || t.List || t.Enum != nil || !t.Kind.IsComparable() || !w.percent(15) {
 			continue
 		}
@@ -385,6 +383,7 @@ func (b *blockDraw) link(own int) {
 	props["id"] = x
 	end := func(typ string) any { return b.end(typ, own) }
 	b.writeDraw.link(e.Name, b.endOf(e, false, end), b.endOf(e, true, end), props)
+	b.drawUpsert()
 }
 
 // ends reports whether an edge of type e can end at a node that the block names.

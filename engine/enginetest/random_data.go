@@ -92,11 +92,14 @@ func (d *drawer) allowed(kind plan.Entity, typ, name string, v value.Value) bool
 // ulidLength is the length of an id that an engine chooses.
 const ulidLength = 26
 
+// isULID reports whether an engine has chosen an id. One that it derived from the ends of an edge has small letters.
+func isULID(id string) bool { return len(id) == ulidLength && id == strings.ToUpper(id) }
+
 // see records the entities that exist. It ignores ids that an engine chose, because a script that
 // uses them could not be repeated.
 func (d *drawer) see(ids map[string][]string) {
 	for typ, list := range ids {
-		ids[typ] = slices.DeleteFunc(list, func(id string) bool { return len(id) == ulidLength && id == strings.ToUpper(id) })
+		ids[typ] = slices.DeleteFunc(list, isULID)
 	}
 	d.ids = ids
 }
@@ -207,7 +210,7 @@ func (d *drawer) edgeLineAt(e *catalog.Edge, from, to string) string {
 // foundByEnds decides whether the line of an edge has no id, because its type has a unique rule for the ends. It must be
 // the only rule that has both: the engine and the model choose different ids for an edge whose derived id is taken.
 func (d *drawer) foundByEnds(e *catalog.Edge) bool {
-	rules := slices.DeleteFunc(slices.Clone(e.Unique), func(u []string) bool { return !slices.Contains(u, "src") || !slices.Contains(u, "dst") })
+	rules := identifying(e)
 	return d.loading.Finds() && len(rules) == 1 && len(rules[0]) == 2 && d.rare.percent(60)
 }
 

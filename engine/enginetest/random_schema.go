@@ -164,6 +164,12 @@ func (d *drawer) drawEdge(name string, nodes []*catalog.Node) *catalog.Edge {
 	if d.percent(10) || d.rare.percent(20) {
 		e.Unique = append(e.Unique, []string{"src", "dst"})
 	}
+	for _, p := range e.Properties {
+		if comparable(p.Type) && d.rare.percent(10) {
+			e.Unique = slices.Insert(e.Unique, d.rare.IntN(len(e.Unique)+1), []string{"dst", p.Name, "src"})
+			break
+		}
+	}
 	if d.percent(d.ruleChance()) {
 		e.Card = &catalog.Cardinality{Min: d.between(0, 1), Max: pick(d, []int{-1, 1, 2, 4})}
 	}

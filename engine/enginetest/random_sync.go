@@ -12,6 +12,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // drawSeed draws the first load of a script.
@@ -67,6 +68,42 @@ func (d *drawer) drawFeed(others string) string {
 		lines = append(lines, first)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// drawFollowed makes a sync a load of a source that the graph follows: a copy, or changes that also delete.
+func (d *drawer) drawFollowed(s *step) {
+	if s.followed = true; d.rare.percent(30) {
+		return
+	}
+	s.mode, s.approved, s.sync = engine.Patch, false, engine.SyncOptions{Source: s.sync.Source}
+	lines := strings.Split(s.load, "\n")
+	for i := range lines {
+		for range 4 {
+			lines[i] = d.withoutProperty(lines[i])
+		}
+	}
+	s.load = strings.Join(lines, "\n")
+	for range d.rare.IntN(3) {
+		typ, kind := pick(d.rare, d.schema.Nodes).Name, plan.Node
+		if len(d.schema.Edges) > 0 && d.rare.percent(50) {
+			typ, kind = pick(d.rare, d.schema.Edges).Name, plan.Edge
+		}
+		if ids := d.ids[key(kind, typ)]; len(ids) > 0 {
+			member := map[plan.Entity]string{plan.Node: "type", plan.Edge: "edge"}[kind]
+			s.load += fmt.Sprintf("\n{%q:%q,\"delete\":%s}", member, typ, jsonText(pick(d.rare, ids)))
+		}
+	}
+}
+
+// nextChanges returns the changes of the next load from the followed source.
+func (p *pair) nextChanges(ctx context.Context, s step) *engine.SourceChanges {
+	c := &engine.SourceChanges{Source: s.sync.Source}
+	if at, err := p.model.Load(ctx, strings.NewReader(""), engine.LoadOptions{Mode: engine.Patch, Changes: c, WriteOptions: engine.WriteOptions{Branch: s.branch}}); err == nil {
+		c.After = at.Position
+	}
+	n, _ := strconv.Atoi(c.After)
+	c.Position = strconv.Itoa(n + 1)
+	return c
 }
 
 // withoutProperty removes the last property of some lines.

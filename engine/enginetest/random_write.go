@@ -74,7 +74,7 @@ func (w *writeDraw) drawChange() {
 		w.drawName()
 	case draw < 70:
 		e := w.edgeType()
-		if uniqueEnds(e) && w.percent(60) && w.leavesID(plan.Edge, e.Name) {
+		if len(identifying(e)) > 0 && w.percent(60) && w.leavesID(plan.Edge, e.Name) {
 			props := w.withOld(plan.Edge, e.Name, w.exprs(plan.Edge, e.Name, w.properties(plan.Edge, e.Name)))
 			w.relink(e.Name, w.endOf(e, false, w.drawEnd), w.endOf(e, true, w.drawEnd), props)
 			return
@@ -84,6 +84,7 @@ func (w *writeDraw) drawChange() {
 			props["id"] = w.expr(value.OfString(w.entityID(plan.Edge, e.Name)), stringType)
 		}
 		w.link(e.Name, w.endOf(e, false, w.drawEnd), w.endOf(e, true, w.drawEnd), props)
+		w.drawUpsert()
 		w.drawNew()
 		w.drawName()
 	default:
@@ -91,9 +92,16 @@ func (w *writeDraw) drawChange() {
 	}
 }
 
-// drawNew sometimes makes the last statement, an insert, fail if the entity exists.
+// drawUpsert sometimes makes the last statement, an insert of an edge with an explicit id, an upsert.
+func (w *writeDraw) drawUpsert() {
+	if w.last().ID != nil && w.rare.percent(35) {
+		w.onlyUpsert()
+	}
+}
+
+// drawNew sometimes makes the last statement fail if the entity exists, if it is an insert.
 func (w *writeDraw) drawNew() {
-	if w.rare.percent(15) {
+	if !w.last().Upsert && w.rare.percent(15) {
 		w.onlyNew()
 	}
 }
@@ -245,6 +253,9 @@ func (d *drawer) drawLoad() step {
 		s.sync.Source = pick(d.rare, []string{"crm", "crm", "erp", "hr"})
 		if d.rare.percent(75) {
 			s.load = d.drawFeed(s.load)
+		}
+		if d.rare.percent(35) {
+			d.drawFollowed(&s)
 		}
 	}
 	return s

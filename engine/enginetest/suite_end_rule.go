@@ -68,7 +68,7 @@ func endRuleCases() map[string]func(s *session) {
 			s.expectChange(s.change().relink("About", "n1", nodeRef("Team", "ann"), set{"rank": 7}), 0, 1, true)
 			p := s.read()
 			n, e, x := p.node("n", "Note"), p.edge("e", "About"), p.node("x", "Team")
-			s.expect(p.match(over(n, e, "About", x)).ret(id(n), p.prop(e, "rank")), "n1 | 7\nn2 | 3")
+			s.expect(p.match(over(n, e, "About", x)).ret(id(n), p.prop(e, "rank")).orderBy(id(n)), "n1 | 7\nn2 | 3")
 		},
 		"at most so many edges from each node": func(s *session) {
 			s.apply("", bounds("By", 0, 1))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // roads is a schema whose edges are found by their ends: a Road by its ends and its number or, without a number, by its ends
@@ -182,6 +183,20 @@ func (s *session) followed(after, position, lines string) {
 	}
 }
 
+// claim is follow for lines that the source "slot" claims.
+func (s *session) claim(after, position, lines string) (*engine.LoadResult, error) {
+	return s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: engine.Patch, Sync: engine.SyncOptions{Source: "slot"},
+		Changes: &engine.SourceChanges{Source: "db", After: after, Position: position}})
+}
+
+// claims is claim, which must commit.
+func (s *session) claims(after, position, lines string) {
+	s.Helper()
+	if res, err := s.claim(after, position, lines); err != nil || res.Commit == nil {
+		s.Fatalf("load: %+v, %v", res, err)
+	}
+}
+
 // expectPosition compares the position of the source "db" on main with `want`.
 func (s *session) expectPosition(want string) {
 	s.Helper()
@@ -303,8 +318,76 @@ func loadChangesCases() []testCase {
 				s.expectLineNumbers(err, 1)
 			}
 		},
+		"a claim keeps what a line leaves out": func(s *session) {
+			s.claims("", "1", `{"type":"Town","data":{"name":"d","size":4,"note":"n"}}
+{"edge":"Ferry","from":"a","to":"d","data":{"id":"f2","km":7}}`)
+			s.claims("1", "2", `{"type":"Town","data":{"name":"d","size":5}}
+{"type":"Town","data":{"name":"c","note":"m"}}
+{"edge":"Ferry","from":"a","to":"d","data":{"id":"f2","line":"l"}}`)
+			s.expectTowns("a | 1 | x\nb | 2 | null\nc | 3 | m\nd | 5 | n")
+			s.expectSources("", "Ferry a d +slot:km,line\nTown c slot:note\nTown d +slot:note,size")
+		},
+		"a claim keeps what others changed": func(s *session) {
+			s.claims("", "1", `{"type":"Town","data":{"name":"d","size":4,"note":"n"}}`)
+			s.mutate(s.change().update("Town", set{"size": 6, "note": "o"}, "name", plan.Eq, "d"))
+			s.expectSources("", "Town d +slot:note,size!note,size")
+			s.claims("1", "2", `{"type":"Town","data":{"name":"d","size":5}}`)
+			s.expectSources("", "Town d +slot:note,size!note")
+			s.expectTowns("a | 1 | x\nb | 2 | null\nc | 3 | null\nd | 5 | o")
+		},
+		"a claim moves with its node": func(s *session) {
+			s.claims("", "1", `{"type":"Town","data":{"name":"d","size":4}}
+{"edge":"Ferry","from":"a","to":"d","data":{"id":"f2","km":7}}`)
+			s.claims("1", "2", `{"type":"Town","was":"d","data":{"name":"z","note":"n"}}`)
+			s.expectSources("", "Ferry a z +slot:km\nTown z +slot:note,size")
+		},
+		"a deleted row that another source claims": func(s *session) {
+			s.claims("", "1", `{"type":"Town","data":{"name":"d","size":4,"note":"n"}}
+{"type":"Town","data":{"name":"e","size":5}}`)
+			s.expectSync("0 0 0 0 0", `{"type":"Town","data":{"name":"d","size":9}}`, func(o *engine.LoadOptions) { o.Sync.Yield = []string{"Town.size"} })
+			s.claims("1", "2", `{"type":"Town","delete":"d"}
+{"type":"Town","delete":"e"}
+{"type":"Town","delete":"c"}`)
+			s.expectTowns("a | 1 | x\nb | 2 | null\nd | 4 | null")
+			s.expectSources("", "Town d +crm:")
+		},
+		"a property that another source owns": func(s *session) {
+			s.expectSync("0 0 0 0 0", `{"type":"Town","data":{"name":"d","size":9}}`, nil)
+			_, err := s.claim("", "1", `{"type":"Town","data":{"name":"e","size":5}}
+{"type":"Town","data":{"name":"d","size":4}}`)
+			s.expectLineNumbers(err, 2)
+			s.expectTowns("a | 1 | x\nb | 2 | null\nc | 3 | null\nd | 9 | null")
+		},
+		"a copy anew": func(s *session) {
+			s.claims("", "1", `{"type":"Town","data":{"name":"d","size":4,"note":"n"}}
+{"type":"Town","data":{"name":"e","size":5}}
+{"edge":"Ferry","from":"d","to":"e","data":{"id":"f2","km":7}}`)
+			again := func(approve int64) (*engine.LoadResult, error) {
+				return s.synchronise(`{"type":"Town","data":{"name":"d","size":6}}
+{"edge":"Ferry","from":"d","to":"a","data":{"id":"f2","km":8}}`, func(o *engine.LoadOptions) {
+					o.Changes, o.Sync.Source, o.Sync.ApproveDeletes = &engine.SourceChanges{Source: "db", After: "1", Position: "2"}, "slot", approve
+				})
+			}
+			if _, err := again(0); err == nil || !strings.Contains(err.Error(), "approve_deletes 1") {
+				s.Errorf("found %v, expected a refusal that names the number", err)
+			}
+			s.expectPosition("1")
+			res, err := again(1)
+			if err != nil || res.Position != "2" || res.Sync.Deleted != 1 {
+				s.Fatalf("found %+v, %v", res, err)
+			}
+			s.expectPosition("2")
+			s.expectTowns("a | 1 | x\nb | 2 | null\nc | 3 | null\nd | 6 | null")
+			s.expectFerries("a | b | f1\nd | a | f2")
+			s.expectSources("", "Ferry d a +slot:km\nTown d +slot:size")
+		},
 		"bad options": func(s *session) {
 			for _, o := range []engine.LoadOptions{
+				{Mode: engine.Sync, Sync: engine.SyncOptions{Source: "slot"}, Changes: &engine.SourceChanges{Source: "db"}},
+				{Mode: engine.Merge, Sync: engine.SyncOptions{Source: "slot"}, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
+				{Mode: engine.Patch, Sync: engine.SyncOptions{Source: "s/1"}, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
+				{Mode: engine.Patch, Sync: engine.SyncOptions{Source: "slot", Types: []string{"Town"}}, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
+				{Mode: engine.Patch, LastWins: true, Sync: engine.SyncOptions{Source: "slot"}, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
 				{Mode: engine.Append, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
 				{Mode: engine.Patch, Changes: &engine.SourceChanges{Position: "1"}},
 				{Mode: engine.Patch, Changes: &engine.SourceChanges{Source: "db"}},

@@ -330,10 +330,6 @@ Road f e +crm:km
 Town e +crm:note,size
 Town f +crm:note,size`)
 		},
-		"no changes of a followed database": func(s *session) {
-			_, err := s.synchronise("", func(o *engine.LoadOptions) { o.Changes = &engine.SourceChanges{Source: "db", Position: "1"} })
-			expectError[*engine.BadArgument](s, err)
-		},
 		"once more with the idempotency key": func(s *session) {
 			s.expectSync("0 0 0 0 0", townFeed, nil)
 			for range 2 {

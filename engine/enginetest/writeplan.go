@@ -80,6 +80,19 @@ func (m *mutationPlan) upsert(typ string, props set) *mutationPlan {
 	return m.add(plan.Insert{Entity: plan.Node, Type: typ, Set: m.assigns(plan.Node, typ, props), Upsert: true})
 }
 
+// last returns the last statement, an insert.
+func (m *mutationPlan) last() plan.Insert {
+	return m.q.Mutation.Statements[len(m.q.Mutation.Statements)-1].(plan.Insert)
+}
+
+// onlyUpsert makes the last statement, an insert, an upsert.
+func (m *mutationPlan) onlyUpsert() *mutationPlan {
+	ins := m.last()
+	ins.Upsert = true
+	m.q.Mutation.Statements[len(m.q.Mutation.Statements)-1] = ins
+	return m
+}
+
 // onlyNew makes the last statement, an insert, fail if the entity exists.
 func (m *mutationPlan) onlyNew() *mutationPlan {
 	last := len(m.q.Mutation.Statements) - 1

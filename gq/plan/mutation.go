@@ -24,9 +24,9 @@ type Statement interface{ statement() }
 // that node, unless New is set: then the mutation fails. An insert with an explicit id always fails
 // if the id is taken.
 //
-// If the entity exists, an upsert only changes the assigned properties. It finds a node by its key,
-// and an edge by its two ends; then the edge type
-// must have the rule @unique(src, dst).
+// If the entity exists, an upsert only changes the assigned properties. It finds a node by its key. It finds an edge by its
+// explicit id; else by its ends and the assigned members of the first unique rule of the type that has both ends and in which no
+// member is null. A new edge without an explicit id gets one that follows from these values.
 type Insert struct {
 	Entity Entity // node or edge
 	Type   string // name of the type

@@ -46,9 +46,17 @@ func (l *load) changed(m members, it *item) (isDelete bool, errs []*engine.LineE
 func (l *load) change() {
 	var rest []item
 	for _, it := range l.items {
-		if it.gone == "" {
+		e := l.after.of(it.typeKey.kind, it.typeKey.name)[it.gone]
+		switch {
+		case it.gone == "":
 			rest = append(rest, it)
-		} else if e := l.after.of(it.typeKey.kind, it.typeKey.name)[it.gone]; e != nil && len(l.errs) == 0 {
+		case e == nil || len(l.errs) > 0:
+		case l.adds() && len(e.claims.without(l.opts.Sync.Source).sources()) > 0:
+			stays := *e
+			stays.props, stays.claims = maps.Clone(e.props), e.claims.without(l.opts.Sync.Source).pruned()
+			l.release(e.kind, e.typ, stays.props, e.claims, stays.claims)
+			l.put(&stays)
+		default:
 			l.remove(e)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -29,23 +30,10 @@ func (l *load) find(it *item) error {
 		return errors.New("a changed edge needs an id")
 	}
 	typ := l.after.schema.Edge(it.typeKey.name)
-	for _, members := range typ.Unique {
-		if !slices.Contains(members, "src") || !slices.Contains(members, "dst") {
-			continue
-		}
-		others := slices.DeleteFunc(slices.Clone(members), func(m string) bool { return m == "src" || m == "dst" })
-		if slices.ContainsFunc(others, func(m string) bool { return it.props[m].IsNull() }) {
-			continue
-		}
-		for _, e := range l.after.sorted(plan.Edge, typ.Name) {
-			found := value.Equal(e.part("from"), it.from) && value.Equal(e.part("to"), it.to)
-			for _, m := range others {
-				found = found && same(e.props[m], it.props[m])
-			}
-			if found && l.g.fault != EdgeNotFound {
-				it.id = e.id
-				return nil
-			}
+	if others, ok := identity(typ, it.props); ok {
+		if e := l.after.edgeWith(typ.Name, it.from, it.to, others, it.props); e != nil && l.g.fault != EdgeNotFound {
+			it.id = e.id
+			return nil
 		}
 		id := derivedID(typ.Name, it.from, it.to, others, it.props)
 		if l.after.of(plan.Edge, typ.Name)[id] == nil {
@@ -57,6 +45,34 @@ func (l *load) find(it *item) error {
 		return nil
 	}
 	return errors.New("an edge without an id needs a unique constraint with src and dst")
+}
+
+// identity returns the members, other than the ends, of the first unique rule with src and dst in which no property is null.
+func identity(typ *catalog.Edge, props map[string]value.Value) (others []string, ok bool) {
+	for _, members := range typ.Unique {
+		if !slices.Contains(members, "src") || !slices.Contains(members, "dst") {
+			continue
+		}
+		others = slices.DeleteFunc(slices.Clone(members), func(m string) bool { return m == "src" || m == "dst" })
+		if !slices.ContainsFunc(others, func(m string) bool { return props[m].IsNull() }) {
+			return others, true
+		}
+	}
+	return nil, false
+}
+
+// edgeWith returns the edge with the given ends and properties, or nil.
+func (s *state) edgeWith(typ string, from, to value.Value, members []string, props map[string]value.Value) *entity {
+	for _, e := range s.sorted(plan.Edge, typ) {
+		found := value.Equal(e.part("from"), from) && value.Equal(e.part("to"), to)
+		for _, m := range members {
+			found = found && same(e.props[m], props[m])
+		}
+		if found {
+			return e
+		}
+	}
+	return nil
 }
 
 // derivedID returns the id of a new edge; see [engine.DerivedEdgeID].
@@ -105,7 +121,7 @@ func (l *load) patched(it *item, before []*entity) (id string, props map[string]
 			old = e
 		}
 	}
-	if l.opts.Mode == engine.Sync {
+	if l.opts.Sync.Source != "" {
 		return id, l.claim(it, old)
 	}
 	if old == nil || l.g.fault == PatchReplaces {

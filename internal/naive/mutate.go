@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -258,9 +257,7 @@ func (w *writing) insert(s plan.Insert) func() {
 	switch {
 	case keyed:
 	case s.ID != nil:
-		if id = textOf(w.assigned(s.Entity, s.Type, "id", s.ID)); id == "" {
-			w.errs = append(w.errs, &engine.ConstraintViolation{Entity: s.Entity.String(), Type: s.Type, Property: "id", Rule: "required", Detail: "the id is empty"})
-		}
+		id = w.givenID(s)
 	default:
 		id = w.g.newID()
 	}
@@ -295,6 +292,15 @@ func (w *writing) insert(s plan.Insert) func() {
 	}
 }
 
+// givenID evaluates the id that a statement assigns.
+func (w *writing) givenID(s plan.Insert) string {
+	id := textOf(w.assigned(s.Entity, s.Type, "id", s.ID))
+	if id == "" {
+		w.errs = append(w.errs, &engine.ConstraintViolation{Entity: s.Entity.String(), Type: s.Type, Property: "id", Rule: "required", Detail: "the id is empty"})
+	}
+	return id
+}
+
 // assignEnds evaluates the ends of an inserted edge.
 func (w *writing) assignEnds(s plan.Insert, e *entity) {
 	e.setEnd(false, w.assigned(s.Entity, s.Type, "from", s.From))
@@ -305,80 +311,6 @@ func (w *writing) assignEnds(s plan.Insert, e *entity) {
 func (w *writing) name(s plan.Insert, id string) {
 	if s.As != nil {
 		w.named[*s.As][w.at] = id
-	}
-}
-
-// upsert evaluates an upsert.
-func (w *writing) upsert(s plan.Insert) func() {
-	at, key, ends := w.at, "", &entity{}
-	w.old = nil
-	if s.Entity == plan.Edge {
-		w.assignEnds(s, ends)
-		key = strings.Join([]string{ends.fromType, ends.from, ends.toType, ends.to}, "\x00")
-	} else {
-		n := w.after.schema.Node(s.Type)
-		props := map[string]value.Value{}
-		for _, a := range s.Set {
-			if n.IsKey(a.Name) {
-				v := w.assigned(s.Entity, s.Type, a.Name, a.Value)
-				if v, err := convert(v, a.Type); err == nil && !v.IsNull() {
-					props[a.Name] = v
-				}
-			}
-		}
-		if len(props) < len(n.Key) { // build reports what is wrong with the key
-			set := w.set(s.Entity, s.Type, s.Set)
-			w.fillIn(s, set)
-			w.build(s.Entity, s.Type, "", set)
-			return func() {}
-		}
-		key = keyID(n, props)
-	}
-	find := func(st *state) *entity {
-		if s.Entity == plan.Node {
-			return st.of(s.Entity, s.Type)[key]
-		}
-		for _, e := range st.sorted(s.Entity, s.Type) {
-			if sameEnds(e, ends) {
-				return e
-			}
-		}
-		return nil
-	}
-	if e := find(w.seen); e != nil && w.g.fault != OldIsNull {
-		w.old = e.props
-	}
-	set := w.set(s.Entity, s.Type, s.Set)
-	w.agrees(s.Entity, s.Type, key, s.Set, set)
-	w.name(s, key)
-	return func() {
-		id, props := key, map[string]value.Value{}
-		old := find(w.after)
-		w.count(s.Entity, writes(old))
-		switch {
-		case old != nil:
-			id = old.id
-			if w.g.fault != UpsertReplaces {
-				props = cloneProps(old.props)
-			}
-		case s.Entity == plan.Edge:
-			id = w.g.newID()
-		}
-		if old == nil {
-			w.fillIn(s, props)
-		}
-		e := w.build(s.Entity, s.Type, id, merged(props, s.Set, set))
-		if e == nil {
-			return
-		}
-		if s.Entity == plan.Edge {
-			e.from, e.to, e.fromType, e.toType = ends.from, ends.to, ends.fromType, ends.toType
-			w.endpoints(e)
-		}
-		if s.As != nil {
-			w.named[*s.As][at] = e.id
-		}
-		w.put(e)
 	}
 }
 

@@ -199,8 +199,11 @@ func (l *load) identifies(kind plan.Entity, typ, prop string) bool {
 	})
 }
 
-// claim returns the properties of a line in the mode sync, and sets the claims of the line. The entity `old` is nil for a new
-// one.
+// adds reports whether the load claims its lines for a source that keeps what a line leaves out.
+func (l *load) adds() bool { return l.opts.Sync.Source != "" && l.opts.Mode != engine.Sync }
+
+// claim returns the properties of a line that a source claims, and sets the claims of the line. The entity `old` is nil for a
+// new one.
 func (l *load) claim(it *item, old *entity) map[string]value.Value {
 	kind, typ, source := it.typeKey.kind, it.typeKey.name, l.opts.Sync.Source
 	was := claims{"created": true}
@@ -210,7 +213,10 @@ func (l *load) claim(it *item, old *entity) map[string]value.Value {
 	} else {
 		props = l.filled(&item{typeKey: it.typeKey})
 	}
-	it.claims = was.without(source)
+	if it.claims = was.without(source); l.adds() {
+		it.claims = claims{}
+		maps.Copy(it.claims, was)
+	}
 	it.claims["source "+source] = true
 	faulty := false
 	for _, p := range l.properties(kind, typ) {
@@ -230,7 +236,7 @@ func (l *load) claim(it *item, old *entity) map[string]value.Value {
 					Entity: kind.String(), Type: typ, ID: it.id, Property: p.Name, Rule: "source", Detail: "another source owns it; yield " + typ + "." + p.Name}})
 			}
 			it.claims["owns "+source+" "+p.Name] = true
-			if was["edited "+p.Name] && !value.Equal(props[p.Name], v) {
+			if was["edited "+p.Name] && !value.Equal(props[p.Name], v) && l.synced != nil {
 				l.synced.Overwritten++
 			}
 			delete(it.claims, "edited "+p.Name)
@@ -239,7 +245,7 @@ func (l *load) claim(it *item, old *entity) map[string]value.Value {
 			props[p.Name] = v
 		}
 	}
-	if l.g.fault != LetGoKeeps {
+	if l.g.fault != LetGoKeeps && !l.adds() {
 		l.release(kind, typ, props, was, it.claims)
 	}
 	it.claims.pruned()

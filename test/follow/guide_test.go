@@ -42,8 +42,8 @@ func TestGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"type":"Person","data":{"id":"2","no":2,"name":"Bob"}}
-{"type":"Book","data":{"id":"i1","isbn":"i1","title":"Tides"}}
+	want := `{"type":"Person","data":{"id":"2","no":2,"name":"Bob"},"sources":"+omnigraph:name"}
+{"type":"Book","data":{"id":"i1","isbn":"i1","title":"Tides"},"sources":"+omnigraph:title"}
 {"edge":"Owns","from":"2","to":"i1","data":{"id":`
 	if blocks < 7 || !strings.HasPrefix(string(after), want) || strings.Count(string(after), "\n") != 3 {
 		t.Errorf("after %d blocks the graph is\n%s\nexpected\n%s…", blocks, after, want)

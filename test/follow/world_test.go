@@ -1,4 +1,5 @@
-// Package follow tests omnigraph import follow: the built command follows a PostgreSQL server, and both are killed.
+// Package follow tests omnigraph import follow: the built command follows a PostgreSQL server. Both are killed, and so is the
+// server that has the graph.
 package follow
 
 import (
@@ -21,16 +22,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/storage/object/postgres/postgrestest"
 )
 
-// bin is the built command.
-var bin string
+// bin and serverBin are the built commands.
+var bin, serverBin string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "omnigraph-follow-test")
 	if err != nil {
 		panic(err)
 	}
-	bin = filepath.Join(dir, "omnigraph")
-	build := exec.Command("go", "build", "-o", bin, "github.com/omnigraph-go/omnigraph/cmd/omnigraph")
+	bin, serverBin = filepath.Join(dir, "omnigraph"), filepath.Join(dir, "omnigraph-server")
+	build := exec.Command("go", "build", "-o", dir, "github.com/omnigraph-go/omnigraph/cmd/omnigraph", "github.com/omnigraph-go/omnigraph/cmd/omnigraph-server")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s%v\n", out, err)
@@ -73,7 +74,8 @@ type world struct {
 	server  *postgrestest.Server
 	dir     string
 	store   string
-	address string
+	graph   []string // the flags that name the graph
+	address string   // of the database
 }
 
 // settings are those of the server.
@@ -85,6 +87,7 @@ func newWorld(t *testing.T, statements string) *world {
 	w := &world{T: t, server: postgrestest.New(t, settings...), dir: t.TempDir()}
 	w.address, w.store = w.server.URL(""), filepath.Join(w.dir, "graph")
 	w.exec(statements)
+	w.graph = []string{"--store", w.store}
 	w.write("schema.pg", schema)
 	w.write("import.yaml", importMap)
 	w.omnigraph("init", "--schema", filepath.Join(w.dir, "schema.pg"), "--store", w.store)
@@ -131,7 +134,7 @@ func (w *world) omnigraph(args ...string) string {
 
 // args returns the arguments that follow the database.
 func (w *world) args(more ...string) []string {
-	return append([]string{"import", "follow", "--store", w.store, "--map", filepath.Join(w.dir, "import.yaml"), w.address}, more...)
+	return slices.Concat([]string{"import", "follow", "--map", filepath.Join(w.dir, "import.yaml"), w.address}, w.graph, more)
 }
 
 // once follows the database up to its present state.
@@ -199,7 +202,7 @@ func (w *world) lines() []string {
 func (w *world) export() string {
 	w.Helper()
 	var errs bytes.Buffer
-	cmd := exec.CommandContext(w.Context(), bin, "export", "--store", w.store)
+	cmd := exec.CommandContext(w.Context(), bin, append([]string{"export"}, w.graph...)...)
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package follow keeps a graph in step with the tables of a PostgreSQL database, by logical replication:
 //
-//	exported snapshot → Import → one load
+//	exported snapshot → Import → one sync
 //	changes → transactions → net changes of rows → lines → one load with the position
 //
 // The position of the database is stored in the graph with the changes, in one commit, and the slot is confirmed only up to a
@@ -29,10 +29,20 @@ import (
 
 // Graph is the branch of a graph that follows a database.
 type Graph interface {
-	// Load loads lines as one commit, with the position. It returns the position after the load.
+	// Load loads lines as one commit, with the position. The source claims their entities. It returns the position after the load.
 	Load(ctx context.Context, lines io.Reader, c engine.SourceChanges) (position string, err error)
+	// Copy is Load for a copy of all rows. The graph lets go what the source claimed before and the lines lack, in the types.
+	Copy(ctx context.Context, lines io.Reader, c engine.SourceChanges, types []string) (*Copied, error)
 	// Faults returns the faults of lines that an error of Load reports.
 	Faults(err error) (lines []dataimport.LineFault, more bool)
+}
+
+// Copied says what a copy did.
+type Copied struct {
+	Position string // after the copy
+	// Of the entities that the rows lack: those that stay without the claim of the source, those that were deleted, the edges
+	// that were deleted with their nodes, and the nodes that stay because of such edges.
+	Released, Deleted, Cascaded, Kept int64
 }
 
 // Options say what to follow.
@@ -110,6 +120,8 @@ type follower struct {
 	at     position
 	lsn    pglogrepl.LSN // of at
 	until  pglogrepl.LSN // with Once, the position to reach; else 0
+	// reached says that the graph has answered, so that one without an answer during the copy is away for a while.
+	reached bool
 }
 
 // Stopped is an error that a new connection does not mend.
@@ -153,13 +165,13 @@ func Run(ctx context.Context, o Options, s *Status) error {
 			return err
 		case errors.As(err, &stopped):
 			return stopped.Err
-		case !started && !transient(err):
+		case !started && !transient(err) && !(f.reached && errors.Is(err, ErrUnsure)):
 			return err
 		}
 		if f.Rows() > before {
 			wait = firstWait
 		}
-		o.Log.Warn("the connection to the database failed; the follower connects again", "error", err, "after", wait.String())
+		o.Log.Warn("the database or the graph did not answer; the follower connects again", "error", err, "after", wait.String())
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -204,6 +216,7 @@ func (f *follower) connect(ctx context.Context, started *bool) error {
 	if f.stored, err = f.Graph.Load(ctx, noLines{}, engine.SourceChanges{Source: f.source}); err != nil {
 		return unlessUnsure(fmt.Errorf("reading the position in the graph: %w", err))
 	}
+	f.reached = true
 	if err := f.prepare(ctx, conn, repl, system.XLogPos); err != nil {
 		return err
 	}

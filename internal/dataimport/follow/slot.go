@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/postgres"
@@ -71,7 +72,7 @@ func (f *follower) prepare(ctx context.Context, conn *pgx.Conn, repl *pgconn.PgC
 	return nil
 }
 
-// copy makes the slot, and copies the rows of its snapshot as one load.
+// copy makes the slot, and copies the rows of its snapshot as one sync.
 func (f *follower) copy(ctx context.Context, conn *pgx.Conn, repl *pgconn.PgConn) error {
 	// The mark lets a later run drop the slot of a copy that was killed.
 	if err := f.store(ctx, noLines{}, position{Copying: true}); err != nil {
@@ -113,9 +114,15 @@ func (f *follower) copyRows(ctx context.Context, conn *pgx.Conn, db *postgres.Da
 			return f.asStopped(err)
 		}
 	}
+	types := f.Map.Types()
+	var copied *Copied
 	for {
 		before := in.Rejected()
-		err := f.copyOnce(ctx, in, next)
+		if before > 0 {
+			types = nil // what was rejected is not lost
+		}
+		var err error
+		copied, err = f.copyOnce(ctx, in, next, types)
 		if err == nil {
 			break
 		}
@@ -130,7 +137,11 @@ func (f *follower) copyRows(ctx context.Context, conn *pgx.Conn, db *postgres.Da
 	lsn, err := pglogrepl.ParseLSN(at)
 	f.lsn = lsn
 	f.applied.Store(uint64(lsn))
-	f.Log.Info("the copy is in the graph", "rejected", in.Rejected(), "took", clock.Since(start).Round(time.Millisecond).String())
+	f.Log.Info("the copy is in the graph", "rejected", in.Rejected(), "released", copied.Released, "deleted", copied.Deleted, "cascaded", copied.Cascaded,
+		"took", clock.Since(start).Round(time.Millisecond).String())
+	if copied.Kept > 0 {
+		f.Log.Warn("nodes whose rows are gone stay, because they have edges that the database does not make; --copy-anew --cascade deletes both", "nodes", copied.Kept)
+	}
 	return err
 }
 
@@ -157,23 +168,24 @@ func (f *follower) asStopped(err error) error {
 }
 
 // copyOnce loads the rows. Its error has the places of the rows that do not fit.
-func (f *follower) copyOnce(ctx context.Context, in *dataimport.Import, next position) error {
+func (f *follower) copyOnce(ctx context.Context, in *dataimport.Import, next position, types []string) (*Copied, error) {
 	stream := in.Stream(ctx)
-	err := f.store(ctx, stream, next)
+	copied, err := f.Graph.Copy(ctx, stream, engine.SourceChanges{Source: f.source, After: f.stored, Position: next.text()}, types)
 	closed := stream.Close()
 	if fault := stream.Err(); fault != nil {
-		return fault
+		return nil, fault
 	}
 	if err == nil {
-		return closed
+		f.stored, f.at = copied.Position, next
+		return copied, closed
 	}
 	lines, more := f.Graph.Faults(err)
 	if len(lines) == 0 {
-		return unlessUnsure(err)
+		return nil, unlessUnsure(err)
 	}
 	faults, failed := in.Explain(ctx, lines, more)
 	if failed != nil {
-		return errors.Join(err, failed)
+		return nil, errors.Join(err, failed)
 	}
-	return faults
+	return nil, faults
 }

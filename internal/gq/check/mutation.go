@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -123,9 +124,9 @@ func (c *checker) insert(st *syntax.Insert) (plan.Insert, bool) {
 		return ins, false
 	}
 	own := t.builtinNames(true)
+	var selects []string
 	if ins.Upsert {
-		c.checkUpsert(st, t)
-		own = slices.DeleteFunc(own, func(name string) bool { return name == "id" })
+		selects = c.checkUpsert(st, t)
 	}
 	assigned := map[string]bool{}
 	for _, a := range st.Set {
@@ -150,8 +151,12 @@ func (c *checker) insert(st *syntax.Insert) (plan.Insert, bool) {
 		if !ok {
 			continue
 		}
-		if ins.Upsert && t.node != nil && t.node.IsKey(name) && plan.UsesOld(as.Value) {
-			c.fault(BadUpsert, a.Value.Source().Span(), "assign the key without a name of a property", "the key property %s of an upsert is computed from a value of the node, but the key selects the node", name)
+		if slices.Contains(selects, name) && plan.UsesOld(as.Value) {
+			if t.node != nil {
+				c.fault(BadUpsert, a.Value.Source().Span(), "assign the key without a name of a property", "the key property %s of an upsert is computed from a value of the node, but the key selects the node", name)
+			} else {
+				c.fault(BadUpsert, a.Value.Source().Span(), "assign it without a name of a property, or assign id", "the property %s of an upsert is computed from a value of the edge, but its @unique with src and dst selects the edge", name)
+			}
 			continue
 		}
 		ins.Set = append(ins.Set, as)
@@ -162,23 +167,57 @@ func (c *checker) insert(st *syntax.Insert) (plan.Insert, bool) {
 	return ins, true
 }
 
-// checkUpsert reports an upsert that cannot find the existing entity, because the type has no key
-// or no unique ends.
-func (c *checker) checkUpsert(st *syntax.Insert, t target) {
+// checkUpsert returns the assigned properties that select the entity of an upsert: the key of a node or, for an edge without an
+// id, members of unique rules with src and dst. It reports an upsert that cannot find an existing entity.
+func (c *checker) checkUpsert(st *syntax.Insert, t target) (selects []string) {
 	at := syntax.SpanOf(st.Type)
-	switch {
-	case t.node != nil && len(t.node.Key) == 0:
-		c.fault(BadUpsert, at, "write insert, or add @key to a property in the schema", "%s has no key, so an upsert cannot find the node", t.name)
-	case t.edge != nil && !uniqueEnds(t.edge):
-		c.fault(BadUpsert, at, "write insert, or add @unique(src, dst) to the edge in the schema", "%s may have several edges between two nodes, so an upsert cannot find the edge", t.name)
+	if t.node != nil {
+		if len(t.node.Key) == 0 {
+			c.fault(BadUpsert, at, "write insert, or add @key to a property in the schema", "%s has no key, so an upsert cannot find the node", t.name)
+		}
+		return t.node.Key
 	}
-}
-
-// uniqueEnds reports whether at most one edge of the type may lead from one node to another.
-func uniqueEnds(e *catalog.Edge) bool {
-	return slices.ContainsFunc(e.Unique, func(u []string) bool {
-		return len(u) == 2 && slices.Contains(u, "src") && slices.Contains(u, "dst")
-	})
+	assigns := func(name string) bool {
+		return slices.ContainsFunc(st.Set, func(a *syntax.Assign) bool { return a.Name.Value == name })
+	}
+	if t.property("id") == nil && assigns("id") {
+		return nil
+	}
+	lacking := ""
+	for _, rule := range t.edge.Unique {
+		if !slices.Contains(rule, "src") || !slices.Contains(rule, "dst") {
+			continue
+		}
+		all, certain := true, true
+		for _, name := range rule {
+			if name == "src" || name == "dst" {
+				continue
+			}
+			if !assigns(name) {
+				lacking, all = cmp.Or(lacking, name), false
+			}
+			certain = certain && !t.property(name).Type.Nullable
+		}
+		if !all {
+			continue
+		}
+		for _, name := range rule {
+			if name != "src" && name != "dst" {
+				selects = append(selects, name)
+			}
+		}
+		if lacking = ""; certain {
+			return selects
+		}
+	}
+	switch {
+	case selects != nil:
+	case lacking != "":
+		c.fault(BadUpsert, at, "assign "+lacking+" or id", "the upsert of %s assigns neither id nor %s, so it cannot find the edge", t.name, lacking)
+	default:
+		c.fault(BadUpsert, at, "write insert, assign id, or add @unique(src, dst) to the edge in the schema", "%s may have several edges between two nodes, so an upsert cannot find the edge", t.name)
+	}
+	return selects
 }
 
 // nameInsert declares the variable of an insert. It returns nil if the insert has no variable.

@@ -123,7 +123,7 @@ rows; filters still apply first, and the distances are exact.`,
 	{Name: "mutations", Summary: "Inserting, updating and deleting.",
 		text: `The statements of a query run in order and commit together or not at all. Inserting a node whose key exists replaces
 the whole node: a property left out becomes null. insert new fails if the key exists. upsert keeps the properties that it does
-not assign; it needs a @key, or for an edge @unique(src, dst). update changes the assigned properties of all nodes or edges that satisfy where, but never a key or an end of an
+not assign; it needs a @key, or for an edge an id or a @unique with src and dst. update changes the assigned properties of all nodes or edges that satisfy where, but never a key or an end of an
 edge. where joins comparisons with and, and may use in. In update and upsert, the name of a property in a value is its old value: n: n + 1.
 $n = insert … names the new entity: use $n as from or to of a later edge. An end may also be written with the key: Person("ada").
 At an end that is an interface, write Person("ada"), a variable, or a parameter of the type of the node or of the interface; an id alone does not name the type.

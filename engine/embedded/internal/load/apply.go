@@ -32,9 +32,11 @@ type Store func(t *schema.Type, d *segment.Draft) (*segment.Segment, error)
 func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store Store) ([]version.Part, error) {
 	mode := in.opts.Mode
 	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
+	if in.opts.Sync.Source != "" {
+		a.sync = &syncer{opts: &in.opts.Sync, adds: mode != engine.Sync, found: map[*schema.Type]engine.Bitmap{}, claimed: map[string]int64{}, deleted: map[string]int64{}, result: &engine.SyncResult{}}
+	}
 	if mode == engine.Sync {
-		in.synced = &engine.SyncResult{}
-		a.sync = &syncer{opts: &in.opts.Sync, found: map[*schema.Type]engine.Bitmap{}, claimed: map[string]int64{}, deleted: map[string]int64{}, result: in.synced}
+		in.synced = a.sync.result
 	}
 	if in.Spilled() {
 		inMemory := in.memoryBytes()
@@ -84,7 +86,7 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 			return parts, err
 		}
 	}
-	if a.sync != nil {
+	if mode == engine.Sync {
 		if parts != nil {
 			tx.NoteLate()
 		}
@@ -126,7 +128,7 @@ type applier struct {
 	tx         *version.Txn
 	in         *Input
 	mode       engine.LoadMode    // what to do with entities that exist
-	sync       *syncer            // nil in the other modes
+	sync       *syncer            // nil if the load claims nothing
 	store      Store              // stores a segment; nil to keep segments in memory
 	bulk       bool               // the load puts segments, not rows
 	references []version.Part     // of a bulk load: the references that refer created for a type

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -70,12 +71,34 @@ func (a *applier) change() error {
 			if i%cancelEvery == 0 && a.ctx.Err() != nil {
 				return a.ctx.Err()
 			}
-			if ord, ok := a.tx.Table(c.typ).Lookup(c.id); ok && c.typ.Entity == e {
-				a.tx.Delete(c.typ, ord)
+			ord, ok := a.tx.Table(c.typ).Lookup(c.id)
+			if !ok || c.typ.Entity != e {
+				continue
 			}
+			if stays, err := a.leave(c.typ, ord); stays || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			a.tx.Delete(c.typ, ord)
 		}
 	}
 	return a.move()
+}
+
+// leave lets a deleted entity go, instead of deleting it, if another source claims it.
+func (a *applier) leave(t *schema.Type, ord uint32) (stays bool, err error) {
+	if a.sync == nil {
+		return false, nil
+	}
+	was := membership.Stored(a.tx.Table(t).Claims(ord))
+	own, _ := was.Of(a.sync.opts.Source)
+	is := was.Release(a.sync.opts.Source)
+	if len(is.Sources) == 0 {
+		return false, nil
+	}
+	return true, a.release(t, ord, own, is)
 }
 
 // move gives entities their new ids. All entities leave their old ids first, because one may take the id of another.

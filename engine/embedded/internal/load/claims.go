@@ -37,9 +37,9 @@ func (c *claims) at(row int) string {
 	return c.texts[c.codes[row]]
 }
 
-// note notes the membership that the line of the next row has. In the mode sync, the load determines it.
-func (b *batch) note(text string, mode engine.LoadMode) {
-	if text == "" || mode == engine.Sync {
+// note notes the membership that the line of the next row has. A load that claims its lines determines it itself.
+func (b *batch) note(text string, opts *Options) {
+	if text == "" || opts.Sync.Source != "" {
 		return
 	}
 	if b.claims == nil {

@@ -44,7 +44,6 @@ func (p *parser) find(t *schema.Type, from, to string, val func(i int) value.Val
 // edgeID returns the id of the edge with the given values in a unique rule. The id is empty if the edge is new and another
 // edge has the id that the values determine.
 func (p *parser) edgeID(t *schema.Type, rule int, from, to string, val func(i int) value.Value) string {
-	sources, targets := p.schema.EndType(t, false), p.schema.EndType(t, true)
 	var edges *version.Table
 	if base := p.opts.Base; base != nil {
 		edges = base.Edges(t.Index)
@@ -56,28 +55,13 @@ func (p *parser) edgeID(t *schema.Type, rule int, from, to string, val func(i in
 			}
 		}
 	}
-	var members []string
-	for _, m := range t.Tuples[rule] {
-		if m != schema.Source && m != schema.Target {
-			members = append(members, value.Text(val(m)))
-		}
-	}
-	id := engine.DerivedEdgeID(t.Name, endText(sources, from), endText(targets, to), members...)
+	id := p.schema.EdgeID(t, rule, from, to, val)
 	if edges != nil {
 		if _, taken := edges.Lookup(id); taken {
 			return ""
 		}
 	}
 	return id
-}
-
-// endText returns the text of an end in a derived id.
-func endText(t *schema.Type, id string) string {
-	if t.Of == nil {
-		return id
-	}
-	typ, id := schema.SplitRef(id)
-	return typ + "/" + id
 }
 
 // findMoved adds the rows of a chunk to `lost` that have the id of an edge between other nodes.

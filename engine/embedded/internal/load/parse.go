@@ -354,7 +354,7 @@ func (p *parser) finish(t *schema.Type, from, to string) bool {
 	if r.seen != nil {
 		r.markSeen(func(i int) bool { return p.seen[i] })
 	}
-	r.note(p.sources, p.opts.Mode)
+	r.note(p.sources, p.opts)
 	r.lines = append(r.lines, int64(p.line))
 	return true
 }

@@ -59,7 +59,7 @@ func (p *parser) parseFast(line []byte) bool {
 		b.truncate()
 		return false
 	}
-	b.note(s.sources, p.opts.Mode)
+	b.note(s.sources, p.opts)
 	b.lines = append(b.lines, int64(p.line))
 	return true
 }

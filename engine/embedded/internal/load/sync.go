@@ -13,9 +13,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// syncer is what an applier knows in the mode sync.
+// syncer is what an applier knows in the mode sync, and in other loads that claim their lines for a source.
 type syncer struct {
 	opts    *engine.SyncOptions
+	adds    bool                           // the mode is another one: the source keeps what a line leaves out
 	found   map[*schema.Type]engine.Bitmap // by ordinal before the load: the entities in the input
 	claimed map[string]int64               // by type: the entities that the source or nobody claimed before
 	deleted map[string]int64               // by type: the deleted ones of these
@@ -69,6 +70,10 @@ func (s *syncer) claim(t *schema.Type, yields []bool, was *membership.Set, sees 
 		}
 	}
 	slices.Sort(own)
+	if s.adds {
+		c.text = was.Add(s.opts.Source, own).String()
+		return c
+	}
 	is := was.Claim(s.opts.Source, own)
 	c.text = is.String()
 	before, _ := was.Of(s.opts.Source)
@@ -114,6 +119,9 @@ func (f *filler) claim(b *batch, origins []origin) []*claim {
 
 // find notes that an entity is in the input.
 func (s *syncer) find(t *schema.Type, table *version.Table, ord uint32) {
+	if s.adds {
+		return
+	}
 	if s.found[t] == nil {
 		s.found[t] = engine.NewBitmap(int(table.Ordinals()))
 	}

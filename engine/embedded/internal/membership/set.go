@@ -142,6 +142,21 @@ func (s *Set) Claim(source string, props []string) *Set {
 	return out.owned()
 }
 
+// Add returns the set after a source has set the properties `props`, which ascend. The source keeps what else it owns.
+func (s *Set) Add(source string, props []string) *Set {
+	had, _ := s.Of(source)
+	all := slices.Concat(had, props)
+	slices.Sort(all)
+	out := s.Claim(source, slices.Compact(all))
+	for _, p := range s.Edited {
+		if slices.Contains(had, p) && !slices.Contains(props, p) {
+			out.Edited = append(out.Edited, p)
+		}
+	}
+	slices.Sort(out.Edited)
+	return out
+}
+
 // Release returns the set after a source has let the entity go.
 func (s *Set) Release(source string) *Set { return s.without(source).owned() }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -22,6 +23,16 @@ func (t *Type) Identity(val func(p int) value.Value) (rule int, ok bool) {
 // IdentifiesEdges reports whether unique rule i has both ends of an edge.
 func (t *Type) IdentifiesEdges(i int) bool {
 	return t.Entity == plan.Edge && slices.Contains(t.Tuples[i], Source) && slices.Contains(t.Tuples[i], Target)
+}
+
+// FoundByEnds reports whether a unique rule has both ends of an edge.
+func (t *Type) FoundByEnds() bool {
+	for i := range t.Unique {
+		if t.IdentifiesEdges(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // Identifies reports whether property p is part of what identifies an entity: a member of a key, or of a unique rule with both
@@ -52,4 +63,25 @@ func (t *Type) UniqueNames(i int) string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// EdgeID returns the id that a new edge gets from its ends and from its values in unique rule `rule`. The function `val` returns
+// the value of a property.
+func (s *Schema) EdgeID(t *Type, rule int, from, to string, val func(p int) value.Value) string {
+	var members []string
+	for _, m := range t.Tuples[rule] {
+		if m != Source && m != Target {
+			members = append(members, value.Text(val(m)))
+		}
+	}
+	return engine.DerivedEdgeID(t.Name, endText(s.EndType(t, false), from), endText(s.EndType(t, true), to), members...)
+}
+
+// endText returns the text of an end in a derived id.
+func endText(t *Type, id string) string {
+	if t.Of == nil {
+		return id
+	}
+	typ, id := SplitRef(id)
+	return typ + "/" + id
 }

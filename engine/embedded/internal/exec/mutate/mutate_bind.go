@@ -107,6 +107,9 @@ func (m *mutationBinder) statement(st plan.Statement) error {
 	if ins.Upsert && entity == plan.Node && t.Key == nil {
 		return ir.Mismatch("node %s has no key, so an upsert cannot find a node", name)
 	}
+	if ins.Upsert && entity == plan.Edge && ins.ID == nil && !t.FoundByEnds() {
+		return ir.Mismatch("edge %s has no unique constraint with src and dst, so an upsert without an id cannot find an edge", name)
+	}
 	if ins.Upsert && ins.New {
 		return ir.Mismatch("an upsert of %s cannot be an insert new", name)
 	}

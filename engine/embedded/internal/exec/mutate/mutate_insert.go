@@ -67,17 +67,9 @@ func (w *Write) newEntity(t *schema.Type, s plan.Insert) (e newEntity, err error
 	}
 	w.embedded(t, s.Set, e.vals)
 	if s.ID != nil {
-		id, err := w.computed(t, "id", s.ID)
-		if err != nil {
+		if e.id, err = w.givenID(t, s.ID); err != nil {
 			return e, err
 		}
-		if !id.IsNull() && (id.Kind() != value.String || id.IsList()) {
-			return e, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "type", Detail: fmt.Sprintf("found a value of type %s, expected String", id.Type())}
-		}
-		if id.IsNull() || id.Str() == "" {
-			return e, &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "required", Detail: "the id is empty; give one, or leave it out"}
-		}
-		e.id = id.Str()
 	}
 	if err := t.CheckRow(e.id, e.vals); err != nil {
 		return e, err
@@ -100,6 +92,21 @@ func (w *Write) newEntity(t *schema.Type, s plan.Insert) (e newEntity, err error
 		e.to, err = w.endpointID(t, "to", s.To)
 	}
 	return e, err
+}
+
+// givenID evaluates the id that a statement assigns.
+func (w *Write) givenID(t *schema.Type, x plan.Expr) (string, error) {
+	id, err := w.computed(t, "id", x)
+	if err != nil {
+		return "", err
+	}
+	if !id.IsNull() && (id.Kind() != value.String || id.IsList()) {
+		return "", &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "type", Detail: fmt.Sprintf("found a value of type %s, expected String", id.Type())}
+	}
+	if id.IsNull() || id.Str() == "" {
+		return "", &engine.ConstraintViolation{Entity: t.Entity.String(), Type: t.Name, Property: "id", Rule: "required", Detail: "the id is empty; give one, or leave it out"}
+	}
+	return id.Str(), nil
 }
 
 // defaults returns the values of an entity to which a statement assigns nothing.

@@ -1,6 +1,11 @@
 package mutate
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
@@ -18,8 +23,11 @@ type upserting struct {
 
 // upserted is an entity to insert or change.
 type upserted struct {
-	id       string // of a node
+	id       string // of a node, or the given one of an edge
 	from, to value.Value
+	rule     int           // the unique rule that identifies an edge without a given id
+	tuple    []value.Value // by property: the values for the rule
+	made     string        // the id of such an edge, if it did not exist when the statement was evaluated
 	set      []setProp
 	derived  []derived // the vectors to compute again if the entity exists
 }
@@ -56,18 +64,23 @@ func (w *Write) upsert(s plan.Insert, t *schema.Type, rows [][]value.Value) (act
 			u.set = append(u.set, setProp{p, v})
 		}
 		u.derived = w.derive(t, s.Set)
+		id := u.id
+		switch {
+		case id != "":
+		case exists:
+			id = w.Tx.Table(t).ID(ord)
+		default:
+			u.made = u.newID(w, t)
+			id = u.made
+		}
 		if len(rows) > 1 {
-			key := u.id
-			if s.Entity == plan.Edge {
-				key = u.from.Str() + "\x00" + u.to.Str()
-			}
-			if err := once.add(t, key, u.set); err != nil {
+			if err := once.add(t, id, u.set); err != nil {
 				return nil, err
 			}
 		}
 		a.rows[i] = u
 		if s.As != nil {
-			w.named[*s.As][i] = u.id
+			w.named[*s.As][i] = id
 		}
 	}
 	return a, nil
@@ -82,7 +95,11 @@ func (w *Write) upsertTarget(t *schema.Type, s plan.Insert, u *upserted) (ord ui
 		if u.to, err = w.endpointID(t, "to", s.To); err != nil {
 			return 0, false, err
 		}
-		return w.edgeBetween(t, u)
+		if err := u.identify(w, t, s); err != nil {
+			return 0, false, err
+		}
+		ord, exists = u.edge(w, t)
+		return ord, exists, nil
 	}
 	key := make([]value.Value, len(t.Props))
 	for _, k := range t.Key {
@@ -103,19 +120,71 @@ func (w *Write) upsertTarget(t *schema.Type, s plan.Insert, u *upserted) (ord ui
 	return ord, exists, nil
 }
 
-// edgeBetween finds the edge of an upsert. An error can come only from w.examined.
-func (w *Write) edgeBetween(t *schema.Type, u *upserted) (ord uint32, ok bool, err error) {
-	table := w.Tx.Table(t)
-	edges := w.edgesAt(table, false, u.from.Str())
-	if err := w.examined(len(edges)); err != nil {
-		return 0, false, err
+// identify evaluates what identifies the edge of an upsert: the given id, or the values of the first unique rule with src and
+// dst and without a null.
+func (u *upserted) identify(w *Write, t *schema.Type, s plan.Insert) (err error) {
+	if s.ID != nil {
+		u.id, err = w.givenID(t, s.ID)
+		return err
 	}
-	for _, ord := range edges {
-		if w.endID(table, ord, true) == u.to.Str() || fault.On(fault.EndIgnored) {
-			return ord, true, nil
+	u.tuple = make([]value.Value, len(t.Props))
+	null := ""
+	for u.rule = range t.Unique {
+		if !t.IdentifiesEdges(u.rule) {
+			continue
+		}
+		complete := true
+		for _, p := range t.Tuples[u.rule] {
+			if p == schema.Source || p == schema.Target {
+				continue
+			}
+			at := slices.IndexFunc(s.Set, func(a plan.Assign) bool { return a.Name == t.Props[p].Name })
+			if at >= 0 && u.tuple[p].IsNull() {
+				if _, u.tuple[p], err = w.assignment(t, s.Set[at]); err != nil {
+					return err
+				}
+			}
+			if u.tuple[p].IsNull() {
+				null = cmp.Or(null, fmt.Sprintf("and %s of its @unique(%s) is null", t.Props[p].Name, t.UniqueNames(u.rule)))
+				complete = false
+			} else if err := t.CheckValue(p, u.tuple[p]); err != nil {
+				return err
+			}
+		}
+		if complete {
+			return nil
 		}
 	}
-	return 0, false, nil
+	return &engine.ConstraintViolation{Entity: "edge", Type: t.Name, Property: "id", Rule: "required",
+		Detail: fmt.Sprintf("the id is missing, %s, so a second upsert would double the edge; assign id, or write insert", null)}
+}
+
+// edge finds the edge of an upsert. An edge with a given id may have other ends.
+func (u *upserted) edge(w *Write, t *schema.Type) (ord uint32, ok bool) {
+	table := w.Tx.Table(t)
+	if u.id != "" {
+		return table.Lookup(u.id)
+	}
+	src, hasSrc := w.Tx.Table(w.endType(t, "from")).Lookup(u.from.Str())
+	dst, hasDst := w.Tx.Table(w.endType(t, "to")).Lookup(u.to.Str())
+	if !hasSrc || !hasDst {
+		return 0, false
+	}
+	if fault.On(fault.EndIgnored) {
+		if edges := w.edgesAt(table, false, u.from.Str()); len(edges) > 0 {
+			return edges[0], true
+		}
+	}
+	return version.FindTuple(table, u.rule, src, dst, func(p int) value.Value { return u.tuple[p] })
+}
+
+// newID returns the id that the edge of an upsert without a given id gets if it is new.
+func (u *upserted) newID(w *Write, t *schema.Type) string {
+	id := w.Tx.Schema().EdgeID(t, u.rule, u.from.Str(), u.to.Str(), func(p int) value.Value { return u.tuple[p] })
+	if _, taken := w.Tx.Table(t).Lookup(id); taken {
+		return w.NewID()
+	}
+	return id
 }
 
 // apply inserts or changes the entities.
@@ -127,10 +196,7 @@ func (a *upserting) apply(w *Write) error {
 		u := &a.rows[i]
 		ord, exists := uint32(0), false
 		if a.Entity == plan.Edge {
-			var err error
-			if ord, exists, err = w.edgeBetween(a.t, u); err != nil {
-				return err
-			}
+			ord, exists = u.edge(w, a.t)
 		} else {
 			ord, exists = w.Tx.Table(a.t).Lookup(u.id)
 		}
@@ -150,6 +216,11 @@ func (a *upserting) apply(w *Write) error {
 // row returns the row of an entity after the upsert. If the entity exists already, `ord` is its
 // ordinal.
 func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version.Row, error) {
+	if exists && u.id != "" && a.Entity == plan.Edge {
+		if err := u.checkEnds(w, a.t, ord); err != nil {
+			return version.Row{}, err
+		}
+	}
 	if exists && !fault.On(fault.UpsertReplaces) {
 		return changed(w, a.t, ord, u.set, u.derived)
 	}
@@ -163,13 +234,30 @@ func (a *upserting) row(w *Write, u *upserted, ord uint32, exists bool) (version
 	if err := a.t.CheckRow(row.ID, row.Vals); err != nil || a.Entity == plan.Node {
 		return row, err
 	}
-	row.ID = w.NewID()
+	if row.ID == "" {
+		row.ID = u.made
+		if _, taken := w.Tx.Table(a.t).Lookup(row.ID); taken || row.ID == "" {
+			row.ID = u.newID(w, a.t) // an earlier row or statement changed what there is
+		}
+	}
 	var err error
 	if row.Src, err = w.endpoint(a.t, "from", u.from); err != nil {
 		return row, err
 	}
 	row.Dst, err = w.endpoint(a.t, "to", u.to)
 	return row, err
+}
+
+// checkEnds returns a *engine.KeyConflict if an edge with a given id has other ends than the upsert gives.
+func (u *upserted) checkEnds(w *Write, t *schema.Type, ord uint32) error {
+	table := w.Tx.Table(t)
+	from, to := w.endID(table, ord, false), w.endID(table, ord, true)
+	if from == u.from.Str() && to == u.to.Str() {
+		return nil
+	}
+	_, from = w.endType(t, "from").Label(from)
+	_, to = w.endType(t, "to").Label(to)
+	return &engine.KeyConflict{Entity: "edge", Type: t.Name, ID: u.id, Moved: true, From: strings.Clone(from), To: strings.Clone(to)}
 }
 
 // changed returns the row that an entity has after the assignments in `set`. updateDerived then

@@ -24,23 +24,41 @@ type Carry struct {
 // TypeCarry is the carry of one type.
 type TypeCarry struct {
 	From  int   // position of the previous type; -1 if the type starts without entities
-	Props []int // positions of the previous properties; -1 if the values start as the default, see Start
+	Props []int // positions of the previous properties; -1 if there is none, see Start
 	// Via holds, by position of a property, the kinds that its values had between the two schemas, oldest first. A cast
 	// by way of another kind may have another result: the text 2026-01-02 is a Date, which is a DateTime. Via lacks the
 	// properties that were not cast.
 	Via map[int][]value.Kind
+	// Starts holds, by position of a property without a previous one, the value that its rows got when the property was
+	// added, if that is not the default that the property has now.
+	Starts map[int]value.Value
 	// Stored says that the carry reads rows as they are stored: a property without a previous one is null, whatever its
 	// default is.
 	Stored bool
 }
 
-// Start returns the value that property p of t has in the rows of the previous type, which has no such property: the default,
-// or null.
+// Start returns the value that property p of t has in the rows of the previous type, which has no such property: the default
+// that the property had when it was added, or null.
 func (tc *TypeCarry) Start(t *Type, p int) value.Value {
 	if tc.Stored {
 		return value.Null
 	}
+	if v, ok := tc.Starts[p]; ok {
+		return v
+	}
 	return t.Default(p)
+}
+
+// setStart sets the value that the rows got when property p of t was added. A required property whose rows all got
+// another value, from a @backfill, starts as its present default, which rows without the property need.
+func (tc *TypeCarry) setStart(t *Type, p int, v value.Value) {
+	if value.Equal(v, t.Default(p)) || v.IsNull() && !t.Props[p].Type.Nullable {
+		return
+	}
+	if tc.Starts == nil {
+		tc.Starts = map[int]value.Value{}
+	}
+	tc.Starts[p] = v
 }
 
 // Default returns the value of property p for an entity that a write gives none, or null.
@@ -150,7 +168,13 @@ func (c *Carry) compose(middle, to *Schema, next *Carry) *Carry {
 			before := first[tc.From]
 			out[i].From = before.From
 			for p, q := range tc.Props {
-				if q < 0 || before.Props[q] < 0 {
+				switch {
+				case q < 0:
+					out[i].setStart(types[i], p, tc.Start(types[i], p))
+					continue
+				case before.Props[q] < 0:
+					start, _ := tc.Cast(types[i], p, before.Start(between[tc.From], q))
+					out[i].setStart(types[i], p, start)
 					continue
 				}
 				out[i].Props[p] = before.Props[q]

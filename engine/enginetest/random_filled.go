@@ -21,14 +21,20 @@ func (d *drawer) drawFilled() (theirs, ours []step) {
 	typ := s.Node(n.Name)
 	p := property(d.fresh("p"), i32Type)
 	p.Type.Nullable = d.rare.percent(60)
+	backfills, sets := 15, 60
+	if d.rare.percent(50) {
+		backfills, sets, p.Type.Nullable = 90, 15, true
+	}
 	typ.Properties = append(typ.Properties, p)
 	fill := func() {
 		p.Default, p.Backfill = nil, nil
 		if d.rare.percent(60) {
 			p.Default = &catalog.Literal{Value: value.OfI32(int32(d.rare.IntN(3)))}
 		}
-		if d.rare.percent(40) {
-			p.Backfill = d.backfillText(p, typ.Properties)
+		if d.rare.percent(backfills) {
+			if p.Backfill = d.backfillText(p, typ.Properties); p.Backfill == nil || d.rare.percent(60) {
+				p.Backfill = &catalog.Backfill{Text: "1 + 1"} // unlike the others seldom null, and of no value of the row
+			}
 		}
 	}
 	apply := func() {
@@ -41,7 +47,7 @@ func (d *drawer) drawFilled() (theirs, ours []step) {
 		theirs = append(theirs, step{migration: &migration{schema: next, allow: true}})
 	}
 	set := func() {
-		if d.rare.percent(40) {
+		if d.rare.percent(sets) {
 			q := newMutation(s).update(n.Name, set{p.Name: d.rare.IntN(3)}, "id", plan.Eq, id).query()
 			theirs = append(theirs, step{query: q})
 		}

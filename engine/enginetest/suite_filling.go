@@ -5,6 +5,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/check"
 )
 
 // points returns a change of a schema: it gives the property points of Person, which it adds if necessary, a default.
@@ -18,10 +19,28 @@ func points(def int32) func(c *catalog.Schema) {
 	})
 }
 
+// backfilled returns a change of a schema: it gives a property of Person, which it adds if necessary, a backfill with the
+// age a year later.
+func backfilled(name string) func(c *catalog.Schema) {
+	return func(c *catalog.Schema) {
+		n := c.Node("Person")
+		if n.Property(name) == nil {
+			n.Properties = append(n.Properties, property(name, i32Type.Optional()))
+			n.IndexProperties()
+		}
+		p := n.Property(name)
+		p.Backfill = &catalog.Backfill{Text: "age + 1"}
+		encoded, message, _ := check.Backfill(nil, c, false, "Person", p)
+		if p.Backfill.Plan = encoded; message != "" {
+			panic("enginetest: " + message)
+		}
+	}
+}
+
 // fillingCases returns the cases of merges across schema changes that fill an added property.
 func fillingCases() []testCase {
-	give := func(s *session, points int, name string) *mutationPlan {
-		return s.change().update("Person", set{"points": points}, "name", plan.Eq, name)
+	give := func(s *session, property string, v int, name string) *mutationPlan {
+		return s.change().update("Person", set{property: v}, "name", plan.Eq, name)
 	}
 	// deleteOn deletes eve on a branch that has the schema `old`.
 	deleteOn := func(s *session, branch string, old *catalog.Schema) {
@@ -36,7 +55,7 @@ func fillingCases() []testCase {
 			old := s.schema
 			s.apply("", points(1))
 			s.apply("", points(2))
-			s.mutate(give(s, 2, "eve"))
+			s.mutate(give(s, "points", 2, "eve"))
 			deleteOn(s, "side", old)
 			s.expectConflicts(`delete_vs_update node Person "eve"`)
 		},
@@ -45,7 +64,7 @@ func fillingCases() []testCase {
 			old := s.schema
 			s.apply("", addProperty("points", i32Type.Optional()))
 			s.apply("", points(2))
-			s.mutate(give(s, 2, "eve"))
+			s.mutate(give(s, "points", 2, "eve"))
 			deleteOn(s, "side", old)
 			s.expectConflicts(`delete_vs_update node Person "eve"`)
 		},
@@ -55,12 +74,45 @@ func fillingCases() []testCase {
 			s.apply("", points(1))
 			s.apply("", renameProperty("points", "marks"))
 			s.apply("", person(func(n *catalog.Node) { n.Property("marks").Default = nil }), retype("marks", i64Type.Optional()))
-			s.mutate(s.change().update("Person", set{"marks": 5}, "name", plan.Eq, "ann"))
+			s.mutate(give(s, "marks", 5, "ann"))
 			deleteOn(s, "side", old)
 			if res := s.merged("side", "main", engine.Merged); res.Nodes != 1 {
 				s.Errorf("%d nodes change, want 1", res.Nodes)
 			}
 			s.expectNamed("", "marks", "ann 5, bob 1, cid 1, dan 1")
+		},
+		"a value of a backfill is no edit": func(s *session) {
+			s.fork("side", "")
+			s.fork("other", "")
+			old := s.schema
+			s.apply("", backfilled("older"))
+			s.apply("", renameProperty("older", "later"), retype("later", i64Type.Optional()), backfilled("later"))
+			s.mutate(give(s, "later", 7, "ann"))
+			deleteOn(s, "other", old)
+			s.merged("main", "other", engine.Merged)
+			s.expectNamed("other", "later", "ann 7, bob 26, cid 31, dan null")
+			deleteOn(s, "side", old)
+			if res := s.merged("side", "main", engine.Merged); res.Nodes != 1 {
+				s.Errorf("%d nodes change, want 1", res.Nodes)
+			}
+			s.expectNamed("", "later", "ann 7, bob 26, cid 31, dan null")
+		},
+		"an edit of a backfilled row is an edit": func(s *session) {
+			s.fork("side", "")
+			old := s.schema
+			s.apply("", backfilled("older"))
+			s.mutate(give(s, "older", 43, "eve"))
+			deleteOn(s, "side", old)
+			s.expectConflicts(`delete_vs_update node Person "eve"`)
+		},
+		"a value that equals a later backfill is an edit": func(s *session) {
+			s.fork("side", "")
+			old := s.schema
+			s.apply("", addProperty("older", i32Type.Optional()))
+			s.apply("", backfilled("older"))
+			s.mutate(give(s, "older", 42, "eve"))
+			deleteOn(s, "side", old)
+			s.expectConflicts(`delete_vs_update node Person "eve"`)
 		},
 	})
 }

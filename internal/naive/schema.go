@@ -22,15 +22,16 @@ type typeMapping struct {
 	props map[string]string       // new names to old names
 	kinds map[string][]value.Kind // by new name: the kinds that the values had, from the earlier schema's on
 	start map[string]value.Value  // by new name of a property without an old one: its first value in the entities
+	fills map[string]bool         // by the same name: whether its present @backfill gave the entities their values
 	ends  [2]endMapping           // of the source and the target of an edge type
 }
 
-// begin sets the first value of a property, unless no entity can have it.
-func (tw typeMapping) begin(p *catalog.Property, v value.Value) {
+// begin sets the first value of a property, unless no entity can have it, and whether its @backfill gave others.
+func (tw typeMapping) begin(p *catalog.Property, v value.Value, fills bool) {
 	if v.IsNull() && !p.Type.Nullable {
 		v = defaultOf(p)
 	}
-	tw.start[p.Name] = v
+	tw.start[p.Name], tw.fills[p.Name] = v, fills
 }
 
 // defaultOf returns the default of a property, or null.
@@ -103,7 +104,7 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 		if !ok || anew[now.kind.String()+now.name] {
 			continue
 		}
-		tw := typeMapping{was: old.name, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}}
+		tw := typeMapping{was: old.name, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}, fills: map[string]bool{}}
 		if now.kind == plan.Edge {
 			if !w.sameEnd(old.edge, now.edge, false) || !w.sameEnd(old.edge, now.edge, true) {
 				continue
@@ -124,7 +125,7 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 				tw.props[p.Name] = was
 				tw.kinds[p.Name] = []value.Kind{kindOf(old.props, was), p.Type.Kind}
 			} else {
-				tw.begin(p, defaultOf(p))
+				tw.begin(p, defaultOf(p), p.Backfill != nil)
 			}
 		}
 		w[now.kind][now.name] = tw
@@ -142,9 +143,9 @@ func (w mapping) sameEnd(old, now *catalog.Edge, to bool) bool {
 	return was == is && wasInterface == isInterface
 }
 
-// compose combines two mappings: `w` leads from schema A to B, `next` from B to the schema `to`, and the result from
-// A to that schema.
-func (w mapping) compose(next mapping, to *catalog.Schema) mapping {
+// compose combines two mappings: `w` leads from some schema to the schema `middle`, `next` from there to the schema `to`,
+// and the result from the first to the last.
+func (w mapping) compose(next mapping, middle, to *catalog.Schema) mapping {
 	out := mapping{plan.Node: {}, plan.Edge: {}}
 	for kind, types := range next {
 		for name, tw := range types {
@@ -152,7 +153,7 @@ func (w mapping) compose(next mapping, to *catalog.Schema) mapping {
 			if !ok {
 				continue
 			}
-			both := typeMapping{was: first.was, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}}
+			both := typeMapping{was: first.was, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}, fills: map[string]bool{}}
 			for i := range both.ends {
 				both.ends[i] = tw.ends[i].after(w[plan.Node])
 			}
@@ -162,10 +163,14 @@ func (w mapping) compose(next mapping, to *catalog.Schema) mapping {
 				old, ok := first.props[was]
 				switch {
 				case !kept:
-					both.begin(p, tw.start[p.Name])
+					both.begin(p, tw.start[p.Name], tw.fills[p.Name])
 				case !ok:
 					v, _ := castAll(first.start[was], tw.kinds[p.Name])
-					both.begin(p, v)
+					old, _ := shapeOf(middle, kind, tw.was)
+					same := slices.ContainsFunc(old.props, func(q *catalog.Property) bool {
+						return q.Name == was && q.Backfill != nil && p.Backfill != nil && q.Backfill.Text == p.Backfill.Text
+					})
+					both.begin(p, v, first.fills[was] && same)
 				default:
 					both.props[p.Name] = old
 					both.kinds[p.Name] = slices.Concat(first.kinds[was], tw.kinds[p.Name])
@@ -312,7 +317,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 		if next.ancestors = t.before.ancestors; next.digest != t.before.digest {
 			next.ancestors = []ancestor{{t.before.digest, w}}
 			for _, a := range t.before.ancestors {
-				next.ancestors = append(next.ancestors, ancestor{a.digest, a.mapping.compose(w, schema)})
+				next.ancestors = append(next.ancestors, ancestor{a.digest, a.mapping.compose(w, t.before.schema, schema)})
 			}
 		}
 		t.after = t.before.carried(next, w, g.fault)
@@ -406,9 +411,10 @@ func (m *merge) align(source, target string) error {
 		if !ok {
 			return diverge
 		}
+		m.filling = v
 		m.uncarried(m.base.carried(older, v, fault), older, last)
 	}
-	m.base = base
+	m.base, m.filling = base, w
 	if side == to {
 		m.source = from.carried(to, last, fault)
 		return nil
@@ -433,6 +439,7 @@ func (m *merge) uncarried(base, side *state, w mapping) {
 			}
 		}
 		for _, e := range side.sorted(typ.kind, typ.name) {
+			e = m.unfilled(side.schema, base.of(typ.kind, typ.name)[e.id], e)
 			if unedited(base.of(typ.kind, typ.name)[e.id], e) {
 				continue
 			}

@@ -101,3 +101,35 @@ func TestStart(t *testing.T) {
 		expectStored(t, carry, last)
 	}
 }
+
+// TestFills changes the backfill of a property after it was added, and checks whether the carry takes the present one for
+// the one that gave the rows their values.
+func TestFills(t *testing.T) {
+	for name, test := range map[string]struct {
+		texts []string // of the backfills, of which the first one added the property
+		want  bool
+	}{
+		"it stays":                 {[]string{"a", "a", "a"}, true},
+		"another one":              {[]string{"a", "b"}, false},
+		"another one, and it back": {[]string{"a", "b", "a"}, false},
+		"a later one":              {[]string{"", "a", "a"}, false},
+		"it goes":                  {[]string{"a", ""}, false},
+	} {
+		carry, last := &Carry{Nodes: []TypeCarry{{From: 0, Props: []int{-1}}}}, (*Schema)(nil)
+		for i, text := range test.texts {
+			p := &catalog.Property{Name: "p", Type: value.Of(value.I32)}
+			if text != "" {
+				p.Backfill = &catalog.Backfill{Text: text}
+			}
+			next := &Schema{Nodes: []*Type{{Props: []*catalog.Property{p}}}}
+			if i > 0 {
+				carry = carry.compose(last, next, &Carry{Nodes: []TypeCarry{{From: 0, Props: []int{0}}}})
+			}
+			last = next
+		}
+		if got := carry.Nodes[0].Fills(last.Nodes[0], 0); got != test.want {
+			t.Errorf("%s: %t, want %t", name, got, test.want)
+		}
+		expectStored(t, carry, last)
+	}
+}

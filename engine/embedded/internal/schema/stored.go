@@ -49,9 +49,9 @@ func ReadSchema(r *codec.Reader, decode Decoder) *Schema {
 //	               else its position + 1; uvarint count of properties, and for each its
 //	               previous property in the same way, and with flag 2: uvarint count
 //	               of the kinds between the two, 1 byte each; with flag 4 then the
-//	               uvarint count of the properties that start with another value than
-//	               their default, and for each its uvarint position and a row of the
-//	               value, see package codec
+//	               uvarint count of TypeCarry.Starts, and for each the uvarint position
+//	               of its property, 1 byte: 1 for Unfilled, and a row of the value, see
+//	               package codec
 func AppendCarry(dst []byte, c *Carry, to *Schema) []byte {
 	via := func(tc TypeCarry) bool { return tc.Via != nil }
 	starts := func(tc TypeCarry) bool { return tc.Starts != nil }
@@ -89,8 +89,12 @@ func AppendCarry(dst []byte, c *Carry, to *Schema) []byte {
 			}
 			dst = binary.AppendUvarint(dst, uint64(len(tc.Starts)))
 			for _, p := range slices.Sorted(maps.Keys(tc.Starts)) {
-				dst = binary.AppendUvarint(dst, uint64(p))
-				dst = codec.AppendRow(dst, part.types[i].Props[p:p+1], func(int) value.Value { return tc.Starts[p] })
+				unfilled := byte(0)
+				if tc.Starts[p].Unfilled {
+					unfilled = 1
+				}
+				dst = append(binary.AppendUvarint(dst, uint64(p)), unfilled)
+				dst = codec.AppendRow(dst, part.types[i].Props[p:p+1], func(int) value.Value { return tc.Starts[p].Value })
 			}
 		}
 	}
@@ -147,10 +151,14 @@ func (tc *TypeCarry) readStarts(r *codec.Reader, types []*Type, i int) {
 			return
 		}
 		if tc.Starts == nil {
-			tc.Starts = map[int]value.Value{}
+			tc.Starts = map[int]Start{}
+		}
+		unfilled := r.Byte()
+		if unfilled > 1 {
+			r.Fail(fmt.Sprintf("the start of a property has the unknown flag %d", unfilled))
 		}
 		if row := r.Row(types[i].Props[p : p+1]); r.Err == nil {
-			tc.Starts[p] = row[0]
+			tc.Starts[p] = Start{row[0], unfilled == 1}
 		}
 	}
 }

@@ -25,8 +25,9 @@ action, blocked if apply cannot change it (cluster plan gives the reason), in_us
 server has it open, and kept if cluster.yaml does not name it. A graph has drifted if its live schema differs from
 the schema that the revision records.
 
-With shared storage, the command also shows which server writes each graph, and when each
-server gave its last sign of life. A server that was killed stays in this list.
+With shared storage, the command also shows which server writes each graph, and for each
+server the revision that it serves and the time of its last sign of life. A server serves
+the revision that was recorded when it started. A server that was killed stays in this list.
 ` + noPolicy,
 		Example: "  omnigraph cluster status\n  omnigraph cluster status --format json",
 		Args:    usage.NoArgs,
@@ -44,7 +45,7 @@ server gave its last sign of life. A server that was killed stays in this list.
 					}
 					addWriters(rows, doc.Servers)
 					r.columns = columns("graph_id", "state", "drift", "live_digest", "writer", "epoch")
-					r.note += serversNote(doc.Servers)
+					r.note += serversNote(doc.Servers, p.Revision)
 				}
 				r.doc, r.rows = doc, rowsOf(rows)
 				return f.print(cmd, r)
@@ -81,15 +82,22 @@ func addWriters(rows []statusRow, servers []replica.Sign) {
 	}
 }
 
-// serversNote lists the servers. For each server it adds the time of its last sign of life, by the
-// server's own clock.
-func serversNote(servers []replica.Sign) string {
+// serversNote lists the servers. For each server it adds the revision that it serves, and the time of its last sign of
+// life, by the server's own clock.
+func serversNote(servers []replica.Sign, recorded *reconcile.Revision) string {
 	if len(servers) == 0 {
 		return "; no server is running"
 	}
 	var texts []string
 	for _, s := range servers {
-		texts = append(texts, fmt.Sprintf("%s (last sign %s)", s.Node, s.Renewed.Format(time.RFC3339)))
+		serves := ""
+		if s.Revision > 0 {
+			serves = fmt.Sprintf("serves revision %d, ", s.Revision)
+			if recorded != nil && s.Revision != recorded.Number {
+				serves = fmt.Sprintf("serves revision %d until it is restarted, ", s.Revision)
+			}
+		}
+		texts = append(texts, fmt.Sprintf("%s (%slast sign %s)", s.Node, serves, s.Renewed.Format(time.RFC3339)))
 	}
 	return "; servers: " + strings.Join(texts, ", ")
 }

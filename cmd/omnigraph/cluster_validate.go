@@ -9,7 +9,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
-	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 )
@@ -48,16 +47,6 @@ func (f *clusterFlags) validate(cmd *cobra.Command) error {
 	var found diag.List
 	if err == nil {
 		s, found, err = reconcile.Compile(cfg)
-	}
-	if err == nil && !found.HasErrors() {
-		var names []string
-		for _, g := range cfg.Graphs {
-			names = append(names, g.ID)
-		}
-		more := model.OnePackage(names, func(graph string) diag.Span { return cfg.Graph(graph).At })
-		if found = append(found, more...); more.HasErrors() {
-			s = nil
-		}
 	}
 	if err != nil && !errors.As(err, &found) {
 		return err

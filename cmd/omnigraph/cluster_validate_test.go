@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestValidateRefusesWhatGenerateRefuses checks sources that compile, although no package can be
+// TestValidateRefusesWhatGenerateRefuses checks, and applies, sources that compile, although no package can be
 // generated from them.
 func TestValidateRefusesWhatGenerateRefuses(t *testing.T) {
 	const graph = "version: 1\nstorage: ./data\ngraphs:\n  people:\n    schema: g/schema.pg\n    queries: g/\n"
@@ -35,9 +35,11 @@ func TestValidateRefusesWhatGenerateRefuses(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			code, stdout, stderr := omnigraph(t, "", "cluster", "validate", "--cluster", dir)
-			if (code == 0) != (tt.want == "") || tt.want != "" && !strings.Contains("\n"+stderr, "\n"+dir+"/"+tt.want) {
-				t.Errorf("exit %d, want %s\n%s%s", code, tt.want, stdout, stderr)
+			for _, verb := range []string{"validate", "plan", "apply"} {
+				code, stdout, stderr := omnigraph(t, "", "cluster", verb, "--cluster", dir)
+				if (code == 0) != (tt.want == "") || tt.want != "" && !strings.Contains("\n"+stderr, "\n"+dir+"/"+tt.want) {
+					t.Errorf("%s: exit %d, want %s\n%s%s", verb, code, tt.want, stdout, stderr)
+				}
 			}
 		})
 	}

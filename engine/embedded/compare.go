@@ -230,21 +230,21 @@ func branchNameOf(at engine.Target, s *version.Snapshot) string {
 // mergeInto applies the changes from base to source to a transaction on the target. If the result has
 // conflicts, the caller must abandon the transaction.
 func mergeInto(ctx context.Context, tx *version.Txn, from, to string, base, source *version.Snapshot, opts version.MergeOptions) (*version.Merged, error) {
-	base, source, lost, edges, err := align(ctx, from, to, base, source, tx)
+	a, err := align(ctx, from, to, base, source, tx)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkResolutions(tx.Schema(), opts.Resolutions); err != nil {
 		return nil, err
 	}
-	opts.Uncarried = edges
-	merged, err := tx.Merge(ctx, base, source, opts)
+	opts.Uncarried, opts.Filled = a.edges, a.filled
+	merged, err := tx.Merge(ctx, a.base, a.source, opts)
 	if err != nil {
 		return nil, err
 	}
-	if len(lost) > 0 {
-		merged.ConflictCount += len(lost)
-		merged.Conflicts = append(lost, merged.Conflicts...)
+	if len(a.lost) > 0 {
+		merged.ConflictCount += len(a.lost)
+		merged.Conflicts = append(a.lost, merged.Conflicts...)
 		if most := opts.MaxConflicts; most > 0 && len(merged.Conflicts) > most {
 			merged.Conflicts = merged.Conflicts[:most]
 		}

@@ -230,22 +230,46 @@ func repeatedChange(first *receiptOfCommit, schema *catalog.Schema, to string, o
 	return &out, nil
 }
 
+// aligned is what align makes of a merge.
+type aligned struct {
+	base, source *version.Snapshot
+	lost         []engine.MergeConflict        // about changes that the descendant does not take over
+	edges        map[engine.ConflictPlace]bool // those of lost that are edges whose type stays
+	filled       version.Filled                // by the schema changes since the base
+}
+
 // align brings the three states of a merge (the transaction on the target, the base and the source)
 // to one schema. If one side's schema descends from that of the other side, align chooses the
-// descendant. The result `lost` lists the conflicts about changes of types that the descendant has
-// dropped, and `edges` has those edges whose type stays. align returns a *engine.SchemasDiverge if neither schema descends from the other.
-func align(ctx context.Context, from, to string, base, source *version.Snapshot, tx *version.Txn) (b, s *version.Snapshot, lost []engine.MergeConflict, edges map[engine.ConflictPlace]bool, err error) {
+// descendant. align returns a *engine.SchemasDiverge if neither schema descends from the other.
+func align(ctx context.Context, from, to string, base, source *version.Snapshot, tx *version.Txn) (out *aligned, err error) {
 	target := tx.Base()
+	diverge := &engine.SchemasDiverge{Source: from, Target: to, SourceSchema: source.Schema.Digest, TargetSchema: target.Schema.Digest, BaseSchema: base.Schema.Digest}
 	// carried converts the base to the schema of a side.
-	carried := func(side *version.Snapshot) (*version.Snapshot, bool, error) {
+	carried := func(side *version.Snapshot) (*version.Snapshot, version.Filled, error) {
 		c, ok := side.Schema.Since(base.Schema)
 		if !ok {
-			return nil, false, nil
+			return nil, nil, diverge
+		}
+		var filled version.Filled
+		if c != nil {
+			filled = mutate.Filled(ctx, side.Schema, func(t *schema.Type, p int) bool {
+				tc := c.Of(t)
+				return tc.Fills(t, p)
+			})
 		}
 		b, err := base.Carried(schema.Change{Schema: side.Schema, Carry: c})
-		return b, true, err
+		return b, filled, err
 	}
-	diverge := &engine.SchemasDiverge{Source: from, Target: to, SourceSchema: source.Schema.Digest, TargetSchema: target.Schema.Digest, BaseSchema: base.Schema.Digest}
+	out = &aligned{source: source}
+	// uncarried lists the changes of the side `older` that the schema change ch does not take over.
+	uncarried := func(older *version.Snapshot, ch schema.Change, changer, dropper string) error {
+		before, filled, err := carried(older)
+		if err != nil {
+			return err
+		}
+		out.lost, out.edges, err = version.Uncarried(ctx, before, older, ch, filled, changer, dropper)
+		return err
+	}
 	// If a schema was put back in force, each schema may descend from the other. Then the
 	// descendant is the schema that differs from the base's schema.
 	down, ok := target.Schema.Since(source.Schema)
@@ -254,48 +278,27 @@ func align(ctx context.Context, from, to string, base, source *version.Snapshot,
 	}
 	if ok {
 		if down != nil {
-			before, ok, err := carried(source)
-			if err != nil || !ok {
-				return nil, nil, nil, nil, orDiverge(err, diverge)
-			}
 			ch := schema.Change{Schema: target.Schema, Carry: down}
-			if lost, edges, err = version.Uncarried(ctx, before, source, ch, "source", "target"); err != nil {
-				return nil, nil, nil, nil, err
+			if err := uncarried(source, ch, "source", "target"); err != nil {
+				return nil, err
 			}
-			if source, err = source.Carried(ch); err != nil {
-				return nil, nil, nil, nil, err
+			if out.source, err = source.Carried(ch); err != nil {
+				return nil, err
 			}
 		}
-		b, ok, err := carried(target)
-		if err != nil || !ok {
-			return nil, nil, nil, nil, orDiverge(err, diverge)
-		}
-		return b, source, lost, edges, nil
+		out.base, out.filled, err = carried(target)
+		return out, err
 	}
 	if down, ok = source.Schema.Since(target.Schema); !ok {
-		return nil, nil, nil, nil, diverge
-	}
-	before, ok, err := carried(target)
-	if err != nil || !ok {
-		return nil, nil, nil, nil, orDiverge(err, diverge)
+		return nil, diverge
 	}
 	ch := schema.Change{Schema: source.Schema, Carry: down}
-	if lost, edges, err = version.Uncarried(ctx, before, target, ch, "target", "source"); err != nil {
-		return nil, nil, nil, nil, err
+	if err := uncarried(target, ch, "target", "source"); err != nil {
+		return nil, err
 	}
 	if err := tx.Migrate(ch); err != nil {
-		return nil, nil, nil, nil, err
+		return nil, err
 	}
-	if b, ok, err = carried(source); err != nil || !ok {
-		return nil, nil, nil, nil, orDiverge(err, diverge)
-	}
-	return b, source, lost, edges, nil
-}
-
-// orDiverge returns err, or the argument `diverge` if err is nil.
-func orDiverge(err error, diverge *engine.SchemasDiverge) error {
-	if err != nil {
-		return err
-	}
-	return diverge
+	out.base, out.filled, err = carried(source)
+	return out, err
 }

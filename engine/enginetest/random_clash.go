@@ -36,7 +36,9 @@ func (d *drawer) drawClash(p *pair) []step {
 		}
 	}
 	merge := &branching{source: source, target: target, resolve: d.rare.percent(50)}
-	switch d.rare.IntN(7) {
+	switch d.rare.IntN(9) {
+	case 7, 8:
+		theirs, ours = d.drawFilled()
 	case 0:
 		one(d.drawDeletedEnd())
 	case 1:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -25,6 +26,7 @@ type givenValues struct {
 	values  []value.Value        // the new values
 	fresh   []value.Value        // those that are not among the old ones
 	deleted bool                 // the entity is gone
+	filled  bool                 // all values are of added properties, so a schema change may have given them
 }
 
 // given returns the values that changes give to entities. If a type or a property has another name than before, the
@@ -113,13 +115,34 @@ func (p *pair) sourceChanges(ctx context.Context, s step) *sourceChanges {
 	// An entity whose type the source dropped may be there again, if the target dropped the type too and then added one of
 	// its name.
 	list := slices.DeleteFunc(given(c.List), func(g *givenValues) bool {
-		dropped := source.Catalog.Node(g.change.Type) == nil
-		if g.change.Entity == "edge" {
-			dropped = source.Catalog.Edge(g.change.Type) == nil
-		}
-		return g.deleted && dropped
+		_, has := typeOf(source.Catalog, g.change)
+		return g.deleted && !has
 	})
+	base, err := p.engine.Schema(ctx, engine.Target{Commit: c.Base.ID})
+	if err != nil {
+		return nil
+	}
+	for _, g := range list {
+		typ, _ := typeOf(base.Catalog, g.change)
+		g.filled = g.change.Kind == engine.Updated && !slices.ContainsFunc(g.change.Properties, func(c engine.PropertyChange) bool {
+			return !c.New.IsNull() && (!c.Old.IsNull() || slices.ContainsFunc(typ, func(p *catalog.Property) bool { return p.Name == c.Name }))
+		})
+	}
 	return &sourceChanges{c.Base.ID, list}
+}
+
+// typeOf returns the properties of the type of a changed entity, and whether the schema has the type.
+func typeOf(s *catalog.Schema, c *engine.EntityChange) ([]*catalog.Property, bool) {
+	if e := s.Edge(c.Type); c.Entity == "edge" {
+		if e == nil {
+			return nil, false
+		}
+		return e.Properties, true
+	}
+	if n := s.Node(c.Type); n != nil {
+		return n.Properties, true
+	}
+	return nil, false
 }
 
 // unmerged describes a change of the source that the result of a merge lacks, or returns "". The branch `target` must
@@ -138,6 +161,12 @@ func (p *pair) unmerged(ctx context.Context, of *sourceChanges, target string, r
 		a := g.change
 		// An edge that the source deleted together with a node stays if the resolution keeps the node.
 		if resolved(a.Entity, a.ID) || a.Entity == "edge" && g.deleted && (resolved("node", a.From) || resolved("node", a.To)) {
+			continue
+		}
+		// The values that a schema change gave are no edits, so the target may have deleted the entity.
+		if g.filled && slices.ContainsFunc(results, func(r *givenValues) bool {
+			return r.deleted && r.change.Entity == a.Entity && r.change.ID == a.ID
+		}) {
 			continue
 		}
 		has := func(r *givenValues) bool {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,13 +34,22 @@ func (l Literal) MarshalJSON() ([]byte, error) {
 	j := literalJSON{Kind: l.Kind().String()}
 	if l.IsList() {
 		for _, e := range l.Elems() {
-			j.List = append(j.List, value.Text(e))
+			j.List = append(j.List, literalText(e))
 		}
 		return json.Marshal(j)
 	}
-	text := value.Text(l.Value)
+	text := literalText(l.Value)
 	j.Text = &text
 	return json.Marshal(j)
+}
+
+// literalText returns the text of a scalar. Unlike [value.Text] it keeps the sign of a zero, which a write of the default
+// stores.
+func literalText(v value.Value) string {
+	if v.Kind().IsFloat() && v.Float() == 0 && math.Signbit(v.Float()) {
+		return "-0.0"
+	}
+	return value.Text(v)
 }
 
 // UnmarshalJSON decodes the output of MarshalJSON.
@@ -72,7 +82,7 @@ func (l *Literal) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parseText parses a text that value.Text wrote.
+// parseText parses a text that literalText wrote.
 func parseText(text string, kind value.Kind) (value.Value, bool) {
 	switch {
 	case kind == value.String:
@@ -101,7 +111,7 @@ func (l Literal) String() string {
 		}
 		return "[" + strings.Join(words, ", ") + "]"
 	}
-	text := value.Text(l.Value)
+	text := literalText(l.Value)
 	switch name := l.Kind().Literal(); {
 	case name != "":
 		return name + "(" + quote(text) + ")"

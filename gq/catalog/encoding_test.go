@@ -78,6 +78,29 @@ func TestBackfillPlan(t *testing.T) {
 	}
 }
 
+// TestZeroDefault checks that a default keeps the sign of a zero in the encoding and in the text, and that the sign is
+// part of the schema's digest.
+func TestZeroDefault(t *testing.T) {
+	digests := map[string]bool{}
+	for _, zero := range []string{"-0.0", "0"} {
+		s := build(t, `node A { p: F64 @default(`+zero+`) q: [F32] @default([`+zero+`, 1]) }`)
+		got, err := catalog.Decode(catalog.Encode(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"p", "q"} {
+			was, is := s.Node("A").Property(name).Default, got.Node("A").Property(name).Default
+			if !value.Equal(was.Value, is.Value) || !strings.Contains(was.String(), zero) {
+				t.Errorf("%s of %s: decoded %s, written %s", name, zero, is, was)
+			}
+		}
+		digests[catalog.Digest(s)] = true
+	}
+	if len(digests) != 2 {
+		t.Error("the digest does not depend on the sign of a zero")
+	}
+}
+
 // checkDecode checks the encoding of a schema against a golden file, and decodes it.
 func checkDecode(t *testing.T, text, file string) {
 	s := build(t, text)

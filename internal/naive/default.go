@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -44,6 +45,39 @@ func (t *tx) backfill(w mapping) error {
 		}
 	}
 	return nil
+}
+
+// unfilled returns an entity of a side of a merge without the values that @backfill gave it since the base, where it is `was`. The
+// two have the given schema.
+func (m *merge) unfilled(schema *catalog.Schema, was, is *entity) *entity {
+	if was == nil || is == nil || m.g.fault == BackfillIsEdit {
+		return is
+	}
+	out := *is
+	out.props = cloneProps(is.props)
+	typ, _ := shapeOf(schema, is.kind, is.typ)
+	for _, p := range typ.props {
+		if !m.filling[is.kind][is.typ].fills[p.Name] {
+			continue
+		}
+		q, err := plan.Decode(string(p.Backfill.Plan))
+		if err != nil {
+			continue
+		}
+		run := &writing{tx: &tx{g: m.g, after: m.after}, query: q, old: was.props}
+		v := run.assigned(is.kind, is.typ, p.Name, q.Mutation.Statements[0].(plan.Update).Set[0].Value)
+		if exact, err := convert(v, p.Type); err == nil {
+			v = exact
+		}
+		if run.undefined || v.IsNull() || !value.Equal(v, is.props[p.Name]) {
+			continue
+		}
+		delete(out.props, p.Name)
+		if first, has := was.props[p.Name]; has {
+			out.props[p.Name] = first
+		}
+	}
+	return &out
 }
 
 // fillIn adds the defaults of the properties that an insert does not assign.

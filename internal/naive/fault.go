@@ -191,6 +191,8 @@ const (
 	RenameLoses       // a renamed property is treated as one dropped and another added
 	DefaultForgotten  // an insert that leaves out a property does not give it its default
 	BackfillForgotten // a schema change does not evaluate @backfill
+	BackfillIsEdit    // a value of a @backfill conflicts with a deletion
+	LatestDefault     // a merge compares with the latest default, not with the one that the rows got
 	SchemaUnchecked   // the rules that a schema adds are not checked for stored data
 	CastUnchecked     // a value that a new type does not have becomes null
 	DataLossAllowed   // a schema that drops values needs no permission
@@ -267,7 +269,7 @@ var faultNames = [...]string{
 	ClaimsForgotten: "ClaimsForgotten", EditsUncounted: "EditsUncounted", LetGoKeeps: "LetGoKeeps", LostStays: "LostStays", OtherSourcesIgnored: "OtherSourcesIgnored",
 	SyncDeletesAll: "SyncDeletesAll", SyncCascades: "SyncCascades", SyncUnguarded: "SyncUnguarded", YieldIgnored: "YieldIgnored", MergeKeepsClaims: "MergeKeepsClaims", ExportForgetsSources: "ExportForgetsSources",
 	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeDropsEdits: "MergeDropsEdits", KeptWithoutEdges: "KeptWithoutEdges", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", DraftUnguarded: "DraftUnguarded", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
-	RenameLoses: "RenameLoses", DefaultForgotten: "DefaultForgotten", BackfillForgotten: "BackfillForgotten", SchemaUnchecked: "SchemaUnchecked", CastUnchecked: "CastUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
+	RenameLoses: "RenameLoses", DefaultForgotten: "DefaultForgotten", BackfillForgotten: "BackfillForgotten", BackfillIsEdit: "BackfillIsEdit", LatestDefault: "LatestDefault", SchemaUnchecked: "SchemaUnchecked", CastUnchecked: "CastUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",
 }

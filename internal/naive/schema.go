@@ -21,7 +21,25 @@ type typeMapping struct {
 	was   string                  // the name in the earlier schema
 	props map[string]string       // new names to old names
 	kinds map[string][]value.Kind // by new name: the kinds that the values had, from the earlier schema's on
+	start map[string]value.Value  // by new name of a property without an old one: its first value in the entities
+	fills map[string]bool         // by the same name: whether its present @backfill gave the entities their values
 	ends  [2]endMapping           // of the source and the target of an edge type
+}
+
+// begin sets the first value of a property, unless no entity can have it, and whether its @backfill gave others.
+func (tw typeMapping) begin(p *catalog.Property, v value.Value, fills bool) {
+	if v.IsNull() && !p.Type.Nullable {
+		v = defaultOf(p)
+	}
+	tw.start[p.Name], tw.fills[p.Name] = v, fills
+}
+
+// defaultOf returns the default of a property, or null.
+func defaultOf(p *catalog.Property) value.Value {
+	if p.Default == nil {
+		return value.Null
+	}
+	return p.Default.Value
 }
 
 // ancestor is a schema from which another schema descends.
@@ -86,7 +104,7 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 		if !ok || anew[now.kind.String()+now.name] {
 			continue
 		}
-		tw := typeMapping{was: old.name, props: map[string]string{}, kinds: map[string][]value.Kind{}}
+		tw := typeMapping{was: old.name, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}, fills: map[string]bool{}}
 		if now.kind == plan.Edge {
 			if !w.sameEnd(old.edge, now.edge, false) || !w.sameEnd(old.edge, now.edge, true) {
 				continue
@@ -106,6 +124,8 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 			if _, ok := before(was); ok {
 				tw.props[p.Name] = was
 				tw.kinds[p.Name] = []value.Kind{kindOf(old.props, was), p.Type.Kind}
+			} else {
+				tw.begin(p, defaultOf(p), p.Backfill != nil)
 			}
 		}
 		w[now.kind][now.name] = tw
@@ -123,9 +143,9 @@ func (w mapping) sameEnd(old, now *catalog.Edge, to bool) bool {
 	return was == is && wasInterface == isInterface
 }
 
-// compose combines two mappings: `w` leads from schema A to B, `next` from B to C, and the result from
-// A to C.
-func (w mapping) compose(next mapping) mapping {
+// compose combines two mappings: `w` leads from some schema to the schema `middle`, `next` from there to the schema `to`,
+// and the result from the first to the last.
+func (w mapping) compose(next mapping, middle, to *catalog.Schema) mapping {
 	out := mapping{plan.Node: {}, plan.Edge: {}}
 	for kind, types := range next {
 		for name, tw := range types {
@@ -133,14 +153,27 @@ func (w mapping) compose(next mapping) mapping {
 			if !ok {
 				continue
 			}
-			both := typeMapping{was: first.was, props: map[string]string{}, kinds: map[string][]value.Kind{}}
+			both := typeMapping{was: first.was, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}, fills: map[string]bool{}}
 			for i := range both.ends {
 				both.ends[i] = tw.ends[i].after(w[plan.Node])
 			}
-			for now, was := range tw.props {
-				if old, ok := first.props[was]; ok {
-					both.props[now] = old
-					both.kinds[now] = slices.Concat(first.kinds[was], tw.kinds[now])
+			typ, _ := shapeOf(to, kind, name)
+			for _, p := range typ.props {
+				was, kept := tw.props[p.Name]
+				old, ok := first.props[was]
+				switch {
+				case !kept:
+					both.begin(p, tw.start[p.Name], tw.fills[p.Name])
+				case !ok:
+					v, _ := castAll(first.start[was], tw.kinds[p.Name])
+					old, _ := shapeOf(middle, kind, tw.was)
+					same := slices.ContainsFunc(old.props, func(q *catalog.Property) bool {
+						return q.Name == was && q.Backfill != nil && p.Backfill != nil && q.Backfill.Text == p.Backfill.Text
+					})
+					both.begin(p, v, first.fills[was] && same)
+				default:
+					both.props[p.Name] = old
+					both.kinds[p.Name] = slices.Concat(first.kinds[was], tw.kinds[p.Name])
 				}
 			}
 			out[kind][name] = both
@@ -182,8 +215,12 @@ func (s *state) carried(to *state, w mapping, fault Fault) *state {
 				continue
 			}
 			for _, p := range now.props {
-				if _, mapped := tw.props[p.Name]; !mapped && p.Default != nil {
-					c.props[p.Name] = p.Default.Value
+				start := tw.start[p.Name]
+				if _, mapped := tw.props[p.Name]; !mapped && fault == LatestDefault {
+					start = defaultOf(p)
+				}
+				if !start.IsNull() {
+					c.props[p.Name] = start
 				}
 				v, has := e.props[tw.props[p.Name]]
 				if !has || fault == RenameLoses && tw.props[p.Name] != p.Name {
@@ -280,7 +317,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 		if next.ancestors = t.before.ancestors; next.digest != t.before.digest {
 			next.ancestors = []ancestor{{t.before.digest, w}}
 			for _, a := range t.before.ancestors {
-				next.ancestors = append(next.ancestors, ancestor{a.digest, a.mapping.compose(w)})
+				next.ancestors = append(next.ancestors, ancestor{a.digest, a.mapping.compose(w, t.before.schema, schema)})
 			}
 		}
 		t.after = t.before.carried(next, w, g.fault)
@@ -345,6 +382,10 @@ func (t *tx) values(e *entity, report func(e *entity, property, rule, detail str
 // sides, and must descend from the earlier one.
 func (m *merge) align(source, target string) error {
 	m.uncarriedEdges = map[[2]string]bool{}
+	fault := Sound
+	if m.g.fault == LatestDefault {
+		fault = m.g.fault
+	}
 	from, to := m.source, m.before
 	diverge := &engine.SchemasDiverge{Source: source, Target: target, SourceSchema: from.digest, TargetSchema: to.digest, BaseSchema: m.base.digest}
 	down, targetDescends := to.since(from.digest)
@@ -364,21 +405,22 @@ func (m *merge) align(source, target string) error {
 	if !ok {
 		return diverge
 	}
-	base := m.base.carried(side, w, Sound)
+	base := m.base.carried(side, w, fault)
 	if last != nil {
 		v, ok := older.since(m.base.digest)
 		if !ok {
 			return diverge
 		}
-		m.uncarried(m.base.carried(older, v, Sound), older, last)
+		m.filling = v
+		m.uncarried(m.base.carried(older, v, fault), older, last)
 	}
-	m.base = base
+	m.base, m.filling = base, w
 	if side == to {
-		m.source = from.carried(to, last, Sound)
+		m.source = from.carried(to, last, fault)
 		return nil
 	}
 	m.mapping = last
-	m.after = to.carried(from, last, Sound)
+	m.after = to.carried(from, last, fault)
 	if last != nil {
 		m.lose(to, last)
 	}
@@ -397,6 +439,7 @@ func (m *merge) uncarried(base, side *state, w mapping) {
 			}
 		}
 		for _, e := range side.sorted(typ.kind, typ.name) {
+			e = m.unfilled(side.schema, base.of(typ.kind, typ.name)[e.id], e)
 			if unedited(base.of(typ.kind, typ.name)[e.id], e) {
 				continue
 			}

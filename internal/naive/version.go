@@ -360,6 +360,7 @@ type merge struct {
 	conflicts    []engine.MergeConflict // found so far; if there are any, the merge fails
 	fast         bool                   // the target did not change since the base: the result is the state of the source
 	resolutions  map[engine.ConflictPlace]engine.Resolution
+	filling      mapping // from the schema of the base, which the entities of both sides are compared with
 
 	kept map[[2]string]bool // the nodes, by type and id, that one side deleted and that a resolution keeps
 	ours *state             // the target, in the schema of the result
@@ -411,13 +412,13 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 		was, is, have := m.base.of(kind, typ)[id], m.source.of(kind, typ)[id], m.after.of(kind, typ)[id]
 		switch {
 		case kind == plan.Edge && m.uncarriedEdges[[2]string{typ, id}]: // the conflict is known
-		case unedited(was, is) && have == nil && m.spared(was, m.ours):
+		case unedited(was, m.unfilled(m.after.schema, was, is)) && have == nil && m.spared(was, m.ours):
 			m.place(is)
-		case unedited(was, have) && is == nil && m.spared(was, m.source):
+		case unedited(was, m.unfilled(m.after.schema, was, have)) && is == nil && m.spared(was, m.source):
 		case sameEntity(was, is):
 		case sameEntity(is, have):
-		case unedited(was, is) && have == nil:
-		case unedited(was, have) && is == nil:
+		case unedited(was, m.unfilled(m.after.schema, was, is)) && have == nil:
+		case unedited(was, m.unfilled(m.after.schema, was, have)) && is == nil:
 			if m.g.fault != MergeKeepsDeleted {
 				m.count(kind, engine.Deleted)
 				m.gone = append(m.gone, have)

@@ -51,6 +51,9 @@ type Sign struct {
 	Config  string    `json:"config_digest,omitempty"`
 	Started time.Time `json:"started_at,omitzero"`
 
+	// Revision is the number of the applied revision whose queries the server serves; 0 if it has none yet.
+	Revision uint64 `json:"revision,omitempty"`
+
 	// Stopping says that the server is about to stop, and that another one takes over soon.
 	Stopping bool `json:"stopping,omitempty"`
 
@@ -112,6 +115,9 @@ type NodeOptions struct {
 	// command.
 	Config string
 
+	// Newer, if set, is called when another server begins to serve a newer revision than this one; see [Node.Serve].
+	Newer func(other Sign)
+
 	// Twin, if set, is called when another process uses the same id.
 	Twin func()
 
@@ -130,9 +136,11 @@ type Node struct {
 
 	differs  atomic.Pointer[Sign] // see Differs; nil for none
 	stopping atomic.Bool          // AnnounceStop was called
+	revision atomic.Uint64        // see Sign.Revision
 
-	// The goroutine of runCompare uses these two; Start uses them before it starts that goroutine.
+	// The goroutine of runCompare uses these; Start uses them before it starts that goroutine.
 	beats   map[string]beat // the signs of the other servers, by id
+	newest  uint64          // the greatest revision that was passed to NodeOptions.Newer
 	offered *offer          // the offer that another node has not answered; nil if none
 
 	leases    *sharedlog.Leases
@@ -243,7 +251,7 @@ func (n *Node) renew(ctx context.Context) error {
 	n.beat++
 	s := Sign{Stopping: n.stopping.Load(), Node: n.opts.ID, Incarnation: n.incarnation, Address: n.opts.Address, Beat: n.beat, Renewed: clock.Now().UTC(), Graphs: map[string]GraphSign{}}
 	if n.opts.Config != "" {
-		s.Config, s.Started = n.opts.Config, n.started
+		s.Config, s.Started, s.Revision = n.opts.Config, n.started, n.revision.Load()
 		if other, found := n.Differs(); found {
 			s.DiffersFrom = other.Node
 		}
@@ -317,6 +325,13 @@ func (n *Node) tell() {
 	select {
 	case n.urgent <- struct{}{}:
 	default:
+	}
+}
+
+// Serve states the number of the applied revision whose queries this server serves.
+func (n *Node) Serve(revision uint64) {
+	if n.revision.Swap(revision) != revision {
+		n.tell()
 	}
 }
 

@@ -33,11 +33,11 @@ func addApplied(o *Options, r *reconcile.Revision) error {
 			return fmt.Errorf("graph %s: another version of omnigraph applied revision %d, and its stored queries do not compile with this version; correct them and run omnigraph cluster apply, or start with --compiled-only: %w", g.ID, r.Number, err)
 		}
 		m := merge(catalogOf(catalogs, g.ID), applied)
-		differences := []any{"graph", g.ID, "revision", r.Number, "queries", len(applied.Queries) - len(m.own)}
+		differences := []any{"graph", g.ID, "revision", r.Number, "queries", len(applied.Queries) - m.without}
 		for _, d := range []struct {
 			key   string
 			names []string
-		}{{"replaces_compiled", m.replaced}, {"kept_for_go_handler", m.own}, {"compiled_only", m.compiled}} {
+		}{{"replaces_compiled", m.replaced}, {"kept_for_go_handler", m.own}, {"left_out_for_their_tool", m.dropped}, {"compiled_only", m.compiled}} {
 			if d.names != nil {
 				differences = append(differences, d.key, d.names)
 			}
@@ -55,6 +55,8 @@ type merged struct {
 	catalog  *tool.Catalog
 	replaced []string // compiled queries that an applied one replaces, and that differ from it
 	own      []string // compiled queries with a Go handler of their own, which replace an applied one
+	dropped  []string // applied queries with another name, whose tool is that of one of these
+	without  int      // the number of applied queries that are not served
 	compiled []string // compiled queries that the revision does not have
 }
 
@@ -85,8 +87,12 @@ func merge(compiled, applied *tool.Catalog) merged {
 			m.catalog.Queries = append(m.catalog.Queries, q)
 			continue
 		}
-		m.own = append(m.own, q.Info().Name)
+		m.without++
+		if name := q.Info().Name; name != own[by].Info().Name {
+			m.dropped = append(m.dropped, name)
+		}
 		if !placed[by] {
+			m.own = append(m.own, own[by].Info().Name)
 			m.catalog.Queries, placed[by] = append(m.catalog.Queries, own[by]), true
 		}
 	}

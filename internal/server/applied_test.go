@@ -39,10 +39,10 @@ func TestMerge(t *testing.T) {
 	if want := []string{"new d", "own d own", "edited new", "same d", "is_renamed d", "own_tool d own", "own_alone d own", "only d"}; !slices.Equal(names, want) {
 		t.Errorf("found the queries %q, expected %q", names, want)
 	}
-	if !slices.Equal(m.replaced, []string{"edited", "renamed"}) || !slices.Equal(m.own, []string{"own", "takes"}) || !slices.Equal(m.compiled, []string{"only"}) || m.catalog.SourceDigest != "applied" {
+	if !slices.Equal(m.replaced, []string{"edited", "renamed"}) || !slices.Equal(m.own, []string{"own", "own_tool"}) || !slices.Equal(m.dropped, []string{"takes"}) || m.without != 2 || !slices.Equal(m.compiled, []string{"only"}) || m.catalog.SourceDigest != "applied" {
 		t.Errorf("found %+v", m)
 	}
-	if m := merge(nil, applied); len(m.catalog.Queries) != len(applied.Queries) || m.replaced != nil || m.own != nil || m.compiled != nil {
+	if m := merge(nil, applied); len(m.catalog.Queries) != len(applied.Queries) || m.replaced != nil || m.own != nil || m.dropped != nil || m.compiled != nil {
 		t.Errorf("without compiled queries: %+v", m)
 	}
 }

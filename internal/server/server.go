@@ -442,10 +442,18 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorize
 			}
 		}
 	}
-	return o.policy(c.Policy, policy.Options{
-		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries,
+	p, err := o.policy(c.Policy, policy.Options{
+		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries, UnknownQueries: true,
 		TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true, Protected: c.Protected,
 	})
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range p.UnknownQueries() {
+		o.Log.Warn("the policy names a query that the server does not have, so the rule has no effect for it; correct the name, or run omnigraph cluster apply and restart the server", "graph", c.ID,
+			"at", d.Span.String(), "fault", d.Message, "help", d.Help)
+	}
+	return p, nil
 }
 
 // catalogOf returns the catalog of a graph, or nil.

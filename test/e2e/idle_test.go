@@ -27,7 +27,7 @@ func (f *fleet) role(i int) string {
 	return ready.Detail.Graphs[0].Role
 }
 
-// untilIdle waits until no server has the graph open, and the signs of the servers say so.
+// untilIdle waits until no server has the graph open, and the signs of the servers say so, and that they serve revision 1.
 func (f *fleet) untilIdle() {
 	f.t.Helper()
 	for deadline := clock.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -38,7 +38,7 @@ func (f *fleet) untilIdle() {
 		}
 		idle := !slices.ContainsFunc(status.Servers, func(s replica.Sign) bool {
 			g, open := s.Graphs["code"]
-			return open && g.Role != replica.Idle
+			return open && g.Role != replica.Idle || s.Revision != 1
 		})
 		for i := range f.ports {
 			idle = idle && f.role(i) == "idle"

@@ -45,6 +45,9 @@ type Input struct {
 	// NoProvider is true if cluster.yaml sets no embedding provider for the graph. Compile then
 	// warns about the queries that need one.
 	NoProvider bool
+
+	// ReservedTools allows tools with the names of built-in ones; see [ReservedTools].
+	ReservedTools bool
 }
 
 // Compile compiles Source and Sources, stores the results in Schema and Queries, and calls [Build].
@@ -110,8 +113,10 @@ func Build(in Input) (*Package, diag.List) {
 		enums: map[propKey]*Enum{},
 		ids:   map[propKey]*ID{},
 	}
-	for _, name := range ReservedTools() {
-		b.tools[name] = owner{name: "a built-in tool"}
+	if !in.ReservedTools {
+		for _, name := range ReservedTools() {
+			b.tools[name] = owner{name: "a built-in tool"}
+		}
 	}
 	b.buildEnums()
 	b.buildIDs()

@@ -38,7 +38,7 @@ func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 		return nil, err
 	}
 	p := newPolicy(all, nil, targetOf(o.Graph))
-	p.tokenGroups = o.TokenGroups
+	p.tokenGroups, p.unknown = o.TokenGroups, n.unknown
 	for _, c := range all {
 		m := mentions(c.policy)
 		p.named = append(p.named, m.branches...)
@@ -64,6 +64,7 @@ type native struct {
 	file, src string // name and text of the file
 	o         Options
 	faults    diag.List // the faults found so far
+	unknown   diag.List // see Policy.UnknownQueries
 }
 
 // fault records a fault at a position.
@@ -165,6 +166,11 @@ func (n *native) check(c compiled) {
 			continue
 		}
 		if slices.Contains(known, string(e.ID)) {
+			continue
+		}
+		if kind == "query" && n.o.UnknownQueries {
+			at := n.place(c, e)
+			n.unknown = append(n.unknown, unknownQuery(string(e.ID), "policy "+string(c.id), diag.Span{File: n.file, Start: at, End: at}, known))
 			continue
 		}
 		n.fault(strictyaml.UnknownName, n.place(c, e), fmt.Sprintf("unknown %s %q in policy %s", kind, e.ID, c.id), nameHelp(kind, string(e.ID), known))

@@ -4,6 +4,7 @@ package policy
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
@@ -34,6 +36,10 @@ type Options struct {
 
 	// AnyQuery turns off the check of query names. It is for a file whose graph is not known.
 	AnyQuery bool
+
+	// UnknownQueries allows rules that name a query that is not among Queries: such a rule has no effect on any other
+	// query. [Policy.UnknownQueries] lists them.
+	UnknownQueries bool
 
 	// TokenGroups maps the names of groups in verified tokens to groups of the policy. Groups of a
 	// token that are not in the map are ignored.
@@ -61,6 +67,7 @@ type Policy struct {
 	tests       branchTests         // how the rules test branch names
 	named       []string            // branches that rules name, sorted
 	groups      []string            // groups that rules may name, sorted
+	unknown     diag.List           // names of queries that no query has
 	all         policies            // in the order of the file
 
 	// byAction has the rules about each action.
@@ -143,8 +150,21 @@ func compileRules(res *resolved, graph string) *Policy {
 	}
 	p := newPolicy(all, res.groupsOf, target)
 	p.protected, p.named, p.protections, p.owners = res.protected, res.protected, res.protections, res.owners
-	p.groups, p.source = slices.Sorted(slices.Values(res.groups)), res
+	p.groups, p.source, p.unknown = slices.Sorted(slices.Values(res.groups)), res, res.unknown
 	return p
+}
+
+// UnknownQueries lists, as warnings, the names of queries in the rules that no query has. It is for
+// [Options.UnknownQueries]; without it, such a name is a fault.
+func (p *Policy) UnknownQueries() diag.List { return p.unknown }
+
+// unknownQuery returns the warning for a rule that names a query that does not exist.
+func unknownQuery(name, rule string, at diag.Span, known []string) diag.Diagnostic {
+	help := "apply the query, or correct the name"
+	if near := diag.DidYouMean(name, known); near != "" {
+		help = near
+	}
+	return diag.Diagnostic{Code: strictyaml.UnknownName, Severity: diag.Warning, Span: at, Message: fmt.Sprintf("unknown query %q in %s", name, rule), Help: help}
 }
 
 // targetOf returns the entity of a graph, or of the server if graph is empty.

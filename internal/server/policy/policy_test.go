@@ -314,3 +314,35 @@ func BenchmarkDecide(b *testing.B) {
 		})
 	}
 }
+
+// TestUnknownQueries compiles policies that name queries that do not exist. Where the options allow that, such a rule
+// grants nothing, also not the other queries, and the policy lists the name with its place.
+func TestUnknownQueries(t *testing.T) {
+	for file, text := range map[string]string{
+		"p.yaml":  "version: 1\nrules:\n  - id: some\n    allow: { actors: any, actions: [invoke_query], queries: [find_usr] }\n",
+		"p.cedar": "permit (principal, action == Action::\"invoke_query\", resource == Query::\"find_usr\");\n",
+	} {
+		compile := Compile
+		if strings.HasSuffix(file, nativeExt) {
+			compile = CompileCedar
+		}
+		o := Options{Graph: "code", Queries: teamQueries}
+		if _, err := compile(file, []byte(text), o); err == nil || !strings.Contains(err.Error(), "find_usr") {
+			t.Errorf("%s: error %v, want one about find_usr", file, err)
+		}
+		o.UnknownQueries = true
+		p, err := compile(file, []byte(text), o)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		for query, want := range map[string]bool{"find_user": false, "list_orders": false, "find_usr": true} {
+			if got := p.Allowed(actor("act-ada"), tool.Grant{Action: tool.InvokeQuery, Query: query}); got != want {
+				t.Errorf("%s allows %s: %t, want %t", file, query, got, want)
+			}
+		}
+		if list := p.UnknownQueries(); len(list) != 1 || list.HasErrors() || list[0].Span.File != file || !strings.Contains(list[0].Message+list[0].Help, "find_usr") || !strings.Contains(list[0].Help, "find_user") {
+			t.Errorf("%s lists %v", file, list)
+		}
+	}
+}

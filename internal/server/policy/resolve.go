@@ -48,6 +48,7 @@ type resolved struct {
 	protections map[string]*tool.Protection
 	owners      map[string][]string // owners by actor
 	rules       []rule              // in the order of the file
+	unknown     diag.List           // see Policy.UnknownQueries
 }
 
 // protect adds protected branches and owners.
@@ -84,7 +85,7 @@ func resolve(b *bundle, o Options) *resolved {
 	b.protected.CheckGroups(res.groups)
 	res.protect(&b.protected)
 	for _, c := range b.rules {
-		res.rules = append(res.rules, c.resolve(res.groups, o))
+		res.rules = append(res.rules, c.resolve(res, o))
 	}
 	for _, token := range slices.Sorted(maps.Keys(o.TokenGroups)) {
 		if group := o.TokenGroups[token]; b.at != nil && !o.LooseGroups && !slices.Contains(res.groups, group) {
@@ -94,9 +95,10 @@ func resolve(b *bundle, o Options) *resolved {
 	return res
 }
 
-// resolve returns the rule with resolved names, and reports names that refer to nothing. The
-// argument `groups` has the groups that the rule may name.
-func (c *ruleClause) resolve(groups []string, o Options) rule {
+// resolve returns the rule with resolved names, and reports names that refer to nothing. The rule may name
+// the groups of res, to which resolve adds the unknown queries that the options allow.
+func (c *ruleClause) resolve(res *resolved, o Options) rule {
+	groups := res.groups
 	r := rule{id: c.id, permit: c.permit, branch: c.branch, via: tool.Via(c.via), at: c.at.Span()}
 	switch {
 	case c.any:
@@ -130,7 +132,12 @@ func (c *ruleClause) resolve(groups []string, o Options) rule {
 	}
 	c.checkScopes(r.actions)
 	for _, q := range c.queries {
-		if !o.AnyQuery && !slices.Contains(o.Queries, q.Key) {
+		switch {
+		case o.AnyQuery || slices.Contains(o.Queries, q.Key):
+		case o.UnknownQueries:
+			// The rule keeps the name: without any, it would be about every query.
+			res.unknown = append(res.unknown, unknownQuery(q.Key, "rule "+c.id, q.At.Span(), o.Queries))
+		default:
 			q.At.Unknown(strictyaml.UnknownName, "query", q.Key, "rule "+c.id, o.Queries)
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -144,8 +145,8 @@ type LeftOut struct {
 }
 
 // NewGraph checks every compiled plan against the live schema of main, or with the Binder of the
-// configuration, and returns the served graph. It logs and leaves out queries that do not fit; see
-// [Graph.LeftOut]. It returns an error if it cannot read the schema or if two tools have the same name. With a
+// configuration, and returns the served graph. It logs and leaves out queries that do not fit, or whose tool has the name of a built-in
+// one; see [Graph.LeftOut]. It returns an error if it cannot read the schema or if two stored queries have the same tool. With a
 // Binder, NewGraph makes no call on the graph of the configuration.
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
@@ -248,7 +249,7 @@ func (g *Graph) Version() string { return g.version }
 // OutputSchemas reports whether tools/list contains the output schema of each tool.
 func (g *Graph) OutputSchemas() bool { return g.outputs }
 
-// LeftOut lists the stored queries that do not fit the live schema, with the reasons.
+// LeftOut lists the stored queries that are not served, with the reasons.
 func (g *Graph) LeftOut() []LeftOut { return g.leftOut }
 
 // Logger returns the logger of the graph's operations.
@@ -286,6 +287,13 @@ func (g *Graph) addQuery(ctx context.Context, q tool.StoredQuery, binder Binder)
 	}
 	if _, taken := g.queries[name]; taken {
 		return fmt.Errorf("stored query %s occurs twice in the catalog", name)
+	}
+	if own := q.Descriptor().Name; q.Info().Exposed && slices.ContainsFunc(g.builtins, func(t tool.Tool) bool { return t.Descriptor().Name == own }) {
+		// An earlier version, which had no such tool, compiled the query.
+		reason := fmt.Sprintf("this version has a built-in tool %s; give the query another tool name with @mcp(tool_name: …), then run omnigraph cluster apply, or gq generate if the query is compiled into the program", own)
+		g.leftOut = append(g.leftOut, LeftOut{Name: name, Reason: reason})
+		g.log.WarnContext(ctx, "a stored query has the name of a built-in tool and is left out", "query", name, "reason", reason)
+		return nil
 	}
 	if q.Info().Exposed {
 		if err := g.register(queryrun.Tool{StoredQuery: q}); err != nil {

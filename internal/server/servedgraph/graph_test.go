@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,12 +82,34 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestNameClash serves a stored query whose tool has the name of a built-in one, and two with one tool.
 func TestNameClash(t *testing.T) {
 	c := servedtest.Config(t)
 	c.Builtins = append(builtin.All("1"), queryrun.Tool{StoredQuery: c.Catalog.Queries[0]})
-	if _, err := servedgraph.NewGraph(context.Background(), c); err == nil || !strings.Contains(err.Error(), "lookup_person") {
-		t.Errorf("got %v", err)
+	clashing := c.Catalog.Queries[0].Info().Name
+	g, err := servedgraph.NewGraph(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if out := g.LeftOut(); !slices.ContainsFunc(out, func(l servedgraph.LeftOut) bool {
+		return l.Name == clashing && strings.Contains(l.Reason, "built-in tool lookup_person") && strings.Contains(l.Reason, "cluster apply")
+	}) {
+		t.Errorf("left out: %+v, want %s", out, clashing)
+	}
+	c = servedtest.Config(t)
+	c.Catalog.Queries = append(c.Catalog.Queries, renamed{c.Catalog.Queries[0]})
+	if _, err := servedgraph.NewGraph(context.Background(), c); err == nil || !strings.Contains(err.Error(), "lookup_person") {
+		t.Errorf("two queries with one tool: %v", err)
+	}
+}
+
+// renamed is a stored query with another name.
+type renamed struct{ tool.StoredQuery }
+
+func (r renamed) Info() *tool.QueryInfo {
+	info := *r.StoredQuery.Info()
+	info.Name = "renamed"
+	return &info
 }
 
 // TestCall compares answers byte for byte. The golden files have complete answers.

@@ -97,6 +97,7 @@ const (
 	TargetUndone      // a merge undoes the target's changes of entities that the source changed too
 	OrphansUnseen     // a merge does not see the target's edges at an interface if the source deletes the node there
 	DroppedEditsLost  // a merge does not see that one side changed a property that the other side's schema dropped
+	BackfillsAreEdits // a value of a @backfill conflicts with a deletion
 	ClaimsAreEdits    // a change of membership alone conflicts with a deletion
 	KeptWithoutEdges  // a node that a resolution keeps loses the edges that the other side deleted with it
 	StaleOverlay      // a hash overlay ignores a new entry if its bucket is not empty
@@ -184,6 +185,7 @@ var names = [...]string{
 	TargetUndone:      "target_undone",
 	OrphansUnseen:     "orphans_unseen",
 	DroppedEditsLost:  "dropped_edits_lost",
+	BackfillsAreEdits: "backfills_are_edits",
 	ClaimsAreEdits:    "claims_are_edits",
 	KeptWithoutEdges:  "kept_without_edges",
 	StaleOverlay:      "stale_overlay",

@@ -24,23 +24,57 @@ type Carry struct {
 // TypeCarry is the carry of one type.
 type TypeCarry struct {
 	From  int   // position of the previous type; -1 if the type starts without entities
-	Props []int // positions of the previous properties; -1 if the values start as the default, see Start
+	Props []int // positions of the previous properties; -1 if there is none, see Start
 	// Via holds, by position of a property, the kinds that its values had between the two schemas, oldest first. A cast
 	// by way of another kind may have another result: the text 2026-01-02 is a Date, which is a DateTime. Via lacks the
 	// properties that were not cast.
 	Via map[int][]value.Kind
+	// Starts says, by position of a property without a previous one, what its rows got when the property was added, if the
+	// property itself, as it is now, does not say that.
+	Starts map[int]Start
 	// Stored says that the carry reads rows as they are stored: a property without a previous one is null, whatever its
 	// default is.
 	Stored bool
 }
 
-// Start returns the value that property p of t has in the rows of the previous type, which has no such property: the default,
-// or null.
+// Start is what the rows got when a property was added.
+type Start struct {
+	Value    value.Value // the default that the property had, or null
+	Unfilled bool        // the expression of the present @backfill gave no values
+}
+
+// Start returns the value that property p of t has in the rows of the previous type, which has no such property: the default
+// that the property had when it was added, or null.
 func (tc *TypeCarry) Start(t *Type, p int) value.Value {
 	if tc.Stored {
 		return value.Null
 	}
+	if s, ok := tc.Starts[p]; ok {
+		return s.Value
+	}
 	return t.Default(p)
+}
+
+// Fills reports whether rows got values from the present @backfill of property p of t when the property was added.
+func (tc *TypeCarry) Fills(t *Type, p int) bool {
+	return tc.From >= 0 && tc.Props[p] < 0 && t.Props[p].Backfill != nil && !tc.Starts[p].Unfilled
+}
+
+// setStart sets the value that the rows got when property p of t was added, and whether they also got values from its
+// present @backfill. A required property whose rows all got values from a @backfill starts as its present default, which
+// rows without the property need.
+func (tc *TypeCarry) setStart(t *Type, p int, v value.Value, filled bool) {
+	if v.IsNull() && !t.Props[p].Type.Nullable {
+		v = t.Default(p)
+	}
+	s := Start{v, t.Props[p].Backfill != nil && !filled}
+	if value.Equal(v, t.Default(p)) && !s.Unfilled {
+		return
+	}
+	if tc.Starts == nil {
+		tc.Starts = map[int]Start{}
+	}
+	tc.Starts[p] = s
 }
 
 // Default returns the value of property p for an entity that a write gives none, or null.
@@ -150,7 +184,15 @@ func (c *Carry) compose(middle, to *Schema, next *Carry) *Carry {
 			before := first[tc.From]
 			out[i].From = before.From
 			for p, q := range tc.Props {
-				if q < 0 || before.Props[q] < 0 {
+				switch {
+				case q < 0:
+					out[i].setStart(types[i], p, tc.Start(types[i], p), tc.Fills(types[i], p))
+					continue
+				case before.Props[q] < 0:
+					was, is := between[tc.From].Props[q].Backfill, types[i].Props[p].Backfill
+					filled := before.Fills(between[tc.From], q) && is != nil && was.Text == is.Text
+					start, _ := tc.Cast(types[i], p, before.Start(between[tc.From], q))
+					out[i].setStart(types[i], p, start, filled)
 					continue
 				}
 				out[i].Props[p] = before.Props[q]

@@ -44,11 +44,8 @@ func TestCastVia(t *testing.T) {
 	for i := 2; i < len(kinds); i++ {
 		carry = carry.compose(of(kinds[i-1]), of(kinds[i]), one())
 	}
-	r := &codec.Reader{Rest: AppendCarry(nil, carry)}
-	if diff := cmp.Diff(carry, ReadCarry(r), cmpopts.EquateEmpty()); diff != "" || r.Err != nil {
-		t.Errorf("%v, -written +read:\n%s", r.Err, diff)
-	}
 	last := of(value.DateTime)
+	expectStored(t, carry, last)
 	for text, want := range map[string]string{"2026-01-02": "2026-01-02T00:00:00.000Z", "2026-01-02T00:00:00Z": ""} {
 		got, ok := carry.Nodes[0].Cast(last.Nodes[0], 0, value.OfString(text))
 		if ok != (want != "") || ok && value.Text(got) != want {
@@ -60,5 +57,79 @@ func TestCastVia(t *testing.T) {
 	}
 	if err := carry.Check(of(value.String), last); err != nil {
 		t.Error(err)
+	}
+}
+
+// expectStored stores a carry and reads it.
+func expectStored(t *testing.T, carry *Carry, to *Schema) {
+	t.Helper()
+	r := &codec.Reader{Rest: AppendCarry(nil, carry, to)}
+	if diff := cmp.Diff(carry, ReadCarry(r, to), cmpopts.EquateEmpty(), cmp.Comparer(value.Equal)); diff != "" || r.Err != nil || len(r.Rest) > 0 {
+		t.Errorf("%v, %d bytes left, -written +read:\n%s", r.Err, len(r.Rest), diff)
+	}
+}
+
+// TestStart changes the default and the type of a property after it was added, and checks the value that it starts with.
+func TestStart(t *testing.T) {
+	of := func(p *catalog.Property) *Schema { return &Schema{Nodes: []*Type{{Props: []*catalog.Property{p}}}} }
+	prop := func(typ value.Type, def value.Value) *Schema {
+		p := &catalog.Property{Name: "p", Type: typ}
+		if !def.IsNull() {
+			p.Default = &catalog.Literal{Value: def}
+		}
+		return of(p)
+	}
+	i32, i64 := value.Of(value.I32), value.Of(value.I64)
+	for name, test := range map[string]struct {
+		schemas []*Schema // the first one adds the property
+		want    value.Value
+	}{
+		"the default stays":         {[]*Schema{prop(i32, value.OfI32(1)), prop(i32, value.OfI32(1))}, value.OfI32(1)},
+		"another default":           {[]*Schema{prop(i32, value.OfI32(1)), prop(i32, value.OfI32(2)), prop(i64, value.OfI64(3))}, value.OfI64(1)},
+		"a later default":           {[]*Schema{prop(i32.Optional(), value.Null), prop(i32.Optional(), value.OfI32(2))}, value.Null},
+		"the default goes":          {[]*Schema{prop(i32, value.OfI32(1)), prop(i32, value.Null)}, value.OfI32(1)},
+		"a later default, required": {[]*Schema{prop(i32, value.Null), prop(i32, value.OfI32(2))}, value.OfI32(2)},
+	} {
+		carry := &Carry{Nodes: []TypeCarry{{From: 0, Props: []int{-1}}}}
+		for i, s := range test.schemas[1:] {
+			carry = carry.compose(test.schemas[i], s, &Carry{Nodes: []TypeCarry{{From: 0, Props: []int{0}}}})
+		}
+		last := test.schemas[len(test.schemas)-1]
+		if got := carry.Nodes[0].Start(last.Nodes[0], 0); !value.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+		expectStored(t, carry, last)
+	}
+}
+
+// TestFills changes the backfill of a property after it was added, and checks whether the carry takes the present one for
+// the one that gave the rows their values.
+func TestFills(t *testing.T) {
+	for name, test := range map[string]struct {
+		texts []string // of the backfills, of which the first one added the property
+		want  bool
+	}{
+		"it stays":                 {[]string{"a", "a", "a"}, true},
+		"another one":              {[]string{"a", "b"}, false},
+		"another one, and it back": {[]string{"a", "b", "a"}, false},
+		"a later one":              {[]string{"", "a", "a"}, false},
+		"it goes":                  {[]string{"a", ""}, false},
+	} {
+		carry, last := &Carry{Nodes: []TypeCarry{{From: 0, Props: []int{-1}}}}, (*Schema)(nil)
+		for i, text := range test.texts {
+			p := &catalog.Property{Name: "p", Type: value.Of(value.I32)}
+			if text != "" {
+				p.Backfill = &catalog.Backfill{Text: text}
+			}
+			next := &Schema{Nodes: []*Type{{Props: []*catalog.Property{p}}}}
+			if i > 0 {
+				carry = carry.compose(last, next, &Carry{Nodes: []TypeCarry{{From: 0, Props: []int{0}}}})
+			}
+			last = next
+		}
+		if got := carry.Nodes[0].Fills(last.Nodes[0], 0); got != test.want {
+			t.Errorf("%s: %t, want %t", name, got, test.want)
+		}
+		expectStored(t, carry, last)
 	}
 }

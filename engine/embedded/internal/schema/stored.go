@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
@@ -13,6 +14,7 @@ import (
 const (
 	hardDrop  = 1 // Carry.Hard
 	withKinds = 2 // the kinds of TypeCarry.Via follow each property
+	hasStarts = 4 // TypeCarry.Starts follows the properties of each type
 )
 
 // AppendSchema appends a schema in the layout of a manifest. The parameter `encoded` is the
@@ -40,15 +42,19 @@ func ReadSchema(r *codec.Reader, decode Decoder) *Schema {
 	return nil
 }
 
-// AppendCarry appends a carry:
+// AppendCarry appends a carry to the schema `to`:
 //
-//	flags          1 byte: 1 for a hard drop, 2 for kinds of properties
+//	flags          1 byte: 1 for a hard drop, 2 for kinds of properties, 4 for starts
 //	nodes, edges   uvarint count; for each type its previous type: uvarint, 0 for none,
 //	               else its position + 1; uvarint count of properties, and for each its
 //	               previous property in the same way, and with flag 2: uvarint count
-//	               of the kinds between the two, 1 byte each
-func AppendCarry(dst []byte, c *Carry) []byte {
+//	               of the kinds between the two, 1 byte each; with flag 4 then the
+//	               uvarint count of TypeCarry.Starts, and for each the uvarint position
+//	               of its property, 1 byte: 1 for Unfilled, and a row of the value, see
+//	               package codec
+func AppendCarry(dst []byte, c *Carry, to *Schema) []byte {
 	via := func(tc TypeCarry) bool { return tc.Via != nil }
+	starts := func(tc TypeCarry) bool { return tc.Starts != nil }
 	flags := byte(0)
 	if c.Hard {
 		flags = hardDrop
@@ -56,10 +62,16 @@ func AppendCarry(dst []byte, c *Carry) []byte {
 	if slices.ContainsFunc(c.Nodes, via) || slices.ContainsFunc(c.Edges, via) {
 		flags |= withKinds
 	}
+	if slices.ContainsFunc(c.Nodes, starts) || slices.ContainsFunc(c.Edges, starts) {
+		flags |= hasStarts
+	}
 	dst = append(dst, flags)
-	for _, list := range [][]TypeCarry{c.Nodes, c.Edges} {
-		dst = binary.AppendUvarint(dst, uint64(len(list)))
-		for _, tc := range list {
+	for _, part := range []struct {
+		list  []TypeCarry
+		types []*Type
+	}{{c.Nodes, to.Nodes}, {c.Edges, to.Edges}} {
+		dst = binary.AppendUvarint(dst, uint64(len(part.list)))
+		for i, tc := range part.list {
 			dst = binary.AppendUvarint(dst, uint64(tc.From+1))
 			dst = binary.AppendUvarint(dst, uint64(len(tc.Props)))
 			for p, q := range tc.Props {
@@ -72,21 +84,36 @@ func AppendCarry(dst []byte, c *Carry) []byte {
 					dst = append(dst, byte(k))
 				}
 			}
+			if flags&hasStarts == 0 {
+				continue
+			}
+			dst = binary.AppendUvarint(dst, uint64(len(tc.Starts)))
+			for _, p := range slices.Sorted(maps.Keys(tc.Starts)) {
+				unfilled := byte(0)
+				if tc.Starts[p].Unfilled {
+					unfilled = 1
+				}
+				dst = append(binary.AppendUvarint(dst, uint64(p)), unfilled)
+				dst = codec.AppendRow(dst, part.types[i].Props[p:p+1], func(int) value.Value { return tc.Starts[p].Value })
+			}
 		}
 	}
 	return dst
 }
 
-// ReadCarry reads a Carry.
-func ReadCarry(r *codec.Reader) *Carry {
+// ReadCarry reads a Carry to the schema `to`, which may be another one if the bytes are corrupt.
+func ReadCarry(r *codec.Reader, to *Schema) *Carry {
 	flags := r.Byte()
-	if flags > hardDrop|withKinds {
+	if flags > hardDrop|withKinds|hasStarts {
 		r.Fail(fmt.Sprintf("a schema change has the unknown flags %d", flags))
 		return nil
 	}
 	c := &Carry{Hard: flags&hardDrop != 0}
-	for _, list := range []*[]TypeCarry{&c.Nodes, &c.Edges} {
-		for range r.Count() {
+	for _, part := range []struct {
+		list  *[]TypeCarry
+		types []*Type
+	}{{&c.Nodes, to.Nodes}, {&c.Edges, to.Edges}} {
+		for i := range r.Count() {
 			tc := TypeCarry{From: int(r.Ordinal()) - 1, Props: make([]int, r.Count())}
 			for p := range tc.Props {
 				tc.Props[p] = int(r.Ordinal()) - 1
@@ -104,17 +131,43 @@ func ReadCarry(r *codec.Reader) *Carry {
 					tc.Via[p] = append(tc.Via[p], k)
 				}
 			}
-			*list = append(*list, tc)
+			if flags&hasStarts != 0 {
+				tc.readStarts(r, part.types, i)
+			}
+			*part.list = append(*part.list, tc)
 		}
 	}
 	return c
+}
+
+// readStarts reads the field Starts of the carry of type i.
+func (tc *TypeCarry) readStarts(r *codec.Reader, types []*Type, i int) {
+	for range r.Count() {
+		p := r.Index(len(tc.Props))
+		if r.Err == nil && (i >= len(types) || p >= len(types[i].Props)) {
+			r.Fail("the types of a schema do not match the values that their properties start with")
+		}
+		if r.Err != nil {
+			return
+		}
+		if tc.Starts == nil {
+			tc.Starts = map[int]Start{}
+		}
+		unfilled := r.Byte()
+		if unfilled > 1 {
+			r.Fail(fmt.Sprintf("the start of a property has the unknown flag %d", unfilled))
+		}
+		if row := r.Row(types[i].Props[p : p+1]); r.Err == nil {
+			tc.Starts[p] = Start{row[0], unfilled == 1}
+		}
+	}
 }
 
 // AppendAncestors appends the encoding of a schema's ancestors to dst.
 func AppendAncestors(dst []byte, s *Schema) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(s.Ancestors)))
 	for _, a := range s.Ancestors {
-		dst = AppendCarry(codec.AppendText(dst, a.Digest), a.Carry)
+		dst = AppendCarry(codec.AppendText(dst, a.Digest), a.Carry, s)
 	}
 	return dst
 }
@@ -122,7 +175,7 @@ func AppendAncestors(dst []byte, s *Schema) []byte {
 // ReadAncestors reads the ancestors of a schema.
 func ReadAncestors(r *codec.Reader, s *Schema) (all []Ancestor) {
 	for range r.Count() {
-		a := Ancestor{Digest: r.Text(), Carry: ReadCarry(r)}
+		a := Ancestor{Digest: r.Text(), Carry: ReadCarry(r, s)}
 		if r.Err == nil && !(a.Carry.reaches(a.Carry.Nodes, s.Nodes) && a.Carry.reaches(a.Carry.Edges, s.Edges)) {
 			r.Fail("the types of a schema do not match those of its ancestor")
 		}

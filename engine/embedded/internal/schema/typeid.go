@@ -15,7 +15,7 @@ import (
 func (s *Schema) TypeID(t *Type) string {
 	digest, index, ancestor := s.Digest, t.Index, -1
 	for i, a := range s.Ancestors {
-		from := a.Carry.of(t).From
+		from := a.Carry.Of(t).From
 		if from < 0 {
 			break // earlier ancestors lack the type too, or have a dropped type of its name
 		}
@@ -34,8 +34,8 @@ func (s *Schema) TypeID(t *Type) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// of returns the part of the carry that concerns one type of the descendant.
-func (c *Carry) of(t *Type) TypeCarry {
+// Of returns the part of the carry that concerns one type of the descendant.
+func (c *Carry) Of(t *Type) TypeCarry {
 	if t.Entity == plan.Edge {
 		return c.Edges[t.Index]
 	}

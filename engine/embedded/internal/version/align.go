@@ -19,10 +19,10 @@ import (
 // property's new type does not have. Such a change
 // conflicts with the schema change (DeleteVsUpdate), and has the name of the type in the new schema, or in the old one
 // if the type was dropped. A property has its name in the old schema. Both snapshots have the schema that the carry
-// starts from. The parameters `changer` and `dropper` name the two sides in the messages: source or target. The result
+// starts from. The function `filled` gives the values that the schema changes from the base to them gave. The parameters `changer` and `dropper` name the two sides in the messages: source or target. The result
 // `edges` has the edges among the conflicts whose type stays, for [MergeOptions]. The only possible error is that of the
 // context.
-func Uncarried(ctx context.Context, base, side *Snapshot, ch schema.Change, changer, dropper string) (out []engine.MergeConflict, edges map[engine.ConflictPlace]bool, err error) {
+func Uncarried(ctx context.Context, base, side *Snapshot, ch schema.Change, filled Filled, changer, dropper string) (out []engine.MergeConflict, edges map[engine.ConflictPlace]bool, err error) {
 	edges = map[engine.ConflictPlace]bool{}
 	for _, part := range []struct {
 		carries []schema.TypeCarry
@@ -61,6 +61,7 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch schema.Change, chan
 			}
 			for _, c := range changed {
 				was, is := entityAt(base, t.Type, c.was), entityAt(side, t.Type, c.is)
+				is = filled.without(t.Type, &was, &is)
 				switch {
 				case !is.there || was.there && was.unedited(&is):
 				case lost != nil && lost(&is):

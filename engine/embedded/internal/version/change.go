@@ -25,7 +25,7 @@ func (tx *Txn) AppendChange(dst []byte, encoded func(*schema.Schema) []byte) []b
 	dst = append(dst, format.Current)
 	dst = schema.AppendSchema(dst, tx.change.Schema, encoded(tx.change.Schema))
 	dst = schema.AppendAncestors(dst, tx.change.Schema)
-	return tx.AppendOps(schema.AppendCarry(dst, tx.change.Carry))
+	return tx.AppendOps(schema.AppendCarry(dst, tx.change.Carry, tx.change.Schema))
 }
 
 // ReadChange reads what AppendChange wrote. It returns the change and the encoded
@@ -38,7 +38,7 @@ func ReadChange(b []byte, decode schema.Decoder) (ch schema.Change, ops []byte, 
 		return schema.Change{}, nil, r.Err
 	}
 	ch.Schema.Ancestors = schema.ReadAncestors(r, ch.Schema)
-	ch.Carry = schema.ReadCarry(r)
+	ch.Carry = schema.ReadCarry(r, ch.Schema)
 	return ch, r.Rest, r.Err
 }
 

@@ -33,6 +33,8 @@ type MergeOptions struct {
 	// Uncarried are changed edges that the schema of the result drops because of their ends. Their conflicts are
 	// known, and the merge leaves them as the target has them.
 	Uncarried map[engine.ConflictPlace]bool
+	// Filled gives the values that schema changes since the base gave the entities of the base. It may be nil.
+	Filled Filled
 	// Reversed says that the transaction is on the source of the merge that the caller wants to know
 	// about, and that the argument `source` is its target. If a merge has no conflicts, the same merge with its
 	// sides exchanged has none, and both lead to the same entities, unless the source has a node with fewer edges of a
@@ -41,6 +43,10 @@ type MergeOptions struct {
 	// lost ends may be others.
 	Reversed bool
 }
+
+// Filled returns the values of an entity of a merge base, which are `vals`, with those that schema changes since then gave
+// added properties by @backfill. It returns nil if they gave none.
+type Filled func(t *schema.Type, vals []value.Value) []value.Value
 
 // Merge applies to the transaction the changes that lead from `base` to `source`, entity by entity
 // and property by property. It reports all conflicts; if there are any, the caller must abandon the
@@ -221,8 +227,8 @@ func (m *merge) decide(t *schema.Type) error {
 		case !base.there:
 			m.diverging(divergent{engine.DivergentInsert, t, id, &entityState{vals: target.vals}, &source, &target})
 		case !source.there && !target.there:
-		case !target.there && base.unedited(&source):
-		case !source.there && base.unedited(&target):
+		case !target.there && m.opts.Filled.unedited(t, &base, &source):
+		case !source.there && m.opts.Filled.unedited(t, &base, &target):
 			if fault.On(fault.TombstonesDropped) || t.Entity == plan.Edge && m.spared(t, &base, m.source) {
 				continue
 			}
@@ -569,6 +575,32 @@ func (e *entityState) unedited(o *entityState) bool {
 		is.claims = e.claims
 	}
 	return e.same(&is)
+}
+
+// unedited reports whether the state `is` of a side is the base state `was`, apart from values that schema changes gave,
+// and from claims that sources gave up.
+func (f Filled) unedited(t *schema.Type, was, is *entityState) bool {
+	now := f.without(t, was, is)
+	return was.unedited(&now)
+}
+
+// without returns the state `is` of a side without the values that schema changes gave.
+func (f Filled) without(t *schema.Type, was, is *entityState) entityState {
+	now := *is
+	if f == nil || !was.there || !is.there || fault.On(fault.BackfillsAreEdits) {
+		return now
+	}
+	filled := f(t, was.vals)
+	if filled == nil {
+		return now
+	}
+	now.vals = slices.Clone(is.vals)
+	for p, v := range now.vals {
+		if value.Equal(v, filled[p]) {
+			now.vals[p] = was.vals[p]
+		}
+	}
+	return now
 }
 
 // describe returns a value as a conflict message shows it.

@@ -74,7 +74,7 @@ func (m *merge) restoreEdges() error {
 			is := entityAt(m.source, t, edge)
 			id := m.source.Table(plan.Edge, t.Index).ID(edge)
 			was, have := entityOf(m.base, t, id), entityOf(m.tx.base, t, id)
-			if e := (keptNode{t, id}); !put[e] && !have.there && was.there && was.unedited(&is) && m.spared(t, &was, m.tx.base) {
+			if e := (keptNode{t, id}); !put[e] && !have.there && was.there && m.opts.Filled.unedited(t, &was, &is) && m.spared(t, &was, m.tx.base) {
 				put[e] = true
 				m.put(t, id, is)
 			}

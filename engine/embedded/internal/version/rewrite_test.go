@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
@@ -110,6 +111,54 @@ func rewritten(t testing.TB, s *Snapshot, floor uint32, bytes int64, m memory, f
 		t.Fatal(err)
 	}
 	return w.Snapshot(s), made
+}
+
+// TestRewriteKeepsNulls adds a property to stored rows, gives it a default later, and rewrites the rows from their files. The
+// property must stay null in them.
+func TestRewriteKeepsNulls(t *testing.T) {
+	of := func(props ...*catalog.Property) *schema.Schema {
+		c := &catalog.Schema{Nodes: []*catalog.Node{{Name: "N", Key: []string{"k"}, Properties: append([]*catalog.Property{{Name: "k", Type: value.Of(value.String)}}, props...)}}}
+		c.Index()
+		s, err := schema.New("", catalog.Digest(c), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	p := catalog.Property{Name: "p", Type: value.Of(value.I32).Optional()}
+	filled := p
+	filled.Default = &catalog.Literal{Value: value.OfI32(7)}
+	plain, added, last := of(), of(&p), of(&filled)
+	tx := Begin(NewSnapshot(plain, first))
+	for i := range 20 {
+		id := fmt.Sprintf("n%02d", i)
+		tx.Put(plain.Nodes[0], Row{ID: id, Vals: []value.Value{value.OfString(id)}})
+	}
+	m := memory{}
+	snap := tx.Commit(first)
+	f, _, err := snap.nodes[0].Flush()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.keep(t, plain.Nodes[0], f.Segment)
+	snap = snap.Flushed([]Flush{f})
+	for _, ch := range []schema.Change{
+		{Schema: added, Carry: &schema.Carry{Nodes: []schema.TypeCarry{{From: 0, Props: []int{0, -1}}}}},
+		{Schema: last, Carry: &schema.Carry{Nodes: []schema.TypeCarry{{From: 0, Props: []int{0, 1}}}}},
+	} {
+		if snap, err = snap.Carried(ch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tx = Begin(snap)
+	for ord := range uint32(10) {
+		tx.Delete(last.Nodes[0], ord)
+	}
+	want := tx.Commit(first)
+	got, made := rewritten(t, want, 1, 1, m, m.files(0, 0))
+	if entities(got) != entities(want) || made == 0 || !want.nodes[0].Value(10, 1).IsNull() {
+		t.Errorf("rewritten in %d segments:\n%s\nwant\n%s", made, entities(got), entities(want))
+	}
 }
 
 // churned returns a snapshot after many random commits. Some of its rows are in segments in m.

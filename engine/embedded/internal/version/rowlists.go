@@ -333,7 +333,7 @@ func (f *IndexFiles) opened(t *Rows, k int) (*segment.Segment, error) {
 	fresh, err := f.Open(as, s.Name)
 	if err == nil && s.Origin != nil {
 		origin := s.Origin
-		if fresh, err = fresh.Carried(as, t.Type, schema.TypeCarry{Props: props}); err == nil {
+		if fresh, err = fresh.Carried(as, t.Type, schema.TypeCarry{Props: props, Stored: true}); err == nil {
 			fresh.Origin = origin
 		}
 	}

@@ -104,7 +104,8 @@ func (g *Graph) Catalog() (c *tool.Catalog, outdated, err error) {
 	if outdated == nil {
 		return c, nil, nil
 	}
-	in := model.Input{Graph: g.ID, Source: gq.Source{Name: RevisionFile, Text: g.Source}}
+	// The other version may have lacked a built-in tool. The server leaves out a query with its name.
+	in := model.Input{Graph: g.ID, Source: gq.Source{Name: RevisionFile, Text: g.Source}, ReservedTools: true}
 	var found diag.List
 	if in.Schema, found = gq.CompileStoredSchema(in.Source); found.HasErrors() {
 		return nil, outdated, found

@@ -112,6 +112,10 @@ func TestQueriesOfOtherVersion(t *testing.T) {
 		if outdated == nil || err != nil || got.SourceDigest != want.SourceDigest || !reflect.DeepEqual(got.Queries[0].Descriptor(), want.Queries[0].Descriptor()) || !reflect.DeepEqual(got.Queries[0].Plan(), want.Queries[0].Plan()) {
 			t.Errorf("%s: found %+v, %v, %v", name, got, outdated, err)
 		}
+		g.Stored.Files[0].Text = "query branch_list() { match { $p: Person } return { $p.name as name } }\n"
+		if got, _, err := g.Catalog(); err != nil || len(got.Queries) != 1 {
+			t.Errorf("%s, with the name of a built-in tool: found %+v, %v", name, got, err)
+		}
 		g.Stored.Files[0].Text = "query named() { match { $p: Preson } return { $p.name } }\n"
 		var faults diag.List
 		if got, outdated, err := g.Catalog(); outdated == nil || !errors.As(err, &faults) || !strings.Contains(err.Error(), "Preson") {

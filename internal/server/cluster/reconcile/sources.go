@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -37,7 +38,7 @@ type Source struct {
 	Policy  *Policy         // nil if the graph has none
 }
 
-// Compile compiles the schemas, queries and policies of a cluster. It returns all findings,
+// Compile compiles the schemas, queries and policies of a cluster. It refuses what gq generate refuses, and returns all findings,
 // including warnings. The sources are nil if a finding is an error. The returned error is an error
 // of reading a file.
 func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
@@ -56,6 +57,11 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 		faulty[g.ID] = list.HasErrors()
 		s.Graphs, found = append(s.Graphs, g), append(found, list...)
 	}
+	var names []string
+	for _, g := range s.Graphs {
+		names = append(names, g.ID)
+	}
+	found = append(found, model.OnePackage(names, func(graph string) diag.Span { return cfg.Graph(graph).At })...)
 	var groups []string
 	for _, p := range policies(cfg) {
 		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true}

@@ -3,6 +3,7 @@ package mutate
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
@@ -19,17 +20,9 @@ import (
 // although the property is required and has no default. The error is a *engine.SchemaMismatch or that of the context.
 func Backfill(ctx context.Context, tx *version.Txn, now value.Value, added func(t *schema.Type, p int) bool, limit int) (bad []*engine.ConstraintViolation, err error) {
 	for _, table := range tx.Base().Tables() {
-		t := table.Type
-		var set []plan.Assign
-		for p, prop := range t.Props {
-			if prop.Backfill == nil || !added(t, p) {
-				continue
-			}
-			a, err := backfillOf(tx.Schema(), t, prop.Name, string(prop.Backfill.Plan))
-			if err != nil {
-				return nil, err
-			}
-			set = append(set, a)
+		set, err := backfillsOf(tx.Schema(), table.Type, added)
+		if err != nil {
+			return nil, err
 		}
 		if set == nil {
 			continue
@@ -53,6 +46,45 @@ func Backfill(ctx context.Context, tx *version.Txn, now value.Value, added func(
 		}
 	}
 	return bad, nil
+}
+
+// Filled returns a function that evaluates the expressions of @backfill of a type of the schema s for an entity with the
+// given values, in which the added properties have their defaults. The result is nil if there are none, or if none of them
+// has a value. The time of the schema change is not known, so now() is null. The function `added` is as in [Backfill].
+func Filled(ctx context.Context, s *schema.Schema, added func(t *schema.Type, p int) bool) version.Filled {
+	sets := map[*schema.Type][]plan.Assign{}
+	return func(t *schema.Type, vals []value.Value) (out []value.Value) {
+		set, known := sets[t]
+		if !known {
+			set, _ = backfillsOf(s, t, added) // an expression of another version gives no values
+			sets[t] = set
+		}
+		w := &Write{ctx: ctx, query: &plan.Query{}, old: &oldRow{t: t, vals: vals}}
+		for _, a := range set {
+			if p, v, err := w.assignment(t, a); err == nil && !v.IsNull() {
+				if out == nil {
+					out = slices.Clone(vals)
+				}
+				out[p] = v
+			}
+		}
+		return out
+	}
+}
+
+// backfillsOf returns the assignments of the backfills of a type.
+func backfillsOf(s *schema.Schema, t *schema.Type, added func(t *schema.Type, p int) bool) (set []plan.Assign, err error) {
+	for p, prop := range t.Props {
+		if prop.Backfill == nil || !added(t, p) {
+			continue
+		}
+		a, err := backfillOf(s, t, prop.Name, string(prop.Backfill.Plan))
+		if err != nil {
+			return nil, err
+		}
+		set = append(set, a)
+	}
+	return set, nil
 }
 
 // backfillOf returns the assignment of an encoded @backfill of a property.

@@ -26,8 +26,8 @@ server has it open, and kept if cluster.yaml does not name it. A graph has drift
 the schema that the revision records.
 
 With shared storage, the command also shows which server writes each graph, and for each
-server the revision that it serves and the time of its last sign of life. A server serves
-the revision that was recorded when it started. A server that was killed stays in this list.
+server the revision that it serves and the time of its last sign of life. A server that was
+killed stays in this list.
 ` + noPolicy,
 		Example: "  omnigraph cluster status\n  omnigraph cluster status --format json",
 		Args:    usage.NoArgs,
@@ -94,7 +94,7 @@ func serversNote(servers []replica.Sign, recorded *reconcile.Revision) string {
 		if s.Revision > 0 {
 			serves = fmt.Sprintf("serves revision %d, ", s.Revision)
 			if recorded != nil && s.Revision != recorded.Number {
-				serves = fmt.Sprintf("serves revision %d until it is restarted, ", s.Revision)
+				serves = fmt.Sprintf("still serves revision %d, ", s.Revision)
 			}
 		}
 		texts = append(texts, fmt.Sprintf("%s (%slast sign %s)", s.Node, serves, s.Renewed.Format(time.RFC3339)))

@@ -75,7 +75,7 @@ func (n *Node) clear(ctx context.Context, id string, content []byte) {
 	_ = n.leases.Clear(ctx, id) // the next comparison tries again
 }
 
-// compare looks for the server that Differs returns and for a newer revision, removes the signs of commands that were killed, and
+// compare looks for the server that Differs returns, removes the signs of commands that were killed, and
 // offers a graph to another server if that one writes fewer. A command compares nothing.
 func (n *Node) compare(ctx context.Context) error {
 	if n.opts.Config == "" {
@@ -106,10 +106,6 @@ func (n *Node) compare(ctx context.Context) error {
 		var s Sign
 		if expired || json.Unmarshal(content, &s) != nil || s.Config == "" {
 			continue
-		}
-		if own := n.revision.Load(); own > 0 && s.Revision > max(own, n.newest) && n.opts.Newer != nil {
-			n.newest = s.Revision
-			n.opts.Newer(s)
 		}
 		if s.Config == n.opts.Config {
 			same = append(same, s)

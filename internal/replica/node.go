@@ -115,9 +115,6 @@ type NodeOptions struct {
 	// command.
 	Config string
 
-	// Newer, if set, is called when another server begins to serve a newer revision than this one; see [Node.Serve].
-	Newer func(other Sign)
-
 	// Twin, if set, is called when another process uses the same id.
 	Twin func()
 
@@ -138,9 +135,8 @@ type Node struct {
 	stopping atomic.Bool          // AnnounceStop was called
 	revision atomic.Uint64        // see Sign.Revision
 
-	// The goroutine of runCompare uses these; Start uses them before it starts that goroutine.
+	// The goroutine of runCompare uses these two; Start uses them before it starts that goroutine.
 	beats   map[string]beat // the signs of the other servers, by id
-	newest  uint64          // the greatest revision that was passed to NodeOptions.Newer
 	offered *offer          // the offer that another node has not answered; nil if none
 
 	leases    *sharedlog.Leases

@@ -62,9 +62,6 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode, revision 
 	if err := addApplied(o, b.revision); err != nil {
 		return nil, err
 	}
-	if s.shared != nil && b.revision != nil {
-		s.shared.storage.Node.Serve(b.revision.Number)
-	}
 	var failures []error
 	for _, c := range graphs {
 		g, err := s.open(ctx, o, c, mode, b)

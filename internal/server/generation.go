@@ -163,14 +163,17 @@ func (s *Server) Reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.current.Store(g)
+	s.begin(g)
 	before.end(mcp.ErrReloaded)
-	number := uint64(0)
-	if g.revision != nil {
-		number = g.revision.Number
-	}
-	s.log.Info("serving another revision", "revision", number)
 	return nil
+}
+
+// begin serves a generation from now on.
+func (s *Server) begin(g *generation) {
+	s.current.Store(g)
+	if s.shared != nil && g.revision != nil {
+		s.shared.storage.Node.Serve(g.revision.Number)
+	}
 }
 
 // controlled returns the handler of the server. If the storage is a folder, an apply can use its open graphs through that

@@ -221,7 +221,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 			o.Log.Info("this program contains stored queries for a graph that cluster.yaml does not name", "graph", c.Graph)
 		}
 	}
-	s.current.Store(first)
+	s.begin(first)
 	routes := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.current.Load().routes.ServeHTTP(w, r) })
 	s.handler = observe.Requests(recovered(canonical(hosts.Wrap(routes)), o.Log), observe.Options{
 		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes, Now: o.Now,

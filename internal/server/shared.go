@@ -85,9 +85,6 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 	}
 	node := replica.NewNode(replica.NodeOptions{
 		Bucket: bucket, ID: o.Node, Address: own, Lease: c.Lease, Config: digest,
-		Newer: func(other replica.Sign) {
-			o.Log.Warn("another server serves a newer applied revision, so the two may serve different queries; restart this server", "server", other.Node, "revision", other.Revision)
-		},
 		Twin: func() {
 			o.Log.Error("another running server has the same name; give each server another name with --node", "node", o.Node)
 		},

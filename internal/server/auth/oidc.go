@@ -214,6 +214,10 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	if v.o.Reserved != nil && v.o.Reserved(name) {
 		return nil, &Rejected{"names an actor that a token of this issuer may not have"}
 	}
+	// Without this case, an agent would have all rights of the actor for whom it acts (RFC 8693, section 4.1).
+	if _, acts := c.all["act"]; acts {
+		return nil, &Rejected{"is of an agent that acts for another actor, which this server does not accept"}
+	}
 	groups, err := v.groups(c.all)
 	if err != nil {
 		return nil, err

@@ -215,6 +215,7 @@ func TestOIDC(t *testing.T) {
 		{"brings its own key", authtest.Sign(t, stranger.Private, jose.RS256, map[string]any{"kid": "mine", "jwk": jose.JSONWebKey{Key: stranger.Private.Public(), KeyID: "mine"}}, i.Claims("ada", nil)), noKey},
 		{"names its own keys", authtest.Sign(t, stranger.Private, jose.RS256, map[string]any{"kid": "mine", "jku": "http://127.0.0.1:1/keys", "x5u": "http://127.0.0.1:1/cert"}, i.Claims("ada", nil)), noKey},
 		{"good, and brings another key", headed(map[string]any{"kid": "k1", "jwk": jose.JSONWebKey{Key: stranger.Private.Public(), KeyID: "mine"}, "jku": "http://127.0.0.1:1/"}), "oidc ada"},
+		{"an agent for ada", good(map[string]any{"act": map[string]any{"sub": "bot"}}), "rejected: is of an agent that acts for another actor, which this server does not accept"},
 		{"logout token", headed(map[string]any{"kid": "k1", "typ": "logout+jwt"}), "rejected: is not an access token or an ID token"},
 		{"critical extension", headed(map[string]any{"kid": "k1", "crit": []string{"b64"}, "b64": true}), "rejected: needs an extension that this server does not support"},
 

@@ -2,8 +2,11 @@ package access
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // actorKey is the context key of the actor.
@@ -25,18 +28,64 @@ func ActorFrom(ctx context.Context) *Actor {
 	return a
 }
 
-// GroupsOf returns the groups in the token of an actor. It returns none if the actor is nil.
-func GroupsOf(a *Actor) []string {
-	if a == nil {
-		return nil
+// Name returns the id of the actor with those of its agents, as [tool.JoinActor] does. It is the key of what belongs to
+// the actor: commits, receipts, drafts, page tokens, uploads and decisions. So nothing of an actor belongs to an agent that acts for it, and
+// nothing of one agent to another. The name of a nil actor is "".
+func (a *Actor) Name() string {
+	if a == nil || len(a.Agents) == 0 {
+		return IDOf(a)
 	}
-	return a.Groups
+	ids := make([]string, len(a.Agents))
+	for i, g := range a.Agents {
+		ids[i] = g.ID
+	}
+	return tool.JoinActor(a.ID, ids...)
 }
 
-// IDOf returns the id of an actor, or "" for nil.
+// IDOf returns the id of an actor without its agents, or "" for nil. It identifies whose resources a call uses: an agent
+// shares the limits of the actor for whom it acts.
 func IDOf(a *Actor) string {
 	if a == nil {
 		return ""
 	}
 	return a.ID
+}
+
+// Named returns the actor with a name that [Actor.Name] returned. The argument `groups` has the form that GroupsOf returns.
+func Named(name string, groups []string) *Actor {
+	a := &Actor{}
+	var agents []string
+	a.ID, agents = tool.SplitActor(name)
+	for _, id := range agents {
+		a.Agents = append(a.Agents, Agent{ID: id})
+	}
+	for _, g := range groups {
+		at, group, ofAgent := strings.Cut(g, agentGroup)
+		i, err := strconv.Atoi(at)
+		switch {
+		case !ofAgent:
+			a.Groups = append(a.Groups, g)
+		case err == nil && i >= 0 && i < len(a.Agents):
+			a.Agents[i].Groups = append(a.Agents[i].Groups, group)
+		}
+	}
+	return a
+}
+
+// agentGroup stands between the index of an agent and a group of it. No group in a token contains it.
+const agentGroup = "\x00"
+
+// GroupsOf returns the groups in the token of an actor, and those of its agents, so that they cannot be taken for groups of the
+// actor. It returns none if the actor is nil.
+func GroupsOf(a *Actor) []string {
+	if a == nil {
+		return nil
+	}
+	all := a.Groups
+	for i, agent := range a.Agents {
+		for _, g := range agent.Groups {
+			all = append(all[:len(all):len(all)], strconv.Itoa(i)+agentGroup+g)
+		}
+	}
+	return all
 }

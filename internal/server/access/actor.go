@@ -2,11 +2,12 @@ package access
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
-	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // actorKey is the context key of the actor.
@@ -28,18 +29,42 @@ func ActorFrom(ctx context.Context) *Actor {
 	return a
 }
 
-// Name returns the id of the actor with those of its agents, as [tool.JoinActor] does. It is the key of what belongs to
+// Name returns the id of the actor with those of its agents, as [engine.JoinActor] does. It is the key of what belongs to
 // the actor: commits, receipts, drafts, page tokens, uploads and decisions. So nothing of an actor belongs to an agent that acts for it, and
 // nothing of one agent to another. The name of a nil actor is "".
 func (a *Actor) Name() string {
 	if a == nil || len(a.Agents) == 0 {
 		return IDOf(a)
 	}
-	ids := make([]string, len(a.Agents))
-	for i, g := range a.Agents {
-		ids[i] = g.ID
+	return engine.JoinActor(a.ID, a.AgentIDs()...)
+}
+
+// AgentIDs returns the ids of the agents of an actor, the current one first.
+func (a *Actor) AgentIDs() []string {
+	if a == nil {
+		return nil
 	}
-	return tool.JoinActor(a.ID, ids...)
+	var ids []string
+	for _, agent := range a.Agents {
+		ids = append(ids, agent.ID)
+	}
+	return ids
+}
+
+// Key returns the name of an actor with the scopes of its token that the server knows. It is the owner of what a token with other scopes
+// must not continue: page tokens and the states of forms. Receipts and drafts have the name alone as their key: a client that
+// gets one scope more must find its own writes, and each call is decided with the scopes of its own token.
+func (a *Actor) Key() string {
+	if a == nil || a.Scopes == nil {
+		return a.Name()
+	}
+	var held []string
+	for _, k := range a.Scopes.Known {
+		if slices.Contains(a.Scopes.Held, k.Name) {
+			held = append(held, k.Name)
+		}
+	}
+	return a.Name() + "\x00" + strings.Join(held, " ")
 }
 
 // IDOf returns the id of an actor without its agents, or "" for nil. It identifies whose resources a call uses: an agent
@@ -55,7 +80,7 @@ func IDOf(a *Actor) string {
 func Named(name string, groups []string) *Actor {
 	a := &Actor{}
 	var agents []string
-	a.ID, agents = tool.SplitActor(name)
+	a.ID, agents = engine.SplitActor(name)
 	for _, id := range agents {
 		a.Agents = append(a.Agents, Agent{ID: id})
 	}

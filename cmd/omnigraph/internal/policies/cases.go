@@ -140,7 +140,7 @@ func runCases(cmd *cobra.Command, p *policy.Policy, cases []policyCase, as strin
 	failures := []failure{}
 	var text bytes.Buffer
 	for _, c := range cases {
-		e := p.Explain(&access.Actor{ID: c.actor, Source: "local"}, c.grant)
+		e := p.Explain(access.Named(c.actor, nil), c.grant)
 		if e.Allowed == c.allow {
 			continue
 		}

@@ -47,7 +47,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 				return usage.Error{Err: err}
 			}
 			g := grantOf(action, branch, query, via)
-			e := p.Explain(&access.Actor{ID: actor, Groups: groups, Source: "local"}, g)
+			e := p.Explain(access.Named(actor, groups), g)
 			if as == "json" {
 				return writeJSON(cmd.OutOrStdout(), decisionOf(e))
 			}
@@ -59,7 +59,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 	formatFlag(cmd, &as)
 	tokenGroupsFlag(cmd, &groups)
 	f := cmd.Flags()
-	f.StringVar(&actor, "actor", "", "the actor")
+	f.StringVar(&actor, "actor", "", "the actor; ADA via BOT is an agent that acts for an actor")
 	f.StringVar(&action, "action", "", "the action: read, change, invoke_query, …")
 	f.StringVar(&branch, "branch", "", "the branch that the action would use (default main); draft is a draft of the actor")
 	f.StringVar(&query, "query", "", "the stored query")

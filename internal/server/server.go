@@ -420,7 +420,7 @@ func serverPolicy(o *Options, mode auth.Mode) (access.Authorizer, error) {
 	case o.Cluster.ServerPolicy == "":
 		return policy.Nothing(""), nil
 	}
-	return o.policy(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true})
+	return o.policy(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), EarlierAgents: o.Cluster.Server.EarlierAgents(), LooseGroups: true})
 }
 
 // graphPolicy returns the authorizer of a graph for the mode of the server.
@@ -444,7 +444,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorize
 	}
 	return o.policy(c.Policy, policy.Options{
 		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries,
-		TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true, Protected: c.Protected,
+		TokenGroups: o.Cluster.Server.TokenGroups(), EarlierAgents: o.Cluster.Server.EarlierAgents(), LooseGroups: true, Protected: c.Protected,
 	})
 }
 

@@ -83,6 +83,40 @@ func TestAct(t *testing.T) {
 	}
 }
 
+// TestActTwice verifies a token with two claims act. A decoder that takes the last one would drop an agent.
+func TestActTwice(t *testing.T) {
+	key := authtest.NewKey(t, "k1", jose.ES256)
+	i := authtest.New(t, key)
+	v, _, _ := verifier(t, i)
+	whole, err := json.Marshal(i.Claims("ada", map[string]any{"act": act("bot")}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := func(payload string) string {
+		t.Helper()
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: key.Alg, Key: key.Private}, (&jose.SignerOptions{}).WithType("at+jwt").WithHeader("kid", "k1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := signer.Sign([]byte(payload))
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err := s.CompactSerialize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	if got := decided(t, v, signed(string(whole))); got != "oidc ada via bot" {
+		t.Errorf("one claim: %s", got)
+	}
+	twice := strings.TrimSuffix(string(whole), "}") + `,"act":{"sub":"eve"}}`
+	if got := decided(t, v, signed(twice)); got != "rejected: has no readable claims" {
+		t.Errorf("two claims: %s", got)
+	}
+}
+
 // TestActOfIssuers verifies tokens with the claims that the documentation of issuers shows. Neither Keycloak nor Entra ID writes act by
 // itself: a mapper of Keycloak can add it, and Entra ID says otherwise that an agent acts.
 func TestActOfIssuers(t *testing.T) {

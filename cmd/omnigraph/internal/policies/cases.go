@@ -32,8 +32,9 @@ The cases are in a separate file:
     - { actor: act-ada, action: read, branch: main, expect: allow }
     - { actor: act-bot, action: invoke_query, query: find_user, expect: allow }
     - { actor: act-bot, action: read, via: adhoc, expect: deny }
+    - { actor: act-ada via act-bot, action: read, expect: allow }
 
-branch defaults to main. via defaults to stored if the case names a query, and to adhoc
+An actor with "via" has agents that act for it, the current one first. branch defaults to main. via defaults to stored if the case names a query, and to adhoc
 otherwise. If the policy decides a case differently, the command shows the case with the
 rule that decided it, and exits with code 1.`,
 		Example: "  omnigraph policy test --tests policy.cases.yaml",

@@ -129,6 +129,12 @@ func TestOnBehalfOf(t *testing.T) {
 		t.Errorf("over MCP: %+v %s", over, said)
 	}
 
+	for made := range made {
+		if a, err := ada.Changes(ctx, made, client.ChangeQuery{}); err != nil || *a.Cause.ActorID == "act-bo" && strings.Join(a.Cause.Agents, " ") != "bot" {
+			t.Errorf("the cause of the changes: %+v, %v", a, err)
+		}
+	}
+
 	// A page token belongs to one of them.
 	page, err := ada.Branches(ctx, client.BranchQuery{Limit: 1})
 	if err != nil || page.NextPageToken == "" {
@@ -185,6 +191,38 @@ func TestOnBehalfOf(t *testing.T) {
 	}
 }
 
+// TestDraftsOfAgents confines an actor and its agents to drafts. Each of them may write to its own drafts alone.
+func TestDraftsOfAgents(t *testing.T) {
+	w := newProposalWorldWith(t, `version: 1
+groups: { people: [act-ada, act-bo], bots: [bot, aide] }
+rules:
+  - id: all-read
+    allow: { actors: any, actions: [read] }
+  - id: people-draft
+    allow: { actors: { group: people }, actions: [change], branch_scope: draft }
+  - id: bots-draft
+    allow: { actors: { group: bots }, actions: [change], branch_scope: draft, as: agent }
+`, servedtest.Catalog(t))
+	ctx := t.Context()
+	actors := []string{"act-ada", "act-ada-via-bot", "act-ada-via-aide", "act-bo-via-bot"}
+	own := map[string]string{}
+	for i, actor := range actors {
+		a, err := w.person(actor).Mutate(ctx, client.MutateBody{Query: aged("ada", 40+i)}) // without a branch, to the draft
+		if err != nil {
+			t.Fatal(err)
+		}
+		own[actor] = a.Target.Branch
+	}
+	for _, actor := range append(actors, "bot") {
+		for owner, branch := range own {
+			_, err := w.person(actor).Mutate(ctx, client.MutateBody{Query: aged("ada", 50), Branch: branch})
+			if (err == nil) != (actor == owner) || err != nil && !denied(err) {
+				t.Errorf("%s writes to the draft of %s: %v", actor, owner, err)
+			}
+		}
+	}
+}
+
 // TestApprovalsOfAgents lets an author write and open a proposal, and a reviewer approve it. Nobody who took part in the one, as the
 // actor or as an agent, may take part in the other.
 func TestApprovalsOfAgents(t *testing.T) {
@@ -207,7 +245,7 @@ func TestApprovalsOfAgents(t *testing.T) {
 		{"act-bo", "act-ada-via-bot", ""},
 	} {
 		author, reviewer := w.person(tt.author), w.person(tt.reviewer)
-		// Once the reviewer opens the proposal of the author's commit itself, and once another actor opens it.
+		// Once the author opens the proposal, and once another actor opens it.
 		for _, opener := range []string{tt.author, "act-one"} {
 			n++
 			branch := fmt.Sprintf("work-%d", n)
@@ -220,6 +258,9 @@ func TestApprovalsOfAgents(t *testing.T) {
 			p, err := w.person(opener).OpenProposal(ctx, client.ProposalBody{Source: branch, Title: "Ada is older"})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if by := strings.Join(append([]string{*p.ActorID}, p.Agents...), "-via-"); by != opener {
+				t.Errorf("%s opened the proposal, and the answer says %s", opener, by)
 			}
 			after, err := reviewer.ReviewProposal(ctx, p.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: p.Digest})
 			want := tt.want

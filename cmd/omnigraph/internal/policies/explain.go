@@ -88,8 +88,8 @@ type decision struct {
 	// Protected is true if the rules allow the action, but the branch changes only by merging proposals.
 	Protected bool                `json:"protected,omitempty"`
 	Refused   string              `json:"refused,omitempty"` // which actor is not allowed, if an agent acts for another
-	Rules     []client.AccessRule `json:"rules"` // the rules that decided; if empty, no rule allows the action
-	Near      []client.NearRule   `json:"near"`  // rules that would allow the action if one more condition held
+	Rules     []client.AccessRule `json:"rules"`             // the rules that decided; if empty, no rule allows the action
+	Near      []client.NearRule   `json:"near"`              // rules that would allow the action if one more condition held
 }
 
 // decisionOf returns the JSON form of an explanation.

@@ -7,7 +7,7 @@ import (
 
 // AccessAnswer says what an actor may do on a graph, and which rules of the policy decide it.
 type AccessAnswer struct {
-	Actor  string   `json:"actor"`  // the actor whose permissions are explained
+	Actor  string   `json:"actor"`  // the actor whose permissions are explained, with its agents
 	Groups []string `json:"groups"` // the groups of the actor's token, as the request gave them
 	Branch string   `json:"branch"` // the branch for which the permissions are explained
 
@@ -36,7 +36,7 @@ type AccessDecision struct {
 	Allowed bool         `json:"allowed"`         // whether the policy allows the action
 	Rules   []AccessRule `json:"rules" jsonschema_description:"The rules that decided. If there are none, the action is denied because no rule allows it."`
 	Near    []NearRule   `json:"near,omitempty" jsonschema_description:"The rules that would allow the action if one more condition held."`
-	Reason  string       `json:"reason,omitempty" jsonschema_description:"Why no rule can decide, if that is so."`
+	Reason  string       `json:"reason,omitempty" jsonschema_description:"Why no rule can decide, if that is so, or which actor of a call through an agent is not allowed."`
 }
 
 // AccessRule is a rule of a policy.
@@ -55,7 +55,7 @@ type NearRule struct {
 
 // AccessQuery says for which actor and branch [Graph.Access] explains the policy.
 type AccessQuery struct {
-	Actor  string   // the name of the actor
+	Actor  string   // the name of the actor; "ada via bot" for an agent that acts for an actor
 	Groups []string // the groups that the actor's token contains, as the issuer names them
 	Branch string   // the branch for which the policy is explained; main if it is empty
 }

@@ -18,10 +18,11 @@ type BranchList struct {
 
 // BranchHead is a branch with its last commit.
 type BranchHead struct {
-	Name          string  `json:"name"`            // name of the branch
-	GraphCommitID string  `json:"graph_commit_id"` // id of the branch's last commit
-	ActorID       *string `json:"actor_id" jsonschema_description:"The actor who made the commit; null if the commit has none."`
-	CreatedAt     int64   `json:"created_at" jsonschema_description:"The time of the commit in Unix microseconds."`
+	Name          string   `json:"name"`            // name of the branch
+	GraphCommitID string   `json:"graph_commit_id"` // id of the branch's last commit
+	ActorID       *string  `json:"actor_id" jsonschema_description:"The actor who made the commit; null if the commit has none."`
+	Agents        []string `json:"agents,omitempty" jsonschema_description:"The agents that acted for the actor, the current one first."`
+	CreatedAt     int64    `json:"created_at" jsonschema_description:"The time of the commit in Unix microseconds."`
 
 	Draft *BranchDraft `json:"draft,omitempty" jsonschema_description:"Only if the branch is a draft."`
 }

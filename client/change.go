@@ -17,12 +17,13 @@ type ChangesAnswer struct {
 
 // ChangeCause describes the commit that made the changes.
 type ChangeCause struct {
-	GraphCommitID        string  `json:"graph_commit_id"`         // id of the commit
-	ParentCommitID       *string `json:"parent_commit_id"`        // null if the commit has none
-	MergedParentCommitID *string `json:"merged_parent_commit_id"` // null unless it is a merge
-	ActorID              *string `json:"actor_id"`                // who made the commit, or null
-	AuthoredAt           int64   `json:"authored_at" jsonschema_description:"In Unix microseconds."`
-	AuthoredBranch       string  `json:"authored_branch" jsonschema_description:"The branch that the commit was made on."`
+	GraphCommitID        string   `json:"graph_commit_id"`         // id of the commit
+	ParentCommitID       *string  `json:"parent_commit_id"`        // null if the commit has none
+	MergedParentCommitID *string  `json:"merged_parent_commit_id"` // null unless it is a merge
+	ActorID              *string  `json:"actor_id"`                // who made the commit, or null
+	Agents               []string `json:"agents,omitempty" jsonschema_description:"The agents that acted for the actor, the current one first."`
+	AuthoredAt           int64    `json:"authored_at" jsonschema_description:"In Unix microseconds."`
+	AuthoredBranch       string   `json:"authored_branch" jsonschema_description:"The branch that the commit was made on."`
 }
 
 // EntityChange is the change that a commit made to an entity.

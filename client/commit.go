@@ -19,13 +19,14 @@ type CommitList struct {
 // CommitAnswer is a commit. If a caller writes to a branch that it may not read, the ids of the
 // parents are null in the answer.
 type CommitAnswer struct {
-	GraphCommitID        string  `json:"graph_commit_id"` // id of the commit
-	GraphBranch          string  `json:"graph_branch" jsonschema_description:"The branch that the commit was made on."`
-	GraphManifestVersion uint64  `json:"graph_manifest_version" jsonschema_description:"Its number on its branch, from 1."`
-	ParentCommitID       *string `json:"parent_commit_id"`        // null for a first commit
-	MergedParentCommitID *string `json:"merged_parent_commit_id"` // null unless it is a merge
-	ActorID              *string `json:"actor_id"`                // who made the commit, or null
-	CreatedAt            int64   `json:"created_at" jsonschema_description:"In Unix microseconds."`
+	GraphCommitID        string   `json:"graph_commit_id"` // id of the commit
+	GraphBranch          string   `json:"graph_branch" jsonschema_description:"The branch that the commit was made on."`
+	GraphManifestVersion uint64   `json:"graph_manifest_version" jsonschema_description:"Its number on its branch, from 1."`
+	ParentCommitID       *string  `json:"parent_commit_id"`        // null for a first commit
+	MergedParentCommitID *string  `json:"merged_parent_commit_id"` // null unless it is a merge
+	ActorID              *string  `json:"actor_id"`                // who made the commit, or null
+	Agents               []string `json:"agents,omitempty" jsonschema_description:"The agents that acted for the actor, the current one first."`
+	CreatedAt            int64    `json:"created_at" jsonschema_description:"In Unix microseconds."`
 }
 
 // ID returns the id of the commit, or nil for no commit.

@@ -22,10 +22,11 @@ type DraftClosed struct {
 
 // BranchDraft describes an open draft in a list of branches.
 type BranchDraft struct {
-	Owner     string `json:"owner"` // the actor to whom the draft belongs
-	Name      string `json:"name,omitempty" jsonschema_description:"The name that the owner gave the draft: NAME of draft/NAME. An owner's first draft has none."`
-	State     string `json:"state" jsonschema:"enum=open,enum=proposed" jsonschema_description:"proposed if an open proposal needs the draft. Such a draft does not expire."`
-	ExpiresAt int64  `json:"expires_at,omitempty" jsonschema_description:"When the draft is deleted if nobody writes to it, in Unix microseconds."`
+	Owner     string   `json:"owner"` // the actor to whom the draft belongs
+	Agents    []string `json:"agents,omitempty" jsonschema_description:"The agents to whom it belongs when they act for the owner, the current one first."`
+	Name      string   `json:"name,omitempty" jsonschema_description:"The name that the owner gave the draft: NAME of draft/NAME. An owner's first draft has none."`
+	State     string   `json:"state" jsonschema:"enum=open,enum=proposed" jsonschema_description:"proposed if an open proposal needs the draft. Such a draft does not expire."`
+	ExpiresAt int64    `json:"expires_at,omitempty" jsonschema_description:"When the draft is deleted if nobody writes to it, in Unix microseconds."`
 }
 
 // The states of an open draft in a list of branches.

@@ -9,15 +9,16 @@ import (
 
 // ProposalSummary describes a proposal in a list.
 type ProposalSummary struct {
-	ID        string  `json:"id"` // identifies the proposal
-	Revision  int64   `json:"revision" jsonschema_description:"Counts the stored versions of the proposal, from 1."`
-	State     string  `json:"state" jsonschema:"enum=open,enum=merged,enum=closed"`
-	Source    string  `json:"source"` // the branch with the changes
-	Target    string  `json:"target"` // the branch that gets the changes
-	Title     string  `json:"title"`
-	ActorID   *string `json:"actor_id" jsonschema_description:"The actor who opened the proposal; null if not known."`
-	CreatedAt int64   `json:"created_at" jsonschema_description:"In Unix microseconds."`
-	UpdatedAt int64   `json:"updated_at" jsonschema_description:"The time of the last event, in Unix microseconds."`
+	ID        string   `json:"id"` // identifies the proposal
+	Revision  int64    `json:"revision" jsonschema_description:"Counts the stored versions of the proposal, from 1."`
+	State     string   `json:"state" jsonschema:"enum=open,enum=merged,enum=closed"`
+	Source    string   `json:"source"` // the branch with the changes
+	Target    string   `json:"target"` // the branch that gets the changes
+	Title     string   `json:"title"`
+	ActorID   *string  `json:"actor_id" jsonschema_description:"The actor who opened the proposal; null if not known."`
+	Agents    []string `json:"agents,omitempty" jsonschema_description:"The agents that acted for the actor, the current one first."`
+	CreatedAt int64    `json:"created_at" jsonschema_description:"In Unix microseconds."`
+	UpdatedAt int64    `json:"updated_at" jsonschema_description:"The time of the last event, in Unix microseconds."`
 }
 
 // ProposalAnswer describes a proposal, and what a merge of it would do.
@@ -58,6 +59,7 @@ type ChangeCounts struct {
 type ProposalEvent struct {
 	Kind      string       `json:"kind" jsonschema:"enum=opened,enum=changed,enum=commented,enum=approved,enum=changes_requested,enum=merged,enum=closed,enum=resolved"`
 	ActorID   *string      `json:"actor_id"` // the actor who caused the event; null if not known
+	Agents    []string     `json:"agents,omitempty" jsonschema_description:"The agents that acted for the actor, the current one first."`
 	CreatedAt int64        `json:"created_at" jsonschema_description:"In Unix microseconds."`
 	Comment   string       `json:"comment"`
 	Digest    string       `json:"digest" jsonschema_description:"The digest that the actor saw; empty for a step without one."`

@@ -23,6 +23,7 @@ type ProposalFeedEvent struct {
 	Target        string       `json:"target"` // the branch that gets the changes
 	Title         string       `json:"title" jsonschema_description:"The title of the proposal now, which may be later than the event."`
 	ActorID       *string      `json:"actor_id"` // the actor who caused the event; null if not known
+	Agents        []string     `json:"agents,omitempty" jsonschema_description:"The agents that acted for the actor, the current one first."`
 	CreatedAt     int64        `json:"created_at" jsonschema_description:"In Unix microseconds."`
 	Comment       string       `json:"comment"`
 	Digest        string       `json:"digest" jsonschema_description:"The digest that the actor saw or, for resolved, the new digest; empty for an event without one."`

@@ -21,7 +21,8 @@ type Health struct {
 // ActorAnswer is the actor as whom the server takes a request.
 type ActorAnswer struct {
 	ActorID string   `json:"actor_id"` // name of the actor
-	Groups  []string `json:"groups"`   // groups that the token contains, as the issuer names them
+	Agents  []string `json:"agents,omitempty" jsonschema_description:"The agents that act for the actor, the current one first."`
+	Groups  []string `json:"groups"` // groups that the token contains, as the issuer names them
 }
 
 // GraphList is the list of the graphs of a server.

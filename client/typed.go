@@ -105,7 +105,7 @@ func commitOf(c *CommitAnswer) engine.Commit {
 		}
 	}
 	if c.ActorID != nil {
-		out.Actor = *c.ActorID
+		out.Actor = engine.JoinActor(*c.ActorID, c.Agents...)
 	}
 	return out
 }

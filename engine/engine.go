@@ -249,7 +249,7 @@ type Commit struct {
 	Seq     uint64    // contiguous per branch, from 1; Seq alone orders commits
 	Branch  string    // the branch it was made on
 	Parents []string  // none for the first commit; two for a merge, the branch's own first
-	Actor   string    // the actor who made it; empty if the caller gave none
+	Actor   string    // the actor who made it, with the agents that acted for it, see SplitActor; empty if the caller gave none
 	Time    time.Time // with a precision of microseconds
 	Schema  string    // digest of the schema in force after it
 }

@@ -101,7 +101,7 @@ type ProposalEvent struct {
 	ID     string
 	Kind   ProposalEventKind
 	Actor  string    // the actor of the step; empty if the caller gave none
-	Groups []string  // the groups in the actor's token; the merge checks whether they may review
+	Groups []string  // the groups in the actor's token and those of its agents; the merge checks whether they may review
 	Time   time.Time // with a precision of microseconds
 	Text   string    // the comment; may be empty
 	// Digest identifies the changes and resolutions that the actor saw; see [ChangeHash]. It is set

@@ -75,6 +75,12 @@ func TestIdentityGuide(t *testing.T) {
 			if code, _, stderr := omnigraph(t, "", "policy", "validate"); code != 0 {
 				t.Errorf("%s with\n%s", stderr, body)
 			}
+		case language == "yaml" && strings.Contains(body, "on_behalf_of"):
+			write(t, "tokens.yaml", body)
+			tokens, err := auth.Load([]string{auth.TokensFileVar + "=tokens.yaml"})
+			if err != nil || tokens.Len() != 1 || !tokens.Names("act-ada") || !tokens.Names("act-bot") {
+				t.Errorf("%v in\n%s", err, body)
+			}
 		case language == "yaml":
 			sum := sha256.Sum256([]byte(token))
 			if body != hex.EncodeToString(sum[:])+": act-ada\n" {
@@ -123,7 +129,7 @@ func TestIdentityGuide(t *testing.T) {
 			t.Errorf("an example in %s, which nothing checks:\n%s", language, body)
 		}
 	}
-	if blocks["yaml"] != 4 || blocks["commands"] != 2 || blocks["text"] != 1 || blocks["json"] != 1 {
+	if blocks["yaml"] != 5 || blocks["commands"] != 2 || blocks["text"] != 1 || blocks["json"] != 1 {
 		t.Errorf("blocks: %v", blocks)
 	}
 	// The rows of the table must be exactly the keys of the section.
@@ -134,7 +140,7 @@ func TestIdentityGuide(t *testing.T) {
 			t.Errorf("the key %s: %v", m[1], err)
 		}
 	}
-	if len(rows) != 8 {
+	if len(rows) != 9 {
 		t.Errorf("the table has %d keys", len(rows))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -172,9 +173,7 @@ const noTimeLimit = 10 * 365 * 24 * time.Hour
 
 // localActor returns the actor for a local graph.
 func (e *endpoint) localActor() *access.Actor {
-	a := &access.Actor{ID: e.actor, Source: "local"}
-	if a.ID == "" {
-		a.ID = localActor
-	}
+	a := access.Named(cmp.Or(e.actor, localActor), nil)
+	a.Source = "local"
 	return a
 }

@@ -86,7 +86,7 @@ func withActor(next http.Handler, limit *limiters, watched map[string]http.Handl
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rec := requestinfo.From(r.Context()); rec != nil {
 			if actor := access.ActorFrom(r.Context()); actor != nil {
-				rec.Actor = actor.ID
+				rec.Actor, rec.Agents = actor.ID, strings.Join(actor.AgentIDs(), " ")
 			}
 			rec.Route = "/" // replaced when the router sets the route
 		}

@@ -77,6 +77,7 @@ func startProposalWorld(t *testing.T, config *cluster.Config, policy string, cat
 			t.Fatal(err)
 		}
 	}
+	addChains(t, tokens)
 	w := &proposalWorld{t: t, log: &lockedBuffer{}}
 	s, err := server.Open(t.Context(), server.Options{
 		Cluster: config, Catalogs: []*tool.Catalog{catalog}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Now: testClock,

@@ -420,7 +420,7 @@ func serverPolicy(o *Options, mode auth.Mode) (access.Authorizer, error) {
 	case o.Cluster.ServerPolicy == "":
 		return policy.Nothing(""), nil
 	}
-	return o.policy(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true})
+	return o.policy(o.Cluster.ServerPolicy, policy.Options{TokenGroups: o.Cluster.Server.TokenGroups(), EarlierAgents: o.Cluster.Server.EarlierAgents(), LooseGroups: true})
 }
 
 // graphPolicy returns the authorizer of a graph for the mode of the server.
@@ -444,13 +444,13 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorize
 	}
 	p, err := o.policy(c.Policy, policy.Options{
 		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries, UnknownQueries: true,
-		TokenGroups: o.Cluster.Server.TokenGroups(), LooseGroups: true, Protected: c.Protected,
+		TokenGroups: o.Cluster.Server.TokenGroups(), EarlierAgents: o.Cluster.Server.EarlierAgents(), LooseGroups: true, Protected: c.Protected,
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range p.UnknownQueries() {
-		o.Log.Warn("the policy names a query that the server does not have, so the rule has no effect for it; correct the name, or run omnigraph cluster apply and restart the server", "graph", c.ID,
+		o.Log.Warn("the policy names a query that the server does not have, so the rule has no effect for it; correct the name, or run omnigraph cluster apply", "graph", c.ID,
 			"at", d.Span.String(), "fault", d.Message, "help", d.Help)
 	}
 	return p, nil

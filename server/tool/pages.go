@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
@@ -20,9 +21,12 @@ func (e *Env) SealPage(p pagetoken.Place) string {
 	if e.PageTokens == nil {
 		return ""
 	}
-	p.Graph, p.Actor = e.GraphID, e.Actor
+	p.Graph, p.Actor = e.GraphID, e.pageOwner()
 	return e.PageTokens.Seal(&p)
 }
+
+// pageOwner returns the owner of the page tokens of the call.
+func (e *Env) pageOwner() string { return cmp.Or(e.PageOwner, e.Actor) }
 
 // OpenPage returns the place of a token. The token must have been made for this caller and graph.
 // If the argument `list` is not empty, the token must be for that list, and otherwise for the rows
@@ -42,7 +46,7 @@ func (e *Env) OpenPage(token string, list pagetoken.List) (*pagetoken.Place, err
 		return nil, err
 	case p.Graph != e.GraphID:
 		return nil, BadPageToken("belongs to another graph")
-	case p.Actor != e.Actor:
+	case p.Actor != e.pageOwner():
 		return nil, BadPageToken("belongs to another actor")
 	case p.List != list && p.List == "":
 		return nil, BadPageToken("belongs to the rows of a query")

@@ -110,8 +110,11 @@ type Env struct {
 	SafeIntegers, StringIntegers bool
 
 	Graph  engine.Graph // the graph that the call reads or changes
-	Actor  string       // name of the actor in commits
-	Groups []string     // the groups in the actor's token
+	Actor  string       // name of the actor in commits, with the agents that act for it; see [engine.SplitActor]
+	Groups []string     // the groups in the actor's token, in the form in which AllowedAs takes them
+
+	// PageOwner is the owner of the page tokens of the call: the actor with the scopes of its token. If it is empty, it is Actor.
+	PageOwner string
 
 	Checks Checks // runs the checks of the graph; nil if it has none
 

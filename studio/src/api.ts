@@ -11,6 +11,7 @@ export interface Commit {
   parent_commit_id: string | null;
   merged_parent_commit_id: string | null;
   actor_id: string | null;
+  agents?: string[]; // that acted for the actor, the current one first
   created_at: number;
 }
 

@@ -8,7 +8,7 @@ import { nodeHref } from "./entity";
 import { Show, useLoad } from "./load";
 import { atBase, atSource, sameEntity, type Counts, type EntityPlace, type Proposal, type ProposalEvent, type Send } from "./proposal";
 import { go, route, withQuery } from "./route";
-import { Moment, Text, visible } from "./text";
+import { Actor, Moment, Text, visible } from "./text";
 import { useUnsent } from "./unsent";
 
 /** The number of changes on one page. */
@@ -214,7 +214,7 @@ function Remark(props: { event: ProposalEvent }) {
   return (
     <blockquote class="remark">
       <p>
-        {event.actor_id ? <Text value={event.actor_id} /> : "An unknown actor"} · <Moment micros={event.created_at} />
+        <Actor of={event} first /> · <Moment micros={event.created_at} />
       </p>
       <Text value={event.comment} />
     </blockquote>

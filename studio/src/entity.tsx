@@ -11,7 +11,7 @@ import { Failure, Show, useLoad } from "./load";
 import { Neighbourhood } from "./neighbourhood";
 import { go, href, route, target, targetMembers, withQuery } from "./route";
 import { Table, Value } from "./table";
-import { Moment, Text, visible } from "./text";
+import { Actor, Moment, Text, visible } from "./text";
 
 /** The most nodes that a search shows for one type. */
 const mostFound = 50;
@@ -273,7 +273,7 @@ function History(props: { graph: string; type: Type; id: string }) {
                   <li key={v.commit.graph_commit_id}>
                     <p>
                       <span class={"badge " + v.op}>{v.op}</span> <Moment micros={v.commit.created_at} /> by{" "}
-                      {v.commit.actor_id ? <Text value={v.commit.actor_id} /> : "an unknown actor"} ·{" "}
+                      <Actor of={v.commit} /> ·{" "}
                       <a href={href(graph, "history", [v.commit.graph_commit_id])}>the commit</a> ·{" "}
                       <a href={nodeHref(graph, type.name, id, { at: v.commit.graph_commit_id, branch: undefined })}>the node then</a>
                     </p>

@@ -5,7 +5,7 @@ import { EntityLink } from "./changes";
 import { useLoad, type Loaded } from "./load";
 import { atSource, isReview, standingOf, type Proposal, type ProposalEvent } from "./proposal";
 import { href, route, withQuery } from "./route";
-import { Moment, Text } from "./text";
+import { Actor, Moment, Text } from "./text";
 
 /** The number of events that the page shows unless the URL has events=all. */
 const mostEvents = 50;
@@ -41,7 +41,7 @@ export function Events(props: { graph: string; proposal: Proposal; types: Type[]
         {p.events.slice(hidden).map((e, i) => (
           <li key={i}>
             <p>
-              {e.actor_id ? <Text value={e.actor_id} /> : "An unknown actor"} <span class={"badge " + e.kind}>{names[e.kind]}</span> <Moment micros={e.created_at} />
+              <Actor of={e} first /> <span class={"badge " + e.kind}>{names[e.kind]}</span> <Moment micros={e.created_at} />
             </p>
             {e.on && (
               <p>
@@ -82,12 +82,12 @@ function Standing(props: { graph: string; proposal: Proposal; index: number; com
           <ul class="reasons">
             {edits.map((e, i) => (
               <li key={i}>
-                {e.actor_id ? <Text value={e.actor_id} /> : "An unknown actor"} edited the proposal, <Moment micros={e.created_at} />
+                <Actor of={e} first /> edited the proposal, <Moment micros={e.created_at} />
               </li>
             ))}
             {later.map((c) => (
               <li key={c.graph_commit_id}>
-                {c.actor_id ? <Text value={c.actor_id} /> : "An unknown actor"} made{" "}
+                <Actor of={c} first /> made{" "}
                 <a href={href(graph, "history", [c.graph_commit_id], { branch: p.source, at: "" })}>a commit to the source</a>, <Moment micros={c.created_at} />
               </li>
             ))}

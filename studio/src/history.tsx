@@ -10,7 +10,7 @@ import type { ProposalSummary } from "./proposal";
 import { proposeHref } from "./propose";
 import { go, href, route, target, withQuery } from "./route";
 import { Table, type Column } from "./table";
-import { Moment, Text, visible } from "./text";
+import { Actor, actorOf, Moment, Text, visible } from "./text";
 
 /** The number of commits or changes on one page. */
 const pageSize = 50;
@@ -43,7 +43,7 @@ function commitColumns(graph: string): Column<Commit>[] {
   return [
     { name: "Commit", value: (c) => c.graph_commit_id, view: (c) => <a href={href(graph, "history", [c.graph_commit_id])}>{c.graph_commit_id}</a> },
     { name: "Time", value: (c) => new Date(c.created_at / 1000).toISOString(), view: (c) => <Moment micros={c.created_at} /> },
-    { name: "Actor", value: (c) => c.actor_id },
+    { name: "Actor", value: actorOf },
     { name: "Made on", value: (c) => c.graph_branch },
     { name: "Kind", value: (c) => (c.merged_parent_commit_id ? "merge" : "") },
   ];
@@ -204,7 +204,7 @@ function CommitPage(props: { graph: string; id: string }) {
         {(c) => (
           <>
             <p>
-              <Moment micros={c.created_at} /> by {c.actor_id ? <Text value={c.actor_id} /> : "an unknown actor"}, on the branch <Text value={c.graph_branch} />
+              <Moment micros={c.created_at} /> by <Actor of={c} />, on the branch <Text value={c.graph_branch} />
             </p>
             <p class="row">
               {c.parent_commit_id && <a href={href(graph, "history", [c.parent_commit_id])}>The commit before it</a>}

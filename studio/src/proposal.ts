@@ -13,6 +13,7 @@ export interface ProposalSummary {
   target: string;
   title: string;
   actor_id: string | null;
+  agents?: string[]; // that acted for the actor, the current one first
   created_at: number;
   updated_at: number;
 }
@@ -45,6 +46,7 @@ export type NewResolution = Omit<Resolution, "property" | "value"> & { property?
 export interface ProposalEvent {
   kind: "opened" | "changed" | "commented" | "approved" | "changes_requested" | "merged" | "closed" | "resolved";
   actor_id: string | null;
+  agents?: string[]; // that acted for the actor, the current one first
   created_at: number;
   comment: string;
   digest: string;

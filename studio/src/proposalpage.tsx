@@ -13,7 +13,7 @@ import { Failure, Show, useLoad } from "./load";
 import { isDraft, type Proposal, type Send } from "./proposal";
 import { EditProposal } from "./propose";
 import { href } from "./route";
-import { Moment, Text } from "./text";
+import { Actor, Moment, Text } from "./text";
 
 export function ProposalPage(props: { graph: string; id: string }) {
   const { graph, id } = props;
@@ -111,7 +111,7 @@ function Head(props: { graph: string; proposal: Proposal }) {
       <p>
         From <Source graph={graph} proposal={p} /> into{" "}
         <a href={href(graph, "history", [], { branch: p.target, at: "" })}><Text value={p.target} plain /></a>, opened by{" "}
-        {p.actor_id ? <Text value={p.actor_id} /> : "an unknown actor"} on <Moment micros={p.created_at} />
+        <Actor of={p} /> on <Moment micros={p.created_at} />
         {p.merge_commit_id && (
           <>
             {" · "}

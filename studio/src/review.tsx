@@ -7,7 +7,7 @@ import { ProposalPage } from "./proposalpage";
 import { newProposal, OpenProposal, proposeHref } from "./propose";
 import { go, href, route, target, withQuery } from "./route";
 import { Table } from "./table";
-import { Moment, Text } from "./text";
+import { actorOf, Moment, Text } from "./text";
 
 /** The number of proposals on one page. */
 const pageSize = 50;
@@ -109,7 +109,7 @@ function ProposalList(props: { graph: string }) {
                 { name: "State", value: (p) => p.state, view: (p) => <span class={"badge " + p.state}>{p.state}</span> },
                 { name: "Source", value: (p) => p.source },
                 { name: "Target", value: (p) => p.target },
-                { name: "Author", value: (p) => p.actor_id },
+                { name: "Author", value: actorOf },
                 { name: "Opened", value: (p) => new Date(p.created_at / 1000).toISOString(), view: (p) => <Moment micros={p.created_at} /> },
                 { name: "Last event", value: (p) => new Date(p.updated_at / 1000).toISOString(), view: (p) => <Moment micros={p.updated_at} /> },
               ]}

@@ -160,3 +160,20 @@ export function Moment(props: { micros: number }) {
   const text = new Date(props.micros / 1000).toISOString();
   return <time dateTime={text}>{text.slice(0, 19).replace("T", " ")} UTC</time>;
 }
+
+/** Who did something: an actor, and the agents that acted for it. */
+interface Done {
+  actor_id: string | null;
+  agents?: string[];
+}
+
+/** Names who did something, with the agents, or null if that is not known. */
+export function actorOf(done: Done): string | null {
+  return done.actor_id && [done.actor_id, ...(done.agents ?? [])].join(" via ");
+}
+
+/** Shows who did something. Without a name, it is an unknown actor. */
+export function Actor(props: { of: Done; first?: boolean }) {
+  const name = actorOf(props.of);
+  return name ? <Text value={name} /> : <>{props.first ? "An" : "an"} unknown actor</>;
+}

@@ -22,6 +22,16 @@ type Actor struct {
 	Expires time.Time
 
 	Scopes *Scopes // of the actor's token; nil if scopes do not narrow what the actor may do
+
+	// Agents are the actors that act for this one, the current one first. An authorizer asks about the current one too, and
+	// about the earlier ones if the configuration says so; all of them must be allowed.
+	Agents []Agent
+}
+
+// Agent is an actor that acts for another.
+type Agent struct {
+	ID     string
+	Groups []string // from the token, which says them apart from those of the actor
 }
 
 // Authorizer decides what actors may do on one graph. Implementations must be safe for

@@ -70,7 +70,7 @@ func (c *Control) OwnsDraft(actor *Actor, branch tool.Branch) bool {
 	if !ok || c.engine == nil {
 		return false
 	}
-	own, err := c.engine.Drafts(context.Background(), engine.DraftRange{ID: id, Owner: actor.ID})
+	own, err := c.engine.Drafts(context.Background(), engine.DraftRange{ID: id, Owner: actor.Name()})
 	return err == nil && len(own) > 0
 }
 
@@ -140,19 +140,20 @@ func (c *Control) Protection(branch tool.Branch) *tool.Protection {
 // Owns reports whether an actor is an owner of another actor.
 func (c *Control) Owns(owner, actor string) bool { return c.authorizer.Owns(owner, actor) }
 
-// InGroupAs reports whether another actor of the same tenant as `caller` is in a group of the policy.
+// InGroupAs reports whether another actor of the same tenant as `caller` is in a group of the policy. The groups of its agents do not count.
 func (c *Control) InGroupAs(caller *Actor, actor string, groups []string, group string) bool {
 	return c.authorizer.InGroup(other(caller, actor, groups), group)
 }
 
-// AllowedAs reports whether another actor of the same tenant as `caller` has a grant.
+// AllowedAs reports whether another actor of the same tenant as `caller` has a grant. The actor and its groups are as [Actor.Name] and
+// [GroupsOf] return them.
 func (c *Control) AllowedAs(caller *Actor, actor string, groups []string, grant tool.Grant) bool {
 	return c.Allowed(other(caller, actor, groups), grant)
 }
 
 // other returns an actor with the name `actor` that has the same tenant as the caller.
 func other(caller *Actor, actor string, groups []string) *Actor {
-	a := &Actor{ID: actor, Groups: groups}
+	a := Named(actor, groups)
 	if caller != nil {
 		a.Tenant, a.Source = caller.Tenant, caller.Source
 	}

@@ -198,23 +198,15 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	case c.registered.Expiry == nil:
 		return nil, &Rejected{"never expires; expected the claim exp"}
 	}
-	name, ok := c.all[v.o.ActorClaim].(string)
-	if !ok || name == "" {
-		return nil, &Rejected{"names no actor in the claim " + v.o.ActorClaim}
+	name, err := v.name(c.all, "")
+	if err != nil {
+		return nil, err
 	}
-	// A user may be able to register any address, so an unverified address does not identify its
-	// owner.
-	if verified, said := c.all["email_verified"]; v.o.ActorClaim == "email" && said && verified != true {
-		return nil, &Rejected{"names its actor by an email address that is not verified"}
+	groups, err := v.groups(c.all, "")
+	if err != nil {
+		return nil, err
 	}
-	name = v.o.ActorPrefix + name
-	if checkActor(name) != nil {
-		return nil, &Rejected{"names an actor that a policy cannot name; expected at most 128 ASCII characters without blanks"}
-	}
-	if v.o.Reserved != nil && v.o.Reserved(name) {
-		return nil, &Rejected{"names an actor that a token of this issuer may not have"}
-	}
-	groups, err := v.groups(c.all)
+	agents, err := v.agents(c.all, name)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +214,41 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &access.Actor{ID: name, Groups: groups, Source: "oidc", Expires: c.registered.Expiry.Time().Add(leeway), Scopes: scopes}, nil
+	return &access.Actor{ID: name, Groups: groups, Source: "oidc", Expires: c.registered.Expiry.Time().Add(leeway), Scopes: scopes, Agents: agents}, nil
+}
+
+// name returns the name of the actor of some claims. The argument `path` is "" for the claims of the token, and the path to those of an
+// agent, such as act.
+func (v *OIDC) name(claims map[string]any, path string) (string, error) {
+	in := ""
+	if path != "" {
+		in = ", in the claim " + path
+	}
+	name, ok := claims[v.o.ActorClaim].(string)
+	if !ok || name == "" {
+		return "", &Rejected{"names no actor in the claim " + claimAt(path, v.o.ActorClaim)}
+	}
+	// A user may be able to register any address, so an unverified address does not identify its
+	// owner.
+	if verified, said := claims["email_verified"]; v.o.ActorClaim == "email" && said && verified != true {
+		return "", &Rejected{"names its actor by an email address that is not verified" + in}
+	}
+	name = v.o.ActorPrefix + name
+	if checkActor(name) != nil {
+		return "", &Rejected{"names an actor that a policy cannot name" + in + "; expected at most 128 ASCII characters without blanks"}
+	}
+	if v.o.Reserved != nil && v.o.Reserved(name) {
+		return "", &Rejected{"names an actor that a token of this issuer may not have" + in}
+	}
+	return name, nil
+}
+
+// claimAt returns the path to a claim among the claims at a path.
+func claimAt(path, claim string) string {
+	if path == "" {
+		return claim
+	}
+	return path + "." + claim
 }
 
 // scopes returns the scopes of the token: the claim scope of RFC 9068, section 2.2.3, or scp, which Entra ID and Okta write. It
@@ -263,16 +289,16 @@ func (v *OIDC) scopes(all map[string]any) (*access.Scopes, error) {
 }
 
 // groups returns, sorted, the groups of the token that o.Groups lists. It rejects a token if its
-// groups are unreadable or left out, because a rule may deny by group.
-func (v *OIDC) groups(all map[string]any) ([]string, error) {
+// groups are unreadable or left out, because a rule may deny by group. The argument `path` is as in name.
+func (v *OIDC) groups(all map[string]any, path string) ([]string, error) {
 	if len(v.o.Groups) == 0 {
 		return nil, nil
 	}
-	unreadable := &Rejected{"has no list of groups in the claim " + v.o.GroupsClaim}
+	unreadable := &Rejected{"has no list of groups in the claim " + claimAt(path, v.o.GroupsClaim)}
 	// A distributed claim (OpenID Connect Core, section 5.6.2): instead of the groups, the token
 	// refers to a source that has them.
 	if elsewhere, ok := all["_claim_names"].(map[string]any); ok && elsewhere[v.o.GroupsClaim] != nil {
-		return nil, &Rejected{groupsOmitted + "the claim _claim_names refers to another source"}
+		return nil, &Rejected{groupsOmitted + "the claim " + claimAt(path, "_claim_names") + " refers to another source"}
 	}
 	var named []any
 	switch claim := all[v.o.GroupsClaim].(type) {
@@ -280,7 +306,7 @@ func (v *OIDC) groups(all map[string]any) ([]string, error) {
 		// In tokens of the implicit flow, Entra ID may set hasgroups instead of listing the groups.
 		// hasgroups always refers to the claim groups.
 		if says := all["hasgroups"]; v.o.GroupsClaim == defaultGroupsClaim && says != nil && says != false && says != "false" {
-			return nil, &Rejected{groupsOmitted + "the token has the claim hasgroups instead"}
+			return nil, &Rejected{groupsOmitted + "the token has the claim " + claimAt(path, "hasgroups") + " instead"}
 		}
 		return nil, nil
 	case string:

@@ -20,7 +20,7 @@ func FuzzOIDC(f *testing.F) {
 	key, stranger := authtest.NewKey(f, "k1", jose.ES256), authtest.NewKey(f, "k1", jose.ES256)
 	i := authtest.New(f, key)
 	v, _, _ := verifier(f, i)
-	signed := []string{i.Token(f, key, "ada", nil), i.Token(f, key, "act-root", map[string]any{"groups": []string{"g"}})}
+	signed := []string{i.Token(f, key, "ada", nil), i.Token(f, key, "act-root", map[string]any{"groups": []string{"g"}}), i.Token(f, key, "ada", map[string]any{"act": map[string]any{"sub": "bot"}})}
 	for _, token := range append(signed, i.Token(f, stranger, "ada", nil), i.Token(f, key, "ada", map[string]any{"exp": 1}),
 		raw(map[string]any{"alg": "none"}, i.Claims("ada", nil), nil), "a.b.c", "..", "", strings.Repeat("[", 100)+"."+strings.Repeat("{", 100)+".") {
 		f.Add([]byte(token))

@@ -22,6 +22,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth/authtest"
 )
 
@@ -82,7 +83,7 @@ func decided(t testing.TB, v *OIDC, token string) string {
 	case actor.Expires.IsZero() || v.o.Now().After(actor.Expires):
 		t.Errorf("the verifier accepts a token of %s, whose expiry is %v", actor.ID, actor.Expires)
 	}
-	return strings.Join(append([]string{actor.Source, actor.ID}, actor.Groups...), " ")
+	return strings.Join(append([]string{actor.Source, actor.Name()}, access.GroupsOf(actor)...), " ")
 }
 
 // raw builds a token without checking or signing it.
@@ -215,6 +216,7 @@ func TestOIDC(t *testing.T) {
 		{"brings its own key", authtest.Sign(t, stranger.Private, jose.RS256, map[string]any{"kid": "mine", "jwk": jose.JSONWebKey{Key: stranger.Private.Public(), KeyID: "mine"}}, i.Claims("ada", nil)), noKey},
 		{"names its own keys", authtest.Sign(t, stranger.Private, jose.RS256, map[string]any{"kid": "mine", "jku": "http://127.0.0.1:1/keys", "x5u": "http://127.0.0.1:1/cert"}, i.Claims("ada", nil)), noKey},
 		{"good, and brings another key", headed(map[string]any{"kid": "k1", "jwk": jose.JSONWebKey{Key: stranger.Private.Public(), KeyID: "mine"}, "jku": "http://127.0.0.1:1/"}), "oidc ada"},
+		{"an agent for ada", good(map[string]any{"act": map[string]any{"sub": "bot"}}), "oidc ada via bot"},
 		{"logout token", headed(map[string]any{"kid": "k1", "typ": "logout+jwt"}), "rejected: is not an access token or an ID token"},
 		{"critical extension", headed(map[string]any{"kid": "k1", "crit": []string{"b64"}, "b64": true}), "rejected: needs an extension that this server does not support"},
 

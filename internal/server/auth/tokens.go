@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
@@ -82,12 +83,12 @@ func (t *Tokens) Add(token, actor string) error {
 	if err := checkToken(token); err != nil {
 		return err
 	}
-	return t.add(sha256.Sum256([]byte(token)), actor)
+	return t.add(sha256.Sum256([]byte(token)), &access.Actor{ID: actor})
 }
 
 // ReadFile adds the tokens of a YAML file that maps the SHA-256 of each token, as 64 hex digits, to
-// its actor. The error is an error of reading the file, or a diag.List that gives positions and
-// never repeats the text of the file.
+// its actor: a name or, for an agent, { actor: NAME, on_behalf_of: NAME }, where on_behalf_of may be another such mapping. The error
+// is an error of reading the file, or a diag.List that gives positions and never repeats the text of the file.
 func (t *Tokens) ReadFile(path string) error {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -99,9 +100,9 @@ func (t *Tokens) ReadFile(path string) error {
 // Len returns the number of tokens.
 func (t *Tokens) Len() int { return len(t.all()) }
 
-// Names reports whether an actor has a token.
+// Names reports whether an actor has a token, or takes part in a call with the token of an agent.
 func (t *Tokens) Names(actor string) bool {
-	return slices.ContainsFunc(t.all(), func(e entry) bool { return e.actor.ID == actor })
+	return slices.ContainsFunc(t.all(), func(e entry) bool { return e.actor.ID == actor || slices.Contains(e.actor.AgentIDs(), actor) })
 }
 
 // Verify implements Verifier. It compares the token with every entry, so that its running time does
@@ -137,7 +138,7 @@ func (t *Tokens) parse(path string, src []byte) error {
 				"write the token's SHA-256, as printf %s TOKEN | sha256sum prints it")
 			continue
 		}
-		actor, ok := e.Value.Text("the actor")
+		actor, ok := tokenActor(e.Value)
 		if !ok {
 			continue
 		}
@@ -148,21 +149,56 @@ func (t *Tokens) parse(path string, src []byte) error {
 	return r.Faults().Err()
 }
 
+// tokenActor reads the actor of a token. The holder of the token of an agent is its current agent, and the innermost on_behalf_of
+// is the actor for whom it acts.
+func tokenActor(n *strictyaml.Node) (*access.Actor, bool) {
+	actor := &access.Actor{}
+	for n.IsMapping() {
+		f, ok := n.Fields("the actor", "actor", "on_behalf_of")
+		if !ok {
+			return nil, false
+		}
+		agent, of := n.Require(f, "actor", "the agent"), n.Require(f, "on_behalf_of", "the agent")
+		if agent == nil || of == nil {
+			return nil, false
+		}
+		id, ok := agent.Text("the agent")
+		if !ok {
+			return nil, false
+		}
+		if len(actor.Agents) == engine.MaxAgents {
+			agent.Fault(strictyaml.TooLarge, fmt.Sprintf("more than %d agents act for each other", engine.MaxAgents), "")
+			return nil, false
+		}
+		actor.Agents, n = append(actor.Agents, access.Agent{ID: id}), of
+	}
+	id, ok := n.Text("the actor")
+	actor.ID = id
+	return actor, ok
+}
+
 // add adds a token's digest for an actor.
-func (t *Tokens) add(digest [sha256.Size]byte, actor string) error {
-	if err := checkActor(actor); err != nil {
-		return err
+func (t *Tokens) add(digest [sha256.Size]byte, actor *access.Actor) error {
+	agents := actor.AgentIDs()
+	for _, id := range append([]string{actor.ID}, agents...) {
+		if err := checkActor(id); err != nil {
+			return err
+		}
+	}
+	if err := checkAgents(actor.ID, agents); err != nil {
+		return fmt.Errorf("the token %w; leave on_behalf_of out for a token of the actor itself", err)
 	}
 	for _, e := range t.all() {
 		if e.digest != digest {
 			continue
 		}
-		if e.actor.ID != actor {
+		if e.actor.Name() != actor.Name() {
 			return fmt.Errorf("this token already belongs to another actor; give each actor its own token")
 		}
 		return nil
 	}
-	entries := append(slices.Clip(t.all()), entry{digest, &access.Actor{ID: actor, Source: "token"}})
+	actor.Source = "token"
+	entries := append(slices.Clip(t.all()), entry{digest, actor})
 	t.entries.Store(&entries)
 	return nil
 }

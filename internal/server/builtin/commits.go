@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -17,6 +18,7 @@ type CommitResult struct {
 	GraphBranch   string   `json:"graph_branch" jsonschema_description:"The branch that it was made on."`
 	Parents       []string `json:"parents" jsonschema_description:"None of the first, two of a merge: the branch's own first."`
 	ActorID       *string  `json:"actor_id" jsonschema_description:"Who made it; null when nobody was named."`
+	Agents        []string `json:"agents,omitempty" jsonschema_description:"Who acted for the actor."`
 	CreatedAt     int64    `json:"created_at" jsonschema_description:"In Unix microseconds."`
 	SchemaDigest  string   `json:"schema_digest" jsonschema_description:"Of the schema in force after it."`
 }
@@ -25,10 +27,7 @@ type CommitResult struct {
 func commitResult(c engine.Commit) CommitResult {
 	a := CommitResult{
 		GraphCommitID: c.ID, GraphBranch: c.Branch, Parents: append([]string{}, c.Parents...),
-		CreatedAt: c.Time.UnixMicro(), SchemaDigest: c.Schema,
-	}
-	if c.Actor != "" {
-		a.ActorID = &c.Actor
+		ActorID: encoding.ActorID(c.Actor), Agents: encoding.Agents(c.Actor), CreatedAt: c.Time.UnixMicro(), SchemaDigest: c.Schema,
 	}
 	return a
 }

@@ -57,6 +57,9 @@ func (a *Auth) TokenGroups() map[string]string {
 	return groups
 }
 
+// EarlierAgents reports whether policies are asked about all agents of an actor, not only about the current one.
+func (a *Auth) EarlierAgents() bool { return a.OIDC != nil && a.OIDC.EarlierAgents }
+
 // CheckGroups checks the policy groups that the configuration maps token groups to. Each must be in
 // `known`, the list of the groups of the cluster's policies. The error is a diag.List.
 func (a *Auth) CheckGroups(known []string) error {
@@ -81,6 +84,9 @@ func (a *Auth) CheckGroups(known []string) error {
 	return faults.Err()
 }
 
+// actChain is the value of server.oidc.act that asks policies about all agents.
+const actChain = "chain"
+
 // oidcSection is the key of the OIDC settings, below server in cluster.yaml.
 const oidcSection = "oidc"
 
@@ -95,6 +101,9 @@ type OIDC struct {
 
 	// SharedActors allows tokens of the issuer to name actors that static tokens also name.
 	SharedActors bool
+
+	// EarlierAgents asks policies about all agents of a token, not only about the current one.
+	EarlierAgents bool
 
 	GroupsClaim string       // the claim that lists the groups of the actor
 	Groups      []TokenGroup // the server ignores other groups of a token
@@ -180,6 +189,9 @@ func (p *reader) oidc(n *strictyaml.Node) {
 		}
 	}
 	o.SharedActors, _ = f["shared_actors"].Bool("shared_actors")
+	if word, ok := f["act"].Word(); ok {
+		o.EarlierAgents = word == actChain
+	}
 	o.Scopes = oidcScopes(f["scopes"])
 	o.Studio = studioClient(f["studio"])
 	if s := o.Studio; s != nil && len(o.Scopes) > 0 && o.Scopes[0].Actions != nil && !slices.ContainsFunc(o.Scopes, func(sc Scope) bool { return slices.Contains(s.Scopes, sc.Name) }) {

@@ -241,6 +241,8 @@ var oidcSettings = &setting{
 			Text: "The server puts this text before the actor's name from the claim, so that actors of the issuer differ from actors of static tokens."},
 		{Key: "shared_actors", Type: strictyaml.Bool, Default: "false", Example: "true",
 			Text: "If this is true, a token of the issuer may name an actor that a static token also names."},
+		{Key: "act", Type: strictyaml.Choice, OneOf: []string{"current", actChain}, Default: "current", Example: "chain",
+			Text: "If agents act for an actor, as the claim act says, policies are asked about the actor and about these agents: the current one, or all of the chain. The setting holds for the tokens file too."},
 		{Key: "groups_claim", Default: DefaultGroupsClaim, Example: "roles", Pattern: tokenWordPattern, Limits: "1 to 256 printable characters of ASCII",
 			Text: "The value of this claim of a token lists the groups of the actor."},
 		{Key: "groups", Type: strictyaml.Map, Default: "none: the groups of tokens are ignored", Pattern: tokenWordPattern, Example: "{ idp-admins: admins }",

@@ -142,7 +142,8 @@ func (e *Writer) changeAnswer(ctx context.Context, env *tool.Env, c *tool.Change
 	e.buf = append(e.buf, `,"affected_edges":`...)
 	e.buf = strconv.AppendInt(e.buf, c.Change.Edges, 10)
 	e.buf = append(e.buf, `,"actor_id":`...)
-	e.orNull(env.Actor)
+	actor, _ := engine.SplitActor(env.Actor)
+	e.orNull(actor)
 	if e.enc.CommitIDs {
 		e.buf = append(e.buf, `,"graph_commit_id":`...)
 		e.orNull(CommitID(c.Change.Commit))
@@ -204,9 +205,9 @@ func (e *Writer) loadAnswer(ctx context.Context, env *tool.Env, l *tool.LoadOutc
 		data.Target = &client.WriteTarget{Branch: l.Branch.Name(), DraftTarget: client.DraftTarget{GraphCommitID: d.Draft.Head, MainAhead: d.Draft.MainAhead, ExpiresAt: d.Expires.UnixMicro()}}
 	}
 	if e.enc.CommitIDs {
-		return &LoadResult{LoadedData: data, GraphCommitID: OrNil(CommitID(l.Result.Commit)), ActorID: OrNil(actor), DryRun: l.DryRun, Sync: syncAnswer(l.Result.Sync, reads)}
+		return &LoadResult{LoadedData: data, GraphCommitID: OrNil(CommitID(l.Result.Commit)), ActorID: ActorID(actor), DryRun: l.DryRun, Sync: syncAnswer(l.Result.Sync, reads)}
 	}
-	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: OrNil(actor), DryRun: l.DryRun,
+	return &client.LoadAnswer{LoadedData: data, Commit: written(l.Result.Commit, reads), ActorID: ActorID(actor), DryRun: l.DryRun,
 		Sync: syncAnswer(l.Result.Sync, reads), Position: l.Result.Position}
 }
 
@@ -250,9 +251,21 @@ func loadedTypes(counts []engine.TypeCount) []client.LoadedType {
 	return loaded
 }
 
+// ActorID returns the actor of a stored name, without its agents, or nil for "".
+func ActorID(name string) *string {
+	actor, _ := engine.SplitActor(name)
+	return OrNil(actor)
+}
+
+// Agents returns the agents in a stored name, which act for its actor.
+func Agents(name string) []string {
+	_, agents := engine.SplitActor(name)
+	return agents
+}
+
 // Commit returns a commit in the form that clients receive.
 func Commit(c engine.Commit) client.CommitAnswer {
-	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: OrNil(c.Actor), CreatedAt: c.Time.UnixMicro()}
+	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: ActorID(c.Actor), Agents: Agents(c.Actor), CreatedAt: c.Time.UnixMicro()}
 	if len(c.Parents) > 0 {
 		a.ParentCommitID = &c.Parents[0]
 	}

@@ -80,7 +80,7 @@ func (s *surface) callConfirmed(ctx context.Context, name string, m *message) (m
 	}
 	actor := access.ActorFrom(ctx)
 	c := &confirmation{surface: s, args: args, said: said}
-	c.want = requestState{Graph: s.graph.ID(), Actor: access.IDOf(actor), Tool: name}
+	c.want = requestState{Graph: s.graph.ID(), Actor: actor.Key(), Tool: name}
 	if actor != nil {
 		c.want.Tenant = actor.Tenant
 	}

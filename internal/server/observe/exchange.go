@@ -150,9 +150,12 @@ func (o *requestHandler) logRequest(r *http.Request, x *exchange, route string, 
 	// Build the record by hand, to save slog's lookup of the source position.
 	line := slog.NewRecord(o.now(), level, "request", 0)
 	rec := &x.record
-	attrs := append(make([]slog.Attr, 0, 13),
+	attrs := append(make([]slog.Attr, 0, 14),
 		slog.String("method", methodOf(r.Method)), slog.String("route", route), slog.Int("status", x.status),
 		slog.Int64("bytes", x.bytes), slog.Duration("duration", took), slog.String("actor", rec.Actor))
+	if rec.Agents != "" {
+		attrs = append(attrs, slog.String("agents", rec.Agents))
+	}
 	if rec.Calls > 0 {
 		attrs = append(attrs, slog.String("graph", rec.Graph), slog.String("tool", rec.Tool))
 		if rec.Branch != "" {

@@ -75,7 +75,7 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		return nil, asArgument("name", err)
 	}
 	return &tool.Outcome{
-		Value:  &BranchCreateResult{Name: b.Name, From: from.Name(), GraphCommitID: b.Head.ID, ActorID: encoding.OrNil(env.Actor)},
+		Value:  &BranchCreateResult{Name: b.Name, From: from.Name(), GraphCommitID: b.Head.ID, ActorID: encoding.ActorID(env.Actor)},
 		Commit: b.Head.ID, Wrote: &tool.Written{Branch: &made, Bypassed: bypassed},
 	}, nil
 }
@@ -120,7 +120,7 @@ func (c *DeleteBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Value: &BranchDeleteResult{Name: name, ActorID: encoding.OrNil(env.Actor)}, Wrote: &tool.Written{Branch: &branch}}, nil
+	return &tool.Outcome{Value: &BranchDeleteResult{Name: name, ActorID: encoding.ActorID(env.Actor)}, Wrote: &tool.Written{Branch: &branch}}, nil
 }
 
 // newBranch returns the branch that a call creates. The error is a *tool.ArgumentError at path if no branch may

@@ -103,7 +103,8 @@ func openDrafts(ctx context.Context, env *tool.Env) (map[string]*client.BranchDr
 	}
 	drafts := make(map[string]*client.BranchDraft, len(open))
 	for branch, d := range open {
-		drafts[branch.Name()] = &client.BranchDraft{Owner: d.Draft.Owner, Name: d.Draft.Name, State: client.DraftIsOpen, ExpiresAt: d.Expires.UnixMicro()}
+		owner, agents := engine.SplitActor(d.Draft.Owner)
+		drafts[branch.Name()] = &client.BranchDraft{Owner: owner, Agents: agents, Name: d.Draft.Name, State: client.DraftIsOpen, ExpiresAt: d.Expires.UnixMicro()}
 	}
 	proposals, err := env.Graph.Proposals(ctx, engine.ProposalRange{State: engine.ProposalOpen})
 	if err != nil {
@@ -120,5 +121,5 @@ func openDrafts(ctx context.Context, env *tool.Env) (map[string]*client.BranchDr
 
 // BranchHead describes a branch and its head in the form in which the REST API lists them.
 func BranchHead(b ListedBranch) client.BranchHead {
-	return client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: encoding.OrNil(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro(), Draft: b.Draft}
+	return client.BranchHead{Name: b.Name, GraphCommitID: b.Head.ID, ActorID: encoding.ActorID(b.Head.Actor), Agents: encoding.Agents(b.Head.Actor), CreatedAt: b.Head.Time.UnixMicro(), Draft: b.Draft}
 }

@@ -29,7 +29,7 @@ func (c *ExplainAccess) Needs() []tool.Need { return []tool.Need{{Action: tool.P
 // Run explains the decision about each action and each tool.
 func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {
 	a := &client.AccessAnswer{
-		Actor: c.Actor.ID, Groups: append([]string{}, c.Actor.Groups...), Branch: c.Branch.Name(),
+		Actor: c.Actor.Name(), Groups: append([]string{}, c.Actor.Groups...), Branch: c.Branch.Name(),
 		Actors: []string{}, Decisions: []client.AccessDecision{}, Tools: []client.AccessTool{},
 	}
 	if e, ok := c.Authorizer.(access.Explainer); ok {

@@ -45,7 +45,7 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	}
 	return c.Outcome(env, r, &BranchMergeResult{
 		Source: env.Branch(c.Source).Name(), Target: env.Branch(c.Target).Name(), Outcome: r.Outcome.String(), DryRun: c.Options.DryRun,
-		GraphCommitID: encoding.OrNil(encoding.CommitID(r.Commit)), Head: r.Head.ID, ActorID: encoding.OrNil(env.Actor), Notes: c.Notes,
+		GraphCommitID: encoding.OrNil(encoding.CommitID(r.Commit)), Head: r.Head.ID, ActorID: encoding.ActorID(env.Actor), Notes: c.Notes,
 	}), nil
 }
 

@@ -52,7 +52,7 @@ func (c *MergeAndDelete) Run(ctx context.Context, env *tool.Env) (*tool.Outcome,
 	}
 	c.answer = &client.MergeAnswer{
 		Source: env.Branch(c.Source).Name(), Target: env.Branch(c.Target).Name(), Outcome: r.Outcome.String(), AffectedNodes: r.Nodes, AffectedEdges: r.Edges,
-		GraphCommitID: encoding.OrNil(encoding.CommitID(r.Commit)), ActorID: encoding.OrNil(env.Actor), DryRun: c.Options.DryRun,
+		GraphCommitID: encoding.OrNil(encoding.CommitID(r.Commit)), ActorID: encoding.ActorID(env.Actor), DryRun: c.Options.DryRun,
 	}
 	return c.Outcome(env, r, c.answer), nil
 }

@@ -238,15 +238,15 @@ func ListProposals(q client.ProposalQuery) *Proposal {
 // selects reports whether a proposal belongs in a list with the filters of q. It ignores the filter
 // for the state.
 func selects(q *client.ProposalQuery, p *engine.Proposal) bool {
-	if q.Source != "" && q.Source != p.Source || q.Target != "" && q.Target != p.Target || q.Author != "" && q.Author != p.Author {
+	if q.Source != "" && q.Source != p.Source || q.Target != "" && q.Target != p.Target || q.Author != "" && q.Author != subject(p.Author) {
 		return false
 	}
-	return q.Reviewer == "" || slices.ContainsFunc(p.Events, func(e engine.ProposalEvent) bool { return isReview(e.Kind) && e.Actor == q.Reviewer })
+	return q.Reviewer == "" || slices.ContainsFunc(p.Events, func(e engine.ProposalEvent) bool { return isReview(e.Kind) && subject(e.Actor) == q.Reviewer })
 }
 
 // summary returns the summary of a proposal.
 func summary(p *engine.Proposal) client.ProposalSummary {
-	s := client.ProposalSummary{ID: p.ID, Revision: int64(p.Revision), State: p.State.String(), Source: p.Source, Target: p.Target, Title: p.Title, ActorID: encoding.OrNil(p.Author)}
+	s := client.ProposalSummary{ID: p.ID, Revision: int64(p.Revision), State: p.State.String(), Source: p.Source, Target: p.Target, Title: p.Title, ActorID: encoding.ActorID(p.Author), Agents: encoding.Agents(p.Author)}
 	if n := len(p.Events); n > 0 {
 		s.CreatedAt, s.UpdatedAt = p.Events[0].Time.UnixMicro(), p.Events[n-1].Time.UnixMicro()
 	}
@@ -371,13 +371,19 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 // opened it, or must be allowed to change the source or to review the proposal.
 func CloseProposal(id string, b client.ProposalCloseBody) *Proposal {
 	return changing(id, StepClose, []string{b.Comment}, func(_ context.Context, env *tool.Env, p *engine.Proposal) error {
-		if err := mayEdit(env, p); err != nil && (env.Actor == "" || env.Actor != p.Author || outOfScope(err)) {
+		if err := mayEdit(env, p); err != nil && (!mayClose(env.Actor, p) || outOfScope(err)) {
 			return err
 		}
 		p.State = engine.ProposalClosed
 		p.Events = append(p.Events, event(env, engine.EventClosed, b.Comment))
 		return nil
 	})
+}
+
+// mayClose reports whether an actor opened a proposal, itself or through agents. An agent for the actor opened only what it opened for
+// that actor.
+func mayClose(actor string, p *engine.Proposal) bool {
+	return actor != "" && (actor == p.Author || actor == subject(p.Author))
 }
 
 // outOfScope reports whether no scope of the caller's token covers the action that an error is about.

@@ -87,7 +87,7 @@ func proposalEvents(ctx context.Context, env *tool.Env, r EventsRange) (*client.
 func feedEvent(e *engine.StoredEvent) client.ProposalFeedEvent {
 	p := &e.Proposal
 	w := client.ProposalFeedEvent{ID: e.ID, ProposalID: p.ID, Kind: e.Kind.String(), State: e.State().String(), Source: p.Source, Target: p.Target, Title: p.Title,
-		ActorID: encoding.OrNil(e.Actor), CreatedAt: e.Time.UnixMicro(), Comment: e.Text, Digest: e.Digest, On: wirePlace(e.On)}
+		ActorID: encoding.ActorID(e.Actor), Agents: encoding.Agents(e.Actor), CreatedAt: e.Time.UnixMicro(), Comment: e.Text, Digest: e.Digest, On: wirePlace(e.On)}
 	if e.Kind == engine.EventMerged {
 		w.MergeCommitID = encoding.OrNil(p.Merge)
 	}

@@ -70,48 +70,76 @@ func ReviewProposal(id string, b client.ProposalReviewBody) *Proposal {
 }
 
 // checkApprover returns an *engine.Conflict if the caller may not approve the proposal because of its
-// contributors: the caller is one of them or, if the protection of the target forbids that, owns one.
+// contributors: the caller or an agent of it is one of them or, if the protection of the target forbids that, owns one.
 func checkApprover(ctx context.Context, s *comparedProposal) error {
-	actor, p := s.env.Actor, s.proposal
-	if actor == p.Author {
-		return &engine.Conflict{Reason: fmt.Sprintf("%s opened proposal %s, so another actor must approve it", name(actor), p.ID)}
+	p := s.proposal
+	for _, actor := range participants(s.env.Actor) {
+		if slices.Contains(participants(p.Author), actor) {
+			return &engine.Conflict{Reason: fmt.Sprintf("%s opened proposal %s, so another actor must approve it", name(actor), p.ID)}
+		}
 	}
 	contributors, err := s.readContributors(ctx)
 	if err != nil {
 		return err
 	}
-	if branch, ok := contributors[actor]; ok {
-		return &engine.Conflict{Reason: fmt.Sprintf("%s committed to branch %s, so another actor must approve proposal %s", name(actor), branch, p.ID)}
+	if actor := s.contributor(s.env.Actor); actor != nil {
+		return &engine.Conflict{Reason: fmt.Sprintf("%s committed to branch %s, so another actor must approve proposal %s", name(*actor), contributors[*actor], p.ID)}
 	}
-	if owned := s.ownedBy(actor); owned != "" {
+	if owner, owned := s.ownedBy(s.env.Actor); owned != "" {
 		return &engine.Conflict{Reason: fmt.Sprintf("%s owns %s, who contributed to proposal %s, so another actor must approve it: the protection of branch %s says owner_approves: false",
-			name(actor), owned, p.ID, p.Target)}
+			name(owner), owned, p.ID, p.Target)}
 	}
 	return nil
 }
 
-// ownedBy returns a contributor that the actor owns, if the protection of the target forbids the
-// approvals of owners. Otherwise it returns "". REQUIRES: readContributors has succeeded.
-func (s *comparedProposal) ownedBy(actor string) string {
-	if need := s.protection(); need == nil || !need.NoOwners {
-		return ""
-	}
-	for _, c := range slices.Sorted(maps.Keys(s.contributors)) {
-		if s.env.Owns(actor, c) {
-			return c
+// participants returns the actor and the agents in the name of an actor. What one of them wrote with or through another is the work of
+// both, so neither may approve it, alone or through others.
+func participants(name string) []string {
+	actor, agents := engine.SplitActor(name)
+	return append([]string{actor}, agents...)
+}
+
+// contributor returns the first participant of an approval that contributed to the proposal, or nil. REQUIRES: readContributors has
+// succeeded.
+func (s *comparedProposal) contributor(approver string) *string {
+	for _, actor := range participants(approver) {
+		if _, ok := s.contributors[actor]; ok {
+			return &actor
 		}
 	}
-	return ""
+	return nil
+}
+
+// ownedBy returns a participant of an approval and a contributor that it owns, if the protection of the target forbids the
+// approvals of owners. Otherwise it returns "". REQUIRES: readContributors has succeeded.
+func (s *comparedProposal) ownedBy(approver string) (owner, owned string) {
+	if need := s.protection(); need == nil || !need.NoOwners {
+		return "", ""
+	}
+	for _, c := range slices.Sorted(maps.Keys(s.contributors)) {
+		for _, actor := range participants(approver) {
+			if s.env.Owns(actor, c) {
+				return actor, c
+			}
+		}
+	}
+	return "", ""
 }
 
 // readContributors returns the actors that opened the proposal or made a commit that the proposal would
-// merge, on any branch, each with the branch of one of these commits. The branch is empty for the author
+// merge, on any branch, each with the branch of one of these commits, and their agents. The branch is empty for the author
 // without a commit. The commits are the ancestors of the source that are not ancestors of the merge base.
 func (s *comparedProposal) readContributors(ctx context.Context) (map[string]string, error) {
 	if s.contributors != nil {
 		return s.contributors, nil
 	}
-	found := map[string]string{s.proposal.Author: ""}
+	found := map[string]string{}
+	note := func(name, branch string) {
+		for _, actor := range participants(name) {
+			found[actor] = branch
+		}
+	}
+	note(s.proposal.Author, "")
 	merged := map[string]bool{} // the reached commits; true for an ancestor of the merge base
 	var waiting []string        // reached commits, sorted; the loop has not visited them
 	left := 0                   // number of waiting commits that are not ancestors of the merge base
@@ -142,7 +170,7 @@ func (s *comparedProposal) readContributors(ctx context.Context) (map[string]str
 		}
 		if !merged[id] {
 			left--
-			found[c.Actor] = c.Branch
+			note(c.Actor, c.Branch)
 		}
 		for _, parent := range c.Parents {
 			reach(parent, merged[id])

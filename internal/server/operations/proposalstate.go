@@ -83,14 +83,14 @@ func isReview(k engine.ProposalEventKind) bool {
 	return k == engine.EventApproved || k == engine.EventRejected
 }
 
-// reviews returns the last decision of each reviewer, in the order of the events. It leaves out a
-// decision that is about another digest than that of the comparison.
+// reviews returns the last decision of each reviewer, in the order of the events. A decision through an agent is one of the actor for
+// whom the agent acts. reviews leaves out a decision that is about another digest than that of the comparison.
 func (s *comparedProposal) reviews() (last []engine.ProposalEvent) {
 	for _, e := range s.proposal.Events {
 		if !isReview(e.Kind) {
 			continue
 		}
-		last = slices.DeleteFunc(last, func(o engine.ProposalEvent) bool { return o.Actor == e.Actor })
+		last = slices.DeleteFunc(last, func(o engine.ProposalEvent) bool { return subject(o.Actor) == subject(e.Actor) })
 		last = append(last, e)
 	}
 	return slices.DeleteFunc(last, func(e engine.ProposalEvent) bool { return e.Digest != s.comparison.Digest })
@@ -116,11 +116,12 @@ func (s *comparedProposal) approvers() []string {
 	}
 	for _, e := range s.reviews() {
 		// An approver can become a contributor: later commits can restore the digest of the approval.
-		if _, contributes := s.contributors[e.Actor]; contributes {
+		if s.contributor(e.Actor) != nil {
 			continue
 		}
-		if e.Kind == engine.EventApproved && s.mayReview(&e) && (group == "" || s.env.InGroup(e.Actor, e.Groups, group)) && s.ownedBy(e.Actor) == "" {
-			actors = append(actors, e.Actor)
+		_, owned := s.ownedBy(e.Actor)
+		if e.Kind == engine.EventApproved && s.mayReview(&e) && (group == "" || s.env.InGroup(e.Actor, e.Groups, group)) && owned == "" {
+			actors = append(actors, subject(e.Actor))
 		}
 	}
 	return actors
@@ -131,10 +132,16 @@ func (s *comparedProposal) rejecters() []string {
 	actors := []string{}
 	for _, e := range s.reviews() {
 		if e.Kind == engine.EventRejected {
-			actors = append(actors, e.Actor)
+			actors = append(actors, subject(e.Actor))
 		}
 	}
 	return actors
+}
+
+// subject returns the actor in a name, without its agents.
+func subject(name string) string {
+	actor, _ := engine.SplitActor(name)
+	return actor
 }
 
 // mayReview reports whether the policy allows the actor of a review to review proposals for the
@@ -249,7 +256,7 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 		a.Resolutions = append(a.Resolutions, w)
 	}
 	for _, e := range p.Events {
-		a.Events = append(a.Events, client.ProposalEvent{Kind: e.Kind.String(), ActorID: encoding.OrNil(e.Actor), CreatedAt: e.Time.UnixMicro(),
+		a.Events = append(a.Events, client.ProposalEvent{Kind: e.Kind.String(), ActorID: encoding.ActorID(e.Actor), Agents: encoding.Agents(e.Actor), CreatedAt: e.Time.UnixMicro(),
 			Comment: e.Text, Digest: e.Digest, On: wirePlace(e.On)})
 	}
 	bytes := 0

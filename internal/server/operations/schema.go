@@ -92,7 +92,7 @@ func (c *ApplySchema) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	a := &SchemaApplyResult{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
 		StepCount: len(change.Steps), Steps: make([]SchemaApplyStep, len(change.Steps)), Branch: env.Branch(c.Branch).Name(),
-		SchemaDigest: change.To, GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor), Notes: c.Notes,
+		SchemaDigest: change.To, GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.ActorID(env.Actor), Notes: c.Notes,
 	}
 	for i, s := range change.Steps {
 		a.Steps[i] = SchemaApplyStep{Step: s.String(), Destructive: s.Destructive(), Reason: s.Reason}
@@ -172,7 +172,7 @@ func (c *ApplySchema) Applied(env *tool.Env, change *engine.SchemaChange) *clien
 	a := &client.SchemaApplied{
 		Supported: change.Supported, Applied: change.Commit != nil, Destructive: change.Destructive,
 		StepCount: len(change.Steps), Steps: schemaSteps(change.Steps), GraphManifestVersion: change.Head.Seq,
-		Branch: env.Branch(c.Branch).Name(), Digest: change.Digest(), GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.OrNil(env.Actor),
+		Branch: env.Branch(c.Branch).Name(), Digest: change.Digest(), GraphCommitID: encoding.OrNil(encoding.CommitID(change.Commit)), ActorID: encoding.ActorID(env.Actor),
 	}
 	return a
 }

@@ -40,6 +40,8 @@ type ruleClause struct {
 	branch  string                     // value of either branch scope; "any" if absent
 	via     string                     // value of via; "" if absent
 	queries []strictyaml.Entry         // the queries that the rule is limited to
+	asAgent bool                       // the rule has as: agent
+	through *strictyaml.Entry          // group in through; nil for none
 }
 
 // parse reads the structure of a bundle and reports the parts that do not have the expected
@@ -128,6 +130,7 @@ func parseRule(n *strictyaml.Node) (ruleClause, bool) {
 		}
 	}
 	c.parseScopes(f)
+	c.parseLink(f)
 	return c, okActors
 }
 
@@ -195,6 +198,33 @@ func (c *ruleClause) parseScopes(f strictyaml.Fields) {
 				n.Fault(strictyaml.Missing, "queries is an empty list", "leave queries out if the rule is for every stored query")
 			}
 		}
+	}
+}
+
+// parseLink reads the keys of a rule that say who must take part in the call, and how.
+func (c *ruleClause) parseLink(f strictyaml.Fields) {
+	if n := f["as"]; n != nil {
+		word, _ := n.Word()
+		c.asAgent = word == string(agentLink)
+	}
+	n := f["through"]
+	if n == nil {
+		return
+	}
+	switch {
+	case c.permit:
+		n.Fault(strictyaml.Contradicts, "through stands in a rule that allows, but an agent gets no more than the actor for whom it acts", "deny what the actor may not do through the agents")
+		return
+	case c.asAgent:
+		n.Fault(strictyaml.Contradicts, "the rule has both as: agent and through", "as: agent is about the agent, and through about the actor for whom it acts; write two rules")
+		return
+	}
+	t, ok := n.Mapping("through", throughSettings)
+	if !ok {
+		return
+	}
+	if s, ok := n.Require(t, "group", "through").Text("through.group"); ok {
+		c.through = &strictyaml.Entry{Key: s, At: t["group"]}
 	}
 }
 

@@ -58,7 +58,7 @@ func (p *Policy) decideIn(actor, group string, g tool.Grant) bool {
 	if group == "" {
 		return p.decide(&access.Actor{ID: actor}, g)
 	}
-	req, ok := p.request(&access.Actor{ID: actor}, g)
+	req, ok := p.request(link{id: actor}, g)
 	if !ok {
 		return false
 	}

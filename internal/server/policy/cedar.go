@@ -33,6 +33,11 @@ const (
 	ownDraftAttr  types.String = "own_draft" // whether the branch is a draft of the actor
 	viaAttr       types.String = "via"       // adhoc or stored
 	queryAttr     types.String = "query"     // the stored query; "" if via is adhoc
+
+	linkAttr         types.String = "link"          // subject or agent: as whom the principal takes part in the call
+	actingAttr       types.String = "acting"        // whether an agent makes the call for another actor
+	actingGroupsAttr types.String = "acting_groups" // the groups of that agent
+	agentsAttr       types.String = "agents"        // that agent alone, or nothing
 )
 
 // uid returns the Cedar id of an entity.
@@ -107,6 +112,12 @@ func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 	case "draft":
 		p.When(build.Context().Access(ownDraftAttr))
 	}
+	if r.asAgent {
+		p.When(build.Context().Access(linkAttr).Equal(build.String(agentLink)))
+	}
+	if r.through != "" {
+		p.When(throughAgent(build.Context().Access(actingGroupsAttr).Contains(build.Value(uid(groupType, r.through)))))
+	}
 	if r.via != "" {
 		p.When(build.Context().Access(viaAttr).Equal(build.String(r.via)))
 	}
@@ -114,6 +125,11 @@ func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 		p.When(condition)
 	}
 	return compiled{cedar.PolicyID(r.id), cedar.NewPolicyFromAST(p), r.at}
+}
+
+// throughAgent returns a condition on the agent through which the principal makes a call.
+func throughAgent(condition build.Node) build.Node {
+	return build.Context().Access(linkAttr).Equal(build.String(subjectLink)).And(condition)
 }
 
 // set returns a Cedar set of entities of one type.

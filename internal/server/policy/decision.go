@@ -15,6 +15,9 @@ var _ access.Explainer = (*Policy)(nil)
 func (p *Policy) Decision(actor *access.Actor, g tool.Grant) access.Decision {
 	e := p.Explain(actor, g)
 	d := access.Decision{Allowed: e.Allowed, Unanswerable: e.Unanswerable}
+	if e.Refused != "" && e.Unanswerable == "" {
+		d.Unanswerable = "it is not allowed to " + e.Refused
+	}
 	if e.Protected {
 		d.Unanswerable = "the branch changes only by merging proposals, and the actor lacks protection_bypass"
 	}

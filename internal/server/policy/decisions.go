@@ -20,7 +20,7 @@ type decisions struct {
 // question holds all inputs of a decision. Its branch is a class of branches. So a list of
 // thousands of branches needs only one decision for each class.
 type question struct {
-	actor, groups string     // the id; the names of the groups of its token, joined with zero bytes
+	actor, groups string     // the id with those of its agents; the names of the groups of the token, joined
 	branch        string     // the class of the branch
 	grant         tool.Grant // the permission that the actor needs, without its branch
 }
@@ -39,7 +39,7 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 	if actor == nil {
 		return false
 	}
-	q := question{actor: actor.ID, groups: strings.Join(actor.Groups, "\x00"), branch: p.BranchClass(g.Branch.Name()), grant: g}
+	q := question{actor: actor.Name(), groups: groupsKey(actor), branch: p.BranchClass(g.Branch.Name()), grant: g}
 	q.grant.Branch = tool.Branch{}
 	if allowed, ok := p.decisions.of(q); ok {
 		return allowed
@@ -47,6 +47,11 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 	allowed := p.decide(actor, g)
 	p.decisions.keep(q, allowed)
 	return allowed
+}
+
+// groupsKey joins the names of the groups of a token, and of those of its agents.
+func groupsKey(actor *access.Actor) string {
+	return strings.Join(access.GroupsOf(actor), "\x01")
 }
 
 // of returns a cached decision.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/cedar-policy/cedar-go"
@@ -31,6 +32,10 @@ type Explanation struct {
 
 	// Unanswerable is the reason why no rule could apply, or "".
 	Unanswerable string
+
+	// Refused says in words which of the actors of the call is not allowed, if an agent acts for another actor. It is "" for a
+	// call without agents and for one that the rules allow.
+	Refused string
 }
 
 // Rule identifies a rule of a policy and its place.
@@ -47,13 +52,38 @@ type NearRule struct {
 }
 
 // Explain decides as a server does: it combines the answer of [Policy.Allowed] with the protection
-// of the branch. It also returns the rules behind the decision.
+// of the branch. It also returns the rules behind the decision: those of the first actor of the call that is not allowed, or all.
 func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
-	req, ok := p.request(actor, g)
+	var e Explanation
+	for i, l := range p.links(actor) {
+		one := p.explain(l, g)
+		if !one.Allowed {
+			one.Refused = l.refusal()
+			return one
+		}
+		if i == 0 {
+			e = one
+			continue
+		}
+		for _, r := range one.Deciding {
+			if !slices.Contains(e.Deciding, r) {
+				e.Deciding = append(e.Deciding, r)
+			}
+		}
+	}
+	if access.PastProposals(g) && p.Protection(g.Branch) != nil && !p.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: g.Branch}) {
+		e.Allowed, e.Protected = false, true
+	}
+	return e
+}
+
+// explain explains the decision about one link, without the protection of the branch.
+func (p *Policy) explain(l link, g tool.Grant) Explanation {
+	req, ok := p.request(l, g)
 	if !ok {
 		return Explanation{Unanswerable: "no rule can decide this: the policy does not apply to the action, or the actor or the stored query is missing"}
 	}
-	known := p.entitiesFor(actor)
+	known := p.entitiesFor(l)
 	decision, diagnostic := cedar.Authorize(p.byAction[g.Action], known, req)
 	e := Explanation{Allowed: decision == cedar.Allow && len(diagnostic.Errors) == 0}
 	deciding := map[cedar.PolicyID]bool{}
@@ -79,9 +109,6 @@ func (p *Policy) Explain(actor *access.Actor, g tool.Grant) Explanation {
 				e.Near = append(e.Near, NearRule{c.rule(), part})
 			}
 		}
-	}
-	if e.Allowed && access.PastProposals(g) && p.Protection(g.Branch) != nil && !p.Allowed(actor, tool.Grant{Action: tool.ProtectionBypass, Branch: g.Branch}) {
-		e.Allowed, e.Protected = false, true
 	}
 	return e
 }

@@ -37,10 +37,31 @@ type naiveRule struct {
 	target  bool   // the scope is target_branch_scope
 	queries []string
 	via     string
+	agent   bool   // as: agent
+	through string // a group; only in a rule that denies
 }
 
-// allows decides as the documentation describes.
+// allows decides as the documentation describes, about an actor that acts for itself.
 func (b *naiveBundle) allows(actor string, g tool.Grant) bool {
+	return b.allowsLink(actor, "", false, g)
+}
+
+// allowsChain decides about a call for an actor by agents, the current one first. The argument `earlier` says whether all of them
+// are asked about.
+func (b *naiveBundle) allowsChain(actor string, agents []string, earlier bool, g tool.Grant) bool {
+	if len(agents) == 0 {
+		return b.allows(actor, g)
+	}
+	for i, agent := range agents {
+		if (i == 0 || earlier) && !(b.allowsLink(actor, agent, false, g) && b.allowsLink(agent, "", true, g)) {
+			return false
+		}
+	}
+	return true
+}
+
+// allowsLink decides about an actor for whom `agent` makes the call ("" for none), or who acts for another.
+func (b *naiveBundle) allowsLink(actor, agent string, acts bool, g tool.Grant) bool {
 	if g.Action == tool.InvokeQuery && g.Query == "" {
 		return false
 	}
@@ -58,6 +79,8 @@ func (b *naiveBundle) allows(actor string, g tool.Grant) bool {
 		case r.branch == "protected" && !protected, r.branch == "unprotected" && protected, r.branch == "draft" && !g.OwnDraft:
 		case r.queries != nil && !slices.Contains(r.queries, g.Query):
 		case r.via != "" && r.via != via:
+		case r.agent && !acts:
+		case r.through != "" && !slices.Contains(b.groups[r.through], agent):
 		case !r.allow:
 			return false
 		default:
@@ -115,6 +138,14 @@ func draw(r *rand.Rand) *naiveBundle {
 		case 6:
 			rule.actions, rule.via = []string{"branch_merge"}, []string{"adhoc", "proposal"}[r.IntN(2)]
 		}
+		switch r.IntN(8) {
+		case 0:
+			rule.agent = true
+		case 1:
+			if !rule.allow {
+				rule.through = []string{"g1", "g2"}[r.IntN(2)]
+			}
+		}
 		b.rules = append(b.rules, rule)
 	}
 	return b
@@ -157,6 +188,12 @@ func (b *naiveBundle) yaml() string {
 		}
 		if r.via != "" {
 			fmt.Fprintf(&t, "      via: %s\n", r.via)
+		}
+		if r.agent {
+			t.WriteString("      as: agent\n")
+		}
+		if r.through != "" {
+			fmt.Fprintf(&t, "      through: { group: %s }\n", r.through)
 		}
 	}
 	return t.String()
@@ -219,7 +256,7 @@ func TestDecidesAsWritten(t *testing.T) {
 				if e.Allowed != want || want && (len(e.Deciding) == 0 || e.Deciding[0].Deny) || !want && len(e.Deciding) > 0 && !e.Deciding[0].Deny {
 					t.Fatalf("%s %+v: explained as %+v, decided %v\n%s", id, g, e, want, text)
 				}
-				if req, ok := p.request(actor(id), g); ok {
+				if req, ok := p.request(link{id: id}, g); ok {
 					if err := validator().Request(req); err != nil {
 						t.Fatalf("%s %+v: %v", id, g, err)
 					}

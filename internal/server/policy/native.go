@@ -38,7 +38,7 @@ func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 		return nil, err
 	}
 	p := newPolicy(all, nil, targetOf(o.Graph))
-	p.tokenGroups, p.unknown = o.TokenGroups, n.unknown
+	p.tokenGroups, p.unknown, p.earlier = o.TokenGroups, n.unknown, o.EarlierAgents
 	for _, c := range all {
 		m := mentions(c.policy)
 		p.named = append(p.named, m.branches...)

@@ -49,6 +49,9 @@ type Options struct {
 	// language. A policy in YAML states its own.
 	Protected protected.Rules
 
+	// EarlierAgents asks the policy about every agent of an actor, not only about the current one.
+	EarlierAgents bool
+
 	// LooseGroups allows TokenGroups to map to groups that this bundle does not define. Another
 	// policy of the server defines them.
 	LooseGroups bool
@@ -59,6 +62,7 @@ type Policy struct {
 	target      types.EntityUID   // the graph or the server
 	entities    *entities         // what Cedar can look up
 	tokenGroups map[string]string // policy group by token group; other groups of a token are ignored
+	earlier     bool              // ask about earlier agents too; see Options.EarlierAgents
 	protected   []string          // protected branches, sorted
 	// protections maps each branch that changes only by merging proposals to what such a merge
 	// needs.
@@ -109,7 +113,7 @@ func Compile(file string, src []byte, o Options) (*Policy, error) {
 		return nil, err
 	}
 	p := compileRules(res, o.Graph)
-	p.tokenGroups = o.TokenGroups
+	p.tokenGroups, p.earlier = o.TokenGroups, o.EarlierAgents
 	return p, nil
 }
 
@@ -186,25 +190,30 @@ func (p *Policy) decide(actor *access.Actor, g tool.Grant) bool {
 	if len(rules) == 0 {
 		return false
 	}
-	req, ok := p.request(actor, g)
-	if !ok {
-		return false
+	for _, l := range p.links(actor) {
+		req, ok := p.request(l, g)
+		if !ok {
+			return false
+		}
+		decision, diagnostic := cedar.Authorize(rules, p.entitiesFor(l), req)
+		// Cedar skips a rule that fails to evaluate. If that rule forbids, skipping it would allow the
+		// request.
+		if decision != cedar.Allow || len(diagnostic.Errors) > 0 {
+			return false
+		}
 	}
-	decision, diagnostic := cedar.Authorize(rules, p.entitiesFor(actor), req)
-	// Cedar skips a rule that fails to evaluate. If that rule forbids, skipping it would allow the
-	// request.
-	return decision == cedar.Allow && len(diagnostic.Errors) == 0
+	return true
 }
 
-// request translates a question to a Cedar request. It returns false if no rule can answer the
+// request translates a question about a link to a Cedar request. It returns false if no rule can answer the
 // question.
-func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, ok bool) {
+func (p *Policy) request(l link, g tool.Grant) (req cedar.Request, ok bool) {
 	row, known := rowOf(g.Action)
-	if actor == nil || actor.ID == "" || !known || row.Server() != (p.target.Type == serverType) {
+	if l.id == "" || !known || row.Server() != (p.target.Type == serverType) {
 		return req, false
 	}
 	req = cedar.Request{
-		Principal: uid(actorType, actor.ID),
+		Principal: uid(actorType, l.id),
 		Action:    uid(actionType, string(g.Action)),
 		Resource:  p.target,
 	}
@@ -215,10 +224,13 @@ func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, 
 		req.Resource = uid(queryType, g.Query)
 	}
 	branch := g.Branch.Name()
-	attributes := types.RecordMap{branchAttr: types.String(branch), protectedAttr: types.Boolean(p.isProtected(branch)), ownDraftAttr: types.Boolean(g.OwnDraft)}
+	attributes := types.RecordMap{}
+	p.addLink(attributes, l)
+	if attrs := contextAttrsOf(row); attrs != linkAttrs {
+		attributes[branchAttr], attributes[protectedAttr] = types.String(branch), types.Boolean(p.isProtected(branch))
+		attributes[ownDraftAttr] = types.Boolean(g.OwnDraft)
+	}
 	switch contextAttrsOf(row) {
-	case noAttrs:
-		return req, true
 	case accessAttrs:
 		via := cmp.Or(g.Via, row.Vias[0])
 		if g.Action == tool.Change && via == tool.Proposed {
@@ -228,26 +240,31 @@ func (p *Policy) request(actor *access.Actor, g tool.Grant) (req cedar.Request, 
 			return req, false
 		}
 		attributes[viaAttr], attributes[queryAttr] = types.String(via), types.String(g.Query)
-	case branchAttrs:
+	case branchAttrs, linkAttrs:
 	}
 	req.Context = types.NewRecord(attributes)
 	return req, true
 }
 
-// entitiesFor returns the entities that Cedar uses for a decision about an actor.
-func (p *Policy) entitiesFor(actor *access.Actor) types.EntityGetter {
-	var groups []string
+// entitiesFor returns the entities that Cedar uses for a decision about a link.
+func (p *Policy) entitiesFor(l link) types.EntityGetter {
+	groups := p.mapped(l.groups)
+	if groups == nil {
+		return p.entities
+	}
+	return p.entities.withGroups(uid(actorType, l.id), groups)
+}
+
+// mapped returns the groups of the policy that the groups of a token stand for, or nil.
+func (p *Policy) mapped(ofToken []string) (groups []string) {
 	if len(p.tokenGroups) > 0 {
-		for _, g := range actor.Groups {
+		for _, g := range ofToken {
 			if mapped, ok := p.tokenGroups[g]; ok {
 				groups = append(groups, mapped)
 			}
 		}
 	}
-	if groups == nil {
-		return p.entities
-	}
-	return p.entities.withGroups(uid(actorType, actor.ID), groups)
+	return groups
 }
 
 // Branches implements access.Authorizer. It returns the protected branches and the branches that
@@ -277,9 +294,9 @@ func (p *Policy) Protection(branch tool.Branch) *tool.Protection { return p.prot
 // Owns implements access.Authorizer.
 func (p *Policy) Owns(owner, actor string) bool { return slices.Contains(p.owners[actor], owner) }
 
-// InGroup implements access.Authorizer.
+// InGroup implements access.Authorizer. The groups of the agents of the actor do not count.
 func (p *Policy) InGroup(actor *access.Actor, group string) bool {
-	e, ok := p.entitiesFor(actor).Get(uid(actorType, actor.ID))
+	e, ok := p.entitiesFor(link{id: actor.ID, groups: actor.Groups}).Get(uid(actorType, actor.ID))
 	return ok && e.Parents.Contains(uid(groupType, group))
 }
 
@@ -293,9 +310,9 @@ func (p *Policy) isProtected(branch string) bool {
 type contextAttrs uint8
 
 const (
-	noAttrs     contextAttrs = iota // no attributes
-	branchAttrs                     // the attributes branch, protected and own_draft
-	accessAttrs                     // the attributes branch, protected, own_draft, via and query
+	linkAttrs   contextAttrs = iota // the attributes link, acting, acting_groups and agents
+	branchAttrs                     // also the attributes branch, protected and own_draft
+	accessAttrs                     // also the attributes branch, protected, own_draft, via and query
 )
 
 // contextAttrsOf returns the attributes that the context of an action has.
@@ -306,5 +323,5 @@ func contextAttrsOf(row *tool.ActionRow) contextAttrs {
 	case scopesOf(row)&(branchScope|targetBranchScope) != 0:
 		return branchAttrs
 	}
-	return noAttrs
+	return linkAttrs
 }

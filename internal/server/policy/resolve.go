@@ -21,6 +21,8 @@ type rule struct {
 	branch  string        // any, protected, unprotected or draft
 	via     tool.Via      // "" means any
 	queries []string      // nil means all queries
+	asAgent bool          // only for a link that acts for another
+	through string        // only for a subject through an agent of this group; "" means all
 	at      diag.Span     // the place of the rule in the file
 }
 
@@ -114,6 +116,13 @@ func (c *ruleClause) resolve(res *resolved, o Options) rule {
 			ids = append(ids, e.Key)
 		}
 		r.actors = ids
+	}
+	r.asAgent = c.asAgent
+	if c.through != nil {
+		if !slices.Contains(groups, c.through.Key) {
+			c.through.At.Unknown(strictyaml.UnknownName, "group", c.through.Key, "rule "+c.id, groups)
+		}
+		r.through = c.through.Key
 	}
 	for _, e := range c.actions {
 		row, ok := rowOf(tool.Action(e.Key))

@@ -51,9 +51,12 @@ func cedarSchema() *schema.Schema {
 
 // contextType returns the type of the context of an action that has the given attributes.
 func contextType(a contextAttrs) ast.RecordType {
-	rec := ast.RecordType{}
+	rec := ast.RecordType{
+		linkAttr: {Type: ast.String()}, actingAttr: {Type: ast.Bool()},
+		actingGroupsAttr: {Type: ast.Set(ast.EntityType(groupType))}, agentsAttr: {Type: ast.Set(ast.EntityType(actorType))},
+	}
 	switch a {
-	case noAttrs:
+	case linkAttrs:
 	case accessAttrs:
 		rec[viaAttr], rec[queryAttr] = ast.Attribute{Type: ast.String()}, ast.Attribute{Type: ast.String()}
 		fallthrough

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
@@ -49,8 +50,8 @@ var ruleSettings = &setting{
 	Keys: []*setting{
 		{Key: "id", Required: true, Example: "readers-read", Pattern: ruleIDPattern, Limits: ruleIDLimits,
 			Text: "Explanations and errors name the rule by this id."},
-		ruleBody("allow", "The rule allows what this section describes."),
-		ruleBody("deny", "The rule denies what this section describes, even if another rule allows it."),
+		ruleBody("allow", "The rule allows what this section describes.", slices.DeleteFunc(slices.Clone(clauseSettings.Keys), func(k *setting) bool { return k == throughSettings })),
+		ruleBody("deny", "The rule denies what this section describes, even if another rule allows it.", clauseSettings.Keys),
 	},
 }
 
@@ -78,7 +79,15 @@ var clauseSettings = &setting{Type: strictyaml.Mapping, Keys: []*setting{
 		Limits: "stored queries; " + takenBy(queriesScope), Text: "The rule is about these stored queries only."},
 	{Key: "via", Type: strictyaml.Choice, OneOf: viaWords, Default: "all", Example: "stored",
 		Limits: takenBy(viaScope), Text: "The rule is only about stored queries (for read and change), only about merges of proposals (for branch_merge), or only about everything else."},
+	{Key: "as", Type: strictyaml.Choice, OneOf: []string{string(agentLink)}, Default: "the actor takes part in the call in any way", Example: "agent",
+		Limits: "not with through", Text: "The rule is only about an actor that acts for another, not about calls that it makes for itself."},
+	throughSettings,
 }}
+
+// throughSettings describes the value of through.
+var throughSettings = &setting{Key: "through", Type: strictyaml.Mapping, Default: "calls through any agent and through none", Example: "{ group: bots }",
+	Limits: "not with as: agent", Text: "The rule is only about calls that an agent of this group makes for the actor.",
+	Keys: []*setting{{Key: "group", Required: true, Example: "bots", Limits: "a group of this file, or of server.oidc.groups in cluster.yaml", Text: "This is the group of the agent."}}}
 
 // The values of keys in a rule. The key target_branch_scope has the values of branch_scope.
 var (
@@ -87,10 +96,10 @@ var (
 )
 
 // ruleBody returns the setting allow or deny.
-func ruleBody(key, text string) *setting {
+func ruleBody(key, text string, keys []*setting) *setting {
 	return &setting{
 		Key: key, Type: strictyaml.Mapping, Default: "none", Limits: "a rule has either allow or deny",
-		Example: "{ actors: { group: admins }, actions: [read, change] }", Text: text, Keys: clauseSettings.Keys,
+		Example: "{ actors: { group: admins }, actions: [read, change] }", Text: text, Keys: keys,
 	}
 }
 

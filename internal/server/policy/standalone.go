@@ -63,6 +63,22 @@ func (p *Policy) standaloneRule(r rule) (compiled, bool) {
 			also = append(also, set(actorType, members).Contains(build.Principal()).Or(build.Principal().In(build.Value(uid(groupType, string(g))))))
 		}
 	}
+	if r.through != "" {
+		members := p.members(r.through)
+		inGroup := build.Context().Access(actingGroupsAttr).Contains(build.Value(uid(groupType, r.through)))
+		isMember := set(actorType, members).ContainsAll(build.Context().Access(agentsAttr)).And(build.Context().Access(actingAttr))
+		switch mapped := slices.Contains(slices.Collect(maps.Values(p.tokenGroups)), r.through); {
+		case len(members) == 0 && !mapped:
+			return compiled{}, false
+		case !mapped:
+			also = append(also, throughAgent(isMember))
+		case len(members) > 0:
+			also = append(also, throughAgent(isMember.Or(inGroup)))
+		default:
+			also = append(also, throughAgent(inGroup))
+		}
+		r.through = ""
+	}
 	branch := r.branch
 	if branch != "draft" {
 		r.branch = "any"

@@ -28,7 +28,7 @@ func (x *exchange) whoami() error {
 	if actor == nil {
 		return &httpError{envelope.New(wireerror.NotIdentified, client.CodeUnauthorized, "the request has no actor")}
 	}
-	return x.reply(client.ActorAnswer{ActorID: actor.ID, Groups: append([]string{}, actor.Groups...)})
+	return x.reply(client.ActorAnswer{ActorID: actor.ID, Agents: actor.AgentIDs(), Groups: append([]string{}, actor.Groups...)})
 }
 
 // listGraphs lists all graphs. The caller may have no rights on some of them.
@@ -68,7 +68,8 @@ func (x *exchange) describeQuery() error {
 
 // explainAccess says what an actor may do on the graph.
 func (x *exchange) explainAccess() error {
-	about := &access.Actor{ID: x.query.Get("actor"), Groups: x.query["group"], Source: "explained"}
+	about := access.Named(x.query.Get("actor"), x.query["group"])
+	about.Source = "explained"
 	return x.answer(x.g.ExplainAccess(about, x.branch()), encoding.Options{})
 }
 

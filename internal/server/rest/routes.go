@@ -419,7 +419,7 @@ var routes = []Route{
 		Summary:     "Say what an actor may do on the graph, and which rules of the policy decide it.",
 		Description: "The answer has a decision for each action and for each tool. Nothing is run as the actor.",
 		Params: []Param{
-			{Name: "actor", In: Query, Kind: Text, Required: true, Max: 256, Description: "The name of the actor."},
+			{Name: "actor", In: Query, Kind: Text, Required: true, Max: 256, Description: "The name of the actor; \"ada via bot\" for an agent that acts for an actor."},
 			{Name: "group", In: Query, Kind: Text, Many: true, Max: 256, Description: "A group that the actor's token contains, as the issuer names it."},
 			{Name: "branch", In: Query, Kind: Text, Description: "The branch that the decisions are about; the default is main. It need not exist."},
 		},

@@ -49,7 +49,7 @@ func (x *exchange) store() (*uploads.Store, error) {
 func (x *exchange) owner(branch tool.BranchName) uploads.Owner {
 	key := ""
 	if a := x.actor(); a != nil {
-		key = a.Tenant + "\x00" + a.ID
+		key = a.Tenant + "\x00" + a.Name()
 	}
 	return uploads.Owner{Actor: key, Branch: string(branch)}
 }

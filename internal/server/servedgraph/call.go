@@ -146,7 +146,8 @@ func (g *Graph) Render(ctx context.Context, actor *access.Actor, argument, text 
 	return overdue(ctx, f(ctx))
 }
 
-// textKey identifies an actor among the actors that wait for a slot. It takes memory only for an actor of a tenant.
+// textKey identifies an actor among the actors that wait for a slot. It takes memory only for an actor of a tenant. The agents of
+// an actor share its place, so that more agents get no more slots.
 func textKey(a *access.Actor) string {
 	switch {
 	case a == nil:

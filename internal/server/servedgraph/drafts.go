@@ -81,7 +81,7 @@ func (p *branchResolver) pinned(call tool.Call) (branch tool.Branch, ok bool) {
 		return branch, false
 	}
 	place, err := p.g.pages.Open(token)
-	if err != nil || place.Branch == "" || place.Graph != p.g.id || place.Actor != p.actor.ID {
+	if err != nil || place.Branch == "" || place.Graph != p.g.id || place.Actor != p.actor.Key() {
 		return branch, false
 	}
 	branch = tool.BranchNamed(place.Branch)
@@ -190,7 +190,7 @@ func (p *branchResolver) alias(ctx context.Context, branch tool.BranchName) (nam
 
 // open returns the caller's open draft with a name, or nil.
 func (p *branchResolver) open(ctx context.Context, name string) (*engine.Draft, error) {
-	list, err := p.g.engine.Drafts(ctx, engine.DraftRange{Owner: p.actor.ID, State: engine.DraftOpen})
+	list, err := p.g.engine.Drafts(ctx, engine.DraftRange{Owner: p.actor.Name(), State: engine.DraftOpen})
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +278,7 @@ func (p *branchResolver) toWrite(ctx context.Context, branch tool.BranchName, na
 		options = *c.RunOptions()
 	}
 	if options.IdempotencyKey != "" && !options.DryRun {
-		list, err := p.g.engine.Drafts(ctx, engine.DraftRange{Owner: p.actor.ID, Key: options.IdempotencyKey})
+		list, err := p.g.engine.Drafts(ctx, engine.DraftRange{Owner: p.actor.Name(), Key: options.IdempotencyKey})
 		if err != nil {
 			return err
 		}
@@ -289,7 +289,7 @@ func (p *branchResolver) toWrite(ctx context.Context, branch tool.BranchName, na
 			}
 		}
 	}
-	unlock, err := p.g.opening.lock(ctx, p.actor.ID+"\x00"+name)
+	unlock, err := p.g.opening.lock(ctx, p.actor.Name()+"\x00"+name)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (p *branchResolver) toWrite(ctx context.Context, branch tool.BranchName, na
 		return err
 	}
 	p.unlock, p.dryRun, p.pendingAs = unlock, options.DryRun, branch
-	p.pending = &engine.NewDraft{Owner: p.actor.ID, Name: name, Commit: options.IfCommit, Max: p.g.drafts.Max}
+	p.pending = &engine.NewDraft{Owner: p.actor.Name(), Name: name, Commit: options.IfCommit, Max: p.g.drafts.Max}
 	return nil
 }
 
@@ -459,7 +459,7 @@ func (p *branchResolver) Others(ctx context.Context) string {
 	if p.actor == nil || p.actor.ID == "" {
 		return ""
 	}
-	list, err := p.g.openDrafts(ctx, engine.DraftRange{Owner: p.actor.ID})
+	list, err := p.g.openDrafts(ctx, engine.DraftRange{Owner: p.actor.Name()})
 	if err != nil {
 		return ""
 	}

@@ -255,5 +255,6 @@ func (e *Oversize) limit() *client.Limit {
 
 // Closed returns how a draft ended, as answers have it.
 func Closed(e *engine.DraftClosed) *client.DraftClosed {
-	return &client.DraftClosed{Outcome: e.Draft.State.String(), MergeCommitID: e.Draft.Merge, By: e.Draft.By}
+	by, _ := engine.SplitActor(e.Draft.By)
+	return &client.DraftClosed{Outcome: e.Draft.State.String(), MergeCommitID: e.Draft.Merge, By: by}
 }

@@ -32,8 +32,9 @@ The cases are in a separate file:
     - { actor: act-ada, action: read, branch: main, expect: allow }
     - { actor: act-bot, action: invoke_query, query: find_user, expect: allow }
     - { actor: act-bot, action: read, via: adhoc, expect: deny }
+    - { actor: act-ada via act-bot, action: read, expect: allow }
 
-branch defaults to main. via defaults to stored if the case names a query, and to adhoc
+An actor with "via" has agents that act for it, the current one first. branch defaults to main. via defaults to stored if the case names a query, and to adhoc
 otherwise. If the policy decides a case differently, the command shows the case with the
 rule that decided it, and exits with code 1.`,
 		Example: "  omnigraph policy test --tests policy.cases.yaml",
@@ -140,7 +141,7 @@ func runCases(cmd *cobra.Command, p *policy.Policy, cases []policyCase, as strin
 	failures := []failure{}
 	var text bytes.Buffer
 	for _, c := range cases {
-		e := p.Explain(&access.Actor{ID: c.actor, Source: "local"}, c.grant)
+		e := p.Explain(access.Named(c.actor, nil), c.grant)
 		if e.Allowed == c.allow {
 			continue
 		}

@@ -26,7 +26,10 @@ func newExplain() *cobra.Command {
 
 A rule that denies overrides the rules that allow. If no rule allows the action, the
 command shows the rules that would allow it if one more condition held. For read and change, --via
-defaults to stored if --query names a query, and to adhoc otherwise.`,
+defaults to stored if --query names a query, and to adhoc otherwise.
+
+The actor "act-ada via act-bot" is act-ada with an agent that acts for it. The command then says
+which of the two is not allowed.`,
 		Example: "  omnigraph policy explain --actor act-ada --action change --branch main\n  omnigraph policy explain --actor act-ada --action invoke_query --query find_symbols",
 		Args:    maxOneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +50,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 				return usage.Error{Err: err}
 			}
 			g := grantOf(action, branch, query, via)
-			e := p.Explain(&access.Actor{ID: actor, Groups: groups, Source: "local"}, g)
+			e := p.Explain(access.Named(actor, groups), g)
 			if as == "json" {
 				return writeJSON(cmd.OutOrStdout(), decisionOf(e))
 			}
@@ -59,7 +62,7 @@ defaults to stored if --query names a query, and to adhoc otherwise.`,
 	formatFlag(cmd, &as)
 	tokenGroupsFlag(cmd, &groups)
 	f := cmd.Flags()
-	f.StringVar(&actor, "actor", "", "the actor")
+	f.StringVar(&actor, "actor", "", "the actor; ADA via BOT is an agent that acts for an actor")
 	f.StringVar(&action, "action", "", "the action: read, change, invoke_query, …")
 	f.StringVar(&branch, "branch", "", "the branch that the action would use (default main); draft is a draft of the actor")
 	f.StringVar(&query, "query", "", "the stored query")
@@ -84,13 +87,14 @@ type decision struct {
 	Allowed bool `json:"allowed"`
 	// Protected is true if the rules allow the action, but the branch changes only by merging proposals.
 	Protected bool                `json:"protected,omitempty"`
-	Rules     []client.AccessRule `json:"rules"` // the rules that decided; if empty, no rule allows the action
-	Near      []client.NearRule   `json:"near"`  // rules that would allow the action if one more condition held
+	Refused   string              `json:"refused,omitempty"` // which actor is not allowed, if an agent acts for another
+	Rules     []client.AccessRule `json:"rules"`             // the rules that decided; if empty, no rule allows the action
+	Near      []client.NearRule   `json:"near"`              // rules that would allow the action if one more condition held
 }
 
 // decisionOf returns the JSON form of an explanation.
 func decisionOf(e policy.Explanation) decision {
-	d := decision{Allowed: e.Allowed, Protected: e.Protected, Rules: []client.AccessRule{}, Near: []client.NearRule{}}
+	d := decision{Allowed: e.Allowed, Protected: e.Protected, Refused: e.Refused, Rules: []client.AccessRule{}, Near: []client.NearRule{}}
 	at := func(r policy.Rule) client.AccessRule {
 		return client.AccessRule{ID: r.ID, Deny: r.Deny, File: r.At.File, Line: r.At.Start.Line}
 	}
@@ -106,6 +110,10 @@ func decisionOf(e policy.Explanation) decision {
 // writeExplanation writes an explanation as text.
 func writeExplanation(w io.Writer, e policy.Explanation, indent string) {
 	verdict := "denied"
+	if e.Refused != "" {
+		verdict = "denied to " + e.Refused
+	}
+	denied := verdict
 	if e.Allowed {
 		verdict = "allowed"
 	}
@@ -114,9 +122,9 @@ func writeExplanation(w io.Writer, e policy.Explanation, indent string) {
 		fmt.Fprintf(w, "%sdenied: the branch changes only by merging proposals, and the actor lacks protection_bypass\n", indent)
 		verdict = "otherwise allowed"
 	case e.Unanswerable != "":
-		fmt.Fprintf(w, "%sdenied: %s\n", indent, e.Unanswerable)
+		fmt.Fprintf(w, "%s%s: %s\n", indent, denied, e.Unanswerable)
 	case len(e.Deciding) == 0:
-		fmt.Fprintf(w, "%sdenied: no rule allows it\n", indent)
+		fmt.Fprintf(w, "%s%s: no rule allows it\n", indent, denied)
 	}
 	for _, r := range e.Deciding {
 		fmt.Fprintf(w, "%s%s by rule %s (%s)\n", indent, verdict, r.ID, r.At)

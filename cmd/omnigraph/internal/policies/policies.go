@@ -180,7 +180,7 @@ func sameFile(a, b string) bool {
 // them are the stored queries of every graph that the policy's file applies to; optionsOf reads
 // these queries from their sources.
 func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options, error) {
-	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true}
+	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.TokenGroups(), EarlierAgents: cfg.Server.EarlierAgents(), LooseGroups: true}
 	if g := cfg.Graph(b.graph); g != nil {
 		o.Protected = g.Protected
 	}

@@ -38,7 +38,7 @@ the same sources. --format json prints the tools in the form that clients receiv
 			if err := usage.Required(cmd, "actor"); err != nil {
 				return err
 			}
-			return printTools(cmd, &s, &access.Actor{ID: actor, Groups: groups, Source: "local"}, as)
+			return printTools(cmd, &s, access.Named(actor, groups), as)
 		},
 	}
 	s.flags(cmd)

@@ -56,7 +56,8 @@ func (g *Limiter) discard(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// actorOf returns the actor of a request. Without authentication it is the client's address.
+// actorOf returns the actor of a request. Without authentication it is the client's address. The agents of an actor count as the
+// actor, so that more agents may not send more requests.
 func actorOf(r *http.Request) Actor {
 	a := access.ActorFrom(r.Context())
 	if a == nil || a.Source == "none" {

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -20,8 +21,9 @@ func (w *Watch) audit(ctx context.Context, outcome wireerror.Outcome, err error,
 	if !log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 8)
+	attrs := make([]slog.Attr, 0, 9)
 	attrs = append(attrs, slog.String("tool", w.name), slog.String("actor", access.IDOf(w.actor)))
+	attrs = w.appendAgents(attrs)
 	message := "write"
 	if w.wrote != nil {
 		attrs = append(attrs, slog.String("branch", writtenBranch(w.wrote)), slog.String("commit", writtenID(w.wrote)))
@@ -45,6 +47,14 @@ func (w *Watch) audit(ctx context.Context, outcome wireerror.Outcome, err error,
 	log.LogAttrs(ctx, slog.LevelInfo, message, attrs...)
 }
 
+// appendAgents appends the agents that act for the actor of the call, if there are any.
+func (w *Watch) appendAgents(attrs []slog.Attr) []slog.Attr {
+	if agents := w.actor.AgentIDs(); len(agents) > 0 {
+		attrs = append(attrs, slog.String("agents", strings.Join(agents, " ")))
+	}
+	return attrs
+}
+
 // debug logs a call at level debug.
 func (w *Watch) debug(ctx context.Context, outcome wireerror.Outcome, rows int, took time.Duration) {
 	log := w.log
@@ -55,6 +65,7 @@ func (w *Watch) debug(ctx context.Context, outcome wireerror.Outcome, rows int, 
 		slog.String("tool", w.name), slog.String("actor", access.IDOf(w.actor)), slog.String("branch", w.branch), slog.String("commit", w.commit),
 		slog.String("outcome", string(outcome)), slog.Int("rows", rows), slog.Duration("duration", took),
 	}
+	attrs = w.appendAgents(attrs)
 	if args := arguments(w.call); args != nil {
 		if w.data != nil {
 			args = append(args, w.data.Sum(nil))

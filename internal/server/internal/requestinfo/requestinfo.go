@@ -25,6 +25,8 @@ type Info struct {
 	Route string // the pattern that matched, such as /graphs/{id}/query; empty if none did
 	Actor string // the actor that sent the request; empty until it is known
 
+	Agents string // the agents that act for the actor, separated by blanks, the current one first
+
 	// Calls is the number of graph calls that the request made. The fields below describe
 	// the last of them.
 	Calls       int

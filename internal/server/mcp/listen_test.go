@@ -301,6 +301,24 @@ func TestListenStream(t *testing.T) {
 	}
 }
 
+// TestListenReloaded ends a stream because another handler serves the graph from then on. A client that listens for the list
+// of tools hears first that the list changed.
+func TestListenReloaded(t *testing.T) {
+	c := config(t)
+	stopping, stop := context.WithCancelCause(t.Context())
+	url := serve(t, c, mcp.Options{Stopping: stopping})
+	tools := listen(t, url, servedtest.Reader, `"notifications":{"toolsListChanged":true}`, "")
+	heads := listen(t, url, servedtest.Reader, ask+`]}`, "")
+	tools.next()
+	heads.next()
+	stop(mcp.ErrReloaded)
+	if m, ok := tools.next(); !ok || m.Method != "notifications/tools/list_changed" {
+		t.Errorf("found %+v", m)
+	}
+	tools.ended("stopping")
+	heads.ended("stopping")
+}
+
 // serveAs serves a handler for one actor.
 func serveAs(t *testing.T, h http.Handler, actor *access.Actor) string {
 	t.Helper()

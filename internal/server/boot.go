@@ -192,6 +192,9 @@ func (s *Server) readiness() client.Readiness {
 	if s.Draining() {
 		r.Status = client.StatusNotReady
 	}
+	if why := s.unserved.Load(); why != nil {
+		r.Detail.Pending = append(r.Detail.Pending, *why)
+	}
 	if err := s.configFault(); err != nil {
 		r.Status, r.Detail.Differs = client.StatusNotReady, err.Error()
 	}

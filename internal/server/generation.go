@@ -152,7 +152,7 @@ func (o *Options) usePolicies(r *reconcile.Revision) {
 }
 
 // Reload serves the recorded revision, with the settings that cluster.yaml has now for each graph. If that fails, the server
-// goes on as before.
+// goes on as before, and /readyz says why.
 func (s *Server) Reload(ctx context.Context) error {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
@@ -161,8 +161,11 @@ func (s *Server) Reload(ctx context.Context) error {
 	o.Cluster = s.settings()
 	g, err := s.generation(ctx, o, false)
 	if err != nil {
+		text := "the recorded revision is not served: " + err.Error()
+		s.unserved.Store(&text)
 		return err
 	}
+	s.unserved.Store(nil)
 	s.begin(g)
 	before.end(mcp.ErrReloaded)
 	return nil

@@ -122,6 +122,37 @@ func (f *fleet) set(s state) {
 
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
+// TestNotServed records a revision that the running server cannot serve: the only policy is gone. The server goes on, says
+// why, and serves the next revision.
+func TestNotServed(t *testing.T) {
+	f := newFleet(t, "box")
+	if err := os.Mkdir(filepath.Join(f.dir, "queries"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	now := state{text: "state 0", rows: 10}
+	f.set(now)
+	f.apply()
+	o := f.serve()
+	f.write("cluster.yaml", "version: 1\nstorage: ./data\ngraphs:\n  box: { schema: thing.pg, queries: queries/ }\n")
+	if out, err := f.applyHere(t.Context()); err == nil || !strings.Contains(err.Error(), "still serves the one before") || !out.Recorded || out.Served {
+		t.Errorf("applied: %+v, %v", out, err)
+	}
+	if status, answer, err := o.ask("GET", "/readyz", "ada", ""); err != nil || status != 200 || !strings.Contains(answer, "takes effect at the next start") {
+		t.Errorf("readyz: %d %s, %v", status, answer, err)
+	}
+	if status, _, err := o.ask("GET", "/graphs/box/snapshot", "ada", ""); err != nil || status != 200 {
+		t.Errorf("a call: %d, %v", status, err)
+	}
+	now.bo = true
+	f.set(now)
+	if out, err := f.applyHere(t.Context()); err != nil || !out.Served {
+		t.Errorf("applied again: %+v, %v", out, err)
+	}
+	if status, answer, err := o.ask("GET", "/readyz", "ada", ""); err != nil || status != 200 || strings.Contains(answer, "next start") {
+		t.Errorf("readyz: %d %s, %v", status, answer, err)
+	}
+}
+
 // TestOnline applies other schemas, queries, policies and limits to a running server, while clients read, write and list
 // tools. No call fails, no acknowledged write is lost, and the server serves each revision when the apply returns.
 func TestOnline(t *testing.T) {

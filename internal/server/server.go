@@ -121,6 +121,7 @@ type Server struct {
 	current atomic.Pointer[generation] // what the server serves
 
 	reloading sync.Mutex              // held while the next generation is made
+	unserved  atomic.Pointer[string]  // why the server cannot serve the recorded revision; nil if it does
 	openedMu  sync.Mutex              // guards opened
 	opened    map[string]engine.Graph // the open graphs, by id, to close
 

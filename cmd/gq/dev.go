@@ -40,6 +40,7 @@ type dev struct {
 
 	out, err io.Writer
 	temp     string        // folder of the server that dev built, or ""
+	unfilled []string      // the folders of new graphs that lack the seed
 	child    *exec.Cmd     // the running server, or nil
 	ended    chan struct{} // closed when the child has ended
 }
@@ -85,6 +86,9 @@ func (d *dev) run(ctx context.Context) (err error) {
 	if _, err := os.Stat(filepath.Join(d.dir, "cluster.yaml")); err != nil {
 		return fmt.Errorf("%w; name its folder with --cluster", err)
 	}
+	if err := d.alone(ctx); err != nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, d.stop()) }()
 	if err := d.findServer(ctx); err != nil {
 		return err
@@ -107,10 +111,26 @@ func (d *dev) run(ctx context.Context) (err error) {
 	}
 }
 
+// alone returns an error if an apply would reach servers of other people, because dev approves changes that break callers. A
+// cluster.yaml with faults is none: dev prints them.
+func (d *dev) alone(ctx context.Context) error {
+	cfg, err := cluster.Read(filepath.Join(d.dir, "cluster.yaml"))
+	if err != nil {
+		return nil
+	}
+	if cfg.Shared != nil {
+		return fmt.Errorf("%s has shared storage, which other servers may serve; name a folder as its storage while you write", cfg.File)
+	}
+	if url := server.Running(ctx, cfg); url != "" {
+		return fmt.Errorf("a server at %s serves the storage folder already; stop it, or use omnigraph cluster apply", url)
+	}
+	return nil
+}
+
 // state returns a text that changes with each save of a file that cluster.yaml names.
 func (d *dev) state() string {
 	file := filepath.Join(d.dir, "cluster.yaml")
-	files := []string{file, filepath.Join(d.dir, "gq.yaml")}
+	files := []string{file, filepath.Join(d.dir, "gq.yaml"), d.seed}
 	if cfg, err := cluster.Read(file); err == nil {
 		for _, g := range cfg.Graphs {
 			files = append(append(files, g.Schema, g.Policy), g.QueryFiles...)
@@ -178,12 +198,20 @@ func (d *dev) apply(ctx context.Context) (cfg *cluster.Config, out *reconcile.Ou
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if out, err = c.Apply(ctx, sources, reconcile.Options{Actor: "local", AllowBreaking: true}); err != nil || d.seed == "" || cfg.Shared != nil {
-		return cfg, out, err
+	if cfg.Shared != nil {
+		return nil, nil, errors.New("cluster.yaml has shared storage; name a folder as its storage while you write")
 	}
-	for _, a := range out.Applied {
-		if a.Created && d.child == nil {
-			err = errors.Join(err, d.fill(ctx, c.Place(a.ID)))
+	out, err = c.Apply(ctx, sources, reconcile.Options{Actor: "local", AllowBreaking: true})
+	if out != nil && d.seed != "" && d.child == nil {
+		for _, a := range out.Applied {
+			if a.Created {
+				d.unfilled = append(d.unfilled, c.Place(a.ID))
+			}
+		}
+	}
+	for err == nil && len(d.unfilled) > 0 {
+		if err = d.fill(ctx, d.unfilled[0]); err == nil {
+			d.unfilled = d.unfilled[1:]
 		}
 	}
 	return cfg, out, err

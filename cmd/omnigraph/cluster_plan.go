@@ -231,6 +231,9 @@ func planRows(p *reconcile.Plan) (rows []planRow) {
 			add("policy", cmp.Or(g.PolicyFile(), "none"))
 		}
 	}
+	for _, id := range p.Removed {
+		rows = append(rows, planRow{id, "breaking", "the graph and its tools are removed"}, planRow{id, "approve", "--breaking " + reconcile.RemovalDigest(id)})
+	}
 	for _, k := range p.Kept {
 		detail := "cluster.yaml does not name the graph; apply keeps its data"
 		switch {

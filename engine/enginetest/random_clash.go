@@ -238,6 +238,7 @@ func (d *drawer) drawColumn() (theirs, ours []step) {
 		}
 		changed := *p
 		changed.Type.Kind, changed.Type.Enum = pick(d.rare, kinds), nil
+		changed.Default, changed.Backfill = nil, nil
 		(*props)[at] = &changed
 		apply()
 	case 6:
@@ -257,7 +258,7 @@ func (d *drawer) drawColumn() (theirs, ours []step) {
 		for _, t := range []value.Type{i64Type, u64Type, f64Type} {
 			if t.List, t.Nullable = p.Type.List, p.Type.Nullable; catalog.Widens(p.Type, t) && theirs == nil {
 				changed := *p
-				changed.Type = t
+				changed.Type, changed.Default, changed.Backfill = t, nil, nil
 				(*props)[at] = &changed
 				apply()
 			}

@@ -131,6 +131,23 @@ func (p *pair) sourceChanges(ctx context.Context, s step) *sourceChanges {
 	return &sourceChanges{c.Base.ID, list}
 }
 
+// exchanged reports whether a deleted entity is gone from a result in which another type has the name of its type. Compare
+// pairs types by name, so it may list the deletion as an update of the other type.
+func exchanged(list []engine.EntityChange, a *engine.EntityChange) bool {
+	moved := false
+	for i := range list {
+		c := &list[i]
+		if c.Entity != a.Entity || c.Kind == engine.Deleted {
+			continue
+		}
+		if c.TypeID == a.TypeID && c.ID == a.ID {
+			return false // it is still there
+		}
+		moved = moved || (c.Type == a.Type) != (c.TypeID == a.TypeID)
+	}
+	return moved
+}
+
 // typeOf returns the properties of the type of a changed entity, and whether the schema has the type.
 func typeOf(s *catalog.Schema, c *engine.EntityChange) ([]*catalog.Property, bool) {
 	if e := s.Edge(c.Type); c.Entity == "edge" {
@@ -166,7 +183,7 @@ func (p *pair) unmerged(ctx context.Context, of *sourceChanges, target string, r
 		// The values that a schema change gave are no edits, so the target may have deleted the entity.
 		if g.filled && slices.ContainsFunc(results, func(r *givenValues) bool {
 			return r.deleted && r.change.Entity == a.Entity && r.change.ID == a.ID
-		}) {
+		}) || g.deleted && exchanged(c.List, a) {
 			continue
 		}
 		has := func(r *givenValues) bool {

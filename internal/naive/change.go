@@ -17,7 +17,7 @@ func (l *line) setPosition(c *engine.SourceChanges) {
 
 // changed reads the members delete and was of a line. It reports whether the line deletes an entity.
 func (l *load) changed(m members, it *item) (isDelete bool, errs []*engine.LineError) {
-	if l.opts.Changes == nil {
+	if l.opts.Changes == nil || l.opts.Mode == engine.Sync {
 		return false, nil
 	}
 	for name, id := range map[string]*string{"delete": &it.gone, "was": &it.was} {

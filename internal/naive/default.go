@@ -61,7 +61,7 @@ func (m *merge) unfilled(schema *catalog.Schema, was, is *entity) *entity {
 			continue
 		}
 		q, err := plan.Decode(string(p.Backfill.Plan))
-		if err != nil {
+		if err != nil || m.readsAdded(is, q) {
 			continue
 		}
 		run := &writing{tx: &tx{g: m.g, after: m.after}, query: q, old: was.props}
@@ -78,6 +78,17 @@ func (m *merge) unfilled(schema *catalog.Schema, was, is *entity) *entity {
 		}
 	}
 	return &out
+}
+
+// readsAdded reports whether the expression of a @backfill reads a property that was added since the base.
+func (m *merge) readsAdded(is *entity, q *plan.Query) (reads bool) {
+	plan.WalkExpr(q.Mutation.Statements[0].(plan.Update).Set[0].Value, func(e plan.Expr) {
+		if old, ok := e.(plan.Old); ok {
+			_, added := m.filling[is.kind][is.typ].start[old.Name]
+			reads = reads || added
+		}
+	})
+	return reads
 }
 
 // fillIn adds the defaults of the properties that an insert does not assign.

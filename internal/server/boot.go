@@ -54,7 +54,7 @@ func (e unopened) Unwrap() error { return e.error }
 // boot opens the graphs of the applied revision, with the settings of cluster.yaml. If some graphs
 // cannot be opened and at least one other graph can, boot quarantines the graphs that cannot. Graphs
 // in shared storage are opened with their first use, unless RequireAll is set or no revision is applied.
-func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode, revision *reconcile.Revision) (*boot, error) {
+func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode, revision *reconcile.Revision, first bool) (*boot, error) {
 	b, graphs, err := s.graphsToServe(o, revision)
 	if err != nil {
 		return nil, err
@@ -66,11 +66,12 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode, revision 
 	for _, c := range graphs {
 		g, err := s.open(ctx, o, c, mode, b)
 		var data unopened
+		var held *engine.Unavailable // by the apply that made the graph
 		switch {
 		case err == nil:
 			b.served = append(b.served, g)
 			continue
-		case ctx.Err() != nil, o.RequireAll, !errors.As(err, &data):
+		case ctx.Err() != nil, o.RequireAll, !errors.As(err, &data), !first && errors.As(err, &held):
 			return nil, fmt.Errorf("graph %s: %w", c.ID, err)
 		}
 		failures = append(failures, fmt.Errorf("graph %s: %w", c.ID, err))
@@ -83,7 +84,7 @@ func (s *Server) boot(ctx context.Context, o *Options, mode auth.Mode, revision 
 		return nil, fmt.Errorf("there is no graph to serve: %w", errors.Join(failures...))
 	}
 	for _, q := range b.quarantined {
-		o.Log.Error("the graph is quarantined: the server answers its requests with 503 until the server is restarted", "graph", q.id, "reason", q.err.Error())
+		o.Log.Error("the graph is quarantined: the server answers its requests with 503 until the next apply or start", "graph", q.id, "reason", q.err.Error())
 	}
 	return b, nil
 }
@@ -159,6 +160,9 @@ func (s *Server) graphsToServe(o *Options, revision *reconcile.Revision) (*boot,
 			b.pending = append(b.pending, fmt.Sprintf("graph %s is applied, but not served, because cluster.yaml does not name it", g.ID))
 		}
 	}
+	if len(b.pending) == 0 && revision.HasPolicies() && o.settings != revision.Settings {
+		b.pending = append(b.pending, "its text differs from the applied one")
+	}
 	o.Log.Info("booting from the applied revision", "revision", revision.Number, "config", revision.Config)
 	for _, p := range b.pending {
 		o.Log.Warn("cluster.yaml has a change that is not applied: "+p, "apply", "omnigraph cluster apply")
@@ -194,6 +198,9 @@ func (s *Server) readiness() client.Readiness {
 	}
 	if why := s.unserved.Load(); why != nil {
 		r.Detail.Pending = append(r.Detail.Pending, *why)
+		if s.shared != nil {
+			r.Status = client.StatusNotReady // other servers may serve the revision, with another policy
+		}
 	}
 	if err := s.configFault(); err != nil {
 		r.Status, r.Detail.Differs = client.StatusNotReady, err.Error()

@@ -19,6 +19,7 @@ type comparedConfig struct {
 	CompiledOnly bool `json:",omitempty"`
 	Format       int  // of the stored data
 	Graphs       []comparedGraph
+	Programs     []string `json:",omitempty"` // in place of Graphs: digests of the stored queries that the program contains
 	Peers        []string
 	Policy       string // content of the policy of the server
 	Lease        string // storage.lease, storage.max_staleness and storage.retention
@@ -44,8 +45,8 @@ type comparedGraph struct {
 	Protected protected.Rules
 }
 
-// configDigest returns the digest of the configuration that this server compares with other servers. It leaves out what servers take
-// from a revision with policies instead of their files, because all of them serve the same revision within a second.
+// configDigest returns the digest of the configuration that this server compares with other servers. If a revision with policies
+// is applied, it leaves out the graphs with their files and settings, which an apply changes while servers run.
 func configDigest(o *Options, applied *reconcile.Revision) (string, error) {
 	c := o.Cluster
 	read := contents{}
@@ -56,15 +57,19 @@ func configDigest(o *Options, applied *reconcile.Revision) (string, error) {
 	if c.Shared != nil {
 		all.Lease = c.Shared.Lease.String() + " " + c.Shared.MaxStaleness.String() + " " + c.Shared.Retention.String()
 	}
+	if applied.HasPolicies() {
+		for _, catalog := range o.Catalogs {
+			all.Programs = append(all.Programs, catalog.Graph+" "+catalog.SchemaDigest+" "+catalog.SourceDigest)
+		}
+		c = &cluster.Config{}
+	}
 	for i := range c.Graphs {
 		g := &c.Graphs[i]
 		x := comparedGraph{
 			ID: g.ID, Quota: g.Quota, Keep: g.ProposalKeep, DraftKeep: g.DraftKeep, MaxDrafts: g.MaxDrafts,
 			Limits: [3]int{g.MaxRows, g.MaxBytes, g.MetaThreshold}, Flags: [2]bool{g.RefuseOversize, g.OutputSchemas}, Confirm: g.Confirm, Protected: g.Protected,
 		}
-		if !applied.HasPolicies() || applied.Graph(g.ID) == nil {
-			x.readFiles(&read, g)
-		}
+		x.readFiles(&read, g)
 		if e := g.Embedding; e != nil {
 			x.Embedding = e.Kind + " " + e.BaseURL + " " + e.Model
 		}

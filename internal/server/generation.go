@@ -29,6 +29,7 @@ type generation struct {
 	*boot
 	catalogs []*tool.Catalog         // the stored queries, compiled into the program and applied
 	config   *cluster.Config         // cluster.yaml as this generation read it, with the applied policies
+	settings string                  // digest of the text of cluster.yaml
 	mode     auth.Mode               // of the server; the same in all generations
 	routes   http.Handler            // answers the requests
 	end      context.CancelCauseFunc // ends the streams of events
@@ -36,9 +37,14 @@ type generation struct {
 
 // The times of the watch for a later revision.
 const (
-	revisionPause = 300 * time.Millisecond // between two looks
-	reloadPause   = 10 * time.Second       // after a revision that could not be served
+	revisionPause  = 300 * time.Millisecond // between two looks, and after the first attempt that failed
+	maxReloadPause = 10 * time.Second       // after several attempts that failed
 )
+
+// awaitsSettings reports whether cluster.yaml has become the applied one since the generation read it.
+func (g *generation) awaitsSettings() bool {
+	return g.revision.HasPolicies() && g.settings != g.revision.Settings && reconcile.SettingsDigest(g.config) == g.revision.Settings
+}
 
 // generation makes what the server serves of the recorded revision. The first one opens the graphs; later ones open only
 // those that are new. The server does not change otherwise.
@@ -60,7 +66,7 @@ func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *gene
 		}
 	}
 	o.usePolicies(revision)
-	g := &generation{config: o.Cluster}
+	g := &generation{config: o.Cluster, settings: o.settings}
 	if g.mode, err = auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, hasPolicy(&o), o.Unauthenticated); err != nil {
 		return nil, err
 	}
@@ -74,7 +80,7 @@ func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *gene
 			end(nil)
 		}
 	}()
-	if g.boot, err = s.boot(ctx, &o, g.mode, revision); err != nil {
+	if g.boot, err = s.boot(ctx, &o, g.mode, revision, first); err != nil {
 		return nil, err
 	}
 	g.catalogs = o.Catalogs
@@ -154,11 +160,15 @@ func (o *Options) usePolicies(r *reconcile.Revision) {
 // Reload serves the recorded revision, with the settings that cluster.yaml has now for each graph. If that fails, the server
 // goes on as before, and /readyz says why.
 func (s *Server) Reload(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx) // the revision is recorded, whether or not the command still waits
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
 	before := s.current.Load()
 	o := s.options
-	o.Cluster = s.settings()
+	if newer, err := s.storage.Newer(ctx, before.revision); err != nil || !newer && s.unserved.Load() == nil && len(before.quarantined) == 0 && before.settings == reconcile.SettingsDigest(o.Cluster) {
+		return err
+	}
+	o.Cluster, o.settings = s.settings(ctx)
 	g, err := s.generation(ctx, o, false)
 	if err != nil {
 		text := "the recorded revision is not served: " + err.Error()
@@ -168,6 +178,7 @@ func (s *Server) Reload(ctx context.Context) error {
 	s.unserved.Store(nil)
 	s.begin(g)
 	before.end(mcp.ErrReloaded)
+	s.closeOthers(g.boot)
 	return nil
 }
 
@@ -193,14 +204,19 @@ func (s *Server) controlled(at net.Addr) (http.Handler, func()) {
 	return c.Handler(s.graph, s.Reload, s.handler), withdraw
 }
 
-// settings reads cluster.yaml again. It returns the configuration of the start with the graphs that the file has now.
-// If the file cannot be read, it returns the configuration that the server has.
-func (s *Server) settings() *cluster.Config {
-	old := s.options.Cluster
+// settings reads cluster.yaml again. It returns the configuration of the start with the graphs that the file has now, and the
+// digest of the file. If the file cannot be read, or is not the one that was applied, it returns the configuration that the server has.
+func (s *Server) settings(ctx context.Context) (*cluster.Config, string) {
+	old, has := s.options.Cluster, s.current.Load()
+	digest := reconcile.SettingsDigest(old)
+	if r, err := s.storage.Revision(ctx); s.shared == nil && err == nil && r.HasPolicies() && r.Settings != digest {
+		s.log.Warn("cluster.yaml differs from the applied one, so the server goes on with the settings that it has", "file", old.File)
+		return has.config, digest
+	}
 	fresh, err := cluster.Read(old.File)
 	if err != nil {
 		s.log.Warn("cluster.yaml cannot be read, so the server goes on with the settings that it has", "error", err)
-		return s.current.Load().config
+		return has.config, digest
 	}
 	rest := *fresh
 	rest.Graphs, rest.ServerPolicy, rest.Notes = old.Graphs, old.ServerPolicy, old.Notes
@@ -214,7 +230,7 @@ func (s *Server) settings() *cluster.Config {
 	}
 	c := *old
 	c.Graphs, c.ServerPolicy = fresh.Graphs, fresh.ServerPolicy
-	return &c
+	return &c, digest
 }
 
 // followRevisions serves each later revision soon after it is recorded, until ctx ends.
@@ -224,6 +240,7 @@ func (s *Server) followRevisions(ctx context.Context) {
 	}
 	pause := time.NewTimer(revisionPause)
 	defer pause.Stop()
+	failed, backoff := false, revisionPause
 	for {
 		select {
 		case <-ctx.Done():
@@ -231,13 +248,20 @@ func (s *Server) followRevisions(ctx context.Context) {
 		case <-pause.C:
 		}
 		wait := revisionPause
-		newer, err := s.storage.Newer(ctx, s.current.Load().revision)
-		if err == nil && newer {
-			err = s.Reload(ctx)
+		now := s.current.Load()
+		newer, err := s.storage.Newer(ctx, now.revision)
+		if err != nil && ctx.Err() == nil && !failed {
+			s.log.Warn("the server cannot see whether a later revision is recorded; it tries again", "error", err)
 		}
-		if err != nil && ctx.Err() == nil {
-			wait = reloadPause
-			s.log.Error("the server cannot serve the revision that is recorded, and goes on with the one before; it tries again", "error", err, "next_attempt_in", wait)
+		failed = err != nil
+		if err == nil && (newer || now.awaitsSettings()) {
+			if err := s.Reload(ctx); err != nil && ctx.Err() == nil {
+				wait = backoff
+				backoff = min(2*backoff, maxReloadPause)
+				s.log.Error("the server cannot serve the revision that is recorded, and goes on with the one before; it tries again", "error", err, "next_attempt_in", wait)
+			} else {
+				backoff = revisionPause
+			}
 		}
 		pause.Reset(wait)
 	}

@@ -79,14 +79,27 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 // storage is a folder, the engine `folders` opens the graphs.
 func CommandStorage(ctx context.Context, c *cluster.Config, folders engine.Engine) (*reconcile.Cluster, func() error, error) {
 	if c.Shared == nil {
-		running, err := control.Find(c.Storage)
-		return &reconcile.Cluster{FS: fs.OS(), Storage: c.Storage, Engine: folders, Server: running}, func() error { return nil }, err
+		running, _ := control.Find(c.Storage) // without it, a graph that a server has open is in use
+		return &reconcile.Cluster{FS: fs.OS(), Storage: c.Storage, Engine: folders, Server: running}, func() error { return nil }, nil
 	}
 	storage, done, err := replica.OpenForCommand(ctx, c.Shared.URL)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &reconcile.Cluster{Bucket: storage.Bucket, Engine: storage}, done, nil
+}
+
+// Running returns the address of the server that serves the storage folder of a cluster, or "".
+func Running(ctx context.Context, c *cluster.Config) string {
+	s, err := control.Find(c.Storage)
+	if c.Shared != nil || err != nil || s == nil {
+		return ""
+	}
+	var stopped *control.Unreachable
+	if _, err := s.Graph("").Schema(ctx, engine.Target{}); errors.As(err, &stopped) {
+		return ""
+	}
+	return s.URL
 }
 
 // storedOrEmpty opens the store of a graph. If the store is missing or locked, it returns an

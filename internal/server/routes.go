@@ -45,7 +45,7 @@ func (s *Server) routes(o *Options, b *boot, overall access.Authorizer, streams 
 	}
 	overREST := byPattern(rest.Handler(byID, rest.Options{
 		Server: overall, SchemasFixed: operations.FixedByCluster, Version: o.Version, SourceVersion: o.SourceVersion, Logger: o.Log,
-		Forward: s.forwardOverREST(), Uploads: stores, Stopping: streams, Now: o.Now,
+		Forward: s.forwardOverREST(b.served), Uploads: stores, Stopping: streams, Now: o.Now,
 	}))
 	ready := rest.Ready(s.readiness, overall)
 	// Do not use a ServeMux here: it would answer some requests before they are authenticated.

@@ -111,6 +111,7 @@ type Options struct {
 	Now func() time.Time
 
 	policies map[string][]byte // the texts of the applied policies, by path; see usePolicies
+	settings string            // digest of the text of cluster.yaml
 }
 
 // Server serves the graphs of a cluster. Call Close after Serve has returned.
@@ -120,10 +121,11 @@ type Server struct {
 	handler http.Handler               // answers all requests
 	current atomic.Pointer[generation] // what the server serves
 
-	reloading sync.Mutex              // held while the next generation is made
-	unserved  atomic.Pointer[string]  // why the server cannot serve the recorded revision; nil if it does
-	openedMu  sync.Mutex              // guards opened
-	opened    map[string]engine.Graph // the open graphs, by id, to close
+	reloading sync.Mutex             // held while the next generation is made
+	unserved  atomic.Pointer[string] // why the server cannot serve the recorded revision; nil if it does
+	openedMu  sync.Mutex             // guards opened
+	opened    map[string]openGraph   // the open graphs, by id, to close
+	closing   sync.WaitGroup         // the graphs that left the revision and are being closed
 
 	authenticator *auth.Authenticator // nil in the unauthenticated mode
 	limit         *limiters           // of admission
@@ -175,7 +177,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	s := &Server{
 		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
 		drainTimeout: drainTimeout, cutTimeout: cutTimeout, socketOutlives: o.SocketOutlivesServer,
-		opened: map[string]engine.Graph{}, uploads: map[string]*uploads.Store{},
+		opened: map[string]openGraph{}, uploads: map[string]*uploads.Store{},
 	}
 	if o.SocketOutlivesServer || o.Cluster.Shared != nil {
 		s.lingerTimeout = lingerTimeout
@@ -212,6 +214,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	s.metrics.QueryMemory(s.memory.Taken)
 	s.limit = &limiters{newLimiter(limits, s.metrics), newSubscriptionLimiter(limits, s.metrics)}
 	s.patience = o.Now().Add(o.Patience)
+	o.settings = reconcile.SettingsDigest(o.Cluster)
 	s.options = o
 	first, err := s.generation(ctx, o, true)
 	if err != nil {
@@ -239,7 +242,42 @@ func hasPolicy(o *Options) bool {
 func (s *Server) graph(id string) engine.Graph {
 	s.openedMu.Lock()
 	defer s.openedMu.Unlock()
-	return s.opened[id]
+	return s.opened[id].Graph
+}
+
+// openGraph is an open graph with the provider of vectors with which it was opened.
+type openGraph struct {
+	engine.Graph
+	embedder engine.Embedder // may be nil
+}
+
+// embedder returns the provider with which a graph was opened, or nil.
+func (s *Server) embedder(id string) engine.Embedder {
+	s.openedMu.Lock()
+	defer s.openedMu.Unlock()
+	return s.opened[id].embedder
+}
+
+// closeOthers closes the open graphs that a generation does not have. Calls that still use them end first.
+func (s *Server) closeOthers(b *boot) {
+	s.openedMu.Lock()
+	defer s.openedMu.Unlock()
+	for id, g := range s.opened {
+		if slices.ContainsFunc(b.served, func(x *servedgraph.Graph) bool { return x.ID() == id }) {
+			continue
+		}
+		delete(s.opened, id)
+		delete(s.uploads, id)
+		s.metrics.Forget(id)
+		s.closing.Go(func() {
+			if err := g.Close(); err != nil {
+				s.log.Error("closing a graph that left the revision", "graph", id, "error", err)
+			}
+			if s.shared != nil {
+				s.shared.graphs.Delete(id)
+			}
+		})
+	}
 }
 
 // open opens one graph with its policy and its catalog, or prepares it for its first use. It serves a graph that is open.
@@ -248,15 +286,15 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		return nil, err
 	}
+	if g := s.graph(c.ID); g != nil {
+		return s.again(ctx, o, c, g, authorizer, b)
+	}
 	place := s.storage.Place(c.ID)
 	embedder, err := provider.New(c.Embedding)
 	if err != nil {
 		return nil, err
 	}
 	log := o.Log.With("graph", c.ID)
-	if g := s.graph(c.ID); g != nil {
-		return s.again(ctx, o, c, g, authorizer, b, embedder)
-	}
 	options := engine.OpenOptions{
 		Now: o.Now, MaxBranches: maxBranches(o, c), MaxBytes: c.Quota.Bytes, ProposalKeep: c.ProposalKeep,
 		Embedder: counted(embedder, c.ID, s.metrics), QueryMemory: s.queryMemory, SharedMemory: s.memory,
@@ -280,7 +318,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		}
 		return nil, unopened{err}
 	}
-	served, err := s.serve(ctx, o, c, g, nil, authorizer)
+	served, err := s.serve(ctx, o, c, g, embedder, nil, authorizer)
 	if err == nil {
 		b.compare(ctx, o, served)
 	}
@@ -289,40 +327,41 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 
 // serve combines a graph with its catalog, and closes the graph if that fails. Unless it is nil, the binder
 // checks the stored queries.
-func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, authorizer access.Authorizer) (*servedgraph.Graph, error) {
+func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, embedder engine.Embedder, binder servedgraph.Binder, authorizer access.Authorizer) (*servedgraph.Graph, error) {
 	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, s.pageKeys, s.metrics, s.memory, s.texts)
 	known := s.graph(c.ID) != nil
 	if err != nil {
+		if known {
+			return nil, err // maybe the graph opens itself again at the moment, so it is not quarantined
+		}
 		var data engine.Error
 		if errors.As(err, &data) {
 			err = unopened{err}
-		}
-		if known {
-			return nil, err
 		}
 		return nil, errors.Join(err, g.Close()) // free the lock, which omnigraph verify needs
 	}
 	if !known {
 		s.openedMu.Lock()
-		s.opened[c.ID] = g
+		s.opened[c.ID] = openGraph{g, embedder}
 		s.openedMu.Unlock()
 		s.metrics.Watch(served)
 	}
 	return served, nil
 }
 
-// again serves an open graph with another catalog, policy and limits.
-func (s *Server) again(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer access.Authorizer, b *boot, embedder engine.Embedder) (*servedgraph.Graph, error) {
+// again serves an open graph with another catalog, policy and limits. The graph keeps the provider of vectors with which it was
+// opened.
+func (s *Server) again(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer access.Authorizer, b *boot) (*servedgraph.Graph, error) {
 	var binder servedgraph.Binder
 	if applied := b.revision.Graph(c.ID); s.shared != nil && applied != nil {
-		empty, err := emptyGraph(ctx, applied, embedder) // g may not be open, or lag behind the revision
+		empty, err := emptyGraph(ctx, applied, s.embedder(c.ID)) // g may not be open, or lag behind the revision
 		if err != nil {
 			return nil, fmt.Errorf("the schema of the applied revision: %w", err)
 		}
 		defer empty.Close()
 		binder = empty
 	}
-	return s.serve(ctx, o, c, g, binder, authorizer)
+	return s.serve(ctx, o, c, g, nil, binder, authorizer)
 }
 
 // maxBranches returns the number of branches that a graph may have: its quota, or else the limit of the
@@ -486,6 +525,7 @@ func (s *Server) Close() error {
 		errs = append(errs, c.Close())
 	}
 	s.closers = nil
+	s.closing.Wait()
 	s.leave()
 	for _, id := range slices.Sorted(maps.Keys(s.opened)) {
 		errs = append(errs, s.opened[id].Close())

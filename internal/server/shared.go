@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -42,9 +43,18 @@ const ageHeader = "Omnigraph-Data-Age"
 // shared is what a server keeps for its shared storage.
 type shared struct {
 	storage   *replica.Storage
-	graphs    map[string]*replica.Graph // the served graphs, by id; some are not open
-	forwarder *forward.Forwarder        // nil if cluster.yaml names no peers
-	done      func()                    // ends the connection to the storage
+	graphs    sync.Map           // the served graphs, *replica.Graph by id; some are not open
+	forwarder *forward.Forwarder // nil if cluster.yaml names no peers
+	done      func()             // ends the connection to the storage
+}
+
+// graph returns a served graph, or nil.
+func (s *shared) graph(id string) *replica.Graph {
+	g, ok := s.graphs.Load(id)
+	if !ok {
+		return nil
+	}
+	return g.(*replica.Graph)
 }
 
 // connect connects the server to the storage of the cluster. It sets s.storage. If several servers
@@ -112,7 +122,7 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 			o.Log.Info("deleted unneeded objects of the graph", "graph", graph, "log", n.LogObjects, "checkpoints", n.Checkpoints, "segments", n.Segments, "kept", n.Pinned)
 		},
 	}
-	s.shared = &shared{storage: storage, graphs: map[string]*replica.Graph{}, done: done}
+	s.shared = &shared{storage: storage, done: done}
 	s.storage = &reconcile.Cluster{Bucket: bucket, Engine: storage}
 	if len(o.Cluster.Peers) > 0 {
 		s.shared.forwarder = forward.New(forward.Options{Node: o.Node, Own: own, Peers: o.Cluster.Peers, Lease: cmp.Or(c.Lease, replica.DefaultLease), Log: o.Log})
@@ -225,8 +235,8 @@ func (s *Server) openOnUse(ctx context.Context, o *Options, c *cluster.Graph, ap
 	if err != nil {
 		return nil, err
 	}
-	s.shared.graphs[c.ID] = g
-	return s.serve(ctx, o, c, g, binder, authorizer)
+	s.shared.graphs.Store(c.ID, g)
+	return s.serve(ctx, o, c, g, options.Embedder, binder, authorizer)
 }
 
 // noQueries is the binder of a graph without stored queries.
@@ -250,7 +260,7 @@ func (s *Server) openReplica(ctx context.Context, id string, o engine.OpenOption
 	if err != nil {
 		return nil, err
 	}
-	s.shared.graphs[id] = g.(*replica.Graph)
+	s.shared.graphs.Store(id, g.(*replica.Graph))
 	return g, nil
 }
 
@@ -260,7 +270,7 @@ func (s *Server) catchUp(graph string) func(context.Context) error {
 	if s.shared == nil {
 		return nil
 	}
-	return s.shared.graphs[graph].CatchUp
+	return s.shared.graph(graph).CatchUp
 }
 
 // writing returns the function for servedgraph.Config.Writing. It returns nil if the storage is a folder.
@@ -268,7 +278,7 @@ func (s *Server) writing(graph string) func(context.Context) servedgraph.WriteRo
 	if s.shared == nil {
 		return nil
 	}
-	g := s.shared.graphs[graph]
+	g := s.shared.graph(graph)
 	return func(ctx context.Context) (role servedgraph.WriteRole) {
 		_ = g.Claim(ctx) // if the graph has no writer at the moment; the call itself reports the fault
 		role.Writer, role.Confirm = g.Writing()
@@ -286,7 +296,7 @@ func (s *Server) forwarding(graph string) func(w http.ResponseWriter, r *http.Re
 	if s.shared == nil || s.shared.forwarder == nil {
 		return nil
 	}
-	g := s.shared.graphs[graph]
+	g := s.shared.graph(graph)
 	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		for {
 			if g.Claim(r.Context()) != nil {
@@ -338,15 +348,18 @@ func shortBody(r *http.Request) []byte {
 
 // forwardOverREST returns the function for rest.Options.Forward. It returns nil if this server
 // forwards no requests.
-func (s *Server) forwardOverREST() func(w http.ResponseWriter, r *http.Request, graph string) bool {
+func (s *Server) forwardOverREST(served []*servedgraph.Graph) func(w http.ResponseWriter, r *http.Request, graph string) bool {
 	if s.shared == nil || s.shared.forwarder == nil {
 		return nil
 	}
 	send := map[string]func(http.ResponseWriter, *http.Request, []byte) bool{}
-	for id := range s.shared.graphs {
-		send[id] = s.forwarding(id)
+	for _, g := range served {
+		send[g.ID()] = s.forwarding(g.ID())
 	}
-	return func(w http.ResponseWriter, r *http.Request, graph string) bool { return send[graph](w, r, nil) }
+	return func(w http.ResponseWriter, r *http.Request, graph string) bool {
+		f := send[graph]
+		return f != nil && f(w, r, nil)
+	}
 }
 
 // keepAuthorization returns a handler that keeps the Authorization header of each request for the
@@ -367,7 +380,7 @@ func (s *Server) tellAge(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if segments := strings.SplitN(r.URL.EscapedPath(), "/", 4); len(segments) > 3 && segments[1] == "graphs" {
 			id, err := url.PathUnescape(segments[2])
-			if g := s.shared.graphs[id]; err == nil && g != nil {
+			if g := s.shared.graph(id); err == nil && g != nil {
 				if g.State().Role == replica.Idle {
 					w = &agedWriter{ResponseWriter: w, graph: g} // the call opens the graph
 				} else {
@@ -435,10 +448,14 @@ func (s *Server) configFault() error {
 // tellRole adds to the readiness of a graph whether this server writes the graph, and how far
 // behind it is.
 func (s *Server) tellRole(x *client.GraphReadiness) {
-	if s.shared == nil || s.shared.graphs[x.GraphID] == nil {
+	if s.shared == nil {
 		return
 	}
-	state := s.shared.graphs[x.GraphID].State()
+	g := s.shared.graph(x.GraphID)
+	if g == nil {
+		return
+	}
+	state := g.State()
 	x.Role, x.Epoch, x.Writer = string(state.Role), state.Epoch, state.Writer.Node
 	x.LagMS = state.Lag.Milliseconds()
 }

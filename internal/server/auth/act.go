@@ -66,8 +66,8 @@ func checkAgents(subject string, agents []string) error {
 // value 11 among the facets means an agent identity, of the client in xms_act_fct and of the subject in xms_sub_fct.
 func entraAgent(all map[string]any) bool {
 	isAgent := func(claim string) bool {
-		facets, _ := all[claim].(string)
-		return slices.Contains(strings.Fields(facets), "11")
+		facets, ok := all[claim].(string)
+		return slices.Contains(strings.Fields(facets), "11") || all[claim] != nil && !ok && claim == "xms_act_fct" // unreadable
 	}
 	return isAgent("xms_act_fct") && !isAgent("xms_sub_fct")
 }

@@ -3,6 +3,7 @@ package observe
 import (
 	"net/http"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -126,6 +127,13 @@ func (s *Set) Watch(graphs ...Measured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.graphs = append(s.graphs, graphs...)
+}
+
+// Forget removes a graph from the metrics.
+func (s *Set) Forget(graph string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.graphs = slices.DeleteFunc(slices.Clone(s.graphs), func(m Measured) bool { return m.ID() == graph })
 }
 
 // Admitted sets the function that returns the current admission load.

@@ -110,8 +110,8 @@ func (s *comparedProposal) contributor(approver string) *string {
 	return nil
 }
 
-// ownedBy returns a participant of an approval and a contributor that it owns, if the protection of the target forbids the
-// approvals of owners. Otherwise it returns "". REQUIRES: readContributors has succeeded.
+// ownedBy returns a participant of an approval and a contributor of which one owns the other, the owner first, if the protection of
+// the target forbids the approvals of owners. Otherwise it returns "". REQUIRES: readContributors has succeeded.
 func (s *comparedProposal) ownedBy(approver string) (owner, owned string) {
 	if need := s.protection(); need == nil || !need.NoOwners {
 		return "", ""
@@ -120,6 +120,9 @@ func (s *comparedProposal) ownedBy(approver string) (owner, owned string) {
 		for _, actor := range participants(approver) {
 			if s.env.Owns(actor, c) {
 				return actor, c
+			}
+			if s.env.Owns(c, actor) {
+				return c, actor
 			}
 		}
 	}

@@ -84,13 +84,16 @@ func isReview(k engine.ProposalEventKind) bool {
 }
 
 // reviews returns the last decision of each reviewer, in the order of the events. A decision through an agent is one of the actor for
-// whom the agent acts. reviews leaves out a decision that is about another digest than that of the comparison.
+// whom the agent acts, but an agent's approval does not end the actor's own request for changes. reviews leaves out a decision that is about another digest than that of the comparison.
 func (s *comparedProposal) reviews() (last []engine.ProposalEvent) {
 	for _, e := range s.proposal.Events {
 		if !isReview(e.Kind) {
 			continue
 		}
-		last = slices.DeleteFunc(last, func(o engine.ProposalEvent) bool { return subject(o.Actor) == subject(e.Actor) })
+		last = slices.DeleteFunc(last, func(o engine.ProposalEvent) bool {
+			ownRefusal := o.Kind == engine.EventRejected && o.Actor == subject(o.Actor)
+			return subject(o.Actor) == subject(e.Actor) && (!ownRefusal || e.Kind == engine.EventRejected || e.Actor == subject(e.Actor))
+		})
 		last = append(last, e)
 	}
 	return slices.DeleteFunc(last, func(e engine.ProposalEvent) bool { return e.Digest != s.comparison.Digest })
@@ -114,6 +117,7 @@ func (s *comparedProposal) approvers() []string {
 	if p := s.protection(); p != nil {
 		group = p.Group
 	}
+	took := map[string]bool{} // the actors and agents that took part in an approval that counts
 	for _, e := range s.reviews() {
 		// An approver can become a contributor: later commits can restore the digest of the approval.
 		if s.contributor(e.Actor) != nil {
@@ -121,6 +125,13 @@ func (s *comparedProposal) approvers() []string {
 		}
 		_, owned := s.ownedBy(e.Actor)
 		if e.Kind == engine.EventApproved && s.mayReview(&e) && (group == "" || s.env.InGroup(e.Actor, e.Groups, group)) && owned == "" {
+			all := participants(e.Actor)
+			if slices.ContainsFunc(all, func(a string) bool { return took[a] }) {
+				continue // one agent does not approve twice, for two actors
+			}
+			for _, a := range all {
+				took[a] = true
+			}
 			actors = append(actors, subject(e.Actor))
 		}
 	}

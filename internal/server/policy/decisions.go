@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"strings"
+	"strconv"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -49,9 +49,14 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 	return allowed
 }
 
-// groupsKey joins the names of the groups of a token, and of those of its agents.
+// groupsKey joins the names of the groups of a token, and of those of its agents. Each is quoted, so that two lists never have one
+// key: callers choose the groups of an explanation.
 func groupsKey(actor *access.Actor) string {
-	return strings.Join(access.GroupsOf(actor), "\x01")
+	var key []byte
+	for _, g := range access.GroupsOf(actor) {
+		key = strconv.AppendQuote(key, g)
+	}
+	return string(key)
 }
 
 // of returns a cached decision.

@@ -3,6 +3,8 @@ package rest
 import (
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -68,6 +70,11 @@ func (x *exchange) describeQuery() error {
 
 // explainAccess says what an actor may do on the graph.
 func (x *exchange) explainAccess() error {
+	for _, name := range append([]string{x.query.Get("actor")}, x.query["group"]...) {
+		if strings.ContainsFunc(name, unicode.IsControl) {
+			return &tool.ArgumentError{Path: "group", Detail: "found a control character in an actor or a group, expected a name"}
+		}
+	}
 	about := access.Named(x.query.Get("actor"), x.query["group"])
 	about.Source = "explained"
 	return x.answer(x.g.ExplainAccess(about, x.branch()), encoding.Options{})

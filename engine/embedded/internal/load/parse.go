@@ -180,7 +180,7 @@ func (p *parser) envelope(line []byte) {
 			}
 			p.heldData = append(p.heldData, raw...)
 		case "delete", "was":
-			text, ok := "", p.opts.Changes
+			text, ok := "", p.opts.Changes && p.opts.Mode != engine.Sync // a copy has every row, and deletes what it lacks
 			if !ok {
 				p.fail(name, errors.New("only the load of a followed source can have the member"))
 				return

@@ -230,7 +230,7 @@ func (a *applier) letGoType(t *schema.Type) (lost []uint32, err error) {
 		if ord%cancelEvery == 0 && a.ctx.Err() != nil {
 			return nil, a.ctx.Err()
 		}
-		if !before.Alive(ord) {
+		if !before.Alive(ord) || !a.tx.Table(t).Alive(ord) {
 			continue
 		}
 		text := before.Claims(ord)

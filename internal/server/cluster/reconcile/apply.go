@@ -60,7 +60,10 @@ type Unapproved struct {
 }
 
 // Breaks is the error if changes of tools would break their callers without approval. Nothing was applied.
-type Breaks struct{ Graphs []*GraphPlan }
+type Breaks struct {
+	Graphs  []*GraphPlan
+	Removed []string // graphs with stored queries that cluster.yaml does not name any more
+}
 
 func (e *Breaks) Error() string {
 	var b strings.Builder
@@ -72,8 +75,14 @@ func (e *Breaks) Error() string {
 		}
 		b.WriteString("\n  approve this with --breaking " + g.BreakingDigest())
 	}
+	for _, id := range e.Removed {
+		fmt.Fprintf(&b, "\ngraph %s: the graph and its tools are removed\n  approve this with --breaking %s", id, RemovalDigest(id))
+	}
 	return b.String()
 }
+
+// RemovalDigest returns the digest that a user passes to approve that a graph and its tools are removed.
+func RemovalDigest(graph string) string { return digest([]byte("removed " + graph)) }
 
 func (e *GraphsInUse) Error() string {
 	return "nothing was applied, because graphs are in use:" + listGraphs(e.Graphs, func(g *GraphPlan) string { return g.InUse.Reason }) +
@@ -162,7 +171,7 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 		}
 	}
 	if plan.Next == nil {
-		return out, nil
+		return out, c.reload(ctx, out, open)
 	}
 	r := *plan.Next
 	r.Applied, r.Actor = c.now().UnixMicro(), o.Actor
@@ -170,22 +179,27 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 		return out, fmt.Errorf("recording the revision failed; run cluster apply again to record it: %w", err)
 	}
 	out.Revision, out.Recorded = &r, true
-	if c.Server == nil {
-		return out, nil
+	return out, c.reload(ctx, out, open)
+}
+
+// reload makes the running server, if there is one, serve the recorded revision.
+func (c *Cluster) reload(ctx context.Context, out *Outcome, open opened) error {
+	if c.Server == nil || out.Revision == nil {
+		return nil
 	}
-	err = open.close() // the server opens new graphs
+	err := open.close() // the server opens new graphs
 	clear(open)
 	if err != nil {
-		return out, err
+		return err
 	}
 	var stopped *control.Unreachable
 	switch err := c.Server.Reload(ctx); {
 	case err == nil:
-		out.Served = true
+		out.Served = out.Recorded
 	case !errors.As(err, &stopped):
-		return out, fmt.Errorf("revision %d is recorded, but the running server still serves the one before: %w", r.Number, err)
+		return fmt.Errorf("revision %d is recorded, but the running server still serves the one before: %w", out.Revision.Number, err)
 	}
-	return out, nil
+	return nil
 }
 
 // applyGraph creates one graph or migrates it to its schema. It returns nil if the graph needed no
@@ -240,8 +254,12 @@ func (p *Plan) refusal(o Options) error {
 		return &CannotApply{blocked}
 	case unapproved != nil:
 		return &Unapproved{Graphs: unapproved, Stale: p.unneeded(approved)}
-	case breaks != nil:
-		return &Breaks{breaks}
+	}
+	removed := slices.DeleteFunc(slices.Clone(p.Removed), func(id string) bool {
+		return o.AllowBreaking || slices.Contains(o.Breaking, RemovalDigest(id))
+	})
+	if breaks != nil || len(removed) > 0 {
+		return &Breaks{breaks, removed}
 	}
 	return nil
 }

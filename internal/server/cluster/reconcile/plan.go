@@ -21,6 +21,7 @@ type Plan struct {
 	Next     *Revision    // the revision to record, without time and actor; nil if unchanged
 	Graphs   []*GraphPlan // in the order of cluster.yaml
 	Kept     []Kept       // sorted by id
+	Removed  []string     // the graphs with stored queries that the next revision has not, which breaks their callers; sorted
 }
 
 // GraphPlan lists the steps for one graph.
@@ -204,6 +205,13 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 		}
 		if g.Create && before != nil {
 			g.Create, g.Blocked = false, &Lost{Dir: c.home(src.ID), Revision: recorded.Number}
+		}
+	}
+	if recorded != nil {
+		for i := range recorded.Graphs {
+			if g := &recorded.Graphs[i]; s.graph(g.ID) == nil && g.Stored != nil {
+				p.Removed = append(p.Removed, g.ID)
+			}
 		}
 	}
 	p.Kept, err = c.kept(ctx, recorded, s)

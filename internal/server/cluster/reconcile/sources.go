@@ -42,11 +42,7 @@ type Source struct {
 // including warnings. The sources are nil if a finding is an error. The returned error is an error
 // of reading a file.
 func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
-	settings, err := os.ReadFile(cfg.File)
-	if err != nil {
-		return nil, nil, err
-	}
-	s := &Sources{Settings: digest(settings)}
+	s := &Sources{Settings: SettingsDigest(cfg)}
 	found := slices.Clone(cfg.Notes)
 	faulty := map[string]bool{}
 	for i := range cfg.Graphs {
@@ -100,6 +96,13 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 		return nil, append(found, unknown...), nil
 	}
 	return s, found, nil
+}
+
+// SettingsDigest returns the digest of the text that cluster.yaml has now, for Revision.Settings. It returns that of an empty
+// text if the file cannot be read.
+func SettingsDigest(cfg *cluster.Config) string {
+	text, _ := os.ReadFile(cfg.File)
+	return digest(text)
 }
 
 // graph returns the source of the graph with the given id, or nil if there is none.

@@ -6,8 +6,11 @@ package control
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
@@ -32,11 +36,16 @@ const (
 	reloadPath = "/cluster/reload"
 	header     = "Omnigraph-Storage-Secret"
 
-	maxBody = 32 << 20 // bytes of a request or an answer
+	// The answer proves that it is of the server of the file, and not of a program that has taken its port.
+	nonceHeader, proofHeader = "Omnigraph-Storage-Nonce", "Omnigraph-Storage-Proof"
+
+	maxBody     = 32 << 20 // bytes of a request or an answer
+	dialTimeout = 5 * time.Second
 )
 
 // Server is a running server.
 type Server struct {
+	Folder string `json:"folder"` // absolute path of the storage folder: a copy of the folder has no server
 	URL    string `json:"url"`    // of its listener, without a path
 	Secret string `json:"secret"` // the value of the header of each request
 }
@@ -48,7 +57,11 @@ func Announce(dir string, at net.Addr) (*Server, func(), error) {
 	if tcp, ok := at.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		address = fmt.Sprintf("127.0.0.1:%d", tcp.Port)
 	}
-	s := &Server{URL: "http://" + address, Secret: rand.Text()}
+	folder, err := place(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &Server{Folder: folder, URL: "http://" + address, Secret: rand.Text()}
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, nil, err
@@ -69,7 +82,17 @@ func Announce(dir string, at net.Addr) (*Server, func(), error) {
 	}, nil
 }
 
-// Find reads the file in a storage folder. It returns nil if there is none. A server that was killed leaves its file.
+// place returns the absolute path of a folder without symbolic links.
+func place(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// Find reads the file in a storage folder. It returns nil if there is none, or if it was copied with another folder. A server
+// that was killed leaves its file.
 func Find(dir string) (*Server, error) {
 	text, err := os.ReadFile(filepath.Join(dir, File))
 	switch {
@@ -81,6 +104,9 @@ func Find(dir string) (*Server, error) {
 	s := &Server{}
 	if err := json.Unmarshal(text, s); err != nil || s.URL == "" || s.Secret == "" {
 		return nil, fmt.Errorf("%s is not the file of a running server; remove it", filepath.Join(dir, File))
+	}
+	if folder, err := place(dir); err != nil || folder != s.Folder {
+		return nil, err
 	}
 	return s, nil
 }
@@ -136,9 +162,11 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(header, s.Secret)
-	transport := &http.Transport{} // no proxy: the server is on this machine
+	nonce := rand.Text()
+	r.Header.Set(nonceHeader, nonce)
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext} // no proxy: the server is on this machine
 	defer transport.CloseIdleConnections()
-	res, err := (&http.Client{Transport: transport}).Do(r)
+	res, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -146,6 +174,9 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 		return &Unreachable{err}
 	}
 	defer res.Body.Close()
+	if !hmac.Equal([]byte(res.Header.Get(proofHeader)), []byte(s.proof(nonce))) {
+		return &Unreachable{fmt.Errorf("%s answers with status %d: another program listens there", s.URL, res.StatusCode)}
+	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
 	if err != nil {
 		return fmt.Errorf("reading the answer of the running server: %w", err)
@@ -154,8 +185,8 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 		return json.Unmarshal(text, answer)
 	}
 	var f refusal
-	if json.Unmarshal(text, &f) != nil || f.Kind == "" {
-		return &Unreachable{fmt.Errorf("%s answers with status %d: another program listens there", s.URL, res.StatusCode)}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return fmt.Errorf("reading the answer of the running server: %w", err)
 	}
 	switch f.Kind {
 	case kindConflict:
@@ -166,6 +197,13 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 		return &engine.NotFound{What: "graph", Name: f.Error}
 	}
 	return errors.New(f.Error)
+}
+
+// proof returns what only the server of the secret can answer to a nonce.
+func (s *Server) proof(nonce string) string {
+	h := hmac.New(sha256.New, []byte(s.Secret))
+	h.Write([]byte(nonce))
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Reload makes the server serve the recorded revision. The error says why it still serves the one before.
@@ -244,6 +282,7 @@ func (s *Server) Handler(graph func(id string) engine.Graph, reload func(context
 			next.ServeHTTP(w, r)
 			return
 		}
+		w.Header().Set(proofHeader, s.proof(r.Header.Get(nonceHeader)))
 		if r.URL.Path == reloadPath {
 			respond(w, struct{}{}, reload(r.Context()))
 			return

@@ -174,6 +174,22 @@ func TestSecret(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := t.TempDir()
+	if err := os.WriteFile(filepath.Join(copied, control.File), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if other, err := control.Find(copied); other != nil || err != nil {
+		t.Errorf("a copy of the folder has the server %v, %v", other, err)
+	}
+	impostor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
+	defer impostor.Close()
+	if err := (&control.Server{URL: impostor.URL, Secret: s.Secret}).Reload(t.Context()); !errors.As(err, &gone) {
+		t.Errorf("a program that answers everything: %v", err)
+	}
 	if none, err := control.Find(t.TempDir()); none != nil || err != nil {
 		t.Errorf("without a file: %v, %v", none, err)
 	}

@@ -371,6 +371,12 @@ func loadChangesCases() []testCase {
 			if _, err := again(0); err == nil || !strings.Contains(err.Error(), "approve_deletes 1") {
 				s.Errorf("found %v, expected a refusal that names the number", err)
 			}
+			_, err := s.synchronise(`{"type":"Town","data":{"name":"e","size":5}}
+{"type":"Town","delete":"d"}
+{"type":"Town","was":"e","data":{"name":"f","size":5}}`, func(o *engine.LoadOptions) {
+				o.Changes, o.Sync.Source, o.Sync.ApproveDeletes = &engine.SourceChanges{Source: "db", After: "1", Position: "2"}, "slot", 1
+			})
+			s.expectLineNumbers(err, 2, 3) // a copy has every row, so it deletes and moves nothing by a line
 			s.expectPosition("1")
 			res, err := again(1)
 			if err != nil || res.Position != "2" || res.Sync.Deleted != 1 {

@@ -17,8 +17,11 @@ func (l *line) setPosition(c *engine.SourceChanges) {
 
 // changed reads the members delete and was of a line. It reports whether the line deletes an entity.
 func (l *load) changed(m members, it *item) (isDelete bool, errs []*engine.LineError) {
-	if l.opts.Changes == nil || l.opts.Mode == engine.Sync {
+	if l.opts.Changes == nil {
 		return false, nil
+	}
+	if l.opts.Mode == engine.Sync && (m["delete"] != nil || m["was"] != nil) {
+		return true, fault("delete", "a copy has every row")
 	}
 	for name, id := range map[string]*string{"delete": &it.gone, "was": &it.was} {
 		if raw, ok := m[name]; ok {

@@ -178,7 +178,19 @@ func (s *Server) Reload(ctx context.Context) error {
 	s.unserved.Store(nil)
 	s.begin(g)
 	before.end(mcp.ErrReloaded)
-	s.closeOthers(g.boot)
+	var ids []string
+	for _, x := range g.served {
+		ids = append(ids, x.ID())
+	}
+	s.opened.keep(ids, func(id string, err error) {
+		if err != nil {
+			s.log.Error("closing a graph that left the revision", "graph", id, "error", err)
+		}
+		s.metrics.Forget(id)
+		if s.shared != nil {
+			s.shared.graphs.Delete(id)
+		}
+	})
 	return nil
 }
 
@@ -201,7 +213,7 @@ func (s *Server) controlled(at net.Addr) (http.Handler, func()) {
 		s.log.Warn("the server could not write its address to the storage folder, so omnigraph cluster apply cannot change schemas while it runs", "error", err)
 		return s.handler, func() {}
 	}
-	return c.Handler(s.graph, s.Reload, s.handler), withdraw
+	return c.Handler(s.opened.graph, s.Reload, s.handler), withdraw
 }
 
 // settings reads cluster.yaml again. It returns the configuration of the start with the graphs that the file has now, and the

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -124,8 +123,7 @@ type Server struct {
 	reloading sync.Mutex             // held while the next generation is made
 	unserved  atomic.Pointer[string] // why the server cannot serve the recorded revision; nil if it does
 	openedMu  sync.Mutex             // guards opened
-	opened    map[string]openGraph   // the open graphs, by id, to close
-	closing   sync.WaitGroup         // the graphs that left the revision and are being closed
+	opened    openGraphs             // the graphs to close
 
 	authenticator *auth.Authenticator // nil in the unauthenticated mode
 	limit         *limiters           // of admission
@@ -177,7 +175,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	s := &Server{
 		log: o.Log, metrics: observe.New(o.Version), conns: newConnections(maxConnections(o.MaxConnections)),
 		drainTimeout: drainTimeout, cutTimeout: cutTimeout, socketOutlives: o.SocketOutlivesServer,
-		opened: map[string]openGraph{}, uploads: map[string]*uploads.Store{},
+		uploads: map[string]*uploads.Store{},
 	}
 	if o.SocketOutlivesServer || o.Cluster.Shared != nil {
 		s.lingerTimeout = lingerTimeout
@@ -238,55 +236,13 @@ func hasPolicy(o *Options) bool {
 	return slices.ContainsFunc(o.Cluster.Graphs, func(g cluster.Graph) bool { return g.Policy != "" }) || o.Cluster.ServerPolicy != ""
 }
 
-// graph returns an open graph, or nil.
-func (s *Server) graph(id string) engine.Graph {
-	s.openedMu.Lock()
-	defer s.openedMu.Unlock()
-	return s.opened[id].Graph
-}
-
-// openGraph is an open graph with the provider of vectors with which it was opened.
-type openGraph struct {
-	engine.Graph
-	embedder engine.Embedder // may be nil
-}
-
-// embedder returns the provider with which a graph was opened, or nil.
-func (s *Server) embedder(id string) engine.Embedder {
-	s.openedMu.Lock()
-	defer s.openedMu.Unlock()
-	return s.opened[id].embedder
-}
-
-// closeOthers closes the open graphs that a generation does not have. Calls that still use them end first.
-func (s *Server) closeOthers(b *boot) {
-	s.openedMu.Lock()
-	defer s.openedMu.Unlock()
-	for id, g := range s.opened {
-		if slices.ContainsFunc(b.served, func(x *servedgraph.Graph) bool { return x.ID() == id }) {
-			continue
-		}
-		delete(s.opened, id)
-		delete(s.uploads, id)
-		s.metrics.Forget(id)
-		s.closing.Go(func() {
-			if err := g.Close(); err != nil {
-				s.log.Error("closing a graph that left the revision", "graph", id, "error", err)
-			}
-			if s.shared != nil {
-				s.shared.graphs.Delete(id)
-			}
-		})
-	}
-}
-
 // open opens one graph with its policy and its catalog, or prepares it for its first use. It serves a graph that is open.
 func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode auth.Mode, b *boot) (*servedgraph.Graph, error) {
 	authorizer, err := graphPolicy(o, c, mode)
 	if err != nil {
 		return nil, err
 	}
-	if g := s.graph(c.ID); g != nil {
+	if g := s.opened.graph(c.ID); g != nil {
 		return s.again(ctx, o, c, g, authorizer, b)
 	}
 	place := s.storage.Place(c.ID)
@@ -329,7 +285,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 // checks the stored queries.
 func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, embedder engine.Embedder, binder servedgraph.Binder, authorizer access.Authorizer) (*servedgraph.Graph, error) {
 	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, s.pageKeys, s.metrics, s.memory, s.texts)
-	known := s.graph(c.ID) != nil
+	known := s.opened.graph(c.ID) != nil
 	if err != nil {
 		if known {
 			return nil, err // maybe the graph opens itself again at the moment, so it is not quarantined
@@ -341,9 +297,7 @@ func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engi
 		return nil, errors.Join(err, g.Close()) // free the lock, which omnigraph verify needs
 	}
 	if !known {
-		s.openedMu.Lock()
-		s.opened[c.ID] = openGraph{g, embedder}
-		s.openedMu.Unlock()
+		s.opened.add(c.ID, openGraph{g, embedder})
 		s.metrics.Watch(served)
 	}
 	return served, nil
@@ -354,7 +308,7 @@ func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engi
 func (s *Server) again(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, authorizer access.Authorizer, b *boot) (*servedgraph.Graph, error) {
 	var binder servedgraph.Binder
 	if applied := b.revision.Graph(c.ID); s.shared != nil && applied != nil {
-		empty, err := emptyGraph(ctx, applied, s.embedder(c.ID)) // g may not be open, or lag behind the revision
+		empty, err := emptyGraph(ctx, applied, s.opened.of(c.ID).embedder) // g may not be open, or lag behind the revision
 		if err != nil {
 			return nil, fmt.Errorf("the schema of the applied revision: %w", err)
 		}
@@ -525,12 +479,9 @@ func (s *Server) Close() error {
 		errs = append(errs, c.Close())
 	}
 	s.closers = nil
-	s.closing.Wait()
+	s.opened.closing.Wait()
 	s.leave()
-	for _, id := range slices.Sorted(maps.Keys(s.opened)) {
-		errs = append(errs, s.opened[id].Close())
-	}
-	s.opened = nil
+	errs = append(errs, s.opened.close())
 	s.disconnect()
 	return errors.Join(errs...)
 }

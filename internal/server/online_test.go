@@ -153,6 +153,43 @@ func TestNotServed(t *testing.T) {
 	}
 }
 
+// TestGraphsComeAndGo adds a graph to a running server and removes it again. The server then lets go of its folder.
+func TestGraphsComeAndGo(t *testing.T) {
+	f := newFleet(t, "a")
+	f.apply()
+	o := f.serve()
+	status := func(graph string) int {
+		t.Helper()
+		code, _, err := o.ask("GET", "/graphs/"+graph+"/snapshot", "ada", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return code
+	}
+	for range 2 {
+		f.name("a", "b")
+		if out, err := f.applyHere(t.Context()); err != nil || !out.Served || status("a") != 200 || status("b") != 200 {
+			t.Fatalf("with b: %+v, %v: %d and %d", out, err, status("a"), status("b"))
+		}
+		f.name("a")
+		if out, err := f.applyHere(t.Context()); err != nil || !out.Served || status("a") != 200 || status("b") != 404 {
+			t.Fatalf("without b: %+v, %v: %d and %d", out, err, status("a"), status("b"))
+		}
+		for deadline := clock.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+			g, err := embedded.OpenDir(t.Context(), f.store("b"))
+			if err == nil {
+				if err := g.Close(); err != nil {
+					t.Error(err)
+				}
+				break
+			}
+			if clock.Now().After(deadline) {
+				t.Fatalf("the server keeps the folder: %v", err)
+			}
+		}
+	}
+}
+
 // TestOnline applies other schemas, queries, policies and limits to a running server, while clients read, write and list
 // tools. No call fails, no acknowledged write is lost, and the server serves each revision when the apply returns.
 func TestOnline(t *testing.T) {

@@ -51,12 +51,16 @@ func (d *drawer) drawSync(s *step) {
 }
 
 // drawFeed draws the lines of a sync: most lines of the first load, of which some lack a property, and perhaps one of the
-// lines `others`.
+// lines `others`. A feed of nodes alone may lack a node whose edges stay.
 func (d *drawer) drawFeed(others string) string {
 	var lines []string
+	nodes := d.rare.percent(25)
 	for _, line := range d.feed {
 		keep := 85
-		if strings.HasPrefix(line, `{"edge"`) {
+		switch edge := strings.HasPrefix(line, `{"edge"`); {
+		case edge && nodes:
+			continue
+		case edge, nodes:
 			keep = 60
 		}
 		if d.rare.percent(keep) {

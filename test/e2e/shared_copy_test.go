@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -81,16 +80,11 @@ func TestSharedCopy(t *testing.T) {
 	f.end(1).stop()
 }
 
-// TestDifferingServer starts a second server with another policy. It must not be ready, and must say why,
+// TestDifferingServer starts a second server with another limit. It must not be ready, and must say why,
 // until the first server has stopped.
 func TestDifferingServer(t *testing.T) {
 	f := newFleet(t, 2, storageURL(t, "folder"))
-	policy := filepath.Join(f.dirs[1], "queries/code/policy.yaml")
-	text, err := os.ReadFile(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, policy, string(text)+"\n# another version\n")
+	replace(t, filepath.Join(f.dirs[1], "cluster.yaml"), "per_actor_inflight: 64", "per_actor_inflight: 65")
 	f.start(0)
 	f.start(1)
 	ready := func(server int) (int, client.Readiness) {
@@ -107,7 +101,7 @@ func TestDifferingServer(t *testing.T) {
 	}
 	status, r := ready(1)
 	if status != http.StatusServiceUnavailable || r.Detail == nil || !strings.Contains(r.Detail.Differs, "og-0") {
-		t.Errorf("the server with another policy answers %d, %+v", status, r)
+		t.Errorf("the server with another limit answers %d, %+v", status, r)
 	}
 	if status, r := ready(0); status != http.StatusOK || r.Detail == nil || r.Detail.Differs != "" {
 		t.Errorf("the server that was started first answers %d, %+v", status, r)

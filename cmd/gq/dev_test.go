@@ -37,12 +37,12 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// eventually waits until the function returns true, for half a minute.
+// eventually waits until the function returns true, for two minutes.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := clock.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for deadline := clock.Now().Add(2 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if clock.Now().After(deadline) {
-			t.Fatalf("for 30 seconds: %s", what)
+			t.Fatalf("for two minutes: %s", what)
 		}
 	}
 }

@@ -47,6 +47,14 @@ func (f *fleet) serve() *online {
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- f.opened.Serve(ctx, ln) }()
+	for deadline := clock.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // applies find the server from then on
+		if _, err := os.Stat(filepath.Join(f.dir, "data", "cluster.server")); err == nil {
+			break
+		}
+		if clock.Now().After(deadline) {
+			f.t.Fatal("the server does not announce itself")
+		}
+	}
 	o := &online{f, "http://" + ln.Addr().String(), &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 20}}}
 	f.t.Cleanup(func() {
 		o.client.CloseIdleConnections()

@@ -182,15 +182,17 @@ func (s *Server) Reload(ctx context.Context) error {
 	for _, x := range g.served {
 		ids = append(ids, x.ID())
 	}
-	s.opened.keep(ids, func(id string, err error) {
+	left := s.opened.keep(ids, func(id string, err error) {
 		if err != nil {
 			s.log.Error("closing a graph that left the revision", "graph", id, "error", err)
 		}
+	})
+	for _, id := range left { // before a later revision can open a graph with this id
 		s.metrics.Forget(id)
 		if s.shared != nil {
 			s.shared.graphs.Delete(id)
 		}
-	})
+	}
 	return nil
 }
 

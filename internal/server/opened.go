@@ -42,8 +42,9 @@ func (o *openGraphs) of(id string) openGraph {
 // graph returns an open graph, or nil.
 func (o *openGraphs) graph(id string) engine.Graph { return o.of(id).Graph }
 
-// keep closes the graphs that are not in a list. Calls that still use them end first. The function `closed` is called after each.
-func (o *openGraphs) keep(ids []string, closed func(id string, err error)) {
+// keep closes the graphs that are not in a list. Calls that still use them end first. It returns
+// their ids; the function `closed` is called after each was closed.
+func (o *openGraphs) keep(ids []string, closed func(id string, err error)) (left []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for id, g := range o.byID {
@@ -51,8 +52,10 @@ func (o *openGraphs) keep(ids []string, closed func(id string, err error)) {
 			continue
 		}
 		delete(o.byID, id)
+		left = append(left, id)
 		o.closing.Go(func() { closed(id, g.Close()) })
 	}
+	return left
 }
 
 // close closes all graphs.

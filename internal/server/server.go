@@ -122,7 +122,6 @@ type Server struct {
 
 	reloading sync.Mutex             // held while the next generation is made
 	unserved  atomic.Pointer[string] // why the server cannot serve the recorded revision; nil if it does
-	openedMu  sync.Mutex             // guards opened
 	opened    openGraphs             // the graphs to close
 
 	authenticator *auth.Authenticator // nil in the unauthenticated mode

@@ -44,10 +44,6 @@ type MergeOptions struct {
 	Reversed bool
 }
 
-// Filled returns the values of an entity of a merge base, which are `vals`, with those that schema changes since then gave
-// added properties by @backfill. It returns nil if they gave none.
-type Filled func(t *schema.Type, vals []value.Value) []value.Value
-
 // Merge applies to the transaction the changes that lead from `base` to `source`, entity by entity
 // and property by property. It reports all conflicts; if there are any, the caller must abandon the
 // transaction. The three states must have the same schema. The only possible error is that of the context;
@@ -575,32 +571,6 @@ func (e *entityState) unedited(o *entityState) bool {
 		is.claims = e.claims
 	}
 	return e.same(&is)
-}
-
-// unedited reports whether the state `is` of a side is the base state `was`, apart from values that schema changes gave,
-// and from claims that sources gave up.
-func (f Filled) unedited(t *schema.Type, was, is *entityState) bool {
-	now := f.without(t, was, is)
-	return was.unedited(&now)
-}
-
-// without returns the state `is` of a side without the values that schema changes gave.
-func (f Filled) without(t *schema.Type, was, is *entityState) entityState {
-	now := *is
-	if f == nil || !was.there || !is.there || fault.On(fault.BackfillsAreEdits) {
-		return now
-	}
-	filled := f(t, was.vals)
-	if filled == nil {
-		return now
-	}
-	now.vals = slices.Clone(is.vals)
-	for p, v := range now.vals {
-		if value.Equal(v, filled[p]) {
-			now.vals[p] = was.vals[p]
-		}
-	}
-	return now
 }
 
 // describe returns a value as a conflict message shows it.

@@ -234,6 +234,10 @@ type Target struct {
 	// Now, if not zero, is the instant that now() returns in a read; otherwise now() reads the
 	// clock. A read of one commit at one instant always returns the same rows in the same order.
 	Now time.Time
+	// Rights restrict what Schema, Snapshot, Bind, Query, Explain and Export see. The other methods ignore them. On a branch other
+	// than main, an entity must also pass its filters in the head of main, and in the merge base of the branch and main, wherever it
+	// exists there; in an earlier state, also in the head of main.
+	Rights *Rights
 }
 
 // Schema is a schema with its source.
@@ -288,6 +292,9 @@ type WriteOptions struct {
 	IdempotencyKey string
 	// DryRun reports what the write would do, and commits nothing.
 	DryRun bool
+	// Reads and Writes restrict what Mutate and Load may read, and which entities they may change: an entity must be
+	// allowed by Writes before the change and after it. Otherwise the error is a *NotAllowed.
+	Reads, Writes *Rights
 }
 
 // Change is the outcome of a mutation.

@@ -44,6 +44,10 @@ type Param struct {
 	// Interface is the name of the interface that the node of the argument implements, or "". The Type is then
 	// that of [NodeType].
 	Interface string
+
+	// Caller says that the argument is not from the caller but says who the caller is: "id" or "groups", or the name of
+	// a claim. These parameters follow the declared ones; their names start with "actor().".
+	Caller string
 }
 
 // TypeText returns the type of the parameter as a query writes it.

@@ -6,6 +6,8 @@ package access
 import (
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -22,6 +24,10 @@ type Actor struct {
 	Expires time.Time
 
 	Scopes *Scopes // of the actor's token; nil if scopes do not narrow what the actor may do
+
+	// Claims are the claims of the actor's token that the configuration maps to names and types, by name. A claim that the
+	// token lacks is absent. Agents have none: actor() in a query is always the actor for whom they act.
+	Claims map[string]value.Value
 
 	// Agents are the actors that act for this one, the current one first. An authorizer asks about the current one too, and
 	// about the earlier ones if the configuration says so; all of them must be allowed.
@@ -58,4 +64,13 @@ type Authorizer interface {
 	// alike in every respect, so that one decision is enough for thousands of branches. The policy
 	// may also treat names of different classes alike.
 	BranchClass(name string) string
+}
+
+// Restrictor is an Authorizer whose rules may allow a part of a graph only.
+type Restrictor interface {
+	Authorizer
+
+	// Rights returns what the actor may read, or change, with a grant that Allowed allows; nil if nothing is restricted. The
+	// grant's action is [tool.Read], [tool.Change] or [tool.Export]. The schema is that of main.
+	Rights(actor *Actor, g tool.Grant, schema *engine.Schema) *engine.Rights
 }

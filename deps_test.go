@@ -109,7 +109,7 @@ var imports = []struct {
 	{"internal/server/internal/notes", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
 	{"internal/server/queryrun", []string{"engine", "gq/plan", "internal/server/arguments", "internal/server/internal/notes", "internal/server/pagetoken", "server/tool"}},
 	{"internal/server/wireerror", []string{"client", "engine", "internal/gq/diag", "internal/server/internal/requestinfo", "server/tool"}},
-	{"internal/server/access", []string{"engine", "server/tool", "internal/server/internal/requestinfo", "internal/server/wireerror"}},
+	{"internal/server/access", []string{"engine", "gq/plan", "gq/value", "server/tool", "internal/server/internal/requestinfo", "internal/server/wireerror"}},
 	{"internal/server/encoding", []string{"client", "engine", "gq/plan", "gq/value", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/internal/textlimit", []string{"engine"}},
 	{"internal/server/internal/checks", []string{"engine", "gq/plan", "internal/clock", "internal/server/encoding", "internal/server/pagetoken", "internal/server/wireerror", "server/tool"}},
@@ -128,7 +128,8 @@ var imports = []struct {
 	{"internal/server/internal/admission", []string{"internal/server/access", "internal/server/internal/envelope", "internal/server/wireerror", "client"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/internal/audit", "internal/server/internal/requestinfo", "internal/server/internal/logsample", "internal/server/wireerror"}},
 	{"internal/strictyaml", []string{"internal/gq/diag"}},
-	{"internal/gqconfig", []string{"internal/gq/diag", "internal/gq/lint", "internal/strictyaml"}},
+	{"internal/claims", []string{"gq/plan", "gq/value", "internal/strictyaml"}},
+	{"internal/gqconfig", []string{"gq/plan", "internal/claims", "internal/gq/diag", "internal/gq/lint", "internal/strictyaml"}},
 	{"internal/dataimport/record", nil},
 	{"internal/dataimport/remote", []string{"internal/dataimport/record", "internal/storage/object/address"}},
 	{"internal/dataimport/postgres", []string{"gq/value", "internal/dataimport", "internal/dataimport/infer", "internal/dataimport/pgtext", "internal/dataimport/record"}},
@@ -140,13 +141,13 @@ var imports = []struct {
 	{"internal/server/internal/forward", []string{"engine", "internal/server/internal/envelope", "internal/server/wireerror"}},
 	{"internal/server/hostcheck", []string{"client", "internal/server/internal/envelope", "internal/server/wireerror"}},
 	{"internal/server/auth/authtest", []string{"internal/clock"}}, // for tests only
-	{"internal/server/auth", []string{"client", "engine", "internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/internal/envelope", "internal/server/internal/logsample", "internal/strictyaml", "internal/server/wireerror"}},
+	{"internal/server/auth", []string{"client", "engine", "gq/plan", "gq/value", "internal/claims", "internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/internal/envelope", "internal/server/internal/logsample", "internal/strictyaml", "internal/server/wireerror"}},
 	{"internal/server/policy/protected", []string{"internal/strictyaml"}},
 	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}},
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/codegen/breaking", "internal/codegen/model", "internal/contract", "internal/gqconfig", "server/tool", "internal/storage/fs", "internal/storage/object", "internal/replica", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/internal/control", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/internal/control", []string{"engine", "gq", "gq/catalog"}}, // the command and the server use it
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
-	{"internal/server/cluster", []string{"internal/gq/diag", "internal/storage/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}},            // tool has the names of the actions
+	{"internal/server/cluster", []string{"gq/plan", "internal/claims", "internal/gq/diag", "internal/storage/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}},            // tool has the names of the actions
 	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gcpace", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}}, // the command, which any module may build
 	{"internal/server", []string{"server/tool", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client"}},
 	{"internal/studio", nil}, // files that the server sends as they are

@@ -34,7 +34,7 @@ func (g *TypedGraph) Query(ctx context.Context, q *plan.Query, args engine.Args,
 	if at.AtLeast != "" || !at.Now.IsZero() {
 		return nil, errors.New("a server reads a branch or a commit; leave AtLeast and Now out of the target")
 	}
-	params, err := parameters(q.Params, args)
+	params, err := parameters(q.Declared(), args)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (g *TypedGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args
 	if opts.Actor != "" {
 		return engine.Change{}, errors.New("the token of the client determines the actor of a write; leave Actor out of the options")
 	}
-	params, err := parameters(q.Params, args)
+	params, err := parameters(q.Declared(), args)
 	if err != nil {
 		return engine.Change{}, err
 	}

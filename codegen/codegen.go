@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen/internal/golang"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 )
 
@@ -26,6 +27,9 @@ type Graph struct {
 
 	// SelectedAt maps the names of Selected to their places in cluster.yaml.
 	SelectedAt map[string]gq.Span
+
+	// Claims are the claims of callers that the queries may use, as actor().NAME.
+	Claims plan.Claims
 
 	// Strict makes every key of the arguments required, for clients that do not support optional
 	// keys. A key that would be optional may then be null. Decoding is the same in both cases.
@@ -57,7 +61,7 @@ const ReferenceDir = "docs/reference/tools"
 // diagnostics list all of them and there is no output. An error is a fault of the generator.
 func Generate(g Graph) (*Output, gq.Faults, error) {
 	pkg, schema, diags := model.Compile(model.Input{
-		Graph: g.Name, Source: g.Schema, Sources: g.Queries, Selected: g.Selected, SelectedAt: g.SelectedAt, Strict: g.Strict, NoProvider: g.NoProvider,
+		Graph: g.Name, Source: g.Schema, Sources: g.Queries, Selected: g.Selected, SelectedAt: g.SelectedAt, Claims: g.Claims, Strict: g.Strict, NoProvider: g.NoProvider,
 	})
 	if diags.HasErrors() {
 		return nil, diags, nil

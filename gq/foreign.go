@@ -25,7 +25,7 @@ const (
 // The query says what the text says, and it makes the faults of the syntax after that error superfluous.
 // If there is no such query that compiles, withNearest adds what to use instead of the parts of the text
 // that have no counterpart, or the fault of the type system that keeps the query from compiling.
-func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List) diag.List {
+func (o Options) withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List) diag.List {
 	first := slices.IndexFunc(faults, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })
 	if first < 0 {
 		return faults
@@ -37,11 +37,11 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 	offer, ok := foreign.Rewrite(s, src.Text)
 	var lacks diag.List // the faults of the query
 	if ok = ok && offer.Query != src.Text; ok {
-		lacks = faultsOf(m, s, Source{Name: src.Name, Text: offer.Query}, 1)
+		lacks = o.faultsOf(m, s, Source{Name: src.Name, Text: offer.Query}, 1)
 	}
 	intro := nearestIntro
 	if !ok || len(lacks) > 0 {
-		if several, found := foreign.RewriteParts(s, src.Text); found && len(faultsOf(m, s, Source{Name: src.Name, Text: several.Query}, several.Count)) == 0 {
+		if several, found := foreign.RewriteParts(s, src.Text); found && len(o.faultsOf(m, s, Source{Name: src.Name, Text: several.Query}, several.Count)) == 0 {
 			offer, ok, lacks, intro = several, true, nil, severalIntro
 		}
 	}
@@ -53,7 +53,7 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 		if instead.Elsewhere(src.Text) {
 			advice = slices.DeleteFunc(advice, func(a string) bool { return strings.HasPrefix(a, syntax.FormIntro) })
 		} else {
-			advice = withFrame(m, s, src, faults[first], advice)
+			advice = o.withFrame(m, s, src, faults[first], advice)
 		}
 		notes := instead.Notes(s, src.Text)
 		if len(notes) == 0 && len(lacks) > 0 && faults[first].Code[0] == 'P' && slices.Contains(ownFaults, lacks[0].Code) {
@@ -74,7 +74,7 @@ func withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List)
 // withFrame adds a query over the types that the text names, and constructs for its words, to the help of the first of
 // some faults. This query replaces the example in the help of a text that does not begin as a query. A text that begins as one
 // gets it if that fault is one of the syntax.
-func withFrame(m *work.Meter, s *catalog.Schema, src Source, fault diag.Diagnostic, advice []string) []string {
+func (o Options) withFrame(m *work.Meter, s *catalog.Schema, src Source, fault diag.Diagnostic, advice []string) []string {
 	intro := "a query over these types: "
 	more := "" // the help after its example
 	switch {
@@ -85,7 +85,7 @@ func withFrame(m *work.Meter, s *catalog.Schema, src Source, fault diag.Diagnost
 		return advice
 	}
 	frame := instead.Frame(s, src.Text)
-	if frame == "" || len(faultsOf(m, s, Source{Name: src.Name, Text: frame}, 1)) > 0 {
+	if frame == "" || len(o.faultsOf(m, s, Source{Name: src.Name, Text: frame}, 1)) > 0 {
 		return advice
 	}
 	if intro == syntax.FormIntro {
@@ -103,8 +103,8 @@ var ownFaults = []diag.Code{check.UnknownNode, check.UnknownInline, check.BadVal
 	check.UnknownTarget, check.UnknownAssigned, check.Missing}
 
 // faultsOf returns the errors of a source, which has to be a number of queries.
-func faultsOf(m *work.Meter, s *catalog.Schema, src Source, number int) diag.List {
-	queries, faults := compileQueries(m, s, []Source{src})
+func (o Options) faultsOf(m *work.Meter, s *catalog.Schema, src Source, number int) diag.List {
+	queries, faults := o.compileQueries(m, s, []Source{src})
 	faults = slices.DeleteFunc(faults, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 	if len(faults) == 0 && len(queries) != number {
 		return diag.List{{}}

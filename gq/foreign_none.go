@@ -9,6 +9,6 @@ import (
 )
 
 // withNearest returns the faults as they are: the build leaves out the translation of other languages.
-func withNearest(_ *work.Meter, _ *catalog.Schema, _ Source, faults diag.List) diag.List {
+func (Options) withNearest(_ *work.Meter, _ *catalog.Schema, _ Source, faults diag.List) diag.List {
 	return faults
 }

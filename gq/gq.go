@@ -32,7 +32,7 @@ type Query struct {
 	Description, Instruction string   // texts of @description and @instruction
 	Questions                []string // texts of @question
 	MustBeEmpty              string   // text of @must_be_empty, or ""
-	ParamDocs                []string // by parameter index; "" without a @description
+	ParamDocs                []string // by index of the declared parameters; "" without a @description
 	Expose                   bool     // true unless @mcp(expose: false)
 	ToolName, Title          string   // from @mcp, or ""
 	Idempotent               *bool    // from @mcp, or nil
@@ -87,22 +87,33 @@ func compileSchema(m *work.Meter, src Source) (*catalog.Schema, diag.List) {
 	return s, faults
 }
 
+// Options say what queries may use beside the types of a schema. The zero value has no claims.
+type Options struct {
+	// Claims are the claims of callers that queries may use, as actor().NAME.
+	Claims plan.Claims
+}
+
+// CompileQueries is [Options.CompileQueries] without claims.
+func CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, Faults) {
+	return Options{}.CompileQueries(s, sources...)
+}
+
 // CompileQueries parses and checks the queries of a graph and returns them in source order,
 // without the queries that have errors. The list has the errors of all sources, sorted by file
 // and position.
-func CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, Faults) {
-	return compileQueries(nil, s, sources)
+func (o Options) CompileQueries(s *catalog.Schema, sources ...Source) ([]*Query, Faults) {
+	return o.compileQueries(nil, s, sources)
 }
 
 // compileQueries does the work of CompileQueries and counts it with a meter. The meter may panic to
 // end the work. It may be nil.
-func compileQueries(m *work.Meter, s *catalog.Schema, sources []Source) ([]*Query, diag.List) {
+func (o Options) compileQueries(m *work.Meter, s *catalog.Schema, sources []Source) ([]*Query, diag.List) {
 	var out []*Query
 	var all diag.List
 	first := map[string]diag.Span{}
 	for _, src := range sources {
 		file, list := syntax.ParseQueriesWithin(m, src.Name, src.Text)
-		checked := checkEach(m, s, src, file.Queries)
+		checked := o.checkEach(m, s, src, file.Queries)
 		for i, q := range file.Queries {
 			list = append(list, checked[i].faults...)
 			at := syntax.SpanOf(q.Name)
@@ -135,14 +146,14 @@ const batch = 32
 // checkEach checks queries, several batches concurrently, and returns the result for each query.
 // With a meter, it checks everything on the calling goroutine, because a meter is not safe for
 // concurrent use.
-func checkEach(m *work.Meter, s *catalog.Schema, src Source, queries []*syntax.Query) []checkedQuery {
+func (o Options) checkEach(m *work.Meter, s *catalog.Schema, src Source, queries []*syntax.Query) []checkedQuery {
 	out := make([]checkedQuery, len(queries))
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for from := 0; from < len(queries); from += batch {
 		run := func() error {
 			for i := from; i < min(from+batch, len(queries)); i++ {
-				p, info, faults := check.QueryWithin(m, s, queries[i])
+				p, info, faults := check.QueryWithin(m, s, o.Claims, queries[i])
 				out[i].faults = faults
 				if p != nil {
 					out[i].query = describe(src, queries[i], p, info)

@@ -15,6 +15,7 @@ import (
 type Catalog struct {
 	Schema  Source   // the schema file
 	Queries []Source // the query files
+	Options          // what the queries may use beside the schema
 
 	// Selected maps the name of each stored query to the name of its source. Other queries are not
 	// stored, and only the rules about single queries apply to them. If Selected is nil, all queries
@@ -98,7 +99,7 @@ func withoutOwn(s *catalog.Schema) *catalog.Schema {
 // SameMeaning reports whether a source and its changed text compile to the same result: queries
 // to the same plans and descriptions, a schema to the same types. If the name of a source ends in
 // .pg, the source is a schema.
-func SameMeaning(schema, src Source, after string) bool {
+func (o Options) SameMeaning(schema, src Source, after string) bool {
 	changed := Source{Name: src.Name, Text: after}
 	if strings.HasSuffix(src.Name, ".pg") {
 		a, faults := CompileStoredSchema(src)
@@ -109,8 +110,8 @@ func SameMeaning(schema, src Source, after string) bool {
 	if faults.HasErrors() {
 		return false
 	}
-	as, faults := CompileQueries(s, src)
-	bs, more := CompileQueries(s, changed)
+	as, faults := o.CompileQueries(s, src)
+	bs, more := o.CompileQueries(s, changed)
 	if faults.HasErrors() || more.HasErrors() || len(as) != len(bs) {
 		return false
 	}

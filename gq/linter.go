@@ -1,9 +1,12 @@
 package gq
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
@@ -29,6 +32,7 @@ type Linted struct {
 // compiledSchema is a compiled schema. It does not change.
 type compiledSchema struct {
 	src    Source          // the text that was compiled
+	claims plan.Claims     // the claims that queries may use
 	tree   *syntax.Schema  // the parsed text
 	schema *catalog.Schema // complete only if faults has no errors
 	faults diag.List       // sorted
@@ -46,7 +50,7 @@ type compiledSet struct {
 // Lint compiles the sources that changed since the last call, and applies the lint rules to all
 // sources.
 func (l *Linter) Lint(c Catalog) *Linted {
-	s := l.compileSchema(c.Schema)
+	s := l.compileSchema(c.Schema, c.Claims)
 	if s.faults.HasErrors() {
 		r := &lint.Report{List: s.faults, Edits: map[int][]diag.Edit{}}
 		for i, d := range s.faults {
@@ -88,20 +92,20 @@ func (l *Linter) Lint(c Catalog) *Linted {
 	return out
 }
 
-// compileSchema compiles the schema. If its text is the same as in the last call, compileSchema
+// compileSchema compiles the schema. If its text and the claims are the same as in the last call, compileSchema
 // returns the result of that call.
-func (l *Linter) compileSchema(src Source) *compiledSchema {
+func (l *Linter) compileSchema(src Source, claims plan.Claims) *compiledSchema {
 	l.mu.Lock()
 	s := l.schema
 	l.mu.Unlock()
-	if s != nil && s.src == src {
+	if s != nil && s.src == src && maps.EqualFunc(s.claims, claims, value.Type.Equal) {
 		return s
 	}
 	tree, faults := syntax.ParseSchema(src.Name, src.Text)
 	schema, more := resolve.Schema(tree)
 	faults = append(faults, more...)
 	faults.Sort()
-	s = &compiledSchema{src: src, tree: tree, schema: schema, faults: faults.Cut(diag.Most)}
+	s = &compiledSchema{src: src, claims: claims, tree: tree, schema: schema, faults: faults.Cut(diag.Most)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.schema = s
@@ -119,7 +123,7 @@ func (l *Linter) compileSet(s *compiledSchema, src Source) *compiledSet {
 	}
 	tree, list := syntax.ParseQueries(src.Name, src.Text)
 	set = &compiledSet{text: src.Text, schema: s, tree: tree}
-	for _, checked := range checkEach(nil, s.schema, src, tree.Queries) {
+	for _, checked := range (Options{Claims: s.claims}).checkEach(nil, s.schema, src, tree.Queries) {
 		list = append(list, checked.faults...)
 		set.queries = append(set.queries, checked.query)
 	}

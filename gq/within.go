@@ -31,11 +31,16 @@ func CompileSchemaWithin(ctx context.Context, limits Limits, src Source) (s *cat
 
 // CompileQueriesWithin is [CompileQueries] within a context and limits.
 func CompileQueriesWithin(ctx context.Context, limits Limits, s *catalog.Schema, sources ...Source) (queries []*Query, faults Faults, err error) {
+	return Options{}.CompileQueriesWithin(ctx, limits, s, sources...)
+}
+
+// CompileQueriesWithin is [Options.CompileQueries] within a context and limits.
+func (o Options) CompileQueriesWithin(ctx context.Context, limits Limits, s *catalog.Schema, sources ...Source) (queries []*Query, faults Faults, err error) {
 	defer work.Catch(&err)
 	m := work.New(ctx, limits)
-	queries, faults = compileQueries(m, s, sources)
+	queries, faults = o.compileQueries(m, s, sources)
 	if len(sources) == 1 {
-		faults = withNearest(m, s, sources[0], faults)
+		faults = o.withNearest(m, s, sources[0], faults)
 	}
 	return queries, faults, nil
 }
@@ -54,14 +59,14 @@ func FormatWithin(ctx context.Context, limits Limits, src Source) (text string, 
 
 // LintQueriesWithin compiles a source against a schema and applies the lint rules for single
 // queries, within a context and limits. It returns the queries without errors, as
-// [CompileQueries] does, and a report that includes the compiler's diagnostics.
-func LintQueriesWithin(ctx context.Context, limits Limits, s *catalog.Schema, config lint.Config, src Source) (queries []*Query, report *lint.Report, err error) {
+// [Options.CompileQueries] does, and a report that includes the compiler's diagnostics.
+func (o Options) LintQueriesWithin(ctx context.Context, limits Limits, s *catalog.Schema, config lint.Config, src Source) (queries []*Query, report *lint.Report, err error) {
 	defer work.Catch(&err)
 	m := work.New(ctx, limits)
 	file, faults := syntax.ParseQueriesWithin(m, src.Name, src.Text)
 	in := lint.Input{Schema: s, SchemaTree: &syntax.Schema{}, Files: []*syntax.File{file}, Config: config, Meter: m}
 	seen := map[string]bool{}
-	for i, checked := range checkEach(m, s, src, file.Queries) {
+	for i, checked := range o.checkEach(m, s, src, file.Queries) {
 		faults = append(faults, checked.faults...)
 		name := file.Queries[i].Name.Value
 		if q := checked.query; q != nil {
@@ -73,7 +78,7 @@ func LintQueriesWithin(ctx context.Context, limits Limits, s *catalog.Schema, co
 		seen[name] = true
 	}
 	faults.Sort()
-	faults = withNearest(m, s, src, faults)
+	faults = o.withNearest(m, s, src, faults)
 	in.Faults = append(faults.Cut(diag.Most), duplicates(in.Files, false)...)
 	return queries, lint.Run(in), nil
 }

@@ -169,7 +169,7 @@ func phases(t testing.TB) map[string]map[string]func(context.Context, string) er
 				return err
 			},
 			"lint": func(ctx context.Context, text string) error {
-				_, _, err := gq.LintQueriesWithin(ctx, strangers, s, lint.Config{}, gq.Source{Name: "x.gq", Text: text})
+				_, _, err := gq.Options{}.LintQueriesWithin(ctx, strangers, s, lint.Config{}, gq.Source{Name: "x.gq", Text: text})
 				return err
 			},
 			"format": format("x.gq"),
@@ -301,7 +301,7 @@ func TestSame(t *testing.T) {
 			t.Errorf("%s: %d queries and %d, %v", l.name, len(queries), len(within), err)
 		}
 		report := gq.Lint(gq.Catalog{Schema: gq.Source{Name: "x.pg", Text: check.ExampleSchema}, Queries: []gq.Source{src}})
-		valid, linted, err := gq.LintQueriesWithin(t.Context(), work.Limits{}, s, lint.Config{}, src)
+		valid, linted, err := gq.Options{}.LintQueriesWithin(t.Context(), work.Limits{}, s, lint.Config{}, src)
 		if err != nil || report.List.Error() != linted.List.Error() || len(report.Edits) != len(linted.Edits) || len(valid) != len(queries) {
 			t.Errorf("%s: %d valid queries, expected %d, %v\n%.300v\n%.300v", l.name, len(valid), len(queries), err, report.List, linted.List)
 		}

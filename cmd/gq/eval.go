@@ -167,7 +167,7 @@ func (e *evaluator) serve(ctx context.Context, j *job, threshold int, outputSche
 			questions[q.Tool.Name] = q
 		}
 	}
-	s := newEvalServer(j.graph, source, schema, queries)
+	s := newEvalServer(j.graph, source, schema, queries, j.claims)
 	s.config.MetaThreshold, s.config.OutputSchemas, s.data = threshold, outputSchemas, e.data
 	defer func() {
 		if err != nil {
@@ -208,7 +208,7 @@ func (e *evaluator) compile(j *job) (*model.Package, *catalog.Schema, string, er
 		return nil, nil, "", err
 	}
 	pkg, schema, diags := model.Compile(model.Input{
-		Graph: in.Name, Source: in.Schema, Sources: in.Queries, Selected: in.Selected, SelectedAt: in.SelectedAt, Strict: in.Strict,
+		Graph: in.Name, Source: in.Schema, Sources: in.Queries, Selected: in.Selected, SelectedAt: in.SelectedAt, Strict: in.Strict, Claims: in.Claims,
 	})
 	if !diags.HasErrors() {
 		return pkg, schema, in.Schema.Text, nil
@@ -236,7 +236,7 @@ type servedQuery struct {
 
 // newServedQuery returns a query of the model as a server runs it.
 func newServedQuery(q *model.Query) *servedQuery {
-	s := &servedQuery{descriptor: listedQuery{q}.Descriptor(), plan: q.Plan, params: slices.Clone(q.Plan.Params)}
+	s := &servedQuery{descriptor: listedQuery{q}.Descriptor(), plan: q.Plan, params: slices.Clone(q.Plan.Declared())}
 	s.info = &tool.QueryInfo{
 		Name: q.Name, Exposed: q.Exposed, Description: q.Description, Instruction: q.Instruction, Questions: q.Questions,
 		MustBeEmpty: q.MustBeEmpty, Mutation: q.Mutation(), File: q.File,

@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/evaluation"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
@@ -43,12 +44,12 @@ type evalServer struct {
 var evalTime = time.Date(2026, time.May, 1, 12, 30, 0, 0, time.UTC)
 
 // newEvalServer returns a server of a graph.
-func newEvalServer(graph, source string, schema *catalog.Schema, queries []tool.StoredQuery) *evalServer {
+func newEvalServer(graph, source string, schema *catalog.Schema, queries []tool.StoredQuery, claims plan.Claims) *evalServer {
 	now := func() time.Time { return evalTime }
 	return &evalServer{
 		graph: graph, source: source, schema: schema,
 		config: servedgraph.Config{
-			ID: graph, Catalog: &tool.Catalog{Graph: graph, Queries: queries}, Builtins: builtin.All(""), Authorizer: policy.Unrestricted(graph), Now: now,
+			ID: graph, Catalog: &tool.Catalog{Graph: graph, Queries: queries}, Builtins: builtin.All(""), Authorizer: policy.Unrestricted(graph), Now: now, Claims: claims,
 		},
 	}
 }

@@ -39,11 +39,18 @@ and uses the schema of the graph that the file belongs to.`,
 
 // explain prints the plans of one query or of all queries in a file.
 func explain(cmd *cobra.Command, schema string, args []string) error {
+	var claims plan.Claims
 	if schema == "" {
 		var err error
-		if schema, err = schemaOf(cmd, args[0]); err != nil {
+		if schema, claims, err = schemaOf(cmd, args[0]); err != nil {
 			return err
 		}
+	} else {
+		cfg, err := readConfig(".", cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		claims = cfg.Claims
 	}
 	texts := map[string]string{}
 	pg, err := readSource(schema, texts)
@@ -58,7 +65,7 @@ func explain(cmd *cobra.Command, schema string, args []string) error {
 	var queries []*gq.Query
 	if !faults.HasErrors() {
 		var more diag.List
-		queries, more = gq.CompileQueries(s, src)
+		queries, more = gq.Options{Claims: claims}.CompileQueries(s, src)
 		faults = append(faults, more...)
 	}
 	diag.Render(cmd.ErrOrStderr(), faults, texts, colored(cmd.ErrOrStderr()))

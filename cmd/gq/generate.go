@@ -14,6 +14,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/codegen"
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -78,6 +79,7 @@ type job struct {
 	places   map[string]diag.Span // maps each name in `selected` to its position in cluster.yaml
 	out      string               // the folder for the package
 	docs     string               // the folder of the reference page; "" for none
+	claims   plan.Claims          // the claims that queries may use
 	strict   bool                 // use the strict profile for the schemas
 	openAPI  bool                 // write the OpenAPI document too
 	meta     int                  // if at least this many queries are exposed, two tools serve them all
@@ -196,7 +198,7 @@ func (g *generator) compile(j *job) (bool, error) {
 // input reads the sources of a job. The function `name` returns the name of a source, given the
 // path of its file.
 func (j *job) input(name func(path string) string) (codegen.Graph, error) {
-	in := codegen.Graph{Name: j.graph, Strict: j.strict, NoProvider: j.noProvider}
+	in := codegen.Graph{Name: j.graph, Claims: j.claims, Strict: j.strict, NoProvider: j.noProvider}
 	var err error
 	read := func(path string) gq.Source {
 		b, readErr := os.ReadFile(path)
@@ -237,7 +239,7 @@ func (g *generator) jobs(cmd *cobra.Command) ([]job, error) {
 		return nil, err
 	}
 	cfg, err := readConfig(".", g.stderr)
-	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out, strict: cfg.Strict, openAPI: cfg.OpenAPI}}, err
+	return []job{{graph: g.graph, schema: g.schema, queries: files, out: g.out, claims: cfg.Claims, strict: cfg.Strict, openAPI: cfg.OpenAPI}}, err
 }
 
 // clusterJobs returns a job for each graph of cluster.yaml.
@@ -258,7 +260,7 @@ func (g *generator) clusterJobs() ([]job, error) {
 		}
 		jobs = append(jobs, job{
 			cluster: path,
-			strict:  project.Strict, openAPI: project.OpenAPI, meta: gr.MetaThreshold, root: filepath.Dir(path),
+			claims:  cfg.Server.Claims, strict: project.Strict, openAPI: project.OpenAPI, meta: gr.MetaThreshold, root: filepath.Dir(path),
 			graph: gr.ID, schema: gr.Schema, queries: gr.QueryFiles, selected: gr.Selected, places: gr.SelectedAt, noProvider: gr.Embedding == nil,
 			out:  filepath.Join(filepath.Dir(path), "generated", model.PackageName(gr.ID)),
 			docs: filepath.Join(filepath.Dir(path), filepath.FromSlash(codegen.ReferenceDir)),

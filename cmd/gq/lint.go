@@ -88,7 +88,7 @@ func (l *linter) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if l.fix {
-		changed, err := l.fixAll(jobs, report, texts)
+		changed, err := l.fixAll(jobs, gq.Options{Claims: cfg.Claims}, report, texts)
 		if err != nil {
 			return err
 		}
@@ -122,6 +122,7 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, gqconfig.Co
 		if err != nil {
 			return nil, gqconfig.Config{}, err
 		}
+		cfg.Claims = cluster.Server.Claims
 		var jobs []lintJob
 		for _, g := range cluster.Graphs {
 			j := lintJob{graph: g.ID, schema: fromHere(g.Schema), whole: true, selectedAt: g.SelectedAt, meta: g.MetaThreshold, outputs: g.OutputSchemas}
@@ -156,7 +157,7 @@ func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lin
 	var lists []toolList
 	seen := map[diag.Diagnostic]bool{} // two graphs may share sources
 	for _, j := range jobs {
-		c := gq.Catalog{Whole: j.whole, NoProvider: j.noProvider, Config: cfg.Lint}
+		c := gq.Catalog{Whole: j.whole, NoProvider: j.noProvider, Config: cfg.Lint, Options: gq.Options{Claims: cfg.Claims}}
 		var err error
 		if c.Schema, err = readSource(j.schema, texts); err != nil {
 			return nil, nil, err
@@ -216,7 +217,7 @@ func readSource(path string, texts map[string]string) (gq.Source, error) {
 
 // fixAll applies the edits of a report to the files. Each file gets either all of its edits or
 // none.
-func (l *linter) fixAll(jobs []lintJob, report *lint.Report, texts map[string]string) (changed bool, err error) {
+func (l *linter) fixAll(jobs []lintJob, o gq.Options, report *lint.Report, texts map[string]string) (changed bool, err error) {
 	var edits []diag.Edit
 	for _, i := range slices.Sorted(maps.Keys(report.Edits)) {
 		edits = append(edits, report.Edits[i]...)
@@ -228,7 +229,7 @@ func (l *linter) fixAll(jobs []lintJob, report *lint.Report, texts map[string]st
 			if after == texts[name] {
 				continue
 			}
-			if !gq.SameMeaning(gq.Source{Name: j.schema, Text: texts[filepath.ToSlash(j.schema)]}, gq.Source{Name: name, Text: texts[name]}, after) {
+			if !o.SameMeaning(gq.Source{Name: j.schema, Text: texts[filepath.ToSlash(j.schema)]}, gq.Source{Name: name, Text: texts[name]}, after) {
 				fmt.Fprintf(l.stderr, "%s: not fixed, because the file has errors or the fixes would change its meaning\n", name)
 				continue
 			}

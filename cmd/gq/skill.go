@@ -109,7 +109,7 @@ func (j *job) skill(g *generator) (*skill.Skill, error) {
 		return nil, err
 	}
 	pkg, schema, diags := model.Compile(model.Input{
-		Graph: j.graph, Source: in.Schema, Sources: in.Queries, Selected: in.Selected, SelectedAt: in.SelectedAt, Strict: j.strict,
+		Graph: j.graph, Source: in.Schema, Sources: in.Queries, Selected: in.Selected, SelectedAt: in.SelectedAt, Strict: j.strict, Claims: j.claims,
 	})
 	if diags.HasErrors() {
 		texts := map[string]string{in.Schema.Name: in.Schema.Text}

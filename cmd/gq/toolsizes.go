@@ -63,4 +63,4 @@ func (l listedQuery) Info() *tool.QueryInfo {
 }
 
 func (l listedQuery) Plan() *plan.Query    { return l.q.Plan }
-func (l listedQuery) Params() []plan.Param { return l.q.Plan.Params }
+func (l listedQuery) Params() []plan.Param { return l.q.Plan.Declared() }

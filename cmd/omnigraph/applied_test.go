@@ -143,7 +143,7 @@ func TestAppliedLikeCompiled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			applied, outdated, err := revision.Graph("domain").Catalog()
+			applied, outdated, err := revision.Graph("domain").Catalog(nil)
 			if err != nil || outdated != nil {
 				t.Fatal(outdated, err)
 			}

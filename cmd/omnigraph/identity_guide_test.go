@@ -77,7 +77,7 @@ func TestIdentityGuide(t *testing.T) {
 			}
 		case language == "yaml" && strings.Contains(body, "on_behalf_of"):
 			write(t, "tokens.yaml", body)
-			tokens, err := auth.Load([]string{auth.TokensFileVar + "=tokens.yaml"})
+			tokens, err := auth.Load([]string{auth.TokensFileVar + "=tokens.yaml"}, nil)
 			if err != nil || tokens.Len() != 1 || !tokens.Names("act-ada") || !tokens.Names("act-bot") {
 				t.Errorf("%v in\n%s", err, body)
 			}
@@ -87,7 +87,7 @@ func TestIdentityGuide(t *testing.T) {
 				t.Errorf("the file does not have the digest of the token: %s", body)
 			}
 			write(t, "tokens.yaml", body)
-			tokens, err := auth.Load([]string{auth.TokensFileVar + "=tokens.yaml"})
+			tokens, err := auth.Load([]string{auth.TokensFileVar + "=tokens.yaml"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -135,7 +135,7 @@ func validateReport(w io.Writer, src gq.Source, queries []*gq.Query, faults diag
 // describeValid describes a query without errors.
 func describeValid(q *gq.Query) validQuery {
 	a := validQuery{Name: q.Plan.Name, Kind: "mutation", Params: []typedName{}, Columns: []typedName{}, Reads: []usedType{}, Writes: []usedType{}}
-	for _, p := range q.Plan.Params {
+	for _, p := range q.Plan.Declared() {
 		a.Params = append(a.Params, typedName{p.Name, p.Type.String()})
 	}
 	for _, u := range q.Plan.Uses {

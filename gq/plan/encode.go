@@ -31,19 +31,26 @@ import (
 //
 // After the type of a parameter, a byte says which other members of the parameter follow: 0 for none,
 // 1 for all but the node type and the interface, 2 for all but the interface, 3 for the fields of a list of records, 4
-// for the interface and the types that implement it.
+// for the interface and the types that implement it, 5 for a member of actor(): the name of the member.
 const encoding = 6
+
+// callerEncoding is the first byte of a query that uses actor(). Versions of gq that do not know actor() refuse it.
+const callerEncoding = 7
 
 // Encode returns a query in the compact form that generated packages contain.
 func Encode(q *Query) string {
-	c := &coder{out: []byte{encoding}, places: map[string]uint64{}}
+	first := byte(encoding)
+	if len(q.OfCaller()) > 0 {
+		first = callerEncoding
+	}
+	c := &coder{out: []byte{first}, places: map[string]uint64{}}
 	c.query(q)
 	return string(c.out)
 }
 
 // Decode decodes the output of Encode. The strings of the query share the memory of s.
 func Decode(s string) (*Query, error) {
-	if s == "" || s[0] != encoding {
+	if s == "" || s[0] != encoding && s[0] != callerEncoding {
 		return nil, errors.New("another version of gq encoded the plan; run gq generate with this version")
 	}
 	c := &coder{decoding: true, in: s[1:]}

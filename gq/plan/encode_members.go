@@ -23,9 +23,11 @@ func (c *coder) query(q *Query) {
 func (c *coder) param(p *Param) {
 	c.string(&p.Name)
 	c.typ(&p.Type)
-	const plain, annotated, node, record, shared = 0, 1, 2, 3, 4
+	const plain, annotated, node, record, shared, caller = 0, 1, 2, 3, 4, 5
 	members := byte(plain)
 	switch {
+	case p.Caller != "":
+		members = caller
 	case p.Interface != "":
 		members = shared
 	case p.Type.Fields != nil:
@@ -44,6 +46,9 @@ func (c *coder) param(p *Param) {
 	case shared:
 		c.string(&p.Interface)
 		c.nodeType(&p.Type)
+		return
+	case caller:
+		c.string(&p.Caller)
 		return
 	}
 	c.literal(&p.Default)

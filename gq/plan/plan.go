@@ -15,7 +15,7 @@ import (
 // Query is one checked query. Exactly one of Read and Mutation is set.
 type Query struct {
 	Name     string    // name of the query
-	Params   []Param   // declared parameters, in order
+	Params   []Param   // declared parameters, in order, and then those of actor()
 	Read     *Read     // set for a query that returns rows
 	Mutation *Mutation // set for a query that writes
 	Uses     []Use     // parts of the schema that the query uses, by first use, without duplicates

@@ -16,6 +16,9 @@ func Format(q *Query) string {
 	p.names()
 	p.line("query %s(%s)", q.Name, p.params())
 	p.depth++
+	for _, prm := range p.q.OfCaller() {
+		p.line("caller %s: %s", prm.Name, prm.TypeText())
+	}
 	switch {
 	case q.Read != nil:
 		p.read(q.Read)
@@ -71,11 +74,19 @@ func (p *printer) nameVars(vars []Var) {
 
 // params formats the parameters.
 func (p *printer) params() string {
-	list := make([]string, len(p.q.Params))
-	for i, prm := range p.q.Params {
+	list := make([]string, len(p.q.Declared()))
+	for i, prm := range p.q.Declared() {
 		list[i] = "$" + prm.Name + ": " + prm.TypeText() + p.annotations(&prm)
 	}
 	return strings.Join(list, ", ")
+}
+
+// param returns a parameter as a query writes it: $name, or actor().name.
+func (p *printer) param(i int) string {
+	if prm := &p.q.Params[i]; prm.Caller != "" {
+		return prm.Name
+	}
+	return "$" + p.q.Params[i].Name
 }
 
 // annotations formats the annotations of a parameter that determine which arguments it accepts.
@@ -189,7 +200,7 @@ func (p *printer) cond(c Cond) string {
 	case Compare:
 		s := p.side(c.Left) + " " + c.Op.String() + " " + p.side(c.Right)
 		if c.Unless != NoParam {
-			s += " unless $" + p.q.Params[c.Unless].Name + " is null"
+			s += " unless " + p.param(c.Unless) + " is null"
 		}
 		return s
 	case TextMatch:
@@ -221,7 +232,7 @@ func (p *printer) expr(e Expr) string {
 		}
 		return formatValue(e.Value)
 	case ParamRef:
-		return "$" + p.q.Params[e.Index].Name
+		return p.param(e.Index)
 	case Prop:
 		return p.vars[e.Var] + "." + e.Name
 	case ID:

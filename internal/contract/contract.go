@@ -56,6 +56,7 @@ type Query struct {
 	Destructive bool        `json:"destructive"`          // a call may replace or delete data
 	Idempotent  bool        `json:"idempotent"`           // a repeated call has no further effect
 	File        string      `json:"file"`                 // path of the source in the module
+	Caller      []string    `json:"caller,omitempty"`     // what the query uses of its caller, such as actor().id
 	Params      []Param     `json:"params"`               // parameters in order
 	Columns     []Column    `json:"columns"`              // columns of the result
 	Interfaces  []Interface `json:"interfaces,omitempty"` // the interfaces over which the query ranges
@@ -68,7 +69,15 @@ type Query struct {
 
 // ToolDescription returns the text of the tool for a model.
 func (q *Query) ToolDescription() string {
-	return Paragraphs(q.Description, q.Instruction, q.Constraints)
+	return Paragraphs(q.Description, q.Instruction, q.Constraints, ForCaller(q.Caller))
+}
+
+// ForCaller returns the sentence about a query that uses its caller, or "" if it uses nothing of the caller.
+func ForCaller(members []string) string {
+	if len(members) == 0 {
+		return ""
+	}
+	return "The answer is for the caller: the query uses " + strings.Join(members, ", ") + "."
 }
 
 // Paragraphs joins texts, and leaves out empty ones.

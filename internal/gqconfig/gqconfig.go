@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/claims"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
@@ -17,6 +19,7 @@ const File = "gq.yaml"
 type Config struct {
 	Strict  bool        // every key of a tool's arguments is required; null stands for an omitted value
 	OpenAPI bool        // gq generate also writes the OpenAPI document of each graph
+	Claims  plan.Claims // the claims that queries may use, where no cluster.yaml is read
 	Lint    lint.Config // levels and options of the lint rules
 }
 
@@ -32,6 +35,12 @@ var Settings = &strictyaml.Setting{
 		{
 			Key: "openapi", Type: strictyaml.Bool, Default: "false", Example: "true",
 			Text: "If this is true, gq generate also writes the OpenAPI document of each graph, openapi.json, next to the Go files. A server answers the same document without it.",
+		},
+		{
+			Key: "claims", Type: strictyaml.Map, Default: "none", Example: "{ region: String, teams: [String] }",
+			Each:   &strictyaml.Setting{Type: strictyaml.Union, Example: "String", Text: "This is the type of the claim.", Forms: claims.TypeForms},
+			Limits: claims.Names,
+			Text:   "Queries may use these claims of their callers, as actor().region, when gq compiles them without a cluster.yaml. With one, server.claims and server.oidc.claims there count instead.",
 		},
 		lintSettings,
 	},
@@ -82,6 +91,10 @@ func Parse(path string, text []byte) (Config, diag.List) {
 		if f, ok := root.Mapping(File, Settings); ok {
 			cfg.Strict, _ = f["strict"].Bool("strict")
 			cfg.OpenAPI, _ = f["openapi"].Bool("openapi")
+			entries, _ := f["claims"].Entries("claims")
+			for _, e := range entries {
+				claims.Declare(&cfg.Claims, e.Key, e.Value, "claims."+e.Key)
+			}
 			cfg.Lint = lintConfig(f["lint"])
 		}
 	}

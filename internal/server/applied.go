@@ -25,7 +25,7 @@ func addApplied(o *Options, r *reconcile.Revision) error {
 			o.Log.Info("the server ignores the stored queries of the applied revision, because of --compiled-only", "graph", g.ID)
 			continue
 		}
-		applied, outdated, err := g.Catalog()
+		applied, outdated, err := g.Catalog(o.Cluster.Server.Claims)
 		if outdated != nil {
 			o.Log.Warn("another version of omnigraph applied the revision, so the server compiles the texts of its stored queries; apply again for a faster start", "graph", g.ID, "reason", outdated.Error(), "apply", "omnigraph cluster apply")
 		}

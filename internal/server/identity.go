@@ -57,6 +57,10 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 		groups[i] = g.Token
 	}
 	slices.Sort(groups)
+	known := map[string]auth.Claim{}
+	for name, inToken := range c.Claims {
+		known[name] = auth.Claim{Name: inToken, Type: o.Cluster.Server.Claims[name]}
+	}
 	var names []string
 	var narrowing []access.Scope
 	for _, sc := range c.Scopes {
@@ -67,7 +71,7 @@ func (s *Server) acceptOIDC(authenticator *auth.Authenticator, o *Options, c *cl
 	}
 	v := auth.NewOIDC(auth.OIDCOptions{
 		Issuer: c.Issuer, Audiences: c.Audiences, ActorClaim: c.ActorClaim, ActorPrefix: c.ActorPrefix,
-		GroupsClaim: c.GroupsClaim, Groups: groups, Scopes: narrowing, Log: o.Log, Now: o.Now,
+		GroupsClaim: c.GroupsClaim, Groups: groups, Claims: known, Scopes: narrowing, Log: o.Log, Now: o.Now,
 		// Static tokens and the issuer share one namespace of actors. A user who can choose a name
 		// at the issuer must not be able to take the name of the anonymous actor. Unless
 		// SharedActors permits it, the user must not be able to take the name of a static token's

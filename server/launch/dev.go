@@ -123,7 +123,7 @@ func sampleOf(p Program, graph string) tool.StoredQuery {
 
 // needsParams reports whether a query has a parameter that a call must give.
 func needsParams(q tool.StoredQuery) bool {
-	return slices.ContainsFunc(q.Plan().Params, func(p plan.Param) bool { return !p.Optional() })
+	return slices.ContainsFunc(q.Params(), func(p plan.Param) bool { return !p.Optional() })
 }
 
 // tellDenied says so if the policy of a graph lets the actor of the development token use nothing: the only

@@ -8,14 +8,16 @@ import (
 	"os"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
 // loadTokens reads the static tokens of the environment. With --dev it adds the development token of the
-// folder, and returns that token too.
-func loadTokens(folder string, dev bool) (tokens *auth.Tokens, token string, err error) {
-	if tokens, err = auth.Load(os.Environ()); err != nil || !dev {
+// data folder, and returns that token too.
+func loadTokens(config *cluster.Config, dev bool) (tokens *auth.Tokens, token string, err error) {
+	if tokens, err = auth.Load(os.Environ(), config.Server.Claims); err != nil || !dev {
 		return tokens, "", err
 	}
+	folder := config.Folder()
 	if token, err = devToken(folder); err != nil {
 		return nil, "", err
 	}

@@ -169,7 +169,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
-	tokens, token, err := loadTokens(config.Folder(), o.dev)
+	tokens, token, err := loadTokens(config, o.dev)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	go func() {
 		defer close(reloads)
 		reloadTokens(ctx, hangups, tokens, func() (*auth.Tokens, error) {
-			fresh, _, err := loadTokens(config.Folder(), o.dev)
+			fresh, _, err := loadTokens(config, o.dev)
 			return fresh, err
 		}, log)
 	}()

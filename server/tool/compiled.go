@@ -25,7 +25,7 @@ type Compiled struct {
 	once   sync.Once    // makes decode run once
 	err    error        // why the plan cannot be decoded
 	plan   *plan.Query  // the decoded plan
-	params []plan.Param // the plan's parameters, with the enums added to their types
+	params []plan.Param // the declared parameters, with the enums added to their types
 }
 
 // Descriptor implements [StoredQuery].
@@ -62,9 +62,9 @@ func (c *Compiled) decode() error {
 			c.err = fmt.Errorf("stored query %s: %w", c.Query.Name, err)
 			return
 		}
-		c.plan, c.params = q, q.Params
+		c.plan, c.params = q, q.Declared()
 		if len(c.Enums) > 0 {
-			c.params = append([]plan.Param(nil), q.Params...)
+			c.params = append([]plan.Param(nil), c.params...)
 			for i, values := range c.Enums {
 				c.params[i].Type.Enum = values
 			}

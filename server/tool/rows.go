@@ -60,11 +60,11 @@ func scan[R any](ctx context.Context, g Graph, q *Compiled, params any, opts []R
 		o.read(&at)
 	}
 	p := q.Plan()
-	args, err := arguments(p.Params, params)
+	args, err := arguments(p.Declared(), params)
 	if err != nil {
 		return err
 	}
-	res, err := g.Query(ctx, p, args, at)
+	res, err := g.Query(ctx, p, withCaller(ctx, p.Params, args), at)
 	if err != nil {
 		return err
 	}
@@ -95,11 +95,11 @@ func Write(ctx context.Context, g Graph, q *Compiled, params any, opts ...WriteO
 		o.write(&with)
 	}
 	p := q.Plan()
-	args, err := arguments(p.Params, params)
+	args, err := arguments(p.Declared(), params)
 	if err != nil {
 		return engine.Change{}, err
 	}
-	return g.Mutate(ctx, p, args, with)
+	return g.Mutate(ctx, p, withCaller(ctx, p.Params, args), with)
 }
 
 // WriteRow does the same as [Write] for a mutation that returns a row, and returns the row too. R has the same

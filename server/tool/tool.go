@@ -113,6 +113,11 @@ type Env struct {
 	Actor  string       // name of the actor in commits, with the agents that act for it; see [engine.SplitActor]
 	Groups []string     // the groups in the actor's token, in the form in which AllowedAs takes them
 
+	// Caller is the caller as queries see it; see [Caller.With].
+	Caller Caller
+	// Claims are the claims of callers that the queries in a text may use.
+	Claims plan.Claims
+
 	// PageOwner is the owner of the page tokens of the call: the actor with the scopes of its token. If it is empty, it is Actor.
 	PageOwner string
 
@@ -217,8 +222,8 @@ type StoredQuery interface {
 	// Plan returns the query's plan, the same pointer on every call.
 	Plan() *plan.Query
 
-	// Params returns the plan's parameters. Their types have the enums of the schema, which
-	// the plan's types do not have.
+	// Params returns the parameters that the query declares. Their types have the enums of the schema,
+	// which the plan's types do not have.
 	Params() []plan.Param
 }
 
@@ -232,7 +237,7 @@ type QueryInfo struct {
 	Questions   []string // texts of @question: examples of questions that the query answers
 	MustBeEmpty string   // what the query demands if it is a check, which must return no row; else ""
 	Mutation    bool     // the query writes; otherwise it reads
-	ParamDocs   []string // for each parameter of the plan its description, or ""
+	ParamDocs   []string // for each declared parameter its description, or ""
 	File        string   // path of the source, relative to the module
 }
 

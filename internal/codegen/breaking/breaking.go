@@ -44,6 +44,8 @@ const (
 	DefaultChanged     Kind = "default-changed"  // also a new default of an optional parameter
 	ArgumentRemoved    Kind = "argument-removed" // an argument of the call other than `params`
 	ArgumentAdded      Kind = "argument-added"   // an argument of the call other than `params`
+	CallerAdded        Kind = "caller-added"     // a member of actor()
+	CallerRemoved      Kind = "caller-removed"   // see CallerAdded
 
 	ColumnAdded       Kind = "column-added"
 	ColumnRemoved     Kind = "column-removed"
@@ -95,6 +97,8 @@ var Kinds = []KindDoc{
 	{DefaultChanged, false, "calls without the parameter are accepted, and run with another value"},
 	{ArgumentRemoved, true, "calls with it are refused"},
 	{ArgumentAdded, false, "calls may leave it out"},
+	{CallerAdded, true, "the answer now depends on who calls, and a Go program must say who that is"},
+	{CallerRemoved, false, "the answer depends on less of the caller"},
 	{ColumnAdded, false, "rows have one more member"},
 	{ColumnRemoved, true, "clients that read the column find nothing"},
 	{ColumnRetyped, true, "clients that read the column find values of another type"},
@@ -226,6 +230,16 @@ func (c *comparer) compare(was, is *contract.Query) {
 		c.add(TextChanged, "the demand of the check changed")
 	}
 	c.params(was, is)
+	for _, member := range is.Caller {
+		if !slices.Contains(was.Caller, member) {
+			c.add(CallerAdded, "the query now uses %s", member)
+		}
+	}
+	for _, member := range was.Caller {
+		if !slices.Contains(is.Caller, member) {
+			c.add(CallerRemoved, "the query no longer uses %s", member)
+		}
+	}
 	switch {
 	case !was.Mutation && is.Mutation:
 		c.add(BecameMutation, "the query was a read and is now a mutation")

@@ -46,6 +46,9 @@ type Input struct {
 	// warns about the queries that need one.
 	NoProvider bool
 
+	// Claims are the claims of callers that the queries may use.
+	Claims plan.Claims
+
 	// ReservedTools allows tools with the names of built-in ones; see [ReservedTools].
 	ReservedTools bool
 }
@@ -57,7 +60,7 @@ func Compile(in Input) (*Package, *catalog.Schema, diag.List) {
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	queries, more := gq.CompileQueries(schema, in.Sources...)
+	queries, more := gq.Options{Claims: in.Claims}.CompileQueries(schema, in.Sources...)
 	if diags = append(diags, more...); diags.HasErrors() {
 		return nil, nil, diags
 	}
@@ -294,7 +297,7 @@ func (b *builder) buildTool(q *Query, src *gq.Query) {
 	t.ReadOnly, t.Destructive, t.Idempotent = hints(q.Plan, b.schema, src.Idempotent)
 
 	t.Constraints = constraintLine(q.Plan, b.schema)
-	t.Description = contract.Paragraphs(src.Description, src.Instruction, t.Constraints)
+	t.Description = contract.Paragraphs(src.Description, src.Instruction, t.Constraints, contract.ForCaller(q.Plan.Members()))
 	q.Tool = t
 }
 
@@ -303,7 +306,7 @@ func (b *builder) buildParams(q *Query, src *gq.Query) {
 	fields := map[string]string{}
 	places := map[string]diag.Span{}
 	fl := flows(q.Plan)
-	for i, p := range q.Plan.Params {
+	for i, p := range q.Plan.Declared() {
 		m := Param{Name: p.Name, GoName: GoName(p.Name), Type: p.Type, Interface: p.Interface, ID: b.ids[propKey{plan.Node, p.Node, ""}]}
 		m.Type.Nullable = p.Optional()
 		switch {

@@ -48,7 +48,7 @@ func (p *Package) Contract() *contract.Contract {
 			Name: q.Name, Tool: t.Name, Title: t.Title, Description: q.Description, Instruction: q.Instruction, Constraints: t.Constraints,
 			Questions: q.Questions, MustBeEmpty: q.MustBeEmpty, Mutation: q.Mutation(), Exposed: q.Exposed,
 			ReadOnly: t.ReadOnly, Destructive: t.Destructive, Idempotent: t.Idempotent, File: q.File,
-			Params: []contract.Param{}, Columns: contractColumns(q.Columns), Plan: []byte(plan.Encode(q.Plan)),
+			Caller: q.Plan.Members(), Params: []contract.Param{}, Columns: contractColumns(q.Columns), Plan: []byte(plan.Encode(q.Plan)),
 		}
 		var of schemas
 		for _, text := range []json.RawMessage{t.InputSchema, t.OutputSchema} {

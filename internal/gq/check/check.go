@@ -18,7 +18,7 @@ import (
 
 // Info holds facts about the source text that the plan does not contain, such as positions.
 type Info struct {
-	Params    []Symbol     // by parameter index
+	Params    []Symbol     // by parameter index; a parameter of actor() has the place of its first use
 	Vars      []Symbol     // by plan.VarID
 	Compares  []Comparison // in source order
 	NullTests []NullTest   // in source order
@@ -48,14 +48,14 @@ type NullTest struct {
 
 // Query checks a query and lowers it to a plan. The plan is nil if the list has errors.
 func Query(s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
-	return QueryWithin(nil, s, q)
+	return QueryWithin(nil, s, nil, q)
 }
 
-// QueryWithin is Query with a meter that counts the work. The meter panics when a limit is
-// exceeded or the context ends.
-func QueryWithin(m *work.Meter, s *catalog.Schema, q *syntax.Query) (*plan.Query, *Info, diag.List) {
+// QueryWithin is Query with the claims that actor() has, and with a meter that counts the work. The meter panics
+// when a limit is exceeded or the context ends.
+func QueryWithin(m *work.Meter, s *catalog.Schema, claims plan.Claims, q *syntax.Query) (*plan.Query, *Info, diag.List) {
 	c := newChecker(s, q)
-	c.meter = m
+	c.meter, c.claims = m, claims
 	c.step(1)
 	p, faults := c.query(q)
 	return p, c.info, faults
@@ -94,6 +94,7 @@ func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 // checker checks one query and lowers it to plan.
 type checker struct {
 	schema *catalog.Schema // the types that the query may use
+	claims plan.Claims     // the claims that actor() has
 	plan   *plan.Query     // the result
 	// read is the read that the checker lowers. In a mutation outside of blocks it has the variables of the
 	// inserts and the columns of the mutation.
@@ -306,8 +307,9 @@ func (c *checker) wanting(t string, f func()) {
 
 // paramNames returns the names of the parameters, without $.
 func (c *checker) paramNames() []string {
-	names := make([]string, len(c.plan.Params))
-	for i, p := range c.plan.Params {
+	declared := plan.Declared(c.plan.Params)
+	names := make([]string, len(declared))
+	for i, p := range declared {
 		names[i] = p.Name
 	}
 	return names

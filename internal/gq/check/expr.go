@@ -86,6 +86,8 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 		return typed{expr: plan.Lit{Value: v}, typ: v.Type(), lit: o}, true
 	case *syntax.Now:
 		return typed{expr: plan.Now{}, typ: value.Of(value.DateTime)}, true
+	case *syntax.ActorRef:
+		return c.caller(o)
 	case *syntax.VarRef:
 		return c.variable(o, sc)
 	case *syntax.PropRef:

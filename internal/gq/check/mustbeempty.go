@@ -40,7 +40,8 @@ func (c *checker) mustBeEmpty(q *syntax.Query) {
 		c.fault(BadCheck, first.Span(), "write a read that returns the rows that must not exist", "a mutation cannot be a check")
 		return
 	}
-	for i := range c.plan.Params {
+	c.callerInCheck()
+	for i := range plan.Declared(c.plan.Params) {
 		if p := &c.plan.Params[i]; !p.Optional() && i < len(q.Params) {
 			c.fault(BadCheck, syntax.SpanOf(q.Params[i].Var), "add a @default, or replace the parameter by a literal", "a check is run without arguments, but $%s is required", p.Name)
 		}

@@ -440,7 +440,7 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 	left, right := typed{typ: pred.Type}, typed{}
 	ok := true
 	switch v := p.Value.(type) {
-	case *syntax.Literal, *syntax.Now, *syntax.VarRef, *syntax.PropRef, *syntax.NodeKey:
+	case *syntax.Literal, *syntax.Now, *syntax.ActorRef, *syntax.VarRef, *syntax.PropRef, *syntax.NodeKey:
 		want := pred.Type.Elem()
 		want.List = pred.Op == plan.In
 		c.wanting(paramType(want), func() { right, ok = c.operand(p.Value, nil) })

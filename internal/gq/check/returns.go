@@ -126,6 +126,8 @@ func operandName(o syntax.Operand) (string, bool) {
 		return o.Tokens[0].Value, true
 	case *syntax.Now:
 		return "now", true
+	case *syntax.ActorRef:
+		return syntax.ActorFunction + "." + o.Name(), true
 	case *syntax.Call:
 		if plan.AggregateNamed(o.Name.Value) != nil && len(o.Args) == 1 {
 			return operandName(o.Args[0])

@@ -31,7 +31,7 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 			return nil, false
 		}
 		return t.expr, ok && c.checkFit(t.typ, p.Type, p, at)
-	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
+	case *syntax.Binary, *syntax.Comparison, *syntax.Call, *syntax.ActorRef:
 		return c.computed(o, func(from value.Type, at diag.Span) bool { return c.checkFit(from, p.Type, p, at) })
 	case *syntax.NodeKey:
 		c.fault(BadValue, o.Span(), "write a node only after from:, to: or where from = and where to =", "the property %s cannot be a node", p.Name)

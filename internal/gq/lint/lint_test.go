@@ -146,7 +146,7 @@ func checkFixes(t *testing.T, c gq.Catalog, r *lint.Report, code string) {
 			continue
 		}
 		golden.Check(t, filepath.Join("testdata", code, src.Name+".fixed"), []byte(after))
-		if !gq.SameMeaning(c.Schema, src, after) {
+		if !(gq.Options{}).SameMeaning(c.Schema, src, after) {
 			t.Errorf("%s: the fixes change its meaning", src.Name)
 		}
 	}
@@ -302,7 +302,7 @@ func FuzzLint(f *testing.F) {
 		if skipped > 0 {
 			t.Errorf("%d fixes overlap: %+v", skipped, edits)
 		}
-		if after != text && !r.List.HasErrors() && !gq.SameMeaning(schema, src, after) {
+		if after != text && !r.List.HasErrors() && !(gq.Options{}).SameMeaning(schema, src, after) {
 			t.Errorf("fixed to %q", after)
 		}
 		var b bytes.Buffer

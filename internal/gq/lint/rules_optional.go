@@ -76,7 +76,7 @@ func (p *queryPass) strictUse(o syntax.Operand, set map[string]bool) string {
 		if o.Name.Value != "coalesce" && o.Name.Value != "if" {
 			parts = o.Args
 		}
-	case *syntax.Literal, *syntax.AliasRef, *syntax.Now, *syntax.Comparison, *syntax.Condition, *syntax.NodeKey, *syntax.FieldRef, *syntax.Subquery: // a condition is never null
+	case *syntax.Literal, *syntax.AliasRef, *syntax.Now, *syntax.ActorRef, *syntax.Comparison, *syntax.Condition, *syntax.NodeKey, *syntax.FieldRef, *syntax.Subquery: // a condition is never null
 	}
 	for _, part := range parts {
 		if name := p.strictUse(part, set); name != "" {

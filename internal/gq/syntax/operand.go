@@ -8,7 +8,7 @@ import (
 )
 
 // Operand is an expression of the query language: one of *Literal, *VarRef, *PropRef, *AliasRef,
-// *Now, *Call, *Binary, *Comparison, *Condition, *Subquery and *FieldRef. An operand in parentheses has no node of its own.
+// *Now, *ActorRef, *Call, *Binary, *Comparison, *Condition, *Subquery and *FieldRef. An operand in parentheses has no node of its own.
 type Operand interface {
 	operand()
 	Source() Range
@@ -51,12 +51,26 @@ type AliasRef struct{ Range }
 // Now is a call of now().
 type Now struct{ Range }
 
+// ActorRef is actor(), the caller of the query, with the name of a member. The checker reports a missing name.
+type ActorRef struct {
+	Range
+	Member *Token // nil if it is not written
+}
+
 // Call is a call of a function or an aggregate. Each argument may be a *Comparison.
 type Call struct {
 	Range
 	Name     Token     // of the function or aggregate
 	Distinct *Token    // the word `distinct` before the first argument; nil if it is not written
 	Args     []Operand // the arguments in order
+}
+
+// Name returns the name of the member, or "" if it is not written.
+func (a *ActorRef) Name() string {
+	if a.Member == nil {
+		return ""
+	}
+	return a.Member.Value
 }
 
 // Binary combines two operands with an arithmetic operator: + - * / or %.
@@ -90,6 +104,7 @@ func (*VarRef) operand()     {}
 func (*PropRef) operand()    {}
 func (*AliasRef) operand()   {}
 func (*Now) operand()        {}
+func (*ActorRef) operand()   {}
 func (*Call) operand()       {}
 func (*Binary) operand()     {}
 func (*Comparison) operand() {}
@@ -101,6 +116,9 @@ func (r Range) Source() Range { return r }
 // Functions lists the names of the functions that a Call can have.
 var Functions = slices.Concat(plan.AggregateNames(), []string{"search", "match_text", "fuzzy", "bm25", "nearest", "rrf"},
 	plan.FunctionNames(), plan.Units(), []string{TypeFunction})
+
+// ActorFunction is the name of the function that returns the caller of the query.
+const ActorFunction = "actor"
 
 // TypeFunction is the name of the function that returns the type of a node.
 const TypeFunction = "type"

@@ -35,7 +35,7 @@ const (
 	valueGrammar      = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
 	valueCallGrammar  = `Call = <name> "(" Operand ("," Operand)* ")" .`
 	termGrammar       = `Term = Factor (("*" | "/" | "%") Factor)* .`
-	factorGrammar     = `Factor = "(" Comparison ")" | Condition | Subquery | Now | Call | PropRef | VarRef | Literal | FieldRef | AliasRef .`
+	factorGrammar     = `Factor = "(" Comparison ")" | Condition | Subquery | Now | ActorRef | Call | PropRef | VarRef | Literal | FieldRef | AliasRef .`
 	conditionGrammar  = `Condition = Not | Exists | Any | All .`
 	comparisonGrammar = `Comparison = Operand ((<relation> | "contains" | "starts_with" | "in" | "matches") Operand | NullTest)? .`
 	callGrammar       = `Call = <name> "(" "distinct"? Comparison ("," Comparison)* ")" .`
@@ -44,6 +44,7 @@ const (
 	aliasRefGrammar   = `AliasRef = <name> .`
 	fieldRefGrammar   = `FieldRef = <name> "." <name> .`
 	nowGrammar        = `Now = "now" "(" ")" .`
+	actorGrammar      = `ActorRef = "actor" "(" ")" ("." <name>)? .`
 	listGrammar       = `List = "[" (Literal ("," Literal)*)? "]" .`
 	enumValueGrammar  = `EnumValue = (<name> | <typename> | <int> | "-")+ .`
 )
@@ -193,6 +194,9 @@ func (g *grammar) parseNamed(c cursor) (Operand, error) {
 		}
 		return &Now{c.consumed()}, nil
 	}
+	if next[0].Value == ActorFunction {
+		return c.actor()
+	}
 	kind, isLiteral := value.KindOfLiteral(next[0].Value)
 	if isLiteral && (kind != value.Date || next[2].Type == String && next[3].Value == ")") {
 		return g.parseLiteral(c)
@@ -245,6 +249,27 @@ func (c cursor) variable() (Operand, error) {
 	}
 	c.Next()
 	return &PropRef{c.consumed(), v, prop}, nil
+}
+
+// actor parses actor() and the name of a member.
+func (c cursor) actor() (Operand, error) {
+	c.Next()
+	c.Next()
+	if err := c.want(")"); err != nil {
+		return nil, err
+	}
+	a := &ActorRef{}
+	if c.Peek().Value == "." {
+		c.Next()
+		member := *c.Peek()
+		if member.Type != Name {
+			return nil, unexpected(member, "id, groups or the name of a claim")
+		}
+		c.Next()
+		a.Member = &member
+	}
+	a.Range = c.consumed()
+	return a, nil
 }
 
 // want consumes the next token if it has the given text. Otherwise the error says that the text is

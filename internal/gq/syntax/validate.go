@@ -256,7 +256,7 @@ func (p *parser) checkPart(o Operand, in string, depth int, also func(Operand) b
 		return
 	}
 	switch o := o.(type) {
-	case *Literal, *VarRef, *Now:
+	case *Literal, *VarRef, *Now, *ActorRef:
 	case *Condition, *Subquery:
 		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	case *Binary, *Comparison:
@@ -291,7 +291,7 @@ func parts(o Operand) []Operand {
 			return []Operand{o.Left}
 		}
 		return []Operand{o.Left, o.Right}
-	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *Call, *Condition, *NodeKey, *Subquery, *FieldRef:
+	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *ActorRef, *Call, *Condition, *NodeKey, *Subquery, *FieldRef:
 	}
 	return nil
 }

@@ -194,7 +194,7 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ts, err := Load([]string{"PATH=/bin", "OMNIGRAPH_TOKENS_FILE=" + file, "OMNIGRAPH_TOKEN_ACT_CI=ci-token-1", "OMNIGRAPH_TOKENX=y", "OMNIGRAPH_CLIENT_TOKEN_ACT_EVE=eve-token-1"})
+	ts, err := Load([]string{"PATH=/bin", "OMNIGRAPH_TOKENS_FILE=" + file, "OMNIGRAPH_TOKEN_ACT_CI=ci-token-1", "OMNIGRAPH_TOKENX=y", "OMNIGRAPH_CLIENT_TOKEN_ACT_EVE=eve-token-1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %+v, %v; expected %q", token, a, err, want)
 		}
 	}
-	none, err := Load([]string{"PATH=/bin"})
+	none, err := Load([]string{"PATH=/bin"}, nil)
 	if err != nil || none.Len() != 0 {
 		t.Errorf("no tokens: %v, %v", none, err)
 	}
@@ -263,7 +263,7 @@ func TestAddFaults(t *testing.T) {
 		{"OMNIGRAPH_TOKEN_", "s3cret", "OMNIGRAPH_TOKEN_: the actor's name has 0 bytes, expected 1 to 128"},
 		{"OMNIGRAPH_TOKENS_FILE", "/nowhere/at/all", "OMNIGRAPH_TOKENS_FILE: open /nowhere/at/all: no such file or directory"},
 	} {
-		_, err := Load([]string{tt.variable + "=" + tt.value})
+		_, err := Load([]string{tt.variable + "=" + tt.value}, nil)
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%s: got  %v\nwant %s", tt.variable, err, tt.want)
 		}

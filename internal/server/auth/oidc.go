@@ -13,6 +13,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/claims"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 )
@@ -40,11 +42,20 @@ type OIDCOptions struct {
 	GroupsClaim string
 	Groups      []string // names of the groups to keep
 
+	// Claims are the claims that queries may use, by their names in queries.
+	Claims map[string]Claim
+
 	// Scopes narrow what the tokens with scopes can do; see [access.Scopes]. Empty means that scopes are not read.
 	Scopes []access.Scope
 
 	Log *slog.Logger     // receives messages about fetches of the issuer's keys; never nil
 	Now func() time.Time // the clock for expiry and for the age of keys; nil means clock.Now
+}
+
+// Claim is a claim of tokens that queries may use.
+type Claim struct {
+	Name string // in tokens
+	Type value.Type
 }
 
 // OIDC verifies the JSON Web Tokens of one issuer, both access tokens (RFC 9068) and ID tokens. It
@@ -154,15 +165,15 @@ func (v *OIDC) Verify(ctx context.Context, token string) (*access.Actor, error) 
 	if err := v.keys.verify(ctx, header.KeyID, header.Algorithm, func(key any) error { return parsed.Claims(key) }); err != nil {
 		return nil, err
 	}
-	var said claims // set once the signature is verified
+	var said tokenClaims // set once the signature is verified
 	if err := parsed.UnsafeClaimsWithoutVerification(&said.registered, &said.all); err != nil {
 		return nil, &Rejected{"has no readable claims"}
 	}
 	return v.actor(&said)
 }
 
-// claims are the claims of a token whose signature was verified.
-type claims struct {
+// tokenClaims are the claims of a token whose signature was verified.
+type tokenClaims struct {
 	registered jwt.Claims     // the claims that RFC 7519 defines
 	all        map[string]any // every claim by name
 }
@@ -182,7 +193,7 @@ func acceptedType(typ any) bool {
 }
 
 // actor checks the claims of a token and returns its actor.
-func (v *OIDC) actor(c *claims) (*access.Actor, error) {
+func (v *OIDC) actor(c *tokenClaims) (*access.Actor, error) {
 	err := c.registered.ValidateWithLeeway(jwt.Expected{Issuer: v.o.Issuer, AnyAudience: v.o.Audiences, Time: v.o.Now()}, leeway)
 	switch {
 	case errors.Is(err, jwt.ErrExpired):
@@ -214,7 +225,11 @@ func (v *OIDC) actor(c *claims) (*access.Actor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &access.Actor{ID: name, Groups: groups, Source: "oidc", Expires: c.registered.Expiry.Time().Add(leeway), Scopes: scopes, Agents: agents}, nil
+	known, err := v.claims(c.all)
+	if err != nil {
+		return nil, err
+	}
+	return &access.Actor{ID: name, Groups: groups, Claims: known, Source: "oidc", Expires: c.registered.Expiry.Time().Add(leeway), Scopes: scopes, Agents: agents}, nil
 }
 
 // name returns the name of the actor of some claims. The argument `path` is "" for the claims of the token, and the path to those of an
@@ -286,6 +301,27 @@ func (v *OIDC) scopes(all map[string]any) (*access.Scopes, error) {
 		return nil, nil
 	}
 	return s, nil
+}
+
+// claims returns the claims of the token that queries may use. It rejects a token in which one has another type, because a filter
+// may hide by it.
+func (v *OIDC) claims(all map[string]any) (map[string]value.Value, error) {
+	var known map[string]value.Value
+	for name, c := range v.o.Claims {
+		said := all[c.Name]
+		if said == nil {
+			continue
+		}
+		read, ok := claims.FromJSON(said, c.Type)
+		if !ok {
+			return nil, &Rejected{"has no " + c.Type.Required().String() + " in the claim " + c.Name}
+		}
+		if known == nil {
+			known = map[string]value.Value{}
+		}
+		known[name] = read
+	}
+	return known, nil
 }
 
 // groups returns, sorted, the groups of the token that o.Groups lists. It rejects a token if its

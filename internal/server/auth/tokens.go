@@ -12,6 +12,9 @@ import (
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/claims"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
@@ -33,6 +36,7 @@ const maxToken = 4096
 // Tokens holds the static bearer tokens of a server. It keeps only their SHA-256 digests. Fill it
 // before the server starts; after that it is safe for concurrent use, and only Replace changes it.
 type Tokens struct {
+	claims  plan.Claims             // the claims that the file may give its actors
 	entries atomic.Pointer[[]entry] // nil if there are none; a slice that is here does not change
 }
 
@@ -55,9 +59,9 @@ type entry struct {
 
 // Load returns the tokens of an environment. The argument `environ` has the form of os.Environ.
 // Load reads the OMNIGRAPH_TOKEN_<ACTOR> variables, and the file at the path in
-// OMNIGRAPH_TOKENS_FILE. It is not an error if none of these variables is set.
-func Load(environ []string) (*Tokens, error) {
-	t := &Tokens{}
+// OMNIGRAPH_TOKENS_FILE, which may give its actors the claims. It is not an error if none of these variables is set.
+func Load(environ []string, claims plan.Claims) (*Tokens, error) {
+	t := &Tokens{claims: claims}
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
 		if name == TokensFileVar && value != "" {
@@ -87,7 +91,8 @@ func (t *Tokens) Add(token, actor string) error {
 }
 
 // ReadFile adds the tokens of a YAML file that maps the SHA-256 of each token, as 64 hex digits, to
-// its actor: a name or, for an agent, { actor: NAME, on_behalf_of: NAME }, where on_behalf_of may be another such mapping. The error
+// its actor: a name or a mapping { actor: NAME, groups: [NAME], claims: { NAME: VALUE } } or, for an agent, { actor: NAME,
+// on_behalf_of: ACTOR }, where on_behalf_of is an actor of any of these forms. The error
 // is an error of reading the file, or a diag.List that gives positions and never repeats the text of the file.
 func (t *Tokens) ReadFile(path string) error {
 	src, err := os.ReadFile(path)
@@ -138,7 +143,7 @@ func (t *Tokens) parse(path string, src []byte) error {
 				"write the token's SHA-256, as printf %s TOKEN | sha256sum prints it")
 			continue
 		}
-		actor, ok := tokenActor(e.Value)
+		actor, ok := t.tokenActor(e.Value)
 		if !ok {
 			continue
 		}
@@ -151,9 +156,9 @@ func (t *Tokens) parse(path string, src []byte) error {
 
 // tokenActor reads the actor of a token. The holder of the token of an agent is its current agent, and the innermost on_behalf_of
 // is the actor for whom it acts.
-func tokenActor(n *strictyaml.Node) (*access.Actor, bool) {
+func (t *Tokens) tokenActor(n *strictyaml.Node) (*access.Actor, bool) {
 	actor := &access.Actor{}
-	for n.IsMapping() {
+	for n.Has("on_behalf_of") {
 		f, ok := n.Fields("the actor", "actor", "on_behalf_of")
 		if !ok {
 			return nil, false
@@ -172,9 +177,48 @@ func tokenActor(n *strictyaml.Node) (*access.Actor, bool) {
 		}
 		actor.Agents, n = append(actor.Agents, access.Agent{ID: id}), of
 	}
+	if n.IsMapping() {
+		return actor, t.described(n, actor)
+	}
 	id, ok := n.Text("the actor")
 	actor.ID = id
 	return actor, ok
+}
+
+// described reads an actor with its groups and claims. It reports false if there is a fault.
+func (t *Tokens) described(n *strictyaml.Node, actor *access.Actor) bool {
+	f, ok := n.Fields("the actor", "actor", "groups", "claims")
+	if !ok {
+		return false
+	}
+	id := n.Require(f, "actor", "the actor")
+	if id == nil {
+		return false
+	}
+	actor.ID, ok = id.Text("the actor")
+	groups, _ := f["groups"].Texts("groups")
+	for _, g := range groups {
+		actor.Groups = append(actor.Groups, g.Key)
+	}
+	entries, _ := f["claims"].Entries("claims")
+	for _, e := range entries {
+		typ, known := t.claims[e.Key]
+		if !known {
+			e.At.Unknown(strictyaml.UnknownName, "claim", e.Key, "server.claims of cluster.yaml", t.claims.Members()[2:])
+			ok = false
+			continue
+		}
+		v, read := claims.FromYAML(e.Value, "claims."+e.Key, typ)
+		if !read {
+			ok = false
+			continue
+		}
+		if actor.Claims == nil {
+			actor.Claims = map[string]value.Value{}
+		}
+		actor.Claims[e.Key] = v
+	}
+	return ok
 }
 
 // add adds a token's digest for an actor.

@@ -110,7 +110,7 @@ const (
 // validated checks a text against a schema.
 func validated(ctx context.Context, env *tool.Env, s *engine.Schema, text string) (a *ValidateAnswer, err error) {
 	err = operations.WithText(ctx, env, "query", text, func(limits work.Limits) error {
-		queries, report, err := gq.LintQueriesWithin(ctx, limits, s.Catalog, lint.Config{Levels: offForAdHoc}, gq.Source{Name: queryFile, Text: text})
+		queries, report, err := gq.Options{Claims: env.Claims}.LintQueriesWithin(ctx, limits, s.Catalog, lint.Config{Levels: offForAdHoc}, gq.Source{Name: queryFile, Text: text})
 		if err == nil {
 			a = validateAnswer(text, queries, report)
 		}
@@ -168,7 +168,7 @@ func (a *ValidateAnswer) Cut(bytes int) {
 // checkedAnswer describes a query without errors: its kind, parameters and columns.
 func checkedAnswer(q *gq.Query) CheckedAnswer {
 	a := CheckedAnswer{Name: q.Plan.Name, Kind: "mutation", Params: []TypedAnswer{}, Columns: []ColumnAnswer{}}
-	for _, p := range q.Plan.Params {
+	for _, p := range q.Plan.Declared() {
 		a.Params = append(a.Params, TypedAnswer{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Optional()})
 	}
 	if q.Plan.Read == nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/claims"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/hostcheck"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
@@ -17,6 +19,9 @@ import (
 // method is nil if cluster.yaml does not have its section.
 type Auth struct {
 	OIDC *OIDC // the issuer whose tokens are accepted
+
+	// Claims are the claims of callers that queries may use, as actor().NAME: those of the section claims, and those of the methods.
+	Claims plan.Claims
 }
 
 // AuthMethod is the configuration of an authentication method. It is an *OIDC.
@@ -108,6 +113,8 @@ type OIDC struct {
 	GroupsClaim string       // the claim that lists the groups of the actor
 	Groups      []TokenGroup // the server ignores other groups of a token
 
+	Claims map[string]string // the claims that queries may use, by their names in queries: their names in tokens
+
 	Scopes []Scope // the scopes that clients are told to ask the issuer for
 
 	Studio *StudioClient // lets users of the studio log in at the issuer; nil means that they cannot
@@ -192,6 +199,7 @@ func (p *reader) oidc(n *strictyaml.Node) {
 	if word, ok := f["act"].Word(); ok {
 		o.EarlierAgents = word == actChain
 	}
+	o.Claims = p.claims(f["claims"], oidcSection+".claims")
 	o.Scopes = oidcScopes(f["scopes"])
 	o.Studio = studioClient(f["studio"])
 	if s := o.Studio; s != nil && len(o.Scopes) > 0 && o.Scopes[0].Actions != nil && !slices.ContainsFunc(o.Scopes, func(sc Scope) bool { return slices.Contains(s.Scopes, sc.Name) }) {
@@ -206,6 +214,30 @@ func (p *reader) oidc(n *strictyaml.Node) {
 			o.Groups = append(o.Groups, TokenGroup{g.Key, s, g.Value.Span()})
 		}
 	}
+}
+
+// claims reads a map of claims, and adds their types to those of the server. Each has a type, or a type and its name in tokens.
+// The result has the names in tokens.
+func (p *reader) claims(n *strictyaml.Node, what string) map[string]string {
+	names := map[string]string{}
+	entries, _ := n.Entries(what)
+	for _, e := range entries {
+		of, typ := what+"."+e.Key, e.Value
+		name := e.Key
+		if typ.IsMapping() {
+			f, ok := typ.Mapping(of, claimSettings)
+			if !ok {
+				continue
+			}
+			claim(f["claim"], "claim", &name)
+			if typ = typ.AtKey().Require(f, "type", of); typ == nil {
+				continue
+			}
+		}
+		claims.Declare(&p.cfg.Server.Claims, e.Key, typ, of)
+		names[e.Key] = name
+	}
+	return names
 }
 
 // oidcScopes reads the setting server.oidc.scopes: a list of scopes, or a map from scopes to actions.

@@ -359,6 +359,7 @@ func (p *reader) server(n *strictyaml.Node) {
 		p.cfg.Server.BrowserOrigins = append(p.cfg.Server.BrowserOrigins, o.Key)
 	}
 	p.cfg.Server.Studio, _ = f["studio"].Bool("studio")
+	p.claims(f["claims"], "server.claims")
 	for _, section := range authSections {
 		section.read(p, f[section.settings.Key])
 	}

@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"slices"
 	"strconv"
 
+	"github.com/omnigraph-go/omnigraph/internal/claims"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
@@ -214,6 +216,10 @@ var serverSettings = func() *setting {
 				Text: "If this is true, the server serves the studio, web pages for people who look at graphs, at /studio/."},
 		},
 	}
+	s.Keys = append(s.Keys, &setting{Key: "claims", Type: strictyaml.Map, Default: "none", Example: "{ region: String, teams: [String] }",
+		Each:   &setting{Type: strictyaml.Union, Example: "String", Text: "This is the type of the claim.", Forms: claims.TypeForms},
+		Limits: claims.Names,
+		Text:   "Queries may use these claims of their callers, as actor().region. The tokens file gives them values; claims of an issuer's tokens are in oidc.claims."})
 	for _, section := range authSections {
 		s.Keys = append(s.Keys, section.settings)
 	}
@@ -249,6 +255,11 @@ var oidcSettings = &setting{
 			Each:   &setting{Example: "admins", Limits: "a group of a policy", Text: "This is the name of the group in the policies."},
 			Limits: "a name of a token's group is 1 to 256 printable characters of ASCII",
 			Text:   "Each entry maps a group of tokens to a group of the policies; other groups of a token are ignored."},
+		{Key: "claims", Type: strictyaml.Map, Default: "none", Example: "{ region: { claim: \"https://example.com/region\", type: String }, teams: [String] }",
+			Each: &setting{Type: strictyaml.Union, Example: "String", Text: "This is a claim.",
+				Forms: append(slices.Clone(claims.TypeForms), claimSettings)},
+			Limits: claims.Names,
+			Text:   "Queries may use these claims of the issuer's tokens, as actor().region. A claim that a token lacks is null in queries. A token with a claim of another type is refused."},
 		{Key: "scopes", Type: strictyaml.Union, Default: "none", Example: "{ graph.read: [read, invoke_query], graph.write: [change] }",
 			Text: "Clients are told to ask the issuer for these scopes.",
 			Forms: []*setting{
@@ -261,6 +272,16 @@ var oidcSettings = &setting{
 						Each: &setting{Example: "read", Limits: "an action of policies", Text: "This is an action."}}},
 			}},
 		studioClientSettings,
+	},
+}
+
+// claimSettings describes a claim of server.oidc.claims that has another name in tokens.
+var claimSettings = &setting{
+	Type: strictyaml.Mapping, Example: "{ claim: \"https://example.com/region\", type: String }", Text: "The claim has a type, and a name in tokens.",
+	Keys: []*setting{
+		{Key: "claim", Default: "the name in queries", Example: "\"https://example.com/region\"", Pattern: tokenWordPattern, Limits: "1 to 256 printable characters of ASCII",
+			Text: "Tokens have the claim under this name."},
+		{Key: "type", Type: strictyaml.Union, Required: true, Example: "String", Text: "This is the type of the claim.", Forms: claims.TypeForms},
 	},
 }
 

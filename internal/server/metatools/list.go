@@ -135,7 +135,7 @@ func (p *Tools) newIndex() *toolsearch.Index {
 			Name: d.Name, Title: d.Title, Description: d.Description, ParamDocs: q.Info().ParamDocs, Mutation: q.Info().Mutation,
 			Questions: q.Info().Questions,
 		}
-		for _, param := range q.Plan().Params {
+		for _, param := range q.Plan().Declared() {
 			e.Params = append(e.Params, param.Name)
 		}
 		e.Columns = columnsOf(q)

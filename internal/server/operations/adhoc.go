@@ -99,9 +99,10 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	var queries []*gq.Query
 	var found, findings diag.List
 	if c.File != "" {
-		queries, found = gq.CompileQueries(schema.Catalog, gq.Source{Name: c.File, Text: c.Source})
+		options := gq.Options{Claims: env.Claims}
+		queries, found = options.CompileQueries(schema.Catalog, gq.Source{Name: c.File, Text: c.Source})
 		if !found.HasErrors() {
-			if _, _, findings, err = linted(ctx, gq.Limits{}, schema.Catalog, gq.Source{Name: c.File, Text: c.Source}); err != nil {
+			if _, _, findings, err = linted(ctx, gq.Limits{}, options, schema.Catalog, gq.Source{Name: c.File, Text: c.Source}); err != nil {
 				return nil, nil, nil, err
 			}
 		}
@@ -123,7 +124,7 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	args, err := arguments.Decode(c.Params, q.Plan.Params)
+	args, err := arguments.Decode(c.Params, q.Plan.Declared())
 	if err != nil {
 		var a *tool.ArgumentError
 		if errors.As(err, &a) {
@@ -131,6 +132,7 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 		}
 		return nil, nil, nil, err
 	}
+	args = env.Caller.With(q.Plan.Params, args)
 	return q, args, findingsOn(q, args, findings), nil
 }
 

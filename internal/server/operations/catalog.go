@@ -15,7 +15,7 @@ func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 		Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Questions: info.Questions,
 		Mutation: info.Mutation, Params: []client.ParamEntry{},
 	}
-	for i, p := range q.Plan().Params {
+	for i, p := range q.Plan().Declared() {
 		pe := param(p)
 		if i < len(info.ParamDocs) {
 			pe.Description = info.ParamDocs[i]

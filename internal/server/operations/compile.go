@@ -21,7 +21,7 @@ var textLimits = work.Limits{Tokens: 1 << 18, Queries: 1000, Head: 1 << 14}
 // *engine.TooLarge, an *engine.Busy or, if ctx ends, the error of ctx.
 func Compile(ctx context.Context, env *tool.Env, argument string, s *catalog.Schema, text string) (queries []*gq.Query, faults diag.List, err error) {
 	err = WithText(ctx, env, argument, text, func(limits work.Limits) (err error) {
-		queries, faults, err = gq.CompileQueriesWithin(ctx, limits, s, gq.Source{Name: sourceName, Text: text})
+		queries, faults, err = gq.Options{Claims: env.Claims}.CompileQueriesWithin(ctx, limits, s, gq.Source{Name: sourceName, Text: text})
 		return err
 	})
 	return queries, faults, err

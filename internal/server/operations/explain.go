@@ -28,6 +28,7 @@ type Explained struct {
 	Branch        string     `json:"branch"` // the branch whose schema and data the plan is for
 	GraphCommitID string     `json:"graph_commit_id" jsonschema_description:"The commit whose data the estimates are for."`
 	Analyzed      bool       `json:"analyzed" jsonschema_description:"The server ran the read, so rows and time_ns are set."`
+	Caller        []string   `json:"caller,omitempty" jsonschema_description:"What the query uses of its caller, such as actor().id. The rows are those of the caller."`
 	Touches       []Touched  `json:"touches" jsonschema_description:"The parts of the schema that the query reads or changes."`
 	Plan          []PlanStep `json:"plan" jsonschema_description:"The operators, starting with the one that returns the result. An operator reads the rows of the operators that follow it one level deeper."`
 	Text          string     `json:"text" jsonschema_description:"The plan as an indented tree."`
@@ -62,7 +63,7 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	if err != nil {
 		return nil, err
 	}
-	a := &Explained{QueryName: q.Plan.Name, Kind: "read", Branch: branch.Name(), Touches: []Touched{}, Plan: []PlanStep{}}
+	a := &Explained{QueryName: q.Plan.Name, Kind: "read", Branch: branch.Name(), Touches: []Touched{}, Plan: []PlanStep{}, Caller: q.Plan.Members()}
 	if q.Plan.Mutation != nil {
 		a.Kind = "mutation"
 		if c.Analyze {
@@ -71,13 +72,14 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	}
 	var args engine.Args
 	if c.Analyze {
-		if args, err = arguments.Decode(c.Params, q.Plan.Params); err != nil {
+		if args, err = arguments.Decode(c.Params, q.Plan.Declared()); err != nil {
 			var bad *tool.ArgumentError
 			if errors.As(err, &bad) {
 				return nil, bad.Under("params")
 			}
 			return nil, err
 		}
+		args = env.Caller.With(q.Plan.Params, args)
 	}
 	e, err := env.Graph.Explain(ctx, q.Plan, args, branch.At(), c.Analyze)
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 // compileLinted is like [Compile], and also returns the findings of the rules about rows.
 func compileLinted(ctx context.Context, env *tool.Env, argument string, s *catalog.Schema, text string) (queries []*gq.Query, faults, findings diag.List, err error) {
 	err = WithText(ctx, env, argument, text, func(limits work.Limits) (err error) {
-		queries, faults, findings, err = linted(ctx, limits, s, gq.Source{Name: sourceName, Text: text})
+		queries, faults, findings, err = linted(ctx, limits, gq.Options{Claims: env.Claims}, s, gq.Source{Name: sourceName, Text: text})
 		return err
 	})
 	return queries, faults, findings, err
 }
 
 // linted compiles a text, and applies the rules about rows.
-func linted(ctx context.Context, limits gq.Limits, s *catalog.Schema, src gq.Source) (queries []*gq.Query, faults, findings diag.List, err error) {
-	queries, report, err := gq.LintQueriesWithin(ctx, limits, s, lint.Rows(), src)
+func linted(ctx context.Context, limits gq.Limits, o gq.Options, s *catalog.Schema, src gq.Source) (queries []*gq.Query, faults, findings diag.List, err error) {
+	queries, report, err := o.LintQueriesWithin(ctx, limits, s, lint.Rows(), src)
 	if err != nil {
 		return nil, nil, nil, err
 	}

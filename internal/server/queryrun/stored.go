@@ -62,7 +62,7 @@ func DecodeMembers(t tool.StoredQuery, o *arguments.Object) (tool.Call, error) {
 // Call is a call of a stored query with decoded parameters.
 type Call struct {
 	Query   tool.StoredQuery // the query to run
-	Args    engine.Args      // decoded parameters, in the order of the plan
+	Args    engine.Args      // decoded parameters, in the order in which the query declares them
 	Branch  tool.BranchName
 	Options Options // such as the page token or a dry run
 }
@@ -86,13 +86,13 @@ func (c *Call) RunOptions() *Options { return &c.Options }
 func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	q := c.Query.Plan()
 	if q.Mutation != nil {
-		return Mutation(ctx, env, q, c.Args, env.Branch(c.Branch), &c.Options)
+		return Mutation(ctx, env, q, env.Caller.With(q.Params, c.Args), env.Branch(c.Branch), &c.Options)
 	}
 	r, err := c.Options.Reading(env, c.Branch)
 	if err != nil {
 		return nil, err
 	}
-	return r.Run(ctx, env, q, c.Args)
+	return r.Run(ctx, env, q, env.Caller.With(q.Params, c.Args))
 }
 
 // Mutation runs a mutation on a branch.
@@ -157,7 +157,7 @@ func misplaced(e *tool.ArgumentError, q *plan.Query) *tool.ArgumentError {
 
 // isParam reports whether the query has a parameter with the name.
 func isParam(q *plan.Query, name string) bool {
-	return slices.ContainsFunc(q.Params, func(p plan.Param) bool { return p.Name == name })
+	return slices.ContainsFunc(q.Declared(), func(p plan.Param) bool { return p.Name == name })
 }
 
 // LogArguments returns the arguments of the call for the log.

@@ -68,6 +68,8 @@ type Config struct {
 
 	Now func() time.Time // the date of reads; nil means clock.Now
 
+	Claims plan.Claims // the claims of callers that queries may use
+
 	Drafts DraftLimits // limits of drafts; zero fields mean the defaults
 
 	CheckLimits checks.Limits // limits of the runs of checks; zero fields mean the defaults
@@ -108,6 +110,7 @@ type Graph struct {
 	limits  Limits        // of results over MCP
 	version string        // version of the server
 	outputs bool          // whether tools/list contains the output schemas
+	claims  plan.Claims   // the claims of callers that queries may use
 	confirm []tool.Action // the actions that need a confirmation; see Config
 	log     *slog.Logger
 
@@ -151,7 +154,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
-		version: c.Version, outputs: c.OutputSchemas, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, drafts: c.Drafts.withDefaults(),
+		version: c.Version, outputs: c.OutputSchemas, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	if g.texts = c.TextLimit; g.texts == nil {
@@ -271,6 +274,11 @@ func (g *Graph) SchemaDigest(ctx context.Context) (string, error) {
 // addQuery adds a stored query to the catalog if its plan fits the schema of the binder.
 func (g *Graph) addQuery(ctx context.Context, q tool.StoredQuery, binder Binder) error {
 	name := q.Info().Name
+	if reason := g.claims.Misfit(q.Plan()); reason != "" {
+		g.leftOut = append(g.leftOut, LeftOut{Name: name, Reason: reason})
+		g.log.WarnContext(ctx, "a stored query uses a claim that the server does not map in this way and is left out", "query", name, "reason", reason)
+		return nil
+	}
 	if err := binder.Bind(ctx, q.Plan(), engine.Target{}); err != nil {
 		var mismatch *engine.SchemaMismatch
 		var unsupported *engine.Unsupported

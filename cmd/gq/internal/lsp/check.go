@@ -48,7 +48,7 @@ func (s *server) source(j *job, path string) gq.Source {
 func (s *server) job(g *graph, only string) *job {
 	p := g.project
 	j := &job{graph: g, texts: map[string]*text{}, threshold: g.meta, tools: s.opts.Tools}
-	j.catalog = gq.Catalog{Config: p.config.Lint, NoProvider: g.noProvider, Whole: g.whole && only == ""}
+	j.catalog = gq.Catalog{Config: p.config.Lint, NoProvider: g.noProvider, Whole: g.whole && only == "", Options: gq.Options{Claims: p.claims}}
 	if g.schema != "" {
 		j.catalog.Schema = s.source(j, g.schema)
 	}

@@ -90,6 +90,8 @@ func (c *completer) query() {
 	case ctx.Head && ctx.Bracket == "":
 		c.words("match", "insert", "update", "delete")
 	case ctx.Head:
+	case last.Value == "." && c.before(2).Value == ")" && c.before(3).Value == "(" && c.before(4).Value == syntax.ActorFunction:
+		c.callerMembers()
 	case last.Value == "." && c.before(2).Type == syntax.Var:
 		c.propertiesOf(c.before(2))
 	case ctx.Bracket == "{" && ctx.Type != "" && (last.Value == "{" || last.Value == ","):
@@ -158,7 +160,7 @@ func (c *completer) expression() {
 		_, doc := describeFunction(a.Name)
 		c.add(3, a.Name, completionFunction, "aggregate", doc)
 	}
-	for _, name := range append(slices.Clone(syntax.Functions), append(syntax.LiteralFunctions(), "now")...) {
+	for _, name := range append(slices.Clone(syntax.Functions), append(syntax.LiteralFunctions(), "now", syntax.ActorFunction)...) {
 		usage, doc := describeFunction(name)
 		c.add(3, name, completionFunction, usage, doc)
 	}
@@ -173,7 +175,7 @@ func (c *completer) expression() {
 // are functions.
 func notInBodies() []string {
 	words := []string{"query", "mcp", "expose", "idempotent", "tool_name", "title", "description", "instruction", "question", "must_be_empty", "check", "default", "example", "range", "enum"}
-	return append(words, append(syntax.LiteralFunctions(), "now")...)
+	return append(words, append(syntax.LiteralFunctions(), "now", syntax.ActorFunction)...)
 }
 
 // words adds keywords. It omits a word that is not in the grammar.
@@ -251,6 +253,15 @@ func (c *completer) propertiesOf(v syntax.Token) {
 	c.add(1, "id", completionField, "String", "")
 	if n.Entity == xref.Edge {
 		c.ends(n.Type, 1)
+	}
+}
+
+// callerMembers adds the members of actor().
+func (c *completer) callerMembers() {
+	claims := c.graph.project.claims
+	for i, name := range claims.Members() {
+		t, _ := claims.TypeOf(name)
+		c.add(min(i, 2), name, completionField, t.String(), "")
 	}
 }
 

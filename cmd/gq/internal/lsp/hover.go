@@ -136,7 +136,7 @@ func describeEnd(e *catalog.Edge, end string) (code, doc string) {
 func (g *graph) describeVariable(n *xref.Name, src *xref.Source) (code, doc string) {
 	if n.Kind == xref.Parameter {
 		if q := g.queryAround(src, n.Pos.Offset); q != nil {
-			for i, p := range q.Plan.Params {
+			for i, p := range q.Plan.Declared() {
 				if "$"+p.Name == n.Value {
 					return n.Value + ": " + p.TypeText(), q.ParamDocs[i]
 				}
@@ -160,6 +160,9 @@ func describeFunction(name string) (code, doc string) {
 			return a.Name + "(…)", a.Name + "(…) takes " + a.Arg.Text + " and " + a.Doc + "."
 		}
 	}
+	if name == syntax.ActorFunction {
+		return "actor()", "The caller of the query: actor().id, actor().groups, and the claims of the caller's token, such as actor().region."
+	}
 	if syntax.IsFunction(name) {
 		return name + "(…)", ""
 	}
@@ -169,7 +172,7 @@ func describeFunction(name string) (code, doc string) {
 // signature returns the head of a query: its name, its parameters and the columns of its result.
 func signature(q *gq.Query) string {
 	var params []string
-	for _, p := range q.Plan.Params {
+	for _, p := range q.Plan.Declared() {
 		params = append(params, "$"+p.Name+": "+p.TypeText())
 	}
 	code := "query " + q.Plan.Name + "(" + strings.Join(params, ", ") + ")"

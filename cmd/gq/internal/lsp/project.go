@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/codegen"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
@@ -26,6 +27,8 @@ type project struct {
 	cluster bool   // the folder has a cluster.yaml
 	graphs  []*graph
 	config  gqconfig.Config // from gq.yaml
+
+	claims plan.Claims // the claims that queries may use, from cluster.yaml or else from gq.yaml
 
 	// policyGroups maps groups of tokens to groups of policies.
 	policyGroups map[string]string
@@ -178,12 +181,13 @@ func (p *project) loadCluster(cfg *cluster.Config) {
 		}
 		graphs = append(graphs, g)
 	}
-	p.graphs, p.policyGroups = graphs, cfg.Server.TokenGroups()
+	p.graphs, p.policyGroups, p.claims = graphs, cfg.Server.TokenGroups(), cfg.Server.Claims
 }
 
 // loadFolder makes one graph of the sources in a folder, like gq lint with --schema: with the schema of
 // the folder, if it has exactly one.
 func (p *project) loadFolder() {
+	p.claims = p.config.Claims
 	g := p.graph("")
 	g.schema, g.queries, g.whole = "", nil, false
 	entries, _ := os.ReadDir(p.dir) // a folder that cannot be read has no sources

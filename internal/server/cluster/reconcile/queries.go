@@ -14,6 +14,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/contract"
@@ -94,8 +95,8 @@ func (s *Stored) build(in model.Input) (diag.List, error) {
 
 // Catalog returns the stored queries of a graph of a revision as tools, or nil if it has none. It decodes what
 // the apply compiled, and parses nothing. If another version applied the revision, and this one cannot decode
-// its plans, Catalog compiles the texts; outdated then says why. The error says that the texts have faults.
-func (g *Graph) Catalog() (c *tool.Catalog, outdated, err error) {
+// its plans, Catalog compiles the texts with the claims; outdated then says why. The error says that the texts have faults.
+func (g *Graph) Catalog(claims plan.Claims) (c *tool.Catalog, outdated, err error) {
 	s := g.Stored
 	if s == nil {
 		return nil, nil, nil
@@ -114,7 +115,7 @@ func (g *Graph) Catalog() (c *tool.Catalog, outdated, err error) {
 	for _, f := range s.Files {
 		texts = append(texts, gq.Source{Name: f.Name, Text: f.Text})
 	}
-	if in.Queries, found = gq.CompileQueries(in.Schema, texts...); found.HasErrors() {
+	if in.Queries, found = (gq.Options{Claims: claims}).CompileQueries(in.Schema, texts...); found.HasErrors() {
 		return nil, outdated, found
 	}
 	in.Queries = slices.DeleteFunc(in.Queries, func(q *gq.Query) bool {
@@ -158,7 +159,7 @@ func (s *Stored) SameFiles(cfg *cluster.Config, c *cluster.Graph) (bool, error) 
 // CompileQueries compiles the stored queries of a graph in cluster.yaml from their sources. The result equals
 // the catalog of a server that is built from the same sources. The error is a diag.List if a source has faults.
 func CompileQueries(cfg *cluster.Config, c *cluster.Graph) (*tool.Catalog, error) {
-	g, found, err := compileGraph(c, filepath.Dir(cfg.File))
+	g, found, err := compileGraph(cfg, c)
 	if err := errors.Join(err, found.Err()); err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func TestFormat2(t *testing.T) {
 	if got := encode(r); !bytes.Equal(got, b) {
 		t.Errorf("written again it is\n%s", got)
 	}
-	c, _, err := r.Graph("people").Catalog()
+	c, _, err := r.Graph("people").Catalog(nil)
 	if err != nil || len(c.Queries) != 1 || c.Queries[0].Info().File != "queries/a.gq" || len(c.Queries[0].Params()) != 1 {
 		t.Errorf("found %+v, %v", c, err)
 	}
@@ -91,7 +91,7 @@ func TestFormat2(t *testing.T) {
 // TestQueriesOfOtherVersion changes the contract as another version would write it. The texts must then be
 // compiled, with the same result.
 func TestQueriesOfOtherVersion(t *testing.T) {
-	want, outdated, err := withQueries(t).Graph("people").Catalog()
+	want, outdated, err := withQueries(t).Graph("people").Catalog(nil)
 	if err != nil || outdated != nil {
 		t.Fatal(outdated, err)
 	}
@@ -108,17 +108,17 @@ func TestQueriesOfOtherVersion(t *testing.T) {
 		if g.Stored.Contract, err = contract.Encode(&plain.Contract); err != nil {
 			t.Fatal(err)
 		}
-		got, outdated, err := g.Catalog()
+		got, outdated, err := g.Catalog(nil)
 		if outdated == nil || err != nil || got.SourceDigest != want.SourceDigest || !reflect.DeepEqual(got.Queries[0].Descriptor(), want.Queries[0].Descriptor()) || !reflect.DeepEqual(got.Queries[0].Plan(), want.Queries[0].Plan()) {
 			t.Errorf("%s: found %+v, %v, %v", name, got, outdated, err)
 		}
 		g.Stored.Files[0].Text = "query branch_list() { match { $p: Person } return { $p.name as name } }\n"
-		if got, _, err := g.Catalog(); err != nil || len(got.Queries) != 1 {
+		if got, _, err := g.Catalog(nil); err != nil || len(got.Queries) != 1 {
 			t.Errorf("%s, with the name of a built-in tool: found %+v, %v", name, got, err)
 		}
 		g.Stored.Files[0].Text = "query named() { match { $p: Preson } return { $p.name } }\n"
 		var faults diag.List
-		if got, outdated, err := g.Catalog(); outdated == nil || !errors.As(err, &faults) || !strings.Contains(err.Error(), "Preson") {
+		if got, outdated, err := g.Catalog(nil); outdated == nil || !errors.As(err, &faults) || !strings.Contains(err.Error(), "Preson") {
 			t.Errorf("%s, with a fault: found %+v, %v, %v", name, got, outdated, err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestQueriesOfOtherVersion(t *testing.T) {
 func TestCatalogParsesNothing(t *testing.T) {
 	g := withQueries(t).Graph("people")
 	g.Source, g.Stored.Files[0].Text = "no schema {", "no query ("
-	if c, outdated, err := g.Catalog(); err != nil || outdated != nil || len(c.Queries) != 1 || c.Queries[0].Plan().Name != "named" {
+	if c, outdated, err := g.Catalog(nil); err != nil || outdated != nil || len(c.Queries) != 1 || c.Queries[0].Plan().Name != "named" {
 		t.Errorf("found %+v, %v, %v", c, outdated, err)
 	}
 }

@@ -46,7 +46,7 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 	found := slices.Clone(cfg.Notes)
 	faulty := map[string]bool{}
 	for i := range cfg.Graphs {
-		g, list, err := compileGraph(&cfg.Graphs[i], filepath.Dir(cfg.File))
+		g, list, err := compileGraph(cfg, &cfg.Graphs[i])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -115,9 +115,10 @@ func (s *Sources) graph(id string) *Source {
 	return nil
 }
 
-// compileGraph compiles a schema and the queries over it, with gq.yaml in the folder dir. If the list has
+// compileGraph compiles a schema and the queries over it, with gq.yaml in the folder of cluster.yaml. If the list has
 // errors, only the id of the Source is certain to be set.
-func compileGraph(c *cluster.Graph, dir string) (*Source, diag.List, error) {
+func compileGraph(cfg *cluster.Config, c *cluster.Graph) (*Source, diag.List, error) {
+	dir := filepath.Dir(cfg.File)
 	g := &Source{ID: c.ID, File: c.Schema}
 	text, err := os.ReadFile(c.Schema)
 	if err != nil {
@@ -138,7 +139,7 @@ func compileGraph(c *cluster.Graph, dir string) (*Source, diag.List, error) {
 		}
 		texts = append(texts, gq.Source{Name: file, Text: string(text)})
 	}
-	queries, more := gq.CompileQueries(schema, texts...)
+	queries, more := (gq.Options{Claims: cfg.Server.Claims}).CompileQueries(schema, texts...)
 	found = append(found, more...)
 	missing := maps.Clone(c.Selected)
 	var selected []*gq.Query

@@ -49,6 +49,9 @@ func CheckUses(q *plan.Query, s *schema.Schema) error {
 // is replaced by the default of its parameter. The error is a *engine.BadArgument.
 func CheckArgs(params []plan.Param, args engine.Args) (engine.Args, error) {
 	if len(args) != len(params) {
+		if caller := params[len(plan.Declared(params)):]; len(caller) > 0 && len(args) == len(params)-len(caller) {
+			return nil, &engine.BadArgument{Param: caller[0].Name, Detail: "the call does not say who the caller is; in a Go program, pass a context of tool.WithCaller"}
+		}
 		name := ""
 		if len(args) < len(params) {
 			name = params[len(args)].Name

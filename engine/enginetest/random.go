@@ -67,11 +67,13 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 			}
 		case draw < 66:
 			s.query, s.args = d.drawRead()
+			nameCaller(s.query)
 			for range 3 { // redraw, because most drawn reads have no rows and test little
 				if d.percent(30) || p.answers(s) {
 					break
 				}
 				s.query, s.args = d.drawRead()
+				nameCaller(s.query)
 			}
 			s.held = d.percent(6)
 			if d.branching && d.percent(20) {
@@ -79,6 +81,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 			}
 		case draw < 88:
 			s.query, s.args, s.unnamed = d.drawMutation()
+			nameCaller(s.query)
 			if len(s.query.Mutation.Statements) == 0 {
 				continue
 			}

@@ -64,3 +64,25 @@ func (r *readDraw) drawLimit() {
 	r.args = append(r.args, arg)
 	r.q.Read.Limit, r.q.Read.LimitBy = high.Int(), &ref
 }
+
+// nameCaller makes a member of actor() of the last parameter of some plans, if a claim can have its type: a claim, actor().id or
+// actor().groups. It draws no random numbers, so that the statements of a seed do not depend on it.
+func nameCaller(q *plan.Query) {
+	n := len(q.Params)
+	if n == 0 || len(q.Uses)%2 == 1 {
+		return
+	}
+	p := &q.Params[n-1]
+	limit := q.Read != nil && q.Read.LimitBy != nil && q.Read.LimitBy.Index == n-1
+	claims := plan.Claims{}
+	if limit || claims.Declare("claim", p.Type.Required().String()) != nil || p.Node+p.Interface != "" || !p.Default.IsNull() || p.Bounds != (value.Bounds{}) || p.Pattern != nil {
+		return
+	}
+	p.Caller = "claim"
+	for _, member := range claims.Members() {
+		if t, _ := claims.TypeOf(member); t.Equal(p.Type) {
+			p.Caller = member
+		}
+	}
+	p.Name = plan.CallerName(p.Caller)
+}

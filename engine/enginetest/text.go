@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/check"
 	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
@@ -228,9 +229,12 @@ func compileQuery(schema *catalog.Schema, text string) (*plan.Query, error) {
 	if faults.HasErrors() {
 		return nil, faults.Err()
 	}
-	q, _, faults := check.Query(schema, file.Queries[0])
+	q, _, faults := check.QueryWithin(nil, schema, claims, file.Queries[0])
 	return q, faults.Err()
 }
+
+// claims are the claims that the queries of the texts may use. The arguments of actor() follow those of the declared parameters.
+var claims = plan.Claims{"age": value.Of(value.I32).Optional(), "moods": {Kind: value.String, List: true, Nullable: true}}
 
 // do runs a statement and checks its answer.
 func (s *session) do(st statement) {

@@ -9,6 +9,14 @@ import (
 // Optional reports whether a call may leave the argument out.
 func (p *Param) Optional() bool { return p.Type.Nullable || !p.Default.IsNull() }
 
+// Spelled returns the parameter as a query writes its use: $name, or a member of actor().
+func (p *Param) Spelled() string {
+	if p.Caller != "" {
+		return p.Name
+	}
+	return "$" + p.Name
+}
+
 // Check checks an argument against the bounds and the pattern. The argument has the parameter's
 // type or is null. If an element of a list violates them, `at` is the index of the first such
 // element; otherwise `at` is -1.

@@ -81,14 +81,6 @@ func (p *printer) params() string {
 	return strings.Join(list, ", ")
 }
 
-// param returns a parameter as a query writes it: $name, or actor().name.
-func (p *printer) param(i int) string {
-	if prm := &p.q.Params[i]; prm.Caller != "" {
-		return prm.Name
-	}
-	return "$" + p.q.Params[i].Name
-}
-
 // annotations formats the annotations of a parameter that determine which arguments it accepts.
 func (p *printer) annotations(prm *Param) string {
 	var s string
@@ -200,7 +192,7 @@ func (p *printer) cond(c Cond) string {
 	case Compare:
 		s := p.side(c.Left) + " " + c.Op.String() + " " + p.side(c.Right)
 		if c.Unless != NoParam {
-			s += " unless " + p.param(c.Unless) + " is null"
+			s += " unless " + p.q.Params[c.Unless].Spelled() + " is null"
 		}
 		return s
 	case TextMatch:
@@ -232,7 +224,7 @@ func (p *printer) expr(e Expr) string {
 		}
 		return formatValue(e.Value)
 	case ParamRef:
-		return p.param(e.Index)
+		return p.q.Params[e.Index].Spelled()
 	case Prop:
 		return p.vars[e.Var] + "." + e.Name
 	case ID:

@@ -141,6 +141,8 @@ func TestCompare(t *testing.T) {
 		{"node to a list of nodes", ownsPet("$p owns $x"), replaced(t, ownsPet("$p owns $x"), "$x as pet", "collect($x) as pet"), nil, []breaking.Kind{breaking.ColumnRetyped}, "the column pet is now a list of Pet nodes; it was the node Pet"},
 		{"field of nodes in a list removed", listsPets("collect($x)"), listsPets("collect($x)"), []string{"  kind: enum(a, b)? }", " }"}, []breaking.Kind{breaking.ColumnRemoved}, "the column pets.kind was removed"},
 		{"records in records", nested("collect", "first { $q owns $x return { $q.name as name, $q.age as age } } as owner", "limit 3"), nested("collect", "first { $q owns $x return { $q.name as name } } as owner", "limit 3"), nil, []breaking.Kind{breaking.ColumnRemoved}, "the column pets.owner.age was removed"},
+		{"caller used", listsPets("collect($x.id)"), replaced(t, listsPets("collect($x.id)"), "$p owns $x", "$p owns $x $p.slug = actor().id"), nil, []breaking.Kind{breaking.CallerAdded, breaking.TextChanged}, "the query now uses actor().id"},
+		{"caller not used", replaced(t, listsPets("collect($x.id)"), "$p owns $x", "$p owns $x $p.slug in actor().groups"), listsPets("collect($x.id)"), nil, []breaking.Kind{breaking.TextChanged, breaking.CallerRemoved}, "the description"},
 		{"became a mutation", replaced(t, read, "query find", "query put", "Find.", "Put.", ", $age: I32?", ", $name: String?", "age: $age?", "name: $name?"), write, nil,
 			[]breaking.Kind{breaking.ParamRequired, breaking.BecameMutation, breaking.TextChanged, breaking.ParamLoosened}, ""},
 		{"became a read", `query q($slug: String) { insert Pet { slug: $slug, name: "x" } }`, `query q($slug: String) { match { $p: Pet { slug: $slug } } return { $p.name } }`, nil,

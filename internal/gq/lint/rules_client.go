@@ -45,7 +45,7 @@ func clientNames(p *queryPass) {
 		}
 	}
 	params := p.names("parameter $")
-	for i, prm := range p.Plan.Params {
+	for i, prm := range p.Plan.Declared() {
 		params.add(p.Info.Params[i].Span, prm.Name)
 		fields := p.names("member ")
 		for _, f := range prm.Type.Fields {

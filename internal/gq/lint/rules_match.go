@@ -252,7 +252,7 @@ func unknownEnumValue(p *queryPass) {
 }
 
 // notOptional reports each condition that has an optional parameter but does not end with ?. It
-// ignores the parameters that the query tests for null.
+// ignores the parameters that the query tests for null, and those of actor(): without a claim, a condition usually hides rows on purpose.
 func notOptional(p *queryPass) {
 	tested := p.nullTested()
 	for _, c := range p.Info.Compares {
@@ -260,7 +260,7 @@ func notOptional(p *queryPass) {
 			continue
 		}
 		for _, e := range []plan.Expr{c.Cond.Left, c.Cond.Right} {
-			if param, ok := p.nullParam(e); ok && !tested[param] {
+			if param, ok := p.nullParam(e); ok && !tested[param] && p.Plan.Params[param].Caller == "" {
 				p.report(c.Span, "end the condition with ? to ignore it when the parameter is left out", nil, "the query returns no rows when the optional $%s is left out", p.Plan.Params[param].Name)
 				break
 			}
@@ -334,7 +334,7 @@ func constantNullTest(p *queryPass) {
 			reason, constant = "a walk has "+e.Fact.String(), !p.Plan.Read.Vars[e.Var].Optional
 		case plan.ParamRef:
 			param := p.Plan.Params[e.Index]
-			reason, constant = "$"+param.Name+" is required", !param.Type.Nullable
+			reason, constant = param.Spelled()+" is required", !param.Type.Nullable
 		case plan.Test, plan.Holds, plan.Matched:
 			reason, constant = "a condition is true or false", true
 		default: // any other expression can be null

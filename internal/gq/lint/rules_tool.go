@@ -79,7 +79,7 @@ func longToolName(p *queryPass) {
 
 // vectorParam reports vector parameters of exposed queries.
 func vectorParam(p *queryPass) {
-	for i, prm := range p.Plan.Params {
+	for i, prm := range p.Plan.Declared() {
 		if p.Expose && prm.Type.Kind == value.Vector {
 			p.report(p.Info.Params[i].Span, "declare a String parameter to embed, or add @mcp(expose: false)", nil, "a model cannot supply the %s of $%s", prm.Type.Required(), prm.Name)
 		}

@@ -78,13 +78,17 @@ func nullAssigned(p *queryPass) {
 					at = w.Value.Source().Span()
 				}
 			}
-			name := p.Plan.Params[param].Name
-			if _, bare := a.Value.(plan.ParamRef); bare {
-				p.report(at, "declare the parameter without ?", nil, "the property %s is required, but a call may leave out its value $%s", a.Name, name)
+			name := p.Plan.Params[param].Spelled()
+			if p.Plan.Params[param].Caller != "" {
+				p.report(at, "write coalesce(…, …) with a value to assign instead", nil, "the property %s is required, but %s is null if the caller's token lacks the claim", a.Name, name)
 				continue
 			}
-			p.report(at, "declare $"+name+" without ?, or write coalesce(…, …) with a value to assign instead", nil,
-				"the property %s is required, but its value is null if a call leaves out $%s", a.Name, name)
+			if _, bare := a.Value.(plan.ParamRef); bare {
+				p.report(at, "declare the parameter without ?", nil, "the property %s is required, but a call may leave out its value %s", a.Name, name)
+				continue
+			}
+			p.report(at, "declare "+name+" without ?, or write coalesce(…, …) with a value to assign instead", nil,
+				"the property %s is required, but its value is null if a call leaves out %s", a.Name, name)
 		}
 	}
 }

@@ -9,13 +9,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 )
@@ -213,6 +218,54 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// tokenClaimTypes are the claims that the files of the tests may use.
+var tokenClaimTypes = plan.Claims{
+	"region": value.Of(value.String).Optional(), "level": value.Of(value.I32).Optional(), "share": value.Of(value.F64).Optional(),
+	"teams": {Kind: value.String, List: true, Nullable: true}, "admin": value.Of(value.Bool).Optional(), "since": value.Of(value.Date).Optional(),
+}
+
+// claimTexts returns the claims of an actor as texts, in the order of their names.
+func claimTexts(a *access.Actor) (texts []string) {
+	for _, name := range slices.Sorted(maps.Keys(a.Claims)) {
+		v := a.Claims[name]
+		if !v.IsList() {
+			texts = append(texts, name+"="+value.Text(v))
+			continue
+		}
+		var elems []string
+		for _, e := range v.Elems() {
+			elems = append(elems, value.Text(e))
+		}
+		texts = append(texts, name+"=["+strings.Join(elems, ", ")+"]")
+	}
+	return texts
+}
+
+// TestTokenClaims reads groups and claims of static tokens.
+func TestTokenClaims(t *testing.T) {
+	tokens := &Tokens{claims: tokenClaimTypes}
+	src := digest("a") + ": { actor: act-ada, groups: [clerks, admins], claims: { region: eu, level: 3, share: \"1.5\", teams: [a, b], admin: true, since: \"2024-05-01\" } }\n" +
+		digest("b") + ": { actor: act-bot, on_behalf_of: { actor: act-ada, claims: { region: us } } }\n" +
+		digest("c") + ": { actor: act-eve }\n"
+	if err := tokens.parse("t.yaml", []byte(src)); err != nil {
+		t.Fatal(err)
+	}
+	for token, want := range map[string]string{
+		"a": "act-ada clerks admins admin=true level=3 region=eu share=1.5 since=2024-05-01 teams=[a, b]",
+		"b": engine.JoinActor("act-ada", "act-bot") + " region=us",
+		"c": "act-eve",
+	} {
+		actor, err := tokens.Verify(t.Context(), token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := slices.Concat([]string{actor.Name()}, actor.Groups, claimTexts(actor))
+		if got := strings.Join(parts, " "); got != want {
+			t.Errorf("%s: %s, want %s", token, got, want)
+		}
+	}
+}
+
 func TestTokenFaults(t *testing.T) {
 	const secret = "s3cret"
 	line := func(key, actor string) string { return key + ": " + actor + "\n" }
@@ -229,7 +282,10 @@ func TestTokenFaults(t *testing.T) {
 		{"twice", line(digest("a"), "act-ada") + line(digest("a"), "act-bot"), "t.yaml:2:1: error C5: key (not shown) is here and on line 1 (help: keep one of the two)"},
 		{"twice in other letters", line(digest("a"), "act-ada") + line(strings.ToUpper(digest("a")), "act-bot"), "t.yaml:2:67: error C7: this token already belongs to another actor; give each actor its own token"},
 		{"an agent for itself", line(digest("a"), "{ actor: act-bot, on_behalf_of: act-bot }"), "t.yaml:1:67: error C7: the token says that an actor acts for itself; leave on_behalf_of out for a token of the actor itself"},
-		{"an agent for nobody", line(digest("a"), "{ actor: act-bot }"), "t.yaml:1:67: error C4: the agent has no on_behalf_of (help: add on_behalf_of: …)"},
+		{"groups that are none", line(digest("a"), "{ actor: act-ada, groups: admins }"), "t.yaml:1:93: error C3: groups is a string, expected a list"},
+		{"a claim that is not known", line(digest("a"), "{ actor: act-ada, claims: { regio: eu } }"), "t.yaml:1:95: error C6: unknown claim (not shown) in server.claims of cluster.yaml (help: did you mean region?)"},
+		{"a claim of another type", line(digest("a"), "{ actor: act-ada, claims: { region: 7, level: high, share: s3cret } }"), "t.yaml:1:103: error C3: claims.region is a number, expected a string (help: put it in quotes)\nt.yaml:1:113: error C3: claims.level is a string, expected a whole number\nt.yaml:1:126: error C7: claims.share is not a F64 (help: write a number in quotes, such as \"1.5\")"},
+		{"claims of nobody", line(digest("a"), "{ claims: { region: eu } }"), "t.yaml:1:67: error C4: the holder of the token has no actor (help: add actor: …)"},
 		{"nobody for an actor", line(digest("a"), "{ on_behalf_of: act-ada }"), "t.yaml:1:67: error C4: the agent has no actor (help: add actor: …)"},
 		{"an agent for a list", line(digest("a"), "{ actor: act-bot, on_behalf_of: [act-ada] }"), "t.yaml:1:99: error C3: the actor is a list, expected a string"},
 		{"a key that is not known", line(digest("a"), "{ actor: act-bot, on_behalf_of: act-ada, s3cret: x }"), "t.yaml:1:108: error C2: unknown key (not shown) in the actor (help: one of actor, on_behalf_of)"},
@@ -240,7 +296,7 @@ func TestTokenFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := (&Tokens{}).parse("t.yaml", []byte(tt.src))
+			err := (&Tokens{claims: tokenClaimTypes}).parse("t.yaml", []byte(tt.src))
 			var list diag.List
 			if !errors.As(err, &list) {
 				t.Fatalf("got %v, expected a diag.List", err)

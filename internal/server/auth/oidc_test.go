@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth/authtest"
@@ -287,6 +288,54 @@ func TestOIDCClaims(t *testing.T) {
 		})
 		if got := decided(t, v, i.Token(t, key, "ada", tt.over)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestOIDCClaimsOfQueries reads the claims that queries may use.
+func TestOIDCClaimsOfQueries(t *testing.T) {
+	key := authtest.NewKey(t, "k1", jose.ES256)
+	i := authtest.New(t, key)
+	list := func(k value.Kind) value.Type { return value.Type{Kind: k, List: true, Nullable: true} }
+	v, _, _ := verifier(t, i, func(o *OIDCOptions) {
+		o.Claims = map[string]Claim{
+			"region": {"https://example.com/region", value.Of(value.String).Optional()}, "teams": {"teams", list(value.String)}, "levels": {"levels", list(value.I32)},
+			"level": {"level", value.Of(value.I64).Optional()}, "admin": {"admin", value.Of(value.Bool).Optional()}, "share": {"share", value.Of(value.F64).Optional()},
+			"since": {"since", value.Of(value.Date).Optional()}, "seen": {"seen", value.Of(value.DateTime).Optional()},
+		}
+	})
+	for _, tt := range []struct {
+		over map[string]any
+		want string // the claims, or the reason
+	}{
+		{nil, ""},
+		{map[string]any{"region": "eu"}, ""},
+		{map[string]any{"https://example.com/region": "eu", "teams": []string{"a", "b"}, "level": 3, "admin": true}, `admin=true level=3 region=eu teams=[a, b]`},
+		{map[string]any{"level": 3.0, "share": 1, "levels": 7, "teams": []string{}}, `level=3 levels=[7] share=1 teams=[]`},
+		{map[string]any{"since": "2024-05-01", "seen": "2024-05-01T12:00:00Z"}, `seen=2024-05-01T12:00:00.000Z since=2024-05-01`},
+		{map[string]any{"teams": nil, "region": nil}, ""},
+		{map[string]any{"https://example.com/region": 7}, "has no String in the claim https://example.com/region"},
+		{map[string]any{"teams": []any{"a", 7}}, "has no [String] in the claim teams"},
+		{map[string]any{"level": "3"}, "has no I64 in the claim level"},
+		{map[string]any{"level": 3.5}, "has no I64 in the claim level"},
+		{map[string]any{"level": 1e17}, "has no I64 in the claim level"},
+		{map[string]any{"levels": []any{1 << 40}}, "has no [I32] in the claim levels"},
+		{map[string]any{"admin": "true"}, "has no Bool in the claim admin"},
+		{map[string]any{"since": "May"}, "has no Date in the claim since"},
+		{map[string]any{"share": map[string]any{}}, "has no F64 in the claim share"},
+	} {
+		actor, err := v.Verify(t.Context(), i.Token(t, key, "ada", tt.over))
+		got := ""
+		var rejected *Rejected
+		if errors.As(err, &rejected) {
+			got = rejected.Reason
+		} else if err != nil {
+			t.Fatal(err)
+		} else {
+			got = strings.Join(claimTexts(actor), " ")
+		}
+		if got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.over, got, tt.want)
 		}
 	}
 }

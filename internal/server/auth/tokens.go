@@ -191,7 +191,7 @@ func (t *Tokens) described(n *strictyaml.Node, actor *access.Actor) bool {
 	if !ok {
 		return false
 	}
-	id := n.Require(f, "actor", "the actor")
+	id := n.Require(f, "actor", "the holder of the token")
 	if id == nil {
 		return false
 	}

@@ -56,6 +56,9 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 		case r.place.Plan != pagetoken.PlanDigest(q):
 			return nil, tool.BadPageToken("belongs to another query, or to another version of this query")
 		case r.place.Args != pagetoken.ArgsDigest(args):
+			if len(q.OfCaller()) > 0 {
+				return nil, tool.BadPageToken("belongs to a call with other parameters, or your groups or claims have changed since")
+			}
 			return nil, tool.BadPageToken("belongs to a call with other parameters")
 		}
 		out.Row = r.place.Row

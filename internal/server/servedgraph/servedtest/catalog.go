@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -62,7 +63,7 @@ type stored struct {
 func (q *stored) Descriptor() *tool.Descriptor { return &q.desc }
 func (q *stored) Info() *tool.QueryInfo        { return &q.info }
 func (q *stored) Plan() *plan.Query            { return q.plan }
-func (q *stored) Params() []plan.Param         { return q.plan.Params }
+func (q *stored) Params() []plan.Param         { return q.plan.Declared() }
 
 // Schema returns the schema of Source.
 func Schema(t testing.TB) *catalog.Schema { return SchemaOf(t, Source) }
@@ -121,10 +122,13 @@ func serve(compiled []*gq.Query) (all []tool.StoredQuery) {
 	return all
 }
 
+// Claims are the claims that the queries of the tests may use. A graph serves such queries only if its configuration has these claims too.
+var Claims = plan.Claims{"age": value.Of(value.I32).Optional(), "region": value.Of(value.String).Optional()}
+
 // compile compiles the queries of a text against a schema.
 func compile(t testing.TB, s *catalog.Schema, text string) []*gq.Query {
 	t.Helper()
-	compiled, faults := gq.CompileQueries(s, gq.Source{Name: "people.gq", Text: text})
+	compiled, faults := gq.Options{Claims: Claims}.CompileQueries(s, gq.Source{Name: "people.gq", Text: text})
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +139,7 @@ func compile(t testing.TB, s *catalog.Schema, text string) []*gq.Query {
 // tests only check that the schema is passed on.
 func inputSchema(q *plan.Query) json.RawMessage {
 	names := []string{}
-	for _, p := range q.Params {
+	for _, p := range q.Declared() {
 		if !p.Optional() {
 			names = append(names, p.Name)
 		}

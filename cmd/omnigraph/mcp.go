@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
@@ -62,6 +63,7 @@ func newMCP() *cobra.Command {
 // endpoint is the graph to serve or use: a local store, or a graph of a server.
 type endpoint struct {
 	store, actor, policy string        // values of the flags for a local graph
+	groups               []string      // the groups of the actor; see actor
 	server, graph        string        // values of the flags for a graph of a server
 	insecure             bool          // permits sending the token over http://
 	timeout              time.Duration // time limit of a verb; 0 means no limit
@@ -72,7 +74,8 @@ type endpoint struct {
 // flags adds the flags to a command.
 func (e *endpoint) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&e.store, "store", "", "the folder of a local graph, or the URL of shared storage")
-	cmd.Flags().StringVar(&e.actor, "as", "", "the actor for a local graph (default "+localActor+")")
+	cmd.Flags().StringVar(&e.actor, "as", "", "the actor for a local graph, which queries see as actor().id (default "+localActor+")")
+	cmd.Flags().StringSliceVar(&e.groups, "as-groups", nil, "the `GROUPS` of the actor for a local graph, which queries see as actor().groups; claims are null")
 	cmd.Flags().StringVar(&e.policy, "policy", "", "the policy file that decides what the actor may do (default: the actor may do everything)")
 	cmd.Flags().StringVar(&e.server, "server", "", "the URL of a server, instead of a store")
 	cmd.Flags().StringVar(&e.graph, "graph", "", "with --server or the URL of shared storage, the id of the graph; with a folder, the graph whose stored queries to use")
@@ -90,8 +93,8 @@ func (e *endpoint) check() error {
 		return usage.Errorf("--graph is missing or is not the id of a graph; name the graph in the shared storage")
 	case e.server != "" && e.graph == "":
 		return usage.Errorf("--graph is missing; name the graph of the server to use")
-	case e.server != "" && (e.actor != "" || e.policy != ""):
-		return usage.Errorf("--as and --policy are for a local graph; a server takes the actor from the token in %s", tokenVar)
+	case e.server != "" && (e.actor != "" || e.groups != nil || e.policy != ""):
+		return usage.Errorf("--as, --as-groups and --policy are for a local graph; a server takes the actor from the token in %s", tokenVar)
 	case e.timeout < 0:
 		return usage.Errorf("--timeout is %v; it must be a positive duration, such as 30s", e.timeout)
 	case e.policy != "" && e.actor == "":
@@ -219,8 +222,17 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		Confirm: confirm,
 		ID:      e.graph, Graph: g, Catalog: catalog, Builtins: builtins, Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
-		PageKeys: keys,
+		PageKeys: keys, Claims: claimsHere(),
 	})
+}
+
+// claimsHere returns the claims that the cluster.yaml in the current folder, if there is one without faults, lets queries use.
+func claimsHere() plan.Claims {
+	cfg, err := cluster.Read(clusterFile)
+	if err != nil {
+		return nil
+	}
+	return cfg.Server.Claims
 }
 
 // protected returns what the cluster.yaml in the current folder, if there is one, says about the protected

@@ -116,7 +116,7 @@ func (e *endpoint) launch(name string) (clientconfig.Server, error) {
 			}
 		}
 		args = append(args, "--store", e.store)
-		for _, f := range [][2]string{{"--graph", e.graph}, {"--as", e.actor}, {"--policy", e.policy}} {
+		for _, f := range [][2]string{{"--graph", e.graph}, {"--as", e.actor}, {"--as-groups", strings.Join(e.groups, ",")}, {"--policy", e.policy}} {
 			if f[1] != "" {
 				args = append(args, f[0], f[1])
 			}

@@ -173,7 +173,7 @@ const noTimeLimit = 10 * 365 * 24 * time.Hour
 
 // localActor returns the actor for a local graph.
 func (e *endpoint) localActor() *access.Actor {
-	a := access.Named(cmp.Or(e.actor, localActor), nil)
+	a := access.Named(cmp.Or(e.actor, localActor), e.groups)
 	a.Source = "local"
 	return a
 }

@@ -55,7 +55,7 @@ whether the queries fit a schema that you applied on a branch.`,
 				if err := faults.Err(); err != nil {
 					return nil, fmt.Errorf("this version of omnigraph cannot read the schema of the graph; use a newer version: %w", err)
 				}
-				queries, faults := gq.CompileQueries(catalog, src)
+				queries, faults := gq.Options{Claims: claimsHere()}.CompileQueries(catalog, src)
 				return validateReport(cmd.ErrOrStderr(), src, queries, faults)
 			})
 		},

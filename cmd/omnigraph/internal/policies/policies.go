@@ -185,7 +185,7 @@ func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options
 		o.Protected = g.Protected
 	}
 	for _, id := range o.Graphs {
-		queries, err := storedQueries(cmd, cfg.Graph(id))
+		queries, err := storedQueries(cmd, cfg, cfg.Graph(id))
 		if err != nil {
 			return o, err
 		}
@@ -195,7 +195,7 @@ func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options
 }
 
 // storedQueries compiles the sources of a graph, and returns the names of its stored queries.
-func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
+func storedQueries(cmd *cobra.Command, cfg *cluster.Config, g *cluster.Graph) ([]string, error) {
 	text, err := os.ReadFile(g.Schema)
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func storedQueries(cmd *cobra.Command, g *cluster.Graph) ([]string, error) {
 		}
 		sources = append(sources, gq.Source{Name: f, Text: string(text)})
 	}
-	compiled, faults := gq.CompileQueries(schema, sources...)
+	compiled, faults := gq.Options{Claims: cfg.Server.Claims}.CompileQueries(schema, sources...)
 	if err := faults.Err(); err != nil {
 		return nil, terminal.PrintFaults(cmd, err)
 	}

@@ -133,7 +133,8 @@ type QueryEntry struct {
 	Instruction string       `json:"instruction,omitempty"` // when to call it
 	Questions   []string     `json:"questions,omitempty"`   // questions that the query answers
 	Mutation    bool         `json:"mutation"`              // the query writes
-	Params      []ParamEntry `json:"params"`                // parameters in the query's order
+	Caller      []string     `json:"caller,omitempty" jsonschema_description:"What the query uses of its caller, such as actor().id. The rows are those of the caller."`
+	Params      []ParamEntry `json:"params"` // parameters in the query's order
 }
 
 // QueryDescription describes one stored query: how to call it, and how the server would run it.

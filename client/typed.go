@@ -19,7 +19,7 @@ import (
 
 // TypedGraph lets the functions of a generated package call the stored queries of a graph on a
 // server. It sends only the name and the arguments of a query; the server has its own compiled form
-// of the query. It repeats requests as other methods of this package do, and it returns the same
+// of the query, and knows from the token who calls. It repeats requests as other methods of this package do, and it returns the same
 // errors.
 type TypedGraph struct{ graph *Graph }
 
@@ -34,7 +34,7 @@ func (g *TypedGraph) Query(ctx context.Context, q *plan.Query, args engine.Args,
 	if at.AtLeast != "" || !at.Now.IsZero() {
 		return nil, errors.New("a server reads a branch or a commit; leave AtLeast and Now out of the target")
 	}
-	params, err := parameters(q.Declared(), args)
+	params, err := parameters(q.Declared(), args[:min(len(args), len(q.Declared()))])
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (g *TypedGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args
 	if opts.Actor != "" {
 		return engine.Change{}, errors.New("the token of the client determines the actor of a write; leave Actor out of the options")
 	}
-	params, err := parameters(q.Declared(), args)
+	params, err := parameters(q.Declared(), args[:min(len(args), len(q.Declared()))])
 	if err != nil {
 		return engine.Change{}, err
 	}

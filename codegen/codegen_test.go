@@ -37,7 +37,7 @@ func corpus(t *testing.T) codegen.Graph {
 		return gq.Source{Name: "codegen/testdata/corpus/" + name, Text: string(b)}
 	}
 	return codegen.Graph{
-		Name: "corpus", Schema: source("schema.pg"), Queries: []gq.Source{source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("interfaces.gq"), source("mutations.gq"), source("subqueries.gq"), source("ends.gq")},
+		Name: "corpus", Schema: source("schema.pg"), Queries: []gq.Source{source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("interfaces.gq"), source("mutations.gq"), source("subqueries.gq"), source("ends.gq"), source("callers.gq")},
 	}
 }
 

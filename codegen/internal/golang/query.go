@@ -1,6 +1,8 @@
 package golang
 
 import (
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
@@ -23,7 +25,11 @@ func queryPhrase(q *model.Query) string { return "the query " + q.Name + " in " 
 func queryFunction(f *jen.File, q *model.Query) {
 	row := q.GoName + "Row"
 	f.Line()
-	doc(f, q.GoName+" runs "+queryPhrase(q)+".", q.Description)
+	first := q.GoName + " runs " + queryPhrase(q) + "."
+	if members := q.Plan.Members(); len(members) > 0 {
+		first += " The query uses " + strings.Join(members, " and ") + ": pass a context of tool.WithCaller, unless the graph is on a server."
+	}
+	doc(f, first, q.Description)
 	switch {
 	case q.Mutation() && q.Returns():
 		call(f, q, q.GoName, "WriteRow", row, jen.Id(row), jen.Qual(enginePath, "Change"), jen.Error())

@@ -146,7 +146,7 @@ func served(t *testing.T, threshold int) *servedgraph.Graph {
 // asTester serves requests as the actor act-test.
 func asTester(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), &access.Actor{ID: "act-test", Source: "test"})))
+		h.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), &access.Actor{ID: "act-test", Groups: []string{"on-leave"}, Source: "test"})))
 	})
 }
 

@@ -76,6 +76,8 @@ var paramTypes = map[string]reflect.Type{
 	"likes_of_all":        reflect.TypeFor[corpus.LikesOfAllParams](),
 	"likes_collected":     reflect.TypeFor[corpus.LikesCollectedParams](),
 	"liked_once":          reflect.TypeFor[corpus.LikedOnceParams](),
+	"my_friends":          reflect.TypeFor[corpus.MyFriendsParams](),
+	"greet":               reflect.TypeFor[corpus.GreetParams](),
 	"liked_places":        reflect.TypeFor[corpus.LikedPlacesParams](),
 	"like":                reflect.TypeFor[corpus.LikeParams](),
 	"like_people":         reflect.TypeFor[corpus.LikePeopleParams](),
@@ -130,6 +132,7 @@ var rowTypes = map[string]reflect.Type{
 	"likes_of_all":    reflect.TypeFor[corpus.LikesOfAllRow](),
 	"likes_collected": reflect.TypeFor[corpus.LikesCollectedRow](),
 	"liked_once":      reflect.TypeFor[corpus.LikedOnceRow](),
+	"my_friends":      reflect.TypeFor[corpus.MyFriendsRow](),
 	"liked_places":    reflect.TypeFor[corpus.LikedPlacesRow](),
 	"like":            reflect.TypeFor[corpus.LikeRow](),
 }
@@ -203,7 +206,7 @@ func TestPlans(t *testing.T) {
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}
-	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("interfaces.gq"), source("mutations.gq"), source("subqueries.gq"), source("ends.gq"))
+	queries, diags := gq.CompileQueries(schema, source("reads.gq"), source("writes.gq"), source("expressions.gq"), source("optional.gq"), source("columns.gq"), source("having.gq"), source("walks.gq"), source("interfaces.gq"), source("mutations.gq"), source("subqueries.gq"), source("ends.gq"), source("callers.gq"))
 	if err := diags.Err(); err != nil {
 		t.Fatal(err)
 	}

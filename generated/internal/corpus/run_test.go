@@ -285,6 +285,7 @@ func runAll(t *testing.T, stored engine.Graph, g tool.Graph) {
 	}
 	runAnnotated(s)
 	runMutations(s)
+	runCallers(s)
 
 	for _, q := range corpus.Catalog().Queries {
 		if name := q.Info().Name; !s.ran[name] {

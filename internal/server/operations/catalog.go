@@ -13,7 +13,7 @@ func StoredQuery(q tool.StoredQuery) client.QueryEntry {
 	info := q.Info()
 	e := client.QueryEntry{
 		Name: info.Name, ToolName: q.Descriptor().Name, Description: info.Description, Instruction: info.Instruction, Questions: info.Questions,
-		Mutation: info.Mutation, Params: []client.ParamEntry{},
+		Mutation: info.Mutation, Caller: q.Plan().Members(), Params: []client.ParamEntry{},
 	}
 	for i, p := range q.Plan().Declared() {
 		pe := param(p)

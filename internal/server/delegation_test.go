@@ -33,6 +33,7 @@ func addChains(t *testing.T, tokens *auth.Tokens) {
 		}
 		fmt.Fprintf(&text, "%x: %s\n", sha256.Sum256([]byte("the-token-of-"+name)), actor)
 	}
+	fmt.Fprintf(&text, "%x: { actor: act-bo, groups: [ada, zoe] }\n", sha256.Sum256([]byte("the-token-of-act-bo-with-groups")))
 	file := filepath.Join(t.TempDir(), "tokens.yaml")
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)

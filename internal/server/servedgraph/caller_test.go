@@ -120,13 +120,13 @@ func TestCallerPages(t *testing.T) {
 	}
 }
 
-// TestCallerWrites runs a mutation that writes who the caller is, and repeats it under its key.
+// TestCallerWrites runs a mutation that writes who the caller is, and repeats it under its key, with other groups.
 func TestCallerWrites(t *testing.T) {
 	g := callerGraph(t, servedtest.Claims)
 	if _, err := g.Call(context.Background(), member(44, "a", "b"), "join", json.RawMessage(`{"idempotency_key": "once"}`), encoding.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Call(context.Background(), member(44, "a", "b"), "join", json.RawMessage(`{"idempotency_key": "once"}`), encoding.Options{}); err != nil {
+	if _, err := g.Call(context.Background(), member(45, "c"), "join", json.RawMessage(`{"idempotency_key": "once"}`), encoding.Options{}); err != nil {
 		t.Errorf("the repeated call: %v", err)
 	}
 	a, err := ask(g, servedtest.Writer, "graph_query", map[string]any{"query": "query q() { match { $p: Person { name: actor().id } } return { $p.age as age, $p.tags as tags } }"}, encoding.Options{})

@@ -54,9 +54,11 @@ func OfLoad(opts *engine.LoadOptions) hash.Hash {
 func OfMerge(source string) [32]byte { return sha256.Sum256([]byte("m" + source)) }
 
 // OfMutation digests the statements and the arguments of a mutation. Each part is written
-// with its length, so that different mutations have different digests.
+// with its length, so that different mutations have different digests. The arguments that say who the caller is do not count: the
+// receipt is the caller's already, and a caller whose groups or claims change must find the outcome of its call.
 func OfMutation(q *plan.Query, args engine.Args) (sum [32]byte) {
 	d := digest{h: sha256.New()}
+	args = args[:min(len(args), len(q.Declared()))]
 	d.text("mutation")
 	d.number(len(args))
 	for _, a := range args {

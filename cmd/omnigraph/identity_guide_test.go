@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
@@ -58,6 +59,7 @@ func TestIdentityGuide(t *testing.T) {
 	}
 	blocks := map[string]int{}
 	var oidc *cluster.OIDC
+	var claims plan.Claims
 	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(guide, -1) {
 		language, body := m[1], m[2]
 		blocks[language]++
@@ -69,11 +71,20 @@ func TestIdentityGuide(t *testing.T) {
 				t.Errorf("%v in\n%s", err, body)
 				continue
 			}
+			if cfg.Server.Claims != nil {
+				claims = cfg.Server.Claims
+			}
 			if oidc == nil {
 				oidc = cfg.Server.OIDC
 			}
 			if code, _, stderr := omnigraph(t, "", "policy", "validate"); code != 0 {
 				t.Errorf("%s with\n%s", stderr, body)
+			}
+		case language == "yaml" && strings.Contains(body, "claims:"):
+			write(t, "tokens.yaml", body)
+			tokens, err := auth.Load([]string{auth.TokensFileVar + "=tokens.yaml"}, claims)
+			if err != nil || tokens.Len() != 1 || !tokens.Names("act-ada") {
+				t.Errorf("%v in\n%s", err, body)
 			}
 		case language == "yaml" && strings.Contains(body, "on_behalf_of"):
 			write(t, "tokens.yaml", body)
@@ -129,7 +140,7 @@ func TestIdentityGuide(t *testing.T) {
 			t.Errorf("an example in %s, which nothing checks:\n%s", language, body)
 		}
 	}
-	if blocks["yaml"] != 5 || blocks["commands"] != 2 || blocks["text"] != 1 || blocks["json"] != 1 {
+	if blocks["yaml"] != 7 || blocks["commands"] != 2 || blocks["text"] != 1 || blocks["json"] != 1 {
 		t.Errorf("blocks: %v", blocks)
 	}
 	// The rows of the table must be exactly the keys of the section.

@@ -162,7 +162,8 @@ func typesText() string {
 		}
 	}
 	written = append(written, "Decimal")
-	return strings.Join(notation, ", ") + `; now() is a DateTime,
+	return strings.Join(notation, ", ") + `; now() is a DateTime; actor().id is the name of
+the caller and actor().groups the list of its groups, where a parameter may stand,
 [T] ["a", "b"], Vector(n), Blob. The parameter for an enum property is a String. Number types can be mixed;
 a String is not accepted as a ` + strings.Join(written, " or ") + `. In JSON these are strings too, 64-bit
 integers are numbers or strings, and vectors are arrays. A ? after the type of a property or parameter makes it optional.`

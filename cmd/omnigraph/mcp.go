@@ -74,8 +74,8 @@ type endpoint struct {
 // flags adds the flags to a command.
 func (e *endpoint) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&e.store, "store", "", "the folder of a local graph, or the URL of shared storage")
-	cmd.Flags().StringVar(&e.actor, "as", "", "the actor for a local graph, which queries see as actor().id (default "+localActor+")")
-	cmd.Flags().StringSliceVar(&e.groups, "as-groups", nil, "the `GROUPS` of the actor for a local graph, which queries see as actor().groups; claims are null")
+	cmd.Flags().StringVar(&e.actor, "as", "", "the actor for a local graph (default "+localActor+")")
+	cmd.Flags().StringSliceVar(&e.groups, "as-groups", nil, "the `GROUPS` of the actor for a local graph, for actor().groups")
 	cmd.Flags().StringVar(&e.policy, "policy", "", "the policy file that decides what the actor may do (default: the actor may do everything)")
 	cmd.Flags().StringVar(&e.server, "server", "", "the URL of a server, instead of a store")
 	cmd.Flags().StringVar(&e.graph, "graph", "", "with --server or the URL of shared storage, the id of the graph; with a folder, the graph whose stored queries to use")

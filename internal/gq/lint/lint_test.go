@@ -12,6 +12,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/gq/check"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -41,7 +43,7 @@ func source(t testing.TB, path string) gq.Source {
 // folder reads the sources of a rule's test. A folder without a schema uses the common one.
 func folder(t testing.TB, code string) gq.Catalog {
 	t.Helper()
-	c := gq.Catalog{Schema: source(t, "testdata/schema.pg"), Whole: true}
+	c := gq.Catalog{Schema: source(t, "testdata/schema.pg"), Whole: true, Options: gq.Options{Claims: plan.Claims{"level": value.Of(value.I32).Optional(), "region": value.Of(value.String).Optional()}}}
 	if own := filepath.Join("testdata", code, "schema.pg"); exists(own) {
 		c.Schema = source(t, own)
 	}

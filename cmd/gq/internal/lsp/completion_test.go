@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +165,39 @@ func TestHoverOverNodeParameters(t *testing.T) {
 		h, err := s.hover(&positionParams{textDocument{uri}, s.document(uri).text.position(strings.Index(text, over))})
 		if err != nil || h == nil || !strings.Contains(h.Contents.Value, want) {
 			t.Errorf("over %s: found %+v, %v, want %s", over, h, err, want)
+		}
+	}
+}
+
+// TestCompletionOfActor completes the members of actor(). The claims are those of cluster.yaml or, without one, of gq.yaml.
+func TestCompletionOfActor(t *testing.T) {
+	const text = "query q() { match { $p: Person $p.name = actor()."
+	files := map[string]string{
+		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs: { g: { schema: s.pg, queries: [q.gq] } }\nserver: { claims: { region: String } }\n", "gq.yaml": "claims: { team: String }\n",
+	}
+	for cluster, want := range map[bool]string{true: "id: String, groups: [String], region: String?", false: "id: String, groups: [String], team: String?"} {
+		s := newTestServer()
+		dir := t.TempDir()
+		_, uri := openProject(t, s, dir, "node Person { name: String @key }\n", text)
+		at, ok := s.place(&positionParams{textDocument{uri}, s.document(uri).text.position(len(text))})
+		if !ok {
+			t.Fatal("the text is in no project")
+		}
+		p := at.graph.project
+		p.cluster = cluster
+		p.load(func(path string) (string, error) { return files[filepath.Base(path)], nil })
+		c := &completer{graph: at.graph}
+		c.callerMembers()
+		var got []string
+		for _, item := range c.items {
+			got = append(got, item.Label+": "+item.Detail)
+		}
+		if got := strings.Join(got, ", "); got != want {
+			t.Errorf("with cluster.yaml %t: found %s", cluster, got)
+		}
+		list, err := s.completion(&positionParams{textDocument{uri}, s.document(uri).text.position(len(text))})
+		if err != nil || !slices.ContainsFunc(list.Items, func(i completionItem) bool { return i.Label == "groups" }) {
+			t.Errorf("found %v, %v", list, err)
 		}
 	}
 }

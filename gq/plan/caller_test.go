@@ -1,10 +1,9 @@
 package plan_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -28,8 +27,8 @@ func TestCallerEncoding(t *testing.T) {
 		t.Errorf("the first byte is %d", text[0])
 	}
 	got, err := plan.Decode(text)
-	if err != nil || cmp.Diff(mine, got) != "" {
-		t.Errorf("%v\n%s", err, cmp.Diff(mine, got))
+	if err != nil || !reflect.DeepEqual(mine, got) {
+		t.Errorf("found %+v, %v", got, err)
 	}
 	plain := *mine
 	plain.Params = mine.Declared()

@@ -19,7 +19,8 @@ var idUses = []struct {
 	why  string
 }{
 	{"internal/server/access/actor.go", 5, "makes the name, and reads it"},
-	{"internal/server/auth/tokens.go", 4, "reads and checks each name of a chain, and reserves it"},
+	{"internal/server/access/caller.go", 1, "actor() in a query is the subject"},
+	{"internal/server/auth/tokens.go", 5, "reads and checks each name of a chain, and reserves it"},
 	{"internal/server/chain.go", 1, "logs the agents in an attribute of their own"},
 	{"internal/server/internal/admission/http.go", 1, "the agents of an actor share its limit of requests in flight, and of subscriptions"},
 	{"internal/server/internal/audit/log.go", 2, "logs the agents in an attribute of their own"},

@@ -127,8 +127,7 @@ var imports = []struct {
 	{"internal/server/rest", []string{"client", "engine", "gq/**", "internal/clock", "internal/gq/**", "internal/inprocess", "internal/parquet", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/internal/envelope", "internal/server/internal/uploads", "internal/server/servedgraph", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/internal/admission", []string{"internal/server/access", "internal/server/internal/envelope", "internal/server/wireerror", "client"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/internal/audit", "internal/server/internal/requestinfo", "internal/server/internal/logsample", "internal/server/wireerror"}},
-	{"internal/strictyaml", []string{"internal/gq/diag"}},
-	{"internal/claims", []string{"gq/plan", "gq/value", "internal/strictyaml"}},
+	{"internal/strictyaml", []string{"internal/gq/diag"}}, {"internal/claims", []string{"gq/plan", "gq/value", "internal/strictyaml"}},
 	{"internal/gqconfig", []string{"gq/plan", "internal/claims", "internal/gq/diag", "internal/gq/lint", "internal/strictyaml"}},
 	{"internal/dataimport/record", nil},
 	{"internal/dataimport/remote", []string{"internal/dataimport/record", "internal/storage/object/address"}},
@@ -147,8 +146,8 @@ var imports = []struct {
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/codegen/breaking", "internal/codegen/model", "internal/contract", "internal/gqconfig", "server/tool", "internal/storage/fs", "internal/storage/object", "internal/replica", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/internal/control", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/internal/control", []string{"engine", "gq", "gq/catalog"}}, // the command and the server use it
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
-	{"internal/server/cluster", []string{"gq/plan", "internal/claims", "internal/gq/diag", "internal/storage/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}},            // tool has the names of the actions
-	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gcpace", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}}, // the command, which any module may build
+	{"internal/server/cluster", []string{"gq/plan", "internal/claims", "internal/gq/diag", "internal/storage/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}}, // tool has the names of the actions
+	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gcpace", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}},                    // the command, which any module may build
 	{"internal/server", []string{"server/tool", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client"}},
 	{"internal/studio", nil}, // files that the server sends as they are
 

@@ -66,14 +66,12 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 				s.branching = d.drawBranching(branches)
 			}
 		case draw < 66:
-			s.query, s.args = d.drawRead()
-			nameCaller(s.query)
+			s.query, s.args = nameCaller(d.drawRead())
 			for range 3 { // redraw, because most drawn reads have no rows and test little
 				if d.percent(30) || p.answers(s) {
 					break
 				}
-				s.query, s.args = d.drawRead()
-				nameCaller(s.query)
+				s.query, s.args = nameCaller(d.drawRead())
 			}
 			s.held = d.percent(6)
 			if d.branching && d.percent(20) {
@@ -81,7 +79,6 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 			}
 		case draw < 88:
 			s.query, s.args, s.unnamed = d.drawMutation()
-			nameCaller(s.query)
 			if len(s.query.Mutation.Statements) == 0 {
 				continue
 			}

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"fmt"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -67,16 +68,16 @@ func (r *readDraw) drawLimit() {
 
 // nameCaller makes a member of actor() of the last parameter of some plans, if a claim can have its type: a claim, actor().id or
 // actor().groups. It draws no random numbers, so that the statements of a seed do not depend on it.
-func nameCaller(q *plan.Query) {
+func nameCaller(q *plan.Query, args engine.Args) (*plan.Query, engine.Args) {
 	n := len(q.Params)
 	if n == 0 || len(q.Uses)%2 == 1 {
-		return
+		return q, args
 	}
 	p := &q.Params[n-1]
 	limit := q.Read != nil && q.Read.LimitBy != nil && q.Read.LimitBy.Index == n-1
 	claims := plan.Claims{}
 	if limit || claims.Declare("claim", p.Type.Required().String()) != nil || p.Node+p.Interface != "" || !p.Default.IsNull() || p.Bounds != (value.Bounds{}) || p.Pattern != nil {
-		return
+		return q, args
 	}
 	p.Caller = "claim"
 	for _, member := range claims.Members() {
@@ -85,4 +86,5 @@ func nameCaller(q *plan.Query) {
 		}
 	}
 	p.Name = plan.CallerName(p.Caller)
+	return q, args
 }

@@ -49,7 +49,8 @@ func (d *drawer) drawMutation() (*plan.Query, engine.Args, string) {
 		}
 	}
 	w.drawReturns()
-	return w.query(), w.args, w.unnamed
+	q, args := nameCaller(w.query(), w.args)
+	return q, args, w.unnamed
 }
 
 // drawChange adds an insert, an update or a deletion to the mutation.

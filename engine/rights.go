@@ -23,8 +23,10 @@ type Rights struct {
 type TypeRights struct {
 	None       bool     // nothing of the type is allowed; the other fields do not matter
 	Properties []string // the properties that are not allowed, sorted
-	// An entity is allowed if it passes one of Any, or Any is empty, and if it passes each of All.
-	Any, All []*RowFilter
+	// An entity is allowed if it passes one filter of each list of Any, and if it passes each filter of All. There is a list
+	// for each actor of a call whom the rules restrict: an agent gets what both it and its subject may have.
+	Any [][]*RowFilter
+	All []*RowFilter
 }
 
 // RowFilter is a condition on entities of one type. It is evaluated on a whole state of a graph, without Rights.

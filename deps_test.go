@@ -142,7 +142,7 @@ var imports = []struct {
 	{"internal/server/auth/authtest", []string{"internal/clock"}}, // for tests only
 	{"internal/server/auth", []string{"client", "engine", "gq/plan", "gq/value", "internal/claims", "internal/clock", "internal/server/access", "internal/server/hostcheck", "internal/server/internal/envelope", "internal/server/internal/logsample", "internal/strictyaml", "internal/server/wireerror"}},
 	{"internal/server/policy/protected", []string{"internal/strictyaml"}},
-	{"internal/server/policy", []string{"internal/gq/diag", "internal/server/access", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}},
+	{"internal/server/policy", []string{"engine", "gq", "gq/**", "internal/gq/diag", "internal/server/access", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}},
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/codegen/breaking", "internal/codegen/model", "internal/contract", "internal/gqconfig", "server/tool", "internal/storage/fs", "internal/storage/object", "internal/replica", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/internal/control", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/internal/control", []string{"engine", "gq", "gq/catalog"}}, // the command and the server use it
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},

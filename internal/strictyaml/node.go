@@ -37,6 +37,34 @@ type Fields map[string]*Node
 // Span returns the position of the node, from its start to the end of its first token.
 func (n *Node) Span() diag.Span { return n.r.tokenSpan(firstToken(n.n)) }
 
+// SpanWithin returns the position of a part of the text of the node, from byte `from` to byte `to`. It returns the position of
+// the node if the file writes that text in another way, such as with escapes.
+func (n *Node) SpanWithin(from, to int) diag.Span {
+	text, _ := n.AnyText("")
+	span := n.Span()
+	at := span.Start.Offset
+	line := text
+	if _, block := n.n.(*ast.LiteralNode); block {
+		// The text begins on the line after the indicator, and each line has the indentation of the block.
+		first := strings.LastIndexByte(text[:min(from, len(text))], '\n') + 1
+		index := span.Start.Line + strings.Count(text[:first], "\n")
+		if line, _, _ = strings.Cut(text[first:], "\n"); index >= len(n.r.lines) {
+			return span
+		}
+		at = n.r.lines[index]
+		for at < len(n.r.src) && n.r.src[at] == ' ' {
+			at++
+		}
+		from, to = from-first, to-first
+	} else if at < len(n.r.src) && (n.r.src[at] == '"' || n.r.src[at] == '\'') {
+		at++
+	}
+	if to > len(line) || from > to || !strings.HasPrefix(string(n.r.src[at:]), line) {
+		return span
+	}
+	return diag.Span{File: span.File, Start: n.r.posAt(at + from), End: n.r.posAt(at + to)}
+}
+
 // AtKey returns the key of the node, for reports about the whole setting. If the node has no key,
 // AtKey returns the node itself.
 func (n *Node) AtKey() *Node {

@@ -77,7 +77,7 @@ type Graph struct {
 	DraftKeep time.Duration
 	MaxDrafts int
 
-	// Protected are the protected branches and the owners of actors, if Policy is a .cedar file, which
+	// Protected are the protected branches, the owners of actors and the filters, if Policy is a .cedar file, which
 	// cannot state them.
 	Protected protected.Rules
 

@@ -71,7 +71,7 @@ type reader struct {
 	dir        string                // folder of the file
 	cfg        *Config               // what was read so far
 	embeddings map[string]*Embedding // providers by name
-	// protectedAt maps the ids of graphs with protected branches or owners to the place of these.
+	// protectedAt maps the ids of graphs with protected branches, owners or filters to the place of these.
 	protectedAt map[string]*strictyaml.Node
 }
 
@@ -141,13 +141,13 @@ func (p *reader) graph(e strictyaml.Entry) {
 	p.proposals(&g, f["proposals"])
 	p.drafts(&g, f["drafts"])
 	p.mcp(&g, f["mcp"])
-	if at := cmp.Or(f["protected_branches"], f["owners"]); at != nil {
-		g.Protected = protected.Parse(f["protected_branches"], f["owners"])
+	if at := cmp.Or(f["protected_branches"], f["owners"], f["filters"]); at != nil {
+		g.Protected = protected.Parse(f["protected_branches"], f["owners"], f["filters"])
 		p.protectedAt[g.ID] = at.AtKey()
 	}
 }
 
-// checkProtected checks that each graph with protected branches or owners has a policy that cannot state
+// checkProtected checks that each graph with protected branches, owners or filters has a policy that cannot state
 // them itself, and that the groups exist. REQUIRES: the policies and the server have been read.
 func (p *reader) checkProtected() {
 	var groups []string
@@ -160,7 +160,7 @@ func (p *reader) checkProtected() {
 		switch {
 		case at == nil:
 		case filepath.Ext(g.Policy) != ".cedar":
-			at.Fault(strictyaml.Contradicts, fmt.Sprintf("graph %s has protected_branches or owners here, but no policy in a .cedar file applies to it", g.ID), "write them into the policy")
+			at.Fault(strictyaml.Contradicts, fmt.Sprintf("graph %s has protected_branches, owners or filters here, but no policy in a .cedar file applies to it", g.ID), "write them into the policy")
 		default:
 			g.Protected.CheckGroups(groups)
 		}

@@ -81,6 +81,7 @@ var graphSettings = &setting{
 		mcpSettings,
 		forCedar(protected.BranchesSetting),
 		forCedar(protected.OwnersSetting),
+		forCedar(protected.FiltersSetting),
 	},
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -42,6 +43,12 @@ type ruleClause struct {
 	queries []strictyaml.Entry         // the queries that the rule is limited to
 	asAgent bool                       // the rule has as: agent
 	through *strictyaml.Entry          // group in through; nil for none
+	unless  *strictyaml.Entry          // group in unless; nil for none
+
+	partsAt    *strictyaml.Node   // the first of types, properties and rows; nil without them
+	types      []strictyaml.Entry // the types that the rule is limited to
+	properties []strictyaml.Entry // the properties that the rule is limited to, as Type.property
+	rows       *strictyaml.Entry  // the filter in rows; nil for none
 }
 
 // parse reads the structure of a bundle and reports the parts that do not have the expected
@@ -69,7 +76,7 @@ func parse(r *strictyaml.Reader) *bundle {
 		members, _ := g.Value.Texts("group " + g.Key)
 		b.groups = append(b.groups, groupClause{g, actors(members)})
 	}
-	b.protected = protected.Parse(f["protected_branches"], f["owners"])
+	b.protected = protected.Parse(f["protected_branches"], f["owners"], f["filters"])
 	rules, _ := root.Require(f, "rules", "the policy").List("rules")
 	first := map[string]int{}
 	for _, n := range rules {
@@ -131,7 +138,45 @@ func parseRule(n *strictyaml.Node) (ruleClause, bool) {
 	}
 	c.parseScopes(f)
 	c.parseLink(f)
+	c.unless = groupIn(f["unless"], "unless")
+	c.parseParts(f)
 	return c, okActors
+}
+
+// parseParts reads the keys of a rule that narrow it to a part of the graph.
+func (c *ruleClause) parseParts(f strictyaml.Fields) {
+	c.partsAt = cmp.Or(f["types"], f["properties"], f["rows"])
+	for _, list := range []struct {
+		key string
+		to  *[]strictyaml.Entry
+	}{{"types", &c.types}, {"properties", &c.properties}} {
+		n := f[list.key]
+		if entries, ok := n.Texts(list.key); ok && len(entries) == 0 {
+			n.Fault(strictyaml.Missing, list.key+" is an empty list", "leave "+list.key+" out if the rule is for all of them")
+		} else {
+			*list.to = entries
+		}
+	}
+	if s, ok := f["rows"].Text("rows"); ok {
+		c.rows = &strictyaml.Entry{Key: s, At: f["rows"]}
+	}
+	if c.rows != nil && f["properties"] != nil {
+		f["properties"].Fault(strictyaml.Contradicts, "the rule has both rows and properties, but a property is hidden on all entities or on none", "write two rules")
+		c.properties = nil
+	}
+}
+
+// groupIn reads the group of a setting that has the single key group. It returns nil for an absent setting, and for one with
+// faults.
+func groupIn(n *strictyaml.Node, what string) *strictyaml.Entry {
+	f, ok := n.Fields(what, "group")
+	if !ok {
+		return nil
+	}
+	if s, ok := n.Require(f, "group", what).Text(what + ".group"); ok {
+		return &strictyaml.Entry{Key: s, At: f["group"]}
+	}
+	return nil
 }
 
 // parseActors reads any, {group: name} or {ids: [actor]}.
@@ -219,13 +264,7 @@ func (c *ruleClause) parseLink(f strictyaml.Fields) {
 		n.Fault(strictyaml.Contradicts, "the rule has both as: agent and through", "as: agent is about the agent, and through about the actor for whom it acts; write two rules")
 		return
 	}
-	t, ok := n.Mapping("through", throughSettings)
-	if !ok {
-		return
-	}
-	if s, ok := n.Require(t, "group", "through").Text("through.group"); ok {
-		c.through = &strictyaml.Entry{Key: s, At: t["group"]}
-	}
+	c.through = groupIn(n, "through")
 }
 
 // actors returns the entries that are valid names of actors and reports the others.

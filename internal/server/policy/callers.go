@@ -3,7 +3,6 @@ package policy
 import (
 	"slices"
 
-	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -62,8 +61,8 @@ func (p *Policy) decideIn(actor, group string, g tool.Grant) bool {
 	if !ok {
 		return false
 	}
-	decision, diagnostic := cedar.Authorize(p.byAction[g.Action], p.entities.withGroups(uid(actorType, actor), []string{group}), req)
-	return decision == cedar.Allow && len(diagnostic.Errors) == 0
+	allowed, _ := p.byAction[g.Action].authorize(p.entities.withGroups(uid(actorType, actor), []string{group}), req)
+	return allowed
 }
 
 // namedActors returns the actors that rules or groups name, sorted.

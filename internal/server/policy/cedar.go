@@ -3,6 +3,7 @@ package policy
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/cedar-policy/cedar-go"
 	build "github.com/cedar-policy/cedar-go/ast"
@@ -13,7 +14,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// The entity types of the Cedar schema. An Actor can be in a Group, and a Query is in its Graph.
+// The entity types of the Cedar schema. An Actor can be in a Group, and a Query is in its Graph. A Type is in its Graph and in the
+// interfaces that it implements, which are Types too; a Property is in its Type, and in the same property of an interface.
 const (
 	actorType  types.EntityType = "Actor"
 	groupType  types.EntityType = "Group"
@@ -21,7 +23,13 @@ const (
 	queryType  types.EntityType = "Query"
 	serverType types.EntityType = "Server"
 	actionType types.EntityType = "Action"
+
+	typeType     types.EntityType = "Type"     // a node type, an edge type or an interface, such as Case
+	propertyType types.EntityType = "Property" // such as Case.team
 )
+
+// rowsAnnotation is the annotation with the name of the filter that narrows a policy.
+const rowsAnnotation types.Ident = "rows"
 
 // serverID is the id of the single entity of type Server. The configuration uses the same name.
 const serverID = "cluster"
@@ -50,6 +58,40 @@ type compiled struct {
 	id     cedar.PolicyID
 	policy *cedar.Policy // the rule in the form of the Cedar library
 	at     diag.Span     // the place of the rule in the file
+
+	rows      string            // the filter that narrows the policy; "" for none
+	narrowed  bool              // the policy may be about a part of the graph only
+	resources []types.EntityUID // the types and properties that the policy names
+}
+
+// newCompiled returns a rule for a Cedar policy.
+func newCompiled(id cedar.PolicyID, p *cedar.Policy, at diag.Span) compiled {
+	c := compiled{id: id, policy: p, at: at, rows: string(p.Annotations()[rowsAnnotation])}
+	for _, e := range mentions(p).entities {
+		if e.Type == typeType || e.Type == propertyType {
+			c.resources = append(c.resources, e)
+		}
+	}
+	tree := p.AST()
+	whole := false
+	switch r := tree.Resource.(type) {
+	case ast.ScopeTypeAll:
+		whole = true
+	case ast.ScopeTypeEq:
+		whole = r.Entity.Type != typeType && r.Entity.Type != propertyType
+	case ast.ScopeTypeIn:
+		whole = r.Entity.Type != typeType && r.Entity.Type != propertyType
+	}
+	c.narrowed = !whole || c.rows != "" || c.resources != nil
+	for _, condition := range tree.Conditions {
+		ast.Inspect(ast.NewNode(condition.Body), func(n ast.IsNode) bool {
+			if v, ok := n.(ast.NodeTypeVariable); ok && v.Name == "resource" {
+				c.narrowed = true
+			}
+			return true
+		})
+	}
+	return c
 }
 
 // policies is a list of compiled rules in rule order. It implements cedar.PolicyIterator.
@@ -70,6 +112,9 @@ func (p policies) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 // Server. The argument `also` holds further conditions of the policy.
 func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 	head := build.Annotation("id", types.String(r.id))
+	if r.part.rows != "" {
+		head = head.Annotation(rowsAnnotation, types.String(r.part.rows))
+	}
 	p := head.Forbid()
 	if r.permit {
 		p = head.Permit()
@@ -95,14 +140,29 @@ func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 		}
 		p.ActionInSet(in...)
 	}
-	if len(r.queries) == 1 {
+	byQuery := len(r.actions) > 0 && r.actions[0] == tool.InvokeQuery
+	switch {
+	case byQuery && len(r.queries) == 1:
 		p.ResourceEq(uid(queryType, r.queries[0]))
-	} else {
-		// ResourceIn covers the graph itself and the queries in it.
-		p.ResourceIn(target)
-		if r.queries != nil {
+	default:
+		// ResourceIn covers the graph itself with its queries, types and properties.
+		p.ResourceIn(r.part.scope(target))
+		if byQuery && r.queries != nil {
 			p.When(set(queryType, r.queries).Contains(build.Resource()))
 		}
+	}
+	if condition, ok := r.part.condition(); ok {
+		p.When(condition)
+	}
+	if !byQuery && r.queries != nil {
+		var names []build.Node
+		for _, q := range r.queries {
+			names = append(names, build.String(types.String(q)))
+		}
+		p.When(build.Set(names...).Contains(build.Context().Access(queryAttr)))
+	}
+	if r.unless != "" {
+		p.Unless(build.Principal().In(build.Value(uid(groupType, r.unless))))
 	}
 	switch r.branch {
 	case "protected":
@@ -124,7 +184,33 @@ func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 	for _, condition := range also {
 		p.When(condition)
 	}
-	return compiled{cedar.PolicyID(r.id), cedar.NewPolicyFromAST(p), r.at}
+	return newCompiled(cedar.PolicyID(r.id), cedar.NewPolicyFromAST(p), r.at)
+}
+
+// scope returns the entity that contains the part, and everything that condition selects.
+func (p *part) scope(target types.EntityUID) types.EntityUID {
+	switch {
+	case len(p.types) == 1 && p.properties == nil:
+		return uid(typeType, p.types[0])
+	case len(p.properties) == 1 && p.types == nil:
+		return uid(propertyType, p.properties[0])
+	}
+	return target
+}
+
+// condition returns the condition on the resource for a part that is more than its scope. Cedar's sets hold entities of one type.
+func (p *part) condition() (build.Node, bool) {
+	if len(p.types)+len(p.properties) < 2 {
+		return build.Node{}, false
+	}
+	types, properties := build.Resource().In(set(typeType, p.types)), build.Resource().In(set(propertyType, p.properties))
+	switch {
+	case p.properties == nil:
+		return types, true
+	case p.types == nil:
+		return properties, true
+	}
+	return types.Or(properties), true
 }
 
 // throughAgent returns a condition on the agent through which the principal makes a call.
@@ -147,11 +233,15 @@ type entities struct {
 	inGraph types.EntityUIDSet // the policy's graph, as parent of every query
 }
 
-// Get implements types.EntityGetter. Every query counts as being in the policy's graph; the catalog
-// decides whether the query exists.
+// Get implements types.EntityGetter. Every query and every type counts as being in the policy's graph; the catalog
+// decides whether it exists.
 func (e *entities) Get(id types.EntityUID) (types.Entity, bool) {
-	if id.Type == queryType {
+	switch id.Type {
+	case queryType, typeType:
 		return types.Entity{UID: id, Parents: e.inGraph}, true
+	case propertyType:
+		typ, _, _ := strings.Cut(string(id.ID), ".")
+		return types.Entity{UID: id, Parents: types.NewEntityUIDSet(uid(typeType, typ))}, true
 	}
 	return e.actors.Get(id)
 }
@@ -200,20 +290,6 @@ func (e *entities) withGroups(actor types.EntityUID, groups []string) types.Enti
 		}
 	}
 	return &actorInGroups{e, types.Entity{UID: actor, Parents: groupSet(all)}}
-}
-
-// byAction indexes policies by the actions in their scope. The other policies of a set can neither
-// match a request for the action nor fail on it.
-func byAction(all policies) map[tool.Action]policies {
-	index := map[tool.Action]policies{}
-	for _, c := range all {
-		for _, row := range tool.Actions() {
-			if includesAction(c.policy.AST().Action, uid(actionType, string(row.Action))) {
-				index[row.Action] = append(index[row.Action], c)
-			}
-		}
-	}
-	return index
 }
 
 // includesAction reports whether the action scope of a policy includes an action. Actions have no

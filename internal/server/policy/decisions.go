@@ -39,14 +39,25 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 	if actor == nil {
 		return false
 	}
-	q := question{actor: actor.Name(), groups: groupsKey(actor), branch: p.BranchClass(g.Branch.Name()), grant: g}
-	q.grant.Branch = tool.Branch{}
+	q := p.question(actor, g)
 	if allowed, ok := p.decisions.of(q); ok {
 		return allowed
 	}
 	allowed := p.decide(actor, g)
 	p.decisions.keep(q, allowed)
 	return allowed
+}
+
+// question returns the question whether an actor has a grant.
+func (p *Policy) question(actor *access.Actor, g tool.Grant) question {
+	q := question{actor: actor.Name(), groups: groupsKey(actor), branch: p.BranchClass(g.Branch.Name()), grant: g}
+	q.grant.Branch = tool.Branch{}
+	return q
+}
+
+// fits reports whether a cache may keep the question.
+func (q *question) fits() bool {
+	return len(q.actor)+len(q.groups)+len(q.branch)+len(q.grant.Query) <= maxNames
 }
 
 // groupsKey joins the names of the groups of a token, and of those of its agents. Each is quoted, so that two lists never have one
@@ -69,7 +80,7 @@ func (d *decisions) of(q question) (allowed, ok bool) {
 
 // keep caches a decision.
 func (d *decisions) keep(q question, allowed bool) {
-	if len(q.actor)+len(q.groups)+len(q.branch)+len(q.grant.Query) > maxNames {
+	if !q.fits() {
 		return
 	}
 	d.mu.Lock()

@@ -84,8 +84,8 @@ func (p *Policy) explain(l link, g tool.Grant) Explanation {
 		return Explanation{Unanswerable: "no rule can decide this: the policy does not apply to the action, or the actor or the stored query is missing"}
 	}
 	known := p.entitiesFor(l)
-	decision, diagnostic := cedar.Authorize(p.byAction[g.Action], known, req)
-	e := Explanation{Allowed: decision == cedar.Allow && len(diagnostic.Errors) == 0}
+	allowed, diagnostic := p.byAction[g.Action].authorize(known, req)
+	e := Explanation{Allowed: allowed}
 	deciding := map[cedar.PolicyID]bool{}
 	for _, r := range diagnostic.Reasons {
 		deciding[r.PolicyID] = true
@@ -97,11 +97,15 @@ func (p *Policy) explain(l link, g tool.Grant) Explanation {
 			deciding[f.PolicyID] = true
 		}
 	}
-	for _, c := range p.byAction[g.Action] {
+	for _, c := range p.byAction[g.Action].all {
 		switch {
 		case deciding[c.id]:
 			e.Deciding = append(e.Deciding, c.rule())
 		case len(deciding) == 0 && c.policy.Effect() == cedar.Permit:
+			req := req
+			if c.resources != nil {
+				req.Resource = c.resources[0]
+			}
 			if part, near := c.onlyFailing(func(one *ast.Policy) bool {
 				d, diagnostic := cedar.Authorize(policies{{policy: cedar.NewPolicyFromAST((*build.Policy)(one))}}, known, req)
 				return d == cedar.Allow && len(diagnostic.Errors) == 0

@@ -33,6 +33,7 @@ const maxNesting = 64
 func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 	n := &native{file: file, src: string(src), o: o}
 	all := n.read()
+	n.faults = append(n.faults, o.checkFilters(o.Protected.Filters)...)
 	n.faults.Sort()
 	if err := n.faults.Err(); err != nil {
 		return nil, err
@@ -51,6 +52,7 @@ func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 	res := &resolved{}
 	res.protect(&o.Protected)
 	p.protected, p.protections, p.owners = res.protected, res.protections, res.owners
+	p.setFilters(res.filters)
 	p.named = append(p.named, p.protected...)
 	slices.Sort(p.named)
 	p.named = slices.Compact(p.named)
@@ -95,7 +97,7 @@ func (n *native) read() policies {
 	for i, p := range list {
 		pos := p.Position()
 		at := diag.Pos{Offset: pos.Offset, Line: pos.Line, Column: pos.Column}
-		c := compiled{id: cedar.PolicyID(fmt.Sprintf("policy%d", i)), policy: p, at: diag.Span{File: n.file, Start: at, End: at}}
+		c := newCompiled(cedar.PolicyID(fmt.Sprintf("policy%d", i)), p, diag.Span{File: n.file, Start: at, End: at})
 		if id, ok := p.Annotations()["id"]; ok {
 			c.id = cedar.PolicyID(id)
 			if !ruleID.MatchString(string(id)) {
@@ -141,6 +143,7 @@ func (n *native) check(c compiled) {
 		n.fault(strictyaml.Contradicts, at, fmt.Sprintf("policy %s uses context.protected, but the graph has no protected branches", c.id),
 			`add protected_branches to the graph in cluster.yaml, or compare context.branch, as in context.branch == "main"`)
 	}
+	n.checkPart(c)
 	var groups []string
 	for _, g := range n.o.TokenGroups {
 		groups = append(groups, g)

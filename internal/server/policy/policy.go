@@ -12,6 +12,7 @@ import (
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
@@ -52,6 +53,10 @@ type Options struct {
 	// EarlierAgents asks the policy about every agent of an actor, not only about the current one.
 	EarlierAgents bool
 
+	// Schemas are the schemas of the graphs that the file applies to. If there are any, the names of types and properties in
+	// rules must be in one of them, and each filter must compile against those that have its type.
+	Schemas []*catalog.Schema
+
 	// LooseGroups allows TokenGroups to map to groups that this bundle does not define. Another
 	// policy of the server defines them.
 	LooseGroups bool
@@ -74,11 +79,13 @@ type Policy struct {
 	unknown     diag.List           // names of queries that no query has
 	all         policies            // in the order of the file
 
-	// byAction has the rules about each action.
-	byAction map[tool.Action]policies
+	byAction map[tool.Action]*ruleSet
 
-	decisions decisions // caches decisions
-	source    *resolved // nil for a policy that was written in Cedar
+	filters   map[string]*protected.Filter // by name
+	rowsOf    map[cedar.PolicyID]string    // the name of its filter, by rule
+	decisions decisions                    // caches decisions
+	rights    rightsCache                  // caches rights
+	source    *resolved                    // nil for a policy that was written in Cedar
 }
 
 // nativeExt is the extension of files in Cedar's own language.
@@ -109,7 +116,9 @@ func CompileFile(path string, src []byte, o Options) (*Policy, error) {
 func Compile(file string, src []byte, o Options) (*Policy, error) {
 	r := strictyaml.Read(file, src)
 	res := resolve(parse(r), o)
-	if err := r.Faults().Err(); err != nil {
+	faults := append(r.Faults(), res.faults...)
+	faults.Sort()
+	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	p := compileRules(res, o.Graph)
@@ -155,6 +164,7 @@ func compileRules(res *resolved, graph string) *Policy {
 	p := newPolicy(all, res.groupsOf, target)
 	p.protected, p.named, p.protections, p.owners = res.protected, res.protected, res.protections, res.owners
 	p.groups, p.source, p.unknown = slices.Sorted(slices.Values(res.groups)), res, res.unknown
+	p.setFilters(res.filters)
 	return p
 }
 
@@ -181,24 +191,17 @@ func targetOf(graph string) types.EntityUID {
 
 // newPolicy returns the policy for compiled rules. The map `groupsOf` has the groups of each actor.
 func newPolicy(all policies, groupsOf map[string][]string, target types.EntityUID) *Policy {
-	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: byAction(all), tests: branchTestsOf(all)}
+	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: ruleSets(all), tests: branchTestsOf(all)}
 }
 
 // decide makes the decision that Allowed caches.
 func (p *Policy) decide(actor *access.Actor, g tool.Grant) bool {
-	rules := p.byAction[g.Action]
-	if len(rules) == 0 {
-		return false
-	}
 	for _, l := range p.links(actor) {
 		req, ok := p.request(l, g)
 		if !ok {
 			return false
 		}
-		decision, diagnostic := cedar.Authorize(rules, p.entitiesFor(l), req)
-		// Cedar skips a rule that fails to evaluate. If that rule forbids, skipping it would allow the
-		// request.
-		if decision != cedar.Allow || len(diagnostic.Errors) > 0 {
+		if allowed, _ := p.byAction[g.Action].authorize(p.entitiesFor(l), req); !allowed {
 			return false
 		}
 	}

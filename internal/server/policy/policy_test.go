@@ -190,12 +190,12 @@ func TestCedarTextDecides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed := &Policy{target: p.target, entities: p.entities, protected: p.protected, byAction: map[tool.Action]policies{}}
+	parsed := &Policy{target: p.target, entities: p.entities, protected: p.protected, byAction: map[tool.Action]*ruleSet{}}
 	for i, c := range list {
 		parsed.all = append(parsed.all, compiled{id: cedar.PolicyID(fmt.Sprint(i)), policy: c})
 	}
 	for _, row := range tool.Actions() {
-		parsed.byAction[row.Action] = parsed.all // no index, so that Cedar itself matches the actions
+		parsed.byAction[row.Action] = &ruleSet{all: parsed.all, plain: parsed.all} // no index, so that Cedar itself matches the actions
 	}
 	asked, allowed := 0, 0
 	for _, id := range []string{"act-ada", "act-wil", "act-bot", "act-rex", "act-kay", "act-eve"} {

@@ -93,7 +93,7 @@ func TestCedarProtection(t *testing.T) {
 	}
 	r := strictyaml.Read("cluster.yaml", []byte("protected_branches: [release, { name: main, from: { group: reviewers }, checks: true }]\nowners: { act-bot: [act-ada] }\n"))
 	f, _ := r.Root().Fields("cluster.yaml", "protected_branches", "owners")
-	o.Protected = protected.Parse(f["protected_branches"], f["owners"])
+	o.Protected = protected.Parse(f["protected_branches"], f["owners"], nil)
 	if err := r.Faults().Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,16 @@ type rule struct {
 	queries []string      // nil means all queries
 	asAgent bool          // only for a link that acts for another
 	through string        // only for a subject through an agent of this group; "" means all
+	unless  string        // not for the actors of this group; "" means no exception
+	part    part          // the part of the graph that the rule is about
 	at      diag.Span     // the place of the rule in the file
+}
+
+// part is a part of a graph that a rule is about. The zero part is the whole graph.
+type part struct {
+	types      []string // names of types and interfaces
+	properties []string // as Type.property
+	rows       string   // a filter; "" means all entities. Then types are not empty
 }
 
 // actorSet is the set of actors that a rule applies to.
@@ -50,12 +59,14 @@ type resolved struct {
 	protections map[string]*tool.Protection
 	owners      map[string][]string // owners by actor
 	rules       []rule              // in the order of the file
+	filters     []protected.Filter  // that rules may name
 	unknown     diag.List           // see Policy.UnknownQueries
+	faults      diag.List           // of the filters
 }
 
 // protect adds protected branches and owners.
 func (res *resolved) protect(rules *protected.Rules) {
-	res.protections, res.owners = map[string]*tool.Protection{}, map[string][]string{}
+	res.protections, res.owners, res.filters = map[string]*tool.Protection{}, map[string][]string{}, rules.Filters
 	for _, b := range rules.Branches {
 		res.protected = append(res.protected, b.Name)
 		if b.Needs == nil {
@@ -86,6 +97,7 @@ func resolve(b *bundle, o Options) *resolved {
 	}
 	b.protected.CheckGroups(res.groups)
 	res.protect(&b.protected)
+	res.faults = o.checkFilters(res.filters)
 	for _, c := range b.rules {
 		res.rules = append(res.rules, c.resolve(res, o))
 	}
@@ -124,6 +136,12 @@ func (c *ruleClause) resolve(res *resolved, o Options) rule {
 		}
 		r.through = c.through.Key
 	}
+	if c.unless != nil {
+		if !slices.Contains(groups, c.unless.Key) {
+			c.unless.At.Unknown(strictyaml.UnknownName, "group", c.unless.Key, "rule "+c.id, groups)
+		}
+		r.unless = c.unless.Key
+	}
 	for _, e := range c.actions {
 		row, ok := rowOf(tool.Action(e.Key))
 		switch {
@@ -140,6 +158,7 @@ func (c *ruleClause) resolve(res *resolved, o Options) rule {
 		r.actions = append(r.actions, row.Action)
 	}
 	c.checkScopes(r.actions)
+	r.part = c.resolvePart(res, o, r.actions)
 	for _, q := range c.queries {
 		switch {
 		case o.AnyQuery || slices.Contains(o.Queries, q.Key):
@@ -164,7 +183,7 @@ func (c *ruleClause) checkScopes(actions []tool.Action) {
 		}
 		var without []string
 		for _, a := range actions {
-			if row, _ := rowOf(a); scopesOf(row)&s.scope == 0 {
+			if row, _ := rowOf(a); scopesOf(row)&s.scope == 0 && !(s.scope == queriesScope && c.via == string(tool.Stored) && row.ByVia()) {
 				without = append(without, string(a))
 			}
 		}

@@ -30,20 +30,25 @@ func cedarSchema() *schema.Schema {
 			ast.Ident(groupType): {},
 			ast.Ident(graphType): {},
 			ast.Ident(queryType): {ParentTypes: []ast.EntityTypeRef{ref(graphType)}},
+
+			ast.Ident(typeType):     {ParentTypes: []ast.EntityTypeRef{ref(graphType), ref(typeType)}},
+			ast.Ident(propertyType): {ParentTypes: []ast.EntityTypeRef{ref(typeType), ref(propertyType)}},
 		},
 		Enums:   ast.Enums{ast.Ident(serverType): {Values: []types.String{serverID}}},
 		Actions: ast.Actions{},
 	}
 	for _, row := range tool.Actions() {
-		on := graphType
+		on := []ast.EntityTypeRef{ref(graphType)}
 		switch {
 		case row.Server():
-			on = serverType
+			on = []ast.EntityTypeRef{ref(serverType)}
 		case scopesOf(&row)&queriesScope != 0:
-			on = queryType
+			on = []ast.EntityTypeRef{ref(queryType)}
+		case row.On == tool.OnBranch:
+			on = append(on, ref(typeType), ref(propertyType))
 		}
 		s.Actions[types.String(row.Action)] = ast.Action{AppliesTo: &ast.AppliesTo{
-			Principals: []ast.EntityTypeRef{ref(actorType)}, Resources: []ast.EntityTypeRef{ref(on)}, Context: contextType(contextAttrsOf(&row)),
+			Principals: []ast.EntityTypeRef{ref(actorType)}, Resources: on, Context: contextType(contextAttrsOf(&row)),
 		}}
 	}
 	return schema.NewSchemaFromAST(s)

@@ -36,6 +36,7 @@ var Settings = &setting{
 			Text:   "Each entry is a group, and lists its actors."},
 		protected.BranchesSetting,
 		protected.OwnersSetting,
+		protected.FiltersSetting,
 		{Key: "rules", Type: strictyaml.List, Required: true, Each: ruleSettings,
 			Limits:  "rules with different ids; the list may be empty",
 			Example: "[{ id: readers-read, allow: { actors: any, actions: [read] } }]",
@@ -76,12 +77,21 @@ var clauseSettings = &setting{Type: strictyaml.Mapping, Keys: []*setting{
 		Limits: takenBy(targetBranchScope), Text: "The rule is about operations whose target is one of these branches only; draft means the actor's own drafts."},
 	{Key: "queries", Type: strictyaml.List, NotEmpty: true, Default: "every stored query", Example: "[find_person]",
 		Each:   &setting{Example: "find_person", Limits: "a stored query", Text: "This is a stored query."},
-		Limits: "stored queries; " + takenBy(queriesScope), Text: "The rule is about these stored queries only."},
+		Limits: "stored queries; " + takenBy(queriesScope) + ", and with read and change if via is stored", Text: "The rule is about these stored queries only."},
 	{Key: "via", Type: strictyaml.Choice, OneOf: viaWords, Default: "all", Example: "stored",
 		Limits: takenBy(viaScope), Text: "The rule is only about stored queries (for read and change), only about merges of proposals (for branch_merge), or only about everything else."},
 	{Key: "as", Type: strictyaml.Choice, OneOf: []string{string(agentLink)}, Default: "the actor takes part in the call in any way", Example: "agent",
 		Limits: "not with through", Text: "The rule is only about an actor that acts for another, not about calls that it makes for itself."},
 	throughSettings,
+	{Key: "unless", Type: strictyaml.Mapping, Default: "no exception", Example: "{ group: payroll }", Text: "The rule is not about the actors of this group.",
+		Keys: []*setting{{Key: "group", Required: true, Example: "payroll", Limits: "a group of this file, or of server.oidc.groups in cluster.yaml", Text: "This is the group."}}},
+	{Key: "types", Type: strictyaml.List, NotEmpty: true, Default: "every type", Example: "[Case]",
+		Each:   &setting{Example: "Case", Limits: "a node type, an edge type or an interface of the schema", Text: "This is a type; an interface stands for the types that implement it."},
+		Limits: takenByParts, Text: "The rule is about these types only."},
+	{Key: "properties", Type: strictyaml.List, NotEmpty: true, Default: "every property", Example: "[Person.salary]",
+		Each:   &setting{Example: "Person.salary", Limits: "a type, a dot and one of its properties", Text: "This is a property of a type or of an interface."},
+		Limits: takenByParts + "; not with rows", Text: "The rule is about these properties only."},
+	{Key: "rows", Default: "every node and edge", Example: "north", Limits: "a filter; " + takenByParts, Text: "The rule is about the entities only that pass this filter."},
 }}
 
 // throughSettings describes the value of through.
@@ -102,6 +112,9 @@ func ruleBody(key, text string, keys []*setting) *setting {
 		Example: "{ actors: { group: admins }, actions: [read, change] }", Text: text, Keys: keys,
 	}
 }
+
+// takenByParts says which actions a rule about a part of a graph can name.
+const takenByParts = "only with read, change and export"
 
 // takenBy says which actions a rule with the scope can name.
 func takenBy(s scope) string { return "only with " + strings.Join(actionsWith(s), ", ") }

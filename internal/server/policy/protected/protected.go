@@ -1,5 +1,5 @@
-// Package protected reads which branches of a graph are protected, and which actors own others. A
-// policy in YAML says so itself; for a policy in Cedar's own language, cluster.yaml does.
+// Package protected reads which branches of a graph are protected, which actors own others, and which filters rules may
+// name. A policy in YAML says so itself; for a policy in Cedar's own language, cluster.yaml does.
 package protected
 
 import (
@@ -32,10 +32,11 @@ type Owned struct {
 	Owners []strictyaml.Entry
 }
 
-// Rules are the protected branches of a graph and the owners of actors, in the order of the file.
+// Rules are the protected branches of a graph, the owners of actors and the filters, in the order of the file.
 type Rules struct {
 	Branches []Branch
 	Owned    []Owned
+	Filters  []Filter
 }
 
 // BranchesSetting describes the list of protected branches.
@@ -71,9 +72,10 @@ var OwnersSetting = &strictyaml.Setting{Key: "owners", Type: strictyaml.Map, Def
 	Text:   "Each entry is an actor, such as a bot, and lists its owners, which owner_approves is about.",
 }
 
-// Parse reads the lists of protected branches and of owners. A nil node is an absent list. Parse reports
-// the faults of the lists, except for names of groups that do not exist.
-func Parse(branches, owners *strictyaml.Node) (r Rules) {
+// Parse reads the lists of protected branches, of owners and of filters. A nil node is an absent list. Parse reports
+// the faults of the lists, except for names that do not exist and for conditions.
+func Parse(branches, owners, filters *strictyaml.Node) (r Rules) {
+	r.Filters = parseFilters(filters)
 	list, _ := branches.List(BranchesSetting.Key)
 	for _, item := range list {
 		b, ok := parseBranch(item)

@@ -1,0 +1,179 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// clinic is the schema of the tests of rights.
+const clinic = `
+interface Named { name: String }
+node Person implements Named {
+  email: String @key
+  name: String
+  salary: I32?
+  bio: String?
+  face: Vector(3)? @embed("bio", model="m")
+}
+node Team implements Named { name: String @key size: I32? }
+node Case { code: String @key team: String? urgent: Bool? }
+node City { name: String @key region: String? }
+edge LivesIn: Person -> City { since: I32? }
+edge WorksOn: Person -> Case
+`
+
+func clinicSchema(t testing.TB, text string) *engine.Schema {
+	t.Helper()
+	s, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: text})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return &engine.Schema{Source: text, Catalog: s, Digest: catalog.Digest(s)}
+}
+
+// rightsText prints rights, one type in each line.
+func rightsText(s *engine.Schema, r *engine.Rights) string {
+	if r == nil {
+		return "all\n"
+	}
+	var b strings.Builder
+	line := func(name string, t *engine.TypeRights) {
+		switch {
+		case t == nil:
+			return
+		case t.None:
+			b.WriteString("no " + name + "\n")
+			return
+		}
+		b.WriteString(name)
+		for _, list := range t.Any {
+			var names []string
+			for _, f := range list {
+				names = append(names, f.Name)
+			}
+			b.WriteString(" " + strings.Join(names, "|"))
+		}
+		for _, f := range t.All {
+			b.WriteString(" -" + f.Name)
+		}
+		if t.Properties != nil {
+			b.WriteString(" without " + strings.Join(t.Properties, ","))
+		}
+		b.WriteString("\n")
+	}
+	for _, n := range s.Catalog.Nodes {
+		line(n.Name, r.Nodes[n.Name])
+	}
+	for _, e := range s.Catalog.Edges {
+		line(e.Name, r.Edges[e.Name])
+	}
+	return b.String()
+}
+
+const clinicFilters = `
+filters:
+  north: { type: Case, where: '$it.team = "north"' }
+  urgent: { type: Case, where: "$it.urgent = true" }
+  europe: { type: Person, where: 'exists { $it livesIn $c  $c.region = "EU" }' }
+  known: { type: Named, where: '$it.name != "Nobody"' }
+  lately: { type: LivesIn, where: "$it.since > 2000" }
+`
+
+func TestRights(t *testing.T) {
+	schema := clinicSchema(t, clinic)
+	const head = "version: 1\ngroups: { clerks: [ada, bo], payroll: [bo], bots: [bot] }" + clinicFilters + "rules:\n"
+	tests := []struct {
+		name, rules, actor string
+		grant              tool.Grant
+		want               string
+	}{
+		{"plain", "- { id: a, allow: { actors: any, actions: [read] } }", "ada", tool.Grant{Action: tool.Read}, "all\n"},
+		{"page", `
+  - { id: clerks-see-their-cases, allow: { actors: {group: clerks}, actions: [read, change], types: [Case], rows: north } }
+  - { id: nobody-sees-salaries, deny: { actors: any, actions: [read], properties: [Person.salary], unless: {group: payroll} } }`,
+			"ada", tool.Grant{Action: tool.Read}, "no Person\nno Team\nCase north\nno City\nno LivesIn\nno WorksOn\n"},
+		{"denied property", `
+  - { id: a, allow: { actors: any, actions: [read] } }
+  - { id: b, deny: { actors: any, actions: [read], properties: [Person.salary], unless: {group: payroll} } }`,
+			"ada", tool.Grant{Action: tool.Read}, "Person without salary\n"},
+		{"unless", `
+  - { id: a, allow: { actors: any, actions: [read] } }
+  - { id: b, deny: { actors: any, actions: [read], properties: [Person.salary], unless: {group: payroll} } }`,
+			"bo", tool.Grant{Action: tool.Read}, "all\n"},
+		{"another action", `
+  - { id: a, allow: { actors: any, actions: [read, change] } }
+  - { id: b, deny: { actors: any, actions: [read], properties: [Person.salary] } }`,
+			"ada", tool.Grant{Action: tool.Change}, "all\n"},
+		{"embedded", `
+  - { id: a, allow: { actors: any, actions: [read] } }
+  - { id: b, deny: { actors: any, actions: [read], properties: [Person.bio] } }`,
+			"ada", tool.Grant{Action: tool.Read}, "Person without bio,face\n"},
+		{"listed properties", "- { id: a, allow: { actors: any, actions: [read], properties: [Person.name, City.region] } }",
+			"ada", tool.Grant{Action: tool.Read}, "Person without bio,face,salary\nno Team\nno Case\nno LivesIn\nno WorksOn\n"},
+		{"vector without its source", "- { id: a, allow: { actors: any, actions: [read], properties: [Person.face] } }",
+			"ada", tool.Grant{Action: tool.Read}, "Person without bio,face,name,salary\nno Team\nno Case\nno City\nno LivesIn\nno WorksOn\n"},
+		{"property of an interface", `
+  - { id: a, allow: { actors: any, actions: [read] } }
+  - { id: b, deny: { actors: any, actions: [read], types: [Named], unless: {group: payroll} } }`,
+			"ada", tool.Grant{Action: tool.Read}, "no Person\nno Team\n"},
+		{"filter over an interface", `
+  - { id: a, allow: { actors: any, actions: [read] } }
+  - { id: b, deny: { actors: any, actions: [read], rows: known } }`,
+			"ada", tool.Grant{Action: tool.Read}, "Person -known\nTeam -known\n"},
+		{"filter on edges", `
+  - { id: a, allow: { actors: any, actions: [read], types: [Person, City] } }
+  - { id: b, allow: { actors: any, actions: [read], rows: lately } }`,
+			"ada", tool.Grant{Action: tool.Read}, "no Team\nno Case\nLivesIn lately\nno WorksOn\n"},
+		{"any of the permits, none of the forbids", `
+  - { id: a, allow: { actors: any, actions: [read], rows: north } }
+  - { id: b, allow: { actors: any, actions: [read], rows: urgent } }
+  - { id: c, deny: { actors: any, actions: [read], rows: urgent, unless: {group: payroll} } }`,
+			"ada", tool.Grant{Action: tool.Read}, "no Person\nno Team\nCase north|urgent -urgent\nno City\nno LivesIn\nno WorksOn\n"},
+		{"unfiltered permit", `
+  - { id: a, allow: { actors: any, actions: [read] } }
+  - { id: b, allow: { actors: any, actions: [read], rows: urgent } }`,
+			"ada", tool.Grant{Action: tool.Read}, "all\n"},
+		{"stored shows more", `
+  - { id: a, allow: { actors: any, actions: [read], types: [Case], rows: north } }
+  - { id: b, allow: { actors: any, actions: [read], via: stored, queries: [q1] } }
+  - { id: c, deny: { actors: any, actions: [read], types: [City] } }`,
+			"ada", tool.Grant{Action: tool.Read, Via: tool.Stored, Query: "q1"}, "no City\n"},
+		{"another stored query", `
+  - { id: a, allow: { actors: any, actions: [read], types: [Case], rows: north } }
+  - { id: b, allow: { actors: any, actions: [read], via: stored, queries: [q1] } }`,
+			"ada", tool.Grant{Action: tool.Read, Via: tool.Stored, Query: "q2"}, "no Person\nno Team\nCase north\nno City\nno LivesIn\nno WorksOn\n"},
+		{"chain", `
+  - { id: a, allow: { actors: any, actions: [read], types: [Case, Person], unless: {group: bots} } }
+  - { id: c, deny: { actors: {group: clerks}, actions: [read], properties: [Person.salary] } }
+  - { id: d, allow: { actors: {group: bots}, actions: [read], as: agent, rows: urgent } }
+  - { id: e, allow: { actors: {group: bots}, actions: [read], as: agent, types: [Person] } }
+  - { id: f, deny: { actors: {group: bots}, actions: [read], properties: [Person.bio] } }`,
+			"ada via bot", tool.Grant{Action: tool.Read}, "Person without bio,face,salary\nno Team\nCase urgent\nno City\nno LivesIn\nno WorksOn\n"},
+		{"filters of both", `
+  - { id: a, allow: { actors: {group: clerks}, actions: [read], rows: north } }
+  - { id: d, allow: { actors: {group: bots}, actions: [read], as: agent, rows: urgent } }`,
+			"ada via bot", tool.Grant{Action: tool.Read}, "no Person\nno Team\nCase north urgent\nno City\nno LivesIn\nno WorksOn\n"},
+	}
+	for _, test := range tests {
+		p, err := Compile("policy.yaml", []byte(head+test.rules), Options{Graph: "g", Queries: []string{"q1", "q2"}, Schemas: []*catalog.Schema{schema.Catalog}})
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		a := access.Named(test.actor, nil)
+		for range 2 { // the second answer is from the cache
+			if got := rightsText(schema, p.Rights(a, test.grant, schema)); got != test.want {
+				t.Errorf("%s: got\n%swant\n%s", test.name, got, test.want)
+			}
+		}
+		if !p.Allowed(a, test.grant) {
+			t.Errorf("%s: the grant is denied", test.name)
+		}
+	}
+}

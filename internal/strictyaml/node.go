@@ -52,9 +52,8 @@ func (n *Node) SpanWithin(from, to int) diag.Span {
 			return span
 		}
 		at = n.r.lines[index]
-		for at < len(n.r.src) && n.r.src[at] == ' ' {
-			at++
-		}
+		inFile, _, _ := strings.Cut(string(n.r.src[at:]), "\n")
+		at += max(0, strings.Index(inFile, line))
 		from, to = from-first, to-first
 	} else if at < len(n.r.src) && (n.r.src[at] == '"' || n.r.src[at] == '\'') {
 		at++

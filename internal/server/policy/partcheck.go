@@ -175,7 +175,7 @@ func (o *Options) checkFilters(filters []protected.Filter) (faults diag.List) {
 			continue // it was reported
 		}
 		if message, help := o.unknownPart(f.Type, "filter "+f.Name); message != "" {
-			faults = append(faults, filterFault(f, f.TypeAt.Span(), message, help))
+			faults = append(faults, diag.Diagnostic{Code: strictyaml.UnknownName, Span: f.TypeAt.Span(), Message: message, Help: help})
 			continue
 		}
 		if len(o.Schemas) == 0 {

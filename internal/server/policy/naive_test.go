@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,6 +19,11 @@ var (
 	naiveActors   = []string{"act-a", "act-b", "act-c", "act-d"}
 	naiveBranches = []string{"main", "release", "feature"}
 	naiveQueries  = []string{"q1", "q2", "q3"}
+
+	naiveTypes      = []string{"Person", "Team", "Case", "City", "Named", "Noted", "LivesIn", "WorksOn"}
+	naiveProperties = []string{"Person.salary", "Person.bio", "Person.face", "Case.team", "Noted.note", "Case.note", "City.region", "LivesIn.since"}
+	// The filters of clinicFilters with the types that they are about.
+	naiveFilters = map[string][]string{"north": {"Case"}, "urgent": {"Case"}, "europe": {"Person"}, "known": {"Person", "Team"}, "lately": {"LivesIn"}}
 )
 
 // naiveBundle holds the rules of a bundle as they are written in its text. It decides by checking
@@ -39,7 +45,14 @@ type naiveRule struct {
 	via     string
 	agent   bool   // as: agent
 	through string // a group; only in a rule that denies
+	unless  string // a group
+
+	types, properties []string // the part of the graph, and the filter
+	rows              string
 }
+
+// part reports whether the rule is about a part of the graph only.
+func (r *naiveRule) part() bool { return r.types != nil || r.properties != nil || r.rows != "" }
 
 // allows decides as the documentation describes, about an actor that acts for itself.
 func (b *naiveBundle) allows(actor string, g tool.Grant) bool {
@@ -65,12 +78,26 @@ func (b *naiveBundle) allowsLink(actor, agent string, acts bool, g tool.Grant) b
 	if g.Action == tool.InvokeQuery && g.Query == "" {
 		return false
 	}
+	allowed := false
+	for _, r := range b.rules {
+		switch {
+		case !b.applies(&r, actor, agent, acts, g), r.part() && !r.allow:
+		case !r.allow:
+			return false
+		default:
+			allowed = true
+		}
+	}
+	return allowed
+}
+
+// applies reports whether a rule is about a call; see allowsLink.
+func (b *naiveBundle) applies(r *naiveRule, actor, agent string, acts bool, g tool.Grant) bool {
 	branch, via := g.Branch.Name(), string(g.Via)
 	if via == "" {
 		via = "adhoc"
 	}
-	allowed := false
-	for _, r := range b.rules {
+	{
 		who := r.group == "" && r.ids == nil ||
 			r.group != "" && slices.Contains(b.groups[r.group], actor) || slices.Contains(r.ids, actor)
 		protected := slices.Contains(b.protected, branch)
@@ -81,13 +108,12 @@ func (b *naiveBundle) allowsLink(actor, agent string, acts bool, g tool.Grant) b
 		case r.via != "" && r.via != via:
 		case r.agent && !acts:
 		case r.through != "" && !slices.Contains(b.groups[r.through], agent):
-		case !r.allow:
-			return false
+		case r.unless != "" && slices.Contains(b.groups[r.unless], actor):
 		default:
-			allowed = true
+			return true
 		}
 	}
-	return allowed
+	return false
 }
 
 // draw returns a random bundle.
@@ -120,7 +146,20 @@ func draw(r *rand.Rand) *naiveBundle {
 			rule.ids = atLeastOne(naiveActors)
 		}
 		scopes := []string{"any", "protected", "unprotected", "draft"}
-		switch r.IntN(7) {
+		switch r.IntN(9) {
+		case 7, 8:
+			rule.actions = atLeastOne([]string{"read", "change", "export"})
+			switch r.IntN(3) {
+			case 0:
+				rule.types = atLeastOne(naiveTypes)
+			case 1:
+				rule.properties = atLeastOne(naiveProperties)
+				if r.IntN(2) == 0 {
+					rule.types = atLeastOne(naiveTypes)
+				}
+			case 2:
+				rule.rows = slices.Sorted(maps.Keys(naiveFilters))[r.IntN(len(naiveFilters))]
+			}
 		case 0:
 			rule.actions = atLeastOne([]string{"read", "change", "export", "schema_apply", "branch_create", "branch_delete", "branch_merge", "proposal_review", "protection_bypass", "invoke_query", "admin"})
 		case 1:
@@ -132,6 +171,9 @@ func draw(r *rand.Rand) *naiveBundle {
 			rule.actions, rule.queries = []string{"invoke_query"}, atLeastOne(naiveQueries)
 		case 4:
 			rule.actions, rule.via = atLeastOne([]string{"read", "change"}), []string{"adhoc", "stored"}[r.IntN(2)]
+			if rule.via == "stored" && r.IntN(2) == 0 {
+				rule.queries = atLeastOne(naiveQueries)
+			}
 		case 5:
 			rule.actions, rule.via = atLeastOne([]string{"read", "change"}), []string{"adhoc", "stored"}[r.IntN(2)]
 			rule.branch = scopes[r.IntN(4)]
@@ -145,6 +187,9 @@ func draw(r *rand.Rand) *naiveBundle {
 			if !rule.allow {
 				rule.through = []string{"g1", "g2"}[r.IntN(2)]
 			}
+		}
+		if r.IntN(5) == 0 {
+			rule.unless = []string{"g1", "g2"}[r.IntN(2)]
 		}
 		b.rules = append(b.rules, rule)
 	}
@@ -161,7 +206,7 @@ func (b *naiveBundle) yaml() string {
 		return string(s)
 	}
 	var t strings.Builder
-	fmt.Fprintf(&t, "version: 1\ngroups: { g1: %s, g2: %s }\nprotected_branches: %s\nrules:\n", list(b.groups["g1"]), list(b.groups["g2"]), list(b.protected))
+	fmt.Fprintf(&t, "version: 1\ngroups: { g1: %s, g2: %s }\nprotected_branches: %s"+clinicFilters+"rules:\n", list(b.groups["g1"]), list(b.groups["g2"]), list(b.protected))
 	if b.rules == nil {
 		return strings.TrimSuffix(t.String(), "\n") + " []\n"
 	}
@@ -191,6 +236,18 @@ func (b *naiveBundle) yaml() string {
 		}
 		if r.agent {
 			t.WriteString("      as: agent\n")
+		}
+		if r.unless != "" {
+			fmt.Fprintf(&t, "      unless: { group: %s }\n", r.unless)
+		}
+		if r.types != nil {
+			fmt.Fprintf(&t, "      types: %s\n", list(r.types))
+		}
+		if r.properties != nil {
+			fmt.Fprintf(&t, "      properties: %s\n", list(r.properties))
+		}
+		if r.rows != "" {
+			fmt.Fprintf(&t, "      rows: %s\n", r.rows)
 		}
 		if r.through != "" {
 			fmt.Fprintf(&t, "      through: { group: %s }\n", r.through)

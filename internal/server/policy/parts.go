@@ -18,8 +18,9 @@ type ruleSet struct {
 	rowPermits policies // the rules with a filter that allow
 	rowForbids policies // the rules with a filter that deny
 	narrowed   bool     // a rule may be about a part of the graph only
+	permits    policies // the rules that may allow a part only
 
-	// parts has the types and properties that rules name, and one of each that none names.
+	// parts has the types and properties that the permits name, and one of each that none names.
 	parts []types.EntityUID
 }
 
@@ -35,7 +36,9 @@ func ruleSets(all policies) map[tool.Action]*ruleSet {
 			}
 			s.all = append(s.all, c)
 			s.narrowed = s.narrowed || c.narrowed && row.On == tool.OnBranch
-			s.parts = append(s.parts, c.resources...)
+			if c.narrowed && c.policy.Effect() == cedar.Permit {
+				s.permits, s.parts = append(s.permits, c), append(s.parts, c.resources...)
+			}
 			switch {
 			case c.rows == "":
 				s.plain = append(s.plain, c)
@@ -63,14 +66,8 @@ func (s *ruleSet) authorize(known types.EntityGetter, req cedar.Request) (allowe
 	}
 	for _, resource := range append([]types.EntityUID{req.Resource}, s.parts...) {
 		req.Resource = resource
-		for _, set := range []policies{s.plain, s.rowPermits} {
-			if decision, part := cedar.Authorize(set, known, req); decision == cedar.Allow && len(part.Errors) == 0 {
-				for _, r := range part.Reasons {
-					if !slices.Contains(d.Reasons, r) {
-						d.Reasons = append(d.Reasons, r)
-					}
-				}
-			}
+		if decision, part := cedar.Authorize(s.permits, known, req); decision == cedar.Allow && len(part.Errors) == 0 {
+			d.Reasons = joined(d.Reasons, part.Reasons)
 		}
 	}
 	return len(d.Reasons) > 0, d

@@ -8,13 +8,16 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // clinic is the schema of the tests of rights.
 const clinic = `
 interface Named { name: String }
-node Person implements Named {
+interface Noted { note: String? }
+node Person implements Named, Noted {
   email: String @key
   name: String
   salary: I32?
@@ -22,7 +25,7 @@ node Person implements Named {
   face: Vector(3)? @embed("bio", model="m")
 }
 node Team implements Named { name: String @key size: I32? }
-node Case { code: String @key team: String? urgent: Bool? }
+node Case implements Noted { code: String @key team: String? urgent: Bool? }
 node City { name: String @key region: String? }
 edge LivesIn: Person -> City { since: I32? }
 edge WorksOn: Person -> Case
@@ -115,9 +118,9 @@ func TestRights(t *testing.T) {
   - { id: b, deny: { actors: any, actions: [read], properties: [Person.bio] } }`,
 			"ada", tool.Grant{Action: tool.Read}, "Person without bio,face\n"},
 		{"listed properties", "- { id: a, allow: { actors: any, actions: [read], properties: [Person.name, City.region] } }",
-			"ada", tool.Grant{Action: tool.Read}, "Person without bio,face,salary\nno Team\nno Case\nno LivesIn\nno WorksOn\n"},
+			"ada", tool.Grant{Action: tool.Read}, "Person without bio,face,note,salary\nno Team\nno Case\nno LivesIn\nno WorksOn\n"},
 		{"vector without its source", "- { id: a, allow: { actors: any, actions: [read], properties: [Person.face] } }",
-			"ada", tool.Grant{Action: tool.Read}, "Person without bio,face,name,salary\nno Team\nno Case\nno City\nno LivesIn\nno WorksOn\n"},
+			"ada", tool.Grant{Action: tool.Read}, "Person without bio,face,name,note,salary\nno Team\nno Case\nno City\nno LivesIn\nno WorksOn\n"},
 		{"property of an interface", `
   - { id: a, allow: { actors: any, actions: [read] } }
   - { id: b, deny: { actors: any, actions: [read], types: [Named], unless: {group: payroll} } }`,
@@ -175,5 +178,74 @@ func TestRights(t *testing.T) {
 		if !p.Allowed(a, test.grant) {
 			t.Errorf("%s: the grant is denied", test.name)
 		}
+	}
+}
+
+// TestPartFaults gives the faults of rules about parts of a graph.
+func TestPartFaults(t *testing.T) {
+	schema := clinicSchema(t, clinic)
+	const head = "version: 1\ngroups: { clerks: [ada] }" + clinicFilters + "rules:\n"
+	yaml := []struct{ rule, want string }{
+		{"deny: { actors: any, actions: [read], types: [Cse] }", `unknown type "Cse" in rule a (help: did you mean Case?)`},
+		{"deny: { actors: any, actions: [read], properties: [Person.salry] }", `unknown property "Person.salry" in rule a (help: did you mean Person.salary?)`},
+		{"deny: { actors: any, actions: [read], properties: [Person] }", `Person in properties is a type`},
+		{"deny: { actors: any, actions: [read], properties: [Person.] }", `is no property`},
+		{"deny: { actors: any, actions: [read], types: [Person.name] }", `Person.name in types is a property`},
+		{"deny: { actors: any, actions: [read], properties: [Person.email] }", `Person.email cannot be hidden, because it is in the key of Person`},
+		{"deny: { actors: any, actions: [read], properties: [Named.name] }", `Named.name cannot be hidden, because it is in the key of Team`},
+		{"deny: { actors: any, actions: [read], rows: nort }", `unknown filter "nort" in rule a (help: did you mean north?)`},
+		{"allow: { actors: any, actions: [read], types: [Person], rows: north }", `the types of rule a are Person, but filter north is about Case`},
+		{"allow: { actors: any, actions: [read], properties: [Case.team], rows: north }", `the rule has both rows and properties`},
+		{"allow: { actors: any, actions: [read, branch_create], types: [Case] }", `types, properties and rows do not apply to branch_create`},
+		{"allow: { actors: any, actions: [read], types: [] }", `types is an empty list`},
+		{"allow: { actors: any, actions: [read], unless: { group: nosuch } }", `unknown group "nosuch" in rule a`},
+		{"allow: { actors: any, actions: [read], queries: [q1] }", `queries does not apply to read`},
+		{"allow: { actors: any, actions: [read], via: stored, queries: [q9] }", `unknown query "q9"`},
+	}
+	o := Options{Graph: "g", Queries: []string{"q1"}, Schemas: []*catalog.Schema{schema.Catalog}}
+	for _, test := range yaml {
+		text := head + "  - { id: a, " + test.rule + " }\n"
+		if _, err := Compile("p.yaml", []byte(text), o); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s\ngot  %v\nwant %s", test.rule, err, test.want)
+		}
+	}
+	r := strictyaml.Read("cluster.yaml", []byte(clinicFilters))
+	f, _ := r.Root().Fields("cluster.yaml", "filters")
+	o.Protected = protected.Parse(nil, nil, f["filters"])
+	native := []struct{ text, want string }{
+		{`permit (principal, action == Action::"read", resource in Type::"Cse");`, `unknown type "Cse" in policy policy0 (help: did you mean Case?)`},
+		{`forbid (principal, action == Action::"read", resource == Property::"Person.salry");`, `unknown property "Person.salry"`},
+		{`forbid (principal, action == Action::"read", resource == Property::"Person.email");`, `Person.email cannot be hidden`},
+		{`forbid (principal, action == Action::"read", resource == Type::"Person.name");`, `is no type`},
+		{`@rows("nort") permit (principal, action == Action::"read", resource);`, `unknown filter "nort"`},
+		{`@rows("north") permit (principal, action == Action::"read", resource in Type::"Person");`, `does not name the type Case of its filter north`},
+		{`@rows("north") permit (principal, action, resource);`, `has @rows and is about`},
+		{`permit (principal, action == Action::"branch_create", resource in Type::"Case");`, `policy0: `},
+	}
+	for _, test := range native {
+		if _, err := CompileCedar("p.cedar", []byte(test.text), o); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s\ngot  %v\nwant %s", test.text, err, test.want)
+		}
+	}
+	p, err := CompileCedar("p.cedar", []byte(`
+@rows("north") permit (principal, action == Action::"read", resource in Type::"Case");
+permit (principal, action == Action::"read", resource) when { resource in Type::"City" };
+permit (principal == Actor::"bo", action == Action::"read", resource == Graph::"g");
+forbid (principal, action == Action::"read", resource == Property::"City.region");
+@rows("urgent") forbid (principal, action in [Action::"read", Action::"export"], resource);`), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{
+		"ada": "no Person\nno Team\nCase north -urgent\nCity without region\nno LivesIn\nno WorksOn\n",
+		"bo":  "Case -urgent\nCity without region\n",
+	} {
+		g := tool.Grant{Action: tool.Read}
+		if got := rightsText(schema, p.Rights(actor(id), g, schema)); got != want || !p.Allowed(actor(id), g) {
+			t.Errorf("%s: got\n%swant\n%s", id, got, want)
+		}
+	}
+	if p.Allowed(actor("ada"), tool.Grant{Action: tool.Export}) {
+		t.Error("a forbid allows")
 	}
 }

@@ -79,6 +79,16 @@ func (p *Policy) standaloneRule(r rule) (compiled, bool) {
 		}
 		r.through = ""
 	}
+	if members := p.members(r.unless); len(members) > 0 {
+		excepted := set(actorType, members).Contains(build.Principal())
+		if slices.Contains(slices.Collect(maps.Values(p.tokenGroups)), r.unless) {
+			excepted = excepted.Or(build.Principal().In(build.Value(uid(groupType, r.unless))))
+		}
+		also = append(also, build.Not(excepted))
+		r.unless = ""
+	} else if !slices.Contains(slices.Collect(maps.Values(p.tokenGroups)), r.unless) {
+		r.unless = ""
+	}
 	branch := r.branch
 	if branch != "draft" {
 		r.branch = "any"

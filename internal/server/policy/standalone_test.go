@@ -15,6 +15,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -33,6 +35,10 @@ type written struct {
 			Via     string
 			As      string
 			Through struct{ Group string }
+			Unless  struct{ Group string }
+
+			Types, Properties []string
+			Rows              string
 		}
 	}
 }
@@ -51,7 +57,8 @@ func naively(t *testing.T, text string) *naiveBundle {
 		if body == nil {
 			body = r.Deny
 		}
-		n := naiveRule{allow: r.Allow != nil, actions: body.Actions, branch: body.Branch + body.Target, queries: body.Queries, via: body.Via, agent: body.As == "agent", through: body.Through.Group}
+		n := naiveRule{allow: r.Allow != nil, actions: body.Actions, branch: body.Branch + body.Target, queries: body.Queries, via: body.Via, agent: body.As == "agent", through: body.Through.Group,
+			unless: body.Unless.Group, types: body.Types, properties: body.Properties, rows: body.Rows}
 		switch a := body.Actors.(type) {
 		case string:
 			if a != "any" {
@@ -112,6 +119,7 @@ func threeDeciders(t *testing.T, text string, a asked, o Options) (questions, al
 		}
 		return p
 	}
+	o.Protected = filtersIn(t, text)
 	fromYAML := read("policy.yaml", text)
 	fromCedar := read("policy.cedar", fromYAML.Standalone())
 	bundle := naively(t, text)
@@ -154,6 +162,21 @@ func threeDeciders(t *testing.T, text string, a asked, o Options) (questions, al
 		}
 	}
 	return questions, allowed
+}
+
+// filtersIn returns the filters of a bundle, as cluster.yaml states them for a .cedar file.
+func filtersIn(t *testing.T, text string) protected.Rules {
+	t.Helper()
+	entries, ok := strictyaml.Read("cluster.yaml", []byte(text)).Root().Entries("the bundle")
+	if !ok {
+		t.Fatalf("no mapping:\n%s", text)
+	}
+	for _, e := range entries {
+		if e.Key == "filters" {
+			return protected.Parse(nil, nil, e.Value)
+		}
+	}
+	return protected.Rules{}
 }
 
 // TestThreeDeciders compares the decisions of YAML, of the Cedar that it compiles to, and of the

@@ -438,6 +438,7 @@ func graphPolicy(o *Options, c *cluster.Graph, mode auth.Mode) (access.Authorize
 	p, err := o.policy(c.Policy, policy.Options{
 		Graph: c.ID, Graphs: o.Cluster.PolicyGraphs(c.Policy), Queries: queries, UnknownQueries: true,
 		TokenGroups: o.Cluster.Server.TokenGroups(), EarlierAgents: o.Cluster.Server.EarlierAgents(), LooseGroups: true, Protected: c.Protected,
+		Claims: o.Cluster.Server.Claims,
 	})
 	if err != nil {
 		return nil, err

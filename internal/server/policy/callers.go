@@ -5,7 +5,6 @@ import (
 
 	"github.com/cedar-policy/cedar-go/types"
 
-	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -54,14 +53,15 @@ func (p *Policy) Callers(grants ...tool.Grant) Callers {
 // decideIn decides about a grant for an actor as if the actor were also in the group `group`. If
 // `group` is empty, the actor has only its own groups.
 func (p *Policy) decideIn(actor, group string, g tool.Grant) bool {
-	if group == "" {
-		return p.decide(&access.Actor{ID: actor}, g)
+	l := link{id: actor}
+	if group != "" {
+		l.also = []string{group}
 	}
-	req, ok := p.request(link{id: actor}, g)
+	req, ok := p.request(l, g)
 	if !ok {
 		return false
 	}
-	allowed, _ := p.byAction[g.Action].authorize(p.entities.withGroups(uid(actorType, actor), []string{group}), req)
+	allowed, _ := p.byAction[g.Action].authorize(p.entitiesFor(l), req)
 	return allowed
 }
 

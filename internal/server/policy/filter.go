@@ -39,11 +39,11 @@ func beforeWhere(entity plan.Entity, typ string) string {
 	return "query filter() { match { " + what + " all {\n"
 }
 
-// compileFilter compiles a filter for a node type or an edge type. The list has its faults, with their places in the
-// policy.
-func compileFilter(f *protected.Filter, s *catalog.Schema, entity plan.Entity, typ string) (*rows, diag.List) {
+// compileFilter compiles a filter for a node type or an edge type. It may use claims of the caller. The list has its faults,
+// with their places in the policy.
+func compileFilter(f *protected.Filter, s *catalog.Schema, claims plan.Claims, entity plan.Entity, typ string) (*rows, diag.List) {
 	before := beforeWhere(entity, typ)
-	queries, faults := gq.CompileQueries(s, gq.Source{Name: f.Name, Text: before + f.Where + afterWhere})
+	queries, faults := (gq.Options{Claims: claims}).CompileQueries(s, gq.Source{Name: f.Name, Text: before + f.Where + afterWhere})
 	if faults.HasErrors() {
 		return nil, inPolicy(f, len(before), faults)
 	}
@@ -53,7 +53,7 @@ func compileFilter(f *protected.Filter, s *catalog.Schema, entity plan.Entity, t
 	}
 	refused := errors.New("the text is not one condition: close each brace that it opens, and no other")
 	if len(r.Match) == 2 {
-		if all, ok := r.Match[1].(plan.All); ok && r.Limit == plan.NoLimit && len(r.Columns) == 1 && r.Columns[0].Name == "id" && len(r.Having) == 0 {
+		if all, ok := r.Match[1].(plan.All); ok && r.Limit == plan.NoLimit && len(r.Columns) == 1 && len(r.Having) == 0 && len(queries[0].Plan.Declared()) == 0 {
 			refused = refusal(all)
 		}
 	}

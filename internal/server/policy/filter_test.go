@@ -132,7 +132,7 @@ func TestFilterNulls(t *testing.T) {
 			entity = plan.Edge
 		}
 		f := filterOf(t, test.typ, test.where)
-		rows, faults := compileFilter(f, schema.Catalog, entity, test.typ)
+		rows, faults := compileFilter(f, schema.Catalog, nil, entity, test.typ)
 		if rows == nil {
 			t.Errorf("%s: %v", test.where, faults)
 			continue

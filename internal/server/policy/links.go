@@ -13,6 +13,7 @@ type link struct {
 	groups []string      // of the link in the token
 	as     types.String  // subjectLink or agentLink; "" means subjectLink
 	agent  *access.Agent // the agent that acts; nil without one
+	also   []string      // further groups of the policy that the link is in, for questions about groups
 }
 
 // The values of context.link.
@@ -37,7 +38,7 @@ func (p *Policy) links(actor *access.Actor) []link {
 	}
 	var all []link
 	for i := range asked {
-		all = append(all, link{actor.ID, actor.Groups, subjectLink, &asked[i]}, link{asked[i].ID, asked[i].Groups, agentLink, &asked[i]})
+		all = append(all, link{actor.ID, actor.Groups, subjectLink, &asked[i], nil}, link{asked[i].ID, asked[i].Groups, agentLink, &asked[i], nil})
 	}
 	return all
 }

@@ -186,12 +186,12 @@ func (o *Options) checkFilters(filters []protected.Filter) (faults diag.List) {
 		for _, s := range o.Schemas {
 			before := len(faults)
 			if s.Edge(f.Type) != nil && s.Edge(f.Type).Name == f.Type {
-				_, list := compileFilter(f, s, plan.Edge, f.Type)
+				_, list := compileFilter(f, s, o.Claims, plan.Edge, f.Type)
 				faults = append(faults, list...)
 			}
 			for _, n := range s.Nodes {
 				if n.Name == f.Type || slices.Contains(n.Implements, f.Type) {
-					_, list := compileFilter(f, s, plan.Node, n.Name)
+					_, list := compileFilter(f, s, o.Claims, plan.Node, n.Name)
 					if faults = append(faults, list...); list != nil {
 						break // another type would have the same faults
 					}

@@ -13,6 +13,7 @@ import (
 	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
@@ -57,6 +58,9 @@ type Options struct {
 	// rules must be in one of them, and each filter must compile against those that have its type.
 	Schemas []*catalog.Schema
 
+	// Claims are the claims of callers that filters may use, as actor().NAME.
+	Claims plan.Claims
+
 	// LooseGroups allows TokenGroups to map to groups that this bundle does not define. Another
 	// policy of the server defines them.
 	LooseGroups bool
@@ -83,6 +87,7 @@ type Policy struct {
 
 	filters   map[string]*protected.Filter // by name
 	rowsOf    map[cedar.PolicyID]string    // the name of its filter, by rule
+	claims    plan.Claims                  // that filters may use
 	decisions decisions                    // caches decisions
 	rights    rightsCache                  // caches rights
 	source    *resolved                    // nil for a policy that was written in Cedar
@@ -122,7 +127,7 @@ func Compile(file string, src []byte, o Options) (*Policy, error) {
 		return nil, err
 	}
 	p := compileRules(res, o.Graph)
-	p.tokenGroups, p.earlier = o.TokenGroups, o.EarlierAgents
+	p.tokenGroups, p.earlier, p.claims = o.TokenGroups, o.EarlierAgents, o.Claims
 	return p, nil
 }
 
@@ -251,7 +256,7 @@ func (p *Policy) request(l link, g tool.Grant) (req cedar.Request, ok bool) {
 
 // entitiesFor returns the entities that Cedar uses for a decision about a link.
 func (p *Policy) entitiesFor(l link) types.EntityGetter {
-	groups := p.mapped(l.groups)
+	groups := append(p.mapped(l.groups), l.also...)
 	if groups == nil {
 		return p.entities
 	}

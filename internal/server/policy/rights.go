@@ -210,7 +210,7 @@ func (p *Policy) compiled(f *protected.Filter, schema *engine.Schema, entity pla
 	if ok {
 		return r
 	}
-	r, _ = compileFilter(f, schema.Catalog, entity, typ)
+	r, _ = compileFilter(f, schema.Catalog, p.claims, entity, typ)
 	p.rights.mu.Lock()
 	defer p.rights.mu.Unlock()
 	if p.rights.compiled == nil || len(p.rights.compiled) >= maxRights {
@@ -238,7 +238,7 @@ func typeRights(shapes map[string]*shape, actor *access.Actor, digest hash.Hash)
 		if b.forbids {
 			plans = b.rows.fail
 		}
-		f := &engine.RowFilter{Name: b.Name, Entities: plans[0], Among: plans[1], Args: callerArgs(actor, b.rows.args)}
+		f := &engine.RowFilter{Name: b.Name, Entities: plans[0], Among: plans[1], Args: access.CallerArgs(actor, b.rows.args)}
 		fmt.Fprintf(digest, "%q %t %q %q\n", b.Name, b.forbids, b.Where, fmt.Sprint(f.Args))
 		return f
 	}
@@ -260,24 +260,4 @@ func typeRights(shapes map[string]*shape, actor *access.Actor, digest hash.Hash)
 		all[typ] = t
 	}
 	return all
-}
-
-// callerArgs returns the values of parameters that say who the caller is.
-func callerArgs(actor *access.Actor, params []plan.Param) engine.Args {
-	var args engine.Args
-	for _, param := range params {
-		switch param.Caller {
-		case "id":
-			args = append(args, value.OfString(actor.ID))
-		case "groups":
-			var groups []value.Value
-			for _, g := range actor.Groups {
-				groups = append(groups, value.OfString(g))
-			}
-			args = append(args, value.OfList(value.String, groups))
-		default:
-			args = append(args, actor.Claims[param.Caller])
-		}
-	}
-	return args
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
@@ -247,5 +249,116 @@ forbid (principal, action == Action::"read", resource == Property::"City.region"
 	}
 	if p.Allowed(actor("ada"), tool.Grant{Action: tool.Export}) {
 		t.Error("a forbid allows")
+	}
+}
+
+// TestRightsOfCaller binds filters that read the caller: its id, its groups and its claims. The subject is the caller, also through an
+// agent, and the digest follows what the filters read.
+func TestRightsOfCaller(t *testing.T) {
+	schema := clinicSchema(t, clinic)
+	var claims plan.Claims
+	if err := claims.Declare("region", "String"); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Compile("policy.yaml", []byte(`version: 1
+filters:
+  own_team: { type: Case, where: "$it.team in actor().groups" }
+  my_region: { type: Person, where: "exists { $it livesIn $c  $c.region = actor().region }" }
+rules:
+  - { id: cases, allow: { actors: any, actions: [read], rows: own_team } }
+  - { id: people, allow: { actors: any, actions: [read], rows: my_region } }
+  - { id: not-mine, deny: { actors: {ids: [ada]}, actions: [read], rows: own_team } }
+`), Options{Graph: "g", Claims: claims, Schemas: []*catalog.Schema{schema.Catalog}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := tool.Grant{Action: tool.Read}
+	rights := func(id, group, region string) *engine.Rights {
+		a := &access.Actor{ID: id, Groups: []string{group}}
+		if region != "" {
+			a.Claims = map[string]value.Value{"region": value.OfString(region)}
+		}
+		return p.Rights(a, g, schema)
+	}
+	ada := rights("ada", "north", "EU")
+	if text := rightsText(schema, ada); text != "Person my_region\nno Team\nCase own_team -own_team\nno City\nno LivesIn\nno WorksOn\n" {
+		t.Error(text)
+	}
+	args := ada.Nodes["Person"].Any[0][0].Args
+	if len(args) != 1 || !value.Equal(args[0], value.OfString("EU")) {
+		t.Errorf("the arguments are %v", args)
+	}
+	if args := ada.Nodes["Case"].All[0].Args; len(args) != 1 || len(args[0].Elems()) != 1 || args[0].Elems()[0].Str() != "north" {
+		t.Errorf("the arguments are %v", args)
+	}
+	if rights("ada", "north", "EU") != ada {
+		t.Error("the rights are not cached")
+	}
+	seen := map[string]bool{}
+	for _, r := range []*engine.Rights{ada, rights("ada", "south", "EU"), rights("ada", "north", "US"), rights("ada", "north", ""), rights("bo", "north", "EU")} {
+		if seen[r.Digest] {
+			t.Errorf("two different rights have the digest %s", r.Digest)
+		}
+		seen[r.Digest] = true
+	}
+	if rights("ada", "north", "EU").Digest != ada.Digest || rights("cy", "north", "EU").Digest != rights("bo", "north", "EU").Digest {
+		t.Error("equal rights have different digests")
+	}
+	if args := rights("ada", "north", "").Nodes["Person"].Any[0][0].Args; !args[0].IsNull() {
+		t.Errorf("without the claim: %v", args)
+	}
+	through := &access.Actor{ID: "bo", Groups: []string{"north"}, Agents: []access.Agent{{ID: "bot", Groups: []string{"bots"}}}}
+	lists := p.Rights(through, g, schema).Nodes["Case"].Any
+	if len(lists) != 1 || lists[0][0].Args[0].Elems()[0].Str() != "north" {
+		t.Errorf("through an agent: %v", lists)
+	}
+	// A schema that the filter does not fit hides the type.
+	other := clinicSchema(t, strings.Replace(clinic, "team: String?", "team: I32?", 1))
+	if text := rightsText(other, p.Rights(actor("bo"), g, other)); !strings.Contains(text, "no Case\n") {
+		t.Error(text)
+	}
+	plain, err := Compile("policy.yaml", []byte("version: 1\nrules: [{ id: a, allow: { actors: any, actions: [read] } }, { id: b, deny: { actors: {ids: [bo]}, actions: [read], types: [Case] } }]"), Options{Graph: "g"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := actor("ada")
+	if n := testing.AllocsPerRun(100, func() {
+		if plain.Rights(who, g, schema) != nil {
+			t.Fatal("ada is restricted")
+		}
+	}); n > 0 {
+		t.Errorf("the rights of an actor without restrictions cost %v allocations", n)
+	}
+}
+
+// TestRuleWarnings gives the warnings about policies.
+func TestRuleWarnings(t *testing.T) {
+	schema := clinicSchema(t, clinic)
+	const head = "version: 1\ngroups: { clerks: [ada] }" + clinicFilters + "rules:\n"
+	tests := []struct{ rules, want string }{
+		{"  - { id: a, allow: { actors: any, actions: [read, change] } }", ""},
+		{"  - { id: a, allow: { actors: any, actions: [read], via: stored } }", ""},
+		{"  - { id: a, allow: { actors: any, actions: [read], rows: north } }\n  - { id: b, allow: { actors: any, actions: [read], via: stored } }",
+			"rule b allows what other rules hide to every stored query"},
+		{"  - { id: a, allow: { actors: any, actions: [read], rows: north } }\n  - { id: b, allow: { actors: any, actions: [read], via: stored, queries: [q1] } }", ""},
+		{"  - { id: a, allow: { actors: {group: clerks}, actions: [read, change], rows: north } }", "filter north reads Case.team, which the actors of group clerks may change"},
+		{"  - { id: a, allow: { actors: any, actions: [read], rows: north } }\n  - { id: b, allow: { actors: {ids: [bo]}, actions: [change] } }", "filter north reads Case.team, which bo may change"},
+		{"  - { id: a, allow: { actors: any, actions: [read, change], rows: north } }\n  - { id: b, deny: { actors: any, actions: [change], properties: [Case.team] } }", ""},
+		{"  - { id: a, allow: { actors: any, actions: [read], rows: europe } }\n  - { id: b, allow: { actors: any, actions: [change], types: [LivesIn] } }", "filter europe reads LivesIn, which"},
+		{"  - { id: a, allow: { actors: any, actions: [read], rows: europe } }\n  - { id: b, allow: { actors: any, actions: [change], types: [Case] } }", ""},
+	}
+	for _, test := range tests {
+		p, err := Compile("p.yaml", []byte(head+test.rules+"\n"), Options{Graph: "g", Queries: []string{"q1"}})
+		if err != nil {
+			t.Errorf("%s: %v", test.rules, err)
+			continue
+		}
+		got := ""
+		for _, d := range p.Warnings(schema.Catalog) {
+			got += d.Message + "\n"
+		}
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) || strings.Count(got, "\n") > 1 {
+			t.Errorf("%s\ngot  %swant %s", test.rules, got, test.want)
+		}
 	}
 }

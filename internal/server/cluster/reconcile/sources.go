@@ -60,7 +60,7 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 	found = append(found, model.OnePackage(names, func(graph string) diag.Span { return cfg.Graph(graph).At })...)
 	var groups []string
 	for _, p := range policies(cfg) {
-		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true}
+		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true, Claims: cfg.Server.Claims}
 		if g := cfg.Graph(p.graph); g != nil {
 			o.Protected = g.Protected
 		}
@@ -72,6 +72,12 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 			// faults in the policy as well.
 			o.AnyQuery = o.AnyQuery || faulty[id]
 			o.Queries = append(o.Queries, s.graph(id).Queries...)
+			if !faulty[id] {
+				o.Schemas = append(o.Schemas, s.graph(id).Schema)
+			}
+		}
+		if len(o.Schemas) < len(o.Graphs) {
+			o.Schemas = nil // the types of a faulty graph are not known either
 		}
 		text, err := os.ReadFile(p.file)
 		if err != nil {
@@ -180,12 +186,16 @@ type bound struct{ file, graph string }
 func policies(cfg *cluster.Config) []bound {
 	type use struct {
 		file      string
-		protected bool // a .cedar file can be correct for a graph with protected branches and wrong for one without
+		protected bool   // a .cedar file can be correct for a graph with protected branches and wrong for one without
+		filters   string // the graph, if it states filters; each is checked
 	}
 	var all []bound
 	listed := map[use]bool{}
 	for _, g := range cfg.Graphs {
-		u := use{g.Policy, len(g.Protected.Branches) > 0}
+		u := use{g.Policy, len(g.Protected.Branches) > 0, ""}
+		if len(g.Protected.Filters) > 0 {
+			u.filters = g.ID
+		}
 		if g.Policy != "" && !listed[u] {
 			listed[u] = true
 			all = append(all, bound{g.Policy, g.ID})

@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Warnings returns what is allowed in a policy, but probably not meant: a permit of stored queries without their names where other
+// rules hide a part of the graph, and filters that read what the actors whom they confine may change.
+func (p *Policy) Warnings(schemas ...*catalog.Schema) diag.List {
+	var list diag.List
+	if p.source != nil {
+		for _, r := range p.source.rules {
+			if r.permit && r.via == tool.Stored && r.queries == nil && slices.ContainsFunc(r.actions, p.restricts) {
+				list = append(list, diag.Diagnostic{Code: strictyaml.Contradicts, Severity: diag.Warning, Span: r.at,
+					Message: fmt.Sprintf("rule %s allows what other rules hide to every stored query", r.id), Help: "add queries with the stored queries that may show it"})
+			}
+		}
+	}
+	for _, s := range schemas {
+		for _, d := range p.changeable(&engine.Schema{Catalog: s, Digest: catalog.Digest(s)}) {
+			if !slices.ContainsFunc(list, func(have diag.Diagnostic) bool { return have.Message == d.Message && have.Span == d.Span }) {
+				list = append(list, d)
+			}
+		}
+	}
+	return list
+}
+
+// restricts reports whether a rule is about a part of what an action is about.
+func (p *Policy) restricts(action tool.Action) bool {
+	return slices.ContainsFunc(p.source.rules, func(r rule) bool {
+		return slices.Contains(r.actions, action) && len(r.part.types)+len(r.part.properties) > 0
+	})
+}
+
+// changeable returns a warning for each filter that reads something that an actor whom it confines may change.
+func (p *Policy) changeable(schema *engine.Schema) (list diag.List) {
+	candidates := []link{{id: unnamed}}
+	for _, group := range p.groups {
+		candidates = append(candidates, link{id: unnamed, also: []string{group}})
+	}
+	for _, actor := range p.namedActors() {
+		candidates = append(candidates, link{id: actor})
+	}
+	type thing struct {
+		entity        plan.Entity
+		typ, property string
+	}
+	nodes, edges := kinds(schema.Catalog)
+	all := []struct {
+		entity plan.Entity
+		kinds  []kind
+	}{{plan.Node, nodes}, {plan.Edge, edges}}
+	warned := map[*protected.Filter]bool{}
+	for _, l := range candidates {
+		reads, ok := p.asker(l, tool.Grant{Action: tool.Read})
+		changes, also := p.asker(l, tool.Grant{Action: tool.Change})
+		if !ok || !also {
+			continue
+		}
+		if allowed, _ := p.byAction[tool.Change].authorize(changes.known, changes.req); !allowed {
+			continue
+		}
+		// may maps what the link may change to true: a type, or a type with a property.
+		may := map[thing]bool{}
+		for _, of := range all {
+			for _, k := range of.kinds {
+				shown := changes.shown(k)
+				may[thing{of.entity, k.name, ""}] = !shown.none && of.entity == plan.Edge
+				for _, property := range k.properties {
+					may[thing{of.entity, k.name, property.Name}] = !shown.none && !slices.Contains(shown.hidden, property.Name) && !slices.Contains(k.key, property.Name)
+				}
+			}
+		}
+		for _, of := range all {
+			for _, k := range of.kinds {
+				shown := reads.shown(k)
+				for _, rule := range slices.Concat(shown.any, shown.notIn) {
+					f := p.filters[p.rowsOf[rule]]
+					rows := p.compiled(f, schema, of.entity, k.name)
+					if rows == nil || warned[f] {
+						continue
+					}
+					i := slices.IndexFunc(rows.uses, func(u plan.Use) bool {
+						return (u.Property != "" || u.Type != k.name) && may[thing{u.Entity, u.Type, u.Property}]
+					})
+					if i < 0 {
+						continue
+					}
+					warned[f] = true
+					who, what := "actors that the policy does not name", rows.uses[i].Type
+					if l.also != nil {
+						who = "the actors of group " + l.also[0]
+					} else if l.id != unnamed {
+						who = l.id
+					}
+					if rows.uses[i].Property != "" {
+						what += "." + rows.uses[i].Property
+					}
+					list = append(list, diag.Diagnostic{Code: strictyaml.Contradicts, Severity: diag.Warning, Span: f.At.Span(),
+						Message: fmt.Sprintf("filter %s reads %s, which %s may change, so they can change what they see", f.Name, what, who),
+						Help:    "deny them change of it, or let the filter read what others keep"})
+				}
+			}
+		}
+	}
+	list.Sort()
+	return list
+}

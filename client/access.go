@@ -36,7 +36,20 @@ type AccessDecision struct {
 	Allowed bool         `json:"allowed"`         // whether the policy allows the action
 	Rules   []AccessRule `json:"rules" jsonschema_description:"The rules that decided. If there are none, the action is denied because no rule allows it."`
 	Near    []NearRule   `json:"near,omitempty" jsonschema_description:"The rules that would allow the action if one more condition held."`
+	Parts   []AccessPart `json:"parts,omitempty" jsonschema_description:"What the rules show of each type. It is absent if they hide nothing of a type, and for a denied action."`
 	Reason  string       `json:"reason,omitempty" jsonschema_description:"Why no rule can decide, if that is so, or which actor of a call through an agent is not allowed."`
+}
+
+// AccessPart says what rules show of a type, and which rules decide that.
+type AccessPart struct {
+	Type   string `json:"type"`             // name of the node type or the edge type
+	Hidden bool   `json:"hidden,omitempty"` // nothing of the type is shown
+	Reason string `json:"reason,omitempty" jsonschema_description:"Why the type is hidden, if no rule that hides it says so."`
+
+	Rows    [][]string   `json:"rows,omitempty" jsonschema_description:"An entity is shown if it passes one filter of each list."`
+	NotRows []string     `json:"not_rows,omitempty" jsonschema_description:"An entity is hidden if it passes one of these filters."`
+	Without []string     `json:"without,omitempty" jsonschema_description:"The properties that are hidden."`
+	Rules   []AccessRule `json:"rules"` // the rules that decided
 }
 
 // AccessRule is a rule of a policy.

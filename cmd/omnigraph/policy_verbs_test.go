@@ -82,7 +82,7 @@ func withIssuer(groups string) string {
 func inShop(t *testing.T, file, text string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	write(t, "schema.pg", "node User { name: String @key }\nnode Order { slug: String @key }\n")
+	write(t, "schema.pg", "node User { name: String @key salary: I32? }\nnode Order { slug: String @key team: String? }\n")
 	write(t, "shop.gq", "query find_user($name: String) { match { $u: User { name: $name } } return { $u.name } }\n"+
 		"query list_orders() { match { $o: Order } return { $o.slug } }\n"+
 		"query add_order($slug: String) { insert Order { slug: $slug } }\n")
@@ -327,6 +327,11 @@ func TestPolicyGuideExplains(t *testing.T) {
 		t.Fatal(err)
 	}
 	section := string(text)[strings.Index(string(text), "### Protected branches"):]
+	part := string(text)[strings.Index(string(text), "## A part of a graph"):]
+	inShop(t, "policy.yaml", regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(part)[1])
+	if _, stdout, _ := omnigraph(t, "", "policy", "explain", "--actor", "act-ada", "--action", "read"); !strings.Contains(part, "```text\n"+stdout+"```") {
+		t.Errorf("the guide does not show what explain prints about a part of a graph:\n%s", stdout)
+	}
 	example := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(section)[1]
 	inShop(t, "policy.yaml", example)
 	for _, args := range []string{"--actor act-wil --action change --branch main", "--actor act-wil --action branch_merge --branch main"} {

@@ -1,6 +1,9 @@
 package access
 
-import "github.com/omnigraph-go/omnigraph/server/tool"
+import (
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
 
 // Explainer is an Authorizer that can name the rules behind its decisions.
 type Explainer interface {
@@ -11,6 +14,22 @@ type Explainer interface {
 
 	// Actors returns the actors that the rules name, sorted.
 	Actors() []string
+
+	// Parts says what the rules show of each type of a schema, to an actor that has a grant: node types first, then edge types. It
+	// returns nil if no rule about the action is about a part of a graph.
+	Parts(actor *Actor, g tool.Grant, schema *engine.Schema) []Part
+}
+
+// Part says what rules show of a type, and which rules decide it.
+type Part struct {
+	Type   string // name of the type
+	Hidden bool   // nothing of the type is shown
+	Reason string // why the type is hidden, if no rule that hides it says so
+	// Rows are the filters that an entity must pass: one of each list. There is a list for each actor of a call that has one.
+	Rows    [][]string
+	NotRows []string // the filters that an entity must not pass
+	Without []string // the properties that are hidden
+	Rules   []Rule
 }
 
 // Decision says whether an Explainer allows a grant, and why.

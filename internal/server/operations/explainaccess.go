@@ -5,12 +5,13 @@ import (
 	"path/filepath"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // ExplainAccess is the call that says what an actor may do on a graph, and why. Its answer is a
-// client.AccessAnswer, which contains no data of the graph.
+// client.AccessAnswer, which contains no data of the graph, but names of its types.
 type ExplainAccess struct {
 	Actor  *access.Actor // the actor whose permissions are explained; not the caller
 	Branch tool.Branch   // the branch for which the permissions are explained; it has the name in the call
@@ -20,14 +21,15 @@ type ExplainAccess struct {
 	Visible    func(context.Context, tool.Tool) (bool, error)
 	OwnDraft   func(context.Context) (bool, error) // reports whether Branch stands for a draft of Actor
 
-	own bool // what OwnDraft reported
+	own    bool           // what OwnDraft reported
+	schema *engine.Schema // of main, as the caller may see it
 }
 
 // Needs returns the permission to read the policy.
 func (c *ExplainAccess) Needs() []tool.Need { return []tool.Need{{Action: tool.PolicyRead}} }
 
 // Run explains the decision about each action and each tool.
-func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {
+func (c *ExplainAccess) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	a := &client.AccessAnswer{
 		Actor: c.Actor.Name(), Groups: append([]string{}, c.Actor.Groups...), Branch: c.Branch.Name(),
 		Actors: []string{}, Decisions: []client.AccessDecision{}, Tools: []client.AccessTool{},
@@ -37,6 +39,9 @@ func (c *ExplainAccess) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, er
 	}
 	var err error
 	if c.own, err = c.OwnDraft(ctx); err != nil {
+		return nil, err
+	}
+	if c.schema, err = env.Graph.Schema(ctx, engine.Target{}); err != nil {
 		return nil, err
 	}
 	for _, row := range tool.Actions() {
@@ -90,6 +95,15 @@ func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 	d.Allowed, d.Reason = e.Allowed, e.Unanswerable
 	for _, r := range e.Deciding {
 		d.Rules = append(d.Rules, ruleEntry(r))
+	}
+	if e.Allowed && grant.Action.Row().On == tool.OnBranch {
+		for _, p := range explainer.Parts(c.Actor, grant, c.schema) {
+			part := client.AccessPart{Type: p.Type, Hidden: p.Hidden, Reason: p.Reason, Rows: p.Rows, NotRows: p.NotRows, Without: p.Without, Rules: []client.AccessRule{}}
+			for _, r := range p.Rules {
+				part.Rules = append(part.Rules, ruleEntry(r))
+			}
+			d.Parts = append(d.Parts, part)
+		}
 	}
 	for _, r := range e.Near {
 		d.Near = append(d.Near, client.NearRule{AccessRule: ruleEntry(r.Rule), Missing: r.Missing})

@@ -2,14 +2,18 @@ package policies
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
@@ -33,6 +37,12 @@ The cases are in a separate file:
     - { actor: act-bot, action: invoke_query, query: find_user, expect: allow }
     - { actor: act-bot, action: read, via: adhoc, expect: deny }
     - { actor: act-ada via act-bot, action: read, expect: allow }
+
+A case about read, change or export may name a type, or a property as Type.property. Then allow
+means that all of it is shown, rows that filters decide, and deny that it is hidden:
+
+    - { actor: act-ada, action: read, type: Order, expect: rows }
+    - { actor: act-ada, action: read, property: User.salary, expect: deny }
 
 An actor with "via" has agents that act for it, the current one first. branch defaults to main. via defaults to stored if the case names a query, and to adhoc
 otherwise. If the policy decides a case differently, the command shows the case with the
@@ -61,7 +71,7 @@ rule that decided it, and exits with code 1.`,
 			if err != nil {
 				return terminal.PrintFaults(cmd, err)
 			}
-			return runCases(cmd, p, cases, as)
+			return runCases(cmd, p, schemaOf(o), cases, as)
 		},
 	}
 	s.flags(cmd)
@@ -76,7 +86,8 @@ type policyCase struct {
 	actor string           // the actor who asks
 	grant tool.Grant       // the permission to decide on
 	on    string           // the branch as the case names it; it may be empty
-	allow bool             // the expected decision
+	part  string           // a type, or a property as Type.property; "" for the whole graph
+	want  string           // the expected decision: allow, deny or, of a part, rows
 }
 
 // readCases reads a file of test cases. The error is a diag.List of all faults.
@@ -105,7 +116,7 @@ func readCases(file string, src []byte, o policy.Options) ([]policyCase, error) 
 // readCase reads one test case. It reports faults at the node `n`, and returns false if the node is
 // not a mapping of the known keys.
 func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
-	f, ok := n.Fields("a case", "actor", "action", "branch", "query", "via", "expect")
+	f, ok := n.Fields("a case", "actor", "action", "branch", "query", "via", "type", "property", "expect")
 	if !ok {
 		return policyCase{}, false
 	}
@@ -115,8 +126,19 @@ func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 	branch, _ := f["branch"].Text("branch")
 	query, _ := f["query"].Text("query")
 	via, _ := f["via"].Text("via")
-	expect, _ := n.Require(f, "expect", "the case").OneOf("expect", "allow", "deny")
-	c.allow = expect == "allow"
+	words := []string{"allow", "deny"}
+	if at := cmp.Or(f["type"], f["property"]); at != nil {
+		words = append(words, "rows")
+		c.part, _ = at.Text("the part")
+		if schema := schemaOf(o); schema == nil {
+			at.Fault(strictyaml.BadValue, "the schema is not known, because no cluster.yaml applies the policy to a graph", "name the folder of cluster.yaml with --cluster")
+		} else if !hasPart(schema.Catalog, c.part, f["property"] != nil) {
+			at.Fault(strictyaml.UnknownName, fmt.Sprintf("the schema has no such type or property: %s", c.part), "write type: Order or property: Order.total; an interface is neither")
+		} else if tool.Action(action).Row().On != tool.OnBranch {
+			at.Fault(strictyaml.Contradicts, "a part is only for read, change and export", "remove it")
+		}
+	}
+	c.want, _ = n.Require(f, "expect", "the case").OneOf("expect", words...)
 	if action != "" {
 		if err := actionNamed(action, query, via, o); err != nil {
 			f["action"].Fault(strictyaml.BadValue, err.Error(), "")
@@ -126,32 +148,73 @@ func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 	return c, true
 }
 
+// hasPart reports whether a schema has a node type or an edge type or, with `property`, such a type with a property.
+func hasPart(s *catalog.Schema, part string, property bool) bool {
+	typ, name, dotted := strings.Cut(part, ".")
+	n, e := s.Node(typ), s.Edge(typ)
+	if e != nil && e.Name != typ {
+		e = nil
+	}
+	switch {
+	case dotted != property:
+		return false
+	case !property:
+		return n != nil || e != nil
+	}
+	return n != nil && n.Property(name) != nil || e != nil && e.Property(name) != nil
+}
+
+// shownOf says what is shown of a part of a graph: allow, rows or deny. Without parts, everything is shown.
+func shownOf(parts []access.Part, part string) string {
+	typ, property, _ := strings.Cut(part, ".")
+	for _, p := range parts {
+		switch {
+		case p.Type != typ:
+		case p.Hidden || slices.Contains(p.Without, property):
+			return "deny"
+		case p.Rows != nil || p.NotRows != nil:
+			return "rows"
+		}
+	}
+	return "allow"
+}
+
 // failure is a test case whose decision differs from the expected one.
 type failure struct {
 	File     string `json:"file"`     // the file with the test case
 	Line     int    `json:"line"`     // line of the test case in the file
 	Question string `json:"question"` // the actor and the action that the case asks about
-	Expected string `json:"expected"` // allow or deny
+	Expected string `json:"expected"` // allow, deny or rows
 	decision
 }
 
 // runCases decides the cases with the policy, and reports those with another decision than
 // expected.
-func runCases(cmd *cobra.Command, p *policy.Policy, cases []policyCase, as string) error {
+func runCases(cmd *cobra.Command, p *policy.Policy, schema *engine.Schema, cases []policyCase, as string) error {
 	failures := []failure{}
 	var text bytes.Buffer
 	for _, c := range cases {
-		e := p.Explain(access.Named(c.actor, nil), c.grant)
-		if e.Allowed == c.allow {
+		who := access.Named(c.actor, nil)
+		e := p.Explain(who, c.grant)
+		got, parts := "deny", []access.Part(nil)
+		if e.Allowed {
+			got = "allow"
+			if c.part != "" {
+				parts = p.Parts(who, c.grant, schema)
+				got = shownOf(parts, c.part)
+			}
+		}
+		if got == c.want {
 			continue
 		}
-		span, expected := c.at.Span(), "deny"
-		if c.allow {
-			expected = "allow"
-		}
-		failures = append(failures, failure{span.File, span.Start.Line, c.question(), expected, decisionOf(e)})
+		span, expected := c.at.Span(), c.want
+		d := decisionOf(e)
+		d.Parts = partsOf(parts)
+		failures = append(failures, failure{span.File, span.Start.Line, c.question(), expected, d})
 		fmt.Fprintf(&text, "%s: %s: expected %s\n", span, c.question(), expected)
 		writeExplanation(&text, e, "  ")
+		typ, _, _ := strings.Cut(c.part, ".")
+		writeParts(&text, slices.DeleteFunc(parts, func(p access.Part) bool { return p.Type != typ }))
 	}
 	if as == "json" {
 		if err := writeJSON(cmd.OutOrStdout(), map[string]any{"cases": len(cases), "failed": failures}); err != nil {
@@ -172,6 +235,9 @@ func (c *policyCase) question() string {
 	fmt.Fprintf(&b, "%s %s", c.actor, c.grant.Action)
 	if c.grant.Query != "" {
 		fmt.Fprintf(&b, " %s", c.grant.Query)
+	}
+	if c.part != "" {
+		fmt.Fprintf(&b, " %s", c.part)
 	}
 	if c.on != "" {
 		fmt.Fprintf(&b, " on %s", c.on)

@@ -1,8 +1,10 @@
 package policies
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +30,8 @@ A rule that denies overrides the rules that allow. If no rule allows the action,
 command shows the rules that would allow it if one more condition held. For read and change, --via
 defaults to stored if --query names a query, and to adhoc otherwise.
 
+If rules are about a part of the graph, the command also lists what they show of each type.
+
 The actor "act-ada via act-bot" is act-ada with an agent that acts for it. The command then says
 which of the two is not allowed.`,
 		Example: "  omnigraph policy explain --actor act-ada --action change --branch main\n  omnigraph policy explain --actor act-ada --action invoke_query --query find_symbols",
@@ -50,11 +54,19 @@ which of the two is not allowed.`,
 				return usage.Error{Err: err}
 			}
 			g := grantOf(action, branch, query, via)
-			e := p.Explain(access.Named(actor, groups), g)
+			who := access.Named(actor, groups)
+			e := p.Explain(who, g)
+			var parts []access.Part
+			if schema := schemaOf(o); schema != nil && e.Allowed {
+				parts = p.Parts(who, g, schema)
+			}
 			if as == "json" {
-				return writeJSON(cmd.OutOrStdout(), decisionOf(e))
+				d := decisionOf(e)
+				d.Parts = partsOf(parts)
+				return writeJSON(cmd.OutOrStdout(), d)
 			}
 			writeExplanation(cmd.OutOrStdout(), e, "")
+			writeParts(cmd.OutOrStdout(), parts)
 			return nil
 		},
 	}
@@ -90,6 +102,53 @@ type decision struct {
 	Refused   string              `json:"refused,omitempty"` // which actor is not allowed, if an agent acts for another
 	Rules     []client.AccessRule `json:"rules"`             // the rules that decided; if empty, no rule allows the action
 	Near      []client.NearRule   `json:"near"`              // rules that would allow the action if one more condition held
+	Parts     []client.AccessPart `json:"parts,omitempty"`   // what the rules show of each type, if some hide a part of the graph
+}
+
+// partsOf returns the JSON form of what rules show of types.
+func partsOf(parts []access.Part) (list []client.AccessPart) {
+	for _, p := range parts {
+		part := client.AccessPart{Type: p.Type, Hidden: p.Hidden, Reason: p.Reason, Rows: p.Rows, NotRows: p.NotRows, Without: p.Without, Rules: []client.AccessRule{}}
+		for _, r := range p.Rules {
+			part.Rules = append(part.Rules, client.AccessRule{ID: r.ID, Deny: r.Deny, File: r.File, Line: r.Line})
+		}
+		list = append(list, part)
+	}
+	return list
+}
+
+// writeParts writes as text what rules show of types.
+func writeParts(w io.Writer, parts []access.Part) {
+	for _, p := range parts {
+		var rows []string
+		for _, list := range p.Rows {
+			rows = append(rows, "rows of "+strings.Join(list, " or "))
+		}
+		for _, name := range p.NotRows {
+			rows = append(rows, "no rows of "+name)
+		}
+		shown := cmp.Or(strings.Join(rows, " and "), "shown")
+		if p.Without != nil {
+			shown += " without " + strings.Join(p.Without, ", ")
+		}
+		if p.Hidden {
+			shown = "hidden"
+		}
+		if p.Reason != "" {
+			shown += ", because " + p.Reason
+		}
+		by := ""
+		for i, r := range p.Rules {
+			if by += ", "; i == 0 {
+				by = " by rule "
+			}
+			by += r.ID
+			if r.File != "" {
+				by += fmt.Sprintf(" (%s:%d)", r.File, r.Line)
+			}
+		}
+		fmt.Fprintf(w, "  %s: %s%s\n", p.Type, shown, by)
+	}
 }
 
 // decisionOf returns the JSON form of an explanation.

@@ -15,7 +15,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
@@ -180,41 +182,50 @@ func sameFile(a, b string) bool {
 // them are the stored queries of every graph that the policy's file applies to; optionsOf reads
 // these queries from their sources.
 func optionsOf(cmd *cobra.Command, cfg *cluster.Config, b bound) (policy.Options, error) {
-	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.TokenGroups(), EarlierAgents: cfg.Server.EarlierAgents(), LooseGroups: true}
+	o := policy.Options{Graph: b.graph, Graphs: cfg.PolicyGraphs(b.file), TokenGroups: cfg.Server.TokenGroups(), EarlierAgents: cfg.Server.EarlierAgents(), LooseGroups: true, Claims: cfg.Server.Claims}
 	if g := cfg.Graph(b.graph); g != nil {
 		o.Protected = g.Protected
 	}
 	for _, id := range o.Graphs {
-		queries, err := storedQueries(cmd, cfg, cfg.Graph(id))
+		schema, queries, err := compileGraph(cmd, cfg, cfg.Graph(id))
 		if err != nil {
 			return o, err
 		}
-		o.Queries = append(o.Queries, queries...)
+		o.Queries, o.Schemas = append(o.Queries, queries...), append(o.Schemas, schema)
 	}
 	return o, nil
 }
 
-// storedQueries compiles the sources of a graph, and returns the names of its stored queries.
-func storedQueries(cmd *cobra.Command, cfg *cluster.Config, g *cluster.Graph) ([]string, error) {
+// schemaOf returns the schema of the graph of a policy, or nil for a policy of a server or of a graph that is not known.
+func schemaOf(o policy.Options) *engine.Schema {
+	i := slices.Index(o.Graphs, o.Graph)
+	if i < 0 || i >= len(o.Schemas) {
+		return nil
+	}
+	return &engine.Schema{Catalog: o.Schemas[i], Digest: catalog.Digest(o.Schemas[i])}
+}
+
+// compileGraph compiles the sources of a graph, and returns its schema and the names of its stored queries.
+func compileGraph(cmd *cobra.Command, cfg *cluster.Config, g *cluster.Graph) (*catalog.Schema, []string, error) {
 	text, err := os.ReadFile(g.Schema)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	schema, faults := gq.CompileSchema(gq.Source{Name: g.Schema, Text: string(text)})
 	if err := faults.Err(); err != nil {
-		return nil, terminal.PrintFaults(cmd, err)
+		return nil, nil, terminal.PrintFaults(cmd, err)
 	}
 	var sources []gq.Source
 	for _, f := range g.QueryFiles {
 		text, err := os.ReadFile(f)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		sources = append(sources, gq.Source{Name: f, Text: string(text)})
 	}
-	compiled, faults := gq.Options{Claims: cfg.Server.Claims}.CompileQueries(schema, sources...)
+	compiled, faults := (gq.Options{Claims: cfg.Server.Claims}).CompileQueries(schema, sources...)
 	if err := faults.Err(); err != nil {
-		return nil, terminal.PrintFaults(cmd, err)
+		return nil, nil, terminal.PrintFaults(cmd, err)
 	}
 	var queries []string
 	for _, q := range compiled {
@@ -222,7 +233,7 @@ func storedQueries(cmd *cobra.Command, cfg *cluster.Config, g *cluster.Graph) ([
 			queries = append(queries, q.Plan.Name)
 		}
 	}
-	return queries, nil
+	return schema, queries, nil
 }
 
 // checkFormat checks the value of the flag --format.

@@ -19,8 +19,8 @@ func newValidate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [FILE] [--cluster DIR] [--graph ID]",
 		Short: "Check policy files: every key, name, scope and query",
-		Long: `Check every key, name, scope and query in policy files, and report each error with its
-position.
+		Long: `Check every key, name, scope, query and filter in policy files, and report each error with its
+position. A warning is about a rule that probably shows more than was meant.
 
 Without FILE the command checks all policies that cluster.yaml names. If cluster.yaml
 names FILE, the command checks it against the graphs that it applies to. Otherwise it
@@ -47,7 +47,7 @@ type validated struct {
 	File      string    `json:"file"`       // path of the policy file
 	AppliesTo string    `json:"applies_to"` // id of the graph, or cluster for the server
 	Valid     bool      `json:"valid"`      // the file has no errors
-	Faults    diag.List `json:"faults"`     // what is wrong with the file
+	Faults    diag.List `json:"faults"`     // what is wrong with the file, and warnings
 }
 
 // validate checks policy files and prints the faults in the output format `as`.
@@ -89,6 +89,9 @@ func validate(cmd *cobra.Command, s *policySource, as string) error {
 		case err == nil:
 			r.Valid = true
 			groups = append(groups, p.Groups()...)
+			if r.Faults = append(r.Faults, p.Warnings(j.options.Schemas...)...); as == "text" && len(r.Faults) > 0 {
+				terminal.PrintFaults(cmd, r.Faults)
+			}
 		case as == "json" && errors.As(err, &r.Faults):
 			failed = terminal.Summary(r.Faults)
 		default:

@@ -218,12 +218,12 @@ func (s *Sources) record(cfg *cluster.Config, file, text string) {
 	}
 }
 
-// compilePolicy returns the groups of a policy file, or its faults.
+// compilePolicy returns the groups of a policy file, and its faults.
 func compilePolicy(file string, text []byte, o policy.Options) (groups []string, found diag.List, err error) {
 	p, err := policy.CompileFile(file, text, o)
 	switch {
 	case err == nil:
-		return p.Groups(), nil, nil
+		return p.Groups(), p.Warnings(o.Schemas...), nil
 	case errors.As(err, &found):
 		return nil, found, nil
 	}

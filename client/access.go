@@ -36,7 +36,7 @@ type AccessDecision struct {
 	Allowed bool         `json:"allowed"`         // whether the policy allows the action
 	Rules   []AccessRule `json:"rules" jsonschema_description:"The rules that decided. If there are none, the action is denied because no rule allows it."`
 	Near    []NearRule   `json:"near,omitempty" jsonschema_description:"The rules that would allow the action if one more condition held."`
-	Parts   []AccessPart `json:"parts,omitempty" jsonschema_description:"What the rules show of each type. It is absent if they hide nothing of a type, and for a denied action."`
+	Parts   []AccessPart `json:"parts,omitempty" jsonschema_description:"What the rules show of each type. It is absent if no rule about the action is about a part of the graph, and for a denied action."`
 	Reason  string       `json:"reason,omitempty" jsonschema_description:"Why no rule can decide, if that is so, or which actor of a call through an agent is not allowed."`
 }
 

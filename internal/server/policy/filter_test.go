@@ -3,6 +3,8 @@ package policy
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +62,108 @@ func idsOf(t *testing.T, g engine.Graph, q *plan.Query, args engine.Args) []stri
 	}
 }
 
+// filterTest is a filter with the ids for which it is true, and false; it is unknown for the others.
+type filterTest struct{ typ, where, yes, no string }
+
+var filterTests = []filterTest{
+	{"Item", `$it.a = 1`, "half one", "two"},
+	{"Item", `$it.a != 1`, "two", "half one"},
+	{"Item", `$it.a < 2`, "half one", "two"},
+	{"Item", `$it.a >= 2`, "two", "half one"},
+	{"Item", `$it.a = $it.b`, "one", "two"},
+	{"Item", `$it.must > 2`, "half nul", "one two"},
+	{"Item", `$it.a in [1, 3]`, "half one", "two"},
+	{"Item", `"x" in $it.tags`, "one", "two"},
+	{"Item", `$it.tags contains "x"`, "one", "two"},
+	{"Item", `$it.t starts_with "n"`, "one", "two"},
+	{"Item", `$it.t contains "out"`, "two", "one"},
+	{"Item", `$it.t matches "^n"`, "one", "two"},
+	{"Item", `lower($it.t) = "north"`, "one", "two"},
+	{"Item", `$it.a + $it.b = 2`, "one", "two"},
+	{"Item", `$it.a / ($it.b - 1) = 1`, "", ""}, // a division by zero has no result
+	{"Item", `coalesce($it.b, 0) = 0`, "half nul", "one two"},
+	{"Item", `$it.b is null`, "half nul", "one two"},
+	{"Item", `$it.b is not null`, "one two", "half nul"},
+	{"Item", `$it.day < date("2024-06-01")`, "one", "two"},
+	{"Item", `$it.a = 1 $it.b = 1`, "one", "two"},                      // and: false if one is false
+	{"Item", `$it.must = 4 $it.b = 1`, "", "nul one two"},              // half is unknown
+	{"Item", `any { $it.a = 1 $it.b = 2 }`, "half one", "two"},         // or: true if one is true
+	{"Item", `any { $it.a = 2 $it.b = 2 }`, "two", "one"},              // half is unknown
+	{"Item", `any { $it.a is null $it.a = 1 }`, "half nul one", "two"}, //
+	{"Item", `not { $it.a = 1 }`, "two", "half one"},                   // null hides in not, too
+	{"Item", `not { not { $it.a = 1 } }`, "half one", "two"},
+	{"Item", `not { $it.a = 1 $it.b = 1 }`, "two", "one"},
+	{"Item", `any { all { $it.a = 1 $it.b = 1 } not { $it.must < 4 } }`, "half one", "two"},
+	{"Item", `exists { $it next $_ }`, "half one two", "nul"},
+	{"Item", `exists { $it next $n  $n.a = 2 }`, "one", "half nul"}, // two leads to a null
+	{"Item", `not { $it next $n  $n.a = 2 }`, "half nul", "one"},
+	{"Item", `exists { $it next $n  not { $n.a = 1 } }`, "one", "half nul"},
+	{"Item", `exists { $it $e:next $_  $e.w > 3 }`, "half", "nul one"},
+	{"Item", `exists { $it next $n  exists { $n next $m  $m.a = 2 } }`, "half", "nul two"},
+	{"Item", "$it.a = 1 // a comment", "half one", "two"},
+	{"Next", `$it.w > 3`, "e3", "e1"},
+	{"Next", `exists { $n: Item  $n.id = $it.to  $n.a = 2 }`, "e1", "e3"},
+}
+
+// randomFilters combines filters of nodes by blocks, with the logic of three values.
+func randomFilters(atoms []filterTest) (list []filterTest) {
+	r := rand.New(rand.NewPCG(20261130, 3))
+	const no, unknown, yes = 0, 1, 2
+	type condition struct {
+		text  string
+		value map[string]int
+	}
+	var draw func(depth int) condition
+	draw = func(depth int) condition {
+		c := condition{value: map[string]int{}}
+		form := r.IntN(4)
+		if depth == 0 || form == 0 {
+			atom := atoms[r.IntN(len(atoms))]
+			for atom.typ != "Item" || strings.Contains(atom.where, "//") {
+				atom = atoms[r.IntN(len(atoms))]
+			}
+			c.text = atom.where
+			for _, id := range []string{"half", "nul", "one", "two"} {
+				c.value[id] = unknown
+				if slices.Contains(strings.Fields(atom.yes), id) {
+					c.value[id] = yes
+				} else if slices.Contains(strings.Fields(atom.no), id) {
+					c.value[id] = no
+				}
+			}
+			return c
+		}
+		a, b := draw(depth-1), draw(depth-1)
+		for id := range a.value {
+			switch form {
+			case 1:
+				c.value[id] = max(a.value[id], b.value[id])
+			case 2:
+				c.value[id] = min(a.value[id], b.value[id])
+			case 3:
+				c.value[id] = yes - min(a.value[id], b.value[id])
+			}
+		}
+		c.text = []string{"any { all { %s } all { %s } }", "all { %s %s }", "not { %s %s }"}[form-1]
+		c.text = fmt.Sprintf(c.text, a.text, b.text)
+		return c
+	}
+	for range 500 {
+		c := draw(3)
+		test := filterTest{typ: "Item", where: c.text}
+		for _, id := range []string{"half", "nul", "one", "two"} {
+			switch c.value[id] {
+			case yes:
+				test.yes += id + " "
+			case no:
+				test.no += id + " "
+			}
+		}
+		list = append(list, test)
+	}
+	return list
+}
+
 // TestFilterNulls compares the entities for which filters are true and false with what the logic of three values says. It asks
 // the engine and the model.
 func TestFilterNulls(t *testing.T) {
@@ -85,48 +189,7 @@ func TestFilterNulls(t *testing.T) {
 			ids[name][edge] = idsOf(t, g, edges[0].Plan, engine.Args{value.OfString(edge)})[0]
 		}
 	}
-	tests := []struct {
-		typ, where, yes, no string // ids for which the filter is true, and false; it is unknown for the others
-	}{
-		{"Item", `$it.a = 1`, "half one", "two"},
-		{"Item", `$it.a != 1`, "two", "half one"},
-		{"Item", `$it.a < 2`, "half one", "two"},
-		{"Item", `$it.a >= 2`, "two", "half one"},
-		{"Item", `$it.a = $it.b`, "one", "two"},
-		{"Item", `$it.must > 2`, "half nul", "one two"},
-		{"Item", `$it.a in [1, 3]`, "half one", "two"},
-		{"Item", `"x" in $it.tags`, "one", "two"},
-		{"Item", `$it.tags contains "x"`, "one", "two"},
-		{"Item", `$it.t starts_with "n"`, "one", "two"},
-		{"Item", `$it.t contains "out"`, "two", "one"},
-		{"Item", `$it.t matches "^n"`, "one", "two"},
-		{"Item", `lower($it.t) = "north"`, "one", "two"},
-		{"Item", `$it.a + $it.b = 2`, "one", "two"},
-		{"Item", `$it.a / ($it.b - 1) = 1`, "", ""}, // a division by zero has no result
-		{"Item", `coalesce($it.b, 0) = 0`, "half nul", "one two"},
-		{"Item", `$it.b is null`, "half nul", "one two"},
-		{"Item", `$it.b is not null`, "one two", "half nul"},
-		{"Item", `$it.day < date("2024-06-01")`, "one", "two"},
-		{"Item", `$it.a = 1 $it.b = 1`, "one", "two"},                      // and: false if one is false
-		{"Item", `$it.must = 4 $it.b = 1`, "", "nul one two"},              // half is unknown
-		{"Item", `any { $it.a = 1 $it.b = 2 }`, "half one", "two"},         // or: true if one is true
-		{"Item", `any { $it.a = 2 $it.b = 2 }`, "two", "one"},              // half is unknown
-		{"Item", `any { $it.a is null $it.a = 1 }`, "half nul one", "two"}, //
-		{"Item", `not { $it.a = 1 }`, "two", "half one"},                   // null hides in not, too
-		{"Item", `not { not { $it.a = 1 } }`, "half one", "two"},
-		{"Item", `not { $it.a = 1 $it.b = 1 }`, "two", "one"},
-		{"Item", `any { all { $it.a = 1 $it.b = 1 } not { $it.must < 4 } }`, "half one", "two"},
-		{"Item", `exists { $it next $_ }`, "half one two", "nul"},
-		{"Item", `exists { $it next $n  $n.a = 2 }`, "one", "half nul"}, // two leads to a null
-		{"Item", `not { $it next $n  $n.a = 2 }`, "half nul", "one"},
-		{"Item", `exists { $it next $n  not { $n.a = 1 } }`, "one", "half nul"},
-		{"Item", `exists { $it $e:next $_  $e.w > 3 }`, "half", "nul one"},
-		{"Item", `exists { $it next $n  exists { $n next $m  $m.a = 2 } }`, "half", "nul two"},
-		{"Item", "$it.a = 1 // a comment", "half one", "two"},
-		{"Next", `$it.w > 3`, "e3", "e1"},
-		{"Next", `exists { $n: Item  $n.id = $it.to  $n.a = 2 }`, "e1", "e3"},
-	}
-	for _, test := range tests {
+	for _, test := range append(filterTests, randomFilters(filterTests)...) {
 		entity := plan.Node
 		if test.typ == "Next" {
 			entity = plan.Edge

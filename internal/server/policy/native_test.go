@@ -9,6 +9,8 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
+	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -125,8 +127,15 @@ func FuzzCompileCedar(f *testing.F) {
 		}
 		f.Add(src)
 	}
+	f.Add([]byte(`@rows("north") permit (principal, action == Action::"read", resource in Type::"Case");
+forbid (principal, action in [Action::"read"], resource == Property::"Person.salary") unless { principal == Actor::"act-bot" };`))
+	o := nativeOptions
+	r := strictyaml.Read("cluster.yaml", []byte(clinicFilters))
+	filters, _ := r.Root().Fields("cluster.yaml", "filters")
+	o.Protected.Filters = protected.Parse(nil, nil, filters["filters"]).Filters
+	schema := clinicSchema(f, clinic)
 	f.Fuzz(func(t *testing.T, src []byte) {
-		p, err := CompileCedar("policy.cedar", src, nativeOptions)
+		p, err := CompileCedar("policy.cedar", src, o)
 		if err != nil {
 			return
 		}
@@ -135,6 +144,7 @@ func FuzzCompileCedar(f *testing.F) {
 			if p.Allowed(actor("act-bot"), g) != p.Explain(actor("act-bot"), g).Allowed {
 				t.Errorf("%q: %s is explained otherwise than decided", src, row.Action)
 			}
+			p.Rights(actor("act-bot"), g, schema)
 		}
 	})
 }

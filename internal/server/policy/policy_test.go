@@ -8,6 +8,7 @@ import (
 
 	"github.com/cedar-policy/cedar-go"
 
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -282,10 +283,21 @@ func FuzzCompile(f *testing.F) {
 		}
 		f.Add(src)
 	}
+	f.Add([]byte("version: 1" + clinicFilters + `rules:
+  - { id: a, allow: { actors: any, actions: [read], rows: north } }
+  - { id: b, deny: { actors: any, actions: [read], types: [Team], properties: [Person.salary, Noted.note], unless: { group: g } } }
+groups: { g: [act-bot] }
+`))
+	schema := clinicSchema(f, clinic)
 	f.Fuzz(func(t *testing.T, src []byte) {
-		p, err := Compile("policy.yaml", src, Options{Graph: "code", Queries: teamQueries})
+		p, err := Compile("policy.yaml", src, Options{Graph: "code", Queries: teamQueries, Schemas: []*catalog.Schema{schema.Catalog}})
 		if err != nil {
 			return
+		}
+		p.Warnings(schema.Catalog)
+		g := tool.Grant{Action: tool.Read}
+		if r, parts := p.Rights(actor("act-bot"), g, schema), p.Parts(actor("act-bot"), g, schema); r != nil && parts == nil {
+			t.Errorf("%q: rights without parts", src)
 		}
 		if _, err := cedar.NewPolicyListFromBytes("policy.cedar", []byte(p.CedarText())); err != nil {
 			t.Errorf("%q compiles to %s: %v", src, p.CedarText(), err)

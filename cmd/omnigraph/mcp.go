@@ -197,7 +197,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 	}
 	var authorizer access.Authorizer = policy.Unrestricted(e.graph)
 	if e.policy != "" {
-		o := policy.Options{Graph: e.graph}
+		o := policy.Options{Graph: e.graph, Claims: claimsHere()}
 		if catalog != nil {
 			for _, q := range catalog.Queries {
 				o.Queries = append(o.Queries, q.Info().Name)

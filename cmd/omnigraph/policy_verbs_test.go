@@ -342,6 +342,57 @@ func TestPolicyGuideExplains(t *testing.T) {
 	}
 }
 
+// TestPolicyParts checks what the verbs say about parts of a graph: faults against the schema, warnings, and cases that fail.
+func TestPolicyParts(t *testing.T) {
+	const rules = `version: 1
+filters:
+  north: { type: Order, where: '$it.team = "north"' }
+rules:
+  - id: some
+    allow: { actors: any, actions: [read, change], rows: north }
+`
+	inShop(t, "policy.yaml", rules)
+	code, stdout, stderr := omnigraph(t, "", "policy", "validate")
+	if code != 0 || !strings.Contains(stdout, "policy.yaml: valid for shop") || !strings.Contains(stderr, "policy.yaml:3:3: warning C11: filter north reads Order.team") {
+		t.Errorf("%d\n%s%s", code, stdout, stderr)
+	}
+	if _, stdout, _ := omnigraph(t, "", "policy", "validate", "--format", "json"); !strings.Contains(stdout, "filter north reads Order.team") || !strings.Contains(stdout, `"valid": true`) {
+		t.Error(stdout)
+	}
+	for _, tt := range []struct{ cases, want string }{
+		{"{ actor: act-ada, action: read, type: Order, expect: allow }", "cases.yaml:3:5: act-ada read Order: expected allow\n  allowed by rule some (policy.yaml:5:9)\n  Order: rows of north by rule some (policy.yaml:5)\n1 cases, 1 failed\n"},
+		{"{ actor: act-ada, action: read, property: User.salary, expect: rows }", "  User: hidden, because no rule allows it\n"},
+		{"{ actor: act-ada, action: read, type: Ordr, expect: rows }", "the schema has no such type or property: Ordr"},
+		{"{ actor: act-ada, action: read, property: User, expect: deny }", "the schema has no such type or property: User"},
+		{"{ actor: act-ada, action: branch_create, type: Order, expect: deny }", "a part is only for read, change and export"},
+		{"{ actor: act-ada, action: read, expect: rows }", "expected allow or deny"},
+	} {
+		write(t, "cases.yaml", "version: 1\ncases:\n  - "+tt.cases+"\n")
+		if code, stdout, stderr := omnigraph(t, "", "policy", "test", "--tests", "cases.yaml"); code == 0 || !strings.Contains(stdout+stderr, tt.want) {
+			t.Errorf("%s\n%d\n%s%s", tt.cases, code, stdout, stderr)
+		}
+	}
+	inShop(t, "policy.yaml", strings.Replace(rules, "$it.team", "$it.tem", 1))
+	if code, _, stderr := omnigraph(t, "", "policy", "validate"); code == 0 || !strings.Contains(stderr, "policy.yaml:3:37: error C7: filter north: Order has no property tem") {
+		t.Errorf("%d\n%s", code, stderr)
+	}
+	// The filters of a .cedar file are in cluster.yaml.
+	inShop(t, "policy.cedar", `@id("some") @rows("north") permit (principal, action == Action::"read", resource in Type::"Order");`)
+	if code, _, stderr := omnigraph(t, "", "policy", "validate"); code == 0 || !strings.Contains(stderr, `unknown filter "north" in policy some`) {
+		t.Errorf("%d\n%s", code, stderr)
+	}
+	config, err := os.ReadFile("cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, want := range map[string]string{"$it.team": "", "$it.tem": "cluster.yaml:4:95: error C7: filter north: Order has no property tem"} {
+		write(t, "cluster.yaml", strings.Replace(string(config), "[shop.gq] }", "[shop.gq], filters: { north: { type: Order, where: '"+where+` = "north"' } } }`, 1))
+		if code, _, stderr := omnigraph(t, "", "policy", "validate"); (code == 0) != (want == "") || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %d\n%s", where, code, stderr)
+		}
+	}
+}
+
 // TestPolicyReports checks the JSON form of the reports.
 func TestPolicyReports(t *testing.T) {
 	path, err := filepath.Abs("testdata/policy-explain.json")

@@ -165,19 +165,24 @@ func TestProtected(t *testing.T) {
 		return Read(filepath.Join(dir, "cluster.yaml"))
 	}
 	const cedar = "policies: { base: { file: policy.cedar, applies_to: [people] } }\n"
-	const branches = ", protected_branches: [{ name: main, approvals: 2, from: { group: reviewers }, checks: true, owner_approves: false }], owners: { act-bot: [act-ada] }"
+	const branches = ", protected_branches: [{ name: main, approvals: 2, from: { group: reviewers }, checks: true, owner_approves: false }], owners: { act-bot: [act-ada] }, filters: { north: { type: Person, where: '$it.a = 1' } }"
 	cfg, err := read(cedar, branches)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := cfg.Graphs[0].Protected
-	if n := got.Branches[0].Needs; got.Branches[0].Name != "main" || n.Approvals != 2 || n.Group.Key != "reviewers" || !n.Checks || n.OwnerApproves || got.Owned[0].Owners[0].Key != "act-ada" {
+	if n := got.Branches[0].Needs; got.Branches[0].Name != "main" || n.Approvals != 2 || n.Group.Key != "reviewers" || !n.Checks || n.OwnerApproves || got.Owned[0].Owners[0].Key != "act-ada" ||
+		got.Filters[0].Name != "north" || got.Filters[0].Type != "Person" || got.Filters[0].Where != "$it.a = 1" {
 		t.Errorf("read %+v", got)
 	}
 	for _, tt := range []struct{ policy, graph, want string }{
 		{"policies: { base: { file: policy.yaml, applies_to: [people] } }\n", branches, "no policy in a .cedar file applies to it"},
 		{"", ", owners: { act-bot: [act-ada] }", "no policy in a .cedar file applies to it"},
 		{cedar, ", protected_branches: [{ name: main, from: { group: nosuch } }]", `unknown group "nosuch" in the protection of branch main`},
+		{"policies: { base: { file: policy.yaml, applies_to: [people] } }\n", ", filters: { f: { type: Person, where: '$it.a = 1' } }", "no policy in a .cedar file applies to it"},
+		{cedar, ", filters: { f: { type: Person } }", "filter f has no where"},
+		{cedar, ", filters: { f: { type: Person, were: x } }", `did you mean where?`},
+		{cedar, ", filters: { 'f g': { type: Person, where: x } }", `a filter's name must be`},
 		{cedar, ", protected_branches: [main, main]", "branch main is in protected_branches twice"},
 	} {
 		if _, err := read(tt.policy, tt.graph); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -29,7 +29,7 @@ const (
 )
 
 // rowsAnnotation is the annotation with the name of the filter that narrows a policy.
-const rowsAnnotation types.Ident = "rows"
+const rowsAnnotation types.AnnotationKey = "rows"
 
 // serverID is the id of the single entity of type Server. The configuration uses the same name.
 const serverID = "cluster"

@@ -362,3 +362,27 @@ func TestRuleWarnings(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkRights measures rights that are in the cache.
+func BenchmarkRights(b *testing.B) {
+	schema := clinicSchema(b, clinic)
+	p, err := Compile("policy.yaml", []byte("version: 1\n"+clinicFilters+"rules:\n  - { id: a, allow: { actors: any, actions: [read], rows: north } }\n  - { id: b, allow: { actors: { ids: [bo] }, actions: [read] } }\n"), Options{Graph: "g"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, id := range []string{"ada", "bo"} {
+		b.Run(id, func(b *testing.B) {
+			who, g := actor(id), tool.Grant{Action: tool.Read}
+			b.ReportAllocs()
+			for range b.N {
+				p.Rights(who, g, schema)
+			}
+		})
+	}
+	b.Run("uncached", func(b *testing.B) {
+		who, g := actor("ada"), tool.Grant{Action: tool.Read}
+		for range b.N {
+			p.restrict(p.links(who), g, schema)
+		}
+	})
+}

@@ -55,6 +55,43 @@ func TestCompileRepository(t *testing.T) {
 	}
 }
 
+// TestCompileParts compiles policies about parts of graphs. A name must be in the schema of a graph to which the file applies.
+func TestCompileParts(t *testing.T) {
+	for _, tt := range []struct{ rule, want string }{
+		{"deny: { actors: any, actions: [read], types: [Case, Person] }", ""},
+		{"allow: { actors: any, actions: [read, change], rows: north }", "filter north reads Case.team"},
+		{"deny: { actors: any, actions: [read], types: [Cse] }", `unknown type "Cse" in rule a`},
+		{"deny: { actors: any, actions: [read], properties: [Person.name] }", "Person.name cannot be hidden"},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"people.pg": "node Person { name: String @key }", "cases.pg": "node Case { code: String @key team: String? }",
+			"policy.yaml": "version: 1\nfilters: { north: { type: Case, where: '$it.team = \"north\"' } }\nrules:\n  - { id: a, " + tt.rule + " }\n",
+			"cluster.yaml": "version: 1\nstorage: ./data\ngraphs: { people: { schema: people.pg }, cases: { schema: cases.pg } }\n" +
+				"policies: { base: { file: policy.yaml, applies_to: [people, cases] } }\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cfg, err := cluster.Read(filepath.Join(dir, "cluster.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, found, err := Compile(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for _, d := range found {
+			texts = append(texts, d.Message)
+		}
+		if got := strings.Join(texts, "\n"); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) || len(texts) > 1 {
+			t.Errorf("%s: found %q, want %q", tt.rule, got, tt.want)
+		}
+	}
+}
+
 // TestCompileUnreadable checks that Compile returns an error for a file that vanished after
 // cluster.yaml was read.
 func TestCompileUnreadable(t *testing.T) {

@@ -37,7 +37,7 @@ func ruleSets(all policies) map[tool.Action]*ruleSet {
 			s.all = append(s.all, c)
 			s.narrowed = s.narrowed || c.narrowed && row.On == tool.OnBranch
 			if c.narrowed && c.policy.Effect() == cedar.Permit {
-				s.permits, s.parts = append(s.permits, c), append(s.parts, c.resources...)
+				s.permits, s.parts = append(s.permits, c), joined(s.parts, c.resources)
 			}
 			switch {
 			case c.rows == "":

@@ -234,7 +234,8 @@ type Target struct {
 	// Now, if not zero, is the instant that now() returns in a read; otherwise now() reads the
 	// clock. A read of one commit at one instant always returns the same rows in the same order.
 	Now time.Time
-	// Rights restrict what Schema, Snapshot, Bind, Query, Explain and Export see. The other methods ignore them. On a branch other
+	// Rights restrict what Snapshot, Bind, Query, Explain and Export see. The other methods ignore them. A plan that names a property
+	// that is not allowed does not fit the schema. On a branch other
 	// than main, an entity must also pass its filters in the head of main, and in the merge base of the branch and main, wherever it
 	// exists there; in an earlier state, also in the head of main.
 	Rights *Rights

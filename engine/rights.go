@@ -47,7 +47,7 @@ func (t *TypeRights) Hides(property string) bool {
 // the caller may not see. It says no more than the caller may know.
 type NotAllowed struct {
 	Entity string // "node" or "edge"
-	Type   string // name of the type
+	Type   string // name of the type; empty if the write is not allowed as a whole
 	ID     string // id of the entity; empty if the caller must not see it
 	// Property is the property that the caller may not change, or "" if it may not change the entity.
 	Property string
@@ -56,6 +56,9 @@ type NotAllowed struct {
 
 // Error implements error.
 func (e *NotAllowed) Error() string {
+	if e.Type == "" {
+		return "you may not do this: " + e.Reason
+	}
 	what := e.Entity + " of type " + e.Type
 	if e.ID != "" {
 		what = fmt.Sprintf("%s %s %q", e.Type, e.Entity, e.ID)

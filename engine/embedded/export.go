@@ -13,6 +13,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/rights"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -27,7 +28,7 @@ const exportBatch = 1024
 // error for an unknown type is a *engine.BadArgument.
 func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts engine.ExportOptions) (_ engine.Commit, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
-	snap, done, err := g.read(ctx, at)
+	snap, done, err := g.read(ctx, at, nil)
 	if err != nil {
 		return engine.Commit{}, err
 	}
@@ -45,15 +46,16 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 		if t.Type.Of != nil || len(opts.Types) > 0 && !wanted[t.Type] {
 			continue
 		}
-		if err := export(ctx, buf, snap, t, opts.StringIntegers); err != nil {
+		if err := export(ctx, buf, snap, t, opts.StringIntegers, rights.Hidden(at.Rights, t.Type)); err != nil {
 			return engine.Commit{}, err
 		}
 	}
 	return snap.Commit, buf.Flush()
 }
 
-// export writes the entities of a table in id order. If quoted is true, integers of 64 bits become strings.
-func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *version.Table, quoted bool) error {
+// export writes the entities of a table in id order. If quoted is true, integers of 64 bits become strings. It leaves out the
+// hidden properties.
+func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *version.Table, quoted bool, hidden map[int]bool) error {
 	ords := make([]uint32, t.Live())
 	n, _ := t.Scan(0, ords)
 	ords = ords[:n]
@@ -66,7 +68,7 @@ func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *versio
 			return ctx.Err()
 		}
 		var err error
-		if line, err = appendEnvelope(line[:0], s, t, ord, quoted); err != nil {
+		if line, err = appendEnvelope(line[:0], s, t, ord, quoted, hidden); err != nil {
 			return err
 		}
 		if _, err := w.Write(line); err != nil {
@@ -78,7 +80,7 @@ func export(ctx context.Context, w *bufio.Writer, s *version.Snapshot, t *versio
 
 // appendEnvelope appends the line of one entity. It omits nulls. It returns a *engine.Unsupported
 // for a number that is not finite.
-func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint32, quoted bool) ([]byte, error) {
+func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint32, quoted bool, hidden map[int]bool) ([]byte, error) {
 	text := func(dst []byte, s string) []byte {
 		dst, _ = jsontext.AppendQuote(dst, s) // the load has replaced invalid UTF-8 in the same way
 		return dst
@@ -109,6 +111,9 @@ func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint3
 		dst = append(dst, ',')
 	}
 	for p, prop := range t.Type.Props {
+		if hidden[p] {
+			continue
+		}
 		v := t.Value(ord, p)
 		if v.IsNull() {
 			if prop.Default != nil { // a load would give a line without the property its default

@@ -8,13 +8,16 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/planner"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/newid"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/rights"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // Graph is an open graph. It implements [engine.Graph]. It hands each call to the part of the
@@ -42,6 +45,8 @@ type Graph struct {
 	previewed atomic.Pointer[keptPreview] // the last preview whose changes were read in part, or nil
 	compared  comparisons                 // results of the last comparisons
 
+	parts rights.Parts // the parts of states that callers with rights see
+
 	stop       context.CancelFunc // makes the background goroutines end
 	background sync.WaitGroup     // the goroutines that `stop` ends
 	closing    sync.Once          // makes Close run once
@@ -52,7 +57,7 @@ var _ engine.Graph = (*Graph)(nil)
 
 // Schema returns the schema in force at the target.
 func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, error) {
-	snap, done, err := g.read(ctx, at)
+	snap, done, err := g.read(ctx, at, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +67,7 @@ func (g *Graph) Schema(ctx context.Context, at engine.Target) (*engine.Schema, e
 
 // Snapshot returns the commit of a target and, for each type, the number of its entities.
 func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapshot, error) {
-	snap, done, err := g.read(ctx, at)
+	snap, done, err := g.read(ctx, at, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +145,15 @@ func (g *Graph) Close() error {
 	return g.closeErr
 }
 
+// maxPartBytes is the memory that the parts of states for callers with rights may keep, in bytes.
+const maxPartBytes = 256 << 20
+
 // newGraph returns a graph without a store. REQUIRES: opts are complete.
 func newGraph(opts Options) *Graph {
 	g := &Graph{opts: opts, calls: locks.NewInFlight()}
 	g.ids.Start(opts.Now)
+	g.parts.Programs, g.parts.MaxBytes = &g.programs, maxPartBytes
+	g.parts.Options = func() eval.Options { return eval.Options{Shared: g.opts.SharedMemory} }
 	g.retention = retention{history: &g.history, files: &g.files, anchors: map[string]*anchor{}}
 	g.branches = branches{history: &g.history, retention: &g.retention, byName: map[string]*branch{}, tips: map[string][]*branch{}}
 	g.branches.bases.at = map[string]*mergeBase{}
@@ -189,16 +199,64 @@ func (g *Graph) enter(ctx context.Context) error {
 }
 
 // read begins a call that reads a target. The caller must call the result `done` to end it.
-func (g *Graph) read(ctx context.Context, at engine.Target) (snap *version.Snapshot, done func(), err error) {
+func (g *Graph) read(ctx context.Context, at engine.Target, q *plan.Query) (snap *version.Snapshot, done func(), err error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, nil, err
 	}
-	snap, err = g.snapshot(ctx, at)
+	snap, err = g.visible(ctx, at, q)
 	if err != nil {
 		g.calls.Leave()
 		return nil, nil, err
 	}
 	return snap, g.calls.Leave, nil
+}
+
+// visible returns the part that the rights of the target allow of the state that [Graph.snapshot] returns. The error is a
+// *engine.SchemaMismatch if the read q, which may be nil, reads a property that they hide.
+func (g *Graph) visible(ctx context.Context, at engine.Target, q *plan.Query) (*version.Snapshot, error) {
+	snap, err := g.snapshot(ctx, at)
+	if err != nil || at.Rights == nil {
+		return snap, err
+	}
+	part, err := g.allowed(ctx, snap, at.Rights)
+	if err == nil && q != nil {
+		err = part.CheckPlan(q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return part.Snapshot, nil
+}
+
+// allowed returns the part of a state that the rights allow.
+func (g *Graph) allowed(ctx context.Context, snap *version.Snapshot, r *engine.Rights) (*rights.Part, error) {
+	states, err := g.statesOf(ctx, snap)
+	if err != nil {
+		return nil, err
+	}
+	return g.parts.Of(ctx, states, r)
+}
+
+// statesOf returns a state with those in which its entities must be allowed too.
+func (g *Graph) statesOf(ctx context.Context, snap *version.Snapshot) (s rights.States, err error) {
+	s.Of = snap
+	main, err := g.branches.find(engine.MainBranch)
+	if err != nil {
+		return s, err
+	}
+	head := main.head.Load().snap
+	if head == snap || head.Commit.ID == snap.Commit.ID || snap.Commit.Branch == engine.MainBranch && g.history.InLine(head.Commit.ID, snap.Commit.ID) {
+		return s, nil // the head of main, or its tip
+	}
+	base, err := g.restorer.mergeBase(ctx, snap, head)
+	if err != nil {
+		return s, err
+	}
+	s.Others = append(s.Others, head)
+	if base != head && base != snap {
+		s.Others = append(s.Others, base)
+	}
+	return s, nil
 }
 
 // snapshot returns the state that a call reads: that of the head of a branch, or of an older

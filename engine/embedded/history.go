@@ -12,7 +12,7 @@ import (
 // Commits lists the commits of a branch, newest first. If r.Before is not 0, it lists only
 // commits with a smaller sequence number. If r.Limit is positive, it lists at most that many.
 func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
-	snap, done, err := g.read(ctx, engine.Target{Branch: branch})
+	snap, done, err := g.read(ctx, engine.Target{Branch: branch}, nil)
 	if err != nil {
 		return nil, err
 	}

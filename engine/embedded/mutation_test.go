@@ -16,7 +16,7 @@ import (
 )
 
 // compiled compiles one query.
-func compiled(t *testing.T, schema *catalog.Schema, text string) *plan.Query {
+func compiled(t testing.TB, schema *catalog.Schema, text string) *plan.Query {
 	t.Helper()
 	queries, faults := gq.CompileQueries(schema, gq.Source{Name: "q.gq", Text: text})
 	if err := faults.Err(); err != nil {

@@ -20,7 +20,7 @@ import (
 // the plan needs vectors of texts and the graph has no Embedder.
 func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
-	snap, done, err := g.read(ctx, at)
+	snap, done, err := g.read(ctx, at, q)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 		return nil, err
 	}
 	defer g.calls.Leave()
-	snap, err := g.snapshot(ctx, at)
+	snap, err := g.visible(ctx, at, q)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (g *Graph) runOn(ctx context.Context, snap *version.Snapshot, q *plan.Query
 // *engine.BadArgument.
 func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (_ *engine.Explanation, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
-	snap, done, err := g.read(ctx, at)
+	snap, done, err := g.read(ctx, at, q)
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,12 @@ func createSocial(ctx context.Context, b *testing.B, schema *catalog.Schema, siz
 
 // readAll runs a query, reads every value, and returns the number of rows.
 func readAll(ctx context.Context, b testing.TB, g engine.Graph, q *plan.Query, args engine.Args) int {
-	res, err := g.Query(ctx, q, args, engine.Target{})
+	return readAt(ctx, b, g, q, args, engine.Target{})
+}
+
+// readAt is readAll for another target than the head of main.
+func readAt(ctx context.Context, b testing.TB, g engine.Graph, q *plan.Query, args engine.Args, at engine.Target) int {
+	res, err := g.Query(ctx, q, args, at)
 	if err != nil {
 		b.Fatal(err)
 	}

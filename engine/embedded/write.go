@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/rights"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -30,6 +32,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{}, err
 	}
 	defer g.calls.Leave()
+	if err := rights.CheckPlan(q, opts.Reads); err != nil {
+		return engine.Change{}, err
+	}
 	if args, err = ir.CheckArgs(q.Params, args); err != nil {
 		return engine.Change{}, err
 	}
@@ -65,14 +70,20 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 			if w.Vectors != nil && tx.Schema() != expected {
 				return nil, &engine.SchemaMismatch{Detail: "the schema changed while the embedding provider computed vectors; try again"}
 			}
-			w.Tx = tx
-			err := w.Run(ctx, q)
+			c, err := g.confine(ctx, tx, &opts)
+			if err != nil {
+				return nil, err
+			}
+			w.Tx = c.on
+			if err = w.Run(ctx, q); err == nil {
+				err = c.finish(ctx)
+			}
 			if call.receipt != nil {
 				call.receipt.Nodes, call.receipt.Edges, call.receipt.Row = w.Nodes, w.Edges, w.Row
 				packEffects(call.receipt, &w.Effects)
 			}
 			if err == nil && opts.DryRun {
-				err = showChanges(ctx, version.Compare(b.tip.snap, tx.View()), &w.Effects)
+				err = showChanges(ctx, version.Compare(c.on.Base(), c.on.View()), &w.Effects)
 			}
 			return nil, err
 		})
@@ -85,6 +96,51 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		return engine.Change{Commit: &c, Head: c, Nodes: first.Receipt.Nodes, Edges: first.Receipt.Edges, Row: first.Receipt.Row, Effects: unpackEffects(&first.Receipt)}, nil
 	}
 	return engine.Change{Commit: made, Head: head, Nodes: w.Nodes, Edges: w.Edges, Row: w.Row, Effects: &w.Effects}, nil
+}
+
+// confined is a write with rights to a part of the graph. Its statements run on a transaction on the part that the caller may read; then the
+// same changes are made in the whole graph, whose rules they must keep.
+type confined struct {
+	graph *Graph
+	opts  *engine.WriteOptions
+	tx    *version.Txn // on the whole state
+	on    *version.Txn // on the part; tx if the caller may read everything
+	seen  *rights.Part // the part; nil if the caller may read everything
+}
+
+// confine begins a write. REQUIRES: the caller holds the write lock of the branch.
+func (g *Graph) confine(ctx context.Context, tx *version.Txn, opts *engine.WriteOptions) (*confined, error) {
+	c := &confined{graph: g, opts: opts, tx: tx, on: tx}
+	if opts.Reads == nil {
+		return c, nil
+	}
+	var err error
+	if c.seen, err = g.allowed(ctx, tx.Base(), opts.Reads); err != nil {
+		return nil, err
+	}
+	c.on = version.Begin(c.seen.Snapshot)
+	c.on.Defer()
+	return c, nil
+}
+
+// finish makes the changes in the whole graph, and checks its rules and the rights to change it.
+func (c *confined) finish(ctx context.Context) error {
+	if c.seen != nil {
+		if err := c.tx.Follow(c.on, c.seen.Excerpt, func(edge *schema.Type) bool { return !rights.Restricts(c.opts.Writes, edge) }); err != nil {
+			return err
+		}
+		if err := rights.Withheld(c.tx.Check()); err != nil {
+			return err
+		}
+	}
+	if c.opts.Writes == nil {
+		return nil
+	}
+	states, err := c.graph.statesOf(ctx, c.tx.Base())
+	if err != nil {
+		return err
+	}
+	return c.graph.parts.CheckWrite(ctx, states, c.tx, c.opts.Writes)
 }
 
 // showChanges sets the changes that a dry run shows: the first ones of the difference that it would make.
@@ -114,10 +170,20 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	if err != nil {
 		return nil, err
 	}
+	if opts.Reads != nil && (opts.Mode == engine.Overwrite || opts.Changes != nil) {
+		return nil, &engine.NotAllowed{Reason: "overwriting types and following a source need the right to read the whole graph"}
+	}
 	base := b.head.Load().snap
 	expected := base.Schema
 	if err := opts.Check(expected.Catalog); err != nil {
 		return nil, err
+	}
+	if opts.Reads != nil {
+		part, err := g.allowed(ctx, base, opts.Reads)
+		if err != nil {
+			return nil, err
+		}
+		base = part.Snapshot
 	}
 	if err := opts.CheckChanges(); err != nil {
 		return nil, err
@@ -185,6 +251,17 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 				return g.files.writeDraft(ctx, t, d)
 			}
 		}
+		c, err := g.confine(ctx, tx, &opts.WriteOptions)
+		if err != nil {
+			return nil, err
+		}
+		inline := g.opts.InlineBytes
+		if c.on != tx {
+			if in.Spilled() {
+				return nil, &engine.TooLarge{Resource: "bytes of one load with rights to a part of the graph", Hint: "split the load"}
+			}
+			inline, store = math.MaxInt, nil // all rows go through the log
+		}
 		if store != nil {
 			tx.KeepIndexes(g.files.indexFiles(ctx, &g.opts, scratch, nil))
 			tx.KeepLate(g.opts.lateBytes, func(ops []byte) (string, error) {
@@ -192,11 +269,14 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 				return segmentName(id), err
 			})
 		}
-		parts, err := load.Apply(ctx, tx, in, g.opts.InlineBytes, store)
+		parts, err := load.Apply(ctx, c.on, in, inline, store)
+		if err == nil {
+			err = c.finish(ctx)
+		}
 		if err != nil {
 			return parts, err
 		}
-		d := version.Compare(b.tip.snap, tx.View())
+		d := version.Compare(c.on.Base(), c.on.View())
 		tally, err := d.Counts(ctx)
 		if err != nil {
 			return parts, err

@@ -108,3 +108,12 @@ func argsText(args engine.Args) string {
 	}
 	return "(" + strings.Join(texts, ", ") + ")"
 }
+
+// scriptText returns the numbered steps of a script as text.
+func scriptText(script []step) string {
+	var b strings.Builder
+	for i, s := range script {
+		fmt.Fprintf(&b, "--- %d\n%s", i+1, s)
+	}
+	return b.String()
+}

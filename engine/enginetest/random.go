@@ -88,6 +88,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 		if i > 0 && d.branching && !s.export && s.history == nil && s.drafting == nil && !repeats && d.percent(20) {
 			s.drawOptions(d)
 		}
+		d.drawRights(&s)
 		steps := []step{s}
 		if again, ok := d.drawAgain(script); ok {
 			steps = append(steps, again)
@@ -133,6 +134,8 @@ type step struct {
 	followed  bool            // the load has changes of a source that the graph follows
 	lastWins  bool            // the option LastWins of the load
 
+	reads, changes *engine.Rights // what the statement may read and change; nil for everything
+
 	sync     engine.SyncOptions // options of a load in the mode sync
 	approved bool               // approve as many deletes as the load would make
 }
@@ -173,11 +176,12 @@ func (s step) String() string {
 		if s.lastWins {
 			where = ", last wins" + where
 		}
-		return fmt.Sprintf("load, %s%s:\n%s\n", s.mode, where, s.load)
+		return fmt.Sprintf("%s%sload, %s%s:\n%s\n", rightsText("reads", s.reads), rightsText("changes", s.changes), s.mode, where, s.load)
 	}
 	if where != "" {
 		where = where[1:] + ":\n"
 	}
+	where += rightsText("reads", s.reads) + rightsText("changes", s.changes)
 	text := where + planText(s.query) + "args " + argsText(s.args) + "\n"
 	if s.held {
 		text = "opened before the next write, read after it:\n" + text
@@ -190,15 +194,6 @@ func (s step) writes() bool {
 	return !s.export && (s.query == nil || s.query.Read == nil)
 }
 
-// scriptText returns the numbered steps of a script as text.
-func scriptText(script []step) string {
-	var b strings.Builder
-	for i, s := range script {
-		fmt.Fprintf(&b, "--- %d\n%s", i+1, s)
-	}
-	return b.String()
-}
-
 // pair is an engine and the model, which must stay in equal states.
 type pair struct {
 	ctx    context.Context                // passed to each call of the graphs
@@ -207,6 +202,7 @@ type pair struct {
 	model  *naive.Graph                   // the graph that the results are compared with
 	branch string                         // branch of the current step
 	back   int                            // back of the current step
+	rights *engine.Rights                 // what the current step may read
 	held   []heldRead                     // results that opened before the next write and are read after it
 	reads  int                            // number of compared reads
 	seen   tally                          // nil if outcomes are not counted
@@ -241,8 +237,8 @@ func (p *pair) run(s step) (difference string) {
 		p.drafts, p.proposals = map[int]string{}, map[int]string{}
 	}
 	s = p.withNames(s)
-	p.branch, p.back = s.branch, s.back
-	defer func() { p.back = 0 }()
+	p.branch, p.back, p.rights = s.branch, s.back, s.reads
+	defer func() { p.back, p.rights = 0, nil }()
 	if s.writes() {
 		p.known = nil
 	}
@@ -270,6 +266,7 @@ func (p *pair) run(s step) (difference string) {
 	default:
 		difference = p.runMutation(ctx, s)
 	}
+	p.rights = nil // the whole states must be equal
 	if difference == "" {
 		difference = p.release(ctx)
 	}

@@ -158,7 +158,7 @@ func (p *pair) branches() []string {
 // options returns the options of a write for one of the two graphs. The ids of commits differ
 // between the graphs.
 func (p *pair) options(s step, g engine.Graph) engine.WriteOptions {
-	o := engine.WriteOptions{Branch: s.branch, Actor: "act", IdempotencyKey: s.key, DryRun: s.dryRun}
+	o := engine.WriteOptions{Branch: s.branch, Actor: "act", IdempotencyKey: s.key, DryRun: s.dryRun, Reads: s.reads, Writes: s.changes}
 	if s.ifCommit != anyHead {
 		commits, err := g.Commits(p.ctx, s.branch, engine.CommitRange{})
 		switch {

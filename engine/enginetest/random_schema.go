@@ -47,13 +47,17 @@ type drawer struct {
 	feed    []string // the lines of the first load, from which loads in the mode sync are drawn
 	// rare decides whether a statement gets a part that would be rare otherwise. It has its own random numbers, too.
 	rare *drawer
+	// restricts draws rights. It has its own random numbers, too.
+	restricts *drawer
+	granted   []*engine.Rights // of restricts: the rights that it has drawn
 }
 
 // newDrawer returns a drawer with a schema; equal seeds draw the same.
 func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, edgeEnds: map[string][2]string{}, loading: engine.Append, branching: seed%5 < 2,
 		params:  &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}},
-		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}, rare: &drawer{Rand: rand.New(rand.NewPCG(^seed, ^seed))}}
+		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}, rare: &drawer{Rand: rand.New(rand.NewPCG(^seed, ^seed))},
+		restricts: &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}}
 	d.schema = d.drawSchema()
 	d.drawInterfaces(d.schema)
 	d.drawEnds(d.schema, d.schema.Edges)

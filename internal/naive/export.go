@@ -37,14 +37,14 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 	for _, n := range s.schema.Nodes {
 		for _, e := range s.sorted(plan.Node, n.Name) {
 			if wanted(n.Name) {
-				g.export(w, e, n.Properties, n.Key == nil, opts.StringIntegers)
+				g.export(w, e, shown(n.Properties, at.Rights, plan.Node, n.Name), n.Key == nil, opts.StringIntegers)
 			}
 		}
 	}
 	for _, t := range s.schema.Edges {
 		for _, e := range s.sorted(plan.Edge, t.Name) {
 			if wanted(t.Name) {
-				g.export(w, e, t.Properties, true, opts.StringIntegers)
+				g.export(w, e, shown(t.Properties, at.Rights, plan.Edge, t.Name), true, opts.StringIntegers)
 			}
 		}
 	}

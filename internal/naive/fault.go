@@ -26,6 +26,13 @@ const (
 	WalkReversed      // the nodes of a walk are listed from its end
 	LastWalk          // of several shortest walks, a read returns the one that comes last
 
+	// Rights.
+	HiddenKept       // an entity is shown that its filter hides
+	HiddenEndKept    // an edge is shown although one of its ends is hidden
+	BranchOpensDoor  // an entity that is hidden on main is shown on a branch that changed it
+	WriteAsItWas     // a write changes an entity that it may not change as it was
+	WriteAsItBecomes // a write makes an entity that it may not change
+
 	// Reads: conditions.
 	NullEqualsNull    // null = null holds
 	NullUnequal       // null != x holds
@@ -228,7 +235,8 @@ func Faults() []Fault {
 // faultNames are the names of the constants.
 var faultNames = [...]string{
 	Sound: "Sound", MaxHopsShort: "MaxHopsShort", MinHopsIgnored: "MinHopsIgnored", SourceVisited: "SourceVisited",
-	StartReported:   "StartReported",
+	StartReported: "StartReported",
+	HiddenKept:    "HiddenKept", HiddenEndKept: "HiddenEndKept", BranchOpensDoor: "BranchOpensDoor", WriteAsItWas: "WriteAsItWas", WriteAsItBecomes: "WriteAsItBecomes",
 	WalkNotShortest: "WalkNotShortest", UndirectedOneWay: "UndirectedOneWay", ParallelRows: "ParallelRows",
 	ParallelMerged: "ParallelMerged", SelfLoopDropped: "SelfLoopDropped", NestedNotIgnored: "NestedNotIgnored",
 	NotUncorrelated: "NotUncorrelated", FilterInNotPassed: "FilterInNotPassed",

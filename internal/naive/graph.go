@@ -149,6 +149,9 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err != nil {
 		return nil, err
 	}
+	if err := checkRead(q, at.Rights); err != nil {
+		return nil, err
+	}
 	r, err := g.evaluate(q, args, s, head.ID, instant(at))
 	if late, ok := r.(*result); ok && g.fault == LateSnapshot {
 		late.rows = func() ([][]cell, error) {
@@ -207,10 +210,16 @@ func (g *Graph) at(ctx context.Context, at engine.Target) (*state, engine.Commit
 	}
 	if at.Commit != "" && g.fault != CommitIsHead {
 		m, err := g.moment(at.Commit)
+		if err == nil && at.Rights != nil {
+			m.state = g.visible(m.state, m.commit.ID, at.Rights)
+		}
 		return m.state, m.commit, err
 	}
 	if at.AtLeast != "" && !slices.ContainsFunc(g.past(l.head), func(c engine.Commit) bool { return c.ID == at.AtLeast }) {
 		return nil, engine.Commit{}, &engine.NotFound{What: "commit", Name: at.AtLeast}
+	}
+	if at.Rights != nil {
+		return g.visible(l.state, l.head.ID, at.Rights), l.head, nil
 	}
 	return l.state, l.head, nil
 }

@@ -54,6 +54,9 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if _, _, err := g.at(ctx, engine.Target{Branch: opts.Branch}); err != nil && !mayRepeat(opts.WriteOptions, err) {
 		return nil, err
 	}
+	if opts.Reads != nil && (opts.Mode == engine.Overwrite || opts.Changes != nil) {
+		return nil, &engine.NotAllowed{Reason: "it needs the whole graph"}
+	}
 	if err := opts.CheckChanges(); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if q.Mutation == nil {
 		return engine.Change{}, &engine.SchemaMismatch{Detail: "query " + q.Name + " is not a mutation"}
 	}
+	if err := checkRead(q, opts.Reads); err != nil {
+		return engine.Change{}, err
+	}
 	misfit := g.Bind(ctx, q, engine.Target{Branch: opts.Branch})
 	args, err := checkArgs(q, args, g.fault)
 	if err != nil {

@@ -60,6 +60,7 @@ type tx struct {
 	line         *line  // the branch to write to
 	before       *state // the state of the branch before the write
 	after        *state // the copy that the write changes
+	whole        *state // if the caller may read a part only: the state of the branch; `before` is then that part until adopt
 	adopted      *state // the state `before`, carried to the schema that a merge adopts; else nil
 	nodes, edges int64  // numbers of changed entities, for the result of the call
 	effects      engine.WriteEffects
@@ -86,11 +87,18 @@ func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outc
 	if opts.IfCommit != "" && opts.IfCommit != l.head.ID && g.fault != IfCommitIgnored {
 		return nil, nil, &engine.PreconditionFailed{Expected: opts.IfCommit, Actual: l.head.ID}
 	}
-	return &tx{g: g, line: l, before: l.state, after: l.state.clone(), touched: map[[4]string]bool{}, lines: map[*entity]int64{}}, nil, nil
+	t = &tx{g: g, line: l, before: l.state, after: l.state.clone(), touched: map[[4]string]bool{}, lines: map[*entity]int64{}}
+	if opts.Reads != nil {
+		t.whole, t.before = l.state, g.visible(l.state, l.head.ID, opts.Reads)
+		t.after = t.before.clone()
+	}
+	return t, nil, nil
 }
 
 // commit publishes the copy if it breaks no constraint and differs from the current state.
 func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
+	t.adopt(opts)
+	t.checkRights(opts.Writes)
 	t.check()
 	if len(t.errs) > 0 {
 		return nil, &Failure{Errs: t.errs}

@@ -113,6 +113,12 @@ func (s *Degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency,
 	last := version.NoOrd
 	later := adj.Later(node)
 	if !later.Next() {
+		if live := edges.LiveSet(); live != nil && adj.Simple() {
+			for _, e := range list {
+				n += uint32(live[e>>6] >> (e & 63) & 1)
+			}
+			return n, nil
+		}
 		// The edges of the base are sorted by their other end.
 		for i, e := range list {
 			if to[i] != last && (alive || edges.Alive(e)) {

@@ -106,3 +106,26 @@ func (r *run) match() error {
 	err := r.collector.Fuse()
 	return cmp.Or(r.evaluator.TextErr, err)
 }
+
+// Bound runs the match of a read whose only column is the id of an entity, and passes the ordinals of the entities to `yield`. They come
+// in no order, and may repeat. The snapshot, the arguments and the errors are those of [Program.Run].
+func (p *Program) Bound(ctx context.Context, snap *version.Snapshot, args engine.Args, opts eval.Options, yield func(ords []uint32)) error {
+	r := p.pool.Get().(*run)
+	r.evaluator.Begin(ctx, snap, args, opts)
+	r.matcher.begin(nil)
+	r.collector.Start()
+	whole := false
+	defer func() {
+		if !whole { // the stored data is corrupt; drop the run
+			r.evaluator.Release()
+		}
+	}()
+	err := r.match()
+	whole = true
+	if err == nil {
+		yield(r.collector.Rows.Cols[p.Columns[0].Value.Var][:r.collector.Rows.N])
+	}
+	r.evaluator.Ctx = nil
+	r.end()
+	return err
+}

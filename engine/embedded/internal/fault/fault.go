@@ -92,6 +92,14 @@ const (
 	FieldsShifted   // a field of a record has the value of the next field
 	RecordLost      // a `for` block does not run for the last record of a list
 
+	// Rights to a part of a graph.
+	PartKept          // the part of an earlier state stands for that of the next one, although entities have changed
+	EndsUnchecked     // an edge stays in the part although its end has left it
+	OnceHidden        // an edge stays hidden although its end came back
+	MainIgnored       // an entity that is hidden in main is shown on a branch
+	OneFilterIsEnough // an entity that passes one of several filters passes all
+	BecomesUnchecked  // a write may make an entity that its rights do not allow
+
 	// Storage.
 	TombstonesDropped // a merge ignores the deletions of the source
 	TargetUndone      // a merge undoes the target's changes of entities that the source changed too
@@ -180,6 +188,13 @@ var names = [...]string{
 	KeyKept:         "key_kept",
 	FieldsShifted:   "fields_shifted",
 	RecordLost:      "record_lost",
+
+	PartKept:          "part_kept",
+	EndsUnchecked:     "ends_unchecked",
+	OnceHidden:        "once_hidden",
+	MainIgnored:       "main_ignored",
+	OneFilterIsEnough: "one_filter_is_enough",
+	BecomesUnchecked:  "becomes_unchecked",
 
 	TombstonesDropped: "tombstones_dropped",
 	TargetUndone:      "target_undone",

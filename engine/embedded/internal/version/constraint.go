@@ -35,6 +35,9 @@ func (tx *Txn) Check() error {
 // Violations lists violations by the transaction, at most `limit` of them; see [Txn.Check].
 func (tx *Txn) Violations(limit int) []Violation {
 	var out []Violation
+	if tx.deferred {
+		return nil
+	}
 	for _, list := range [][]*edit{tx.nodes, tx.edges} {
 		for _, e := range list {
 			if e == nil {

@@ -1,6 +1,8 @@
 package version
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
@@ -44,6 +46,20 @@ func (t *Rows) Sweep(b *Block, scratch []uint32, take func() bool, block func(b 
 // live64 sets b.Live for the n rows of a block.
 func (t *Entities) live64(b *Block, n uint32) {
 	b.Live = b.live[:(n+63)/64]
+	if t.alive != nil && b.Ord%64 == 0 {
+		copy(b.Live, t.alive[b.Ord/64:])
+		if n%64 != 0 {
+			b.Live[n/64] &= 1<<(n%64) - 1
+		}
+		from, _ := slices.BinarySearch(t.moved, b.Ord)
+		for _, ord := range t.moved[from:] {
+			if ord >= b.Ord+n {
+				break
+			}
+			b.Live[(ord-b.Ord)/64] &^= 1 << ((ord - b.Ord) % 64)
+		}
+		return
+	}
 	for i := range b.Live {
 		b.Live[i] = ^uint64(0)
 	}
@@ -59,9 +75,8 @@ func (t *Entities) live64(b *Block, n uint32) {
 			continue
 		}
 		for ord := at; ord < min(at&^255+256, b.Ord+n); ord++ {
-			if page[ord&255] != ord {
-				b.Live[(ord-b.Ord)/64] &^= 1 << ((ord - b.Ord) % 64)
-			}
+			differs := page[ord&255] ^ ord // without a branch, because the processor could not predict it
+			b.Live[(ord-b.Ord)/64] &^= uint64((differs|-differs)>>31) << ((ord - b.Ord) % 64)
 		}
 	}
 }
@@ -77,6 +92,14 @@ func (t *Entities) Home(s *segment.Segment, row uint32) (ord uint32, ok bool) {
 // differs from their ordinal, and the entities with a row in the tail. The lists use the memory of
 // `scratch`.
 func (t *Rows) Moved(scratch []uint32, f func(ords []uint32) error) error {
+	if t.alive != nil {
+		for list := range slices.Chunk(t.moved, len(scratch)) {
+			if err := f(scratch[:copy(scratch, list)]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	n := 0
 	add := func(ord uint32) error {
 		scratch[n] = ord

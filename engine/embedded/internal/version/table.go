@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
@@ -42,6 +43,10 @@ type Entities struct {
 	last string     // the greatest id so far, while sorted
 	// sorted says that ids ascend with ordinals, dead ones included.
 	sorted bool
+	// alive, if not nil, is the set of the live entities. Those in `moved`, in ascending order, have another row number than
+	// their ordinal, or one in the tail.
+	alive engine.Bitmap
+	moved []uint32 // see alive
 }
 
 // Indexes finds the entities of a table by their ids, by the values of their tuples, and by the nodes that they join.
@@ -126,6 +131,9 @@ func (t *Entities) AllLive() bool { return t.live == t.next }
 
 // Alive reports whether the entity with an ordinal exists.
 func (t *Entities) Alive(ord uint32) bool { return ord < t.next && t.rows.Get(ord) != index.Dead }
+
+// LiveSet returns the set of the live entities, or nil if the table has none; then use Alive.
+func (t *Entities) LiveSet() engine.Bitmap { return t.alive }
 
 // Out returns the index of an edge table by source.
 func (x *Indexes) Out() *index.Adjacency { return &x.out }
@@ -383,4 +391,35 @@ func HashValue(h uint64, v value.Value) uint64 {
 		return index.MixInt(h, 0)
 	}
 	return index.MixInt(h, v.Code())
+}
+
+// FindTuple returns the live entity with the given values in unique rule i. The ends are those of an edge.
+func FindTuple(t *Table, i int, src, dst uint32, val func(p int) value.Value) (ord uint32, ok bool) {
+	return findTuple(t, i, src, dst, val, NoOrd)
+}
+
+// findTuple returns the live entity, other than `not`, with the given values in unique rule i.
+func findTuple(t *Table, i int, src, dst uint32, val func(p int) value.Value, not uint32) (ord uint32, ok bool) {
+	tuple := t.Type.Tuples[i]
+	h, ok := tupleHash(tuple, val, src, dst)
+	if !ok {
+		return 0, false
+	}
+	for c := t.idx[i].Find(h); c.Next(); {
+		if c.Ord != not && t.Alive(c.Ord) && hasTuple(t, tuple, c.Ord, src, dst, val) {
+			return c.Ord, true
+		}
+	}
+	return 0, false
+}
+
+// hasTuple reports whether an entity has the given values in a tuple.
+func hasTuple(t *Table, tuple []int, ord, src, dst uint32, val func(p int) value.Value) bool {
+	return !slices.ContainsFunc(tuple, func(p int) bool {
+		if p != schema.Source && p != schema.Target {
+			return !schema.Same(t.Value(ord, p), val(p))
+		}
+		s, d := t.Ends(ord)
+		return p == schema.Source && s != src || p == schema.Target && d != dst
+	})
 }

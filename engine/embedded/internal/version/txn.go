@@ -25,6 +25,8 @@ type Txn struct {
 
 	copied int // number of copied rows; see Copied
 
+	deferred bool // see Defer
+
 	late, keepLate *late // see NoteLate and KeepLate; nil until then
 
 	change *schema.Change            // the schema change, or nil
@@ -256,6 +258,7 @@ func (tx *Txn) edit(t *schema.Type) *edit {
 	if list[t.Index] == nil {
 		before := tx.base.Table(t.Entity, t.Index)
 		table := *before
+		table.alive, table.moved = nil, nil
 		e := &edit{Table: &table, owner: tx.owner, before: before, touched: map[uint32]bool{}}
 		e.idx = slices.Clone(before.idx)
 		if before.line != tx.base.line {

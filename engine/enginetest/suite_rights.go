@@ -1,0 +1,278 @@
+package enginetest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/naive"
+)
+
+// casesSchema is a graph in which each team sees its own cases.
+const casesSchema = `
+node Case { slug: String @key  team: String  title: String?  code: I32? @unique  secret: String? }
+node Person { name: String @key }
+edge About: Case -> Person @card(0..2)
+`
+
+// casesLines are two cases of the team red and two of the team blue.
+const casesLines = `
+{"type":"Case","data":{"slug":"r1","team":"red","title":"red one","code":1,"secret":"s1"}}
+{"type":"Case","data":{"slug":"r2","team":"red","title":"red two","code":2}}
+{"type":"Case","data":{"slug":"b1","team":"blue","title":"blue one","code":3,"secret":"s3"}}
+{"type":"Case","data":{"slug":"b2","team":"blue","title":"blue two"}}
+{"type":"Person","data":{"name":"ann"}}
+{"type":"Person","data":{"name":"bo"}}
+{"edge":"About","from":"r1","to":"ann","data":{"id":"e1"}}
+{"edge":"About","from":"b1","to":"ann","data":{"id":"e2"}}
+{"edge":"About","from":"b1","to":"bo","data":{"id":"e3"}}
+`
+
+// rightsCases returns the cases of rights to a part of a graph.
+func rightsCases() []testCase {
+	var all []testCase
+	for name, run := range map[string]func(s *session){
+		"reads": readPart, "each commit": followPart, "branches": openNoDoor, "writes": writePart, "loads": loadPart,
+	} {
+		all = append(all, testCase{
+			name: "rights/" + name,
+			schema: func() *catalog.Schema {
+				schema, err := parseSchema("cases.pg", casesSchema)
+				must(err)
+				return schema
+			},
+			run: func(s *session) {
+				s.load(engine.Append, casesLines)
+				run(s)
+			},
+		})
+	}
+	slices.SortFunc(all, func(a, b testCase) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// text compiles a query.
+func (s *session) text(text string) *plan.Query {
+	s.Helper()
+	q, err := compileQuery(s.schema, text)
+	if err != nil {
+		s.Fatalf("%s: %v", text, err)
+	}
+	return q
+}
+
+// teamFilter returns a filter of the cases of a team.
+func (s *session) teamFilter(team string) *engine.RowFilter {
+	of := func(params, among string) *plan.Query {
+		return s.text("($team: String" + params + ") { match { $it: Case  $it.team = $team " + among + " } return { $it.id } }")
+	}
+	return &engine.RowFilter{Name: "team", Entities: of("", ""), Among: of(", $among: [String]", "$it.id in $among"), Args: engine.Args{value.OfString(team)}}
+}
+
+// team returns rights to the cases of a team.
+func (s *session) team(name string) *engine.Rights {
+	return &engine.Rights{Digest: name, Nodes: map[string]*engine.TypeRights{"Case": {Any: [][]*engine.RowFilter{{s.teamFilter(name)}}}}}
+}
+
+// seen returns the rows of a read at a target, joined.
+func (s *session) seen(at engine.Target, text string) string {
+	s.Helper()
+	rows, err := queryAt(s.ctx, s.graph, s.text(text), nil, at)
+	if err != nil {
+		s.Fatalf("%s: %v", text, err)
+	}
+	return strings.Join(formatRows(rows), " ")
+}
+
+// readPart reads a part of a graph in different ways.
+func readPart(s *session) {
+	red := engine.Target{Rights: s.team("red")}
+	for text, want := range map[string]string{
+		`() { match { $c: Case } return { $c.slug } }`:                                         `r1 r2`,
+		`() { match { $c: Case } return { count($c) } }`:                                       `2`,
+		`() { match { $c: Case { slug: "b1" } } return { $c.slug } }`:                          ``,
+		`() { match { $p: Person  $c about $p } return { $p.name } }`:                          `ann`,
+		`() { match { $p: Person  not { $c about $p } } return { $p.name } }`:                  `bo`,
+		`() { match { $p: Person } return { $p.name, count { $c about $p } as n } }`:           `ann | 1 bo | 0`,
+		`() { match { $p: Person  $c about $p } return { count($p) as n } }`:                   `1`,
+		`() { match { $c: Case  $c.title contains "one" } return { $c.slug } }`:                `r1`,
+		`() { match { $c: Case } return { $c.slug } order { $c.code desc } limit 1 }`:          `r2`,
+		`() { match { $c: Case } return { max($c.code) as n } }`:                               `2`,
+		`() { match { $c: Case  search($c.title, "blue") } return { $c.slug } }`:               ``,
+		`() { match { $p: Person { name: "ann" }  $c about $p } return { $c.slug } }`:          `r1`,
+		`() { match { $c: Case  $c $e:about $p } return { $e.id } }`:                           `e1`,
+		`() { match { $a: Case  $b: Case  $a.team != $b.team } return { $a.slug } }`:           ``,
+		`() { match { $c: Case  $c.code in [1, 2, 3] } return { $c.slug } order { $c.slug } }`: `r1 r2`,
+	} {
+		if got := s.seen(red, text); got != want {
+			s.Errorf("%s: %s, expected %s", text, got, want)
+		}
+	}
+	snap, err := s.graph.Snapshot(s.ctx, red)
+	if err != nil || snap.Nodes[0].Count != 2 || snap.Edges[0].Count != 1 {
+		s.Errorf("the snapshot has %v (%v)", snap, err)
+	}
+	red.Rights = s.team("red")
+	red.Rights.Digest = "red without secrets"
+	red.Rights.Nodes["Case"].Properties = []string{"secret"}
+	var misfit *engine.SchemaMismatch
+	if _, err := queryAt(s.ctx, s.graph, s.text(`() { match { $c: Case } return { $c.secret } }`), nil, red); !errors.As(err, &misfit) {
+		s.Errorf("a hidden property can be read (%v)", err)
+	}
+	var out strings.Builder
+	if _, err := s.graph.Export(s.ctx, &out, red, engine.ExportOptions{}); err != nil || strings.Contains(out.String(), "blue") || strings.Contains(out.String(), "secret") || !strings.Contains(out.String(), "red one") {
+		s.Errorf("the export is %s (%v)", out.String(), err)
+	}
+}
+
+// followPart changes the graph, and reads its part after each commit.
+func followPart(s *session) {
+	red := engine.Target{Rights: s.team("red")}
+	const all = `() { match { $c: Case } return { $c.slug } order { $c.slug } }`
+	const people = `() { match { $p: Person  $c about $p } return distinct { $p.name } order { $p.name } }`
+	for _, step := range []struct{ text, cases, people string }{
+		{`() { update Case set { team: "red" } where slug = "b1" }`, "b1 r1 r2", "ann bo"},
+		{`() { update Case set { team: "blue" } where slug = "r1" }`, "b1 r2", "ann bo"},
+		{`() { delete About where to = "bo" }`, "b1 r2", "ann"},
+		{`() { insert Case { slug: "r3", team: "red" }  insert About { from: "r3", to: "bo" } }`, "b1 r2 r3", "ann bo"},
+		{`() { delete Case where slug = "b1" }`, "r2 r3", "bo"},
+		{`() { update Case set { team: "green" } where slug != "none" }`, "", ""},
+		{`() { update Case set { team: "red" } where slug = "r3" }`, "r3", "bo"},
+	} {
+		if _, err := s.graph.Mutate(s.ctx, s.text(step.text), nil, engine.WriteOptions{}); err != nil {
+			s.Fatalf("%s: %v", step.text, err)
+		}
+		if got := s.seen(red, all); got != step.cases {
+			s.Errorf("after %s: %s, expected %s", step.text, got, step.cases)
+		}
+		if got := s.seen(red, people); got != step.people {
+			s.Errorf("after %s: %s, expected %s", step.text, got, step.people)
+		}
+	}
+}
+
+// openNoDoor changes an entity on a branch so that it passes the filter there, and reads the past.
+func openNoDoor(s *session) {
+	before, err := s.graph.Snapshot(s.ctx, engine.Target{})
+	if err != nil {
+		s.Fatalf("%v", err)
+	}
+	if _, err := s.graph.CreateBranch(s.ctx, "door", engine.Target{}); err != nil {
+		s.Fatalf("%v", err)
+	}
+	mutate := func(branch, text string) {
+		s.Helper()
+		if _, err := s.graph.Mutate(s.ctx, s.text(text), nil, engine.WriteOptions{Branch: branch}); err != nil {
+			s.Fatalf("%v", err)
+		}
+	}
+	mutate("door", `() { update Case set { team: "red" } where slug = "b1"  insert Case { slug: "r9", team: "red" } }`)
+	const all = `() { match { $c: Case } return { $c.slug } order { $c.slug } }`
+	expect := func(at engine.Target, want string) {
+		s.Helper()
+		at.Rights = s.team("red")
+		if got := s.seen(at, all); got != want {
+			s.Errorf("%+v: %s, expected %s", at, got, want)
+		}
+	}
+	expect(engine.Target{Branch: "door"}, "r1 r2 r9")
+	mutate("", `() { update Case set { team: "blue" } where slug = "r1" }`)
+	expect(engine.Target{}, "r2")
+	expect(engine.Target{Branch: "door"}, "r2 r9")
+	expect(engine.Target{Commit: before.Commit.ID}, "r2")
+	mutate("", `() { delete Case where slug = "b1" }`)
+	expect(engine.Target{Branch: "door"}, "r2 r9") // hidden at the merge base
+}
+
+// writePart tries writes with rights to the cases of a team.
+func writePart(s *session) {
+	red := func() engine.WriteOptions {
+		return engine.WriteOptions{Reads: s.team("red"), Writes: s.team("red")}
+	}
+	for _, c := range []struct {
+		text, fails string
+		options     func() engine.WriteOptions
+	}{
+		{`insert Case { slug: "r3", team: "red" }`, "", red},
+		{`insert Case { slug: "b3", team: "blue" }`, "*engine.NotAllowed", red},
+		{`update Case set { title: "x" } where slug = "r1"`, "", red},
+		{`update Case set { team: "blue" } where slug = "r1"`, "*engine.NotAllowed", red},
+		{`insert Case { slug: "b1", team: "red" }`, "key conflict", red},
+		{`insert Case { slug: "r3", team: "red", code: 3 }`, "violation unique", red},
+		{`insert About { from: "b1", to: "ann" }`, "violation endpoint", red},
+		{`delete Case where slug = "r1"`, "", red},
+		{`delete Person where name = "bo"`, "", red}, // all edges of the type may be changed
+		{`delete Person where name = "bo"`, "*engine.NotAllowed", func() engine.WriteOptions {
+			o := red()
+			o.Writes.Edges = map[string]*engine.TypeRights{"About": {Properties: []string{"none"}}}
+			return o
+		}},
+		{`update Case set { secret: "x" } where slug = "r1"`, "*engine.NotAllowed", func() engine.WriteOptions {
+			return engine.WriteOptions{Writes: &engine.Rights{Digest: "p", Nodes: map[string]*engine.TypeRights{"Case": {Properties: []string{"secret"}}}}}
+		}},
+		{`insert Case { slug: "r4", team: "red" }`, "", func() engine.WriteOptions {
+			return engine.WriteOptions{Writes: &engine.Rights{Digest: "p", Nodes: map[string]*engine.TypeRights{"Case": {Properties: []string{"secret"}}}}}
+		}},
+		{`insert Person { name: "cy" }`, "*engine.NotAllowed", func() engine.WriteOptions {
+			return engine.WriteOptions{Writes: &engine.Rights{Digest: "n", Nodes: map[string]*engine.TypeRights{"Person": {None: true}}}}
+		}},
+	} {
+		before, err := s.graph.Snapshot(s.ctx, engine.Target{})
+		if err != nil {
+			s.Fatalf("%v", err)
+		}
+		opts := c.options()
+		opts.DryRun = c.fails == ""
+		_, err = s.graph.Mutate(s.ctx, s.text("() { "+c.text+" }"), nil, opts)
+		after, snapErr := s.graph.Snapshot(s.ctx, engine.Target{})
+		switch {
+		case snapErr != nil:
+			s.Fatalf("%v", snapErr)
+		case !failsAs(err, c.fails):
+			s.Errorf("%s: %v, expected %q", c.text, err, c.fails)
+		case err != nil && before.Commit.ID != after.Commit.ID:
+			s.Errorf("%s: refused, but it made a commit", c.text)
+		case err != nil && !errors.As(err, new(*naive.Failure)) && strings.Contains(err.Error(), "b1") && !strings.Contains(c.text, "b1"):
+			s.Errorf("%s: the error names what is hidden: %v", c.text, err)
+		}
+	}
+}
+
+// loadPart loads with rights to the cases of a team.
+func loadPart(s *session) {
+	for _, c := range []struct {
+		mode        engine.LoadMode
+		line, fails string
+	}{
+		{engine.Merge, `{"type":"Case","data":{"slug":"r1","team":"red"}}`, ""},
+		{engine.Merge, `{"type":"Case","data":{"slug":"r5","team":"red"}}`, ""},
+		{engine.Merge, `{"type":"Case","data":{"slug":"r1","team":"blue"}}`, "*engine.NotAllowed"},
+		{engine.Merge, `{"type":"Case","data":{"slug":"b1","team":"red"}}`, "key conflict"},
+		{engine.Patch, `{"type":"Case","data":{"slug":"b1","title":"mine"}}`, "violation required"},
+		{engine.Patch, `{"type":"Case","data":{"slug":"r2","title":"mine"}}`, ""},
+		{engine.Overwrite, `{"type":"Case","data":{"slug":"r2","team":"red"}}`, "*engine.NotAllowed"},
+	} {
+		_, err := s.graph.Load(s.ctx, strings.NewReader(c.line), engine.LoadOptions{Mode: c.mode, WriteOptions: engine.WriteOptions{Reads: s.team("red"), Writes: s.team("red"), DryRun: c.fails == ""}})
+		if !failsAs(err, c.fails) {
+			s.Errorf("%s %s: %v, expected %q", c.mode, c.line, err, c.fails)
+		}
+		if err != nil && strings.Contains(err.Error(), "blue one") {
+			s.Errorf("%s: the error shows what is hidden: %v", c.line, err)
+		}
+	}
+}
+
+// failsAs reports whether an error has a reason; the reason of no error is "".
+func failsAs(err error, want string) bool {
+	if err == nil || want == "" {
+		return err == nil && want == ""
+	}
+	return slices.ContainsFunc(reasons(err), func(r reason) bool {
+		r.line = 0
+		return strings.HasPrefix(r.String(), want)
+	})
+}

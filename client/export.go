@@ -77,7 +77,8 @@ func (g *Graph) stream(ctx context.Context, q *request, what string) (*Stream, e
 	return s, nil
 }
 
-// tagOf returns the entity tag of an answer, which is the commit that was read.
+// tagOf returns the commit that was read, from the entity tag of an answer. After a ~ the tag says what the caller may see of it.
 func tagOf(h http.Header) string {
-	return strings.Trim(strings.TrimPrefix(h.Get("ETag"), "W/"), `"`)
+	commit, _, _ := strings.Cut(strings.Trim(strings.TrimPrefix(h.Get("ETag"), "W/"), `"`), "~")
+	return commit
 }

@@ -70,6 +70,10 @@ type Authorizer interface {
 type Restrictor interface {
 	Authorizer
 
+	// Restricts reports whether a rule allows any actor a part of a graph only. If it does not, Rights is always nil, and need not
+	// be asked. It is cheap.
+	Restricts() bool
+
 	// Rights returns what the actor may read, or change, with a grant that Allowed allows; nil if nothing is restricted. The
 	// grant's action is [tool.Read], [tool.Change] or [tool.Export]. The schema is that of main.
 	Rights(actor *Actor, g tool.Grant, schema *engine.Schema) *engine.Rights

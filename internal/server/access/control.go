@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -16,6 +17,7 @@ import (
 type Control struct {
 	authorizer Authorizer   // decides about the grants
 	engine     engine.Graph // the graph
+	cache      restricted.Cache
 }
 
 // NewControl returns the access control of a graph.

@@ -11,26 +11,33 @@ import (
 type Elsewhere interface{ Elsewhere() []tool.Grant }
 
 // Visible reports whether there is a branch on which all gates of a tool are granted, and one for what the
-// tool needs elsewhere.
+// tool needs elsewhere. If the tool runs a stored query, the actor may also see all types and properties there that the query names.
 func (c *Control) Visible(actor *Actor, t tool.Tool, branches *Branches) (bool, error) {
-	if ok, err := c.somewhere(actor, t.Gates(), branches); !ok || err != nil {
+	r, err := branches.restriction(actor)
+	if err != nil {
+		return false, err
+	}
+	if ok, err := c.somewhere(actor, t.Gates(), branches, fits(t, r)); !ok || err != nil {
 		return false, err
 	}
 	if t, ok := t.(Elsewhere); ok {
-		return c.somewhere(actor, t.Elsewhere(), branches)
+		return c.somewhere(actor, t.Elsewhere(), branches, nil)
 	}
 	return true, nil
 }
 
-// somewhere reports whether there is a branch on which all the gates are granted.
-func (c *Control) somewhere(actor *Actor, gates []tool.Grant, branches *Branches) (bool, error) {
-	if !asksBranches(gates) {
-		return c.gated(actor, gates, tool.Branch{}, false), nil
+// somewhere reports whether there is a branch on which all the gates are granted, and on which `fits` is true unless it is nil.
+func (c *Control) somewhere(actor *Actor, gates []tool.Grant, branches *Branches, fits func(branch tool.Branch, own bool) bool) (bool, error) {
+	on := func(branch tool.Branch, own bool) bool {
+		return c.gated(actor, gates, branch, own) && (fits == nil || fits(branch, own))
 	}
-	if c.gated(actor, gates, otherDraft, true) { // the caller's draft, which need not exist yet
+	if !asksBranches(gates) {
+		return on(tool.Branch{}, false), nil
+	}
+	if on(otherDraft, true) { // the caller's draft, which need not exist yet
 		return true, nil
 	}
-	return branches.Some(func(branch tool.Branch) bool { return c.gated(actor, gates, branch, false) })
+	return branches.Some(func(branch tool.Branch) bool { return on(branch, false) })
 }
 
 // gated reports whether the actor has all the grants. Grants about a branch are checked for the argument
@@ -53,8 +60,12 @@ func asksBranches(gates []tool.Grant) bool {
 }
 
 // Branches holds the branches that are tried for "some branch". It starts with
-// main and lists the others only when they are needed, since a graph may have thousands.
+// main and lists the others only when they are needed, since a graph may have thousands. It is for one actor.
 type Branches struct {
+	restrict func(*Actor) (*Restriction, error)
+	part     *Restriction // what restrict returned
+	asked    bool         // part is set
+
 	list   func() ([]tool.Branch, error) // lists the branches except main
 	others []tool.Branch                 // the branches except main
 	listed bool                          // others is set
@@ -62,7 +73,21 @@ type Branches struct {
 
 // Branches returns the names to try for one list of tools or one lookup.
 func (c *Control) Branches(ctx context.Context) *Branches {
-	return &Branches{list: func() ([]tool.Branch, error) { return c.otherBranches(ctx) }}
+	return &Branches{
+		list:     func() ([]tool.Branch, error) { return c.otherBranches(ctx) },
+		restrict: func(actor *Actor) (*Restriction, error) { return c.Restriction(ctx, actor) },
+	}
+}
+
+// restriction returns the part of the graph that the actor may read or change.
+func (a *Branches) restriction(actor *Actor) (r *Restriction, err error) {
+	if !a.asked {
+		if a.part, err = a.restrict(actor); err != nil {
+			return nil, err
+		}
+		a.asked = true
+	}
+	return a.part, nil
 }
 
 // Some reports whether f is true for one of the branches.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -29,7 +30,11 @@ func schemaGet() tool.Tool {
 			if err != nil {
 				return nil, "", err
 			}
-			return &SchemaGetResult{SchemaSource: s.Source, SchemaDigest: s.Digest}, "", nil
+			source, err := restricted.Source(s, "schema_get")
+			if err != nil {
+				return nil, "", err
+			}
+			return &SchemaGetResult{SchemaSource: source, SchemaDigest: s.Digest}, "", nil
 		}),
 	}
 }

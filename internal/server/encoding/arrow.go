@@ -111,7 +111,7 @@ func (s *ArrowStream) send(b arrow.RecordBatch) error {
 // because it holds at most two batches in memory.
 func (e *Writer) arrowAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutcome) error {
 	schema := engine.ArrowSchema(r.Result.Columns())
-	s := NewArrowStream(func() io.Writer { return e.enc.Arrow(r.Result.Commit()) }, schema,
+	s := NewArrowStream(func() io.Writer { return e.enc.Arrow(r.Result.Commit(), e.Rights) }, schema,
 		client.ArrowCommit, r.Result.Commit(), client.ArrowQuery, r.Query, client.ArrowBranch, branchRead(r), client.ArrowSnapshot, r.Snapshot)
 	defer s.Close()
 	from, why := r.Row, whole

@@ -58,7 +58,7 @@ func (c *counted) Next(context.Context) (*engine.Batch, error) {
 // stream sends a read as an Arrow stream to w and returns the writer of the answer.
 func stream(t *testing.T, r *tool.ReadOutcome, rows int, w io.Writer) {
 	t.Helper()
-	e := encoding.NewWriter(encoding.Options{MaxRows: rows, Arrow: func(commit string) io.Writer {
+	e := encoding.NewWriter(encoding.Options{MaxRows: rows, Arrow: func(commit, _ string) io.Writer {
 		if commit != "01COMMIT" {
 			t.Errorf("the stream begins with the commit %q", commit)
 		}

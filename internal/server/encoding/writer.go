@@ -20,6 +20,7 @@ type Answer struct {
 	Head      [][]byte // parts of a long answer that precede JSON; see [Options.Parts]
 	JSON      []byte   // the whole answer, or its last part
 	Commit    string   // the commit read, or the head after a change; empty if there is none
+	Rights    string   // digest of the rights to a part of the graph with which it was read; empty for all of it
 	Read      bool     // the answer is that of a single read
 	Truncated bool     // rows were cut off
 
@@ -56,9 +57,9 @@ type Options struct {
 	Parts bool
 
 	// Arrow, if not nil, makes the answer to a read an Arrow IPC stream. The Writer calls Arrow
-	// once, before the first byte, with the id of the commit that was read. It sends the stream to
+	// once, before the first byte, with the id of the commit that was read and the Rights of the answer. It sends the stream to
 	// the writer that Arrow returns, while the read goes on. All other answers stay JSON.
-	Arrow func(commit string) io.Writer
+	Arrow func(commit, rights string) io.Writer
 }
 
 // JSON is like json.Marshal but does not escape <, > and &. Models read the text unparsed,
@@ -83,6 +84,8 @@ type Writer struct {
 	read      bool    // a read was answered
 	truncated bool    // rows were cut off
 
+	Rights string // see [Answer]
+
 	parts // the finished parts that precede buf
 }
 
@@ -98,7 +101,7 @@ func NewWriter(enc Options, memory Memory, most int64) *Writer {
 
 // Answer returns what was written. commit is the commit that the answer describes, if any.
 func (e *Writer) Answer(commit string) *Answer {
-	return &Answer{Head: e.full, parts: e.parts, JSON: e.buf, Commit: commit, Read: e.read, Truncated: e.truncated}
+	return &Answer{Head: e.full, parts: e.parts, JSON: e.buf, Commit: commit, Rights: e.Rights, Read: e.read, Truncated: e.truncated}
 }
 
 // ForModel reports whether a model reads the answer. Such an answer states nothing twice.

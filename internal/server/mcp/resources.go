@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/guide"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -69,7 +70,11 @@ func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) 
 	if err != nil {
 		return nil, masked(req.Params.URI, err)
 	}
-	return s.text(schema.Source, "describe one type at a time with type_describe")
+	source, err := restricted.Source(schema, "the text of the schema")
+	if err != nil {
+		return nil, err
+	}
+	return s.text(source, "describe one type at a time with type_describe")
 }
 
 // readBranches reads the resource omnigraph://branches: the names of the branches.

@@ -183,6 +183,9 @@ func (s *surface) skill(ctx context.Context) (*skill.Skill, error) {
 func (s *surface) skillKey(g *skill.Graph, queries []tool.StoredQuery, names map[string]bool) skillKey {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %t %q %d", s.graph.CatalogDigest(), g.Instructions, g.Schema != nil, g.Source, len(queries))
+	if g.Schema != nil && g.Source == "" {
+		fmt.Fprintf(h, " %q", catalog.Digest(g.Schema)) // of the part that the caller may see
+	}
 	for _, q := range queries {
 		fmt.Fprintf(h, " %q", q.Info().Name)
 	}

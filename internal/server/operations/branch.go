@@ -57,10 +57,10 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		if err != nil {
 			return nil, err
 		}
-		at = engine.Target{Commit: start.ID}
 		if c.From == "" {
 			from = tool.BranchNamed(start.Branch)
 		}
+		at = engine.Target{Branch: from.Name(), Commit: start.ID}
 	}
 	made, err := newBranch("name", c.Name)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -15,17 +16,36 @@ func RunChecks(branch tool.BranchName) *Look {
 	return &Look{Branch: branch, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		a := &client.ChecksAnswer{Branch: env.Branch(branch).Name(), GraphCommitID: c.ID, Checks: []client.CheckResult{}}
 		if env.Checks != nil {
-			a.Checks = checkResults(env, env.Checks.Run(ctx, checkedCommit(env, c.ID)))
+			outcomes := env.Checks.Run(ctx, checkedCommit(env, restricted.Whole(env.Graph), c.ID, ""))
+			if rights := restricted.Digest(env.Graph); rights != "" {
+				outcomes = ownRows(outcomes, env.Checks.Run(ctx, checkedCommit(env, env.Graph, c.ID, rights)))
+			}
+			a.Checks = checkResults(env, outcomes)
 		}
 		return a, nil
 	}}
 }
 
-// checkedCommit returns the state of a commit for checks.
-func checkedCommit(env *tool.Env, commit string) tool.CheckedState {
-	return tool.CheckedState{Key: commit, Open: func(context.Context) (func(context.Context, *plan.Query) (engine.Result, error), error) {
+// ownRows returns outcomes with the rows that the caller may see, from the outcomes of checks under the rights of the caller.
+func ownRows(outcomes, own []tool.CheckOutcome) []tool.CheckOutcome {
+	seen := make([]tool.CheckOutcome, len(outcomes))
+	for i, o := range outcomes {
+		seen[i] = own[i]
+		seen[i].Result, seen[i].Reason, seen[i].Detail = o.Result, o.Reason, ""
+	}
+	return seen
+}
+
+// checkedCommit returns the state of a commit for checks. The argument `rights` is the digest of the rights under which the graph is
+// read.
+func checkedCommit(env *tool.Env, g engine.Graph, commit, rights string) tool.CheckedState {
+	return tool.CheckedState{Key: commit + "/" + rights, Open: func(context.Context) (func(context.Context, *plan.Query) (engine.Result, error), error) {
 		return func(ctx context.Context, q *plan.Query) (engine.Result, error) {
-			return env.Graph.Query(ctx, q, noArguments(q), engine.Target{Commit: commit, Now: env.Now})
+			seen := restricted.Plan(g, q)
+			if seen == nil {
+				return nil, &engine.NotFound{What: "stored query", Name: q.Name}
+			}
+			return g.Query(ctx, seen, noArguments(q), engine.Target{Commit: commit, Now: env.Now})
 		}, nil
 	}}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -25,7 +26,11 @@ func LookSchema(branch tool.BranchName, commit string) *Look {
 		if err != nil {
 			return nil, err
 		}
-		return &client.SchemaAnswer{SchemaSource: s.Source}, nil
+		source, err := restricted.Source(s, "the text of the schema")
+		if err != nil {
+			return nil, err
+		}
+		return &client.SchemaAnswer{SchemaSource: source}, nil
 	}}
 }
 

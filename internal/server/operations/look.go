@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -22,9 +23,9 @@ type Look struct {
 	// Token is the page token of a list of a branch; empty for the first page and for all other calls.
 	Token string
 
-	// If Unless is not nil and returns true for the commit, the call ends with a *wireerror.Unchanged before
-	// it reads anything.
-	Unless func(commit string) bool
+	// If Unless is not nil and returns true for the commit and the digest of the rights of the caller, the call ends with a
+	// *wireerror.Unchanged before it reads anything.
+	Unless func(commit, rights string) bool
 
 	// Less is advice on how to get a smaller answer, for when the answer is larger than the
 	// limit.
@@ -59,8 +60,11 @@ func (c *Look) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Unless != nil && c.Unless(at.ID) {
-		return nil, &wireerror.Unchanged{Commit: at.ID}
+	if c.Unless != nil {
+		rights := restricted.Digest(env.Graph)
+		if c.Unless(at.ID, rights) {
+			return nil, &wireerror.Unchanged{Commit: at.ID, Rights: rights}
+		}
 	}
 	v, err := c.Read(ctx, env, at)
 	if err != nil {

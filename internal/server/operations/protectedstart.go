@@ -23,7 +23,7 @@ func startOfProtected(ctx context.Context, env *tool.Env, branch tool.Branch, at
 	if err != nil {
 		return at, false, err
 	}
-	start = engine.Target{Commit: commit.ID}
+	start = engine.Target{Branch: at.Branch, Commit: commit.ID}
 	if at.Commit == "" && reviewed(env, branch, tool.BranchNamed(at.Branch)) {
 		return start, false, nil
 	}

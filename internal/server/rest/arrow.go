@@ -53,8 +53,8 @@ func (x *exchange) answerRows(enc encoding.Options, run func(encoding.Options) (
 	var out *stream
 	if x.wantsArrow() {
 		out = x.stream(client.MediaArrow)
-		enc.Arrow = func(commit string) io.Writer {
-			out.commit = commit
+		enc.Arrow = func(commit, rights string) io.Writer {
+			out.commit, out.rights = commit, rights
 			return out
 		}
 	}

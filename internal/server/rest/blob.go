@@ -36,7 +36,7 @@ func (x *exchange) blob() error {
 		return err
 	}
 	h := x.w.Header()
-	h.Set("ETag", entityTag(answer.Commit))
+	h.Set("ETag", entityTag(answer.Commit, answer.Rights))
 	h.Set("Cache-Control", cacheable)
 	// Browsers must never display the bytes: otherwise a user who stores a blob could run scripts
 	// in the browser of another user who opens it.

@@ -61,7 +61,7 @@ func (x *exchange) listQueries() error {
 // describeQuery describes a stored query. If the caller may not invoke the query, the status is
 // 404.
 func (x *exchange) describeQuery() error {
-	call, err := x.g.DescribeQuery(x.actor(), x.r.PathValue("name"), x.branch())
+	call, err := x.g.DescribeQuery(x.ctx(), x.actor(), x.r.PathValue("name"), x.branch())
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package rest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"net/http"
@@ -62,7 +64,7 @@ func (x *exchange) answer(call tool.Call, enc encoding.Options) error {
 func (x *exchange) send(a *encoding.Answer) {
 	defer a.Release()
 	if x.route.Tagged && a.Commit != "" && (a.Read || !x.route.Writes) {
-		x.w.Header()["Etag"] = []string{entityTag(a.Commit)}
+		x.w.Header()["Etag"] = []string{entityTag(a.Commit, a.Rights)}
 	}
 	send(x.w, http.StatusOK, a.JSON, a.Head...)
 }
@@ -104,7 +106,8 @@ func (x *exchange) runOptions() queryrun.Options {
 
 // ifCommit returns the commit that must be the head of the branch to write to, or "".
 func (x *exchange) ifCommit() string {
-	return strings.Trim(first(x.r.Header[headerIfCommit]), `"`)
+	commit, _, _ := strings.Cut(strings.Trim(first(x.r.Header[headerIfCommit]), `"`), "~")
+	return commit
 }
 
 // first returns the first value of a header, or "".
@@ -115,11 +118,11 @@ func first(values []string) string {
 	return values[0]
 }
 
-// clientHas reports whether If-None-Match says that the client has the answer for a commit already.
-func (x *exchange) clientHas(commit string) bool {
+// clientHas reports whether If-None-Match says that the client has the answer for a commit, and for rights with a digest, already.
+func (x *exchange) clientHas(commit, rights string) bool {
 	for _, line := range x.r.Header.Values(headerIfNone) {
 		for tag := range strings.SplitSeq(line, ",") {
-			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == entityTag(commit) || tag == "*" {
+			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == entityTag(commit, rights) || tag == "*" {
 				return true
 			}
 		}
@@ -127,8 +130,14 @@ func (x *exchange) clientHas(commit string) bool {
 	return false
 }
 
-// entityTag returns the ETag for a commit.
-func entityTag(commit string) string { return `"` + commit + `"` }
+// entityTag returns the ETag for a commit. If the caller may see a part of it, the tag also has the digest of the rights.
+func entityTag(commit, rights string) string {
+	if rights != "" {
+		h := sha256.Sum256([]byte(rights))
+		commit += "~" + hex.EncodeToString(h[:8])
+	}
+	return `"` + commit + `"`
+}
 
 // check validates the request against the parameters of its route. It refuses unknown
 // parameters: if the server ignored one, it could ignore a branch or a condition that the

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -56,7 +57,7 @@ func (x *exchange) export(r exportRequest) error {
 	_, err := x.do(&exportCall{operations.Look{
 		Branch: r.branch, Commit: r.commit, Action: tool.Export,
 		Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
-			out.commit = c.ID
+			out.commit, out.rights = c.ID, restricted.Digest(env.Graph)
 			if branch := env.Branch(r.branch).Name(); r.branch != "" && branch != string(r.branch) {
 				out.pin = branch
 			}
@@ -104,6 +105,7 @@ type stream struct {
 	control *http.ResponseController // sets the write deadline
 	media   string                   // media type of the answer
 	commit  string                   // id of the commit that is read; empty if there are several
+	rights  string                   // digest of the rights to a part of the graph with which it is read; empty for all of it
 	pin     string                   // the branch that is read, if the request named it by an alias
 	started bool                     // the header was sent
 }
@@ -122,7 +124,7 @@ func (s *stream) start() {
 	h := s.w.Header()
 	h.Set("Content-Type", s.media)
 	if s.commit != "" {
-		h.Set("ETag", entityTag(s.commit))
+		h.Set("ETag", entityTag(s.commit, s.rights))
 	}
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", cacheable)

@@ -302,7 +302,7 @@ func (x *exchange) fault(err error) {
 	switch {
 	case errors.As(err, &same):
 		h := x.w.Header()
-		h.Set("ETag", entityTag(same.Commit))
+		h.Set("ETag", entityTag(same.Commit, same.Rights))
 		h.Set("Cache-Control", cacheable)
 		x.w.WriteHeader(http.StatusNotModified)
 		return

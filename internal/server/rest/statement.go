@@ -56,7 +56,7 @@ func (x *exchange) runStored() error {
 	// Check first whether the caller may know of the query, and only then report faults in the
 	// body: a fault that only existing queries cause would reveal that the query exists.
 	name := x.r.PathValue("name")
-	if err := x.g.Invocable(x.actor(), name); err != nil {
+	if err := x.g.Invocable(x.ctx(), x.actor(), name); err != nil {
 		return err
 	}
 	if err := o.Done(); err != nil {

@@ -45,8 +45,8 @@ func (g *Graph) ExplainAccess(about *access.Actor, name tool.BranchName) *operat
 
 // DescribeQuery returns the call that describes a stored query. If the actor is not allowed to know
 // that the query exists, the error is the same as that of [Graph.InvokeQuery].
-func (g *Graph) DescribeQuery(actor *access.Actor, name string, branch tool.BranchName) (*operations.DescribeQuery, error) {
-	if err := g.Invocable(actor, name); err != nil {
+func (g *Graph) DescribeQuery(ctx context.Context, actor *access.Actor, name string, branch tool.BranchName) (*operations.DescribeQuery, error) {
+	if err := g.Invocable(ctx, actor, name); err != nil {
 		return nil, err
 	}
 	return &operations.DescribeQuery{Query: g.queries[name], Branch: branch}, nil

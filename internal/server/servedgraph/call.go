@@ -58,7 +58,7 @@ type Invocation struct {
 // actor lacks the grant to invoke it, the error is the same *engine.NotFound as for an
 // unknown query.
 func (g *Graph) InvokeQuery(ctx context.Context, actor *access.Actor, name string, in Invocation, enc encoding.Options) (*encoding.Answer, error) {
-	if err := g.Invocable(actor, name); err != nil {
+	if err := g.Invocable(ctx, actor, name); err != nil {
 		return nil, err
 	}
 	call, err := g.invocation(name, in)

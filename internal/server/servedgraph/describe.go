@@ -6,6 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -66,6 +67,13 @@ func (g *Graph) Schema(ctx context.Context, actor *access.Actor) (*engine.Schema
 	if err := g.access.Require(actor, access.ReadOn(tool.Branch{})); err != nil {
 		return nil, err
 	}
+	part, err := g.access.Restriction(ctx, actor)
+	switch {
+	case err != nil:
+		return nil, err
+	case part != nil:
+		return part.Schema(), nil
+	}
 	return g.engine.Schema(ctx, engine.Target{})
 }
 
@@ -74,6 +82,15 @@ func (g *Graph) Schema(ctx context.Context, actor *access.Actor) (*engine.Schema
 func (g *Graph) Counts(ctx context.Context, actor *access.Actor) (*engine.Snapshot, error) {
 	if err := g.access.Require(actor, access.ReadOn(tool.Branch{})); err != nil {
 		return nil, err
+	}
+	part, err := g.access.Restriction(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	if part != nil {
+		if seen := part.Graph(new(access.ReadOn(tool.Branch{})), nil); seen != nil {
+			return seen.Snapshot(ctx, engine.Target{})
+		}
 	}
 	return g.engine.Snapshot(ctx, engine.Target{})
 }
@@ -100,8 +117,16 @@ func (g *Graph) Queries(ctx context.Context, actor *access.Actor) ([]tool.Stored
 
 // Invocable returns nil if the actor may know of the query, or else the error that
 // [Graph.InvokeQuery] returns.
-func (g *Graph) Invocable(actor *access.Actor, name string) error {
-	if _, ok := g.queries[name]; !ok || !g.access.Permitted(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}) {
+func (g *Graph) Invocable(ctx context.Context, actor *access.Actor, name string) error {
+	q, ok := g.queries[name]
+	hidden := false
+	if ok = ok && g.access.Permitted(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}); ok {
+		var err error
+		if hidden, err = g.access.NamesHidden(ctx, actor, queryrun.Tool{StoredQuery: q}); err != nil {
+			return err
+		}
+	}
+	if !ok || hidden {
 		if err := g.lacksProvider(actor, name); err != nil {
 			g.record.Tell("", wireerror.OfRequest, err, 0, 0, 0)
 			return err

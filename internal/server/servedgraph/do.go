@@ -35,6 +35,7 @@ type running struct {
 	texts     *textlimit.Use                     // limits the compilation of texts from the call
 	env       *tool.Env
 	reads     bool // whether the actor may read what the grants name
+	part      bool // whether the actor may read or change a part of the graph only
 }
 
 // do works like Do but writes to a given writer, so that the calls of a batch share one
@@ -55,6 +56,9 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		if err != nil {
 			e.Reset(mark)
 			err = overdue(ctx, err)
+			if r.part {
+				err = withoutFigures(err)
+			}
 		}
 		r.record.End(ctx, commit, err)
 	}()
@@ -73,6 +77,9 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 		return "", err
 	}
 	if err := r.open(ctx); err != nil {
+		return "", err
+	}
+	if err := r.restrict(ctx); err != nil {
 		return "", err
 	}
 	r.texts = g.texts.For(textKey(actor))

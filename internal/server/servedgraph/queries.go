@@ -15,9 +15,13 @@ import (
 func (g *Graph) SeenQueries(ctx context.Context, actor *access.Actor) []tool.StoredQuery {
 	var seen []tool.StoredQuery
 	may := g.mayRun(ctx, actor)
+	part, err := g.access.Restriction(ctx, actor)
+	if err != nil {
+		return nil
+	}
 	for _, q := range g.stored {
 		if q.Info().Exposed && may(q) {
-			seen = append(seen, q)
+			seen = append(seen, g.seen(part, q))
 		}
 	}
 	return seen

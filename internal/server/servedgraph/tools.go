@@ -5,6 +5,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -14,6 +15,10 @@ import (
 // names, and one name that neither the graph nor the policy uses.
 func (g *Graph) Tools(ctx context.Context, actor *access.Actor) ([]*tool.Descriptor, error) {
 	branches := g.access.Branches(ctx)
+	part, err := g.access.Restriction(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
 	var seen []*tool.Descriptor
 	for t := range g.all {
 		ok, err := g.visible(ctx, actor, t, branches)
@@ -24,6 +29,9 @@ func (g *Graph) Tools(ctx context.Context, actor *access.Actor) ([]*tool.Descrip
 			d := t.Descriptor()
 			if t, ok := t.(metatools.PerCaller); ok {
 				d = t.DescriptorFor(ctx, actor)
+			}
+			if t, ok := t.(queryrun.Tool); ok {
+				d = g.seen(part, t.StoredQuery).Descriptor()
 			}
 			seen = append(seen, d)
 		}

@@ -103,8 +103,10 @@ func Write(g *Graph) *Skill {
 		}
 		refs = append(refs, s.add("queries", "# Stored queries\n\n", "every stored query with its parameters and how to call it", "", sections)...)
 	}
-	if g.Schema != nil {
+	if g.Source != "" {
 		refs = append(refs, s.add("schema", "# Schema\n\nThe source of the schema on main.\n\n~~~\n", "the source of the schema: properties, keys and constraints", "~~~\n", paragraphs(g.Source))...)
+	}
+	if g.Schema != nil {
 		for _, t := range guide.Topics() {
 			path := "references/gq-" + t.Name + ".md"
 			s.Files = append(s.Files, File{path, []byte(guide.Explain(g.Schema, t.Name).String())})

@@ -5,6 +5,7 @@ package wireerror
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,19 @@ type Forbidden struct {
 	NoDraft bool
 	// OutOfScope says that no scope of the caller's token covers the action either.
 	OutOfScope bool
+}
+
+// PartOnly reports that a call is about all of a branch, and that the policy lets the caller read or change a part of it only.
+type PartOnly struct {
+	What   string      // what needs all of it, as the subject of a sentence
+	Action tool.Action // tool.Change, or an action that reads
+	Branch tool.Branch
+}
+
+// IsPartOnly reports whether an error is a *PartOnly.
+func IsPartOnly(err error) bool {
+	var part *PartOnly
+	return errors.As(err, &part)
 }
 
 // InsufficientScope reports that the policy allows an action, but no scope of the caller's token covers it.
@@ -180,6 +194,10 @@ func (e *Forbidden) Error() string {
 		denied += "; it allows it on your drafts: give draft as the branch, and later open a proposal from it"
 	}
 	return denied
+}
+
+func (e *PartOnly) Error() string {
+	return fmt.Sprintf("%s needs the right to %s all of branch %s, and the policy allows you a part of it only", e.What, cmp.Or(e.Action, tool.Read), e.Branch)
 }
 
 func (e *InsufficientScope) Error() string {

@@ -62,6 +62,7 @@ func Explain(err error) *Fault {
 		gap         *HistoryGap
 		eventGap    *EventGap
 		closed      *engine.DraftClosed
+		notAllowed  *engine.NotAllowed
 	)
 	switch {
 	case errors.As(err, &unsure):
@@ -70,7 +71,7 @@ func Explain(err error) *Fault {
 		return servers(Failed, "the outcome of the write is unknown: the graph may or may not have it; send the write again with the same idempotency key, or read the graph before you write again")
 	case errors.As(err, &unknownTool):
 		return callers(Missing, client.CodeNotFound, err)
-	case errors.As(err, &forbidden), errors.As(err, &protected):
+	case errors.As(err, &forbidden), errors.As(err, &protected), IsPartOnly(err):
 		return callers(OfPolicy, client.CodeForbidden, err)
 	case errors.As(err, &lacks):
 		f := callers(OfPolicy, client.CodeForbidden, err)
@@ -100,6 +101,8 @@ func Explain(err error) *Fault {
 			f.Outcome, f.Body.Code, f.Body.KeyConflict = Conflicted, client.CodeConflict, wireKeyConflict(keyConflict)
 		}
 		return f
+	case errors.As(err, &notAllowed):
+		return callers(OfPolicy, client.CodeForbidden, err)
 	case errors.As(err, &diff):
 		f := callers(Conflicted, client.CodeConflict, err)
 		f.Body.ChangeDiffRefusal = &client.ChangeDiffRefusal{GraphCommitID: diff.Commit, Reason: diff.Reason}

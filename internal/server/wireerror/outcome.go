@@ -37,7 +37,10 @@ var Outcomes = []Outcome{Done, OfRequest, OfPolicy, Missing, Reclaimed, Conflict
 
 // Unchanged is the error of a call whose caller already has the answer. Such a call did not fail, so its
 // outcome is Done.
-type Unchanged struct{ Commit string }
+type Unchanged struct {
+	Commit string
+	Rights string // digest of the rights to a part of the graph that the caller has; empty for all of it
+}
 
 func (e *Unchanged) Error() string { return "the caller already has the answer for commit " + e.Commit }
 

@@ -1,0 +1,122 @@
+package access
+
+import (
+	"context"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// Restriction is the part of a graph that an actor may read or change. A nil Restriction is the whole graph.
+type Restriction struct {
+	control *Control
+	actor   *Actor
+	schema  *engine.Schema // of main, for which the rights are
+}
+
+// Restriction returns the part of the graph that an actor may read or change. It is nil if the policy allows no actor a part only.
+func (c *Control) Restriction(ctx context.Context, actor *Actor) (*Restriction, error) {
+	if r, ok := c.authorizer.(Restrictor); actor == nil || !ok || !r.Restricts() {
+		return nil, nil
+	}
+	s, err := c.engine.Schema(ctx, engine.Target{})
+	if err != nil {
+		return nil, err
+	}
+	return &Restriction{c, actor, s}, nil
+}
+
+// Rights returns the rights of the actor with a grant: nil if they are to all of the branch, or if the policy does not allow the grant
+// at all.
+func (r *Restriction) Rights(g tool.Grant) *engine.Rights {
+	g.OwnDraft = g.OwnDraft || r.control.OwnsDraft(r.actor, g.Branch)
+	if !r.control.authorizer.Allowed(r.actor, g) {
+		return nil
+	}
+	return r.control.authorizer.(Restrictor).Rights(r.actor, g, r.schema)
+}
+
+// grantOf returns the grant for an action on a branch in a call that has the grant `base`, or no grant on a branch if it is nil.
+func grantOf(base *tool.Grant, action tool.Action, branch tool.Branch) tool.Grant {
+	g := tool.Grant{Action: action, Branch: branch}
+	if action.Row().ByVia() {
+		g.Via = tool.AdHoc
+		if base != nil && base.Via == tool.Stored {
+			g.Via, g.Query = base.Via, base.Query
+		}
+	}
+	g.OwnDraft = base != nil && base.OwnDraft && base.Branch == branch
+	return g
+}
+
+// Plan returns what the plan of a stored query is for the actor, with the grant to read or change what the query does; see
+// [restricted.Cache.Plan].
+func (r *Restriction) Plan(q *plan.Query, g tool.Grant) *plan.Query {
+	if r == nil {
+		return q
+	}
+	return r.control.cache.Plan(q, r.schema, r.Rights(grantOf(&g, tool.Read, g.Branch)))
+}
+
+// Graph returns the graph for a call of the actor, or nil if the call needs no other than the whole one. The argument `base` is the
+// grant to read or change a branch that the call is about; it is nil for a call that asks for its grants while it runs.
+func (r *Restriction) Graph(base *tool.Grant, grants []tool.Grant) *restricted.Graph {
+	c := restricted.Config{
+		Whole: r.control.engine, Main: r.schema, Cache: &r.control.cache, Reads: tool.Read,
+		Rights: func(action tool.Action, branch tool.Branch) *engine.Rights {
+			return r.Rights(grantOf(base, action, branch))
+		},
+	}
+	narrows := base == nil
+	if base != nil {
+		c.At = &base.Branch
+		if base.Action == tool.Export {
+			c.Reads = tool.Export
+		}
+		for _, g := range append([]tool.Grant{{}}, grants...) { // main, and the branches of the call
+			narrows = narrows || c.Rights(c.Reads, g.Branch) != nil || c.Rights(tool.Change, g.Branch) != nil
+		}
+	}
+	if !narrows {
+		return nil
+	}
+	return restricted.New(c)
+}
+
+// Schema returns what the actor may see of the schema of main with the right to read it.
+func (r *Restriction) Schema() *engine.Schema {
+	return r.control.cache.Schema(r.schema, r.Rights(ReadOn(tool.Branch{})))
+}
+
+// NamesHidden reports whether the actor may not know of a stored query, although it may invoke it, because the query names a type or a
+// property that is hidden from the actor on each branch where the actor may do what the query does.
+func (c *Control) NamesHidden(ctx context.Context, actor *Actor, t tool.Tool) (bool, error) {
+	branches := c.Branches(ctx)
+	r, err := branches.restriction(actor)
+	if r == nil || err != nil {
+		return false, err
+	}
+	may, err := c.somewhere(actor, t.Gates(), branches, nil)
+	if !may || err != nil {
+		return false, err
+	}
+	seen, err := c.Visible(actor, t, branches)
+	return !seen, err
+}
+
+// fits returns a function that reports whether an actor may see all types and properties that a tool names, on a branch. The function is
+// nil if the tool runs no stored query.
+func fits(t tool.Tool, r *Restriction) func(branch tool.Branch, own bool) bool {
+	q, ok := t.(interface{ Plan() *plan.Query })
+	if !ok || r == nil {
+		return nil
+	}
+	gates := t.Gates()
+	return func(branch tool.Branch, own bool) bool {
+		g := gates[len(gates)-1] // what the query does
+		g.Branch, g.OwnDraft = branch, own
+		return r.Plan(q.Plan(), g) != nil
+	}
+}

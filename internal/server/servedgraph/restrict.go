@@ -1,0 +1,136 @@
+package servedgraph
+
+import (
+	"context"
+	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// This file is about actors that may read or change a part of a graph only. See docs/policy.md.
+
+// restrict gives the call the graph that its actor may see, if that is a part of the whole. A stored query that names something hidden
+// does not exist then.
+func (r *running) restrict(ctx context.Context) error {
+	g := r.g
+	part, err := g.access.Restriction(ctx, r.actor)
+	if part == nil || err != nil {
+		return err
+	}
+	base := r.base()
+	if base != nil && base.Via == tool.Stored {
+		if err := r.reduce(part, *base); err != nil {
+			return err
+		}
+	}
+	graph := part.Graph(base, r.grants)
+	if graph == nil {
+		return nil
+	}
+	r.part = true
+	if r.names.pending != nil {
+		if err := graph.CheckCopy("opening a draft", tool.Branch{}, r.names.Branch(r.names.pendingAs)); err != nil {
+			return err
+		}
+	}
+	r.env.Graph = graph
+	r.out.Rights = restricted.Digest(graph)
+	if r.out.Rights != "" {
+		r.env.PageOwner += "\x00" + r.out.Rights
+	}
+	return nil
+}
+
+// base returns the grant to read or change the branch that the call is about, or nil if the call has none. A call that describes a
+// stored query is about the branch where the query would run.
+func (r *running) base() *tool.Grant {
+	if c, ok := r.call.(*operations.DescribeQuery); ok {
+		g := queryrun.Tool{StoredQuery: c.Query}.Gates()[1]
+		g.Branch = r.names.Branch(c.Branch)
+		return &g
+	}
+	for _, g := range r.grants {
+		if g.Action == tool.Read || g.Action == tool.Change || g.Action == tool.Export {
+			return &g
+		}
+	}
+	return nil
+}
+
+// reduce replaces the stored query of the call by what it is for the actor. The error is the one for an unknown query.
+func (r *running) reduce(part *access.Restriction, g tool.Grant) error {
+	var q *tool.StoredQuery
+	switch c := r.call.(type) {
+	case *queryrun.Call:
+		own := *c
+		r.call, q = &own, &own.Query
+	case *operations.DescribeQuery:
+		own := *c
+		r.call, q = &own, &own.Query
+	default:
+		return nil
+	}
+	seen := reduced(*q, part.Plan((*q).Plan(), g))
+	if seen == nil {
+		return &engine.NotFound{What: "stored query", Name: (*q).Info().Name}
+	}
+	*q = seen
+	return nil
+}
+
+// reduced returns a stored query with the plan that it has for an actor. It returns nil if there is none.
+func reduced(q tool.StoredQuery, p *plan.Query) tool.StoredQuery {
+	switch p {
+	case nil:
+		return nil
+	case q.Plan():
+		return q
+	}
+	d := *q.Descriptor()
+	d.OutputSchema = nil // it lists the hidden properties
+	return &reducedQuery{q, p, &d}
+}
+
+// seen returns what the actor may know of a stored query that it may run on some branch: what it is on main, or on another branch if
+// main has something hidden that the query names.
+func (g *Graph) seen(part *access.Restriction, q tool.StoredQuery) tool.StoredQuery {
+	if part == nil {
+		return q
+	}
+	if on := reduced(q, part.Plan(q.Plan(), queryrun.Tool{StoredQuery: q}.Gates()[1])); on != nil {
+		return on
+	}
+	d := *q.Descriptor()
+	d.OutputSchema = nil
+	return &reducedQuery{q, q.Plan(), &d}
+}
+
+// reducedQuery is a stored query that returns whole nodes without their hidden properties.
+type reducedQuery struct {
+	tool.StoredQuery
+	plan       *plan.Query
+	descriptor *tool.Descriptor
+}
+
+// Plan implements [tool.StoredQuery].
+func (q *reducedQuery) Plan() *plan.Query { return q.plan }
+
+// Descriptor implements [tool.StoredQuery].
+func (q *reducedQuery) Descriptor() *tool.Descriptor { return q.descriptor }
+
+// withoutFigures removes from an error about a limit the amount that exceeds it, which may count hidden entities.
+func withoutFigures(err error) error {
+	var large *engine.TooLarge
+	if !errors.As(err, &large) {
+		return err
+	}
+	short := *large
+	short.Actual = 0
+	return &short
+}

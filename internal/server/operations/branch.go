@@ -60,7 +60,8 @@ func (c *CreateBranch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		if c.From == "" {
 			from = tool.BranchNamed(start.Branch)
 		}
-		at = engine.Target{Branch: from.Name(), Commit: start.ID}
+		at = from.At()
+		at.Commit = start.ID
 	}
 	made, err := newBranch("name", c.Name)
 	if err != nil {

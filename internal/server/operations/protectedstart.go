@@ -23,7 +23,8 @@ func startOfProtected(ctx context.Context, env *tool.Env, branch tool.Branch, at
 	if err != nil {
 		return at, false, err
 	}
-	start = engine.Target{Branch: at.Branch, Commit: commit.ID}
+	start = at // with the name of its branch, whose rights hold for the commit
+	start.Commit = commit.ID
 	if at.Commit == "" && reviewed(env, branch, tool.BranchNamed(at.Branch)) {
 		return start, false, nil
 	}

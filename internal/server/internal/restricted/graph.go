@@ -257,7 +257,7 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 
 // Mutate implements [engine.Graph].
 func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
-	if _, err := g.planned(ctx, q, engine.Target{Branch: opts.Branch}); err != nil && !isClosed(err) {
+	if _, err := g.planned(ctx, q, tool.BranchNamed(opts.Branch).At()); err != nil && !isClosed(err) {
 		return engine.Change{}, err
 	}
 	g.confine(ctx, &opts)

@@ -305,7 +305,13 @@ func (s *surface) toolsState(ctx context.Context, actor *access.Actor) (string, 
 	}
 	h := sha256.New()
 	for _, d := range seen {
-		h.Write(s.encoded[s.tools[d]])
+		b, ok := s.encoded[s.toolOf(d)]
+		if !ok {
+			if b, err = encoding.JSON(s.describe(d)); err != nil {
+				return "", err
+			}
+		}
+		h.Write(b)
 		h.Write([]byte{0})
 	}
 	for _, t := range s.own.all {

@@ -74,7 +74,7 @@ func (s *surface) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.Re
 	names := namesOf(seen)
 	tools := make([]*mcp.Tool, len(seen), len(seen)+len(s.own.all))
 	for i, d := range seen {
-		tools[i] = s.redaction.tool(s.tools[d], names)
+		tools[i] = s.redaction.tool(s.toolOf(d), names)
 	}
 	for _, t := range s.own.all {
 		if s.offers(ctx, t) {

@@ -57,6 +57,14 @@ func newSurface(g *servedgraph.Graph, opts Options) *surface {
 	return s
 }
 
+// toolOf returns a tool of the graph in the form of the SDK. A caller who may see a part of the graph only has descriptors of its own.
+func (s *surface) toolOf(d *tool.Descriptor) *mcp.Tool {
+	if t := s.tools[d]; t != nil {
+		return t
+	}
+	return s.describe(d)
+}
+
 // encode keeps the JSON of a tool and returns the tool. It panics if the input schema is not a
 // JSON Schema of an object.
 func (s *surface) encode(t *mcp.Tool) *mcp.Tool {
@@ -87,7 +95,9 @@ func (s *surface) describe(d *tool.Descriptor) *mcp.Tool {
 	if err != nil {
 		panic(fmt.Sprintf("mcp: tool %s: %v", d.Name, err))
 	}
-	s.confirms[d.Name], t.InputSchema = true, schema
+	if t.InputSchema = schema; !s.confirms[d.Name] { // set before the first call
+		s.confirms[d.Name] = true
+	}
 	return t
 }
 

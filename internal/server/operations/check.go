@@ -101,7 +101,7 @@ func checkResults(env *tool.Env, outcomes []tool.CheckOutcome) []client.CheckRes
 		info := o.Query.Info()
 		w := &all[i]
 		w.Title, w.Outcome = info.MustBeEmpty, checkWords[o.Result]
-		invokes := env.Require(tool.Grant{Action: tool.InvokeQuery, Query: info.Name}) == nil
+		invokes := env.Require(tool.Grant{Action: tool.InvokeQuery, Query: info.Name}) == nil && restricted.Plan(env.Graph, o.Query.Plan()) != nil
 		if o.Reason != "" {
 			reason := o.Reason
 			if invokes && o.Detail != "" {

@@ -1,0 +1,463 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/uploads"
+	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// This file tests that no route, tool, resource or prompt shows an actor what the policy hides from it. Everything hidden in the graph
+// has a name, an id and values with the word canary: persons of 60 years or more, a property of each person, a node type and an edge
+// type, and the stored queries that name them.
+
+const canary = "canary"
+
+// partSchema is the schema of the matrix with hidden parts.
+var partSchema = strings.Replace(servedtest.Source, "tags: [String]?", "tags: [String]?\n  canary_pay: I64?\n  canary_note: String?", 1) + photos + `
+node CanaryBox { name: String @key  word: String? }
+edge Holds: Person -> CanaryBox
+edge CanaryLink: Person -> Person
+`
+
+const partData = `{"type":"Person","data":{"name":"ada","age":36,"canary_pay":1,"canary_note":"canary of ada"}}
+{"type":"Person","data":{"name":"bob","age":41,"canary_note":"canary of bob"}}
+{"type":"Person","data":{"name":"canary-old","age":66,"tags":["canary"]}}
+{"type":"Person","data":{"name":"canary-ageless","canary_note":"canary"}}
+{"type":"Photo","data":{"name":"p","image":"base64:AAEC"}}
+{"type":"CanaryBox","data":{"name":"canary-box","word":"canary"}}
+{"edge":"Knows","from":"ada","to":"bob"}
+{"edge":"Knows","from":"ada","to":"canary-old","data":{"id":"canary-edge"}}
+{"edge":"Holds","from":"ada","to":"canary-box","data":{"id":"canary-holds"}}
+{"edge":"CanaryLink","from":"ada","to":"bob","data":{"id":"canary-link"}}
+`
+
+const partQueries = `
+query find_person($name: String) { match { $p: Person { name: $name } } return { $p.name, $p.age } }
+query everyone() { match { $p: Person } return { $p } }
+query add_person($name: String) { insert Person { name: $name, age: 20 } }
+query known() { match { $p: Person $p knows $q } return { $p.name, collect($q) as friends, count($q) as n } }
+query nested() { match { $p: Person } return { $p.name, collect { $p knows $q return { $q } limit 5 } as friends } }
+query canary_pay() { match { $p: Person } return { $p.canary_pay } }
+query canary_sorted() { match { $p: Person } return { $p } order { $p.canary_pay } }
+query canary_boxes($canary: String) { match { $b: CanaryBox { word: $canary } } return { $b.name } }
+query canary_write($name: String) { update Person set { canary_note: "x" } where name = $name }
+query nobody_is_old() @must_be_empty("Nobody is old.") { match { $p: Person $p.age > 60 } return { $p } }
+query nobody_is_young() @must_be_empty("Nobody is young.") { match { $p: Person $p.age < 60 } return { $p } }
+query canary_check() @must_be_empty("No box.") { match { $b: CanaryBox } return { $b.word } }
+`
+
+// clerk may read and change a part of the graph; act-admin all of it.
+const clerk = "act-reader"
+
+// partly is a policy that allows clerk a part of the graph.
+type partly struct {
+	*policy.Policy
+	rights *engine.Rights
+}
+
+func (p *partly) Restricts() bool { return true }
+
+func (p *partly) Allowed(a *access.Actor, g tool.Grant) bool {
+	return p.Policy.Allowed(a, g) && (a.ID != clerk || g.Action != tool.PolicyRead)
+}
+
+func (p *partly) Rights(a *access.Actor, g tool.Grant, _ *engine.Schema) *engine.Rights {
+	if a.ID != clerk || g.Via == tool.Stored && g.Query == "find_person" {
+		return nil
+	}
+	return p.rights
+}
+
+// clerksRights hide everything with a canary.
+func clerksRights(t *testing.T) *engine.Rights {
+	t.Helper()
+	queries, faults := gq.CompileQueries(servedtest.SchemaOf(t, partSchema), gq.Source{Name: "filters.gq", Text: `
+query all() { match { $it: Person $it.age < 60 } return { $it.id as id } }
+query among($among: [String]) { match { $it: Person $it.age < 60 $it.id in $among } return { $it.id as id } }`})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	f := &engine.RowFilter{Name: "not_old", Entities: queries[0].Plan, Among: queries[1].Plan}
+	return &engine.Rights{
+		Digest: "the rights of clerk",
+		Nodes:  map[string]*engine.TypeRights{"Person": {Properties: []string{"canary_note", "canary_pay"}, Any: [][]*engine.RowFilter{{f}}}, "CanaryBox": {None: true}},
+		Edges:  map[string]*engine.TypeRights{"CanaryLink": {None: true}},
+	}
+}
+
+// partWorld serves the graph people over REST and MCP.
+type partWorld struct {
+	*restMatrix
+	graph *servedgraph.Graph
+}
+
+func newPartWorld(t *testing.T) *partWorld {
+	t.Helper()
+	schema := servedtest.SchemaOf(t, partSchema)
+	g, err := embedded.Create(t.Context(), fs.OS(), filepath.Join(t.TempDir(), "people"), partSchema, schema, embedded.Options{Now: testClock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	if _, err := g.Load(t.Context(), strings.NewReader(partData), engine.LoadOptions{Mode: engine.Append}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.CreateBranch(t.Context(), "release", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	queries := servedtest.QueriesOf(t, schema, partQueries)
+	served, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{
+		ID: "people", Graph: g, Catalog: &tool.Catalog{Queries: queries}, Builtins: builtin.All("test"), OutputSchemas: true,
+		Authorizer: &partly{policy.Unrestricted("people"), clerksRights(t)}, Version: "test", Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	received, err := uploads.New(uploads.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", rest.Handler(map[string]*servedgraph.Graph{"people": served}, rest.Options{Server: policy.Unrestricted(""), Uploads: map[string]*uploads.Store{"people": received}}))
+	mux.Handle("/graphs/people/mcp", mcp.Handler(served, mcp.Options{}))
+	gate := &auth.Authenticator{Log: slog.New(slog.DiscardHandler), Verifiers: []auth.Verifier{matrixTokens(t)}}
+	return &partWorld{serveMatrix(t, gate.Require(mux)), served}
+}
+
+// meets says how clerk meets something.
+type meets string
+
+const (
+	filtered  meets = "filtered"  // it answers from the part of the graph that clerk may see
+	refused   meets = "refused"   // 403
+	own       meets = "own"       // it says only what clerk sent, or what the log says of commits and branches
+	elsewhere meets = "elsewhere" // it says nothing of the data of a graph
+)
+
+// partRoutes says how clerk meets each row of restRows, by its route, or by the name of the row if the rows of a route differ.
+var partRoutes = map[string]meets{
+	"GET /healthz": elsewhere, "GET /readyz": elsewhere, "GET /metrics": elsewhere, "GET /openapi.json": elsewhere, "GET /actor": elsewhere, "GET /graphs": elsewhere,
+	"GET /.well-known/oauth-protected-resource": elsewhere, "GET /.well-known/oauth-protected-resource/graphs/{id}": elsewhere,
+	"GET /.well-known/oauth-protected-resource/graphs/{id}/mcp": elsewhere,
+
+	"GET /graphs/{id}/snapshot": filtered, "POST /graphs/{id}/query": filtered, "POST /graphs/{id}/read": filtered,
+	"GET /graphs/{id}/queries": filtered, "GET /graphs/{id}/queries/{name}": filtered, "GET /graphs/{id}/openapi.json": filtered,
+	"POST /graphs/{id}/queries/{name}": filtered, "GET /graphs/{id}/schema/types": filtered, "POST /graphs/{id}/export": filtered,
+	"GET /graphs/{id}/blob": filtered, "POST /graphs/{id}/changes/baseline": filtered, "GET /graphs/{id}/node/history": filtered,
+	"GET /graphs/{id}/checks": filtered, "GET /graphs/{id}/proposals": filtered, "GET /graphs/{id}/proposals/events": filtered,
+	"POST /graphs/{id}/queries/{name}/if-graph-commit": filtered,
+
+	// The rows insert persons without an age, whom clerk may not see.
+	"POST /graphs/{id}/mutate": refused, "POST /graphs/{id}/mutate/if-graph-commit": refused, "POST /graphs/{id}/change": refused,
+	"POST /graphs/{id}/load/ndjson": refused, "POST /graphs/{id}/load": refused, "POST /graphs/{id}/ingest": refused,
+
+	"GET /graphs/{id}/schema": refused, "POST /graphs/{id}/schema/apply": refused, "POST /graphs/{id}/branches/merge": refused,
+	"GET /graphs/{id}/commits/{commit}/changes": refused, "GET /graphs/{id}/changes": refused,
+	"POST /graphs/{id}/proposals": refused, "GET /graphs/{id}/proposals/{proposal}": refused, "GET /graphs/{id}/proposals/{proposal}/changes": refused,
+	"POST /graphs/{id}/proposals/{proposal}": refused, "POST /graphs/{id}/proposals/{proposal}/review": refused,
+	"POST /graphs/{id}/proposals/{proposal}/close": refused, "POST /graphs/{id}/proposals/{proposal}/merge": refused,
+	"POST /graphs/{id}/verify": refused,
+	"GET /graphs/{id}/access":  refused, // by the policy: it tells the names of all tools
+
+	"POST /graphs/{id}/uploads": own, "PATCH /graphs/{id}/uploads/{upload}": own, "GET /graphs/{id}/uploads/{upload}": own, "DELETE /graphs/{id}/uploads/{upload}": own,
+	"GET /graphs/{id}/branches": own, "POST /graphs/{id}/branches": own, "DELETE /graphs/{id}/branches/{branch}": own,
+	"GET /graphs/{id}/commits": own, "GET /graphs/{id}/commits/{commit}": own, "POST /graphs/{id}/cleanup": own,
+}
+
+// shows has the routes whose answer to act-admin contains a canary, which proves that the requests would find one.
+var shows = []string{
+	"GET /graphs/{id}/snapshot", "GET /graphs/{id}/queries", "GET /graphs/{id}/openapi.json", "GET /graphs/{id}/schema", "GET /graphs/{id}/schema/types",
+	"POST /graphs/{id}/export", "POST /graphs/{id}/changes/baseline", "GET /graphs/{id}/commits/{commit}/changes", "GET /graphs/{id}/changes", "GET /graphs/{id}/checks",
+}
+
+func TestPartOverREST(t *testing.T) {
+	w := newPartWorld(t)
+	known := map[string]bool{}
+	for i := range restRows {
+		row := &restRows[i]
+		known[row.route] = true
+		how, ok := partRoutes[row.route]
+		if !ok {
+			t.Errorf("%s: say in partRoutes how an actor with rights to a part of the graph meets it", row.route)
+			continue
+		}
+		if routeOf(row.route).Elsewhere || strings.HasPrefix(row.path, "//") {
+			if how != elsewhere {
+				t.Errorf("%s: %s is not a route of a graph", row.route, how)
+			}
+			continue
+		}
+		x := w.of(row, "main")
+		a := w.send("the-token-of-"+clerk, x)
+		text := strings.ToLower(fmt.Sprint(a.body, a.header))
+		switch served := max(row.served, http.StatusOK); {
+		case strings.Contains(text, canary):
+			t.Errorf("%s shows a canary: %s", row.name(), a.body)
+		case how == refused && a.status != http.StatusForbidden, how == filtered && a.status != served:
+			t.Errorf("%s, which is %s, answers %d %s", row.name(), how, a.status, a.body)
+		}
+		if slices.Contains(shows, row.route) {
+			if whole := w.send("the-token-of-act-admin", x); !strings.Contains(strings.ToLower(whole.body), canary) {
+				t.Errorf("%s shows no canary to anybody: %d %s", row.name(), whole.status, whole.body)
+			}
+		}
+	}
+	for _, r := range rest.Routes() {
+		if name := r.Method + " " + r.Path; !known[name] {
+			t.Errorf("%s is not in restRows", name)
+		}
+	}
+}
+
+// partProbes are requests of clerk that restRows lacks. The texts of the answers are from those of act-admin without what is hidden.
+var partProbes = []struct {
+	method, path, body string
+	status             int
+	wants              string // a part of the answer
+}{
+	{"POST", "/query", `{"query":"query q() { match { $p: Person } return { $p } }"}`, 200, `"row_count":2`},
+	{"POST", "/query", `{"query":"query q() { match { $p: Person } return { count($p) as n } }"}`, 200, `"n":2`},
+	{"POST", "/query", `{"query":"query q() { match { $p: Person $p knows $q } return { $p.name, $q.name } }"}`, 200, `"row_count":1`},
+	{"POST", "/query", `{"query":"query q() { match { $p: Person $p $e:knows $q } return { $e.id } }"}`, 200, `"row_count":1`},
+	{"POST", "/query", `{"query":"query q() { match { $p: Person $p.age < 1000 } return { max($p.age) as oldest } }"}`, 200, `"oldest":41`},
+	{"POST", "/query", `{"query":"query q() { match { $p: Person { name: \"canari\" } } return { $p.age } }"}`, 200, `"row_count":0`}, // the note has no similar key
+	{"POST", "/queries/everyone", `{}`, 200, `"row_count":2`},
+	{"POST", "/queries/known", `{}`, 200, `"n":1`},
+	{"POST", "/queries/nested", `{}`, 200, `"row_count":2`},
+	{"POST", "/queries/everyone", `{"branch":"release"}`, 200, `"row_count":2`},
+	{"POST", "/mutate", `{"query":"query m() { insert Person { name: \"cyd\", age: 20 } }","dry_run":true}`, 200, `cyd`},
+	{"POST", "/mutate", `{"query":"query m() { update Person set { age: 30 } where age >= 0 }","dry_run":true}`, 200, `"affected_nodes":2`},
+	{"POST", "/mutate", `{"query":"query m() { update Person set { age: 99 } where name = \"ada\" }"}`, 403, `forbidden`},
+	{"POST", "/mutate", `{"query":"query m() { delete Person where name = \"ada\" }"}`, 403, `forbidden`},
+	{"POST", "/load", `{"data":"{\"type\":\"Person\",\"data\":{\"name\":\"cyd\",\"age\":20}}","mode":"overwrite"}`, 403, "part of it"},
+	{"GET", "/schema/types", "", 200, `"Photo"`},
+	{"GET", "/changes?start=latest", "", 200, `"cursor"`},
+	{"GET", "/queries/canary_pay", "", 404, ""},
+	{"GET", "/node/history?type=Person&id=ada", "", 200, `"op":"insert"`},
+	{"GET", "/checks", "", 200, `"Nobody is old."`},
+	{"GET", "/schema", "", 403, "all of branch main"},
+	{"POST", "/branches/merge", `{"source":"release","target":"main"}`, 403, "a merge needs the right to read all of branch release, and the policy allows you a part of it only"},
+}
+
+func TestPartProbes(t *testing.T) {
+	w := newPartWorld(t)
+	for _, p := range partProbes {
+		x := exchange{p.method, "/graphs/people" + p.path, p.body, http.Header{"Content-Type": {"application/json"}}}
+		a := w.send("the-token-of-"+clerk, x)
+		asked := strings.Contains(p.path, canary)
+		if a.status != p.status || !strings.Contains(a.body, p.wants) || !asked && strings.Contains(strings.ToLower(a.body), canary) {
+			t.Errorf("%s %s %s: %d %s", p.method, p.path, p.body, a.status, a.body)
+		}
+	}
+}
+
+// partGuesses are requests with a name {N} of something hidden, and with another name that nothing has. The answers must be the same.
+var partGuesses = []struct{ method, path, body, hidden, none string }{
+	{"POST", "/query", `{"query":"query q() { match { $b: {N} } return { $b.id } }"}`, "CanaryBox", "CabaryBox"},
+	{"POST", "/query", `{"query":"query q() { match { $p: Person } return { $p.{N} } }"}`, "canary_pay", "cabary_pay"},
+	{"POST", "/query", `{"query":"query q() { match { $p: Person $p {N} $q } return { $q.name } }"}`, "canaryLink", "cabaryLink"},
+	{"POST", "/query", `{"query":"query q() { match { $p: Person { name: \"{N}\" } } return { $p.age } }"}`, "canary-old", "cabary-old"},
+	{"POST", "/mutate", `{"query":"query m() { insert Knows { from: \"ada\", to: \"{N}\" } }"}`, "canary-old", "cabary-old"},
+	{"POST", "/mutate", `{"query":"query m() { delete Person where name = \"{N}\" }"}`, "canary-old", "cabary-old"},
+	{"POST", "/mutate", `{"query":"query m() { insert {N} { name: \"x\" } }"}`, "CanaryBox", "CabaryBox"},
+	{"POST", "/queries/{N}", `{}`, "canary_pay", "cabary_pay"},
+	{"POST", "/queries/{N}", `{"params":{"canary":1}}`, "canary_boxes", "cabary_boxes"},
+	{"POST", "/queries/{N}", `{"expect_mutation":true}`, "canary_boxes", "cabary_boxes"},
+	{"GET", "/queries/{N}", "", "canary_write", "cabary_write"},
+	{"POST", "/export", `{"type_names":["{N}"]}`, "CanaryBox", "CabaryBox"},
+	{"GET", "/node/history?type={N}&id=x", "", "CanaryBox", "CabaryBox"},
+	{"GET", "/node/history?type=Person&id={N}", "", "canary-old", "cabary-old"},
+	{"GET", "/blob?entity=node&type={N}&id=x&property=y", "", "CanaryBox", "CabaryBox"},
+	{"GET", "/blob?entity=node&type=Person&id=ada&property={N}", "", "canary_note", "cabary_note"},
+	{"POST", "/changes/baseline", `{"type":["{N}"]}`, "CanaryBox", "CabaryBox"},
+	{"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"{N}","arguments":{}}}`, "canary_pay", "cabary_pay"},
+	{"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"type_describe","arguments":{"name":"{N}"}}}`, "CanaryBox", "CabaryBox"},
+	{"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"type_path","arguments":{"from":"Person","to":"{N}"}}}`, "CanaryBox", "CabaryBox"},
+	{"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_validate","arguments":{"query":"query q() { match { $b: {N} } return { $b.id } }"}}}`, "CanaryBox", "CabaryBox"},
+	{"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"write_filter","arguments":{"type":"{N}"}}}`, "CanaryBox", "CabaryBox"},
+}
+
+func TestPartGuesses(t *testing.T) {
+	w := newPartWorld(t)
+	for _, g := range partGuesses {
+		ask := func(name string) string {
+			fill := func(text string) string { return strings.ReplaceAll(text, "{N}", name) }
+			header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+			a := w.send("the-token-of-"+clerk, exchange{g.method, "/graphs/people" + fill(g.path), fill(g.body), header})
+			return fmt.Sprint(a.status, " ", a.header.Get("ETag"), " ", a.body)
+		}
+		hidden, none := ask(g.hidden), ask(g.none)
+		if strings.ReplaceAll(none, g.none, g.hidden) != hidden {
+			t.Errorf("%s %s %s:\n%s\n%s", g.method, g.path, g.body, hidden, none)
+		}
+	}
+}
+
+// partTools says how clerk meets each tool, with arguments of a call. {H} is the head of main.
+var partTools = map[string]struct {
+	how   meets
+	args  string
+	wants string // a part of the answer
+}{
+	"graph_health":     {elsewhere, `{}`, "ok"},
+	"gq_reference":     {filtered, `{"topic":"traversal"}`, "Person"},
+	"type_describe":    {filtered, `{"name":"Person"}`, `"Person"`},
+	"type_path":        {filtered, `{"from":"Person","to":"Person"}`, `"paths"`},
+	"schema_get":       {refused, `{}`, ""},
+	"query_validate":   {filtered, `{"query":"query q() { match { $p: Person } return { $p } }"}`, `"valid":true`},
+	"query_explain":    {filtered, `{"query":"query q() { match { $p: Person $p knows $q } return { $p } }","analyze":true}`, `"estimate":0`},
+	"graph_query":      {filtered, `{"query":"query q() { match { $p: Person } return { $p } }"}`, `"row_count":2`},
+	"graph_snapshot":   {filtered, `{}`, `"Person"`},
+	"branch_list":      {own, `{}`, "release"},
+	"commit_list":      {own, `{}`, "graph_commit_id"},
+	"commit_get":       {own, `{"commit":"{H}"}`, `"nodes":null`},
+	"change_list":      {refused, `{"commit":"{H}"}`, ""},
+	"graph_mutate":     {refused, `{"query":"query m() { insert Person { name: \"x\" } }"}`, ""},
+	"graph_load":       {refused, `{"data":"{\"type\":\"Person\",\"data\":{\"name\":\"x\"}}","mode":"merge"}`, ""},
+	"branch_create":    {own, `{"name":"made"}`, "made"},
+	"branch_delete":    {own, `{"name":"made"}`, "made"},
+	"branch_merge":     {refused, `{"source":"release"}`, ""},
+	"proposal_submit":  {refused, `{"source":"release","title":"t"}`, ""},
+	"proposal_get":     {filtered, `{}`, `{}`},
+	"proposal_resolve": {refused, `{"proposal":"{R}","resolutions":[{"entity_kind":"node","type_name":"Person","id":"ada","property":"age","take":"ours"}]}`, ""},
+	"schema_apply":     {elsewhere, `{"schema":"node Person { name: String @key }","dry_run":true}`, "cluster"},
+	"find_person":      {filtered, `{"params":{"name":"ada"}}`, `"row_count":1`},
+	"everyone":         {filtered, `{}`, `"row_count":2`},
+	"add_person":       {own, `{"params":{"name":"dan"}}`, `"affected_nodes":1`},
+	"known":            {filtered, `{}`, `"row_count":1`},
+	"nested":           {filtered, `{}`, `"friends"`},
+	"nobody_is_old":    {filtered, `{}`, `"row_count":0`},
+	"nobody_is_young":  {filtered, `{}`, `"row_count"`},
+}
+
+func TestPartOverMCP(t *testing.T) {
+	w := newPartWorld(t)
+	head := w.head("main")
+	w.must("act-admin", "POST", "/branches", `{"name":"proposed","from":"main"}`)
+	proposal := proposalID(w.must("act-admin", "POST", "/proposals", `{"source":"proposed","target":"main","title":"a title"}`).body)
+	ask := func(actor, method, params string) string {
+		header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+		a := w.send("the-token-of-"+actor, exchange{"POST", "/graphs/people/mcp", `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`, header})
+		return a.body
+	}
+	check := func(what, text string) {
+		t.Helper()
+		if strings.Contains(strings.ToLower(text), canary) || strings.Contains(text, `"code":-32603`) {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	var names []string
+	for _, d := range w.graph.Descriptors() {
+		if !strings.Contains(d.Name, canary) {
+			names = append(names, d.Name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Index(orderOfTools, a) - strings.Index(orderOfTools, b) })
+	for _, name := range names {
+		row, ok := partTools[name]
+		if !ok {
+			t.Errorf("tool %s: say in partTools how an actor with rights to a part of the graph meets it", name)
+			continue
+		}
+		answer := ask(clerk, "tools/call", `{"name":"`+name+`","arguments":`+strings.NewReplacer("{H}", head, "{R}", proposal).Replace(row.args)+`}`)
+		check(name, answer)
+		var result struct {
+			Result struct {
+				IsError           bool
+				Content           []struct{ Text string }
+				StructuredContent json.RawMessage
+			}
+		}
+		if err := json.Unmarshal([]byte(answer), &result); err != nil || len(result.Result.Content) == 0 {
+			t.Errorf("%s: %s", name, answer)
+			continue
+		}
+		text := result.Result.Content[0].Text
+		switch {
+		case row.how == refused && !(result.Result.IsError && strings.Contains(text, `"forbidden"`)), row.how != refused && row.how != elsewhere && result.Result.IsError, !strings.Contains(text, row.wants):
+			t.Errorf("%s, which is %s: %s", name, row.how, answer)
+		}
+	}
+	for _, list := range []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list", "skills/list"} {
+		check(list, ask(clerk, list, "{}"))
+	}
+	if !strings.Contains(ask("act-admin", "tools/list", "{}"), canary) {
+		t.Error("nobody sees the tools with a canary")
+	}
+	check("initialize", ask(clerk, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`))
+	for _, uri := range []string{"omnigraph://schema", "omnigraph://branches", "omnigraph://gq-reference", "omnigraph://catalog", "omnigraph://proposals", "omnigraph://branches/main"} {
+		check(uri, ask(clerk, "resources/read", `{"uri":"`+uri+`"}`))
+	}
+	check("write_query", ask(clerk, "prompts/get", `{"name":"write_query","arguments":{"intent":"who is there"}}`))
+	check("write_filter", ask(clerk, "prompts/get", `{"name":"write_filter","arguments":{"type":"Person"}}`))
+
+	// The files of the skill, first for act-admin, so that a cache could mix them up.
+	for _, actor := range []string{"act-admin", clerk} {
+		var list struct {
+			Result struct {
+				Skills []struct{ Resources []struct{ URI string } }
+			}
+		}
+		if err := json.Unmarshal([]byte(ask(actor, "skills/list", "{}")), &list); err != nil || len(list.Result.Skills) != 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		all := ""
+		for _, r := range list.Result.Skills[0].Resources {
+			text := ask(actor, "resources/read", `{"uri":"`+r.URI+`"}`)
+			if all += text; actor == clerk {
+				check(r.URI, text)
+			}
+		}
+		if actor != clerk && !strings.Contains(all, canary) {
+			t.Error("the skill of act-admin has no canary")
+		}
+	}
+}
+
+// orderOfTools makes a branch before it deletes it.
+const orderOfTools = "branch_create branch_delete"
+
+// TestPartTags tests that an answer under other rights has another entity tag, and that the page token of one actor's rights is no
+// other's.
+func TestPartTags(t *testing.T) {
+	w := newPartWorld(t)
+	get := func(actor, tag string) answer {
+		return w.send("the-token-of-"+actor, exchange{"GET", "/graphs/people/snapshot", "", http.Header{"If-None-Match": {tag}}})
+	}
+	whole, part := get("act-admin", "").header.Get("ETag"), get(clerk, "").header.Get("ETag")
+	if whole == part || whole == "" || !strings.HasPrefix(part, strings.TrimSuffix(whole, `"`)+"~") {
+		t.Errorf("the tags are %s and %s", whole, part)
+	}
+	for _, c := range []struct {
+		actor, tag string
+		status     int
+	}{{"act-admin", whole, 304}, {clerk, part, 304}, {clerk, whole, 200}, {"act-admin", part, 200}} {
+		if a := get(c.actor, c.tag); a.status != c.status {
+			t.Errorf("%s with the tag %s: %d", c.actor, c.tag, a.status)
+		}
+	}
+	if a := w.send("the-token-of-"+clerk, exchange{"POST", "/graphs/people/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 3 } }"}`,
+		http.Header{"Content-Type": {"application/json"}, "Omnigraph-If-Graph-Commit": {part}}}); a.status != http.StatusOK {
+		t.Errorf("a write with the tag as its condition: %d %s", a.status, a.body)
+	}
+}

@@ -68,7 +68,7 @@ type Unsupported struct {
 // TooLarge says that a call exceeded a limit.
 type TooLarge struct {
 	Resource      string // the limited thing, in plural, such as "bytes of one commit"
-	Limit, Actual int64  // the limit, and the amount that exceeds it
+	Limit, Actual int64  // the limit, and the amount that exceeds it; 0 if the caller must not know it
 	Hint          string // what the caller can do about it; may be empty
 }
 
@@ -174,6 +174,9 @@ func (e *Unsupported) Error() string {
 }
 func (e *TooLarge) Error() string {
 	text := fmt.Sprintf("%s: %d is more than the limit of %d", e.Resource, e.Actual, e.Limit)
+	if e.Actual == 0 {
+		text = fmt.Sprintf("%s: more than the limit of %d", e.Resource, e.Limit)
+	}
 	if e.Hint != "" {
 		text += "; " + e.Hint
 	}

@@ -33,7 +33,6 @@ func (r *running) restrict(ctx context.Context) error {
 	if graph == nil {
 		return nil
 	}
-	r.part = true
 	if r.names.pending != nil {
 		if err := graph.CheckCopy("opening a draft", tool.Branch{}, r.names.Branch(r.names.pendingAs)); err != nil {
 			return err
@@ -41,7 +40,7 @@ func (r *running) restrict(ctx context.Context) error {
 	}
 	r.env.Graph = graph
 	r.out.Rights = restricted.Digest(graph)
-	if r.out.Rights != "" {
+	if r.part = r.out.Rights != ""; r.part {
 		r.env.PageOwner += "\x00" + r.out.Rights
 	}
 	return nil

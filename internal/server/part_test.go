@@ -66,24 +66,28 @@ query nobody_is_young() @must_be_empty("Nobody is young.") { match { $p: Person 
 query canary_check() @must_be_empty("No box.") { match { $b: CanaryBox } return { $b.word } }
 `
 
-// clerk may read and change a part of the graph; act-admin all of it.
-const clerk = "act-reader"
+// clerk may read and change a part of the graph, and trainee a part of that, without photos; act-admin all of it.
+const clerk, trainee = "act-reader", "act-bot"
 
 // partly is a policy that allows clerk a part of the graph.
 type partly struct {
 	*policy.Policy
-	rights *engine.Rights
+	rights, trainees *engine.Rights
+	free             bool // the branch called free, and the drafts of clerk, are not restricted
 }
 
 func (p *partly) Restricts() bool { return true }
 
 func (p *partly) Allowed(a *access.Actor, g tool.Grant) bool {
-	return p.Policy.Allowed(a, g) && (a.ID != clerk || g.Action != tool.PolicyRead)
+	return p.Policy.Allowed(a, g) && (a.ID == "act-admin" || g.Action != tool.PolicyRead)
 }
 
 func (p *partly) Rights(a *access.Actor, g tool.Grant, _ *engine.Schema) *engine.Rights {
-	if a.ID != clerk || g.Via == tool.Stored && g.Query == "find_person" {
+	switch {
+	case a.ID == "act-admin", g.Via == tool.Stored && g.Query == "find_person", p.free && (g.OwnDraft || g.Branch.Name() == "free"):
 		return nil
+	case a.ID == trainee:
+		return p.trainees
 	}
 	return p.rights
 }
@@ -108,7 +112,8 @@ query among($among: [String]) { match { $it: Person $it.age < 60 $it.id in $amon
 // partWorld serves the graph people over REST and MCP.
 type partWorld struct {
 	*restMatrix
-	graph *servedgraph.Graph
+	graph  *servedgraph.Graph
+	policy *partly
 }
 
 func newPartWorld(t *testing.T) *partWorld {
@@ -126,9 +131,12 @@ func newPartWorld(t *testing.T) *partWorld {
 		t.Fatal(err)
 	}
 	queries := servedtest.QueriesOf(t, schema, partQueries)
+	policies := &partly{Policy: policy.Unrestricted("people"), rights: clerksRights(t), trainees: clerksRights(t)}
+	policies.trainees.Digest = "the rights of trainee"
+	policies.trainees.Nodes["Photo"] = &engine.TypeRights{None: true}
 	served, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{
 		ID: "people", Graph: g, Catalog: &tool.Catalog{Queries: queries}, Builtins: builtin.All("test"), OutputSchemas: true,
-		Authorizer: &partly{policy.Unrestricted("people"), clerksRights(t)}, Version: "test", Logger: slog.New(slog.DiscardHandler),
+		Authorizer: policies, Version: "test", Now: testClock, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +149,7 @@ func newPartWorld(t *testing.T) *partWorld {
 	mux.Handle("/", rest.Handler(map[string]*servedgraph.Graph{"people": served}, rest.Options{Server: policy.Unrestricted(""), Uploads: map[string]*uploads.Store{"people": received}}))
 	mux.Handle("/graphs/people/mcp", mcp.Handler(served, mcp.Options{}))
 	gate := &auth.Authenticator{Log: slog.New(slog.DiscardHandler), Verifiers: []auth.Verifier{matrixTokens(t)}}
-	return &partWorld{serveMatrix(t, gate.Require(mux)), served}
+	return &partWorld{serveMatrix(t, gate.Require(mux)), served, policies}
 }
 
 // meets says how clerk meets something.
@@ -411,8 +419,8 @@ func TestPartOverMCP(t *testing.T) {
 	check("write_query", ask(clerk, "prompts/get", `{"name":"write_query","arguments":{"intent":"who is there"}}`))
 	check("write_filter", ask(clerk, "prompts/get", `{"name":"write_filter","arguments":{"type":"Person"}}`))
 
-	// The files of the skill, first for act-admin, so that a cache could mix them up.
-	for _, actor := range []string{"act-admin", clerk} {
+	// The files of the skill, one actor after the other, so that a cache could mix them up.
+	for _, actor := range []string{"act-admin", clerk, trainee} {
 		var list struct {
 			Result struct {
 				Skills []struct{ Resources []struct{ URI string } }
@@ -424,11 +432,14 @@ func TestPartOverMCP(t *testing.T) {
 		all := ""
 		for _, r := range list.Result.Skills[0].Resources {
 			text := ask(actor, "resources/read", `{"uri":"`+r.URI+`"}`)
-			if all += text; actor == clerk {
+			if all += text; actor != "act-admin" {
 				check(r.URI, text)
 			}
 		}
-		if actor != clerk && !strings.Contains(all, canary) {
+		if strings.Contains(all, "Photo") != (actor != trainee) {
+			t.Errorf("the skill of %s: %s", actor, all)
+		}
+		if actor == "act-admin" && !strings.Contains(all, canary) {
 			t.Error("the skill of act-admin has no canary")
 		}
 	}
@@ -459,5 +470,64 @@ func TestPartTags(t *testing.T) {
 	if a := w.send("the-token-of-"+clerk, exchange{"POST", "/graphs/people/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 3 } }"}`,
 		http.Header{"Content-Type": {"application/json"}, "Omnigraph-If-Graph-Commit": {part}}}); a.status != http.StatusOK {
 		t.Errorf("a write with the tag as its condition: %d %s", a.status, a.body)
+	}
+}
+
+// TestPartPages tests that a page belongs to the rights of the page before.
+func TestPartPages(t *testing.T) {
+	w := newPartWorld(t)
+	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	page := func(token string) string {
+		arguments := `{"limit":1}`
+		if token != "" {
+			arguments = `{"limit":1,"page_token":"` + token + `"}`
+		}
+		return w.send("the-token-of-"+clerk, exchange{"POST", "/graphs/people/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"commit_list","arguments":` + arguments + `}}`, header}).body
+	}
+	w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 3 } }"}`)
+	_, rest, ok := strings.Cut(page(""), `"next_page_token":"`)
+	token, _, _ := strings.Cut(rest, `"`)
+	if answer := page(token); !ok || strings.Contains(answer, `"isError":true`) {
+		t.Fatal(answer)
+	}
+	w.policy.rights = w.policy.trainees
+	if answer := page(token); !strings.Contains(answer, `"isError":true`) {
+		t.Errorf("under other rights: %s", answer)
+	}
+}
+
+// TestPartCopies tests that nobody sees more of a state by starting a branch or a draft with it.
+func TestPartCopies(t *testing.T) {
+	w := newPartWorld(t)
+	w.policy.free = true
+	const line = `{\"type\":\"Person\",\"data\":{\"name\":\"eve\",\"age\":3}}`
+	head := w.head("main")
+	for _, c := range []struct {
+		path, body string
+		status     int
+	}{
+		{"/branches", `{"name":"free","from":"main"}`, 403},
+		{"/branches", `{"name":"free","from_commit":"` + head + `"}`, 403},
+		{"/branches", `{"name":"free","from":"release","from_commit":"` + head + `"}`, 403},
+		{"/ingest", `{"data":"` + line + `","branch":"free","from":"main"}`, 403},
+		{"/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 3 } }","branch":"draft"}`, 403},
+		{"/branches", `{"name":"bound","from":"main"}`, 200},
+		{"/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 3 } }","branch":"bound"}`, 200},
+	} {
+		a := w.send("the-token-of-"+clerk, exchange{"POST", "/graphs/people" + c.path, c.body, http.Header{"Content-Type": {"application/json"}}})
+		if a.status != c.status || c.status == 403 && !strings.Contains(a.body, "other parts") {
+			t.Errorf("%s %s: %d %s", c.path, c.body, a.status, a.body)
+		}
+	}
+	if list := w.must("act-admin", "GET", "/branches", "").body; strings.Contains(list, `"free"`) || strings.Contains(list, "draft") {
+		t.Errorf("the branches are %s", list)
+	}
+	w.policy.free = false
+	draft := w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 3 } }","branch":"draft"}`).body
+	if !strings.Contains(draft, `"affected_nodes":1`) {
+		t.Error(draft)
+	}
+	if rows := w.must(clerk, "POST", "/query", `{"query":"query q() { match { $p: Person } return { $p } }","branch":"draft"}`).body; !strings.Contains(rows, `"row_count":3`) || strings.Contains(rows, canary) {
+		t.Error(rows)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -529,5 +530,20 @@ func TestPartCopies(t *testing.T) {
 	}
 	if rows := w.must(clerk, "POST", "/query", `{"query":"query q() { match { $p: Person } return { $p } }","branch":"draft"}`).body; !strings.Contains(rows, `"row_count":3`) || strings.Contains(rows, canary) {
 		t.Error(rows)
+	}
+}
+
+// TestPartGuide tests that the guide has each tool that refuses an actor with rights to a part of the graph.
+func TestPartGuide(t *testing.T) {
+	text, err := os.ReadFile("../../docs/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "## What a filtered actor meets\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for name, row := range partTools {
+		if row.how == refused && name != "graph_mutate" && name != "graph_load" && !strings.Contains(section, "`"+name+"`") {
+			t.Errorf("the guide does not say that %s is refused", name)
+		}
 	}
 }

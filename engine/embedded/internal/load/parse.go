@@ -4,6 +4,7 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -141,7 +142,7 @@ func (p *parser) envelope(line []byte) {
 				e = plan.Edge
 			}
 			kind = name
-			if t = p.schema.Type(e, text); t == nil {
+			if t = p.schema.Type(e, text); t == nil || p.hides(t, -1) {
 				p.fail(name, p.noType(e, text))
 				return
 			}
@@ -281,7 +282,7 @@ func (p *parser) data(dec *jsontext.Decoder, t *schema.Type) bool {
 		}
 		i, ok := t.Prop(name)
 		switch {
-		case ok:
+		case ok && !p.hides(t, i):
 			p.seen[i] = true
 			v, err := p.value(raw, t.Props[i].Type)
 			if err != nil {
@@ -292,7 +293,7 @@ func (p *parser) data(dec *jsontext.Decoder, t *schema.Type) bool {
 		case name == "id":
 			p.id = append(jsontext.Value(nil), raw...)
 		default:
-			p.fail("data."+name, fmt.Errorf("%s %s has no such property; its properties are %s", t.Entity, t.Name, propNames(t)))
+			p.fail("data."+name, fmt.Errorf("%s %s has no such property; its properties are %s", t.Entity, t.Name, p.propNames(t)))
 		}
 	}
 	_, err = dec.ReadToken()
@@ -503,9 +504,11 @@ func (p *parser) noType(e plan.Entity, name string) error {
 	if e == plan.Edge {
 		types = p.schema.Edges
 	}
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = t.Name
+	var names []string
+	for _, t := range types {
+		if !p.hides(t, -1) {
+			names = append(names, t.Name)
+		}
 	}
 	message := fmt.Sprintf("the schema has no %s type %q", e, name)
 	if near := diag.DidYouMean(name, names); near != "" {
@@ -514,16 +517,20 @@ func (p *parser) noType(e plan.Entity, name string) error {
 	return errors.New(message)
 }
 
+// hides reports whether the caller must not know of a type, or of a property of it; see [Options.Hidden].
+func (p *parser) hides(t *schema.Type, property int) bool {
+	return p.opts.Hidden != nil && p.opts.Hidden(t, property)
+}
+
 // propNames lists the names of the properties of a type, for messages.
-func propNames(t *schema.Type) string {
-	if len(t.Props) == 0 {
-		return "none"
+func (p *parser) propNames(t *schema.Type) string {
+	var names []string
+	for i, prop := range t.Props {
+		if !p.hides(t, i) {
+			names = append(names, prop.Name)
+		}
 	}
-	names := make([]string, len(t.Props))
-	for i, p := range t.Props {
-		names[i] = p.Name
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 // syntax returns the error to report for err, an error of the tokenizer. If err is nil, it returns

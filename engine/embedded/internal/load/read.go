@@ -44,6 +44,9 @@ type Options struct {
 	Sync               engine.SyncOptions
 	// Changes says that the load has [engine.SourceChanges].
 	Changes bool
+	// Hidden, if set, reports whether the caller must not know of a type, or of the property of a type at a position that is
+	// not negative. Such lines get the errors of a schema that lacks it.
+	Hidden func(t *schema.Type, property int) bool
 	// Base is the graph in which the modes that find entities look for edges by their ends.
 	Base    *version.Snapshot
 	Workers int // number of parsing goroutines; 0 for one per processor

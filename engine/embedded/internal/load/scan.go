@@ -169,7 +169,7 @@ func (p *parser) fields(b *batch) (id []byte, ok bool) {
 				b.order[k] = i
 			}
 		}
-		if b.stamp[i] == s.stamp {
+		if b.stamp[i] == s.stamp || p.hides(b.typ, i) {
 			return nil, false
 		}
 		b.stamp[i] = s.stamp
@@ -396,7 +396,7 @@ func (p *parser) batch(e plan.Entity, name []byte) *batch {
 		return last
 	}
 	t := p.schema.Type(e, string(name))
-	if t == nil || t.Entity == plan.Edge && (p.schema.EndType(t, false).Of != nil || p.schema.EndType(t, true).Of != nil) {
+	if t == nil || p.hides(t, -1) || t.Entity == plan.Edge && (p.schema.EndType(t, false).Of != nil || p.schema.EndType(t, true).Of != nil) {
 		return nil // the full parser reads ends that are objects
 	}
 	b := p.rows(t)

@@ -38,6 +38,24 @@ func Hidden(r *engine.Rights, t *schema.Type) map[int]bool {
 	return hidden
 }
 
+// Hides returns a function that reports whether the rights hide a type, or the property of a type at a position that is not
+// negative. It is nil if there are no rights.
+func Hides(s *schema.Schema, r *engine.Rights) func(t *schema.Type, property int) bool {
+	if r == nil {
+		return nil
+	}
+	none := func(t *schema.Type) bool {
+		may := of(r, t)
+		return may != nil && may.None
+	}
+	return func(t *schema.Type, property int) bool {
+		if property >= 0 {
+			return of(r, t).Hides(t.Props[property].Name)
+		}
+		return none(t) || t.Entity == plan.Edge && (none(s.EndType(t, false)) || none(s.EndType(t, true)))
+	}
+}
+
 // Restricts reports whether the rights restrict a type.
 func Restricts(r *engine.Rights, t *schema.Type) bool { return of(r, t) != nil }
 

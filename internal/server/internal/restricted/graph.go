@@ -263,7 +263,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	g.confine(ctx, &opts)
 	c, err := g.Config.Whole.Mutate(ctx, q, args, opts)
 	c.Effects = visibleEffects(c.Effects, opts.Reads)
-	return c, err
+	return c, withoutNames(err, opts.Reads)
 }
 
 // Load implements [engine.Graph].
@@ -278,7 +278,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	if err == nil {
 		res.Effects = visibleEffects(res.Effects, opts.Reads)
 	}
-	return res, err
+	return res, withoutNames(err, opts.Reads)
 }
 
 // isClosed reports whether the branch of a write belonged to a draft that has ended. The write may repeat one that was made before.

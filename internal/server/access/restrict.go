@@ -63,26 +63,32 @@ func (r *Restriction) Plan(q *plan.Query, g tool.Grant) *plan.Query {
 // Graph returns the graph for a call of the actor, or nil if the call needs no other than the whole one. The argument `base` is the
 // grant to read or change a branch that the call is about; it is nil for a call that asks for its grants while it runs.
 func (r *Restriction) Graph(base *tool.Grant, grants []tool.Grant) *restricted.Graph {
-	c := restricted.Config{
-		Whole: r.control.engine, Main: r.schema, Cache: &r.control.cache, Reads: tool.Read,
-		Rights: func(action tool.Action, branch tool.Branch) *engine.Rights {
-			return r.Rights(grantOf(base, action, branch))
-		},
+	reads := tool.Read
+	if base != nil && base.Action == tool.Export {
+		reads = tool.Export
 	}
-	narrows := base == nil
-	if base != nil {
-		c.At = &base.Branch
-		if base.Action == tool.Export {
-			c.Reads = tool.Export
-		}
-		for _, g := range append([]tool.Grant{{}}, grants...) { // main, and the branches of the call
-			narrows = narrows || c.Rights(c.Reads, g.Branch) != nil || c.Rights(tool.Change, g.Branch) != nil
-		}
+	narrows := base == nil || r.narrows(base, reads, tool.Branch{})
+	for i := 0; i < len(grants) && !narrows; i++ {
+		narrows = r.narrows(base, reads, grants[i].Branch)
 	}
 	if !narrows {
 		return nil
 	}
+	c := restricted.Config{
+		Whole: r.control.engine, Main: r.schema, Cache: &r.control.cache, Reads: reads,
+		Rights: func(action tool.Action, branch tool.Branch) *engine.Rights {
+			return r.Rights(grantOf(base, action, branch))
+		},
+	}
+	if base != nil {
+		c.At = &base.Branch
+	}
 	return restricted.New(c)
+}
+
+// narrows reports whether the rights to read or to change a branch are to a part of it.
+func (r *Restriction) narrows(base *tool.Grant, reads tool.Action, branch tool.Branch) bool {
+	return r.Rights(grantOf(base, reads, branch)) != nil || r.Rights(grantOf(base, tool.Change, branch)) != nil
 }
 
 // Schema returns what the actor may see of the schema of main with the right to read it.
@@ -93,11 +99,14 @@ func (r *Restriction) Schema() *engine.Schema {
 // NamesHidden reports whether the actor may not know of a stored query, although it may invoke it, because the query names a type or a
 // property that is hidden from the actor on each branch where the actor may do what the query does.
 func (c *Control) NamesHidden(ctx context.Context, actor *Actor, t tool.Tool) (bool, error) {
-	branches := c.Branches(ctx)
-	r, err := branches.restriction(actor)
+	r, err := c.Restriction(ctx, actor)
 	if r == nil || err != nil {
 		return false, err
 	}
+	if on := fits(t, r); on == nil || c.gated(actor, t.Gates(), tool.Branch{}, false) && on(tool.Branch{}, false) {
+		return false, nil
+	}
+	branches := c.Branches(ctx)
 	may, err := c.somewhere(actor, t.Gates(), branches, nil)
 	if !may || err != nil {
 		return false, err

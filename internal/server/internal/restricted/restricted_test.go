@@ -187,7 +187,7 @@ func TestPlan(t *testing.T) {
 		case got == q:
 			text = "same"
 		case got != nil:
-			columns := []plan.Column{}
+			var columns []plan.Column
 			if got.Read != nil {
 				columns = got.Read.Columns
 			} else {

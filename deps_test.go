@@ -182,6 +182,7 @@ var imports = []struct {
 	{"internal/bench/serverproc", []string{"internal/clock"}},
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},
 	{"bench/cmd/snb", []string{"gq/catalog", "gq/plan", "internal/bench/snb", "internal/bench/snb/stored", "internal/server", "internal/server/auth", "internal/server/cluster", "server/tool"}},
+	{"internal/audittrail", []string{"engine", "internal/clock", "internal/storage/object"}},
 	{"internal/pgserver", nil}, // for tests and benchmarks
 	{"bench/cmd/shared", []string{"internal/pgserver", "engine/**", "gq", "gq/**", "internal/bench/**", "internal/clock", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address"}},
 	{"bench/cmd/**", []string{"bench/**", "gq", "gq/**", "internal/bench/**", "internal/pgserver", "engine/**", "internal/storage/fs", "internal/text", "internal/clock"}},

@@ -1,0 +1,406 @@
+package audittrail
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
+)
+
+// The defaults of the settings.
+const (
+	DefaultKeep  = 90 * 24 * time.Hour
+	DefaultQuota = 1 << 30 // bytes
+)
+
+// Options configures a Trail.
+type Options struct {
+	Server  string           // the name of the server, which no other running server has
+	Version string           // of the server
+	Keep    time.Duration    // how long records are kept at least, unless the quota needs their room
+	Quota   int64            // bytes of the chain of this server
+	Refuse  bool             // when the quota is used up, refuse calls instead of removing the oldest records
+	Now     func() time.Time // nil means clock.Now
+	Log     *slog.Logger
+
+	// Head is called with the number and the hash of the last stored record, at most once a minute and at the end. Whoever keeps them
+	// elsewhere can prove that nobody made the chain anew. It may be nil.
+	Head func(number uint64, hash Hash)
+}
+
+const (
+	// flushTime is how long a record waits for others. Its part is durable within a second, if the storage takes less than half of that.
+	flushTime = 500 * time.Millisecond
+
+	flushBytes   = 1 << 20  // records of this size do not wait
+	maxPending   = 16 << 20 // bytes of records that may wait for the storage; further ones are lost
+	mergeParts   = 512      // this number of .log parts is merged
+	mergeBytes   = 8 << 20  // so are parts with this number of bytes in all
+	settledBytes = 1 << 20  // a .seg of this size is not merged again
+	tidyTime     = time.Hour
+	headTime     = time.Minute
+)
+
+// Trail writes the chain of one server. Its methods are safe for concurrent use.
+type Trail struct {
+	*Store
+	o Options
+
+	mu      sync.Mutex
+	pending []byte            // records that no part has yet, each with its length; guarded by mu
+	number  uint64            // of the last record; guarded by mu
+	micros  int64             // its time; guarded by mu
+	numbers map[string]uint64 // of the actors; guarded by mu
+	actors  uint64            // the highest of these numbers; guarded by mu
+	named   bool              // numbers has an actor that the stored table lacks; guarded by mu
+	lost    uint64            // records lost since the last record; guarded by mu
+	full    bool              // the quota is used up, and calls are refused; guarded by mu
+	closed  bool              // guarded by mu
+	stats   Stats             // guarded by mu
+	scratch []byte            // guarded by mu
+
+	wake, urgent chan struct{} // a record waits; many wait
+	stop         context.CancelFunc
+	done         chan struct{} // closed when the goroutine has ended
+
+	// The rest is guarded by writing.
+	writing sync.Mutex
+	spare   []byte // memory for pending
+	stuck   []byte // a part that could not be stored yet, and its name
+	stuckAs partName
+	due     map[uint64]string // the table of actors that must be stored before that part; nil if it is stored
+	stored  uint64            // number of the last record that was given to a part
+	head    Hash              // of that record
+	parts   []partName
+	told    time.Time // when the options' Head was called
+	tidied  time.Time
+	failing bool // the last attempt to store failed
+}
+
+// Stats are figures about a trail.
+type Stats struct {
+	Records uint64 // records of calls since the start
+	Lost    uint64 // records that were lost, or removed before their time, since the start
+	Bytes   int64  // size of the chain
+}
+
+// Open continues the chain of a server, or begins it. If the server did not end in order, a record says so. A Trail needs a Close.
+func Open(ctx context.Context, store *Store, o Options) (*Trail, error) {
+	if o.Now == nil {
+		o.Now = clock.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	t := &Trail{Store: store, o: o, numbers: map[string]uint64{}, wake: make(chan struct{}, 1), urgent: make(chan struct{}, 1), done: make(chan struct{})}
+	last, err := t.recover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if last != nil && last.Kind != Stopped {
+		t.noteLocked(Gap, &Note{Since: last.Time, Reason: "the server did not end in order: calls of its last second may be missing"})
+	}
+	t.noteLocked(Started, &Note{Reason: o.Version})
+	if err := t.Flush(ctx); err != nil {
+		return nil, err
+	}
+	run, stop := context.WithCancel(context.Background())
+	t.stop = stop
+	go t.run(run)
+	return t, nil
+}
+
+// recover reads the end of the stored chain. It returns the last record, or nil if there is none.
+func (t *Trail) recover(ctx context.Context) (last *Record, err error) {
+	chains, err := t.chains(ctx, t.o.Server)
+	if err != nil || len(chains) == 0 {
+		return nil, err
+	}
+	c := chains[0]
+	if err := t.readNames(ctx, c); err != nil {
+		return nil, err
+	}
+	for number, name := range c.names {
+		t.numbers[name] = number
+		t.actors = max(t.actors, number)
+	}
+	for _, p := range c.covered {
+		_ = t.bucket.Delete(ctx, t.object(c.server, p)) // it takes room, and nothing else
+	}
+	t.parts = c.parts
+	if len(c.parts) == 0 {
+		return nil, nil
+	}
+	p := c.parts[len(c.parts)-1]
+	h, err := t.header(ctx, c.server, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(h.blocks) > 0 {
+		frames, err := t.frames(ctx, c.server, p, h, len(h.blocks)-1)
+		if err != nil {
+			return nil, err
+		}
+		records, err := c.records(frames)
+		if err != nil {
+			return nil, fmt.Errorf("the part %s of the audit trail: %w", t.object(c.server, p), err)
+		}
+		last = records[len(records)-1]
+	}
+	t.number, t.stored, t.micros, t.head = p.last, p.last, p.time, h.head
+	t.measure()
+	return last, nil
+}
+
+// measure counts the bytes of the parts.
+func (t *Trail) measure() {
+	bytes := int64(0)
+	for _, p := range t.parts {
+		bytes += p.size
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stats.Bytes = bytes
+}
+
+// Add records a call. It never waits for the storage.
+func (t *Trail) Add(c *Call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || len(t.pending) > maxPending {
+		t.lost++
+		t.stats.Lost++
+		return
+	}
+	t.noteLostLocked()
+	actor := uint64(0)
+	if c.Actor != "" {
+		if actor = t.numbers[c.Actor]; actor == 0 {
+			t.actors++
+			actor = t.actors
+			t.numbers[c.Actor], t.named = actor, true
+		}
+	}
+	t.stats.Records++
+	t.number++
+	t.micros = max(t.micros, c.Time.UnixMicro()) // the order of a chain is that of its times
+	t.scratch = appendCall(t.scratch[:0], t.number, t.micros, actor, c)
+	t.addLocked()
+}
+
+// noteLostLocked adds a record about lost records, if there are any.
+func (t *Trail) noteLostLocked() {
+	if t.lost > 0 {
+		n := &Note{Since: time.UnixMicro(t.micros), Lost: t.lost, Reason: "the storage did not take the records in time"}
+		t.lost = 0
+		t.noteLocked(Gap, n)
+	}
+}
+
+// noteLocked adds a record that is not about a call.
+func (t *Trail) noteLocked(k Kind, n *Note) {
+	t.number++
+	t.micros = max(t.micros, t.o.Now().UnixMicro())
+	t.scratch = appendNote(t.scratch[:0], t.number, t.micros, k, n)
+	t.addLocked()
+}
+
+// addLocked adds the record in scratch to those that wait.
+func (t *Trail) addLocked() {
+	first, few := len(t.pending) == 0, len(t.pending) < flushBytes
+	t.pending = appendText(t.pending, t.scratch)
+	if first {
+		signal(t.wake)
+	}
+	if few && len(t.pending) >= flushBytes {
+		signal(t.urgent)
+	}
+}
+
+// signal wakes whoever receives from c.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Full reports whether calls must be refused, because their records have no room.
+func (t *Trail) Full() bool {
+	if !t.o.Refuse {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.full || len(t.pending) > maxPending
+}
+
+// Stats returns figures about the trail.
+func (t *Trail) Stats() Stats {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stats
+}
+
+// Keeps reports how long the trail keeps records, and its quota in bytes.
+func (t *Trail) Keeps() (time.Duration, int64) { return t.o.Keep, t.o.Quota }
+
+// run stores the records until ctx ends.
+func (t *Trail) run(ctx context.Context) {
+	defer close(t.done)
+	tidy := time.NewTicker(tidyTime)
+	defer tidy.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tidy.C:
+		case <-t.wake:
+			select {
+			case <-time.After(flushTime):
+			case <-t.urgent:
+			case <-ctx.Done():
+				return
+			}
+		}
+		err := t.Flush(ctx)
+		t.mu.Lock()
+		if err != nil && ctx.Err() == nil {
+			signal(t.wake) // try again
+		}
+		t.mu.Unlock()
+	}
+}
+
+// Flush stores the records that wait.
+func (t *Trail) Flush(ctx context.Context) error {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	err := t.flush(ctx)
+	if err == nil {
+		err = t.tidy(ctx)
+	}
+	if failing := err != nil; failing != t.failing && ctx.Err() == nil {
+		if t.failing = failing; failing {
+			t.o.Log.Error("the records of the audit trail could not be stored; the server tries again, and counts the records that it loses", "error", err)
+		} else {
+			t.o.Log.Info("the audit trail is stored again")
+		}
+	}
+	return err
+}
+
+// flush stores the records that wait as one part. REQUIRES: t.writing.
+func (t *Trail) flush(ctx context.Context) error {
+	if t.stuck != nil {
+		if err := t.store(ctx); err != nil {
+			return err
+		}
+	}
+	t.mu.Lock()
+	pending, last, micros, named := t.pending, t.number, t.micros, t.named
+	t.pending, t.spare, t.named = t.spare[:0], nil, false
+	var actors map[uint64]string
+	if named {
+		actors = make(map[uint64]string, len(t.numbers))
+		for name, number := range t.numbers {
+			actors[number] = name
+		}
+	}
+	t.mu.Unlock()
+	if len(pending) == 0 {
+		t.spare = pending
+		return nil
+	}
+	first, before := t.stored+1, t.head
+	frames := make([]byte, 0, len(pending)+int(last-first+1)*linkSize)
+	for d := (reader{b: pending}); len(d.b) > 0; {
+		frames = appendFrame(frames, d.bytes(), &t.head)
+	}
+	part, err := encodePart(first, before, t.head, frames, false)
+	if err != nil {
+		return err // not possible, because frames has whole records
+	}
+	t.stuck, t.stuckAs = part, partName{first: first, last: last, time: micros, size: int64(len(part))}
+	t.stored = last
+	if cap(pending) <= 2*flushBytes {
+		t.spare = pending[:0]
+	}
+	if named {
+		t.due = actors
+	}
+	return t.store(ctx)
+}
+
+// store stores the table of actors, if it changed, and then the part that is stuck. REQUIRES: t.writing.
+func (t *Trail) store(ctx context.Context) error {
+	if t.due != nil {
+		data, err := json.Marshal(table{t.due})
+		if err == nil {
+			err = t.bucket.Put(ctx, t.namesObject(t.o.Server), data)
+		}
+		if err != nil {
+			return fmt.Errorf("the table of actors of the audit trail: %w", err)
+		}
+		t.due = nil
+	}
+	if err := t.create(ctx, t.stuckAs, t.stuck); err != nil {
+		return err
+	}
+	t.parts = append(t.parts, t.stuckAs)
+	t.stuck = nil
+	t.measure()
+	t.tell(false)
+	return nil
+}
+
+// create makes the object of a part. An earlier call may have made it, although it did not learn that.
+func (t *Trail) create(ctx context.Context, p partName, data []byte) error {
+	name := t.object(t.o.Server, p)
+	err := t.bucket.Create(ctx, name, data)
+	if errors.Is(err, object.ErrExists) {
+		var found []byte
+		if found, err = t.bucket.Read(ctx, name, 0, object.Whole); err == nil && !bytes.Equal(found, data) {
+			err = fmt.Errorf("another server writes the audit trail of %s; give each server a name of its own", t.o.Server)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the part %s of the audit trail: %w", name, err)
+	}
+	return nil
+}
+
+// tell calls the options' Head, if it is time or if the trail ends. REQUIRES: t.writing.
+func (t *Trail) tell(end bool) {
+	if now := t.o.Now(); t.o.Head != nil && (end || now.Sub(t.told) >= headTime) {
+		t.told = now
+		t.o.Head(t.stored, t.head)
+	}
+}
+
+// Close records that the server ended in order, and stores all records.
+func (t *Trail) Close(ctx context.Context) error {
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return nil
+	}
+	t.noteLostLocked()
+	t.noteLocked(Stopped, &Note{})
+	t.closed = true
+	t.mu.Unlock()
+	t.stop()
+	<-t.done
+	err := t.Flush(ctx)
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	t.tell(true)
+	return err
+}

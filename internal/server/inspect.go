@@ -19,6 +19,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/control"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
@@ -63,7 +64,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := serve(ctx, &o, c, g, nil, nil, nil, authorizer, seal.Keys{}, nil, nil, nil)
+	served, err := serve(ctx, &o, c, g, nil, nil, nil, authorizer, seal.Keys{}, audit.Trail{}, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
@@ -133,6 +134,7 @@ type Server struct {
 	closers  []io.Closer        // the verifiers to close
 	pageKeys seal.Keys          // of page tokens
 	metrics  *observe.Set       // the metrics of the server
+	trail    *audittrail.Trail  // nil if the server keeps none
 	memory   *engine.Memory     // the memory budget of the queries of all graphs
 	conns    *connections       // enforces the connection limit
 
@@ -202,6 +204,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	if s.pageKeys, err = s.pageTokenKeys(ctx, &o); err != nil {
 		return nil, fmt.Errorf("the key of page tokens: %w", err)
+	}
+	if err := s.openTrail(ctx, &o); err != nil {
+		return nil, fmt.Errorf("the audit trail: %w", err)
 	}
 	limits := limitsOf(&o)
 	warnAboutMemory(limits, o.Log)
@@ -283,7 +288,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 // serve combines a graph with its catalog, and closes the graph if that fails. Unless it is nil, the binder
 // checks the stored queries.
 func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, embedder engine.Embedder, binder servedgraph.Binder, authorizer access.Authorizer) (*servedgraph.Graph, error) {
-	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, s.pageKeys, s.metrics, s.memory, s.texts)
+	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, s.pageKeys, audit.Trail{To: s.trail, Values: o.Cluster.Server.Audit.Values}, s.metrics, s.memory, s.texts)
 	known := s.opened.graph(c.ID) != nil
 	if err != nil {
 		if known {
@@ -373,7 +378,7 @@ func (o *Options) engine() engine.Engine {
 }
 
 // serve combines a graph with its catalog, its limits and its authorizer.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, authorizer access.Authorizer, pageKeys seal.Keys, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, authorizer access.Authorizer, pageKeys seal.Keys, trail audit.Trail, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("neither this program nor the applied revision contains stored queries for the graph", "graph", c.ID)
@@ -382,7 +387,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, bi
 		ID: c.ID, Graph: g, Binder: binder, CatchUp: catchUp, Writing: writing, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, LoadBytes: cmp.Or(o.Cluster.Server.Limits.LoadBytes, c.Quota.Bytes), Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Drafts:  servedgraph.DraftLimits{Keep: c.DraftKeep, Max: c.MaxDrafts},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, OutputSchemas: c.OutputSchemas, Confirm: actionsOf(c.Confirm), PageKeys: pageKeys, Claims: o.Cluster.Server.Claims, Observer: observer, Memory: memory, TextLimit: texts, Now: o.Now,
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, OutputSchemas: c.OutputSchemas, Confirm: actionsOf(c.Confirm), PageKeys: pageKeys, Claims: o.Cluster.Server.Claims, Observer: observer, Trail: trail, Memory: memory, TextLimit: texts, Now: o.Now,
 	})
 }
 
@@ -474,7 +479,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close closes the graphs and stops fetching the keys of the token issuer.
 func (s *Server) Close() error {
-	var errs []error
+	errs := []error{s.closeTrail()} // before the lock of its chain is free
 	for _, c := range s.closers {
 		errs = append(errs, c.Close())
 	}

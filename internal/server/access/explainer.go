@@ -60,3 +60,16 @@ type NearRule struct {
 	Rule
 	Missing string // the condition, as Cedar text
 }
+
+// Denying returns the rules that deny the first of the grants that the authorizer denies. It is empty if no rule allows that grant,
+// or if the authorizer cannot name rules.
+func (c *Control) Denying(actor *Actor, grants []tool.Grant) []Rule {
+	e, ok := c.authorizer.(Explainer)
+	for _, grant := range grants {
+		if ok && actor != nil && !c.granted(actor, grant) {
+			grant.OwnDraft = grant.OwnDraft || c.OwnsDraft(actor, grant.Branch)
+			return e.Decision(actor, grant).Deciding
+		}
+	}
+	return nil
+}

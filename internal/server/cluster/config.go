@@ -123,6 +123,7 @@ type Server struct {
 
 	Auth
 	Limits Limits // bounds on the load
+	Audit  Audit  // the audit trail
 }
 
 // IsGraphID reports whether name is a valid id of a graph.

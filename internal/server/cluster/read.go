@@ -364,4 +364,5 @@ func (p *reader) server(n *strictyaml.Node) {
 		section.read(p, f[section.settings.Key])
 	}
 	p.limits(f["limits"])
+	p.audit(f["audit"])
 }

@@ -224,7 +224,7 @@ var serverSettings = func() *setting {
 	for _, section := range authSections {
 		s.Keys = append(s.Keys, section.settings)
 	}
-	s.Keys = append(s.Keys, limitSettings)
+	s.Keys = append(s.Keys, limitSettings, auditSettings)
 	return s
 }()
 

@@ -118,6 +118,10 @@ func (e *Writer) arrowAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOut
 	if skips, ok := r.Result.(skipper); ok {
 		from -= skip(skips, from)
 	}
+	var ids []idColumn
+	if e.entities != nil {
+		ids = idColumns(r.Result.Columns())
+	}
 	rows := 0
 	for why == whole {
 		b, err := r.Result.Next(ctx)
@@ -146,6 +150,9 @@ func (e *Writer) arrowAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOut
 			batch = part
 		}
 		rows, e.rows = rows+end-first, e.rows+end-first
+		for i := first; i < end && ids != nil; i++ {
+			name(e.entities, ids, b.Columns, i)
+		}
 		if err := s.Write(batch); err != nil {
 			return err
 		}

@@ -33,6 +33,10 @@ type skipper interface{ Skip(n int) int }
 // alone, the error is a *wireerror.Oversize, since no page could contain that row.
 func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head int) (n int, why cut, err error) {
 	keys := columnKeys(r.Columns())
+	var ids []idColumn
+	if e.entities != nil {
+		ids = idColumns(r.Columns())
+	}
 	start, total, over := len(e.buf), int64(0), 0
 	e.buf = append(e.buf, '[')
 	if s, ok := r.(skipper); ok {
@@ -73,6 +77,9 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 			}
 			n++
 			e.rows++
+			if ids != nil {
+				name(e.entities, ids, b.Columns, i)
+			}
 			if err := e.part(); err != nil {
 				return n, why, err
 			}

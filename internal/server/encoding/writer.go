@@ -84,7 +84,8 @@ type Writer struct {
 	read      bool    // a read was answered
 	truncated bool    // rows were cut off
 
-	Rights string // see [Answer]
+	Rights   string   // see [Answer]
+	entities Entities // receives the ids of the entities in the rows; may be nil
 
 	parts // the finished parts that precede buf
 }
@@ -126,6 +127,9 @@ func (e *Writer) Mark() Mark { return Mark{len(e.buf), e.rows, e.truncated} }
 func (e *Writer) Reset(m Mark) {
 	e.release()
 	e.buf, e.rows, e.truncated = e.buf[:m.bytes], m.rows, m.truncated
+	if e.entities != nil && e.enc.Arrow == nil { // a stream may have been sent
+		e.entities.Reset()
+	}
 }
 
 // Since returns the number of rows and the number of bytes that were written after the mark.

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
@@ -31,8 +32,8 @@ type Set struct {
 	bytes                                 *prometheus.CounterVec
 
 	// The metrics of calls on graphs. The counter `denials` has the calls that the policy denied.
-	calls, callRows, callBytes, denials *prometheus.CounterVec
-	callSeconds                         *prometheus.HistogramVec
+	calls, callRows, callBytes, denials, actorCalls *prometheus.CounterVec
+	callSeconds                                     *prometheus.HistogramVec
 
 	// The metrics of calls of embedding providers.
 	embeddings, embeddingTexts *prometheus.CounterVec
@@ -43,6 +44,7 @@ type Set struct {
 	mu            sync.RWMutex
 	seriesByRoute map[routeKey]*routeSeries // the series by their labels
 	seriesByCall  map[callKey]*callSeries   // the series by their labels
+	actors        map[string]bool           // the actors that are labels
 	graphs        []Measured                // the graphs to ask for figures
 	admission     func() Admission          // returns the current load; may be nil
 	memory        func() int64              // returns the reserved bytes; may be nil
@@ -73,15 +75,21 @@ type routeSeries struct {
 
 // callKey has the labels of a call.
 type callKey struct {
-	graph, tool string
-	outcome     wireerror.Outcome
+	graph, actor, tool string
+	outcome            wireerror.Outcome
 }
 
 // callSeries are the series of one callKey.
 type callSeries struct {
 	calls, rows, bytes prometheus.Counter  // number of calls, rows and bytes of answers
+	byActor            prometheus.Counter  // number of calls of the actor
 	seconds            prometheus.Observer // durations
 }
+
+const (
+	maxActors  = 100     // number of actors that are labels
+	otherActor = "other" // the label of all others
+)
 
 // Bucket bounds in seconds. A lookup takes tens of microseconds, a load minutes.
 var (
@@ -92,7 +100,7 @@ var (
 
 // New returns the metrics of a server of the given version.
 func New(version string) *Set {
-	s := &Set{registry: prometheus.NewRegistry(), seriesByRoute: map[routeKey]*routeSeries{}, seriesByCall: map[callKey]*callSeries{}}
+	s := &Set{registry: prometheus.NewRegistry(), seriesByRoute: map[routeKey]*routeSeries{}, seriesByCall: map[callKey]*callSeries{}, actors: map[string]bool{}}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.gauge(buildInfo, []string{version, runtime.Version()}, func() float64 { return 1 })
 	s.gauge(draining, nil, func() float64 {
@@ -110,6 +118,7 @@ func New(version string) *Set {
 	s.requests, s.bytes, s.refused = s.counter(httpRequests), s.counter(httpBytes), s.counter(admissionRefused)
 	s.auth, s.hostRefusals = s.counter(authFailures), s.counter(guardRefusals)
 	s.calls, s.callRows, s.callBytes, s.denials = s.counter(calls), s.counter(callRows), s.counter(callBytes), s.counter(policyDenials)
+	s.actorCalls = s.counter(actorCalls)
 	s.embeddings, s.embeddingTexts = s.counter(embeddings), s.counter(embeddingTexts)
 	s.seconds = s.histogram(httpSeconds, otherBuckets)
 	s.callSeconds = s.histogram(callSeconds, callBuckets)
@@ -158,14 +167,19 @@ func (s *Set) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
 
 // Called counts a call; it implements [audit.Observer].
 func (s *Set) Called(c audit.Called) {
-	key := callKey{c.Graph, c.Tool, c.Outcome}
+	key := callKey{c.Graph, c.Actor, c.Tool, c.Outcome}
 	s.mu.RLock()
 	series := s.seriesByCall[key]
+	if series == nil && len(s.actors) == maxActors && !s.actors[c.Actor] {
+		key.actor = otherActor
+		series = s.seriesByCall[key]
+	}
 	s.mu.RUnlock()
 	if series == nil {
 		series = s.newCall(key)
 	}
 	series.calls.Inc()
+	series.byActor.Inc()
 	series.seconds.Observe(c.Took.Seconds())
 	if c.Rows > 0 {
 		series.rows.Add(float64(c.Rows))
@@ -182,14 +196,33 @@ func (s *Set) newCall(k callKey) *callSeries {
 	if name == "" {
 		name = "unknown"
 	}
-	c := &callSeries{
-		calls: s.calls.WithLabelValues(k.graph, name, string(k.outcome)), seconds: s.callSeconds.WithLabelValues(k.graph, name),
-		rows: s.callRows.WithLabelValues(k.graph, name), bytes: s.callBytes.WithLabelValues(k.graph, name),
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.actors[k.actor] && k.actor != otherActor {
+		if len(s.actors) == maxActors {
+			k.actor = otherActor
+		} else {
+			s.actors[k.actor] = true
+		}
+	}
+	c := &callSeries{
+		byActor: s.actorCalls.WithLabelValues(k.graph, k.actor, name, string(k.outcome)),
+		calls:   s.calls.WithLabelValues(k.graph, name, string(k.outcome)), seconds: s.callSeconds.WithLabelValues(k.graph, name),
+		rows: s.callRows.WithLabelValues(k.graph, name), bytes: s.callBytes.WithLabelValues(k.graph, name),
+	}
 	s.seriesByCall[k] = c
 	return c
+}
+
+// Audited adds the figures of an audit trail to the metrics.
+func (s *Set) Audited(figures func() audittrail.Stats) {
+	for m, f := range map[int]func() float64{
+		auditRecords: func() float64 { return float64(figures().Records) },
+		auditLost:    func() float64 { return float64(figures().Lost) },
+	} {
+		s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: Metrics[m].Name, Help: Metrics[m].Help}, f))
+	}
+	s.gauge(auditBytes, nil, func() float64 { return float64(figures().Bytes) })
 }
 
 // answered counts an answered request.

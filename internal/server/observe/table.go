@@ -39,6 +39,10 @@ const (
 	callRows                 // rows in the answers of calls
 	callBytes                // bytes in the answers of calls
 	policyDenials            // calls that the policy denied
+	actorCalls               // calls by actor
+	auditRecords             // records of the audit trail
+	auditLost                // records that the audit trail lost or dropped
+	auditBytes               // size of the audit trail
 	queryMemory              // bytes reserved by queries and answers
 	graphBranches
 	graphCommits
@@ -66,7 +70,7 @@ const (
 
 // Metrics lists all metrics of the server except those of the Go runtime and the process.
 // Label values come from bounded sets: route patterns, graphs, tools of the catalog,
-// outcomes. No label value is chosen by a client, and no label names an actor.
+// outcomes. No label value is chosen by a client. Actors are bounded by a number of names.
 var Metrics = [...]Metric{
 	buildInfo: {"omnigraph_build_info", Gauge, []string{"version", "go"}, "Always 1. The labels give the versions of the server and of Go.", ""},
 	draining:  {"omnigraph_draining", Gauge, nil, "1 from the moment the server starts to stop, else 0.", ""},
@@ -104,6 +108,12 @@ var Metrics = [...]Metric{
 		"Calls that the policy denied, by action. A call of a tool that the actor may not see counts as unknown, not as denied.",
 		"An increase after a change of the policy."},
 
+	actorCalls: {"omnigraph_actor_calls_total", Counter, []string{"graph", "actor", "tool", "outcome"},
+		"Calls by actor, without the agents that act for it. After 100 actors, further ones count as other.", ""},
+	auditRecords: {"omnigraph_audit_records_total", Counter, nil, "Calls that the audit trail recorded.", ""},
+	auditLost: {"omnigraph_audit_lost_records_total", Counter, nil, "Records that the audit trail lost because the storage did not take them, and records that it removed before their time because the quota had no room.",
+		"Any increase."},
+	auditBytes: {"omnigraph_audit_bytes", Gauge, nil, "Bytes of the audit trail of this server.", "Near the value of server.audit.quota."},
 	queryMemory: {"omnigraph_query_memory_bytes", Gauge, nil,
 		"Bytes reserved by running queries and by REST answers that are not sent yet, except the first MiB of each. The limit is limits.memory_bytes.", "Close to the limit for minutes: queries fail with outcome unavailable. Clients that read slowly keep their answers reserved."},
 

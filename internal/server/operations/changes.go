@@ -51,7 +51,7 @@ func LookChanges(branch tool.BranchName, commit string, r engine.ChangeRange, to
 		r.Limit = maxChanges
 	}
 	r.Images, r.MaxBytes = true, maxChangeBytes
-	return &Look{Branch: branch, Commit: commit, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+	return &Look{Branch: branch, Commit: commit, Whole: true, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		r := r
 		var err error
 		if token != "" {

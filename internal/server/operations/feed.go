@@ -64,7 +64,7 @@ func ReadFeed(r FeedRange) *Look {
 		r.Select.MaxBytes = maxChangeBytes
 	}
 	r.Select.Images = true
-	return &Look{Branch: r.Branch, Token: r.PageToken, Less: "set a smaller limit", Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+	return &Look{Branch: r.Branch, Token: r.PageToken, Whole: true, Less: "set a smaller limit", Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
 		if pin != "" && pin != r.Branch {
 			return nil, &tool.ArgumentError{Path: "cursor", Detail: "it belongs to the branch " + string(pin), Help: "send a cursor with the branch of the request that gave it"}
 		}

@@ -31,6 +31,10 @@ type Look struct {
 	// limit.
 	Less string
 
+	// Entities are the ids of the entities that the answer is about. Whole says that it may have values of any entity of the branch.
+	Entities []string
+	Whole    bool
+
 	// Read reads the commit c and returns the answer.
 	Read func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error)
 }
@@ -52,6 +56,9 @@ func (c *Look) Needs() []tool.Need {
 
 // PageToken returns the page token of a list of a branch, or "".
 func (c *Look) PageToken() string { return c.Token }
+
+// LogEntities returns the entities of the answer for the audit trail.
+func (c *Look) LogEntities() (ids []string, whole bool) { return c.Entities, c.Whole }
 
 // Run finds the commit and reads it. The error is an *engine.NotFound if the commit does
 // not exist or is not in the history of the branch.

@@ -34,7 +34,7 @@ func LookNodeHistory(branch tool.BranchName, typ, id string, before uint64, limi
 		limit = defaultHistory
 	}
 	limit = min(limit, maxHistory)
-	return &Look{Branch: branch, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
+	return &Look{Branch: branch, Entities: []string{id}, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
 		schema, err := env.Graph.Schema(ctx, engine.Target{Commit: head.ID})
 		if err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ const (
 	Feed List = "change feed" // the changes of Place.Commit in the change feed of Place.Branch
 
 	Proposals       List = "proposals"        // the proposals of a graph
+	Audit           List = "audit"            // the audit trail of a graph
 	ProposalChanges List = "proposal changes" // the changes of the proposal with the id Place.Branch
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/notes"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
@@ -164,6 +165,37 @@ func isParam(q *plan.Query, name string) bool {
 func (c *Call) LogArguments() [][]byte {
 	d := pagetoken.ArgsDigest(c.Args)
 	return [][]byte{d[:]}
+}
+
+// LogUses returns what the query uses of the schema, for the audit trail.
+func (c *Call) LogUses() []plan.Use { return c.Query.Plan().Uses }
+
+// LogValues returns the arguments as text, by the name of the parameter, for an audit trail with values.
+func (c *Call) LogValues() any {
+	values := map[string]any{}
+	for i, p := range c.Query.Plan().Params {
+		if i < len(c.Args) && !c.Args[i].IsNull() {
+			values[p.Name] = textOf(c.Args[i])
+		}
+	}
+	return values
+}
+
+// textOf returns a value as text, or a list as texts.
+func textOf(v value.Value) any {
+	switch {
+	case v.IsNull():
+		return nil
+	case v.Kind() == value.Vector:
+		return v.Vector()
+	case !v.IsList():
+		return string(value.AppendText(nil, v))
+	}
+	texts := []any{}
+	for _, e := range v.Elems() {
+		texts = append(texts, textOf(e))
+	}
+	return texts
 }
 
 // LogKey returns the idempotency key for the log.

@@ -3,6 +3,7 @@ package rest
 import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -38,4 +39,17 @@ func (x *exchange) cleanup() error {
 		opts.Before = *b.KeepSince
 	}
 	return x.answer(&operations.Cleanup{Options: opts}, encoding.Options{})
+}
+
+// audit lists calls in the audit trail.
+func (x *exchange) audit() error {
+	f := audittrail.Filter{Actor: x.query.Get("actor"), Tool: x.query.Get("tool"), Entity: x.query.Get("entity"), Decision: x.query.Get("decision"), Limit: x.number("limit", 0)}
+	var err error
+	if f.From, err = operations.AuditTime("from", x.query.Get("from")); err != nil {
+		return err
+	}
+	if f.To, err = operations.AuditTime("to", x.query.Get("to")); err != nil {
+		return err
+	}
+	return x.answer(x.g.ReadAudit(f, x.query.Get("page_token")), encoding.Options{})
 }

@@ -28,7 +28,7 @@ func (x *exchange) blob() error {
 		p.Entity = plan.Edge
 	}
 	var content []byte
-	answer, err := x.do(&operations.Look{Branch: x.branch(), Commit: x.snapshotted(), Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
+	answer, err := x.do(&operations.Look{Branch: x.branch(), Commit: x.snapshotted(), Entities: []string{p.ID}, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (_ any, err error) {
 		content, err = p.Read(ctx, env.Graph, engine.Target{Commit: c.ID})
 		return nil, err
 	}}, encoding.Options{})

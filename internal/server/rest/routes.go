@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -425,6 +426,23 @@ var routes = []Route{
 		},
 		Answer: client.AccessAnswer{}, Action: tool.PolicyRead, handle: (*exchange).explainAccess,
 		example: example{params: map[string]string{"actor": "act-ada", "branch": "main"}},
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/audit", Operation: "read_audit", Tag: tagAccess,
+		Summary:     "List calls in the audit trail of the graph, the latest first.",
+		Description: "A record says who called what, what the policy decided, and which entities the answer had. The answer is 404 if the server keeps no trail.",
+		Params: []Param{
+			{Name: "actor", In: Query, Kind: Text, Max: 256, Description: "Only calls of this actor, or of this agent for an actor."},
+			{Name: "tool", In: Query, Kind: Text, Max: 256, Description: "Only calls of this tool or operation."},
+			{Name: "entity", In: Query, Kind: Text, Description: "Only calls whose answers had the entity with this id, or may have had it."},
+			{Name: "decision", In: Query, Kind: Text, Enum: []string{audittrail.Allowed, audittrail.Denied}, Description: "Only calls that the policy allowed, or that it denied."},
+			{Name: "from", In: Query, Kind: Text, Description: "Only calls that ended at this time or later: a date in UTC, or a time such as 2026-06-01T12:00:00Z."},
+			{Name: "to", In: Query, Kind: Text, Description: "Only calls that ended before this time."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of records; at most 1,000, and 100 by default."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The token of the page before, for earlier calls."},
+		},
+		Answer: client.AuditAnswer{}, Action: tool.AuditRead, handle: (*exchange).audit,
+		example: example{params: map[string]string{"actor": "act-ada", "limit": "10"}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/checks", Operation: "run_checks", Tag: tagProposal,

@@ -3,6 +3,7 @@ package servedgraph
 import (
 	"context"
 
+	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
@@ -41,6 +42,11 @@ func (g *Graph) ExplainAccess(about *access.Actor, name tool.BranchName) *operat
 			return g.visible(ctx, about, t, branches)
 		},
 	}
+}
+
+// ReadAudit returns the call that lists a page of the audit trail.
+func (g *Graph) ReadAudit(f audittrail.Filter, token string) *operations.ReadAudit {
+	return &operations.ReadAudit{Trail: g.trail, Filter: f, Token: token}
 }
 
 // DescribeQuery returns the call that describes a stored query. If the actor is not allowed to know

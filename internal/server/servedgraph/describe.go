@@ -128,11 +128,11 @@ func (g *Graph) Invocable(ctx context.Context, actor *access.Actor, name string)
 	}
 	if !ok || hidden {
 		if err := g.lacksProvider(actor, name); err != nil {
-			g.record.Tell("", wireerror.OfRequest, err, 0, 0, 0)
+			g.record.Tell(actor, "", wireerror.OfRequest, err, 0, 0, 0)
 			return err
 		}
 		err := &engine.NotFound{What: "stored query", Name: name}
-		g.record.Tell("", wireerror.Missing, err, 0, 0, 0)
+		g.record.Tell(actor, "", wireerror.Missing, err, 0, 0, 0)
 		return err
 	}
 	return nil

@@ -70,6 +70,9 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 			r.names.release()
 		}
 	}()
+	if err := g.record.Full(call); err != nil {
+		return "", err
+	}
 	if err := r.place(ctx); err != nil {
 		return "", err
 	}
@@ -105,6 +108,7 @@ func (r *running) authorize(ctx context.Context) (err error) {
 	}
 	r.record.RecordGrants(r.grants)
 	if err := r.g.access.Require(r.actor, r.grants...); err != nil {
+		r.record.RecordDenial(err, r.g.access.Denying(r.actor, r.grants))
 		return r.names.missing(ctx, r.grants, err)
 	}
 	return nil

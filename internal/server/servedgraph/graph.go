@@ -16,6 +16,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -75,6 +76,7 @@ type Config struct {
 	CheckLimits checks.Limits // limits of the runs of checks; zero fields mean the defaults
 
 	Observer audit.Observer // is notified of calls; may be nil
+	Trail    audit.Trail    // records calls
 
 	// Memory is the budget for long answers with [encoding.Options.Parts]; nil means no limit.
 	Memory encoding.Memory
@@ -126,6 +128,7 @@ type Graph struct {
 
 	pages  *seal.Sealer       // makes and opens page tokens
 	record *audit.Recorder    // reports the calls
+	trail  *audittrail.Trail  // may be nil
 	now    func() time.Time   // returns the current time
 	memory encoding.Memory    // memory budget of long answers; may be nil
 	texts  *textlimit.Limiter // limits the compilation of texts from callers
@@ -173,8 +176,8 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
-	g.log = g.log.With("graph", c.ID)
-	if g.record, err = audit.NewRecorder(c.ID, g.log, c.Observer, c.PageKeys.List[0]); err != nil {
+	g.log, g.trail = g.log.With("graph", c.ID), c.Trail.To
+	if g.record, err = audit.NewRecorder(c.ID, g.log, c.Observer, c.PageKeys.List[0], c.Trail); err != nil {
 		return nil, err
 	}
 	for _, t := range c.Builtins {

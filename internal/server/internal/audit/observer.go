@@ -13,10 +13,11 @@ type Observer interface {
 	Called(c Called)
 }
 
-// Called describes a call that ended. Its strings come from bounded sets; clients choose
+// Called describes a call that ended. Its strings come from bounded sets, apart from the actor; clients choose
 // none of them.
 type Called struct {
 	Graph   string            // id of the graph
+	Actor   string            // who made the call, without its agents
 	Tool    string            // tool of the catalog or REST operation; empty for an unknown tool
 	Outcome wireerror.Outcome // how the call ended
 	Denied  tool.Action       // the action that the policy denied; empty if it denied none

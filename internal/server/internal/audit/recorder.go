@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -20,15 +22,16 @@ type Recorder struct {
 	log      *slog.Logger // receives the lines about calls
 	observer Observer     // may be nil
 	digests  digester     // makes digests for the log
+	trail    Trail        // receives a record for each call; the zero value for none
 }
 
 // NewRecorder returns the recorder of a graph. The key of digests is derived from pageKey.
-func NewRecorder(graph string, log *slog.Logger, o Observer, pageKey []byte) (*Recorder, error) {
+func NewRecorder(graph string, log *slog.Logger, o Observer, pageKey []byte, trail Trail) (*Recorder, error) {
 	digests, err := newDigester(pageKey)
 	if err != nil {
 		return nil, err
 	}
-	return &Recorder{graph: graph, log: log, observer: o, digests: digests}, nil
+	return &Recorder{graph: graph, log: log, observer: o, digests: digests, trail: trail}, nil
 }
 
 // Digest returns a digest of parts of a request, for log lines that must not contain the
@@ -41,16 +44,21 @@ func (r *Recorder) Refused(ctx context.Context, name string, outcome wireerror.O
 		rec.Calls++
 		rec.Graph, rec.Tool, rec.Branch, rec.Commit = r.graph, name, "", ""
 	}
-	r.Tell(name, outcome, err, 0, 0, 0)
+	actor := access.ActorFrom(ctx)
+	r.Tell(actor, name, outcome, err, 0, 0, 0)
+	if r.trail.To != nil {
+		w := Watch{Recorder: r, actor: actor, name: name, start: clock.Now()}
+		w.toTrail(ctx, outcome, err, 0, 0)
+	}
 	return err
 }
 
 // Tell reports to the observer that a call ended.
-func (r *Recorder) Tell(name string, outcome wireerror.Outcome, err error, rows, bytes int, took time.Duration) {
+func (r *Recorder) Tell(actor *access.Actor, name string, outcome wireerror.Outcome, err error, rows, bytes int, took time.Duration) {
 	if r.observer == nil {
 		return
 	}
-	c := Called{Graph: r.graph, Tool: name, Outcome: outcome, Rows: rows, Bytes: bytes, Took: took}
+	c := Called{Graph: r.graph, Actor: access.IDOf(actor), Tool: name, Outcome: outcome, Rows: rows, Bytes: bytes, Took: took}
 	if err != nil {
 		c.Denied = denied(err)
 	}

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"hash"
 	"io"
 	"log/slog"
@@ -14,6 +15,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -37,9 +40,16 @@ type Watch struct {
 	batch  bool             // the calls of the batch were reported one by one
 	span   trace.Span       // nil unless the request is traced
 
-	wrote  *tool.Written // what the call committed
-	commit string        // the commit read, or the head after the call
-	data   hash.Hash     // hashes the data that a load reads; nil unless the hash will be logged
+	wrote  *tool.Written        // what the call committed
+	commit string               // the commit read, or the head after the call
+	whole  bool                 // a grant of the call is for an export
+	denial tool.Action          // the action that was denied before the call ran
+	rules  string               // the rules that denied it, separated by blanks
+	types  []plan.Use           // what the query of the call uses
+	before encoding.Entities    // receives the entities of the answer that the call is a part of
+	ids    *audittrail.Entities // the entities in the answer; nil without a trail
+
+	data hash.Hash // hashes the data that a load reads; nil unless the hash will be logged
 }
 
 // tracerName is the instrumentation scope of the spans of calls.
@@ -49,6 +59,10 @@ const tracerName = "github.com/omnigraph-go/omnigraph/server"
 // span if the request is traced.
 func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, call tool.Call, to *encoding.Writer) (context.Context, *Watch) {
 	w := &Watch{Recorder: r, actor: actor, name: name, call: call, to: to, mark: to.Mark(), start: clock.Now()}
+	if r.trail.To != nil {
+		w.ids = audittrail.NewEntities()
+		w.before = to.Name(w.ids)
+	}
 	if load, ok := unwrapped(call).(interface{ TeeData(io.Writer) }); ok && r.log.Enabled(ctx, slog.LevelDebug) {
 		w.data = sha256.New()
 		load.TeeData(w.data)
@@ -63,8 +77,8 @@ func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, 
 	return ctx, w
 }
 
-// RecordGrants records two facts from the grants of a call: the branch that the call concerns, and
-// whether the call may change the graph.
+// RecordGrants records facts from the grants of a call: the branch that the call concerns, and
+// whether the call may change or export the graph.
 func (w *Watch) RecordGrants(grants []tool.Grant) {
 	found := false
 	for i := range grants {
@@ -77,6 +91,7 @@ func (w *Watch) RecordGrants(grants []tool.Grant) {
 			}
 		}
 		w.writes = w.writes || changesGraph(g.Action)
+		w.whole = w.whole || g.Action == tool.Export
 	}
 }
 
@@ -84,7 +99,21 @@ func (w *Watch) RecordGrants(grants []tool.Grant) {
 // there is none.
 func (w *Watch) RecordBypass(branch *tool.Branch) { w.bypass = branch }
 
-// RecordWrite records what the call wrote, if it wrote anything.
+// RecordDenial records that the policy denied the call, and the rules that did. The caller may get another error, which does not say so.
+func (w *Watch) RecordDenial(err error, rules []access.Rule) {
+	var protected *wireerror.Protected
+	if w.denial = denied(err); errors.As(err, &protected) {
+		w.denial, w.rules = protected.Action, "protected"
+	}
+	for i, r := range rules {
+		if i > 0 {
+			w.rules += " "
+		}
+		w.rules += r.ID
+	}
+}
+
+// RecordWrite records what the call wrote, if it wrote anything, and which types a read uses.
 func (w *Watch) RecordWrite(out *tool.Outcome) {
 	switch {
 	case out.Change != nil:
@@ -94,7 +123,11 @@ func (w *Watch) RecordWrite(out *tool.Outcome) {
 		if w.wrote == nil && out.Load.From != nil && !out.Load.DryRun {
 			w.wrote = &tool.Written{Branch: &out.Load.Branch} // the branch was created but no data was loaded
 		}
-	case out.Read == nil && out.Calls == nil:
+	case out.Read != nil:
+		if out.Read.Plan != nil {
+			w.types = out.Read.Plan.Uses
+		}
+	case out.Calls == nil:
 		w.wrote = out.Wrote
 	}
 }
@@ -130,10 +163,17 @@ func (w *Watch) End(ctx context.Context, commit string, err error) {
 		}
 		w.span.End()
 	}
+	if w.ids != nil {
+		w.to.Name(w.before)
+		defer w.ids.Release()
+	}
 	if w.batch {
 		return
 	}
-	w.Tell(w.name, outcome, err, rows, bytes, took)
+	if w.trail.To != nil {
+		w.toTrail(ctx, outcome, err, rows, took)
+	}
+	w.Tell(w.actor, w.name, outcome, err, rows, bytes, took)
 	w.audit(ctx, outcome, err, took)
 	w.debug(ctx, outcome, rows, took)
 }

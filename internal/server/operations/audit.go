@@ -1,0 +1,111 @@
+package operations
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/audittrail"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+const (
+	defaultAudit = 100  // records of a page, if the request states no limit
+	maxAudit     = 1000 // records of a page at most
+)
+
+// ReadAudit is the call that lists a page of the audit trail of a graph. Its answer is a *client.AuditAnswer. If the server keeps no
+// trail, the error is an *engine.NotFound.
+type ReadAudit struct {
+	Trail  *audittrail.Trail // nil if the server keeps none
+	Filter audittrail.Filter // its Graph is that of the call, whatever it says
+	Token  string            // page token; empty for the first page
+}
+
+// Needs returns the permission to read the audit trail.
+func (*ReadAudit) Needs() []tool.Need { return []tool.Need{{Action: tool.AuditRead}} }
+
+// ReadsTrail exempts the call from the refusal of calls that have no room in the trail.
+func (*ReadAudit) ReadsTrail() {}
+
+// Run reads the page.
+func (c *ReadAudit) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	if c.Trail == nil {
+		return nil, &engine.NotFound{What: "audit trail of the graph", Name: env.GraphID}
+	}
+	f := c.Filter
+	if f.Graph = env.GraphID; f.Limit <= 0 {
+		f.Limit = defaultAudit
+	}
+	f.Limit = min(f.Limit, maxAudit)
+	if c.Token != "" {
+		p, err := env.OpenPage(c.Token, pagetoken.Audit)
+		if err != nil {
+			return nil, err
+		}
+		if f.Before, err = audittrail.ParsePosition(p.After); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.Trail.Flush(ctx); err != nil { // the answer has every call that ended on this server
+		return nil, fmt.Errorf("storing the latest records of the audit trail: %w", err)
+	}
+	found, next, err := c.Trail.Query(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	a := &client.AuditAnswer{Records: []client.AuditRecord{}}
+	for _, r := range found {
+		a.Records = append(a.Records, AuditRecord(r))
+	}
+	if next != nil {
+		token := env.SealPage(pagetoken.Place{List: pagetoken.Audit, After: next.String()})
+		a.NextPageToken = &token
+	}
+	return &tool.Outcome{Value: a, Less: "set a smaller limit"}, nil
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *ReadAudit) LogArguments() [][]byte {
+	f := &c.Filter
+	args := [][]byte{[]byte(f.Actor), []byte(f.Tool), []byte(f.Entity), []byte(f.Decision)}
+	for _, t := range []time.Time{f.From, f.To} {
+		args = append(args, t.UTC().AppendFormat(nil, time.RFC3339Nano))
+	}
+	return args
+}
+
+// AuditRecord returns a record of the audit trail in the form that clients receive.
+func AuditRecord(f audittrail.Found) client.AuditRecord {
+	r := f.Record
+	a := client.AuditRecord{
+		EndedAt: r.Time.UnixMicro(), DurationMicros: r.Took.Microseconds(), ActorID: encoding.ActorID(r.Actor), Agents: encoding.Agents(r.Actor),
+		Tool: r.Tool, Branch: r.Branch, Decision: audittrail.Allowed, DeniedAction: r.Denied, Rules: strings.Fields(r.Rule), Outcome: r.Outcome, Rows: r.Rows,
+		Entities: r.IDs, More: len(r.Hashes), Whole: r.Whole, Possibly: f.Possibly, GraphCommitID: encoding.OrNil(r.Commit), Types: r.Types, Filters: r.Filters,
+		Digest: hex.EncodeToString(r.Digest), Arguments: r.Values, RequestID: r.Request, Server: r.Server, Number: r.Number,
+	}
+	if r.Denied != "" {
+		a.Decision = audittrail.Denied
+	}
+	return a
+}
+
+// AuditTime returns the time of a text: a date, which begins in UTC, or a time as RFC 3339 writes it. The error is a *tool.ArgumentError about
+// the parameter with the name.
+func AuditTime(name, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, &tool.ArgumentError{Path: name, Detail: fmt.Sprintf("found %q, expected a date or a time", text), Help: "write it as 2026-06-01 or 2026-06-01T12:00:00Z"}
+}

@@ -78,7 +78,7 @@ func startServer(t *testing.T) string {
 	for name, text := range map[string]string{
 		"schema.pg": source,
 		"policy.yaml": "version: 1\nrules:\n  - { id: all, allow: { actors: { ids: [act-admin] }, " +
-			"actions: [read, export, change, schema_apply, branch_create, branch_delete, branch_merge, invoke_query, admin, policy_read] } }\n",
+			"actions: [read, export, change, schema_apply, branch_create, branch_delete, branch_merge, invoke_query, admin, policy_read, audit_read] } }\n",
 		"server.policy.yaml": "version: 1\nrules:\n  - { id: list, allow: { actors: { ids: [act-admin] }, actions: [graph_list] } }\n",
 		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  code: { schema: schema.pg }\npolicies:\n  base: { file: policy.yaml, applies_to: [code] }\n" +
 			"  server: { file: server.policy.yaml, applies_to: [cluster] }\n",
@@ -445,6 +445,13 @@ func TestEveryRoute(t *testing.T) {
 				t.Errorf("the history is %+v", h)
 			}
 			return h, err
+		}, nil},
+		{"read_audit", func() (any, error) {
+			a, err := g.Audit(ctx, client.AuditQuery{Actor: "act-admin", Decision: "allowed", From: time.Unix(0, 0), Limit: 2})
+			if err == nil && (len(a.Records) != 2 || a.NextPageToken == nil || *a.Records[0].ActorID != "act-admin") {
+				t.Errorf("the audit trail is %+v", a)
+			}
+			return a, err
 		}, nil},
 		{"explain_access", func() (any, error) {
 			a, err := g.Access(ctx, client.AccessQuery{Actor: "act-ada", Groups: []string{"staff"}, Branch: "main"})

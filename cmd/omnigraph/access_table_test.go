@@ -194,6 +194,9 @@ var questions = []question{
 var silent = map[string]string{
 	"resource skill://people/SKILL.md":  "tells the types to readers of main, and the queries to those who see them as tools; TestSkills of package mcp checks both",
 	"GET /graphs/{id}/access":           "tells who may do what, for the permission policy_read alone",
+	"GET /graphs/{id}/audit":            "tells who called what, for the permission audit_read alone",
+	"omnigraph audit list":              "tells who called what, for the permission audit_read alone; with --trail it reads the storage as its owner",
+	"omnigraph audit verify":            "reads the storage as its owner, and no server",
 	"GET /graphs/{id}/uploads/{upload}": "tells how much has arrived, to the actor who opened the upload; TestUploads of package rest checks that no other finds it",
 	"omnigraph init":                    "makes a store",
 	"omnigraph copy":                    "reads the storage as its owner, and no server",
@@ -281,6 +284,7 @@ var moves = []move{
 	{ask: ask{route: "POST /graphs/{id}/changes/baseline", path: "/changes/baseline", body: `{"branch":"{B}"}`}, what: "a branch to elsewhere, which needs export"},
 	{ask: ask{route: "GET /graphs/{id}/changes", path: "/changes?branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}, what: "the history of a branch", reads: "feature-x"},
+	{ask: ask{route: "GET /graphs/{id}/audit", path: "/audit"}, what: "the audit trail, which needs audit_read"},
 	{ask: ask{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot"}, what: "the policy, which needs policy_read"},
 	{ask: ask{route: "GET /graphs/{id}/checks", path: "/checks?branch={B}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/proposals", path: "/proposals"}, what: "proposals between branches that the caller may read", reads: "main"},

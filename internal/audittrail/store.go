@@ -14,6 +14,14 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
+const (
+	// Folder is the folder of the audit trail in a storage folder. No graph has such a name.
+	Folder = ".audit"
+
+	// Prefix begins the names of the objects of the audit trail in shared storage.
+	Prefix = "audit/"
+)
+
 // Store reads the audit trail of a cluster. It is safe for concurrent use.
 type Store struct {
 	bucket object.Bucket

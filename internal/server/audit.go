@@ -21,12 +21,6 @@ import (
 )
 
 const (
-	// auditFolder is the folder of the audit trail in the storage folder. No graph has such a name.
-	auditFolder = ".audit"
-
-	// auditPrefix begins the names of the objects of the audit trail in shared storage.
-	auditPrefix = "audit/"
-
 	// auditServer is the name of the server in a storage folder, which one server uses.
 	auditServer = "server"
 
@@ -48,9 +42,9 @@ func (s *Server) openTrail(ctx context.Context, o *Options) error {
 	}
 	var store *audittrail.Store
 	if s.shared != nil {
-		store = audittrail.NewStore(s.shared.storage.Bucket, auditPrefix)
+		store = audittrail.NewStore(s.shared.storage.Bucket, audittrail.Prefix)
 	} else {
-		dir := filepath.Join(o.Cluster.Storage, auditFolder)
+		dir := filepath.Join(o.Cluster.Storage, audittrail.Folder)
 		folder, err := object.NewFolder(fs.OS(), dir)
 		if err != nil {
 			return err

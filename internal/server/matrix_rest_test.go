@@ -149,6 +149,7 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/changes/baseline", path: "/changes/baseline", body: `{"branch":"{B}"}`, main: "ag", feature: "ag", branched: true},
 	{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Person&id=bob&branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot&branch={B}", main: "a", feature: "a", quick: true},
+	{route: "GET /graphs/{id}/audit", path: "/audit?tool=nothing", main: "a", feature: "a", quick: true},
 	{route: "GET /graphs/{id}/checks", path: "/checks?branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/proposals", path: "/proposals", main: readsMain, feature: readsMain},
 	{route: "GET /graphs/{id}/proposals/events", path: "/proposals/events", main: readsMain, feature: readsMain},

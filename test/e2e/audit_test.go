@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestAuditOverKills kills the server with SIGKILL under load, several times on the same data. The trail must have each
+// call that was acknowledged more than a second before a kill, and a gap for each kill; its chain must be whole.
+func TestAuditOverKills(t *testing.T) {
+	rounds := 4
+	if testing.Short() {
+		rounds = 1
+	}
+	dir := clusterDir(t)
+	type call struct {
+		id string
+		at time.Time
+	}
+	var safe, late int // calls acknowledged more than a second before a kill, and later
+	recorded := map[string]int{}
+	var answered []call
+	var kills []time.Time
+	for range rounds {
+		p := start(t, dir)
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for w := range 4 {
+			wg.Go(func() {
+				for i := 0; ; i++ {
+					id := fmt.Sprintf("call-%d-%d-%d", len(kills), w, i)
+					req, err := http.NewRequest(http.MethodPost, "http://"+p.addr+"/graphs/code/query", strings.NewReader(`{"query":"query q() { match { $s: Symbol } return { $s.id } limit 5 }"}`))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					req.Header.Set("Content-Type", "application/json")
+					req.Header.Set("Authorization", "Bearer "+p.token)
+					req.Header.Set("X-Request-Id", id)
+					status, err := send(req, nil)
+					if err != nil {
+						return // the server was killed
+					}
+					if status != http.StatusOK {
+						t.Errorf("the query answered %d", status)
+						return
+					}
+					mu.Lock()
+					answered = append(answered, call{id, time.Now()})
+					mu.Unlock()
+				}
+			})
+		}
+		began, before := time.Now(), len(kills)
+		for ready := false; !ready && time.Since(began) < time.Minute; time.Sleep(20 * time.Millisecond) {
+			mu.Lock()
+			for _, c := range answered { // one call of this round was answered long enough ago
+				ready = ready || strings.HasPrefix(c.id, fmt.Sprintf("call-%d-", before)) && time.Since(c.at) > 1500*time.Millisecond
+			}
+			mu.Unlock()
+		}
+		killed := time.Now()
+		p.kill()
+		wg.Wait()
+		kills = append(kills, killed)
+	}
+	start(t, dir).stop() // marks the last gap
+
+	out, err := exec.Command(filepath.Join(bin, "omnigraph"), "audit", "verify", filepath.Join(dir, "data")).Output()
+	if err != nil {
+		t.Fatalf("audit verify: %v\n%s", err, out)
+	}
+	var verified struct {
+		Chains []struct {
+			Gaps []struct{ Since time.Time }
+		}
+	}
+	if err := json.Unmarshal(out, &verified); err != nil {
+		t.Fatal(err)
+	}
+	if len(verified.Chains) != 1 || len(verified.Chains[0].Gaps) != rounds {
+		t.Fatalf("after %d kills: %s", rounds, out)
+	}
+	for i, g := range verified.Chains[0].Gaps {
+		if before := kills[i].Sub(g.Since); before > time.Second || before < 0 {
+			t.Errorf("gap %d begins %v before the kill, want at most a second", i, before)
+		}
+	}
+	out, err = exec.Command(filepath.Join(bin, "omnigraph"), "audit", "list", "--trail", filepath.Join(dir, "data"), "--graph", "code", "--limit", "1000000", "--format", "json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Records []struct {
+			Request  string   `json:"request_id"`
+			Entities []string `json:"entities"`
+		}
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list.Records {
+		recorded[r.Request]++
+	}
+	lost := 0
+	for _, c := range answered {
+		var round int
+		fmt.Sscanf(c.id, "call-%d-", &round)
+		switch {
+		case kills[round].Sub(c.at) <= time.Second:
+			late++
+			if recorded[c.id] == 0 {
+				lost++
+			}
+		case recorded[c.id] != 1:
+			t.Errorf("%s was acknowledged %v before the kill, and is recorded %d times", c.id, kills[round].Sub(c.at), recorded[c.id])
+		default:
+			safe++
+		}
+	}
+	t.Logf("%d calls acknowledged more than a second before a kill are all recorded; of %d later ones %d are lost", safe, late, lost)
+	if safe == 0 {
+		t.Error("no call was acknowledged more than a second before a kill")
+	}
+}

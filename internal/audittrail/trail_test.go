@@ -400,3 +400,38 @@ func TestFolder(t *testing.T) {
 		t.Errorf("the reads of c1 are %v, want 2", got)
 	}
 }
+
+// TestServers lets three servers write into one storage at the same time, and asks each of them.
+func TestServers(t *testing.T) {
+	b := &object.Memory{}
+	var trails []*Trail
+	for i := range 3 {
+		trails = append(trails, opened(t, b, Options{Server: fmt.Sprint("pod-", i), Now: (&ticking{at: start}).now}))
+	}
+	var wg sync.WaitGroup
+	for i, trail := range trails {
+		wg.Go(func() {
+			for n := range 200 {
+				read(trail, start.Add(time.Duration(n)*time.Second+time.Duration(i)), fmt.Sprint("actor-", n%7), "get", fmt.Sprint("c", n%50))
+			}
+			if err := trail.Flush(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, trail := range trails {
+		found, next, err := trail.Query(context.Background(), Filter{Entity: "c7", Actor: "actor-0", Limit: 100})
+		if err != nil || next != nil || len(found) != 3 {
+			t.Fatalf("%d records, next %v, %v; want one of each server", len(found), next, err)
+		}
+		for i, r := range found {
+			if i > 0 && r.Position().compare(found[i-1].Position()) >= 0 || r.Actor != "actor-0" {
+				t.Errorf("the record %d is %+v", i, r.Record)
+			}
+		}
+	}
+	if chains := sound(t, trails[0].Store); len(chains) != 3 {
+		t.Errorf("there are %d chains", len(chains))
+	}
+}

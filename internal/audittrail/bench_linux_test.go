@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
@@ -71,7 +72,7 @@ func TestLarge(t *testing.T) {
 	trail := opened(t, b, Options{Quota: 1 << 40, Keep: 1 << 62, Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }})
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	step := 365 * 24 * time.Hour / time.Duration(*queried)
-	began := time.Now()
+	began := clock.Now()
 	for i := range *queried {
 		id := fmt.Sprintf("case-%07d", (i*7919)%1_000_000) // each entity is read ten times
 		e := NewEntities()
@@ -86,7 +87,7 @@ func TestLarge(t *testing.T) {
 	if err := trail.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d records in %v, %d bytes in %d parts", *queried, time.Since(began), trail.Stats().Bytes, len(trail.parts))
+	t.Logf("%d records in %v, %d bytes in %d parts", *queried, clock.Since(began), trail.Stats().Bytes, len(trail.parts))
 	june, july := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		name string
@@ -104,9 +105,9 @@ func TestLarge(t *testing.T) {
 		if tt.name == "who read an entity ever, first" {
 			store = NewStore(b, "audit/")
 		}
-		began := time.Now()
+		began := clock.Now()
 		found, _, err := store.Query(context.Background(), tt.f)
-		took := time.Since(began)
+		took := clock.Since(began)
 		if err != nil {
 			t.Fatal(err)
 		}

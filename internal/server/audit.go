@@ -111,16 +111,14 @@ func auditHead(tracer trace.TracerProvider) func(uint64, audittrail.Hash) {
 	}
 }
 
-// closeTrail stores the last records.
-func (s *Server) closeTrail() error {
-	if s.trail == nil {
+// closeTrail stores the last records. The trail may be nil.
+func closeTrail(trail *audittrail.Trail) error {
+	if trail == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), auditCloseTime)
 	defer cancel()
-	err := s.trail.Close(ctx)
-	s.trail = nil
-	if err != nil {
+	if err := trail.Close(ctx); err != nil {
 		return fmt.Errorf("the last records of the audit trail: %w", err)
 	}
 	return nil

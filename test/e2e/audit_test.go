@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // TestAuditOverKills kills the server with SIGKILL under load, several times on the same data. The trail must have each
@@ -53,20 +57,20 @@ func TestAuditOverKills(t *testing.T) {
 						return
 					}
 					mu.Lock()
-					answered = append(answered, call{id, time.Now()})
+					answered = append(answered, call{id, clock.Now()})
 					mu.Unlock()
 				}
 			})
 		}
-		began, before := time.Now(), len(kills)
-		for ready := false; !ready && time.Since(began) < time.Minute; time.Sleep(20 * time.Millisecond) {
+		began, before := clock.Now(), len(kills)
+		for ready := false; !ready && clock.Since(began) < time.Minute; time.Sleep(20 * time.Millisecond) {
 			mu.Lock()
 			for _, c := range answered { // one call of this round was answered long enough ago
-				ready = ready || strings.HasPrefix(c.id, fmt.Sprintf("call-%d-", before)) && time.Since(c.at) > 1500*time.Millisecond
+				ready = ready || strings.HasPrefix(c.id, fmt.Sprintf("call-%d-", before)) && clock.Since(c.at) > 1500*time.Millisecond
 			}
 			mu.Unlock()
 		}
-		killed := time.Now()
+		killed := clock.Now()
 		p.kill()
 		wg.Wait()
 		kills = append(kills, killed)
@@ -129,4 +133,54 @@ func TestAuditOverKills(t *testing.T) {
 	if safe == 0 {
 		t.Error("no call was acknowledged more than a second before a kill")
 	}
+}
+
+// TestAuditGuide runs the commands of docs/audit.md, word for word, against a server with the settings and the policy of the guide.
+func TestAuditGuide(t *testing.T) {
+	text, err := os.ReadFile("../../docs/audit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := clusterDir(t)
+	var script strings.Builder
+	script.WriteString("set -eu\n")
+	yaml, commands := 0, 0
+	for _, m := range regexp.MustCompile("(?s)```([a-z]+)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		switch {
+		case m[1] == "yaml" && strings.HasPrefix(m[2], "server:"):
+			yaml++
+			replace(t, filepath.Join(dir, "cluster.yaml"), "server:\n", m[2])
+		case m[1] == "yaml":
+			yaml++
+			policy := filepath.Join(dir, "queries/code/policy.yaml")
+			rules, err := os.ReadFile(policy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, policy, string(rules)+"\n"+m[2])
+		case m[1] == "sh":
+			commands += strings.Count(m[2], "\n")
+			script.WriteString(m[2])
+		default:
+			t.Errorf("a block of %s, which the test does not run", m[1])
+		}
+	}
+	if yaml != 2 || commands != 6 {
+		t.Errorf("the guide has %d blocks of YAML and %d commands", yaml, commands)
+	}
+	p := start(t, dir)
+	if status, err := p.post("/graphs/code/query", "application/json", `{"query":"query q() { match { $s: Symbol } return { $s.id } }"}`, nil); err != nil || status != http.StatusOK {
+		t.Fatalf("the query: %d, %v", status, err)
+	}
+	cmd := exec.Command("sh", "-c", script.String())
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "SERVER=http://"+p.addr, "OMNIGRAPH_TOKEN="+p.token)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if n := strings.Count(string(out), `"example.com/p.F1"`); n < 2 || !strings.Contains(string(out), "act-dev") {
+		t.Errorf("the commands show the read of the symbol %d times:\n%s", n, out)
+	}
+	p.stop()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func newAuditList() *cobra.Command {
 		Short: "List calls, the latest first",
 		Long: `List the calls that the audit trail of a server has recorded, the latest first. With
 --trail, read the trail in a storage folder or in shared storage, without a server.`,
-		Example: "  omnigraph audit list --server $SERVER --graph people --entity c-17 --from 2026-06-01 --to 2026-07-01\n  omnigraph audit list --trail data --actor act-ada --decision denied",
+		Example: "  omnigraph audit list --server http://127.0.0.1:8080 --graph people --entity c-17 --from 2026-06-01 --to 2026-07-01\n  omnigraph audit list --trail data --actor act-ada --decision denied",
 		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Limit < 1 {
@@ -57,7 +58,10 @@ func newAuditList() *cobra.Command {
 			if trail == "" {
 				return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
 					list, err := auditOf(ctx, s.graph, q)
-					return auditReport(list), err
+					if err != nil {
+						return nil, err
+					}
+					return auditReport(list), nil
 				})
 			}
 			if err := f.formatFlags.check(); err != nil {
@@ -139,7 +143,7 @@ func newAuditVerify() *cobra.Command {
 	var f formatFlags
 	cmd := &cobra.Command{
 		Use:   "verify DIR",
-		Short: "Check that nobody removed, changed or reordered records of an audit trail",
+		Short: "Find records that somebody removed, changed or reordered",
 		Long: `Read the audit trail in a storage folder, or at the URL of shared storage, and check the chain of
 hashes of each server. For a chain that is broken, name the first record that was removed, changed or
 reordered. The exit code is 1 if a chain is broken. The command needs no server, and does not disturb
@@ -162,11 +166,8 @@ elsewhere: a server with OTLP sends its head as the span "audit head" every minu
 			if err != nil {
 				return err
 			}
-			r, err := chainsReport(chains)
-			if printed := f.print(cmd, r); printed != nil {
-				return printed
-			}
-			return err
+			r, broken := chainsReport(chains)
+			return errors.Join(f.print(cmd, r), broken)
 		},
 	}
 	f.flags(cmd)

@@ -42,8 +42,11 @@ var costly = map[string]string{
 	"omnigraph restore --at 2026-11-23T09:30:00Z 's3://team-graphs/prod?region=eu-central-1' data/people-before --graph people": "needs an S3 bucket",
 	"omnigraph cluster move people og-2": "needs shared storage and a server",
 
-	"omnigraph import infer postgres://reader@db.example.com/shop --table public.orders --table public.customers":                                "needs a PostgreSQL database",
-	"omnigraph import follow --store data/shop --map import.yaml":                                                                                "needs a PostgreSQL database",
+	"omnigraph import infer postgres://reader@db.example.com/shop --table public.orders --table public.customers":        "needs a PostgreSQL database",
+	"omnigraph audit list --server http://127.0.0.1:8080 --graph people --entity c-17 --from 2026-06-01 --to 2026-07-01": "needs a server with an audit trail: TestAuditGuide of test/e2e",
+	"omnigraph audit list --trail data --actor act-ada --decision denied":                                                "needs an audit trail: TestAuditGuide of test/e2e",
+	"omnigraph audit verify data":                                 "needs an audit trail: TestAuditGuide of test/e2e",
+	"omnigraph import follow --store data/shop --map import.yaml": "needs a PostgreSQL database",
 	"omnigraph import follow --server http://127.0.0.1:8080 --graph shop --map import.yaml postgres://follower@db/shop --rejects rejects.ndjson": "needs a PostgreSQL database",
 }
 

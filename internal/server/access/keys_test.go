@@ -18,6 +18,7 @@ var idUses = []struct {
 	uses int
 	why  string
 }{
+	{"internal/server/internal/audit/recorder.go", 1, "the metric of calls by actor, in which an agent counts as the actor for whom it acts"},
 	{"internal/server/access/actor.go", 5, "makes the name, and reads it"},
 	{"internal/server/access/caller.go", 1, "actor() in a query is the subject"},
 	{"internal/server/auth/tokens.go", 5, "reads and checks each name of a chain, and reserves it"},

@@ -21,6 +21,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
+	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/logsample"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
@@ -43,6 +44,7 @@ func (one) Stats() engine.Stats {
 func TestTable(t *testing.T) {
 	s := New("v1")
 	s.Watch(one{})
+	s.Audited(func() audittrail.Stats { return audittrail.Stats{Records: 1, Lost: 2, Bytes: 3} })
 	s.Refused("actor")
 	s.Called(audit.Called{Graph: "g", Tool: "t", Outcome: wireerror.OfPolicy, Denied: "read", Rows: 1, Bytes: 2, Took: time.Second})
 	s.Embedded("g", 3, time.Second, errors.New("down"))
@@ -291,5 +293,34 @@ func TestMetricsAreTaken(t *testing.T) {
 	New("test").Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	if left := time.Until(w.until); w.Code != http.StatusOK || left <= 0 || left > 15*time.Second {
 		t.Errorf("answered %d; there are %v to read it", w.Code, left)
+	}
+}
+
+// TestActors counts calls of more actors than the metrics name.
+func TestActors(t *testing.T) {
+	s := New("v0")
+	for range 2 {
+		for i := range maxActors + 50 {
+			s.Called(audit.Called{Graph: "g", Actor: fmt.Sprint("actor-", i), Tool: "t", Outcome: wireerror.Done})
+		}
+	}
+	found, err := s.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		if f.GetName() != "omnigraph_actor_calls_total" {
+			continue
+		}
+		if len(f.Metric) != maxActors+1 {
+			t.Errorf("%d series, want %d", len(f.Metric), maxActors+1)
+		}
+		for _, m := range f.Metric {
+			for _, l := range m.Label {
+				if want := map[bool]float64{true: 100, false: 2}[l.GetValue() == otherActor]; l.GetName() == "actor" && m.Counter.GetValue() != want {
+					t.Errorf("%s made %v calls, want %v", l.GetValue(), m.Counter.GetValue(), want)
+				}
+			}
+		}
 	}
 }

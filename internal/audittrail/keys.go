@@ -12,12 +12,17 @@ type bloom []byte
 
 const (
 	keyBits   = 12
-	keyProbes = 8
+	keyProbes = 6
 )
 
-// newBloom returns a filter of keys, each of which counts once.
-func newBloom(all []uint64) bloom {
-	table := make([]uint64, 1<<bits.Len(uint(2*len(all)+1)))
+// newBloom returns a filter of keys, each of which counts once. It also returns memory for the next filter.
+func newBloom(all, memory []uint64) (bloom, []uint64) {
+	n := 1 << bits.Len(uint(2*len(all)+1))
+	if n > len(memory) {
+		memory = make([]uint64, n)
+	}
+	table := memory[:n]
+	clear(table)
 	keys := all[:0]
 	for _, k := range all {
 		if place(table, max(k, 1)) {
@@ -31,7 +36,7 @@ func newBloom(all []uint64) bloom {
 			return true
 		})
 	}
-	return b
+	return b, memory
 }
 
 // has reports whether the filter may have a key. It is false only if the filter does not have it.

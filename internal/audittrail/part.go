@@ -120,7 +120,7 @@ func encodePart(first uint64, before, head Hash, frames []byte, compressed bool)
 		return append(h.append(make([]byte, 0, len(frames)+firstRead)), frames...), nil
 	}
 	body := make([]byte, 0, len(frames)/2)
-	var keys []uint64
+	var keys, memory []uint64
 	for len(frames) > 0 {
 		b, rest := block{}, frames
 		keys = keys[:0]
@@ -143,7 +143,8 @@ func encodePart(first uint64, before, head Hash, frames []byte, compressed bool)
 		if body = encoder().EncodeAll(raw, body); len(body)-start >= len(raw) {
 			body = append(body[:start], raw...)
 		}
-		b.size, b.raw, b.keys = len(body)-start, len(raw), newBloom(keys)
+		b.size, b.raw = len(body)-start, len(raw)
+		b.keys, memory = newBloom(keys, memory)
 		h.blocks = append(h.blocks, b)
 		frames = rest
 	}

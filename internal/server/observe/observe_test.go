@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/internal/audittrail"
+	"github.com/omnigraph-go/omnigraph/internal/clock/clocktest"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/logsample"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"

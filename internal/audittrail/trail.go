@@ -249,9 +249,6 @@ func (t *Trail) Stats() Stats {
 	return t.stats
 }
 
-// Keeps reports how long the trail keeps records, and its quota in bytes.
-func (t *Trail) Keeps() (time.Duration, int64) { return t.o.Keep, t.o.Quota }
-
 // run stores the records until ctx ends.
 func (t *Trail) run(ctx context.Context) {
 	defer close(t.done)

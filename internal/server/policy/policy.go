@@ -83,7 +83,8 @@ type Policy struct {
 	unknown     diag.List           // names of queries that no query has
 	all         policies            // in the order of the file
 
-	byAction map[tool.Action]*ruleSet
+	byAction  map[tool.Action]*ruleSet
+	narrowing bool // a rule may be about a part of the graph only
 
 	filters   map[string]*protected.Filter // by name
 	rowsOf    map[cedar.PolicyID]string    // the name of its filter, by rule
@@ -196,7 +197,11 @@ func targetOf(graph string) types.EntityUID {
 
 // newPolicy returns the policy for compiled rules. The map `groupsOf` has the groups of each actor.
 func newPolicy(all policies, groupsOf map[string][]string, target types.EntityUID) *Policy {
-	return &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: ruleSets(all), tests: branchTestsOf(all)}
+	p := &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: ruleSets(all), tests: branchTestsOf(all)}
+	for _, s := range p.byAction {
+		p.narrowing = p.narrowing || s.narrowed
+	}
+	return p
 }
 
 // decide makes the decision that Allowed caches.

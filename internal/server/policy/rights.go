@@ -35,6 +35,9 @@ func (p *Policy) setFilters(all []protected.Filter) {
 	}
 }
 
+// Restricts implements [access.Restrictor].
+func (p *Policy) Restricts() bool { return p.narrowing }
+
 // rightsCache caches what Rights returns, and the filters that it compiled. Like a decision, rights depend on nothing that
 // changes while the policy is in force.
 type rightsCache struct {

@@ -88,8 +88,7 @@ var imports = []struct {
 	{"internal/source/revision", []string{"internal/source/folder"}},
 	{"internal/source/scip", []string{"internal/source/codegraph"}},
 	{"internal/source/**", nil},
-	{"internal/buildversion", nil},
-	{"internal/gcpace", nil},
+	{"internal/buildversion", nil}, {"internal/gcpace", nil},
 	{"internal/artifact", nil}, // also for the module in the folder release
 
 	// The wire vocabulary and the REST client depend on no server. They report the errors in a query
@@ -100,8 +99,7 @@ var imports = []struct {
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.
-	{"internal/server/internal/requestinfo", nil},
-	{"internal/server/internal/logsample", nil},
+	{"internal/server/internal/requestinfo", nil}, {"internal/server/internal/logsample", nil},
 	{"internal/server/internal/toolsearch", []string{"internal/text"}},
 	{"internal/server/pagetoken/seal", []string{"internal/clock", "internal/server/pagetoken"}}, // the cipher
 	{"internal/server/pagetoken", []string{"gq/plan", "gq/value"}},
@@ -158,8 +156,7 @@ var imports = []struct {
 	{"cmd/**", []string{"client", "internal/audittrail", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/contract", "internal/gcpace", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/dataimport/**", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/e2e", nil},
 	{"test/follow", []string{"internal/clock", "internal/slow", "internal/storage/object/postgres/postgrestest"}},
-	{"test/foreign", nil},
-	{"test/outside", nil},
+	{"test/foreign", nil}, {"test/outside", nil},
 	{"internal/storage/object/address", []string{"internal/storage/fs", "internal/storage/object", "internal/storage/object/azure", "internal/storage/object/gcs", "internal/storage/object/postgres", "internal/storage/object/s3"}},
 	{"internal/replica", []string{"internal/handle", "engine", "engine/embedded", "gq/catalog", "gq/plan", "internal/clock", "internal/storage/object", "internal/storage/object/address", "internal/storage/sharedlog"}},
 	{"internal/storage/object/objecttest", []string{"internal/storage/object"}},      // for tests only
@@ -177,8 +174,7 @@ var imports = []struct {
 	{"internal/bench/snb/stored", []string{"engine", "engine/embedded", "gq", "gq/**", "internal/bench/snb", "internal/bench/snb/plain", "internal/storage/fs"}},
 	{"internal/bench/snb/plain", []string{"internal/bench/snb"}},
 	{"internal/bench/snb/relational", []string{"internal/bench/snb"}},
-	{"internal/bench/snb", nil},
-	{"internal/bench/measure", nil},
+	{"internal/bench/snb", nil}, {"internal/bench/measure", nil},
 	{"internal/bench/serverproc", []string{"internal/clock"}},
 	{"internal/bench/contention", []string{"engine", "gq", "gq/**", "internal/gq/**", "internal/clock"}},
 	{"bench/cmd/snb", []string{"gq/catalog", "gq/plan", "internal/bench/snb", "internal/bench/snb/stored", "internal/server", "internal/server/auth", "internal/server/cluster", "server/tool"}},

@@ -19,7 +19,7 @@ func (p *Policy) Warnings(schemas ...*catalog.Schema) diag.List {
 	var list diag.List
 	if p.source != nil {
 		for _, r := range p.source.rules {
-			if r.permit && r.via == tool.Stored && r.queries == nil && slices.ContainsFunc(r.actions, p.restricts) {
+			if r.permit && r.via == tool.Stored && r.queries == nil && slices.ContainsFunc(r.actions, func(a tool.Action) bool { return narrowed(p.source.rules, a) }) {
 				list = append(list, diag.Diagnostic{Code: strictyaml.Contradicts, Severity: diag.Warning, Span: r.at,
 					Message: fmt.Sprintf("rule %s allows what other rules hide to every stored query", r.id), Help: "add queries with the stored queries that may show it"})
 			}
@@ -35,9 +35,9 @@ func (p *Policy) Warnings(schemas ...*catalog.Schema) diag.List {
 	return list
 }
 
-// restricts reports whether a rule is about a part of what an action is about.
-func (p *Policy) restricts(action tool.Action) bool {
-	return slices.ContainsFunc(p.source.rules, func(r rule) bool {
+// narrowed reports whether one of the rules is about a part of what an action is about.
+func narrowed(rules []rule, action tool.Action) bool {
+	return slices.ContainsFunc(rules, func(r rule) bool {
 		return slices.Contains(r.actions, action) && len(r.part.types)+len(r.part.properties) > 0
 	})
 }

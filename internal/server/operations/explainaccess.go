@@ -41,8 +41,10 @@ func (c *ExplainAccess) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	if c.own, err = c.OwnDraft(ctx); err != nil {
 		return nil, err
 	}
-	if c.schema, err = env.Graph.Schema(ctx, engine.Target{}); err != nil {
-		return nil, err
+	if r, ok := c.Authorizer.(access.Restrictor); ok && r.Restricts() {
+		if c.schema, err = env.Graph.Schema(ctx, engine.Target{}); err != nil {
+			return nil, err
+		}
 	}
 	for _, row := range tool.Actions() {
 		switch {
@@ -96,7 +98,7 @@ func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 	for _, r := range e.Deciding {
 		d.Rules = append(d.Rules, ruleEntry(r))
 	}
-	if e.Allowed && grant.Action.Row().On == tool.OnBranch {
+	if e.Allowed && grant.Action.Row().On == tool.OnBranch && c.schema != nil {
 		for _, p := range explainer.Parts(c.Actor, grant, c.schema) {
 			part := client.AccessPart{Type: p.Type, Hidden: p.Hidden, Reason: p.Reason, Rows: p.Rows, NotRows: p.NotRows, Without: p.Without, Rules: []client.AccessRule{}}
 			for _, r := range p.Rules {

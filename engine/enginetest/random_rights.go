@@ -116,6 +116,9 @@ func (d *drawer) rowFilter(kind plan.Entity, typ string) *engine.RowFilter {
 				r.match(r.condition(0))
 			case kind == plan.Node && d.percent(20):
 				r.match(r.clause(&r.outer, 0)...)
+				if d.percent(60) {
+					r.match(r.filter(r.outer)) // perhaps on another entity
+				}
 			default:
 				r.match(r.filter([]plan.VarID{it}))
 			}

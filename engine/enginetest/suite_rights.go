@@ -36,7 +36,7 @@ const casesLines = `
 func rightsCases() []testCase {
 	var all []testCase
 	for name, run := range map[string]func(s *session){
-		"reads": readPart, "each commit": followPart, "branches": openNoDoor, "writes": writePart, "loads": loadPart,
+		"reads": readPart, "each commit": followPart, "another entity": followOther, "branches": openNoDoor, "writes": writePart, "loads": loadPart,
 	} {
 		all = append(all, testCase{
 			name: "rights/" + name,
@@ -152,6 +152,23 @@ func followPart(s *session) {
 		if got := s.seen(red, people); got != step.people {
 			s.Errorf("after %s: %s, expected %s", step.text, got, step.people)
 		}
+	}
+}
+
+// followOther changes an entity on which it depends whether a filter passes others of its type.
+func followOther(s *session) {
+	const where = `$it: Case  exists { $o: Case { slug: "r2" }  $o.team = $it.team }`
+	f := &engine.RowFilter{Entities: s.text("() { match { " + where + " } return { $it.id } }"), Among: s.text("($among: [String]) { match { " + where + "  $it.id in $among } return { $it.id } }")}
+	at := engine.Target{Rights: &engine.Rights{Digest: "other", Nodes: map[string]*engine.TypeRights{"Case": {All: []*engine.RowFilter{f}}}}}
+	const all = `() { match { $c: Case } return { $c.slug } order { $c.slug } }`
+	if got := s.seen(at, all); got != "r1 r2" {
+		s.Errorf("%s, expected r1 r2", got)
+	}
+	if _, err := s.graph.Mutate(s.ctx, s.text(`() { update Case set { team: "blue" } where slug = "r2" }`), nil, engine.WriteOptions{}); err != nil {
+		s.Fatalf("%v", err)
+	}
+	if got := s.seen(at, all); got != "b1 b2 r2" {
+		s.Errorf("after the change: %s, expected b1 b2 r2", got)
 	}
 }
 

@@ -89,6 +89,9 @@ func (l *load) node(name jsontext.Value, it *item) []*engine.LineError {
 		return fault("type", "there is no node type %s", name)
 	}
 	it.typeKey = typeKey{plan.Node, s}
+	if l.hides(it.typeKey) {
+		return fault("type", "there is no node type %s", s)
+	}
 	return nil
 }
 
@@ -99,6 +102,9 @@ func (l *load) edge(name jsontext.Value, m members, it *item) []*engine.LineErro
 		return fault("edge", "there is no edge type %s", name)
 	}
 	it.typeKey = typeKey{plan.Edge, l.after.schema.Edge(s).Name}
+	if l.hides(it.typeKey) {
+		return fault("edge", "there is no edge type %s", name)
+	}
 	var errs []*engine.LineError
 	for member, end := range map[string]*value.Value{"from": &it.from, "to": &it.to} {
 		if *end, err = l.end(it.typeKey.name, member == "to", m[member]); err != nil {
@@ -135,6 +141,9 @@ func (l *load) data(data members, it *item) []*engine.LineError {
 	var errs []*engine.LineError
 	for name, raw := range data {
 		p := l.property(it.typeKey.kind, it.typeKey.name, name)
+		if rightsOf(l.opts.Reads, it.typeKey.kind, it.typeKey.name).Hides(name) {
+			p = nil // a hidden property cannot be named
+		}
 		switch {
 		case p != nil && raw.Kind() == 'n':
 			it.cleared[name] = true

@@ -235,3 +235,18 @@ func shown(props []*catalog.Property, r *engine.Rights, kind plan.Entity, typ st
 	of := rightsOf(r, kind, typ)
 	return slices.DeleteFunc(slices.Clone(props), func(p *catalog.Property) bool { return of.Hides(p.Name) })
 }
+
+// hides reports whether nothing of a type may be read, so that a line cannot name it.
+func (l *load) hides(k typeKey) bool {
+	none := func(kind plan.Entity, typ string) bool {
+		of := rightsOf(l.opts.Reads, kind, typ)
+		return of != nil && of.None
+	}
+	if k.kind == plan.Node {
+		return none(plan.Node, k.name)
+	}
+	edge := l.after.schema.Edge(k.name)
+	from, fromInterface := edge.End(false)
+	to, toInterface := edge.End(true)
+	return none(plan.Edge, k.name) || !fromInterface && none(plan.Node, from) || !toInterface && none(plan.Node, to)
+}

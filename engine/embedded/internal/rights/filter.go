@@ -76,6 +76,9 @@ func (f *filterer) update(ctx context.Context, t *schema.Type, of *engine.TypeRi
 	before := *f.last.hidden.Set(t)
 	var others bool // whether the filters read more than the entity itself, in a table that has changed
 	for filter := range filters(of) {
+		if len(filter.Entities.Read.Vars) > 1 && table != was {
+			others = true // another variable may stand for another entity of the type
+		}
 		for _, u := range filter.Entities.Uses {
 			if u.Entity == t.Entity && u.Type == t.Name {
 				continue

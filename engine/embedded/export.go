@@ -132,7 +132,7 @@ func appendEnvelope(dst []byte, s *version.Snapshot, t *version.Table, ord uint3
 		dst = dst[:len(dst)-1]
 	}
 	dst = append(dst, '}')
-	if claims := t.Claims(ord); claims != "" {
+	if claims := t.Claims(ord); claims != "" && len(hidden) == 0 { // a membership names properties
 		dst = text(append(dst, `,"sources":`...), claims)
 	}
 	return append(dst, "}\n"...), nil

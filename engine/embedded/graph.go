@@ -152,7 +152,7 @@ const maxPartBytes = 256 << 20
 func newGraph(opts Options) *Graph {
 	g := &Graph{opts: opts, calls: locks.NewInFlight()}
 	g.ids.Start(opts.Now)
-	g.parts.Programs, g.parts.MaxBytes = &g.programs, maxPartBytes
+	g.parts.Programs, g.parts.Now, g.parts.MaxBytes = &g.programs, g.opts.time, maxPartBytes
 	g.parts.Options = func() eval.Options { return eval.Options{Shared: g.opts.SharedMemory} }
 	g.retention = retention{history: &g.history, files: &g.files, anchors: map[string]*anchor{}}
 	g.branches = branches{history: &g.history, retention: &g.retention, byName: map[string]*branch{}, tips: map[string][]*branch{}}

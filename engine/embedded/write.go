@@ -47,6 +47,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err != nil {
 		return engine.Change{}, err
 	}
+	if err := g.prepare(ctx, b, &opts); err != nil {
+		return engine.Change{}, err
+	}
 	expected := b.head.Load().snap.Schema
 	var first *receiptOfCommit
 	if g.opts.Embedder != nil {
@@ -108,6 +111,19 @@ type confined struct {
 	seen  *rights.Part // the part; nil if the caller may read everything
 }
 
+// prepare makes the parts of the head of a branch that a write needs, so that the write lock is held only while they follow the
+// latest commits.
+func (g *Graph) prepare(ctx context.Context, b *branch, opts *engine.WriteOptions) error {
+	for _, r := range []*engine.Rights{opts.Reads, opts.Writes} {
+		if r != nil {
+			if _, err := g.allowed(ctx, b.head.Load().snap, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // confine begins a write. REQUIRES: the caller holds the write lock of the branch.
 func (g *Graph) confine(ctx context.Context, tx *version.Txn, opts *engine.WriteOptions) (*confined, error) {
 	c := &confined{graph: g, opts: opts, tx: tx, on: tx}
@@ -126,7 +142,7 @@ func (g *Graph) confine(ctx context.Context, tx *version.Txn, opts *engine.Write
 // finish makes the changes in the whole graph, and checks its rules and the rights to change it.
 func (c *confined) finish(ctx context.Context) error {
 	if c.seen != nil {
-		if err := c.tx.Follow(c.on, c.seen.Excerpt, func(edge *schema.Type) bool { return !rights.Restricts(c.opts.Writes, edge) }); err != nil {
+		if err := c.tx.Follow(c.on, c.seen.Excerpt, func(t *schema.Type) map[int]bool { return rights.Hidden(c.opts.Reads, t) }, func(edge *schema.Type) bool { return !rights.Restricts(c.opts.Writes, edge) }); err != nil {
 			return err
 		}
 		if err := rights.Withheld(c.tx.Check()); err != nil {
@@ -168,6 +184,9 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	defer corruption.Catch(corruption.Watch(), &err)
 	b, err := g.branches.findToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {
+		return nil, err
+	}
+	if err := g.prepare(ctx, b, &opts.WriteOptions); err != nil {
 		return nil, err
 	}
 	if opts.Reads != nil && (opts.Mode == engine.Overwrite || opts.Changes != nil) {

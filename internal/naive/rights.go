@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -139,11 +140,26 @@ func (t *tx) adopt(opts engine.WriteOptions) {
 			was := seen.of(kind, typ)[id]
 			if was == nil && t.whole.of(kind, typ)[id] != nil {
 				t.errs = append(t.errs, &engine.KeyConflict{Entity: kind.String(), Type: typ, ID: id})
-			} else if !sameEntity(was, e) {
+			} else if e = keepHidden(was, e, rightsOf(opts.Reads, kind, typ)); !sameEntity(was, e) {
 				t.after.of(kind, typ)[id] = e
 			}
 		}
 	})
+}
+
+// keepHidden returns the entity with the values of the hidden properties that it had before the write.
+func keepHidden(was, is *entity, of *engine.TypeRights) *entity {
+	if was == nil || of == nil || len(of.Properties) == 0 {
+		return is
+	}
+	kept := *is
+	kept.props = maps.Clone(is.props)
+	for _, p := range of.Properties {
+		if delete(kept.props, p); !was.props[p].IsNull() {
+			kept.props[p] = was.props[p]
+		}
+	}
+	return &kept
 }
 
 // cascade deletes the hidden edges at a deleted node, if the caller may change all edges of their types.
@@ -220,10 +236,10 @@ func changes(s *state, was, is *entity, name string) bool {
 	return p != nil && !v.IsNull() && (p.Default == nil || !value.Equal(v, p.Default.Value))
 }
 
-// checkRead refuses a plan that reads a hidden property.
+// checkRead refuses a plan that names a hidden property.
 func checkRead(q *plan.Query, r *engine.Rights) error {
 	for _, u := range q.Uses {
-		if of := rightsOf(r, u.Entity, u.Type); of != nil && !u.Write && slices.Contains(of.Properties, u.Property) {
+		if of := rightsOf(r, u.Entity, u.Type); of != nil && slices.Contains(of.Properties, u.Property) {
 			return &engine.SchemaMismatch{Detail: "it has no property " + u.Property}
 		}
 	}

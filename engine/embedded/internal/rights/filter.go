@@ -191,7 +191,7 @@ func (f *filterer) run(ctx context.Context, filter *engine.RowFilter, among []va
 	})
 }
 
-// CheckPlan returns a *engine.SchemaMismatch if a plan reads a property that is not allowed.
+// CheckPlan returns a *engine.SchemaMismatch if a plan names a property that may not be read.
 func CheckPlan(q *plan.Query, r *engine.Rights) error {
 	if r == nil {
 		return nil
@@ -201,7 +201,7 @@ func CheckPlan(q *plan.Query, r *engine.Rights) error {
 		if u.Entity == plan.Edge {
 			types = r.Edges
 		}
-		if !u.Write && u.Property != "" && types[u.Type].Hides(u.Property) {
+		if u.Property != "" && types[u.Type].Hides(u.Property) {
 			return &engine.SchemaMismatch{Detail: fmt.Sprintf("%s %s has no property %s", u.Entity, u.Type, u.Property)}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
@@ -22,11 +23,11 @@ import (
 type Parts struct {
 	Programs *planner.Programs
 	Options  func() eval.Options // the options for the runs of filters
-	MaxBytes int64               // memory that the excerpts may keep, in bytes; those of the latest rights are kept in any case
+	Now      func() time.Time
+	MaxBytes int64 // memory that the excerpts may keep, in bytes; those of the latest rights are kept in any case
 
-	holders sync.Map      // *holder by digest
-	uses    atomic.Uint64 // the number of uses of holders
-	mu      sync.Mutex    // held while holders are dropped
+	holders sync.Map   // *holder by digest
+	mu      sync.Mutex // held while holders are dropped
 }
 
 // States are the states in which an entity must be allowed: the one that the caller reads, and those to which the entity could
@@ -42,7 +43,7 @@ func (s *States) equal(o *States) bool { return s.Of == o.Of && slices.Equal(s.O
 // holder keeps what was made for one Rights. Whoever holds the lock may use the fields after it.
 type holder struct {
 	latest atomic.Pointer[Part] // the excerpt that a call used last
-	used   atomic.Uint64        // Parts.uses at its last use
+	used   atomic.Int64         // when a call used it last, in nanoseconds since 1970
 	bytes  atomic.Int64         // memory of the excerpts
 
 	lock       chan struct{} // a mutex (capacity 1)
@@ -129,20 +130,24 @@ func (p *Parts) holder(digest string) *holder {
 		found, _ = p.holders.LoadOrStore(digest, &holder{lock: make(chan struct{}, 1)})
 	}
 	h := found.(*holder)
-	h.used.Store(p.uses.Add(1))
+	h.used.Store(p.Now().UnixNano())
 	return h
 }
 
-// maxHolders is the maximum number of Rights for which a graph keeps excerpts, however small they are.
-const maxHolders = 256
+// Excerpts keep old states of the graph in memory, so they are kept for a few Rights only, and for a short time.
+const (
+	maxHolders = 256              // however small they are
+	maxIdle    = 10 * time.Minute // since their last use
+)
 
-// drop drops the holders that were not used for longest, if they do not fit. A call that uses one of them still has it.
+// drop drops the holders that were not used for longest, if they do not fit or were not used for maxIdle. A call that uses one of them
+// still has it.
 func (p *Parts) drop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	type kept struct {
 		digest any
-		used   uint64
+		used   int64
 		bytes  int64
 	}
 	var all []kept
@@ -152,8 +157,9 @@ func (p *Parts) drop() {
 		all, sum = append(all, k), sum+k.bytes
 	}
 	slices.SortFunc(all, func(a, b kept) int { return cmp.Compare(a.used, b.used) })
+	idle := p.Now().Add(-maxIdle).UnixNano()
 	for i, k := range all[:max(0, len(all)-1)] {
-		if sum <= p.MaxBytes && len(all)-i <= maxHolders {
+		if k.used >= idle && sum <= p.MaxBytes && len(all)-i <= maxHolders {
 			return
 		}
 		p.holders.Delete(k.digest)

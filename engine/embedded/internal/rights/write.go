@@ -130,22 +130,19 @@ func (p *Parts) checkBecoming(ctx context.Context, after *filterer, s States, r 
 		return err
 	}
 	for _, ord := range ords {
-		if !has(passed, ord) || p.hiddenElsewhere(s, r, t, table.ID(ord)) {
+		hidden, err := p.hiddenElsewhere(ctx, s, r, t, table.ID(ord))
+		if err != nil {
+			return err
+		}
+		if hidden || !has(passed, ord) {
 			return notAllowed(t, table.ID(ord))
 		}
 	}
 	return nil
 }
 
-// hiddenElsewhere reports whether an entity exists in another state and is not allowed there. REQUIRES: Of was called with the states
-// and the rights.
-func (p *Parts) hiddenElsewhere(s States, r *engine.Rights, t *schema.Type, id string) bool {
-	if len(s.Others) == 0 {
-		return false
-	}
-	h := p.holder(r.Digest)
-	h.lock <- struct{}{}
-	defer func() { <-h.lock }()
+// hiddenElsewhere reports whether an entity exists in another state and is not allowed there.
+func (p *Parts) hiddenElsewhere(ctx context.Context, s States, r *engine.Rights, t *schema.Type, id string) (bool, error) {
 	for _, other := range s.Others {
 		there := other.Schema.Type(t.Entity, t.Name)
 		if there == nil {
@@ -155,12 +152,15 @@ func (p *Parts) hiddenElsewhere(s States, r *engine.Rights, t *schema.Type, id s
 		if !ok {
 			continue
 		}
-		hidden, err := p.hidden(context.Background(), h, other, r)
-		if err != nil || has(*hidden.Set(there), ord) {
-			return true
+		part, err := p.Of(ctx, States{Of: other}, r)
+		if err != nil {
+			return false, err
+		}
+		if has(*part.Hidden().Set(there), ord) {
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // checkProperties checks that the transaction gives an entity no other values of the properties that are not allowed. A new entity may

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // Excerpt is a snapshot without some of its entities.
@@ -268,16 +269,18 @@ func (s *Snapshot) Changed(ctx context.Context, was *Snapshot, t *schema.Type, y
 // Defer makes Check and Violations find nothing. It is for a transaction on an excerpt, whose rules concern the whole state; see [Txn.Follow].
 func (tx *Txn) Defer() { tx.deferred = true }
 
-// Follow applies the changes that another transaction made on an excerpt of the base of tx. If an edge that the excerpt hides would lose
+// Follow applies the changes that another transaction made on an excerpt of the base of tx. An entity that existed before keeps its values of
+// the properties that the function `hides` names, because the caller does not know of them. If an edge that the excerpt hides would lose
 // a node, Follow deletes it if the function `cascades` permits this for its type; otherwise the error is an *engine.NotAllowed. If a new entity has the
 // id of a hidden one, the error is an *engine.KeyConflict.
-func (tx *Txn) Follow(on *Txn, seen *Excerpt, cascades func(edge *schema.Type) bool) error {
+func (tx *Txn) Follow(on *Txn, seen *Excerpt, hides func(t *schema.Type) map[int]bool, cascades func(edge *schema.Type) bool) error {
 	for _, list := range [][]*edit{on.nodes, on.edges} {
 		for _, e := range list {
 			if e == nil {
 				continue
 			}
 			whole := seen.Of.Table(e.Type.Entity, e.Type.Index)
+			e.keepHidden(hides(e.Type))
 			for ord := range e.eachTouched {
 				switch {
 				case e.Alive(ord) && !e.before.Alive(ord):
@@ -294,6 +297,35 @@ func (tx *Txn) Follow(on *Txn, seen *Excerpt, cascades func(edge *schema.Type) b
 		}
 	}
 	return tx.ApplyOps(on.AppendOps(nil))
+}
+
+// keepHidden gives the entities that existed before the transaction their earlier values of some properties.
+func (e *edit) keepHidden(hidden map[int]bool) {
+	if len(hidden) == 0 {
+		return
+	}
+	for _, ord := range e.sortedTouched() {
+		was, ok := uint32(0), e.Alive(ord)
+		if ok {
+			was, ok = e.before.Lookup(e.ID(ord))
+		}
+		if !ok {
+			continue
+		}
+		vals, lost := e.Values(ord), false
+		for p := range hidden {
+			if v := e.before.Value(was, p); !value.Equal(vals[p], v) {
+				vals[p], lost = v, true
+			}
+		}
+		if lost {
+			src, dst := uint32(0), uint32(0)
+			if e.Type.Entity == plan.Edge {
+				src, dst = e.Ends(ord)
+			}
+			e.replace(ord, Row{ID: e.ID(ord), Src: src, Dst: dst, Vals: vals, Claims: e.Claims(ord)}.detached())
+		}
+	}
 }
 
 // loseHidden deletes the hidden edges at a node that another transaction has deleted.

@@ -18,6 +18,7 @@
 //	calls in progress, and whether the graph closes   InFlight      package locks
 //	ids of commits and entities                       Source        package newid
 //	bound programs of plans                           Programs      exec/planner/programs.go
+//	the parts of states for callers with rights       Parts         package rights
 //	every commit of the graph                         History       package ancestry
 //	layout of rows, who may merge                     Layout        package locks
 //	the branches, their tips and merge bases,         branches      branches.go, bases.go
@@ -100,6 +101,8 @@
 // A call that computes the result of a comparison for others holds sharedWork.turn. It holds no other lock when it
 // takes it.
 //
+// The lock of a holder of rights.Parts is held while a part is made. A holder of it takes no other lock of this package.
+//
 // restorer.mu guards epoch, pending and states. receipts.Set.mu guards the keys of one branch.
 // The locks of history, programs, ids and comparisons each guard the fields of their own type. They are leaves:
 // a holder of one takes no other lock, except that of the history.
@@ -113,6 +116,7 @@
 //	layout.merging
 //	branch.writing  only the holder of checkpoints.mu holds several (rewrite, install, adopt)
 //	restorer.reading
+//	the lock of a holder of rights.Parts
 //	branches.naming
 //	branches.mu
 //	retention.mu, branch.mu, receipts.Set.mu, restorer.mu, programs.mu, ids.mu, comparisons.mu: one at a time

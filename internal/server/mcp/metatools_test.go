@@ -47,8 +47,9 @@ func TestMetaToolsThroughAClient(t *testing.T) {
 			t.Fatalf("%+v, %v", res, err)
 		}
 		var found []string
-		for _, q := range res.StructuredContent.(map[string]any)["queries"].([]any) {
-			found = append(found, q.(map[string]any)["name"].(string))
+		for _, line := range res.StructuredContent.(map[string]any)["lines"].([]any) {
+			name, _, _ := strings.Cut(strings.TrimPrefix(line.(string), "*"), "(")
+			found = append(found, name)
 		}
 		if got := strings.Join(found, " "); got != tt.finds {
 			t.Errorf("%s finds %s, want %s", tt.actor.ID, got, tt.finds)

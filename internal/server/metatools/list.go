@@ -13,20 +13,23 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// queriesPerPage is the number of queries per page of the list. A model reads the whole
-// page.
-const queriesPerPage = 20
+// The numbers of queries on a page. A model reads the whole page.
+const (
+	linesPerPage = 200 // of the list of all queries, which has a line for each
+	foundPerPage = 5   // of those that match words
+)
 
 // listArgs are the arguments of stored_query_list.
 type listArgs struct {
-	Filter *string `json:"filter,omitempty" jsonschema_description:"What you look for, in your own words. Default: all queries."`
+	Filter *string `json:"filter,omitempty" jsonschema_description:"What you look for, in your own words; the best five in full. Default: all, a line each."`
 	Kind   *string `json:"kind,omitempty" jsonschema:"enum=read,enum=mutation" jsonschema_description:"Only queries of this kind."`
 	Page   *int32  `json:"page,omitempty" jsonschema:"minimum=1" jsonschema_description:"Default 1."`
 }
 
 // QueryListAnswer is the answer of stored_query_list.
 type QueryListAnswer struct {
-	Queries []QueryAnswer `json:"queries" jsonschema_description:"The best match first."`
+	Lines   []string      `json:"lines,omitempty" jsonschema_description:"Without filter: name(params): description; * if it changes data."`
+	Queries []QueryAnswer `json:"queries" jsonschema_description:"With filter, the best match first."`
 	Total   int           `json:"total" jsonschema_description:"How many queries match, on all pages."`
 	Page    int           `json:"page"`  // number of this page, from 1
 	Pages   int           `json:"pages"` // number of pages
@@ -102,17 +105,21 @@ func (c *listing) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {
 			visible = append(visible, i)
 		}
 	}
-	order := visible
+	order, perPage := visible, linesPerPage
 	if c.filter != "" {
-		order = c.index().Search(c.filter, visible)
+		order, perPage = c.index().Search(c.filter, visible), foundPerPage
 	}
-	answer := &QueryListAnswer{Queries: []QueryAnswer{}, Total: len(order), Page: c.page, Pages: max(1, (len(order)+queriesPerPage-1)/queriesPerPage)}
+	answer := &QueryListAnswer{Queries: []QueryAnswer{}, Total: len(order), Page: c.page, Pages: max(1, (len(order)+perPage-1)/perPage)}
 	if c.page > answer.Pages {
 		return nil, &tool.ArgumentError{Path: "page", Detail: fmt.Sprintf("page %d does not exist; there are %d pages", c.page, answer.Pages), Help: "start with page 1"}
 	}
-	from := (c.page - 1) * queriesPerPage
-	for _, i := range order[from:min(from+queriesPerPage, len(order))] {
-		answer.Queries = append(answer.Queries, listed(c.Queries[i]))
+	from := (c.page - 1) * perPage
+	for _, i := range order[from:min(from+perPage, len(order))] {
+		if c.filter == "" {
+			answer.Lines = append(answer.Lines, line(c.Queries[i]))
+		} else {
+			answer.Queries = append(answer.Queries, listed(c.Queries[i]))
+		}
 	}
 	if len(order) == 0 && c.filter != "" {
 		for _, i := range c.index().Nearest(c.filter, visible, maxNearest) {
@@ -148,6 +155,28 @@ func (p *Tools) newIndex() *toolsearch.Index {
 func listed(q tool.StoredQuery) QueryAnswer {
 	d := q.Descriptor()
 	return QueryAnswer{Name: d.Name, Title: d.Title, Description: d.Description, Kind: kindOf(q), Destructive: d.Destructive, Params: paramsSchema(d), Columns: columnsOf(q)}
+}
+
+// line returns a query as one line, such as
+//
+//	find_person(name: String, team: String?): Finds a person by name.
+//
+// A mutation has a star before its name.
+func line(q tool.StoredQuery) string {
+	var b strings.Builder
+	if q.Info().Mutation {
+		b.WriteByte('*')
+	}
+	b.WriteString(q.Descriptor().Name + "(")
+	params := q.Plan().Declared()
+	for i := range params {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(params[i].Name + ": " + params[i].TypeText())
+	}
+	first, _, _ := strings.Cut(q.Descriptor().Description, "\n")
+	return b.String() + "): " + first
 }
 
 // columnsOf returns the names of the columns of a read, and nil for a mutation.

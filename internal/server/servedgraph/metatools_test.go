@@ -121,14 +121,14 @@ func TestQueryList(t *testing.T) {
 		args  string
 		want  string // the names in order, then total, page, pages and the nearest; or the text of the error
 	}{
-		{"all", servedtest.Reader, `{}`, "lookup_person everyone add_person aged_00 aged_01 aged_02 aged_03 aged_04 aged_05 aged_06 aged_07 aged_08 aged_09 aged_10 aged_11 aged_12 aged_13 aged_14 aged_15 aged_16 33 1 2"},
-		{"the last page", servedtest.Reader, `{"page":2}`, "aged_17 aged_18 aged_19 aged_20 aged_21 aged_22 aged_23 aged_24 aged_25 aged_26 aged_27 aged_28 aged_29 33 2 2"},
-		{"past it", servedtest.Reader, `{"page":3}`, "page: page 3 does not exist; there are 2 pages; start with page 1"},
+		{"all", servedtest.Reader, `{}`, "lookup_person everyone *add_person aged_00 aged_01 aged_02 aged_03 aged_04 aged_05 aged_06 aged_07 aged_08 aged_09 aged_10 aged_11 aged_12 aged_13 aged_14 aged_15 aged_16 aged_17 aged_18 aged_19 aged_20 aged_21 aged_22 aged_23 aged_24 aged_25 aged_26 aged_27 aged_28 aged_29 33 1 1"},
+		{"the last page", servedtest.Reader, `{"filter":"least_12","page":6}`, "aged_25 aged_26 aged_27 aged_28 aged_29 30 6 6"},
+		{"past it", servedtest.Reader, `{"page":2}`, "page: page 2 does not exist; there are 1 pages; start with page 1"},
 		{"no page", servedtest.Reader, `{"page":0}`, "page: found 0, expected 1 or more"},
-		{"mutations", servedtest.Reader, `{"kind":"mutation"}`, "add_person 1 1 1"},
+		{"mutations", servedtest.Reader, `{"kind":"mutation"}`, "*add_person 1 1 1"},
 		{"by name", servedtest.Reader, `{"filter":"lookup"}`, "lookup_person 1 1 1"},
 		{"by description", servedtest.Reader, `{"filter":"27"}`, "aged_27 1 1 1"},
-		{"by parameter", servedtest.Reader, `{"filter":"least_12"}`, "aged_12 aged_00 aged_01 aged_02 aged_03 aged_04 aged_05 aged_06 aged_07 aged_08 aged_09 aged_10 aged_11 aged_13 aged_14 aged_15 aged_16 aged_17 aged_18 aged_19 30 1 2"},
+		{"by parameter", servedtest.Reader, `{"filter":"least_12"}`, "aged_12 aged_00 aged_01 aged_02 aged_03 30 1 6"},
 		{"by a synonym", servedtest.Reader, `{"filter":"register"}`, "add_person 1 1 1"},
 		{"of a kind", servedtest.Reader, `{"filter":"person","kind":"mutation"}`, "add_person 1 1 1"},
 		{"nothing", servedtest.Reader, `{"filter":"zzz"}`, " 0 1 1; nearest lookup_person everyone add_person aged_00 aged_01"},
@@ -151,6 +151,10 @@ func TestQueryList(t *testing.T) {
 				t.Fatal(err)
 			}
 			var names []string
+			for _, line := range a.Lines {
+				name, _, _ := strings.Cut(line, "(")
+				names = append(names, name)
+			}
 			for _, q := range a.Queries {
 				names = append(names, q.Name)
 			}
@@ -167,7 +171,7 @@ func TestQueryList(t *testing.T) {
 	if err != nil || !strings.Contains(string(list.Descriptor().InputSchema), `"page":{"type":"integer","maximum":2147483647,"minimum":1,`) {
 		t.Errorf("%v, %s", err, list.Descriptor().InputSchema)
 	}
-	got, err := g.Call(context.Background(), servedtest.Bot, metatools.ListQueries, nil, g.ForModel())
+	got, err := g.Call(context.Background(), servedtest.Bot, metatools.ListQueries, json.RawMessage(`{"filter":"lookup"}`), g.ForModel())
 	want := `{"queries":[{"name":"lookup_person","title":"Look up a person","description":"Finds a person by name.","kind":"read","params":{"required":["name"],"type":"object"},"columns":["p.name","p.age"]}],"total":1,"page":1,"pages":1}`
 	if err != nil || string(got.JSON) != want {
 		t.Errorf("got %s, %v, want %s", got.JSON, err, want)
@@ -204,7 +208,7 @@ func TestRunQuery(t *testing.T) {
 		{"left out", servedtest.Writer, metatools.RunQuery, `{"name":"misfit"}`, `there is no stored query \"misfit\"`},
 
 		// The queries are not tools in this mode.
-		{"direct", servedtest.Writer, "everyone", `{}`, `{"error":"unknown tool: everyone","code":"not_found"}`},
+		{"direct", servedtest.Writer, "everyone", `{}`, `{"error":"unknown tool: everyone; it is a stored query: call stored_query_run with {\"name\": \"everyone\", \"params\": {…}}","code":"not_found"}`},
 		{"direct, by query name", servedtest.Writer, "find_person", `{}`, `{"error":"unknown tool: find_person","code":"not_found"}`},
 		{"nobody", servedtest.Nobody, metatools.RunQuery, `{"name":"everyone"}`, `{"error":"unknown tool: stored_query_run","code":"not_found"}`},
 		{"nobody lists", servedtest.Nobody, metatools.ListQueries, `{}`, `{"error":"unknown tool: stored_query_list","code":"not_found"}`},

@@ -3,6 +3,7 @@ package servedgraph
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -19,9 +20,17 @@ const maxCompared = 1000
 
 // Unknown returns the error for a tool that does not exist or that the actor may not see. The error
 // suggests the tool with the most similar name among those that the actor may see, so that the error
-// is the same in both cases. It suggests a tool that writes only for a name that surely means it.
+// is the same in both cases. For a stored query that the actor sees, but that is no tool of its own, it says how to run it. It suggests a tool that writes only for a name that surely means it.
 func (g *Graph) Unknown(ctx context.Context, actor *access.Actor, name string) *wireerror.UnknownTool {
 	err := &wireerror.UnknownTool{Name: name}
+	if g.Meta() {
+		for _, q := range g.SeenQueries(ctx, actor) {
+			if d := q.Descriptor(); d.Name == name {
+				err.Run = fmt.Sprintf(`call %s with {"name": %q, "params": {…}}`, metatools.RunQuery, name)
+				return err
+			}
+		}
+	}
 	seen, listErr := g.Tools(ctx, actor)
 	if listErr != nil {
 		return err // a suggestion is not worth another error

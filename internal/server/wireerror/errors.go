@@ -19,6 +19,7 @@ import (
 type UnknownTool struct {
 	Name string
 	Near string // the most similar name of a tool that the caller may see, or ""
+	Run  string // how to run the stored query of that name, which is no tool of its own; "" if the caller sees no such query
 }
 
 // Suggested is an error about an unknown name, with the name that the caller may have meant.
@@ -149,6 +150,9 @@ type Panic struct {
 }
 
 func (e *UnknownTool) Error() string {
+	if e.Run != "" {
+		return "unknown tool: " + e.Name + "; it is a stored query: " + e.Run
+	}
 	if e.Near == "" {
 		return "unknown tool: " + e.Name
 	}

@@ -74,7 +74,8 @@ type Restrictor interface {
 	// be asked. It is cheap.
 	Restricts() bool
 
-	// Rights returns what the actor may read, or change, with a grant that Allowed allows; nil if nothing is restricted. The
-	// grant's action is [tool.Read], [tool.Change] or [tool.Export]. The schema is that of main.
+	// Rights returns what the actor may read, or change, with a grant that Allowed allows; nil if nothing is restricted. For a grant
+	// that it does not allow, Rights returns what the rules leave that deny a part. The grant's action is [tool.Read],
+	// [tool.Change] or [tool.Export]. The schema is that of main.
 	Rights(actor *Actor, g tool.Grant, schema *engine.Schema) *engine.Rights
 }

@@ -29,10 +29,11 @@ func (c *Control) Restriction(ctx context.Context, actor *Actor) (*Restriction, 
 }
 
 // Rights returns the rights of the actor with a grant: nil if they are to all of the branch, or if the policy does not allow the grant
-// at all.
+// at all. What rules hide from [tool.Read] is hidden also without that grant, because a call with another grant reads too: a
+// mutation has conditions, and returns what it changed.
 func (r *Restriction) Rights(g tool.Grant) *engine.Rights {
 	g.OwnDraft = g.OwnDraft || r.control.OwnsDraft(r.actor, g.Branch)
-	if !r.control.authorizer.Allowed(r.actor, g) {
+	if g.Action != tool.Read && !r.control.authorizer.Allowed(r.actor, g) {
 		return nil
 	}
 	return r.control.authorizer.(Restrictor).Rights(r.actor, g, r.schema)

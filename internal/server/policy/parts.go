@@ -19,6 +19,8 @@ type ruleSet struct {
 	rowForbids policies // the rules with a filter that deny
 	narrowed   bool     // a rule may be about a part of the graph only
 	permits    policies // the rules that may allow a part only
+	denials    *ruleSet // the rules that deny a part only, with everything allowed
+	open       bool     // everything is allowed that no rule denies
 
 	// parts has the types and properties that the permits name, and one of each that none names.
 	parts []types.EntityUID
@@ -46,6 +48,12 @@ func ruleSets(all policies) map[tool.Action]*ruleSet {
 				s.rowPermits = append(s.rowPermits, c)
 			default:
 				s.rowForbids = append(s.rowForbids, c)
+			}
+		}
+		s.denials = &ruleSet{rowForbids: s.rowForbids, open: true}
+		for _, c := range s.plain {
+			if c.narrowed && c.policy.Effect() == cedar.Forbid {
+				s.denials.plain = append(s.denials.plain, c)
 			}
 		}
 	}
@@ -131,6 +139,13 @@ func (p *Policy) asker(l link, g tool.Grant) (*asker, bool) {
 	return &asker{p, p.byAction[g.Action], &partEntities{p.entitiesFor(l), map[types.EntityUID]types.EntityUIDSet{}}, req, map[types.EntityUID]answer{}}, true
 }
 
+// forbidsOnly leaves out all rules but those that deny a part, if the link does not have the grant at all.
+func (a *asker) forbidsOnly() {
+	if allowed, _ := a.set.authorize(a.known, a.req); !allowed {
+		a.set = a.set.denials
+	}
+}
+
 // ask returns what the rules say about one resource alone.
 func (a *asker) ask(resource types.EntityUID) answer {
 	if known, ok := a.asked[resource]; ok {
@@ -155,6 +170,7 @@ func (a *asker) ask(resource types.EntityUID) answer {
 	} else if ids != nil {
 		r.forbid, r.forbids = true, append(r.forbids, ids...)
 	}
+	r.permit = r.permit || a.set.open
 	r.rows, _ = evaluate(a.set.rowPermits)
 	r.notRows, _ = evaluate(a.set.rowForbids)
 	a.asked[resource] = r

@@ -88,7 +88,7 @@ type bound struct {
 }
 
 // Rights implements access.Restrictor. Each actor of a call that the policy asks about must be allowed to see what the
-// rights show.
+// rights show. For an actor without the grant, only the rules that deny a part count.
 func (p *Policy) Rights(actor *access.Actor, g tool.Grant, schema *engine.Schema) *engine.Rights {
 	set := p.byAction[g.Action]
 	if actor == nil || set == nil || !set.narrowed {
@@ -129,6 +129,9 @@ func (p *Policy) restrict(links []link, g tool.Grant, schema *engine.Schema) *re
 	nodes, edges := kinds(schema.Catalog)
 	for _, l := range links {
 		a, ok := p.asker(l, g)
+		if ok {
+			a.forbidsOnly()
+		}
 		for _, part := range []struct {
 			entity plan.Entity
 			kinds  []kind

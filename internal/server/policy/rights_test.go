@@ -183,6 +183,33 @@ func TestRights(t *testing.T) {
 	}
 }
 
+// TestRightsWithoutPermit asks what actors see who may change and may not read: all but what a rule denies. A rule that denies the
+// whole graph says nothing about what a mutation reads.
+func TestRightsWithoutPermit(t *testing.T) {
+	schema := clinicSchema(t, clinic)
+	const head = "version: 1\ngroups: { bots: [bot] }" + clinicFilters + "rules:\n  - { id: a, allow: { actors: {ids: [bot]}, actions: [change] } }\n"
+	tests := []struct{ rules, actor, want string }{
+		{"", "bot", "all\n"},
+		{"  - { id: b, deny: { actors: any, actions: [read], properties: [Person.salary] } }", "bot", "Person without salary\n"},
+		{"  - { id: b, deny: { actors: any, actions: [read], rows: north } }", "bot", "Case -north\n"},
+		{"  - { id: b, deny: { actors: any, actions: [read], types: [City, Case] } }", "bot", "no Case\nno City\n"},
+		{"  - { id: b, deny: { actors: any, actions: [read] } }\n  - { id: c, deny: { actors: any, actions: [read], types: [City] } }", "bot", "no City\n"},
+		{"  - { id: b, allow: { actors: {ids: [ada]}, actions: [read], rows: north } }\n  - { id: c, deny: { actors: any, actions: [read], rows: urgent } }", "bot", "Case -urgent\n"},
+		{"  - { id: b, allow: { actors: {ids: [ada]}, actions: [read], rows: north } }", "ada via bot", "no Person\nno Team\nCase north\nno City\nno LivesIn\nno WorksOn\n"},
+	}
+	for _, test := range tests {
+		p, err := Compile("policy.yaml", []byte(head+test.rules+"\n"), Options{Graph: "g", Schemas: []*catalog.Schema{schema.Catalog}})
+		if err != nil {
+			t.Errorf("%s: %v", test.rules, err)
+			continue
+		}
+		a, g := access.Named(test.actor, nil), tool.Grant{Action: tool.Read, Via: tool.Stored, Query: "q1"}
+		if got := rightsText(schema, p.Rights(a, g, schema)); got != test.want || p.Allowed(a, g) {
+			t.Errorf("%s: got\n%swant\n%s", test.rules, got, test.want)
+		}
+	}
+}
+
 // TestPartFaults gives the faults of rules about parts of a graph.
 func TestPartFaults(t *testing.T) {
 	schema := clinicSchema(t, clinic)

@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/generated/code"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -191,15 +192,19 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 // local returns the served graph of a store, with the given built-in tools. Only the command that serves
 // tools needs them, and it takes milliseconds to make them.
 func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, warn warning, limits servedgraph.Limits, builtins []tool.Tool) (*servedgraph.Graph, error) {
-	catalog, err := e.catalog(ctx, g, warn)
+	queries, err := e.catalog(ctx, g, warn)
 	if err != nil {
 		return nil, err
 	}
 	var authorizer access.Authorizer = policy.Unrestricted(e.graph)
 	if e.policy != "" {
-		o := policy.Options{Graph: e.graph, Claims: claimsHere()}
-		if catalog != nil {
-			for _, q := range catalog.Queries {
+		schema, err := g.Schema(ctx, engine.Target{})
+		if err != nil {
+			return nil, err
+		}
+		o := policy.Options{Graph: e.graph, Claims: claimsHere(), Schemas: []*catalog.Schema{schema.Catalog}}
+		if queries != nil {
+			for _, q := range queries.Queries {
 				o.Queries = append(o.Queries, q.Info().Name)
 			}
 		}
@@ -221,7 +226,7 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		Confirm: confirm,
-		ID:      e.graph, Graph: g, Catalog: catalog, Builtins: builtins, Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
+		ID:      e.graph, Graph: g, Catalog: queries, Builtins: builtins, Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
 		PageKeys: keys, Claims: claimsHere(),
 	})
 }

@@ -229,6 +229,7 @@ func (s *Server) openOnUse(ctx context.Context, o *Options, c *cluster.Graph, ap
 			if sg.ID() == c.ID {
 				now.compare(ctx, o, sg)
 				sg.WarnReserved(ctx)
+				sg.WarnParts(ctx)
 			}
 		}
 	})

@@ -79,3 +79,10 @@ type Restrictor interface {
 	// [tool.Change] or [tool.Export]. The schema is that of main.
 	Rights(actor *Actor, g tool.Grant, schema *engine.Schema) *engine.Rights
 }
+
+// PartChecker is an Authorizer that can say which of its rules name parts of a graph that do not exist.
+type PartChecker interface {
+	// UnknownParts says, with places, which rules deny a type or a property that a schema lacks, also as a name from before a
+	// rename. Such a rule hides nothing.
+	UnknownParts(schema *engine.Schema) []string
+}

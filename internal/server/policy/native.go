@@ -39,7 +39,7 @@ func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 		return nil, err
 	}
 	p := newPolicy(all, nil, targetOf(o.Graph))
-	p.tokenGroups, p.unknown, p.earlier, p.claims = o.TokenGroups, n.unknown, o.EarlierAgents, o.Claims
+	p.tokenGroups, p.unknown, p.earlier, p.claims, p.several = o.TokenGroups, n.unknown, o.EarlierAgents, o.Claims, len(o.Graphs) > 1
 	for _, c := range all {
 		m := mentions(c.policy)
 		p.named = append(p.named, m.branches...)

@@ -7,33 +7,46 @@ import (
 
 	"github.com/cedar-policy/cedar-go"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// knownTypes returns the names of the types and interfaces of schemas with their properties.
+var _ access.PartChecker = (*Policy)(nil)
+
+// knownTypes returns the names of the types and interfaces of schemas with their properties. Names from before a rename are among
+// them.
 func knownTypes(schemas []*catalog.Schema) map[string][]string {
 	known := map[string][]string{}
-	add := func(name string, list []*catalog.Property) {
-		known[name] = append(known[name], name)
-		for _, property := range list {
-			known[name] = append(known[name], name+"."+property.Name)
+	add := func(list []*catalog.Property, names ...string) {
+		for _, name := range names {
+			if name == "" {
+				continue
+			}
+			known[name] = append(known[name], name)
+			for _, property := range list {
+				known[name] = joined(known[name], []string{name + "." + property.Name})
+				if property.RenameFrom != "" {
+					known[name] = joined(known[name], []string{name + "." + property.RenameFrom})
+				}
+			}
 		}
 	}
 	for _, s := range schemas {
 		for _, i := range s.Interfaces {
-			add(i.Name, i.Properties)
+			add(i.Properties, i.Name)
 		}
 		for _, n := range s.Nodes {
-			add(n.Name, n.Properties)
+			add(n.Properties, n.Name, n.RenameFrom)
 		}
 		for _, e := range s.Edges {
-			add(e.Name, e.Properties)
+			add(e.Properties, e.Name, e.RenameFrom)
 		}
 	}
 	return known
@@ -61,6 +74,26 @@ func (o *Options) unknownPart(name, rule string) (message, help string) {
 		return fmt.Sprintf("unknown property %q in %s", name, rule), nameHelp("property", name, known[typ][1:])
 	}
 	return "", ""
+}
+
+// UnknownParts implements [access.PartChecker]. Of a policy for several graphs, whose types one schema need not have, it returns only
+// the rules about the properties of types that the schema has.
+func (p *Policy) UnknownParts(schema *engine.Schema) (list []string) {
+	o := Options{Schemas: []*catalog.Schema{schema.Catalog}}
+	known := knownTypes(o.Schemas)
+	for _, c := range p.all {
+		if c.policy.Effect() != cedar.Forbid {
+			continue
+		}
+		for _, e := range c.resources {
+			typ, _, _ := strings.Cut(string(e.ID), ".")
+			message, help := o.unknownPart(string(e.ID), "rule "+string(c.id))
+			if message != "" && (known[typ] != nil || !p.several) {
+				list = append(list, fmt.Sprintf("%s: %s; %s", c.at, message, help))
+			}
+		}
+	}
+	return list
 }
 
 // keyOf returns the name of a node type that has the property, which may be one of an interface, in its key; "" if there is none.
@@ -185,12 +218,14 @@ func (o *Options) checkFilters(filters []protected.Filter) (faults diag.List) {
 		}
 		for _, s := range o.Schemas {
 			before := len(faults)
-			if s.Edge(f.Type) != nil && s.Edge(f.Type).Name == f.Type {
-				_, list := compileFilter(f, s, o.Claims, plan.Edge, f.Type)
-				faults = append(faults, list...)
+			for _, e := range s.Edges {
+				if e.Name == f.Type || e.RenameFrom == f.Type {
+					_, list := compileFilter(f, s, o.Claims, plan.Edge, e.Name)
+					faults = append(faults, list...)
+				}
 			}
 			for _, n := range s.Nodes {
-				if n.Name == f.Type || slices.Contains(n.Implements, f.Type) {
+				if n.Name == f.Type || n.RenameFrom == f.Type || slices.Contains(n.Implements, f.Type) {
 					_, list := compileFilter(f, s, o.Claims, plan.Node, n.Name)
 					if faults = append(faults, list...); list != nil {
 						break // another type would have the same faults

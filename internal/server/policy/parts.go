@@ -128,6 +128,7 @@ type asker struct {
 	known  *partEntities
 	req    cedar.Request // for the whole graph
 	asked  map[types.EntityUID]answer
+	former *asker // asks about the names that types and properties had before a rename
 }
 
 // asker returns an asker. It returns false if no rule can answer the question.
@@ -136,13 +137,19 @@ func (p *Policy) asker(l link, g tool.Grant) (*asker, bool) {
 	if !ok {
 		return nil, false
 	}
-	return &asker{p, p.byAction[g.Action], &partEntities{p.entitiesFor(l), map[types.EntityUID]types.EntityUIDSet{}}, req, map[types.EntityUID]answer{}}, true
+	one := func() *asker {
+		return &asker{policy: p, set: p.byAction[g.Action], known: &partEntities{p.entitiesFor(l), map[types.EntityUID]types.EntityUIDSet{}}, req: req, asked: map[types.EntityUID]answer{}}
+	}
+	a := one()
+	a.former = one()
+	return a, true
 }
 
 // forbidsOnly leaves out all rules but those that deny a part, if the link does not have the grant at all.
 func (a *asker) forbidsOnly() {
 	if allowed, _ := a.set.authorize(a.known, a.req); !allowed {
 		a.set = a.set.denials
+		a.former.set = a.set
 	}
 }
 
@@ -177,38 +184,67 @@ func (a *asker) ask(resource types.EntityUID) answer {
 	return r
 }
 
-// typeAnswer says what the rules say about a type that implements interfaces.
-func (a *asker) typeAnswer(typ string, implements []string) answer {
+// typeAnswer says what the rules say about a type, under its present and its former name.
+func (a *asker) typeAnswer(k kind) answer {
 	parents := []types.EntityUID{a.policy.target}
 	r := a.ask(a.policy.target)
-	for _, i := range implements {
+	for _, i := range k.implements {
 		r = r.or(a.ask(uid(typeType, i)))
 		parents = append(parents, uid(typeType, i))
 	}
-	id := uid(typeType, typ)
-	a.known.parents[id] = types.NewEntityUIDSet(parents...)
-	return r.or(a.ask(id))
-}
-
-// propertyAnswer says what the rules say about a property alone, and not because of its type. The interfaces are those
-// of the type that have the property.
-func (a *asker) propertyAnswer(typ, property string, interfaces []string) answer {
-	parents := []types.EntityUID{uid(typeType, typ)}
-	var r answer
-	for _, i := range interfaces {
-		id := uid(propertyType, i+"."+property)
-		r = r.or(a.ask(id))
-		parents = append(parents, id)
+	of := func(a *asker, name string) answer {
+		id := uid(typeType, name)
+		a.known.parents[id] = types.NewEntityUIDSet(parents...)
+		return a.ask(id)
 	}
-	id := uid(propertyType, typ+"."+property)
-	a.known.parents[id] = types.NewEntityUIDSet(parents...)
-	return r.or(a.ask(id))
+	if k.former != "" {
+		r = r.or(of(a.former, k.former).unless(k.reused))
+	}
+	return r.or(of(a, k.name))
 }
 
-// covers reports whether a filter is about the entities of a type.
-func (p *Policy) covers(rule cedar.PolicyID, typ string, implements []string) bool {
+// propertyAnswer says what the rules say about a property alone, and not because of its type, under its present and its former name.
+func (a *asker) propertyAnswer(k kind, property *catalog.Property) answer {
+	of := func(a *asker, typ, name string) (r answer) {
+		parents := []types.EntityUID{uid(typeType, typ)}
+		for _, i := range k.interfaces(property.Name) {
+			id := uid(propertyType, i+"."+name)
+			r = r.or(a.ask(id))
+			parents = append(parents, id)
+		}
+		id := uid(propertyType, typ+"."+name)
+		a.known.parents[id] = types.NewEntityUIDSet(parents...)
+		return r.or(a.ask(id))
+	}
+	r := of(a, k.name, property.Name)
+	if k.former != "" {
+		r = r.or(of(a.former, k.former, property.Name).unless(k.reused))
+	}
+	if was := property.RenameFrom; was != "" {
+		reused := slices.ContainsFunc(k.properties, func(p *catalog.Property) bool { return p.Name == was })
+		r = r.or(of(a.former, k.name, was).unless(reused))
+		if k.former != "" {
+			r = r.or(of(a.former, k.former, was).unless(reused || k.reused))
+		}
+	}
+	return r
+}
+
+// unless returns an answer about a former name. If something else has the name now, the rules that allow mean that.
+func (a answer) unless(reused bool) answer {
+	if reused {
+		a.permit, a.permits, a.rows = false, nil, nil
+	}
+	return a
+}
+
+// covers reports whether the filter of a rule is about the entities of a type, which may have had another name.
+func (p *Policy) covers(rule cedar.PolicyID, k kind, permits bool) bool {
 	f := p.filters[p.rowsOf[rule]]
-	return f != nil && (f.Type == typ || slices.Contains(implements, f.Type))
+	if f == nil {
+		return false
+	}
+	return f.Type == k.name || slices.Contains(k.implements, f.Type) || f.Type == k.former && !(permits && k.reused)
 }
 
 // shownPart says what a link may see of a type.
@@ -222,6 +258,8 @@ type shownPart struct {
 // kind is a node type or an edge type, as far as rules see it.
 type kind struct {
 	name       string
+	former     string // its name before a rename; "" without one
+	reused     bool   // another type has that name now
 	implements []string
 	properties []*catalog.Property
 	key        []string
@@ -230,13 +268,16 @@ type kind struct {
 
 // kinds returns the types of a schema: first the node types, then the edge types.
 func kinds(s *catalog.Schema) (nodes, edges []kind) {
+	reused := func(former string) bool {
+		return former != "" && (s.Node(former) != nil || s.Edge(former) != nil || s.Interface(former) != nil)
+	}
 	for _, n := range s.Nodes {
-		nodes = append(nodes, kind{n.Name, n.Implements, n.Properties, n.Key, func(property string) []string {
+		nodes = append(nodes, kind{n.Name, n.RenameFrom, reused(n.RenameFrom), n.Implements, n.Properties, n.Key, func(property string) []string {
 			return slices.DeleteFunc(slices.Clone(n.Implements), func(i string) bool { return s.Interface(i) == nil || s.Interface(i).Property(property) == nil })
 		}})
 	}
 	for _, e := range s.Edges {
-		edges = append(edges, kind{e.Name, nil, e.Properties, nil, func(string) []string { return nil }})
+		edges = append(edges, kind{e.Name, e.RenameFrom, reused(e.RenameFrom), nil, e.Properties, nil, func(string) []string { return nil }})
 	}
 	return nodes, edges
 }
@@ -244,24 +285,24 @@ func kinds(s *catalog.Schema) (nodes, edges []kind) {
 // shown says what the link may see of a type. A permit for a property alone adds nothing to permits with filters, because the
 // other entities would show that property only.
 func (a *asker) shown(k kind) shownPart {
-	r := a.typeAnswer(k.name, k.implements)
+	r := a.typeAnswer(k)
 	s := shownPart{none: r.forbid, rules: r.forbids}
-	covered := func(rules []cedar.PolicyID) []cedar.PolicyID {
-		return slices.DeleteFunc(slices.Clone(rules), func(id cedar.PolicyID) bool { return !a.policy.covers(id, k.name, k.implements) })
+	covered := func(rules []cedar.PolicyID, permits bool) []cedar.PolicyID {
+		return slices.DeleteFunc(slices.Clone(rules), func(id cedar.PolicyID) bool { return !a.policy.covers(id, k, permits) })
 	}
 	if r.forbid {
 		return s
 	}
-	s.rules, s.notIn = r.permits, covered(r.notRows)
+	s.rules, s.notIn = r.permits, covered(r.notRows, false)
 	if !r.permit {
-		s.any = covered(r.rows)
+		s.any = covered(r.rows, true)
 		s.rules = s.any
 	}
 	s.rules = joined(s.rules, s.notIn)
 	open, some := r.permit || len(s.any) > 0, false
 	hidden := map[string]bool{}
 	for _, property := range k.properties {
-		of := a.propertyAnswer(k.name, property.Name, k.interfaces(property.Name))
+		of := a.propertyAnswer(k, property)
 		key := slices.Contains(k.key, property.Name)
 		switch {
 		case of.forbid && key:

@@ -85,6 +85,7 @@ type Policy struct {
 
 	byAction  map[tool.Action]*ruleSet
 	narrowing bool // a rule may be about a part of the graph only
+	several   bool // the file applies to several graphs
 
 	filters   map[string]*protected.Filter // by name
 	rowsOf    map[cedar.PolicyID]string    // the name of its filter, by rule
@@ -128,7 +129,7 @@ func Compile(file string, src []byte, o Options) (*Policy, error) {
 		return nil, err
 	}
 	p := compileRules(res, o.Graph)
-	p.tokenGroups, p.earlier, p.claims = o.TokenGroups, o.EarlierAgents, o.Claims
+	p.tokenGroups, p.earlier, p.claims, p.several = o.TokenGroups, o.EarlierAgents, o.Claims, len(o.Graphs) > 1
 	return p, nil
 }
 

@@ -245,7 +245,10 @@ func typeRights(shapes map[string]*shape, actor *access.Actor, digest hash.Hash)
 			plans = b.rows.fail
 		}
 		f := &engine.RowFilter{Name: b.Name, Entities: plans[0], Among: plans[1], Args: access.CallerArgs(actor, b.rows.args)}
-		fmt.Fprintf(digest, "%q %t %q %q\n", b.Name, b.forbids, b.Where, fmt.Sprint(f.Args))
+		fmt.Fprintf(digest, "%q %t %q %d\n", b.Name, b.forbids, b.Where, len(f.Args))
+		for _, v := range f.Args {
+			addValue(digest, v)
+		}
 		return f
 	}
 	for _, typ := range slices.Sorted(maps.Keys(shapes)) {
@@ -266,4 +269,16 @@ func typeRights(shapes map[string]*shape, actor *access.Actor, digest hash.Hash)
 		all[typ] = t
 	}
 	return all
+}
+
+// addValue adds a value to a digest. The elements of a list are apart, so that no text in one looks like several.
+func addValue(digest hash.Hash, v value.Value) {
+	if !v.IsList() {
+		fmt.Fprintf(digest, "%q\n", fmt.Sprint(v))
+		return
+	}
+	fmt.Fprintln(digest, "list of", len(v.Elems()))
+	for _, e := range v.Elems() {
+		addValue(digest, e)
+	}
 }

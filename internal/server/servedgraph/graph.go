@@ -213,6 +213,7 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g.catalogDigest = g.digest()
 	if c.Binder == nil {
 		g.WarnReserved(ctx)
+		g.WarnParts(ctx)
 	}
 	return g, nil
 }

@@ -46,6 +46,21 @@ func (r *running) restrict(ctx context.Context) error {
 	return nil
 }
 
+// WarnParts logs a warning for each rule that denies a part of the graph that the schema of main lacks.
+func (g *Graph) WarnParts(ctx context.Context) {
+	checker, ok := g.access.Authorizer().(access.PartChecker)
+	if !ok {
+		return
+	}
+	schema, err := g.engine.Schema(ctx, engine.Target{})
+	if err != nil {
+		return // the first call reports the fault
+	}
+	for _, fault := range checker.UnknownParts(schema) {
+		g.log.WarnContext(ctx, "the policy denies a part of the graph that the schema lacks, so the rule does not hide it; correct the name", "fault", fault)
+	}
+}
+
 // base returns the grant to read or change the branch that the call is about, or nil if the call has none. A call that describes a
 // stored query is about the branch where the query would run.
 func (r *running) base() *tool.Grant {

@@ -1,0 +1,63 @@
+package servedgraph_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+// TestMutationWithoutRead runs mutations of an actor that may change the graph and not read it. A rule that denies to read a property
+// hides it from their conditions and from their answers, as from an actor that may read.
+func TestMutationWithoutRead(t *testing.T) {
+	c := servedtest.Config(t)
+	c.Catalog = &tool.Catalog{Queries: servedtest.QueriesOf(t, servedtest.Schema(t), `
+query older($than: I32) { update Person set { score: 1.0 } where age > $than }
+query scored($name: String) { update Person set { score: 1.0 } where name = $name }
+`)}
+	for name, read := range map[string]string{"without read": "", "with read": ", read"} {
+		p, err := policy.Compile("p.yaml", []byte(`version: 1
+rules:
+  - { id: writes, allow: { actors: {ids: [act-bot]}, actions: [invoke_query, change`+read+`] } }
+  - { id: ages, deny: { actors: any, actions: [read], properties: [Person.age] } }
+`), policy.Options{Graph: c.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Authorizer = p
+		g := servedtest.Graph(t, c)
+		invoke := func(query, params string) error {
+			_, err := g.InvokeQuery(t.Context(), servedtest.Bot, query, servedgraph.Invocation{Params: json.RawMessage(params)}, encoding.Options{})
+			return err
+		}
+		if err := invoke("older", `{"than": 40}`); err == nil || !strings.Contains(err.Error(), `"older" not found`) {
+			t.Errorf("%s: a condition on a hidden property: %v", name, err)
+		}
+		if err := invoke("scored", `{"name": "bob"}`); err != nil {
+			t.Errorf("%s: a mutation of what is shown: %v", name, err)
+		}
+	}
+}
+
+// TestUnknownPartsAreLogged starts with a policy that denies a property that the schema lacks.
+func TestUnknownPartsAreLogged(t *testing.T) {
+	c := servedtest.Config(t)
+	var log bytes.Buffer
+	c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	p, err := policy.Compile("p.yaml", []byte("version: 1\nrules: [{ id: ages, deny: { actors: any, actions: [read], properties: [Person.agee] } }]"), policy.Options{Graph: c.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Authorizer = p
+	servedtest.Graph(t, c)
+	if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "did you mean Person.age?") {
+		t.Errorf("the log is %q", text)
+	}
+}

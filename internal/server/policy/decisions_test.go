@@ -98,3 +98,44 @@ func TestDecisionsByClass(t *testing.T) {
 		t.Errorf("%d decisions about branches of one class", n)
 	}
 }
+
+// TestRightsByClass asks about the rights of 1,000 queries. Queries that no rule tells apart need one restriction.
+func TestRightsByClass(t *testing.T) {
+	schema := clinicSchema(t, clinic)
+	for rule, want := range map[string]int{
+		"": 1,
+		"- { id: c, deny: { actors: any, actions: [read], via: stored, properties: [Person.bio] } }":                    1,
+		"- { id: c, deny: { actors: any, actions: [read], via: stored, queries: [q1, q2], properties: [Person.bio] } }": 3,
+	} {
+		p, err := Compile("p.yaml", []byte("version: 1\nrules:\n  - { id: a, allow: { actors: any, actions: [read] } }\n  - { id: b, deny: { actors: any, actions: [read], properties: [Person.salary] } }\n  "+rule+"\n"), Options{Graph: "g", AnyQuery: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 1000 {
+			p.Rights(actor("ada"), tool.Grant{Action: tool.Read, Via: tool.Stored, Query: fmt.Sprint("q", i)}, schema)
+		}
+		if n := len(p.rights.cached); n != want {
+			t.Errorf("%d restrictions for %q, want %d", n, rule, want)
+		}
+		hidden := "Person without salary\n"
+		if rule != "" {
+			hidden = "Person without bio,face,salary\n"
+		}
+		if got := rightsText(schema, p.Rights(actor("ada"), tool.Grant{Action: tool.Read, Via: tool.Stored, Query: "q1"}, schema)); got != hidden {
+			t.Errorf("%s: %s", rule, got)
+		}
+		if got := rightsText(schema, p.Rights(actor("ada"), tool.Grant{Action: tool.Read, Via: tool.AdHoc}, schema)); got != "Person without salary\n" {
+			t.Errorf("%s: ad hoc: %s", rule, got)
+		}
+		long := &access.Actor{ID: "ada", Groups: []string{strings.Repeat("g", maxNames)}}
+		if first := p.Rights(long, tool.Grant{Action: tool.Read}, schema); first != p.Rights(long, tool.Grant{Action: tool.Read}, schema) {
+			t.Error("the rights of an actor with long names are not cached")
+		}
+	}
+	kept := map[int]bool{}
+	for i := range 3 * maxRights {
+		if kept = keep(kept, i, true); len(kept) > maxRights || i >= maxRights && len(kept) < maxRights/2 || !kept[i] {
+			t.Fatalf("%d elements are kept after %d", len(kept), i)
+		}
+	}
+}

@@ -13,14 +13,16 @@ import (
 // ruleSet has the rules about one action. The other rules of a policy can neither match a request for the action nor fail on
 // it. Rules with a filter are apart from the others, and permits with one from forbids, because their reasons name the filters.
 type ruleSet struct {
-	all        policies // in the order of the file
-	plain      policies // the rules without a filter
-	rowPermits policies // the rules with a filter that allow
-	rowForbids policies // the rules with a filter that deny
-	narrowed   bool     // a rule may be about a part of the graph only
-	permits    policies // the rules that may allow a part only
-	denials    *ruleSet // the rules that deny a part only, with everything allowed
-	open       bool     // everything is allowed that no rule denies
+	all        policies  // in the order of the file
+	plain      policies  // the rules without a filter
+	rowPermits policies  // the rules with a filter that allow
+	rowForbids policies  // the rules with a filter that deny
+	narrowed   bool      // a rule may be about a part of the graph only
+	permits    policies  // the rules that may allow a part only
+	queries    textTests // how the rules test the names of stored queries
+	byVia      bool      // a rule reads whether a stored query makes the call
+	denials    *ruleSet  // the rules that deny a part only, with everything allowed
+	open       bool      // everything is allowed that no rule denies
 
 	// parts has the types and properties that the permits name, and one of each that none names.
 	parts []types.EntityUID
@@ -50,6 +52,7 @@ func ruleSets(all policies) map[tool.Action]*ruleSet {
 				s.rowForbids = append(s.rowForbids, c)
 			}
 		}
+		s.queries, s.byVia = testsOf(queryAttr, s.all), reads(viaAttr, s.all)
 		s.denials = &ruleSet{rowForbids: s.rowForbids, open: true}
 		for _, c := range s.plain {
 			if c.narrowed && c.policy.Effect() == cedar.Forbid {

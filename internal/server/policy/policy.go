@@ -77,7 +77,7 @@ type Policy struct {
 	// needs.
 	protections map[string]*tool.Protection
 	owners      map[string][]string // owners by actor
-	tests       branchTests         // how the rules test branch names
+	tests       textTests           // how the rules test branch names
 	named       []string            // branches that rules name, sorted
 	groups      []string            // groups that rules may name, sorted
 	unknown     diag.List           // names of queries that no query has
@@ -198,7 +198,7 @@ func targetOf(graph string) types.EntityUID {
 
 // newPolicy returns the policy for compiled rules. The map `groupsOf` has the groups of each actor.
 func newPolicy(all policies, groupsOf map[string][]string, target types.EntityUID) *Policy {
-	p := &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: ruleSets(all), tests: branchTestsOf(all)}
+	p := &Policy{target: target, entities: newEntities(groupsOf, target), all: all, byAction: ruleSets(all), tests: testsOf(branchAttr, all)}
 	for _, s := range p.byAction {
 		p.narrowing = p.narrowing || s.narrowed
 	}

@@ -52,6 +52,21 @@ type rightsQuestion struct {
 	schema string // digest
 }
 
+// rightsQuestion returns the question about the rights of an actor. Its query stands for a class of queries, and it has a via only if
+// rules read that, so that a list of thousands of queries needs few restrictions. Digests take the place of long names.
+func (p *Policy) rightsQuestion(actor *access.Actor, g tool.Grant, set *ruleSet, schema *engine.Schema) rightsQuestion {
+	q := rightsQuestion{p.question(actor, g), schema.Digest}
+	if row, ok := rowOf(g.Action); ok && !set.byVia && (g.Via == "" || slices.Contains(row.Vias[:], g.Via)) {
+		q.grant.Via = ""
+	}
+	q.grant.Query = set.queries.class(g.Query)
+	if !q.fits() {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", q.actor, q.groups, q.branch, q.grant.Query))
+		q.actor, q.groups, q.branch, q.grant.Query = "\x00"+string(sum[:]), "", "", "" // no name has a zero byte
+	}
+	return q
+}
+
 // compiledKey identifies a filter that is compiled for a type.
 type compiledKey struct {
 	schema, filter string
@@ -94,20 +109,15 @@ func (p *Policy) Rights(actor *access.Actor, g tool.Grant, schema *engine.Schema
 	if actor == nil || set == nil || !set.narrowed {
 		return nil
 	}
-	q := rightsQuestion{p.question(actor, g), schema.Digest}
+	q := p.rightsQuestion(actor, g, set, schema)
 	p.rights.mu.RLock()
 	r, ok := p.rights.cached[q]
 	p.rights.mu.RUnlock()
 	if !ok {
 		r = p.restrict(p.links(actor), g, schema)
-		if q.fits() {
-			p.rights.mu.Lock()
-			if p.rights.cached == nil || len(p.rights.cached) >= maxRights {
-				p.rights.cached = map[rightsQuestion]*restriction{}
-			}
-			p.rights.cached[q] = r
-			p.rights.mu.Unlock()
-		}
+		p.rights.mu.Lock()
+		p.rights.cached = keep(p.rights.cached, q, r)
+		p.rights.mu.Unlock()
 	}
 	if r == nil {
 		return nil
@@ -120,8 +130,25 @@ func (p *Policy) Rights(actor *access.Actor, g tool.Grant, schema *engine.Schema
 	return last.rights
 }
 
-// maxRights is the number of restrictions in the cache, and of compiled filters. A full cache is cleared.
-const maxRights = 2048
+// maxRights is the number of restrictions in the cache, and of compiled filters. A full cache loses half of its elements, so that a list
+// longer than it finds some.
+const maxRights = 8192
+
+// keep adds an element to a map of the cache.
+func keep[K comparable, V any](to map[K]V, key K, v V) map[K]V {
+	if to == nil {
+		to = map[K]V{}
+	}
+	if len(to) >= maxRights {
+		for k := range to {
+			if delete(to, k); len(to) <= maxRights/2 {
+				break
+			}
+		}
+	}
+	to[key] = v
+	return to
+}
 
 // restrict says what the rules hide from the links of a call. It returns nil if they hide nothing.
 func (p *Policy) restrict(links []link, g tool.Grant, schema *engine.Schema) *restriction {
@@ -219,10 +246,7 @@ func (p *Policy) compiled(f *protected.Filter, schema *engine.Schema, entity pla
 	r, _ = compileFilter(f, schema.Catalog, p.claims, entity, typ)
 	p.rights.mu.Lock()
 	defer p.rights.mu.Unlock()
-	if p.rights.compiled == nil || len(p.rights.compiled) >= maxRights {
-		p.rights.compiled = map[compiledKey]*rows{}
-	}
-	p.rights.compiled[key] = r
+	p.rights.compiled = keep(p.rights.compiled, key, r)
 	return r
 }
 

@@ -3,10 +3,12 @@ package servedgraph_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -59,5 +61,36 @@ func TestUnknownPartsAreLogged(t *testing.T) {
 	servedtest.Graph(t, c)
 	if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "did you mean Person.age?") {
 		t.Errorf("the log is %q", text)
+	}
+}
+
+// BenchmarkToolsOfPart lists the tools of three actors, who may invoke 1,000 stored queries and read a part of the graph.
+func BenchmarkToolsOfPart(b *testing.B) {
+	c := servedtest.Config(b)
+	var queries strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&queries, "query q%d() { match { $p: Person { name: \"%d\" } } return { $p.name } }\n", i, i)
+	}
+	c.Catalog = &tool.Catalog{Queries: servedtest.QueriesOf(b, servedtest.Schema(b), queries.String())}
+	for name, more := range map[string]string{"classed": "", "named": "  - { id: one, deny: { actors: any, actions: [read], via: stored, queries: [q1, q2], properties: [Person.big] } }\n"} {
+		p, err := policy.Compile("p.yaml", []byte(`version: 1
+rules:
+  - { id: reads, allow: { actors: any, actions: [invoke_query, read] } }
+  - { id: ages, deny: { actors: any, actions: [read], properties: [Person.age] } }
+`+more), policy.Options{Graph: c.ID, AnyQuery: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.Authorizer = p
+		g := servedtest.Graph(b, c)
+		b.Run(name, func(b *testing.B) {
+			for range b.N {
+				for _, actor := range []*access.Actor{servedtest.Writer, servedtest.Reader, servedtest.Bot} {
+					if _, err := g.Tools(b.Context(), actor); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
-// maxKept is the number of schemas, of rights and of plans that a cache keeps. A full cache is cleared.
-const maxKept = 1024
+// maxKept is the number of schemas, of rights and of plans that a cache keeps: a graph may have thousands of stored queries, and an
+// actor that lists them needs the plan of each. A full cache loses half of its elements, so that a list longer than it finds some.
+const maxKept = 8192
 
 // Cache keeps what follows from rights. The zero Cache is empty. It is safe for concurrent use.
 type Cache struct {
@@ -43,8 +44,15 @@ func recall[K comparable, V any](c *Cache, from *map[K]V, key K, make func() V) 
 	v = make() // not under the lock: a large schema must not hold up other callers
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if *from == nil || len(*from) >= maxKept {
+	if *from == nil {
 		*from = map[K]V{}
+	}
+	if len(*from) >= maxKept {
+		for k := range *from {
+			if delete(*from, k); len(*from) <= maxKept/2 {
+				break
+			}
+		}
 	}
 	(*from)[key] = v
 	return v

@@ -326,6 +326,31 @@ func TestAddFaults(t *testing.T) {
 	}
 }
 
+// TestTokenTwice gives a token both in the environment and in the tokens file. It has one actor, with one set of groups and claims,
+// whichever comes first.
+func TestTokenTwice(t *testing.T) {
+	for _, tt := range []struct{ actor, want string }{
+		{"act-ada", ""},
+		{"{ actor: act-ada, groups: [] }", ""},
+		{"{ actor: act-ada, groups: [clerks] }", "with different groups or claims"},
+		{"{ actor: act-ada, claims: { region: eu } }", "with different groups or claims"},
+		{"act-bot", "already belongs to another actor"},
+	} {
+		file := filepath.Join(t.TempDir(), "tokens.yaml")
+		if err := os.WriteFile(file, []byte(digest("a")+": "+tt.actor+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		environ := []string{"OMNIGRAPH_TOKEN_ACT_ADA=a", "OMNIGRAPH_TOKENS_FILE=" + file}
+		for range 2 {
+			tokens, err := Load(environ, tokenClaimTypes)
+			if tt.want == "" && (err != nil || tokens.Len() != 1) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%s, %s first: %v", tt.actor, environ[0][:20], err)
+			}
+			slices.Reverse(environ)
+		}
+	}
+}
+
 // FuzzTokensFile checks that no file makes the reader panic, and that no error repeats a word of
 // the file that could be a token.
 func FuzzTokensFile(f *testing.F) {

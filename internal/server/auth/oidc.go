@@ -303,11 +303,15 @@ func (v *OIDC) scopes(all map[string]any) (*access.Scopes, error) {
 	return s, nil
 }
 
-// claims returns the claims of the token that queries may use. It rejects a token in which one has another type, because a filter
-// may hide by it.
+// claims returns the claims of the token that queries may use. It rejects a token in which one has another type or is left out
+// for another source, because a filter may hide by it.
 func (v *OIDC) claims(all map[string]any) (map[string]value.Value, error) {
 	var known map[string]value.Value
+	elsewhere, _ := all["_claim_names"].(map[string]any) // see groups
 	for name, c := range v.o.Claims {
+		if elsewhere[c.Name] != nil {
+			return nil, &Rejected{"does not have the claim " + c.Name + ": the claim _claim_names refers to another source"}
+		}
 		said := all[c.Name]
 		if said == nil {
 			continue

@@ -323,6 +323,9 @@ func TestOIDCClaimsOfQueries(t *testing.T) {
 		{map[string]any{"admin": "true"}, "has no Bool in the claim admin"},
 		{map[string]any{"since": "May"}, "has no Date in the claim since"},
 		{map[string]any{"share": map[string]any{}}, "has no F64 in the claim share"},
+		{map[string]any{"_claim_names": map[string]any{"level": "src1"}}, "does not have the claim level: the claim _claim_names refers to another source"},
+		{map[string]any{"level": 3, "_claim_names": map[string]any{"level": "src1"}}, "does not have the claim level: the claim _claim_names refers to another source"},
+		{map[string]any{"level": 3, "_claim_names": map[string]any{"region": "src1"}}, "level=3"},
 	} {
 		actor, err := v.Verify(t.Context(), i.Token(t, key, "ada", tt.over))
 		got := ""

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -239,6 +240,9 @@ func (t *Tokens) add(digest [sha256.Size]byte, actor *access.Actor) error {
 		if e.actor.Name() != actor.Name() {
 			return fmt.Errorf("this token already belongs to another actor; give each actor its own token")
 		}
+		if !slices.Equal(sorted(e.actor.Groups), sorted(actor.Groups)) || !maps.EqualFunc(e.actor.Claims, actor.Claims, value.Equal) {
+			return fmt.Errorf("this token is given twice, with different groups or claims; remove one, such as the variable %s… if the tokens file has it too", TokenVarPrefix)
+		}
 		return nil
 	}
 	actor.Source = "token"
@@ -246,6 +250,9 @@ func (t *Tokens) add(digest [sha256.Size]byte, actor *access.Actor) error {
 	t.entries.Store(&entries)
 	return nil
 }
+
+// sorted returns a list in order, and each element once.
+func sorted(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // hexOrNothing returns s as bytes if it has the length of a digest in hex, and nil otherwise.
 // Without this check, hex.Decode could write beyond the digest.

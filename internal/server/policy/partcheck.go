@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cedar-policy/cedar-go"
+	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
@@ -192,8 +193,14 @@ func (n *native) checkPart(c compiled) {
 		if names = append(names, f.Name); f.Name != c.rows {
 			continue
 		}
-		if len(c.resources) > 0 && !slices.Contains(c.resources, uid(typeType, f.Type)) {
-			n.fault(strictyaml.Contradicts, c.at.Start, fmt.Sprintf("%s does not name the type %s of its filter %s", policy, f.Type, f.Name), fmt.Sprintf("write resource in Type::%q", f.Type))
+		of := uid(typeType, f.Type)
+		help := fmt.Sprintf("write resource in Type::%q", f.Type)
+		other := slices.IndexFunc(c.resources, func(e types.EntityUID) bool { return e != of })
+		switch {
+		case len(c.resources) > 0 && !slices.Contains(c.resources, of):
+			n.fault(strictyaml.Contradicts, c.at.Start, fmt.Sprintf("%s does not name the type %s of its filter %s", policy, f.Type, f.Name), help)
+		case other >= 0:
+			n.fault(strictyaml.Contradicts, n.place(c, c.resources[other]), fmt.Sprintf("%s names %s, but its filter %s is about %s only", policy, c.resources[other], f.Name, f.Type), help+", and a policy of its own for the rest")
 		}
 		return
 	}

@@ -296,6 +296,14 @@ func (a *asker) shown(k kind) shownPart {
 	if r.forbid {
 		return s
 	}
+	// A rule with a filter for another type cannot say which of these entities it denies, so it denies all. One that is about the
+	// whole graph is about the type of its filter.
+	whole := a.ask(a.policy.target).notRows
+	for _, rule := range r.notRows {
+		if !slices.Contains(whole, rule) && !a.policy.covers(rule, k, false) {
+			return shownPart{none: true, rules: []cedar.PolicyID{rule}}
+		}
+	}
 	s.rules, s.notIn = r.permits, covered(r.notRows, false)
 	if !r.permit {
 		s.any = covered(r.rows, true)
@@ -306,6 +314,11 @@ func (a *asker) shown(k kind) shownPart {
 	hidden := map[string]bool{}
 	for _, property := range k.properties {
 		of := a.propertyAnswer(k, property)
+		for _, rule := range of.notRows {
+			if !slices.Contains(r.notRows, rule) { // it denies rows of a property
+				of.forbid, of.forbids = true, joined(of.forbids, []cedar.PolicyID{rule})
+			}
+		}
 		key := slices.Contains(k.key, property.Name)
 		switch {
 		case of.forbid && key:

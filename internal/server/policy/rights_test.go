@@ -301,6 +301,9 @@ func TestPartFaults(t *testing.T) {
 		{`forbid (principal, action == Action::"read", resource == Type::"Person.name");`, `is no type`},
 		{`@rows("nort") permit (principal, action == Action::"read", resource);`, `unknown filter "nort"`},
 		{`@rows("north") permit (principal, action == Action::"read", resource in Type::"Person");`, `does not name the type Case of its filter north`},
+		{`@rows("north") forbid (principal, action == Action::"read", resource) when { resource in Type::"Case" || resource in Type::"Person" };`, `policy0 names Type::"Person", but its filter north is about Case only`},
+		{`@rows("north") forbid (principal, action == Action::"read", resource in Type::"Case") unless { resource == Property::"Case.team" };`, `policy0 names Property::"Case.team"`},
+		{`@rows("north") forbid (principal, action == Action::"read", resource == Property::"Case.team");`, `does not name the type Case`},
 		{`@rows("north") permit (principal, action, resource);`, `has @rows and is about`},
 		{`permit (principal, action == Action::"branch_create", resource in Type::"Case");`, `policy0: `},
 	}
@@ -329,6 +332,32 @@ forbid (principal, action == Action::"read", resource == Property::"City.region"
 	}
 	if p.Allowed(actor("ada"), tool.Grant{Action: tool.Export}) {
 		t.Error("a forbid allows")
+	}
+}
+
+// TestRowsOfOthers gives rights by policies with filters that match more than the type of the filter: the rest is hidden.
+func TestRowsOfOthers(t *testing.T) {
+	schema := clinicSchema(t, clinic)
+	r := strictyaml.Read("cluster.yaml", []byte(clinicFilters))
+	f, _ := r.Root().Fields("cluster.yaml", "filters")
+	o := Options{Graph: "g", Schemas: []*catalog.Schema{schema.Catalog}, Protected: protected.Parse(nil, nil, f["filters"])}
+	for condition, want := range map[string]string{
+		`resource is Type`: "no Person\nno Team\nCase -north\nno City\nno LivesIn\nno WorksOn\n",
+		// A key is a property too, and cannot be hidden alone.
+		`resource is Property`: "no Person\nno Team\nno Case\nno City\nLivesIn without since\n",
+		`resource is Graph`:    "Case -north\n",
+		`true`:                 "Case -north\n",
+	} {
+		p, err := CompileCedar("p.cedar", []byte(`
+permit (principal, action == Action::"read", resource);
+@rows("north") forbid (principal, action == Action::"read", resource) when { `+condition+` };`), o)
+		if err != nil {
+			t.Errorf("%s: %v", condition, err)
+			continue
+		}
+		if got := rightsText(schema, p.Rights(actor("ada"), tool.Grant{Action: tool.Read}, schema)); got != want {
+			t.Errorf("%s: got\n%swant\n%s", condition, got, want)
+		}
 	}
 }
 

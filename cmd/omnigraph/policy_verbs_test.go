@@ -372,6 +372,22 @@ rules:
 			t.Errorf("%s\n%d\n%s%s", tt.cases, code, stdout, stderr)
 		}
 	}
+	inShop(t, "policy.yaml", "version: 1\nrules:\n  - { id: all, allow: { actors: any, actions: [read] } }\n  - { id: pay, deny: { actors: any, actions: [read], properties: [User.salary] } }\n")
+	for _, tt := range []struct {
+		cases string
+		fails bool
+	}{
+		{"{ actor: act-ada, action: read, type: User, expect: allow }", true},
+		{"{ actor: act-ada, action: read, type: User, expect: properties }", false},
+		{"{ actor: act-ada, action: read, type: Order, expect: properties }", true},
+		{"{ actor: act-ada, action: read, type: Order, expect: allow }", false},
+		{"{ actor: act-ada, action: read, property: User.salary, expect: properties }", true},
+	} {
+		write(t, "cases.yaml", "version: 1\ncases:\n  - "+tt.cases+"\n")
+		if code, stdout, stderr := omnigraph(t, "", "policy", "test", "--tests", "cases.yaml"); (code != 0) != tt.fails {
+			t.Errorf("%s\n%d\n%s%s", tt.cases, code, stdout, stderr)
+		}
+	}
 	inShop(t, "policy.yaml", strings.Replace(rules, "$it.team", "$it.tem", 1))
 	if code, _, stderr := omnigraph(t, "", "policy", "validate"); code == 0 || !strings.Contains(stderr, "policy.yaml:3:37: error C7: filter north: Order has no property tem") {
 		t.Errorf("%d\n%s", code, stderr)

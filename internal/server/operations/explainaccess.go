@@ -3,10 +3,12 @@ package operations
 import (
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -22,7 +24,8 @@ type ExplainAccess struct {
 	OwnDraft   func(context.Context) (bool, error) // reports whether Branch stands for a draft of Actor
 
 	own    bool           // what OwnDraft reported
-	schema *engine.Schema // of main, as the caller may see it
+	schema *engine.Schema // of main
+	seen   *engine.Schema // of main, as the caller may see it
 }
 
 // Needs returns the permission to read the policy.
@@ -42,7 +45,12 @@ func (c *ExplainAccess) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		return nil, err
 	}
 	if r, ok := c.Authorizer.(access.Restrictor); ok && r.Restricts() {
-		if c.schema, err = env.Graph.Schema(ctx, engine.Target{}); err != nil {
+		// The decisions are about the whole schema: rules about what the caller does not see decide about the rest of it too, as a text
+		// hides its vectors.
+		if c.schema, err = restricted.Whole(env.Graph).Schema(ctx, engine.Target{}); err != nil {
+			return nil, err
+		}
+		if c.seen, err = env.Graph.Schema(ctx, engine.Target{}); err != nil {
 			return nil, err
 		}
 	}
@@ -100,6 +108,10 @@ func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 	}
 	if e.Allowed && grant.Action.Row().On == tool.OnBranch && c.schema != nil {
 		for _, p := range explainer.Parts(c.Actor, grant, c.schema) {
+			if !c.sees(p.Type, "") {
+				continue
+			}
+			p.Without = slices.DeleteFunc(p.Without, func(property string) bool { return !c.sees(p.Type, property) })
 			part := client.AccessPart{Type: p.Type, Hidden: p.Hidden, Reason: p.Reason, Rows: p.Rows, NotRows: p.NotRows, Without: p.Without, Rules: []client.AccessRule{}}
 			for _, r := range p.Rules {
 				part.Rules = append(part.Rules, ruleEntry(r))
@@ -111,6 +123,15 @@ func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 		d.Near = append(d.Near, client.NearRule{AccessRule: ruleEntry(r.Rule), Missing: r.Missing})
 	}
 	return d
+}
+
+// sees reports whether the caller sees a type and, unless it is "", a property of it.
+func (c *ExplainAccess) sees(typ, property string) bool {
+	n, e := c.seen.Catalog.Node(typ), c.seen.Catalog.Edge(typ)
+	if e != nil && e.Name != typ {
+		e = nil
+	}
+	return n != nil && (property == "" || n.Property(property) != nil) || e != nil && (property == "" || e.Property(property) != nil)
 }
 
 // ruleEntry converts a rule to the form in which the answer contains it. It leaves out the folder

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
@@ -44,6 +45,47 @@ rules:
 		}
 		if err := invoke("scored", `{"name": "bob"}`); err != nil {
 			t.Errorf("%s: a mutation of what is shown: %v", name, err)
+		}
+	}
+}
+
+// TestExplainToViewer explains the access of an actor to a viewer who does not see all types. The explanation is about the whole graph,
+// and leaves out what the viewer does not see.
+func TestExplainToViewer(t *testing.T) {
+	c := servedtest.Config(t)
+	p, err := policy.Compile("p.yaml", []byte(`version: 1
+rules:
+  - { id: all, allow: { actors: {ids: [act-writer, act-reader]}, actions: [read, policy_read] } }
+  - { id: few, allow: { actors: {ids: [act-bot]}, actions: [read], properties: [Person.age] } }
+  - { id: ages, deny: { actors: {ids: [act-reader]}, actions: [read], properties: [Person.age, Person.big], types: [Knows] } }
+`), policy.Options{Graph: c.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Authorizer = p
+	g := servedtest.Graph(t, c)
+	for viewer, want := range map[*access.Actor]string{
+		servedtest.Writer: "Person false [big born score seen tags] Knows true []",
+		servedtest.Reader: "Person false [born score seen tags]",
+	} {
+		a, err := g.Do(t.Context(), viewer, "access_explain", g.ExplainAccess(servedtest.Bot, ""), encoding.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answer client.AccessAnswer
+		if err := json.Unmarshal(a.JSON, &answer); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, d := range answer.Decisions {
+			if d.Action == "read" && d.Via == "adhoc" {
+				for _, part := range d.Parts {
+					got += fmt.Sprint(" ", part.Type, " ", part.Hidden, " ", part.Without)
+				}
+			}
+		}
+		if got = strings.TrimSpace(got); got != want {
+			t.Errorf("%s: got %q, want %q", viewer.ID, got, want)
 		}
 	}
 }

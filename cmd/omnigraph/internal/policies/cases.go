@@ -39,9 +39,11 @@ The cases are in a separate file:
     - { actor: act-ada via act-bot, action: read, expect: allow }
 
 A case about read, change or export may name a type, or a property as Type.property. Then allow
-means that all of it is shown, rows that filters decide, and deny that it is hidden:
+means that all of it is shown, rows that filters decide, properties that some of its properties
+are hidden, and deny that it is hidden:
 
     - { actor: act-ada, action: read, type: Order, expect: rows }
+    - { actor: act-ada, action: read, type: User, expect: properties }
     - { actor: act-ada, action: read, property: User.salary, expect: deny }
 
 An actor with "via" has agents that act for it, the current one first. branch defaults to main. via defaults to stored if the case names a query, and to adhoc
@@ -87,7 +89,7 @@ type policyCase struct {
 	grant tool.Grant       // the permission to decide on
 	on    string           // the branch as the case names it; it may be empty
 	part  string           // a type, or a property as Type.property; "" for the whole graph
-	want  string           // the expected decision: allow, deny or, of a part, rows
+	want  string           // the expected decision: allow, deny or, of a part, rows or properties
 }
 
 // readCases reads a file of test cases. The error is a diag.List of all faults.
@@ -129,6 +131,9 @@ func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 	words := []string{"allow", "deny"}
 	if at := cmp.Or(f["type"], f["property"]); at != nil {
 		words = append(words, "rows")
+		if f["property"] == nil {
+			words = append(words, "properties")
+		}
 		c.part, _ = at.Text("the part")
 		if schema := schemaOf(o); schema == nil {
 			at.Fault(strictyaml.BadValue, "the schema is not known, because no cluster.yaml applies the policy to a graph", "name the folder of cluster.yaml with --cluster")
@@ -164,7 +169,8 @@ func hasPart(s *catalog.Schema, part string, property bool) bool {
 	return n != nil && n.Property(name) != nil || e != nil && e.Property(name) != nil
 }
 
-// shownOf says what is shown of a part of a graph: allow, rows or deny. Without parts, everything is shown.
+// shownOf says what is shown of a part of a graph: allow, rows, properties or deny. Properties are some of those of all entities of a
+// type. Without parts, everything is shown.
 func shownOf(parts []access.Part, part string) string {
 	typ, property, _ := strings.Cut(part, ".")
 	for _, p := range parts {
@@ -174,6 +180,8 @@ func shownOf(parts []access.Part, part string) string {
 			return "deny"
 		case p.Rows != nil || p.NotRows != nil:
 			return "rows"
+		case property == "" && p.Without != nil:
+			return "properties"
 		}
 	}
 	return "allow"

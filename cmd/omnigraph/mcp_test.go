@@ -45,6 +45,10 @@ func TestMCPServePolicy(t *testing.T) {
 	if _, stdout, _ := omnigraph(t, list, "mcp", "serve", "--store", "graph", "--policy", "policy.yaml", "--as", "act-bob"); strings.Contains(stdout, `"name":"graph_query"`) {
 		t.Error(stdout)
 	}
+	write(t, "policy.yaml", "version: 1\nrules:\n  - id: ada\n    allow: { actors: { ids: [act-ada] }, actions: [read], types: [Nosuch] }\n")
+	if code, _, stderr := omnigraph(t, list, "mcp", "serve", "--store", "graph", "--policy", "policy.yaml", "--as", "act-ada"); code == 0 || !strings.Contains(stderr, `unknown type "Nosuch" in rule ada`) {
+		t.Errorf("%d %s", code, stderr)
+	}
 }
 
 // TestMCPServeConfirm checks that --confirm makes a deletion fail until it is confirmed.

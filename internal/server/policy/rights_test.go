@@ -460,6 +460,15 @@ func TestRuleWarnings(t *testing.T) {
 		{"  - { id: a, allow: { actors: any, actions: [read, change], rows: north } }\n  - { id: b, deny: { actors: any, actions: [change], properties: [Case.team] } }", ""},
 		{"  - { id: a, allow: { actors: any, actions: [read], rows: europe } }\n  - { id: b, allow: { actors: any, actions: [change], types: [LivesIn] } }", "filter europe reads LivesIn, which"},
 		{"  - { id: a, allow: { actors: any, actions: [read], rows: europe } }\n  - { id: b, allow: { actors: any, actions: [change], types: [Case] } }", ""},
+		{"  - { id: a, allow: { actors: any, actions: [read, export] } }\n  - { id: b, deny: { actors: any, actions: [read], properties: [Person.salary] } }",
+			"rule b denies to read Person.salary, which actors that the policy does not name may export"},
+		{"  - { id: a, allow: { actors: {group: clerks}, actions: [read, export] } }\n  - { id: b, deny: { actors: any, actions: [read], types: [Case] } }",
+			"rule b denies to read Case, which the actors of group clerks may export"},
+		{"  - { id: a, allow: { actors: {ids: [bo]}, actions: [export] } }\n  - { id: b, deny: { actors: any, actions: [read], rows: north } }", "rule b denies to read rows of Case, which bo may export"},
+		{"  - { id: a, allow: { actors: any, actions: [read, export] } }\n  - { id: b, deny: { actors: any, actions: [read, export], properties: [Person.salary] } }", ""},
+		{"  - { id: a, allow: { actors: any, actions: [read, export] } }\n  - { id: b, deny: { actors: any, actions: [read], rows: north } }\n  - { id: c, deny: { actors: any, actions: [export], types: [Case] } }", ""},
+		{"  - { id: a, allow: { actors: any, actions: [read] } }\n  - { id: b, deny: { actors: any, actions: [read], properties: [Person.salary] } }", ""},
+		{"  - { id: a, allow: { actors: {group: clerks}, actions: [read, export] } }\n  - { id: b, deny: { actors: any, actions: [read], properties: [Person.salary], unless: {group: clerks} } }", ""},
 	}
 	for _, test := range tests {
 		p, err := Compile("p.yaml", []byte(head+test.rules+"\n"), Options{Graph: "g", Queries: []string{"q1"}})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cedar-policy/cedar-go"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -14,7 +16,8 @@ import (
 )
 
 // Warnings returns what is allowed in a policy, but probably not meant: a permit of stored queries without their names where other
-// rules hide a part of the graph, and filters that read what the actors whom they confine may change.
+// rules hide a part of the graph, filters that read what the actors whom they confine may change, and rules that deny actors to read
+// what they may export.
 func (p *Policy) Warnings(schemas ...*catalog.Schema) diag.List {
 	var list diag.List
 	if p.source != nil {
@@ -26,7 +29,7 @@ func (p *Policy) Warnings(schemas ...*catalog.Schema) diag.List {
 		}
 	}
 	for _, s := range schemas {
-		for _, d := range p.changeable(&engine.Schema{Catalog: s, Digest: catalog.Digest(s)}) {
+		for _, d := range append(p.changeable(&engine.Schema{Catalog: s, Digest: catalog.Digest(s)}), p.exportable(s)...) {
 			if !slices.ContainsFunc(list, func(have diag.Diagnostic) bool { return have.Message == d.Message && have.Span == d.Span }) {
 				list = append(list, d)
 			}
@@ -44,13 +47,6 @@ func narrowed(rules []rule, action tool.Action) bool {
 
 // changeable returns a warning for each filter that reads something that an actor whom it confines may change.
 func (p *Policy) changeable(schema *engine.Schema) (list diag.List) {
-	candidates := []link{{id: unnamed}}
-	for _, group := range p.groups {
-		candidates = append(candidates, link{id: unnamed, also: []string{group}})
-	}
-	for _, actor := range p.namedActors() {
-		candidates = append(candidates, link{id: actor})
-	}
 	type thing struct {
 		entity        plan.Entity
 		typ, property string
@@ -61,7 +57,7 @@ func (p *Policy) changeable(schema *engine.Schema) (list diag.List) {
 		kinds  []kind
 	}{{plan.Node, nodes}, {plan.Edge, edges}}
 	warned := map[*protected.Filter]bool{}
-	for _, l := range candidates {
+	for _, l := range p.candidates() {
 		reads, ok := p.asker(l, tool.Grant{Action: tool.Read})
 		changes, also := p.asker(l, tool.Grant{Action: tool.Change})
 		if !ok || !also {
@@ -97,12 +93,7 @@ func (p *Policy) changeable(schema *engine.Schema) (list diag.List) {
 						continue
 					}
 					warned[f] = true
-					who, what := "actors that the policy does not name", rows.uses[i].Type
-					if l.also != nil {
-						who = "the actors of group " + l.also[0]
-					} else if l.id != unnamed {
-						who = l.id
-					}
+					who, what := l.words(), rows.uses[i].Type
 					if rows.uses[i].Property != "" {
 						what += "." + rows.uses[i].Property
 					}
@@ -114,5 +105,74 @@ func (p *Policy) changeable(schema *engine.Schema) (list diag.List) {
 		}
 	}
 	list.Sort()
+	return list
+}
+
+// candidates returns links that stand for all actors: one that the policy does not name, one of each group, and each that it names.
+func (p *Policy) candidates() []link {
+	all := []link{{id: unnamed}}
+	for _, group := range p.groups {
+		all = append(all, link{id: unnamed, also: []string{group}})
+	}
+	for _, actor := range p.namedActors() {
+		all = append(all, link{id: actor})
+	}
+	return all
+}
+
+// words names the actors for whom a candidate stands.
+func (l link) words() string {
+	switch {
+	case l.also != nil:
+		return "the actors of group " + l.also[0]
+	case l.id != unnamed:
+		return l.id
+	}
+	return "actors that the policy does not name"
+}
+
+// exportable returns a warning for each rule that denies an actor to read a part that the actor may export.
+func (p *Policy) exportable(schema *catalog.Schema) (list diag.List) {
+	nodes, edges := kinds(schema)
+	warned := map[cedar.PolicyID]bool{}
+	for _, l := range p.candidates() {
+		reads, ok := p.asker(l, tool.Grant{Action: tool.Read})
+		exports, also := p.asker(l, tool.Grant{Action: tool.Export})
+		if !ok || !also || !exports.set.narrowed && !reads.set.narrowed {
+			continue
+		}
+		if allowed, _ := exports.set.authorize(exports.known, exports.req); !allowed {
+			continue
+		}
+		reads.forbidsOnly()
+		warn := func(rules []cedar.PolicyID, what string) {
+			for _, c := range p.all {
+				if c.narrowed && !warned[c.id] && slices.Contains(rules, c.id) {
+					warned[c.id] = true
+					list = append(list, diag.Diagnostic{Code: strictyaml.Contradicts, Severity: diag.Warning, Span: c.at,
+						Message: fmt.Sprintf("rule %s denies to read %s, which %s may export", c.id, what, l.words()), Help: "add export to its actions"})
+				}
+			}
+		}
+		for _, k := range slices.Concat(nodes, edges) {
+			read, export := reads.shown(k), exports.shown(k)
+			if export.none {
+				continue
+			}
+			if warn(reads.typeAnswer(k).forbids, k.name); read.none {
+				continue
+			}
+			for _, rule := range read.notIn {
+				if !slices.ContainsFunc(export.notIn, func(other cedar.PolicyID) bool { return p.rowsOf[other] == p.rowsOf[rule] }) {
+					warn([]cedar.PolicyID{rule}, "rows of "+k.name)
+				}
+			}
+			for _, property := range k.properties {
+				if !slices.Contains(export.hidden, property.Name) {
+					warn(reads.propertyAnswer(k, property).forbids, k.name+"."+property.Name)
+				}
+			}
+		}
+	}
 	return list
 }

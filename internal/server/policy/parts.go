@@ -7,6 +7,7 @@ import (
 	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -241,9 +242,13 @@ func (a answer) unless(reused bool) answer {
 	return a
 }
 
-// covers reports whether the filter of a rule is about the entities of a type, which may have had another name.
-func (p *Policy) covers(rule cedar.PolicyID, k kind, permits bool) bool {
-	f := p.filters[p.rowsOf[rule]]
+// filter returns the filter of a rule, or nil.
+func (a *asker) filter(rule cedar.PolicyID) *protected.Filter {
+	return a.policy.filters[a.policy.rowsOf[rule]]
+}
+
+// covers reports whether a filter, or nil, is about the entities of a type, which may have had another name.
+func covers(f *protected.Filter, k kind, permits bool) bool {
 	if f == nil {
 		return false
 	}
@@ -291,7 +296,7 @@ func (a *asker) shown(k kind) shownPart {
 	r := a.typeAnswer(k)
 	s := shownPart{none: r.forbid, rules: r.forbids}
 	covered := func(rules []cedar.PolicyID, permits bool) []cedar.PolicyID {
-		return slices.DeleteFunc(slices.Clone(rules), func(id cedar.PolicyID) bool { return !a.policy.covers(id, k, permits) })
+		return slices.DeleteFunc(slices.Clone(rules), func(id cedar.PolicyID) bool { return !covers(a.filter(id), k, permits) })
 	}
 	if r.forbid {
 		return s
@@ -300,7 +305,7 @@ func (a *asker) shown(k kind) shownPart {
 	// whole graph is about the type of its filter.
 	whole := a.ask(a.policy.target).notRows
 	for _, rule := range r.notRows {
-		if !slices.Contains(whole, rule) && !a.policy.covers(rule, k, false) {
+		if !slices.Contains(whole, rule) && !covers(a.filter(rule), k, false) {
 			return shownPart{none: true, rules: []cedar.PolicyID{rule}}
 		}
 	}

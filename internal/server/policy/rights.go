@@ -52,9 +52,9 @@ type rightsQuestion struct {
 	schema string // digest
 }
 
-// rightsQuestion returns the question about the rights of an actor. Its query stands for a class of queries, and it has a via only if
+// rightsQuestionOf returns the question about the rights of an actor. Its query stands for a class of queries, and it has a via only if
 // rules read that, so that a list of thousands of queries needs few restrictions. Digests take the place of long names.
-func (p *Policy) rightsQuestion(actor *access.Actor, g tool.Grant, set *ruleSet, schema *engine.Schema) rightsQuestion {
+func rightsQuestionOf(p *Policy, actor *access.Actor, g tool.Grant, set *ruleSet, schema *engine.Schema) rightsQuestion {
 	q := rightsQuestion{p.question(actor, g), schema.Digest}
 	if row, ok := rowOf(g.Action); ok && !set.byVia && (g.Via == "" || slices.Contains(row.Vias[:], g.Via)) {
 		q.grant.Via = ""
@@ -109,7 +109,7 @@ func (p *Policy) Rights(actor *access.Actor, g tool.Grant, schema *engine.Schema
 	if actor == nil || set == nil || !set.narrowed {
 		return nil
 	}
-	q := p.rightsQuestion(actor, g, set, schema)
+	q := rightsQuestionOf(p, actor, g, set, schema)
 	p.rights.mu.RLock()
 	r, ok := p.rights.cached[q]
 	p.rights.mu.RUnlock()

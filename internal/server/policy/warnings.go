@@ -29,7 +29,7 @@ func (p *Policy) Warnings(schemas ...*catalog.Schema) diag.List {
 		}
 	}
 	for _, s := range schemas {
-		for _, d := range append(p.changeable(&engine.Schema{Catalog: s, Digest: catalog.Digest(s)}), p.exportable(s)...) {
+		for _, d := range append(p.changeable(&engine.Schema{Catalog: s, Digest: catalog.Digest(s)}), exportable(p, s)...) {
 			if !slices.ContainsFunc(list, func(have diag.Diagnostic) bool { return have.Message == d.Message && have.Span == d.Span }) {
 				list = append(list, d)
 			}
@@ -57,7 +57,7 @@ func (p *Policy) changeable(schema *engine.Schema) (list diag.List) {
 		kinds  []kind
 	}{{plan.Node, nodes}, {plan.Edge, edges}}
 	warned := map[*protected.Filter]bool{}
-	for _, l := range p.candidates() {
+	for _, l := range candidates(p) {
 		reads, ok := p.asker(l, tool.Grant{Action: tool.Read})
 		changes, also := p.asker(l, tool.Grant{Action: tool.Change})
 		if !ok || !also {
@@ -109,7 +109,7 @@ func (p *Policy) changeable(schema *engine.Schema) (list diag.List) {
 }
 
 // candidates returns links that stand for all actors: one that the policy does not name, one of each group, and each that it names.
-func (p *Policy) candidates() []link {
+func candidates(p *Policy) []link {
 	all := []link{{id: unnamed}}
 	for _, group := range p.groups {
 		all = append(all, link{id: unnamed, also: []string{group}})
@@ -132,10 +132,10 @@ func (l link) words() string {
 }
 
 // exportable returns a warning for each rule that denies an actor to read a part that the actor may export.
-func (p *Policy) exportable(schema *catalog.Schema) (list diag.List) {
+func exportable(p *Policy, schema *catalog.Schema) (list diag.List) {
 	nodes, edges := kinds(schema)
 	warned := map[cedar.PolicyID]bool{}
-	for _, l := range p.candidates() {
+	for _, l := range candidates(p) {
 		reads, ok := p.asker(l, tool.Grant{Action: tool.Read})
 		exports, also := p.asker(l, tool.Grant{Action: tool.Export})
 		if !ok || !also || !exports.set.narrowed && !reads.set.narrowed {

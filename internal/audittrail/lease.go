@@ -192,7 +192,7 @@ func (t *Trail) leave(ctx context.Context) error {
 	t.leaving, t.pending, t.number, t.micros = true, nil, 0, 0
 	t.numbers, t.actors, t.named = map[string]uint64{}, 0, false
 	t.mu.Unlock()
-	t.stuck, t.due, t.stored, t.durable, t.head, t.parts = nil, nil, 0, 0, Hash{}, nil
+	t.stuck, t.due, t.stored, t.durable, t.toldOf, t.head, t.parts = nil, nil, 0, 0, 0, Hash{}, nil
 	t.o.Log.Error("another server took the chain of the audit trail; the server goes on in another one", "chain", t.chain)
 	err := t.begin(ctx)
 	t.mu.Lock()

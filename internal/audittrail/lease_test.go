@@ -302,3 +302,22 @@ func TestSettle(t *testing.T) {
 	stop()
 	<-ended
 }
+
+// TestHeadWhileIdle tells of the last record although no further one comes.
+func TestHeadWhileIdle(t *testing.T) {
+	ctx, clock, told := context.Background(), &ticking{at: start}, uint64(0)
+	trail := opened(t, &object.Memory{}, Options{Now: clock.now, Head: func(number uint64, _ Hash) { told = number }})
+	kill(trail)
+	for range 5 {
+		read(trail, clock.now(), "ada", "get", "c1")
+		flush(t, trail)
+	}
+	if told != 1 {
+		t.Errorf("within a minute, the head is told of record %d, want 1", told)
+	}
+	clock.advance(headTime)
+	trail.beat(ctx)
+	if told != 6 {
+		t.Errorf("after a minute, the head is told of record %d, want 6", told)
+	}
+}

@@ -94,6 +94,7 @@ type Trail struct {
 	durable uint64            // number of the last record in the storage
 	head    Hash              // of that record
 	parts   []partName
+	toldOf  uint64    // the record of which it was called
 	told    time.Time // when the options' Head was called
 	tidied  time.Time
 	failing bool // the last attempt to store failed
@@ -349,7 +350,7 @@ func (t *Trail) run(ctx context.Context) {
 		case <-tidy.C:
 		case <-renew.C:
 			if t.writing.lock(ctx) == nil {
-				_ = t.renew(ctx) // the next flush tries again, and says what is wrong
+				t.beat(ctx)
 				t.writing.unlock()
 			}
 			continue
@@ -492,10 +493,18 @@ func (t *Trail) create(ctx context.Context, p partName, data []byte) error {
 	return nil
 }
 
+// beat renews the lease, and tells of records that were stored too soon after the last time. REQUIRES: t.writing.
+func (t *Trail) beat(ctx context.Context) {
+	_ = t.renew(ctx) // the next flush tries again, and says what is wrong
+	if t.stuck == nil && t.stored > t.toldOf {
+		t.tell(false)
+	}
+}
+
 // tell calls the options' Head, if it is time or if the trail ends. REQUIRES: t.writing.
 func (t *Trail) tell(end bool) {
 	if now := t.o.Now(); t.o.Head != nil && (end || now.Sub(t.told) >= headTime) {
-		t.told = now
+		t.told, t.toldOf = now, t.stored
 		t.o.Head(t.stored, t.head)
 	}
 }

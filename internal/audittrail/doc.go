@@ -2,11 +2,12 @@
 //
 // The trail is a set of objects in an [object.Bucket], which is a folder or shared storage. The name of an object is
 //
+//	SERVER/lease-EPOCH                who writes the chain, and until when, as JSON; the highest epoch counts
 //	SERVER/names                      the table of actors, as JSON: their numbers and names
 //	SERVER/FIRST-LAST-TIME.log|.seg   a part: the records FIRST to LAST, the last of which has the TIME, in Unix microseconds
 //
 // A writer makes a .log for the calls of at most a second, and merges many of them into a .seg, which is compressed. Parts
-// never change. If a crash leaves parts that another one contains, readers pass over them. Part and record are drawn at
+// never change. If a crash leaves parts that another one contains, readers pass over them, once they have compared the hashes. Part and record are drawn at
 // [encodePart] and [appendCall].
 //
 // # The chain

@@ -8,6 +8,9 @@ import (
 // MaxIDs is the number of entities of an answer of which a record has the ids. It has hashes of the ids of the others.
 const MaxIDs = 100
 
+// maxHashes is the number of hashes of a record. The answer to a call with more may have had each entity.
+const maxHashes = 100_000
+
 // Entities is a set of ids of entities, in the order in which they were added. The zero value is empty. Only one goroutine may use it.
 type Entities struct {
 	ids    []byte   // the first MaxIDs of them, each with its length
@@ -47,6 +50,9 @@ func (e *Entities) Len() int { return e.n + len(e.hashes) }
 
 // Add adds an id, unless the set has it.
 func (e *Entities) Add(id string) {
+	if e.full() {
+		return
+	}
 	h := HashOf(id)
 	if 2*(e.Len()+1) > len(e.table) {
 		e.grow()
@@ -61,6 +67,9 @@ func (e *Entities) Add(id string) {
 	e.n++
 	e.ids = appendText(e.ids, id)
 }
+
+// full reports whether ids may be missing, because there are too many.
+func (e *Entities) full() bool { return e != nil && len(e.hashes) >= maxHashes }
 
 // grow doubles the table.
 func (e *Entities) grow() {

@@ -261,6 +261,7 @@ type partName struct {
 	time        int64  // of its last record, in Unix microseconds
 	merged      bool   // it is a .seg
 	size        int64  // of the object, in bytes
+	damaged     bool   // its writer could not read it
 }
 
 // The ends of the names of parts.

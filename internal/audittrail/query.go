@@ -91,6 +91,15 @@ func (s *Store) query(ctx context.Context, f Filter) (list []Found, next *Positi
 	}
 	var walks []*walk
 	for _, c := range chains {
+		strays, err := s.strays(ctx, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, p := range strays {
+			chains = append(chains, &chain{server: c.server, parts: []partName{p}})
+		}
+	}
+	for _, c := range chains {
 		w, err := s.walk(ctx, c, &f)
 		if err != nil {
 			return nil, nil, err
@@ -263,6 +272,7 @@ func (w *walk) selects(r *Record) (ok, possibly bool) {
 	case f.Entity == "" || slices.Contains(r.IDs, f.Entity):
 		return true, false
 	}
-	possibly = r.Whole || slices.Contains(r.Hashes, w.hash)
+	// A text with the hash of an id may have kept that id out of the set, whose members are told apart by their hashes.
+	possibly = r.Whole || slices.Contains(r.Hashes, w.hash) || slices.ContainsFunc(r.IDs, func(id string) bool { return HashOf(id) == w.hash })
 	return possibly, possibly
 }

@@ -47,7 +47,7 @@ type Call struct {
 	Commit  string        // the commit that was read or made
 	Rows    int           // rows of the answer
 	Digest  []byte        // keyed digest of the arguments; empty for none
-	Values  []byte        // the arguments; empty unless the trail keeps them
+	Values  []byte        // the arguments; empty unless the trail keeps them, and left out if they are very large
 	Types   []string      // types that the query uses
 	Filters []string      // filters of the policy that applied
 	Whole   bool          // the answer may contain each entity of the branch, and Entities does not list them
@@ -99,13 +99,13 @@ func appendText[T string | []byte](b []byte, s T) []byte {
 //
 // The other kinds have, after the kind, the fields of [Note]: since, lost and last as uvarints, and reason and server with their lengths.
 // Every number is little-endian.
-func appendCall(b []byte, number uint64, micros int64, actor uint64, c *Call) []byte {
+func appendCall(b []byte, number uint64, micros int64, actor uint64, c *Call, values []byte) []byte {
 	b = binary.AppendUvarint(b, number)
 	b = binary.AppendUvarint(b, uint64(micros))
 	b = append(b, byte(Called))
 	b = binary.AppendUvarint(b, actor)
 	flags := byte(0)
-	if c.Whole {
+	if c.Whole || c.Entities.full() {
 		flags |= flagWhole
 	}
 	b = append(b, flags)
@@ -114,7 +114,7 @@ func appendCall(b []byte, number uint64, micros int64, actor uint64, c *Call) []
 	for _, s := range [...]string{c.Request, c.Graph, c.Branch, c.Tool, c.Outcome, c.Denied, c.Rule, c.Commit} {
 		b = appendText(b, s)
 	}
-	b = appendText(appendText(b, c.Digest), c.Values)
+	b = appendText(appendText(b, c.Digest), values)
 	for _, list := range [...][]string{c.Types, c.Filters} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, s := range list {
@@ -122,6 +122,21 @@ func appendCall(b []byte, number uint64, micros int64, actor uint64, c *Call) []
 		}
 	}
 	return c.Entities.append(b)
+}
+
+// recordBytes returns a bound on the bytes of a record about a call, without its values.
+func recordBytes(c *Call) int {
+	const perText = 10 // the length
+	n := 64 + len(c.Request) + len(c.Graph) + len(c.Branch) + len(c.Tool) + len(c.Outcome) + len(c.Denied) + len(c.Rule) + len(c.Commit) + len(c.Digest) + 14*perText
+	for _, list := range [...][]string{c.Types, c.Filters} {
+		for _, s := range list {
+			n += perText + len(s)
+		}
+	}
+	if c.Entities != nil {
+		n += len(c.Entities.ids) + 8*len(c.Entities.hashes)
+	}
+	return n
 }
 
 // flagWhole is the flag for [Call.Whole].

@@ -30,6 +30,7 @@ type Store struct {
 	mu      sync.Mutex
 	headers map[string]*header // of parts, by the name of the object; guarded by mu
 	bytes   int                // the sizes of the headers; guarded by mu
+	stray   map[string]bool    // which covered parts are strays, by the name of the object; guarded by mu
 }
 
 // maxHeaders is the number of bytes of the headers that a Store keeps. With them, a query need not read a part to know that it has
@@ -38,15 +39,21 @@ const maxHeaders = 64 << 20
 
 // NewStore returns the store in a bucket. The prefix is empty or ends in a slash.
 func NewStore(bucket object.Bucket, prefix string) *Store {
-	return &Store{bucket: bucket, prefix: prefix, headers: map[string]*header{}}
+	return &Store{bucket: bucket, prefix: prefix, headers: map[string]*header{}, stray: map[string]bool{}}
 }
 
 // chain is the chain of one server as it is stored.
 type chain struct {
 	server  string
 	parts   []partName        // in the order of their records; none contains another
-	covered []partName        // parts that another one contains
+	covered []covered         // parts whose numbers another one contains
 	names   map[uint64]string // the actors, by number
+}
+
+// covered is a part whose numbers another one contains.
+type covered struct {
+	partName
+	by partName
 }
 
 // object returns the name of the object of a part.
@@ -126,12 +133,82 @@ func (c *chain) resolve() {
 	end, kept := uint64(0), c.parts[:0:0]
 	for _, p := range c.parts {
 		if p.last <= end {
-			c.covered = append(c.covered, p)
+			c.covered = append(c.covered, covered{p, kept[len(kept)-1]})
 			continue
 		}
 		kept, end = append(kept, p), p.last
 	}
 	c.parts = kept
+}
+
+// strays returns the covered parts whose records are others than those that the covering part has in their places. Two servers with
+// one name can leave such parts.
+func (s *Store) strays(ctx context.Context, c *chain) (list []partName, err error) {
+	heads := map[string]map[uint64]Hash{} // by the name of the covering part: the hashes after its records
+	for _, p := range c.covered {
+		name := s.object(c.server, p.partName)
+		s.mu.Lock()
+		stray, known := s.stray[name]
+		s.mu.Unlock()
+		if !known {
+			h, err := s.header(ctx, c.server, p.partName)
+			switch {
+			case errors.Is(err, object.ErrNotFound): // who removed it has looked
+				continue
+			case isDamage(err):
+				stray = true
+			case err != nil:
+				return nil, err
+			default:
+				by := s.object(c.server, p.by)
+				if heads[by] == nil {
+					if heads[by], err = s.heads(ctx, by); err != nil {
+						return nil, err
+					}
+				}
+				head, ok := heads[by][p.last]
+				stray = !ok || head != h.head
+			}
+			s.setStray(name, stray)
+		}
+		if stray {
+			list = append(list, p.partName)
+		}
+	}
+	return list, nil
+}
+
+// setStray keeps whether a covered part is a stray one.
+func (s *Store) setStray(name string, stray bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.stray) > 1<<14 {
+		clear(s.stray)
+	}
+	s.stray[name] = stray
+}
+
+// heads returns the hashes after the records of a part; none if it is damaged.
+func (s *Store) heads(ctx context.Context, name string) (map[uint64]Hash, error) {
+	data, err := s.bucket.Read(ctx, name, 0, object.Whole)
+	if err != nil {
+		return nil, err
+	}
+	heads := map[uint64]Hash{}
+	h, frames, err := framesOf(data)
+	if err != nil {
+		return heads, nil
+	}
+	at := h.before
+	for number := h.first; len(frames) > 0; number++ {
+		text, _, rest, err := frame(frames)
+		if err != nil {
+			return heads, nil
+		}
+		at = next(&at, text)
+		heads[number], frames = at, rest
+	}
+	return heads, nil
 }
 
 // table is the content of the object of names.
@@ -147,7 +224,9 @@ func (s *Store) readNames(ctx context.Context, c *chain) error {
 	data, err := s.bucket.Read(ctx, s.namesObject(c.server), 0, object.Whole)
 	t := table{}
 	if err == nil {
-		err = json.Unmarshal(data, &t)
+		if err = json.Unmarshal(data, &t); err != nil {
+			err = damage{err}
+		}
 	}
 	if err != nil && !errors.Is(err, object.ErrNotFound) {
 		return fmt.Errorf("the table of actors %s of the audit trail: %w", s.namesObject(c.server), err)
@@ -176,13 +255,15 @@ func (s *Store) header(ctx context.Context, server string, p partName) (*header,
 	}
 	size, err := headerSize(data)
 	if err == nil && size > len(data) {
-		data, err = s.bucket.Read(ctx, name, 0, int64(size))
+		if data, err = s.bucket.Read(ctx, name, 0, int64(size)); err != nil {
+			return nil, err
+		}
 	}
 	if err == nil {
 		h, err = decodeHeader(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the part %s of the audit trail: %w", name, err)
+		return nil, damage{fmt.Errorf("the part %s of the audit trail: %w", name, err)}
 	}
 	if p.merged {
 		s.mu.Lock()
@@ -208,7 +289,7 @@ func (s *Store) frames(ctx context.Context, server string, p partName, h *header
 	}
 	frames, err := h.blocks[i].frames(data)
 	if err != nil {
-		return nil, fmt.Errorf("the part %s of the audit trail: %w", name, err)
+		return nil, damage{fmt.Errorf("the part %s of the audit trail: %w", name, err)}
 	}
 	return frames, nil
 }

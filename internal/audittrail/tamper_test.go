@@ -19,7 +19,7 @@ func TestTamper(t *testing.T) {
 		var frames [][]byte
 		var h Hash
 		for i := range uint64(12) {
-			frames = append(frames, appendFrame(nil, appendCall(nil, i+1, start.UnixMicro()+int64(i), 1, &Call{Tool: fmt.Sprint("tool", i), Graph: "g", Outcome: "ok"}), &h))
+			frames = append(frames, appendFrame(nil, appendCall(nil, i+1, start.UnixMicro()+int64(i), 1, &Call{Tool: fmt.Sprint("tool", i), Graph: "g", Outcome: "ok"}, nil), &h))
 		}
 		head := h
 		// Two parts; the first has the records 1 to 6.
@@ -34,6 +34,7 @@ func TestTamper(t *testing.T) {
 					before, after = middle, head
 				}
 				var first, last uint64
+				var at int64
 				for j, f := range part {
 					text, _, _, err := frame(f)
 					if err != nil {
@@ -44,13 +45,14 @@ func TestTamper(t *testing.T) {
 							first = r.Number
 						}
 						last = max(last, r.Number)
+						at = r.Time.UnixMicro()
 					}
 				}
 				data, err := encodePart(first, before, after, bytes.Join(part, nil), merged)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := b.Create(ctx, s.object("one", partName{first: first, last: last, time: start.UnixMicro(), merged: merged}), data); err != nil {
+				if err := b.Create(ctx, s.object("one", partName{first: first, last: last, time: at, merged: merged}), data); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -128,6 +130,12 @@ func TestTamperFiles(t *testing.T) {
 			data[h.size-2] ^= 1 // the time of its last record
 			_ = b.Put(ctx, s.object("one", parts[1]), data)
 		}, FaultHidden, 2},
+		{"a part has the name of an earlier time", func(t *testing.T, b object.Bucket, s *Store, parts []partName) {
+			data, _ := b.Read(ctx, s.object("one", parts[1]), 0, object.Whole)
+			_ = b.Delete(ctx, s.object("one", parts[1]))
+			parts[1].time = 1
+			_ = b.Create(ctx, s.object("one", parts[1]), data)
+		}, FaultHidden, 3},
 		{"a part is cut", func(t *testing.T, b object.Bucket, s *Store, parts []partName) {
 			data, _ := b.Read(ctx, s.object("one", parts[1]), 0, object.Whole)
 			_ = b.Put(ctx, s.object("one", parts[1]), data[:len(data)-3])
@@ -184,7 +192,7 @@ func FuzzPart(f *testing.F) {
 	var h Hash
 	e := NewEntities()
 	e.Add("c1")
-	frames := appendFrame(nil, appendCall(nil, 1, 5, 1, &Call{Tool: "get", Types: []string{"Case"}, Entities: e}), &h)
+	frames := appendFrame(nil, appendCall(nil, 1, 5, 1, &Call{Tool: "get", Types: []string{"Case"}, Entities: e}, nil), &h)
 	frames = appendFrame(frames, appendNote(nil, 2, 6, Gap, &Note{Lost: 3, Reason: "x"}), &h)
 	for _, merged := range []bool{false, true} {
 		part, err := encodePart(1, Hash{}, h, frames, merged)

@@ -2,7 +2,8 @@ package audittrail
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -26,12 +27,12 @@ func (t *Trail) tidy(ctx context.Context) error {
 }
 
 // loose reports whether a part may be merged with those after it.
-func (p *partName) loose() bool { return !p.merged || p.size < settledBytes }
+func (p *partName) loose() bool { return !p.damaged && (!p.merged || p.size < settledBytes) }
 
 // merge merges the last parts if they are small, and many or large enough together.
 func (t *Trail) merge(ctx context.Context) error {
 	from, logs, bytes := len(t.parts), 0, int64(0)
-	for from > 0 && t.parts[from-1].loose() && bytes < 2*mergeBytes {
+	for from > 0 && t.parts[from-1].loose() && bytes < 2*mergeBytes && (from == len(t.parts) || t.parts[from-1].last+1 == t.parts[from].first) {
 		from--
 		if p := t.parts[from]; !p.merged {
 			logs, bytes = logs+1, bytes+p.size
@@ -44,13 +45,22 @@ func (t *Trail) merge(ctx context.Context) error {
 	frames := make([]byte, 0, bytes+bytes/4)
 	var before, head Hash
 	for i, p := range old {
-		data, err := t.bucket.Read(ctx, t.object(t.o.Server, p), 0, object.Whole)
-		if err != nil {
+		name := t.object(t.chain, p)
+		data, err := t.bucket.Read(ctx, name, 0, object.Whole)
+		switch {
+		case errors.Is(err, object.ErrNotFound):
+			t.parts = slices.Delete(t.parts, from+i, from+i+1)
+			t.o.Log.Error("a part of the audit trail is gone", "part", name)
+			t.measure()
+			return nil // the next attempt merges the parts after it
+		case err != nil:
 			return err
 		}
 		h, f, err := framesOf(data)
 		if err != nil {
-			return fmt.Errorf("the part %s of the audit trail: %w", t.object(t.o.Server, p), err)
+			t.parts[from+i].damaged = true
+			t.o.Log.Error("a part of the audit trail is damaged; it is left as it is", "part", name, "error", err)
+			return nil
 		}
 		if i == 0 {
 			before = h.before
@@ -70,35 +80,46 @@ func (t *Trail) merge(ctx context.Context) error {
 	old = slices.Clone(old)
 	t.parts = append(t.parts[:from], merged)
 	for _, p := range old {
-		_ = t.bucket.Delete(ctx, t.object(t.o.Server, p)) // readers pass over it, and the next start removes it
+		t.setStray(t.object(t.chain, p), false)
+		_ = t.bucket.Delete(ctx, t.object(t.chain, p)) // readers pass over it, and the next start removes it
 	}
 	t.measure()
 	return nil
 }
 
-// expire removes the parts of all chains whose records are too old. Servers that are gone cannot do it themselves.
+// expire removes the parts whose records are too old, apart from the last one, which continues the chain. Servers that are gone cannot
+// do that themselves, so this one takes their chains for a moment.
 func (t *Trail) expire(ctx context.Context, now time.Time) error {
 	oldest := now.Add(-t.o.Keep).UnixMicro()
+	n := 0
+	for n < len(t.parts)-1 && t.parts[n].time < oldest {
+		n++
+	}
+	if n > 0 {
+		if err := t.remove(ctx, n, "they were older than audit.keep"); err != nil {
+			return err
+		}
+	}
+	if t.o.peer {
+		return nil
+	}
 	chains, err := t.list(ctx, "")
 	if err != nil {
 		return err
 	}
 	for _, c := range chains {
-		parts := c.parts
-		if c.server == t.o.Server {
-			parts = t.parts
+		if c.server == t.chain || len(c.parts) == 0 || c.parts[0].time >= oldest {
+			continue
 		}
-		n := 0
-		for n < len(parts) && parts[n].time < oldest {
-			n++
-		}
-		if c.server == t.o.Server {
-			n = min(n, len(parts)-1) // the last part continues the chain
-		}
-		if n > 0 {
-			if err := t.remove(ctx, c.server, parts[:n], "they were older than audit.keep"); err != nil {
+		o := t.o
+		o.Server, o.peer, o.Exclusive, o.Refuse, o.Quota, o.Head = c.server, true, false, false, math.MaxInt64, nil
+		switch peer, err := Open(ctx, t.Store, o); {
+		case err == nil:
+			if err := peer.Close(ctx); err != nil {
 				return err
 			}
+		case !errors.Is(err, errHeld) && !isDamage(err):
+			return err
 		}
 	}
 	return nil
@@ -127,25 +148,23 @@ func (t *Trail) room(ctx context.Context) error {
 	t.mu.Lock()
 	t.stats.Lost += lost
 	t.mu.Unlock()
-	return t.remove(ctx, t.o.Server, t.parts[:n], "audit.quota had no room for them")
+	return t.remove(ctx, n, "audit.quota had no room for them")
 }
 
-// remove records that the first parts of a chain are removed, and then removes them.
-func (t *Trail) remove(ctx context.Context, server string, parts []partName, reason string) error {
-	parts = slices.Clone(parts)
+// remove records that the first n parts are removed, and then removes them.
+func (t *Trail) remove(ctx context.Context, n int, reason string) error {
+	parts := slices.Clone(t.parts[:n])
 	t.mu.Lock()
-	t.noteLocked(Removed, &Note{Server: server, Last: parts[len(parts)-1].last, Reason: reason})
+	t.noteLocked(Removed, &Note{Server: t.chain, Last: parts[n-1].last, Reason: reason})
 	t.mu.Unlock()
 	if err := t.flush(ctx); err != nil {
 		return err
 	}
 	for _, p := range parts {
-		if err := t.bucket.Delete(ctx, t.object(server, p)); err != nil {
+		if err := t.bucket.Delete(ctx, t.object(t.chain, p)); err != nil {
 			return err
 		}
-		if server == t.o.Server {
-			t.parts = t.parts[1:]
-		}
+		t.parts = t.parts[1:]
 	}
 	t.measure()
 	return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,13 +23,19 @@ const (
 
 // Options configures a Trail.
 type Options struct {
-	Server  string           // the name of the server, which no other running server has
+	Server  string           // the name of the server; its chain has this name too, or one made from it if the chain is in use
 	Version string           // of the server
 	Keep    time.Duration    // how long records are kept at least, unless the quota needs their room
 	Quota   int64            // bytes of the chain of this server
 	Refuse  bool             // when the quota is used up, refuse calls instead of removing the oldest records
 	Now     func() time.Time // nil means clock.Now
 	Log     *slog.Logger
+
+	// Exclusive says that a lock keeps all other servers from the chains of this one. Otherwise leases do, and the chain of a server that was
+	// killed is free after a minute.
+	Exclusive bool
+
+	peer bool // the trail only removes old records from the chain of a server that is gone
 
 	// Head is called with the number and the hash of the last stored record, at most once a minute and at the end. Whoever keeps them
 	// elsewhere can prove that nobody made the chain anew. It may be nil.
@@ -41,6 +48,8 @@ const (
 
 	flushBytes   = 1 << 20  // records of this size do not wait
 	maxPending   = 16 << 20 // bytes of records that may wait for the storage; further ones are lost
+	maxValues    = 4 << 20  // bytes of arguments of which a record has the values
+	maxRecord    = 8 << 20  // bytes of a record; what waits fits into one part with it, which has maxBlock
 	mergeParts   = 512      // this number of .log parts is merged
 	mergeBytes   = 8 << 20  // so are parts with this number of bytes in all
 	settledBytes = 1 << 20  // a .seg of this size is not merged again
@@ -60,9 +69,11 @@ type Trail struct {
 	numbers map[string]uint64 // of the actors; guarded by mu
 	actors  uint64            // the highest of these numbers; guarded by mu
 	named   bool              // numbers has an actor that the stored table lacks; guarded by mu
+	refused uint64            // calls that were refused since the last record; guarded by mu
 	lost    uint64            // records lost since the last record; guarded by mu
 	full    bool              // the quota is used up, and calls are refused; guarded by mu
 	closed  bool              // guarded by mu
+	leaving bool              // the trail has no chain, because another writer took it; guarded by mu
 	stats   Stats             // guarded by mu
 	scratch []byte            // guarded by mu
 
@@ -71,14 +82,19 @@ type Trail struct {
 	done         chan struct{} // closed when the goroutine has ended
 
 	// The rest is guarded by writing.
-	writing sync.Mutex
+	writing semaphore
+	chain   string // the chain that this trail writes
+	lease   lease  // with which it holds the chain
+	epoch   uint64 // of the lease
 	spare   []byte // memory for pending
 	stuck   []byte // a part that could not be stored yet, and its name
 	stuckAs partName
 	due     map[uint64]string // the table of actors that must be stored before that part; nil if it is stored
 	stored  uint64            // number of the last record that was given to a part
+	durable uint64            // number of the last record in the storage
 	head    Hash              // of that record
 	parts   []partName
+	toldOf  uint64    // the record of which it was called
 	told    time.Time // when the options' Head was called
 	tidied  time.Time
 	failing bool // the last attempt to store failed
@@ -99,16 +115,19 @@ func Open(ctx context.Context, store *Store, o Options) (*Trail, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	t := &Trail{Store: store, o: o, numbers: map[string]uint64{}, wake: make(chan struct{}, 1), urgent: make(chan struct{}, 1), done: make(chan struct{})}
-	last, err := t.recover(ctx)
+	t := &Trail{
+		Store: store, o: o, numbers: map[string]uint64{}, writing: make(semaphore, 1),
+		wake: make(chan struct{}, 1), urgent: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	err := t.writing.lock(ctx)
+	if err == nil {
+		err = t.begin(ctx)
+		t.writing.unlock()
+	}
+	if err == nil {
+		err = t.Flush(ctx)
+	}
 	if err != nil {
-		return nil, err
-	}
-	if last != nil && last.Kind != Stopped {
-		t.noteLocked(Gap, &Note{Since: last.Time, Reason: "the server did not end in order: calls of its last second may be missing"})
-	}
-	t.noteLocked(Started, &Note{Reason: o.Version})
-	if err := t.Flush(ctx); err != nil {
 		return nil, err
 	}
 	run, stop := context.WithCancel(context.Background())
@@ -117,9 +136,25 @@ func Open(ctx context.Context, store *Store, o Options) (*Trail, error) {
 	return t, nil
 }
 
+// semaphore is a lock for which one can wait until a context ends.
+type semaphore chan struct{}
+
+// lock takes the semaphore. The error is that of ctx.
+func (s semaphore) lock(ctx context.Context) error {
+	select {
+	case s <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// unlock frees the semaphore.
+func (s semaphore) unlock() { <-s }
+
 // recover reads the end of the stored chain. It returns the last record, or nil if there is none.
 func (t *Trail) recover(ctx context.Context) (last *Record, err error) {
-	chains, err := t.chains(ctx, t.o.Server)
+	chains, err := t.chains(ctx, t.chain)
 	if err != nil || len(chains) == 0 {
 		return nil, err
 	}
@@ -127,36 +162,61 @@ func (t *Trail) recover(ctx context.Context) (last *Record, err error) {
 	if err := t.readNames(ctx, c); err != nil {
 		return nil, err
 	}
+	if len(c.parts) > 0 {
+		p := c.parts[len(c.parts)-1]
+		h, err := t.header(ctx, c.server, p)
+		if err != nil {
+			return nil, err
+		}
+		if last, err = t.lastOf(ctx, c, p, h); err != nil {
+			return nil, err
+		}
+		t.stored, t.durable, t.head = p.last, p.last, h.head
+		t.mu.Lock()
+		t.number, t.micros = p.last, p.time
+		t.actors = p.last // the table may have lost names, whose numbers stand in records; none is larger than that of its record
+		t.mu.Unlock()
+	}
+	t.mu.Lock()
 	for number, name := range c.names {
 		t.numbers[name] = number
 		t.actors = max(t.actors, number)
 	}
-	for _, p := range c.covered {
-		_ = t.bucket.Delete(ctx, t.object(c.server, p)) // it takes room, and nothing else
-	}
-	t.parts = c.parts
-	if len(c.parts) == 0 {
-		return nil, nil
-	}
-	p := c.parts[len(c.parts)-1]
-	h, err := t.header(ctx, c.server, p)
+	t.mu.Unlock()
+	strays, err := t.strays(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	if len(h.blocks) > 0 {
-		frames, err := t.frames(ctx, c.server, p, h, len(h.blocks)-1)
-		if err != nil {
-			return nil, err
+	for _, p := range c.covered {
+		if !slices.Contains(strays, p.partName) {
+			_ = t.bucket.Delete(ctx, t.object(c.server, p.partName)) // it takes room, and nothing else
 		}
-		records, err := c.records(frames)
-		if err != nil {
-			return nil, fmt.Errorf("the part %s of the audit trail: %w", t.object(c.server, p), err)
-		}
-		last = records[len(records)-1]
 	}
-	t.number, t.stored, t.micros, t.head = p.last, p.last, p.time, h.head
+	t.parts = c.parts
 	t.measure()
 	return last, nil
+}
+
+// lastOf reads the last record of a part.
+func (t *Trail) lastOf(ctx context.Context, c *chain, p partName, h *header) (*Record, error) {
+	fault := func(err error) error {
+		return damage{fmt.Errorf("the part %s of the audit trail: %w", t.object(c.server, p), err)}
+	}
+	if len(h.blocks) == 0 {
+		return nil, fault(errHeader)
+	}
+	frames, err := t.frames(ctx, c.server, p, h, len(h.blocks)-1)
+	if err != nil {
+		return nil, err
+	}
+	records, err := c.records(frames)
+	if err != nil {
+		return nil, fault(err)
+	}
+	if n := len(records); n == 0 || records[n-1].Number != p.last {
+		return nil, fault(fmt.Errorf("it does not end with the record %d", p.last))
+	}
+	return records[len(records)-1], nil
 }
 
 // measure counts the bytes of the parts.
@@ -174,9 +234,16 @@ func (t *Trail) measure() {
 func (t *Trail) Add(c *Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed || len(t.pending) > maxPending {
-		t.lost++
-		t.stats.Lost++
+	if t.closed || t.leaving || len(t.pending) > maxPending {
+		t.loseLocked()
+		return
+	}
+	values := c.Values
+	if len(values) > maxValues {
+		values = nil // the digest stays
+	}
+	if recordBytes(c)+len(values) > maxRecord {
+		t.loseLocked()
 		return
 	}
 	t.noteLostLocked()
@@ -191,12 +258,30 @@ func (t *Trail) Add(c *Call) {
 	t.stats.Records++
 	t.number++
 	t.micros = max(t.micros, c.Time.UnixMicro()) // the order of a chain is that of its times
-	t.scratch = appendCall(t.scratch[:0], t.number, t.micros, actor, c)
+	t.scratch = appendCall(t.scratch[:0], t.number, t.micros, actor, c, values)
 	t.addLocked()
 }
 
-// noteLostLocked adds a record about lost records, if there are any.
+// loseLocked counts a record that is lost.
+func (t *Trail) loseLocked() {
+	t.lost++
+	t.stats.Lost++
+}
+
+// Refused counts a call that was refused because [Trail.Full] is true. One record says how many there were, when there is room for it.
+func (t *Trail) Refused() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refused++
+}
+
+// noteLostLocked adds a record about lost records and one about refused calls, if there are any.
 func (t *Trail) noteLostLocked() {
+	if t.refused > 0 {
+		n := &Note{Since: time.UnixMicro(t.micros), Lost: t.refused, Reason: "the quota was used up, and the server refused the calls"}
+		t.refused = 0
+		t.noteLocked(Gap, n)
+	}
 	if t.lost > 0 {
 		n := &Note{Since: time.UnixMicro(t.micros), Lost: t.lost, Reason: "the storage did not take the records in time"}
 		t.lost = 0
@@ -221,6 +306,9 @@ func (t *Trail) addLocked() {
 	}
 	if few && len(t.pending) >= flushBytes {
 		signal(t.urgent)
+	}
+	if cap(t.scratch) > flushBytes {
+		t.scratch = nil
 	}
 }
 
@@ -252,13 +340,20 @@ func (t *Trail) Stats() Stats {
 // run stores the records until ctx ends.
 func (t *Trail) run(ctx context.Context) {
 	defer close(t.done)
-	tidy := time.NewTicker(tidyTime)
+	tidy, renew := time.NewTicker(tidyTime), time.NewTicker(leaseTime/4)
 	defer tidy.Stop()
+	defer renew.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tidy.C:
+		case <-renew.C:
+			if t.writing.lock(ctx) == nil {
+				t.beat(ctx)
+				t.writing.unlock()
+			}
+			continue
 		case <-t.wake:
 			select {
 			case <-time.After(flushTime):
@@ -276,13 +371,34 @@ func (t *Trail) run(ctx context.Context) {
 	}
 }
 
-// Flush stores the records that wait.
-func (t *Trail) Flush(ctx context.Context) error {
-	t.writing.Lock()
-	defer t.writing.Unlock()
-	err := t.flush(ctx)
+// Flush stores the records that wait, merges small parts and removes old ones.
+func (t *Trail) Flush(ctx context.Context) error { return t.attempt(ctx, t.tidy) }
+
+// Settle stores the records that wait.
+func (t *Trail) Settle(ctx context.Context) error {
+	return t.attempt(ctx, func(context.Context) error { return nil })
+}
+
+// attempt stores the records that wait, and then calls f.
+func (t *Trail) attempt(ctx context.Context, f func(context.Context) error) error {
+	if err := t.writing.lock(ctx); err != nil {
+		return err
+	}
+	defer t.writing.unlock()
+	t.mu.Lock()
+	leaving := t.leaving
+	t.mu.Unlock()
+	err := errHeld
+	if !leaving {
+		err = t.flush(ctx)
+	}
+	if errors.Is(err, errHeld) {
+		if err = t.leave(ctx); err == nil {
+			err = t.flush(ctx)
+		}
+	}
 	if err == nil {
-		err = t.tidy(ctx)
+		err = f(ctx)
 	}
 	if failing := err != nil; failing != t.failing && ctx.Err() == nil {
 		if t.failing = failing; failing {
@@ -296,6 +412,9 @@ func (t *Trail) Flush(ctx context.Context) error {
 
 // flush stores the records that wait as one part. REQUIRES: t.writing.
 func (t *Trail) flush(ctx context.Context) error {
+	if err := t.renew(ctx); err != nil {
+		return err
+	}
 	if t.stuck != nil {
 		if err := t.store(ctx); err != nil {
 			return err
@@ -341,7 +460,7 @@ func (t *Trail) store(ctx context.Context) error {
 	if t.due != nil {
 		data, err := json.Marshal(table{t.due})
 		if err == nil {
-			err = t.bucket.Put(ctx, t.namesObject(t.o.Server), data)
+			err = t.bucket.Put(ctx, t.namesObject(t.chain), data)
 		}
 		if err != nil {
 			return fmt.Errorf("the table of actors of the audit trail: %w", err)
@@ -352,7 +471,7 @@ func (t *Trail) store(ctx context.Context) error {
 		return err
 	}
 	t.parts = append(t.parts, t.stuckAs)
-	t.stuck = nil
+	t.stuck, t.durable = nil, t.stuckAs.last
 	t.measure()
 	t.tell(false)
 	return nil
@@ -360,12 +479,12 @@ func (t *Trail) store(ctx context.Context) error {
 
 // create makes the object of a part. An earlier call may have made it, although it did not learn that.
 func (t *Trail) create(ctx context.Context, p partName, data []byte) error {
-	name := t.object(t.o.Server, p)
+	name := t.object(t.chain, p)
 	err := t.bucket.Create(ctx, name, data)
 	if errors.Is(err, object.ErrExists) {
 		var found []byte
 		if found, err = t.bucket.Read(ctx, name, 0, object.Whole); err == nil && !bytes.Equal(found, data) {
-			err = fmt.Errorf("another server writes the audit trail of %s; give each server a name of its own", t.o.Server)
+			err = errHeld
 		}
 	}
 	if err != nil {
@@ -374,10 +493,18 @@ func (t *Trail) create(ctx context.Context, p partName, data []byte) error {
 	return nil
 }
 
+// beat renews the lease, and tells of records that were stored too soon after the last time. REQUIRES: t.writing.
+func (t *Trail) beat(ctx context.Context) {
+	_ = t.renew(ctx) // the next flush tries again, and says what is wrong
+	if t.stuck == nil && t.stored > t.toldOf {
+		t.tell(false)
+	}
+}
+
 // tell calls the options' Head, if it is time or if the trail ends. REQUIRES: t.writing.
 func (t *Trail) tell(end bool) {
 	if now := t.o.Now(); t.o.Head != nil && (end || now.Sub(t.told) >= headTime) {
-		t.told = now
+		t.told, t.toldOf = now, t.stored
 		t.o.Head(t.stored, t.head)
 	}
 }
@@ -389,15 +516,20 @@ func (t *Trail) Close(ctx context.Context) error {
 		t.mu.Unlock()
 		return nil
 	}
-	t.noteLostLocked()
-	t.noteLocked(Stopped, &Note{})
+	if !t.leaving {
+		t.noteLostLocked()
+		t.noteLocked(Stopped, &Note{})
+	}
 	t.closed = true
 	t.mu.Unlock()
 	t.stop()
 	<-t.done
 	err := t.Flush(ctx)
-	t.writing.Lock()
-	defer t.writing.Unlock()
+	if late := t.writing.lock(ctx); late != nil {
+		return errors.Join(err, late)
+	}
+	defer t.writing.unlock()
 	t.tell(true)
+	t.release(ctx)
 	return err
 }

@@ -63,18 +63,21 @@ func (s *Store) verify(ctx context.Context) ([]Chain, error) {
 	for _, c := range chains {
 		v := verifier{Chain: Chain{Server: c.server}, s: s, removed: removed, heads: map[uint64]Hash{}}
 		for _, p := range c.covered {
-			h, err := s.header(ctx, c.server, p)
-			if err != nil {
+			h, err := s.header(ctx, c.server, p.partName)
+			if isDamage(err) {
+				v.Fault = &Fault{FaultDamaged, p.first, s.object(c.server, p.partName), err.Error()}
+				break
+			} else if err != nil {
 				return nil, err
 			}
 			v.heads[p.last] = h.head
 		}
 		for _, p := range c.parts {
-			if err := v.part(ctx, p); err != nil {
-				return nil, err
-			}
 			if v.Fault != nil {
 				break
+			}
+			if err := v.part(ctx, p); err != nil {
+				return nil, err
 			}
 		}
 		all = append(all, v.Chain)
@@ -176,6 +179,8 @@ func (v *verifier) part(ctx context.Context, p partName) error {
 		return fault(FaultRemoved, v.Last+1, "the part has the records up to %d, but its last one is %d", p.last, v.Last)
 	case v.Head != h.head || v.Last != p.last || h.first != p.first:
 		return fault(FaultChanged, v.Last, "the part has another name, or another hash in its header, than its records have")
+	case v.micros != p.time:
+		return fault(FaultHidden, v.Last, "the name of the part has another time than its last record")
 	case !h.finds(frames, p.merged):
 		return fault(FaultHidden, p.first, "the keys and times in the header of the part are not those of its records")
 	}

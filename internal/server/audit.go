@@ -54,6 +54,7 @@ func (s *Server) openTrail(ctx context.Context, o *Options) error {
 			return err
 		}
 		s.closers = append(s.closers, lock)
+		options.Exclusive = true
 		removeTemporary(dir)
 		store = audittrail.NewStore(folder, "")
 	}

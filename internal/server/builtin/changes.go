@@ -87,7 +87,7 @@ func changeList() tool.Tool {
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return &operations.Look{Branch: branch, Commit: commit, Less: "set a smaller limit; if a single change is larger than an answer, read its entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+			return &operations.Look{Branch: branch, Commit: commit, Whole: true, Less: "set a smaller limit; if a single change is larger than an answer, read its entity with graph_query", Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 				after, err := operations.OpenChanges(env, token, c.ID)
 				if err != nil {
 					return nil, err

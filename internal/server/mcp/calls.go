@@ -36,7 +36,7 @@ func bindToolCall(s *surface, m *message) (run, error) {
 // call runs a tool of the graph.
 func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (mcp.Result, error) {
 	if !s.names[name] && s.graph.LacksProvider(access.ActorFrom(ctx), name) == nil {
-		return nil, s.graph.NotKnown(ctx, s.unknown(ctx, name))
+		return nil, s.graph.NotKnown(ctx, access.ActorFrom(ctx), name, s.unknown(ctx, name))
 	}
 	answer, err := s.graph.Call(ctx, access.ActorFrom(ctx), name, args, s.graph.ForModel())
 	if err != nil {

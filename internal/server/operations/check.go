@@ -13,7 +13,7 @@ import (
 // RunChecks returns the call that runs the checks of the graph on the head of a branch. The answer is a
 // *client.ChecksAnswer.
 func RunChecks(branch tool.BranchName) *Look {
-	return &Look{Branch: branch, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
+	return &Look{Branch: branch, Whole: true, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 		a := &client.ChecksAnswer{Branch: env.Branch(branch).Name(), GraphCommitID: c.ID, Checks: []client.CheckResult{}}
 		if env.Checks != nil {
 			outcomes := env.Checks.Run(ctx, checkedCommit(env, restricted.Whole(env.Graph), c.ID, ""))

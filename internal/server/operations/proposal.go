@@ -31,7 +31,8 @@ type Proposal struct {
 	step   Step     // what the call does to a proposal; empty for a read
 	id     string   // the id of the proposal that the call names; empty for none
 	logged string   // the id of the proposal for the log; empty if the proposal does not exist
-	log    []string // the arguments that the log shows
+	log    []string // the arguments that the log shows; nil for a list of proposals
+	found  bool     // the call ran, and did not end because something does not exist
 	run    func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
 }
 
@@ -47,6 +48,7 @@ func (c *Proposal) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 		}
 	}
 	out, err := c.run(ctx, env)
+	c.found = !errors.As(err, new(*engine.NotFound))
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +83,9 @@ func (c *Proposal) LogStep() (step, proposal string) { return string(c.step), c.
 // Writes reports whether the call may change something. The grants of the call do not show that,
 // because most of them are checked only while it runs.
 func (c *Proposal) Writes() bool { return c.writes }
+
+// LogEntities says that the answer about one proposal may have values of any entity: those of changes, conflicts and rows of checks.
+func (c *Proposal) LogEntities() (ids []string, whole bool) { return nil, c.found && c.log != nil }
 
 // LogArguments returns the arguments of the call that the log shows.
 func (c *Proposal) LogArguments() [][]byte {

@@ -23,7 +23,7 @@ import (
 func (g *Graph) Call(ctx context.Context, actor *access.Actor, name string, args json.RawMessage, enc encoding.Options) (*encoding.Answer, error) {
 	t, err := g.Lookup(ctx, actor, name)
 	if err != nil {
-		return nil, g.NotKnown(ctx, err)
+		return nil, g.NotKnown(ctx, actor, name, err)
 	}
 	var call tool.Call
 	if late := g.Turn(ctx, len(args), func() { call, err = decode(ctx, actor, t, args) }); late != nil {

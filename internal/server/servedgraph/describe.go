@@ -119,20 +119,28 @@ func (g *Graph) Queries(ctx context.Context, actor *access.Actor) ([]tool.Stored
 // [Graph.InvokeQuery] returns.
 func (g *Graph) Invocable(ctx context.Context, actor *access.Actor, name string) error {
 	q, ok := g.queries[name]
-	hidden := false
+	hidden, denied := false, tool.Action("")
+	if ok {
+		denied = tool.InvokeQuery
+	}
 	if ok = ok && g.access.Permitted(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}); ok {
 		var err error
-		if hidden, err = g.access.NamesHidden(ctx, actor, queryrun.Tool{StoredQuery: q}); err != nil {
+		t := queryrun.Tool{StoredQuery: q}
+		if hidden, err = g.access.NamesHidden(ctx, actor, t); err != nil {
 			return err
 		}
+		denied = t.Gates()[1].Action
 	}
 	if !ok || hidden {
 		if err := g.lacksProvider(actor, name); err != nil {
-			g.record.Tell(actor, "", wireerror.OfRequest, err, 0, 0, 0)
+			g.record.Hidden(ctx, actor, name, "", wireerror.OfRequest, err)
 			return err
 		}
 		err := &engine.NotFound{What: "stored query", Name: name}
-		g.record.Tell(actor, "", wireerror.Missing, err, 0, 0, 0)
+		if denied == "" {
+			name = ""
+		}
+		g.record.Hidden(ctx, actor, name, denied, wireerror.Missing, err)
 		return err
 	}
 	return nil

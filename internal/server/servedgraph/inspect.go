@@ -2,10 +2,14 @@ package servedgraph
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // LogDigest returns a digest of parts of a request, for log lines that must not contain the
@@ -13,9 +17,29 @@ import (
 func (g *Graph) LogDigest(parts ...[]byte) string { return g.record.Digest(parts...) }
 
 // NotKnown reports a call of a tool by a name that fits no tool that the caller may see. It returns
-// err.
-func (g *Graph) NotKnown(ctx context.Context, err error) error {
-	return g.record.Refused(ctx, "", wireerror.Missing, err)
+// err. If the tool exists, the audit trail says what the caller was denied.
+func (g *Graph) NotKnown(ctx context.Context, actor *access.Actor, name string, err error) error {
+	t, ok := g.tools[name]
+	if !ok || !errors.As(err, new(*wireerror.UnknownTool)) {
+		return g.record.Refused(ctx, "", wireerror.Missing, err)
+	}
+	g.record.Hidden(ctx, actor, name, g.deniedGate(ctx, actor, t), wireerror.Missing, err)
+	return err
+}
+
+// deniedGate returns the action of the first gate of a tool that the actor has on no branch, or else of the last one.
+func (g *Graph) deniedGate(ctx context.Context, actor *access.Actor, t tool.Tool) tool.Action {
+	action := tool.Read
+	if _, ok := t.(metatools.PerCaller); ok {
+		return tool.InvokeQuery
+	}
+	for _, gate := range t.Gates() {
+		action = gate.Action
+		if allowed, err := g.AllowedSomewhere(ctx, actor, gate); err != nil || !allowed {
+			break
+		}
+	}
+	return action
 }
 
 // StoredNames returns the names of the graph's tools and stored queries in order. The field Tool of

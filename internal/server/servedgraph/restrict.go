@@ -39,6 +39,7 @@ func (r *running) restrict(ctx context.Context) error {
 		}
 	}
 	r.env.Graph = graph
+	r.record.RecordFilters(restricted.Filters(graph))
 	r.out.Rights = restricted.Digest(graph)
 	if r.part = r.out.Rights != ""; r.part {
 		r.env.PageOwner += "\x00" + r.out.Rights
@@ -92,6 +93,7 @@ func (r *running) reduce(part *access.Restriction, g tool.Grant) error {
 	}
 	seen := reduced(*q, part.Plan((*q).Plan(), g))
 	if seen == nil {
+		r.record.RecordHidden(g.Action)
 		return &engine.NotFound{What: "stored query", Name: (*q).Info().Name}
 	}
 	*q = seen

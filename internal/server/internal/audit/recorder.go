@@ -40,17 +40,35 @@ func (r *Recorder) Digest(parts ...[]byte) string { return r.digests.of(parts...
 
 // Refused reports a call that failed because of its name or its arguments. It returns err.
 func (r *Recorder) Refused(ctx context.Context, name string, outcome wireerror.Outcome, err error) error {
+	r.inform(ctx, name)
+	actor := access.ActorFrom(ctx)
+	r.Tell(actor, name, outcome, err, 0, 0, 0)
+	r.refused(ctx, actor, name, "", outcome, err)
+	return err
+}
+
+// inform tells the request info of a call that did not run.
+func (r *Recorder) inform(ctx context.Context, name string) {
 	if rec := requestinfo.From(ctx); rec != nil {
 		rec.Calls++
 		rec.Graph, rec.Tool, rec.Branch, rec.Commit = r.graph, name, "", ""
 	}
-	actor := access.ActorFrom(ctx)
-	r.Tell(actor, name, outcome, err, 0, 0, 0)
+}
+
+// Hidden reports a call of something that the policy hides from the actor. The argument `name` is its name in the trail, and `action` is
+// what the policy denies; both are empty if it does not exist. The caller gets err either way.
+func (r *Recorder) Hidden(ctx context.Context, actor *access.Actor, name string, action tool.Action, outcome wireerror.Outcome, err error) {
+	r.inform(ctx, "")
+	r.Tell(actor, "", outcome, err, 0, 0, 0)
+	r.refused(ctx, actor, name, action, outcome, err)
+}
+
+// refused records a call that did not run in the trail.
+func (r *Recorder) refused(ctx context.Context, actor *access.Actor, name string, denial tool.Action, outcome wireerror.Outcome, err error) {
 	if r.trail.To != nil {
-		w := Watch{Recorder: r, actor: actor, name: name, start: clock.Now()}
+		w := Watch{Recorder: r, actor: actor, name: name, denial: denial, start: clock.Now()}
 		w.toTrail(ctx, outcome, err, 0, 0)
 	}
-	return err
 }
 
 // Tell reports to the observer that a call ended.

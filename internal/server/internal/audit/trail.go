@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -33,12 +34,16 @@ var memories = sync.Pool{New: func() any { return new(memory) }}
 
 // toTrail records the call in the audit trail.
 func (w *Watch) toTrail(ctx context.Context, outcome wireerror.Outcome, err error, rows int, took time.Duration) {
+	if errors.As(err, new(*full)) {
+		w.trail.To.Refused()
+		return
+	}
 	m := memories.Get().(*memory)
 	defer memories.Put(m)
 	c := &m.call
 	*c = audittrail.Call{
 		Time: w.start.Add(took), Took: took, Actor: w.actor.Name(), Graph: w.graph, Branch: w.branch, Tool: w.name, Outcome: string(outcome),
-		Denied: string(w.denial), Rule: w.rules, Commit: w.commit, Rows: rows, Whole: w.whole && err == nil, Entities: w.ids,
+		Denied: string(w.denial), Rule: w.rules, Commit: w.commit, Rows: rows, Whole: w.whole, Filters: w.filters, Entities: w.ids,
 	}
 	if rec := requestinfo.From(ctx); rec != nil {
 		c.Request = rec.ID
@@ -65,7 +70,7 @@ func (w *Watch) toTrail(ctx context.Context, outcome wireerror.Outcome, err erro
 		}
 		if about, ok := call.(interface {
 			LogEntities() (ids []string, whole bool)
-		}); ok && err == nil {
+		}); ok && w.granted { // an answer that ended with an error may have been sent in part
 			ids, whole := about.LogEntities()
 			c.Whole = c.Whole || whole
 			for _, id := range ids {
@@ -111,5 +116,11 @@ func (r *Recorder) Full(call tool.Call) error {
 	if _, ok := unwrapped(call).(interface{ ReadsTrail() }); ok {
 		return nil
 	}
-	return &engine.Unavailable{Reason: "the audit trail has no room for a record of the call; set a larger server.audit.quota or a shorter keep, or let on_full drop the oldest records"}
+	return &full{&engine.Unavailable{Reason: "the audit trail has no room for a record of the call; set a larger server.audit.quota or a shorter keep, or let on_full drop the oldest records"}}
 }
+
+// full is the error of calls that were refused because the trail has no room. They are counted in the trail, but not recorded.
+type full struct{ *engine.Unavailable }
+
+// Unwrap returns the error for the caller.
+func (f *full) Unwrap() error { return f.Unavailable }

@@ -40,14 +40,16 @@ type Watch struct {
 	batch  bool             // the calls of the batch were reported one by one
 	span   trace.Span       // nil unless the request is traced
 
-	wrote  *tool.Written        // what the call committed
-	commit string               // the commit read, or the head after the call
-	whole  bool                 // a grant of the call is for an export
-	denial tool.Action          // the action that was denied before the call ran
-	rules  string               // the rules that denied it, separated by blanks
-	types  []plan.Use           // what the query of the call uses
-	before encoding.Entities    // receives the entities of the answer that the call is a part of
-	ids    *audittrail.Entities // the entities in the answer; nil without a trail
+	wrote   *tool.Written        // what the call committed
+	commit  string               // the commit read, or the head after the call
+	whole   bool                 // a grant of the call is for an export, and was not denied
+	granted bool                 // the policy did not deny the grants
+	filters []string             // names of the filters of the policy that applied
+	denial  tool.Action          // the action that was denied before the call ran
+	rules   string               // the rules that denied it, separated by blanks
+	types   []plan.Use           // what the query of the call uses
+	before  encoding.Entities    // receives the entities of the answer that the call is a part of
+	ids     *audittrail.Entities // the entities in the answer; nil without a trail
 
 	data hash.Hash // hashes the data that a load reads; nil unless the hash will be logged
 }
@@ -81,6 +83,7 @@ func (r *Recorder) Begin(ctx context.Context, actor *access.Actor, name string, 
 // whether the call may change or export the graph.
 func (w *Watch) RecordGrants(grants []tool.Grant) {
 	found := false
+	w.granted = true
 	for i := range grants {
 		g := &grants[i]
 		if access.OnBranch(g.Action) && !found {
@@ -101,6 +104,7 @@ func (w *Watch) RecordBypass(branch *tool.Branch) { w.bypass = branch }
 
 // RecordDenial records that the policy denied the call, and the rules that did. The caller may get another error, which does not say so.
 func (w *Watch) RecordDenial(err error, rules []access.Rule) {
+	w.granted, w.whole = false, false
 	var protected *wireerror.Protected
 	if w.denial = denied(err); errors.As(err, &protected) {
 		w.denial, w.rules = protected.Action, "protected"
@@ -112,6 +116,13 @@ func (w *Watch) RecordDenial(err error, rules []access.Rule) {
 		w.rules += r.ID
 	}
 }
+
+// RecordHidden records that something is hidden from the actor, for which the actor lacks the right to an action. The caller gets an error
+// that does not say so.
+func (w *Watch) RecordHidden(action tool.Action) { w.denial, w.granted, w.whole = action, false, false }
+
+// RecordFilters records the names of the filters of the policy that apply to the call.
+func (w *Watch) RecordFilters(names []string) { w.filters = names }
 
 // RecordWrite records what the call wrote, if it wrote anything, and which types a read uses.
 func (w *Watch) RecordWrite(out *tool.Outcome) {

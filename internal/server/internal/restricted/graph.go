@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -65,6 +66,29 @@ func Digest(g engine.Graph) string {
 		return rights.Digest
 	}
 	return ""
+}
+
+// Filters returns the names of the row filters with which a call reads, in order.
+func Filters(g *Graph) (names []string) {
+	rights := g.rights(g.Reads, g.base())
+	if rights == nil {
+		return nil
+	}
+	add := func(filters []*engine.RowFilter) {
+		for _, f := range filters {
+			names = append(names, f.Name)
+		}
+	}
+	for _, types := range []map[string]*engine.TypeRights{rights.Nodes, rights.Edges} {
+		for _, t := range types {
+			for _, list := range t.Any {
+				add(list)
+			}
+			add(t.All)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // base returns the branch that the call is about.

@@ -91,6 +91,23 @@ func (r *Restriction) narrows(base *tool.Grant, reads tool.Action, branch tool.B
 	return r.Rights(grantOf(base, reads, branch)) != nil || r.Rights(grantOf(base, tool.Change, branch)) != nil
 }
 
+// ReadsAsMuch reports whether queries of the actor's own read as much of the branches of the grants as a call with the grant `base` reads.
+// A stored query may read more, or another part. The actor must be allowed to read the branches; see [Control.ReadsTargets].
+func (r *Restriction) ReadsAsMuch(base *tool.Grant, grants []tool.Grant) bool {
+	for _, g := range grants {
+		if g.Action != tool.Read && !g.Action.Row().NeedsRead {
+			continue
+		}
+		if own := r.Rights(ReadOn(g.Branch)); own != nil {
+			used := r.Rights(grantOf(base, tool.Read, g.Branch))
+			if used == nil || used.Digest != own.Digest {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Schema returns what the actor may see of the schema of main with the right to read it.
 func (r *Restriction) Schema() *engine.Schema {
 	return r.control.cache.Schema(r.schema, r.Rights(ReadOn(tool.Branch{})))

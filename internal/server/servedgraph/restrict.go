@@ -29,6 +29,11 @@ func (r *running) restrict(ctx context.Context) error {
 			return err
 		}
 	}
+	if _, ok := r.call.(*operations.DescribeQuery); ok {
+		base = new(access.ReadOn(base.Branch)) // the plan says as much as the actor's own queries do
+	}
+	r.own = part.ReadsAsMuch(base, r.grants)
+	r.reads = r.reads && r.own
 	graph := part.Graph(base, r.grants)
 	if graph == nil {
 		return nil

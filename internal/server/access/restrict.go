@@ -6,6 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -80,6 +81,7 @@ func (r *Restriction) Graph(base *tool.Grant, grants []tool.Grant) *restricted.G
 		Rights: func(action tool.Action, branch tool.Branch) *engine.Rights {
 			return r.Rights(grantOf(base, action, branch))
 		},
+		CheckCopy: r.CheckCopy,
 	}
 	if base != nil {
 		c.At = &base.Branch
@@ -90,6 +92,53 @@ func (r *Restriction) Graph(base *tool.Grant, grants []tool.Grant) *restricted.G
 // narrows reports whether the rights to read or to change a branch are to a part of it.
 func (r *Restriction) narrows(base *tool.Grant, reads tool.Action, branch tool.Branch) bool {
 	return r.Rights(grantOf(base, reads, branch)) != nil || r.Rights(grantOf(base, tool.Change, branch)) != nil
+}
+
+// ReadsAsMuch reports whether queries of the actor's own read as much of the branches of the grants as a call with the grant `base` reads.
+// A stored query may read more, or another part. The actor must be allowed to read the branches; see [Control.ReadsTargets].
+func (r *Restriction) ReadsAsMuch(base *tool.Grant, grants []tool.Grant) bool {
+	for _, g := range grants {
+		if g.Action != tool.Read && !g.Action.Row().NeedsRead {
+			continue
+		}
+		if own := r.Rights(ReadOn(g.Branch)); own != nil {
+			used := r.Rights(grantOf(base, tool.Read, g.Branch))
+			if used == nil || used.Digest != own.Digest {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// CheckCopy returns a *wireerror.PartOnly if the actor may read or export only a part of the branch `from`, and another part of a branch
+// that starts with the same entities. What the call is does not matter: later calls read the new branch. For the same reason the scopes
+// of the token do not count.
+func (r *Restriction) CheckCopy(what string, from, made tool.Branch) error {
+	reads, exports := ReadOn(from), tool.Grant{Action: tool.Export, Branch: from}
+	for _, c := range []struct {
+		later tool.Grant   // what the actor may do on the new branch
+		now   []tool.Grant // what shows the same entities at its start
+	}{
+		{ReadOn(made), []tool.Grant{reads}},
+		{tool.Grant{Action: tool.Export, Branch: made}, []tool.Grant{exports, reads}},
+	} {
+		if !r.control.Permitted(r.actor, c.later) {
+			continue
+		}
+		is, known, same := r.Rights(c.later), false, false
+		for _, g := range c.now {
+			if r.control.Permitted(r.actor, g) {
+				was := r.Rights(g)
+				known = true
+				same = same || was == nil || is != nil && is.Digest == was.Digest
+			}
+		}
+		if known && !same {
+			return &wireerror.PartOnly{What: what + " on which you may read other parts", Action: c.later.Action, Branch: from}
+		}
+	}
+	return nil
 }
 
 // Schema returns what the actor may see of the schema of main with the right to read it.

@@ -83,11 +83,12 @@ const (
 // withheld does the work of [Withheld].
 func withheld(err error, from origin) error {
 	var (
-		stale *engine.PreconditionFailed
-		load  *engine.LoadErrors
-		many  *engine.ConstraintViolations
-		one   *engine.ConstraintViolation
-		taken *engine.KeyConflict
+		stale  *engine.PreconditionFailed
+		load   *engine.LoadErrors
+		many   *engine.ConstraintViolations
+		one    *engine.ConstraintViolation
+		taken  *engine.KeyConflict
+		denied *engine.NotAllowed
 	)
 	switch {
 	case err == nil, errors.As(err, new(*engine.Indeterminate)):
@@ -119,6 +120,8 @@ func withheld(err error, from origin) error {
 		return &engine.KeyConflict{Entity: taken.Entity, Type: taken.Type, Keyed: taken.Keyed}
 	case errors.As(err, &one):
 		return withheldViolation(one, from)
+	case errors.As(err, &denied) && denied.Type != "": // a condition may have found the entity, and what is stored decides
+		return &engine.NotAllowed{Entity: denied.Entity, Type: denied.Type}
 	}
 	return err
 }

@@ -36,6 +36,8 @@ func TestWithheld(t *testing.T) {
 		{&engine.KeyConflict{Entity: "node", Type: "Person", ID: "ada", Line: 3}, `node Person "ada" is in line 3 too; keep one of the lines`},
 		{&engine.KeyConflict{Entity: "edge", Type: "Knows", ID: "STORED", Line: 3}, "the edge Knows is in line 3 too; keep one of the lines"},
 		{&engine.KeyConflict{Entity: "edge", Type: "Knows", ID: "k1", Moved: true, From: "STORED", To: "STORED"}, `edge Knows "k1" exists between other nodes; an edge keeps its ends, so leave out the id, or delete that edge first`},
+		{&engine.NotAllowed{Entity: "node", Type: "Person", ID: "STORED", Property: "p", Reason: "it has STORED"}, "you may not change the node of type Person"},
+		{&engine.NotAllowed{Reason: "it needs the whole graph"}, "you may not do this: it needs the whole graph"},
 		{&engine.NotFound{What: "branch", Name: "draft"}, `branch "draft" not found`},
 		{&engine.LoadErrors{Lines: []engine.LineError{{Line: 3, Err: violation("unique", "STORED", "STORED")}, {Line: 4, Err: errors.New("no such member")}}, More: true},
 			"line 3: node Person, property p: another entity has the same values (unique)\nline 4: no such member\n(there are more bad lines)"},

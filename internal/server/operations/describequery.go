@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -20,8 +21,8 @@ func (c *DescribeQuery) Needs() []tool.Need {
 	return []tool.Need{{Action: tool.InvokeQuery, Query: c.Query.Info().Name}}
 }
 
-// Run describes the query. If the caller may not read the branch, Run leaves out the plan, because
-// the estimates in a plan depend on the stored data.
+// Run describes the query. If the caller may not read the branch with queries of its own, Run leaves out
+// the plan, because the estimates in a plan depend on the stored data.
 func (c *DescribeQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	a := &client.QueryDescription{
 		QueryEntry:  StoredQuery(c.Query),
@@ -29,11 +30,14 @@ func (c *DescribeQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		InputSchema: c.Query.Descriptor().InputSchema,
 	}
 	if branch := env.Branch(c.Branch); env.Require(access.ReadOn(branch)) == nil {
-		e, err := env.Graph.Explain(ctx, c.Query.Plan(), nil, branch.At(), false)
-		if err != nil {
-			return nil, err
+		// The caller may read less with queries of its own, and then gets the plan only if it names nothing hidden from them.
+		if q := restricted.Plan(env.Graph, c.Query.Plan()); q != nil {
+			e, err := env.Graph.Explain(ctx, q, nil, branch.At(), false)
+			if err != nil {
+				return nil, err
+			}
+			a.Plan = e.String()
 		}
-		a.Plan = e.String()
 	}
 	return &tool.Outcome{Value: a}, nil
 }

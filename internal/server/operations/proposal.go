@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -171,7 +172,7 @@ func targetOf(p *engine.Proposal) tool.Branch { return tool.BranchNamed(p.Target
 // readProposal returns a proposal that the caller may read. Otherwise the error is an
 // *engine.NotFound.
 func readProposal(ctx context.Context, env *tool.Env, id string) (*engine.Proposal, error) {
-	p, err := env.Graph.Proposal(ctx, id)
+	p, err := restricted.Whole(env.Graph).Proposal(ctx, id) // an error about a part would tell that the proposal exists
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +184,7 @@ func readProposal(ctx context.Context, env *tool.Env, id string) (*engine.Propos
 	case err != nil:
 		return nil, &engine.NotFound{What: "proposal", Name: id}
 	}
-	return p, nil
+	return env.Graph.Proposal(ctx, id)
 }
 
 // GetProposal returns the call that describes a proposal.

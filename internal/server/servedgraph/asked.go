@@ -19,7 +19,7 @@ func (r *running) Queries(ctx context.Context) []tool.StoredQuery {
 func (r *running) Require(grants ...tool.Grant) error { return r.g.access.Require(r.actor, grants...) }
 
 // MayRead implements [tool.Server].
-func (r *running) MayRead() bool { return r.g.access.MayRead(r.actor, r.grants) }
+func (r *running) MayRead() bool { return r.own && r.g.access.MayRead(r.actor, r.grants) }
 
 // AllowedAs implements [tool.Server].
 func (r *running) AllowedAs(actor string, groups []string, grant tool.Grant) bool {

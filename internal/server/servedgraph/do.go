@@ -34,7 +34,8 @@ type running struct {
 	finish    func(error)                        // ends the use of the branches; nil before open
 	texts     *textlimit.Use                     // limits the compilation of texts from the call
 	env       *tool.Env
-	reads     bool // whether the actor may read what the grants name
+	reads     bool // whether the actor may read what the grants name, and as much of it as the call does
+	own       bool // whether queries of the actor's own read as much as the call; a stored query may read more
 	part      bool // whether the actor may read or change a part of the graph only
 }
 
@@ -133,7 +134,7 @@ func (r *running) open(ctx context.Context) (err error) {
 		Caller: access.CallerOf(r.actor), Claims: g.claims,
 		GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
 	}
-	r.reads = g.access.ReadsTargets(r.actor, r.grants)
+	r.reads, r.own = g.access.ReadsTargets(r.actor, r.grants), true
 	return nil
 }
 

@@ -81,13 +81,23 @@ func (p *branchResolver) pinned(call tool.Call) (branch tool.Branch, ok bool) {
 		return branch, false
 	}
 	place, err := p.g.pages.Open(token)
-	if err != nil || place.Branch == "" || place.Graph != p.g.id || place.Actor != p.actor.Key() {
+	if err != nil || place.Branch == "" || place.Graph != p.g.id || !ownsPage(p.actor, place.Actor) {
 		return branch, false
 	}
 	branch = tool.BranchNamed(place.Branch)
 	_, draft := branch.DraftID()
 	return branch, draft || branch.IsMain()
 }
+
+// ownsPage reports whether a page token belongs to an actor, with whatever rights. The rights to the branch that it pins are not known
+// yet; the call compares them.
+func ownsPage(actor *access.Actor, owner string) bool {
+	rest, ok := strings.CutPrefix(owner, actor.Key())
+	return ok && (rest == "" || strings.HasPrefix(rest, ownerRights))
+}
+
+// ownerRights separates an actor in the owner of a page token from the digest of the rights under which it reads.
+const ownerRights = "\x00rights:"
 
 // place resolves the branch names in the needs of a call. A name that stands for a draft of the caller keeps
 // its meaning through all pages of a list: the page token pins the branch of the first page.

@@ -59,7 +59,17 @@ func (g *Graph) ReadProposals(ctx context.Context, actor *access.Actor, enc enco
 // ProposalsState returns a digest of the versions of the proposals that the actor may read. It changes
 // when one of them does.
 func (g *Graph) ProposalsState(ctx context.Context, actor *access.Actor) (string, error) {
-	all, err := g.engine.Proposals(ctx, engine.ProposalRange{})
+	seen := g.engine
+	part, err := g.access.Restriction(ctx, actor)
+	if err != nil {
+		return "", err
+	}
+	if part != nil {
+		if graph := part.Graph(nil, nil); graph != nil {
+			seen = graph
+		}
+	}
+	all, err := seen.Proposals(ctx, engine.ProposalRange{})
 	if err != nil {
 		return "", err
 	}

@@ -23,26 +23,31 @@ func (r *running) restrict(ctx context.Context) error {
 	if part == nil || err != nil {
 		return err
 	}
+	if r.names.pending != nil {
+		if err := part.CheckCopy("opening a draft", tool.Branch{}, r.names.Branch(r.names.pendingAs)); err != nil {
+			return err
+		}
+	}
 	base := r.base()
 	if base != nil && base.Via == tool.Stored {
 		if err := r.reduce(part, *base); err != nil {
 			return err
 		}
 	}
+	if _, ok := r.call.(*operations.DescribeQuery); ok {
+		base = new(access.ReadOn(base.Branch)) // the plan says as much as the actor's own queries do
+	}
+	r.own = part.ReadsAsMuch(base, r.grants)
+	r.reads = r.reads && r.own
 	graph := part.Graph(base, r.grants)
 	if graph == nil {
 		return nil
-	}
-	if r.names.pending != nil {
-		if err := graph.CheckCopy("opening a draft", tool.Branch{}, r.names.Branch(r.names.pendingAs)); err != nil {
-			return err
-		}
 	}
 	r.env.Graph = graph
 	r.record.RecordFilters(restricted.Filters(graph))
 	r.out.Rights = restricted.Digest(graph)
 	if r.part = r.out.Rights != ""; r.part {
-		r.env.PageOwner += "\x00" + r.out.Rights
+		r.env.PageOwner += ownerRights + r.out.Rights
 	}
 	return nil
 }
@@ -63,8 +68,11 @@ func (g *Graph) WarnParts(ctx context.Context) {
 }
 
 // base returns the grant to read or change the branch that the call is about, or nil if the call has none. A call that describes a
-// stored query is about the branch where the query would run.
+// stored query is about the branch where the query would run. A load that may create its branch is about two of them.
 func (r *running) base() *tool.Grant {
+	if _, ok := r.call.(*operations.LoadFrom); ok {
+		return nil
+	}
 	if c, ok := r.call.(*operations.DescribeQuery); ok {
 		g := queryrun.Tool{StoredQuery: c.Query}.Gates()[1]
 		g.Branch = r.names.Branch(c.Branch)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -24,16 +23,6 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 		return engine.Branch{}, err
 	}
 	return g.Config.Whole.CreateBranch(ctx, name, from)
-}
-
-// CheckCopy returns a *wireerror.PartOnly if the caller may read a part of the branch `from` only, and another part of a branch that
-// starts with the same entities.
-func (g *Graph) CheckCopy(what string, from, made tool.Branch) error {
-	was, is := g.rights(tool.Read, from), g.rights(tool.Read, made)
-	if was == nil || is != nil && is.Digest == was.Digest {
-		return nil
-	}
-	return &wireerror.PartOnly{What: what + " on which you may read other parts", Action: tool.Read, Branch: from}
 }
 
 // DeleteBranch implements [engine.Graph].

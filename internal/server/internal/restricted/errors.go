@@ -2,6 +2,8 @@ package restricted
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -44,7 +46,7 @@ func withoutName(err error, r *engine.Rights) error {
 		}
 	case errors.As(err, &broken):
 		t := typeIn(r, broken.Entity, broken.Type)
-		if t != nil && t.None || broken.Property != "" && t.Hides(broken.Property) {
+		if t != nil && t.None || slices.ContainsFunc(strings.Split(broken.Property, ", "), t.Hides) {
 			return &engine.NotAllowed{Reason: "it would break a rule about something that you may not see"}
 		}
 	}

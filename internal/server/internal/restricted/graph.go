@@ -25,6 +25,10 @@ type Config struct {
 	// other checks see to.
 	Rights func(action tool.Action, branch tool.Branch) *engine.Rights
 
+	// CheckCopy returns an error if the caller may see more of a branch that starts as a copy of another one than of that one. The text
+	// says what makes the copy.
+	CheckCopy func(what string, from, made tool.Branch) error
+
 	// At is the branch of the states that the call names by their commits. If it is nil, they are on the branches where they were made.
 	At    *tool.Branch
 	Reads tool.Action // tool.Read, or tool.Export for a call that exports

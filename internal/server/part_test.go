@@ -173,7 +173,7 @@ var partRoutes = map[string]meets{
 	"GET /graphs/{id}/queries": filtered, "GET /graphs/{id}/queries/{name}": filtered, "GET /graphs/{id}/openapi.json": filtered,
 	"POST /graphs/{id}/queries/{name}": filtered, "GET /graphs/{id}/schema/types": filtered, "POST /graphs/{id}/export": filtered,
 	"GET /graphs/{id}/blob": filtered, "POST /graphs/{id}/changes/baseline": filtered, "GET /graphs/{id}/node/history": filtered,
-	"GET /graphs/{id}/audit": own, "GET /graphs/{id}/checks": filtered, "GET /graphs/{id}/proposals": filtered, "GET /graphs/{id}/proposals/events": filtered,
+	"GET /graphs/{id}/checks": filtered, "GET /graphs/{id}/proposals": filtered, "GET /graphs/{id}/proposals/events": filtered,
 	"POST /graphs/{id}/queries/{name}/if-graph-commit": filtered,
 
 	// The rows insert persons without an age, whom clerk may not see.

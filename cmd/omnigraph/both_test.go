@@ -21,6 +21,7 @@ var elsewhere = map[string]string{
 	"import infer":  "reads files",
 	"import follow": "needs a database; test/follow",
 	"mcp":           "serves a graph to a client",
+	"audit":         "is about what a server recorded; test/e2e and docs/audit.md",
 	"policy":        "is about files",
 	"cluster":       "is about the folder of a server",
 	"copy":          "copies from storage to storage",

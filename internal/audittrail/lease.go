@@ -186,6 +186,7 @@ func (t *Trail) begin(ctx context.Context) error {
 // REQUIRES: t.writing.
 func (t *Trail) leave(ctx context.Context) error {
 	t.mu.Lock()
+	left := t.leaving // before, and found no chain yet
 	lost := t.number - t.durable
 	t.lost += lost
 	t.stats.Lost += lost
@@ -193,7 +194,9 @@ func (t *Trail) leave(ctx context.Context) error {
 	t.numbers, t.actors, t.named = map[string]uint64{}, 0, false
 	t.mu.Unlock()
 	t.stuck, t.due, t.stored, t.durable, t.toldOf, t.head, t.parts = nil, nil, 0, 0, 0, Hash{}, nil
-	t.o.Log.Error("another server took the chain of the audit trail; the server goes on in another one", "chain", t.chain)
+	if !left {
+		t.o.Log.Error("another server took the chain of the audit trail; the server goes on in another one", "chain", t.chain)
+	}
 	err := t.begin(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()

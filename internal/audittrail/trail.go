@@ -107,7 +107,8 @@ type Stats struct {
 	Bytes   int64  // size of the chain
 }
 
-// Open continues the chain of a server, or begins it. If the server did not end in order, a record says so. A Trail needs a Close.
+// Open continues the chain of a server, or begins it. If the server did not end in order, a record says so. Unless o.Refuse is set, a
+// storage that fails does not stop the server: the trail tries again, and counts the records that it loses. A Trail needs a Close.
 func Open(ctx context.Context, store *Store, o Options) (*Trail, error) {
 	if o.Now == nil {
 		o.Now = clock.Now
@@ -127,8 +128,17 @@ func Open(ctx context.Context, store *Store, o Options) (*Trail, error) {
 	if err == nil {
 		err = t.Flush(ctx)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+	case o.Refuse || ctx.Err() != nil:
 		return nil, err
+	case t.number == 0: // it has no chain yet
+		t.leaving = true
+		fallthrough
+	default:
+		t.failing = true
+		t.o.Log.Error("the audit trail cannot be stored; the server tries again, and counts the records that it loses", "error", err)
+		signal(t.wake)
 	}
 	run, stop := context.WithCancel(context.Background())
 	t.stop = stop

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,15 +113,14 @@ func auditHead(tracer trace.TracerProvider) func(uint64, audittrail.Hash) {
 	}
 }
 
-// closeTrail stores the last records. The trail may be nil.
-func closeTrail(trail *audittrail.Trail) error {
+// closeTrail stores the last records. The trail may be nil. If they cannot be stored, the log says so: the graphs are whole nevertheless.
+func closeTrail(trail *audittrail.Trail, log *slog.Logger) {
 	if trail == nil {
-		return nil
+		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), auditCloseTime)
 	defer cancel()
 	if err := trail.Close(ctx); err != nil {
-		return fmt.Errorf("the last records of the audit trail: %w", err)
+		log.Error("the last records of the audit trail are lost", "error", err)
 	}
-	return nil
 }

@@ -479,7 +479,8 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close closes the graphs and stops fetching the keys of the token issuer.
 func (s *Server) Close() error {
-	errs := []error{closeTrail(s.trail)} // before the lock of its chain is free
+	closeTrail(s.trail, s.log) // before the lock of its chain is free
+	var errs []error
 	for _, c := range s.closers {
 		errs = append(errs, c.Close())
 	}

@@ -56,7 +56,7 @@ test-storage: ## run the suite of the engine, and compare random statements, on 
 # The packages that start goroutines or hold locks. The detector slows tests down five to
 # ten times and needs a C compiler. Slow tests that start no goroutines of their own call slow.Test; RACE_FLAGS= runs
 # them with the detector too.
-RACE_PACKAGES := ./engine/... ./server/... ./client ./internal/server/... ./internal/storage/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet ./internal/storage/object/... ./internal/storage/sharedlog/... ./internal/replica
+RACE_PACKAGES := ./engine/... ./internal/audittrail ./server/... ./client ./internal/server/... ./internal/storage/fs ./internal/gq/work ./internal/bench/contention ./internal/parquet ./internal/storage/object/... ./internal/storage/sharedlog/... ./internal/replica
 RACE_FLAGS ?= -short -timeout 30m
 test-race: ## run the tests of concurrent code with the race detector
 	@cc=$$($(GO) env CC); \

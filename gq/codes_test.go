@@ -87,7 +87,7 @@ func TestPhasesLeaveTrees(t *testing.T) {
 			t.Fatal(faults)
 		}
 		for _, q := range file.Queries {
-			if p, _, faults := check.Query(s, q); p == nil {
+			if p, _, faults := check.QueryWithin(nil, s, claims, q); p == nil {
 				t.Fatal(faults)
 			}
 		}

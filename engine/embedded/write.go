@@ -101,6 +101,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	return engine.Change{Commit: made, Head: head, Nodes: w.Nodes, Edges: w.Edges, Row: w.Row, Effects: &w.Effects}, nil
 }
 
+// partLoadBytes is the number of bytes of rows that a load may have if the caller may read a part of the graph only: they stay in memory.
+const partLoadBytes = 64 << 20
+
 // confined is a write with rights to a part of the graph. Its statements run on a transaction on the part that the caller may read; then the
 // same changes are made in the whole graph, whose rules they must keep.
 type confined struct {
@@ -213,11 +216,15 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)
 	}
+	memory := g.opts.loadMemory
+	if opts.Reads != nil {
+		memory = max(memory, partLoadBytes) // see confine
+	}
 	in, err := load.Parse(ctx, r, expected, load.Options{
 		IDs: g.ids.Run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
 		Mode: opts.Mode, NewEdges: opts.NewEdges, LastWins: opts.LastWins, Sync: opts.Sync, Changes: opts.Changes != nil, Base: base,
 		Hidden:  rights.Hides(expected, opts.Reads),
-		Scratch: scratch.create, Memory: g.opts.loadMemory, Segment: g.opts.loadSegment,
+		Scratch: scratch.create, Memory: memory, Segment: g.opts.loadSegment,
 	})
 	var first *receiptOfCommit
 	var bad *engine.LoadErrors
@@ -278,7 +285,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		inline := g.opts.InlineBytes
 		if c.on != tx {
 			if in.Spilled() {
-				return nil, &engine.TooLarge{Resource: "bytes of one load with rights to a part of the graph", Hint: "split the load"}
+				return nil, &engine.TooLarge{Resource: "bytes of one load with rights to a part of the graph", Limit: memory, Actual: memory + 1, Hint: "split the load"}
 			}
 			inline, store = math.MaxInt, nil // all rows go through the log
 		}

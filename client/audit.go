@@ -11,7 +11,7 @@ import (
 type AuditRecord struct {
 	EndedAt        int64    `json:"ended_at" jsonschema_description:"When the call ended, in Unix microseconds."`
 	DurationMicros int64    `json:"duration_micros"`  // how long it took, in microseconds
-	ActorID        *string  `json:"actor_id"`         // who made the call; null for nobody, and for an actor that was forgotten
+	ActorID        *string  `json:"actor_id"`         // who made the call; null if nobody did, or if the actor was forgotten
 	Agents         []string `json:"agents,omitempty"` // the agents that acted for the actor, the current one first
 	Tool           string   `json:"tool"`             // the tool or operation; empty for an unknown one
 	Branch         string   `json:"branch,omitempty"` // empty for a call that concerns no branch

@@ -57,14 +57,11 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 	if p.First.Direct && !opts.Analyze {
 		return p.RunDirect(ctx, snap, args), nil
 	}
-	r := p.pool.Get().(*run)
 	var prof *profile
 	if opts.Analyze {
 		prof = newProfile()
 	}
-	r.evaluator.Begin(ctx, snap, args, opts)
-	r.matcher.begin(prof)
-	r.collector.Start()
+	r := p.begin(ctx, snap, args, opts, prof)
 	whole := false
 	defer func() {
 		if !whole { // the stored data is corrupt; drop the run
@@ -89,6 +86,15 @@ func (p *Program) Run(ctx context.Context, snap *version.Snapshot, args engine.A
 	return &Result{run: r, prog: p, id: snap.Commit.ID, more: r.collector.More}, nil
 }
 
+// begin takes a run from the pool and prepares it; prof is nil unless the run is analyzed.
+func (p *Program) begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts eval.Options, prof *profile) *run {
+	r := p.pool.Get().(*run)
+	r.evaluator.Begin(ctx, snap, args, opts)
+	r.matcher.begin(prof)
+	r.collector.Start()
+	return r
+}
+
 // match finds the rows of the match and collects them.
 func (r *run) match() error {
 	if err := r.evaluator.TextErr; err != nil {
@@ -110,10 +116,7 @@ func (r *run) match() error {
 // Bound runs the match of a read whose only column is the id of an entity, and passes the ordinals of the entities to `yield`. They come
 // in no order, and may repeat. The snapshot, the arguments and the errors are those of [Program.Run].
 func (p *Program) Bound(ctx context.Context, snap *version.Snapshot, args engine.Args, opts eval.Options, yield func(ords []uint32)) error {
-	r := p.pool.Get().(*run)
-	r.evaluator.Begin(ctx, snap, args, opts)
-	r.matcher.begin(nil)
-	r.collector.Start()
+	r := p.begin(ctx, snap, args, opts, nil)
 	whole := false
 	defer func() {
 		if !whole { // the stored data is corrupt; drop the run

@@ -36,7 +36,7 @@ func NewSelection(s *Snapshot) *Selection {
 	return &Selection{Nodes: make([]engine.Bitmap, s.Schema.Declared()), Edges: make([]engine.Bitmap, len(s.edges))}
 }
 
-// Set is the set of a type.
+// Set returns the set of a type, which the caller may replace.
 func (h *Selection) Set(t *schema.Type) *engine.Bitmap {
 	if t.Entity == plan.Edge {
 		return &h.Edges[t.Index]

@@ -132,6 +132,9 @@ type ChangeRange struct {
 	Kinds    []ChangeKind // inserted, updated or deleted
 	// Images asks for EntityChange.Before and EntityChange.After in place of Properties.
 	Images bool
+	// Rights, for [Graph.Changes], are what the caller may read; nil for everything. The error is a *NotAllowed unless they
+	// allow each change of the commit whole.
+	Rights *Rights
 }
 
 // Selects reports whether r selects changes of the given kind to entities of a type. It does not

@@ -73,6 +73,11 @@ type MergeOptions struct {
 	IfSource    string
 	Resolutions []Resolution // how to resolve conflicts
 
+	// ReadsSource and ReadsTarget are what the caller may read of the branches, and Writes what it may change of the
+	// target; nil for everything. A merge is whole or refused: the error is a *NotAllowed unless they allow each change and
+	// each conflict.
+	ReadsSource, ReadsTarget, Writes *Rights
+
 	// Proposal, if not nil, is the open proposal that the merge completes, as the caller read it,
 	// with the events of the merge added. One log record holds the merge commit and the proposal.
 	// The error is a *Conflict if the revision differs from the stored one.

@@ -2,12 +2,14 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/rights"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -25,6 +27,17 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if err != nil {
 		return nil, err
 	}
+	seen, err := g.mergeSides(ctx, base, theirs, ours, source.Rights, target.Rights)
+	if err == nil {
+		err = g.checkSeen(ctx, seen, opts.Resolutions)
+	}
+	if err != nil {
+		return nil, err
+	}
+	most := opts.MaxConflicts
+	if !seen.Whole() {
+		opts.MaxConflicts = 0 // each is checked
+	}
 	out := &engine.Comparison{Source: theirs.Commit, Target: ours.Commit, Base: base.Commit}
 	part := g.partBetween(base, theirs)
 	if c, ok := recall(&g.compared, changesKey(base, theirs), anyChanges); ok {
@@ -35,6 +48,7 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 			return nil, err
 		}
 		g.keepPart(part, out.More)
+		seen.Show(out.List)
 	}
 	if opts.ListOnly {
 		return out, nil
@@ -59,8 +73,14 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	}
 	out.Outcome, out.ConflictCount, out.Conflicts = merge.outcome, merge.count, slices.Clone(merge.conflicts)
 	out.MergedNodes, out.MergedEdges = merge.nodes, merge.edges
-	if opts.MaxConflicts > 0 && len(out.Conflicts) > opts.MaxConflicts {
-		out.Conflicts = out.Conflicts[:opts.MaxConflicts]
+	if err := seen.CheckConflicts(out.Conflicts); err != nil {
+		return nil, err
+	}
+	if most > 0 && len(out.Conflicts) > most {
+		out.Conflicts = out.Conflicts[:most]
+	}
+	for i := range out.Conflicts {
+		showConflict(seen, &out.Conflicts[i])
 	}
 	return out, nil
 }
@@ -193,6 +213,75 @@ func mergeReversed(ctx context.Context, base, theirs, ours *version.Snapshot, op
 	tx, opts.Reversed = version.Begin(theirs.Fork()), true
 	merged, err = tx.Merge(ctx, base, ours, opts)
 	return tx, merged, err
+}
+
+// showConflict removes hidden properties from the images of a conflict.
+func showConflict(seen rights.Sides, c *engine.MergeConflict) {
+	for _, image := range []**engine.Image{&c.Base, &c.Ours, &c.Theirs} {
+		*image = seen.Image(c.Entity, c.Type, *image)
+	}
+}
+
+// sides returns states as a caller with rights sees them.
+func (g *Graph) sides(ctx context.Context, states []*version.Snapshot, of []*engine.Rights) (rights.Sides, error) {
+	list := make(rights.Sides, len(states))
+	for i, s := range states {
+		list[i] = rights.Side{State: s, Rights: of[i]}
+		if s == nil || of[i] == nil {
+			continue
+		}
+		var err error
+		if list[i].Part, err = g.allowed(ctx, s, of[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// mergeSides returns the states of a merge as a caller sees them who has rights to the source and to the target.
+func (g *Graph) mergeSides(ctx context.Context, base, theirs, ours *version.Snapshot, source, target *engine.Rights) (rights.Sides, error) {
+	return g.sides(ctx, []*version.Snapshot{base, theirs, ours}, []*engine.Rights{source, source, target})
+}
+
+// seenChanges says that a caller may see all changes between two states, or why not.
+type seenChanges struct{ denied error }
+
+// size returns the approximate size in memory.
+func (*seenChanges) size() int { return 128 }
+
+// checkSeen returns an *engine.NotAllowed unless a caller may see a comparison and resolutions whole. It remembers what it finds for each commit of main.
+func (g *Graph) checkSeen(ctx context.Context, s rights.Sides, resolutions []engine.Resolution) error {
+	if s.Whole() {
+		return nil
+	}
+	main, err := g.branches.find(engine.MainBranch)
+	if err != nil {
+		return err
+	}
+	key := "seen/" + main.head.Load().snap.Commit.ID
+	for _, side := range s {
+		key += "/"
+		if side.State != nil {
+			key += side.State.Commit.ID
+		}
+		if side.Rights != nil {
+			key += ":" + side.Rights.Digest
+		}
+	}
+	found, err := share(ctx, &g.compared, key, nil, func(*seenChanges) bool { return true }, func() (*seenChanges, error) {
+		err := s.CheckChanges(ctx)
+		if denied := (*engine.NotAllowed)(nil); err != nil && !errors.As(err, &denied) {
+			return nil, err
+		}
+		return &seenChanges{err}, nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case found.denied != nil:
+		return found.denied
+	}
+	return s.CheckPlaces(resolutions)
 }
 
 // fastForwards reports whether the state of the source is the result of the merge: the target did not

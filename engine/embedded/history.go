@@ -62,6 +62,13 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	if err != nil {
 		return nil, err
 	}
+	seen, err := g.sides(ctx, []*version.Snapshot{was, is}, []*engine.Rights{r.Rights, r.Rights})
+	if err == nil {
+		err = g.checkSeen(ctx, seen, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
 	part := g.partBetween(was, is)
 	counts, err := part.Counts(ctx)
 	if err != nil {
@@ -73,6 +80,7 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 		return nil, err
 	}
 	g.keepPart(part, out.More)
+	seen.Show(out.List)
 	return out, nil
 }
 

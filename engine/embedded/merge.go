@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/receipts"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -78,7 +79,11 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 		if missing != nil {
 			return nil, missing
 		}
-		return nil, g.writer.merge(ctx, from, to, tx, w, &opts, out)
+		err := g.writer.merge(ctx, from, to, tx, w, &opts, out)
+		if denied := g.checkMerge(ctx, tx, w.source, to.tip.snap, &opts, err); denied != nil {
+			return nil, denied
+		}
+		return nil, err
 	})
 	switch {
 	case err != nil:
@@ -89,6 +94,44 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 	}
 	out.Commit, out.Head = made, head
 	return out, nil
+}
+
+// checkMerge returns an *engine.NotAllowed unless the caller may see all changes of a merge and its conflicts, which are in the error of
+// the merge, and may make the changes. REQUIRES: the merge has found the source, or failed before.
+func (g *Graph) checkMerge(ctx context.Context, tx *version.Txn, source, target *version.Snapshot, opts *engine.MergeOptions, merged error) error {
+	if source == nil || opts.ReadsSource == nil && opts.ReadsTarget == nil && opts.Writes == nil {
+		return nil
+	}
+	base, err := g.restorer.mergeBase(ctx, source, target)
+	if err != nil {
+		return err
+	}
+	if opts.Writes != nil && (base.Schema.Digest != source.Schema.Digest || base.Schema.Digest != target.Schema.Digest) {
+		return &engine.NotAllowed{Reason: "the branches have different schemas, and you may change a part of the target only"}
+	}
+	seen, err := g.mergeSides(ctx, base, source, target, opts.ReadsSource, opts.ReadsTarget)
+	if err == nil {
+		err = g.checkSeen(ctx, seen, opts.Resolutions)
+	}
+	if err != nil {
+		return err
+	}
+	if conflicts := (*engine.MergeConflicts)(nil); errors.As(merged, &conflicts) {
+		if err := seen.CheckConflicts(conflicts.Conflicts); err != nil {
+			return err
+		}
+		for i := range conflicts.Conflicts {
+			showConflict(seen, &conflicts.Conflicts[i])
+		}
+	}
+	if merged != nil || opts.Writes == nil || fault.On(fault.MergeUnwritten) {
+		return nil
+	}
+	states, err := g.statesOf(ctx, target)
+	if err != nil {
+		return err
+	}
+	return seen.Withheld(g.parts.CheckWrite(ctx, states, tx, opts.Writes))
 }
 
 // merge applies the changes of the source to a transaction on the target. REQUIRES: to.writing and

@@ -2,10 +2,12 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/rights"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
@@ -35,6 +37,30 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 	if err != nil {
 		return nil, err
 	}
+	seen, err := g.mergeSides(ctx, base, theirs, ours, source.Rights, target.Rights)
+	if err == nil {
+		err = g.checkSeen(ctx, seen, resolutions)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := g.previewOf(ctx, source, target, base, theirs, ours, resolutions)
+	if conflicts := (*engine.MergeConflicts)(nil); errors.As(err, &conflicts) {
+		if denied := seen.CheckConflicts(conflicts.Conflicts); denied != nil {
+			return nil, denied
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case seen.Whole():
+		return p, nil
+	}
+	return &seenPreview{p, seen, target.Rights}, nil
+}
+
+// previewOf returns the preview of the merge of two states.
+func (g *Graph) previewOf(ctx context.Context, source, target engine.Target, base, theirs, ours *version.Snapshot, resolutions []engine.Resolution) (*keptPreview, error) {
 	key := mergeKey(base, theirs, ours, resolutions)
 	if p := g.previewed.Load(); p != nil && p.key == key {
 		return p, nil
@@ -65,6 +91,50 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 		}
 	}
 	return of(tx.Commit(ours.Commit)), nil
+}
+
+// seenPreview is a preview as a caller with rights sees it.
+type seenPreview struct {
+	*keptPreview
+	seen   rights.Sides
+	rights *engine.Rights // what the caller may read of the target
+}
+
+// Query implements [engine.Preview].
+func (p *seenPreview) Query(ctx context.Context, q *plan.Query, args engine.Args, now time.Time) (_ engine.Result, err error) {
+	defer corruption.Catch(corruption.Watch(), &err)
+	if err := p.graph.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer p.graph.calls.Leave()
+	state := p.state
+	if p.rights != nil {
+		part, err := p.graph.allowed(ctx, state, p.rights)
+		if err == nil {
+			err = part.CheckPlan(q)
+		}
+		if err != nil {
+			return nil, err
+		}
+		state = part.Snapshot
+	}
+	return p.graph.runOn(ctx, state, q, args, engine.Target{Now: now})
+}
+
+// Changes implements [engine.Preview].
+func (p *seenPreview) Changes(ctx context.Context, r engine.ChangeRange) (list []engine.EntityChange, more bool, err error) {
+	list, more, err = p.keptPreview.Changes(ctx, r)
+	p.seen.Show(list)
+	return list, more, err
+}
+
+// Entity implements [engine.Preview]. An entity that the target hides is not in the state.
+func (p *seenPreview) Entity(ctx context.Context, at engine.ChangePosition) (image *engine.Image, same bool, err error) {
+	if p.seen.Hides(at) {
+		return nil, true, nil
+	}
+	image, same, err = p.keptPreview.Entity(ctx, at)
+	return p.seen.Image(at.Entity, at.Type, image), same, err
 }
 
 // Query implements [engine.Preview].

@@ -205,7 +205,7 @@ func (p *pair) runBranching(ctx context.Context, s step) string {
 
 // runMerge merges branches in the engine and the model, and describes how the results differ.
 func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr, gotErr error) {
-	resolutions, difference := p.compareSides(ctx, s.branching)
+	resolutions, difference := p.compareSides(ctx, s)
 	if difference != "" {
 		return difference, nil, nil
 	}
@@ -215,7 +215,8 @@ func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr
 		at.branch = s.branching.target
 		o := p.options(at, g)
 		return g.Merge(ctx, s.branching.source, s.branching.target,
-			engine.MergeOptions{Actor: o.Actor, IfCommit: o.IfCommit, IdempotencyKey: o.IdempotencyKey, DryRun: o.DryRun, Resolutions: resolutions})
+			engine.MergeOptions{Actor: o.Actor, IfCommit: o.IfCommit, IdempotencyKey: o.IdempotencyKey, DryRun: o.DryRun, Resolutions: resolutions,
+				ReadsSource: o.Reads, ReadsTarget: o.Reads, Writes: o.Writes})
 	}
 	want, wantErr := merge(p.model)
 	got, gotErr := merge(p.engine)
@@ -238,8 +239,9 @@ func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr
 
 // compareSides calls Compare for a merge on the model and on the engine, and describes how the two
 // reports differ. If the step asks for resolutions, it also returns resolutions of the conflicts.
-func (p *pair) compareSides(ctx context.Context, b *branching) (resolutions []engine.Resolution, difference string) {
-	source, target := engine.Target{Branch: b.source}, engine.Target{Branch: b.target}
+func (p *pair) compareSides(ctx context.Context, s step) (resolutions []engine.Resolution, difference string) {
+	b := s.branching
+	source, target := engine.Target{Branch: b.source, Rights: s.reads}, engine.Target{Branch: b.target, Rights: s.reads}
 	opts := engine.CompareOptions{Changes: &engine.ChangeRange{Images: b.resolve}}
 	for range 2 {
 		opts.Resolutions = resolutions

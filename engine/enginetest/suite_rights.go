@@ -36,7 +36,7 @@ const casesLines = `
 func rightsCases() []testCase {
 	var all []testCase
 	for name, run := range map[string]func(s *session){
-		"reads": readPart, "each commit": followPart, "another entity": followOther, "branches": openNoDoor, "writes": writePart, "loads": loadPart,
+		"reads": readPart, "each commit": followPart, "another entity": followOther, "branches": openNoDoor, "writes": writePart, "loads": loadPart, "merges": mergePart,
 	} {
 		all = append(all, testCase{
 			name: "rights/" + name,
@@ -292,4 +292,68 @@ func failsAs(err error, want string) bool {
 		r.line = 0
 		return strings.HasPrefix(r.String(), want)
 	})
+}
+
+// mergePart compares and merges branches with rights to a part of the graph.
+func mergePart(s *session) {
+	for _, name := range []string{"seen", "unseen", "rule", "clash"} {
+		if _, err := s.graph.CreateBranch(s.ctx, name, engine.Target{}); err != nil {
+			s.Fatalf("%v", err)
+		}
+	}
+	mutate := func(branch, text string) {
+		s.Helper()
+		if _, err := s.graph.Mutate(s.ctx, s.text(text), nil, engine.WriteOptions{Branch: branch}); err != nil {
+			s.Fatalf("%v", err)
+		}
+	}
+	red, blue := s.team("red"), s.team("blue")
+	red.Digest, red.Nodes["Case"].Properties = "red without secrets", []string{"secret"}
+	mutate("seen", `() { update Case set { title: "newer" } where slug = "r1" }`)
+	mutate("unseen", `() { update Case set { title: "newer" } where slug = "b1" }`)
+	mutate("rule", `() { insert Case { slug: "r7", team: "red", code: 9 } }`)
+	mutate("clash", `() { update Case set { title: "other" } where slug = "r1" }`)
+	mutate("main", `() { insert Case { slug: "b7", team: "blue", code: 9 } }`)
+	at := func(branch string) engine.Target { return engine.Target{Branch: branch, Rights: red} }
+	denied := func(what string, err error) {
+		s.Helper()
+		if e := (*engine.NotAllowed)(nil); !errors.As(err, &e) || strings.Contains(err.Error(), "b7") || strings.Contains(err.Error(), "b1") {
+			s.Errorf("%s: %v", what, err)
+		}
+	}
+	images := engine.CompareOptions{Changes: &engine.ChangeRange{Images: true}}
+	c, err := s.graph.Compare(s.ctx, at("seen"), at(""), images)
+	if err != nil || len(c.List) != 1 || slices.ContainsFunc(c.List[0].After.Properties, func(p engine.PropertyValue) bool { return p.Name == "secret" }) {
+		s.Errorf("comparing what is seen: %+v, %v", c, err)
+	}
+	for _, branch := range []string{"unseen", "rule"} {
+		_, err := s.graph.Compare(s.ctx, at(branch), at(""), engine.CompareOptions{})
+		denied("comparing "+branch, err)
+		_, err = s.graph.Preview(s.ctx, at(branch), at(""), nil)
+		denied("a preview of "+branch, err)
+		_, err = s.graph.Merge(s.ctx, branch, "main", engine.MergeOptions{ReadsSource: red, ReadsTarget: red})
+		denied("merging "+branch, err)
+	}
+	_, err = s.graph.Merge(s.ctx, "seen", "main", engine.MergeOptions{ReadsSource: red, ReadsTarget: red, Writes: blue})
+	denied("merging what may not be changed", err)
+	p, err := s.graph.Preview(s.ctx, at("seen"), at(""), nil)
+	if err != nil {
+		s.Fatalf("%v", err)
+	}
+	const all = `() { match { $c: Case } return { $c.slug, $c.title } order { $c.slug } }`
+	if rows, err := previewRows(s.ctx, p, s.text(all)); err != nil || strings.Join(formatRows(rows), " ") != "r1 | newer r2 | red two" {
+		s.Errorf("the preview has %v, %v", rows, err)
+	}
+	m, err := s.graph.Merge(s.ctx, "seen", "main", engine.MergeOptions{ReadsSource: red, ReadsTarget: red, Writes: red})
+	if err != nil || m.Nodes != 1 {
+		s.Fatalf("merging what is seen: %+v, %v", m, err)
+	}
+	if c, err := s.graph.Compare(s.ctx, at("clash"), at(""), engine.CompareOptions{}); err != nil || c.ConflictCount != 1 {
+		s.Errorf("a conflict about what is seen: %+v, %v", c, err)
+	}
+	if c, err := s.graph.Changes(s.ctx, m.Commit.ID, engine.ChangeRange{Images: true, Rights: red}); err != nil || len(c.List) != 1 || len(c.List[0].Before.Properties) != 4 {
+		s.Errorf("the changes of the merge: %+v, %v", c, err)
+	}
+	_, err = s.graph.Changes(s.ctx, m.Commit.ID, engine.ChangeRange{Rights: blue})
+	denied("the changes of the merge for the other team", err)
 }

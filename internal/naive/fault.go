@@ -32,6 +32,7 @@ const (
 	BranchOpensDoor  // an entity that is hidden on main is shown on a branch that changed it
 	WriteAsItWas     // a write changes an entity that it may not change as it was
 	WriteAsItBecomes // a write makes an entity that it may not change
+	MergeUnseen      // a merge shows and makes changes that the caller may not see
 
 	// Reads: conditions.
 	NullEqualsNull    // null = null holds
@@ -237,6 +238,7 @@ var faultNames = [...]string{
 	Sound: "Sound", MaxHopsShort: "MaxHopsShort", MinHopsIgnored: "MinHopsIgnored", SourceVisited: "SourceVisited",
 	StartReported: "StartReported",
 	HiddenKept:    "HiddenKept", HiddenEndKept: "HiddenEndKept", BranchOpensDoor: "BranchOpensDoor", WriteAsItWas: "WriteAsItWas", WriteAsItBecomes: "WriteAsItBecomes",
+	MergeUnseen:     "MergeUnseen",
 	WalkNotShortest: "WalkNotShortest", UndirectedOneWay: "UndirectedOneWay", ParallelRows: "ParallelRows",
 	ParallelMerged: "ParallelMerged", SelfLoopDropped: "SelfLoopDropped", NestedNotIgnored: "NestedNotIgnored",
 	NotUncorrelated: "NotUncorrelated", FilterInNotPassed: "FilterInNotPassed",

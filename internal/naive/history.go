@@ -66,10 +66,15 @@ func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange
 	}
 	out := &engine.Changes{Commit: is.commit}
 	all := g.allChanges(was.state, is.state, &out.Nodes, &out.Edges)
+	o := g.look([]*state{was.state, is.state}, []string{was.commit.ID, is.commit.ID}, []*engine.Rights{r.Rights, r.Rights})
+	if err := o.check(g, all, nil); err != nil {
+		return nil, err
+	}
 	out.List, out.More, err = g.pageOf(all, was.state, is.state, r)
 	if err != nil {
 		return nil, err
 	}
+	o.show(out.List)
 	return out, nil
 }
 

@@ -17,23 +17,18 @@ import (
 
 // Compare merges a copy of the target's state and reports what a merge would do.
 func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (*engine.Comparison, error) {
-	theirs, from, err := g.at(ctx, source)
-	if err != nil {
-		return nil, err
-	}
-	ours, to, err := g.at(ctx, target)
+	s, base, id, o, err := g.merging(ctx, source, target)
 	if err != nil {
 		return nil, err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	id := g.lowest(from.ID, to.ID)
-	base, err := g.moment(id)
-	if err != nil {
-		return nil, err
-	}
+	from, to, theirs, ours := s.from, s.to, s.theirs, s.ours
 	out := &engine.Comparison{Source: from, Target: to, Base: base.commit, Outcome: engine.Merged}
 	all := g.allChanges(base.state, theirs, &out.Nodes, &out.Edges)
+	if err := o.check(g, all, opts.Resolutions); err != nil {
+		return nil, err
+	}
 	var h engine.ChangeHash
 	for i := range all {
 		h.Change(&all[i])
@@ -46,14 +41,19 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 		if out.List, out.More, err = g.pageOf(all, base.state, theirs, *opts.Changes); err != nil {
 			return nil, err
 		}
+		o.show(out.List)
 	}
 	if opts.ListOnly {
 		return &engine.Comparison{Source: from, Target: to, Base: base.commit, List: out.List, More: out.More}, nil
 	}
-	m, err := g.tryMerge(sides{base.state, theirs, ours, from, to, cmp.Or(source.Branch, from.Branch), cmp.Or(target.Branch, to.Branch)}, id, opts.Resolutions)
+	m, err := g.tryMerge(s, id, opts.Resolutions)
+	if err == nil {
+		err = o.checkConflicts(g, m.conflicts)
+	}
 	if err != nil {
 		return nil, err
 	}
+	o.showConflicts(m.conflicts)
 	// The merge finds them in the random order of maps, but the first ones must be the same in each comparison.
 	slices.SortFunc(m.conflicts, func(a, b engine.MergeConflict) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Entity, b.Entity), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Property, b.Property))
@@ -82,6 +82,26 @@ type sides struct {
 	source, target     string
 }
 
+// merging returns what a merge of two targets starts from: its sides, the merge base with its id, and the caller.
+func (g *Graph) merging(ctx context.Context, source, target engine.Target) (s sides, base moment, id string, o onlooker, err error) {
+	reads := [2]*engine.Rights{source.Rights, target.Rights}
+	source.Rights, target.Rights = nil, nil
+	if s.theirs, s.from, err = g.at(ctx, source); err != nil {
+		return s, base, "", nil, err
+	}
+	if s.ours, s.to, err = g.at(ctx, target); err != nil {
+		return s, base, "", nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	id = g.lowest(s.from.ID, s.to.ID)
+	if base, err = g.moment(id); err != nil {
+		return s, base, "", nil, err
+	}
+	s.base, s.source, s.target = base.state, cmp.Or(source.Branch, s.from.Branch), cmp.Or(target.Branch, s.to.Branch)
+	return s, base, id, g.lookAtMerge(s, id, reads[0], reads[1]), nil
+}
+
 // tryMerge merges into a copy of the target's state. The argument `base` is the id of the merge base.
 func (g *Graph) tryMerge(s sides, base string, resolutions []engine.Resolution) (*merge, error) {
 	t := &tx{g: g, line: &line{name: s.to.Branch, head: s.to, state: s.ours}, before: s.ours, after: s.ours.clone(), touched: map[[4]string]bool{}, lines: map[*entity]int64{}}
@@ -102,26 +122,24 @@ type preview struct {
 	target *state
 	state  *state
 	commit string // the head of the target
+	caller onlooker
 }
 
 // Preview merges a copy of the target's state and keeps the result.
 func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (engine.Preview, error) {
-	theirs, from, err := g.at(ctx, source)
-	if err != nil {
-		return nil, err
-	}
-	ours, to, err := g.at(ctx, target)
+	s, base, id, o, err := g.merging(ctx, source, target)
 	if err != nil {
 		return nil, err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	id := g.lowest(from.ID, to.ID)
-	base, err := g.moment(id)
-	if err != nil {
+	if err := o.check(g, g.allChanges(base.state, s.theirs, &engine.ChangeCounts{}, &engine.ChangeCounts{}), resolutions); err != nil {
 		return nil, err
 	}
-	m, err := g.tryMerge(sides{base.state, theirs, ours, from, to, cmp.Or(source.Branch, from.Branch), cmp.Or(target.Branch, to.Branch)}, id, resolutions)
+	m, err := g.tryMerge(s, id, resolutions)
+	if err == nil {
+		err = o.checkConflicts(g, m.conflicts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -129,9 +147,9 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 		return nil, &engine.MergeConflicts{Conflicts: m.conflicts}
 	}
 	if g.fault == PreviewIsTarget {
-		return &preview{g, ours, ours, to.ID}, nil
+		return &preview{g, s.ours, s.ours, s.to.ID, o}, nil
 	}
-	return &preview{g, ours, m.after, to.ID}, nil
+	return &preview{g, s.ours, m.after, s.to.ID, o}, nil
 }
 
 // Query evaluates a read on the state.
@@ -139,7 +157,16 @@ func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, at
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return p.graph.evaluate(q, args, p.state, p.commit, instant(engine.Target{Now: at}))
+	seen := p.state
+	if reads := p.caller[2].rights; reads != nil {
+		if err := checkRead(q, reads); err != nil {
+			return nil, err
+		}
+		p.graph.mu.Lock()
+		seen = p.graph.visible(p.state, p.commit, reads)
+		p.graph.mu.Unlock()
+	}
+	return p.graph.evaluate(q, args, seen, p.commit, instant(engine.Target{Now: at}))
 }
 
 // Changes compares the state with the target.
@@ -149,17 +176,22 @@ func (p *preview) Changes(ctx context.Context, r engine.ChangeRange) ([]engine.E
 	}
 	p.graph.mu.Lock()
 	defer p.graph.mu.Unlock()
-	return p.graph.pageOf(p.graph.allChanges(p.target, p.state, &engine.ChangeCounts{}, &engine.ChangeCounts{}), p.target, p.state, r)
+	list, more, err := p.graph.pageOf(p.graph.allChanges(p.target, p.state, &engine.ChangeCounts{}, &engine.ChangeCounts{}), p.target, p.state, r)
+	p.caller.show(list)
+	return list, more, err
 }
 
 // Entity looks for a change of the entity.
 func (p *preview) Entity(ctx context.Context, at engine.ChangePosition) (*engine.Image, bool, error) {
+	if p.caller.hides(at.Entity, at.Type, at.ID, "") {
+		return nil, true, nil
+	}
 	all, _, err := p.Changes(ctx, engine.ChangeRange{})
 	if err != nil {
 		return nil, false, err
 	}
 	changed := slices.ContainsFunc(all, func(c engine.EntityChange) bool { return c.Position() == at })
-	return p.state.image(&engine.EntityChange{Entity: at.Entity, Type: at.Type, ID: at.ID}), !changed, nil
+	return p.caller.image(at.Entity, at.Type, p.state.image(&engine.EntityChange{Entity: at.Entity, Type: at.Type, ID: at.ID})), !changed, nil
 }
 
 // resolveWith converts the three states of a merge to one schema and stores the resolutions for the

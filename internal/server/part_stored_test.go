@@ -165,6 +165,7 @@ func TestPartProposalsState(t *testing.T) {
 	}
 	before := states()
 	w.must("act-admin", "POST", "/branches", `{"name":"proposed","from":"main"}`)
+	w.must("act-admin", "POST", "/mutate", `{"query":"query m() { insert Person { name: \"canary-new\" } }","branch":"proposed"}`)
 	w.must("act-admin", "POST", "/proposals", `{"source":"proposed","target":"main","title":"a title"}`)
 	if after := states(); after[0] != before[0] || after[1] == before[1] {
 		t.Errorf("the states are %v, and were %v", after, before)

@@ -9,7 +9,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
-	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -118,7 +117,7 @@ func commitGet() tool.Tool {
 				var reclaimed *engine.NotFound
 				switch {
 				case errors.As(err, &reclaimed): // a commit stays listed after its data was reclaimed
-				case wireerror.IsPartOnly(err): // the numbers count what the caller may not see
+				case errors.As(err, new(*engine.NotAllowed)): // the numbers count what the caller may not see
 				case err != nil:
 					return nil, err
 				default:

@@ -52,20 +52,29 @@ func checkedCommit(env *tool.Env, g engine.Graph, commit, rights string) tool.Ch
 
 // checkedMerge returns the state that the merge of a compared proposal would commit, for checks.
 func (s *comparedProposal) checkedMerge() tool.CheckedState {
+	return s.checkedMergeOn(restricted.Whole(s.env.Graph), "")
+}
+
+// checkedMergeOn is like checkedMerge, on a graph with the rights that have a digest.
+func (s *comparedProposal) checkedMergeOn(g engine.Graph, rights string) tool.CheckedState {
 	source, target, resolutions := s.comparison.Source.ID, s.comparison.Target.ID, s.proposal.Resolutions
 	var h engine.ChangeHash
 	for i := range resolutions {
 		h.Resolve(&resolutions[i])
 	}
 	return tool.CheckedState{
-		Key: source + "/" + target + "/" + h.Sum(),
+		Key: source + "/" + target + "/" + h.Sum() + "/" + rights,
 		Open: func(ctx context.Context) (func(context.Context, *plan.Query) (engine.Result, error), error) {
-			p, err := s.env.Graph.Preview(ctx, engine.Target{Commit: source}, engine.Target{Commit: target}, resolutions)
+			p, err := g.Preview(ctx, engine.Target{Commit: source}, engine.Target{Commit: target}, resolutions)
 			if err != nil {
 				return nil, err
 			}
 			return func(ctx context.Context, q *plan.Query) (engine.Result, error) {
-				return p.Query(ctx, q, noArguments(q), s.env.Now)
+				seen := restricted.Plan(g, q)
+				if seen == nil {
+					return nil, &engine.NotFound{What: "stored query", Name: q.Name}
+				}
+				return p.Query(ctx, seen, noArguments(q), s.env.Now)
 			}, nil
 		},
 	}
@@ -88,6 +97,9 @@ func (s *comparedProposal) runChecks(ctx context.Context) {
 		reason = "the merge has conflicts; resolve them first"
 	default:
 		s.outcomes = s.env.Checks.Run(ctx, s.checkedMerge())
+		if rights := restricted.DigestOn(s.env.Graph, targetOf(s.proposal)); rights != "" {
+			s.outcomes = ownRows(s.outcomes, s.env.Checks.Run(ctx, s.checkedMergeOn(s.env.Graph, rights)))
+		}
 		return
 	}
 	s.outcomes = s.env.Checks.Unrun(reason)

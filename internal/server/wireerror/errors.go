@@ -5,7 +5,6 @@ package wireerror
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,12 +46,6 @@ type PartOnly struct {
 	What   string      // what needs all of it, as the subject of a sentence
 	Action tool.Action // tool.Change, or an action that reads
 	Branch tool.Branch
-}
-
-// IsPartOnly reports whether an error is a *PartOnly.
-func IsPartOnly(err error) bool {
-	var part *PartOnly
-	return errors.As(err, &part)
 }
 
 // InsufficientScope reports that the policy allows an action, but no scope of the caller's token covers it.

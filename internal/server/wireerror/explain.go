@@ -63,6 +63,7 @@ func Explain(err error) *Fault {
 		eventGap    *EventGap
 		closed      *engine.DraftClosed
 		notAllowed  *engine.NotAllowed
+		part        *PartOnly
 	)
 	switch {
 	case errors.As(err, &unsure):
@@ -71,7 +72,7 @@ func Explain(err error) *Fault {
 		return servers(Failed, "the outcome of the write is unknown: the graph may or may not have it; send the write again with the same idempotency key, or read the graph before you write again")
 	case errors.As(err, &unknownTool):
 		return callers(Missing, client.CodeNotFound, err)
-	case errors.As(err, &forbidden), errors.As(err, &protected), IsPartOnly(err):
+	case errors.As(err, &forbidden), errors.As(err, &protected), errors.As(err, &part):
 		return callers(OfPolicy, client.CodeForbidden, err)
 	case errors.As(err, &lacks):
 		f := callers(OfPolicy, client.CodeForbidden, err)

@@ -99,6 +99,8 @@ const (
 	MainIgnored       // an entity that is hidden in main is shown on a branch
 	OneFilterIsEnough // an entity that passes one of several filters passes all
 	BecomesUnchecked  // a write may make an entity that its rights do not allow
+	MergeUnseen       // a merge may be about entities that its rights hide in the source
+	MergeUnwritten    // a merge may change entities that its rights do not allow
 
 	// Storage.
 	TombstonesDropped // a merge ignores the deletions of the source
@@ -195,6 +197,8 @@ var names = [...]string{
 	MainIgnored:       "main_ignored",
 	OneFilterIsEnough: "one_filter_is_enough",
 	BecomesUnchecked:  "becomes_unchecked",
+	MergeUnseen:       "merge_unseen",
+	MergeUnwritten:    "merge_unwritten",
 
 	TombstonesDropped: "tombstones_dropped",
 	TargetUndone:      "target_undone",

@@ -67,7 +67,7 @@ func (m *merge) restoreEdges() error {
 		if _, kept := lookup(m.tx.base, n.t, n.id); !ok || kept {
 			continue // the source deleted the node, not the target
 		}
-		for t, edge := range m.source.edgesAt(n.t, ord) {
+		for t, edge := range m.source.EdgesAt(n.t, ord) {
 			if err := m.step(); err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func (m *merge) taken(t *schema.Type, id string, keeper, deleter *Snapshot) (n i
 		return 0, nil
 	}
 	ord, _ := lookup(m.base, t, id)
-	for typ, edge := range m.base.edgesAt(t, ord) {
+	for typ, edge := range m.base.EdgesAt(t, ord) {
 		if err := m.step(); err != nil {
 			return 0, err
 		}
@@ -114,8 +114,8 @@ func takesEdges(c *engine.MergeConflict) string {
 	return fmt.Sprintf("; the deletion takes %d edges with it, which stay if the entity is kept", c.Edges)
 }
 
-// edgesAt lists the live edges at a live node, with their types. It yields an edge from the node to itself once.
-func (s *Snapshot) edgesAt(t *schema.Type, ord uint32) iter.Seq2[*schema.Type, uint32] {
+// EdgesAt lists the live edges at a live node, with their types. It yields an edge from the node to itself once.
+func (s *Snapshot) EdgesAt(t *schema.Type, ord uint32) iter.Seq2[*schema.Type, uint32] {
 	return func(yield func(t *schema.Type, edge uint32) bool) {
 		seen := map[[2]uint32]bool{}
 		visit := func(end *schema.Type, ord uint32) bool {

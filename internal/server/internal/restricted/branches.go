@@ -35,51 +35,111 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 	return g.Config.Whole.DeleteBranchAt(ctx, name, head)
 }
 
-// Merge implements [engine.Graph].
+// Merge implements [engine.Graph]. It is whole or refused.
 func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
-	const what = "a merge"
-	if err := g.whole(what, tool.Read, tool.BranchNamed(source), tool.BranchNamed(target)); err != nil {
+	from, err := g.named(ctx, tool.BranchNamed(source))
+	if err != nil && opts.IdempotencyKey == "" { // with a key, the call may repeat a merge after which the source was deleted
 		return nil, err
 	}
-	if err := g.whole(what, tool.Change, tool.BranchNamed(target)); err != nil {
-		return nil, err
-	}
-	return g.Config.Whole.Merge(ctx, source, target, opts)
+	to := engine.WriteOptions{Branch: target}
+	g.confine(ctx, &to)
+	opts.ReadsSource, opts.ReadsTarget, opts.Writes = from.Rights, to.Reads, to.Writes
+	res, err := g.Config.Whole.Merge(ctx, source, target, opts)
+	return res, withoutNames(err, to.Reads)
 }
 
-// comparable returns a *wireerror.PartOnly unless the caller may read all of two targets.
-func (g *Graph) comparable(ctx context.Context, source, target engine.Target) error {
-	for _, at := range []engine.Target{source, target} {
-		branch, err := g.branchOf(ctx, at)
-		if err == nil {
-			err = g.whole("comparing branches", tool.Read, branch)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// named returns the head of a branch with the rights of the caller.
+func (g *Graph) named(ctx context.Context, branch tool.Branch) (engine.Target, error) {
+	return g.on(ctx, branch, branch.At())
 }
 
-// Compare implements [engine.Graph].
+// on returns a target on a branch with the rights of the caller.
+func (g *Graph) on(ctx context.Context, branch tool.Branch, at engine.Target) (engine.Target, error) {
+	at.Rights = g.rights(tool.Read, branch)
+	if at.Rights == nil {
+		return at, nil
+	}
+	s, err := g.Config.Whole.Schema(ctx, at)
+	if err != nil {
+		return at, err
+	}
+	at.Rights = g.Cache.rights(at.Rights, g.Main, s)
+	return at, nil
+}
+
+// compared returns two targets with the rights of the caller.
+func (g *Graph) compared(ctx context.Context, source, target engine.Target) (engine.Target, engine.Target, error) {
+	source, _, err := g.under(ctx, source)
+	if err != nil {
+		return source, target, err
+	}
+	target, _, err = g.under(ctx, target)
+	return source, target, err
+}
+
+// compare compares two targets with rights, and remembers on which branches their commits were read.
+func (g *Graph) compare(ctx context.Context, source, target engine.Target, from, to tool.Branch, opts engine.CompareOptions) (*engine.Comparison, error) {
+	c, err := g.Config.Whole.Compare(ctx, source, target, opts)
+	if err == nil {
+		g.of[c.Source.ID], g.of[c.Target.ID] = from, to
+	}
+	return c, err
+}
+
+// Compare implements [engine.Graph]. It is whole or refused.
 func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (*engine.Comparison, error) {
-	if err := g.comparable(ctx, source, target); err != nil {
+	from, err := g.branchOf(ctx, source)
+	if err != nil {
 		return nil, err
 	}
-	return g.Config.Whole.Compare(ctx, source, target, opts)
+	to, err := g.branchOf(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	if source, target, err = g.compared(ctx, source, target); err != nil {
+		return nil, err
+	}
+	return g.compare(ctx, source, target, from, to, opts)
 }
 
-// Preview implements [engine.Graph].
+// Preview implements [engine.Graph]. It is whole or refused.
 func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resolutions []engine.Resolution) (engine.Preview, error) {
-	if err := g.comparable(ctx, source, target); err != nil {
+	source, target, err := g.compared(ctx, source, target)
+	if err != nil {
 		return nil, err
 	}
 	return g.Config.Whole.Preview(ctx, source, target, resolutions)
 }
 
-// wholeProposal returns a *wireerror.PartOnly if the caller may read only a part of a branch of a proposal.
-func (g *Graph) wholeProposal(p *engine.Proposal) error {
-	return g.whole("a proposal", tool.Read, tool.BranchNamed(p.Source), tool.BranchNamed(p.Target))
+// wholeProposal returns an *engine.NotAllowed if the caller may not see all of a proposal: its changes, its resolutions and
+// the entities that comments are about.
+func (g *Graph) wholeProposal(ctx context.Context, p *engine.Proposal) error {
+	from, to := tool.BranchNamed(p.Source), tool.BranchNamed(p.Target)
+	if g.rights(tool.Read, from) == nil && g.rights(tool.Read, to) == nil {
+		return nil
+	}
+	source, target := engine.Target{Commit: p.Head}, engine.Target{Commit: p.TargetHead}
+	if p.State == engine.ProposalOpen || p.Head == "" { // which the engine sets when it stores the proposal
+		source, target = from.At(), to.At()
+	}
+	places := slices.Clone(p.Resolutions)
+	for _, e := range p.Events {
+		if e.On != (engine.ChangePosition{}) {
+			places = append(places, engine.Resolution{ConflictPlace: engine.ConflictPlace{Entity: e.On.Entity, Type: e.On.Type, ID: e.On.ID}})
+		}
+	}
+	source, err := g.on(ctx, from, source)
+	if err != nil {
+		return err
+	}
+	if target, err = g.on(ctx, to, target); err != nil {
+		return err
+	}
+	if p.Merge != "" {
+		g.of[p.Merge] = to
+	}
+	_, err = g.compare(ctx, source, target, from, to, engine.CompareOptions{ListOnly: true, Resolutions: places})
+	return err
 }
 
 // Proposals implements [engine.Graph]. It leaves out the proposals that the caller may not see whole.
@@ -90,11 +150,11 @@ func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine
 	}
 	var seen []engine.Proposal
 	for i := range all {
-		if g.wholeProposal(&all[i]) == nil {
+		if g.wholeProposal(ctx, &all[i]) == nil {
 			seen = append(seen, all[i])
 		}
 	}
-	return seen, nil
+	return seen, ctx.Err()
 }
 
 // Proposal implements [engine.Graph].
@@ -103,7 +163,7 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := g.wholeProposal(p); err != nil {
+	if err := g.wholeProposal(ctx, p); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -111,7 +171,7 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 
 // PutProposal implements [engine.Graph].
 func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Proposal, error) {
-	if err := g.wholeProposal(&p); err != nil {
+	if err := g.wholeProposal(ctx, &p); err != nil {
 		return nil, err
 	}
 	return g.Config.Whole.PutProposal(ctx, p)
@@ -125,9 +185,9 @@ func (g *Graph) ProposalEvents(ctx context.Context, r engine.EventRange) (*engin
 	}
 	seen := *page
 	seen.List = slices.DeleteFunc(slices.Clone(page.List), func(e engine.StoredEvent) bool {
-		return g.wholeProposal(&e.Proposal) != nil
+		return g.wholeProposal(ctx, &e.Proposal) != nil
 	})
-	return &seen, nil
+	return &seen, ctx.Err()
 }
 
 // Drafts implements [engine.Graph].

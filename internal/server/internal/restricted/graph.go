@@ -39,6 +39,8 @@ type Config struct {
 type Graph struct {
 	Config
 	asked map[question]*engine.Rights // the answers of Rights
+	// of has the branches of commits that a comparison or a proposal has named: the states are read as those of these branches.
+	of map[string]tool.Branch
 }
 
 // question is a question about rights.
@@ -50,7 +52,9 @@ type question struct {
 var _ engine.Graph = (*Graph)(nil)
 
 // New returns the graph for one call, which uses it in one goroutine at a time.
-func New(c Config) *Graph { return &Graph{Config: c, asked: map[question]*engine.Rights{}} }
+func New(c Config) *Graph {
+	return &Graph{Config: c, asked: map[question]*engine.Rights{}, of: map[string]tool.Branch{}}
+}
 
 // Whole returns the graph without the rights of the caller, for answers that say nothing of hidden entities.
 func Whole(g engine.Graph) engine.Graph {
@@ -62,12 +66,18 @@ func Whole(g engine.Graph) engine.Graph {
 
 // Digest returns the digest of the rights with which a call reads; "" for rights to all.
 func Digest(g engine.Graph) string {
-	r, ok := g.(*Graph)
-	if !ok {
-		return ""
+	if r, ok := g.(*Graph); ok {
+		return DigestOn(r, r.base())
 	}
-	if rights := r.rights(r.Reads, r.base()); rights != nil {
-		return rights.Digest
+	return ""
+}
+
+// DigestOn is like Digest, for a branch.
+func DigestOn(g engine.Graph, branch tool.Branch) string {
+	if r, ok := g.(*Graph); ok {
+		if rights := r.rights(r.Reads, branch); rights != nil {
+			return rights.Digest
+		}
 	}
 	return ""
 }
@@ -131,6 +141,9 @@ func (g *Graph) branchOf(ctx context.Context, at engine.Target) (tool.Branch, er
 		return tool.BranchNamed(at.Branch), nil
 	case g.At != nil:
 		return *g.At, nil
+	}
+	if branch, ok := g.of[at.Commit]; ok {
+		return branch, nil
 	}
 	c, err := g.Config.Whole.Commit(ctx, at.Commit)
 	return tool.BranchNamed(c.Branch), err
@@ -271,15 +284,13 @@ func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	return g.Config.Whole.Commit(ctx, id)
 }
 
-// Changes implements [engine.Graph].
+// Changes implements [engine.Graph]. It is whole or refused.
 func (g *Graph) Changes(ctx context.Context, commit string, r engine.ChangeRange) (*engine.Changes, error) {
-	branch, err := g.branchOf(ctx, engine.Target{Commit: commit})
-	if err == nil {
-		err = g.whole("showing the changes of a commit", g.Reads, branch)
-	}
+	at, _, err := g.under(ctx, engine.Target{Commit: commit})
 	if err != nil {
 		return nil, err
 	}
+	r.Rights = at.Rights
 	return g.Config.Whole.Changes(ctx, commit, r)
 }
 

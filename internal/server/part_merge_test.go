@@ -1,0 +1,97 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestPartMerges tests that comparisons, merges and proposals of an actor with rights to a part of the graph are whole or refused.
+func TestPartMerges(t *testing.T) {
+	const (
+		insert  = `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"B"}`
+		update  = `{"query":"query m() { update Person set { age: 37 } where name = \"ada\" }","branch":"B"}`
+		unseen  = `{"query":"query m() { insert Person { name: \"canary-new\", age: 70 } }","branch":"B"}`
+		pay     = `{"query":"query m() { update Person set { canary_pay: 7 } where name = \"ada\" }","branch":"B"}`
+		ages    = `{"query":"query m() { update Person set { age: 70 } where name = \"ada\" }","branch":"B"}`
+		removes = `{"query":"query m() { delete Person where name = \"ada\" }","branch":"B"}` // with a hidden edge and a hidden property
+	)
+	for name, tt := range map[string]struct {
+		writes, onMain []string // by act-admin, each on the branch or on main
+		whole          bool
+		conflict       string // a part of the conflicts
+	}{
+		"what the actor sees":                     {writes: []string{insert, update}, whole: true},
+		"a conflict about what the actor sees":    {writes: []string{update}, onMain: []string{strings.Replace(update, "37", "38", 1)}, whole: true, conflict: `"age"`},
+		"a hidden entity":                         {writes: []string{insert, unseen}},
+		"a hidden property":                       {writes: []string{pay}},
+		"an entity that leaves the part":          {writes: []string{ages}},
+		"an entity that main hides meanwhile":     {writes: []string{update}, onMain: []string{ages}},
+		"a node with hidden edges and properties": {writes: []string{removes}},
+		"hidden changes of main":                  {writes: []string{insert}, onMain: []string{unseen}, whole: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPartWorld(t)
+			w.must("act-admin", "POST", "/branches", `{"name":"work","from":"main"}`)
+			for branch, writes := range map[string][]string{"work": tt.writes, "main": tt.onMain} {
+				for _, body := range writes {
+					w.must("act-admin", "POST", "/mutate", strings.Replace(body, `"B"`, `"`+branch+`"`, 1))
+				}
+			}
+			proposal := proposalID(w.must("act-admin", "POST", "/proposals", `{"source":"work","target":"main","title":"a title"}`).body)
+			ask := func(method, path, body string) answer {
+				t.Helper()
+				a := w.send("the-token-of-"+clerk, exchange{method, "/graphs/people" + path, body, http.Header{"Content-Type": {"application/json"}}})
+				if strings.Contains(strings.ToLower(a.body), canary) {
+					t.Errorf("%s %s: %s", method, path, a.body)
+				}
+				return a
+			}
+			list := ask("GET", "/proposals", "")
+			if strings.Contains(list.body, proposal) != tt.whole {
+				t.Errorf("the list is %s", list.body)
+			}
+			own := `{"source":"work","target":"main","title":"another title"}`
+			if tt.whole { // a branch has one open proposal for a target
+				w.must("act-admin", "POST", "/proposals/"+proposal+"/close", `{}`)
+			}
+			opened := ask("POST", "/proposals", own)
+			if tt.whole != (opened.status == http.StatusOK) {
+				t.Fatalf("proposing: %d %s", opened.status, opened.body)
+			}
+			if tt.whole {
+				proposal = proposalID(opened.body)
+			}
+			reads := []struct{ method, path, body string }{
+				{"GET", "/proposals/" + proposal, ""},
+				{"GET", "/proposals/" + proposal + "/changes", ""},
+				{"POST", "/proposals/" + proposal + "/review", `{"decision":"comment","comment":"hm"}`},
+				{"POST", "/branches/merge", `{"source":"work","target":"main","dry_run":true}`},
+			}
+			for _, r := range reads {
+				a := ask(r.method, r.path, r.body)
+				ok := a.status == http.StatusOK || tt.conflict != "" && a.status == http.StatusConflict
+				if ok != tt.whole || !tt.whole && a.status != http.StatusForbidden {
+					t.Errorf("%s %s: %d %s", r.method, r.path, a.status, a.body)
+				}
+				if strings.HasSuffix(r.path, proposal) && !strings.Contains(a.body, tt.conflict) {
+					t.Errorf("the proposal lacks the conflict: %s", a.body)
+				}
+			}
+			merged := ask("POST", "/proposals/"+proposal+"/merge", `{}`)
+			switch {
+			case !tt.whole && merged.status != http.StatusForbidden, tt.conflict != "" && merged.status != http.StatusConflict:
+				t.Errorf("merging: %d %s", merged.status, merged.body)
+			case tt.whole && tt.conflict == "":
+				if merged.status != http.StatusOK {
+					t.Fatalf("merging: %d %s", merged.status, merged.body)
+				}
+				for _, path := range []string{"/proposals/" + proposal, "/proposals/" + proposal + "/changes", "/commits/" + w.head("main") + "/changes"} {
+					if a := ask("GET", path, ""); a.status != http.StatusOK || !strings.Contains(a.body, `"inserted":1`) && !strings.Contains(a.body, `"eve"`) {
+						t.Errorf("%s: %d %s", path, a.status, a.body)
+					}
+				}
+			}
+		})
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // The exit codes of the command.
@@ -35,7 +37,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &reported):
 		return exitFailed
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "gq: %v\n\n%s", usage.err, usage.cmd.UsageString())
+		fmt.Fprintf(stderr, "gq: %v; see %s --help\n", usage.err, usage.cmd.CommandPath())
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "gq: %v\n", err)
@@ -55,7 +57,7 @@ func newRoot() *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		return &usageError{cmd, fmt.Errorf("unknown command %q; use one of the commands below", args[0])}
+		return unknownCommand(cmd, args[0])
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{cmd, err} })
 	root.AddCommand(generateCommand())
@@ -74,6 +76,21 @@ func newRoot() *cobra.Command {
 	root.AddCommand(versionCommand())
 	completions(root)
 	return root
+}
+
+// unknownCommand returns the error for a command that does not exist.
+func unknownCommand(root *cobra.Command, name string) error {
+	var names []string
+	for _, sub := range root.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	err := fmt.Errorf("unknown command %q", name)
+	if like := diag.DidYouMean(name, names); like != "" {
+		err = fmt.Errorf("%w; %s", err, like)
+	}
+	return &usageError{root, err}
 }
 
 // usageError is an error in the command line itself.

@@ -26,6 +26,7 @@ var elsewhere = map[string]string{
 	"cluster":       "is about the folder of a server",
 	"copy":          "copies from storage to storage",
 	"restore":       "copies from storage to storage",
+	"context":       "is about the user's graphs",
 	"version":       "is about this program",
 	"docs":          "is about this program",
 }

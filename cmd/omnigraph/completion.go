@@ -42,6 +42,7 @@ var byVerb = map[string]cobra.CompletionFunc{
 	"omnigraph branch delete": firstArgument(branches), "omnigraph merge": firstArgument(branches), "omnigraph proposal submit": firstArgument(branches),
 	"omnigraph commit show": firstArgument(commits), "omnigraph changes": firstArgument(commits),
 	"omnigraph query": firstArgument(queriesOfFile), "omnigraph mutate": firstArgument(queriesOfFile), "omnigraph queries run": firstArgument(storedQueryNames),
+	"omnigraph context use": firstArgument(contextNames), "omnigraph context delete": firstArgument(contextNames),
 	"omnigraph policy validate": firstArgument(files("yaml", "cedar")), "omnigraph policy test": firstArgument(files("yaml", "cedar")), "omnigraph policy explain": firstArgument(files("yaml", "cedar")),
 }
 

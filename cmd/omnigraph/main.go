@@ -132,8 +132,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "omnigraph",
 		Short: "Create, load and query graphs",
-		Long: `Create, load and query graphs. Commands work on a graph in a folder (--store DIR), or on a
-graph of a server (--server URL --graph ID). For a server, they take the bearer
+		Long: `Create, load and query graphs. Commands work on a graph in a folder (--store DIR), on a
+graph of a server (--server URL --graph ID), or on the graph of the current context
+(omnigraph context set). For a server, they take the bearer
 token from ` + credentials.ServerVarPrefix + `<HOST>, such as
 ` + credentials.ServerVar("https://graph.example.com") + `, or else from ` + tokenVar + `,
 or else from ` + configName + `:
@@ -156,7 +157,7 @@ does not allow it: the head is not the commit of --if-commit, a merge has confli
 cluster apply would destroy data without approval.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage.Errorf("unknown command %q; see omnigraph --help", args[0])
+				return usage.Unknown(cmd, args[0])
 			}
 			return nil
 		},
@@ -168,13 +169,23 @@ cluster apply would destroy data without approval.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newInit(), newLoad(), index.New(), newCopy(), newRestore(), newMCP(), policies.New(), newCluster())
+	root.AddCommand(newInit(), newLoad(), index.New(), newCopy(), newRestore(), newMCP(), policies.New(), newCluster(), newContext())
 	for _, verb := range graphVerbs {
 		root.AddCommand(verb())
 	}
 	root.AddCommand(newVersion(), newDocs())
+	usage.Sort(root, helpGroups)
 	completions(root)
 	return root
+}
+
+// helpGroups are the groups of verbs in the help of the command.
+var helpGroups = []usage.HelpGroup{
+	{Title: "Ask and write:", Verbs: []string{"query", "mutate", "queries", "blob", "snapshot", "validate", "check"}},
+	{Title: "Data in and out:", Verbs: []string{"init", "load", "import", "index", "export", "copy", "restore"}},
+	{Title: "Versions and reviews:", Verbs: []string{"branch", "merge", "commit", "changes", "proposal"}},
+	{Title: "Run a server:", Verbs: []string{"cluster", "schema", "policy", "audit", "cleanup", "verify", "embed"}},
+	{Title: "Clients:", Verbs: []string{"context", "mcp"}},
 }
 
 // version returns the version of this program.

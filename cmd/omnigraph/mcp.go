@@ -85,9 +85,12 @@ func (e *endpoint) flags(cmd *cobra.Command) {
 
 // check reports faults of the flags.
 func (e *endpoint) check() error {
+	if err := e.fill(); err != nil {
+		return err
+	}
 	switch {
 	case e.store == "" && e.server == "":
-		return usage.Errorf("--store or --server is missing; name a local graph's folder, or a server's URL and --graph")
+		return usage.Errorf("--store or --server is missing; name a local graph's folder, or a server's URL and --graph, or choose a graph with: omnigraph context set")
 	case e.store != "" && e.server != "":
 		return usage.Errorf("--store and --server are both given; choose one")
 	case address.Is(e.store) && !cluster.IsGraphID(e.graph):

@@ -22,6 +22,7 @@ import (
 type statementFlags struct {
 	graphFlags
 	file, params, branch, at string // values of the flags; `file` is the value of --query
+	text                     string // value of --text
 	rows                     int    // most rows to print; 0 means all
 }
 
@@ -32,16 +33,16 @@ func init() { graphVerbs = append(graphVerbs, newQuery, newMutate, newQueries) }
 func newQuery() *cobra.Command {
 	var f statementFlags
 	cmd := &cobra.Command{
-		Use:   "query (--store DIR | --server URL --graph ID) --query FILE [NAME]",
-		Short: "Run a read query from a .gq file or from standard input",
-		Long: `Run a read query from a .gq file or from standard input, and print its rows. NAME is the
+		Use:   "query (--store DIR | --server URL --graph ID) (--query FILE | -e TEXT) [NAME]",
+		Short: "Run a read query from a .gq file, standard input or the command line",
+		Long: `Run a read query from a .gq file, standard input or the command line, and print its rows. NAME is the
 query to run; you can omit it if the text has only one query.
 
 With --format arrow the output is an Arrow IPC stream, and with --format parquet a Parquet file. Both
 have the exact types of the columns, and the command writes them while it reads, so that the number of
 rows is not limited by memory.`,
 		Example: "  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}'\n" +
-			"  echo 'query q() { match { $p: Package } return { count($p) as n } }' | omnigraph query --store data/code --query - --format csv\n" +
+			"  omnigraph query --store data/code -e 'query q() { match { $p: Package } return { count($p) as n } }' --format csv\n" +
 			"  omnigraph query --server http://127.0.0.1:8080 --graph code --query top.gq top --params '{\"least\": 10}' --json\n" +
 			"  omnigraph query --store data/code --query top.gq top --params '{\"least\": 10}' --format parquet >top.parquet",
 		Args: usage.AtMostOne("NAME"),
@@ -73,8 +74,8 @@ func newMutate() *cobra.Command {
 	var f statementFlags
 	var w writeFlags
 	cmd := &cobra.Command{
-		Use:   "mutate (--store DIR | --server URL --graph ID) --query FILE [NAME]",
-		Short: "Run a mutation from a .gq file or from standard input, as one commit",
+		Use:   "mutate (--store DIR | --server URL --graph ID) (--query FILE | -e TEXT) [NAME]",
+		Short: "Run a mutation from a .gq file, standard input or the command line, as one commit",
 		Example: "  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"cyd\"}'\n" +
 			"  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"dan\"}' --dry-run",
 		Args: usage.AtMostOne("NAME"),
@@ -102,6 +103,7 @@ func newMutate() *cobra.Command {
 func (f *statementFlags) textFlags(cmd *cobra.Command) {
 	f.flags(cmd)
 	cmd.Flags().StringVar(&f.file, "query", "", "the .gq file, or - for standard input")
+	cmd.Flags().StringVarP(&f.text, "text", "e", "", "the text of the query, instead of a file")
 	cmd.Flags().StringVar(&f.params, "params", "", "the parameters of the query, as a JSON object")
 }
 
@@ -119,12 +121,19 @@ func atFlags(cmd *cobra.Command, branch, at *string) {
 
 // statement reads the statement to run.
 func (f *statementFlags) statement(cmd *cobra.Command, args []string) (*statement, error) {
-	if err := usage.Required(cmd, "query"); err != nil {
-		return nil, err
+	switch {
+	case f.file == "" && f.text == "":
+		return nil, usage.Errorf("--query is missing; name a .gq file, or give the text of the query with -e; see %s --help", cmd.CommandPath())
+	case f.file != "" && f.text != "":
+		return nil, usage.Errorf("--query and --text are both given; choose one")
 	}
 	s, err := f.call(args)
 	if err != nil {
 		return nil, err
+	}
+	if f.text != "" {
+		s.file, s.text = "--text", f.text
+		return s, nil
 	}
 	s.file = f.file
 	var b []byte

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
 // Error marks an error of the command line itself.
@@ -28,11 +30,7 @@ func Group(name, short string, subs ...*cobra.Command) *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			var names []string
-			for _, sub := range subs {
-				names = append(names, sub.Name())
-			}
-			return Errorf("unknown command %q; the commands are %s", args[0], strings.Join(names, ", "))
+			return Unknown(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
@@ -79,4 +77,44 @@ func Required(cmd *cobra.Command, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// fewCommands is the number of commands that the error for an unknown one lists.
+const fewCommands = 10
+
+// Unknown returns the error for a command that does not exist below cmd.
+func Unknown(cmd *cobra.Command, name string) error {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	help := "see " + cmd.CommandPath() + " --help"
+	if like := diag.DidYouMean(name, names); like != "" {
+		help = like
+	} else if len(names) <= fewCommands {
+		help = "the commands are " + strings.Join(names, ", ")
+	}
+	return Errorf("unknown command %q; %s", name, help)
+}
+
+// HelpGroup is a group of verbs in the help of a command.
+type HelpGroup struct {
+	Title string
+	Verbs []string
+}
+
+// Sort puts the verbs below cmd into groups. Verbs of no group come last in its help.
+func Sort(cmd *cobra.Command, groups []HelpGroup) {
+	of := map[string]string{}
+	for _, g := range groups {
+		cmd.AddGroup(&cobra.Group{ID: g.Title, Title: g.Title})
+		for _, verb := range g.Verbs {
+			of[verb] = g.Title
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		sub.GroupID = of[sub.Name()]
+	}
 }

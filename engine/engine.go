@@ -257,6 +257,7 @@ type Commit struct {
 	Actor   string    // the actor who made it, with the agents that acted for it, see SplitActor; empty if the caller gave none
 	Time    time.Time // with a precision of microseconds
 	Schema  string    // digest of the schema in force after it
+	Message string    // what its author says about it, see CheckMessage; empty for none
 }
 
 // Branch is a named pointer to a commit, its head.
@@ -282,6 +283,8 @@ type TypeCount struct {
 type WriteOptions struct {
 	Branch string // empty for main
 	Actor  string // recorded in the commit
+	// Message is recorded in the commit. The error is a *BadArgument if it is not valid, see [CheckMessage].
+	Message string
 
 	// IfCommit, if not empty, is the commit that must be the head of the branch; otherwise the
 	// error is a *PreconditionFailed.

@@ -26,6 +26,7 @@ import (
 type followFlags struct {
 	graphFlags
 	mapFile, branch, rejects, metrics string
+	message                           string // of the commits
 	opts                              follow.Options
 	sync                              engine.SyncOptions // of a copy, without its types
 }
@@ -61,6 +62,7 @@ SELECT pg_drop_replication_slot('omnigraph') when you stop following for good.`,
 	cmd.Flags().StringVar(&f.sync.Source, "source", "", "the name under which the graph notes what the database claims (default: the name of the slot)")
 	cmd.Flags().BoolVar(&f.sync.Cascade, "cascade", false, "in a copy: delete nodes whose rows are gone together with edges that the database does not make")
 	cmd.Flags().Int64Var(&f.sync.ApproveDeletes, "approve-deletes", 0, "in a copy: delete exactly this number of entities, more than a fifth of a type's")
+	messageVar(cmd, &f.message)
 	cmd.Flags().StringVar(&f.rejects, "rejects", "", "append the rows that do not fit to this `FILE`, and go on without them")
 	cmd.Flags().IntVar(&f.opts.MaxRejects, "max-rejects", 100, "with --rejects, stop if more rows do not fit")
 	cmd.Flags().IntVar(&f.opts.BatchBytes, "batch-bytes", 0, "the size of changes from which on a transaction goes through files")
@@ -127,7 +129,7 @@ func (f *followFlags) follow(ctx context.Context, s *source) (*report, error) {
 		return nil, fmt.Errorf("%s does not fit the schema of the graph:\n%w", f.mapFile, faults.Err())
 	}
 	f.opts.Plan = plan
-	f.opts.Graph = &followedGraph{s, f.branch, f.endpoint.server != "", f.sync}
+	f.opts.Graph = &followedGraph{s, f.branch, f.endpoint.server != "", f.sync, f.message}
 	var status follow.Status
 	if f.metrics != "" {
 		stop, err := serveMetrics(f.metrics, &status)
@@ -149,6 +151,7 @@ type followedGraph struct {
 	branch   string
 	isRemote bool
 	sync     engine.SyncOptions
+	message  string
 }
 
 // Load implements [follow.Graph].
@@ -173,7 +176,7 @@ func (g *followedGraph) Copy(ctx context.Context, lines io.Reader, c engine.Sour
 
 // load loads lines into the branch. The error is a [follow.ErrUnsure] too if the load may have been made.
 func (g *followedGraph) load(ctx context.Context, lines io.Reader, opts engine.LoadOptions) (*client.LoadAnswer, error) {
-	opts.Branch = g.branch
+	opts.Branch, opts.Message = g.branch, g.message
 	res, err := g.graph.Load(ctx, &loadData{r: lines}, opts)
 	var refused *client.Error
 	if err != nil && g.isRemote && (!errors.As(err, &refused) || refused.Status >= 500 || refused.Status == http.StatusTooManyRequests) {

@@ -51,6 +51,7 @@ type writeOptions struct {
 	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing."`
 	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
 	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless it is the head."`
+	Message        *string `json:"message,omitempty"`
 }
 
 // mutateArgs are the arguments of graph_mutate.

@@ -47,6 +47,7 @@ type schemaArgs struct {
 	AllowDataLoss  *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that lose values."`
 	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless it is the head."`
 	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
+	Message        *string `json:"message,omitempty"`
 }
 
 // schemaApply returns the tool that applies a schema. The function `how` adapts the call to a local
@@ -67,6 +68,7 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 		c.Options.DryRun = isTrue(o.OptBool("dry_run"))
 		c.Options.AllowDataLoss = isTrue(o.OptBool("allow_data_loss"))
 		c.Options.IfCommit, c.Options.IdempotencyKey = o.Guard("if_commit"), o.Guard("idempotency_key")
+		c.Options.Message = orEmpty(o.OptString("message"))
 		c.Notes = o.Unguarded("if_commit", "idempotency_key")
 		if err := o.Done(); err != nil {
 			return nil, err

@@ -265,7 +265,7 @@ func Agents(name string) []string {
 
 // Commit returns a commit in the form that clients receive.
 func Commit(c engine.Commit) client.CommitAnswer {
-	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: ActorID(c.Actor), Agents: Agents(c.Actor), CreatedAt: c.Time.UnixMicro()}
+	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: ActorID(c.Actor), Agents: Agents(c.Actor), CreatedAt: c.Time.UnixMicro(), Message: c.Message}
 	if len(c.Parents) > 0 {
 		a.ParentCommitID = &c.Parents[0]
 	}

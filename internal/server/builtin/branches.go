@@ -105,9 +105,9 @@ func branchDelete() tool.Tool {
 type branchMergeArgs struct {
 	Source         string  `json:"source"`
 	Target         *string `json:"target,omitempty" jsonschema_description:"Default main."`
-	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report conflicts, commit nothing."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless the target's head."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Must be the target's head."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Repeats change nothing."`
 	Message        *string `json:"message,omitempty"`
 }
 

@@ -40,7 +40,7 @@ const defaultCommits, maxCommits = 50, 500
 type commitListArgs struct {
 	Branch    *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50"`
-	Grep      *string `json:"grep,omitempty" jsonschema_description:"In the message."`
+	Grep      *string `json:"grep,omitempty"`
 	PageToken *string `json:"page_token,omitempty"`
 }
 
@@ -125,6 +125,7 @@ func commitGet() tool.Tool {
 				default:
 					nodes, edges := CountsAnswer(changes.Nodes), CountsAnswer(changes.Edges)
 					d.Nodes, d.Edges = &nodes, &edges
+					d.Message = changes.Commit.Message // the caller may see all of the commit
 				}
 				return d, nil
 			}}, nil

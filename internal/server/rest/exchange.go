@@ -158,11 +158,11 @@ func (x *exchange) check() error {
 		}
 	}
 	if x.route.takes(headerMessage) {
-		if x.message, err = url.PathUnescape(first(x.r.Header[headerMessage])); err == nil {
-			err = engine.CheckMessage(x.message)
-		}
-		if err != nil {
+		if x.message, err = url.PathUnescape(first(x.r.Header[headerMessage])); err != nil {
 			return x.bad("header " + headerMessage + ": " + err.Error() + "; write UTF-8 in percent-encoding, and % as %25")
+		}
+		if err := engine.CheckMessage(x.message); err != nil {
+			return err
 		}
 	}
 	if len(x.r.Header[headerIfCommit]) > 0 && !x.route.takes(headerIfCommit) {

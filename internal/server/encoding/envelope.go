@@ -194,7 +194,7 @@ type LoadResult struct {
 	ActorID       *string `json:"actor_id"` // the caller; null if it has none
 	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 
-	Sync *client.SyncAnswer `json:"sync,omitempty" jsonschema_description:"What the mode sync did beyond the lines; only in this mode."`
+	Sync *client.SyncAnswer `json:"sync,omitempty" jsonschema_description:"What the mode sync, or a load of changes of a followed source, did beyond the lines."`
 }
 
 // loadAnswer returns the answer to a load, in the form that the options select.

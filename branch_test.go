@@ -22,6 +22,7 @@ var branchNames = map[string]string{
 	"internal/server/servedgraph/drafts.go":           "the entrance of each call",
 	"internal/server/servedgraph/listen.go":           "stored proposals",
 	"internal/server/servedgraph/near.go":             "the list of branches",
+	"internal/server/policy/regained.go":              "the branches that policies name",
 	"internal/server/servedgraph/access.go":           "the branch of another actor that access_explain is about",
 	"internal/server/access/control.go":               "the branches of commits, and a draft that does not exist yet",
 	"internal/server/access/visibility.go":            "the list of branches, and the names in the policy",

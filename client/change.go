@@ -24,6 +24,7 @@ type ChangeCause struct {
 	Agents               []string `json:"agents,omitempty" jsonschema_description:"The agents that acted for the actor, the current one first."`
 	AuthoredAt           int64    `json:"authored_at" jsonschema_description:"In Unix microseconds."`
 	AuthoredBranch       string   `json:"authored_branch" jsonschema_description:"The branch that the commit was made on."`
+	Message              string   `json:"message,omitempty" jsonschema_description:"What the author says about the commit."`
 }
 
 // EntityChange is the change that a commit made to an entity.

@@ -27,6 +27,7 @@ type CommitAnswer struct {
 	ActorID              *string  `json:"actor_id"`                // who made the commit, or null
 	Agents               []string `json:"agents,omitempty" jsonschema_description:"The agents that acted for the actor, the current one first."`
 	CreatedAt            int64    `json:"created_at" jsonschema_description:"In Unix microseconds."`
+	Message              string   `json:"message,omitempty" jsonschema_description:"What its author says about it. Callers who may see a part of the branch only do not get it."`
 }
 
 // ID returns the id of the commit, or nil for no commit.
@@ -97,6 +98,7 @@ type CommitQuery struct {
 	Branch string // the branch; main if it is empty
 	Before uint64 // list only commits with a smaller GraphManifestVersion; 0 starts at the head
 	Limit  int    // the maximum number of commits; 0 lists as many as the server allows
+	Grep   string // list only commits whose message contains this text; a page may then be empty although NextBefore is set
 
 	PageToken string // the NextPageToken of the previous page, instead of Before
 }
@@ -106,6 +108,7 @@ func (g *Graph) Commits(ctx context.Context, page CommitQuery, options ...ReadOp
 	q := g.get("/commits", options)
 	setText(q.query, "branch", page.Branch)
 	setText(q.query, "page_token", page.PageToken)
+	setText(q.query, "grep", page.Grep)
 	setNumber(q.query, "limit", min(page.Limit, math.MaxInt32))
 	if page.Before > 0 && page.Before <= math.MaxInt32 { // no commit has a greater number
 		setText(q.query, "before", strconv.FormatUint(page.Before, 10))
@@ -133,7 +136,7 @@ func (g *Graph) commitPages(ctx context.Context, page CommitQuery) iter.Seq2[*Co
 			if page.Limit > 0 && n > page.Limit {
 				list.Commits, n = list.Commits[:page.Limit], page.Limit
 			}
-			if !yield(list, nil) || list.NextBefore == nil || n == 0 || page.Limit > 0 && n == page.Limit {
+			if !yield(list, nil) || list.NextBefore == nil || n == 0 && page.Grep == "" || page.Limit > 0 && n == page.Limit {
 				return
 			}
 			if before > 0 && *list.NextBefore >= before {

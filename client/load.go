@@ -46,7 +46,7 @@ type LoadAnswer struct {
 	Commit  *CommitAnswer `json:"commit" jsonschema_description:"The commit; null if nothing changed, and in a dry run."`
 	ActorID *string       `json:"actor_id"` // who loaded the data; null if not known
 	DryRun  bool          `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
-	Sync    *SyncAnswer   `json:"sync,omitempty" jsonschema_description:"What the mode sync did beyond the lines; only in this mode."`
+	Sync    *SyncAnswer   `json:"sync,omitempty" jsonschema_description:"What the mode sync, or a load of changes of a followed source, did beyond the lines."`
 
 	Position string `json:"position,omitempty" jsonschema_description:"The position of the followed database after the load; only for a load with followed."`
 }

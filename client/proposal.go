@@ -170,6 +170,7 @@ type ProposalCloseBody struct {
 type ProposalMergeBody struct {
 	Digest  string `json:"digest,omitempty" jsonschema_description:"Merge only if this is the digest of the proposal; otherwise the answer is 409."`
 	Comment string `json:"comment,omitempty"`
+	Message string `json:"message,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Of the commit; the default is the title of the proposal."`
 }
 
 // ProposalChanges is a page of the changes of a proposal: what its merge would change on the target, with the

@@ -64,6 +64,7 @@ type WriteOption func(*write)
 // write holds the options of one write.
 type write struct {
 	key, ifCommit string // values of the Idempotency-Key and If-Commit headers; "" for none
+	message       string // message of the commit; "" for none
 }
 
 // IdempotencyKey gives the write a key. Within a day, a request with the same key gets the answer
@@ -74,6 +75,13 @@ func IdempotencyKey(key string) WriteOption { return func(w *write) { w.key = ke
 // IfCommit writes only if the commit is the head of the branch. Otherwise the error matches
 // [ErrPrecondition].
 func IfCommit(commit string) WriteOption { return func(w *write) { w.ifCommit = commit } }
+
+// Message says why the commit was made: at most 1 kB of text, see [engine.CheckMessage]. Histories show it.
+func Message(text string) WriteOption { return func(w *write) { w.message = text } }
+
+// HeaderMessage is the header with the message of a commit, in which each byte of UTF-8 other than letters, digits and -._~ may
+// be written as % and two hexadecimal digits.
+const HeaderMessage = "Omnigraph-Message"
 
 // under adds the options of a write to the request, and marks the request as safe to repeat. If the
 // options contain no idempotency key, it makes a new one.
@@ -86,7 +94,7 @@ func (q *request) under(dryRun bool, options []WriteOption) {
 	if q.ownKey {
 		w.key = rand.Text()
 	}
-	for name, v := range map[string]string{"Idempotency-Key": w.key, "Omnigraph-If-Graph-Commit": w.ifCommit} {
+	for name, v := range map[string]string{"Idempotency-Key": w.key, "Omnigraph-If-Graph-Commit": w.ifCommit, HeaderMessage: url.PathEscape(w.message)} {
 		if v != "" {
 			q.header.Set(name, v)
 		}

@@ -66,6 +66,9 @@ func (g *TypedGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args
 		return engine.Change{}, err
 	}
 	var options []WriteOption
+	if opts.Message != "" {
+		options = append(options, Message(opts.Message))
+	}
 	if opts.IdempotencyKey != "" {
 		options = append(options, IdempotencyKey(opts.IdempotencyKey))
 	}
@@ -98,7 +101,7 @@ func (g *TypedGraph) Mutate(ctx context.Context, q *plan.Query, args engine.Args
 // commitOf converts a commit to the engine's type. The schema stays empty, because the server does
 // not send it.
 func commitOf(c *CommitAnswer) engine.Commit {
-	out := engine.Commit{ID: c.GraphCommitID, Branch: c.GraphBranch, Seq: c.GraphManifestVersion, Time: time.UnixMicro(c.CreatedAt).UTC()}
+	out := engine.Commit{ID: c.GraphCommitID, Branch: c.GraphBranch, Seq: c.GraphManifestVersion, Time: time.UnixMicro(c.CreatedAt).UTC(), Message: c.Message}
 	for _, parent := range []*string{c.ParentCommitID, c.MergedParentCommitID} {
 		if parent != nil {
 			out.Parents = append(out.Parents, *parent)

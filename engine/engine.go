@@ -257,6 +257,7 @@ type Commit struct {
 	Actor   string    // the actor who made it, with the agents that acted for it, see SplitActor; empty if the caller gave none
 	Time    time.Time // with a precision of microseconds
 	Schema  string    // digest of the schema in force after it
+	Message string    // what its author says about it, see CheckMessage; empty for none
 }
 
 // Branch is a named pointer to a commit, its head.
@@ -282,6 +283,8 @@ type TypeCount struct {
 type WriteOptions struct {
 	Branch string // empty for main
 	Actor  string // recorded in the commit
+	// Message is recorded in the commit. The error is a *BadArgument if it is not valid, see [CheckMessage].
+	Message string
 
 	// IfCommit, if not empty, is the commit that must be the head of the branch; otherwise the
 	// error is a *PreconditionFailed.
@@ -379,8 +382,9 @@ type LoadOptions struct {
 // The lines of the load may do more than those of other loads. An edge with an id may have other ends than the stored
 // one; it moves. A line with the member "delete" and the id of an entity, in place of "data", deletes the entity, and
 // a node with its edges. A node with the member "was", the id of another node, takes that node's properties and edges, and that
-// node is gone. In a load that claims its lines for a source, the delete of an entity that another source claims only lets it
-// go. Deletes take effect first, then moves, then the other lines. A delete or a move of an entity that does not exist does nothing.
+// node is gone. In a load that claims its lines for a source, the delete of an entity only lets it go, as in the mode Sync: an
+// entity stays if another source claims it, if no source created it, if the source does not claim it, and if it is a node
+// with an edge that another source claims or that no source created. Deletes take effect first, then moves, then the other lines. A delete or a move of an entity that does not exist does nothing.
 type SourceChanges struct {
 	Source string // name of the source
 	// After is the position that the branch must have, or "" for none; otherwise the error is a *Conflict.

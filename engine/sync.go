@@ -94,7 +94,8 @@ func (o *LoadOptions) Check(c *catalog.Schema) error {
 	return CheckSource(o.Sync.Source)
 }
 
-// SyncResult says what a load in the mode Sync did beyond its lines.
+// SyncResult says what a load in the mode Sync, or another load that claims its lines for a source, did beyond its lines. In the other
+// load, the entities are not those in no line, but those of the lines with the member "delete".
 type SyncResult struct {
 	Overwritten int64 // values of the source that others had changed, and that the load set back to those of the line
 	Released    int64 // entities in no line that the source let go and that stay

@@ -63,6 +63,7 @@ type ExportOptions struct {
 // MergeOptions name the actor of a merge and the conditions for it; see [WriteOptions].
 type MergeOptions struct {
 	Actor          string // recorded in the commit
+	Message        string // see WriteOptions
 	IfCommit       string // required head of the target
 	IdempotencyKey string // see WriteOptions
 	DryRun         bool   // see WriteOptions

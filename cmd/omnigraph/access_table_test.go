@@ -215,6 +215,7 @@ var silent = map[string]string{
 	"omnigraph cluster plan":            "reads the files of the operator",
 	"omnigraph cluster apply":           "reads the files of the operator",
 	"omnigraph cluster status":          "reads the files of the operator",
+	"omnigraph cluster history":         "reads the files of the operator",
 	"omnigraph cluster move":            "asks a server of shared storage, as the owner of the storage",
 	"omnigraph policy validate":         "reads the files of the operator",
 	"omnigraph policy test":             "reads the files of the operator",
@@ -405,6 +406,6 @@ var apart = map[string]string{
 	"omnigraph audit list": "asks GET /graphs/{id}/audit, or reads the storage as its owner", "omnigraph audit verify": "reads the storage as its owner",
 	"omnigraph mcp serve": "serves the tools", "omnigraph mcp install": "sets up a client",
 	"omnigraph cluster validate": "reads files", "omnigraph cluster plan": "compares files with a store, as its owner", "omnigraph cluster apply": "compares files with a store, as its owner",
-	"omnigraph cluster status": "compares files with a store, as its owner", "omnigraph cluster move": "changes which server writes a graph, as the owner of the storage", "omnigraph policy validate": "reads files", "omnigraph policy test": "reads files",
+	"omnigraph cluster status": "compares files with a store, as its owner", "omnigraph cluster history": "lists what was applied, for the owner of the storage", "omnigraph cluster move": "changes which server writes a graph, as the owner of the storage", "omnigraph policy validate": "reads files", "omnigraph policy test": "reads files",
 	"omnigraph policy explain": "reads files", "omnigraph policy tools": "reads files", "omnigraph policy cedar": "reads files", "omnigraph policy schema": "prints a page",
 }

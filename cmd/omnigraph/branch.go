@@ -140,7 +140,7 @@ afterwards: the answer then gives the reason, and the exit code is 1.`,
 				return err
 			}
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
-				res, err := s.Merge(ctx, args[0], into, remove, engine.MergeOptions{IfCommit: w.ifCommit, IdempotencyKey: w.key, DryRun: w.dryRun})
+				res, err := s.Merge(ctx, args[0], into, remove, engine.MergeOptions{Message: w.message, IfCommit: w.ifCommit, IdempotencyKey: w.key, DryRun: w.dryRun})
 				var conflicts *conflicted
 				switch {
 				case errors.As(err, &conflicts):
@@ -220,6 +220,6 @@ func (src *source) Branches(ctx context.Context) ([]client.BranchHead, error) {
 // Merge merges a branch, and then deletes it if `remove` is true. If there are conflicts, the error is a *conflicted.
 func (src *source) Merge(ctx context.Context, from, into string, remove bool, opts engine.MergeOptions) (*client.MergeAnswer, error) {
 	body := client.MergeBody{Source: from, Target: into, DeleteBranch: remove, DryRun: opts.DryRun}
-	a, err := src.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...)
+	a, err := src.graph.MergeBranches(ctx, body, writeOptions(engine.WriteOptions{Message: opts.Message, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey})...)
 	return a, mergeError(err)
 }

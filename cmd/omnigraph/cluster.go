@@ -23,13 +23,22 @@ storage with the credentials in the environment. It does not check a policy.`
 
 // newCluster makes the command omnigraph cluster.
 func newCluster() *cobra.Command {
-	return usage.Group("cluster", "Check a cluster.yaml, and apply it to its storage", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus(), newClusterMove())
+	return usage.Group("cluster", "Check a cluster.yaml, and apply it to its storage", newClusterValidate(), newClusterPlan(), newClusterApply(), newClusterStatus(), newClusterMove(), newClusterHistory())
 }
 
 // clusterFlags are the flags that select a cluster and the output format.
 type clusterFlags struct {
 	formatFlags
 	dir string // folder of cluster.yaml
+
+	revision   uint64 // value of --revision; 0 for the files of cluster.yaml
+	withPolicy bool   // value of --with-policy
+}
+
+// again adds the flags that select an earlier revision in place of the files.
+func (f *clusterFlags) again(cmd *cobra.Command) {
+	cmd.Flags().Uint64Var(&f.revision, "revision", 0, "apply the content of this earlier revision, which cluster history lists, in place of the files")
+	cmd.Flags().BoolVar(&f.withPolicy, "with-policy", false, "with --revision, apply its policies too; without it, the policies stay. Lists the rights that actors regain")
 }
 
 // flags adds the flags to a command.
@@ -71,16 +80,49 @@ func (f *clusterFlags) compile(cmd *cobra.Command) (*cluster.Config, *reconcile.
 // The method `on` compiles the sources of the cluster, connects to its storage, and calls the
 // function `do`.
 func (f *clusterFlags) on(cmd *cobra.Command, do func(c *reconcile.Cluster, s *reconcile.Sources) error) (err error) {
+	if f.revision > 0 || f.withPolicy || cmd.Flags().Changed("revision") {
+		return f.onEarlier(cmd, do)
+	}
 	cfg, s, err := f.compile(cmd)
 	if err != nil {
 		return err
 	}
+	return f.connect(cmd, cfg, func(c *reconcile.Cluster) error { return do(c, s) })
+}
+
+// onEarlier is like on, with the content of an earlier revision as the sources.
+func (f *clusterFlags) onEarlier(cmd *cobra.Command, do func(c *reconcile.Cluster, s *reconcile.Sources) error) error {
+	if f.revision == 0 {
+		return usage.Errorf("--revision is missing or 0; name a revision of omnigraph cluster history")
+	}
+	cfg, err := f.read(cmd)
+	if err != nil {
+		return terminal.PrintFaults(cmd, err)
+	}
+	return f.connect(cmd, cfg, func(c *reconcile.Cluster) error {
+		s, regained, found, err := c.Again(cmd.Context(), cfg, f.revision, f.withPolicy)
+		if err != nil {
+			return err
+		}
+		showFaults(cmd, found)
+		if found.HasErrors() {
+			return fmt.Errorf("the policies do not fit revision %d; the command changed nothing", f.revision)
+		}
+		for _, right := range regained {
+			fmt.Fprintln(cmd.ErrOrStderr(), "regained:", right)
+		}
+		return do(c, s)
+	})
+}
+
+// connect connects to the storage of a cluster, and calls the function `do`.
+func (f *clusterFlags) connect(cmd *cobra.Command, cfg *cluster.Config, do func(c *reconcile.Cluster) error) (err error) {
 	c, done, err := server.CommandStorage(cmd.Context(), cfg, embedded.Engine{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	return do(c, s)
+	return do(c)
 }
 
 // showFaults prints diagnostics together with the source lines that they refer to.

@@ -28,11 +28,20 @@ If a step removes values from a graph, or a change of the queries breaks callers
 tools, the command exits with code 4 until you approve it with the digest that cluster plan
 prints. The command keeps graphs that
 cluster.yaml does not name.
+
+With --revision, the content of an earlier revision becomes the next one: schemas and stored
+queries, planned against the data of today. The policies stay, unless --with-policy is given.
+
+If the server that runs has a policy that names the action cluster_apply, it must allow the
+action to the actor of --as, who must not be an agent.
 ` + noPolicy,
 		Example: "  omnigraph cluster apply\n  omnigraph cluster apply --cluster . --as act-ada --format json",
 		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.on(cmd, func(c *reconcile.Cluster, s *reconcile.Sources) error {
+				if o.Message == "" && f.revision > 0 {
+					o.Message = fmt.Sprintf("revision %d again", f.revision)
+				}
 				out, err := c.Apply(cmd.Context(), s, o)
 				if out == nil || err != nil && len(out.Applied) == 0 {
 					return err
@@ -46,6 +55,8 @@ cluster.yaml does not name.
 		},
 	}
 	f.flags(cmd)
+	f.again(cmd)
+	messageVar(cmd, &o.Message)
 	cmd.Flags().StringArrayVar(&o.Approved, "approve", nil, "permit the change with this `DIGEST`, which plan prints, to remove values from its graph; repeat the flag for each change")
 	cmd.Flags().StringArrayVar(&o.Breaking, "breaking", nil, "permit changes of tools that break their callers, with this `DIGEST`, which plan prints; repeat the flag for each graph")
 	cmd.Flags().StringVar(&o.Actor, "as", localActor, "the actor that is recorded in commits and in the revision")

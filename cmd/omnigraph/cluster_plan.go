@@ -55,6 +55,7 @@ to its schema. With --check it is 4 if there are changes to apply.
 		},
 	}
 	f.flags(cmd)
+	f.again(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 if there are changes to apply")
 	return cmd
 }
@@ -73,10 +74,11 @@ type planAnswer struct {
 
 // revisionAnswer is the JSON form of a recorded revision.
 type revisionAnswer struct {
-	Revision     uint64 `json:"revision"`      // number of the revision, from 1
-	ConfigDigest string `json:"config_digest"` // identifies the recorded configuration
-	AppliedAt    int64  `json:"applied_at"`    // Unix microseconds
-	Actor        string `json:"actor"`         // who applied the configuration
+	Revision     uint64 `json:"revision"`          // number of the revision, from 1
+	ConfigDigest string `json:"config_digest"`     // identifies the recorded configuration
+	AppliedAt    int64  `json:"applied_at"`        // Unix microseconds
+	Actor        string `json:"actor"`             // who applied the configuration
+	Message      string `json:"message,omitempty"` // why
 }
 
 // graphPlanAnswer is the plan for one graph of cluster.yaml.
@@ -147,7 +149,7 @@ func revisionJSON(r *reconcile.Revision) *revisionAnswer {
 	if r == nil {
 		return nil
 	}
-	return &revisionAnswer{r.Number, r.Config, r.Applied, r.Actor}
+	return &revisionAnswer{r.Number, r.Config, r.Applied, r.Actor, r.Message}
 }
 
 // problem returns the reason why an apply cannot change a graph now, or "" if it can.

@@ -23,7 +23,7 @@ func newCommit() *cobra.Command {
 // newCommitList makes the command omnigraph commit list.
 func newCommitList() *cobra.Command {
 	var f graphFlags
-	var branch string
+	var branch, grep string
 	var r engine.CommitRange
 	cmd := &cobra.Command{
 		Use:     "list (--store DIR | --server URL --graph ID)",
@@ -35,7 +35,7 @@ func newCommitList() *cobra.Command {
 				return usage.Errorf("--limit is %d; it must be 1 or more", r.Limit)
 			}
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
-				list, err := s.Commits(ctx, branch, r)
+				list, err := s.Commits(ctx, branch, grep, r)
 				if err != nil {
 					return nil, err
 				}
@@ -49,6 +49,7 @@ func newCommitList() *cobra.Command {
 	f.flags(cmd)
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch whose commits to list (default: main)")
 	cmd.Flags().IntVar(&r.Limit, "limit", 0, "the maximum number of commits to list (default: no maximum)")
+	cmd.Flags().StringVar(&grep, "grep", "", "list only commits whose message contains this text")
 	cmd.Flags().Uint64Var(&r.Before, "before", 0, "list only commits before this graph_manifest_version")
 	return cmd
 }
@@ -108,7 +109,7 @@ func newSnapshot() *cobra.Command {
 	return cmd
 }
 
-// Commits lists the commits of a branch.
-func (src *source) Commits(ctx context.Context, branch string, c engine.CommitRange) ([]client.CommitAnswer, error) {
-	return collectPages(src.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit}))
+// Commits lists the commits of a branch whose message contains the text `grep`.
+func (src *source) Commits(ctx context.Context, branch, grep string, c engine.CommitRange) ([]client.CommitAnswer, error) {
+	return collectPages(src.graph.AllCommits(ctx, client.CommitQuery{Branch: branch, Before: c.Before, Limit: c.Limit, Grep: grep}))
 }

@@ -143,7 +143,7 @@ func branches(cmd *cobra.Command, args []string, prefix string) ([]string, cobra
 // commits completes the ids of commits.
 func commits(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	return fromGraph(func(ctx context.Context, s *source) ([]string, error) {
-		list, err := s.Commits(ctx, "", engine.CommitRange{Limit: completedCommits})
+		list, err := s.Commits(ctx, "", "", engine.CommitRange{Limit: completedCommits})
 		return mapped(list, func(c client.CommitAnswer) string { return c.GraphCommitID }), err
 	})(cmd, args, prefix)
 }

@@ -26,6 +26,7 @@ import (
 type followFlags struct {
 	graphFlags
 	mapFile, branch, rejects, metrics string
+	message                           string // of the commits
 	opts                              follow.Options
 	sync                              engine.SyncOptions // of a copy, without its types
 }
@@ -58,9 +59,10 @@ SELECT pg_drop_replication_slot('omnigraph') when you stop following for good.`,
 	cmd.Flags().StringVar(&f.opts.Publication, "publication", "omnigraph", "the publication with the tables, which you create")
 	cmd.Flags().BoolVar(&f.opts.Once, "once", false, "stop when the graph has what the database had at the start")
 	cmd.Flags().BoolVar(&f.opts.CopyAnew, "copy-anew", false, "drop the slot and copy the tables again; the graph loses the rows that were deleted meanwhile")
-	cmd.Flags().StringVar(&f.sync.Source, "source", "", "the name under which the graph notes what the database claims (default: the name of the slot)")
+	cmd.Flags().StringVar(&f.sync.Source, "source", "", "the name under which the graph notes what the database claims (default: the slot and the identifier of the database system)")
 	cmd.Flags().BoolVar(&f.sync.Cascade, "cascade", false, "in a copy: delete nodes whose rows are gone together with edges that the database does not make")
 	cmd.Flags().Int64Var(&f.sync.ApproveDeletes, "approve-deletes", 0, "in a copy: delete exactly this number of entities, more than a fifth of a type's")
+	messageVar(cmd, &f.message)
 	cmd.Flags().StringVar(&f.rejects, "rejects", "", "append the rows that do not fit to this `FILE`, and go on without them")
 	cmd.Flags().IntVar(&f.opts.MaxRejects, "max-rejects", 100, "with --rejects, stop if more rows do not fit")
 	cmd.Flags().IntVar(&f.opts.BatchBytes, "batch-bytes", 0, "the size of changes from which on a transaction goes through files")
@@ -77,11 +79,10 @@ func (f *followFlags) run(cmd *cobra.Command, args []string) (err error) {
 	if err := usage.Required(cmd, "map"); err != nil {
 		return err
 	}
-	if f.sync.Source == "" {
-		f.sync.Source = f.opts.Slot
-	}
-	if err := engine.CheckSource(f.sync.Source); err != nil {
-		return usage.Errorf("--source: %v", err)
+	if f.sync.Source != "" {
+		if err := engine.CheckSource(f.sync.Source); err != nil {
+			return usage.Errorf("--source: %v", err)
+		}
 	}
 	if f.opts.MaxRejects < 1 {
 		return usage.Errorf("--max-rejects is %d; it must be 1 or more", f.opts.MaxRejects)
@@ -127,7 +128,7 @@ func (f *followFlags) follow(ctx context.Context, s *source) (*report, error) {
 		return nil, fmt.Errorf("%s does not fit the schema of the graph:\n%w", f.mapFile, faults.Err())
 	}
 	f.opts.Plan = plan
-	f.opts.Graph = &followedGraph{s, f.branch, f.endpoint.server != "", f.sync}
+	f.opts.Graph = &followedGraph{s, f.branch, f.endpoint.server != "", f.sync, f.message, f.opts.Log}
 	var status follow.Status
 	if f.metrics != "" {
 		stop, err := serveMetrics(f.metrics, &status)
@@ -149,13 +150,26 @@ type followedGraph struct {
 	branch   string
 	isRemote bool
 	sync     engine.SyncOptions
+	message  string
+	log      *slog.Logger
+}
+
+// source returns the name under which the graph notes what the database claims.
+func (g *followedGraph) source(c *engine.SourceChanges) string {
+	if g.sync.Source != "" {
+		return g.sync.Source
+	}
+	return follow.ClaimName(c.Source)
 }
 
 // Load implements [follow.Graph].
 func (g *followedGraph) Load(ctx context.Context, lines io.Reader, c engine.SourceChanges) (string, error) {
-	res, err := g.load(ctx, lines, engine.LoadOptions{Mode: engine.Patch, Sync: engine.SyncOptions{Source: g.sync.Source}, Changes: &c})
+	res, err := g.load(ctx, lines, engine.LoadOptions{Mode: engine.Patch, Sync: engine.SyncOptions{Source: g.source(&c)}, Changes: &c})
 	if err != nil {
 		return "", err
+	}
+	if s := res.Sync; s != nil && s.Kept > 0 {
+		g.log.Warn("nodes whose rows were deleted stay, because they have edges that the database does not make; delete those edges, and copy anew", "nodes", s.Kept)
 	}
 	return res.Position, nil
 }
@@ -163,7 +177,7 @@ func (g *followedGraph) Load(ctx context.Context, lines io.Reader, c engine.Sour
 // Copy implements [follow.Graph].
 func (g *followedGraph) Copy(ctx context.Context, lines io.Reader, c engine.SourceChanges, types []string) (*follow.Copied, error) {
 	sync := g.sync
-	sync.Types = types
+	sync.Source, sync.Types = g.source(&c), types
 	res, err := g.load(ctx, lines, engine.LoadOptions{Mode: engine.Sync, Sync: sync, Changes: &c})
 	if err != nil {
 		return nil, err
@@ -173,7 +187,7 @@ func (g *followedGraph) Copy(ctx context.Context, lines io.Reader, c engine.Sour
 
 // load loads lines into the branch. The error is a [follow.ErrUnsure] too if the load may have been made.
 func (g *followedGraph) load(ctx context.Context, lines io.Reader, opts engine.LoadOptions) (*client.LoadAnswer, error) {
-	opts.Branch = g.branch
+	opts.Branch, opts.Message = g.branch, g.message
 	res, err := g.graph.Load(ctx, &loadData{r: lines}, opts)
 	var refused *client.Error
 	if err != nil && g.isRemote && (!errors.As(err, &refused) || refused.Status >= 500 || refused.Status == http.StatusTooManyRequests) {

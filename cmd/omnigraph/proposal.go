@@ -325,6 +325,7 @@ commits nothing. If there are conflicts, it prints them in the chosen format, an
 	f.flags(cmd)
 	guardVar(cmd.Flags(), &b.Digest, "digest", "merge only if the changes have this digest")
 	cmd.Flags().StringVar(&b.Comment, "comment", "", "a comment for the proposal")
+	messageVar(cmd, &b.Message)
 	return cmd
 }
 

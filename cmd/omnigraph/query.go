@@ -178,6 +178,7 @@ func (f *statementFlags) call(args []string) (*statement, error) {
 type writeFlags struct {
 	ifCommit, key string // values of --if-commit and --idempotency-key
 	dryRun        bool   // value of --dry-run
+	message       string // value of --message
 }
 
 // flags adds the flags to a command.
@@ -185,11 +186,17 @@ func (f *writeFlags) flags(cmd *cobra.Command) {
 	guardVar(cmd.Flags(), &f.ifCommit, "if-commit", "write only if this commit is the head of the branch; exit with 4 if not")
 	guardVar(cmd.Flags(), &f.key, "idempotency-key", "write only once with this `KEY` in 24 hours, even if you run the command again")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report the changes, but commit nothing")
+	messageVar(cmd, &f.message)
+}
+
+// messageVar adds the flag --message to a command that writes.
+func messageVar(cmd *cobra.Command, message *string) {
+	cmd.Flags().StringVarP(message, "message", "m", "", "the message of the commit, at most 1,024 bytes: why it was made")
 }
 
 // options returns the options of a write to a branch.
 func (f *writeFlags) options(branch string) engine.WriteOptions {
-	return engine.WriteOptions{Branch: branch, IfCommit: f.ifCommit, IdempotencyKey: f.key, DryRun: f.dryRun}
+	return engine.WriteOptions{Branch: branch, Message: f.message, IfCommit: f.ifCommit, IdempotencyKey: f.key, DryRun: f.dryRun}
 }
 
 // newQueries makes the command omnigraph queries.

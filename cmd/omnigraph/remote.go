@@ -60,6 +60,9 @@ func writeOptions(opts engine.WriteOptions) (options []client.WriteOption) {
 	if opts.IdempotencyKey != "" {
 		options = append(options, client.IdempotencyKey(opts.IdempotencyKey))
 	}
+	if opts.Message != "" {
+		options = append(options, client.Message(opts.Message))
+	}
 	if opts.IfCommit != "" {
 		options = append(options, client.IfCommit(opts.IfCommit))
 	}

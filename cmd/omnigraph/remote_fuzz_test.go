@@ -89,7 +89,7 @@ func FuzzServerAnswer(f *testing.F) {
 		} else {
 			show(loadReport(a), nil)
 		}
-		_, err = src.Commits(ctx, "", engine.CommitRange{})
+		_, err = src.Commits(ctx, "", "", engine.CommitRange{})
 		show(nil, err)
 		_, err = src.Branches(ctx)
 		show(nil, err)

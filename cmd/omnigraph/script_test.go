@@ -98,7 +98,7 @@ func scriptCommands(t *testing.T, script string) map[string]scriptCommand {
 			ts.Setenv(args[1], id)
 		},
 		"approval": func(ts *testscript.TestScript, _ bool, args []string) {
-			ts.Check(ts.Exec("omnigraph", "cluster", "plan", "--format", "csv"))
+			ts.Check(ts.Exec("omnigraph", append([]string{"cluster", "plan", "--format", "csv"}, args[1:]...)...))
 			found := false
 			for line := range strings.Lines(ts.ReadFile("stdout")) {
 				for flag, variable := range map[string]string{"approve": "APPROVAL", "breaking": "BREAKING"} {

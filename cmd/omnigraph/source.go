@@ -91,7 +91,7 @@ func invokeReport(a *client.InvokeAnswer) *report {
 }
 
 // commitColumns are the columns of a commit in a table.
-var commitColumns = columns("graph_commit_id", "graph_branch", "graph_manifest_version", "created_at", "actor_id", "parent_commit_id", "merged_parent_commit_id")
+var commitColumns = columns("graph_commit_id", "graph_branch", "graph_manifest_version", "created_at", "actor_id", "parent_commit_id", "merged_parent_commit_id", "message")
 
 // graphFlags are the flags of a verb that works on a graph.
 type graphFlags struct {

@@ -57,7 +57,7 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 }
 
 const (
-	newerFormat = " was written by a newer version of this program: %s format 12 is newer than format 11, the newest that this program reads; use a newer program"
+	newerFormat = " was written by a newer version of this program: %s format 13 is newer than format 12, the newest that this program reads; use a newer program"
 	olderFormat = " was written by an earlier version of this program: %s format 9 is older than format 10, the oldest that this program reads; with the version that wrote it, run omnigraph export, and load the result into a new store (branches, history, proposals and drafts stay behind)"
 )
 
@@ -103,22 +103,44 @@ func TestOtherFormats(t *testing.T) {
 // represents the graphs of users, which an earlier version of the program wrote.
 func TestFormat10(t *testing.T) { opensFixture(t, "format10") }
 
-// TestFormat11 opens a graph of format 11, the current format. With -update, the test makes the graph with makeFormat11, but
+// TestFormat11 opens a graph of format 11, which has sources too. As with format 10, nothing replaces it.
+func TestFormat11(t *testing.T) { opensSynced(t, "format11") }
+
+// TestFormat12 opens a graph of format 12, the current format. With -update, the test makes the graph with makeFormat12, but
 // only if the folder is missing. When a new format follows, remove the -update branch here.
-func TestFormat11(t *testing.T) {
-	home := filepath.Join("testdata", "format11")
+func TestFormat12(t *testing.T) {
+	home := filepath.Join("testdata", "format12")
 	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
-		makeFormat11(t, home)
+		makeFormat12(t, home)
 		must(t, os.Remove(filepath.Join(home, "LOCK")))
 	}
-	g, folder := openFixture(t, "format11")
-	golden.Check(t, home+".sources.golden", []byte(exported(t, g, "synced")+"late\n"+exported(t, g, "late-sync")))
-	must1(g.Merge(t.Context(), "late-sync", "synced", engine.MergeOptions{}))
-	staysTheSame(t, g, folder, func(g *Graph) string { return exported(t, g, "synced") })
-	opensFixture(t, "format11")
+	opensSynced(t, "format12")
+	g, _ := openFixture(t, "format12")
+	defer g.Close()
+	var messages []string
+	for _, branch := range []string{"side", ""} {
+		for _, c := range must1(g.Commits(t.Context(), branch, engine.CommitRange{})) {
+			if c.Message != "" {
+				messages = append(messages, c.Message)
+			}
+		}
+	}
+	if want := []string{"before\nthe checkpoint", "after the checkpoint"}; !slices.Equal(messages, want) {
+		t.Errorf("messages %q, want %q", messages, want)
+	}
 }
 
-// opensFixture opens a fixture that makeFormat11 made, or its like of an earlier format.
+// opensSynced opens a fixture that has entities of sources.
+func opensSynced(t *testing.T, name string) {
+	t.Helper()
+	g, folder := openFixture(t, name)
+	golden.Check(t, filepath.Join("testdata", name+".sources.golden"), []byte(exported(t, g, "synced")+"late\n"+exported(t, g, "late-sync")))
+	must1(g.Merge(t.Context(), "late-sync", "synced", engine.MergeOptions{}))
+	staysTheSame(t, g, folder, func(g *Graph) string { return exported(t, g, "synced") })
+	opensFixture(t, name)
+}
+
+// opensFixture opens a fixture that makeFormat12 made, or its like of an earlier format.
 func opensFixture(t *testing.T, name string) {
 	t.Helper()
 	hasLevels(t, name)
@@ -205,10 +227,10 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat11 makes a graph with every kind of stored data: branches, history, a past with anchors,
+// makeFormat12 makes a graph with every kind of stored data: branches, history, a past with anchors,
 // receipts, indexes (including several levels, text indexes and sorted indexes), large commits,
-// compressed blocks, proposals, drafts, memberships, and records after the last checkpoint.
-func makeFormat11(t *testing.T, home string) {
+// compressed blocks, proposals, drafts, memberships, messages of commits, and records after the last checkpoint.
+func makeFormat12(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())
@@ -221,7 +243,7 @@ func makeFormat11(t *testing.T, home string) {
 		{"Query", func(g *Graph) error { _, err := firstByName(g); return err }},
 		checkpoint,
 		forking("side", ""),
-		mutation(insertPerson, engine.WriteOptions{Branch: "side", Actor: "ann", IdempotencyKey: "k"}, "zoe", 1),
+		mutation(insertPerson, engine.WriteOptions{Branch: "side", Actor: "ann", IdempotencyKey: "k", Message: "before\nthe checkpoint"}, "zoe", 1),
 		mutation(birthday, on(""), 77, 3),
 		merging("side", "main", engine.MergeOptions{}),
 		mutation(deletePerson, on(""), "p000002"),
@@ -266,7 +288,7 @@ func makeFormat11(t *testing.T, home string) {
 		loading("deep/er", engine.Merge, manyPeople(50, 30)),
 		dropping("deep/er"),
 		insert("side", "last", 5),
-		insert("", "very last", 6),
+		mutation(insertPerson, engine.WriteOptions{Message: "after the checkpoint"}, "very last", 6),
 		forking("synced", "two"),
 		synchronising("synced", "crm", manyPeople(100, 40), 0),
 		mutation(birthday, on("synced"), 77, 13),

@@ -287,7 +287,7 @@ func TestPanicGivesTurnBack(t *testing.T) {
 	func() {
 		defer func() { recover() }()
 		// This panics with the write lock held.
-		g.writer.write(ctx, g.branches.main, newWrite(engine.WriteOptions{}), nil)
+		g.writer.write(ctx, g.branches.main, &write{}, nil)
 	}()
 	func() {
 		defer func() {

@@ -57,7 +57,10 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 	if err != nil {
 		return nil, err
 	}
-	w := newWrite(engine.WriteOptions{Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun})
+	w, err := newWrite(engine.WriteOptions{Actor: opts.Actor, Message: opts.Message, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun})
+	if err != nil {
+		return nil, err
+	}
 	w.merging = merging
 	if w.receipt != nil {
 		name := source

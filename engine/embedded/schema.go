@@ -40,7 +40,10 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalo
 	if err != nil {
 		return nil, &engine.SchemaMismatch{Detail: err.Error()}
 	}
-	w := newWrite(opts.WriteOptions)
+	w, err := newWrite(opts.WriteOptions)
+	if err != nil {
+		return nil, err
+	}
 	if w.receipt != nil {
 		w.receipt.Body = receipts.OfSchemaChange(to, opts)
 	}

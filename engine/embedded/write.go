@@ -38,7 +38,10 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if args, err = ir.CheckArgs(q.Params, args); err != nil {
 		return engine.Change{}, err
 	}
-	call := newWrite(opts)
+	call, err := newWrite(opts)
+	if err != nil {
+		return engine.Change{}, err
+	}
 	call.deletes = q.Mutation != nil && onlyDeletes(q.Mutation.Statements)
 	if call.receipt != nil {
 		call.receipt.Body = receipts.OfMutation(q, args)
@@ -210,7 +213,10 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	if err := opts.CheckChanges(); err != nil {
 		return nil, err
 	}
-	call := newWrite(opts.WriteOptions)
+	call, err := newWrite(opts.WriteOptions)
+	if err != nil {
+		return nil, err
+	}
 	call.changes = opts.Changes
 	digest := receipts.OfLoad(&opts)
 	if call.receipt != nil {

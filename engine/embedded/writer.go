@@ -11,6 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/locks"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/newid"
@@ -39,6 +40,7 @@ type writer struct {
 // write holds the parameters of a commit, apart from its transaction.
 type write struct {
 	actor    string                // recorded in the commit
+	message  string                // recorded in the commit
 	ifCommit string                // required id of the head of the branch; empty for any
 	dryRun   bool                  // commit nothing
 	receipt  *logrecord.Receipt    // nil without an idempotency key
@@ -52,9 +54,11 @@ type write struct {
 	staged   func()                // if set, called once stage has returned or panicked
 }
 
-// newWrite returns the parameters for the options of a call.
-func newWrite(opts engine.WriteOptions) *write {
-	return &write{actor: opts.Actor, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: receipts.New(opts.IdempotencyKey)}
+// newWrite returns the parameters for the options of a call. The message is not a part of the receipt's digest: like
+// the actor, it says nothing about the outcome, so a repeated call with other words gets the first outcome.
+func newWrite(opts engine.WriteOptions) (*write, error) {
+	w := &write{actor: opts.Actor, message: opts.Message, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: receipts.New(opts.IdempotencyKey)}
+	return w, engine.CheckMessage(opts.Message)
 }
 
 // write runs the function `build` on a transaction and commits the result. It makes no commit if
@@ -200,7 +204,10 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		return nil, nil, nil, err
 	}
 	parent := b.tip.snap.Commit
-	c := engine.Commit{ID: r.ids.Next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest}
+	c := engine.Commit{ID: r.ids.Next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest, Message: w.message}
+	if fault.On(fault.MessageKept) && w.source == nil {
+		c.Message = parent.Message
+	}
 	if w.source != nil {
 		c.Parents = append(c.Parents, w.source.Commit.ID)
 		c.Time = laterOf(c.Time, w.source.Commit.Time)

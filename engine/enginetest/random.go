@@ -124,6 +124,7 @@ type step struct {
 	ifCommit  condition       // precondition of a write
 	key       string          // idempotency key of a write
 	dryRun    bool            // the option DryRun of a write
+	message   string          // message of the commit that a write makes
 	query     *plan.Query     // the read or mutation; nil for other statements
 	args      engine.Args     // arguments of the query
 	held      bool            // the read is opened at this step, and its rows are read after the next write
@@ -491,6 +492,9 @@ func outOfTurn(err error) bool {
 func compareCommits(want, got *engine.Commit) string {
 	if (want == nil) != (got == nil) {
 		return fmt.Sprintf("the engine commits: %t, the model: %t", got != nil, want != nil)
+	}
+	if want != nil && want.Message != got.Message {
+		return fmt.Sprintf("the engine's commit has the message %q, the model's %q", got.Message, want.Message)
 	}
 	return ""
 }

@@ -56,6 +56,9 @@ func (s step) options() string {
 	if s.dryRun {
 		b.WriteString(" as a dry run")
 	}
+	if s.message != "" {
+		fmt.Fprintf(&b, " with message %q", s.message)
+	}
 	return b.String()
 }
 
@@ -119,7 +122,13 @@ func (s *step) drawOptions(d *drawer) {
 	default:
 		s.key = d.drawKey()
 	}
+	if d.percent(50) {
+		s.message = pick(d, messages)
+	}
 }
+
+// messages are messages of commits.
+var messages = []string{"one", "two\nlines", "drei é ✓"}
 
 // target returns the head of the current branch.
 func (p *pair) target() engine.Target { return engine.Target{Branch: p.branch} }
@@ -158,7 +167,7 @@ func (p *pair) branches() []string {
 // options returns the options of a write for one of the two graphs. The ids of commits differ
 // between the graphs.
 func (p *pair) options(s step, g engine.Graph) engine.WriteOptions {
-	o := engine.WriteOptions{Branch: s.branch, Actor: "act", IdempotencyKey: s.key, DryRun: s.dryRun, Reads: s.reads, Writes: s.changes}
+	o := engine.WriteOptions{Branch: s.branch, Actor: "act", Message: s.message, IdempotencyKey: s.key, DryRun: s.dryRun, Reads: s.reads, Writes: s.changes}
 	if s.ifCommit != anyHead {
 		commits, err := g.Commits(p.ctx, s.branch, engine.CommitRange{})
 		switch {
@@ -215,7 +224,7 @@ func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr
 		at.branch = s.branching.target
 		o := p.options(at, g)
 		return g.Merge(ctx, s.branching.source, s.branching.target,
-			engine.MergeOptions{Actor: o.Actor, IfCommit: o.IfCommit, IdempotencyKey: o.IdempotencyKey, DryRun: o.DryRun, Resolutions: resolutions,
+			engine.MergeOptions{Actor: o.Actor, Message: o.Message, IfCommit: o.IfCommit, IdempotencyKey: o.IdempotencyKey, DryRun: o.DryRun, Resolutions: resolutions,
 				ReadsSource: o.Reads, ReadsTarget: o.Reads, Writes: o.Writes})
 	}
 	want, wantErr := merge(p.model)
@@ -444,7 +453,9 @@ func (p *pair) compareBranches(ctx context.Context) string {
 	if w, g := texts(want, name), texts(got, name); w != g {
 		return fmt.Sprintf("the engine has the branches %s, the model %s", g, w)
 	}
-	line := func(c engine.Commit) string { return fmt.Sprint(c.Seq, c.Branch, c.Actor, len(c.Parents)) }
+	line := func(c engine.Commit) string {
+		return fmt.Sprintf("%d %s %s %d %q", c.Seq, c.Branch, c.Actor, len(c.Parents), c.Message)
+	}
 	for _, b := range want {
 		w, err := p.model.Commits(ctx, b.Name, engine.CommitRange{})
 		must(err)

@@ -79,6 +79,9 @@ func (d *drawer) drawFollowed(s *step) {
 	if s.followed = true; d.rare.percent(30) {
 		return
 	}
+	if d.rare.percent(60) {
+		s.sync.Source = "crm" // which claims most
+	}
 	s.mode, s.approved, s.sync = engine.Patch, false, engine.SyncOptions{Source: s.sync.Source}
 	lines := strings.Split(s.load, "\n")
 	for i := range lines {
@@ -87,7 +90,7 @@ func (d *drawer) drawFollowed(s *step) {
 		}
 	}
 	s.load = strings.Join(lines, "\n")
-	for range d.rare.IntN(3) {
+	for range d.rare.IntN(9) {
 		typ, kind := pick(d.rare, d.schema.Nodes).Name, plan.Node
 		if len(d.schema.Edges) > 0 && d.rare.percent(50) {
 			typ, kind = pick(d.rare, d.schema.Edges).Name, plan.Edge

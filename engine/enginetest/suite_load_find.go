@@ -348,8 +348,35 @@ func loadChangesCases() []testCase {
 			s.claims("1", "2", `{"type":"Town","delete":"d"}
 {"type":"Town","delete":"e"}
 {"type":"Town","delete":"c"}`)
-			s.expectTowns("a | 1 | x\nb | 2 | null\nd | 4 | null")
+			s.expectTowns("a | 1 | x\nb | 2 | null\nc | 3 | null\nd | 4 | null") // c is not of the source
 			s.expectSources("", "Town d +crm:")
+		},
+		"a deleted row of an entity that no source created": func(s *session) {
+			s.claims("", "1", `{"type":"Town","data":{"name":"c","note":"n"}}
+{"edge":"Ferry","from":"a","to":"b","data":{"id":"f1","line":"l"}}`)
+			res, err := s.claim("1", "2", `{"type":"Town","delete":"c"}
+{"edge":"Ferry","delete":"f1"}`)
+			if err != nil || res.Sync.Released != 2 || res.Sync.Deleted != 0 {
+				s.Errorf("%+v, %v", res, err)
+			}
+			s.expectTowns("a | 1 | x\nb | 2 | null\nc | 3 | null")
+			s.expectFerries("a | b | f1")
+			s.expectSources("", "")
+		},
+		"a deleted row with edges of others": func(s *session) {
+			s.claims("", "1", `{"type":"Town","data":{"name":"d","size":4}}
+{"type":"Town","data":{"name":"e","size":5}}
+{"edge":"Ferry","from":"d","to":"e","data":{"id":"f2","km":7}}
+{"edge":"Ferry","from":"e","to":"a","data":{"id":"f3","km":7}}`)
+			s.mutate(s.change().link("Ferry", "a", "d", set{"km": 1}))
+			res, err := s.claim("1", "2", `{"type":"Town","delete":"d"}
+{"type":"Town","delete":"e"}
+{"edge":"Ferry","delete":"f2"}`)
+			if err != nil || res.Sync.Kept != 1 || len(res.Sync.KeptFirst) != 1 || res.Sync.KeptFirst[0].ID != "d" || res.Sync.Deleted != 2 || res.Sync.Cascaded != 1 {
+				s.Errorf("%+v, %v", res, err)
+			}
+			s.expectTowns("a | 1 | x\nb | 2 | null\nc | 3 | null\nd | 4 | null")
+			s.expectSources("", "Town d +slot:size")
 		},
 		"a property that another source owns": func(s *session) {
 			s.expectSync("0 0 0 0 0", `{"type":"Town","data":{"name":"d","size":9}}`, nil)

@@ -261,6 +261,51 @@ func writeOptionCases() []testCase {
 			s.mutate(birth(s, "gil"))
 			s.expectAges("", crowdAges+", gil 0")
 		},
+		"message": func(s *session) {
+			const words = "why\nè ✓"
+			opts := engine.WriteOptions{Message: words, IdempotencyKey: "k"}
+			first, err := s.graph.Mutate(s.ctx, birth(s, "fay").query(), nil, opts)
+			if err != nil || first.Commit == nil || first.Commit.Message != words || first.Head.Message != words {
+				s.Fatalf("mutate: %+v, %v", first, err)
+			}
+			s.fork("side", "")
+			opts.Message = "other words"
+			again, err := s.graph.Mutate(s.ctx, birth(s, "fay").query(), nil, opts) // the message is not a part of the request
+			if err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID || again.Commit.Message != words {
+				s.Errorf("again: %+v, %v", again, err)
+			}
+			on := engine.WriteOptions{Branch: "side", Message: "a load"}
+			if _, err := s.graph.Load(s.ctx, strings.NewReader(`{"type":"Person","data":{"name":"gil"}}`), engine.LoadOptions{WriteOptions: on}); err != nil {
+				s.Fatalf("load: %v", err)
+			}
+			if _, err := s.graph.Merge(s.ctx, "side", "", engine.MergeOptions{Message: "a merge"}); err != nil {
+				s.Fatalf("merge: %v", err)
+			}
+			s.mutate(birth(s, "hal"))
+			var found []string
+			for _, c := range slices.Backward(s.line("")) {
+				one, err := s.graph.Commit(s.ctx, c.ID)
+				if err != nil || one.Message != c.Message {
+					s.Errorf("commit %+v, listed %+v, %v", one, c, err)
+				}
+				found = append(found, c.Message)
+			}
+			if want := []string{"", "a merge", words}; len(found) < 3 || !slices.Equal(found[:3], want) {
+				s.Errorf("messages %q, want first %q", found, want)
+			}
+			for _, bad := range []string{"\x00", "a\tb", "a\rb", "\x7f", "\u0085", "\xff", "a\xe2\x9c", strings.Repeat("x", engine.MaxMessage+1)} {
+				opts := engine.WriteOptions{Message: bad}
+				_, mutated := s.graph.Mutate(s.ctx, birth(s, "ida").query(), nil, opts)
+				_, loaded := s.graph.Load(s.ctx, strings.NewReader(`{"type":"Person","data":{"name":"ida"}}`), engine.LoadOptions{WriteOptions: opts})
+				_, merged := s.graph.Merge(s.ctx, "side", "", engine.MergeOptions{Message: bad})
+				for _, err := range []error{mutated, loaded, merged} {
+					expectError[*engine.BadArgument](s, err)
+				}
+			}
+			if _, err := s.graph.Mutate(s.ctx, birth(s, "ida").query(), nil, engine.WriteOptions{Message: strings.Repeat("x", engine.MaxMessage)}); err != nil {
+				s.Errorf("the longest message: %v", err)
+			}
+		},
 		"idempotency key": func(s *session) {
 			opts := engine.WriteOptions{IdempotencyKey: "k", Actor: "a"}
 			m := s.change().insert("City", set{"name": "Bern"})

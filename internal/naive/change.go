@@ -2,6 +2,7 @@ package naive
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -45,25 +46,68 @@ func (l *load) changed(m members, it *item) (isDelete bool, errs []*engine.LineE
 	return true, errs
 }
 
+// takeAway deletes an entity, which may be nil. A load that claims its lines takes away only what its source alone has made.
+func (l *load) takeAway(e *entity) {
+	if e == nil {
+		return
+	}
+	if !l.adds() {
+		l.remove(e)
+		return
+	}
+	source := l.opts.Sync.Source
+	alone := func(e *entity) bool {
+		return e.claims["created"] && slices.Equal(e.claims.sources(), []string{source})
+	}
+	var at []*entity
+	keep := false
+	if e.kind == plan.Node {
+		for _, typ := range l.after.schema.Edges {
+			for _, edge := range l.after.sorted(plan.Edge, typ.Name) {
+				if l.endsAtRemoved(edge, false, e) || l.endsAtRemoved(edge, true, e) {
+					at, keep = append(at, edge), keep || !alone(edge)
+				}
+			}
+		}
+	}
+	switch {
+	case !e.claims["source "+source]:
+	case !alone(e) && l.g.fault != FollowedDeletesAll:
+		stays := *e
+		stays.props, stays.claims = maps.Clone(e.props), e.claims.without(source).pruned()
+		l.release(e.kind, e.typ, stays.props, e.claims, stays.claims)
+		l.put(&stays)
+		l.synced.Released++
+	case keep:
+		l.synced.Kept++
+		l.synced.KeptFirst = append(l.synced.KeptFirst, engine.ChangePosition{Entity: "node", Type: e.typ, ID: e.id})
+	default:
+		l.synced.Deleted++
+		l.synced.Cascaded += int64(len(at))
+		l.remove(e)
+	}
+}
+
 // change applies the deletes, and then the moves, of a load that has no faults so far.
 func (l *load) change() {
-	var rest []item
+	var rest, nodes []item
 	for _, it := range l.items {
-		e := l.after.of(it.typeKey.kind, it.typeKey.name)[it.gone]
 		switch {
 		case it.gone == "":
 			rest = append(rest, it)
-		case e == nil || len(l.errs) > 0:
-		case l.adds() && len(e.claims.without(l.opts.Sync.Source).sources()) > 0:
-			stays := *e
-			stays.props, stays.claims = maps.Clone(e.props), e.claims.without(l.opts.Sync.Source).pruned()
-			l.release(e.kind, e.typ, stays.props, e.claims, stays.claims)
-			l.put(&stays)
-		default:
-			l.remove(e)
+		case it.typeKey.kind == plan.Node:
+			nodes = append(nodes, it)
+		case len(l.errs) == 0:
+			l.takeAway(l.after.of(it.typeKey.kind, it.typeKey.name)[it.gone])
+		}
+	}
+	for _, it := range nodes { // their edges are gone
+		if len(l.errs) == 0 {
+			l.takeAway(l.after.of(it.typeKey.kind, it.typeKey.name)[it.gone])
 		}
 	}
 	l.items = rest
+	l.cutKept()
 	if len(l.errs) > 0 {
 		return
 	}

@@ -167,6 +167,7 @@ const (
 	LostStays            // a sync deletes nothing
 	OtherSourcesIgnored  // a sync deletes entities that other sources claim
 	SyncDeletesAll       // a sync deletes entities that no source created
+	FollowedDeletesAll   // a delete of a followed source deletes entities that the source did not create
 	SyncCascades         // a sync deletes nodes with the edges of others
 	SyncUnguarded        // a sync deletes any number of entities
 	YieldIgnored         // a source that yields a property sets it
@@ -178,6 +179,7 @@ const (
 	ForkFromMain      // a new branch always starts at main
 	IfCommitIgnored   // a write ignores IfCommit
 	DryRunCommits     // a dry run commits
+	MessageOfParent   // a commit has the message of the commit before it
 	KeyIgnored        // an idempotency key has no effect
 	CommitsOldest     // commits are listed oldest first
 	MergeKeepsDeleted // a merge ignores the deletions of the source
@@ -277,8 +279,8 @@ var faultNames = [...]string{
 	DuplicateKeyAllowed: "DuplicateKeyAllowed", FirstEdgeStands: "FirstEdgeStands",
 	EdgeNotFound: "EdgeNotFound", EdgeMoves: "EdgeMoves", PatchReplaces: "PatchReplaces", PatchKeepsNulls: "PatchKeepsNulls",
 	ClaimsForgotten: "ClaimsForgotten", EditsUncounted: "EditsUncounted", LetGoKeeps: "LetGoKeeps", LostStays: "LostStays", OtherSourcesIgnored: "OtherSourcesIgnored",
-	SyncDeletesAll: "SyncDeletesAll", SyncCascades: "SyncCascades", SyncUnguarded: "SyncUnguarded", YieldIgnored: "YieldIgnored", MergeKeepsClaims: "MergeKeepsClaims", ExportForgetsSources: "ExportForgetsSources",
-	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeDropsEdits: "MergeDropsEdits", KeptWithoutEdges: "KeptWithoutEdges", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", DraftUnguarded: "DraftUnguarded", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
+	SyncDeletesAll: "SyncDeletesAll", FollowedDeletesAll: "FollowedDeletesAll", SyncCascades: "SyncCascades", SyncUnguarded: "SyncUnguarded", YieldIgnored: "YieldIgnored", MergeKeepsClaims: "MergeKeepsClaims", ExportForgetsSources: "ExportForgetsSources",
+	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", MessageOfParent: "MessageOfParent", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeDropsEdits: "MergeDropsEdits", KeptWithoutEdges: "KeptWithoutEdges", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", DraftUnguarded: "DraftUnguarded", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
 	RenameLoses: "RenameLoses", DefaultForgotten: "DefaultForgotten", BackfillForgotten: "BackfillForgotten", BackfillIsEdit: "BackfillIsEdit", LatestDefault: "LatestDefault", SchemaUnchecked: "SchemaUnchecked", CastUnchecked: "CastUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",

@@ -26,7 +26,7 @@ type load struct {
 	excused []error
 	// lacking holds the faults of patches of entities that do not exist.
 	lacking []error
-	synced  *engine.SyncResult // in the mode sync
+	synced  *engine.SyncResult // of a load that claims its lines
 }
 
 // item is a line of a load that was parsed successfully.
@@ -86,7 +86,7 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		}
 	}
 	l := &load{tx: t, opts: opts, loaded: map[typeKey]map[string]bool{}}
-	if opts.Mode == engine.Sync {
+	if opts.Sync.Source != "" {
 		l.synced = &engine.SyncResult{}
 	}
 	l.read(bytes.TrimPrefix(text, []byte("\ufeff")))

@@ -336,10 +336,7 @@ func (l *load) letGo() error {
 		deleted[n.typ]++
 		l.synced.Deleted++
 	}
-	slices.SortFunc(l.synced.KeptFirst, func(a, b engine.ChangePosition) int { return strings.Compare(a.Type+"\x00"+a.ID, b.Type+"\x00"+b.ID) })
-	if len(l.synced.KeptFirst) > engine.MaxKept {
-		l.synced.KeptFirst = l.synced.KeptFirst[:engine.MaxKept]
-	}
+	l.cutKept()
 	all := l.synced.Deleted + l.synced.Cascaded
 	var many []string
 	for typ, n := range deleted {
@@ -352,4 +349,15 @@ func (l *load) letGo() error {
 	}
 	slices.Sort(many)
 	return &engine.Conflict{Reason: fmt.Sprintf("the sync would delete %d entities (%s): approve_deletes %d", all, strings.Join(many, ", "), all)}
+}
+
+// cutKept keeps the first of the nodes that stay because of their edges.
+func (l *load) cutKept() {
+	if l.synced == nil {
+		return
+	}
+	slices.SortFunc(l.synced.KeptFirst, func(a, b engine.ChangePosition) int { return strings.Compare(a.Type+"\x00"+a.ID, b.Type+"\x00"+b.ID) })
+	if len(l.synced.KeptFirst) > engine.MaxKept {
+		l.synced.KeptFirst = l.synced.KeptFirst[:engine.MaxKept]
+	}
 }

@@ -256,7 +256,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if p := opts.Proposal; p != nil && (p.Source != source || p.Target != to.name) {
 		return nil, &engine.BadArgument{Param: "proposal", Detail: "the proposal has other branches"}
 	}
-	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
+	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, Message: opts.Message, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
 	body := "merge " + name
 	t, first, err := g.begin(write, body)
 	if err != nil {

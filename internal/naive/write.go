@@ -74,6 +74,9 @@ type tx struct {
 // begin starts a write. The argument `body` describes the request. If the write repeats an earlier
 // call, the result `first` is the outcome of that call.
 func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outcome, err error) {
+	if err := engine.CheckMessage(opts.Message); err != nil {
+		return nil, nil, err
+	}
 	l, closed, err := g.lineToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {
 		return nil, nil, err
@@ -112,9 +115,12 @@ func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
 
 // publish makes the copy the state of the branch.
 func (t *tx) publish(opts engine.WriteOptions) *engine.Commit {
-	g, old := t.g, t.line.head
+	g, old, message := t.g, t.line.head, opts.Message
+	if g.fault == MessageOfParent {
+		message = old.Message
+	}
 	g.publish(t.line, engine.Commit{ID: freshID(), Seq: old.Seq + 1, Branch: t.line.name,
-		Parents: append([]string{old.ID}, t.parents...), Actor: opts.Actor, Time: later(old.Time), Schema: t.after.digest}, t.after)
+		Parents: append([]string{old.ID}, t.parents...), Actor: opts.Actor, Time: later(old.Time), Schema: t.after.digest, Message: message}, t.after)
 	head := t.line.head
 	return &head
 }

@@ -14,11 +14,14 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/control"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -31,6 +34,7 @@ type generation struct {
 	config   *cluster.Config         // cluster.yaml as this generation read it, with the applied policies
 	settings string                  // digest of the text of cluster.yaml
 	mode     auth.Mode               // of the server; the same in all generations
+	overall  access.Authorizer       // the policy of the server itself
 	routes   http.Handler            // answers the requests
 	end      context.CancelCauseFunc // ends the streams of events
 }
@@ -93,6 +97,7 @@ func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *gene
 			return nil, err
 		}
 	}
+	g.overall = overall
 	g.routes, err = s.routes(&o, g.boot, overall, streams)
 	return g, err
 }
@@ -215,7 +220,24 @@ func (s *Server) controlled(at net.Addr) (http.Handler, func()) {
 		s.log.Warn("the server could not write its address to the storage folder, so omnigraph cluster apply cannot change schemas while it runs", "error", err)
 		return s.handler, func() {}
 	}
-	return c.Handler(s.opened.graph, s.Reload, s.handler), withdraw
+	return c.Handler(s.opened.graph, s.Reload, func(actor string) error { return s.current.Load().mayApply(actor) }, s.handler), withdraw
+}
+
+// mayApply returns an error if the policy of the server in force names the action cluster_apply and does not allow it to the actor, or if
+// the name is that of an agent's call. A policy that does not name the action leaves applies to those who may open the storage.
+func (g *generation) mayApply(actor string) error {
+	p, ok := g.overall.(*policy.Policy)
+	if !ok || !policy.Names(p, tool.ClusterApply) {
+		return nil
+	}
+	const way = "; nothing was applied"
+	if _, agents := engine.SplitActor(actor); len(agents) > 0 {
+		return &engine.Conflict{Reason: "an agent must not apply for " + actor + way}
+	}
+	if !p.Allowed(&access.Actor{ID: actor}, tool.Grant{Action: tool.ClusterApply}) {
+		return &engine.Conflict{Reason: "the policy of the server does not allow cluster_apply to " + actor + way}
+	}
+	return nil
 }
 
 // settings reads cluster.yaml again. It returns the configuration of the start with the graphs that the file has now, and the

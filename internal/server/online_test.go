@@ -89,6 +89,11 @@ func (o *online) ask(method, path, who, body string) (status int, answer string,
 
 // applyHere does what omnigraph cluster apply does, in this process.
 func (f *fleet) applyHere(ctx context.Context) (_ *reconcile.Outcome, err error) {
+	return f.applyAs(ctx, "act-ada")
+}
+
+// applyAs is like applyHere, as another actor.
+func (f *fleet) applyAs(ctx context.Context, actor string) (_ *reconcile.Outcome, err error) {
 	sources, found, err := reconcile.Compile(f.config())
 	if err := errors.Join(err, found.Err()); err != nil {
 		return nil, err
@@ -98,7 +103,7 @@ func (f *fleet) applyHere(ctx context.Context) (_ *reconcile.Outcome, err error)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	return c.Apply(ctx, sources, reconcile.Options{Actor: "act-ada"})
+	return c.Apply(ctx, sources, reconcile.Options{Actor: actor})
 }
 
 // state is what a fleet has at an apply.
@@ -158,6 +163,33 @@ func TestNotServed(t *testing.T) {
 	}
 	if status, answer, err := o.ask("GET", "/readyz", "ada", ""); err != nil || status != 200 || strings.Contains(answer, "next start") {
 		t.Errorf("readyz: %d %s, %v", status, answer, err)
+	}
+}
+
+// TestMayApply applies as several actors while a server runs whose policy names the action cluster_apply. The policy in force decides.
+func TestMayApply(t *testing.T) {
+	f := newFleet(t, "a")
+	may := func(actor string) string {
+		return "version: 1\nrules:\n  - id: ops\n    allow: { actors: { ids: [" + actor + "] }, actions: [cluster_apply] }\n"
+	}
+	f.write("server.policy.yaml", may("act-ada"))
+	f.apply()
+	f.serve()
+	f.write("server.policy.yaml", may("act-bo"))
+	for _, actor := range []string{"act-bo", "local", "", "act-ada via bot"} {
+		if out, err := f.applyAs(t.Context(), actor); err == nil || !strings.HasSuffix(err.Error(), "nothing was applied") || out != nil {
+			t.Errorf("%q: %+v, %v", actor, out, err)
+		}
+	}
+	if out, err := f.applyAs(t.Context(), "act-ada"); err != nil || !out.Served {
+		t.Fatalf("act-ada: %+v, %v", out, err)
+	}
+	f.write("server.policy.yaml", may("act-ada"))
+	if out, err := f.applyAs(t.Context(), "act-ada"); err == nil || out != nil {
+		t.Errorf("act-ada, who may no longer apply: %+v, %v", out, err)
+	}
+	if out, err := f.applyAs(t.Context(), "act-bo"); err != nil || !out.Served {
+		t.Errorf("act-bo: %+v, %v", out, err)
 	}
 }
 

@@ -29,7 +29,7 @@ import (
 
 // This file tests that no route, tool, resource or prompt shows an actor what the policy hides from it. Everything hidden in the graph
 // has a name, an id and values with the word canary: persons of 60 years or more, a property of each person, a node type and an edge
-// type, and the stored queries that name them.
+// type, the stored queries that name them, and the message of the commit that loaded them.
 
 const canary = "canary"
 
@@ -125,7 +125,7 @@ func newPartWorld(t *testing.T) *partWorld {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close() })
-	if _, err := g.Load(t.Context(), strings.NewReader(partData), engine.LoadOptions{Mode: engine.Append}); err != nil {
+	if _, err := g.Load(t.Context(), strings.NewReader(partData), engine.LoadOptions{Mode: engine.Append, WriteOptions: engine.WriteOptions{Message: "the canary sang"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := g.CreateBranch(t.Context(), "release", engine.Target{}); err != nil {
@@ -271,6 +271,7 @@ var partProbes = []struct {
 	{"GET", "/queries/canary_pay", "", 404, ""},
 	{"GET", "/node/history?type=Person&id=ada", "", 200, `"op":"insert"`},
 	{"GET", "/checks", "", 200, `"Nobody is old."`},
+	{"GET", "/commits", "", 200, `"graph_manifest_version":2`},
 	{"GET", "/schema", "", 403, "all of branch main"},
 	{"POST", "/branches/merge", `{"source":"release","target":"main"}`, 200, `"already_up_to_date"`},
 }
@@ -284,6 +285,9 @@ func TestPartProbes(t *testing.T) {
 		if a.status != p.status || !strings.Contains(a.body, p.wants) || !asked && strings.Contains(strings.ToLower(a.body), canary) {
 			t.Errorf("%s %s %s: %d %s", p.method, p.path, p.body, a.status, a.body)
 		}
+	}
+	if whole := w.send("the-token-of-act-admin", exchange{"GET", "/graphs/people/commits?grep=canary", "", nil}); !strings.Contains(whole.body, "the canary sang") {
+		t.Errorf("the message of the first commit is not shown to anybody: %d %s", whole.status, whole.body)
 	}
 }
 
@@ -305,6 +309,7 @@ var partGuesses = []struct{ method, path, body, hidden, none string }{
 	{"POST", "/queries/{N}", `{"expect_mutation":true}`, "canary_boxes", "cabary_boxes"},
 	{"GET", "/queries/{N}", "", "canary_write", "cabary_write"},
 	{"POST", "/export", `{"type_names":["{N}"]}`, "CanaryBox", "CabaryBox"},
+	{"GET", "/commits?grep={N}", "", "canary", "cabary"},
 	{"GET", "/node/history?type={N}&id=x", "", "CanaryBox", "CabaryBox"},
 	{"GET", "/node/history?type=Person&id={N}", "", "canary-old", "cabary-old"},
 	{"GET", "/blob?entity=node&type={N}&id=x&property=y", "", "CanaryBox", "CabaryBox"},

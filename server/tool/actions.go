@@ -22,6 +22,7 @@ const (
 	PolicyRead       Action = "policy_read"       // see what other actors may do, and which rules decide it
 	AuditRead        Action = "audit_read"        // see who called what, in the audit trail of a graph
 	GraphList        Action = "graph_list"        // list the graphs and see the state of the server
+	ClusterApply     Action = "cluster_apply"     // apply a revision while the server runs
 )
 
 // Subject is the part of a server that an action is about.
@@ -70,6 +71,7 @@ var actions = []ActionRow{
 	{Action: PolicyRead, On: OnGraph},
 	{Action: AuditRead, On: OnGraph},
 	{Action: GraphList, On: OnServer},
+	{Action: ClusterApply, On: OnServer, Writes: true},
 }
 
 // Actions returns the rows of all actions. The caller must not change them.

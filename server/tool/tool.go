@@ -109,9 +109,11 @@ type Env struct {
 	// integers of 64 bits, as strings. At most one is true.
 	SafeIntegers, StringIntegers bool
 
-	Graph  engine.Graph // the graph that the call reads or changes
-	Actor  string       // name of the actor in commits, with the agents that act for it; see [engine.SplitActor]
-	Groups []string     // the groups in the actor's token, in the form in which AllowedAs takes them
+	Graph engine.Graph // the graph that the call reads or changes
+	Actor string       // name of the actor in commits, with the agents that act for it; see [engine.SplitActor]
+	// Message is the message of a commit for which the caller gives none, such as "add_note by ada"; it may be empty.
+	Message string
+	Groups  []string // the groups in the actor's token, in the form in which AllowedAs takes them
 
 	// Caller is the caller as queries see it; see [Caller.With].
 	Caller Caller

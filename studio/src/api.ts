@@ -13,6 +13,7 @@ export interface Commit {
   actor_id: string | null;
   agents?: string[]; // that acted for the actor, the current one first
   created_at: number;
+  message?: string; // why it was made
 }
 
 export interface Param {

@@ -276,6 +276,7 @@ function History(props: { graph: string; type: Type; id: string }) {
                       <Actor of={v.commit} /> ·{" "}
                       <a href={href(graph, "history", [v.commit.graph_commit_id])}>the commit</a> ·{" "}
                       <a href={nodeHref(graph, type.name, id, { at: v.commit.graph_commit_id, branch: undefined })}>the node then</a>
+                      {v.commit.message && <> · <Text value={v.commit.message} /></>}
                     </p>
                     <Difference before={v.before} after={v.after} />
                   </li>

@@ -46,6 +46,7 @@ function commitColumns(graph: string): Column<Commit>[] {
     { name: "Actor", value: actorOf },
     { name: "Made on", value: (c) => c.graph_branch },
     { name: "Kind", value: (c) => (c.merged_parent_commit_id ? "merge" : "") },
+    { name: "Message", value: (c) => c.message ?? "" },
   ];
 }
 
@@ -53,18 +54,25 @@ function Commits(props: { graph: string }) {
   const { graph } = props;
   const { branch } = target.value;
   const before = route.value.query.get("before") ?? "";
-  const list = useLoad(`commits ${graph} ${branch} ${before}`, (signal) =>
-    get<CommitList>(pathOf(graph, "/commits", { branch, before, limit: pageSize }), signal),
+  const grep = route.value.query.get("grep") ?? "";
+  const list = useLoad(`commits ${graph} ${branch} ${before} ${grep}`, (signal) =>
+    get<CommitList>(pathOf(graph, "/commits", { branch, before, grep, limit: pageSize }), signal),
   );
   return (
-    <Show of={list}>
-      {({ commits, next_before }) => (
-        <>
-          <Table label="Commits" rows={commits} columns={commitColumns(graph)} empty="The branch has no commits." />
-          {next_before !== null && <a href={withQuery({ before: String(next_before) })}>Older commits</a>}
-        </>
-      )}
-    </Show>
+    <>
+      <label class="row">
+        Message contains
+        <input type="search" value={grep} onChange={(event) => go(withQuery({ grep: event.currentTarget.value || undefined, before: undefined }))} />
+      </label>
+      <Show of={list}>
+        {({ commits, next_before }) => (
+          <>
+            <Table label="Commits" rows={commits} columns={commitColumns(graph)} empty={grep ? "None of these commits has the text in its message." : "The branch has no commits."} />
+            {next_before !== null && <a href={withQuery({ before: String(next_before) })}>Older commits</a>}
+          </>
+        )}
+      </Show>
+    </>
   );
 }
 
@@ -206,6 +214,11 @@ function CommitPage(props: { graph: string; id: string }) {
             <p>
               <Moment micros={c.created_at} /> by <Actor of={c} />, on the branch <Text value={c.graph_branch} />
             </p>
+            {c.message && (
+              <p>
+                <Text value={c.message} most={1024} />
+              </p>
+            )}
             <p class="row">
               {c.parent_commit_id && <a href={href(graph, "history", [c.parent_commit_id])}>The commit before it</a>}
               {c.merged_parent_commit_id && <a href={href(graph, "history", [c.merged_parent_commit_id])}>The merged commit</a>}

@@ -44,6 +44,11 @@ func TestCopyAnew(t *testing.T) {
 	if err == nil || m == nil {
 		t.Fatalf("found %v, expected a refusal that names the number of deletes:\n%s", err, out)
 	}
+	conn, slots := w.connect(), 0
+	defer conn.Close(t.Context())
+	if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_replication_slots WHERE database = current_database()").Scan(&slots); err != nil || slots != 0 {
+		t.Errorf("after a refused copy there are %d slots, %v", slots, err)
+	}
 	if out, err = w.once("--approve-deletes", m[1]); err != nil || !strings.Contains(out, "nodes whose rows are gone stay") {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -43,6 +43,27 @@ func TestChanges(t *testing.T) {
 			t.Errorf("the graph lacks %s, which is its own:\n%.2000s", want, export)
 		}
 	}
+
+	// A deleted row takes away only what the database has made.
+	w.omnigraph("load", "--store", w.store, "--mode", "append", "--data", w.file("mine.ndjson", `{"type":"Person","data":{"no":50,"name":"mine"}}`))
+	w.exec("INSERT INTO people VALUES (50, 'theirs', 'their note'); DELETE FROM people WHERE id = 11")
+	out, err := w.once()
+	if err != nil || !strings.Contains(out, "nodes whose rows were deleted stay") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	w.exec("DELETE FROM people WHERE id = 50")
+	if out, err := w.once(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	export = w.export()
+	for _, want := range []string{`"no":11`, `"edge":"Likes","from":"2","to":"11"`, `"no":50`} {
+		if !strings.Contains(export, want) {
+			t.Errorf("the graph lacks %s, which the database did not make:\n%.2000s", want, export)
+		}
+	}
+	if strings.Contains(export, "their note") {
+		t.Errorf("the graph has the note of the deleted row:\n%.2000s", export)
+	}
 }
 
 // file writes a file, and returns its path.

@@ -86,8 +86,14 @@ func (f *follower) copy(ctx context.Context, conn *pgx.Conn, repl *pgconn.PgConn
 	if err != nil {
 		return err
 	}
-	err = f.copyRows(ctx, conn, db, slot.ConsistentPoint)
-	return errors.Join(err, db.Close())
+	err = errors.Join(f.copyRows(ctx, conn, db, slot.ConsistentPoint), db.Close())
+	var refused *Stopped
+	if errors.As(err, &refused) { // the next run copies anew, so nobody needs the log that the slot would hold meanwhile
+		if _, left := conn.Exec(ctx, "SELECT pg_drop_replication_slot($1)", f.Slot); left != nil {
+			f.Log.Warn("the copy was refused, and its slot remains; drop it, or the database keeps its log for it", "slot", f.Slot, "error", left)
+		}
+	}
+	return err
 }
 
 // copyRows copies the rows that a transaction sees.

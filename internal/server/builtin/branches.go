@@ -105,9 +105,10 @@ func branchDelete() tool.Tool {
 type branchMergeArgs struct {
 	Source         string  `json:"source"`
 	Target         *string `json:"target,omitempty" jsonschema_description:"Default main."`
-	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report conflicts, commit nothing."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless the target's head."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Must be the target's head."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Repeats change nothing."`
+	Message        *string `json:"message,omitempty"`
 }
 
 // branchMerge returns the tool branch_merge.
@@ -127,6 +128,7 @@ func branchMerge() tool.Tool {
 			checkName(o, "source", c.Source)
 			c.Options.DryRun = isTrue(o.OptBool("dry_run"))
 			c.Options.IfCommit, c.Options.IdempotencyKey = o.Guard("if_commit"), o.Guard("idempotency_key")
+			c.Options.Message = orEmpty(o.OptString("message"))
 			c.Notes = o.Unguarded("if_commit", "idempotency_key")
 			return c, o.Done()
 		},

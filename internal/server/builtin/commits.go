@@ -21,13 +21,14 @@ type CommitResult struct {
 	Agents        []string `json:"agents,omitempty" jsonschema_description:"Who acted for the actor."`
 	CreatedAt     int64    `json:"created_at" jsonschema_description:"In Unix microseconds."`
 	SchemaDigest  string   `json:"schema_digest" jsonschema_description:"Of the schema in force after it."`
+	Message       string   `json:"message,omitempty"`
 }
 
 // commitResult converts a commit of the engine.
 func commitResult(c engine.Commit) CommitResult {
 	a := CommitResult{
 		GraphCommitID: c.ID, GraphBranch: c.Branch, Parents: append([]string{}, c.Parents...),
-		ActorID: encoding.ActorID(c.Actor), Agents: encoding.Agents(c.Actor), CreatedAt: c.Time.UnixMicro(), SchemaDigest: c.Schema,
+		ActorID: encoding.ActorID(c.Actor), Agents: encoding.Agents(c.Actor), CreatedAt: c.Time.UnixMicro(), SchemaDigest: c.Schema, Message: c.Message,
 	}
 	return a
 }
@@ -39,6 +40,7 @@ const defaultCommits, maxCommits = 50, 500
 type commitListArgs struct {
 	Branch    *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 	Limit     *int32  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50"`
+	Grep      *string `json:"grep,omitempty"`
 	PageToken *string `json:"page_token,omitempty"`
 }
 
@@ -61,11 +63,11 @@ func commitList() tool.Tool {
 		decode: func(args json.RawMessage) (tool.Call, error) {
 			o := arguments.Members(args)
 			branch, limit := named(o, "branch"), within(o, "limit", defaultCommits, maxCommits)
-			token := orEmpty(o.OptString("page_token"))
+			token, grep := orEmpty(o.OptString("page_token")), orEmpty(o.OptString("grep"))
 			if err := o.Done(); err != nil {
 				return nil, err
 			}
-			return operations.LookCommits(branch, engine.CommitRange{Limit: limit}, token, func(page *operations.ListedCommits) any {
+			return operations.LookCommits(branch, engine.CommitRange{Limit: limit}, token, grep, func(page *operations.ListedCommits) any {
 				a := &CommitsAnswer{Branch: page.Branch.Name(), Commits: make([]CommitResult, len(page.Commits)), NextPageToken: page.NextPageToken}
 				for i, c := range page.Commits {
 					a.Commits[i] = commitResult(c)
@@ -123,6 +125,7 @@ func commitGet() tool.Tool {
 				default:
 					nodes, edges := CountsAnswer(changes.Nodes), CountsAnswer(changes.Edges)
 					d.Nodes, d.Edges = &nodes, &edges
+					d.Message = changes.Commit.Message // the caller may see all of the commit
 				}
 				return d, nil
 			}}, nil

@@ -43,10 +43,11 @@ func schemaGet() tool.Tool {
 type schemaArgs struct {
 	Schema         string  `json:"schema" jsonschema_description:"Whole .pg source; what it leaves out is dropped."`
 	Branch         *string `json:"branch,omitempty" jsonschema_description:"Default main."`
-	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Report steps, commit nothing. Do first."`
+	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing. Do first."`
 	AllowDataLoss  *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that lose values."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless it is the head."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Must be the head."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Repeats change nothing."`
+	Message        *string `json:"message,omitempty"`
 }
 
 // schemaApply returns the tool that applies a schema. The function `how` adapts the call to a local
@@ -67,6 +68,7 @@ func schemaApply(how func(*operations.ApplySchema) tool.Call) tool.Tool {
 		c.Options.DryRun = isTrue(o.OptBool("dry_run"))
 		c.Options.AllowDataLoss = isTrue(o.OptBool("allow_data_loss"))
 		c.Options.IfCommit, c.Options.IdempotencyKey = o.Guard("if_commit"), o.Guard("idempotency_key")
+		c.Options.Message = orEmpty(o.OptString("message"))
 		c.Notes = o.Unguarded("if_commit", "idempotency_key")
 		if err := o.Done(); err != nil {
 			return nil, err

@@ -194,7 +194,7 @@ type LoadResult struct {
 	ActorID       *string `json:"actor_id"` // the caller; null if it has none
 	DryRun        bool    `json:"dry_run,omitempty" jsonschema_description:"Nothing was committed; the answer says what the write would do."`
 
-	Sync *client.SyncAnswer `json:"sync,omitempty" jsonschema_description:"What the mode sync did beyond the lines; only in this mode."`
+	Sync *client.SyncAnswer `json:"sync,omitempty" jsonschema_description:"What the mode sync, or a load of changes of a followed source, did beyond the lines."`
 }
 
 // loadAnswer returns the answer to a load, in the form that the options select.
@@ -265,7 +265,7 @@ func Agents(name string) []string {
 
 // Commit returns a commit in the form that clients receive.
 func Commit(c engine.Commit) client.CommitAnswer {
-	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: ActorID(c.Actor), Agents: Agents(c.Actor), CreatedAt: c.Time.UnixMicro()}
+	a := client.CommitAnswer{GraphCommitID: c.ID, GraphBranch: c.Branch, GraphManifestVersion: c.Seq, ActorID: ActorID(c.Actor), Agents: Agents(c.Actor), CreatedAt: c.Time.UnixMicro(), Message: c.Message}
 	if len(c.Parents) > 0 {
 		a.ParentCommitID = &c.Parents[0]
 	}

@@ -91,6 +91,7 @@ type runArgs struct {
 	DryRun         *bool          `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: report the effect, commit nothing."`
 	IdempotencyKey *string        `json:"idempotency_key,omitempty" jsonschema_description:"Of a mutation: a repeat with this key within a day changes nothing."`
 	IfCommit       *string        `json:"if_commit,omitempty" jsonschema_description:"Of a mutation: fail unless this is the branch's head."`
+	Message        *string        `json:"message,omitempty" jsonschema_description:"Of a mutation: why."`
 }
 
 // runAnswer is the answer of either a read or a mutation.

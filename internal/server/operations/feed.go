@@ -381,6 +381,6 @@ func causeOf(c engine.Commit) client.ChangeCause {
 	cause := encoding.Commit(c)
 	return client.ChangeCause{
 		GraphCommitID: cause.GraphCommitID, ParentCommitID: cause.ParentCommitID, MergedParentCommitID: cause.MergedParentCommitID,
-		ActorID: cause.ActorID, Agents: cause.Agents, AuthoredAt: cause.CreatedAt, AuthoredBranch: cause.GraphBranch,
+		ActorID: cause.ActorID, Agents: cause.Agents, AuthoredAt: cause.CreatedAt, AuthoredBranch: cause.GraphBranch, Message: cause.Message,
 	}
 }

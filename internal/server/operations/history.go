@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -78,9 +79,10 @@ type ListedCommits struct {
 }
 
 // LookCommits returns the call that lists a page of the commits of a branch. The argument `token`
-// is the token of the page, or empty; if it is empty, r.Before says where the page starts. The
-// function `answer` makes the answer.
-func LookCommits(branch tool.BranchName, r engine.CommitRange, token string, answer func(*ListedCommits) any) *Look {
+// is the token of the page, or empty; if it is empty, r.Before says where the page starts. If `grep` is not empty, only
+// commits whose message contains it are listed; a page looks at no more than maxCommits commits, so it may be empty
+// although there are older ones. The function `answer` makes the answer.
+func LookCommits(branch tool.BranchName, r engine.CommitRange, token, grep string, answer func(*ListedCommits) any) *Look {
 	if r.Limit <= 0 || r.Limit > maxCommits {
 		r.Limit = maxCommits
 	}
@@ -96,13 +98,26 @@ func LookCommits(branch tool.BranchName, r engine.CommitRange, token string, ans
 		if r.Before == 0 || r.Before > head.Seq {
 			r.Before = head.Seq + 1
 		}
-		var err error
-		if page.Commits, err = env.Graph.Commits(ctx, page.Branch.Name(), r); err != nil {
+		limit := r.Limit
+		if grep != "" {
+			r.Limit = maxCommits
+		}
+		examined, err := env.Graph.Commits(ctx, page.Branch.Name(), r)
+		if err != nil {
 			return nil, err
 		}
-		if n := len(page.Commits); n == r.Limit && page.Commits[n-1].Seq > 1 {
-			page.NextBefore = &page.Commits[n-1].Seq
-			page.NextPageToken = CommitPage{Branch: page.Branch, Before: *page.NextBefore}.Token(env)
+		var last uint64 // the number of the last commit that the page is about
+		for _, c := range examined {
+			if len(page.Commits) == limit {
+				break
+			}
+			if last = c.Seq; strings.Contains(c.Message, grep) {
+				page.Commits = append(page.Commits, c)
+			}
+		}
+		if last > 1 && (len(page.Commits) == limit || len(examined) == r.Limit) {
+			page.NextBefore = &last
+			page.NextPageToken = CommitPage{Branch: page.Branch, Before: last}.Token(env)
 		}
 		return answer(page), nil
 	}}

@@ -472,7 +472,7 @@ func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *cl
 	done := event(env, engine.EventMerged, b.Comment)
 	done.Digest = s.comparison.Digest
 	merged.Events = append(slices.Clone(p.Events), done)
-	res, err := env.Graph.Merge(ctx, p.Source, p.Target, engine.MergeOptions{Actor: env.Actor, IfCommit: s.comparison.Target.ID, IfSource: s.comparison.Source.ID,
+	res, err := env.Graph.Merge(ctx, p.Source, p.Target, engine.MergeOptions{Actor: env.Actor, Message: mergeMessage(p, b), IfCommit: s.comparison.Target.ID, IfSource: s.comparison.Source.ID,
 		Resolutions: p.Resolutions, Proposal: &merged})
 	if err != nil {
 		return nil, err
@@ -481,6 +481,14 @@ func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *cl
 		return nil, &engine.Conflict{Reason: nothingToMerge(p)}
 	}
 	return res.Commit, nil
+}
+
+// mergeMessage returns the message of the commit that merges a proposal: that of the request, or else the title.
+func mergeMessage(p *engine.Proposal, b *client.ProposalMergeBody) string {
+	if b.Message != "" || engine.CheckMessage(p.Title) != nil {
+		return b.Message
+	}
+	return p.Title
 }
 
 // nothingToMerge returns the reason why a proposal whose source would not change the target cannot

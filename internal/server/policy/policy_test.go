@@ -151,7 +151,7 @@ func TestFixedPolicies(t *testing.T) {
 	}{
 		{"read only", ReadOnly("code"), map[tool.Action]bool{tool.Read: true, tool.InvokeQuery: true}},
 		{"read only server", ReadOnly(""), map[tool.Action]bool{tool.GraphList: true}},
-		{"unrestricted server", Unrestricted(""), map[tool.Action]bool{tool.GraphList: true}},
+		{"unrestricted server", Unrestricted(""), map[tool.Action]bool{tool.GraphList: true, tool.ClusterApply: true}},
 		{"unrestricted", Unrestricted("code"), map[tool.Action]bool{
 			tool.Read: true, tool.Export: true, tool.Change: true, tool.SchemaApply: true, tool.BranchCreate: true,
 			tool.BranchDelete: true, tool.BranchMerge: true, tool.ProposalReview: true, tool.ProtectionBypass: true, tool.InvokeQuery: true, tool.Admin: true, tool.PolicyRead: true, tool.AuditRead: true,

@@ -3,6 +3,7 @@
 package queryrun
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -18,6 +19,7 @@ type Options struct {
 	DryRun         bool   // for mutations, as are the fields below: report, but do not commit
 	IdempotencyKey string // see [engine.WriteOptions]
 	IfCommit       string // the write fails unless this commit is the branch's head
+	Message        string // of the commit
 
 	unguarded string // notes about conditions that are null, one a line
 }
@@ -45,7 +47,7 @@ func ReadOptions(o *arguments.Object) Options {
 // fault for each option that only reads have.
 func WriteOptions(o *arguments.Object) Options {
 	refuseOptions(o, "a mutation", readOnly)
-	k := Options{IdempotencyKey: o.Guard("idempotency_key"), IfCommit: o.Guard("if_commit"),
+	k := Options{IdempotencyKey: o.Guard("idempotency_key"), IfCommit: o.Guard("if_commit"), Message: orEmpty(o.OptString("message")),
 		unguarded: strings.Join(o.Unguarded("if_commit", "idempotency_key"), "\n")}
 	if dry := o.OptBool("dry_run"); dry != nil {
 		k.DryRun = *dry
@@ -59,7 +61,7 @@ var (
 	readOnly  = [][2]string{{"snapshot", "a mutation writes to the head of a branch"}, {"page_token", "a mutation returns no rows"}}
 	writeOnly = [][2]string{
 		{"dry_run", "a read changes nothing"}, {"idempotency_key", "a read can be repeated safely"},
-		{"if_commit", "to read a commit, use snapshot"},
+		{"if_commit", "to read a commit, use snapshot"}, {"message", "a read makes no commit"},
 	}
 )
 
@@ -81,7 +83,7 @@ func (k *Options) Check(mutation bool, branch tool.BranchName) error {
 	o := &arguments.Object{}
 	set := map[string]bool{
 		"snapshot": k.Snapshot != "", "page_token": k.PageToken != "",
-		"dry_run": k.DryRun, "idempotency_key": k.IdempotencyKey != "", "if_commit": k.IfCommit != "",
+		"dry_run": k.DryRun, "idempotency_key": k.IdempotencyKey != "", "if_commit": k.IfCommit != "", "message": k.Message != "",
 	}
 	kind, foreign := "a read", writeOnly
 	if mutation {
@@ -105,7 +107,7 @@ func (k *Options) Need(branch tool.BranchName, via tool.Via) tool.Need {
 
 // Write returns the options for a write to a branch.
 func (k *Options) Write(env *tool.Env, branch tool.Branch) engine.WriteOptions {
-	return engine.WriteOptions{Branch: branch.Name(), Actor: env.Actor, DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
+	return engine.WriteOptions{Branch: branch.Name(), Actor: env.Actor, Message: cmp.Or(k.Message, env.Message), DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
 }
 
 // orEmpty returns the text that s points to, or "".

@@ -64,7 +64,7 @@ func (x *exchange) mergeBranches() error {
 	}
 	k := x.runOptions()
 	m := &operations.MergeAndDelete{Delete: b.DeleteBranch, MergeBranches: operations.MergeBranches{Source: tool.BranchName(b.Source), Target: tool.BranchName(b.Target), Options: engine.MergeOptions{
-		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: b.DryRun,
+		IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, Message: k.Message, DryRun: b.DryRun,
 	}}}
 	a, err := m.Do(func(_ string, call tool.Call) error {
 		_, err := x.do(call, encoding.Options{})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
@@ -30,7 +31,9 @@ type exchange struct {
 	g     *servedgraph.Graph // nil for routes that are not on a graph
 	w     http.ResponseWriter
 	r     *http.Request
-	query url.Values // valid once check has returned nil
+	query url.Values // valid once check has returned nil, as is message
+
+	message string // of the commit that the request makes
 }
 
 // ctx returns the context of the request.
@@ -101,7 +104,7 @@ func (x *exchange) number(name string, otherwise int) int {
 
 // runOptions returns the options of a write that are given in the header of the request.
 func (x *exchange) runOptions() queryrun.Options {
-	return queryrun.Options{IdempotencyKey: first(x.r.Header[headerIdempotency]), IfCommit: x.ifCommit()}
+	return queryrun.Options{IdempotencyKey: first(x.r.Header[headerIdempotency]), IfCommit: x.ifCommit(), Message: x.message}
 }
 
 // ifCommit returns the commit that must be the head of the branch to write to, or "".
@@ -152,6 +155,14 @@ func (x *exchange) check() error {
 	for _, name := range []string{headerIfCommit, headerIdempotency} {
 		if values := x.r.Header[name]; len(values) > 0 && strings.Trim(values[0], `" `) == "" && x.route.takes(name) {
 			return x.bad("header " + name + ": found an empty text, expected a value; to write without this condition, leave the header out")
+		}
+	}
+	if x.route.takes(headerMessage) {
+		if x.message, err = url.PathUnescape(first(x.r.Header[headerMessage])); err != nil {
+			return x.bad("header " + headerMessage + ": " + err.Error() + "; write UTF-8 in percent-encoding, and % as %25")
+		}
+		if err := engine.CheckMessage(x.message); err != nil {
+			return err
 		}
 	}
 	if len(x.r.Header[headerIfCommit]) > 0 && !x.route.takes(headerIfCommit) {

@@ -28,7 +28,7 @@ func (x *exchange) commits() error {
 	if err := x.onePosition("before", token); err != nil {
 		return err
 	}
-	return x.look(operations.LookCommits(x.branch(), engine.CommitRange{Before: uint64(x.number("before", 0)), Limit: x.number("limit", 0)}, token, operations.CommitList))
+	return x.look(operations.LookCommits(x.branch(), engine.CommitRange{Before: uint64(x.number("before", 0)), Limit: x.number("limit", 0)}, token, x.query.Get("grep"), operations.CommitList))
 }
 
 // onePosition returns an error if a request gives the start of a page twice: by a page token and by

@@ -100,7 +100,7 @@ func storedRoute(mutation bool) Route {
 	routes := Routes()
 	r := routes[slices.IndexFunc(routes, func(r Route) bool { return r.Operation == "invoke_query" })]
 	r.Params = slices.DeleteFunc(r.Params, func(p Param) bool {
-		return p.In == Path || !mutation && (p.Name == headerIdempotency || p.Name == headerIfCommit)
+		return p.In == Path || !mutation && (p.Name == headerIdempotency || p.Name == headerIfCommit || p.Name == headerMessage)
 	})
 	// A generated client reads JSON. If the answer had a second media type, the generator would not
 	// find the types of the rows.

@@ -127,6 +127,7 @@ const (
 	headerTimeout     = "X-Timeout-Ms"              // the client's time limit in milliseconds
 	headerIdempotency = "Idempotency-Key"           // key of a write; see keyParam
 	headerIfCommit    = "Omnigraph-If-Graph-Commit" // the commit that the branch must be at
+	headerMessage     = client.HeaderMessage        // the message of the commit, see messageParam
 	headerAtLeast     = "Omnigraph-At-Least"        // a commit that the server must know; see atLeastParam
 	headerIfNone      = "If-None-Match"             // versions of the answer that the client has
 	headerIfMatch     = "If-Match"                  // versions that the client accepts

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -30,6 +31,7 @@ var (
 	ifNoneParam   = Param{Name: headerIfNone, In: Header, Kind: Text, Description: "The entity tags of answers that the client already has. If the answer would have one of these tags, the server answers 304 without a body."}
 	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Max: 255, Description: "A key for the write. A repeated request with the same key within 24 hours gets the first answer again, and changes nothing."}
 	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Max: 255, Description: "Write only if this is the last commit of the branch; otherwise the answer is 412."}
+	messageParam  = Param{Name: headerMessage, In: Header, Kind: Text, Max: 3 * engine.MaxMessage, Description: "The message of the commit: at most 1,024 bytes of UTF-8, percent-encoded as in a path. Newlines are the only control characters."}
 
 	atLeastParam = Param{Name: headerAtLeast, In: Header, Kind: Text, Max: 255, Description: "A commit that the caller has seen, or latest for every commit that was acknowledged before the request. A server that follows another one waits until it has that commit."}
 
@@ -42,11 +44,11 @@ var (
 
 	// The parameters of routes that write: `writing` for most, and `mustCommit` for those that need
 	// the header for the last commit.
-	writing    = []Param{keyParam, ifCommitParam}
+	writing    = []Param{keyParam, ifCommitParam, messageParam}
 	mustCommit = func() []Param {
 		required := ifCommitParam
 		required.Required = true
-		return []Param{keyParam, required}
+		return []Param{keyParam, required, messageParam}
 	}()
 )
 
@@ -339,6 +341,7 @@ var routes = []Route{
 			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of commits; at most 10,000, which is the default."},
 			{Name: "before", In: Query, Kind: Number, Min: 1, Description: "List only commits with a lower sequence number than this."},
 			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer; send it instead of before."},
+			{Name: "grep", In: Query, Kind: Text, Description: "List only commits whose message contains this text. The server looks at 10,000 commits for a page, which may be empty although next_before is set."},
 			ifNoneParam,
 		},
 		Answer: client.CommitList{}, Action: tool.Read, Tagged: true, handle: (*exchange).commits,

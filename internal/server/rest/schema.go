@@ -24,7 +24,7 @@ func (x *exchange) applySchema() error {
 	return x.answer(&applySchema{uri: x.uri(), ApplySchema: &operations.ApplySchema{
 		Source: b.SchemaSource, Argument: "schema_source", File: x.file(), Branch: tool.BranchName(b.Branch), Fixed: x.opts.SchemasFixed,
 		Options: engine.SchemaOptions{
-			WriteOptions:  engine.WriteOptions{IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, DryRun: b.DryRun},
+			WriteOptions:  engine.WriteOptions{IfCommit: k.IfCommit, IdempotencyKey: k.IdempotencyKey, Message: k.Message, DryRun: b.DryRun},
 			AllowDataLoss: b.AllowDataLoss, Hard: b.Hard,
 		},
 	}}, encoding.Options{})

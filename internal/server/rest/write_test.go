@@ -60,6 +60,15 @@ func TestConditions(t *testing.T) {
 		{name: "another under the key", actor: writer, method: "POST", path: "/mutate", send: "Idempotency-Key: k", body: add, status: 409, want: `"code":"conflict"`},
 		{name: "a key on a read", actor: reader, method: "POST", path: "/queries/everyone", send: "Idempotency-Key: k", status: 200, want: `"row_count":`},
 		{name: "a long key", actor: writer, method: "POST", path: "/mutate", send: "Idempotency-Key: " + strings.Repeat("k", 256), body: add, status: 400, want: `header Idempotency-Key: found a text of 256 bytes, expected at most 255`},
+		{name: "with a message", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: why%0An%C3%B6t", body: `{"query":"query m() { insert Person { name: \"mia\" } }"}`, status: 200, want: `"message":"why\nnöt"`},
+		{name: "a load with a message", actor: writer, method: "POST", path: "/load/ndjson", media: ndjson, send: "Omnigraph-Message: 100%25 sure", body: `{"type":"Person","data":{"name":"ned"}}`, status: 200, want: `"message":"100% sure"`},
+		{name: "a message of the tool", actor: writer, method: "POST", path: "/queries/add_person", body: `{"params":{"name":"ora"}}`, status: 200, want: `"message":"add_person by act-writer"`},
+		{name: "a message that is not encoded", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: 100%", body: add, status: 400, want: `header Omnigraph-Message: invalid URL escape`},
+		{name: "a message with a control character", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: a%09", body: add, status: 400, want: `control character U+0009 at byte 2`},
+		{name: "a long message", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: " + strings.Repeat("m", 1025), body: add, status: 400, want: `has 1025 bytes, expected at most 1024`},
+		{name: "a message of a read", actor: reader, method: "POST", path: "/queries/everyone", send: "Omnigraph-Message: m", status: 400, want: `message: does not apply to a read`},
+		{name: "in the history", actor: reader, method: "GET", path: "/commits?limit=1&grep=n%C3%B6t", status: 200, want: `"message":"why\nnöt"}],"next_before":`, lacks: "100%"},
+		{name: "not in the history", actor: reader, method: "GET", path: "/commits?grep=nowhere", status: 200, want: `{"commits":[],"next_before":null}`},
 		{name: "cut on request", actor: reader, method: "POST", path: "/queries/everyone", body: `{"max_rows":1}`, status: 200, want: `"truncated":true,"truncated_by":"rows"`},
 	})
 }

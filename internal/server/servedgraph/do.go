@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime/debug"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
@@ -133,6 +134,12 @@ func (r *running) open(ctx context.Context) (err error) {
 		Graph: g.engine, Drafts: names, Actor: r.actor.Name(), PageOwner: r.actor.Key(), Groups: access.GroupsOf(r.actor), Checks: g.checks,
 		Caller: access.CallerOf(r.actor), Claims: g.claims,
 		GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
+	}
+	if r.stored || r.out.ForModel() { // a tool proposes a message
+		r.env.Message = r.name
+		if by := r.name + " by " + r.actor.Name(); r.actor.Name() != "" && engine.CheckMessage(by) == nil {
+			r.env.Message = by
+		}
 	}
 	r.reads, r.own = g.access.ReadsTargets(r.actor, r.grants), true
 	return nil

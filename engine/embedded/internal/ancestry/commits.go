@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,14 +15,14 @@ import (
 )
 
 // commits holds all commits of a graph and never drops one. A commit takes 64 bytes, 6 to
-// 11 bytes of a hash table, and the bytes of the name of its branch, actor or schema when
-// that name is new. A commit's number is its position in the order of entry.
+// 11 bytes of a hash table, and the bytes of the name of its branch, actor or schema, or of its message, when
+// that text is new. A commit's number is its position in the order of entry.
 type commits struct {
 	chunks []*[chunkSize]packed // each is filled before the next one is allocated
 	n      int                  // number of commits
 	places []uint32             // hash table with linear probing; an entry is a commit number plus one, or 0 if it is free
 	seed   maphash.Seed         // seed of the hashes in `places`
-	names  []string             // of branches, actors and schemas, by number
+	names  []string             // of branches, actors and schemas, and messages, by number
 	nameAt map[string]uint32    // maps a name to its index in `names`
 	odd    map[uint32]oddCommit // maps a commit number to the commit
 	oddAt  map[string]uint32    // maps the id of an odd commit to its number
@@ -45,11 +46,17 @@ type packed struct {
 	lsn     uint64    // of the record that made the commit
 	micros  int64     // time in microseconds
 	parents [2]uint32 // their numbers plus one; 0 for none or an unknown parent
-	branch  uint32    // branch, actor and schema index names
+	branch  uint32    // branch, actor, schema and message index names; inOdd if an oddCommit holds the commit
 	actor   uint32    // see branch
 	schema  uint32    // see branch
-	odd     bool      // whether an oddCommit holds the commit
+	message uint32    // see branch
 }
+
+// inOdd is the branch of a packed whose commit an oddCommit holds.
+const inOdd = math.MaxUint32
+
+// odd reports whether an oddCommit holds the commit.
+func (p *packed) odd() bool { return p.branch == inOdd }
 
 // packedID parses the id of a commit. ok is false unless id is a ULID in its canonical
 // form.
@@ -98,17 +105,18 @@ func (h *commits) add(c engine.Commit, lsn uint64) {
 	h.n++
 	p := h.at(int(n))
 	id, plain := packedID(c.ID)
-	*p = packed{id: id, seq: c.Seq, lsn: lsn, micros: c.Time.UnixMicro(), odd: !plain || len(c.Parents) > len(p.parents)}
+	*p = packed{id: id, seq: c.Seq, lsn: lsn, micros: c.Time.UnixMicro()}
+	odd := !plain || len(c.Parents) > len(p.parents)
 	parents := make([]uint32, 0, len(p.parents))
 	for _, parent := range c.Parents {
 		at, known := h.number(parent)
-		if p.odd = p.odd || !known; known {
+		if odd = odd || !known; known {
 			at++
 		}
 		parents = append(parents, uint32(at))
 	}
-	if p.odd {
-		if h.odd == nil {
+	if odd {
+		if p.branch = inOdd; h.odd == nil {
 			h.odd, h.oddAt = map[uint32]oddCommit{}, map[string]uint32{}
 		}
 		if len(parents) == 0 {
@@ -118,7 +126,7 @@ func (h *commits) add(c engine.Commit, lsn uint64) {
 		return
 	}
 	copy(p.parents[:], parents)
-	p.branch, p.actor, p.schema = h.name(c.Branch), h.name(c.Actor), h.name(c.Schema)
+	p.branch, p.actor, p.schema, p.message = h.name(c.Branch), h.name(c.Actor), h.name(c.Schema), h.name(c.Message)
 	if 4*h.n > 3*len(h.places) {
 		h.rehash()
 		return
@@ -142,13 +150,13 @@ func (h *commits) rehash() {
 	}
 	h.places = make([]uint32, max(64, 2*len(h.places)))
 	for n := range h.n {
-		if !h.at(n).odd {
+		if !h.at(n).odd() {
 			h.enter(uint32(n))
 		}
 	}
 }
 
-// name returns the number of a name. It adds a new name.
+// name returns the number of a name or a message. It adds a new one.
 func (h *commits) name(s string) uint32 {
 	n, ok := h.nameAt[s]
 	if !ok {
@@ -165,12 +173,12 @@ func (h *commits) name(s string) uint32 {
 // commit returns commit n in full.
 func (h *commits) commit(n int) engine.Commit {
 	p := h.at(n)
-	if p.odd {
+	if p.odd() {
 		return h.odd[uint32(n)].Commit
 	}
 	c := engine.Commit{
 		ID: p.id.String(), Seq: p.seq, Time: time.UnixMicro(p.micros).UTC(),
-		Branch: h.names[p.branch], Actor: h.names[p.actor], Schema: h.names[p.schema],
+		Branch: h.names[p.branch], Actor: h.names[p.actor], Schema: h.names[p.schema], Message: h.names[p.message],
 	}
 	for _, parent := range p.parents {
 		if parent > 0 {
@@ -182,7 +190,7 @@ func (h *commits) commit(n int) engine.Commit {
 
 // id returns the id of commit n.
 func (h *commits) id(n int) string {
-	if p := h.at(n); !p.odd {
+	if p := h.at(n); !p.odd() {
 		return p.id.String()
 	}
 	return h.odd[uint32(n)].ID
@@ -190,7 +198,7 @@ func (h *commits) id(n int) string {
 
 // compare orders two commits by their ids.
 func (h *commits) compare(a, b int) int {
-	if p, q := h.at(a), h.at(b); !p.odd && !q.odd {
+	if p, q := h.at(a), h.at(b); !p.odd() && !q.odd() {
 		return bytes.Compare(p.id[:], q.id[:]) // the same order as that of the texts
 	}
 	return strings.Compare(h.id(a), h.id(b))
@@ -199,7 +207,7 @@ func (h *commits) compare(a, b int) int {
 // compareTo compares the id of commit n with another id. The caller passes the other id as text; if
 // the argument `packed` is true, also as a ULID.
 func (h *commits) compareTo(n int, text string, id ulid.ULID, packed bool) int {
-	if p := h.at(n); packed && !p.odd {
+	if p := h.at(n); packed && !p.odd() {
 		return bytes.Compare(p.id[:], id[:])
 	}
 	return strings.Compare(h.id(n), text)
@@ -208,7 +216,7 @@ func (h *commits) compareTo(n int, text string, id ulid.ULID, packed bool) int {
 // parents returns the numbers of a commit's parents plus one; 0 stands for none or an
 // unknown parent.
 func (h *commits) parents(n int) []uint32 {
-	if p := h.at(n); !p.odd {
+	if p := h.at(n); !p.odd() {
 		return p.parents[:]
 	}
 	return h.odd[uint32(n)].parents

@@ -139,11 +139,12 @@ func (r *Reader) Byte() byte {
 }
 
 // Format reads a format number, and fails if the program does not read that number.
-func (r *Reader) Format(k format.Kind) {
+func (r *Reader) Format(k format.Kind) byte {
 	n := r.Byte()
 	if err := k.Check(decoded, "", uint32(n)); r.Err == nil && err != nil {
 		r.Err, r.Rest = err, nil
 	}
+	return n
 }
 
 // Uvarint reads an unsigned number in the varint encoding; 0 after an error.

@@ -114,6 +114,7 @@ const (
 	OverlayNotWalked  // a walk does not follow the edges of the overlay
 	DeadWalked        // a walk follows deleted edges
 	DraftKeysLost     // the idempotency keys of a draft are forgotten when it ends
+	MessageKept       // a commit has the message of the commit before it
 )
 
 // names are the names of the faults.
@@ -211,6 +212,7 @@ var names = [...]string{
 	OverlayNotWalked:  "overlay_not_walked",
 	DeadWalked:        "dead_walked",
 	DraftKeysLost:     "draft_keys_lost",
+	MessageKept:       "message_kept",
 }
 
 // String returns the name of the fault, and "" for None.

@@ -34,8 +34,6 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
 	if in.opts.Sync.Source != "" {
 		a.sync = &syncer{opts: &in.opts.Sync, adds: mode != engine.Sync, found: map[*schema.Type]engine.Bitmap{}, claimed: map[string]int64{}, deleted: map[string]int64{}, result: &engine.SyncResult{}}
-	}
-	if mode == engine.Sync {
 		in.synced = a.sync.result
 	}
 	if in.Spilled() {

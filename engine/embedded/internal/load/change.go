@@ -84,21 +84,43 @@ func (a *applier) change() error {
 			a.tx.Delete(c.typ, ord)
 		}
 	}
+	if a.sync != nil {
+		a.sync.cutKept()
+	}
 	return a.move()
 }
 
-// leave lets a deleted entity go, instead of deleting it, if another source claims it.
+// leave lets a deleted entity go as the mode sync does, and reports whether it stays: if the source does not claim it, if another
+// source claims it or no source created it, and if it is a node with an edge that is not the source's alone.
 func (a *applier) leave(t *schema.Type, ord uint32) (stays bool, err error) {
 	if a.sync == nil {
 		return false, nil
 	}
+	source := a.sync.opts.Source
 	was := membership.Stored(a.tx.Table(t).Claims(ord))
-	own, _ := was.Of(a.sync.opts.Source)
-	is := was.Release(a.sync.opts.Source)
-	if len(is.Sources) == 0 {
-		return false, nil
+	own, claims := was.Of(source)
+	is := was.Release(source)
+	switch {
+	case !claims:
+		return true, nil
+	case len(is.Sources) > 0 || !is.Created:
+		return true, a.release(t, ord, own, is)
+	case t.Entity == plan.Node:
+		edges := int64(0)
+		a.tx.Edges(t, ord, func(typ *schema.Type, edge uint32) {
+			of := membership.Stored(a.tx.Table(typ).Claims(edge))
+			_, claims := of.Of(source)
+			stays = stays || !claims || len(of.Sources) > 1 || !of.Created
+			edges++
+		})
+		if stays {
+			a.sync.keep(t, a.tx.Table(t).ID(ord))
+			return true, nil
+		}
+		a.sync.result.Cascaded += edges
 	}
-	return true, a.release(t, ord, own, is)
+	a.sync.result.Deleted++
+	return false, nil
 }
 
 // move gives entities their new ids. All entities leave their old ids first, because one may take the id of another.

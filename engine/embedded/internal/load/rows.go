@@ -19,7 +19,7 @@ type Input struct {
 	Nodes []*Rows // by type; nil for types that do not occur
 	Edges []*Rows // by type; nil for types that do not occur
 	opts  Options // options of the load
-	// synced is what the mode sync did beyond the lines.
+	// synced is what a load that claims its lines did beyond them.
 	synced  *engine.SyncResult
 	changes changes
 }

@@ -220,6 +220,15 @@ func (s *syncer) cutKept() {
 	s.result.KeptFirst = kept[:min(len(kept), engine.MaxKept)]
 }
 
+// keep notes a node that stays because of its edges.
+func (s *syncer) keep(t *schema.Type, id string) {
+	s.result.Kept++
+	s.result.KeptFirst = append(s.result.KeptFirst, engine.ChangePosition{Entity: t.Entity.String(), Type: t.Name, ID: strings.Clone(id)})
+	if len(s.result.KeptFirst) >= 2*engine.MaxKept {
+		s.cutKept()
+	}
+}
+
 // letGoType lets go of the entities of a type. It deletes edges, and returns the nodes to delete.
 func (a *applier) letGoType(t *schema.Type) (lost []uint32, err error) {
 	before, found := a.tx.Base().Table(t.Entity, t.Index), a.sync.found[t]
@@ -303,11 +312,7 @@ func (a *applier) deleteNode(t *schema.Type, ord uint32) error {
 		keep = keep || !a.sync.opts.Cascade || isNew || found != nil && found.Get(int(ord))
 	})
 	if keep {
-		a.sync.result.Kept++
-		a.sync.result.KeptFirst = append(a.sync.result.KeptFirst, engine.ChangePosition{Entity: t.Entity.String(), Type: t.Name, ID: strings.Clone(a.tx.Table(t).ID(ord))})
-		if len(a.sync.result.KeptFirst) >= 2*engine.MaxKept {
-			a.sync.cutKept()
-		}
+		a.sync.keep(t, a.tx.Table(t).ID(ord))
 		return nil
 	}
 	for _, e := range edges {

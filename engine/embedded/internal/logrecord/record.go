@@ -43,6 +43,7 @@ const (
 //	         branch, actor texts (uvarint length, bytes)
 //	         parents       uvarint count, 16 bytes each
 //	         receipt       text, empty for none; see [Receipt]
+//	         message       text, empty for none; not before format 12
 
 // AppendHeader appends the header of a record. The receipt may be nil.
 func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
@@ -56,7 +57,7 @@ func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
 	for _, p := range c.Parents {
 		dst = codec.AppendULID(dst, p)
 	}
-	return codec.AppendText(dst, string(receipt.append(nil)))
+	return codec.AppendText(codec.AppendText(dst, string(receipt.append(nil))), c.Message)
 }
 
 // Header reads the header of a record, and returns the rest of the payload. The header does not
@@ -80,7 +81,7 @@ func ReadSpilled(b []byte) (segment string, err error) {
 
 // ReadHeader reads the header of a record: the commit, and its receipt or nil.
 func ReadHeader(r *codec.Reader) (c engine.Commit, receipt *Receipt) {
-	r.Format(format.Record)
+	written := r.Format(format.Record)
 	c.ID = r.ULID()
 	c.Seq = r.Uvarint()
 	c.Time = time.UnixMicro(r.Varint()).UTC()
@@ -89,5 +90,9 @@ func ReadHeader(r *codec.Reader) (c engine.Commit, receipt *Receipt) {
 	for range r.Count() {
 		c.Parents = append(c.Parents, r.ULID())
 	}
-	return c, readReceipt(r)
+	receipt = readReceipt(r)
+	if written >= 12 {
+		c.Message = r.Text()
+	}
+	return c, receipt
 }

@@ -31,6 +31,7 @@ var receiptSample = Receipt{Key: "k", Body: [32]byte{1, 31: 2}, Outcome: engine.
 
 func TestHeaderRoundTrip(t *testing.T) {
 	c := engine.Commit{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Branch: "main", Time: time.UnixMicro(1_700_000_000_123_456).UTC()}
+	c.Message = "why\nnot"
 	c.Schema, c.Actor, c.Seq, c.Parents = "", "ann", 77, []string{c.ID, "01ARZ3NDEKTSV4RRFFQ69G5FAW"}
 	got, gotReceipt, rest, err := Header(append(AppendHeader(nil, c, &receiptSample), "rest"...))
 	if err != nil || string(rest) != "rest" {

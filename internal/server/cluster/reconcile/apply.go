@@ -13,7 +13,8 @@ import (
 
 // Options configure an apply: its actor, and the destructive changes that are approved.
 type Options struct {
-	Actor string // name of the actor in commits and in the revision
+	Actor   string // name of the actor in commits and in the revision
+	Message string // of the commits and of the revision
 
 	// Approved are the digests of changes that may destroy values in graphs. [GraphPlan.Approval]
 	// returns such digests.
@@ -144,6 +145,12 @@ func listGraphs(graphs []*GraphPlan, why func(*GraphPlan) string) string {
 // before it changes anything. If it refuses, the error is a *GraphsInUse, a *CannotApply, an
 // *Unapproved or a *Breaks, or a *engine.Unavailable if another apply or the start of a server is in progress.
 func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcome, err error) {
+	if err := engine.CheckMessage(o.Message); err != nil {
+		return nil, err
+	}
+	if err := c.allowed(ctx, o.Actor); err != nil {
+		return nil, err
+	}
 	if err := c.prepare(); err != nil {
 		return nil, err
 	}
@@ -174,12 +181,25 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 		return out, c.reload(ctx, out, open)
 	}
 	r := *plan.Next
-	r.Applied, r.Actor = c.now().UnixMicro(), o.Actor
+	r.Applied, r.Actor, r.Message = c.now().UnixMicro(), o.Actor, o.Message
 	if err := c.record(ctx, &r); err != nil {
 		return out, fmt.Errorf("recording the revision failed; run cluster apply again to record it: %w", err)
 	}
 	out.Revision, out.Recorded = &r, true
 	return out, c.reload(ctx, out, open)
+}
+
+// allowed asks the running server, if there is one, whether its policy allows the actor to apply. Whoever may open the storage folder can
+// stop the server, and apply without a question.
+func (c *Cluster) allowed(ctx context.Context, actor string) error {
+	if c.Server == nil {
+		return nil
+	}
+	var stopped *control.Unreachable
+	if err := c.Server.MayApply(ctx, actor); !errors.As(err, &stopped) {
+		return err
+	}
+	return nil
 }
 
 // reload makes the running server, if there is one, serve the recorded revision.
@@ -219,7 +239,7 @@ func (c *Cluster) applyGraph(ctx context.Context, g *GraphPlan, open opened, o O
 		return &Applied{ID: g.ID, Created: true, Commit: snap.Commit.ID}, nil
 	case g.Change != nil:
 		change, err := open[g.ID].ApplySchema(ctx, g.Text, g.Schema, engine.SchemaOptions{
-			WriteOptions:  engine.WriteOptions{Actor: o.Actor},
+			WriteOptions:  engine.WriteOptions{Actor: o.Actor, Message: o.Message},
 			IfSchema:      g.Live,               // others may write meanwhile
 			AllowDataLoss: g.Change.Destructive, // refusal has checked that this is approved
 		})

@@ -34,8 +34,8 @@ const tempExt = ".tmp"
 //
 // The object has the fields of [Revision] under their JSON names. The graphs are sorted by id. In format 2 a
 // graph may have stored queries, and the object is one line. In format 3 the revision also has the policies and
-// settings_digest. Programs write format 3.
-const RevisionFormat = 3
+// settings_digest. In format 4 it may have a message. Programs write the lowest format that holds the revision.
+const RevisionFormat = 4
 
 // revisionMagic starts the first line of a revision. The format number follows it.
 const revisionMagic = "omnigraph cluster revision "
@@ -44,10 +44,11 @@ const revisionMagic = "omnigraph cluster revision "
 type Revision struct {
 	// Number starts at 1. It grows by 1 each time that an apply records a different configuration.
 	Number  uint64  `json:"revision"`
-	Config  string  `json:"config_digest"` // digest, sha256:…, of the graphs with their schemas and queries, the policies and the settings
-	Applied int64   `json:"applied_at"`    // Unix microseconds
-	Actor   string  `json:"actor"`         // actor that applied
-	Graphs  []Graph `json:"graphs"`        // sorted by id
+	Config  string  `json:"config_digest"`     // digest, sha256:…, of the graphs with their schemas and queries, the policies and the settings
+	Applied int64   `json:"applied_at"`        // Unix microseconds
+	Actor   string  `json:"actor"`             // actor that applied
+	Message string  `json:"message,omitempty"` // why, in the words of the actor; "" before format 4
+	Graphs  []Graph `json:"graphs"`            // sorted by id
 
 	Policy   *Policy `json:"policy,omitempty"`          // of the server itself; nil if there is none, and before format 3
 	Settings string  `json:"settings_digest,omitempty"` // digest of the text of cluster.yaml; "" before format 3
@@ -133,18 +134,25 @@ func (c *Cluster) record(ctx context.Context, r *Revision) error {
 	if c.Bucket != nil {
 		return recordShared(ctx, c.Bucket, r)
 	}
-	name := filepath.Join(c.Storage, RevisionFile)
+	if err := c.keep(); err != nil {
+		return err
+	}
+	return c.replace(filepath.Join(c.Storage, RevisionFile), encode(r))
+}
+
+// replace makes a file with the given content, or replaces it, at once and durably.
+func (c *Cluster) replace(name string, content []byte) error {
 	temp := name + tempExt
 	if err := c.FS.Remove(temp); err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}
-	if err := c.write(temp, encode(r)); err != nil {
+	if err := c.write(temp, content); err != nil {
 		return err
 	}
 	if err := c.FS.Rename(temp, name); err != nil {
 		return err
 	}
-	return c.FS.SyncDir(c.Storage)
+	return c.FS.SyncDir(filepath.Dir(name))
 }
 
 // write replaces a file in the storage folder.
@@ -176,6 +184,9 @@ func encode(r *Revision) []byte {
 
 // format returns the lowest format that can hold the revision.
 func (r *Revision) format() int {
+	if r.Message != "" {
+		return 4
+	}
 	if r.HasPolicies() || r.Policy != nil || slices.ContainsFunc(r.Graphs, func(g Graph) bool { return g.Policy != nil }) {
 		return 3
 	}
@@ -213,7 +224,7 @@ func decode(file string, b []byte) (*Revision, error) {
 		return nil, corrupt("there is text after the revision")
 	}
 	if r.format() > format {
-		return nil, corrupt("it has stored queries, which its format has not")
+		return nil, corrupt("it has what its format has not")
 	}
 	if detail := r.fault(); detail != "" {
 		return nil, corrupt(detail)

@@ -73,11 +73,16 @@ func TestDamagedRevision(t *testing.T) {
 			t.Errorf("%s: read %+v, %v", name, r, err)
 		}
 	}
+	told := sample(t)
+	told.Message = "why"
+	if r, err := decode("r", encode(told)); err != nil || r.Message != "why" || !bytes.HasPrefix(encode(told), []byte(revisionMagic+"4 ")) {
+		t.Errorf("a message: %+v, %v", r, err)
+	}
 	_, body, _ := bytes.Cut(encode(withQueries(t)), []byte("\n"))
-	if _, err := decode("r", append([]byte(revisionMagic+"1 "+digest(body)+"\n"), body...)); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "stored queries") {
+	if _, err := decode("r", append([]byte(revisionMagic+"1 "+digest(body)+"\n"), body...)); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "its format has not") {
 		t.Errorf("queries in format 1: %v", err)
 	}
-	if _, err := decode("r", []byte(revisionMagic+"4 sha256:00\nanything")); !errors.As(err, &later) || later.Format != 4 {
+	if _, err := decode("r", []byte(revisionMagic+"5 sha256:00\nanything")); !errors.As(err, &later) || later.Format != 5 {
 		t.Errorf("a later format: %v", err)
 	}
 }

@@ -58,6 +58,19 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 		names = append(names, g.ID)
 	}
 	found = append(found, model.OnePackage(names, func(graph string) diag.Span { return cfg.Graph(graph).At })...)
+	more, err := s.policies(cfg, os.ReadFile, faulty)
+	if err != nil {
+		return nil, nil, err
+	}
+	if found = append(found, more...); found.HasErrors() {
+		return nil, found, nil
+	}
+	return s, found, nil
+}
+
+// policies records the policies of the graphs and of the server, whose texts the function `read` returns, and returns the findings about
+// them. The queries of the graphs in `faulty` are not known.
+func (s *Sources) policies(cfg *cluster.Config, read func(file string) ([]byte, error), faulty map[string]bool) (found diag.List, err error) {
 	var groups []string
 	for _, p := range policies(cfg) {
 		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true, Claims: cfg.Server.Claims}
@@ -79,13 +92,13 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 		if len(o.Schemas) < len(o.Graphs) {
 			o.Schemas = nil // the types of a faulty graph are not known either
 		}
-		text, err := os.ReadFile(p.file)
+		text, err := read(p.file)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		known, list, err := compilePolicy(p.file, text, o)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		s.record(cfg, p.file, string(text))
 		groups, found = append(groups, known...), append(found, list...)
@@ -94,14 +107,14 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 		}
 	}
 	if found.HasErrors() {
-		return nil, found, nil
+		return found, nil
 	}
 	slices.Sort(groups)
 	var unknown diag.List
 	if err := cfg.Server.CheckGroups(slices.Compact(groups)); errors.As(err, &unknown) {
-		return nil, append(found, unknown...), nil
+		found = append(found, unknown...)
 	}
-	return s, found, nil
+	return found, nil
 }
 
 // SettingsDigest returns the digest of the text that cluster.yaml has now, for Revision.Settings. It returns that of an empty

@@ -33,6 +33,7 @@ const File = "cluster.server"
 
 const (
 	schemaPath = "/cluster/schema" // answers with a liveSchema
+	mayPath    = "/cluster/may-apply"
 	reloadPath = "/cluster/reload"
 	header     = "Omnigraph-Storage-Secret"
 
@@ -126,6 +127,7 @@ type schemaRequest struct {
 	DryRun        bool   `json:"dry_run,omitempty"`
 	IfSchema      string `json:"if_schema,omitempty"` // digest of the schema that main must have; "" for any
 	Actor         string `json:"actor,omitempty"`
+	Message       string `json:"message,omitempty"`
 	AllowDataLoss bool   `json:"allow_data_loss,omitempty"`
 }
 
@@ -206,6 +208,16 @@ func (s *Server) proof(nonce string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// applyRequest asks whether an actor may apply.
+type applyRequest struct {
+	Actor string `json:"actor"`
+}
+
+// MayApply asks the server whether its policy allows an actor to apply. The error says why not.
+func (s *Server) MayApply(ctx context.Context, actor string) error {
+	return s.post(ctx, mayPath, applyRequest{actor}, &struct{}{})
+}
+
 // Reload makes the server serve the recorded revision. The error says why it still serves the one before.
 func (s *Server) Reload(ctx context.Context) error {
 	return s.post(ctx, reloadPath, struct{}{}, &struct{}{})
@@ -239,12 +251,12 @@ func (g *Graph) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot
 	return &engine.Snapshot{Commit: engine.Commit{ID: a.Head}}, nil
 }
 
-// ApplySchema puts a schema in force on main; see [engine.Graph]. Of the options it uses Actor, DryRun, IfSchema and
+// ApplySchema puts a schema in force on main; see [engine.Graph]. Of the options it uses Actor, Message, DryRun, IfSchema and
 // AllowDataLoss.
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, o engine.SchemaOptions) (*engine.SchemaChange, error) {
 	var a liveSchema
 	err := g.server.post(ctx, schemaPath, schemaRequest{
-		Graph: g.id, Source: source, DryRun: o.DryRun, IfSchema: o.IfSchema, Actor: o.Actor, AllowDataLoss: o.AllowDataLoss,
+		Graph: g.id, Source: source, DryRun: o.DryRun, IfSchema: o.IfSchema, Actor: o.Actor, Message: o.Message, AllowDataLoss: o.AllowDataLoss,
 	}, &a)
 	if err != nil {
 		return nil, err
@@ -275,16 +287,25 @@ func compileStored(source string) (*catalog.Schema, error) {
 }
 
 // Handler answers the requests that have the secret, and passes all others on to `next`. The function `graph` returns an
-// open graph or nil; `reload` makes the server serve the recorded revision.
-func (s *Server) Handler(graph func(id string) engine.Graph, reload func(context.Context) error, next http.Handler) http.Handler {
+// open graph or nil; `reload` makes the server serve the recorded revision, and `may` reports why an actor may not apply.
+func (s *Server) Handler(graph func(id string) engine.Graph, reload func(context.Context) error, may func(actor string) error, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost || r.URL.Path != schemaPath && r.URL.Path != reloadPath || subtle.ConstantTimeCompare([]byte(r.Header.Get(header)), []byte(s.Secret)) != 1 {
+		if r.Method != http.MethodPost || r.URL.Path != schemaPath && r.URL.Path != reloadPath && r.URL.Path != mayPath || subtle.ConstantTimeCompare([]byte(r.Header.Get(header)), []byte(s.Secret)) != 1 {
 			next.ServeHTTP(w, r)
 			return
 		}
 		w.Header().Set(proofHeader, s.proof(r.Header.Get(nonceHeader)))
 		if r.URL.Path == reloadPath {
 			respond(w, struct{}{}, reload(r.Context()))
+			return
+		}
+		if r.URL.Path == mayPath {
+			var request applyRequest
+			err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&request)
+			if err == nil {
+				err = may(request.Actor)
+			}
+			respond(w, struct{}{}, err)
 			return
 		}
 		var request schemaRequest
@@ -324,7 +345,7 @@ func answer(ctx context.Context, g engine.Graph, r *schemaRequest) (*liveSchema,
 		return nil, err
 	}
 	change, err := g.ApplySchema(ctx, r.Source, schema, engine.SchemaOptions{
-		WriteOptions:  engine.WriteOptions{Actor: r.Actor, DryRun: r.DryRun},
+		WriteOptions:  engine.WriteOptions{Actor: r.Actor, Message: r.Message, DryRun: r.DryRun},
 		IfSchema:      was.Digest,
 		AllowDataLoss: r.AllowDataLoss,
 	})

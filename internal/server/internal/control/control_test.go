@@ -62,7 +62,13 @@ func serve(t *testing.T) (dir string, g engine.Graph) {
 			}
 			return nil
 		},
-		func(context.Context) error { return errors.New("the policy has faults") }, next)}}
+		func(context.Context) error { return errors.New("the policy has faults") },
+		func(actor string) error {
+			if actor == "act-ada" {
+				return nil
+			}
+			return &engine.Conflict{Reason: actor + " may not"}
+		}, next)}}
 	srv.Start()
 	t.Cleanup(func() {
 		srv.Close()
@@ -72,6 +78,22 @@ func serve(t *testing.T) (dir string, g engine.Graph) {
 		}
 	})
 	return dir, g
+}
+
+// TestMayApply asks a server whether actors may apply.
+func TestMayApply(t *testing.T) {
+	dir, _ := serve(t)
+	s, err := control.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *engine.Conflict
+	if err := s.MayApply(t.Context(), "act-bob"); !errors.As(err, &refused) || refused.Reason != "act-bob may not" {
+		t.Errorf("act-bob: %v", err)
+	}
+	if err := s.MayApply(t.Context(), "act-ada"); err != nil {
+		t.Errorf("act-ada: %v", err)
+	}
 }
 
 // TestChange changes a schema through a server, and compares the steps with those of the graph itself.

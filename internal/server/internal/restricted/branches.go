@@ -10,7 +10,11 @@ import (
 
 // Branches implements [engine.Graph].
 func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
-	return g.Config.Whole.Branches(ctx)
+	all, err := g.Config.Whole.Branches(ctx)
+	for i := range all {
+		all[i].Head = g.told(all[i].Head)
+	}
+	return all, err
 }
 
 // CreateBranch implements [engine.Graph]. The caller must not see more on the new branch than at its start.
@@ -22,7 +26,9 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 	if err != nil {
 		return engine.Branch{}, err
 	}
-	return g.Config.Whole.CreateBranch(ctx, name, from)
+	made, err := g.Config.Whole.CreateBranch(ctx, name, from)
+	made.Head = g.told(made.Head)
+	return made, err
 }
 
 // DeleteBranch implements [engine.Graph].

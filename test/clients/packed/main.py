@@ -120,6 +120,12 @@ def scripted(*answers: tuple[int, Any, dict[str, str]]) -> AsyncClient:
     return cast(AsyncClient, Awaited(made))
 
 
+def refused_by_types(db: Shop) -> None:
+    db.by_maker(make="acme")  # type: ignore[call-arg]  # pyright: ignore
+    db.find_things(state="sold")  # type: ignore[arg-type]  # pyright: ignore
+    db.by_maker(WriteOptions(), maker="acme")  # type: ignore[arg-type]  # pyright: ignore
+
+
 async def main() -> None:
     client = connect("ADA", token=lambda: os.environ["ADA_TOKEN"])
     graph, bo = client.graph("shop"), connect("BO").graph("shop")

@@ -99,6 +99,20 @@ assert.match((await down(() => graph.explain("by_maker"))).plan ?? "", /Maker/);
 await assert.rejects(graph.read("no_such").all(), NotFoundError);
 await assert.rejects(graph.write("by_maker", { maker: "acme" }), InvalidError);
 
+/** What the types refuse. */
+export function refused(): unknown[] {
+  return [
+    // @ts-expect-error: the parameter is maker
+    db.byMaker({ make: "acme" }),
+    // @ts-expect-error: no thing has this state
+    db.findThings({ state: "sold" }),
+    // @ts-expect-error: a number would lose digits
+    db.restock({ sku: "t-1", by: 1 }),
+    // @ts-expect-error: a read has no dry run
+    db.byMaker({ maker: "acme" }, { dryRun: true }),
+  ];
+}
+
 // Texts.
 const text = "query q($s: String) { match { $t: Thing { sku: $s } } return { $t.sku as sku, $t.stock as stock } limit 1 }";
 assert.deepEqual(await down(() => graph.query(text, { s: "t-1" })), [{ sku: "t-1", stock: "9223372036854775807" }]);

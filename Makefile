@@ -147,13 +147,14 @@ eval: ## measure how well a model can use the tools of this repository's graph a
 	$(GO) run ./cmd/gq eval --check
 	$(GO) test ./cmd/gq -run '^TestEval$$' -count=1
 
-docs: ## print the references, docs/reference, from the code
+docs: ## print the references, docs/reference, and the types of the clients in other languages from the code
 	$(GO) run ./cmd/gq docs
 	$(GO) run ./cmd/omnigraph docs > docs/reference/commands.md
 	$(GO) run ./cmd/omnigraph-server docs > docs/reference/omnigraph-server.md
 	$(GO) test ./internal/settings -run '^TestReferences$$' -count=1 -update
 	$(GO) test ./internal/server/observe -run '^TestMetricsPage$$' -count=1 -update
 	$(GO) test ./internal/server/rest -run '^Test(Document|Reference)$$' -count=1 -update
+	$(GO) test ./client/internal/wiretypes -count=1 -update
 
 golden: ## rewrite the golden files of the tests
 	$(GO) test $$(grep -rl --include='*_test.go' 'internal/golden"' . | xargs -n1 dirname | sort -u) -update

@@ -95,6 +95,7 @@ var imports = []struct {
 	// text with the type that the language uses for them, and they run generated functions, which take
 	// the types of the engine.
 	{"client", []string{"internal/gq/diag", "internal/clock", "internal/inprocess", "engine", "gq/plan", "gq/value", "server/tool"}},
+	{"client/internal/wiretypes", nil},
 	{"internal/credentials", []string{"internal/gq/diag", "internal/strictyaml"}},
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
@@ -154,6 +155,7 @@ var imports = []struct {
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
 	{"cmd/**", []string{"client", "internal/audittrail", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/contract", "internal/gcpace", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/dataimport/**", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
+	{"test/clients/packed", []string{"internal/clock"}},
 	{"test/e2e", nil},
 	{"test/follow", []string{"internal/clock", "internal/slow", "internal/storage/object/postgres/postgrestest"}},
 	{"test/foreign", nil}, {"test/outside", nil},

@@ -1,13 +1,16 @@
-// Package codegen turns the schema and the stored queries of a graph into a Go package and a
-// language-neutral contract of its tools.
+// Package codegen turns the schema and the stored queries of a graph into a Go package, modules of TypeScript and Python,
+// and a language-neutral contract of its tools.
 package codegen
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/codegen/internal/docs"
 	"github.com/omnigraph-go/omnigraph/codegen/internal/golang"
+	"github.com/omnigraph-go/omnigraph/codegen/internal/python"
+	"github.com/omnigraph-go/omnigraph/codegen/internal/typescript"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -35,14 +38,30 @@ type Graph struct {
 	// keys. A key that would be optional may then be null. Decoding is the same in both cases.
 	Strict bool
 
+	// Languages are the languages of the typed part of the graph; nil means Go alone.
+	Languages []Language
+
 	// NoProvider is true if cluster.yaml names no embedding provider for the graph. The diagnostics
 	// then contain a warning for each query that needs one.
 	NoProvider bool
 }
 
+// Language is a programming language in which [Generate] writes the typed part of a graph.
+type Language string
+
+// The languages.
+const (
+	Go         Language = "go"     // a package, with the graph's part of a server
+	TypeScript Language = "ts"     // a module for the package @omnigraph/client
+	Python     Language = "python" // a module for the package omnigraph
+)
+
+// Languages lists all languages.
+var Languages = []Language{Go, TypeScript, Python}
+
 // Output is the result of [Generate].
 type Output struct {
-	Package   Files           // the Go files and the contract
+	Package   Files           // the files of the languages, and the contract
 	Reference []byte          // the Markdown page of the tools
 	Schema    *catalog.Schema // the compiled schema
 
@@ -66,11 +85,13 @@ func Generate(g Graph) (*Output, gq.Faults, error) {
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
-	var files Files
+	files := Files{}
 	var promise, reference []byte
 	var goErr, err error
 	var work sync.WaitGroup // safe to run concurrently: each goroutine only reads the model
-	work.Go(func() { files, goErr = golang.Files(pkg) })
+	if g.Languages == nil || slices.Contains(g.Languages, Go) {
+		work.Go(func() { files, goErr = golang.Files(pkg) })
+	}
 	work.Go(func() { reference = docs.Tools(pkg, schema, "../../..") })
 	work.Go(func() { promise, err = pkg.ContractText() })
 	work.Wait()
@@ -78,6 +99,12 @@ func Generate(g Graph) (*Output, gq.Faults, error) {
 		return nil, diags, err
 	}
 	files[ContractFile] = promise
+	if slices.Contains(g.Languages, TypeScript) {
+		files[pkg.GoName+".ts"] = typescript.Module(pkg)
+	}
+	if slices.Contains(g.Languages, Python) {
+		files[pkg.GoName+".py"] = python.Module(pkg)
+	}
 	lines := map[string]int{}
 	for _, q := range pkg.Queries() {
 		lines[q.Name] = q.Line

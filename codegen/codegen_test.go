@@ -74,6 +74,29 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// TestLanguages prints the modules of the corpus, and those of names and texts that mean something in the languages. make
+// test-packed compiles them.
+func TestLanguages(t *testing.T) {
+	text := func(name string) gq.Source {
+		b, err := os.ReadFile("testdata/languages/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return gq.Source{Name: name, Text: string(b)}
+	}
+	for _, g := range []codegen.Graph{corpus(t), {Name: "names", Schema: text("schema.pg"), Queries: []gq.Source{text("names.gq")}}} {
+		g.Languages = []codegen.Language{codegen.TypeScript, codegen.Python}
+		files := generate(t, g)
+		delete(files, codegen.ContractFile)
+		if names := files.Names(); !slices.Equal(names, []string{g.Name + ".py", g.Name + ".ts"}) {
+			t.Errorf("graph %s has the files %s", g.Name, names)
+		}
+		for name, text := range files {
+			golden.Check(t, "testdata/languages/"+name, text)
+		}
+	}
+}
+
 // TestCorpusIsWhole checks that the corpus has every type of parameter and column, nullable and
 // not, and every kind of clause and statement, so that no generated form is untested.
 func TestCorpusIsWhole(t *testing.T) {

@@ -119,8 +119,12 @@ func (files Files) changed(dir string) ([]string, error) {
 	return names, nil
 }
 
-// leftover returns the generated Go files in dir that are not in files, by name.
+// leftover returns the generated Go files in dir that are not in files, by name. If files has no Go at all, another
+// generation writes the Go.
 func (files Files) leftover(dir string) (Files, error) {
+	if !slices.ContainsFunc(files.Names(), func(name string) bool { return filepath.Ext(name) == ".go" }) {
+		return nil, nil
+	}
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

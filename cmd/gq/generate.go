@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ const clusterFile = "cluster.yaml"
 func generateCommand() *cobra.Command {
 	var g generator
 	cmd := &cobra.Command{
-		Use:   "generate [--check] [--schema FILE --queries DIR|FILE… --graph NAME --out DIR]",
+		Use:   "generate [--check] [--lang go,ts,python] [--schema FILE --queries DIR|FILE… --graph NAME --out DIR]",
 		Short: "Generate the Go package and the contract of each graph",
 		Long: `Generate the Go package and the contract of each graph.
 
@@ -35,9 +36,15 @@ Without --schema the command reads cluster.yaml in the current directory or a
 parent. It writes the package of each graph to generated/<graph> in the folder of
 cluster.yaml, and a page about the tools of the graph to docs/reference/tools. With
 "openapi: true" in gq.yaml it also writes the graph's OpenAPI document, openapi.json.
+
+With --lang the command writes the stored queries of each graph in other languages:
+ts is a module for the npm package @omnigraph/client, <graph>.ts, and python one for the
+package omnigraph, <graph>.py. Without go in the list it writes no Go.
+
 It writes nothing if a source of any graph does not compile.`,
 		Example: `  gq generate
   gq generate --check
+  gq generate --lang go,ts
   gq generate --schema queries/code/schema.pg --queries queries/code --graph code --out generated/code`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -52,6 +59,7 @@ It writes nothing if a source of any graph does not compile.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&g.check, "check", false, "write nothing; fail when a committed file is stale")
+	f.StringSliceVar(&g.langs, "lang", nil, "the `LANGUAGES` to generate: go, ts, python (default go)")
 	f.StringVar(&g.schema, "schema", "", "the schema `FILE` (.pg)")
 	f.StringSliceVar(&g.queries, "queries", nil, "a .gq file or a folder of .gq files at `PATH`")
 	f.StringVar(&g.graph, "graph", "", "the `NAME` of the graph")
@@ -64,6 +72,7 @@ type generator struct {
 	check              bool     // write nothing, and report stale files instead
 	schema, graph, out string   // the folder for the package
 	queries            []string // values of --queries
+	langs              []string // values of --lang
 
 	stdout, stderr io.Writer // where run prints the results and the faults
 }
@@ -85,6 +94,8 @@ type job struct {
 	meta     int                  // if at least this many queries are exposed, two tools serve them all
 	output   *codegen.Output      // the generated files; nil until they are generated
 
+	languages []codegen.Language // nil for Go
+
 	noProvider bool // cluster.yaml sets no embedding provider for the graph
 }
 
@@ -100,12 +111,17 @@ func (j *job) folders() iter.Seq2[string, codegen.Files] {
 
 // run runs gq generate.
 func (g *generator) run(cmd *cobra.Command) error {
+	languages, err := languages(g.langs)
+	if err != nil {
+		return &usageError{cmd, err}
+	}
 	jobs, err := g.jobs(cmd)
 	if err != nil {
 		return err
 	}
 	failed := false
 	for i := range jobs {
+		jobs[i].languages = languages
 		ok, err := g.compile(&jobs[i])
 		if err != nil {
 			return err
@@ -130,6 +146,18 @@ func (g *generator) run(cmd *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// languages returns the languages with the given names.
+func languages(names []string) ([]codegen.Language, error) {
+	var all []codegen.Language
+	for _, name := range names {
+		if !slices.Contains(codegen.Languages, codegen.Language(name)) {
+			return nil, fmt.Errorf("--lang has %q; give one or more of go, ts and python", name)
+		}
+		all = append(all, codegen.Language(name))
+	}
+	return all, nil
 }
 
 // report prints the names of the files that --check found stale.
@@ -198,7 +226,7 @@ func (g *generator) compile(j *job) (bool, error) {
 // input reads the sources of a job. The function `name` returns the name of a source, given the
 // path of its file.
 func (j *job) input(name func(path string) string) (codegen.Graph, error) {
-	in := codegen.Graph{Name: j.graph, Claims: j.claims, Strict: j.strict, NoProvider: j.noProvider}
+	in := codegen.Graph{Name: j.graph, Claims: j.claims, Strict: j.strict, Languages: j.languages, NoProvider: j.noProvider}
 	var err error
 	read := func(path string) gq.Source {
 		b, readErr := os.ReadFile(path)

@@ -51,6 +51,34 @@ func flags(more ...string) []string {
 	return append([]string{"generate", "--schema", "g/schema.pg", "--queries", "g", "--graph", "people", "--out", "generated/people"}, more...)
 }
 
+// TestGenerateLanguages writes the modules of other languages, which leaves the Go of another call as it is.
+func TestGenerateLanguages(t *testing.T) {
+	module(t, map[string]string{"g/schema.pg": goodSchema, "g/a.gq": goodQuery})
+	for _, args := range [][]string{flags(), flags("--lang", "ts,python")} {
+		if code, _, stderr := gqRun(args...); code != exitDone {
+			t.Fatalf("%q: exit %d\n%s", args, code, stderr)
+		}
+	}
+	for name, want := range map[string]string{"a_gq.go": "func Find(", "people.ts": "  find(params: FindParams", "people.py": "    def find(self"} {
+		text, err := os.ReadFile("generated/people/" + name)
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %q: %v\n%s", name, want, err, text)
+		}
+	}
+	if code, _, stderr := gqRun(flags("--check", "--lang", "go,ts,python")...); code != exitDone {
+		t.Errorf("check: exit %d\n%s", code, stderr)
+	}
+	if err := os.WriteFile("generated/people/people.ts", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := gqRun(flags("--check", "--lang", "ts")...); code != exitFailed || !strings.Contains(stderr, "people.ts is stale") {
+		t.Errorf("check of a stale module: exit %d\n%s", code, stderr)
+	}
+	if code, _, stderr := gqRun(flags("--lang", "rust")...); code != exitUsage || !strings.Contains(stderr, "ts") {
+		t.Errorf("unknown language: exit %d\n%s", code, stderr)
+	}
+}
+
 func TestGenerate(t *testing.T) {
 	module(t, map[string]string{"g/schema.pg": goodSchema, "g/a.gq": goodQuery})
 	if code, _, stderr := gqRun(flags("--check")...); code != exitFailed || !strings.Contains(stderr, "a_gq.go is stale") {

@@ -4,6 +4,7 @@ package model
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -31,6 +32,40 @@ func (p *Package) Queries() []*Query {
 		all = append(all, f.Queries...)
 	}
 	return all
+}
+
+// Types returns the names of all types of the package, and the name of a class for the graph, which differs from them.
+func (p *Package) Types() (class string, names map[string]bool) {
+	names = map[string]bool{}
+	var add func(s *Struct)
+	add = func(s *Struct) {
+		if s != nil {
+			names[s.GoName] = true
+			for i := range s.Fields {
+				add(s.Fields[i].Record)
+			}
+		}
+	}
+	for _, e := range p.Enums {
+		names[e.GoName] = true
+	}
+	for _, id := range p.IDs {
+		names[id.GoName] = true
+		add(id.Record)
+	}
+	for _, q := range p.Queries() {
+		names[q.GoName+"Params"], names[q.GoName+"Row"] = true, true
+		for i := range q.Params {
+			add(q.Params[i].Record)
+		}
+		for i := range q.Columns {
+			add(q.Columns[i].Record)
+		}
+	}
+	for class = GoName(p.Graph); names[class] || names["Async"+class]; {
+		class += "Graph"
+	}
+	return class, names
 }
 
 // File is the queries of one source file.
@@ -141,6 +176,14 @@ type Param struct {
 	Minimum string // a JSON number, or "" if there is no limit
 	Maximum string // a JSON number, or "" if there is no limit
 	Pattern string // an unanchored ECMA-262 regular expression, or ""
+}
+
+// DefaultText returns the default for people: JSON, but integers without quotes.
+func (p *Param) DefaultText() string {
+	if p.Type.Kind.IsNumeric() {
+		return strings.ReplaceAll(p.Default, `"`, "")
+	}
+	return p.Default
 }
 
 // Field is a field of a row, or of a whole node in a row.

@@ -56,6 +56,52 @@ func PackageName(graph string) string {
 	return s
 }
 
+// CamelName returns a name as programs in TypeScript write the names of members: find_symbol becomes findSymbol, and
+// p.userID becomes pUserId.
+func CamelName(name string) string {
+	ws := words(name)
+	for i, w := range ws {
+		switch {
+		case i == 0:
+			ws[i] = strings.ToLower(w)
+		case initialisms[strings.ToLower(w)]:
+			ws[i] = strings.ToUpper(w[:1]) + strings.ToLower(w[1:])
+		default:
+			ws[i] = title(w)
+		}
+	}
+	return lettered(strings.Join(ws, ""))
+}
+
+// SnakeName returns a name as programs in Python write the names of functions and members: findSymbol becomes
+// find_symbol, and p.userID becomes p_user_id.
+func SnakeName(name string) string {
+	return lettered(strings.ToLower(strings.Join(words(name), "_")))
+}
+
+// lettered returns a name that begins with a letter.
+func lettered(s string) string {
+	if s == "" || !unicode.IsLetter([]rune(s)[0]) {
+		return "x" + s
+	}
+	return s
+}
+
+// UniqueNames returns the names in the style of a language. A name that is reserved, or that an earlier name has got,
+// gets underscores at its end.
+func UniqueNames(names []string, style func(string) string, reserved map[string]bool) []string {
+	taken := map[string]bool{}
+	unique := make([]string, len(names))
+	for i, name := range names {
+		name = style(name)
+		for taken[name] || reserved[name] {
+			name += "_"
+		}
+		unique[i], taken[name] = name, true
+	}
+	return unique
+}
+
 // InWords returns a name as words for people to read: find_symbol becomes Find symbol.
 func InWords(name string) string {
 	ws := words(name)

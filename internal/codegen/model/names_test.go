@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
@@ -31,6 +32,31 @@ func TestNames(t *testing.T) {
 		if got := model.InWords(tt.name); got != tt.words {
 			t.Errorf("InWords(%q) = %q, expected %q", tt.name, got, tt.words)
 		}
+	}
+}
+
+func TestMemberNames(t *testing.T) {
+	for _, tt := range []struct{ name, camel, snake string }{
+		{"find_user", "findUser", "find_user"},
+		{"findUser", "findUser", "find_user"},
+		{"p.userID", "pUserId", "p_user_id"},
+		{"id", "id", "id"},
+		{"url_of_api", "urlOfApi", "url_of_api"},
+		{"_private", "private", "private"},
+		{"2fa", "x2fa", "x2fa"},
+		{"_", "x", "x"},
+		{"äöü_zahl", "äöüZahl", "äöü_zahl"},
+	} {
+		if got := model.CamelName(tt.name); got != tt.camel {
+			t.Errorf("CamelName(%q) = %q, expected %q", tt.name, got, tt.camel)
+		}
+		if got := model.SnakeName(tt.name); got != tt.snake {
+			t.Errorf("SnakeName(%q) = %q, expected %q", tt.name, got, tt.snake)
+		}
+	}
+	got := model.UniqueNames([]string{"a_b", "aB", "from", "from_"}, model.SnakeName, map[string]bool{"from": true})
+	if want := []string{"a_b", "a_b_", "from_", "from__"}; !slices.Equal(got, want) {
+		t.Errorf("UniqueNames returned %q, expected %q", got, want)
 	}
 }
 

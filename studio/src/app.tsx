@@ -12,15 +12,17 @@ import { useLoad } from "./load";
 import { LoginPage, OfferPage } from "./login";
 import { loggingIn } from "./oidc";
 import { href, pages, route, target, url, withQuery, go, type Page } from "./route";
+import { QueryPage } from "./query";
 import { ReviewPage } from "./review";
 import { RunPage } from "./run";
 import { SchemaPage } from "./schema";
 import { forget, loggedOut, offered, token } from "./session";
 import { Text, visible } from "./text";
 
-const titles: Record<Page, string> = { review: "Review", run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
+const titles: Record<Page, string> = { query: "Query", review: "Review", run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
 
 const views: Record<Page, FunctionComponent> = {
+  query: QueryPage,
   review: ReviewPage,
   run: RunPage,
   entity: EntityPage,

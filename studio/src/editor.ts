@@ -1,7 +1,7 @@
 // The editor of queries: CodeMirror in a shadow root, where its style sheets are adopted, because the policy of the page allows no style
 // elements. The build makes a file of its own of this module, which the browser loads when a page needs it.
 
-import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, completionStatus, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching, HighlightStyle, indentUnit, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { linter, lintKeymap, type Diagnostic } from "@codemirror/lint";
@@ -130,10 +130,12 @@ export function openEditor(host: HTMLElement, options: EditorOptions) {
         EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false" }),
         placeholder("query name() { match { … } return { … } }"),
         autocompletion({ override: [(context) => complete(context, options)], icons: false }),
+        EditorView.domEventHandlers({ beforeinput: replaceSelection }),
         linter((v) => check(v, options), { delay: 350 }),
         hoverTooltip((v, position) => describe(v, position, options)),
         Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (options.onRun(), true) }])),
-        keymap.of([{ key: "Tab", run: acceptCompletion }, ...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
+        // Tab takes a completion. Without a list it leaves the editor, as everywhere on the page.
+        keymap.of([{ key: "Tab", run: (v) => acceptCompletion(v) || completionStatus(v.state) !== null }, ...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
         EditorView.updateListener.of((update) => update.docChanged && options.onText(update.state.doc.toString())),
       ],
     }),
@@ -142,6 +144,22 @@ export function openEditor(host: HTMLElement, options: EditorOptions) {
     focus: () => view.focus(),
     close: () => view.destroy(),
   };
+}
+
+// Replaces the selection by a typed text. The browser itself would write the style of the text that it deletes into an attribute, which
+// the policy of the page refuses.
+function replaceSelection(event: InputEvent, view: EditorView): boolean {
+  const { from, to, empty } = view.state.selection.main;
+  const typed = event.data;
+  if (empty || event.inputType !== "insertText" || typed === null || event.isComposing) {
+    return false;
+  }
+  const insert = () => view.state.update(view.state.replaceSelection(typed), { userEvent: "input.type", scrollIntoView: true });
+  if (!view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, typed, insert))) {
+    view.dispatch(insert());
+  }
+  event.preventDefault();
+  return true;
 }
 
 async function complete(context: CompletionContext, options: EditorOptions): Promise<CompletionResult | null> {

@@ -8,6 +8,7 @@ import { columnName, listedProperties } from "./gql";
 import { inGrid, operatorsOf, pageQuery, pageSize, placeOf, type Filter } from "./grid";
 import { Failure, Show } from "./load";
 import { go, href, route, target, targetMembers, withQuery } from "./route";
+import { RowForm } from "./rowform";
 import { token } from "./session";
 import { Value } from "./table";
 import { Text, visible } from "./text";
@@ -43,6 +44,8 @@ function Sheet(props: { graph: string; type: Type; nodes: Type[] }) {
   const { graph, type, nodes } = props;
   const { query } = route.value;
   const counts = useCounts(graph);
+  const [edited, setEdited] = useState<string | null>(); // the id of the node in the form; null for a new one
+  const [written, setWritten] = useState(0); // counts the writes, so that the grid shows them
   const possible = type.properties.filter(inGrid);
   const chosen = query.getAll("column");
   const columns = chosen.length > 0 ? possible.filter((p) => chosen.includes(p.name)) : listedProperties(type);
@@ -82,6 +85,11 @@ function Sheet(props: { graph: string; type: Type; nodes: Type[] }) {
             Add a filter
           </button>
         )}
+        {target.value.at === "" && (
+          <button type="button" class="quiet" onClick={() => setEdited(null)}>
+            Add a node
+          </button>
+        )}
         <details>
           <summary>Columns</summary>
           {possible.map((p) => (
@@ -96,8 +104,9 @@ function Sheet(props: { graph: string; type: Type; nodes: Type[] }) {
           ))}
         </details>
       </div>
+      {edited !== undefined && <RowForm key={edited} graph={graph} type={type} id={edited} onClose={() => setEdited(undefined)} onWritten={() => setWritten((n) => n + 1)} />}
       <Grid
-        key={[JSON.stringify(targetMembers()), query.toString(), token.value].join("\n")}
+        key={[written, JSON.stringify(targetMembers()), query.toString(), token.value].join("\n")}
         graph={graph}
         type={type}
         columns={columns}
@@ -105,6 +114,7 @@ function Sheet(props: { graph: string; type: Type; nodes: Type[] }) {
         order={order}
         down={down}
         onSort={sort}
+        onEdit={target.value.at ? undefined : setEdited}
       />
     </>
   );
@@ -157,11 +167,12 @@ interface GridProps {
   order: Property | undefined;
   down: boolean;
   onSort: (p: Property) => void;
+  onEdit: ((id: string) => void) | undefined; // absent at a commit, which nobody can change
 }
 
 // Shows the rows that have come, of which only the visible ones are in the page. It asks for more when the user scrolls near the end.
 function Grid(props: GridProps) {
-  const { graph, type, columns, filters, order, down, onSort } = props;
+  const { graph, type, columns, filters, order, down, onSort, onEdit } = props;
   const [rows, setRows] = useState<Row[]>([]);
   const [more, setMore] = useState(true);
   const [fault, setFault] = useState<ApiError | null>(null);
@@ -213,6 +224,11 @@ function Grid(props: GridProps) {
               {rows.slice(from, to).map((row, i) => (
                 <tr key={from + i} aria-rowindex={from + i + 2}>
                   <td>
+                    {onEdit && (
+                      <button type="button" class="plain" aria-label={"Edit " + visible(String(row.id), 160)} onClick={() => onEdit(String(row.id))}>
+                        ✎
+                      </button>
+                    )}
                     <NodeLink graph={graph} type={type.name} id={String(row.id)} />
                   </td>
                   {columns.map((p, k) => (

@@ -559,7 +559,9 @@ func (m *restMatrix) faults(row *restRow, seen *envelopes) {
 	switch {
 	case strings.Contains(row.path, "load"), strings.Contains(row.path, "ingest"):
 		largest = 32 << 20
-	case slices.ContainsFunc(strings.Split(row.path, "/"), func(s string) bool { return slices.Contains([]string{"query", "explain", "assist", "read", "mutate", "change", "apply"}, s) }):
+	case slices.ContainsFunc(strings.Split(row.path, "/"), func(s string) bool {
+		return slices.Contains([]string{"query", "explain", "assist", "read", "mutate", "change", "apply"}, s)
+	}):
 		largest = 8 << 20
 	}
 	for _, fault := range []struct {

@@ -34,8 +34,9 @@ var imports = []struct {
 	{"internal/gq/syntax", []string{"internal/gq/diag", "gq/plan", "gq/value", "internal/gq/work"}},
 	{"internal/pattern", nil},
 	{"internal/gq/check", []string{"gq/**", "internal/gq/**", "internal/pattern"}},
-	{"cmd/gq/internal/lsp", []string{"cmd/gq/internal/highlight", "cmd/gq/internal/xref", "codegen", "gq", "gq/**", "internal/codegen/**", "internal/gq/**", "internal/gqconfig", "internal/server/cluster", "internal/server/policy", "internal/server/policy/protected", "server/tool"}}, // the language server shows what other commands compute
+	{"cmd/gq/internal/lsp", []string{"cmd/gq/internal/highlight", "codegen", "gq", "gq/**", "internal/codegen/**", "internal/gq/**", "internal/gqconfig", "internal/server/cluster", "internal/server/policy", "internal/server/policy/protected", "server/tool"}}, // the language server shows what other commands compute
 	{"cmd/gq/internal/**", []string{"gq/**", "internal/gq/**"}},
+	{"internal/gq/assist", []string{"gq", "gq/**", "internal/gq/**"}},
 	{"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
 	{"gq/internal/**", []string{"gq/**", "internal/gq/**"}},
 	{"gq", []string{"gq/**", "internal/gq/**"}},

@@ -168,12 +168,7 @@ type ParamKind string
 
 // Query runs a read that is given as GQ text, and returns one page of its rows.
 func (g *Graph) Query(ctx context.Context, body QueryBody) (*ReadAnswer, error) {
-	q, err := posting(g.path+"/query", body)
-	if err != nil {
-		return nil, err
-	}
-	q.repeats = true
-	return ask[ReadAnswer](ctx, g.c, q)
+	return repeatable[ReadAnswer](ctx, g, "/query", body)
 }
 
 // QueryPages runs a read and returns all its pages, or at most body.MaxRows rows. All pages are of

@@ -453,6 +453,20 @@ func TestEveryRoute(t *testing.T) {
 			}
 			return a, err
 		}, nil},
+		{"explain_query", func() (any, error) {
+			a, err := g.Explain(ctx, client.ExplainBody{Query: "query q($path: String) { match { $p: Package { path: $path } } return { $p.path } }", Params: map[string]any{"path": "example.com/a"}, Analyze: true})
+			if err == nil && (!a.Analyzed || len(a.Plan) == 0 || a.Plan[0].Rows == nil || *a.Plan[0].Rows != 1) {
+				t.Errorf("the plan is %+v", a)
+			}
+			return a, err
+		}, nil},
+		{"assist", func() (any, error) {
+			a, err := g.Assist(ctx, client.AssistBody{Text: "query q() { match { $p: Pack", Ask: client.AskCompletion, Position: 28, Branch: "main"})
+			if err == nil && (a.Completion == nil || a.Completion.From != 24 || len(a.Completion.Items) == 0) {
+				t.Errorf("the completion is %+v", a.Completion)
+			}
+			return a, err
+		}, nil},
 		{"explain_access", func() (any, error) {
 			a, err := g.Access(ctx, client.AccessQuery{Actor: "act-ada", Groups: []string{"staff"}, Branch: "main"})
 			if err == nil && (a.Actor != "act-ada" || len(a.Decisions) == 0 || len(a.Tools) == 0) {

@@ -86,6 +86,9 @@ var restRows = []restRow{
 	{route: "GET /graphs/{id}/snapshot", path: "/snapshot?branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "POST /graphs/{id}/query", path: "/query", body: `{"query":"` + readText + `","branch":"{B}"}`,
 		main: readsMain, feature: readsFeature, branched: true},
+	{route: "POST /graphs/{id}/explain", path: "/explain", body: `{"query":"` + readText + `","branch":"{B}","analyze":true}`, main: readsMain, feature: readsFeature, branched: true},
+	{route: "POST /graphs/{id}/assist", path: "/assist", body: `{"text":"query q() { match { $p: Person } return { $p. } }","ask":"completion","position":45,"branch":"{B}"}`,
+		main: readsMain, feature: readsFeature, branched: true},
 	{route: "POST /graphs/{id}/read", path: "/read", body: `{"query_source":"` + readText + `","branch":"{B}"}`,
 		main: readsMain, feature: readsFeature, branched: true},
 	{route: "POST /graphs/{id}/mutate", path: "/mutate", body: `{"query":"` + writeText + `","branch":"{B}"}`,
@@ -556,7 +559,9 @@ func (m *restMatrix) faults(row *restRow, seen *envelopes) {
 	switch {
 	case strings.Contains(row.path, "load"), strings.Contains(row.path, "ingest"):
 		largest = 32 << 20
-	case slices.ContainsFunc(strings.Split(row.path, "/"), func(s string) bool { return slices.Contains([]string{"query", "read", "mutate", "change", "apply"}, s) }):
+	case slices.ContainsFunc(strings.Split(row.path, "/"), func(s string) bool {
+		return slices.Contains([]string{"query", "explain", "assist", "read", "mutate", "change", "apply"}, s)
+	}):
 		largest = 8 << 20
 	}
 	for _, fault := range []struct {

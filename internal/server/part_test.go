@@ -173,7 +173,7 @@ var partRoutes = map[string]meets{
 	"GET /graphs/{id}/snapshot": filtered, "POST /graphs/{id}/query": filtered, "POST /graphs/{id}/read": filtered,
 	"GET /graphs/{id}/queries": filtered, "GET /graphs/{id}/queries/{name}": filtered, "GET /graphs/{id}/openapi.json": filtered,
 	"POST /graphs/{id}/queries/{name}": filtered, "GET /graphs/{id}/schema/types": filtered, "POST /graphs/{id}/export": filtered,
-	"GET /graphs/{id}/blob": filtered, "POST /graphs/{id}/changes/baseline": filtered, "GET /graphs/{id}/node/history": filtered,
+	"POST /graphs/{id}/explain": filtered, "POST /graphs/{id}/assist": filtered, "GET /graphs/{id}/blob": filtered, "POST /graphs/{id}/changes/baseline": filtered, "GET /graphs/{id}/node/history": filtered,
 	"GET /graphs/{id}/checks": filtered, "GET /graphs/{id}/proposals": filtered, "GET /graphs/{id}/proposals/events": filtered,
 	"POST /graphs/{id}/queries/{name}/if-graph-commit": filtered,
 
@@ -197,7 +197,7 @@ var partRoutes = map[string]meets{
 
 // shows has the routes whose answer to act-admin contains a canary, which proves that the requests would find one.
 var shows = []string{
-	"GET /graphs/{id}/snapshot", "GET /graphs/{id}/queries", "GET /graphs/{id}/openapi.json", "GET /graphs/{id}/schema", "GET /graphs/{id}/schema/types",
+	"GET /graphs/{id}/snapshot", "POST /graphs/{id}/assist", "GET /graphs/{id}/queries", "GET /graphs/{id}/openapi.json", "GET /graphs/{id}/schema", "GET /graphs/{id}/schema/types",
 	"POST /graphs/{id}/export", "POST /graphs/{id}/changes/baseline", "GET /graphs/{id}/commits/{commit}/changes", "GET /graphs/{id}/changes", "GET /graphs/{id}/checks",
 }
 

@@ -62,6 +62,8 @@ func build() (map[string][]byte, error) {
 			{InputPath: filepath.Join(source, "style.css"), OutputPath: "app"},
 		},
 		Bundle:            true,
+		Splitting:         true,              // a module that another one imports when needed becomes a file of its own,
+		ChunkNames:        "[name]",          // with the name of the module
 		External:          []string{"*.svg"}, // the style sheet refers to a file next to it
 		Outdir:            target,
 		Format:            api.FormatESModule,
@@ -97,8 +99,12 @@ func build() (map[string][]byte, error) {
 	return files, nil
 }
 
-// bundled lists the packages whose code is in app.js.
-var bundled = []string{"@dagrejs/dagre", "@dagrejs/graphlib", "@preact/signals", "@preact/signals-core", "preact"}
+// bundled lists the packages whose code is in the built files.
+var bundled = []string{
+	"@codemirror/autocomplete", "@codemirror/commands", "@codemirror/language", "@codemirror/lint", "@codemirror/state", "@codemirror/streamparser", "@codemirror/view",
+	"@dagrejs/dagre", "@dagrejs/graphlib", "@lezer/common", "@lezer/highlight", "@lezer/lr", "@marijn/find-cluster-break",
+	"@preact/signals", "@preact/signals-core", "crelt", "preact", "style-mod", "w3c-keyname",
+}
 
 // licenses returns the licences of the bundled packages, which must accompany their code.
 func licenses() ([]byte, error) {

@@ -154,6 +154,45 @@ export interface Access {
   tools: { name: string; title: string; query?: string; visible: boolean; needs: Decision[] }[];
 }
 
+/** A parameter of a query text; `kind` is string, bool, int, bigint, float, date, datetime, list, record, … */
+export interface AssistParam extends Param {
+  item_kind?: string;
+  interface?: string;
+  default?: Json;
+  minimum?: Json;
+  maximum?: Json;
+}
+
+export interface AssistQuery {
+  name: string;
+  mutation: boolean;
+  params: AssistParam[];
+  nodes?: { column: string; type: string }[];
+  links?: { from: string; to: string; edge: string }[];
+}
+
+/** Help for the author of a query text. Positions count UTF-16 units. */
+export interface AssistAnswer {
+  queries?: AssistQuery[];
+  diagnostics?: {
+    from: number;
+    to: number;
+    severity: "error" | "warning" | "note";
+    code: string;
+    message: string;
+    help?: string;
+    edits?: { from: number; to: number; text: string }[];
+  }[];
+  completion?: { from: number; to: number; items: { label: string; kind: string; detail?: string; doc?: string }[] };
+  hover?: { from: number; to: number; code: string; doc?: string };
+}
+
+export interface Explained {
+  query_name: string;
+  analyzed: boolean;
+  plan: { depth: number; name: string; detail?: string; estimate: number; rows?: number; time_ns?: number }[];
+}
+
 /** The error if the server refuses a request; the status is 0 if the server could not be reached. */
 export class ApiError extends Error {
   constructor(

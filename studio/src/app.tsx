@@ -5,6 +5,7 @@ import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { AccessPage } from "./access";
 import { actorOf, get, pathOf } from "./api";
+import { DataPage } from "./data";
 import { EntityPage } from "./entity";
 import { GraphsPage } from "./graphs";
 import { HistoryPage } from "./history";
@@ -12,15 +13,18 @@ import { useLoad } from "./load";
 import { LoginPage, OfferPage } from "./login";
 import { loggingIn } from "./oidc";
 import { href, pages, route, target, url, withQuery, go, type Page } from "./route";
+import { QueryPage } from "./query";
 import { ReviewPage } from "./review";
 import { RunPage } from "./run";
 import { SchemaPage } from "./schema";
 import { forget, loggedOut, offered, token } from "./session";
 import { Text, visible } from "./text";
 
-const titles: Record<Page, string> = { review: "Review", run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
+const titles: Record<Page, string> = { query: "Query", data: "Data", review: "Review", run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
 
 const views: Record<Page, FunctionComponent> = {
+  query: QueryPage,
+  data: DataPage,
   review: ReviewPage,
   run: RunPage,
   entity: EntityPage,

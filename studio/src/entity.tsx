@@ -130,7 +130,7 @@ function Found(props: { graph: string; type: Type; words: string; most: number }
 }
 
 /** Appends dots to a text if a query has cut it. */
-function shortened(value: Json): Json {
+export function shortened(value: Json): Json {
   if (typeof value !== "string") {
     return value;
   }

@@ -5,6 +5,9 @@ import { signal } from "@preact/signals";
 
 const storageKey = "omnigraph-token";
 
+/** The start of the keys in localStorage under which the Query page keeps texts. */
+export const deskPrefix = "omnigraph-desk ";
+
 /** The token that requests send. If it is "", requests send none, because the server does not ask for one. */
 export const token = signal(stored());
 
@@ -74,8 +77,11 @@ export function logOut(reason: string) {
   loggedOut.value = reason;
 }
 
-/** Forgets the token and all texts that the user has typed and not sent, and shows the login page. */
+/** Forgets the token and all texts that the user has typed, and shows the login page. */
 export function forget() {
   sessionStorage.clear();
+  for (const key of Object.keys(localStorage).filter((k) => k.startsWith(deskPrefix))) {
+    localStorage.removeItem(key);
+  }
   logOut("");
 }

@@ -210,7 +210,7 @@ func (b *tab) quiet() {
 
 // axeSource returns the text of axe-core, which `make` installs with npm.
 var axeSource = sync.OnceValues(func() (string, error) {
-	text, err := os.ReadFile(filepath.Join(root, "internal", "studio", "node_modules", "axe-core", "axe.min.js"))
+	text, err := os.ReadFile(filepath.Join(root, "studio", "node_modules", "axe-core", "axe.min.js"))
 	return string(text), err
 })
 

@@ -3,6 +3,7 @@ package builtin
 import (
 	"encoding/json"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -20,7 +21,7 @@ type explainArgs struct {
 // explain returns the tool query_explain.
 func explain() tool.Tool {
 	return &builtin{
-		desc: reader[explainArgs, operations.Explained](tool.Descriptor{
+		desc: reader[explainArgs, client.Explained](tool.Descriptor{
 			Name:        "query_explain",
 			Title:       "Explain a query",
 			Description: "Shows the plan of a query, for instance of one that is slow or takes long: the steps that the engine would make, with indexes and expected rows, and with analyze where the time of a read goes. It never runs a mutation.",

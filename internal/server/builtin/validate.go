@@ -95,13 +95,6 @@ func validate() tool.Tool {
 	}
 }
 
-// offForAdHoc lists the lint rules that only make sense for stored queries.
-var offForAdHoc = map[diag.Code]lint.Level{
-	lint.NoDescription: lint.Off, lint.NoParamDoc: lint.Off, lint.LongToolName: lint.Off, lint.VectorParam: lint.Off,
-	lint.LongDescription: lint.Off, lint.MCPEquals: lint.Off, lint.HardCoded: lint.Off, lint.UpsertClears: lint.Off,
-	lint.ChangedWalk: lint.Off,
-}
-
 const (
 	maxDiagnostics = 20      // number of faults listed in one answer
 	queryFile      = "query" // file name of the text in diagnostics
@@ -110,7 +103,7 @@ const (
 // validated checks a text against a schema.
 func validated(ctx context.Context, env *tool.Env, s *engine.Schema, text string) (a *ValidateAnswer, err error) {
 	err = operations.WithText(ctx, env, "query", text, func(limits work.Limits) error {
-		queries, report, err := gq.Options{Claims: env.Claims}.LintQueriesWithin(ctx, limits, s.Catalog, lint.Config{Levels: offForAdHoc}, gq.Source{Name: queryFile, Text: text})
+		queries, report, err := gq.Options{Claims: env.Claims}.LintQueriesWithin(ctx, limits, s.Catalog, operations.AdHocRules, gq.Source{Name: queryFile, Text: text})
 		if err == nil {
 			a = validateAnswer(text, queries, report)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -15,41 +16,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ExplainQuery is the call that shows how the engine would run a query given as text.
+// ExplainQuery is the call that shows how the engine would run a query given as text. Its answer is a client.Explained.
 type ExplainQuery struct {
 	AdHoc        // Write is ignored
 	Analyze bool // also run the read, and count its rows
-}
-
-// Explained is the answer of ExplainQuery.
-type Explained struct {
-	QueryName     string     `json:"query_name"` // name of the explained query
-	Kind          string     `json:"kind" jsonschema:"enum=read,enum=mutation"`
-	Branch        string     `json:"branch"` // the branch whose schema and data the plan is for
-	GraphCommitID string     `json:"graph_commit_id" jsonschema_description:"The commit whose data the estimates are for."`
-	Analyzed      bool       `json:"analyzed" jsonschema_description:"The server ran the read, so rows and time_ns are set."`
-	Caller        []string   `json:"caller,omitempty" jsonschema_description:"What the query uses of its caller, such as actor().id. The rows are those of the caller."`
-	Touches       []Touched  `json:"touches" jsonschema_description:"The parts of the schema that the query reads or changes."`
-	Plan          []PlanStep `json:"plan" jsonschema_description:"The operators, starting with the one that returns the result. An operator reads the rows of the operators that follow it one level deeper."`
-	Text          string     `json:"text" jsonschema_description:"The plan as an indented tree."`
-}
-
-// Touched is a type, or a property of a type, that a query uses.
-type Touched struct {
-	Kind     string `json:"kind" jsonschema:"enum=node,enum=edge"`
-	Type     string `json:"type"`               // name of the type
-	Property string `json:"property,omitempty"` // empty for the type as a whole
-	Write    bool   `json:"write" jsonschema_description:"The query may change it."`
-}
-
-// PlanStep is one operator of a plan.
-type PlanStep struct {
-	Depth    int     `json:"depth"` // distance from the root of the plan
-	Name     string  `json:"name"`  // name of the operator
-	Detail   string  `json:"detail,omitempty" jsonschema_description:"What the operator reads: type, index, direction, condition."`
-	Estimate float64 `json:"estimate" jsonschema_description:"The number of rows that the engine expects from the operator."`
-	Rows     *int64  `json:"rows,omitempty" jsonschema_description:"The number of rows that it returned."`
-	TimeNS   int64   `json:"time_ns,omitempty" jsonschema_description:"The nanoseconds that the operator took, without the operators below it."`
 }
 
 // Needs returns the permission to read the branch. A mutation is not run, so it needs no
@@ -63,7 +33,7 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	if err != nil {
 		return nil, err
 	}
-	a := &Explained{QueryName: q.Plan.Name, Kind: "read", Branch: branch.Name(), Touches: []Touched{}, Plan: []PlanStep{}, Caller: q.Plan.Members()}
+	a := &client.Explained{QueryName: q.Plan.Name, Kind: "read", Branch: branch.Name(), Touches: []client.Touched{}, Plan: []client.PlanStep{}, Caller: q.Plan.Members()}
 	if q.Plan.Mutation != nil {
 		a.Kind = "mutation"
 		if c.Analyze {
@@ -88,23 +58,23 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 	a.GraphCommitID, a.Analyzed, a.Text = e.Commit, e.Analyzed, e.String()
 	for _, u := range q.Plan.Uses {
 		if u.Entity != plan.Interface {
-			a.touch(u.Entity, u.Type, u)
+			touch(a, u.Entity, u.Type, u)
 			continue
 		}
 		for _, n := range schema.Implementers(u.Type) {
-			a.touch(plan.Node, n.Name, u)
+			touch(a, plan.Node, n.Name, u)
 		}
 	}
 	for _, o := range e.Plan {
-		a.add(o, 0)
+		addStep(a, o, 0)
 	}
 	return &tool.Outcome{Value: a, Commit: e.Commit, Less: "explain a query with fewer clauses and columns"}, nil
 }
 
-// touch adds a type, or a property of the type, that the query uses. It adds it once, because a query may use a type
+// touch adds to the answer a type, or a property of the type, that the query uses. It adds it once, because a query may use a type
 // through several interfaces.
-func (a *Explained) touch(entity plan.Entity, typ string, u plan.Use) {
-	t := Touched{Kind: entity.String(), Type: typ, Property: u.Property, Write: u.Write}
+func touch(a *client.Explained, entity plan.Entity, typ string, u plan.Use) {
+	t := client.Touched{Kind: entity.String(), Type: typ, Property: u.Property, Write: u.Write}
 	if !slices.Contains(a.Touches, t) {
 		a.Touches = append(a.Touches, t)
 	}
@@ -133,10 +103,10 @@ func (c *ExplainQuery) query(ctx context.Context, env *tool.Env, branch tool.Bra
 	return q, schema.Catalog, err
 }
 
-// add appends an operator at the given depth, and then the operators below it.
-func (a *Explained) add(o *engine.Operator, depth int) {
-	a.Plan = append(a.Plan, PlanStep{Depth: depth, Name: o.Name, Detail: o.Detail, Estimate: o.Estimate, Rows: o.Rows, TimeNS: o.Time.Nanoseconds()})
+// addStep appends an operator at the given depth, and then the operators below it.
+func addStep(a *client.Explained, o *engine.Operator, depth int) {
+	a.Plan = append(a.Plan, client.PlanStep{Depth: depth, Name: o.Name, Detail: o.Detail, Estimate: o.Estimate, Rows: o.Rows, TimeNS: o.Time.Nanoseconds()})
 	for _, child := range o.Children {
-		a.add(child, depth+1)
+		addStep(a, child, depth+1)
 	}
 }

@@ -121,6 +121,8 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "GET", "/changes?limit=1", "", ""},
 		{writer, "POST", "/changes/baseline", "", `{"type":["Knows"]}`},
 		{writer, "GET", "/node/history?type=Person&id=dan", "", ""},
+		{writer, "POST", "/explain", "", `{"query":"query q() { match { $p: Person } return { $p.name } }"}`},
+		{writer, "POST", "/assist", "", `{"text":"query q() { match { $p: Person } return { $p.nam, $p.name = \"a\" as same } }"}`},
 		{writer, "GET", "/access?actor=act-reader", "", ""},
 		{writer, "POST", "/cleanup", "", `{"keep_commits":100}`},
 		// Answered with 304.

@@ -117,6 +117,20 @@ var routes = []Route{
 		example: example{body: `{"query": "query lines($path: String) { match { $p: Package { path: $path } } return { $p.lines as lines } }", "params": {"path": "example.com/shop/stock"}}`},
 	},
 	{
+		Method: http.MethodPost, Path: "/graphs/{id}/explain", Operation: "explain_query", Tag: tagQueries,
+		Summary:     "Show the plan of a query, and with analyze where the time of a read goes.",
+		Description: "The server runs the query only with analyze, and never a mutation.",
+		Body:        client.ExplainBody{}, BodyRequired: true, Answer: client.Explained{}, Action: tool.Read, handle: (*exchange).explain,
+		example: example{body: `{"query": "query lines($path: String) { match { $p: Package { path: $path } } return { $p.lines as lines } }", "params": {"path": "example.com/shop/stock"}, "analyze": true}`},
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/assist", Operation: "assist", Tag: tagQueries,
+		Summary:     "Help to write GQ text: list its faults with fixes, or complete or describe what is at a place.",
+		Description: "The server does not run the text. The answer has only names that the caller may see.",
+		Body:        client.AssistBody{}, BodyRequired: true, Answer: client.AssistAnswer{}, Action: tool.Read, handle: (*exchange).assist,
+		example: example{body: `{"text": "query all() { match { $p: Pack", "ask": "completion", "position": 30}`},
+	},
+	{
 		Method: http.MethodPost, Path: "/graphs/{id}/mutate", Operation: "mutate", Tag: tagQueries,
 		Summary:     "Run a mutation from GQ text.",
 		Description: selecting,

@@ -28,6 +28,39 @@ func (x *exchange) runQuery() error {
 	return x.answerRows(rowsAtMost(b.MaxRows), func(enc encoding.Options) (*encoding.Answer, error) { return x.do(call, enc) })
 }
 
+// explain shows the plan of a query.
+func (x *exchange) explain() error {
+	var b client.ExplainBody
+	o, err := x.textBody(&b)
+	if err != nil {
+		return err
+	}
+	call := &operations.ExplainQuery{
+		AdHoc:   operations.AdHoc{Source: b.Query, Name: b.Name, Params: o.Raw("params"), Branch: tool.BranchName(b.Branch)},
+		Analyze: b.Analyze,
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	return x.answer(call, encoding.Options{})
+}
+
+// assist helps the author of a query.
+func (x *exchange) assist() error {
+	var b client.AssistBody
+	o, err := x.textBody(&b)
+	if err != nil {
+		return err
+	}
+	oneTarget(o)
+	if err := o.Done(); err != nil {
+		return err
+	}
+	return x.answer(&operations.Assist{
+		Text: b.Text, Ask: b.Ask, At: int(b.Position), Branch: tool.BranchName(b.Branch), Options: queryrun.Options{Snapshot: b.Snapshot},
+	}, encoding.Options{})
+}
+
 // runMutate runs an ad-hoc mutation.
 func (x *exchange) runMutate() error {
 	var b client.MutateBody

@@ -1,17 +1,17 @@
 package lsp
 
-import (
-	"cmp"
-	"slices"
-	"strings"
+import "github.com/omnigraph-go/omnigraph/internal/gq/assist"
 
-	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/xref"
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
-	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
-)
+// completionKinds maps the kinds of completions to the numbers of the protocol.
+var completionKinds = map[assist.Kind]int{
+	assist.Function: 3, assist.Field: 5, assist.Variable: 6, assist.Node: 7, assist.Interface: 8, assist.Property: 10,
+	assist.Keyword: 14, assist.Reference: 18, assist.Struct: 22,
+}
+
+// assist returns what is known of the graph. REQUIRES: the server's lock.
+func (g *graph) assist() assist.Graph {
+	return assist.Graph{Catalog: g.catalog, Queries: g.results, Claims: g.project.claims}
+}
 
 // completion lists what can be written at a position.
 func (s *server) completion(p *positionParams) (*completionList, error) {
@@ -20,362 +20,32 @@ func (s *server) completion(p *positionParams) (*completionList, error) {
 	if !ok {
 		return list, nil
 	}
-	c := &completer{graph: at.graph, schema: at.graph.catalog, source: at.source, at: at.offset}
-	if c.schema == nil {
-		c.schema = &catalog.Schema{}
-		c.schema.Index()
-	}
-	c.context = xref.ContextAt(c.schema, at.doc.path, at.source, at.offset)
-	switch {
-	case c.context.InString:
-	case isQueries(at.doc.path):
-		c.query()
-	default:
-		c.types()
-	}
-	replaced := at.doc.text.rangeOf(c.context.From, c.context.To)
-	for _, item := range c.items {
-		item.TextEdit = &textEdit{replaced, cmp.Or(item.FilterText, item.Label)}
+	from, to, items := at.graph.assist().Complete(at.doc.path, at.source, at.offset)
+	replaced := at.doc.text.rangeOf(from, to)
+	for _, i := range items {
+		item := completionItem{Label: i.Label, Kind: completionKinds[i.Kind], Detail: i.Detail, SortText: string(rune('a'+i.Rank)) + i.Label}
+		if i.Doc != "" {
+			item.Documentation = &markup{"markdown", i.Doc}
+		}
+		item.TextEdit = &textEdit{replaced, item.Label}
 		list.Items = append(list.Items, item)
 	}
 	return list, nil
 }
 
-// completer collects the completions of one position.
-type completer struct {
-	graph   *graph
-	schema  *catalog.Schema
-	source  *xref.Source
-	at      int // the offset
-	context xref.Context
-	items   []completionItem
-}
-
-// add adds a completion. Completions with a lower rank come first.
-func (c *completer) add(rank int, label string, kind int, detail, doc string) {
-	if slices.ContainsFunc(c.items, func(i completionItem) bool { return i.Label == label && i.Kind == kind }) {
-		return
+// hover describes the name at a position.
+func (s *server) hover(p *positionParams) (*hover, error) {
+	at, ok := s.place(p)
+	if !ok || at.name == nil {
+		return nil, nil
 	}
-	item := completionItem{Label: label, Kind: kind, Detail: detail, SortText: string(rune('a'+rank)) + label}
+	code, doc := at.graph.assist().Describe(at.name, at.source)
+	if code == "" {
+		return nil, nil
+	}
+	value := "```gq\n" + code + "\n```"
 	if doc != "" {
-		item.Documentation = &markup{"markdown", doc}
+		value += "\n\n" + doc
 	}
-	c.items = append(c.items, item)
-}
-
-// before returns the token that is n tokens before the word: 1 is the nearest.
-func (c *completer) before(n int) syntax.Token {
-	if i := len(c.context.Before) - n; i >= 0 {
-		return c.context.Before[i]
-	}
-	return syntax.Token{}
-}
-
-// query completes a place in a query file.
-func (c *completer) query() {
-	last, ctx := c.before(1), &c.context
-	switch {
-	case ctx.Outside:
-		c.words("query")
-	case last.Value == "@" && ctx.Bracket == "(":
-		c.annotations(syntax.ParamAnnotations())
-	case last.Value == "@":
-		c.annotations(syntax.QueryAnnotations())
-	case ctx.Head && ctx.Bracket == "(" && last.Value == ":" && c.before(2).Type == syntax.Var:
-		c.scalars()
-		c.nodeTypes(1)
-		c.interfaces(1)
-	case ctx.Head && (ctx.Bracket == "[" || ctx.Bracket == "{" && last.Value == ":"):
-		c.scalars()
-	case ctx.Head && ctx.Bracket == "":
-		c.words("match", "insert", "update", "delete")
-	case ctx.Head:
-	case last.Value == "." && c.before(2).Value == ")" && c.before(3).Value == "(" && c.before(4).Value == syntax.ActorFunction:
-		c.callerMembers()
-	case last.Value == "." && c.before(2).Type == syntax.Var:
-		c.propertiesOf(c.before(2))
-	case ctx.Bracket == "{" && ctx.Type != "" && (last.Value == "{" || last.Value == ","):
-		c.properties(ctx.Entity, ctx.Type, 0)
-	case last.Value == ":" && c.before(2).Type == syntax.Var:
-		c.nodeTypes(0)
-		c.interfaces(0)
-		c.edges(nil, 1)
-	case slices.Contains([]string{"insert", "update", "delete", "upsert"}, last.Value) && last.Type == syntax.Name:
-		c.nodeTypes(0)
-		c.edgeTypes(0)
-		if last.Value == "insert" {
-			c.words("new")
-		}
-	case last.Value == "new" && c.before(2).Value == "insert":
-		c.nodeTypes(0)
-		c.edgeTypes(0)
-	case last.Type == syntax.Var && c.context.From > endOf(last) && !c.endsTraversal():
-		c.afterVariable(last)
-	case c.endsEdge(last):
-		c.variables(0)
-	default:
-		c.expression()
-	}
-}
-
-// endOf returns the offset after a token.
-func endOf(t syntax.Token) int { return t.Pos.Offset + len(t.Value) }
-
-// endsEdge reports whether the token is the edge of a traversal whose right end is still missing.
-func (c *completer) endsEdge(t syntax.Token) bool {
-	n := c.source.At(t.Pos.Offset)
-	return t.Type == syntax.Name && n != nil && n.Kind == xref.Type && n.Entity == xref.Edge
-}
-
-// endsTraversal reports whether the nearest token, a variable, is the end of a traversal, so that another
-// clause follows.
-func (c *completer) endsTraversal() bool {
-	before := c.before(2)
-	return c.endsEdge(before) || before.Value == ">" || before.Value == "}" && c.before(3).Type == syntax.Int
-}
-
-// afterVariable completes what follows a variable: in a match an edge of its type or an operator, in an
-// expression an operator.
-func (c *completer) afterVariable(v syntax.Token) {
-	var of *xref.Name
-	if n := c.source.At(v.Pos.Offset); n != nil && (n.Entity == xref.Node || n.Entity == xref.Interface) && n.Type != "" {
-		of = n
-	}
-	c.edges(of, 0)
-	c.words("contains", "starts_with", "in", "matches", "is", "as", "asc", "desc")
-}
-
-// expression completes the start of a clause, a statement or an expression.
-func (c *completer) expression() {
-	if ctx := &c.context; ctx.Type != "" {
-		rank := 2
-		if ctx.Bracket != "{" || ctx.Type == "" {
-			rank = 0
-		}
-		c.properties(ctx.Entity, ctx.Type, rank)
-	}
-	c.variables(0)
-	c.columns(1)
-	for _, a := range plan.Aggregates {
-		_, doc := describeFunction(a.Name)
-		c.add(3, a.Name, completionFunction, "aggregate", doc)
-	}
-	for _, name := range append(slices.Clone(syntax.Functions), append(syntax.LiteralFunctions(), "now", syntax.ActorFunction)...) {
-		usage, doc := describeFunction(name)
-		c.add(3, name, completionFunction, usage, doc)
-	}
-	for _, word := range syntax.QueryWords() {
-		if !slices.Contains(notInBodies(), word) {
-			c.add(4, word, completionKeyword, "", "")
-		}
-	}
-}
-
-// notInBodies returns the words of the grammar that occur only in the head of a query, and the words that
-// are functions.
-func notInBodies() []string {
-	words := []string{"query", "mcp", "expose", "idempotent", "tool_name", "title", "description", "instruction", "question", "must_be_empty", "check", "default", "example", "range", "enum"}
-	return append(words, append(syntax.LiteralFunctions(), "now", syntax.ActorFunction)...)
-}
-
-// words adds keywords. It omits a word that is not in the grammar.
-func (c *completer) words(words ...string) {
-	known := slices.Concat(syntax.QueryWords(), syntax.SchemaWords())
-	for _, w := range words {
-		if slices.Contains(known, w) {
-			c.add(4, w, completionKeyword, "", "")
-		}
-	}
-}
-
-// annotations adds annotations, which the table lists with @. The @ is already written.
-func (c *completer) annotations(names []string) {
-	for _, name := range names {
-		c.add(0, strings.TrimPrefix(name, "@"), completionKeyword, name, "")
-	}
-}
-
-// scalars adds the scalar types.
-func (c *completer) scalars() {
-	for _, k := range value.Kinds() {
-		c.add(0, k.String(), completionStruct, "scalar type", "")
-	}
-}
-
-// nodeTypes adds the node types.
-func (c *completer) nodeTypes(rank int) {
-	for _, n := range c.schema.Nodes {
-		c.add(rank, n.Name, completionClass, "node", n.Description)
-	}
-}
-
-// interfaces adds the interfaces.
-func (c *completer) interfaces(rank int) {
-	for _, i := range c.schema.Interfaces {
-		c.add(rank, i.Name, completionInterface, "interface", "")
-	}
-}
-
-// edgeTypes adds the edge types as statements write them.
-func (c *completer) edgeTypes(rank int) {
-	for _, e := range c.schema.Edges {
-		c.add(rank, e.Name, completionStruct, "edge "+e.From+" -> "+e.To, e.Description)
-	}
-}
-
-// edges adds the edges as a match writes them: those of the type of the variable `of` first, unless it is nil.
-func (c *completer) edges(of *xref.Name, rank int) {
-	ends := func(e *catalog.Edge, to bool) bool {
-		return c.schema.AtEnd(e, to, of.Type, of.Entity == xref.Interface)
-	}
-	for _, e := range c.schema.Edges {
-		at := rank
-		if of != nil && !ends(e, false) && !ends(e, true) {
-			at = rank + 1
-		}
-		c.add(at, xref.EdgeName(e.Name), completionReference, e.From+" -> "+e.To, e.Description)
-	}
-}
-
-// propertiesOf adds the properties of a variable, or the fields if it stands for a record.
-func (c *completer) propertiesOf(v syntax.Token) {
-	if fields := c.source.Fields(v); fields != nil {
-		for _, f := range fields {
-			c.add(0, f.Name, completionField, f.Type, "")
-		}
-		return
-	}
-	n := c.source.At(v.Pos.Offset)
-	if n == nil || n.Type == "" {
-		return
-	}
-	c.properties(n.Entity, n.Type, 0)
-	c.add(1, "id", completionField, "String", "")
-	if n.Entity == xref.Edge {
-		c.ends(n.Type, 1)
-	}
-}
-
-// callerMembers adds the members of actor().
-func (c *completer) callerMembers() {
-	claims := c.graph.project.claims
-	for i, name := range claims.Members() {
-		t, _ := claims.TypeOf(name)
-		c.add(min(i, 2), name, completionField, t.String(), "")
-	}
-}
-
-// ends adds the names of the two ends of an edge.
-func (c *completer) ends(edge string, rank int) {
-	e := c.schema.Edge(edge)
-	for _, name := range []string{"from", "to"} {
-		detail := "String"
-		if e != nil {
-			if at, shared := e.End(name == "to"); shared {
-				detail = at
-			}
-		}
-		c.add(rank, name, completionField, detail, "")
-	}
-}
-
-// properties adds the properties of a type.
-func (c *completer) properties(entity xref.Entity, typ string, rank int) {
-	var list []*catalog.Property
-	switch entity {
-	case xref.Node:
-		if n := c.schema.Node(typ); n != nil {
-			list = n.Properties
-		}
-	case xref.Edge:
-		if e := c.schema.Edge(typ); e != nil {
-			list = e.Properties
-		}
-		if c.context.Bracket == "{" || c.context.Type != "" {
-			c.ends(typ, rank)
-		}
-	case xref.Interface:
-		if i := c.schema.Interface(typ); i != nil {
-			list = i.Common()
-		}
-	case xref.NoEntity:
-	}
-	for _, p := range list {
-		c.add(rank, p.Name, completionProperty, p.Type.String(), p.Description)
-	}
-}
-
-// variables adds the variables and the parameters of the query.
-func (c *completer) variables(rank int) {
-	for _, n := range c.source.InQuery(c.at) {
-		if n.Kind != xref.Variable && n.Kind != xref.Parameter || n.Value == "$_" {
-			continue
-		}
-		if n.Pos.Offset == c.context.From {
-			continue // the word that is being written
-		}
-		detail := n.Type
-		if n.Kind == xref.Parameter {
-			detail = strings.TrimSpace("parameter " + n.Type)
-		}
-		c.add(rank, n.Value, completionVariable, detail, "")
-	}
-}
-
-// columns adds the columns that the query declares with `as`.
-func (c *completer) columns(rank int) {
-	for _, n := range c.source.InQuery(c.at) {
-		if n.Kind == xref.Column && n.Decl {
-			c.add(rank, n.Value, completionField, "column", "")
-		}
-	}
-}
-
-// types completes a place in a schema.
-func (c *completer) types() {
-	last, ctx := c.before(1), &c.context
-	switch {
-	case ctx.Outside && last.Value != "@":
-		c.words("node", "edge", "interface")
-		if last.Value == "" {
-			break
-		}
-		c.words("implements")
-	case last.Value == "@" && ctx.Bracket == "{":
-		c.annotations(resolve.PropertyAnnotations())
-		c.annotations([]string{"@range", "@check"})
-	case last.Value == "@":
-		c.annotations(resolve.TypeAnnotations())
-		if ctx.Entity == xref.Edge {
-			c.annotations([]string{"@card"})
-		}
-	case ctx.Bracket == "{" && last.Value == ":":
-		c.scalars()
-		c.words("enum")
-	case ctx.Bracket == "[":
-		c.scalars()
-	case ctx.Bracket == "(" && slices.Contains([]string{"key", "unique", "index", "range", "check", "embed"}, ctx.Word):
-		c.declared()
-	case ctx.Bracket == "" && (last.Value == ":" || last.Value == "->"):
-		c.nodeTypes(0)
-		c.interfaces(1)
-	case ctx.Bracket == "" && (last.Value == "implements" || last.Value == ","):
-		c.interfaces(0)
-	case ctx.Bracket == "":
-		c.words("implements")
-	}
-}
-
-// declared adds the properties that the type declares or inherits.
-func (c *completer) declared() {
-	c.properties(c.context.Entity, c.context.Type, 0)
-	for i := range c.source.Names {
-		if n := &c.source.Names[i]; n.Kind == xref.Property && n.Decl && n.Type == c.context.Type && n.Entity == c.context.Entity {
-			c.add(0, n.Value, completionProperty, "", "")
-		}
-	}
-	if c.context.Entity == xref.Edge {
-		c.add(1, "src", completionField, "the node that the edge starts at", "")
-		c.add(1, "dst", completionField, "the node that the edge leads to", "")
-	}
+	return &hover{markup{"markdown", value}, rangeOf(at.doc.text, at.name)}, nil
 }

@@ -186,10 +186,9 @@ func TestCompletionOfActor(t *testing.T) {
 		p := at.graph.project
 		p.cluster = cluster
 		p.load(func(path string) (string, error) { return files[filepath.Base(path)], nil })
-		c := &completer{graph: at.graph}
-		c.callerMembers()
+		_, _, items := at.graph.assist().Complete(at.doc.path, at.source, at.offset)
 		var got []string
-		for _, item := range c.items {
+		for _, item := range items {
 			got = append(got, item.Label+": "+item.Detail)
 		}
 		if got := strings.Join(got, ", "); got != want {

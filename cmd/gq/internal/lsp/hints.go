@@ -3,9 +3,9 @@ package lsp
 import (
 	"github.com/aymanbagabas/go-udiff"
 
-	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/xref"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/xref"
 )
 
 // formatting formats a document. It changes only the parts that differ, so that the cursor stays where
@@ -49,7 +49,7 @@ func (s *server) inlayHints(p *rangeParams) ([]inlayHint, error) {
 		case n.Kind == xref.Variable && n.Decl && !stated(src, i):
 			add(end, n.Type)
 		case n.Kind == xref.Column && n.Decl:
-			if q := g.queryAround(src, n.Pos.Offset); q != nil && q.Plan.Read != nil {
+			if q := g.assist().QueryAround(src, n.Pos.Offset); q != nil && q.Plan.Read != nil {
 				add(end, shortType(q.Plan.Read, n.Value))
 			}
 		}
@@ -79,7 +79,7 @@ func shortType(r *plan.Read, column string) string {
 				return "[" + r.Vars[whole.Var].Type + "]"
 			}
 		}
-		return columnType(c)
+		return c.TypeText()
 	}
 	return ""
 }

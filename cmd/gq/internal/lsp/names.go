@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/xref"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/xref"
 )
 
 // namesEntry holds the names of one text.

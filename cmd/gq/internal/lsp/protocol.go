@@ -183,7 +183,6 @@ type completionItem struct {
 	Detail           string    `json:"detail,omitempty"`
 	Documentation    *markup   `json:"documentation,omitempty"`
 	SortText         string    `json:"sortText,omitempty"`
-	FilterText       string    `json:"filterText,omitempty"`
 	InsertTextFormat int       `json:"insertTextFormat,omitzero"`
 	TextEdit         *textEdit `json:"textEdit,omitempty"`
 }
@@ -244,20 +243,6 @@ type logMessageParams struct {
 	Type    int    `json:"type"`
 	Message string `json:"message"`
 }
-
-// The numbers that the protocol gives to kinds of completions.
-const (
-	completionFunction   = 3
-	completionField      = 5
-	completionVariable   = 6
-	completionClass      = 7
-	completionInterface  = 8
-	completionProperty   = 10
-	completionKeyword    = 14
-	completionReference  = 18
-	completionEnumMember = 20
-	completionStruct     = 22
-)
 
 // The numbers that the protocol gives to kinds of symbols.
 const (

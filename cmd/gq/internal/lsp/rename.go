@@ -7,8 +7,8 @@ import (
 
 	"go.lsp.dev/jsonrpc2"
 
-	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/xref"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/xref"
 )
 
 // The forms of names.

@@ -5,8 +5,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/highlight"
-	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/xref"
+	"github.com/omnigraph-go/omnigraph/internal/gq/assist"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/xref"
 )
 
 // tokenTypes and tokenModifiers are the legend of semantic tokens. The tokens refer to them by index.
@@ -69,7 +70,7 @@ func pieces(src *xref.Source) []piece {
 	var out []piece
 	name := 0
 	for i, t := range src.Tokens {
-		p := piece{from: t.Pos.Offset, to: endOf(t)}
+		p := piece{from: t.Pos.Offset, to: assist.EndOf(t)}
 		for name < len(src.Names) && src.Names[name].Pos.Offset < p.from {
 			name++
 		}

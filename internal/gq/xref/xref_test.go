@@ -10,17 +10,17 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/xref"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/xref"
 )
 
 // corpora lists the folders of the repository with a schema and valid queries.
 func corpora(t testing.TB) []string {
-	dirs := []string{"../../../../queries/code", "../../../../codegen/testdata/corpus"}
-	more, err := filepath.Glob("../../../../gq/testdata/corpus/*")
+	dirs := []string{"../../../queries/code", "../../../codegen/testdata/corpus"}
+	more, err := filepath.Glob("../../../gq/testdata/corpus/*")
 	if err != nil || len(more) < 4 {
 		t.Fatalf("the corpora of package gq: %v %v", more, err)
 	}

@@ -1,36 +1,19 @@
-package lsp
+package assist
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/xref"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/gq/xref"
 )
 
-// hover describes the name at a position.
-func (s *server) hover(p *positionParams) (*hover, error) {
-	at, ok := s.place(p)
-	if !ok || at.name == nil {
-		return nil, nil
-	}
-	code, doc := at.graph.describe(at.name, at.source)
-	if code == "" {
-		return nil, nil
-	}
-	value := "```gq\n" + code + "\n```"
-	if doc != "" {
-		value += "\n\n" + doc
-	}
-	return &hover{markup{"markdown", value}, rangeOf(at.doc.text, at.name)}, nil
-}
-
-// describe returns a line of code that declares a name, and its documentation. The line is "" for a name
-// that needs no explanation. REQUIRES: the server's lock.
-func (g *graph) describe(n *xref.Name, src *xref.Source) (code, doc string) {
+// Describe returns a line of code that declares a name, and its documentation. The line is "" for a name
+// that needs no explanation.
+func (g Graph) Describe(n *xref.Name, src *xref.Source) (code, doc string) {
 	switch n.Kind {
 	case xref.Type:
 		return g.describeType(n.Entity, n.Type)
@@ -41,14 +24,14 @@ func (g *graph) describe(n *xref.Name, src *xref.Source) (code, doc string) {
 	case xref.Function:
 		return describeFunction(n.Value)
 	case xref.Query:
-		if q := g.results[n.Text()]; q != nil {
+		if q := g.Queries[n.Text()]; q != nil {
 			return signature(q), q.Description
 		}
 	case xref.Column:
-		if q := g.queryAround(src, n.Pos.Offset); q != nil && q.Plan.Read != nil {
+		if q := g.QueryAround(src, n.Pos.Offset); q != nil && q.Plan.Read != nil {
 			for _, c := range q.Plan.Read.Columns {
 				if c.Name == n.Value {
-					return c.Name + ": " + columnType(c), ""
+					return c.Name + ": " + c.TypeText(), ""
 				}
 			}
 		}
@@ -58,13 +41,13 @@ func (g *graph) describe(n *xref.Name, src *xref.Source) (code, doc string) {
 }
 
 // describeType returns the declaration of a type, without its body, and its description.
-func (g *graph) describeType(entity xref.Entity, typ string) (code, doc string) {
-	if g.catalog == nil {
+func (g Graph) describeType(entity xref.Entity, typ string) (code, doc string) {
+	if g.Catalog == nil {
 		return "", ""
 	}
 	switch entity {
 	case xref.Node:
-		if n := g.catalog.Node(typ); n != nil {
+		if n := g.Catalog.Node(typ); n != nil {
 			code := "node " + n.Name
 			if len(n.Implements) > 0 {
 				code += " implements " + strings.Join(n.Implements, ", ")
@@ -72,7 +55,7 @@ func (g *graph) describeType(entity xref.Entity, typ string) (code, doc string) 
 			return code + " {" + propertyList(n.Properties) + "}", n.Description
 		}
 	case xref.Edge:
-		if e := g.catalog.Edge(typ); e != nil {
+		if e := g.Catalog.Edge(typ); e != nil {
 			code := "edge " + e.Name + ": " + e.From + " -> " + e.To
 			if len(e.Properties) > 0 {
 				code += " {" + propertyList(e.Properties) + "}"
@@ -80,7 +63,7 @@ func (g *graph) describeType(entity xref.Entity, typ string) (code, doc string) 
 			return code, e.Description
 		}
 	case xref.Interface:
-		for _, i := range g.catalog.Interfaces {
+		for _, i := range g.Catalog.Interfaces {
 			if i.Name == typ {
 				return "interface " + i.Name + " {" + propertyList(i.Properties) + "}", ""
 			}
@@ -101,14 +84,14 @@ func propertyList(props []*catalog.Property) string {
 }
 
 // describeProperty returns the type of a property and its description.
-func (g *graph) describeProperty(n *xref.Name) (code, doc string) {
-	if g.catalog == nil || n.Type == "" {
+func (g Graph) describeProperty(n *xref.Name) (code, doc string) {
+	if g.Catalog == nil || n.Type == "" {
 		return "", ""
 	}
-	if p := xref.PropertyOf(g.catalog, n.Entity, n.Type, n.Text()); p != nil {
+	if p := xref.PropertyOf(g.Catalog, n.Entity, n.Type, n.Text()); p != nil {
 		return n.Type + "." + p.Declaration(), p.Description
 	}
-	switch e := g.catalog.Edge(n.Type); {
+	switch e := g.Catalog.Edge(n.Type); {
 	case n.Entity == xref.Interface && n.Text() == catalog.TypeProperty:
 		return n.Type + ".type: String", "The name of the node's type, which every variable over an interface has."
 	case n.Text() == "id":
@@ -133,9 +116,9 @@ func describeEnd(e *catalog.Edge, end string) (code, doc string) {
 }
 
 // describeVariable returns the type of a variable or a parameter.
-func (g *graph) describeVariable(n *xref.Name, src *xref.Source) (code, doc string) {
+func (g Graph) describeVariable(n *xref.Name, src *xref.Source) (code, doc string) {
 	if n.Kind == xref.Parameter {
-		if q := g.queryAround(src, n.Pos.Offset); q != nil {
+		if q := g.QueryAround(src, n.Pos.Offset); q != nil {
 			for i, p := range q.Plan.Declared() {
 				if "$"+p.Name == n.Value {
 					return n.Value + ": " + p.TypeText(), q.ParamDocs[i]
@@ -181,18 +164,15 @@ func signature(q *gq.Query) string {
 	}
 	var columns []string
 	for _, c := range q.Plan.Read.Columns {
-		columns = append(columns, c.Name+": "+columnType(c))
+		columns = append(columns, c.Name+": "+c.TypeText())
 	}
 	return fmt.Sprintf("%s\n// returns %s", code, strings.Join(columns, ", "))
 }
 
-// queryAround returns the query around an offset as the last complete run compiled it, or nil.
-func (g *graph) queryAround(src *xref.Source, offset int) *gq.Query {
+// QueryAround returns the query around an offset as the last complete run compiled it, or nil.
+func (g Graph) QueryAround(src *xref.Source, offset int) *gq.Query {
 	if n := src.Query(offset); n != nil {
-		return g.results[n.Text()]
+		return g.Queries[n.Text()]
 	}
 	return nil
 }
-
-// columnType returns the type of a column as people read it.
-func columnType(c plan.Column) string { return c.TypeText() }

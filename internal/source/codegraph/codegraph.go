@@ -22,7 +22,8 @@ type Graph struct {
 	Holds     []Link     // package -> symbol
 	Calls     []Counted  // symbol -> function or method
 	Refers    []Counted  // symbol -> type, constant or variable
-	Satisfies []Link     // type -> interface
+	Satisfies []Link     // type -> interface, method -> method that it implements or overrides
+	MethodOf  []Link     // method -> type or interface
 }
 
 // Module is a module that was read, or a module that is required by one that was read.
@@ -54,7 +55,8 @@ type File struct {
 	// Path is relative to the module's root and uses slashes. If several modules were read, it
 	// begins with the path of the module.
 	Path  string
-	Lines int // number of lines
+	Lines int  // number of lines
+	Test  bool // it holds tests
 }
 
 // Kind is the kind of a symbol.
@@ -83,6 +85,8 @@ type Symbol struct {
 	Doc       string // text of the comment
 	Line      int    // line in its file, from 1
 	Words     string // words of the names, separated by spaces, for full-text search
+	Test      bool   // a file with tests declares it
+	External  bool   // it belongs to a dependency, and only its name and type were read; it has no file and no line
 }
 
 // Link joins two nodes by their keys.
@@ -114,6 +118,23 @@ func CountedLinks(m map[Link]int) []Counted {
 	return out
 }
 
+// Dispatches returns the links from each method to the methods that a call of it may run instead: those that
+// implement or override it.
+func (g *Graph) Dispatches() []Link {
+	callable := map[string]bool{}
+	for _, s := range g.Symbols {
+		callable[s.Path] = s.Kind.IsCallable()
+	}
+	var out []Link
+	for _, l := range g.Satisfies {
+		if callable[l.To] {
+			out = append(out, Link{From: l.To, To: l.From})
+		}
+	}
+	slices.SortFunc(out, Link.Compare)
+	return out
+}
+
 // Sort sorts each list by key, and removes links that occur twice.
 func (g *Graph) Sort() {
 	slices.SortFunc(g.Modules, func(a, b Module) int { return cmp.Compare(a.Path, b.Path) })
@@ -124,7 +145,7 @@ func (g *Graph) Sort() {
 	for _, counted := range []*[]Counted{&g.Calls, &g.Refers} {
 		slices.SortFunc(*counted, func(a, b Counted) int { return a.Link.Compare(b.Link) })
 	}
-	for _, links := range []*[]Link{&g.Provides, &g.Imports, &g.Declares, &g.Holds, &g.Satisfies} {
+	for _, links := range []*[]Link{&g.Provides, &g.Imports, &g.Declares, &g.Holds, &g.Satisfies, &g.MethodOf} {
 		slices.SortFunc(*links, Link.Compare)
 		*links = slices.Compact(*links)
 	}

@@ -42,11 +42,11 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 		emit(node{"Package", map[string]any{"path": p.Path, "name": p.Name, "doc": optional(p.Doc), "files": p.Files, "lines": p.Lines}})
 	}
 	for _, f := range g.Files {
-		emit(node{"File", map[string]any{"path": f.Path, "lines": f.Lines}})
+		emit(node{"File", map[string]any{"path": f.Path, "lines": f.Lines, "test": f.Test}})
 	}
 	for _, s := range g.Symbols {
 		emit(node{"Symbol", map[string]any{"path": s.Path, "name": s.Name, "kind": s.Kind, "exported": s.Exported,
-			"signature": optional(s.Signature), "doc": optional(s.Doc), "line": s.Line, "words": s.Words}})
+			"signature": optional(s.Signature), "doc": optional(s.Doc), "line": s.Line, "words": s.Words, "test": s.Test, "external": s.External}})
 	}
 	link := func(name string, l Link, data map[string]any) {
 		if data == nil {
@@ -61,7 +61,8 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 	for _, kind := range []struct {
 		name  string
 		links []Link
-	}{{"Provides", g.Provides}, {"Imports", g.Imports}, {"Declares", g.Declares}, {"Holds", g.Holds}} {
+	}{{"Provides", g.Provides}, {"Imports", g.Imports}, {"Declares", g.Declares}, {"Holds", g.Holds},
+		{"Satisfies", g.Satisfies}, {"Dispatches", g.Dispatches()}, {"MethodOf", g.MethodOf}} {
 		for _, l := range kind.links {
 			link(kind.name, l, nil)
 		}
@@ -73,9 +74,6 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 		for _, c := range kind.counted {
 			link(kind.name, c.Link, map[string]any{"count": c.Count})
 		}
-	}
-	for _, l := range g.Satisfies {
-		link("Satisfies", l, nil)
 	}
 	if err == nil {
 		err = bw.Flush()

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/token"
 	"os"
 	"slices"
@@ -102,10 +103,11 @@ func readOne(ctx context.Context, opts Options, at *place, s *survey, siblings [
 	if err != nil {
 		return nil, err
 	}
+	pkgs, tests := separate(pkgs)
 	own := slices.DeleteFunc(slices.Clone(pkgs), foreign)
-	all := slices.Collect(packages.Postorder(pkgs))
+	all := slices.Collect(packages.Postorder(slices.Concat(pkgs, tests)))
 	r := newReader(s, siblings)
-	c := checker{survey: s, sizes: sizes, fset: token.NewFileSet(), wanted: map[*packages.Package]bool{}, gaps: &r.gaps}
+	c := checker{survey: s, sizes: sizes, fset: token.NewFileSet(), wanted: map[*packages.Package]bool{}, gaps: &r.gaps, parsed: map[string]*ast.File{}}
 	for _, p := range pkgs {
 		c.faults = append(c.faults, p.Errors...)
 	}
@@ -113,9 +115,9 @@ func readOne(ctx context.Context, opts Options, at *place, s *survey, siblings [
 		return nil, errNoPackage
 	}
 	if opts.Deps {
-		own = slices.DeleteFunc(slices.Clone(all), func(p *packages.Package) bool { return p.PkgPath == "unsafe" })
+		own = slices.DeleteFunc(slices.Clone(all), func(p *packages.Package) bool { return p.PkgPath == "unsafe" || p.ForTest != "" })
 	}
-	for _, p := range own {
+	for _, p := range slices.Concat(own, tests) {
 		c.wanted[p] = true
 	}
 	if len(c.faults) == 0 {
@@ -128,7 +130,7 @@ func readOne(ctx context.Context, opts Options, at *place, s *survey, siblings [
 	}
 	slices.SortFunc(own, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 
-	r.add(own)
+	r.add(own, tests, all)
 	for i, p := range own {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -138,6 +140,12 @@ func readOne(ctx context.Context, opts Options, at *place, s *survey, siblings [
 			return nil, err
 		}
 	}
+	for _, p := range tests {
+		if err := r.readTests(p); err != nil {
+			return nil, err
+		}
+	}
+	own = append(own, tests...)
 	for i, p := range own {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -20,9 +20,9 @@ import (
 
 // mode lists what the go command must say about packages. The packages are parsed and type-checked here, because
 // for types, and even for NeedTypesSizes, the go command runs cgo and pkg-config, or compiles packages.
-const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule
+const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule | packages.NeedForTest
 
-// list lists the packages that match patterns, with all their dependencies, and returns the sizes of types.
+// list lists the packages that match patterns, with their tests and all their dependencies, and returns the sizes of types.
 func list(ctx context.Context, p *place, s *survey, opts Options) (pkgs []*packages.Package, sizes types.Sizes, err error) {
 	flag := "-mod=readonly"
 	if isVendored(p.root) {
@@ -35,7 +35,7 @@ func list(ctx context.Context, p *place, s *survey, opts Options) (pkgs []*packa
 	if p.work != "" {
 		env = append(env, "GOWORK="+p.work)
 	}
-	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: p.dir, Env: env}
+	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: p.dir, Env: env, Tests: true}
 	overlay, remove, err := s.overlay()
 	if err != nil {
 		return nil, nil, err
@@ -58,6 +58,7 @@ type checker struct {
 	wanted map[*packages.Package]bool // those with symbols to read
 	gaps   *gaps
 	faults []packages.Error
+	parsed map[string]*ast.File // the files of main modules by name
 }
 
 // check parses and type-checks packages that are sorted so that each comes after those that it imports. It sets the
@@ -93,6 +94,10 @@ func (c *checker) checkPackage(p *packages.Package) error {
 		Error: func(err error) {
 			switch {
 			case !wanted:
+			case p.ForTest != "":
+				if c.inTest(err) {
+					c.gaps.of(p).testFaults++
+				}
 			case incomplete:
 				c.gaps.of(p).faults++
 			default:
@@ -118,6 +123,12 @@ func (c *checker) checkPackage(p *packages.Package) error {
 	return nil
 }
 
+// inTest reports whether an error of the type checker is about a file with tests.
+func (c *checker) inTest(err error) bool {
+	var e types.Error
+	return !errors.As(err, &e) || isTest(c.fset.PositionFor(e.Pos, false).Filename)
+}
+
 // parse parses the files of a package, and leaves out those that must not be read. It reports whether
 // type errors are to be expected, because files are left out or the package uses cgo.
 func (c *checker) parse(p *packages.Package) (incomplete bool, err error) {
@@ -127,6 +138,10 @@ func (c *checker) parse(p *packages.Package) (incomplete bool, err error) {
 	}
 	files := p.GoFiles[:0:0]
 	for _, name := range p.GoFiles {
+		if f := c.parsed[name]; f != nil { // a package is checked once more with its tests
+			files, p.Syntax = append(files, name), append(p.Syntax, withoutBodies(f))
+			continue
+		}
 		text, err := c.source(p, name)
 		if err != nil && !foreign(p) {
 			c.survey.hidden[name] = true
@@ -136,11 +151,18 @@ func (c *checker) parse(p *packages.Package) (incomplete bool, err error) {
 			continue
 		}
 		f, err := parser.ParseFile(c.fset, name, text, flags)
-		if err != nil && c.wanted[p] {
+		switch {
+		case err == nil || !c.wanted[p]:
+		case p.ForTest != "":
+			c.gaps.of(p).testFaults++
+		default:
 			c.faults = append(c.faults, parseFaults(name, err)...)
 		}
 		if f == nil {
 			continue
+		}
+		if !foreign(p) {
+			c.parsed[name] = f
 		}
 		files, p.Syntax = append(files, name), append(p.Syntax, f)
 		incomplete = incomplete || usesCgo(f)
@@ -150,6 +172,20 @@ func (c *checker) parse(p *packages.Package) (incomplete bool, err error) {
 		incomplete = incomplete || !foreign(p) && filepath.Dir(name) == p.Dir
 	}
 	return incomplete, nil
+}
+
+// withoutBodies returns a file without the bodies of its functions, which need not be checked again.
+func withoutBodies(f *ast.File) *ast.File {
+	out := *f
+	out.Decls = slices.Clone(f.Decls)
+	for i, d := range out.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			bare := *fn
+			bare.Body = nil
+			out.Decls[i] = &bare
+		}
+	}
+	return &out
 }
 
 // source returns the text of a file of a package. The files of main modules must be in the folder that is read,

@@ -45,7 +45,7 @@ folder nor a parent has a go.mod or go.work, the command reads every module belo
 folder and writes them as one graph. For example, --dir ~/repositories reads all
 repositories of a team.
 
-The packages must compile. The command does not read tests. PATTERN is a package pattern
+The packages must compile. Their tests are read too, and errors in them are counted. PATTERN is a package pattern
 of the go command; the default is ./... Each module says in not_covered what was left out, and
 how much of it.
 

@@ -6,6 +6,7 @@ package codegraph
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // Graph is the code of one or more modules as nodes and edges. Each list is sorted by key.
@@ -34,10 +35,12 @@ type Module struct {
 
 	// The other fields are for modules that were read.
 
-	Indexer    string   // the program that read the source code, such as scip-typescript 0.4.0
-	Commit     string   // the commit that was read; empty if it is not known
-	Modified   *bool    // whether files differed from the commit; nil if that is not known
-	NotCovered []string // what the graph does not say about the module, one phrase each
+	Indexer    string    // the program that read the source code, such as scip-typescript 0.4.0
+	Commit     string    // the commit that was read; empty if it is not known
+	Folder     string    // absolute path of the folder that was read; empty if it is not known
+	ReadAt     time.Time // when the reading began; zero if Folder is empty
+	Modified   *bool     // whether files differed from the commit; nil if that is not known
+	NotCovered []string  // what the graph does not say about the module, one phrase each
 }
 
 // Package is a package that was read, or a package that is imported directly by one that was read.
@@ -57,6 +60,9 @@ type File struct {
 	Path  string
 	Lines int  // number of lines
 	Test  bool // it holds tests
+
+	Digest string // SHA-256 of the content in hexadecimal digits; empty if it is not known
+	Stamp  string // see freshness.Stamp; empty if it is not known
 }
 
 // Kind is the kind of a symbol.

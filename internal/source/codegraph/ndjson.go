@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"encoding/json"
 	"io"
+	"time"
 )
 
 // node and edge are the NDJSON forms that a load accepts.
@@ -42,7 +43,11 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 		emit(node{"Package", map[string]any{"path": p.Path, "name": p.Name, "doc": optional(p.Doc), "files": p.Files, "lines": p.Lines}})
 	}
 	for _, f := range g.Files {
-		emit(node{"File", map[string]any{"path": f.Path, "lines": f.Lines, "test": f.Test}})
+		data := map[string]any{"path": f.Path, "lines": f.Lines, "test": f.Test}
+		if f.Stamp != "" {
+			data["digest"], data["stamp"] = f.Digest, f.Stamp
+		}
+		emit(node{"File", data})
 	}
 	for _, s := range g.Symbols {
 		emit(node{"Symbol", map[string]any{"path": s.Path, "name": s.Name, "kind": s.Kind, "exported": s.Exported,
@@ -90,6 +95,9 @@ func (m Module) properties() map[string]any {
 	}
 	data["indexer"] = optional(m.Indexer)
 	data["commit"] = optional(m.Commit)
+	if m.Folder != "" {
+		data["folder"], data["read_at"] = m.Folder, m.ReadAt.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
+	}
 	if m.Modified != nil {
 		data["modified"] = *m.Modified
 	}

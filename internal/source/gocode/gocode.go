@@ -37,7 +37,7 @@ type Options struct {
 	// memory as the text of the graph.
 	Deps bool
 
-	// Revision also finds out the commit of each module that is read.
+	// Revision also records the commit and the folder of each module that is read, and the stamps of its files.
 	Revision bool
 
 	// Progress, if set, is called when stages begin and advance. `total` is 0 if the amount of work
@@ -107,7 +107,7 @@ func readOne(ctx context.Context, opts Options, at *place, s *survey, siblings [
 	own := slices.DeleteFunc(slices.Clone(pkgs), foreign)
 	all := slices.Collect(packages.Postorder(slices.Concat(pkgs, tests)))
 	r := newReader(s, siblings)
-	c := checker{survey: s, sizes: sizes, fset: token.NewFileSet(), wanted: map[*packages.Package]bool{}, gaps: &r.gaps, parsed: map[string]*ast.File{}}
+	c := checker{survey: s, sizes: sizes, fset: token.NewFileSet(), wanted: map[*packages.Package]bool{}, gaps: &r.gaps, parsed: map[string]*ast.File{}, read: map[string]content{}}
 	for _, p := range pkgs {
 		c.faults = append(c.faults, p.Errors...)
 	}
@@ -131,6 +131,7 @@ func readOne(ctx context.Context, opts Options, at *place, s *survey, siblings [
 	slices.SortFunc(own, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 
 	r.add(own, tests, all)
+	r.contents, r.stamped, r.began = c.read, opts.Revision, s.began
 	for i, p := range own {
 		if err := ctx.Err(); err != nil {
 			return nil, err

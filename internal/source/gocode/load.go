@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -14,8 +15,11 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/omnigraph-go/omnigraph/internal/source/freshness"
 )
 
 // mode lists what the go command must say about packages. The packages are parsed and type-checked here, because
@@ -59,6 +63,7 @@ type checker struct {
 	gaps   *gaps
 	faults []packages.Error
 	parsed map[string]*ast.File // the files of main modules by name
+	read   map[string]content   // what was read of these files
 }
 
 // check parses and type-checks packages that are sorted so that each comes after those that it imports. It sets the
@@ -191,10 +196,44 @@ func withoutBodies(f *ast.File) *ast.File {
 // source returns the text of a file of a package. The files of main modules must be in the folder that is read,
 // unless the user named a module that is outside of it.
 func (c *checker) source(p *packages.Package, name string) ([]byte, error) {
-	if !foreign(p) && within(c.survey.folder.Dir(), p.Module.Dir) {
-		return c.survey.folder.ReadFile(name, maxSource)
+	if foreign(p) {
+		return readRegular(name, maxSource)
 	}
-	return readRegular(name, maxSource)
+	stamp, err := stampOf(name) // before the file is read: a later change then shows
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	if within(c.survey.folder.Dir(), p.Module.Dir) {
+		text, err = c.survey.folder.ReadFile(name, maxSource)
+	} else {
+		text, err = readRegular(name, maxSource)
+	}
+	if err == nil {
+		c.read[name] = content{lines: countLines(text), digest: fmt.Sprintf("%x", sha256.Sum256(text)), stamp: stamp}
+	}
+	return text, err
+}
+
+// content describes the content of a file.
+type content struct {
+	lines         int
+	digest, stamp string
+}
+
+// stampOf returns the stamp of a file. It waits until a further change of the file would change the stamp.
+func stampOf(name string) (string, error) {
+	for {
+		info, err := os.Stat(name)
+		if err != nil {
+			return "", err
+		}
+		age := time.Since(freshness.Changed(info))
+		if age < 0 || age >= freshness.Tick {
+			return freshness.Stamp(info), nil
+		}
+		time.Sleep(freshness.Tick - age)
+	}
 }
 
 // readRegular returns the content of a file if it is a regular file with at most a number of bytes.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/go/packages"
 
@@ -21,12 +22,15 @@ import (
 
 // reader collects a graph from type-checked packages.
 type reader struct {
-	survey *survey
-	tested map[string]bool // absolute paths of the files with tests that were read
-	read   map[string]bool // import paths of the packages with symbols to read
-	files  []string        // absolute paths of the files that were read
-	graph  codegraph.Graph // the result
-	gaps   gaps
+	survey   *survey
+	tested   map[string]bool    // absolute paths of the files with tests that were read
+	read     map[string]bool    // import paths of the packages with symbols to read
+	files    []string           // absolute paths of the files that were read
+	graph    codegraph.Graph    // the result
+	contents map[string]content // of the files of main modules
+	stamped  bool               // the graph gets the folders, and the digests and stamps of the files
+	began    time.Time
+	gaps     gaps
 
 	paths    map[types.Object]string                         // paths of the symbols that were read
 	taken    map[string]int                                  // number of symbols that would have a path
@@ -130,8 +134,12 @@ func (r *reader) addFile(p *packages.Package, node *codegraph.Package, name stri
 		return err
 	}
 	file := codegraph.File{Path: rel, Test: isTest(name)}
-	if text, err := readRegular(name, maxSource); err == nil {
-		file.Lines = countLines(text)
+	if read, ok := r.contents[name]; !ok { // in a dependency
+		if text, err := readRegular(name, maxSource); err == nil {
+			file.Lines = countLines(text)
+		}
+	} else if file.Lines = read.lines; r.stamped {
+		file.Digest, file.Stamp = read.digest, read.stamp
 	}
 	node.Files, node.Lines = node.Files+1, node.Lines+file.Lines
 	r.files = append(r.files, name)

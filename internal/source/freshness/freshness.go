@@ -146,3 +146,21 @@ func WorkBranch(folder string) string {
 	}
 	return "work/" + strings.Trim(strings.Map(keep, filepath.Base(folder)), ".-")
 }
+
+// Place returns the module that a file belongs to, and the path of the file below the folder of the module. With several modules
+// the path in the graph begins with that of the module.
+func Place(modules []string, file string) (module int, name string) {
+	module = -1
+	for i, m := range modules {
+		if rest, ok := strings.CutPrefix(file, m+"/"); ok && (module < 0 || len(m) > len(modules[module])) {
+			module, name = i, rest
+		}
+	}
+	if module < 0 && len(modules) == 1 {
+		module, name = 0, file
+	}
+	if !path.IsAbs(name) && filepath.IsLocal(filepath.FromSlash(name)) {
+		return module, name
+	}
+	return -1, ""
+}

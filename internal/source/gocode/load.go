@@ -60,7 +60,7 @@ type checker struct {
 	sizes  types.Sizes
 	fset   *token.FileSet
 	wanted map[*packages.Package]bool // those with symbols to read
-	gaps   *gaps
+	errors map[*packages.Package]int  // numbers of type errors that do not prevent the reading
 	faults []packages.Error
 	parsed map[string]*ast.File // the files of main modules by name
 	read   map[string]content   // what was read of these files
@@ -101,10 +101,10 @@ func (c *checker) checkPackage(p *packages.Package) error {
 			case !wanted:
 			case p.ForTest != "":
 				if c.inTest(err) {
-					c.gaps.of(p).testFaults++
+					c.errors[p]++
 				}
 			case incomplete:
-				c.gaps.of(p).faults++
+				c.errors[p]++
 			default:
 				c.faults = append(c.faults, c.fault(err))
 			}
@@ -143,8 +143,12 @@ func (c *checker) parse(p *packages.Package) (incomplete bool, err error) {
 	}
 	files := p.GoFiles[:0:0]
 	for _, name := range p.GoFiles {
-		if f := c.parsed[name]; f != nil { // a package is checked once more with its tests
-			files, p.Syntax = append(files, name), append(p.Syntax, withoutBodies(f))
+		if f := c.parsed[name]; f != nil {
+			incomplete = incomplete || usesCgo(f)
+			if p.ForTest != "" && !isTest(name) { // a package is checked once more with its tests
+				f = withoutBodies(f)
+			}
+			files, p.Syntax = append(files, name), append(p.Syntax, f)
 			continue
 		}
 		text, err := c.source(p, name)
@@ -159,14 +163,14 @@ func (c *checker) parse(p *packages.Package) (incomplete bool, err error) {
 		switch {
 		case err == nil || !c.wanted[p]:
 		case p.ForTest != "":
-			c.gaps.of(p).testFaults++
+			c.errors[p]++
 		default:
 			c.faults = append(c.faults, parseFaults(name, err)...)
 		}
 		if f == nil {
 			continue
 		}
-		if !foreign(p) {
+		if !foreign(p) && err == nil {
 			c.parsed[name] = f
 		}
 		files, p.Syntax = append(files, name), append(p.Syntax, f)

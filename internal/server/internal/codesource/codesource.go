@@ -6,7 +6,6 @@ package codesource
 
 import (
 	"context"
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -177,29 +176,11 @@ func (r *Reader) read(ctx context.Context, at engine.Target) (*record, error) {
 		if row[1].Kind() != value.String {
 			return
 		}
-		if m, name := place(paths, row[0].Str()); m >= 0 {
+		if m, name := freshness.Place(paths, row[0].Str()); m >= 0 {
 			rec.modules[m].Files[strings.Clone(name)] = strings.Clone(row[1].Str())
 		}
 	})
 	return rec, err
-}
-
-// place returns the module that a file belongs to, and the path of the file below the folder of the module. With several modules
-// the path in the graph begins with that of the module.
-func place(modules []string, file string) (module int, name string) {
-	module = -1
-	for i, m := range modules {
-		if rest, ok := strings.CutPrefix(file, m+"/"); ok && (module < 0 || len(m) > len(modules[module])) {
-			module, name = i, rest
-		}
-	}
-	if module < 0 && len(modules) == 1 {
-		module, name = 0, file
-	}
-	if !path.IsAbs(name) && filepath.IsLocal(filepath.FromSlash(name)) {
-		return module, name
-	}
-	return -1, ""
 }
 
 // columns returns columns of properties of a node type, or nil if the type lacks one.

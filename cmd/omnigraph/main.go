@@ -168,7 +168,7 @@ cluster apply would destroy data without approval.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newInit(), newLoad(), index.New(), newCopy(), newRestore(), newMCP(), policies.New(), newCluster())
+	root.AddCommand(newInit(), newLoad(), index.New(&indexTarget{}), newCopy(), newRestore(), newMCP(), policies.New(), newCluster())
 	for _, verb := range graphVerbs {
 		root.AddCommand(verb())
 	}

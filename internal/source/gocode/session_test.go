@@ -66,7 +66,7 @@ func (e *edits) text(pkg, file int, test bool) string {
 		if imports[dep] {
 			fmt.Fprintf(&b, " p%d.F0();", dep)
 			if e.rng.IntN(3) == 0 {
-				fmt.Fprintf(&b, " var i p%d.I0 = nil; _ = i;", dep)
+				fmt.Fprintf(&b, " var i%[1]d p%[1]d.I0; _ = i%[1]d;", dep)
 			}
 		}
 	}
@@ -142,22 +142,24 @@ func (e *edits) step() string {
 	case n < 17:
 		e.write(one, files[one]+"\nfunc {\n")
 		return "break " + one
-	case n < 18:
-		e.old = files
-		return "keep"
-	default: // as a switch of branches does
-		for name := range files {
-			if _, ok := e.old[name]; !ok {
-				_ = os.Remove(name)
-			}
-		}
-		for name, text := range e.old {
-			if files[name] != text {
-				e.write(name, text)
-			}
-		}
-		return "go back"
+	default:
+		return e.goBack(files)
 	}
+}
+
+// goBack restores the earlier state of the files, as a switch of branches does.
+func (e *edits) goBack(files map[string]string) string {
+	for name := range files {
+		if _, ok := e.old[name]; !ok {
+			_ = os.Remove(name)
+		}
+	}
+	for name, text := range e.old {
+		if files[name] != text {
+			e.write(name, text)
+		}
+	}
+	return "go back"
 }
 
 // linesOf returns a graph as NDJSON, without the time of the reading.
@@ -195,11 +197,14 @@ func TestSessionEdits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	partial, compiled := 0, 0
+	partial, compiled, broken := 0, 0, false
 	var log []string
 	for step := range *editSteps {
 		for range 1 + e.rng.IntN(2) {
 			log = append(log, e.step())
+		}
+		if broken && e.rng.IntN(3) > 0 {
+			log = append(log, e.goBack(e.files()))
 		}
 		var changed []string
 		for _, x := range Indexes(g) {
@@ -216,10 +221,12 @@ func TestSessionEdits(t *testing.T) {
 		if (err == nil) != (freshErr == nil) {
 			t.Fatalf("step %d: the session found the error %v, a full reading %v, after\n%s", step, err, freshErr, strings.Join(log, "\n"))
 		}
-		if err != nil {
+		if broken = err != nil; broken {
 			continue
 		}
-		compiled++
+		if compiled++; e.rng.IntN(3) == 0 {
+			e.old = e.files()
+		}
 		if !full {
 			partial++
 		}

@@ -97,6 +97,7 @@ type loaded struct {
 	all     []*packages.Package // with all that these import, each after those that it imports
 	checker *checker
 	stale   map[*packages.Package]bool // those that must be type-checked
+	ignored map[string]string          // what the go command reads of the files that the build leaves out; see header
 }
 
 const checking = "type-checking packages" // the name of a stage
@@ -132,6 +133,7 @@ func load(ctx context.Context, opts Options, at *place, s *survey) (*loaded, err
 	for _, p := range l.all {
 		l.stale[p] = true
 	}
+	l.ignored = ignoredBy(pkgs)
 	slices.SortFunc(l.own, func(a, b *packages.Package) int { return cmp.Compare(a.PkgPath, b.PkgPath) })
 	return l, nil
 }

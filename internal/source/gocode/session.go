@@ -8,9 +8,12 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/tools/go/packages"
 
 	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/source/freshness"
@@ -141,19 +144,48 @@ func (l *loaded) renew(changed []string) bool {
 	return true
 }
 
-// keepsHeader reports whether a file is one that was read, and still has the same imports and build tags.
+// keepsHeader reports whether a file is one that was read, or that the build leaves out, and still has the same imports and build
+// tags.
 func (l *loaded) keepsHeader(name string) bool {
 	before := l.checker.parsed[name]
+	ignored, isIgnored := l.ignored[name]
 	info, err := os.Lstat(name)
-	if before == nil || err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
+	if before == nil && !isIgnored || err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
 		return false
 	}
 	text, err := readRegular(name, maxSource)
 	if err != nil {
 		return false
 	}
-	now, _ := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly|parser.ParseComments|parser.SkipObjectResolution)
+	now := parseHeader(name, text)
+	if before == nil {
+		return now != nil && header(now) == ignored
+	}
 	return now != nil && !usesCgo(now) && header(now) == header(before)
+}
+
+// parseHeader parses the beginning of a file, with its imports, or returns nil.
+func parseHeader(name string, text []byte) *ast.File {
+	f, _ := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly|parser.ParseComments|parser.SkipObjectResolution)
+	return f
+}
+
+// ignoredBy returns the headers of the Go files of main modules that the build leaves out.
+func ignoredBy(pkgs []*packages.Package) map[string]string {
+	out := map[string]string{}
+	for _, p := range pkgs {
+		for _, name := range p.IgnoredFiles {
+			if foreign(p) || filepath.Ext(name) != ".go" {
+				continue
+			}
+			if text, err := readRegular(name, maxSource); err == nil {
+				if f := parseHeader(name, text); f != nil {
+					out[name] = header(f)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // header returns what the go command reads of a file.

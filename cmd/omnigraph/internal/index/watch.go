@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/source/freshness"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
@@ -58,7 +60,7 @@ type watcher struct {
 func (w *watcher) run(ctx context.Context) error {
 	w.session = gocode.NewSession(w.opts)
 	defer w.session.Close()
-	before, failed := "", ""
+	before, failed, pause := "", "", time.Duration(0)
 	for {
 		changed, looks, err := w.look(ctx)
 		switch {
@@ -70,19 +72,25 @@ func (w *watcher) run(ctx context.Context) error {
 		case looks != before: // wait until the burst of changes has ended
 		default:
 			failed = ""
-			if err := w.update(ctx, changed); err != nil {
-				if ctx.Err() != nil {
-					return nil
-				}
-				if w.graph == nil && w.written == nil {
-					return err // the flags are wrong, or the code has never compiled
-				}
-				fmt.Fprintf(w.log, "%v\nThe branch %s stays as it was; the next change of the code is read again.\n", err, w.branch)
+			switch err := w.update(ctx, changed); {
+			case err == nil:
+			case ctx.Err() != nil:
+				return nil
+			case isFinal(err) || w.graph == nil:
+				return err
+			case errors.As(err, new(*unwritten)):
+				w.report(err, "It is tried again.")
+				pause = min(max(2*pause, w.interval), maxPause)
+			default:
+				w.report(err, "The next change of the code is read again.")
 				failed = looks
 			}
 		}
+		if w.written != nil {
+			pause = 0
+		}
 		before = looks
-		wait := time.NewTimer(w.interval)
+		wait := time.NewTimer(max(w.interval, pause))
 		select {
 		case <-ctx.Done():
 			wait.Stop()
@@ -91,6 +99,25 @@ func (w *watcher) run(ctx context.Context) error {
 		}
 	}
 }
+
+// maxPause is the longest time between two attempts to write.
+const maxPause = 30 * time.Second
+
+// isFinal reports whether a further attempt to write would fail in the same way.
+func isFinal(err error) bool {
+	return slices.ContainsFunc([]error{client.ErrUnauthorized, client.ErrForbidden, client.ErrInvalid, client.ErrTooLarge}, func(is error) bool { return errors.Is(err, is) })
+}
+
+// report says why the branch stays as it was.
+func (w *watcher) report(err error, next string) {
+	fmt.Fprintf(w.log, "%v\nThe branch %s stays as it was. %s\n", err, w.branch, next)
+}
+
+// unwritten is the error if the graph could not be written.
+type unwritten struct{ err error }
+
+func (u *unwritten) Error() string { return u.err.Error() }
+func (u *unwritten) Unwrap() error { return u.err }
 
 // look returns the absolute paths of the files that differ from what was read last, and a text that differs whenever they change
 // again. The text is empty if nothing differs.
@@ -123,25 +150,28 @@ func (w *watcher) look(ctx context.Context) (changed []string, looks string, err
 
 // update reads the code and writes it to the branch.
 func (w *watcher) update(ctx context.Context, changed []string) error {
-	began := time.Now()
-	g, full, err := w.session.Read(ctx, changed)
+	began := clock.Now()
+	full := false
+	if w.graph == nil || w.written != nil || len(changed) > 0 { // otherwise only the writing failed
+		g, all, err := w.session.Read(ctx, changed)
+		if err != nil {
+			return err
+		}
+		w.graph, full = g, all
+	}
+	lines, err := w.graph.Lines()
 	if err != nil {
 		return err
 	}
-	w.graph = g
-	lines, err := g.Lines()
-	if err != nil {
-		return err
-	}
-	read := time.Since(began)
+	read := clock.Now().Sub(began)
 	if err := w.write(ctx, lines); err != nil {
-		return err
+		return &unwritten{err}
 	}
 	how := "the changed packages"
 	if full {
 		how = "all packages"
 	}
-	fmt.Fprintf(w.log, "%s: %d changed files; read %s in %v, written in %v\n", w.branch, len(changed), how, read.Round(time.Millisecond), (time.Since(began) - read).Round(time.Millisecond))
+	fmt.Fprintf(w.log, "%s: %d changed files; read %s in %v, written in %v\n", w.branch, len(changed), how, read.Round(time.Millisecond), (clock.Now().Sub(began) - read).Round(time.Millisecond))
 	return nil
 }
 

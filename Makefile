@@ -15,8 +15,15 @@ include test/verify.mk bench/bench.mk
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
+# The second command keeps the branch work/<folder> in step with the code. It needs the server's port and token.
 run: build applied $(GRAPH).loaded ## generate, build, index this repository, load it, serve it
-	@exec bin/omnigraph-server --cluster . --bind $(BIND) --dev
+	@case '$(BIND)' in *:0) exec bin/omnigraph-server --cluster . --bind $(BIND) --dev;; esac; \
+	bin/omnigraph-server --cluster . --bind $(BIND) --dev & server=$$!; \
+	( until [ -s $(DATA)/dev-token ]; do sleep 1; done; OMNIGRAPH_TOKEN=$$(cat $(DATA)/dev-token) exec bin/omnigraph index go ./... --watch \
+		--server http://$(BIND) --graph code >$(DATA)/watch.log 2>&1 ) & watch=$$!; \
+	trap 'kill $$server $$watch 2>/dev/null' INT TERM; \
+	wait $$server; code=$$?; if kill -0 $$server 2>/dev/null; then wait $$server; code=$$?; fi; \
+	kill $$watch 2>/dev/null; exit $$code
 
 reindex: build ## read this repository's code again (stop the server first)
 	@rm -f $(GRAPH).loaded
@@ -29,6 +36,7 @@ applied: build
 $(GRAPH).loaded: | applied
 	@bin/omnigraph index go ./... --out $(GRAPH).ndjson
 	@bin/omnigraph load --store $(GRAPH) --data $(GRAPH).ndjson --mode overwrite
+	@bin/omnigraph load --store $(GRAPH) --data $(GRAPH).ndjson --mode sync --source omnigraph-index --format json >/dev/null
 	@touch $@
 
 generate: ## write the generated packages from queries/

@@ -24,6 +24,7 @@ var systemClock = []struct{ file, reason string }{
 	{"internal/clock/**", "it is where the others get the time"},
 	{"client/request.go", "it compares with the deadline of a context, which the runtime computes from the system's clock"},
 	{"engine/embedded/trace.go", "spans of operators lie within a span whose end the tracer reads from the system's clock"},
+	{"internal/source/gocode/**", "it compares with the times of files, which file systems take from the system's clock"},
 	{"internal/server/clientconn.go", "it compares with the deadlines of connections, which net/http computes from the system's clock"},
 	{"internal/server/clientconn_test.go", "it compares with the deadlines of connections"},
 	{"internal/server/servedgraph/timelimit.go", "it makes deadlines of contexts, which the runtime compares with the system's clock"},

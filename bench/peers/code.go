@@ -131,7 +131,7 @@ type codeNames struct {
 
 // readNames reads the keys of the indexed code. A symbol without callers would give an empty
 // answer. So the values for the parameter `callee` are the ends of calls, those for `referred` the ends
-// of references, and those for the parameter `interface` are interfaces that some type satisfies.
+// of references, and those for `interface` are interfaces that some type satisfies, and methods of these.
 func readNames(file string) (*codeNames, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -180,8 +180,8 @@ func readNames(file string) (*codeNames, error) {
 
 // pathsOf maps a query to the kind of key that its parameter `path` expects.
 var pathsOf = map[string]string{
-	"callers": "callee", "references": "referred", "callees": "caller", "affected_by": "callee", "reaches": "caller",
-	"get_symbol": "symbol", "get_package": "package",
+	"callers": "callee", "users_of": "referred", "callees": "caller", "affected_by": "callee", "reaches": "caller",
+	"tests_reaching": "callee", "implementations": "interface", "get_symbol": "symbol", "get_package": "package",
 }
 
 // args draws arguments for a query. A parameter with a default keeps it.

@@ -34,7 +34,8 @@ func TestFlagsAreExplained(t *testing.T) {
 
 // costly lists the examples that the test does not run, with the reason.
 var costly = map[string]string{
-	"omnigraph index go --deps ./... --out all.ndjson": "type-checks the standard library, which takes gigabytes",
+	"omnigraph index go --deps ./... --out all.ndjson":                       "type-checks the standard library, which takes gigabytes",
+	"omnigraph index go --watch --server http://127.0.0.1:8080 --graph code": "runs until it is interrupted: TestWatch",
 
 	"omnigraph init --schema schema.pg --store 's3://team-graphs/prod' --graph people":                                          "needs an S3 bucket",
 	"omnigraph copy data/people 's3://team-graphs/prod?region=eu-central-1' --graph people":                                     "needs an S3 bucket",

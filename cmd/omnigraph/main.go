@@ -169,7 +169,7 @@ cluster apply would destroy data without approval.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newInit(), newLoad(), index.New(), newCopy(), newRestore(), newMCP(), policies.New(), newCluster(), newContext())
+	root.AddCommand(newInit(), newLoad(), index.New(&indexTarget{}), newCopy(), newRestore(), newMCP(), policies.New(), newCluster(), newContext())
 	for _, verb := range graphVerbs {
 		root.AddCommand(verb())
 	}

@@ -19,44 +19,49 @@ type CallersRow struct {
 	// package.Name, or package.Type.Name of a method.
 	Caller string `json:"caller"`
 	// How many times, counting every static reference.
-	References int32 `json:"references"`
+	References int32   `json:"references"`
+	Through    *string `json:"through"`
+	// Whether a file with tests declares it; known for Go only.
+	Test bool `json:"test"`
 	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
-	// The line of its declaration, from 1.
+	// The line of its declaration, from 1; 0 if it is external.
 	Line int32 `json:"line"`
 }
 
 // Callers runs the query callers in queries/code/calls.gq.
 //
-// List the callers of a function or method: the functions that call or use it directly, with how many times each refers to it and where.
+// List the callers of a function or method: who calls or uses it, how many times and where.
 func Callers(ctx context.Context, g tool.Graph, p CallersParams, opts ...tool.ReadOption) ([]CallersRow, error) {
 	return tool.Rows[CallersRow](ctx, g, stored.Query("callers"), p, opts...)
 }
 
-// ReferencesParams are the parameters of the query references in queries/code/calls.gq.
-type ReferencesParams struct {
-	// Path of the type, constant or variable, such as example.com/shop/stock.Shelf.
+// UsersOfParams are the parameters of the query users_of in queries/code/calls.gq.
+type UsersOfParams struct {
+	// Path of the symbol.
 	Path string `json:"path"`
 }
 
-// ReferencesRow is a row of the query references in queries/code/calls.gq.
-type ReferencesRow struct {
+// UsersOfRow is a row of the query users_of in queries/code/calls.gq.
+type UsersOfRow struct {
 	// package.Name, or package.Type.Name of a method.
-	User string     `json:"user"`
-	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
-	// How many times.
-	References int32 `json:"references"`
+	User       string     `json:"user"`
+	Kind       SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
+	References int32      `json:"references"`
+	Through    *string    `json:"through"`
+	// Whether a file with tests declares it; known for Go only.
+	Test bool `json:"test"`
 	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
-	// The line of its declaration, from 1.
+	// The line of its declaration, from 1; 0 if it is external.
 	Line int32 `json:"line"`
 }
 
-// References runs the query references in queries/code/calls.gq.
+// UsersOf runs the query users_of in queries/code/calls.gq.
 //
-// List the declarations that refer to a type, a constant or a variable, with how many times and where. For functions and methods use callers.
-func References(ctx context.Context, g tool.Graph, p ReferencesParams, opts ...tool.ReadOption) ([]ReferencesRow, error) {
-	return tool.Rows[ReferencesRow](ctx, g, stored.Query("references"), p, opts...)
+// List the declarations that refer to or mention a type, constant, variable or function, with how many times and where.
+func UsersOf(ctx context.Context, g tool.Graph, p UsersOfParams, opts ...tool.ReadOption) ([]UsersOfRow, error) {
+	return tool.Rows[UsersOfRow](ctx, g, stored.Query("users_of"), p, opts...)
 }
 
 // CalleesParams are the parameters of the query callees in queries/code/calls.gq.
@@ -84,26 +89,52 @@ func Callees(ctx context.Context, g tool.Graph, p CalleesParams, opts ...tool.Re
 
 // AffectedByParams are the parameters of the query affected_by in queries/code/calls.gq.
 type AffectedByParams struct {
-	// Path of the function or method.
+	// Path of the symbol.
 	Path string `json:"path"`
 }
 
 // AffectedByRow is a row of the query affected_by in queries/code/calls.gq.
 type AffectedByRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Caller string `json:"caller"`
-	Hops   int32  `json:"hops"`
+	User string `json:"user"`
+	Hops int32  `json:"hops"`
+	// Whether a file with tests declares it; known for Go only.
+	Test bool `json:"test"`
 	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
-	// The line of its declaration, from 1.
+	// The line of its declaration, from 1; 0 if it is external.
 	Line int32 `json:"line"`
 }
 
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
-// List every other function that reaches the given one, directly or transitively, in up to four hops, nearest first: the blast radius, the code that changing it may break.
+// List all code that reaches a symbol, directly or transitively, in up to five hops: the blast radius, the code that changing it may break.
 func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, opts ...tool.ReadOption) ([]AffectedByRow, error) {
 	return tool.Rows[AffectedByRow](ctx, g, stored.Query("affected_by"), p, opts...)
+}
+
+// TestsReachingParams are the parameters of the query tests_reaching in queries/code/calls.gq.
+type TestsReachingParams struct {
+	// Path of the symbol.
+	Path string `json:"path"`
+}
+
+// TestsReachingRow is a row of the query tests_reaching in queries/code/calls.gq.
+type TestsReachingRow struct {
+	// package.Name, or package.Type.Name of a method.
+	Test string `json:"test"`
+	Hops int32  `json:"hops"`
+	// The path relative to the module's root; it may begin with the module path.
+	File string `json:"file"`
+	// The line of its declaration, from 1; 0 if it is external.
+	Line int32 `json:"line"`
+}
+
+// TestsReaching runs the query tests_reaching in queries/code/calls.gq.
+//
+// List the tests that exercise or cover a symbol, nearest first: which to run after a change.
+func TestsReaching(ctx context.Context, g tool.Graph, p TestsReachingParams, opts ...tool.ReadOption) ([]TestsReachingRow, error) {
+	return tool.Rows[TestsReachingRow](ctx, g, stored.Query("tests_reaching"), p, opts...)
 }
 
 // ReachesParams are the parameters of the query reaches in queries/code/calls.gq.
@@ -124,7 +155,7 @@ type ReachesRow struct {
 
 // Reaches runs the query reaches in queries/code/calls.gq.
 //
-// List every other function that the given one calls, directly or in a roundabout way through up to three others: all code that a run of it may lead to, arrive at or end up in.
+// List every other function that the given one calls, directly or in a roundabout way through up to four others: all code that a run of it may lead to, arrive at or end up in.
 func Reaches(ctx context.Context, g tool.Graph, p ReachesParams, opts ...tool.ReadOption) ([]ReachesRow, error) {
 	return tool.Rows[ReachesRow](ctx, g, stored.Query("reaches"), p, opts...)
 }
@@ -155,62 +186,43 @@ type UnusedFunctionsParams struct{}
 // UnusedFunctionsRow is a row of the query unused_functions in queries/code/calls.gq.
 type UnusedFunctionsRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path string `json:"path"`
+	Path    string `json:"path"`
+	InTests bool   `json:"in_tests"`
 	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
-	// The line of its declaration, from 1.
+	// The line of its declaration, from 1; 0 if it is external.
 	Line int32 `json:"line"`
 }
 
 // UnusedFunctions runs the query unused_functions in queries/code/calls.gq.
 //
-// List exported functions of any package that are never called or used in the module: dead code to delete, or entry points.
+// List exported functions of any package that are never called or used in the module, other than by tests: dead code to delete, or entry points.
 func UnusedFunctions(ctx context.Context, g tool.Graph, p UnusedFunctionsParams, opts ...tool.ReadOption) ([]UnusedFunctionsRow, error) {
 	return tool.Rows[UnusedFunctionsRow](ctx, g, stored.Query("unused_functions"), p, opts...)
 }
 
 // ImplementationsParams are the parameters of the query implementations in queries/code/calls.gq.
 type ImplementationsParams struct {
-	// Path of the interface, class or method.
-	Interface string `json:"interface"`
+	// Path of the interface, class, type or method.
+	Path string `json:"path"`
 }
 
 // ImplementationsRow is a row of the query implementations in queries/code/calls.gq.
 type ImplementationsRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path string `json:"path"`
+	Path     string `json:"path"`
+	Relation string `json:"relation"`
 	// Whether other packages can name it.
 	Exported bool `json:"exported"`
 	// The path relative to the module's root; it may begin with the module path.
-	File string `json:"file"`
-	// The line of its declaration, from 1.
+	File *string `json:"file"`
+	// The line of its declaration, from 1; 0 if it is external.
 	Line int32 `json:"line"`
 }
 
 // Implementations runs the query implementations in queries/code/calls.gq.
 //
-// List the types, such as structs, that satisfy an interface, with where they are declared; outside of Go also subclasses and overriding methods.
+// List the types, such as structs, that satisfy an interface, or the interfaces that a type does implement, and where; also of methods. Outside of Go also subclasses and superclasses.
 func Implementations(ctx context.Context, g tool.Graph, p ImplementationsParams, opts ...tool.ReadOption) ([]ImplementationsRow, error) {
 	return tool.Rows[ImplementationsRow](ctx, g, stored.Query("implementations"), p, opts...)
-}
-
-// InterfacesOfParams are the parameters of the query interfaces_of in queries/code/calls.gq.
-type InterfacesOfParams struct {
-	// Path of the type.
-	Type string `json:"type"`
-}
-
-// InterfacesOfRow is a row of the query interfaces_of in queries/code/calls.gq.
-type InterfacesOfRow struct {
-	// package.Name, or package.Type.Name of a method.
-	Path string `json:"path"`
-	// Its doc comment.
-	Doc *string `json:"doc"`
-}
-
-// InterfacesOf runs the query interfaces_of in queries/code/calls.gq.
-//
-// List the interfaces of the module that a type or struct satisfies; outside of Go also its superclasses.
-func InterfacesOf(ctx context.Context, g tool.Graph, p InterfacesOfParams, opts ...tool.ReadOption) ([]InterfacesOfRow, error) {
-	return tool.Rows[InterfacesOfRow](ctx, g, stored.Query("interfaces_of"), p, opts...)
 }

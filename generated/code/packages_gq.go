@@ -22,7 +22,7 @@ type GetPackageRow struct {
 	Name string `json:"name"`
 	// The package comment.
 	Doc *string `json:"doc"`
-	// The number of its files, Go tests left out; 0 if none was indexed.
+	// The number of its files; 0 if none was indexed. The tests of a Go package p are in the package p.test.
 	Files int32 `json:"files"`
 	// The lines of those files.
 	Lines int32 `json:"lines"`
@@ -121,7 +121,7 @@ type HeaviestPackagesRow struct {
 	Path string `json:"path"`
 	// The lines of those files.
 	Lines int32 `json:"lines"`
-	// The number of its files, Go tests left out; 0 if none was indexed.
+	// The number of its files; 0 if none was indexed. The tests of a Go package p are in the package p.test.
 	Files   int32 `json:"files"`
 	Symbols int64 `json:"symbols"`
 }
@@ -133,24 +133,6 @@ func HeaviestPackages(ctx context.Context, g tool.Graph, p HeaviestPackagesParam
 	return tool.Rows[HeaviestPackagesRow](ctx, g, stored.Query("heaviest_packages"), p, opts...)
 }
 
-// IndirectModulesParams are the parameters of the query indirect_modules in queries/code/packages.gq.
-type IndirectModulesParams struct{}
-
-// IndirectModulesRow is a row of the query indirect_modules in queries/code/packages.gq.
-type IndirectModulesRow struct {
-	// The module path, or the package's name.
-	Path string `json:"path"`
-	// Its version; none for the main module of Go.
-	Version *string `json:"version"`
-}
-
-// IndirectModules runs the query indirect_modules in queries/code/packages.gq.
-//
-// List the transitive third-party dependencies with their versions: modules required only indirectly, which no package of the module imports.
-func IndirectModules(ctx context.Context, g tool.Graph, p IndirectModulesParams, opts ...tool.ReadOption) ([]IndirectModulesRow, error) {
-	return tool.Rows[IndirectModulesRow](ctx, g, stored.Query("indirect_modules"), p, opts...)
-}
-
 // ModuleUseParams are the parameters of the query module_use in queries/code/packages.gq.
 type ModuleUseParams struct{}
 
@@ -159,13 +141,15 @@ type ModuleUseRow struct {
 	// The module path, or the package's name.
 	Path string `json:"path"`
 	// Its version; none for the main module of Go.
-	Version  *string `json:"version"`
-	Packages int64   `json:"packages"`
+	Version *string `json:"version"`
+	// No package of the first imports one of the second.
+	Indirect bool  `json:"indirect"`
+	Packages int64 `json:"packages"`
 }
 
 // ModuleUse runs the query module_use in queries/code/packages.gq.
 //
-// List the third-party modules, or external libraries, that go.mod requires directly, with their versions and how many of their packages the module imports.
+// List the third-party modules, or external libraries, that go.mod requires, with their versions, whether only transitively (// indirect), and how many of their packages the module imports.
 func ModuleUse(ctx context.Context, g tool.Graph, p ModuleUseParams, opts ...tool.ReadOption) ([]ModuleUseRow, error) {
 	return tool.Rows[ModuleUseRow](ctx, g, stored.Query("module_use"), p, opts...)
 }

@@ -27,7 +27,7 @@ type FindSymbolsRow struct {
 	Doc *string `json:"doc"`
 	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
-	// The line of its declaration, from 1.
+	// The line of its declaration, from 1; 0 if it is external.
 	Line int32 `json:"line"`
 }
 
@@ -60,8 +60,8 @@ type GetSymbolRow struct {
 	// The import path.
 	Package string `json:"package"`
 	// The path relative to the module's root; it may begin with the module path.
-	File string `json:"file"`
-	// The line of its declaration, from 1.
+	File *string `json:"file"`
+	// The line of its declaration, from 1; 0 if it is external.
 	Line int32 `json:"line"`
 }
 
@@ -91,8 +91,8 @@ type NamedRow struct {
 	// Its type or declaration, as its language spells it.
 	Signature *string `json:"signature"`
 	// The path relative to the module's root; it may begin with the module path.
-	File string `json:"file"`
-	// The line of its declaration, from 1.
+	File *string `json:"file"`
+	// The line of its declaration, from 1; 0 if it is external.
 	Line int32 `json:"line"`
 }
 
@@ -111,7 +111,7 @@ type SymbolsInFileParams struct {
 
 // SymbolsInFileRow is a row of the query symbols_in_file in queries/code/symbols.gq.
 type SymbolsInFileRow struct {
-	// The line of its declaration, from 1.
+	// The line of its declaration, from 1; 0 if it is external.
 	Line int32      `json:"line"`
 	Kind SymbolKind `json:"kind" jsonschema:"enum=func,enum=method,enum=type,enum=interface,enum=const,enum=var"`
 	// package.Name, or package.Type.Name of a method.

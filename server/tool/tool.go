@@ -129,6 +129,9 @@ type Env struct {
 	// name stands for a draft.
 	Drafts Drafts
 
+	// Source says how source code differs from what the graph was read from; nil if the graph is of other data.
+	Source Source
+
 	GraphID string    // the graph's id in page tokens
 	Now     time.Time // value of now() in reads, see [pagetoken.Instant]; zero for the engine's clock
 

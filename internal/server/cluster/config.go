@@ -90,6 +90,10 @@ type Graph struct {
 	MaxBytes       int
 	RefuseOversize bool
 
+	// Source is the absolute path of the folder in which the server looks for the files that a graph of source code was read
+	// from, or "".
+	Source string
+
 	// OutputSchemas makes tools/list show the schema of each tool's result.
 	OutputSchemas bool
 

@@ -36,6 +36,26 @@ func (p *reader) file(n *strictyaml.Node, path, what string, endings ...string) 
 	return full
 }
 
+// source reads the folder with the source code that a graph was read from.
+func (p *reader) source(g *Graph, n *strictyaml.Node) {
+	if n == nil {
+		return
+	}
+	s, ok := n.Text("source")
+	if !ok {
+		return
+	}
+	full, err := filepath.Abs(p.join(s))
+	if err != nil {
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("source: the path %q has no absolute form", s), "write an absolute path")
+		return
+	}
+	if info, err := os.Stat(full); err == nil && !info.IsDir() {
+		n.Fault(strictyaml.MissingFile, fmt.Sprintf("source: %q is not a folder", s), "name the folder with the code")
+	}
+	g.Source = full
+}
+
 // folder returns the .gq files directly in a folder, sorted.
 func folder(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)

@@ -137,6 +137,7 @@ func (p *reader) graph(e strictyaml.Entry) {
 	}
 	p.queries(&g, f["queries"])
 	p.embedding(&g, f["embedding_provider"])
+	p.source(&g, f["source"])
 	p.quota(&g, f["quota"])
 	p.proposals(&g, f["proposals"])
 	p.drafts(&g, f["drafts"])

@@ -75,6 +75,8 @@ var graphSettings = &setting{
 			}},
 		{Key: "embedding_provider", Default: "none: the graph embeds no texts", Example: "main", Limits: "a name of providers.embedding",
 			Text: "This provider computes the vectors of @embed properties, and of the texts that queries give to nearest."},
+		{Key: "source", Default: "none: answers do not say whether the code has changed", Example: "./", Limits: "a path, from the folder of cluster.yaml, of a folder",
+			Text: "If the graph holds source code that was read from this folder or one below it, each answer to a read says whether the code has changed since. The server looks at names, sizes and times of files, and at the checked out commit of Git, and reads no code."},
 		quotaSettings,
 		proposalSettings,
 		draftSettings,

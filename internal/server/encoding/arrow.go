@@ -165,7 +165,10 @@ func (e *Writer) arrowAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOut
 	if why == byRows {
 		token = queryrun.NextToken(env, r, rows)
 	}
-	notes := strings.Join(readNotes(ctx, r, rows == 0 && why == whole), "\n")
+	notes := readNotes(ctx, r, rows == 0 && why == whole)
+	if _, note := sourceOf(ctx, env, r.Result.Commit()); note != "" {
+		notes = append(notes, note)
+	}
 	return s.End(client.ArrowTruncated, strconv.FormatBool(why != whole), client.ArrowTruncatedBy, string(why),
-		client.ArrowNextPage, token, client.ArrowNotes, notes)
+		client.ArrowNextPage, token, client.ArrowNotes, strings.Join(notes, "\n"))
 }

@@ -45,6 +45,15 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 		e.orNull(r.Result.Commit())
 	}
 	notes := readNotes(ctx, r, n == 0 && why == whole)
+	if source, note := sourceOf(ctx, env, r.Result.Commit()); source != nil {
+		e.buf = append(e.buf, `,"source":`...)
+		if err := e.Value(source); err != nil {
+			return err
+		}
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
 	if r.Branch != nil && r.Branch.IsMain() && env.Drafts != nil {
 		if name := env.Drafts.Others(ctx); name != "" {
 			notes = append(notes, draftNote+strconv.Quote(name))

@@ -22,6 +22,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/checks"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/codesource"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
@@ -89,6 +90,10 @@ type Config struct {
 	// other server can write the graph.
 	Writing func(ctx context.Context) WriteRole
 
+	// SourceFolder is the only folder in which the server looks for the files that a graph of source code was read from; empty for
+	// none.
+	SourceFolder string
+
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
 	// limiter, which takes its bytes from Memory.
 	TextLimit *textlimit.Limiter
@@ -132,6 +137,7 @@ type Graph struct {
 	now    func() time.Time   // returns the current time
 	memory encoding.Memory    // memory budget of long answers; may be nil
 	texts  *textlimit.Limiter // limits the compilation of texts from callers
+	source *codesource.Reader // says whether source code has changed since it was read
 
 	catchUp func(ctx context.Context) error // see Config; may be nil
 	writing func(context.Context) WriteRole // see Config; may be nil
@@ -160,6 +166,7 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 		version: c.Version, outputs: c.OutputSchemas, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
+	g.source = codesource.New(c.Graph, c.SourceFolder)
 	if g.texts = c.TextLimit; g.texts == nil {
 		g.texts = textlimit.New(c.Memory, 0)
 	}

@@ -6,6 +6,7 @@ package codegraph
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // Graph is the code of one or more modules as nodes and edges. Each list is sorted by key.
@@ -22,7 +23,8 @@ type Graph struct {
 	Holds     []Link     // package -> symbol
 	Calls     []Counted  // symbol -> function or method
 	Refers    []Counted  // symbol -> type, constant or variable
-	Satisfies []Link     // type -> interface
+	Satisfies []Link     // type -> interface, method -> method that it implements or overrides
+	MethodOf  []Link     // method -> type or interface
 }
 
 // Module is a module that was read, or a module that is required by one that was read.
@@ -33,10 +35,12 @@ type Module struct {
 
 	// The other fields are for modules that were read.
 
-	Indexer    string   // the program that read the source code, such as scip-typescript 0.4.0
-	Commit     string   // the commit that was read; empty if it is not known
-	Modified   *bool    // whether files differed from the commit; nil if that is not known
-	NotCovered []string // what the graph does not say about the module, one phrase each
+	Indexer    string    // the program that read the source code, such as scip-typescript 0.4.0
+	Commit     string    // the commit that was read; empty if it is not known
+	Folder     string    // absolute path of the folder that was read; empty if it is not known
+	ReadAt     time.Time // when the reading began; zero if Folder is empty
+	Modified   *bool     // whether files differed from the commit; nil if that is not known
+	NotCovered []string  // what the graph does not say about the module, one phrase each
 }
 
 // Package is a package that was read, or a package that is imported directly by one that was read.
@@ -54,7 +58,11 @@ type File struct {
 	// Path is relative to the module's root and uses slashes. If several modules were read, it
 	// begins with the path of the module.
 	Path  string
-	Lines int // number of lines
+	Lines int  // number of lines
+	Test  bool // it holds tests
+
+	Digest string // SHA-256 of the content in hexadecimal digits; empty if it is not known
+	Stamp  string // see freshness.Stamp; empty if it is not known
 }
 
 // Kind is the kind of a symbol.
@@ -83,6 +91,8 @@ type Symbol struct {
 	Doc       string // text of the comment
 	Line      int    // line in its file, from 1
 	Words     string // words of the names, separated by spaces, for full-text search
+	Test      bool   // a file with tests declares it
+	External  bool   // it belongs to a dependency, and only its name and type were read; it has no file and no line
 }
 
 // Link joins two nodes by their keys.
@@ -114,6 +124,23 @@ func CountedLinks(m map[Link]int) []Counted {
 	return out
 }
 
+// Dispatches returns the links from each method to the methods that a call of it may run instead: those that
+// implement or override it.
+func (g *Graph) Dispatches() []Link {
+	callable := map[string]bool{}
+	for _, s := range g.Symbols {
+		callable[s.Path] = s.Kind.IsCallable()
+	}
+	var out []Link
+	for _, l := range g.Satisfies {
+		if callable[l.To] {
+			out = append(out, Link{From: l.To, To: l.From})
+		}
+	}
+	slices.SortFunc(out, Link.Compare)
+	return out
+}
+
 // Sort sorts each list by key, and removes links that occur twice.
 func (g *Graph) Sort() {
 	slices.SortFunc(g.Modules, func(a, b Module) int { return cmp.Compare(a.Path, b.Path) })
@@ -124,7 +151,7 @@ func (g *Graph) Sort() {
 	for _, counted := range []*[]Counted{&g.Calls, &g.Refers} {
 		slices.SortFunc(*counted, func(a, b Counted) int { return a.Link.Compare(b.Link) })
 	}
-	for _, links := range []*[]Link{&g.Provides, &g.Imports, &g.Declares, &g.Holds, &g.Satisfies} {
+	for _, links := range []*[]Link{&g.Provides, &g.Imports, &g.Declares, &g.Holds, &g.Satisfies, &g.MethodOf} {
 		slices.SortFunc(*links, Link.Compare)
 		*links = slices.Compact(*links)
 	}

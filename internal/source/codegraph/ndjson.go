@@ -2,10 +2,12 @@ package codegraph
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
 	"io"
+	"time"
 )
 
 // node and edge are the NDJSON forms that a load accepts.
@@ -29,31 +31,75 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 	bw := bufio.NewWriterSize(w, 1<<16)
 	enc := json.NewEncoder(bw)
 	enc.SetEscapeHTML(false)
-	emit := func(v any) {
+	g.each(func(_, _ string, v any) {
 		if err == nil {
 			err = enc.Encode(v)
 			lines++
 		}
+	})
+	if err == nil {
+		err = bw.Flush()
 	}
+	return lines, err
+}
+
+// Lines returns the lines that [Graph.WriteNDJSON] writes, in the same order, and what each is about.
+func (g *Graph) Lines() ([]Line, error) {
+	var all []Line
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	var err error
+	g.each(func(name, id string, v any) {
+		if err == nil {
+			text.Reset()
+			err = enc.Encode(v)
+			_, isEdge := v.(edge)
+			all = append(all, Line{About{name, id, isEdge}, text.String()})
+		}
+	})
+	return all, err
+}
+
+// Line is a line of NDJSON.
+type Line struct {
+	About
+	Text string // with the end of the line
+}
+
+// About says which node or edge a line is about.
+type About struct {
+	Type   string
+	ID     string // the key of a node, or the id of an edge
+	IsEdge bool
+}
+
+// each calls emit for each node and then for each edge, with the name of its type and its id.
+func (g *Graph) each(emit func(name, id string, v any)) {
 	for _, m := range g.Modules {
-		emit(node{"Module", m.properties()})
+		emit("Module", m.Path, node{"Module", m.properties()})
 	}
 	for _, p := range g.Packages {
-		emit(node{"Package", map[string]any{"path": p.Path, "name": p.Name, "doc": optional(p.Doc), "files": p.Files, "lines": p.Lines}})
+		emit("Package", p.Path, node{"Package", map[string]any{"path": p.Path, "name": p.Name, "doc": optional(p.Doc), "files": p.Files, "lines": p.Lines}})
 	}
 	for _, f := range g.Files {
-		emit(node{"File", map[string]any{"path": f.Path, "lines": f.Lines}})
+		data := map[string]any{"path": f.Path, "lines": f.Lines, "test": f.Test}
+		if f.Stamp != "" {
+			data["digest"], data["stamp"] = f.Digest, f.Stamp
+		}
+		emit("File", f.Path, node{"File", data})
 	}
 	for _, s := range g.Symbols {
-		emit(node{"Symbol", map[string]any{"path": s.Path, "name": s.Name, "kind": s.Kind, "exported": s.Exported,
-			"signature": optional(s.Signature), "doc": optional(s.Doc), "line": s.Line, "words": s.Words}})
+		emit("Symbol", s.Path, node{"Symbol", map[string]any{"path": s.Path, "name": s.Name, "kind": s.Kind, "exported": s.Exported,
+			"signature": optional(s.Signature), "doc": optional(s.Doc), "line": s.Line, "words": s.Words, "test": s.Test, "external": s.External}})
 	}
 	link := func(name string, l Link, data map[string]any) {
 		if data == nil {
 			data = map[string]any{}
 		}
-		data["id"] = edgeID(name, l)
-		emit(edge{name, l.From, l.To, data})
+		id := edgeID(name, l)
+		data["id"] = id
+		emit(name, id, edge{name, l.From, l.To, data})
 	}
 	for _, r := range g.Requires {
 		link("Requires", r.Link, map[string]any{"indirect": r.Indirect})
@@ -61,7 +107,8 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 	for _, kind := range []struct {
 		name  string
 		links []Link
-	}{{"Provides", g.Provides}, {"Imports", g.Imports}, {"Declares", g.Declares}, {"Holds", g.Holds}} {
+	}{{"Provides", g.Provides}, {"Imports", g.Imports}, {"Declares", g.Declares}, {"Holds", g.Holds},
+		{"Satisfies", g.Satisfies}, {"Dispatches", g.Dispatches()}, {"MethodOf", g.MethodOf}} {
 		for _, l := range kind.links {
 			link(kind.name, l, nil)
 		}
@@ -74,13 +121,6 @@ func (g *Graph) WriteNDJSON(w io.Writer) (lines int, err error) {
 			link(kind.name, c.Link, map[string]any{"count": c.Count})
 		}
 	}
-	for _, l := range g.Satisfies {
-		link("Satisfies", l, nil)
-	}
-	if err == nil {
-		err = bw.Flush()
-	}
-	return lines, err
 }
 
 // properties returns the properties of the node of a module. Only a module that was read has the
@@ -92,6 +132,10 @@ func (m Module) properties() map[string]any {
 	}
 	data["indexer"] = optional(m.Indexer)
 	data["commit"] = optional(m.Commit)
+	if m.Folder != "" {
+		data["folder"], data["read_at"] = m.Folder, m.ReadAt.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano)
+	}
+	data["modified"], data["not_covered"] = nil, nil // a patch leaves what is not mentioned
 	if m.Modified != nil {
 		data["modified"] = *m.Modified
 	}

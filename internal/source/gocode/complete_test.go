@@ -32,13 +32,29 @@ func bareEnv(more ...string) []string {
 func summary(g *codegraph.Graph) string {
 	var b strings.Builder
 	for _, s := range g.Symbols {
-		fmt.Fprintf(&b, "%s %s line %d %q %q\n", s.Kind, s.Path, s.Line, s.Signature, s.Doc)
+		mark := ""
+		if s.Test {
+			mark += " in a test"
+		}
+		if s.External {
+			mark += " external"
+		}
+		fmt.Fprintf(&b, "%s %s line %d %q %q%s\n", s.Kind, s.Path, s.Line, s.Signature, s.Doc, mark)
 	}
 	for _, f := range g.Files {
 		fmt.Fprintf(&b, "file %s %d lines\n", f.Path, f.Lines)
 	}
 	for _, l := range g.Imports {
 		fmt.Fprintf(&b, "%s imports %s\n", l.From, l.To)
+	}
+	for _, l := range g.Holds {
+		fmt.Fprintf(&b, "%s holds %s\n", l.From, l.To)
+	}
+	for _, l := range g.Satisfies {
+		fmt.Fprintf(&b, "%s satisfies %s\n", l.From, l.To)
+	}
+	for _, l := range g.MethodOf {
+		fmt.Fprintf(&b, "%s is a method of %s\n", l.From, l.To)
 	}
 	for _, c := range g.Calls {
 		fmt.Fprintf(&b, "%s calls %s %d\n", c.From, c.To, c.Count)
@@ -145,12 +161,40 @@ func TestComplete(t *testing.T) {
 		{
 			name: "what is left out",
 			text: module + "-- a.go --\npackage m\n\nimport (\n\t\"reflect\"\n\t\"strings\"\n)\n\ntype S struct{ a, b int }\n\ntype G[T any] struct{ f func() }\n\nvar u interface{ M() }\n\nfunc F(p func()) {\n\tlocal := 1\n\t_ = local\n\tp()\n\tG[int]{}.f()\n\tfunc() { strings.ToUpper(\"x\") }()\n\treflect.ValueOf(p).Call(nil)\n\t_ = int(3)\n}\n" +
-				"-- a_test.go --\npackage m\n-- b_test.go --\npackage m_test\n-- a_plan9.go --\npackage m\n-- a.s --\n-- sub/go.mod --\nmodule example.com/sub\n",
+				"-- a_test.go --\n//go:build never\n\npackage m\n-- b_test.go --\npackage m_test\n-- a_plan9.go --\npackage m\n-- a.s --\n-- sub/go.mod --\nmodule example.com/sub\n",
 			want: []string{
-				"m lacks 2 files with tests", "m lacks 1 files that the build leaves out, such as those for other platforms", "m lacks 1 files in assembly, C and other languages",
+				"m lacks 1 files with tests, which the build leaves out", "m lacks 1 files that the build leaves out, such as those for other platforms", "m lacks 1 files in assembly, C and other languages",
 				"m lacks 1 modules in folders below this one", "m lacks 3 fields of structs", "m lacks 2 calls through variables", "m lacks what 2 references to package reflect call",
-				"m lacks which interfaces 1 generic types implement, or which types implement them", "m lacks what dependencies declare: 3 references to it",
+				"m lacks which interfaces 1 generic types implement with some type arguments only, or which types implement them",
+				"m lacks the code of dependencies: of 3 of their symbols only the name and the type", "m lacks which types of dependencies implement interfaces",
 			},
+		},
+		{
+			name: "tests",
+			text: module + "-- a.go --\npackage m\n\n// Store stores.\ntype Store interface{ Put(T) }\n\ntype T struct{}\n\nfunc F() { hidden() }\n\nfunc hidden() {}\n\nfunc init() {}\n" +
+				"-- a_test.go --\npackage m\n\nimport \"testing\"\n\ntype fake struct{}; type doer interface{ Do(T) }\n\nfunc (fake) Put(T) { hidden() }\n\nfunc init() { F() }\n\nfunc helper() Store { return fake{} }\n\nfunc TestF(t *testing.T) { helper().Put(T{}); F() }\n" +
+				"-- b_test.go --\npackage m_test\n\nimport (\n\t\"testing\"\n\n\t\"example.com/m\"\n\t\"example.com/m/q\"\n)\n\ntype outer struct{}\n\nfunc (outer) Put(m.T) {}\n\nfunc TestOutside(t *testing.T) { m.F(); q.Q() }\n" +
+				"-- q/q.go --\npackage q\n\nimport \"example.com/m\"\n\nfunc Q() { m.F() }\n-- only/only_test.go --\npackage only\n\nimport \"example.com/m\"\n\nvar _ = m.T{}\n-- bad/bad.go --\npackage bad\n-- bad/bad_test.go --\npackage bad\n\nimport \"example.com/nowhere\"\n\nfunc use() { nowhere.X(); kept() }\n\nfunc kept() {}\n",
+			want: []string{
+				"func m.TestF line 13 \"func(t *testing.T)\" \"\" in a test", "func m_test.TestOutside line 14 \"func(t *testing.T)\" \"\" in a test", `func m.F line 8 "func()" ""`,
+				"m.TestF calls m.helper 1", "m.TestF calls m.Store.Put 1", "m.TestF calls m.F 1", "m.TestF refers m.T 1", "m.init(2) calls m.F 1", "m_test.TestOutside calls m.F 1", "m_test.TestOutside calls m/q.Q 1", "m.fake.Put calls m.hidden 1",
+				"m.fake satisfies m.Store", "m.fake.Put satisfies m.Store.Put", "m_test.outer satisfies m.Store", "m_test.outer.Put satisfies m.Store.Put", "m_test.outer.Put is a method of m_test.outer",
+				"m.test holds m.TestF", "m.test holds m_test.TestOutside", "m.test imports m", "m.test imports m/q", "m.test imports testing", "m/only.test imports m", "m/only._ refers m.T 1",
+				"file a_test.go 13 lines", "m/bad.use calls m/bad.kept 1", "m lacks 1 references in tests, because they have errors, such as imports of modules that are not there",
+				"m lacks which types outside of tests implement 1 interfaces that tests declare",
+			},
+			absent: []string{"m imports testing"},
+		},
+		{
+			name: "interfaces",
+			text: module + "-- a.go --\npackage m\n\nimport (\n\t\"fmt\"\n\t\"io\"\n\t\"time\"\n)\n\ntype Reader interface {\n\tio.Reader\n\tClose() error\n}\n\ntype base struct{}\n\nfunc (*base) Close() error { return nil }\n\ntype File struct{ *base }\n\nfunc (File) Read([]byte) (int, error) { fmt.Println(time.Now().Unix()); return 0, nil }\n\n" +
+				"type Short = interface{ Close() error }\n\ntype Alias = File\n\nfunc (a Alias) Extra() { var s Short = a; s.Close() }\n\ntype Box[T any] struct{ v T }\n\nfunc (b *Box[T]) Close() error { return nil }\n\nfunc use(a Alias) { fmt.Fprint(io.Discard, a) }\n",
+			want: []string{
+				"m.File satisfies m.Reader", "m.File.Read satisfies io.Reader.Read", "m.base.Close satisfies m.Reader.Close", "m.base.Close satisfies m.Short.Close", "m.base satisfies m.Short", "m.Box satisfies m.Short", "m.Box.Close satisfies m.Short.Close",
+				"m.File satisfies io.Reader", "m.Reader satisfies io.Reader", "m.Reader satisfies m.Short", "m.File.Extra is a method of m.File", "m.File.Extra calls m.Short.Close 1", "m.Short.Close is a method of m.Short", "m.use refers m.Alias 1", "m.Alias refers m.File 1",
+				`func time.Now line 0 "func() Time" "" external`, "m.File.Read calls time.Now 1", "m.File.Read calls time.Time.Unix 1", "m.File.Read calls fmt.Println 1", "time holds time.Now", "m.use refers io.Discard 1",
+			},
+			absent: []string{"m.Box satisfies m.Reader", "file std/"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,19 +18,21 @@ type gaps map[string]*moduleGaps
 
 // moduleGaps counts what the graph does not have of one module.
 type moduleGaps struct {
-	tests     int // files with tests
-	platforms int // files that the build leaves out
-	languages int // files in other languages
-	fields    int // fields of structs
-	locals    int // parameters, and declarations in functions
-	dynamic   int // calls through variables
-	reflect   int // references to package reflect
-	linknames int // linkname comments
-	generics  int // types with parameters, among which it is not known which implement interfaces
-	unnamed   int // methods of interfaces without a name
-	external  int // references to declarations of packages that were not read
-	faults    int // type errors of packages that are not read completely
-	cgo       int // packages that use cgo
+	tests      int // files with tests that the build leaves out
+	platforms  int // files that the build leaves out
+	languages  int // files in other languages
+	fields     int // fields of structs
+	locals     int // parameters, and declarations in functions
+	dynamic    int // calls through variables
+	reflect    int // references to package reflect
+	linknames  int // linkname comments
+	generics   int // types with parameters, of which some type arguments may implement interfaces
+	unnamed    int // methods of interfaces without a name
+	external   int // references to declarations that the graph does not have
+	faults     int // type errors of packages that are not read completely
+	testFaces  int // interfaces that tests declare
+	testFaults int // errors in tests
+	cgo        int // packages that use cgo
 }
 
 // of returns the counts for the module of a package.
@@ -46,7 +48,7 @@ func (g gaps) of(p *packages.Package) *moduleGaps {
 }
 
 // countFiles counts the files in the folder of a package that were not read.
-func (g *moduleGaps) countFiles(p *packages.Package, hidden map[string]bool) {
+func (g *moduleGaps) countFiles(p *packages.Package, hidden, tested map[string]bool) {
 	for _, name := range p.IgnoredFiles {
 		if !strings.HasSuffix(name, "_test.go") && !hidden[name] {
 			g.platforms++
@@ -58,15 +60,18 @@ func (g *moduleGaps) countFiles(p *packages.Package, hidden map[string]bool) {
 		return // it was removed meanwhile
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), "_test.go") && !e.IsDir() {
+		if name := filepath.Join(p.Dir, e.Name()); isTest(name) && !e.IsDir() && !tested[name] && !hidden[name] {
 			g.tests++
 		}
 	}
 }
 
-// countDeclarations counts the declarations of a package that the graph does not have.
+// countDeclarations counts the declarations of a package, or of its tests, that the graph does not have.
 func (g *moduleGaps) countDeclarations(p *packages.Package) {
-	for _, obj := range p.TypesInfo.Defs {
+	for id, obj := range p.TypesInfo.Defs {
+		if p.ForTest != "" && !isTest(p.Fset.PositionFor(id.Pos(), false).Filename) {
+			continue
+		}
 		switch o := obj.(type) {
 		case nil, *types.PkgName, *types.Label:
 		case *types.Var:
@@ -83,7 +88,10 @@ func (g *moduleGaps) countDeclarations(p *packages.Package) {
 		}
 	}
 	cgo := false
-	for _, f := range p.Syntax {
+	for i, f := range p.Syntax {
+		if p.ForTest != "" && !isTest(p.GoFiles[i]) {
+			continue
+		}
 		cgo = cgo || usesCgo(f)
 		for _, group := range f.Comments {
 			for _, c := range group.List {
@@ -113,18 +121,17 @@ func (g *moduleGaps) countCall(p *packages.Package, call *ast.CallExpr) {
 
 // countExternal counts a reference to a declaration that the graph does not have.
 func (r *reader) countExternal(g *moduleGaps, obj types.Object) {
-	if obj == nil || obj.Pkg() == nil || r.read[obj.Pkg().Path()] {
+	if obj == nil || obj.Pkg() == nil || r.read[obj.Pkg().Path()] || r.tests[strings.TrimSuffix(obj.Pkg().Path(), "_test")] != nil {
 		return
 	}
-	if _, ok := obj.(*types.PkgName); ok {
+	switch obj.(type) {
+	case *types.PkgName, *types.Builtin:
 		return
 	}
 	if v, ok := obj.(*types.Var); ok && v.IsField() {
 		return
 	}
-	if g.external++; obj.Pkg().Path() == "reflect" {
-		g.reflect++
-	}
+	g.external++
 }
 
 // notCovered lists what the graph does not say about a module.
@@ -136,7 +143,8 @@ func (r *reader) notCovered(m *packages.Module, opts Options, at *place) []strin
 			out = append(out, fmt.Sprintf(format, append([]any{n}, args...)...))
 		}
 	}
-	add(g.tests, "%d files with tests")
+	add(g.tests, "%d files with tests, which the build leaves out")
+	add(g.testFaults, "%d references in tests, because they have errors, such as imports of modules that are not there")
 	add(g.platforms, "%d files that the build leaves out, such as those for other platforms")
 	add(g.languages, "%d files in assembly, C and other languages")
 	add(r.hiddenIn(m), "%d files that are links out of the folder, no regular files, or Go files of more than %d bytes", maxSource)
@@ -150,13 +158,14 @@ func (r *reader) notCovered(m *packages.Module, opts Options, at *place) []strin
 	add(g.dynamic, "%d calls through variables")
 	add(g.reflect, "what %d references to package reflect call")
 	add(g.linknames, "what %d linkname comments connect")
-	add(g.generics, "which interfaces %d generic types implement, or which types implement them")
+	add(g.generics, "which interfaces %d generic types implement with some type arguments only, or which types implement them")
 	add(g.unnamed, "%d methods of interfaces without a name")
-	if opts.Deps {
-		add(g.external, "%d references to declarations that were not read")
-	} else {
-		add(g.external, "what dependencies declare: %d references to it")
+	add(len(r.external), "the code of dependencies: of %d of their symbols only the name and the type")
+	add(g.external, "%d references to declarations that were not read")
+	if !opts.Deps {
+		out = append(out, "which types of dependencies implement interfaces")
 	}
+	add(g.testFaces, "which types outside of tests implement %d interfaces that tests declare")
 	if r.siblings != nil {
 		out = append(out, "which types implement interfaces of other modules")
 	}

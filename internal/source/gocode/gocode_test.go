@@ -58,7 +58,7 @@ func TestReadDeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range own.Symbols {
-		if !slices.Contains(all.Symbols, s) {
+		if !s.External && !slices.Contains(all.Symbols, s) {
 			t.Errorf("symbol %+v is different when dependencies are read", s)
 		}
 	}

@@ -2,6 +2,7 @@ package gocode
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -14,15 +15,18 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/omnigraph-go/omnigraph/internal/source/freshness"
 )
 
 // mode lists what the go command must say about packages. The packages are parsed and type-checked here, because
 // for types, and even for NeedTypesSizes, the go command runs cgo and pkg-config, or compiles packages.
-const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule
+const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule | packages.NeedForTest
 
-// list lists the packages that match patterns, with all their dependencies, and returns the sizes of types.
+// list lists the packages that match patterns, with their tests and all their dependencies, and returns the sizes of types.
 func list(ctx context.Context, p *place, s *survey, opts Options) (pkgs []*packages.Package, sizes types.Sizes, err error) {
 	flag := "-mod=readonly"
 	if isVendored(p.root) {
@@ -35,7 +39,7 @@ func list(ctx context.Context, p *place, s *survey, opts Options) (pkgs []*packa
 	if p.work != "" {
 		env = append(env, "GOWORK="+p.work)
 	}
-	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: p.dir, Env: env}
+	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: p.dir, Env: env, Tests: true}
 	overlay, remove, err := s.overlay()
 	if err != nil {
 		return nil, nil, err
@@ -56,8 +60,10 @@ type checker struct {
 	sizes  types.Sizes
 	fset   *token.FileSet
 	wanted map[*packages.Package]bool // those with symbols to read
-	gaps   *gaps
+	errors map[*packages.Package]int  // numbers of type errors that do not prevent the reading
 	faults []packages.Error
+	parsed map[string]*ast.File // the files of main modules by name
+	read   map[string]content   // what was read of these files
 }
 
 // check parses and type-checks packages that are sorted so that each comes after those that it imports. It sets the
@@ -93,8 +99,12 @@ func (c *checker) checkPackage(p *packages.Package) error {
 		Error: func(err error) {
 			switch {
 			case !wanted:
+			case p.ForTest != "":
+				if c.inTest(err) {
+					c.errors[p]++
+				}
 			case incomplete:
-				c.gaps.of(p).faults++
+				c.errors[p]++
 			default:
 				c.faults = append(c.faults, c.fault(err))
 			}
@@ -118,6 +128,12 @@ func (c *checker) checkPackage(p *packages.Package) error {
 	return nil
 }
 
+// inTest reports whether an error of the type checker is about a file with tests.
+func (c *checker) inTest(err error) bool {
+	var e types.Error
+	return !errors.As(err, &e) || isTest(c.fset.PositionFor(e.Pos, false).Filename)
+}
+
 // parse parses the files of a package, and leaves out those that must not be read. It reports whether
 // type errors are to be expected, because files are left out or the package uses cgo.
 func (c *checker) parse(p *packages.Package) (incomplete bool, err error) {
@@ -127,6 +143,14 @@ func (c *checker) parse(p *packages.Package) (incomplete bool, err error) {
 	}
 	files := p.GoFiles[:0:0]
 	for _, name := range p.GoFiles {
+		if f := c.parsed[name]; f != nil {
+			incomplete = incomplete || usesCgo(f)
+			if p.ForTest != "" && !isTest(name) { // a package is checked once more with its tests
+				f = withoutBodies(f)
+			}
+			files, p.Syntax = append(files, name), append(p.Syntax, f)
+			continue
+		}
 		text, err := c.source(p, name)
 		if err != nil && !foreign(p) {
 			c.survey.hidden[name] = true
@@ -136,11 +160,18 @@ func (c *checker) parse(p *packages.Package) (incomplete bool, err error) {
 			continue
 		}
 		f, err := parser.ParseFile(c.fset, name, text, flags)
-		if err != nil && c.wanted[p] {
+		switch {
+		case err == nil || !c.wanted[p]:
+		case p.ForTest != "":
+			c.errors[p]++
+		default:
 			c.faults = append(c.faults, parseFaults(name, err)...)
 		}
 		if f == nil {
 			continue
+		}
+		if !foreign(p) && err == nil {
+			c.parsed[name] = f
 		}
 		files, p.Syntax = append(files, name), append(p.Syntax, f)
 		incomplete = incomplete || usesCgo(f)
@@ -152,13 +183,61 @@ func (c *checker) parse(p *packages.Package) (incomplete bool, err error) {
 	return incomplete, nil
 }
 
+// withoutBodies returns a file without the bodies of its functions, which need not be checked again.
+func withoutBodies(f *ast.File) *ast.File {
+	out := *f
+	out.Decls = slices.Clone(f.Decls)
+	for i, d := range out.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			bare := *fn
+			bare.Body = nil
+			out.Decls[i] = &bare
+		}
+	}
+	return &out
+}
+
 // source returns the text of a file of a package. The files of main modules must be in the folder that is read,
 // unless the user named a module that is outside of it.
 func (c *checker) source(p *packages.Package, name string) ([]byte, error) {
-	if !foreign(p) && within(c.survey.folder.Dir(), p.Module.Dir) {
-		return c.survey.folder.ReadFile(name, maxSource)
+	if foreign(p) {
+		return readRegular(name, maxSource)
 	}
-	return readRegular(name, maxSource)
+	stamp, err := stampOf(name) // before the file is read: a later change then shows
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	if within(c.survey.folder.Dir(), p.Module.Dir) {
+		text, err = c.survey.folder.ReadFile(name, maxSource)
+	} else {
+		text, err = readRegular(name, maxSource)
+	}
+	if err == nil {
+		c.read[name] = content{lines: countLines(text), digest: fmt.Sprintf("%x", sha256.Sum256(text)), stamp: stamp}
+	}
+	return text, err
+}
+
+// content describes the content of a file.
+type content struct {
+	lines         int
+	digest, stamp string
+}
+
+// stampOf returns the stamp of a file. It waits until a further change of the file would change the stamp.
+func stampOf(name string) (string, error) {
+	for {
+		info, err := os.Stat(name)
+		if err != nil {
+			return "", err
+		}
+		age := time.Since(freshness.Changed(info))
+		if age < 0 || age >= freshness.Tick {
+			return freshness.Stamp(info), nil
+		}
+		time.Sleep(freshness.Tick - age)
+	}
 }
 
 // readRegular returns the content of a file if it is a regular file with at most a number of bytes.

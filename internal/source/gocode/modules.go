@@ -25,6 +25,7 @@ func (r *reader) readModules(ctx context.Context, opts Options, at *place) error
 				return err
 			}
 			node.Commit, node.Modified = state.Commit, state.Modified
+			node.Folder, node.ReadAt = m.Dir, r.began
 			switch {
 			case state.Unknown == "":
 			case state.Commit == "":

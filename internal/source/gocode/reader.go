@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/go/packages"
 
@@ -21,23 +22,32 @@ import (
 
 // reader collects a graph from type-checked packages.
 type reader struct {
-	survey *survey
-	read   map[string]bool // import paths of the packages with symbols to read
-	files  []string        // absolute paths of the files that were read
-	graph  codegraph.Graph // the result
-	gaps   gaps
+	survey   *survey
+	tested   map[string]bool    // absolute paths of the files with tests that were read
+	read     map[string]bool    // import paths of the packages with symbols to read
+	files    []string           // absolute paths of the files that were read
+	graph    codegraph.Graph    // the result
+	contents map[string]content // of the files of main modules
+	stamped  bool               // the graph gets the folders, and the digests and stamps of the files
+	began    time.Time
+	gaps     gaps
 
-	paths    map[types.Object]string      // paths of the symbols that were read
-	taken    map[string]int               // number of symbols that would have a path
-	blank    map[string]bool              // paths of the symbols with the name _
-	concrete []*types.TypeName            // named types that are not interfaces
-	abstract []*types.TypeName            // interfaces with methods
-	calls    map[codegraph.Link]int       // number of references from one symbol to a function
-	refers   map[codegraph.Link]int       // number of references from one symbol to a type, constant or variable
-	imports  map[codegraph.Link]bool      // imports of packages that were read
-	packages map[string]*packages.Package // of the main modules, and those they import
-	modules  map[string]*packages.Module  // main modules by path
-	siblings []string                     // paths of all modules of the graph; nil if only one is read
+	paths    map[types.Object]string                         // paths of the symbols that were read
+	taken    map[string]int                                  // number of symbols that would have a path
+	blank    map[string]bool                                 // paths of the symbols with the name _
+	external map[string]bool                                 // paths of the symbols of dependencies
+	methods  []method                                        // all that were read, and those of dependencies
+	views    map[*packages.Package]map[string]*types.Package // see view
+	concrete []declared                                      // named types that are not interfaces
+	abstract []declared                                      // interfaces with methods
+	calls    map[codegraph.Link]int                          // number of references from one symbol to a function
+	refers   map[codegraph.Link]int                          // number of references from one symbol to a type, constant or variable
+	imports  map[codegraph.Link]bool                         // imports of packages that were read
+	packages map[string]*packages.Package                    // of the main modules, and those they import
+	all      map[string]*packages.Package                    // with all dependencies, without tests
+	tests    map[string]*codegraph.Package                   // nodes for the tests of packages, by import path
+	modules  map[string]*packages.Module                     // main modules by path
+	siblings []string                                        // paths of all modules of the graph; nil if only one is read
 }
 
 // newReader returns a reader without packages.
@@ -49,6 +59,11 @@ func newReader(s *survey, siblings []string) *reader {
 		paths:    map[types.Object]string{},
 		taken:    map[string]int{},
 		blank:    map[string]bool{},
+		external: map[string]bool{},
+		views:    map[*packages.Package]map[string]*types.Package{},
+		tested:   map[string]bool{},
+		all:      map[string]*packages.Package{},
+		tests:    map[string]*codegraph.Package{},
 		calls:    map[codegraph.Link]int{},
 		refers:   map[codegraph.Link]int{},
 		imports:  map[codegraph.Link]bool{},
@@ -58,8 +73,18 @@ func newReader(s *survey, siblings []string) *reader {
 	}
 }
 
-// add adds packages with symbols to read.
-func (r *reader) add(pkgs []*packages.Package) {
+// add adds packages with symbols to read, their tests, and all packages that these import.
+func (r *reader) add(pkgs, tests, all []*packages.Package) {
+	for _, p := range all {
+		if p.ForTest == "" {
+			r.all[p.PkgPath] = p
+		}
+	}
+	for _, p := range tests {
+		for _, name := range p.GoFiles {
+			r.tested[name] = isTest(name)
+		}
+	}
 	for _, p := range pkgs {
 		r.read[p.PkgPath] = true
 		r.packages[p.PkgPath] = p
@@ -74,65 +99,84 @@ func foreign(p *packages.Package) bool { return p.Module == nil || !p.Module.Mai
 
 // readPackage reads a package with its files, imports and symbols.
 func (r *reader) readPackage(p *packages.Package) error {
-	node := codegraph.Package{Path: p.PkgPath, Name: p.Name, Files: len(p.GoFiles), Read: true}
+	node := codegraph.Package{Path: p.PkgPath, Name: p.Name, Read: true}
 	g := r.gaps.of(p)
 	for _, name := range p.GoFiles {
-		rel, err := r.filePath(p, name)
-		if err != nil {
+		if err := r.addFile(p, &node, name); err != nil {
 			return err
 		}
-		lines := 0
-		if text, err := readRegular(name, maxSource); err == nil {
-			lines = countLines(text)
-		}
-		node.Lines += lines
-		r.files = append(r.files, name)
-		r.graph.Files = append(r.graph.Files, codegraph.File{Path: rel, Lines: lines})
 	}
 	if !foreign(p) {
 		r.files = append(r.files, p.Module.GoMod)
-		g.countFiles(p, r.survey.hidden)
+		g.countFiles(p, r.survey.hidden, r.tested)
 	}
 	g.countDeclarations(p)
 	for _, f := range p.Syntax {
 		if f.Doc != nil && node.Doc == "" {
 			node.Doc = strings.TrimSpace(f.Doc.Text())
 		}
-		r.readFile(p, f)
+		r.readFile(p, f, p.PkgPath)
 	}
 	r.graph.Packages = append(r.graph.Packages, node)
 	if !foreign(p) {
 		r.graph.Provides = append(r.graph.Provides, codegraph.Link{From: p.Module.Path, To: p.PkgPath})
 	}
 	for _, f := range p.Syntax {
-		for _, spec := range f.Imports {
-			path, err := strconv.Unquote(spec.Path.Value)
-			if dep := p.Imports[path]; err == nil && dep != nil {
-				r.packages[dep.PkgPath] = dep
-				r.imports[codegraph.Link{From: p.PkgPath, To: dep.PkgPath}] = true
-			}
-		}
+		r.readImports(p, f, p.PkgPath)
 	}
 	return nil
 }
 
-// readFile adds the symbols that a file declares.
-func (r *reader) readFile(p *packages.Package, f *ast.File) {
+// addFile adds a file to a package.
+func (r *reader) addFile(p *packages.Package, node *codegraph.Package, name string) error {
+	rel, err := r.filePath(p, name)
+	if err != nil {
+		return err
+	}
+	file := codegraph.File{Path: rel, Test: isTest(name)}
+	if read, ok := r.contents[name]; !ok { // in a dependency
+		if text, err := readRegular(name, maxSource); err == nil {
+			file.Lines = countLines(text)
+		}
+	} else if file.Lines = read.lines; r.stamped {
+		file.Digest, file.Stamp = read.digest, read.stamp
+	}
+	node.Files, node.Lines = node.Files+1, node.Lines+file.Lines
+	r.files = append(r.files, name)
+	r.graph.Files = append(r.graph.Files, file)
+	return nil
+}
+
+// readImports adds the imports of a file to the package with a path.
+func (r *reader) readImports(p *packages.Package, f *ast.File, from string) {
+	for _, spec := range f.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if dep := p.Imports[path]; err == nil && dep != nil {
+			if r.packages[dep.PkgPath] == nil {
+				r.packages[dep.PkgPath] = cmp.Or(r.all[dep.PkgPath], dep)
+			}
+			r.imports[codegraph.Link{From: from, To: dep.PkgPath}] = true
+		}
+	}
+}
+
+// readFile adds the symbols that a file declares to the package with the path `holder`.
+func (r *reader) readFile(p *packages.Package, f *ast.File, holder string) {
 	for _, decl := range f.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			r.addSymbol(p, f, d.Name, d.Doc, d.Type)
+			r.addSymbol(p, f, holder, "", d.Name, d.Doc, d.Type)
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				switch s := spec.(type) {
 				case *ast.TypeSpec:
-					r.addSymbol(p, f, s.Name, cmp.Or(s.Doc, d.Doc, s.Comment), s.Type)
+					r.addSymbol(p, f, holder, "", s.Name, cmp.Or(s.Doc, d.Doc, s.Comment), s.Type)
 					if it, ok := ast.Unparen(s.Type).(*ast.InterfaceType); ok {
-						r.readInterface(p, f, it)
+						r.readInterface(p, f, holder, s.Name.Name, it)
 					}
 				case *ast.ValueSpec:
 					for _, name := range s.Names {
-						r.addSymbol(p, f, name, cmp.Or(s.Doc, d.Doc, s.Comment), s.Type)
+						r.addSymbol(p, f, holder, "", name, cmp.Or(s.Doc, d.Doc, s.Comment), s.Type)
 					}
 				}
 			}
@@ -140,18 +184,19 @@ func (r *reader) readFile(p *packages.Package, f *ast.File) {
 	}
 }
 
-// readInterface adds the methods of an interface.
-func (r *reader) readInterface(p *packages.Package, f *ast.File, it *ast.InterfaceType) {
+// readInterface adds the methods of an interface with a name.
+func (r *reader) readInterface(p *packages.Package, f *ast.File, holder, owner string, it *ast.InterfaceType) {
 	for _, field := range it.Methods.List {
 		for _, name := range field.Names {
-			r.addSymbol(p, f, name, cmp.Or(field.Doc, field.Comment), field.Type)
+			r.addSymbol(p, f, holder, owner, name, cmp.Or(field.Doc, field.Comment), field.Type)
 		}
 	}
 }
 
 // addSymbol adds the object that an identifier declares. Its place is that in the file itself, whatever
-// //line comments say. The argument `declared` is the type in the source, or nil.
-func (r *reader) addSymbol(p *packages.Package, f *ast.File, id *ast.Ident, doc *ast.CommentGroup, declared ast.Expr) {
+// //line comments say. The argument `declared` is the type in the source, or nil, and `owner` the name of the
+// interface of a method, or "".
+func (r *reader) addSymbol(p *packages.Package, f *ast.File, holder, owner string, id *ast.Ident, doc *ast.CommentGroup, declared ast.Expr) {
 	obj := p.TypesInfo.Defs[id]
 	if obj == nil {
 		return
@@ -163,41 +208,25 @@ func (r *reader) addSymbol(p *packages.Package, f *ast.File, id *ast.Ident, doc 
 	}
 	s := codegraph.Symbol{
 		Name: id.Name, Exported: id.IsExported(), Line: pos.Line,
-		Signature: signature(obj), Doc: strings.TrimSpace(doc.Text()),
+		Signature: signature(obj), Doc: strings.TrimSpace(doc.Text()), Test: isTest(pos.Filename),
 	}
 	if usesCgo(f) && strings.Contains(s.Signature, types.Typ[types.Invalid].String()) {
 		s.Signature = source(p.Fset, declared)
 	}
-	owner := ""
+	if s.Kind = kindOf(obj); s.Kind == "" {
+		return
+	}
 	switch o := obj.(type) {
 	case *types.Func:
-		s.Kind = codegraph.Func
 		if recv := o.Signature().Recv(); recv != nil {
-			s.Kind = codegraph.Method
-			if owner = receiverName(recv.Type()); owner == "" {
+			if owner = cmp.Or(receiverName(recv.Type()), owner); owner == "" {
 				r.gaps.of(p).unnamed++
 				return
 			}
 			s.Exported = s.Exported && token.IsExported(owner)
 		}
 	case *types.TypeName:
-		s.Kind = codegraph.Type
-		if types.IsInterface(o.Type()) {
-			s.Kind = codegraph.Interface
-		}
-		if named, ok := o.Type().(*types.Named); ok && !o.IsAlias() {
-			if it, ok := named.Underlying().(*types.Interface); !ok {
-				r.concrete = append(r.concrete, o)
-			} else if it.NumMethods() > 0 && it.IsMethodSet() {
-				r.abstract = append(r.abstract, o)
-			}
-		}
-	case *types.Const:
-		s.Kind = codegraph.Const
-	case *types.Var:
-		s.Kind = codegraph.Var
-	default:
-		return
+		r.addType(p, o)
 	}
 	s.Path = p.PkgPath + "." + s.Name
 	if owner != "" {
@@ -210,17 +239,20 @@ func (r *reader) addSymbol(p *packages.Package, f *ast.File, id *ast.Ident, doc 
 	r.blank[s.Path] = s.Name == "_"
 	s.Words = codegraph.Words(p.Name, owner, s.Name)
 	r.paths[obj] = s.Path
+	if s.Kind == codegraph.Method {
+		r.methods = append(r.methods, method{s.Path, obj.Pkg().Scope().Lookup(owner)})
+	}
 	r.graph.Symbols = append(r.graph.Symbols, s)
 	r.graph.Declares = append(r.graph.Declares, codegraph.Link{From: file, To: s.Path})
-	r.graph.Holds = append(r.graph.Holds, codegraph.Link{From: p.PkgPath, To: s.Path})
+	r.graph.Holds = append(r.graph.Holds, codegraph.Link{From: holder, To: s.Path})
 }
 
 // receiverName returns the name of a method's receiver type, or "".
 func receiverName(t types.Type) string {
-	if ptr, ok := t.(*types.Pointer); ok {
+	if ptr, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = ptr.Elem()
 	}
-	if named, ok := t.(*types.Named); ok {
+	if named, ok := types.Unalias(t).(*types.Named); ok {
 		return named.Obj().Name()
 	}
 	return ""
@@ -258,9 +290,12 @@ func source(fset *token.FileSet, declared ast.Expr) string {
 	return b.String()
 }
 
-// readReferences counts the references in the declarations of a package.
+// readReferences counts the references in the declarations of a package, or of its tests.
 func (r *reader) readReferences(p *packages.Package) {
-	for _, f := range p.Syntax {
+	for i, f := range p.Syntax {
+		if p.ForTest != "" && !isTest(p.GoFiles[i]) {
+			continue
+		}
 		for _, decl := range f.Decls {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:
@@ -320,6 +355,9 @@ func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 		if fn, ok := obj.(*types.Func); ok {
 			obj, counts = fn.Origin(), r.calls
 		}
+		if obj != nil && obj.Pkg() != nil && obj.Pkg().Path() == "reflect" {
+			g.reflect++
+		}
 		if to := r.pathOf(obj); to != "" {
 			counts[codegraph.Link{From: from, To: to}]++
 		} else {
@@ -327,56 +365,6 @@ func (r *reader) countUses(p *packages.Package, from string, body ast.Node) {
 		}
 		return true
 	})
-}
-
-// pathOf returns the path of an object if the graph has a symbol for it, or may get one when another
-// module is read. Otherwise it returns "".
-func (r *reader) pathOf(obj types.Object) string {
-	if path := r.paths[obj]; path != "" || obj == nil || obj.Pkg() == nil || !inModules(r.siblings, obj.Pkg().Path()) {
-		return path
-	}
-	if fn, ok := obj.(*types.Func); ok {
-		return symbolPath(fn)
-	}
-	if obj.Parent() == obj.Pkg().Scope() {
-		return obj.Pkg().Path() + "." + obj.Name()
-	}
-	return ""
-}
-
-// readSatisfies finds the interfaces that each type, or a pointer to it, implements. It skips
-// generic types, because the answer depends on their type arguments.
-func (r *reader) readSatisfies() {
-	for _, t := range append(slices.Clone(r.concrete), r.abstract...) {
-		if p := r.packages[t.Pkg().Path()]; t.Type().(*types.Named).TypeParams().Len() > 0 {
-			r.gaps.of(p).generics++
-		}
-	}
-	byMethod := map[string][]*types.TypeName{}
-	for _, i := range r.abstract {
-		it := i.Type().Underlying().(*types.Interface)
-		if i.Type().(*types.Named).TypeParams().Len() == 0 {
-			name := it.Method(0).Name()
-			byMethod[name] = append(byMethod[name], i)
-		}
-	}
-	for _, t := range append(slices.Clone(r.concrete), r.abstract...) {
-		if t.Type().(*types.Named).TypeParams().Len() > 0 {
-			continue
-		}
-		typ := t.Type()
-		if !types.IsInterface(typ) {
-			typ = types.NewPointer(typ)
-		}
-		methods := types.NewMethodSet(typ)
-		for m := range methods.Methods() {
-			for _, i := range byMethod[m.Obj().Name()] {
-				if i != t && types.Implements(typ, i.Type().Underlying().(*types.Interface)) {
-					r.graph.Satisfies = append(r.graph.Satisfies, codegraph.Link{From: r.paths[t], To: r.paths[i]})
-				}
-			}
-		}
-	}
 }
 
 // filePath returns the path of a file in the graph.
@@ -415,6 +403,10 @@ func (r *reader) finish() *codegraph.Graph {
 		g.Imports = append(g.Imports, link)
 	}
 	g.Calls, g.Refers = codegraph.CountedLinks(r.calls), codegraph.CountedLinks(r.refers)
+	r.linkMethods()
+	for _, p := range r.tests {
+		g.Packages = append(g.Packages, *p)
+	}
 	r.dropBlank()
 	g.Sort()
 	return g

@@ -117,6 +117,7 @@ func add(g, other *codegraph.Graph) {
 	g.Calls = append(g.Calls, other.Calls...)
 	g.Refers = append(g.Refers, other.Refers...)
 	g.Satisfies = append(g.Satisfies, other.Satisfies...)
+	g.MethodOf = append(g.MethodOf, other.MethodOf...)
 }
 
 // joined sorts the nodes and edges of several modules and keeps one node for each key. Of the
@@ -137,9 +138,10 @@ func joined(g *codegraph.Graph) *codegraph.Graph {
 	g.Files = slices.CompactFunc(g.Files, func(a, b codegraph.File) bool { return a.Path == b.Path })
 	exists := map[string]bool{}
 	twice := 0
+	slices.SortStableFunc(g.Symbols, func(a, b codegraph.Symbol) int { return boolFirst(!a.External, !b.External) })
 	g.Symbols = slices.DeleteFunc(g.Symbols, func(s codegraph.Symbol) bool {
 		known := exists[s.Path]
-		if exists[s.Path] = true; known {
+		if exists[s.Path] = true; known && !s.External {
 			twice++
 		}
 		return known
@@ -163,6 +165,7 @@ func joined(g *codegraph.Graph) *codegraph.Graph {
 	}
 	missing := func(c codegraph.Counted) bool { return !exists[c.To] }
 	g.Calls, g.Refers = slices.DeleteFunc(g.Calls, missing), slices.DeleteFunc(g.Refers, missing)
+	g.Satisfies = slices.DeleteFunc(g.Satisfies, func(l codegraph.Link) bool { return !exists[l.From] || !exists[l.To] })
 	g.Sort()
 	return g
 }

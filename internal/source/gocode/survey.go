@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/source/folder"
+	"github.com/omnigraph-go/omnigraph/internal/source/freshness"
 )
 
 // maxSource is the size up to which a source file is read, in bytes.
@@ -23,6 +25,7 @@ type survey struct {
 	modules []string        // absolute paths of the folders with a go.mod, without those that the go command skips
 	hidden  map[string]bool // absolute paths of the files that must not be read
 	closed  []string        // absolute paths of the folders that this process may not read
+	began   time.Time
 }
 
 // surveyed looks through a folder, and follows no links. The files that must not be read are pipes,
@@ -33,7 +36,7 @@ func surveyed(ctx context.Context, dir string) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &survey{folder: f, hidden: map[string]bool{}}
+	s := &survey{folder: f, hidden: map[string]bool{}, began: time.Now()}
 	err = filepath.WalkDir(f.Dir(), func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -88,7 +91,7 @@ func (s *survey) isSkipped(dir string) bool {
 		return err != nil
 	}
 	for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
-		if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "vendor" || name == "node_modules" {
+		if freshness.IsSkipped(name) {
 			return true
 		}
 	}

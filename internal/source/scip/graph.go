@@ -59,7 +59,14 @@ func (r *reader) graph() *codegraph.Graph {
 		g.Packages = append(g.Packages, p.node)
 		g.Provides = append(g.Provides, codegraph.Link{From: p.module, To: p.node.Path})
 	}
+	types := map[string]bool{}
 	for _, s := range r.list {
+		types[s.node.Path] = s.node.Kind == codegraph.Type || s.node.Kind == codegraph.Interface
+	}
+	for _, s := range r.list {
+		if s.node.Kind == codegraph.Method && types[s.name.within] {
+			g.MethodOf = append(g.MethodOf, codegraph.Link{From: s.node.Path, To: s.name.within})
+		}
 		g.Symbols = append(g.Symbols, s.node)
 		g.Declares = append(g.Declares, codegraph.Link{From: r.fileNodes[s.file].node.Path, To: s.node.Path})
 		g.Holds = append(g.Holds, codegraph.Link{From: r.packageNodes[s.pkg].node.Path, To: s.node.Path})
@@ -144,6 +151,7 @@ func (r *reader) notCovered() []string {
 		add(n, "%d documents outside of the project's root, such as %s", n, shorten(slices.Min(slices.Collect(maps.Keys(r.gaps.documents)))))
 	}
 	add(r.gaps.fields, "%d fields, properties and variables of functions", r.gaps.fields)
+	out = append(out, "which files have tests")
 	out = append(out, "visibility that neither the name of a symbol nor its declaration shows")
 	add(r.gaps.lines, "lines of %d files after the last one that the index mentions", r.gaps.lines)
 	if r.gaps.names > 0 {

@@ -76,7 +76,7 @@ func (a *answers) callers(path string) {
 }
 
 func (a *answers) references(path string) {
-	rows, err := code.References(a.t.Context(), a.g, code.ReferencesParams{Path: path})
+	rows, err := code.UsersOf(a.t.Context(), a.g, code.UsersOfParams{Path: path})
 	a.check(err)
 	for _, r := range rows {
 		a.add("%s %s refers to %s %d times, %s:%d", r.Kind, r.User, path, r.References, r.File, r.Line)
@@ -84,10 +84,10 @@ func (a *answers) references(path string) {
 }
 
 func (a *answers) implementations(path string) {
-	rows, err := code.Implementations(a.t.Context(), a.g, code.ImplementationsParams{Interface: path})
+	rows, err := code.Implementations(a.t.Context(), a.g, code.ImplementationsParams{Path: path})
 	a.check(err)
 	for _, r := range rows {
-		a.add("%s implements %s, %s:%d", r.Path, path, r.File, r.Line)
+		a.add("%s: %s %s, %s:%d", path, r.Relation, r.Path, optional(r.File), r.Line)
 	}
 }
 

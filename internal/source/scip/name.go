@@ -25,8 +25,9 @@ type name struct {
 	last   string // find
 	owner  string // the type or function that contains the symbol, Shelf; or empty
 	suffix bindings.Descriptor_Suffix
-	member bool // a type contains the symbol
-	hidden bool // _ or # begins one of the names
+	member bool   // a type contains the symbol
+	within string // the path of what contains the symbol, or empty
+	hidden bool   // _ or # begins one of the names
 }
 
 // isPackage reports whether the name is that of a package.
@@ -87,6 +88,9 @@ func (n *name) setDeclaration(descriptors []*bindings.Descriptor) {
 	var b strings.Builder
 	b.WriteString(n.pkg)
 	for i, d := range descriptors {
+		if i > 0 {
+			n.within = b.String()
+		}
 		if d.Suffix == bindings.Descriptor_TypeParameter { // the types of an impl of Rust
 			b.WriteString("[" + d.Name + "]")
 		} else {

@@ -15,8 +15,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
 
-// New makes the command omnigraph index.
-func New() *cobra.Command {
+// New makes the command omnigraph index. Its flag --watch writes to the target.
+func New(target Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "index",
 		Short: "Convert source code to NDJSON that a graph can load",
@@ -28,14 +28,15 @@ func New() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newGo(), newSCIP())
+	cmd.AddCommand(newGo(target), newSCIP())
 	return cmd
 }
 
 // newGo makes the command omnigraph index go.
-func newGo() *cobra.Command {
+func newGo(target Target) *cobra.Command {
 	var dir, out string
 	var deps bool
+	var w watchFlags
 	cmd := &cobra.Command{
 		Use:   "go [PATTERN…]",
 		Short: "Convert Go modules to NDJSON: their packages, files, symbols and calls",
@@ -45,7 +46,7 @@ folder nor a parent has a go.mod or go.work, the command reads every module belo
 folder and writes them as one graph. For example, --dir ~/repositories reads all
 repositories of a team.
 
-The packages must compile. The command does not read tests. PATTERN is a package pattern
+The packages must compile. Their tests are read too, and errors in them are counted. PATTERN is a package pattern
 of the go command; the default is ./... Each module says in not_covered what was left out, and
 how much of it.
 
@@ -59,11 +60,19 @@ to another, but does not record that a type in one module implements an interfac
 another. Two modules with the same path are an error. The command skips vendor, testdata, node_modules and folders whose names
 begin with . or _.
 
+With --watch the command keeps a branch of a graph in step with the folder, in one commit for
+each burst of changes. Notes on symbols stay. After a change of the bodies of functions it
+type-checks only the packages that changed and those that import them. Code that does not
+compile is left as it was, and reported.
+
 With --deps the command also reads the dependencies of the packages, including the
 standard library, so that the graph has the calls that leave the module. For a large
 module, type-checking the dependencies takes gigabytes of memory.`,
-		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --deps ./... --out all.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite",
+		Example: "  omnigraph index go ./... --out code.ndjson\n  omnigraph index go --deps ./... --out all.ndjson\n  omnigraph index go --dir ../other | omnigraph load --store data/other --data - --mode overwrite\n  omnigraph index go --watch --server http://127.0.0.1:8080 --graph code",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if w.on {
+				return w.run(cmd, target, gocode.Options{Dir: dir, Patterns: args, Deps: deps})
+			}
 			bar := terminal.NewProgress(cmd.ErrOrStderr())
 			g, err := gocode.Read(cmd.Context(), gocode.Options{Dir: dir, Patterns: args, Deps: deps, Revision: true, Progress: bar.Show})
 			bar.Done()
@@ -76,6 +85,7 @@ module, type-checking the dependencies takes gigabytes of memory.`,
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder of a module, or one that holds modules (default: the current one)")
 	cmd.Flags().BoolVar(&deps, "deps", false, "read dependencies and the standard library too")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "the file to write, or - for standard output")
+	w.flags(cmd, target)
 	return cmd
 }
 

@@ -34,8 +34,9 @@ const tempExt = ".tmp"
 //
 // The object has the fields of [Revision] under their JSON names. The graphs are sorted by id. In format 2 a
 // graph may have stored queries, and the object is one line. In format 3 the revision also has the policies and
-// settings_digest. Programs write format 3.
-const RevisionFormat = 3
+// settings_digest. In format 4 a graph may have proposed queries. Programs write the lowest format that has what they record, and
+// at least format 3.
+const RevisionFormat = 4
 
 // revisionMagic starts the first line of a revision. The format number follows it.
 const revisionMagic = "omnigraph cluster revision "
@@ -73,6 +74,8 @@ type Graph struct {
 
 	Stored *Stored `json:"queries,omitempty"` // the stored queries; nil if the graph has none, and in format 1
 	Policy *Policy `json:"policy,omitempty"`  // nil if the graph has none, and before format 3
+
+	Proposed *Stored `json:"proposed,omitempty"` // the proposed queries, which are in no file; nil if the graph has none
 }
 
 // policy returns the policy of a graph. g may be nil.
@@ -176,6 +179,9 @@ func encode(r *Revision) []byte {
 
 // format returns the lowest format that can hold the revision.
 func (r *Revision) format() int {
+	if slices.ContainsFunc(r.Graphs, func(g Graph) bool { return g.Proposed != nil }) {
+		return 4
+	}
 	if r.HasPolicies() || r.Policy != nil || slices.ContainsFunc(r.Graphs, func(g Graph) bool { return g.Policy != nil }) {
 		return 3
 	}
@@ -213,7 +219,7 @@ func decode(file string, b []byte) (*Revision, error) {
 		return nil, corrupt("there is text after the revision")
 	}
 	if r.format() > format {
-		return nil, corrupt("it has stored queries, which its format has not")
+		return nil, corrupt("it has stored queries or policies, which its format has not")
 	}
 	if detail := r.fault(); detail != "" {
 		return nil, corrupt(detail)
@@ -235,6 +241,8 @@ func (r *Revision) fault() string {
 			return "its graphs are not in order"
 		case g.Stored != nil && len(g.Stored.Contract) == 0:
 			return "its graph " + g.ID + " has queries without a contract"
+		case g.Proposed != nil && len(g.Proposed.Contract) == 0:
+			return "its graph " + g.ID + " has proposed queries without a contract"
 		}
 	}
 	if want := r.digest(); r.Config != want {
@@ -253,6 +261,9 @@ func (r *Revision) digest() string {
 		}
 		if g.Policy != nil {
 			b.WriteString(" policy " + g.Policy.digest())
+		}
+		if g.Proposed != nil {
+			b.WriteString(" proposed " + g.Proposed.digest())
 		}
 		b.WriteByte('\n')
 	}
@@ -284,7 +295,7 @@ func digest(b []byte) string {
 func next(recorded *Revision, s *Sources) *Revision {
 	r := &Revision{Number: 1, Graphs: []Graph{}, Policy: s.Policy, Settings: s.Settings}
 	for _, g := range s.Graphs {
-		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text, Stored: g.Stored, Policy: g.Policy})
+		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text, Stored: g.Stored, Policy: g.Policy, Proposed: g.Proposed})
 	}
 	slices.SortFunc(r.Graphs, func(a, b Graph) int { return strings.Compare(a.ID, b.ID) })
 	r.Config = r.digest()

@@ -13,8 +13,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/contract"
 )

@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // publishPolicy lets bot propose for people, and people review and publish. Clerk sees a part of the things. Zoe may call every stored
@@ -198,6 +199,7 @@ const (
 // TestProposedQuery is an agent's hour: it proposes a query over MCP, a person without a part in it approves and merges, and the agent
 // calls the query on three servers. Nobody gains a right by it.
 func TestProposedQuery(t *testing.T) {
+	slow.Test(t)
 	first, bucket := newSharedFleet(t, "box")
 	_ = bucket
 	p := newPublishers(t, first)
@@ -329,4 +331,131 @@ func TestProposedQuery(t *testing.T) {
 	if again, err := bo.MergeProposal(t.Context(), id, client.ProposalMergeBody{}); err != nil || again.State != "merged" {
 		t.Errorf("the merge again: %+v, %v", again, err)
 	}
+}
+
+// TestProposedQueryTexts proposes texts that a server must refuse.
+func TestProposedQueryTexts(t *testing.T) {
+	p := newPublishers(t, newFleet(t, "box"))
+	p.apply()
+	url, _ := p.serve()
+	ada := p.as(url, "ada")
+	body := func(name, text string) client.QueryProposalBody {
+		return client.QueryProposalBody{Name: name, Query: text, Description: `What "it" says: a\b`, Questions: []string{"Which?"}, Why: "because"}
+	}
+	const read = "query q() { match { $t: Thing } return { $t.slug } }"
+	for _, c := range []struct {
+		name string
+		body client.QueryProposalBody
+		want string // a part of the error; "" for none
+	}{
+		{"a read", body("q", read), ""},
+		{"with comments", body("commented", "// a query\nquery commented($n: I64?) { // the body\n match { $t: Thing $t.n = $n? } return { $t.slug } }"), ""},
+		{"a comment before the body", body("q2", "query q2() // { match\n{ match { $t: Thing } return { $t.slug } }"), "has comments"},
+		{"another name", body("other", read), "has the query q"},
+		{"a mutation", body("m", `query m() { insert Thing { slug: "x" } }`), "only reads can be proposed"},
+		{"two", body("q", read+"\n"+strings.Replace(read, "q()", "r()", 1)), "found 2 queries"},
+		{"none", body("q", ""), "query"},
+		{"a fault", body("q", strings.Replace(read, "Thing", "Thin", 1)), "Thing"},
+		{"a check", body("q", strings.Replace(read, "{", `@must_be_empty("Nothing.") {`, 1)), "an annotation of the query"},
+		{"a tool name", body("q", strings.Replace(read, "{", `@mcp(tool_name: "graph_query") {`, 1)), "an annotation of the query"},
+		{"hidden", body("q", strings.Replace(read, "{", `@mcp(expose: false) {`, 1)), "an annotation of the query"},
+		{"no example", body("e", "query e($n: I64) { match { $t: Thing $t.n = $n } return { $t.slug } }"), "$n has no @example"},
+		{"a default", body("d", "query d($n: I64 @default(3)) { match { $t: Thing $t.n = $n } return { $t.slug } }"), ""},
+		{"a list", body("l", "query l($n: [I64] @example(1) @example(2)) { match { $t: Thing $t.n in $n } return { $t.slug } }"), ""},
+		{"a built-in tool", body("code_index", strings.Replace(read, "q()", "code_index()", 1)), "built-in tool"},
+		{"no description", client.QueryProposalBody{Name: "q", Query: read, Why: "w"}, "description"},
+		{"no reason", client.QueryProposalBody{Name: "q", Query: read, Description: "d"}, "why"},
+	} {
+		a, err := ada.ProposeQuery(t.Context(), c.body)
+		switch {
+		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		case err == nil && (a.Query.Example.Error != "" || !strings.Contains(a.Query.Text, `@description("What \"it\" says: a\\b")`) || a.QueryName != c.body.Name):
+			t.Errorf("%s: %+v %s", c.name, a.Query, a.Query.Text)
+		}
+	}
+	if _, err := p.as(url, "zoe").ProposeQuery(t.Context(), body("q", read)); !denied(err) {
+		t.Errorf("an actor without the grant proposes: %v", err)
+	}
+}
+
+// TestProposedQueryLives restarts the server between the steps of a proposal, and applies the cluster afterwards.
+func TestProposedQueryLives(t *testing.T) {
+	slow.Test(t)
+	p := newPublishers(t, newFleet(t, "box"))
+	p.apply()
+	url, stop := p.serve()
+	restart := func() {
+		t.Helper()
+		stop()
+		url, stop = p.serve()
+	}
+	for _, slug := range []string{"act-bo", "other"} {
+		if _, err := p.as(url, "ada").Mutate(t.Context(), client.MutateBody{Query: `query m() { insert Thing { slug: "` + slug + `", n: 1 } }`}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := mine
+	a, err := p.as(url, "ada").ProposeQuery(t.Context(), client.QueryProposalBody{Name: "mine", Query: text, Description: "Mine.", Why: "w"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen, err := p.as(url, "bo").Proposal(t.Context(), a.ID); err != nil || len(a.Query.Example.Rows) != 0 || len(seen.Query.Example.Rows) != 1 {
+		t.Errorf("each viewer gets an example of its own: %+v and %+v, %v", a.Query.Example, seen.Query, err)
+	}
+	restart()
+	review := func(who, decision string) error {
+		_, err := p.as(url, who).ReviewProposal(t.Context(), a.ID, client.ProposalReviewBody{Decision: decision, Digest: a.Digest})
+		return err
+	}
+	merge := func(who string) error {
+		_, err := p.as(url, who).MergeProposal(t.Context(), a.ID, client.ProposalMergeBody{})
+		return err
+	}
+	if err := review("bo", client.DecisionRequest); err != nil {
+		t.Fatal(err)
+	}
+	if err := merge("deputy"); err == nil || !strings.Contains(err.Error(), "asked for changes") {
+		t.Errorf("merged although bo asked for changes: %v", err)
+	}
+	old := a.Digest
+	if a, err = p.as(url, "ada").ProposeQuery(t.Context(), client.QueryProposalBody{Name: "mine", Query: text, Description: "My thing.", Why: "w"}); err != nil || a.Digest == old {
+		t.Fatalf("changed: %v, digest %s", err, a.Digest)
+	}
+	if err := review("bo", client.DecisionApprove); err != nil {
+		t.Fatal(err)
+	}
+	if err := merge("bo"); err != nil {
+		t.Fatal(err)
+	}
+	calls := func(what string, want int) {
+		t.Helper()
+		for _, who := range []string{"bo", "bo-via-bot"} { // actor() is the subject
+			code, answer := p.call(url, who, "mine", `{}`)
+			if code != want || want == 200 && (!strings.Contains(answer, "act-bo") || strings.Contains(answer, "other")) {
+				t.Errorf("%s, %s: %d %s, want %d", what, who, code, answer, want)
+			}
+		}
+	}
+	calls("merged", 200)
+	restart()
+	calls("after a restart", 200)
+	p.write("thing.pg", "node Thing {\n  slug: String @key\n  n: I64?\n  more: String?\n}\n")
+	p.apply()
+	calls("after an apply", 200)
+	p.write("policy.yaml", publishPolicy+"  - id: mine-for-bo\n    allow: { actors: { ids: [act-zoe] }, actions: [invoke_query], queries: [mine] }\n")
+	p.apply()
+	if code, answer := p.call(url, "zoe", "mine", `{}`); code != 200 {
+		t.Errorf("zoe, whom the policy now lets call it: %d %s", code, answer)
+	}
+	calls("the policy names it, and not for bo", 404)
+	p.write("policy.yaml", publishPolicy)
+	p.apply()
+	p.write("thing.pg", "node Thing {\n  code: String @key @rename_from(\"slug\")\n  n: I64?\n  more: String?\n}\n")
+	if _, err := p.applyHere(t.Context()); err == nil || !strings.Contains(err.Error(), "gq pull") {
+		t.Errorf("an apply with a schema that the query does not fit: %v", err)
+	}
+	p.write("thing.pg", "node Thing {\n  slug: String @key\n  n: I64?\n  more: String?\n}\n")
+	omnigraph(t, nil, "cluster", "apply", "--prune", "--cluster", p.dir)
+	calls("after --prune", 404)
 }

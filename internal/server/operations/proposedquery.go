@@ -174,7 +174,10 @@ func proposedText(ctx context.Context, env *tool.Env, b *client.QueryProposalBod
 	for _, question := range b.Questions {
 		annotations += "\n  @question(" + quoted(question) + ")"
 	}
-	text := queryHead.ReplaceAllStringFunc(plain, func(head string) string { return ")" + annotations + "\n{\n" + strings.TrimPrefix(head, ") {\n") })
+	text := plain
+	if at := queryHead.FindStringIndex(plain); at != nil {
+		text = plain[:at[0]+1] + annotations + plain[at[0]+1:]
+	}
 	again, err := oneQuery(ctx, env, schema.Catalog, text)
 	if err != nil {
 		return "", err
@@ -186,8 +189,8 @@ func proposedText(ctx context.Context, env *tool.Env, b *client.QueryProposalBod
 	return text, faults.Err()
 }
 
-// queryHead matches the start of the body of a formatted query without annotations.
-var queryHead = regexp.MustCompile(`\) \{\n +match `)
+// queryHead matches the end of the parameters and the start of the body of a formatted query without annotations.
+var queryHead = regexp.MustCompile(`\) \{(\s|//.*\n)*match\b`)
 
 // quoted returns a string of GQ.
 func quoted(s string) string {

@@ -12,6 +12,7 @@ type ProposalSummary struct {
 	ID        string   `json:"id"` // identifies the proposal
 	Revision  int64    `json:"revision" jsonschema_description:"Counts the stored versions of the proposal, from 1."`
 	State     string   `json:"state" jsonschema:"enum=open,enum=merged,enum=closed"`
+	QueryName string   `json:"query_name,omitempty" jsonschema_description:"The query that the proposal is about. Such a proposal has no source, and its target is main."`
 	Source    string   `json:"source"` // the branch with the changes
 	Target    string   `json:"target"` // the branch that gets the changes
 	Title     string   `json:"title"`
@@ -38,6 +39,8 @@ type ProposalAnswer struct {
 
 	Conflicts     []ProposalConflict `json:"conflicts" jsonschema_description:"The first conflicts without a resolution: at most a hundred, and at most 8 MiB of values."`
 	ConflictCount int                `json:"conflict_count" jsonschema_description:"The number of all conflicts without a resolution."`
+
+	Query *ProposedQuery `json:"query,omitempty" jsonschema_description:"The proposed query, for a proposal that is about one."`
 
 	Checks []CheckResult `json:"checks" jsonschema_description:"The outcomes of the graph's checks on the result of the merge, in the order of their queries. Empty if the proposal is not open."`
 

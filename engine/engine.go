@@ -163,7 +163,7 @@ type Review interface {
 	// p.ID is set, it changes an open proposal or closes it; the error is a *Conflict unless
 	// p.Revision is the stored revision. PutProposal sets the revision, the commits, the ids of new
 	// events, and the times of events without one. It never changes Source, Target and Author. Only Merge makes a
-	// proposal merged. If [MaxOpenProposals] or [MaxProposalBytes] is exceeded, the error is a
+	// proposal of a branch merged; PutProposal makes one of a query merged. If [MaxOpenProposals] or [MaxProposalBytes] is exceeded, the error is a
 	// *TooLarge.
 	//
 	// DeleteBranch refuses the source and the target of an open proposal with a *Conflict.

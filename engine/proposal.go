@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -16,13 +17,15 @@ import (
 // Proposal asks that the changes of one branch, the source, be merged into another branch, the
 // target. A graph keeps its proposals in the same log as its commits. Proposals are not part of the
 // data: no branch, export or read of a commit contains them.
+//
+// A proposal without a source asks instead that a query become a stored query of the graph; see [Proposal.Query].
 type Proposal struct {
 	ID string // a ULID, which the engine makes
 	// Revision counts the stored versions of the proposal, from 1. A caller that changes a proposal
 	// sends the revision that it has read; see [Graph.PutProposal].
 	Revision       uint64
 	State          ProposalState
-	Source, Target string // names of branches
+	Source, Target string // names of branches; Source is empty for a proposed query, and Target then is main
 	Title          string
 	Description    string
 	Author         string       // the actor who opened the proposal; empty if the caller gave none
@@ -33,6 +36,20 @@ type Proposal struct {
 	// head of the source, and the head of the target. Cleanup keeps them readable.
 	Base, Head, TargetHead string
 	Merge                  string // the merge commit; empty unless State is ProposalMerged
+}
+
+// Query returns the text of the query that the proposal is about, or "" if it is about a branch. The text is that of the last
+// event that opened or changed the proposal. So the events keep the earlier texts.
+func (p *Proposal) Query() string {
+	if p.Source != "" {
+		return ""
+	}
+	for _, e := range slices.Backward(p.Events) {
+		if e.Kind == EventOpened || e.Kind == EventChanged {
+			return e.Text
+		}
+	}
+	return ""
 }
 
 // ProposalState says whether a proposal is still open. The numbers are stored.
@@ -103,7 +120,7 @@ type ProposalEvent struct {
 	Actor  string    // the actor of the step; empty if the caller gave none
 	Groups []string  // the groups in the actor's token and those of its agents; the merge checks whether they may review
 	Time   time.Time // with a precision of microseconds
-	Text   string    // the comment; may be empty
+	Text   string    // the comment, which may be empty; the query of an event that opens or changes a proposal of a query
 	// Digest identifies the changes and resolutions that the actor saw; see [ChangeHash]. It is set
 	// for EventApproved, EventRejected, EventMerged and EventResolved.
 	Digest string

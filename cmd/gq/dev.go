@@ -186,13 +186,6 @@ func (d *dev) apply(ctx context.Context) (cfg *cluster.Config, out *reconcile.Ou
 	if cfg, err = cluster.Read(filepath.Join(d.dir, "cluster.yaml")); err != nil {
 		return nil, nil, err
 	}
-	sources, found, err := reconcile.Compile(cfg)
-	if err == nil && found.HasErrors() {
-		err = found
-	}
-	if err != nil {
-		return nil, nil, err
-	}
 	c, done, err := server.CommandStorage(ctx, cfg, embedded.Engine{})
 	if err != nil {
 		return nil, nil, err
@@ -200,6 +193,17 @@ func (d *dev) apply(ctx context.Context) (cfg *cluster.Config, out *reconcile.Ou
 	defer func() { err = errors.Join(err, done()) }()
 	if cfg.Shared != nil {
 		return nil, nil, errors.New("cluster.yaml has shared storage; name a folder as its storage while you write")
+	}
+	recorded, err := c.Revision(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	sources, found, err := reconcile.CompileWith(cfg, recorded)
+	if err == nil && found.HasErrors() {
+		err = found
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	out, err = c.Apply(ctx, sources, reconcile.Options{Actor: "local", AllowBreaking: true})
 	if out != nil && d.seed != "" && d.child == nil {

@@ -210,7 +210,7 @@ func TestServedProfile(t *testing.T) {
 			t.Errorf("the output of %s: %v", name, err)
 		}
 	}
-	for _, b := range builtin.Local("v0", nil) {
+	for _, b := range append(builtin.Local("v0", nil), builtin.Publishing()...) {
 		walk(b.Descriptor().Name, b.Descriptor().InputSchema, b.Descriptor().OutputSchema)
 	}
 	for _, q := range code.Catalog().Queries {
@@ -270,7 +270,7 @@ func TestStrict(t *testing.T) {
 // cannot have them. With -update it writes them.
 func TestReservedTools(t *testing.T) {
 	names := []string{metatools.ListQueries, metatools.RunQuery}
-	for _, b := range builtin.Local("v0", nil) {
+	for _, b := range append(builtin.Local("v0", nil), builtin.Publishing()...) {
 		names = append(names, b.Descriptor().Name)
 	}
 	slices.Sort(names)

@@ -17,6 +17,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
+	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 )
 
 // lintCommand makes the command gq lint.
@@ -55,6 +56,8 @@ type linter struct {
 	schema, format string // values of --schema and --format
 	whole, fix     bool   // values of --whole and --fix
 	maxWarnings    int    // negative for no limit
+
+	cluster *cluster.Config // nil with --schema
 
 	stdout, stderr io.Writer // where run prints the report and the faults
 }
@@ -102,6 +105,11 @@ func (l *linter) run(cmd *cobra.Command, args []string) error {
 	if err := l.print(report, counts, lists, texts); err != nil {
 		return err
 	}
+	if l.cluster != nil {
+		for _, j := range jobs {
+			l.notePublished(j, texts)
+		}
+	}
 	if counts.Errors > 0 || l.maxWarnings >= 0 && counts.Warnings > l.maxWarnings {
 		return &reportedError{}
 	}
@@ -118,6 +126,7 @@ func (l *linter) jobs(cmd *cobra.Command, args []string) ([]lintJob, gqconfig.Co
 		if err != nil {
 			return nil, gqconfig.Config{}, err
 		}
+		l.cluster = cluster
 		cfg, err := readConfig(filepath.Dir(path), l.stderr)
 		if err != nil {
 			return nil, gqconfig.Config{}, err

@@ -66,6 +66,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(explainCommand())
 	root.AddCommand(docsCommand())
 	root.AddCommand(breakingCommand())
+	root.AddCommand(pullCommand())
 	root.AddCommand(catalogCommand())
 	root.AddCommand(initCommand())
 	root.AddCommand(devCommand())

@@ -59,35 +59,31 @@ func (f *clusterFlags) read(cmd *cobra.Command) (*cluster.Config, error) {
 	return cfg, err
 }
 
-// compile reads cluster.yaml and compiles the files that it names. It prints faults to standard
-// error.
-func (f *clusterFlags) compile(cmd *cobra.Command) (*cluster.Config, *reconcile.Sources, error) {
-	cfg, err := f.read(cmd)
-	if err != nil {
-		return nil, nil, terminal.PrintFaults(cmd, err)
-	}
-	s, found, err := reconcile.Compile(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	showFaults(cmd, found)
-	if found.HasErrors() {
-		return nil, nil, fmt.Errorf("the sources of %s have errors; the command changed nothing", cfg.File)
-	}
-	return cfg, s, nil
-}
-
-// The method `on` compiles the sources of the cluster, connects to its storage, and calls the
-// function `do`.
-func (f *clusterFlags) on(cmd *cobra.Command, do func(c *reconcile.Cluster, s *reconcile.Sources) error) (err error) {
+// The method `on` connects to the storage of the cluster, compiles its sources, and calls the function `do`. It prints faults to
+// standard error.
+func (f *clusterFlags) on(cmd *cobra.Command, do func(c *reconcile.Cluster, s *reconcile.Sources) error) error {
 	if f.revision > 0 || f.withPolicy || cmd.Flags().Changed("revision") {
 		return f.onEarlier(cmd, do)
 	}
-	cfg, s, err := f.compile(cmd)
+	cfg, err := f.read(cmd)
 	if err != nil {
-		return err
+		return terminal.PrintFaults(cmd, err)
 	}
-	return f.connect(cmd, cfg, func(c *reconcile.Cluster) error { return do(c, s) })
+	return f.connect(cmd, cfg, func(c *reconcile.Cluster) error {
+		recorded, err := c.Revision(cmd.Context())
+		if err != nil {
+			return err
+		}
+		s, found, err := reconcile.CompileWith(cfg, recorded)
+		if err != nil {
+			return err
+		}
+		showFaults(cmd, found)
+		if found.HasErrors() {
+			return fmt.Errorf("the sources of %s have errors; the command changed nothing", cfg.File)
+		}
+		return do(c, s)
+	})
 }
 
 // onEarlier is like on, with the content of an earlier revision as the sources.

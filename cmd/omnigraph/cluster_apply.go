@@ -14,6 +14,7 @@ import (
 func newClusterApply() *cobra.Command {
 	var f clusterFlags
 	var o reconcile.Options
+	var prune bool
 	cmd := &cobra.Command{
 		Use:   "apply",
 		Short: "Create and change graphs to match cluster.yaml, and record the revision",
@@ -42,6 +43,7 @@ action to the actor of --as, who must not be an agent.
 				if o.Message == "" && f.revision > 0 {
 					o.Message = fmt.Sprintf("revision %d again", f.revision)
 				}
+				s.Prune = prune
 				out, err := c.Apply(cmd.Context(), s, o)
 				if out == nil || err != nil && len(out.Applied) == 0 {
 					return err
@@ -60,6 +62,7 @@ action to the actor of --as, who must not be an agent.
 	cmd.Flags().StringArrayVar(&o.Approved, "approve", nil, "permit the change with this `DIGEST`, which plan prints, to remove values from its graph; repeat the flag for each change")
 	cmd.Flags().StringArrayVar(&o.Breaking, "breaking", nil, "permit changes of tools that break their callers, with this `DIGEST`, which plan prints; repeat the flag for each graph")
 	cmd.Flags().StringVar(&o.Actor, "as", localActor, "the actor that is recorded in commits and in the revision")
+	cmd.Flags().BoolVar(&prune, "prune", false, "drop the proposed queries that only the revision has, which gq pull writes into the module")
 	return cmd
 }
 

@@ -94,6 +94,7 @@ type graphPlanAnswer struct {
 	Approve        *string                      `json:"approve"`         // digest to pass to cluster apply --approve
 	Steps          []operations.SchemaApplyStep `json:"steps"`
 	Queries        []queryChangeAnswer          `json:"queries"`          // the stored queries that apply records otherwise
+	Proposed       []string                     `json:"proposed"`         // proposed queries that only the revision has, which apply keeps without --prune
 	Breaking       []breaking.Change            `json:"breaking"`         // the changes of queries that break callers
 	ApproveBreak   *string                      `json:"approve_breaking"` // digest to pass to cluster apply --breaking
 	NewPolicy      bool                         `json:"new_policy"`       // apply records another policy, or none
@@ -121,7 +122,7 @@ func planDoc(p *reconcile.Plan) *planAnswer {
 		x := graphPlanAnswer{
 			GraphID: g.ID, State: g.State(), Drift: g.Drifted(), RecordedDigest: encoding.OrNil(g.Recorded), LiveDigest: encoding.OrNil(g.Live), WantedDigest: g.Digest,
 			Commit: encoding.OrNil(g.Head), Approve: encoding.OrNil(g.Approval()), Steps: []operations.SchemaApplyStep{}, Queries: []queryChangeAnswer{}, NewPolicy: g.NewPolicy,
-			Breaking: append([]breaking.Change{}, g.Breaking...), ApproveBreak: encoding.OrNil(g.BreakingDigest()), Problem: encoding.OrNil(problem(g)),
+			Proposed: append([]string{}, g.KeptProposed...), Breaking: append([]breaking.Change{}, g.Breaking...), ApproveBreak: encoding.OrNil(g.BreakingDigest()), Problem: encoding.OrNil(problem(g)),
 		}
 		for _, q := range g.Changed {
 			x.Queries = append(x.Queries, queryChangeAnswer(q))
@@ -222,6 +223,9 @@ func planRows(p *reconcile.Plan) (rows []planRow) {
 		}
 		for _, q := range g.Changed {
 			add("query", q.String())
+		}
+		for _, name := range g.KeptProposed {
+			add("proposed", name+": only the revision has it; gq pull writes it into the module")
 		}
 		for _, c := range g.Breaking {
 			add("breaking", c.Query+": "+c.Message)

@@ -38,7 +38,7 @@ func (l *proposals) open(yield func(*engine.Proposal) bool) {
 func (l *proposals) checkOpen(source, target string) error {
 	n := int64(0)
 	for p := range l.open {
-		if n++; p.Source == source && p.Target == target {
+		if n++; source != "" && p.Source == source && p.Target == target {
 			return &engine.Conflict{Reason: fmt.Sprintf("proposal %s from branch %s to branch %s is open already; change that proposal", p.ID, source, target)}
 		}
 	}
@@ -214,9 +214,6 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 	if p.State == 0 {
 		p.State = engine.ProposalOpen
 	}
-	if p.State != engine.ProposalOpen && p.State != engine.ProposalClosed {
-		return nil, &engine.BadArgument{Param: "state", Detail: "found " + p.State.String() + ", expected open or closed; merge the proposal to make it merged"}
-	}
 	var was *engine.Proposal
 	if p.ID != "" {
 		var err error
@@ -225,20 +222,15 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 		}
 		p.Source, p.Target, p.Author = was.Source, was.Target, was.Author
 	}
-	source, err := r.branches.find(p.Source)
-	if err != nil {
+	ofQuery := p.Query() != ""
+	if p.State != engine.ProposalOpen && p.State != engine.ProposalClosed && !(ofQuery && p.State == engine.ProposalMerged) {
+		return nil, &engine.BadArgument{Param: "state", Detail: "found " + p.State.String() + ", expected open or closed; merge the proposal to make it merged"}
+	}
+	if ofQuery {
+		p.Target = engine.MainBranch
+	} else if err := r.compareHeads(&p); err != nil {
 		return nil, err
 	}
-	target, err := r.branches.find(p.Target)
-	if err != nil {
-		return nil, err
-	}
-	if source == target {
-		return nil, &engine.BadArgument{Param: "source", Detail: fmt.Sprintf("branch %s is both the source and the target; name another source", source.name)}
-	}
-	p.Source, p.Target = source.name, target.name
-	p.Head, p.TargetHead = source.head.Load().snap.Commit.ID, target.head.Load().snap.Commit.ID
-	p.Base, _ = r.history.CommonAncestor(p.Head, p.TargetHead)
 	stampEvents(&p, r.opts.time())
 	if was == nil {
 		p.ID = r.ids.Next()
@@ -255,6 +247,25 @@ func (r *writer) putProposal(ctx context.Context, p engine.Proposal) (*engine.Pr
 	}
 	stored := unshared(&p)
 	return &stored, nil
+}
+
+// compareHeads sets the names of the branches of a proposal, their heads and the merge base.
+func (r *writer) compareHeads(p *engine.Proposal) error {
+	source, err := r.branches.find(p.Source)
+	if err != nil {
+		return err
+	}
+	target, err := r.branches.find(p.Target)
+	if err != nil {
+		return err
+	}
+	if source == target {
+		return &engine.BadArgument{Param: "source", Detail: fmt.Sprintf("branch %s is both the source and the target; name another source", source.name)}
+	}
+	p.Source, p.Target = source.name, target.name
+	p.Head, p.TargetHead = source.head.Load().snap.Commit.ID, target.head.Load().snap.Commit.ID
+	p.Base, _ = r.history.CommonAncestor(p.Head, p.TargetHead)
+	return nil
 }
 
 // enqueueProposal names the new events of a proposal and puts its record into the log. `was` is the stored
@@ -288,7 +299,11 @@ func (l *branches) nextProposal(p *engine.Proposal) (*engine.Proposal, error) {
 func (l *branches) putProposal(p *engine.Proposal, isNew bool) (out *outcome, ticket *store.Ticket, n int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, name := range []string{p.Source, p.Target} {
+	branches := []string{p.Source, p.Target}
+	if p.Source == "" {
+		branches = nil // a proposed query; main always exists
+	}
+	for _, name := range branches {
 		if err := l.drafts.closed(name); err != nil {
 			return nil, nil, 0, err
 		}

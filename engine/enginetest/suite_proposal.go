@@ -408,6 +408,43 @@ func proposalCases() []testCase {
 				}
 			}
 		},
+		"a query": func(s *session) {
+			put := func(p engine.Proposal) *engine.Proposal {
+				s.Helper()
+				stored, err := s.graph.PutProposal(s.ctx, p)
+				if err != nil {
+					s.Fatalf("put: %v", err)
+				}
+				return stored
+			}
+			opened := engine.ProposalEvent{Kind: engine.EventOpened, Actor: "ann", Text: "query a() {}"}
+			p := put(engine.Proposal{Title: "a", Author: "ann", Events: []engine.ProposalEvent{opened}})
+			put(engine.Proposal{Title: "b", Author: "ann", Events: []engine.ProposalEvent{opened}}) // two may be open
+			p.Events = append(p.Events, engine.ProposalEvent{Kind: engine.EventChanged, Actor: "ann", Text: "query a2() {}"},
+				engine.ProposalEvent{Kind: engine.EventCommented, Actor: "bo", Text: "good"})
+			p = put(*p)
+			p.State, p.Events = engine.ProposalMerged, append(p.Events, engine.ProposalEvent{Kind: engine.EventMerged, Actor: "bo"})
+			put(*p)
+			want := `merged  to main, revision 3, "a" "" by ann, commits; opened by ann []: query a() {}; changed by ann []: query a2() {}; commented by bo []: good; merged by bo []`
+			if got := s.stored(p.ID); got != want {
+				s.Errorf("stored %s\nwant %s", got, want)
+			}
+			if stored, err := s.graph.Proposal(s.ctx, p.ID); err != nil || stored.Query() != "query a2() {}" {
+				s.Errorf("the text is %q, %v", stored.Query(), err)
+			}
+			if stored, err := s.graph.Proposal(s.ctx, p.ID); err == nil {
+				_, err = s.graph.PutProposal(s.ctx, *stored)
+				if !errors.As(err, new(*engine.Conflict)) {
+					s.Errorf("a change of the merged proposal: %v", err)
+				}
+			}
+			s.fork("side", "")
+			branch := s.propose("side")
+			branch.Source, branch.State, branch.Events[0].Text = "", engine.ProposalMerged, "query c() {}"
+			if _, err := s.graph.PutProposal(s.ctx, *branch); !errors.As(err, new(*engine.BadArgument)) {
+				s.Errorf("a proposal of a branch becomes merged without a merge: %v", err)
+			}
+		},
 		"two readers append to their copies": func(s *session) {
 			s.fork("side", "")
 			id := s.propose("side").ID

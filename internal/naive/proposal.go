@@ -371,18 +371,25 @@ func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Pro
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch p.State {
-	case 0:
-		p.State = engine.ProposalOpen
-	case engine.ProposalMerged:
-		return nil, &engine.BadArgument{Param: "state", Detail: "only a merge makes a proposal merged"}
-	}
 	if p.ID != "" {
 		was, err := g.nextProposal(&p)
 		if err != nil {
 			return nil, err
 		}
 		p.Source, p.Target, p.Author = was.Source, was.Target, was.Author
+	}
+	ofQuery := p.Query() != ""
+	switch {
+	case p.State == 0:
+		p.State = engine.ProposalOpen
+	case p.State == engine.ProposalMerged && !ofQuery:
+		return nil, &engine.BadArgument{Param: "state", Detail: "only a merge makes a proposal merged"}
+	}
+	if ofQuery {
+		if p.Target = engine.MainBranch; p.ID == "" {
+			p.ID, p.Revision, p.State = g.newID(), 0, engine.ProposalOpen
+		}
+		return g.keepProposal(p), nil
 	}
 	source, err := g.line(p.Source)
 	if err != nil {

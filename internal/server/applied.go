@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -18,36 +20,97 @@ func addApplied(o *Options, r *reconcile.Revision) error {
 	catalogs := slices.Clone(o.Catalogs)
 	for i := range r.Graphs {
 		g := &r.Graphs[i]
-		if g.Stored == nil || o.Cluster.Graph(g.ID) == nil {
+		if g.Stored == nil && g.Proposed == nil || o.Cluster.Graph(g.ID) == nil {
 			continue
 		}
 		if o.CompiledOnly {
 			o.Log.Info("the server ignores the stored queries of the applied revision, because of --compiled-only", "graph", g.ID)
 			continue
 		}
-		applied, outdated, err := g.Catalog(o.Cluster.Server.Claims)
-		if outdated != nil {
-			o.Log.Warn("another version of omnigraph applied the revision, so the server compiles the texts of its stored queries; apply again for a faster start", "graph", g.ID, "reason", outdated.Error(), "apply", "omnigraph cluster apply")
-		}
-		if err != nil {
-			return fmt.Errorf("graph %s: another version of omnigraph applied revision %d, and its stored queries do not compile with this version; correct them and run omnigraph cluster apply, or start with --compiled-only: %w", g.ID, r.Number, err)
-		}
-		m := merge(catalogOf(catalogs, g.ID), applied)
-		differences := []any{"graph", g.ID, "revision", r.Number, "queries", len(applied.Queries) - m.without}
-		for _, d := range []struct {
-			key   string
-			names []string
-		}{{"replaces_compiled", m.replaced}, {"kept_for_go_handler", m.own}, {"left_out_for_their_tool", m.dropped}, {"compiled_only", m.compiled}} {
-			if d.names != nil {
-				differences = append(differences, d.key, d.names)
+		catalog := catalogOf(catalogs, g.ID)
+		if g.Stored != nil {
+			applied, err := o.appliedCatalog(g, g.Catalog, r.Number)
+			if err != nil {
+				return err
 			}
+			catalog = o.mergeApplied(g, applied, catalog, r.Number)
+			g.Stored = nil // nobody needs the texts again
 		}
-		o.Log.Info("stored queries come from the applied revision", differences...)
-		g.Stored = nil // nobody needs the texts again
-		catalogs = append(slices.DeleteFunc(catalogs, func(c *tool.Catalog) bool { return c.Graph == g.ID }), m.catalog)
+		if g.Proposed != nil {
+			proposed, err := o.appliedCatalog(g, g.ProposedCatalog, r.Number)
+			if err != nil {
+				return err
+			}
+			catalog = o.addProposed(proposed, catalog)
+		}
+		catalogs = append(slices.DeleteFunc(catalogs, func(c *tool.Catalog) bool { return c.Graph == g.ID }), catalog)
 	}
 	o.Catalogs = catalogs
 	return nil
+}
+
+// appliedCatalog returns queries of a graph of a revision as tools.
+func (o *Options) appliedCatalog(g *reconcile.Graph, decode func(plan.Claims) (c *tool.Catalog, outdated, err error), revision uint64) (*tool.Catalog, error) {
+	c, outdated, err := decode(o.Cluster.Server.Claims)
+	if outdated != nil {
+		o.Log.Warn("another version of omnigraph applied the revision, so the server compiles the texts of its stored queries; apply again for a faster start", "graph", g.ID, "reason", outdated.Error(), "apply", "omnigraph cluster apply")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("graph %s: another version of omnigraph applied revision %d, and its stored queries do not compile with this version; correct them and run omnigraph cluster apply, or start with --compiled-only: %w", g.ID, revision, err)
+	}
+	return c, nil
+}
+
+// mergeApplied combines the compiled queries of a graph, which may be nil, with the applied ones, and logs where the two differ.
+func (o *Options) mergeApplied(g *reconcile.Graph, applied, compiled *tool.Catalog, revision uint64) *tool.Catalog {
+	m := merge(compiled, applied)
+	differences := []any{"graph", g.ID, "revision", revision, "queries", len(applied.Queries) - m.without}
+	for _, d := range []struct {
+		key   string
+		names []string
+	}{{"replaces_compiled", m.replaced}, {"kept_for_go_handler", m.own}, {"left_out_for_their_tool", m.dropped}, {"compiled_only", m.compiled}} {
+		if d.names != nil {
+			differences = append(differences, d.key, d.names)
+		}
+	}
+	o.Log.Info("stored queries come from the applied revision", differences...)
+	return m.catalog
+}
+
+// addProposed returns the queries of a catalog, which may be nil, with the proposed ones. A proposed query replaces no other, and runs as
+// an ad-hoc query until a policy names it; see useNamed.
+func (o *Options) addProposed(proposed, to *tool.Catalog) *tool.Catalog {
+	c := *proposed
+	c.Queries = nil
+	if to != nil {
+		c = *to
+		c.Queries = slices.Clone(to.Queries)
+	}
+	for _, q := range proposed.Queries {
+		if i := slices.IndexFunc(c.Queries, func(o tool.StoredQuery) bool { return collide(o, q) }); i >= 0 {
+			o.Log.Warn("a proposed query is left out, because the server has a stored query with its name; run omnigraph cluster apply --prune after comparing them", "graph", c.Graph, "query", q.Info().Name)
+			continue
+		}
+		q.Info().AdHoc = true
+		c.Queries = append(c.Queries, q)
+	}
+	return &c
+}
+
+// namer is a policy that knows the stored queries that its rules name.
+type namer interface{ NamesQuery(name string) bool }
+
+// useNamed makes the proposed queries that the policy names run with the rights of the policy, as other stored queries do.
+func useNamed(c *tool.Catalog, authorizer access.Authorizer) {
+	p, ok := authorizer.(namer)
+	if !ok || c == nil {
+		return
+	}
+	for _, q := range c.Queries {
+		if i := q.Info(); i.AdHoc && p.NamesQuery(i.Name) {
+			i.AdHoc = false
+		}
+	}
 }
 
 // merged is a catalog of the applied and of the compiled queries of a graph, with the names of queries.

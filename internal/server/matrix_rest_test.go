@@ -160,6 +160,9 @@ var restRows = []restRow{
 		ready: func(m *restMatrix, branch, name string) {
 			m.must("act-admin", "POST", "/branches", fmt.Sprintf(`{"name":%q,"from":%q}`, name, branch))
 		}},
+	// This server publishes no queries.
+	{route: "POST /graphs/{id}/proposed-queries", path: "/proposed-queries", body: `{"name":"q","query":"query q() { match { $p: Person } return { $p.name } }","description":"d","why":"w"}`, main: "a", feature: "a", quick: true, served: 409},
+	{route: "GET /graphs/{id}/proposed-queries", path: "/proposed-queries", main: readsMain, feature: readsMain},
 	// If the actor may not read one of the branches, the server answers as if the proposal did not
 	// exist.
 	{route: "GET /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}", main: readsMain, feature: readsFeature, unseen: everyone},

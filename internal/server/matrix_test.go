@@ -39,7 +39,7 @@ rules:
   - id: left-out-at-boot
     allow: { actors: { ids: [act-admin] }, actions: [invoke_query], queries: [misfit] }
   - id: admin-reads-policy
-    allow: { actors: { ids: [act-admin] }, actions: [policy_read, audit_read] }
+    allow: { actors: { ids: [act-admin] }, actions: [policy_read, audit_read, query_propose] }
   - id: reader
     allow: { actors: { ids: [act-reader] }, actions: [read, invoke_query] }
   - id: writer

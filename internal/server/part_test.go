@@ -190,6 +190,7 @@ var partRoutes = map[string]meets{
 	"GET /graphs/{id}/access":  refused, // by the policy: it tells the names of all tools
 
 	"POST /graphs/{id}/uploads": own, "PATCH /graphs/{id}/uploads/{upload}": own, "GET /graphs/{id}/uploads/{upload}": own, "DELETE /graphs/{id}/uploads/{upload}": own,
+	"POST /graphs/{id}/proposed-queries": own, "GET /graphs/{id}/proposed-queries": filtered,
 	"GET /graphs/{id}/audit":    own, // here without a trail; where there is one, the policy says who may read all of it
 	"GET /graphs/{id}/branches": own, "POST /graphs/{id}/branches": own, "DELETE /graphs/{id}/branches/{branch}": own,
 	"GET /graphs/{id}/commits": own, "GET /graphs/{id}/commits/{commit}": own, "POST /graphs/{id}/cleanup": own,

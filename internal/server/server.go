@@ -36,6 +36,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/uploads"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -246,6 +247,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 	if err != nil {
 		return nil, err
 	}
+	useNamed(catalogOf(o.Catalogs, c.ID), authorizer)
 	if g := s.opened.graph(c.ID); g != nil {
 		return s.again(ctx, o, c, g, authorizer, b)
 	}
@@ -263,7 +265,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		},
 	}
 	if applied := b.revision.Graph(c.ID); s.shared != nil && applied != nil && !o.RequireAll {
-		return s.openOnUse(ctx, o, c, applied, options, authorizer)
+		return s.openOnUse(ctx, o, c, b.revision, options, authorizer)
 	}
 	g, err := openWithin(ctx, o, s.patience, "graph "+c.ID, func() (engine.Graph, error) {
 		if s.shared != nil {
@@ -278,7 +280,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		}
 		return nil, unopened{err}
 	}
-	served, err := s.serve(ctx, o, c, g, embedder, nil, authorizer)
+	served, err := s.serve(ctx, o, c, g, embedder, nil, authorizer, s.publisherOf(o, c.ID, b.revision))
 	if err == nil {
 		b.compare(ctx, o, served)
 	}
@@ -287,8 +289,8 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 
 // serve combines a graph with its catalog, and closes the graph if that fails. Unless it is nil, the binder
 // checks the stored queries.
-func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, embedder engine.Embedder, binder servedgraph.Binder, authorizer access.Authorizer) (*servedgraph.Graph, error) {
-	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, s.pageKeys, audit.Trail{To: s.trail, Values: o.Cluster.Server.Audit.Values}, s.metrics, s.memory, s.texts)
+func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, embedder engine.Embedder, binder servedgraph.Binder, authorizer access.Authorizer, publisher operations.QueryPublisher) (*servedgraph.Graph, error) {
+	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, publisher, s.pageKeys, audit.Trail{To: s.trail, Values: o.Cluster.Server.Audit.Values}, s.metrics, s.memory, s.texts)
 	known := s.opened.graph(c.ID) != nil
 	if err != nil {
 		if known {
@@ -319,7 +321,7 @@ func (s *Server) again(ctx context.Context, o *Options, c *cluster.Graph, g engi
 		defer empty.Close()
 		binder = empty
 	}
-	return s.serve(ctx, o, c, g, nil, binder, authorizer)
+	return s.serve(ctx, o, c, g, nil, binder, authorizer, s.publisherOf(o, c.ID, b.revision))
 }
 
 // maxBranches returns the number of branches that a graph may have: its quota, or else the limit of the
@@ -378,13 +380,17 @@ func (o *Options) engine() engine.Engine {
 }
 
 // serve combines a graph with its catalog, its limits and its authorizer.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, authorizer access.Authorizer, pageKeys seal.Keys, trail audit.Trail, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, authorizer access.Authorizer, publisher operations.QueryPublisher, pageKeys seal.Keys, trail audit.Trail, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("neither this program nor the applied revision contains stored queries for the graph", "graph", c.ID)
 	}
+	tools := builtin.All(o.Version)
+	if publisher != nil {
+		tools = append(tools, builtin.Publishing()...)
+	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
-		ID: c.ID, Graph: g, Binder: binder, CatchUp: catchUp, Writing: writing, Catalog: catalog, Builtins: builtin.All(o.Version), Authorizer: authorizer,
+		ID: c.ID, Graph: g, Binder: binder, CatchUp: catchUp, Writing: writing, Catalog: catalog, Builtins: tools, Authorizer: authorizer, Publisher: publisher,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, LoadBytes: cmp.Or(o.Cluster.Server.Limits.LoadBytes, c.Quota.Bytes), Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Drafts:  servedgraph.DraftLimits{Keep: c.DraftKeep, Max: c.MaxDrafts},
 		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, SourceFolder: c.Source, OutputSchemas: c.OutputSchemas, Confirm: actionsOf(c.Confirm), PageKeys: pageKeys, Claims: o.Cluster.Server.Claims, Observer: observer, Trail: trail, Memory: memory, TextLimit: texts, Now: o.Now,

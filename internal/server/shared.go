@@ -210,10 +210,10 @@ func sharedKeys(ctx context.Context, bucket object.Bucket) ([][]byte, error) {
 
 // openOnUse serves a graph in shared storage that its first use opens. It checks the stored queries
 // against the schema in the applied revision.
-func (s *Server) openOnUse(ctx context.Context, o *Options, c *cluster.Graph, applied *reconcile.Graph, options engine.OpenOptions, authorizer access.Authorizer) (*servedgraph.Graph, error) {
+func (s *Server) openOnUse(ctx context.Context, o *Options, c *cluster.Graph, revision *reconcile.Revision, options engine.OpenOptions, authorizer access.Authorizer) (*servedgraph.Graph, error) {
 	var binder servedgraph.Binder = noQueries{}
 	if catalogOf(o.Catalogs, c.ID) != nil {
-		empty, err := emptyGraph(ctx, applied, options.Embedder)
+		empty, err := emptyGraph(ctx, revision.Graph(c.ID), options.Embedder)
 		if err != nil {
 			return nil, fmt.Errorf("the schema of the applied revision: %w; run omnigraph cluster apply, or start the server with --require-all", err)
 		}
@@ -237,7 +237,7 @@ func (s *Server) openOnUse(ctx context.Context, o *Options, c *cluster.Graph, ap
 		return nil, err
 	}
 	s.shared.graphs.Store(c.ID, g)
-	return s.serve(ctx, o, c, g, options.Embedder, binder, authorizer)
+	return s.serve(ctx, o, c, g, options.Embedder, binder, authorizer, s.publisherOf(o, c.ID, revision))
 }
 
 // noQueries is the binder of a graph without stored queries.

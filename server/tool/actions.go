@@ -17,6 +17,9 @@ const (
 
 	ProposalReview Action = "proposal_review" // approve a proposal for a branch, or ask for changes
 
+	QueryPropose   Action = "query_propose"   // propose a stored query
+	QueryPublish   Action = "query_publish"   // merge a proposed query, which the server then serves
+
 	ProtectionBypass Action = "protection_bypass" // change a branch in spite of its [Protection]
 	Admin            Action = "admin"             // maintain a graph
 	PolicyRead       Action = "policy_read"       // see what other actors may do, and which rules decide it
@@ -67,6 +70,8 @@ var actions = []ActionRow{
 	{Action: ProposalReview, On: OnTargetBranch, Writes: true, NeedsRead: true},
 	{Action: ProtectionBypass, On: OnTargetBranch, Writes: true},
 	{Action: InvokeQuery, On: OnQuery},
+	{Action: QueryPropose, On: OnGraph, Writes: true},
+	{Action: QueryPublish, On: OnGraph, Writes: true},
 	{Action: Admin, On: OnGraph, Writes: true},
 	{Action: PolicyRead, On: OnGraph},
 	{Action: AuditRead, On: OnGraph},

@@ -244,6 +244,10 @@ type QueryInfo struct {
 	Mutation    bool     // the query writes; otherwise it reads
 	ParamDocs   []string // for each declared parameter its description, or ""
 	File        string   // path of the source, relative to the module
+
+	// AdHoc says that the query was proposed and no policy names it. A call of it needs what an ad-hoc query needs, and sees no
+	// more than one.
+	AdHoc bool
 }
 
 // Catalog holds the generated tools of one graph, in source order.

@@ -77,7 +77,7 @@ func (r *Restriction) Graph(base *tool.Grant, grants []tool.Grant) *restricted.G
 		return nil
 	}
 	c := restricted.Config{
-		Whole: r.control.engine, Main: r.schema, Cache: &r.control.cache, Reads: reads,
+		Whole: r.control.engine, Main: r.schema, Cache: &r.control.cache, Reads: reads, Actor: r.actor.Name(),
 		Rights: func(action tool.Action, branch tool.Branch) *engine.Rights {
 			return r.Rights(grantOf(base, action, branch))
 		},

@@ -23,6 +23,9 @@ func Local(version string, read CodeReader) []tool.Tool {
 	return append(tools(version, localSchema), codeIndex(read))
 }
 
+// Publishing returns the built-in tools of a server that publishes proposed queries.
+func Publishing() []tool.Tool { return []tool.Tool{queryPropose()} }
+
 // tools returns the built-in tools.
 func tools(version string, schema func(*operations.ApplySchema) tool.Call) []tool.Tool {
 	return []tool.Tool{

@@ -151,6 +151,22 @@ func (p *Tools) newIndex() *toolsearch.Index {
 	return toolsearch.NewIndex(entries)
 }
 
+// Resembling returns the names of at most n of the queries that match a text best, the best match first.
+func Resembling(text string, queries []tool.StoredQuery, n int) []string {
+	p := &Tools{Queries: queries}
+	all := make([]int, len(queries))
+	for i := range all {
+		all[i] = i
+	}
+	names := []string{}
+	for _, i := range p.newIndex().Search(text, all) {
+		if len(names) < n {
+			names = append(names, queries[i].Info().Name)
+		}
+	}
+	return names
+}
+
 // listed returns a query in the form that it has in the list.
 func listed(q tool.StoredQuery) QueryAnswer {
 	d := q.Descriptor()

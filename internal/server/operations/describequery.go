@@ -16,8 +16,11 @@ type DescribeQuery struct {
 	Branch tool.BranchName  // the branch for which the plan is made
 }
 
-// Needs returns the permission to invoke the query.
+// Needs returns the permission to invoke the query, or to read the branch if it runs as an ad-hoc one.
 func (c *DescribeQuery) Needs() []tool.Need {
+	if c.Query.Info().AdHoc {
+		return []tool.Need{access.ToRead(c.Branch)}
+	}
 	return []tool.Need{{Action: tool.InvokeQuery, Query: c.Query.Info().Name}}
 }
 

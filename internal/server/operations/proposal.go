@@ -252,7 +252,7 @@ func selects(q *client.ProposalQuery, p *engine.Proposal) bool {
 
 // summary returns the summary of a proposal.
 func summary(p *engine.Proposal) client.ProposalSummary {
-	s := client.ProposalSummary{ID: p.ID, Revision: int64(p.Revision), State: p.State.String(), Source: p.Source, Target: p.Target, Title: p.Title, ActorID: encoding.ActorID(p.Author), Agents: encoding.Agents(p.Author)}
+	s := client.ProposalSummary{ID: p.ID, Revision: int64(p.Revision), State: p.State.String(), QueryName: queryName(p), Source: p.Source, Target: p.Target, Title: p.Title, ActorID: encoding.ActorID(p.Author), Agents: encoding.Agents(p.Author)}
 	if n := len(p.Events); n > 0 {
 		s.CreatedAt, s.UpdatedAt = p.Events[0].Time.UnixMicro(), p.Events[n-1].Time.UnixMicro()
 	}
@@ -287,6 +287,9 @@ func changing(id string, step Step, log []string, change func(ctx context.Contex
 // mayEdit returns an error if the caller may neither change the source of a proposal nor review the
 // proposal.
 func mayEdit(env *tool.Env, p *engine.Proposal) error {
+	if p.Query() != "" && p.Author == env.Actor {
+		return nil
+	}
 	err := env.Require(tool.Grant{Action: tool.Change, Branch: sourceOf(p), Via: tool.Proposed})
 	if err != nil && env.Require(tool.Grant{Action: tool.ProposalReview, Branch: targetOf(p)}) == nil {
 		return nil
@@ -317,6 +320,9 @@ func ChangeProposal(id string, b client.ProposalChangeBody) *Proposal {
 		step = StepResolve
 	}
 	return changing(id, step, changeLog(&b), func(ctx context.Context, env *tool.Env, p *engine.Proposal) error {
+		if p.Query() != "" {
+			return &engine.Conflict{Reason: fmt.Sprintf("proposal %s is about the query %s; propose the query again under its name to change it", p.ID, queryName(p))}
+		}
 		if err := env.Require(tool.Grant{Action: tool.Change, Branch: sourceOf(p), Via: tool.Proposed}); err != nil {
 			return err
 		}
@@ -408,6 +414,13 @@ func MergeProposal(id string, b client.ProposalMergeBody) *Proposal {
 			p, err := readProposal(ctx, env, id)
 			if err != nil {
 				return nil, err
+			}
+			if p.Query() != "" {
+				out, err := mergeQuery(ctx, env, p, &b)
+				if err != nil && p.State == engine.ProposalOpen && revised(ctx, env, p) {
+					continue
+				}
+				return out, err
 			}
 			if err := env.Require(tool.Grant{Action: tool.BranchMerge, Branch: targetOf(p), Via: tool.Proposed}); err != nil {
 				return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,9 @@ func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposa
 		p, err := readProposal(ctx, env, id)
 		if err != nil {
 			return nil, err
+		}
+		if p.Query() != "" {
+			return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is about the query %s, and changes no entity", p.ID, queryName(p))}
 		}
 		l := &proposedChanges{graph: env.Graph, proposal: p}
 		l.source, l.target = proposalTargets(p)

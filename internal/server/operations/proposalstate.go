@@ -26,6 +26,9 @@ type comparedProposal struct {
 	// contributors are the actors whose changes the proposal would merge; nil until readContributors.
 	contributors map[string]string
 	outcomes     []tool.CheckOutcome // of the checks on the result of the merge; nil until runChecks
+
+	query *client.ProposedQuery // nil for a proposal of a branch, and until describeQuery
+	unfit string                // why the query cannot be published, or ""
 }
 
 // compareProposal compares the branches of an open proposal, and lists the first conflicts. For a merged
@@ -37,6 +40,9 @@ func compareProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) *co
 
 // compareConflicts is like compareProposal. It lists at most `most` conflicts, or all if `most` is 0.
 func compareConflicts(ctx context.Context, env *tool.Env, p *engine.Proposal, most int) *comparedProposal {
+	if p.Query() != "" {
+		return comparedQuery(env, p)
+	}
 	source, target := proposalTargets(p)
 	s := &comparedProposal{env: env, proposal: p}
 	s.comparison, s.fault = env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions, MaxConflicts: most})
@@ -180,6 +186,9 @@ func (s *comparedProposal) blockers() []string {
 		return append(list, s.faultBlocker())
 	}
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if s.unfit != "" {
+		list = append(list, s.unfit)
+	}
 	if c.Source.Schema != c.Target.Schema {
 		add("branches %s and %s have different schemas, and a proposal carries no change of the schema; merge %s into %s first", p.Source, p.Target, p.Target, p.Source)
 	}
@@ -207,7 +216,9 @@ func (s *comparedProposal) blockers() []string {
 	if need := s.protection(); need != nil && need.Checks && c.ConflictCount == 0 {
 		list = append(list, s.failedChecks()...)
 	}
-	if by := s.rejecters(); len(by) > 0 {
+	if by := s.rejecters(); len(by) > 0 && p.Query() != "" {
+		add("%s asked for changes; propose the query again under its name", strings.Join(by, ", "))
+	} else if len(by) > 0 {
 		add("%s asked for changes; write to branch %s, or ask for another review", strings.Join(by, ", "), p.Source)
 	}
 	return list
@@ -243,7 +254,11 @@ func (s *comparedProposal) prepare(ctx context.Context) error {
 // counts in the answer.
 func (s *comparedProposal) outcome(ctx context.Context) *tool.Outcome {
 	_ = s.prepare(ctx) // before the checks, which may use up the time of the call
-	s.runChecks(ctx)
+	if s.proposal.Query() != "" {
+		s.describeQuery(ctx)
+	} else {
+		s.runChecks(ctx)
+	}
 	return &tool.Outcome{Value: s.answer(), Less: "read the changes and the comments over REST"}
 }
 
@@ -259,6 +274,7 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 		Resolutions: []client.ProposalResolution{}, Events: []client.ProposalEvent{},
 		SourceCommitID: c.Source.ID, TargetCommitID: c.Target.ID, BaseCommitID: c.Base.ID, Digest: c.Digest,
 		Nodes: client.ChangeCounts(nodes), Edges: client.ChangeCounts(edges), Conflicts: []client.ProposalConflict{}, ConflictCount: c.ConflictCount,
+		Query:  s.query,
 		Checks: checkResults(s.env, s.outcomes), ApprovedBy: s.approvers(), RequestedBy: s.rejecters(), Blockers: s.blockers(),
 	}
 	for _, r := range p.Resolutions {

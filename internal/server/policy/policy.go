@@ -188,6 +188,14 @@ func unknownQuery(name, rule string, at diag.Span, known []string) diag.Diagnost
 	return diag.Diagnostic{Code: strictyaml.UnknownName, Severity: diag.Warning, Span: at, Message: fmt.Sprintf("unknown query %q in %s", name, rule), Help: help}
 }
 
+// NamesQuery reports whether a rule names the stored query.
+func (p *Policy) NamesQuery(name string) bool {
+	if p.source != nil {
+		return slices.ContainsFunc(p.source.rules, func(r rule) bool { return slices.Contains(r.queries, name) })
+	}
+	return slices.ContainsFunc(p.all, func(c compiled) bool { return slices.Contains(mentions(c.policy).entities, uid(queryType, name)) })
+}
+
 // targetOf returns the entity of a graph, or of the server if graph is empty.
 func targetOf(graph string) types.EntityUID {
 	if graph == "" {

@@ -19,13 +19,24 @@ import (
 type Tool struct{ tool.StoredQuery }
 
 // Gates returns two grants: one to invoke the query, and one for what the query does on a branch, a read or
-// a change.
+// a change. A query that runs as an ad-hoc one has only the second.
 func (t Tool) Gates() []tool.Grant {
-	inner := tool.Grant{Action: tool.Read, Via: tool.Stored, Query: t.Info().Name}
-	if t.Info().Mutation {
-		inner.Action = tool.Change
+	if t.Info().AdHoc {
+		return []tool.Grant{t.Does()}
 	}
-	return []tool.Grant{{Action: tool.InvokeQuery, Query: t.Info().Name}, inner}
+	return []tool.Grant{{Action: tool.InvokeQuery, Query: t.Info().Name}, t.Does()}
+}
+
+// Does returns the grant for what the query does on a branch.
+func (t Tool) Does() tool.Grant {
+	g := tool.Grant{Action: tool.Read, Via: tool.Stored, Query: t.Info().Name}
+	if t.Info().AdHoc {
+		g.Via, g.Query = tool.AdHoc, ""
+	}
+	if t.Info().Mutation {
+		g.Action = tool.Change
+	}
+	return g
 }
 
 // Decode reads the arguments of the tool: {"params": {…}, "branch"?}, the run options of a read or
@@ -69,8 +80,11 @@ type Call struct {
 }
 
 // Needs returns two permissions: one to invoke the query, and one for what the query does on
-// the branch, a read or a change.
+// the branch, a read or a change. A query that runs as an ad-hoc one needs only the second.
 func (c *Call) Needs() []tool.Need {
+	if c.Query.Info().AdHoc {
+		return []tool.Need{c.Options.Need(c.Branch, tool.AdHoc)}
+	}
 	name := c.Query.Info().Name
 	inner := c.Options.Need(c.Branch, tool.Stored)
 	inner.Query = name

@@ -58,6 +58,27 @@ func (x *exchange) openProposal() error {
 	return x.answer(operations.OpenProposal(b), encoding.Options{})
 }
 
+// proposeQuery proposes a stored query.
+func (x *exchange) proposeQuery() error {
+	var b client.QueryProposalBody
+	o, err := x.body(&b)
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"name": b.Name, "query": b.Query} {
+		wantName(o, name, text)
+	}
+	if err := o.Done(); err != nil {
+		return err
+	}
+	return x.answer(operations.ProposeQuery(b), encoding.Options{})
+}
+
+// publishedQueries lists the proposed queries that were merged.
+func (x *exchange) publishedQueries() error {
+	return x.answer(operations.PublishedQueries{}, encoding.Options{})
+}
+
 // proposalChanges lists the changes of a proposal.
 func (x *exchange) proposalChanges() error {
 	r := engine.ChangeRange{Limit: x.number("limit", defaultChanges), Entities: x.query["kind"], Types: x.query["type"]}

@@ -493,6 +493,21 @@ var routes = []Route{
 		example: example{body: `{"source": "trial", "title": "Add a note", "description": "The note says what to read first."}`},
 	},
 	{
+		Method: http.MethodPost, Path: "/graphs/{id}/proposed-queries", Operation: "query_propose", Tag: tagProposal,
+		Summary: "Propose a stored query.",
+		Description: "The answer is the proposal of the query, which is reviewed and merged as other proposals are; the merge asks query_publish, of another actor. If the caller has an open proposal of a query with this name, the request changes it. " +
+			"Until a policy names the merged query, it runs with the rights of its caller's own queries.",
+		Body: client.QueryProposalBody{}, BodyRequired: true, Answer: client.ProposalAnswer{}, Statuses: []int{http.StatusConflict},
+		Action: tool.QueryPropose, ExtraActions: []tool.Action{tool.Read}, Writes: true, Values: true, handle: (*exchange).proposeQuery,
+		example: example{body: `{"name": "package_lines", "query": "query package_lines($path: String @example(\"example.com/shop/stock\")) { match { $p: Package { path: $path } } return { $p.lines as lines } }", "description": "The number of lines of a package.", "questions": ["How long is a package?"], "why": "Reviews ask for it every day."}`},
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/proposed-queries", Operation: "list_proposed_queries", Tag: tagProposal,
+		Summary:     "List the proposed queries that were merged and that no apply has taken over, with their texts.",
+		Description: "The answer has those that the caller may run. gq pull writes them into a module.",
+		Answer:      client.PublishedQueries{}, Action: tool.Read, handle: (*exchange).publishedQueries,
+	},
+	{
 		Method: http.MethodGet, Path: "/graphs/{id}/proposals/events", Operation: "get_proposal_feed", Tag: tagProposal,
 		Summary: "List the events of proposals, such as reviews and merges, the oldest first, after a cursor.",
 		Description: "The answer has the events of the proposals between branches that the caller may read. The subscriber stores the cursor of a page and sends it with the next request. " +

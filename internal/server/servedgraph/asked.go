@@ -2,13 +2,19 @@ package servedgraph
 
 import (
 	"context"
+	"slices"
 
+	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // This file has the answers to what a call asks while it runs.
 
-var _ tool.Server = (*running)(nil)
+var (
+	_ tool.Server            = (*running)(nil)
+	_ operations.QueryServer = (*running)(nil)
+)
 
 // Queries implements [tool.Server].
 func (r *running) Queries(ctx context.Context) []tool.StoredQuery {
@@ -42,4 +48,30 @@ func (r *running) Protection(branch tool.Branch) *tool.Protection {
 // Text implements [tool.Server].
 func (r *running) Text(ctx context.Context, argument, text string) (done func(), err error) {
 	return r.texts.Admit(ctx, argument, text)
+}
+
+// QueryPublisher implements [operations.QueryServer].
+func (r *running) QueryPublisher() operations.QueryPublisher { return r.g.publisher }
+
+// QueryTaken implements [operations.QueryServer]. A query has the name, a tool has it, or the policy names it, so that the query would
+// have rights that nobody gave it.
+func (r *running) QueryTaken(name string) string {
+	g := r.g
+	_, query := g.queries[name]
+	_, listed := g.tools[name]
+	isTool := func(q tool.StoredQuery) bool { return q.Descriptor().Name == name }
+	left := slices.ContainsFunc(g.leftOut, func(l LeftOut) bool { return l.Name == name })
+	p, ok := g.access.Authorizer().(interface{ NamesQuery(name string) bool })
+	switch {
+	case query || listed || left || slices.ContainsFunc(g.stored, isTool):
+		return "the graph has a query or a tool with the name " + name
+	case ok && p.NamesQuery(name):
+		return "the policy names the query " + name + " already, which would give it rights of its own"
+	}
+	return ""
+}
+
+// Resembling implements [operations.QueryServer].
+func (r *running) Resembling(ctx context.Context, text string, n int) []string {
+	return metatools.Resembling(text, r.Queries(ctx), n)
 }

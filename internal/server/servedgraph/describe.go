@@ -123,13 +123,19 @@ func (g *Graph) Invocable(ctx context.Context, actor *access.Actor, name string)
 	if ok {
 		denied = tool.InvokeQuery
 	}
-	if ok = ok && g.access.Permitted(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}); ok {
+	if ok && q.Info().AdHoc {
+		denied = queryrun.Tool{StoredQuery: q}.Does().Action
+		if g.mayRun(ctx, actor)(q) {
+			return nil
+		}
+		ok = false
+	} else if ok = ok && g.access.Permitted(actor, tool.Grant{Action: tool.InvokeQuery, Query: name}); ok {
 		var err error
 		t := queryrun.Tool{StoredQuery: q}
 		if hidden, err = g.access.NamesHidden(ctx, actor, t); err != nil {
 			return err
 		}
-		denied = t.Gates()[1].Action
+		denied = t.Does().Action
 	}
 	if !ok || hidden {
 		if err := g.lacksProvider(actor, name); err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/codesource"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -94,6 +95,9 @@ type Config struct {
 	// none.
 	SourceFolder string
 
+	// Publisher serves proposed queries; nil if this server serves none.
+	Publisher operations.QueryPublisher
+
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
 	// limiter, which takes its bytes from Memory.
 	TextLimit *textlimit.Limiter
@@ -120,6 +124,8 @@ type Graph struct {
 	claims  plan.Claims   // the claims of callers that queries may use
 	confirm []tool.Action // the actions that need a confirmation; see Config
 	log     *slog.Logger
+
+	publisher operations.QueryPublisher // serves proposed queries; may be nil
 
 	builtins []tool.Tool                 // the tools that do not come from stored queries
 	stored   []tool.StoredQuery          // queries that fit the schema, in source order
@@ -163,7 +169,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
-		version: c.Version, outputs: c.OutputSchemas, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, drafts: c.Drafts.withDefaults(),
+		version: c.Version, outputs: c.OutputSchemas, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, publisher: c.Publisher, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	g.source = codesource.New(c.Graph, c.SourceFolder)

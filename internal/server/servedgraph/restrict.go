@@ -29,7 +29,7 @@ func (r *running) restrict(ctx context.Context) error {
 		}
 	}
 	base := r.base()
-	if base != nil && base.Via == tool.Stored {
+	if base != nil {
 		if err := r.reduce(part, *base); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (r *running) base() *tool.Grant {
 		return nil
 	}
 	if c, ok := r.call.(*operations.DescribeQuery); ok {
-		g := queryrun.Tool{StoredQuery: c.Query}.Gates()[1]
+		g := queryrun.Tool{StoredQuery: c.Query}.Does()
 		g.Branch = r.names.Branch(c.Branch)
 		return &g
 	}
@@ -127,7 +127,7 @@ func (g *Graph) seen(part *access.Restriction, q tool.StoredQuery) tool.StoredQu
 	if part == nil {
 		return q
 	}
-	if on := reduced(q, part.Plan(q.Plan(), queryrun.Tool{StoredQuery: q}.Gates()[1])); on != nil {
+	if on := reduced(q, part.Plan(q.Plan(), queryrun.Tool{StoredQuery: q}.Does())); on != nil {
 		return on
 	}
 	d := *q.Descriptor()

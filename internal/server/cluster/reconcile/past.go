@@ -159,7 +159,7 @@ func differences(before, after *Revision) (list []string) {
 		case was.Source != g.Source:
 			add("text of the schema")
 		}
-		for _, q := range queryChanges(was.Stored, g.Stored) {
+		for _, q := range append(queryChanges(was.Stored, g.Stored), queryChanges(was.Proposed, g.Proposed)...) {
 			add(q.String())
 		}
 		if !was.Policy.equal(g.Policy) {
@@ -198,7 +198,7 @@ func (c *Cluster) Again(ctx context.Context, cfg *cluster.Config, number uint64,
 	if withPolicy && !of.HasPolicies() {
 		return nil, nil, nil, &engine.Conflict{Reason: fmt.Sprintf("an earlier version recorded revision %d, without its policies; leave out --with-policy", number)}
 	}
-	s = &Sources{Policy: now.Policy, Settings: now.Settings}
+	s = &Sources{Policy: now.Policy, Settings: now.Settings, Claims: cfg.Server.Claims}
 	if withPolicy {
 		s.Policy = of.Policy
 	}
@@ -218,7 +218,7 @@ func (c *Cluster) Again(ctx context.Context, cfg *cluster.Config, number uint64,
 		s.Graphs = append(s.Graphs, src)
 	}
 	at, texts := s.configured(cfg)
-	if found, err = s.policies(at, func(file string) ([]byte, error) { return texts[file], nil }, nil); err != nil || found.HasErrors() {
+	if found, err = s.policies(at, now, func(file string) ([]byte, error) { return texts[file], nil }, nil); err != nil || found.HasErrors() {
 		return nil, nil, found, err
 	}
 	if withPolicy {

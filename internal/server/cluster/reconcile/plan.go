@@ -40,6 +40,9 @@ type GraphPlan struct {
 	// Breaking are those changes of the tools that break callers, as gq breaking finds them.
 	Breaking []breaking.Change
 
+	// KeptProposed are the proposed queries that only the revision has, and Pruned those that the next one no longer has.
+	KeptProposed, Pruned []string
+
 	// NewPolicy is true if the next revision has another policy of the graph, or none any more.
 	NewPolicy bool
 
@@ -107,7 +110,7 @@ func (g *GraphPlan) State() State {
 		return Create
 	case g.Change != nil:
 		return Change
-	case g.Recorded != g.Digest, g.Changed != nil, g.NewPolicy:
+	case g.Recorded != g.Digest, g.Changed != nil, g.NewPolicy, g.Pruned != nil:
 		return Record
 	}
 	return UpToDate
@@ -187,7 +190,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 	if err != nil {
 		return nil, open, err
 	}
-	p := &Plan{Revision: recorded, Next: next(recorded, s)}
+	p := &Plan{Revision: recorded}
 	for _, src := range s.Graphs {
 		g := &GraphPlan{Source: src}
 		before := recorded.Graph(src.ID)
@@ -195,7 +198,7 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 			g.Recorded = before.Schema
 		}
 		g.Changed = queryChanges(before.stored(), src.Stored)
-		if g.Breaking, err = breakingChanges(before.stored(), src.Stored); err != nil {
+		if g.Breaking, err = breakingChanges(before, src); err != nil {
 			return p, open, err
 		}
 		g.NewPolicy = !before.policy().equal(src.Policy)
@@ -206,10 +209,15 @@ func (c *Cluster) survey(ctx context.Context, s *Sources) (*Plan, opened, error)
 		if g.Create && before != nil {
 			g.Create, g.Blocked = false, &Lost{Dir: c.home(src.ID), Revision: recorded.Number}
 		}
+		var faults error
+		if g.KeptProposed, g.Pruned, faults = src.keepProposed(before, s); faults != nil && g.Blocked == nil {
+			g.Blocked = faults
+		}
 	}
+	p.Next = next(recorded, s)
 	if recorded != nil {
 		for i := range recorded.Graphs {
-			if g := &recorded.Graphs[i]; s.graph(g.ID) == nil && g.Stored != nil {
+			if g := &recorded.Graphs[i]; s.graph(g.ID) == nil && (g.Stored != nil || g.Proposed != nil) {
 				p.Removed = append(p.Removed, g.ID)
 			}
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
-	"github.com/omnigraph-go/omnigraph/internal/contract"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -34,6 +33,8 @@ type Stored struct {
 	Files    []QueryFile       `json:"files"`
 	Selected map[string]string `json:"selected,omitempty"` // see cluster.Graph, with the names of Files
 	Strict   bool              `json:"strict,omitempty"`   // from gq.yaml
+
+	Proposals map[string]string `json:"proposals,omitempty"` // of proposed queries, the id of the proposal by the name of the query
 }
 
 // QueryFile is a .gq file.
@@ -97,7 +98,16 @@ func (s *Stored) build(in model.Input) (diag.List, error) {
 // the apply compiled, and parses nothing. If another version applied the revision, and this one cannot decode
 // its plans, Catalog compiles the texts with the claims; outdated then says why. The error says that the texts have faults.
 func (g *Graph) Catalog(claims plan.Claims) (c *tool.Catalog, outdated, err error) {
-	s := g.Stored
+	return g.catalog(g.Stored, claims)
+}
+
+// ProposedCatalog is like [Graph.Catalog] for the proposed queries.
+func (g *Graph) ProposedCatalog(claims plan.Claims) (c *tool.Catalog, outdated, err error) {
+	return g.catalog(g.Proposed, claims)
+}
+
+// catalog does the work of Catalog.
+func (g *Graph) catalog(s *Stored, claims plan.Claims) (c *tool.Catalog, outdated, err error) {
 	if s == nil {
 		return nil, nil, nil
 	}
@@ -237,22 +247,28 @@ func queryChanges(old, wanted *Stored) []QueryChange {
 	return changes
 }
 
-// breakingChanges returns the changes from one set of stored queries to another that break callers. Each may be nil. It returns
-// none if another version of the program recorded the first in a form that it cannot read.
-func breakingChanges(old, wanted *Stored) ([]breaking.Change, error) {
-	if old == nil {
+// breakingChanges returns the changes from the stored queries of a recorded graph, which may be nil, to those of its files that break
+// callers. A proposed query that the files have by now counts as a recorded one. It returns none if another version of the program
+// recorded the queries in a form that it cannot read.
+func breakingChanges(before *Graph, src *Source) ([]breaking.Change, error) {
+	if before == nil {
 		return nil, nil
 	}
-	var was, is contract.Contract
-	if json.Unmarshal(old.Contract, &was) != nil {
+	was, err := before.Stored.contract()
+	proposed, err2 := before.Proposed.contract()
+	if err != nil || err2 != nil {
 		return nil, nil
 	}
-	if wanted != nil {
-		if err := json.Unmarshal(wanted.Contract, &is); err != nil {
-			return nil, err
+	for _, q := range proposed.Queries {
+		if slices.Contains(src.Queries, q.Name) {
+			was.Queries = append(was.Queries, q)
 		}
 	}
-	return slices.DeleteFunc(breaking.Compare(&was, &is), func(c breaking.Change) bool { return !c.Breaking }), nil
+	is, err := src.Stored.contract()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(breaking.Compare(was, is), func(c breaking.Change) bool { return !c.Breaking }), nil
 }
 
 // entries returns the queries of the contract by name. It returns none for a contract in another form.

@@ -34,7 +34,8 @@ const tempExt = ".tmp"
 //
 // The object has the fields of [Revision] under their JSON names. The graphs are sorted by id. In format 2 a
 // graph may have stored queries, and the object is one line. In format 3 the revision also has the policies and
-// settings_digest. In format 4 it may have a message. Programs write the lowest format that holds the revision.
+// settings_digest. In format 4 it may have a message, and a graph proposed queries. Programs write the lowest format that holds the
+// revision.
 const RevisionFormat = 4
 
 // revisionMagic starts the first line of a revision. The format number follows it.
@@ -74,6 +75,8 @@ type Graph struct {
 
 	Stored *Stored `json:"queries,omitempty"` // the stored queries; nil if the graph has none, and in format 1
 	Policy *Policy `json:"policy,omitempty"`  // nil if the graph has none, and before format 3
+
+	Proposed *Stored `json:"proposed,omitempty"` // the proposed queries, which are in no file; nil if the graph has none
 }
 
 // policy returns the policy of a graph. g may be nil.
@@ -184,7 +187,7 @@ func encode(r *Revision) []byte {
 
 // format returns the lowest format that can hold the revision.
 func (r *Revision) format() int {
-	if r.Message != "" {
+	if r.Message != "" || slices.ContainsFunc(r.Graphs, func(g Graph) bool { return g.Proposed != nil }) {
 		return 4
 	}
 	if r.HasPolicies() || r.Policy != nil || slices.ContainsFunc(r.Graphs, func(g Graph) bool { return g.Policy != nil }) {
@@ -246,6 +249,8 @@ func (r *Revision) fault() string {
 			return "its graphs are not in order"
 		case g.Stored != nil && len(g.Stored.Contract) == 0:
 			return "its graph " + g.ID + " has queries without a contract"
+		case g.Proposed != nil && len(g.Proposed.Contract) == 0:
+			return "its graph " + g.ID + " has proposed queries without a contract"
 		}
 	}
 	if want := r.digest(); r.Config != want {
@@ -264,6 +269,9 @@ func (r *Revision) digest() string {
 		}
 		if g.Policy != nil {
 			b.WriteString(" policy " + g.Policy.digest())
+		}
+		if g.Proposed != nil {
+			b.WriteString(" proposed " + g.Proposed.digest())
 		}
 		b.WriteByte('\n')
 	}
@@ -295,7 +303,7 @@ func digest(b []byte) string {
 func next(recorded *Revision, s *Sources) *Revision {
 	r := &Revision{Number: 1, Graphs: []Graph{}, Policy: s.Policy, Settings: s.Settings}
 	for _, g := range s.Graphs {
-		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text, Stored: g.Stored, Policy: g.Policy})
+		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text, Stored: g.Stored, Policy: g.Policy, Proposed: g.Proposed})
 	}
 	slices.SortFunc(r.Graphs, func(a, b Graph) int { return strings.Compare(a.ID, b.ID) })
 	r.Config = r.digest()

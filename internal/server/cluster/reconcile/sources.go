@@ -10,6 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
@@ -24,6 +25,9 @@ type Sources struct {
 	Policies []string  // the policy files, without duplicates
 	Policy   *Policy   // of the server itself, or nil
 	Settings string    // digest of the text of cluster.yaml
+
+	Claims plan.Claims // the claims that queries may use
+	Prune  bool        // the next revision has no proposed queries; Compile leaves it false
 }
 
 // Source is the compiled content of one graph's files.
@@ -36,13 +40,18 @@ type Source struct {
 	Queries []string        // the stored queries, in the order of their files
 	Stored  *Stored         // what a revision records of them; nil if there are none
 	Policy  *Policy         // nil if the graph has none
+
+	Proposed *Stored // the proposed queries that the next revision has; a plan sets it
 }
 
 // Compile compiles the schemas, queries and policies of a cluster. It refuses what gq generate refuses, and returns all findings,
 // including warnings. The sources are nil if a finding is an error. The returned error is an error
 // of reading a file.
-func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
-	s := &Sources{Settings: SettingsDigest(cfg)}
+func Compile(cfg *cluster.Config) (*Sources, diag.List, error) { return CompileWith(cfg, nil) }
+
+// CompileWith is like [Compile]. Policies may also name the proposed queries of the recorded revision, which may be nil.
+func CompileWith(cfg *cluster.Config, recorded *Revision) (*Sources, diag.List, error) {
+	s := &Sources{Settings: SettingsDigest(cfg), Claims: cfg.Server.Claims}
 	found := slices.Clone(cfg.Notes)
 	faulty := map[string]bool{}
 	for i := range cfg.Graphs {
@@ -58,7 +67,7 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 		names = append(names, g.ID)
 	}
 	found = append(found, model.OnePackage(names, func(graph string) diag.Span { return cfg.Graph(graph).At })...)
-	more, err := s.policies(cfg, os.ReadFile, faulty)
+	more, err := s.policies(cfg, recorded, os.ReadFile, faulty)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,8 +78,9 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) {
 }
 
 // policies records the policies of the graphs and of the server, whose texts the function `read` returns, and returns the findings about
-// them. The queries of the graphs in `faulty` are not known.
-func (s *Sources) policies(cfg *cluster.Config, read func(file string) ([]byte, error), faulty map[string]bool) (found diag.List, err error) {
+// them. The queries of the graphs in `faulty` are not known. Policies may also name the proposed queries of the recorded revision, which
+// may be nil.
+func (s *Sources) policies(cfg *cluster.Config, recorded *Revision, read func(file string) ([]byte, error), faulty map[string]bool) (found diag.List, err error) {
 	var groups []string
 	for _, p := range policies(cfg) {
 		o := policy.Options{Graph: p.graph, Graphs: cfg.PolicyGraphs(p.file), TokenGroups: cfg.Server.TokenGroups(), LooseGroups: true, Claims: cfg.Server.Claims}
@@ -84,7 +94,7 @@ func (s *Sources) policies(cfg *cluster.Config, read func(file string) ([]byte, 
 			// The queries of a faulty graph are not known. Checking their names would report false
 			// faults in the policy as well.
 			o.AnyQuery = o.AnyQuery || faulty[id]
-			o.Queries = append(o.Queries, s.graph(id).Queries...)
+			o.Queries = append(append(o.Queries, s.graph(id).Queries...), recorded.proposedNames(id)...)
 			if !faulty[id] {
 				o.Schemas = append(o.Schemas, s.graph(id).Schema)
 			}

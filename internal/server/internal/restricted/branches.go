@@ -119,7 +119,15 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 
 // wholeProposal returns an *engine.NotAllowed if the caller may not see all of a proposal: its changes, its resolutions and
 // the entities that comments are about.
+//
+// A caller with rights to a part sees, of the proposals of queries, those that it opened: their texts name nothing that is hidden from it.
 func (g *Graph) wholeProposal(ctx context.Context, p *engine.Proposal) error {
+	if p.Query() != "" {
+		if p.Author == g.Actor || g.rights(tool.Read, tool.Branch{}) == nil {
+			return nil
+		}
+		return &engine.NotFound{What: "proposal", Name: p.ID}
+	}
 	from, to := tool.BranchNamed(p.Source), tool.BranchNamed(p.Target)
 	if g.rights(tool.Read, from) == nil && g.rights(tool.Read, to) == nil {
 		return nil

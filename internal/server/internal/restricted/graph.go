@@ -32,6 +32,7 @@ type Config struct {
 	// At is the branch of the states that the call names by their commits. If it is nil, they are on the branches where they were made.
 	At    *tool.Branch
 	Reads tool.Action // tool.Read, or tool.Export for a call that exports
+	Actor string      // the caller, as proposals name their authors
 }
 
 // Graph is an [engine.Graph] under the rights of one call. It has no embedded graph, so that a new method of the contract does not compile

@@ -68,6 +68,7 @@ func TestConfigDigest(t *testing.T) {
 		"proposals.keep":       func(_ *Options, g *cluster.Graph) { g.ProposalKeep = 1 },
 		"quota":                func(_ *Options, g *cluster.Graph) { g.Quota.Bytes = 1 },
 		"rows":                 func(_ *Options, g *cluster.Graph) { g.MaxRows = 9 },
+		"form of rows":         func(_ *Options, g *cluster.Graph) { g.ObjectRows = true },
 		"oversize":             func(_ *Options, g *cluster.Graph) { g.RefuseOversize = true },
 		"provider":             func(_ *Options, g *cluster.Graph) { g.Embedding.Model = "large" },
 		"peers":                func(o *Options, _ *cluster.Graph) { o.Cluster.Peers = nil },

@@ -93,6 +93,9 @@ type Graph struct {
 	// OutputSchemas makes tools/list show the schema of each tool's result.
 	OutputSchemas bool
 
+	// ObjectRows makes the rows of answers over MCP objects instead of arrays.
+	ObjectRows bool
+
 	// Confirm names the actions that the user of an MCP client must confirm.
 	Confirm []string
 

@@ -285,6 +285,9 @@ func (p *reader) mcp(g *Graph, n *strictyaml.Node) {
 		g.MetaThreshold = int(v)
 	}
 	g.OutputSchemas, _ = f["output_schemas"].Bool("output_schemas")
+	if v, ok := f["rows"].Word(); ok {
+		g.ObjectRows = v == rowsObjects
+	}
 	actions, _ := f["confirm"].Texts("confirm")
 	for _, a := range actions {
 		if v, ok := a.At.OneOf("an entry of confirm", Confirmable...); ok {

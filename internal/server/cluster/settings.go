@@ -131,6 +131,8 @@ var querySettings = &setting{
 
 const oversizeTruncate, oversizeRefuse = "truncate", "refuse" // the values of on_oversize
 
+const rowsArrays, rowsObjects = "arrays", "objects" // the values of rows
+
 // Confirmable lists the actions that mcp.confirm can name.
 var Confirmable = []string{"branch_delete", "branch_merge", "schema_apply", "change"}
 
@@ -146,6 +148,8 @@ var mcpSettings = &setting{
 		{Key: "confirm", Type: strictyaml.List, Default: "none", Example: "[branch_delete, change]",
 			Each: &setting{Type: strictyaml.Choice, OneOf: Confirmable, Example: "branch_delete", Text: "This is an action."},
 			Text: "Before a call over MCP does one of these actions, the user must confirm it: branch_delete, branch_merge, schema_apply if it removes stored values, and change if it deletes entities or loads with overwrite."},
+		{Key: "rows", Type: strictyaml.Choice, OneOf: []string{rowsArrays, rowsObjects}, Default: rowsArrays, Example: rowsObjects,
+			Text: "This says how answers over MCP write a row: as an array of its values in the order of columns, or as an object that repeats the names of the columns."},
 		{Key: "max_rows", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultMaxRows), Example: "500",
 			Text: "The answer of a tool has at most this number of rows."},
 		{Key: "max_bytes", Type: strictyaml.Int, Min: 1024, Max: 1 << 30, Default: strconv.Itoa(DefaultMaxBytes), Example: "100000",

@@ -9,7 +9,7 @@ import (
 )
 
 // ListBytes returns the size in bytes of the answer to tools/list for the given tools, with or
-// without their output schemas. It also returns how many of these bytes each tool takes, by the
+// without their output schemas. They describe rows as arrays. It also returns how many of these bytes each tool takes, by the
 // tool's name. The measured answer belongs to a call with the id 1 in the newest version of the
 // protocol that has sessions.
 func ListBytes(tools []*tool.Descriptor, outputSchemas bool) (whole int, each map[string]int) {
@@ -17,7 +17,7 @@ func ListBytes(tools []*tool.Descriptor, outputSchemas bool) (whole int, each ma
 	list := &mcp.ListToolsResult{Cacheable: private(listTTL)}
 	each = make(map[string]int, len(tools))
 	for _, d := range tools {
-		t := s.encode(describe(d, outputSchemas))
+		t := s.encode(describe(d, outputSchemas, false))
 		list.Tools = append(list.Tools, t)
 		each[d.Name] = len(s.encoded[t])
 	}

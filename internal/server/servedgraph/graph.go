@@ -59,6 +59,9 @@ type Config struct {
 	// the size of the list.
 	OutputSchemas bool
 
+	// ObjectRows is true if answers to models have rows as objects instead of arrays.
+	ObjectRows bool
+
 	// Confirm lists the actions that need a confirmation, in calls with a [Confirmer], before they
 	// remove data or merge: branch_delete, branch_merge, schema_apply and change.
 	Confirm []tool.Action
@@ -112,6 +115,7 @@ type Graph struct {
 	limits  Limits        // of results over MCP
 	version string        // version of the server
 	outputs bool          // whether tools/list contains the output schemas
+	objects bool          // whether answers to models have rows as objects
 	claims  plan.Claims   // the claims of callers that queries may use
 	confirm []tool.Action // the actions that need a confirmation; see Config
 	log     *slog.Logger
@@ -157,7 +161,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
-		version: c.Version, outputs: c.OutputSchemas, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, drafts: c.Drafts.withDefaults(),
+		version: c.Version, outputs: c.OutputSchemas, objects: c.ObjectRows, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	if g.texts = c.TextLimit; g.texts == nil {
@@ -255,6 +259,9 @@ func (g *Graph) Version() string { return g.version }
 
 // OutputSchemas reports whether tools/list contains the output schema of each tool.
 func (g *Graph) OutputSchemas() bool { return g.outputs }
+
+// ObjectRows reports whether answers to models have rows as objects instead of arrays.
+func (g *Graph) ObjectRows() bool { return g.objects }
 
 // LeftOut lists the stored queries that are not served, with the reasons.
 func (g *Graph) LeftOut() []LeftOut { return g.leftOut }

@@ -69,6 +69,8 @@ func TestConfigDigest(t *testing.T) {
 		"quota":                func(_ *Options, g *cluster.Graph) { g.Quota.Bytes = 1 },
 		"rows":                 func(_ *Options, g *cluster.Graph) { g.MaxRows = 9 },
 		"form of rows":         func(_ *Options, g *cluster.Graph) { g.ObjectRows = true },
+		"toolsets":             func(_ *Options, g *cluster.Graph) { g.Toolsets = []string{"read"} },
+		"flat arguments":       func(_ *Options, g *cluster.Graph) { g.FlatArguments = true },
 		"oversize":             func(_ *Options, g *cluster.Graph) { g.RefuseOversize = true },
 		"provider":             func(_ *Options, g *cluster.Graph) { g.Embedding.Model = "large" },
 		"peers":                func(o *Options, _ *cluster.Graph) { o.Cluster.Peers = nil },

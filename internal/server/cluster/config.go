@@ -96,6 +96,12 @@ type Graph struct {
 	// ObjectRows makes the rows of answers over MCP objects instead of arrays.
 	ObjectRows bool
 
+	// Toolsets are the sets of tools that tools/list shows by default; nil means all.
+	Toolsets []string
+
+	// FlatArguments makes the tools of stored queries take parameters at the top.
+	FlatArguments bool
+
 	// Confirm names the actions that the user of an MCP client must confirm.
 	Confirm []string
 

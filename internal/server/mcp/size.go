@@ -5,6 +5,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -28,4 +29,22 @@ func ListBytes(tools []*tool.Descriptor, outputSchemas bool) (whole int, each ma
 		panic(err) // the tools are encoded already, and digests always encode
 	}
 	return len(answer), each
+}
+
+// ReadingBytes returns the size in bytes of what a reading agent gets of the tools before its first call: the names, descriptions
+// and input schemas of those in the set read, and the instructions about them. The argument `stored` says that some
+// of the tools run stored queries, and `meta` that the meta tools do.
+func ReadingBytes(tools []*tool.Descriptor, stored, meta bool) int {
+	size := 0
+	var listed []*tool.Descriptor
+	for _, d := range tools {
+		if !servedgraph.InToolsets(d, []string{"read"}) {
+			continue
+		}
+		own := *d
+		own.ReadOnly = true // the tool that runs stored queries only runs reads for this agent
+		listed = append(listed, &own)
+		size += len(d.Name) + len(d.Description) + len(bare(d.InputSchema))
+	}
+	return size + len(instructionsFor(listed, served{stored: stored, meta: meta}))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -89,10 +90,13 @@ func (s *surface) encode(t *mcp.Tool) *mcp.Tool {
 // it has the argument confirm. It panics if the input schema has no properties.
 func (s *surface) describe(d *tool.Descriptor) *mcp.Tool {
 	t := describe(d, s.graph.OutputSchemas(), s.graph.ObjectRows())
+	if s.graph.FlatArguments() && s.graph.IsStored(d.Name) {
+		t.InputSchema = jsonschema.Flat(t.InputSchema.(json.RawMessage), arguments.Options)
+	}
 	if !s.graph.Confirms(d) {
 		return t
 	}
-	schema, err := withConfirm(d.InputSchema)
+	schema, err := withConfirm(t.InputSchema.(json.RawMessage))
 	if err != nil {
 		panic(fmt.Sprintf("mcp: tool %s: %v", d.Name, err))
 	}
@@ -108,7 +112,7 @@ func (s *surface) describe(d *tool.Descriptor) *mcp.Tool {
 func describe(d *tool.Descriptor, outputSchemas, objectRows bool) *mcp.Tool {
 	destructive, openWorld := d.Destructive, false
 	t := &mcp.Tool{
-		Name: d.Name, Title: d.Title, Description: d.Description, InputSchema: d.InputSchema,
+		Name: d.Name, Title: d.Title, Description: d.Description, InputSchema: bare(d.InputSchema),
 		Annotations: &mcp.ToolAnnotations{
 			ReadOnlyHint: d.ReadOnly, DestructiveHint: &destructive,
 			IdempotentHint: d.Idempotent, OpenWorldHint: &openWorld,

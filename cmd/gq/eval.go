@@ -17,6 +17,8 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/evaluation"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -184,6 +186,8 @@ func (e *evaluator) serve(ctx context.Context, j *job, threshold int, outputSche
 	if in.Tools, in.ListBytes, err = s.tools(); err != nil {
 		return nil, in, err
 	}
+	listed, meta := servedgraph.ListedTools(s.config.Builtins, queries, threshold)
+	in.ReadingBytes = mcp.ReadingBytes(listed, len(queries) > 0, meta)
 	for i := range in.Tools {
 		t := &in.Tools[i]
 		if q := questions[t.Name]; q != nil {

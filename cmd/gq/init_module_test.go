@@ -121,13 +121,17 @@ func checkAnswer(t *testing.T, out, column, value string) {
 	t.Helper()
 	var answer struct {
 		Result struct {
-			StructuredContent struct{ Rows []map[string]any }
+			StructuredContent struct {
+				Columns []string
+				Rows    [][]any
+			}
 		}
 	}
 	if err := json.Unmarshal([]byte(out), &answer); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if rows := answer.Result.StructuredContent.Rows; len(rows) != 1 || rows[0][column] != value {
+	got := answer.Result.StructuredContent
+	if at := slices.Index(got.Columns, column); at < 0 || len(got.Rows) != 1 || got.Rows[0][at] != value {
 		t.Errorf("the call answers %s, want one row with the %s %s", out, column, value)
 	}
 }

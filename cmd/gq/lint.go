@@ -194,7 +194,7 @@ func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lin
 				return nil, faults
 			}
 			lists = append(lists, toolList{
-				Graph: j.graph, Tools: sizes.Tools, Queries: len(sizes.Queries), Bytes: sizes.Bytes, Tokens: lint.Tokens(sizes.Bytes),
+				Graph: j.graph, Tools: sizes.Tools, Queries: len(sizes.Queries), Bytes: sizes.Bytes, Tokens: lint.Tokens(sizes.Bytes), Reading: lint.Tokens(sizes.Reading),
 			})
 			return sizes, nil
 		}

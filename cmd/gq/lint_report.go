@@ -19,6 +19,7 @@ type toolList struct {
 	Queries int    `json:"queries"` // how many of the tools are stored queries; 0 with the meta tools
 	Bytes   int    `json:"bytes"`   // size of the answer as JSON
 	Tokens  int    `json:"tokens"`  // estimated with lint.BytesPerToken
+	Reading int    `json:"reading"` // tokens of the tools of the set read, and of the instructions, for an agent that reads
 }
 
 // print writes a report in the requested format.

@@ -29,7 +29,7 @@ func toolSizes(in model.Input, threshold int, outputSchemas bool) (*model.Packag
 	}
 	tools, meta := servedgraph.ListedTools(builtin.All(""), queries, threshold)
 	whole, each := mcp.ListBytes(tools, outputSchemas)
-	sizes := &lint.ToolList{Tools: len(tools), Bytes: whole, Queries: map[string]int{}}
+	sizes := &lint.ToolList{Tools: len(tools), Bytes: whole, Reading: mcp.ReadingBytes(tools, len(queries) > 0, meta), Queries: map[string]int{}}
 	for _, q := range pkg.Queries() {
 		if q.Exposed && !meta {
 			sizes.Queries[q.Name] = each[q.Tool.Name]

@@ -19,9 +19,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
 )
 
-// maxTokens bounds tools/list of the code graph in the default configuration. Clients send the list to
-// their model with every request.
-const maxTokens = 9000
+// Clients send the list of tools to their model with every request. maxTokens bounds tools/list of the code graph in the default
+// configuration. maxReading and maxReadingMeta bound what a reading agent gets, with a tool for each query and with the
+// meta tools.
+const maxTokens, maxReading, maxReadingMeta = 8400, 4200, 2200
 
 // TestToolSizes compares the number of bytes that lint prints for the code graph with the answer of
 // a server to tools/list, with a tool for each query and with the meta tools.
@@ -75,6 +76,13 @@ func TestToolSizes(t *testing.T) {
 			}
 			if tt.threshold == 0 && got.Tokens > maxTokens {
 				t.Errorf("the list takes %d tokens, expected at most %d; say it shorter", got.Tokens, maxTokens)
+			}
+			most := maxReading
+			if tt.meta {
+				most = maxReadingMeta
+			}
+			if got.Reading > most || got.Reading < most/2 {
+				t.Errorf("a reading agent gets %d tokens, expected at most %d; say it shorter", got.Reading, most)
 			}
 			if (got.Queries == 0) != tt.meta {
 				t.Errorf("lint says %+v, expected stored queries among the tools: %t", got, !tt.meta)

@@ -69,6 +69,7 @@ type endpoint struct {
 	insecure             bool          // permits sending the token over http://
 	timeout              time.Duration // time limit of a verb; 0 means no limit
 	confirm              []string      // actions that the user of an MCP client must confirm
+	toolsets             []string      // the sets of tools that are listed
 	proposalKeep         time.Duration // how long a cleanup of a local graph keeps ended proposals; 0 means the default
 }
 
@@ -148,13 +149,19 @@ read, and exits.`,
 	}
 	e.flags(cmd)
 	cmd.Flags().StringSliceVar(&e.confirm, "confirm", nil, "the `ACTIONS` on a local graph that the user must confirm: "+strings.Join(cluster.Confirmable, ", "))
+	cmd.Flags().StringSliceVar(&e.toolsets, "toolsets", nil, "list only the tools of the `SETS`: "+strings.Join(cluster.Toolsets, ", "))
 	return cmd
 }
 
-// checkConfirm reports faults of the flag --confirm.
+// checkConfirm reports faults of the flags --confirm and --toolsets.
 func (e *endpoint) checkConfirm() error {
 	if e.server != "" && e.confirm != nil {
 		return usage.Errorf("--confirm is for a local graph; for a graph of a server set mcp.confirm in cluster.yaml")
+	}
+	for _, set := range e.toolsets {
+		if !slices.Contains(cluster.Toolsets, set) {
+			return usage.Errorf("--toolsets has the set %q; the sets are %s", set, strings.Join(cluster.Toolsets, ", "))
+		}
 	}
 	for _, a := range e.confirm {
 		if !slices.Contains(cluster.Confirmable, a) {
@@ -176,7 +183,11 @@ func (e *endpoint) serve(cmd *cobra.Command) (err error) {
 		if err != nil {
 			return err
 		}
-		return mcp.ProxyStdio(ctx, mcp.Remote{URL: c.Graph(e.graph).MCPURL(), Token: token, Client: c.HTTPClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
+		address := c.Graph(e.graph).MCPURL()
+		if e.toolsets != nil {
+			address += "?toolsets=" + strings.Join(e.toolsets, ",")
+		}
+		return mcp.ProxyStdio(ctx, mcp.Remote{URL: address, Token: token, Client: c.HTTPClient()}, cmd.InOrStdin(), cmd.OutOrStdout())
 	}
 	g, err := e.openStore(ctx, cmd.ErrOrStderr())
 	if err != nil {
@@ -228,8 +239,8 @@ func (e *endpoint) local(ctx context.Context, g engine.Graph, log *slog.Logger, 
 		confirm = append(confirm, tool.Action(a))
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
-		Confirm: confirm,
-		ID:      e.graph, Graph: g, Catalog: queries, Builtins: builtins, Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
+		Confirm: confirm, Toolsets: e.toolsets,
+		ID: e.graph, Graph: g, Catalog: queries, Builtins: builtins, Authorizer: authorizer, Limits: limits, Version: version(), Logger: log,
 		PageKeys: keys, Claims: claimsHere(),
 	})
 }

@@ -37,6 +37,7 @@ type Input struct {
 	Tools        []Tool // as tools/list has them
 	Unlisted     []Tool // stored queries that two tools of the list find and run; only their questions are tried
 	ListBytes    int    // of the answer to tools/list
+	ReadingBytes int    // of the tools of the set read, and of the instructions, for an agent that reads
 	Instructions string // for the model
 	Server       Server
 	Seed         uint64 // decides how calls are broken
@@ -59,6 +60,7 @@ type Report struct {
 type Tokens struct {
 	List         int    `json:"list"`         // the answer to tools/list
 	Instructions int    `json:"instructions"` // the instructions of the server
+	Reading      int    `json:"reading"`      // the tools of the set read, and the instructions, for an agent that reads
 	Answer       int    `json:"answer"`       // the median answer of an example call
 	LargestAt    string `json:"largest_at"`   // the tool with the largest answer
 	Largest      int    `json:"largest"`      // that answer
@@ -100,6 +102,7 @@ type NoCall struct {
 func Evaluate(ctx context.Context, in Input) (*Report, error) {
 	r := &Report{Graph: in.Graph, Seed: in.Seed, Tools: len(in.Tools), Untried: []NoCall{}}
 	r.Tokens.List, r.Tokens.Instructions = lint.Tokens(in.ListBytes), lint.Tokens(len(in.Instructions))
+	r.Tokens.Reading = lint.Tokens(in.ReadingBytes)
 	r.Found, r.Confused = find(slices.Concat(in.Tools, in.Unlisted))
 	e := &evaluator{Input: in, report: r, readOnly: map[string]bool{}, isTool: map[string]bool{}}
 	for _, t := range in.Tools {

@@ -33,6 +33,7 @@ func (r *Report) Print(w io.Writer) error {
 	fmt.Fprintf(&b, "Tokens, at four bytes a token\n")
 	fmt.Fprintf(&b, "  tools/list     %6d\n", r.Tokens.List)
 	fmt.Fprintf(&b, "  instructions   %6d\n", r.Tokens.Instructions)
+	fmt.Fprintf(&b, "  reading agent  %6d  names, descriptions and input schemas of the set read, and instructions\n", r.Tokens.Reading)
 	fmt.Fprintf(&b, "  median answer  %6d\n", r.Tokens.Answer)
 	fmt.Fprintf(&b, "  largest answer %6d  %s\n\n", r.Tokens.Largest, r.Tokens.LargestAt)
 	fmt.Fprintf(&b, "Found: %d of %d questions have their tool among the first %d (%.1f %%, goal %.0f %%)\n",

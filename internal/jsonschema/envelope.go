@@ -38,8 +38,8 @@ func ReadOutput(row reflect.Type) json.RawMessage {
 func MutationInput(params reflect.Type) json.RawMessage {
 	return Input(inputEnvelope(params,
 		field[*bool]("DryRun", `json:"dry_run,omitempty" jsonschema_description:"Commit nothing."`),
-		field[*string]("IdempotencyKey", `json:"idempotency_key,omitempty" jsonschema_description:"Repeats change nothing."`),
-		field[*string]("IfCommit", `json:"if_commit,omitempty" jsonschema_description:"Must be the head."`),
+		field[*string]("IdempotencyKey", `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`),
+		field[*string]("IfCommit", `json:"if_commit,omitempty" jsonschema_description:"Fail unless it is the head."`),
 		field[*string]("Message", `json:"message,omitempty"`),
 	))
 }

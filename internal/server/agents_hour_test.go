@@ -157,7 +157,7 @@ func (l *learner) call(into any, name string, args map[string]any) {
 	}
 	b, err := json.Marshal(res.StructuredContent)
 	if err == nil && into != nil {
-		err = json.Unmarshal(b, into)
+		err = json.Unmarshal(named(l.T, b), into)
 	}
 	if err != nil {
 		l.Fatalf("%s: %v in %s", name, err, b)

@@ -37,7 +37,8 @@ type comparedGraph struct {
 	Embedding string // kind, address and model of the provider
 	Quota     cluster.Quota
 	Limits    [3]int        // MaxRows, MaxBytes and MetaThreshold
-	Flags     [2]bool       // RefuseOversize and OutputSchemas
+	Flags     [4]bool       // RefuseOversize, OutputSchemas, ObjectRows and FlatArguments
+	Toolsets  []string      `json:",omitempty"`
 	Keep      time.Duration // ProposalKeep
 	DraftKeep time.Duration
 	MaxDrafts int
@@ -67,7 +68,7 @@ func configDigest(o *Options, applied *reconcile.Revision) (string, error) {
 		g := &c.Graphs[i]
 		x := comparedGraph{
 			ID: g.ID, Quota: g.Quota, Keep: g.ProposalKeep, DraftKeep: g.DraftKeep, MaxDrafts: g.MaxDrafts,
-			Limits: [3]int{g.MaxRows, g.MaxBytes, g.MetaThreshold}, Flags: [2]bool{g.RefuseOversize, g.OutputSchemas}, Confirm: g.Confirm, Protected: g.Protected,
+			Limits: [3]int{g.MaxRows, g.MaxBytes, g.MetaThreshold}, Flags: [4]bool{g.RefuseOversize, g.OutputSchemas, g.ObjectRows, g.FlatArguments}, Toolsets: g.Toolsets, Confirm: g.Confirm, Protected: g.Protected,
 		}
 		x.readFiles(&read, g)
 		if e := g.Embedding; e != nil {

@@ -122,7 +122,7 @@ func (w *proposalWorld) agent(actor string) func(into any, name string, args map
 		}
 		b, err := json.Marshal(res.StructuredContent)
 		if err == nil && into != nil {
-			err = json.Unmarshal(b, into)
+			err = json.Unmarshal(named(w.t, b), into)
 		}
 		if err != nil {
 			w.t.Fatal(err)

@@ -393,7 +393,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, bi
 		ID: c.ID, Graph: g, Binder: binder, CatchUp: catchUp, Writing: writing, Catalog: catalog, Builtins: tools, Authorizer: authorizer, Publisher: publisher,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, LoadBytes: cmp.Or(o.Cluster.Server.Limits.LoadBytes, c.Quota.Bytes), Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Drafts:  servedgraph.DraftLimits{Keep: c.DraftKeep, Max: c.MaxDrafts},
-		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, SourceFolder: c.Source, OutputSchemas: c.OutputSchemas, Confirm: actionsOf(c.Confirm), PageKeys: pageKeys, Claims: o.Cluster.Server.Claims, Observer: observer, Trail: trail, Memory: memory, TextLimit: texts, Now: o.Now,
+		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, SourceFolder: c.Source, OutputSchemas: c.OutputSchemas, ObjectRows: c.ObjectRows, Toolsets: c.Toolsets, FlatArguments: c.FlatArguments, Confirm: actionsOf(c.Confirm), PageKeys: pageKeys, Claims: o.Cluster.Server.Claims, Observer: observer, Trail: trail, Memory: memory, TextLimit: texts, Now: o.Now,
 	})
 }
 

@@ -198,9 +198,37 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args any, into an
 	if res.IsError {
 		t.Fatalf("%s answered %s", name, res.Content[0].(*mcp.TextContent).Text)
 	}
-	if err := json.Unmarshal(b, into); err != nil {
+	if err := json.Unmarshal(named(t, b), into); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// named returns an answer over MCP with rows as objects instead of arrays.
+func named(t *testing.T, answer []byte) []byte {
+	t.Helper()
+	var members map[string]json.RawMessage
+	var a struct {
+		Columns []string
+		Rows    [][]any
+	}
+	if json.Unmarshal(answer, &members) != nil || members["columns"] == nil || json.Unmarshal(answer, &a) != nil {
+		return answer
+	}
+	rows := make([]map[string]any, len(a.Rows))
+	for i, row := range a.Rows {
+		rows[i] = map[string]any{}
+		for j, v := range row {
+			rows[i][a.Columns[j]] = v
+		}
+	}
+	var err error
+	if members["rows"], err = json.Marshal(rows); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err = json.Marshal(members); err != nil {
+		t.Fatal(err)
+	}
+	return answer
 }
 
 // arguments holds the arguments of each stored query, and a column with the value that the first

@@ -185,10 +185,10 @@ func printRows(w io.Writer, content any) error {
 		return err
 	}
 	var read struct {
-		QueryName string           `json:"query_name"`
-		Columns   []string         `json:"columns"`
-		Rows      []map[string]any `json:"rows"`
-		RowCount  int              `json:"row_count"`
+		QueryName string   `json:"query_name"`
+		Columns   []string `json:"columns"`
+		Rows      []any    `json:"rows"`
+		RowCount  int      `json:"row_count"`
 	}
 	if err := json.Unmarshal(b, &read); err != nil {
 		return err
@@ -203,7 +203,12 @@ func printRows(w io.Writer, content any) error {
 	for _, row := range read.Rows[:min(devRows, len(read.Rows))] {
 		cells := make([]string, len(read.Columns))
 		for i, c := range read.Columns {
-			cells[i] = printable(fmt.Sprint(row[c]))
+			switch row := row.(type) {
+			case []any:
+				cells[i] = printable(fmt.Sprint(row[i]))
+			case map[string]any: // with mcp.rows: objects
+				cells[i] = printable(fmt.Sprint(row[c]))
+			}
 		}
 		fmt.Fprintln(tw, strings.Join(cells, "\t"))
 	}

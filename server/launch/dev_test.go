@@ -53,12 +53,14 @@ func TestDevToken(t *testing.T) {
 
 // TestPrintRows checks that data cannot send control sequences to the terminal.
 func TestPrintRows(t *testing.T) {
-	var b bytes.Buffer
-	content := map[string]any{"query_name": "q", "columns": []string{"a", "b"}, "row_count": 1, "rows": []any{map[string]any{"a": "x\x1b[2J\ny", "b": "für"}}}
-	if err := printRows(&b, content); err != nil {
-		t.Fatal(err)
-	}
-	if want := "\nq returns 1 row:\n\na            b\nx\\x1b[2J\\ny  für\n"; b.String() != want {
-		t.Errorf("got %q, want %q", b.String(), want)
+	for _, row := range []any{[]any{"x\x1b[2J\ny", "für"}, map[string]any{"a": "x\x1b[2J\ny", "b": "für"}} {
+		var b bytes.Buffer
+		content := map[string]any{"query_name": "q", "columns": []string{"a", "b"}, "row_count": 1, "rows": []any{row}}
+		if err := printRows(&b, content); err != nil {
+			t.Fatal(err)
+		}
+		if want := "\nq returns 1 row:\n\na            b\nx\\x1b[2J\\ny  für\n"; b.String() != want {
+			t.Errorf("%v: got %q, want %q", row, b.String(), want)
+		}
 	}
 }

@@ -101,10 +101,10 @@ func TestInterfaceEndsThroughAClient(t *testing.T) {
 		params map[string]any
 		want   string
 	}{
-		{"likes_of_all", nil, `"to":null,"all":[]`},
-		{"like", map[string]any{"person": "ada", "what": map[string]any{"type": "Person", "id": "ada"}}, `"rows":[{"to":{"type":"Person","id":"ada"}}]`},
-		{"likes_of_all", nil, `"to":{"type":"Person","id":"ada"}`},
-		{"likes_collected", nil, `"all":[{"type":"Person","id":"ada"}],"of":["ada"],"n":1}`},
+		{"likes_of_all", nil, `,null,[]]`},
+		{"like", map[string]any{"person": "ada", "what": map[string]any{"type": "Person", "id": "ada"}}, `"columns":["to"],"rows":[[{"type":"Person","id":"ada"}]]`},
+		{"likes_of_all", nil, `["ada",{"type":"Person","id":"ada"},[{"to":`},
+		{"likes_collected", nil, `[{"type":"Person","id":"ada"}],["ada"],1]`},
 	} {
 		arguments := map[string]any{}
 		if tt.params != nil {

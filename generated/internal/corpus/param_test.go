@@ -96,7 +96,7 @@ func TestAnnotationsThroughAClient(t *testing.T) {
 		refused bool
 		want    string
 	}{
-		{map[string]any{"status": "on-leave", "limit": 1}, false, `"name":"Ada","limit":1,`},
+		{map[string]any{"status": "on-leave", "limit": 1}, false, `"rows":[["Ada",1,`},
 		{map[string]any{"limit": 51}, true, "params.limit: found 51, expected at most 50"},
 	} {
 		res, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "annotated", Arguments: map[string]any{"params": tt.params}})

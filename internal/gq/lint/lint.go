@@ -44,6 +44,8 @@ type ToolList struct {
 	Tools int // the number of tools: the built-in ones, and those of stored queries or the meta tools
 	Bytes int // of the whole answer
 
+	Reading int // bytes of the tools of the set read, and of the instructions, for an agent that reads
+
 	// Queries maps the name of each exposed query to the bytes of its tool in the answer. It is
 	// empty if the meta tools stand for the queries.
 	Queries map[string]int

@@ -106,8 +106,8 @@ type branchMergeArgs struct {
 	Source         string  `json:"source"`
 	Target         *string `json:"target,omitempty" jsonschema_description:"Default main."`
 	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Must be the target's head."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Repeats change nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless the target's head."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
 	Message        *string `json:"message,omitempty"`
 }
 

@@ -49,8 +49,8 @@ type readOptions struct {
 // writeOptions are the run options of a write, except the branch.
 type writeOptions struct {
 	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Repeats change nothing."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Must be the head."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless it is the head."`
 	Message        *string `json:"message,omitempty"`
 }
 

@@ -45,8 +45,8 @@ type schemaArgs struct {
 	Branch         *string `json:"branch,omitempty" jsonschema_description:"Default main."`
 	DryRun         *bool   `json:"dry_run,omitempty" jsonschema_description:"Commit nothing. Do first."`
 	AllowDataLoss  *bool   `json:"allow_data_loss,omitempty" jsonschema_description:"Permit steps that lose values."`
-	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Must be the head."`
-	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"Repeats change nothing."`
+	IfCommit       *string `json:"if_commit,omitempty" jsonschema_description:"Fail unless it is the head."`
+	IdempotencyKey *string `json:"idempotency_key,omitempty" jsonschema_description:"A repeat within a day changes nothing."`
 	Message        *string `json:"message,omitempty"`
 }
 

@@ -97,6 +97,15 @@ type Graph struct {
 	// OutputSchemas makes tools/list show the schema of each tool's result.
 	OutputSchemas bool
 
+	// ObjectRows makes the rows of answers over MCP objects instead of arrays.
+	ObjectRows bool
+
+	// Toolsets are the sets of tools that tools/list shows by default; nil means all.
+	Toolsets []string
+
+	// FlatArguments makes the tools of stored queries take parameters at the top.
+	FlatArguments bool
+
 	// Confirm names the actions that the user of an MCP client must confirm.
 	Confirm []string
 

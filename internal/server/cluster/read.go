@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -286,6 +287,24 @@ func (p *reader) mcp(g *Graph, n *strictyaml.Node) {
 		g.MetaThreshold = int(v)
 	}
 	g.OutputSchemas, _ = f["output_schemas"].Bool("output_schemas")
+	switch v, _ := f["mode"].Word(); v {
+	case modePerQuery:
+		g.MetaThreshold = math.MaxInt32
+	case modeMeta:
+		g.MetaThreshold = 1
+	}
+	sets, _ := f["toolsets"].Texts("toolsets")
+	for _, s := range sets {
+		if v, ok := s.At.OneOf("an entry of toolsets", Toolsets...); ok {
+			g.Toolsets = append(g.Toolsets, v)
+		}
+	}
+	if v, ok := f["arguments"].Word(); ok {
+		g.FlatArguments = v == argumentsFlat
+	}
+	if v, ok := f["rows"].Word(); ok {
+		g.ObjectRows = v == rowsObjects
+	}
 	actions, _ := f["confirm"].Texts("confirm")
 	for _, a := range actions {
 		if v, ok := a.At.OneOf("an entry of confirm", Confirmable...); ok {

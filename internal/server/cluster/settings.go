@@ -133,6 +133,17 @@ var querySettings = &setting{
 
 const oversizeTruncate, oversizeRefuse = "truncate", "refuse" // the values of on_oversize
 
+const rowsArrays, rowsObjects = "arrays", "objects" // the values of rows
+
+// The values of mode and of arguments.
+const (
+	modeAuto, modePerQuery, modeMeta = "auto", "per_query", "meta"
+	argumentsNested, argumentsFlat   = "nested", "flat"
+)
+
+// Toolsets lists the sets of tools that mcp.toolsets can name.
+var Toolsets = []string{"read", "write", "review", "admin"}
+
 // Confirmable lists the actions that mcp.confirm can name.
 var Confirmable = []string{"branch_delete", "branch_merge", "schema_apply", "change"}
 
@@ -148,6 +159,15 @@ var mcpSettings = &setting{
 		{Key: "confirm", Type: strictyaml.List, Default: "none", Example: "[branch_delete, change]",
 			Each: &setting{Type: strictyaml.Choice, OneOf: Confirmable, Example: "branch_delete", Text: "This is an action."},
 			Text: "Before a call over MCP does one of these actions, the user must confirm it: branch_delete, branch_merge, schema_apply if it removes stored values, and change if it deletes entities or loads with overwrite."},
+		{Key: "mode", Type: strictyaml.Choice, OneOf: []string{modeAuto, modePerQuery, modeMeta}, Default: modeAuto, Example: modeMeta,
+			Text: "This says whether each stored query is a tool (per_query), two tools find and run the queries (meta), or meta_threshold decides (auto)."},
+		{Key: "toolsets", Type: strictyaml.List, Default: "all", Example: "[read, write]",
+			Each: &setting{Type: strictyaml.Choice, OneOf: Toolsets, Example: "read", Text: "This is a set of tools."},
+			Text: "The list of tools has the tools of these sets, for a client that asks for no sets itself; a permitted call of another tool is served."},
+		{Key: "arguments", Type: strictyaml.Choice, OneOf: []string{argumentsNested, argumentsFlat}, Default: argumentsNested, Example: argumentsFlat,
+			Text: "This says where the tool of a stored query takes its parameters: in the member params, or at the top, with the other options in the member _."},
+		{Key: "rows", Type: strictyaml.Choice, OneOf: []string{rowsArrays, rowsObjects}, Default: rowsArrays, Example: rowsObjects,
+			Text: "This says how answers over MCP write a row: as an array of its values in the order of columns, or as an object that repeats the names of the columns."},
 		{Key: "max_rows", Type: strictyaml.Int, Min: 1, Max: 1_000_000, Default: strconv.Itoa(DefaultMaxRows), Example: "500",
 			Text: "The answer of a tool has at most this number of rows."},
 		{Key: "max_bytes", Type: strictyaml.Int, Min: 1024, Max: 1 << 30, Default: strconv.Itoa(DefaultMaxBytes), Example: "100000",

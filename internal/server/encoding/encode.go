@@ -49,6 +49,15 @@ func fieldKeys(fields []plan.Field) []columnKey {
 // keyText returns the name of a column as a JSON key with its colon.
 func keyText(name string) []byte { return append(appendString(nil, name), ':') }
 
+// row writes row i of a result in the form that the options select. For an array, the keys of the columns have no text.
+func (e *Writer) row(keys []columnKey, cols []engine.Column, i int) {
+	start := len(e.buf)
+	e.object(keys, cols, i)
+	if e.enc.Arrays {
+		e.buf[start], e.buf[len(e.buf)-1] = '[', ']'
+	}
+}
+
 // object writes row i as an object.
 func (e *Writer) object(keys []columnKey, cols []engine.Column, i int) {
 	e.buf = append(e.buf, '{')

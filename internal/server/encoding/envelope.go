@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -26,14 +27,9 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 			return err
 		}
 	}
-	e.buf = append(e.buf, `},"columns":[`...)
-	for i, c := range r.Result.Columns() {
-		if i > 0 {
-			e.buf = append(e.buf, ',')
-		}
-		e.buf = appendString(e.buf, c.Name)
-	}
-	e.buf = append(e.buf, `],"rows":`...)
+	e.buf = append(e.buf, '}')
+	e.columns(r.Result.Columns())
+	e.buf = append(e.buf, `,"rows":`...)
 	n, why, err := e.rowsOf(ctx, r.Result, r.Row, len(e.buf)-start)
 	if err != nil {
 		return err
@@ -77,6 +73,18 @@ func (e *Writer) rowsAnswer(ctx context.Context, env *tool.Env, r *tool.ReadOutc
 	}
 	e.buf = append(e.buf, '}')
 	return nil
+}
+
+// columns writes the names of the columns.
+func (e *Writer) columns(cols []plan.Column) {
+	e.buf = append(e.buf, `,"columns":[`...)
+	for i, c := range cols {
+		if i > 0 {
+			e.buf = append(e.buf, ',')
+		}
+		e.buf = appendString(e.buf, c.Name)
+	}
+	e.buf = append(e.buf, ']')
 }
 
 // branchRead returns the name of the branch that a call reads, or "" if it reads a snapshot.
@@ -177,6 +185,9 @@ func (e *Writer) changeAnswer(ctx context.Context, env *tool.Env, c *tool.Change
 		e.buf = append(e.buf, '}')
 	}
 	if c.Columns != nil && c.Change.Row != nil {
+		if e.enc.Arrays {
+			e.columns(c.Columns)
+		}
 		e.buf = append(e.buf, `,"rows":`...)
 		if _, _, err := e.rowsOf(ctx, engine.RowOf(c.Columns, &c.Change), 0, len(e.buf)-start); err != nil {
 			return err

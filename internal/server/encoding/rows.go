@@ -26,13 +26,18 @@ const (
 // up to n rows and returns how many it skipped.
 type skipper interface{ Skip(n int) int }
 
-// rowsOf writes rows of a result as an array of objects. It starts at the row with the index `from`
+// rowsOf writes rows of a result as a JSON array. It starts at the row with the index `from`
 // and stops when a limit is reached. It returns the number of rows written and the limit that cut
 // rows off. It reports the query's own limit only if the options limit the number of rows. The
 // argument `head` is the number of bytes of the answer before the rows. If a row does not fit even
 // alone, the error is a *wireerror.Oversize, since no page could contain that row.
 func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head int) (n int, why cut, err error) {
 	keys := columnKeys(r.Columns())
+	if e.enc.Arrays {
+		for i := range keys {
+			keys[i].text = nil
+		}
+	}
 	var ids []idColumn
 	if e.entities != nil {
 		ids = idColumns(r.Columns())
@@ -70,7 +75,7 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 			if n > 0 {
 				e.buf = append(e.buf, ',')
 			}
-			if size, ok := e.objectWithin(keys, b.Columns, i); !ok {
+			if size, ok := e.rowWithin(keys, b.Columns, i); !ok {
 				over, why = len(e.buf)-before+size, byBytes
 				e.buf = e.buf[:before]
 				break
@@ -114,19 +119,19 @@ func (e *Writer) rowsOf(ctx context.Context, r engine.Result, from int64, head i
 	return n, why, nil
 }
 
-// objectWithin writes row i as an object, unless the answer would then be longer than MaxBytes. If ok
-// is false, it wrote nothing, and size is the size of the object or a lower bound of it, in bytes.
-func (e *Writer) objectWithin(keys []columnKey, cols []engine.Column, i int) (size int, ok bool) {
+// rowWithin writes row i, unless the answer would then be longer than MaxBytes. If ok
+// is false, it wrote nothing, and size is the size of the row or a lower bound of it, in bytes.
+func (e *Writer) rowWithin(keys []columnKey, cols []engine.Column, i int) (size int, ok bool) {
 	start := len(e.buf)
 	if e.enc.MaxBytes == 0 {
-		e.object(keys, cols, i)
+		e.row(keys, cols, i)
 		return len(e.buf) - start, true
 	}
 	// A row may be far larger than an answer, so estimate its size before writing it.
 	if size = least(keys, cols, i); start+size > e.enc.MaxBytes {
 		return size, false
 	}
-	e.object(keys, cols, i)
+	e.row(keys, cols, i)
 	if size = len(e.buf) - start; len(e.buf) > e.enc.MaxBytes {
 		e.buf = e.buf[:start]
 		return size, false
@@ -199,7 +204,7 @@ func skip(s skipper, n int64) (passed int64) {
 	return passed
 }
 
-// least returns a lower bound in bytes for row i written as an object. It only adds up
+// least returns a lower bound in bytes for row i written with the keys. It only adds up
 // lengths.
 func least(keys []columnKey, cols []engine.Column, i int) int {
 	size := 1 + len(cols) // the two braces, and a comma between every two columns

@@ -47,6 +47,10 @@ type Options struct {
 	MaxBytes int  // zero for no limit
 	Refuse   bool // refuse a result beyond MaxRows or MaxBytes instead of truncating it
 
+	// Arrays writes each row as an array of its values, in the order of the member `columns`. Records inside of a row stay
+	// objects.
+	Arrays bool
+
 	NoCommit bool // omit from the answer the commit that was read
 
 	// CommitIDs writes the id of the commit of a mutation or a load instead of the commit.

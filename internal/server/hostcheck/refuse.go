@@ -14,7 +14,7 @@ import (
 // the CORS safelists.
 const (
 	allowedMethods = "GET, HEAD, POST, PATCH, DELETE"
-	allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, " +
+	allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Toolsets, " +
 		"Idempotency-Key, Omnigraph-If-Graph-Commit, Omnigraph-At-Least, Omnigraph-Message, Omnigraph-Integers, X-Timeout-Ms, X-Request-Id, Traceparent, If-Match, If-None-Match, Range, If-Range, Last-Event-ID, " +
 		"Tus-Resumable, Upload-Offset, Upload-Length, Upload-Defer-Length"
 	exposedHeaders = "ETag, X-Request-Id, WWW-Authenticate, Retry-After, Deprecation, Link, Content-Range, Accept-Ranges, Omnigraph-Data-Age, Location, Upload-Offset, Upload-Length"

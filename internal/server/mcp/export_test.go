@@ -15,7 +15,7 @@ import (
 func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 	s := newSurface(g, opts)
 	server := mcp.NewServer(s.implementation, &mcp.ServerOptions{
-		Instructions: instructionsFor(g.Descriptors(), true, g.Meta(), false), PageSize: 1 << 20, Capabilities: capabilities(),
+		Instructions: instructionsFor(g.Descriptors(), served{stored: true, meta: g.Meta()}), PageSize: 1 << 20, Capabilities: capabilities(),
 		SetCacheable: func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 			*c = private(listTTL)
 			if _, ok := req.(*mcp.ReadResourceRequest); ok {

@@ -131,7 +131,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.listen(w, r, m)
 		return
 	}
-	status, challenge, answer := h.surface.answer(r.Context(), version, msgs, batch)
+	ctx, fault := withToolsets(r)
+	if fault != nil {
+		fault.write(w)
+		return
+	}
+	status, challenge, answer := h.surface.answer(ctx, version, msgs, batch)
 	if challenge != "" {
 		w.Header().Set("WWW-Authenticate", challenge)
 	}

@@ -22,26 +22,26 @@ import (
 // TestInstructions checks the instructions of actors with different rights, in both modes.
 func TestInstructions(t *testing.T) {
 	const (
-		prefer = "Prefer a stored query"
-		use    = "Use the stored queries"
-		meta   = "stored_query_list finds and stored_query_run runs"
-		tools  = `a tool of its own with typed parameters inside "params"`
-		syntax = "an edge is written with a lower-case first letter"
-		adHoc  = "run it with graph_query"
-		types  = "Start with type_describe"
-		hints  = "Tools that write say so"
+		prefer  = "Prefer a stored query"
+		use     = "Use the stored queries"
+		meta    = "stored_query_list finds and stored_query_run runs"
+		tools   = `a tool of its own with typed parameters inside "params"`
+		options = "branch, default main; snapshot, a commit to read instead"
+		adHoc   = "run it with graph_query"
+		types   = "Start with type_describe"
+		hints   = "Tools that write say so"
 	)
-	all := []string{prefer, use, meta, tools, syntax, adHoc, types, hints}
+	all := []string{prefer, use, meta, tools, options, adHoc, types, hints}
 	for _, tt := range []struct {
 		name  string
 		actor *access.Actor
 		meta  bool
 		want  []string
 	}{
-		{"reads and writes", servedtest.Writer, false, []string{prefer, tools, syntax, adHoc, types, hints}},
-		{"reads and writes, meta", servedtest.Writer, true, []string{prefer, meta, syntax, adHoc, types, hints}},
-		{"stored queries alone", servedtest.Bot, false, []string{use, tools}},
-		{"stored queries alone, meta", servedtest.Bot, true, []string{use, meta}},
+		{"reads and writes", servedtest.Writer, false, []string{prefer, tools, options, adHoc, types, hints}},
+		{"reads and writes, meta", servedtest.Writer, true, []string{prefer, meta, options, adHoc, types, hints}},
+		{"stored queries alone", servedtest.Bot, false, []string{use, tools, options}},
+		{"stored queries alone, meta", servedtest.Bot, true, []string{use, meta, options}},
 		{"nothing", servedtest.Nobody, false, nil},
 		{"nothing, meta", servedtest.Nobody, true, nil},
 	} {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/omnigraph-go/omnigraph/internal/server/access"
 )
 
 // This file has the methods that describe the server and the methods that answer with a list. Each
@@ -62,12 +61,12 @@ func bindPing(*surface, *message) (run, error) {
 	return func(context.Context) (mcp.Result, error) { return nil, nil }, nil
 }
 
-// listTools answers tools/list with the tools that the caller may see.
+// listTools answers tools/list with the tools that the caller may see, in the sets of the request.
 func (s *surface) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.Result, error) {
 	if p.Cursor != "" {
 		return nil, noCursor()
 	}
-	seen, err := s.graph.Tools(ctx, access.ActorFrom(ctx))
+	seen, err := s.listed(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -184,7 +184,7 @@ func TestClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := json.Marshal(mirror)
-	if res.IsError || string(structured) != string(text) || !strings.Contains(string(text), `"p.age":36`) {
+	if res.IsError || string(structured) != string(text) || !strings.Contains(string(text), `"columns":["p.name","p.age"]`) || !strings.Contains(string(text), `"rows":[["ada",36]]`) {
 		t.Errorf("got %s, mirrored by %s", structured, text)
 	}
 	commit, _ := res.Meta["omnigraph/commit"].(string)

@@ -71,7 +71,7 @@ func TestMetaToolsThroughAClient(t *testing.T) {
 		}
 		page := res.StructuredContent.(map[string]any)
 		for _, row := range page["rows"].([]any) {
-			rows = append(rows, row.(map[string]any)["p.name"].(string))
+			rows = append(rows, row.([]any)[0].(string))
 		}
 		if page["truncated"] != true {
 			break

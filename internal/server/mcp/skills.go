@@ -164,7 +164,7 @@ func (s *surface) skill(ctx context.Context) (*skill.Skill, error) {
 	for _, q := range queries { // with the meta tools, the queries are no tools, and the caller may know them
 		names[q.Descriptor().Name] = true
 	}
-	g := &skill.Graph{ID: s.graph.ID(), Instructions: instructionsFor(seen, len(queries) > 0, s.graph.Meta(), s.graph.Confined(actor))}
+	g := &skill.Graph{ID: s.graph.ID(), Instructions: instructionsFor(seen, s.servedTo(actor, len(queries) > 0))}
 	if reads {
 		schema, err := s.graph.Schema(ctx, actor)
 		if err != nil {
@@ -268,7 +268,7 @@ func NewSkill(graph string, schema *catalog.Schema, source string, builtins []to
 		}
 	}
 	return skill.Write(&skill.Graph{
-		ID: graph, Instructions: instructionsFor(tools, len(exposed) > 0, meta, false), Schema: schema, Source: source,
+		ID: graph, Instructions: instructionsFor(tools, served{stored: len(exposed) > 0, meta: meta}), Schema: schema, Source: source,
 		Queries: skillQueries(exposed, meta, func(text string) string { return strings.TrimSpace(text) }),
 	})
 }

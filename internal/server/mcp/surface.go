@@ -7,6 +7,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
+	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -87,11 +89,14 @@ func (s *surface) encode(t *mcp.Tool) *mcp.Tool {
 // describe returns the description of a tool of the graph. If calls of the tool may need a confirmation,
 // it has the argument confirm. It panics if the input schema has no properties.
 func (s *surface) describe(d *tool.Descriptor) *mcp.Tool {
-	t := describe(d, s.graph.OutputSchemas())
+	t := describe(d, s.graph.OutputSchemas(), s.graph.ObjectRows())
+	if s.graph.FlatArguments() && s.graph.IsStored(d.Name) {
+		t.InputSchema = jsonschema.Flat(t.InputSchema.(json.RawMessage), arguments.Options)
+	}
 	if !s.graph.Confirms(d) {
 		return t
 	}
-	schema, err := withConfirm(d.InputSchema)
+	schema, err := withConfirm(t.InputSchema.(json.RawMessage))
 	if err != nil {
 		panic(fmt.Sprintf("mcp: tool %s: %v", d.Name, err))
 	}
@@ -102,12 +107,12 @@ func (s *surface) describe(d *tool.Descriptor) *mcp.Tool {
 }
 
 // describe returns the description of a tool that clients receive. The description includes the
-// output schema only if outputSchemas is true. Each client sends the list of tools to its model, so
+// output schema only if outputSchemas is true; objectRows says that rows are objects. Each client sends the list of tools to its model, so
 // describe states each thing once: the annotations have no title of their own.
-func describe(d *tool.Descriptor, outputSchemas bool) *mcp.Tool {
+func describe(d *tool.Descriptor, outputSchemas, objectRows bool) *mcp.Tool {
 	destructive, openWorld := d.Destructive, false
 	t := &mcp.Tool{
-		Name: d.Name, Title: d.Title, Description: d.Description, InputSchema: d.InputSchema,
+		Name: d.Name, Title: d.Title, Description: d.Description, InputSchema: bare(d.InputSchema),
 		Annotations: &mcp.ToolAnnotations{
 			ReadOnlyHint: d.ReadOnly, DestructiveHint: &destructive,
 			IdempotentHint: d.Idempotent, OpenWorldHint: &openWorld,
@@ -115,6 +120,9 @@ func describe(d *tool.Descriptor, outputSchemas bool) *mcp.Tool {
 	}
 	if outputSchemas && d.OutputSchema != nil {
 		t.OutputSchema = d.OutputSchema
+		if !objectRows {
+			t.OutputSchema = jsonschema.ArrayRows(d.OutputSchema)
+		}
 	}
 	return t
 }

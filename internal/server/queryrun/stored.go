@@ -49,6 +49,9 @@ func (t Tool) Decode(args json.RawMessage) (tool.Call, error) {
 // DecodeMembers is like [Tool.Decode], but the caller may already have read other members of the
 // object.
 func DecodeMembers(t tool.StoredQuery, o *arguments.Object) (tool.Call, error) {
+	o.Nest(func(name string) bool {
+		return isParam(t.Plan(), name) && name != "params" && !slices.Contains(optionNames, name)
+	})
 	params := o.Raw("params")
 	branch := o.OptString("branch")
 	read := ReadOptions

@@ -61,6 +61,15 @@ type Config struct {
 	// the size of the list.
 	OutputSchemas bool
 
+	// ObjectRows is true if answers to models have rows as objects instead of arrays.
+	ObjectRows bool
+
+	// Toolsets are the sets of tools that tools/list shows to a client that asks for none. If there are none, it shows all.
+	Toolsets []string
+
+	// FlatArguments is true if the tools of stored queries take parameters at the top, and the other options under "_".
+	FlatArguments bool
+
 	// Confirm lists the actions that need a confirmation, in calls with a [Confirmer], before they
 	// remove data or merge: branch_delete, branch_merge, schema_apply and change.
 	Confirm []tool.Action
@@ -121,11 +130,14 @@ type Graph struct {
 	limits  Limits        // of results over MCP
 	version string        // version of the server
 	outputs bool          // whether tools/list contains the output schemas
+	objects bool          // whether answers to models have rows as objects
+	flat    bool          // whether the tools of stored queries take parameters at the top
 	claims  plan.Claims   // the claims of callers that queries may use
 	confirm []tool.Action // the actions that need a confirmation; see Config
 	log     *slog.Logger
 
 	publisher operations.QueryPublisher // serves proposed queries; may be nil
+	toolsets  []string                  // the sets that are listed by default; nil means all
 
 	builtins []tool.Tool                 // the tools that do not come from stored queries
 	stored   []tool.StoredQuery          // queries that fit the schema, in source order
@@ -169,7 +181,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
-		version: c.Version, outputs: c.OutputSchemas, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, publisher: c.Publisher, drafts: c.Drafts.withDefaults(),
+		version: c.Version, outputs: c.OutputSchemas, objects: c.ObjectRows, flat: c.FlatArguments, toolsets: c.Toolsets, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, publisher: c.Publisher, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	g.source = codesource.New(c.Graph, c.SourceFolder)
@@ -268,6 +280,12 @@ func (g *Graph) Version() string { return g.version }
 
 // OutputSchemas reports whether tools/list contains the output schema of each tool.
 func (g *Graph) OutputSchemas() bool { return g.outputs }
+
+// ObjectRows reports whether answers to models have rows as objects instead of arrays.
+func (g *Graph) ObjectRows() bool { return g.objects }
+
+// FlatArguments reports whether the tools of stored queries take parameters at the top.
+func (g *Graph) FlatArguments() bool { return g.flat }
 
 // LeftOut lists the stored queries that are not served, with the reasons.
 func (g *Graph) LeftOut() []LeftOut { return g.leftOut }

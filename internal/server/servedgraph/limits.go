@@ -41,10 +41,10 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// ForModel returns the encoding for answers to models: safe integers, commits as ids, and the
-// limits of the graph.
+// ForModel returns the encoding for answers to models: safe integers, commits as ids, rows
+// as arrays unless the configuration wants objects, and the limits of the graph.
 func (g *Graph) ForModel() encoding.Options {
-	return encoding.Options{SafeIntegers: true, CommitIDs: true, MaxRows: g.limits.MaxRows, MaxBytes: g.limits.MaxBytes, Refuse: g.limits.Refuse}
+	return encoding.Options{SafeIntegers: true, CommitIDs: true, Arrays: !g.objects, MaxRows: g.limits.MaxRows, MaxBytes: g.limits.MaxBytes, Refuse: g.limits.Refuse}
 }
 
 // LoadBytes returns the maximum size of the data of a load that a client streams; 0 means no limit.

@@ -186,7 +186,7 @@ func TestRunQuery(t *testing.T) {
 	}
 	for _, s := range []step{
 		{"a read", servedtest.Bot, metatools.RunQuery, `{"name":"lookup_person","params":{"name":"ada"}}`,
-			`{"query_name":"find_person","target":{"branch":"main","snapshot":null},"columns":["p.name","p.age"],"rows":[{"p.name":"ada","p.age":36}],"row_count":1,"graph_commit_id":"HEAD"}`},
+			`{"query_name":"find_person","target":{"branch":"main","snapshot":null},"columns":["p.name","p.age"],"rows":[["ada",36]],"row_count":1,"graph_commit_id":"HEAD"}`},
 		{"a snapshot", servedtest.Reader, metatools.RunQuery, `{"name":"everyone","snapshot":"HEAD"}`, `"row_count":3,"graph_commit_id":"HEAD"`},
 		{"a dry run", servedtest.Writer, metatools.RunQuery, `{"name":"add_person","params":{"name":"dan"},"dry_run":true}`, `"graph_commit_id":null,"dry_run":true,"node_changes":{"inserted":1,"updated":0,"deleted":0},"edge_changes":{"inserted":0,"updated":0,"deleted":0}}`},
 		{"a mutation", servedtest.Writer, metatools.RunQuery, `{"name":"add_person","params":{"name":"dan"},"if_commit":"HEAD"}`, `"affected_nodes":1`},

@@ -66,10 +66,10 @@ func TestOptions(t *testing.T) {
 			for _, s := range []step{
 				// Snapshots show old commits unchanged, under the policy of the branch they
 				// were made on.
-				{"the head", r, "graph_query", `{` + count + `}`, `"target":{"branch":"main","snapshot":null},"columns":["n"],"rows":[{"n":4}]`},
-				{"a snapshot", r, "graph_query", `{` + count + `,"snapshot":"FIRST"}`, `"target":{"branch":null,"snapshot":"FIRST"},"columns":["n"],"rows":[{"n":3}],"row_count":1,"graph_commit_id":"FIRST"}`},
+				{"the head", r, "graph_query", `{` + count + `}`, `"target":{"branch":"main","snapshot":null},"columns":["n"],"rows":[[4]]`},
+				{"a snapshot", r, "graph_query", `{` + count + `,"snapshot":"FIRST"}`, `"target":{"branch":null,"snapshot":"FIRST"},"columns":["n"],"rows":[[3]],"row_count":1,"graph_commit_id":"FIRST"}`},
 				{"of a batch", r, "graph_query", `{"queries":[{` + count + `,"snapshot":"FIRST"},{` + count + `,"snapshot":"FIRST","branch":"main"},{` + count + `,"branch":"draft"}]}`,
-					`"rows":[{"n":3}],"row_count":1,"graph_commit_id":"FIRST"},{"error":"snapshot: ` + both},
+					`"rows":[[3]],"row_count":1,"graph_commit_id":"FIRST"},{"error":"snapshot: ` + both},
 				{"beside queries", r, "graph_query", `{"queries":[{` + count + `}],"snapshot":"FIRST"}`, `snapshot: found outside queries`},
 				{"stored", r, "everyone", `{"snapshot":"FIRST"}`, `"row_count":3,"graph_commit_id":"FIRST"`},
 				{"with a branch", r, "everyone", `{"snapshot":"FIRST","branch":"main"}`, both},
@@ -84,7 +84,7 @@ func TestOptions(t *testing.T) {
 				{"dry run", w, "add_person", `{"params":{"name":"fay"},"dry_run":true}`, `"affected_nodes":1,"affected_edges":0,"actor_id":"act-writer","graph_commit_id":null,"dry_run":true`},
 				{"ad hoc", w, "graph_mutate", `{` + add + `,"params":{"n":"fay"},"dry_run":"true"}`, `"graph_commit_id":null,"dry_run":true`},
 				{"of a load", w, "graph_load", `{"mode":"merge","data":"{\"type\":\"Person\",\"data\":{\"name\":\"fay\"}}","dry_run":true}`, `"total_entities":1,`},
-				{"nothing came of them", r, "graph_query", `{` + count + `}`, `"rows":[{"n":4}]`},
+				{"nothing came of them", r, "graph_query", `{` + count + `}`, `"rows":[[4]]`},
 				{"dry run with a fault", w, "graph_load", `{"mode":"append","data":"{\"type\":\"Person\",\"data\":{\"name\":\"eve\"}}","dry_run":true}`, `"code":"conflict"`},
 
 				// Preconditions.

@@ -38,6 +38,12 @@ func (g *Graph) mayRun(ctx context.Context, actor *access.Actor) func(tool.Store
 	}
 }
 
+// IsStored reports whether a tool runs one stored query.
+func (g *Graph) IsStored(name string) bool {
+	_, ok := g.tools[name].(queryrun.Tool)
+	return ok
+}
+
 // HowToCall returns the name of the MCP tool that runs a stored query, and a text that shows how to
 // call it; see [queryrun.HowToCall].
 func (g *Graph) HowToCall(q tool.StoredQuery) (name, call string) {

@@ -31,7 +31,7 @@ const (
 )
 
 // ForEmpty returns the notes on a read that has no rows at a commit. It examines the conditions
-// that every row must meet, in the order of the variables. It reads the same commit. A note is help that the caller did not ask for, so ForEmpty
+// that every row must meet, in the order of the variables; if these say nothing, it finds the first clause without a match. It reads the same commit. A note is help that the caller did not ask for, so ForEmpty
 // leaves out a note if a read for the note fails.
 func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, commit string) []string {
 	at := engine.Target{Commit: commit}
@@ -40,7 +40,13 @@ func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Ar
 	if err != nil {
 		return nil
 	}
-	return look.forRead(schema.Catalog, q, args)
+	notes := look.forRead(schema.Catalog, q, args)
+	if len(notes) == 0 {
+		if why := cmp.Or(look.nothingOf(q), look.firstWithout(q, args)); why != "" {
+			notes = []string{why}
+		}
+	}
+	return notes
 }
 
 // forRead returns the notes on a read without rows.

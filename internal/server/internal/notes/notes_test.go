@@ -119,26 +119,26 @@ func TestForEmpty(t *testing.T) {
 		{name: "by id", body: `match { $p: Person $p.id = "Zed" } return { $p.mood }`, want: []string{`no Person has id "Zed"`}},
 		{name: "by an argument that is a node", params: "$n: Named", body: `match { $p: Person $p = $n } return { $p.mood }`, args: []value.Value{plan.OfNode("Person", "Zed")},
 			want: []string{`no Person has id "Zed"`}},
-		{name: "by an argument of another type", params: "$n: Named", body: `match { $p: Person $p = $n } return { $p.mood }`, args: []value.Value{plan.OfNode("Team", "Ada")}},
-		{name: "by an argument that is null", params: "$n: Named?", body: `match { $p: Person $p = $n } return { $p.mood }`, args: []value.Value{value.Null}},
+		{name: "by an argument of another type", params: "$n: Named", body: `match { $p: Person $p = $n } return { $p.mood }`, args: []value.Value{plan.OfNode("Team", "Ada")}, want: []string{"no Person $p meets the condition, with those before it"}},
+		{name: "by an argument that is null", params: "$n: Named?", body: `match { $p: Person $p = $n } return { $p.mood }`, args: []value.Value{value.Null}, want: []string{"no Person $p meets the condition, with those before it"}},
 		{name: "by a wrong id of a composite key", params: "$id: String", body: `match { $s: Seat $s.id = $id } return { $s.row }`, args: []value.Value{text("1-9")},
 			want: []string{`no Seat has id "1-9"; the id of a Seat is a JSON array of strings, ["<number>","<row>"], with the values of its key`}},
 		{name: "by an unknown id of a composite key", body: `match { $s: Seat $s.id = "[\"1\",\"9\"]" } return { $s.row }`,
 			want: []string{`no Seat has id "[\"1\",\"9\"]"`}},
-		{name: "the key exists", body: `match { $p: Person { name: "bob" } $p knows $q } return { $q.name }`},
+		{name: "the key exists", body: `match { $p: Person { name: "bob" } $p knows $q } return { $q.name }`, want: []string{"there is no edge Knows at all"}},
 		{name: "a computed key", params: "$n: String", body: `match { $p: Person $p.name = upper(trim($n)) } return { $p.mood }`, args: []value.Value{text(" bob ")},
 			want: []string{`no Person has name "BOB"; near it: "bob", "dr-bob", "bobby"`}},
 		{name: "a computed key in braces", params: "$n: String", body: `match { $p: Person { name: if($n = "x", "y", $n + "!") } } return { $p.mood }`, args: []value.Value{text("q")},
 			want: []string{`no Person has name "q!"`}},
 		{name: "a key in an all block", body: `match { $p: Person all { $p.name = "zed" $p.mood is null } } return { $p.mood }`, want: []string{`no Person has name "zed"`}},
-		{name: "a key within an expression", body: `match { $p: Person if($p.name = "zed", 1, 2) = 1 } return { $p.mood }`},
+		{name: "a key within an expression", body: `match { $p: Person if($p.name = "zed", 1, 2) = 1 } return { $p.mood }`, want: []string{"no Person $p meets the condition on name, with those before it"}},
 		{name: "two keys", body: `match { $a: Person { name: "BOB" } $b: Person { name: "x" } $a knows $b } return { $b.name }`,
 			want: []string{`no Person has name "BOB"; near it: "bob", "dr-bob", "bobby"`, `no Person has name "x"`}},
-		{name: "a key in a not block", body: `match { $p: Person { name: "bob", mood: "bad" } not { $p knows $q $q.name = "nobody" } } return { $p.mood }`},
-		{name: "a dropped condition", params: "$n: String?", body: `match { $p: Person $p.name = $n? $p.mood = "bad" } return { $p.mood }`, args: []value.Value{value.Null}},
-		{name: "null", params: "$n: String?", body: `match { $p: Person $p.name = $n } return { $p.mood }`, args: []value.Value{value.Null}},
-		{name: "another comparison", body: `match { $p: Person $p.name > "zed" } return { $p.mood }`},
-		{name: "a property that is no key", body: `match { $p: Person { boss: "zed" } } return { $p.mood }`},
+		{name: "a key in a not block", body: `match { $p: Person { name: "bob", mood: "bad" } not { $p knows $q $q.name = "nobody" } } return { $p.mood }`, want: []string{"no Person $p meets the condition on mood, with those before it"}},
+		{name: "a dropped condition", params: "$n: String?", body: `match { $p: Person $p.name = $n? $p.mood = "bad" } return { $p.mood }`, args: []value.Value{value.Null}, want: []string{"no Person $p meets the condition on mood, with those before it"}},
+		{name: "null", params: "$n: String?", body: `match { $p: Person $p.name = $n } return { $p.mood }`, args: []value.Value{value.Null}, want: []string{"no Person $p meets the condition on name, with those before it"}},
+		{name: "another comparison", body: `match { $p: Person $p.name > "zed" } return { $p.mood }`, want: []string{"no Person $p meets the condition on name, with those before it"}},
+		{name: "a property that is no key", body: `match { $p: Person { boss: "zed" } } return { $p.mood }`, want: []string{"no Person $p meets the condition on boss, with those before it"}},
 		{name: "a key of two", body: `match { $s: Seat { row: 1, number: 9 } } return { $s.row }`, want: []string{`no Seat has number 9 and row 1; near it: (number 19 and row 1), (number 2 and row 1), (number 9 and row 2)`}},
 		{name: "a key of two without a near one", body: `match { $s: Seat { row: 7, number: 70 } } return { $s.row }`, want: []string{`no Seat has number 70 and row 7`}},
 		{name: "a number", params: "$n: I32", body: `match { $i: Invoice { number: $n } } return { $i.id }`, args: []value.Value{value.OfI32(6)}, want: []string{`no Invoice has number 6; near it: 5, 7, 8`}},
@@ -150,14 +150,14 @@ func TestForEmpty(t *testing.T) {
 			want: []string{`no Person has name "zed" or "BOB"; near it: "bob", "dr-bob", "bobby"`}},
 		{name: "one of many keys", params: "$n: [String]", body: `match { $p: Person $p.name in $n } return { $p.mood }`,
 			args: []value.Value{value.OfList(value.String, []value.Value{text("q1"), text("q2"), text("q3"), text("bobb")})}, want: []string{`no Person has name "q1" or "q2" or "q3" or …`}},
-		{name: "one of several keys exists", body: `match { $p: Person $p.name in ["zed", "bob"] $p knows $q } return { $p.mood }`},
-		{name: "one of no keys", params: "$n: [String]", body: `match { $p: Person $p.name in $n } return { $p.mood }`, args: []value.Value{value.OfList(value.String, nil)}},
+		{name: "one of several keys exists", body: `match { $p: Person $p.name in ["zed", "bob"] $p knows $q } return { $p.mood }`, want: []string{"there is no edge Knows at all"}},
+		{name: "one of no keys", params: "$n: [String]", body: `match { $p: Person $p.name in $n } return { $p.mood }`, args: []value.Value{value.OfList(value.String, nil)}, want: []string{"no Person $p meets the condition on name, with those before it"}},
 		{name: "one of several ids", body: `match { $p: Person $p.id in ["zed", "ADA"] } return { $p.mood }`, want: []string{`no Person has id "zed" or "ADA"; near it: "Ada", "ada.lovelace"`}},
 		{name: "one of several numbers", body: `match { $i: Invoice $i.number in [3, 4] } return { $i.id }`, want: []string{`no Invoice has number 3 or 4; near it: 2, 5, 7`}},
 		{name: "a variable over an interface", body: `match { $n: Named { name: "BOB" } } return { $n.id }`, want: []string{`no Named has name "BOB"; near it: "bob", "dr-bob", "bobby"`}},
 		{name: "an id of an interface", body: `match { $n: Named $n.id = "bobs" } return { $n.name }`, want: []string{`no Named has id "bobs"; near it: "bobsled"`}},
 		{name: "a variable over an interface, of a type", body: `match { $n: Named { name: "bobs" } $n.type = "Person" } return { $n.id }`, want: []string{`no Person has name "bobs"`}},
-		{name: "a key of one type of an interface", body: `match { $n: Named { name: "bobsled" } $n knows $p } return { $n.id }`},
+		{name: "a key of one type of an interface", body: `match { $n: Named { name: "bobsled" } $n knows $p } return { $n.id }`, want: []string{"there is no edge Knows at all"}},
 		{name: "no type of an interface", body: `match { $n: Named $n.type in ["Persn", "Seat"] } return { $n.id }`,
 			want: []string{`no Named has type "Persn" or "Seat"; type is one of Person, Team`}},
 		{name: "a node of an interface by an argument", params: "$t: Team", body: `match { $n: Named $n = $t } return { $n.id }`, args: []value.Value{text("bobs")},
@@ -168,8 +168,8 @@ func TestForEmpty(t *testing.T) {
 			want: []string{`no Knows has how "school"; how is one of work, home`}},
 		{name: "several enum values", body: `match { $p: Person $p $w:knows $q $w.how in ["school", "Work"] } return { $q.name }`,
 			want: []string{`no Knows has how "school" or "Work"; how is one of work, home`}},
-		{name: "an enum value and an unknown one", body: `match { $p: Person $p $w:knows $q $w.how in ["school", "work"] } return { $q.name }`},
-		{name: "a part of a key", body: `match { $s: Seat { row: 8 } } return { $s.row }`},
+		{name: "an enum value and an unknown one", body: `match { $p: Person $p $w:knows $q $w.how in ["school", "work"] } return { $q.name }`, want: []string{"there is no edge Knows at all"}},
+		{name: "a part of a key", body: `match { $s: Seat { row: 8 } } return { $s.row }`, want: []string{"no Seat $s meets the condition on row, with those before it"}},
 		{name: "an enum value", body: `match { $p: Person $p.mood = "great" } return { $p.name }`,
 			want: []string{`no Person has mood "great"; mood is one of good, bad`}},
 		{name: "an enum value in an argument", params: "$m: String", body: `match { $p: Person $p.mood = $m } return { $p.name }`, args: []value.Value{text("GOOD")},
@@ -179,6 +179,29 @@ func TestForEmpty(t *testing.T) {
 	} {
 		if got := ask(t, g, tt.params, tt.body, tt.args...); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: found %q, expected %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestFirstWithout reads without a row although every key exists.
+func TestFirstWithout(t *testing.T) {
+	g := open(t)
+	edges := `{"edge":"Knows","from":"Ada","to":"bob","data":{"how":"work"}}` + "\n" + `{"edge":"Knows","from":"bob","to":"bobby"}`
+	if _, err := g.Load(t.Context(), strings.NewReader(edges), engine.LoadOptions{Mode: engine.Append}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ body, want string }{
+		{`match { $p: Person { name: "bobby" } $p knows $q } return { $q.name }`, "no edge Knows leads from Person $p to Person $q, with the conditions before it"},
+		{`match { $p: Person { name: "Ada" } $p knows $q $q.mood = "bad" } return { $q.name }`, "no Person $q meets the condition on mood, with those before it"},
+		{`match { $p: Person { name: "Ada" } $p $w:knows $q $w.how = "home" } return { $q.name }`, "no Knows $w meets the condition on how, with those before it"},
+		{`match { $p: Person { name: "Ada" } not { $p knows $q } } return { $p.name }`, "all that the match finds has a match of the not block, which leaves it out"},
+		{`match { $p: Person search($p.name, "nobody") } return { $p.name }`, "no Person $p meets the search in name, with those before it"},
+		{`match { $p: Person { name: "Ada" } any { $p.mood = "bad" $p.boss = "x" } } return { $p.name }`, "nothing meets all conditions; leave some of them out to see which one"},
+		{`match { $p: Person optional { $p knows $q } } return { $p.name as name, count($q) as n } having { n > 5 }`, "the match has rows, but none of them meets the conditions on the returned columns"},
+		{`match { $p: Person { name: "Ada" } $p knows{1,1} $q $q.name = "bobby" } return { $q.name }`, "no Person $q meets the condition on name, with those before it"},
+	} {
+		if got := ask(t, g, "", tt.body); len(got) != 1 || got[0] != tt.want {
+			t.Errorf("%s: found %q, expected %q", tt.body, got, tt.want)
 		}
 	}
 }

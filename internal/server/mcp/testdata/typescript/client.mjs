@@ -49,6 +49,11 @@ function stored(name, args) {
   return client.callTool(meta ? { name: 'stored_query_run', arguments: { ...args, name } } : { name, arguments: args });
 }
 
+// The rows of an answer are arrays, whose values are in the order of the columns.
+function named({ structuredContent: { columns, rows } }) {
+  return rows.map((row) => Object.fromEntries(columns.map((name, i) => [name, row[i]])));
+}
+
 await check('tools are listed with titles, schemas and hints', () => {
   const names = tools.map((t) => t.name);
   for (const want of ['graph_health', 'graph_query', 'schema_get', 'branch_list', 'graph_load', 'graph_mutate', ...(meta ? ['stored_query_list', 'stored_query_run'] : ['find_symbols', 'add_note'])]) {
@@ -76,12 +81,12 @@ await check('an ad-hoc query answers rows', async () => {
   const query = 'query q() { match { $p: Package } return { count($p) as n } }';
   const res = await client.callTool({ name: 'graph_query', arguments: { query } });
   assert.ok(!res.isError, JSON.stringify(res.content));
-  assert.ok(res.structuredContent.rows[0].n > 0);
+  assert.ok(res.structuredContent.rows[0][0] > 0);
 });
 
 // The arguments that a parameter's name stands for, of a symbol that exists, so that
 // rows come back where there are any.
-const found = (await stored('find_symbols', { params: { words: 'graph' } })).structuredContent.rows[0];
+const [found] = named(await stored('find_symbols', { params: { words: 'graph' } }));
 const values = { path: found.path, symbol: found.path, words: 'graph', name: found.name, file: found.file };
 const query = 'query q() { match { $s: Symbol } return { $s, $s.line as line } limit 3 }';
 const { graph_commit_id: commit } = (await client.callTool({ name: 'commit_list', arguments: { limit: 1 } })).structuredContent.commits[0];
@@ -125,13 +130,13 @@ await check('a large result is cut, and says so', async () => {
 
 await check('the pages of a result are the whole', async () => {
   const query = 'query q() { match { $a: Symbol } return { $a.path as path } order { $a.path desc } limit 12000 }';
-  const whole = (await client.callTool({ name: 'graph_query', arguments: { query: query.replace('$a.path as path', 'count($a) as n').replace('order { $a.path desc } ', '') } })).structuredContent.rows[0].n;
+  const whole = (await client.callTool({ name: 'graph_query', arguments: { query: query.replace('$a.path as path', 'count($a) as n').replace('order { $a.path desc } ', '') } })).structuredContent.rows[0][0];
   const paths = [];
   let pages = 0;
   for (let args = { query }; args; pages++) {
     const res = await client.callTool({ name: 'graph_query', arguments: args });
     assert.ok(!res.isError, JSON.stringify(res.content));
-    paths.push(...res.structuredContent.rows.map((r) => r.path));
+    paths.push(...named(res).map((r) => r.path));
     const next = res.structuredContent.next_page_token; // absent after the last page, also of a read that its limit cut
     args = next ? { query, page_token: next } : undefined;
   }
@@ -172,13 +177,13 @@ await check('a text of another language is answered with the form', async () => 
 });
 
 await check('a mutation and its removal', async () => {
-  const symbol = (await stored('find_symbols', { params: { words: 'graph' } })).structuredContent.rows[0].path;
+  const symbol = named(await stored('find_symbols', { params: { words: 'graph' } }))[0].path;
   const params = { slug: `client-test-${process.pid}`, symbol, text: 'written by the client test' };
   const added = await stored('add_note', { params });
   assert.ok(!added.isError, JSON.stringify(added.content));
   assert.equal(added.structuredContent.affected_nodes, 1);
   const notes = await stored('notes_about', { params: { symbol } });
-  assert.ok(notes.structuredContent.rows.some((r) => r.slug === params.slug));
+  assert.ok(named(notes).some((r) => r.slug === params.slug));
   const removed = await stored('remove_note', { params: { slug: params.slug } });
   assert.equal(removed.structuredContent.affected_nodes, 1);
   assert.equal(removed.structuredContent.affected_edges, 1);

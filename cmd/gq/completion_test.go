@@ -32,7 +32,7 @@ func TestCompletion(t *testing.T) {
 	git("commit", "-q", "--allow-empty", "-m", "first")
 	git("tag", "v1")
 	for _, tt := range []struct{ line, want, directive string }{
-		{"", "breaking catalog completion dev docs eval explain fmt generate help init lint lsp release skill version", ":4"},
+		{"", "breaking catalog completion dev docs eval explain fmt generate help init lint lsp pull release skill version", ":4"},
 		{"generate --schema ", "pg", ":8"},
 		{"generate --queries ", "gq", ":8"},
 		{"generate --out ", "", ":16"},

@@ -231,7 +231,7 @@ func TestServedProfile(t *testing.T) {
 	for _, q := range corpus.Queries {
 		walk(q.Tool, q.InputSchema, q.OutputSchema)
 	}
-	if want := len(builtin.Local("v0", nil)) + len(code.Catalog().Queries) + len(corpus.Queries); walked != want || len(corpus.Queries) < 16 {
+	if want := len(builtin.Local("v0", nil)) + len(builtin.Publishing()) + len(code.Catalog().Queries) + len(corpus.Queries); walked != want || len(corpus.Queries) < 16 {
 		t.Errorf("walked %d tools, expected %d", walked, want)
 	}
 }

@@ -279,7 +279,28 @@ func same(right, c call, free bool) bool {
 	var a, b any
 	_ = json.Unmarshal([]byte(encoded(right.Args)), &a)
 	_ = json.Unmarshal([]byte(encoded(c.Args)), &b)
-	return reflect.DeepEqual(a, unquoted(b, a))
+	return reflect.DeepEqual(a, unquoted(b, a)) || reflect.DeepEqual(a, nested(b, a))
+}
+
+// nested returns arguments with the parameters at the top moved into the member params, as a server reads them, where the arguments
+// `like` have the member.
+func nested(v, like any) any {
+	given, ok := v.(object)
+	wanted, isCall := like.(object)
+	params, has := wanted["params"].(object)
+	if !ok || !isCall || !has || given["params"] != nil {
+		return v
+	}
+	moved, inner := object{}, object{}
+	for name, value := range given {
+		if _, isParam := params[name]; isParam {
+			inner[name] = value
+		} else {
+			moved[name] = value
+		}
+	}
+	moved["params"] = inner
+	return moved
 }
 
 // unquoted returns a value with each text replaced by the object that it holds, where the value `like` has an

@@ -162,7 +162,7 @@ var restRows = []restRow{
 		}},
 	// This server publishes no queries.
 	{route: "POST /graphs/{id}/proposed-queries", path: "/proposed-queries", body: `{"name":"q","query":"query q() { match { $p: Person } return { $p.name } }","description":"d","why":"w"}`, main: "a", feature: "a", quick: true, served: 409},
-	{route: "GET /graphs/{id}/proposed-queries", path: "/proposed-queries", main: readsMain, feature: readsMain},
+	{route: "GET /graphs/{id}/proposed-queries", path: "/proposed-queries", main: readsMain, feature: readsMain, quick: true},
 	// If the actor may not read one of the branches, the server answers as if the proposal did not
 	// exist.
 	{route: "GET /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}", main: readsMain, feature: readsFeature, unseen: everyone},

@@ -18,7 +18,7 @@ type publisher struct {
 }
 
 // publisherOf returns the publisher of a graph, or nil if the server serves no queries of revisions.
-func (s *Server) publisherOf(o *Options, graph string, r *reconcile.Revision) operations.QueryPublisher {
+func publisherOf(s *Server, o *Options, graph string, r *reconcile.Revision) operations.QueryPublisher {
 	if s.storage == nil || o.CompiledOnly || r.Graph(graph) == nil {
 		return nil
 	}

@@ -280,7 +280,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 		}
 		return nil, unopened{err}
 	}
-	served, err := s.serve(ctx, o, c, g, embedder, nil, authorizer, s.publisherOf(o, c.ID, b.revision))
+	served, err := s.serve(ctx, o, c, g, embedder, nil, authorizer, publisherOf(s, o, c.ID, b.revision))
 	if err == nil {
 		b.compare(ctx, o, served)
 	}
@@ -321,7 +321,7 @@ func (s *Server) again(ctx context.Context, o *Options, c *cluster.Graph, g engi
 		defer empty.Close()
 		binder = empty
 	}
-	return s.serve(ctx, o, c, g, nil, binder, authorizer, s.publisherOf(o, c.ID, b.revision))
+	return s.serve(ctx, o, c, g, nil, binder, authorizer, publisherOf(s, o, c.ID, b.revision))
 }
 
 // maxBranches returns the number of branches that a graph may have: its quota, or else the limit of the

@@ -237,7 +237,7 @@ func (s *Server) openOnUse(ctx context.Context, o *Options, c *cluster.Graph, re
 		return nil, err
 	}
 	s.shared.graphs.Store(c.ID, g)
-	return s.serve(ctx, o, c, g, options.Embedder, binder, authorizer, s.publisherOf(o, c.ID, revision))
+	return s.serve(ctx, o, c, g, options.Embedder, binder, authorizer, publisherOf(s, o, c.ID, revision))
 }
 
 // noQueries is the binder of a graph without stored queries.

@@ -72,6 +72,112 @@ class ActorAnswer(TypedDict):
     groups: list[str]
 
 
+class AssistAnswer(TypedDict):
+    # With diagnostics: the queries without errors.
+    queries: NotRequired["list[AssistQuery]"]
+    # The faults in the order of the text, at most 50.
+    diagnostics: NotRequired["list[AssistDiagnostic]"]
+    completion: NotRequired["AssistCompletion"]
+    # Absent if there is no name at the place, or one that needs no explanation.
+    hover: NotRequired["AssistHover"]
+
+
+class AssistBody(TypedDict):
+    # Queries in GQ; the text need not be right.
+    text: str
+    # What to answer; the default is diagnostics.
+    ask: NotRequired[Literal["diagnostics", "completion", "hover"] | None]
+    # For completion and hover: the place in the text, in UTF-16 code units from its start.
+    position: NotRequired[int | None]
+    # The branch whose schema counts; the default is main.
+    branch: NotRequired[str | None]
+    # The commit whose schema counts, instead of a branch.
+    snapshot: NotRequired[str | None]
+
+
+AssistCompletion = TypedDict(
+    "AssistCompletion",
+    {
+        "from": int,
+        "to": int,
+        "items": "list[AssistItem]",
+    },
+)
+
+
+AssistDiagnostic = TypedDict(
+    "AssistDiagnostic",
+    {
+        "from": int,
+        "to": int,
+        "severity": Literal["error", "warning", "note"],
+        "code": str,
+        "message": str,
+        # How to fix it.
+        "help": NotRequired[str],
+        # Changes that fix it and keep the meaning of the query.
+        "edits": NotRequired["list[AssistEdit]"],
+    },
+)
+
+
+AssistEdit = TypedDict(
+    "AssistEdit",
+    {
+        "from": int,
+        "to": int,
+        "text": str,
+    },
+)
+
+
+AssistHover = TypedDict(
+    "AssistHover",
+    {
+        "from": int,
+        "to": int,
+        "code": str,
+        # Its description in the schema.
+        "doc": NotRequired[str],
+    },
+)
+
+
+class AssistItem(TypedDict):
+    label: str
+    # Such as node, property or keyword.
+    kind: str
+    # Such as its type.
+    detail: NotRequired[str]
+    # Its description in the schema.
+    doc: NotRequired[str]
+
+
+AssistLink = TypedDict(
+    "AssistLink",
+    {
+        "from": str,
+        "to": str,
+        "edge": str,
+    },
+)
+
+
+class AssistNode(TypedDict):
+    column: str
+    type: str
+
+
+class AssistQuery(TypedDict):
+    name: str
+    mutation: bool
+    params: "list[ParamEntry]"
+    # The columns of a read whose values are nodes or ids of nodes.
+    nodes: NotRequired["list[AssistNode]"]
+    # The edges between the nodes of a row that the match wants.
+    links: NotRequired["list[AssistLink]"]
+
+
 class AuditAnswer(TypedDict):
     # The calls, the latest first.
     records: "list[AuditRecord]"
@@ -211,6 +317,8 @@ class ChangeCause(TypedDict):
     authored_at: int
     # The branch that the commit was made on.
     authored_branch: str
+    # What the author says about the commit.
+    message: NotRequired[str]
 
 
 class ChangeCounts(TypedDict):
@@ -322,6 +430,8 @@ class CommitAnswer(TypedDict):
     agents: NotRequired[list[str]]
     # In Unix microseconds.
     created_at: int
+    # What its author says about it. Callers who may see a part of the branch only do not get it.
+    message: NotRequired[str]
 
 
 class CommitList(TypedDict):
@@ -421,6 +531,37 @@ class Envelope(TypedDict):
     draft_closed: NotRequired["DraftClosed"]
     merge_conflicts: NotRequired["list[MergeConflict]"]
     merge_conflict_count: NotRequired[int]
+
+
+class ExplainBody(TypedDict):
+    # The GQ text; it may contain several queries.
+    query: str
+    # The name of the query to explain, if the text contains several.
+    name: NotRequired[str | None]
+    # The query's parameters by name, without the $; only analyze needs them.
+    params: NotRequired[Params | None]
+    # The branch whose schema and data the plan is for; the default is main.
+    branch: NotRequired[str | None]
+    # Run the read, and report rows and time of each operator.
+    analyze: NotRequired[bool | None]
+
+
+class Explained(TypedDict):
+    query_name: str
+    kind: Literal["read", "mutation"]
+    branch: str
+    # The commit whose data the estimates are for.
+    graph_commit_id: str
+    # The server ran the read, so rows and time_ns are set.
+    analyzed: bool
+    # What the query uses of its caller, such as actor().id. The rows are those of the caller.
+    caller: NotRequired[list[str]]
+    # The parts of the schema that the query reads or changes.
+    touches: "list[Touched]"
+    # The operators, starting with the one that returns the result. An operator reads the rows of the operators that follow it one level deeper.
+    plan: "list[PlanStep]"
+    # The plan as an indented tree.
+    text: str
 
 
 class ExportBody(TypedDict):
@@ -543,7 +684,7 @@ class LoadAnswer(TypedDict):
     actor_id: str | None
     # Nothing was committed; the answer says what the write would do.
     dry_run: NotRequired[bool]
-    # What the mode sync did beyond the lines; only in this mode.
+    # What the mode sync, or a load of changes of a followed source, did beyond the lines.
     sync: NotRequired["SyncAnswer"]
     # The position of the followed database after the load; only for a load with followed.
     position: NotRequired[str]
@@ -714,6 +855,19 @@ class ParamEntry(TypedDict):
     maximum: NotRequired[Any]
 
 
+class PlanStep(TypedDict):
+    depth: int
+    name: str
+    # What the operator reads: type, index, direction, condition.
+    detail: NotRequired[str]
+    # The number of rows that the engine expects from the operator.
+    estimate: float
+    # The number of rows that it returned.
+    rows: NotRequired[int]
+    # The nanoseconds that the operator took, without the operators below it.
+    time_ns: NotRequired[int]
+
+
 class Pos(TypedDict):
     offset: int
     line: int
@@ -745,6 +899,8 @@ class ProposalAnswer(TypedDict):
     # Counts the stored versions of the proposal, from 1.
     revision: int
     state: Literal["open", "merged", "closed"]
+    # The query that the proposal is about. Such a proposal has no source, and its target is main.
+    query_name: NotRequired[str]
     source: str
     target: str
     title: str
@@ -779,6 +935,8 @@ class ProposalAnswer(TypedDict):
     conflicts: "list[ProposalConflict]"
     # The number of all conflicts without a resolution.
     conflict_count: int
+    # The proposed query, for a proposal that is about one.
+    query: NotRequired["ProposedQuery"]
     # The outcomes of the graph's checks on the result of the merge, in the order of their queries. Empty if the proposal is not open.
     checks: "list[CheckResult]"
     # The actors whose approval counts for the digest.
@@ -912,6 +1070,8 @@ class ProposalMergeBody(TypedDict):
     # Merge only if this is the digest of the proposal; otherwise the answer is 409.
     digest: NotRequired[str | None]
     comment: NotRequired[str | None]
+    # Of the commit; the default is the title of the proposal.
+    message: NotRequired[str | None]
 
 
 class ProposalResolution(TypedDict):
@@ -940,6 +1100,8 @@ class ProposalSummary(TypedDict):
     # Counts the stored versions of the proposal, from 1.
     revision: int
     state: Literal["open", "merged", "closed"]
+    # The query that the proposal is about. Such a proposal has no source, and its target is main.
+    query_name: NotRequired[str]
     source: str
     target: str
     title: str
@@ -964,6 +1126,35 @@ class ProposedChange(TypedDict):
     after: "EntityImage | None"
     # changes: the merge changes the target. already_there: the target already has what the source changed. kept: a resolution keeps the target, so the change of the source is lost. undecided: there is no result yet. For already_there and kept, op is what the source did, and before and after are both the state of the target.
     effect: Literal["changes", "already_there", "kept", "undecided"]
+
+
+class ProposedQuery(TypedDict):
+    name: str
+    # The text with the description and the questions, as gq pull writes it.
+    text: str
+    # The number of rows that the operators of the plan are expected to yield, in total.
+    cost: float
+    # The plan with its estimates as an indented tree; empty if the query does not fit the schema.
+    plan: str
+    # An answer that the server computed for this viewer, on main; null if the query does not fit the schema.
+    example: "QueryExample | None"
+    # Names of the stored queries that the viewer may run and that resemble it most.
+    resembles: list[str]
+    # What gq lint says of the text.
+    findings: list[str]
+    # What gq breaking says of the merge.
+    changes: list[str]
+
+
+class PublishedQueries(TypedDict):
+    # By name.
+    queries: "list[PublishedQuery]"
+
+
+class PublishedQuery(TypedDict):
+    name: str
+    text: str
+    proposal_id: str
 
 
 class QueryBody(TypedDict):
@@ -1013,8 +1204,31 @@ class QueryEntry(TypedDict):
     params: "list[ParamEntry]"
 
 
+class QueryExample(TypedDict):
+    # The arguments: the first @example of each parameter, or its default.
+    params: Any
+    # The first rows, at most 10.
+    rows: list[Row]
+    more_rows: bool
+    # Why there are no rows: the read failed, or took too long.
+    error: NotRequired[str]
+
+
 class QueryList(TypedDict):
     queries: "list[QueryEntry]"
+
+
+class QueryProposalBody(TypedDict):
+    # The name of the query, and of its tool.
+    name: str
+    # The GQ text of one read without annotations of the query. Each required parameter has an @example, which the example answer uses.
+    query: str
+    # What the query answers and when to use it: the description of its tool.
+    description: str
+    # Questions that the query answers. The search for tools uses them.
+    questions: NotRequired[list[str] | None]
+    # Why the query should be stored, for the reviewer.
+    why: str
 
 
 class ReadAnswer(TypedDict):
@@ -1029,6 +1243,8 @@ class ReadAnswer(TypedDict):
     row_count: int
     # The commit that was read.
     graph_commit_id: str
+    # For a graph of source code, whether the code has changed since the graph was read from it.
+    source: NotRequired["SourceState"]
     # Findings on the text of the query, such as a multiplied count. Why a read has no rows: the key or enum value in the query that does not exist, and keys that are similar.
     notes: NotRequired[list[str]]
     # There are more rows.
@@ -1150,6 +1366,19 @@ class SnapshotAnswer(TypedDict):
     datasets: "list[Dataset]"
 
 
+class SourceState(TypedDict):
+    # The Git commit that was read, shortened.
+    indexed: NotRequired[str]
+    # The Git commit that is checked out, shortened.
+    head: NotRequired[str]
+    # Whether another commit is checked out than the one that was read.
+    behind: NotRequired[bool]
+    # The number of files that were changed, added or removed since they were read.
+    dirty: NotRequired[int]
+    # Why something is not known.
+    unknown: NotRequired[str]
+
+
 class Span(TypedDict):
     file: str
     start: "Pos"
@@ -1204,11 +1433,19 @@ class TextLoadAnswer(TypedDict):
     actor_id: str | None
     # Nothing was committed; the answer says what the write would do.
     dry_run: NotRequired[bool]
-    # What the mode sync did beyond the lines; only in this mode.
+    # What the mode sync, or a load of changes of a followed source, did beyond the lines.
     sync: NotRequired["SyncAnswer"]
     # The position of the followed database after the load; only for a load with followed.
     position: NotRequired[str]
     uri: str
+
+
+class Touched(TypedDict):
+    kind: Literal["node", "edge"]
+    type: str
+    property: NotRequired[str]
+    # The query may change it.
+    write: bool
 
 
 TypeEntry = TypedDict(

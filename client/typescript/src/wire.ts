@@ -67,6 +67,92 @@ export interface ActorAnswer {
   groups: string[];
 }
 
+export interface AssistAnswer {
+  /** With diagnostics: the queries without errors. */
+  queries?: AssistQuery[] | undefined;
+  /** The faults in the order of the text, at most 50. */
+  diagnostics?: AssistDiagnostic[] | undefined;
+  completion?: AssistCompletion | undefined;
+  /** Absent if there is no name at the place, or one that needs no explanation. */
+  hover?: AssistHover | undefined;
+}
+
+export interface AssistBody {
+  /** Queries in GQ; the text need not be right. */
+  text: string;
+  /** What to answer; the default is diagnostics. */
+  ask?: "diagnostics" | "completion" | "hover" | null | undefined;
+  /** For completion and hover: the place in the text, in UTF-16 code units from its start. */
+  position?: number | null | undefined;
+  /** The branch whose schema counts; the default is main. */
+  branch?: string | null | undefined;
+  /** The commit whose schema counts, instead of a branch. */
+  snapshot?: string | null | undefined;
+}
+
+export interface AssistCompletion {
+  from: number;
+  to: number;
+  items: AssistItem[];
+}
+
+export interface AssistDiagnostic {
+  from: number;
+  to: number;
+  severity: "error" | "warning" | "note";
+  code: string;
+  message: string;
+  /** How to fix it. */
+  help?: string | undefined;
+  /** Changes that fix it and keep the meaning of the query. */
+  edits?: AssistEdit[] | undefined;
+}
+
+export interface AssistEdit {
+  from: number;
+  to: number;
+  text: string;
+}
+
+export interface AssistHover {
+  from: number;
+  to: number;
+  code: string;
+  /** Its description in the schema. */
+  doc?: string | undefined;
+}
+
+export interface AssistItem {
+  label: string;
+  /** Such as node, property or keyword. */
+  kind: string;
+  /** Such as its type. */
+  detail?: string | undefined;
+  /** Its description in the schema. */
+  doc?: string | undefined;
+}
+
+export interface AssistLink {
+  from: string;
+  to: string;
+  edge: string;
+}
+
+export interface AssistNode {
+  column: string;
+  type: string;
+}
+
+export interface AssistQuery {
+  name: string;
+  mutation: boolean;
+  params: ParamEntry[];
+  /** The columns of a read whose values are nodes or ids of nodes. */
+  nodes?: AssistNode[] | undefined;
+  /** The edges between the nodes of a row that the match wants. */
+  links?: AssistLink[] | undefined;
+}
+
 export interface AuditAnswer {
   /** The calls, the latest first. */
   records: AuditRecord[];
@@ -198,6 +284,8 @@ export interface ChangeCause {
   authored_at: number;
   /** The branch that the commit was made on. */
   authored_branch: string;
+  /** What the author says about the commit. */
+  message?: string | undefined;
 }
 
 export interface ChangeCounts {
@@ -308,6 +396,8 @@ export interface CommitAnswer {
   agents?: string[] | undefined;
   /** In Unix microseconds. */
   created_at: number;
+  /** What its author says about it. Callers who may see a part of the branch only do not get it. */
+  message?: string | undefined;
 }
 
 export interface CommitList {
@@ -403,6 +493,37 @@ export interface Envelope {
   draft_closed?: DraftClosed | undefined;
   merge_conflicts?: MergeConflict[] | undefined;
   merge_conflict_count?: number | undefined;
+}
+
+export interface ExplainBody {
+  /** The GQ text; it may contain several queries. */
+  query: string;
+  /** The name of the query to explain, if the text contains several. */
+  name?: string | null | undefined;
+  /** The query's parameters by name, without the $; only analyze needs them. */
+  params?: Params | null | undefined;
+  /** The branch whose schema and data the plan is for; the default is main. */
+  branch?: string | null | undefined;
+  /** Run the read, and report rows and time of each operator. */
+  analyze?: boolean | null | undefined;
+}
+
+export interface Explained {
+  query_name: string;
+  kind: "read" | "mutation";
+  branch: string;
+  /** The commit whose data the estimates are for. */
+  graph_commit_id: string;
+  /** The server ran the read, so rows and time_ns are set. */
+  analyzed: boolean;
+  /** What the query uses of its caller, such as actor().id. The rows are those of the caller. */
+  caller?: string[] | undefined;
+  /** The parts of the schema that the query reads or changes. */
+  touches: Touched[];
+  /** The operators, starting with the one that returns the result. An operator reads the rows of the operators that follow it one level deeper. */
+  plan: PlanStep[];
+  /** The plan as an indented tree. */
+  text: string;
 }
 
 export interface ExportBody {
@@ -525,7 +646,7 @@ export interface LoadAnswer {
   actor_id: string | null;
   /** Nothing was committed; the answer says what the write would do. */
   dry_run?: boolean | undefined;
-  /** What the mode sync did beyond the lines; only in this mode. */
+  /** What the mode sync, or a load of changes of a followed source, did beyond the lines. */
   sync?: SyncAnswer | undefined;
   /** The position of the followed database after the load; only for a load with followed. */
   position?: string | undefined;
@@ -691,6 +812,19 @@ export interface ParamEntry {
   maximum?: Value | undefined;
 }
 
+export interface PlanStep {
+  depth: number;
+  name: string;
+  /** What the operator reads: type, index, direction, condition. */
+  detail?: string | undefined;
+  /** The number of rows that the engine expects from the operator. */
+  estimate: number;
+  /** The number of rows that it returned. */
+  rows?: number | undefined;
+  /** The nanoseconds that the operator took, without the operators below it. */
+  time_ns?: number | undefined;
+}
+
 export interface Pos {
   offset: number;
   line: number;
@@ -718,6 +852,8 @@ export interface ProposalAnswer {
   /** Counts the stored versions of the proposal, from 1. */
   revision: number;
   state: "open" | "merged" | "closed";
+  /** The query that the proposal is about. Such a proposal has no source, and its target is main. */
+  query_name?: string | undefined;
   source: string;
   target: string;
   title: string;
@@ -752,6 +888,8 @@ export interface ProposalAnswer {
   conflicts: ProposalConflict[];
   /** The number of all conflicts without a resolution. */
   conflict_count: number;
+  /** The proposed query, for a proposal that is about one. */
+  query?: ProposedQuery | undefined;
   /** The outcomes of the graph's checks on the result of the merge, in the order of their queries. Empty if the proposal is not open. */
   checks: CheckResult[];
   /** The actors whose approval counts for the digest. */
@@ -885,6 +1023,8 @@ export interface ProposalMergeBody {
   /** Merge only if this is the digest of the proposal; otherwise the answer is 409. */
   digest?: string | null | undefined;
   comment?: string | null | undefined;
+  /** Of the commit; the default is the title of the proposal. */
+  message?: string | null | undefined;
 }
 
 export interface ProposalResolution {
@@ -913,6 +1053,8 @@ export interface ProposalSummary {
   /** Counts the stored versions of the proposal, from 1. */
   revision: number;
   state: "open" | "merged" | "closed";
+  /** The query that the proposal is about. Such a proposal has no source, and its target is main. */
+  query_name?: string | undefined;
   source: string;
   target: string;
   title: string;
@@ -937,6 +1079,35 @@ export interface ProposedChange {
   after: EntityImage | null;
   /** changes: the merge changes the target. already_there: the target already has what the source changed. kept: a resolution keeps the target, so the change of the source is lost. undecided: there is no result yet. For already_there and kept, op is what the source did, and before and after are both the state of the target. */
   effect: "changes" | "already_there" | "kept" | "undecided";
+}
+
+export interface ProposedQuery {
+  name: string;
+  /** The text with the description and the questions, as gq pull writes it. */
+  text: string;
+  /** The number of rows that the operators of the plan are expected to yield, in total. */
+  cost: number;
+  /** The plan with its estimates as an indented tree; empty if the query does not fit the schema. */
+  plan: string;
+  /** An answer that the server computed for this viewer, on main; null if the query does not fit the schema. */
+  example: QueryExample | null;
+  /** Names of the stored queries that the viewer may run and that resemble it most. */
+  resembles: string[];
+  /** What gq lint says of the text. */
+  findings: string[];
+  /** What gq breaking says of the merge. */
+  changes: string[];
+}
+
+export interface PublishedQueries {
+  /** By name. */
+  queries: PublishedQuery[];
+}
+
+export interface PublishedQuery {
+  name: string;
+  text: string;
+  proposal_id: string;
 }
 
 export interface QueryBody {
@@ -986,8 +1157,31 @@ export interface QueryEntry {
   params: ParamEntry[];
 }
 
+export interface QueryExample {
+  /** The arguments: the first @example of each parameter, or its default. */
+  params: Value;
+  /** The first rows, at most 10. */
+  rows: Row[];
+  more_rows: boolean;
+  /** Why there are no rows: the read failed, or took too long. */
+  error?: string | undefined;
+}
+
 export interface QueryList {
   queries: QueryEntry[];
+}
+
+export interface QueryProposalBody {
+  /** The name of the query, and of its tool. */
+  name: string;
+  /** The GQ text of one read without annotations of the query. Each required parameter has an @example, which the example answer uses. */
+  query: string;
+  /** What the query answers and when to use it: the description of its tool. */
+  description: string;
+  /** Questions that the query answers. The search for tools uses them. */
+  questions?: string[] | null | undefined;
+  /** Why the query should be stored, for the reviewer. */
+  why: string;
 }
 
 export interface ReadAnswer {
@@ -1002,6 +1196,8 @@ export interface ReadAnswer {
   row_count: number;
   /** The commit that was read. */
   graph_commit_id: string;
+  /** For a graph of source code, whether the code has changed since the graph was read from it. */
+  source?: SourceState | undefined;
   /** Findings on the text of the query, such as a multiplied count. Why a read has no rows: the key or enum value in the query that does not exist, and keys that are similar. */
   notes?: string[] | undefined;
   /** There are more rows. */
@@ -1123,6 +1319,19 @@ export interface SnapshotAnswer {
   datasets: Dataset[];
 }
 
+export interface SourceState {
+  /** The Git commit that was read, shortened. */
+  indexed?: string | undefined;
+  /** The Git commit that is checked out, shortened. */
+  head?: string | undefined;
+  /** Whether another commit is checked out than the one that was read. */
+  behind?: boolean | undefined;
+  /** The number of files that were changed, added or removed since they were read. */
+  dirty?: number | undefined;
+  /** Why something is not known. */
+  unknown?: string | undefined;
+}
+
 export interface Span {
   file: string;
   start: Pos;
@@ -1177,11 +1386,19 @@ export interface TextLoadAnswer {
   actor_id: string | null;
   /** Nothing was committed; the answer says what the write would do. */
   dry_run?: boolean | undefined;
-  /** What the mode sync did beyond the lines; only in this mode. */
+  /** What the mode sync, or a load of changes of a followed source, did beyond the lines. */
   sync?: SyncAnswer | undefined;
   /** The position of the followed database after the load; only for a load with followed. */
   position?: string | undefined;
   uri: string;
+}
+
+export interface Touched {
+  kind: "node" | "edge";
+  type: string;
+  property?: string | undefined;
+  /** The query may change it. */
+  write: boolean;
 }
 
 export interface TypeEntry {

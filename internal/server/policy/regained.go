@@ -23,7 +23,7 @@ func Regained(was, p *Policy, queries []string) (list []string) {
 	}
 	slices.Sort(branches)
 	branches = slices.Compact(branches)
-	for _, a := range p.actions() {
+	for _, a := range actionsOf(p) {
 		row := a.Row()
 		vias := row.Vias[:]
 		if !row.ByVia() {

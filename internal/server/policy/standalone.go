@@ -30,7 +30,7 @@ func (p *Policy) Standalone() string {
 	}
 	if all == nil {
 		// A file must not be empty. This rule has the same effect as no rules.
-		all = append(all, compile(rule{id: "nothing", actors: anyActor{}, actions: p.actions()}, p.target))
+		all = append(all, compile(rule{id: "nothing", actors: anyActor{}, actions: actionsOf(p)}, p.target))
 	}
 	var b bytes.Buffer
 	for _, branch := range slices.Sorted(maps.Keys(p.protections)) {
@@ -121,5 +121,5 @@ func (p *Policy) members(group string) []string {
 	return all
 }
 
-// actions returns the actions that the policy can grant: those of a graph, or of the server.
-func (p *Policy) actions() []tool.Action { return Actions(p.target.Type == serverType) }
+// actionsOf returns the actions that the policy can grant: those of a graph, or of the server.
+func actionsOf(p *Policy) []tool.Action { return Actions(p.target.Type == serverType) }

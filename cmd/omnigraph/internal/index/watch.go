@@ -23,6 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/source/codegraph"
 	"github.com/omnigraph-go/omnigraph/internal/source/freshness"
 	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // Target is the graph that omnigraph index go --watch writes to.
@@ -276,7 +277,7 @@ type watchFlags struct {
 func (f *watchFlags) flags(cmd *cobra.Command, target Target) {
 	cmd.Flags().BoolVar(&f.on, "watch", false, "write the code to a branch of a graph, and again whenever it changes, until interrupted")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "with --watch: the branch to write, other than main (default: work/ and the name of the folder)")
-	cmd.Flags().StringVar(&f.from, "from", "main", "with --watch: the branch from which to create --branch, if --branch does not exist")
+	cmd.Flags().StringVar(&f.from, "from", tool.Branch{}.Name(), "with --watch: the branch from which to create --branch, if --branch does not exist")
 	cmd.Flags().DurationVar(&f.interval, "interval", 500*time.Millisecond, "with --watch: the time between two looks at the files; a change is read when two looks find the same")
 	target.Flags(cmd)
 }
@@ -294,7 +295,7 @@ func (f *watchFlags) run(cmd *cobra.Command, target Target, opts gocode.Options)
 		f.branch = freshness.WorkBranch(dir)
 	}
 	switch {
-	case f.branch == "main":
+	case f.branch == (tool.Branch{}).Name():
 		return usage.Errorf("--branch is main, which others read; name another branch, such as work/mine, and merge it")
 	case f.interval < 10*time.Millisecond:
 		return usage.Errorf("--interval is %v; it must be at least 10ms", f.interval)

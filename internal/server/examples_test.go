@@ -64,6 +64,8 @@ func TestExamples(t *testing.T) {
 			want = http.StatusNotFound
 		case "merge_proposal": // the branch of the proposal has no changes
 			want = http.StatusConflict
+		case "query_propose": // the policy grants it to nobody
+			want = http.StatusForbidden
 		case "apply_schema": // the schemas of a cluster are fixed
 			want = http.StatusConflict
 		}

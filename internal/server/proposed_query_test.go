@@ -282,9 +282,9 @@ func TestProposedQuery(t *testing.T) {
 	if err != nil || merged.State != "merged" {
 		t.Fatalf("the merge: %+v, %v", merged, err)
 	}
-	var rows struct{ Rows []map[string]any }
+	var rows struct{ Rows [][]any }
 	mustCall(t, agent, "big_things", map[string]any{"params": map[string]any{"least": 2}}, &rows)
-	if len(rows.Rows) != 1 || rows.Rows[0]["slug"] != "b" {
+	if len(rows.Rows) != 1 || rows.Rows[0][0] != "b" {
 		t.Errorf("the agent gets %v", rows.Rows)
 	}
 	var took time.Duration

@@ -74,7 +74,7 @@ func TestLearning(t *testing.T) {
 	s := ts.connect(t, devToken)
 	var types struct{ Nodes, Edges []string }
 	callTool(t, s, "type_describe", map[string]any{}, &types)
-	if !slices.ContainsFunc(types.Nodes, func(n string) bool { return strings.HasPrefix(n, "Symbol {") }) || len(types.Edges) != 9 {
+	if !slices.ContainsFunc(types.Nodes, func(n string) bool { return strings.HasPrefix(n, "Symbol {") }) || len(types.Edges) != 11 {
 		t.Errorf("%+v", types)
 	}
 	var reference struct {

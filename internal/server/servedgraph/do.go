@@ -135,7 +135,7 @@ func (r *running) open(ctx context.Context) (err error) {
 		Caller: access.CallerOf(r.actor), Claims: g.claims, Source: g.source,
 		GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
 	}
-	if r.stored || r.out.ForModel() { // a tool proposes a message
+	if r.stored { // the tool of a stored query proposes a message; the names of built-in tools say little
 		r.env.Message = r.name
 		if by := r.name + " by " + r.actor.Name(); r.actor.Name() != "" && engine.CheckMessage(by) == nil {
 			r.env.Message = by

@@ -467,6 +467,10 @@ func TestEveryRoute(t *testing.T) {
 			}
 			return a, err
 		}, nil},
+		{"query_propose", func() (any, error) {
+			return g.ProposeQuery(ctx, client.QueryProposalBody{Name: "q", Query: "query q() { match { $p: Package } return { $p.path } }", Description: "d", Why: "w"})
+		}, client.ErrForbidden},
+		{"list_proposed_queries", func() (any, error) { return g.PublishedQueries(ctx) }, nil},
 		{"explain_access", func() (any, error) {
 			a, err := g.Access(ctx, client.AccessQuery{Actor: "act-ada", Groups: []string{"staff"}, Branch: "main"})
 			if err == nil && (a.Actor != "act-ada" || len(a.Decisions) == 0 || len(a.Tools) == 0) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +91,30 @@ func generated(t *testing.T) *tool.Catalog {
 // request is a request to a server of one domain.
 type request struct{ method, path, body string }
 
+// catalogVersion matches the digest of all tools in an answer.
+var catalogVersion = regexp.MustCompile(`"omnigraph/catalogVersion":"[^"]*"`)
+
+// withoutPublishing returns an answer without the tool that proposes queries: a server that serves no revision does not have it.
+func withoutPublishing(t *testing.T, text []byte) string {
+	t.Helper()
+	var answer struct {
+		JSONRPC string         `json:"jsonrpc"`
+		ID      any            `json:"id"`
+		Result  map[string]any `json:"result"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		t.Fatal(err)
+	}
+	if tools, ok := answer.Result["tools"].([]any); ok {
+		answer.Result["tools"] = slices.DeleteFunc(tools, func(d any) bool { return d.(map[string]any)["name"] == "query_propose" })
+	}
+	again, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(again)
+}
+
 // answers opens a server on the folder of corpusCluster and returns its answers to the requests.
 func answers(t *testing.T, cfg *cluster.Config, catalogs []*tool.Catalog, compiledOnly bool, requests []request) []string {
 	t.Helper()
@@ -113,7 +139,11 @@ func answers(t *testing.T, cfg *cluster.Config, catalogs []*tool.Catalog, compil
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer := fmt.Sprintf("%d %s", w.Code, text)
+		answer := string(text)
+		if strings.Contains(r.body, "tools/list") {
+			answer = withoutPublishing(t, text)
+		}
+		answer = catalogVersion.ReplaceAllString(fmt.Sprintf("%d %s", w.Code, answer), "VERSION")
 		if strings.Contains(r.body, "dry_run") {
 			answer = newID.ReplaceAllString(answer, "ID")
 		}

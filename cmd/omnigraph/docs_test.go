@@ -84,8 +84,9 @@ func TestExamples(t *testing.T) {
 	if n < 30 {
 		t.Fatalf("found %d examples", n)
 	}
-	files.WriteString("-- fresh.sh --\nrm -rf here other\nmkdir here other\ncp -R \"$TEMPLATE/.\" here\ncp here/go.mod here/*.go other\n")
-	write(t, script, lines.String()+files.String())
+	files.WriteString("-- fresh.sh --\nrm -rf here other\nmkdir here other\ncp -R \"$TEMPLATE/.\" here\ncp here/go.mod here/*.go other\n" +
+		"mkdir -p \"$HOME/.omnigraph\"\necho 'contexts: { work: { store: data/people } }' >\"$HOME/.omnigraph/contexts.yaml\"\n")
+	write(t, script, "env HOME=$WORK/home\n"+lines.String()+files.String())
 	cmds := scriptCommands(t, "examples")
 	cmds["head"] = func(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Check(ts.Exec("omnigraph", "commit", "list", "--store", "data/people", "--limit", "1", "--format", "csv"))

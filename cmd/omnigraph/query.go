@@ -34,7 +34,7 @@ func newQuery() *cobra.Command {
 	var f statementFlags
 	cmd := &cobra.Command{
 		Use:   "query (--store DIR | --server URL --graph ID) (--query FILE | -e TEXT) [NAME]",
-		Short: "Run a read query from a .gq file, standard input or the command line",
+		Short: "Run a read query of a .gq file or of the command line",
 		Long: `Run a read query from a .gq file, standard input or the command line, and print its rows. NAME is the
 query to run; you can omit it if the text has only one query.
 
@@ -75,7 +75,7 @@ func newMutate() *cobra.Command {
 	var w writeFlags
 	cmd := &cobra.Command{
 		Use:   "mutate (--store DIR | --server URL --graph ID) (--query FILE | -e TEXT) [NAME]",
-		Short: "Run a mutation from a .gq file, standard input or the command line, as one commit",
+		Short: "Run a mutation of a .gq file or of the command line, as one commit",
 		Example: "  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"cyd\"}'\n" +
 			"  omnigraph mutate --store data/people --query people.gq add --params '{\"name\": \"dan\"}' --dry-run",
 		Args: usage.AtMostOne("NAME"),

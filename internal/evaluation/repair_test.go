@@ -87,7 +87,7 @@ func TestServers(t *testing.T) {
 			}
 			return "bad request"
 		}, 0, "bad request"},
-		{"no errors", func(string, string) string { return "" }, 2, "no error"}, // a number outside its bounds, or an object as its text, may be what the caller means
+		{"no errors", func(string, string) string { return "" }, 3, "no error"}, // parameters at the top, a number outside its bounds, or an object as its text, may be what the caller means
 	} {
 		r, err := Evaluate(t.Context(), Input{Graph: "g", Seed: 1, Server: tt.server, Tools: []Tool{{
 			Descriptor: &tool.Descriptor{Name: "find", InputSchema: json.RawMessage(inputSchema), ReadOnly: true}, Stored: true,

@@ -176,12 +176,13 @@ func (w *watcher) update(ctx context.Context, changed []string) error {
 	return nil
 }
 
-// write makes the branch have these lines, in one commit. It sends only the difference if the branch has what was written last.
+// write makes the branch have these lines, in one commit. It sends only the difference if the branch has what was written last,
+// unless nodes are gone: a deletion of the source leaves a node with the edge of a note, and only a sync takes the edge away too.
 func (w *watcher) write(ctx context.Context, lines []codegraph.Line) error {
 	position := digest(lines)
 	load := client.LoadQuery{Branch: w.branch, Mode: client.ModePatch, Source: sourceName, Followed: sourceName, After: w.position, Position: position}
 	var err error
-	if w.written != nil {
+	if w.written != nil && !losesNodes(w.written, lines) {
 		if _, err = w.load(ctx, strings.NewReader(difference(w.written, lines)), load); err == nil {
 			w.written, w.position = lines, position
 			return nil
@@ -191,7 +192,7 @@ func (w *watcher) write(ctx context.Context, lines []codegraph.Line) error {
 			return err
 		}
 	}
-	// The branch is new, or somebody else wrote this source to it: send everything.
+	// The branch is new, nodes are gone, or somebody else wrote this source to it: send everything.
 	w.written = nil
 	at := client.LoadQuery{Branch: w.branch, From: w.from, Mode: client.ModePatch, Followed: sourceName}
 	answer, err := w.load(ctx, strings.NewReader(""), at)
@@ -229,6 +230,15 @@ func deletes(err error) int64 {
 	}
 	n, _ := strconv.ParseInt(m[1], 10, 64)
 	return n
+}
+
+// losesNodes reports whether a node of one state is not in another.
+func losesNodes(before, after []codegraph.Line) bool {
+	have := make(map[codegraph.About]bool, len(after))
+	for _, l := range after {
+		have[l.About] = true
+	}
+	return slices.ContainsFunc(before, func(l codegraph.Line) bool { return !l.IsEdge && !have[l.About] })
 }
 
 // difference returns the lines that turn one state into another.

@@ -172,7 +172,7 @@ func TestDraftsGuide(t *testing.T) {
 		t.Fatalf("the guide has %d files, and %d commands and calls", len(files), len(answers))
 	}
 	for i, want := range map[int]string{
-		2:  `"rows":[[20]]`,       // main before
+		2:  `"rows":[[20]]`,      // main before
 		7:  g.vars["SECOND"],     // the list
 		8:  `"price":25`,         // the difference of the first
 		10: `"state":"merged"`,   // its merge
@@ -180,7 +180,7 @@ func TestDraftsGuide(t *testing.T) {
 		13: "A1 costs 28.",       // the agent reads the comment
 		14: `"conflict_count":0`, // and resolves the conflict
 		15: `"value":28`,         // the resolution of the second
-		18: `"rows":[[28]]`,       // main after
+		18: `"rows":[[28]]`,      // main after
 	} {
 		if got := strings.ReplaceAll(answers[i], ": ", ":"); !strings.Contains(got, want) {
 			t.Errorf("answer %d lacks %s:\n%s", i, want, got)

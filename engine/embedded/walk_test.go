@@ -137,6 +137,52 @@ func TestWalkExplain(t *testing.T) {
 	}
 }
 
+// notReached returns a read that counts the persons whom no walk joins to one person.
+func notReached() *plan.Query {
+	return walksOf(false, func(r *plan.Read) {
+		t := r.Match[0].(plan.Traverse)
+		t.Max = 6
+		r.Match[0] = t
+		r.Match = []plan.Clause{plan.Bind{Var: 0}, plan.Not{Match: append([]plan.Clause{plan.Bind{Var: 1}, named(1, "p000001")}, r.Match...)}}
+		r.Columns = []plan.Column{{Name: "n", Expr: plan.Agg{Func: plan.Count, Arg: plan.Whole{Var: 0}}, Type: value.Of(value.I64)}}
+		r.Ties, r.Grouped = []plan.VarID{0}, true
+	})
+}
+
+// TestNotReached explains a read with a walk in a not block. The plan must look up the known end, because the check
+// remembers what it reaches.
+func TestNotReached(t *testing.T) {
+	g := create(t, fs.NewMem(), Options{})
+	if err := loadText(g, engine.Merge, manyPeople(0, 3000)); err != nil {
+		t.Fatal(err)
+	}
+	e, err := g.Explain(context.Background(), notReached(), nil, engine.Target{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "reaches $a -[Knows{1,6}]- $b"; !strings.Contains(e.String(), want) {
+		t.Errorf("the plan has no %q:\n%s", want, e)
+	}
+}
+
+// BenchmarkNotReached measures a walk in a not block, from one person to each of 3,000.
+func BenchmarkNotReached(b *testing.B) {
+	g := create(b, fs.NewMem(), Options{})
+	if err := loadText(g, engine.Merge, crowdOf(3000)); err != nil {
+		b.Fatal(err)
+	}
+	q := notReached()
+	for b.Loop() {
+		r, err := g.Query(context.Background(), q, nil, engine.Target{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := drain(context.Background(), r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // TestWalkPlans gives the engine plans with walks that the checker never makes.
 func TestWalkPlans(t *testing.T) {
 	g := create(t, fs.NewMem(), Options{})

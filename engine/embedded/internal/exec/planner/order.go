@@ -313,7 +313,13 @@ func (pl *planner) extend(s *scope) error {
 			to, back = l.From, true
 		}
 		fanout := pl.fanout(l, back)
-		cost := fanout * pl.accessPath(s, to).share
+		path := pl.accessPath(s, to)
+		cost := fanout * path.share
+		if l.Walk && l.EdgeVar == plan.NoVar && path.lookup != nil {
+			// Look the end up first. The check of a walk between two nodes remembers what the nodes of one end reach, whereas a walk
+			// from the other end would begin again in each row, such as in each row for which a block is tested.
+			cost = max(cost, lookupCost)
+		}
 		if s.connected {
 			cost = cost*pl.following(s, l, to) + fanout*expandedRow
 		}

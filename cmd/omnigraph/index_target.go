@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ func (t *indexTarget) Open(cmd *cobra.Command) (index.LoadFunc, func() error, er
 	load := func(ctx context.Context, data io.Reader, q client.LoadQuery) (*client.LoadAnswer, error) {
 		a, err := s.graph.Load(ctx, data, q)
 		if errors.Is(err, client.ErrTooLarge) {
-			err = errors.Join(err, errors.New(tooLargeToLoad))
+			err = fmt.Errorf("%w\n%s", err, tooLargeToLoad)
 		}
 		return a, err
 	}

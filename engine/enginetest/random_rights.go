@@ -17,12 +17,15 @@ import (
 // from d.restricts, so that the other statements of a seed do not depend on it.
 func (d *drawer) drawRights(s *step) {
 	own := *d
-	own.Rand = d.restricts.Rand
+	merge := s.branching != nil && s.branching.source != ""
+	if merge {
+		own.restricts = d.joins
+	}
+	own.Rand = own.restricts.Rand
 	chance := 25
 	if s.query != nil && s.query.Mutation != nil && slices.ContainsFunc(s.query.Mutation.Statements, func(st plan.Statement) bool { _, ok := st.(plan.Delete); return ok }) {
 		chance = 60 // deletions meet most rules
 	}
-	merge := s.branching != nil && s.branching.source != ""
 	if !own.percent(chance) || s.query == nil && s.load == "" && !merge {
 		return
 	}

@@ -99,8 +99,6 @@ const (
 	MainIgnored       // an entity that is hidden in main is shown on a branch
 	OneFilterIsEnough // an entity that passes one of several filters passes all
 	BecomesUnchecked  // a write may make an entity that its rights do not allow
-	MergeUnseen       // a merge may be about entities that its rights hide in the source
-	MergeUnwritten    // a merge may change entities that its rights do not allow
 
 	// Storage.
 	TombstonesDropped // a merge ignores the deletions of the source
@@ -114,7 +112,11 @@ const (
 	OverlayNotWalked  // a walk does not follow the edges of the overlay
 	DeadWalked        // a walk follows deleted edges
 	DraftKeysLost     // the idempotency keys of a draft are forgotten when it ends
-	MessageKept       // a commit has the message of the commit before it
+
+	// The last ones, so that a short run, which looks for every third fault, looks for the same others.
+	MergeUnseen    // a merge may be about entities that its rights hide in the source
+	MergeUnwritten // a merge may change entities that its rights do not allow
+	MessageKept    // a commit has the message of the commit before it
 )
 
 // names are the names of the faults.
@@ -198,8 +200,6 @@ var names = [...]string{
 	MainIgnored:       "main_ignored",
 	OneFilterIsEnough: "one_filter_is_enough",
 	BecomesUnchecked:  "becomes_unchecked",
-	MergeUnseen:       "merge_unseen",
-	MergeUnwritten:    "merge_unwritten",
 
 	TombstonesDropped: "tombstones_dropped",
 	TargetUndone:      "target_undone",
@@ -212,7 +212,10 @@ var names = [...]string{
 	OverlayNotWalked:  "overlay_not_walked",
 	DeadWalked:        "dead_walked",
 	DraftKeysLost:     "draft_keys_lost",
-	MessageKept:       "message_kept",
+
+	MergeUnseen:    "merge_unseen",
+	MergeUnwritten: "merge_unwritten",
+	MessageKept:    "message_kept",
 }
 
 // String returns the name of the fault, and "" for None.

@@ -32,7 +32,6 @@ const (
 	BranchOpensDoor  // an entity that is hidden on main is shown on a branch that changed it
 	WriteAsItWas     // a write changes an entity that it may not change as it was
 	WriteAsItBecomes // a write makes an entity that it may not change
-	MergeUnseen      // a merge shows and makes changes that the caller may not see
 
 	// Reads: conditions.
 	NullEqualsNull    // null = null holds
@@ -167,7 +166,6 @@ const (
 	LostStays            // a sync deletes nothing
 	OtherSourcesIgnored  // a sync deletes entities that other sources claim
 	SyncDeletesAll       // a sync deletes entities that no source created
-	FollowedDeletesAll   // a delete of a followed source deletes entities that the source did not create
 	SyncCascades         // a sync deletes nodes with the edges of others
 	SyncUnguarded        // a sync deletes any number of entities
 	YieldIgnored         // a source that yields a property sets it
@@ -179,7 +177,6 @@ const (
 	ForkFromMain      // a new branch always starts at main
 	IfCommitIgnored   // a write ignores IfCommit
 	DryRunCommits     // a dry run commits
-	MessageOfParent   // a commit has the message of the commit before it
 	KeyIgnored        // an idempotency key has no effect
 	CommitsOldest     // commits are listed oldest first
 	MergeKeepsDeleted // a merge ignores the deletions of the source
@@ -224,6 +221,11 @@ const (
 	DraftUnguarded  // a draft can be ended while it has an open proposal
 
 	faults // number of faults
+
+	// The last ones, so that a short run, which looks for every fourth fault, looks for the same others.
+	MergeUnseen        // a merge shows and makes changes that the caller may not see
+	FollowedDeletesAll // a delete of a followed source deletes entities that the source did not create
+	MessageOfParent    // a commit has the message of the commit before it
 )
 
 // Faults returns every fault except [Sound].

@@ -220,12 +220,12 @@ const (
 	DraftBehindLost // the distance from main counts from the beginning of the draft
 	DraftUnguarded  // a draft can be ended while it has an open proposal
 
-	faults // number of faults
-
 	// The last ones, so that a short run, which looks for every fourth fault, looks for the same others.
 	MergeUnseen        // a merge shows and makes changes that the caller may not see
 	FollowedDeletesAll // a delete of a followed source deletes entities that the source did not create
 	MessageOfParent    // a commit has the message of the commit before it
+
+	faults // number of faults
 )
 
 // Faults returns every fault except [Sound].

@@ -61,10 +61,10 @@ type ReadRows struct {
 // ReadMore is the last part of the answer to a read. It says why there are no rows, and whether there are more.
 type ReadMore struct {
 	Source        *SourceState `json:"source,omitempty" jsonschema_description:"For a graph of source code, whether the code has changed since the graph was read from it."`
-	Notes         []string `json:"notes,omitempty" jsonschema_description:"Findings on the text of the query, such as a multiplied count. Why a read has no rows: the key or enum value in the query that does not exist, and keys that are similar."`
-	Truncated     bool     `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
-	TruncatedBy   string   `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit" jsonschema_description:"The limit that left rows out: the maximum number of rows or bytes of an answer, or the query's own limit, after which there is no next page."`
-	NextPageToken string   `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with the other members unchanged, to get the next rows."`
+	Notes         []string     `json:"notes,omitempty" jsonschema_description:"Findings on the text of the query, such as a multiplied count. Why a read has no rows: the key or enum value in the query that does not exist, and keys that are similar."`
+	Truncated     bool         `json:"truncated,omitempty" jsonschema_description:"There are more rows."`
+	TruncatedBy   string       `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit" jsonschema_description:"The limit that left rows out: the maximum number of rows or bytes of an answer, or the query's own limit, after which there is no next page."`
+	NextPageToken string       `json:"next_page_token,omitempty" jsonschema_description:"Send it as page_token, with the other members unchanged, to get the next rows."`
 }
 
 // SourceState says whether source code has changed since a graph was read from it. What is not known is left out.

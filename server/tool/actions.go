@@ -17,8 +17,8 @@ const (
 
 	ProposalReview Action = "proposal_review" // approve a proposal for a branch, or ask for changes
 
-	QueryPropose   Action = "query_propose"   // propose a stored query
-	QueryPublish   Action = "query_publish"   // merge a proposed query, which the server then serves
+	QueryPropose Action = "query_propose" // propose a stored query
+	QueryPublish Action = "query_publish" // merge a proposed query, which the server then serves
 
 	ProtectionBypass Action = "protection_bypass" // change a branch in spite of its [Protection]
 	Admin            Action = "admin"             // maintain a graph

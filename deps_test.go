@@ -36,8 +36,7 @@ var imports = []struct {
 	{"internal/gq/check", []string{"gq/**", "internal/gq/**", "internal/pattern"}},
 	{"cmd/gq/internal/lsp", []string{"cmd/gq/internal/highlight", "codegen", "gq", "gq/**", "internal/codegen/**", "internal/gq/**", "internal/gqconfig", "internal/server/cluster", "internal/server/policy", "internal/server/policy/protected", "server/tool"}}, // the language server shows what other commands compute
 	{"cmd/gq/internal/**", []string{"gq/**", "internal/gq/**"}},
-	{"internal/gq/assist", []string{"gq", "gq/**", "internal/gq/**"}},
-	{"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
+	{"internal/gq/assist", []string{"gq", "gq/**", "internal/gq/**"}}, {"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
 	{"gq/internal/**", []string{"gq/**", "internal/gq/**"}},
 	{"gq", []string{"gq/**", "internal/gq/**"}},
 
@@ -87,8 +86,7 @@ var imports = []struct {
 
 	{"internal/source/gocode", []string{"internal/source/codegraph", "internal/source/folder", "internal/source/freshness", "internal/source/revision"}},
 	{"internal/source/revision", []string{"internal/source/folder"}},
-	{"internal/source/scip", []string{"internal/source/codegraph"}},
-	{"internal/source/**", nil},
+	{"internal/source/scip", []string{"internal/source/codegraph"}}, {"internal/source/**", nil},
 	{"internal/buildversion", nil}, {"internal/gcpace", nil},
 	{"internal/artifact", nil}, // also for the module in the folder release
 
@@ -96,8 +94,7 @@ var imports = []struct {
 	// text with the type that the language uses for them, and they run generated functions, which take
 	// the types of the engine.
 	{"client", []string{"internal/gq/diag", "internal/clock", "internal/inprocess", "engine", "gq/plan", "gq/value", "server/tool"}},
-	{"client/internal/wiretypes", nil},
-	{"internal/credentials", []string{"internal/gq/diag", "internal/strictyaml"}},
+	{"client/internal/wiretypes", nil}, {"internal/credentials", []string{"internal/gq/diag", "internal/strictyaml"}},
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.
@@ -157,8 +154,7 @@ var imports = []struct {
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
 	{"cmd/**", []string{"client", "internal/audittrail", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/contract", "internal/gcpace", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/dataimport/**", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
-	{"test/clients/packed", []string{"internal/clock"}},
-	{"test/e2e", nil},
+	{"test/clients/packed", []string{"internal/clock"}}, {"test/e2e", nil},
 	{"test/follow", []string{"internal/clock", "internal/slow", "internal/storage/object/postgres/postgrestest"}},
 	{"test/foreign", nil}, {"test/outside", nil},
 	{"internal/storage/object/address", []string{"internal/storage/fs", "internal/storage/object", "internal/storage/object/azure", "internal/storage/object/gcs", "internal/storage/object/postgres", "internal/storage/object/s3"}},

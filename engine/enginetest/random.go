@@ -493,10 +493,10 @@ func compareCommits(want, got *engine.Commit) string {
 	if (want == nil) != (got == nil) {
 		return fmt.Sprintf("the engine commits: %t, the model: %t", got != nil, want != nil)
 	}
-	if want != nil && want.Message != got.Message {
-		return fmt.Sprintf("the engine's commit has the message %q, the model's %q", got.Message, want.Message)
+	if want == nil || want.Message == got.Message {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("the engine's commit has the message %q, the model's %q", got.Message, want.Message)
 }
 
 // compareState compares the complete contents of the graphs, except blobs.

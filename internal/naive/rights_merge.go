@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -62,10 +63,8 @@ func (o onlooker) check(g *Graph, all []engine.EntityChange, resolutions []engin
 	if !o.restricted() || g.fault == MergeUnseen {
 		return nil
 	}
-	for _, s := range o[1:] {
-		if catalog.Digest(s.state.schema) != catalog.Digest(o[0].state.schema) {
-			return denied
-		}
+	if !o.oneSchema() {
+		return denied
 	}
 	for i := range all {
 		c := &all[i]
@@ -86,6 +85,22 @@ func (o onlooker) check(g *Graph, all []engine.EntityChange, resolutions []engin
 		}
 	}
 	return nil
+}
+
+// oneSchema reports whether all states have the same schema.
+func (o onlooker) oneSchema() bool {
+	return !slices.ContainsFunc(o, func(s side) bool { return catalog.Digest(s.state.schema) != catalog.Digest(o[0].state.schema) })
+}
+
+// conflictsOf returns the error of a merge, or the one that hides its conflicts.
+func (o onlooker) conflictsOf(g *Graph, err error) error {
+	var conflicts *engine.MergeConflicts
+	if errors.As(err, &conflicts) {
+		if denied := o.checkConflicts(g, conflicts.Conflicts); denied != nil {
+			return denied
+		}
+	}
+	return err
 }
 
 // isDefault reports whether a new entity has the default of a property.

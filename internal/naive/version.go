@@ -2,12 +2,10 @@ package naive
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -276,19 +274,11 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if err := o.check(g, g.allChanges(g.commits[base].state, from.state, &engine.ChangeCounts{}, &engine.ChangeCounts{}), opts.Resolutions); err != nil {
 		return nil, err
 	}
-	for _, s := range []*state{from.state, to.state} {
-		if opts.Writes != nil && catalog.Digest(s.schema) != catalog.Digest(g.commits[base].state.schema) {
-			return nil, &engine.NotAllowed{Reason: "the schemas differ"}
-		}
+	if opts.Writes != nil && !o.oneSchema() {
+		return nil, &engine.NotAllowed{Reason: "the schemas differ"}
 	}
 	if err := t.mergeFrom(from, base, opts.Resolutions); err != nil {
-		var conflicts *engine.MergeConflicts
-		if errors.As(err, &conflicts) {
-			if denied := o.checkConflicts(g, conflicts.Conflicts); denied != nil {
-				return nil, denied
-			}
-		}
-		return nil, err
+		return nil, o.conflictsOf(g, err)
 	}
 	if t.checkRights(opts.Writes); len(t.errs) > 0 {
 		return nil, &Failure{Errs: t.errs}

@@ -443,6 +443,14 @@ class AsyncGraph:
     async def merge_proposal(self, id: str, body: w.ProposalMergeBody = {}) -> w.ProposalAnswer:
         return cast(w.ProposalAnswer, await self._post(f"/proposals/{segment(id)}/merge", body))
 
+    async def propose_query(self, body: w.QueryProposalBody) -> w.ProposalAnswer:
+        """Proposes a stored query. It changes the caller's open proposal of a query with this name, if there is one."""
+        return cast(w.ProposalAnswer, await self._post("/proposed-queries", body))
+
+    async def published_queries(self) -> w.PublishedQueries:
+        """Lists the proposed queries that were merged and that the caller may run."""
+        return cast(w.PublishedQueries, await self._get("/proposed-queries"))
+
     async def proposal_events(self, *, cursor: str | None = None, start: Literal["earliest", "latest"] | None = None, limit: int | None = None) -> w.ProposalFeed:
         """Lists a page of the events of proposals."""
         return cast(w.ProposalFeed, await self._get("/proposals/events", cursor=cursor, start=start, limit=limit))

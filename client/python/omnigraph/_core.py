@@ -64,11 +64,15 @@ class WriteOptions:
     """Within a day, a request with the same key gets the answer of the first one. By default the client makes a new key."""
     if_commit: str | None = None
     """Write only if this commit is the head of the branch."""
+    message: str | None = None
+    """Why the write is made: the message of its commit, at most 1,024 bytes of UTF-8."""
 
     def headers(self) -> dict[str, str]:
         """Returns the headers. Every write that commits has an idempotency key, so it can be repeated."""
         key = self.idempotency_key or (None if self.dry_run else str(uuid.uuid4()))
-        return {n: v for n, v in (("Idempotency-Key", key), ("Omnigraph-If-Graph-Commit", self.if_commit)) if v is not None}
+        message = quote(self.message, safe="") if self.message else None
+        named = (("Idempotency-Key", key), ("Omnigraph-If-Graph-Commit", self.if_commit), ("Omnigraph-Message", message))
+        return {n: v for n, v in named if v is not None}
 
     def path(self, path: str) -> str:
         """Returns the path of a conditional write, so that no server ignores the condition."""

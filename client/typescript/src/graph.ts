@@ -23,6 +23,8 @@ export interface WriteOptions extends CallOptions {
   idempotencyKey?: string | undefined;
   /** Write only if this commit is the head of the branch. */
   ifCommit?: string | undefined;
+  /** Why the write is made: the message of its commit, at most 1,024 bytes of UTF-8. */
+  message?: string | undefined;
 }
 
 /** What a mutation did, and the row that it returns; null if it matched nothing. */
@@ -337,6 +339,16 @@ export class Graph {
     return this.post(`/proposals/${segment(id)}/merge`, body, false, call);
   }
 
+  /** Proposes a stored query. It changes the caller's open proposal of a query with this name, if there is one. */
+  proposeQuery(body: w.QueryProposalBody, call?: CallOptions): Promise<w.ProposalAnswer> {
+    return this.post("/proposed-queries", body, false, call);
+  }
+
+  /** Lists the proposed queries that were merged and that the caller may run. */
+  publishedQueries(call?: CallOptions): Promise<w.PublishedQueries> {
+    return this.get("/proposed-queries", {}, call);
+  }
+
   /** Lists a page of the events of proposals. */
   proposalEvents(query: { cursor?: string; start?: "earliest" | "latest"; limit?: number } = {}, call?: CallOptions): Promise<w.ProposalFeed> {
     return this.get("/proposals/events", query, call);
@@ -385,11 +397,12 @@ export class Graph {
 }
 
 /** The headers of a write. Every write that commits has an idempotency key, so it can be repeated. */
-function writeHeaders({ idempotencyKey, ifCommit, dryRun }: WriteOptions): Record<string, string> {
+function writeHeaders({ idempotencyKey, ifCommit, dryRun, message }: WriteOptions): Record<string, string> {
   const headers: Record<string, string> = {};
   const key = idempotencyKey ?? (dryRun ? undefined : crypto.randomUUID());
   if (key !== undefined) headers["Idempotency-Key"] = key;
   if (ifCommit !== undefined) headers["Omnigraph-If-Graph-Commit"] = ifCommit;
+  if (message) headers["Omnigraph-Message"] = encodeURIComponent(message);
   return headers;
 }
 

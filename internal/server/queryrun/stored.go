@@ -156,7 +156,7 @@ func deleted(m *plan.Mutation) []string {
 }
 
 // optionNames are the members of the envelope other than params.
-var optionNames = []string{"branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit"}
+var optionNames = []string{"branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit", "message"}
 
 // misplaced improves the help of an error for the two most common mistakes: a parameter outside
 // params, and a run option inside it.

@@ -176,7 +176,9 @@ async def main() -> None:
     await refused(omnigraph.InvalidError, db.add_thing(sku="lamp-2", stock=1, maker="acme", weight=float("nan")))
     moved = await refused(omnigraph.PreconditionError, db.restock(WriteOptions(if_commit=loaded["commit"]["graph_commit_id"]), sku="lamp-1", by=1))
     assert moved.envelope.get("precondition_failure", {}).get("actual") == head
-    await db.restock(WriteOptions(if_commit=head), sku="lamp-1", by=1)
+    restocked = await db.restock(WriteOptions(if_commit=head, message="one more,\n100 % sûr"), sku="lamp-1", by=1)
+    assert restocked["commit"]
+    assert (await graph.commit(restocked["commit"]["graph_commit_id"])).get("message") == "one more,\n100 % sûr"
     lamp = next(r for r in await db.by_maker(maker="acme") if r.sku == "lamp-1")
     assert (lamp.stock, lamp.weight, lamp.price, lamp.lots) == (2**62 + 1, 0.1, Decimal("12.50"), [-1])
     whole = await down(lambda: db.maker_with_things(maker="acme").one())
@@ -297,6 +299,12 @@ async def main() -> None:
     async for following in graph.follow_proposals(cursor=events["events"][4]["id"]):
         assert len(following["events"]) == 2
         break
+    counting = await graph.propose_query(
+        {"name": "counted", "query": "query counted() { match { $t: Thing } return { count($t) as n } }", "description": "Counts all things.", "why": "It is asked each day."}
+    )
+    assert counting.get("query", {}).get("name") == "counted"
+    assert (await down(graph.published_queries))["queries"] == []
+    await graph.close_proposal(counting["id"])
 
     # The graph as a whole.
     assert "node Thing" in (await down(graph.schema))["schema_source"]

@@ -83,7 +83,8 @@ assert.equal(again.commit?.graph_commit_id, added.commit?.graph_commit_id);
 await assert.rejects(db.addThing({ ...thing, sku: "lamp-2", weight: Number.NaN }), InvalidError);
 await assert.rejects(db.addThing(thing), (e) => e instanceof ConflictError && e.envelope.key_conflict?.id === "lamp-1");
 await assert.rejects(db.restock({ sku: "lamp-1", by: 1n }, { ifCommit: loaded.commit?.graph_commit_id }), (e) => e instanceof PreconditionError && e.envelope.precondition_failure?.actual === added.commit?.graph_commit_id);
-await db.restock({ sku: "lamp-1", by: 1n }, { ifCommit: added.commit?.graph_commit_id });
+const restocked = await db.restock({ sku: "lamp-1", by: 1n }, { ifCommit: added.commit?.graph_commit_id, message: "one more,\n100 % sûr" });
+assert.equal((await graph.commit(restocked.commit?.graph_commit_id ?? "")).message, "one more,\n100 % sûr");
 const lamp = (await db.byMaker({ maker: "acme" })).find((r) => r.sku === "lamp-1");
 assert.ok(lamp?.stock === 2n ** 62n + 1n && lamp.weight === 0.1 && lamp.price === "12.50");
 assert.deepEqual(lamp.lots, [-1n]);
@@ -209,6 +210,10 @@ for await (const page of graph.followProposals({ cursor: events.events[4]?.id ??
   assert.equal(page.events.length, 2);
   break;
 }
+const counting = await graph.proposeQuery({ name: "counted", query: "query counted() { match { $t: Thing } return { count($t) as n } }", description: "Counts all things.", why: "It is asked each day." });
+assert.equal(counting.query?.name, "counted");
+assert.deepEqual((await down(() => graph.publishedQueries())).queries, []);
+await graph.closeProposal(counting.id);
 
 // The graph as a whole.
 assert.match((await down(() => graph.schema())).schema_source, /node Thing/);

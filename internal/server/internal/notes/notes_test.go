@@ -137,6 +137,8 @@ func TestForEmpty(t *testing.T) {
 		{name: "a key in a not block", body: `match { $p: Person { name: "bob", mood: "bad" } not { $p knows $q $q.name = "nobody" } } return { $p.mood }`, want: []string{"no Person $p meets the condition on mood, with those before it"}},
 		{name: "a dropped condition", params: "$n: String?", body: `match { $p: Person $p.name = $n? $p.mood = "bad" } return { $p.mood }`, args: []value.Value{value.Null}, want: []string{"no Person $p meets the condition on mood, with those before it"}},
 		{name: "null", params: "$n: String?", body: `match { $p: Person $p.name = $n } return { $p.mood }`, args: []value.Value{value.Null}, want: []string{"no Person $p meets the condition on name, with those before it"}},
+		{name: "no variable", body: `match { 3 > 4 } return { 1 as n }`, want: []string{"nothing meets all conditions; leave some of them out to see which one"}},
+		{name: "no variable, an argument", params: "$n: I32", body: `match { $n > 4 } return { $n as n }`, args: []value.Value{value.OfI32(3)}, want: []string{"nothing meets all conditions; leave some of them out to see which one"}},
 		{name: "another comparison", body: `match { $p: Person $p.name > "zed" } return { $p.mood }`, want: []string{"no Person $p meets the condition on name, with those before it"}},
 		{name: "a property that is no key", body: `match { $p: Person { boss: "zed" } } return { $p.mood }`, want: []string{"no Person $p meets the condition on boss, with those before it"}},
 		{name: "a key of two", body: `match { $s: Seat { row: 1, number: 9 } } return { $s.row }`, want: []string{`no Seat has number 9 and row 1; near it: (number 19 and row 1), (number 2 and row 1), (number 9 and row 2)`}},

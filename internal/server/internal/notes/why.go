@@ -86,6 +86,9 @@ func (l *lookup) firstWithout(q *plan.Query, args engine.Args) string {
 			bind(c.From, c.To, c.EdgeVar)
 		}
 		match = append(match, clause)
+		if len(ties) == 0 { // a condition on literals and parameters alone, in a match without variables
+			return unmet(q, clause)
+		}
 		r, err := l.graph.Query(ctx, &plan.Query{Name: "note", Params: q.Params, Uses: q.Uses, Read: &plan.Read{
 			Vars: q.Read.Vars, Match: match, Ties: ties, Limit: 1,
 			Columns: []plan.Column{{Name: "id", Expr: plan.ID{Var: ties[0]}, Type: value.Of(value.String)}},

@@ -8,14 +8,20 @@ import (
 )
 
 // Flat returns the input schema of a stored query, of either profile, with the parameters at the top instead of in the member
-// params, and with the other members in the member `options`.
-func Flat(schema json.RawMessage, options string) json.RawMessage {
+// params, and with the other members in the member `options`. If a parameter has one of the reserved names, which mean an option at
+// the top, Flat returns the schema unchanged.
+func Flat(schema json.RawMessage, options string, reserved []string) json.RawMessage {
 	whole := objectOf(schema)
 	params := string(whole.members["params"])
 	if params == "" {
 		params = `{"properties":{},"additionalProperties":false,"type":"object","required":[]}`
 	}
 	inner := objectOf(json.RawMessage(params))
+	for _, name := range append([]string{"params", options}, reserved...) {
+		if _, ok := inner.members[name]; ok {
+			return schema
+		}
+	}
 	rest := strings.Replace(string(whole.Properties), `"params":`+string(whole.members["params"])+",", "", 1) // params is the first of several
 	outside := slices.DeleteFunc(slices.Clone(whole.Required), func(name string) bool { return name == "params" })
 	under := `{"properties":` + rest + `,"additionalProperties":false,"type":"object","required":` + listOf(outside) + `}`

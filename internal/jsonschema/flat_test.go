@@ -15,8 +15,9 @@ func TestFlat(t *testing.T) {
 			`{"properties":{"n":{"type":"string"},"_":{"properties":{"branch":{"type":["string","null"]}},"additionalProperties":false,"type":"object","required":["branch"]}},"additionalProperties":false,"type":"object","required":["n","_"]}`},
 		{`{"properties":{"branch":{"type":"string"}},"additionalProperties":false,"type":"object","required":[]}`,
 			`{"properties":{"_":{"properties":{"branch":{"type":"string"}},"additionalProperties":false,"type":"object","required":[]}},"additionalProperties":false,"type":"object","required":[]}`},
+		{`{"properties":{"params":{"properties":{"message":{"type":"string"}}},"branch":{"type":"string"}}}`, `{"properties":{"params":{"properties":{"message":{"type":"string"}}},"branch":{"type":"string"}}}`},
 	} {
-		if got := string(Flat(json.RawMessage(tt.schema), "_")); got != tt.want {
+		if got := string(Flat(json.RawMessage(tt.schema), "_", []string{"branch", "message"})); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.schema, got, tt.want)
 		}
 	}

@@ -41,6 +41,8 @@ rules:
     allow: { actors: { ids: [act-clerk] }, actions: [read], types: [Thing], rows: ones }
   - id: clerk-proposes
     allow: { actors: { ids: [act-clerk] }, actions: [query_propose] }
+  - id: carl-changes
+    allow: { actors: { ids: [act-carl] }, actions: [read, change, protection_bypass] }
   - id: zoe-calls
     allow: { actors: { ids: [act-zoe] }, actions: [invoke_query] }
   - id: zoe-by-query
@@ -59,7 +61,7 @@ func newPublishers(t *testing.T, f *fleet) *publishers {
 	p := &publishers{fleet: f, tokens: &auth.Tokens{}}
 	text := ""
 	for name, actor := range map[string]string{
-		"ada": "act-ada", "bo": "act-bo", "deputy": "act-deputy", "clerk": "act-clerk", "zoe": "act-zoe",
+		"ada": "act-ada", "bo": "act-bo", "deputy": "act-deputy", "clerk": "act-clerk", "carl": "act-carl", "zoe": "act-zoe",
 		"ada-via-bot": "{ actor: bot, on_behalf_of: act-ada }", "bo-via-bot": "{ actor: bot, on_behalf_of: act-bo }",
 	} {
 		text += fmt.Sprintf("%x: %s\n", sha256.Sum256([]byte("the-token-of-"+name)), actor)
@@ -402,6 +404,9 @@ func TestProposedQueryLives(t *testing.T) {
 	}
 	if seen, err := p.as(url, "bo").Proposal(t.Context(), a.ID); err != nil || len(a.Query.Example.Rows) != 0 || len(seen.Query.Example.Rows) != 1 {
 		t.Errorf("each viewer gets an example of its own: %+v and %+v, %v", a.Query.Example, seen.Query, err)
+	}
+	if _, err := p.as(url, "carl").CloseProposal(t.Context(), a.ID, client.ProposalCloseBody{}); err == nil || !strings.Contains(err.Error(), "proposal_review") {
+		t.Errorf("an actor who may change data closed another's query: %v", err)
 	}
 	restart()
 	review := func(who, decision string) error {

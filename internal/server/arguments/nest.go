@@ -11,10 +11,11 @@ import (
 // Options is the name of the member that has the run options of a call whose parameters are at the top.
 const Options = "_"
 
-// Nest moves the run options in the member [Options] to the top, and members that `params` reports as parameters into the
-// member params. Clients send them so, because a graph wants it, or because a framework flattens objects. A member that
+// Nest moves members that `params` reports as parameters into the member params, and then the run options in the member
+// [Options] to the top. Clients send them so, because a graph wants it, or because a framework flattens objects. A member that
 // params has already stays where it is.
 func (o *Object) Nest(params func(name string) bool) {
+	o.nestParams(params)
 	if i := o.index(Options); i >= 0 && !params(Options) {
 		if inner := newObject(o.noun, json.RawMessage(o.members[i].raw)); len(inner.faults) == 0 {
 			o.members = slices.Delete(o.members, i, i+1)
@@ -27,6 +28,10 @@ func (o *Object) Nest(params func(name string) bool) {
 			}
 		}
 	}
+}
+
+// nestParams moves members into the member params.
+func (o *Object) nestParams(params func(name string) bool) {
 	given := newObject("parameter", OfTool(o.rawAt(o.index("params"))))
 	if len(given.faults) > 0 {
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/jsonschema"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -91,7 +92,7 @@ func (s *surface) encode(t *mcp.Tool) *mcp.Tool {
 func (s *surface) describe(d *tool.Descriptor) *mcp.Tool {
 	t := describe(d, s.graph.OutputSchemas(), s.graph.ObjectRows())
 	if s.graph.FlatArguments() && s.graph.IsStored(d.Name) {
-		t.InputSchema = jsonschema.Flat(t.InputSchema.(json.RawMessage), arguments.Options)
+		t.InputSchema = jsonschema.Flat(t.InputSchema.(json.RawMessage), arguments.Options, queryrun.OptionNames)
 	}
 	if !s.graph.Confirms(d) {
 		return t

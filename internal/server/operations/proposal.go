@@ -285,10 +285,13 @@ func changing(id string, step Step, log []string, change func(ctx context.Contex
 }
 
 // mayEdit returns an error if the caller may neither change the source of a proposal nor review the
-// proposal.
+// proposal. A proposed query has no source: its author and those who may publish it stand for those who may change one.
 func mayEdit(env *tool.Env, p *engine.Proposal) error {
-	if p.Query() != "" && p.Author == env.Actor {
-		return nil
+	if p.Query() != "" {
+		if p.Author == env.Actor || env.Require(tool.Grant{Action: tool.QueryPublish}) == nil {
+			return nil
+		}
+		return env.Require(tool.Grant{Action: tool.ProposalReview, Branch: targetOf(p)})
 	}
 	err := env.Require(tool.Grant{Action: tool.Change, Branch: sourceOf(p), Via: tool.Proposed})
 	if err != nil && env.Require(tool.Grant{Action: tool.ProposalReview, Branch: targetOf(p)}) == nil {

@@ -50,7 +50,7 @@ func (t Tool) Decode(args json.RawMessage) (tool.Call, error) {
 // object.
 func DecodeMembers(t tool.StoredQuery, o *arguments.Object) (tool.Call, error) {
 	o.Nest(func(name string) bool {
-		return isParam(t.Plan(), name) && name != "params" && !slices.Contains(optionNames, name)
+		return isParam(t.Plan(), name) && name != "params" && !slices.Contains(OptionNames, name)
 	})
 	params := o.Raw("params")
 	branch := o.OptString("branch")
@@ -155,8 +155,8 @@ func deleted(m *plan.Mutation) []string {
 	return types
 }
 
-// optionNames are the members of the envelope other than params.
-var optionNames = []string{"branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit", "message"}
+// OptionNames are the members of the arguments of a stored query other than params.
+var OptionNames = []string{"branch", "snapshot", "page_token", "dry_run", "idempotency_key", "if_commit", "message"}
 
 // misplaced improves the help of an error for the two most common mistakes: a parameter outside
 // params, and a run option inside it.
@@ -164,9 +164,9 @@ func misplaced(e *tool.ArgumentError, q *plan.Query) *tool.ArgumentError {
 	for _, f := range append([]*tool.ArgumentError{e}, e.Also...) {
 		inside, in := strings.CutPrefix(f.Path, "params.")
 		switch {
-		case in && slices.Contains(optionNames, inside) && !isParam(q, inside):
+		case in && slices.Contains(OptionNames, inside) && !isParam(q, inside):
 			f.Help = `put it next to "params", not inside`
-		case f.Path != "params" && !slices.Contains(optionNames, f.Path) && isParam(q, f.Path):
+		case f.Path != "params" && !slices.Contains(OptionNames, f.Path) && isParam(q, f.Path):
 			f.Help = `put it inside "params"`
 		}
 	}

@@ -165,8 +165,10 @@ func (x *exchange) check() error {
 			return err
 		}
 	}
-	if len(x.r.Header[headerIfCommit]) > 0 && !x.route.takes(headerIfCommit) {
-		return x.bad("header " + headerIfCommit + ": does not apply to this route; leave it out")
+	for _, name := range []string{headerIfCommit, headerMessage} {
+		if len(x.r.Header[name]) > 0 && !x.route.takes(name) {
+			return x.bad("header " + name + ": does not apply to this route; leave it out")
+		}
 	}
 	here := x.here() != nil
 	var known []string

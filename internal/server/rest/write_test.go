@@ -66,6 +66,7 @@ func TestConditions(t *testing.T) {
 		{name: "a message that is not encoded", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: 100%", body: add, status: 400, want: `header Omnigraph-Message: invalid URL escape`},
 		{name: "a message with a control character", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: a%09", body: add, status: 400, want: `control character U+0009 at byte 2`},
 		{name: "a long message", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: " + strings.Repeat("m", 1025), body: add, status: 400, want: `has 1025 bytes, expected at most 1024`},
+		{name: "a message on a route that takes none", actor: reader, method: "GET", path: "/snapshot", send: "Omnigraph-Message: m", status: 400, want: `header Omnigraph-Message: does not apply to this route`},
 		{name: "a message of a read", actor: reader, method: "POST", path: "/queries/everyone", send: "Omnigraph-Message: m", status: 400, want: `message: does not apply to a read`},
 		{name: "in the history", actor: reader, method: "GET", path: "/commits?limit=1&grep=n%C3%B6t", status: 200, want: `"message":"why\nnöt"}],"next_before":`, lacks: "100%"},
 		{name: "not in the history", actor: reader, method: "GET", path: "/commits?grep=nowhere", status: 200, want: `{"commits":[],"next_before":null}`},

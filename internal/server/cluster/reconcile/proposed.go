@@ -70,8 +70,9 @@ func compileProposed(graph string, schema *catalog.Schema, source gq.Source, cla
 }
 
 // Add returns the revision that follows r and has another proposed query of a graph, with the changes of its tools as gq breaking
-// finds them. It returns nil if r has this query of this proposal already. It changes nothing else, and replaces no query: then, and if
-// the graph is not in the revision, which may be nil, the error is an *engine.Conflict. It is a diag.List if the text has faults.
+// finds them. It returns nil if r has this text of this proposal already. It changes nothing else, and replaces no query but another
+// text of the same proposal: then, and if the graph is not in the revision, which may be nil, the error is an *engine.Conflict. It is a
+// diag.List if the text has faults.
 func (r *Revision) Add(graph string, q ProposedQuery, claims plan.Claims) (*Revision, []breaking.Change, error) {
 	g := r.Graph(graph)
 	if g == nil {
@@ -82,12 +83,16 @@ func (r *Revision) Add(graph string, q ProposedQuery, claims plan.Claims) (*Revi
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, o := range slices.Concat(applied.Queries, was.Queries) {
-		switch {
-		case o.Name != q.Name && o.Tool != q.Name:
-		case g.Proposed != nil && g.Proposed.Proposals[q.Name] == q.Proposal && q.Proposal != "":
+	others := g.ProposedQueries()
+	own := slices.IndexFunc(others, func(o ProposedQuery) bool { return o.Name == q.Name && o.Proposal == q.Proposal && q.Proposal != "" })
+	if own >= 0 {
+		if others[own].Text == q.Text {
 			return nil, nil, nil
-		default:
+		}
+		others = slices.Delete(others, own, own+1)
+	}
+	for _, o := range slices.Concat(applied.Queries, was.Queries) {
+		if (o.Name == q.Name || o.Tool == q.Name) && own < 0 {
 			return nil, nil, &engine.Conflict{Reason: fmt.Sprintf("the graph has the stored query %s (tool %s), and a proposed query replaces none; choose another name", o.Name, o.Tool)}
 		}
 	}
@@ -101,7 +106,7 @@ func (r *Revision) Add(graph string, q ProposedQuery, claims plan.Claims) (*Revi
 	}
 	added := *g
 	strict := g.Stored != nil && g.Stored.Strict
-	if added.Proposed, err = compileProposed(graph, schema, source, claims, strict, append(g.ProposedQueries(), q)); err != nil {
+	if added.Proposed, err = compileProposed(graph, schema, source, claims, strict, append(others, q)); err != nil {
 		return nil, nil, err
 	}
 	is, err := added.Proposed.contract()

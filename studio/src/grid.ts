@@ -43,7 +43,10 @@ function valueOf(p: Property, text: string): Json | undefined {
   return text;
 }
 
-const kindOf = (p: Property) => (p.enum ? "String" : p.kind);
+/** Returns the type of a parameter for one value of a property: without the values of an enum, and with the digits of a Decimal. */
+export function kindOf(p: Property): string {
+  return p.enum ? "String" : p.kind === "Decimal" ? p.type.replace(/[?[\]]/g, "") : p.kind;
+}
 
 /** Where a page begins: after the row with this value of the property in the order, and this id. */
 export interface Place {

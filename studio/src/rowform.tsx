@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { ApiError, pathOf, post, type Mutated, type ParamSchema, type Property, type Row, type Rows, type Type } from "./api";
 import { Field, paramsOf } from "./field";
 import { nodeQuery } from "./gql";
+import { kindOf } from "./grid";
 import { writeJson, type Json } from "./json";
 import { Failure, Show, useLoad } from "./load";
 import { proposeHref } from "./propose";
@@ -41,9 +42,9 @@ function textOf(value: Json | undefined): string | null {
   return Array.isArray(value) ? value.map(text).join("\n") : text(value);
 }
 
-/** Returns the type of the parameter for a property: without the values of an enum, and optional, so that null clears the property. */
+/** Returns the type of the parameter for a property: optional if the property is, so that null clears it. */
 function typeOf(p: Property): string {
-  const kind = p.enum ? "String" : p.kind;
+  const kind = kindOf(p);
   return (p.list ? `[${kind}]` : kind) + (p.type.endsWith("?") ? "?" : "");
 }
 

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,7 +58,19 @@ func FuzzColumnar(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(FormatOf(name) == Arrow, whole)
+		arrow := FormatOf(name) == Arrow
+		f.Add(arrow, whole)
+		f.Add(!arrow, whole)
+		for part := range 8 { // cut, and damaged at the front, within pages and in the footer
+			at := len(whole) * part / 8
+			f.Add(arrow, whole[:at])
+			damaged := bytes.Clone(whole)
+			for i := range min(8, len(damaged)-at) {
+				damaged[at+i] ^= 0xff
+			}
+			f.Add(arrow, damaged)
+			f.Add(arrow, append(bytes.Clone(whole[:at]), whole[min(at+64, len(whole)):]...))
+		}
 	}
 	f.Fuzz(func(t *testing.T, arrow bool, content []byte) {
 		format := formats[0]

@@ -174,8 +174,9 @@ func (c *ruleClause) resolve(res *resolved, o Options) rule {
 		r.queries = append(r.queries, q.Key)
 	}
 	for _, s := range c.sources {
-		if err := engine.CheckSource(s.Key); err != nil {
-			s.At.Fault(strictyaml.BadValue, err.Error(), "write the name as --source has it")
+		if engine.CheckSource(s.Key) != nil {
+			s.At.Fault(strictyaml.BadValue, fmt.Sprintf("%.80q is not the name of a source", s.Key),
+				fmt.Sprintf("write 1 to %d letters a to z and A to Z, digits, _ - and ., as --source has it", engine.MaxSourceName))
 			continue
 		}
 		r.sources = append(r.sources, s.Key)

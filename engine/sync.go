@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +23,25 @@ func CheckSource(name string) error {
 		return &BadArgument{Param: "source", Detail: fmt.Sprintf("%q is not the name of a source, which has 1 to %d letters a to z and A to Z, digits, _ - and .", name, MaxSourceName)}
 	}
 	return nil
+}
+
+// DefaultClaim returns the name under which a graph notes what the database claims, unless the load gives another one. It has the last
+// two parts of the name of the source, for a database of PostgreSQL its slot and the identifier of its system, so that two databases
+// never share one, and nothing that one of them deletes is taken for the other's.
+func (c *SourceChanges) DefaultClaim() string {
+	parts := strings.Split(c.Source, "/")
+	name := parts[len(parts)-1]
+	if len(parts) > 1 {
+		name += "." + parts[len(parts)-2]
+	}
+	if CheckSource(name) == nil {
+		return name
+	}
+	sum := sha256.Sum256([]byte(c.Source))
+	if name = name[:min(16, len(name))]; CheckSource(name) != nil {
+		name = "source"
+	}
+	return name + "." + hex.EncodeToString(sum[:16])
 }
 
 // SyncOptions are the options of a load in the mode Sync, which the other modes do not have. A load in the mode Patch with Changes

@@ -56,7 +56,7 @@ func completions(cmd *cobra.Command) {
 			return
 		}
 		complete := byFlag[f.Name]
-		if strings.HasPrefix(cmd.CommandPath(), "omnigraph policy ") && (f.Name == "query" || f.Name == "branch") {
+		if strings.HasPrefix(cmd.CommandPath(), "omnigraph policy ") && (f.Name == "query" || f.Name == "branch" || f.Name == "source") {
 			complete = map[string]cobra.CompletionFunc{"query": queriesOfCluster}[f.Name]
 		}
 		if complete == nil {

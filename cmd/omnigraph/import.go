@@ -63,8 +63,9 @@ If a value does not fit, the command imports nothing, and lists up to a hundred 
 file, line, column and reason. With --rejects it writes the records that do not fit to a file, as
 JSON lines, and imports the others.
 
-Modes: merge replaces entities that exist, append refuses them, overwrite first
-removes every entity of the types that occur in the files.`,
+Modes: merge replaces entities that exist, patch sets only what the map sets, append refuses them,
+overwrite first removes every entity of the types that occur in the files, and sync also lets go
+what the --source brought before and lacks now.`,
 		Example: "  omnigraph import --store data/people --map import.yaml\n" +
 			"  omnigraph import --store data/people --map import.yaml --rejects rejects.ndjson --max-rejects 50\n" +
 			"  omnigraph import --server http://127.0.0.1:8080 --graph people --map import.yaml june.csv --branch june --from main\n" +
@@ -248,6 +249,9 @@ func (f *importFlags) importFiles(ctx context.Context, cmd *cobra.Command, s *so
 	r := loadReport(res)
 	if n := in.Rejected(); n > 0 {
 		r.note += fmt.Sprintf("; %s did not fit: %s", plural(int64(n), "record"), f.rejects)
+		if opts.Mode == engine.Sync {
+			r.note += "; so nothing that the files lack was let go"
+		}
 	}
 	return r, nil
 }

@@ -159,7 +159,7 @@ func (g *followedGraph) source(c *engine.SourceChanges) string {
 	if g.sync.Source != "" {
 		return g.sync.Source
 	}
-	return follow.ClaimName(c.Source)
+	return c.DefaultClaim()
 }
 
 // Load implements [follow.Graph].

@@ -228,7 +228,7 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	}
 	in, err := load.Parse(ctx, r, expected, load.Options{
 		IDs: g.ids.Run, Progress: opts.Progress, Embeds: g.opts.Embedder != nil,
-		Mode: opts.Mode, NewEdges: opts.NewEdges, LastWins: opts.LastWins, Sync: opts.Sync, Changes: opts.Changes != nil, Base: base,
+		Mode: opts.Mode, NewEdges: opts.NewEdges, LastWins: opts.LastWins, Sync: opts.Sync, Claims: opts.Claims, Changes: opts.Changes != nil, Base: base,
 		Hidden:  rights.Hides(expected, opts.Reads),
 		Scratch: scratch.create, Memory: memory, Segment: g.opts.loadSegment,
 	})

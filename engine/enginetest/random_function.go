@@ -56,12 +56,17 @@ func (c computed) apply(depth int) (plan.Apply, bool) {
 			}
 			e.Args, types = append(e.Args, arg), append(types, t)
 		}
-		if t, ok := row.Result(types); ok && !mayOverflow(e, t) {
+		if t, ok := row.Result(types); ok && !mayOverflow(e, t) && (!onDecimal(row.Func, types) || c.decimals.percent(50)) {
 			e.Type = t
 			return e, true
 		}
 	}
 	return plan.Apply{}, false
+}
+
+// onDecimal reports whether abs, a rounding or int gets a Decimal.
+func onDecimal(f plan.Func, types []value.Type) bool {
+	return (f >= plan.Abs && f <= plan.Ceil || f == plan.ToInt) && types[0].Kind == value.Decimal
 }
 
 // mayOverflow reports whether the product of Decimals may have more than 38 digits, which is an error. A drawn Decimal has

@@ -515,13 +515,18 @@ func (r *readDraw) aggregates() {
 	}
 }
 
+// mayFold draws whether median may have a Decimal.
+func (r *readDraw) mayFold(f plan.AggFunc, t value.Type) bool {
+	return f != plan.Median || t.Kind != value.Decimal || r.decimals.percent(50)
+}
+
 // aggregate draws an aggregate.
 func (r *readDraw) aggregate() plan.Expr {
 	if r.percent(20) {
 		if e, ok := r.computed(r.outer).apply(1); ok && len(variables(e)) > 0 {
 			var funcs []plan.AggFunc
 			for _, row := range plan.Aggregates {
-				if row.Arg.Accepts(e.Type) {
+				if row.Arg.Accepts(e.Type) && r.mayFold(row.Func, e.Type) {
 					funcs = append(funcs, row.Func)
 				}
 			}
@@ -541,7 +546,7 @@ func (r *readDraw) aggregate() plan.Expr {
 		prop := r.prop(v, p.Name)
 		var funcs []plan.AggFunc
 		for _, row := range plan.Aggregates {
-			if row.Arg.Accepts(p.Type) {
+			if row.Arg.Accepts(p.Type) && r.mayFold(row.Func, p.Type) {
 				funcs = append(funcs, row.Func)
 			}
 		}

@@ -47,6 +47,8 @@ type drawer struct {
 	feed    []string // the lines of the first load, from which loads in the mode sync are drawn
 	// rare decides whether a statement gets a part that would be rare otherwise. It has its own random numbers, too.
 	rare *drawer
+	// decimals decides whether a function, an aggregate or a range gets a Decimal. It has its own random numbers, too.
+	decimals *drawer
 	// restricts draws rights. It has its own random numbers, too.
 	restricts *drawer
 	joins     *drawer          // draws rights for merges, with random numbers and rights of its own
@@ -58,7 +60,7 @@ func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, edgeEnds: map[string][2]string{}, loading: engine.Append, branching: seed%5 < 2,
 		params:  &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}},
 		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}, rare: &drawer{Rand: rand.New(rand.NewPCG(^seed, ^seed))},
-		restricts: &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}, joins: &drawer{Rand: rand.New(rand.NewPCG(seed, 2))}}
+		restricts: &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}, joins: &drawer{Rand: rand.New(rand.NewPCG(seed, 2))}, decimals: &drawer{Rand: rand.New(rand.NewPCG(seed, 3))}}
 	d.schema = d.drawSchema()
 	d.drawInterfaces(d.schema)
 	d.drawEnds(d.schema, d.schema.Edges)
@@ -123,6 +125,9 @@ func (d *drawer) drawNode(name string) *catalog.Node {
 				r.Max = nil
 			}
 			n.Ranges = append(n.Ranges, r)
+		case p.Type.Kind == value.Decimal && d.decimals.percent(20):
+			low := literal(-1, p.Type)
+			n.Ranges = append(n.Ranges, catalog.Range{Property: p.Name, Min: &low})
 		case p.Type.Kind == value.String && p.Type.Enum == nil && d.percent(25):
 			n.Checks = append(n.Checks, catalog.Check{Property: p.Name, Pattern: pick(d, []string{"a", "[a-d]", "^[a-z]"})})
 		}

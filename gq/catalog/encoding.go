@@ -141,6 +141,9 @@ func (r *Range) UnmarshalJSON(b []byte) error {
 			continue
 		}
 		v, ok := value.ParseNumber(*end.s, kind)
+		if j.Kind == value.Decimal.String() {
+			v, ok = parseText(*end.s, value.Decimal)
+		}
 		if !ok {
 			return fmt.Errorf("range of %s: %q is not a valid %s", j.Property, *end.s, j.Kind)
 		}

@@ -279,3 +279,18 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestRangeOfDecimals encodes and decodes the range of a Decimal, whose ends have digits after the point.
+func TestRangeOfDecimals(t *testing.T) {
+	s := build(t, "node A { x: Decimal(6, 2) @range(x, -0.5..1000) }")
+	again, err := catalog.Decode(catalog.Encode(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := again.Node("A").Ranges[0].Bounds().String(); got != "-0.50..1000.00" {
+		t.Errorf("the range is %s", got)
+	}
+	if catalog.Digest(again) != catalog.Digest(s) {
+		t.Error("the digest is another")
+	}
+}

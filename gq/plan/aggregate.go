@@ -63,7 +63,7 @@ func (a *Argument) Accepts(t value.Type) bool { return a.accepts(t) }
 var (
 	anything = &Argument{"anything bound", true, func(value.Type) bool { return true }}                                                            // argument of count
 	number   = &Argument{"a number", false, isNumberOrDecimal}                                                                                     // argument of sum and avg
-	middling = &Argument{"an integer or a float", false, isNumber}                                                                                 // argument of median
+	middling = &Argument{"an integer, a float or a Decimal", false, isNumberOrDecimal}                                                             // argument of median
 	gathered = &Argument{"a scalar or a node", true, func(t value.Type) bool { return !t.List && t.Kind != value.Blob && t.Kind != value.Vector }} // argument of collect
 	sortable = &Argument{extremes(), false, func(t value.Type) bool { return !t.List && t.Kind.HasExtremes() }}                                    // argument of min and max
 )

@@ -141,10 +141,20 @@ func isNumberOrDecimal(t value.Type) bool {
 	return isNumber(t) || !t.List && t.Kind == value.Decimal
 }
 
+// wholeOf is the typing rule of round, floor and ceil. A Decimal keeps its digits after the point, and may get one more before it.
+func wholeOf(args []value.Type) (value.Type, bool) {
+	t, ok := same(isNumberOrDecimal)(args)
+	if t.Kind == value.Decimal {
+		t.Dim = value.DecimalOf(min(args[0].Precision()+1, value.MaxDigits), args[0].Scale()).Dim
+	}
+	return t, ok
+}
+
 // absolute is the typing rule of abs. For a signed integer the result is nullable, because the
 // least one has no absolute value of its type.
 func absolute(args []value.Type) (value.Type, bool) {
-	t, ok := same(isNumber)(args)
+	t, ok := same(isNumberOrDecimal)(args)
+	t.Dim = args[0].Dim
 	t.Nullable = t.Nullable || t.Kind == value.I32 || t.Kind == value.I64
 	return t, ok
 }
@@ -165,7 +175,7 @@ func toString(args []value.Type) (value.Type, bool) {
 func toInt(args []value.Type) (value.Type, bool) {
 	t := args[0]
 	certain := t.Kind == value.I64 || t.Kind.IsInteger() && t.Kind.Widens(value.I64)
-	return value.Type{Kind: value.I64, Nullable: t.Nullable || !certain}, isNumber(t) || isString(t)
+	return value.Type{Kind: value.I64, Nullable: t.Nullable || !certain}, isNumberOrDecimal(t) || isString(t)
 }
 
 // toFloat is the typing rule of float.

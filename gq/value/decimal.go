@@ -26,6 +26,9 @@ var powers = func() (p [MaxDigits + 1]*big.Int) {
 	return p
 }()
 
+// PowerOfTen returns 10^n for n up to MaxDigits. The caller must not change it.
+func PowerOfTen(n int) *big.Int { return powers[n] }
+
 // DecimalOf returns the required type Decimal(precision, scale).
 func DecimalOf(precision, scale int) Type { return Type{Kind: Decimal, Dim: precision<<8 | scale} }
 

@@ -168,7 +168,7 @@ func TestFaultsOfRecords(t *testing.T) {
 ports.csv, line 3, column code, value "de": found "de", expected a text that matches ^[A-Z]+$
 ports.csv, line 4, column imo, value "x": expected a number
 ports.csv, line 5, column depth, value "41": found 41, expected at most 40
-ports.csv, line 6: the record has 2 fields and the header 4; write ragged: fill under read in the map to read absent fields as null`
+ports.csv, line 6, value "BE,x": the record has 2 fields and the header 4; write ragged: fill under read in the map to read absent fields as null`
 	if got := lines(t, in); got != want {
 		t.Errorf("found\n%s\nexpected\n%s", got, want)
 	}
@@ -203,7 +203,7 @@ func TestRejects(t *testing.T) {
 		t.Fatal(err, in.Over())
 	}
 	wantRejects := `{"source":"ports.csv","file":"ports.csv","line":3,"row":2,"column":"imo","value":"x","error":"expected a number","record":{"code":"DE","name":"Hamburg","imo":"x","depth":null}}
-{"source":"ports.csv","file":"ports.csv","line":4,"row":3,"column":"","value":"","error":"the record has 1 fields and the header 4; write ragged: fill under read in the map to read absent fields as null","record":{}}
+{"source":"ports.csv","file":"ports.csv","line":4,"row":3,"column":"","value":"BE","error":"the record has 1 fields and the header 4; write ragged: fill under read in the map to read absent fields as null","record":{}}
 {"source":"ports.csv","file":"ports.csv","line":5,"row":4,"column":"name","value":"","error":"Port.name is required","record":{"code":"FR","name":null,"imo":null,"depth":null}}
 {"source":"ports.csv","file":"ports.csv","line":6,"row":5,"column":"imo","value":"3","error":"taken","record":{"code":"US","name":"NY","imo":"3","depth":null}}
 `

@@ -228,6 +228,9 @@ func (g *Graph) text(f plan.Func, args []value.Value) value.Value {
 
 // rounded computes abs, round, floor or ceil.
 func (g *Graph) rounded(f plan.Func, v value.Value) (value.Value, bool) {
+	if v.Kind() == value.Decimal {
+		return roundedDecimal(f, v)
+	}
 	if !v.Kind().IsFloat() {
 		if f != plan.Abs {
 			return v, false
@@ -253,6 +256,30 @@ func (g *Graph) rounded(f plan.Func, v value.Value) (value.Value, bool) {
 		x = math.Ceil(x)
 	}
 	return value.OfBits(v.Kind(), math.Float64bits(unsignedZero(x))), false
+}
+
+// roundedDecimal computes abs, round, floor or ceil of a Decimal, from its text.
+func roundedDecimal(f plan.Func, v value.Value) (value.Value, bool) {
+	text := value.Text(v)
+	negative := strings.HasPrefix(text, "-")
+	if f == plan.Abs {
+		text = strings.TrimPrefix(text, "-")
+	} else {
+		whole, fraction, _ := strings.Cut(text, ".")
+		step := 0
+		switch {
+		case strings.Trim(fraction, "0") == "":
+		case f == plan.Round && fraction[0] >= '5', f == plan.Floor && negative, f == plan.Ceil && !negative:
+			step = 1
+		}
+		n, _ := new(big.Int).SetString(strings.TrimPrefix(whole, "-"), 10)
+		text = n.Add(n, big.NewInt(int64(step))).String()
+		if negative {
+			text = "-" + text
+		}
+	}
+	r, err := decimal(text, value.DecimalOf(value.MaxDigits, v.Scale()))
+	return r, err != nil
 }
 
 // unsignedZero returns 0 for −0. It returns every other number unchanged.
@@ -350,6 +377,14 @@ func converted(f plan.Func, v value.Value) value.Value {
 			return x
 		}
 		v = x
+	}
+	if v.Kind() == value.Decimal {
+		whole, _, _ := strings.Cut(value.Text(v), ".")
+		n, _ := new(big.Int).SetString(whole, 10)
+		if n.IsInt64() {
+			return value.OfI64(n.Int64())
+		}
+		return value.Null
 	}
 	if !v.Kind().IsFloat() {
 		if n := integer(v); n.IsInt64() {

@@ -227,7 +227,7 @@ func (s *Server) controlled(at net.Addr) (http.Handler, func()) {
 // the name is that of an agent's call. A policy that does not name the action leaves applies to those who may open the storage.
 func (g *generation) mayApply(actor string) error {
 	p, ok := g.overall.(*policy.Policy)
-	if !ok || !policy.Names(p, tool.ClusterApply) {
+	if !ok || !p.Decides(tool.ClusterApply) {
 		return nil
 	}
 	const way = "; nothing was applied"

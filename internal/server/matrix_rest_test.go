@@ -118,6 +118,10 @@ var restRows = []restRow{
 		main: "ag", feature: "ag", served: 409, branched: true, unknown: 409},
 	{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={B}&mode=merge", body: `{"type":"Person","data":{"name":"eve"}}`,
 		main: writesMain, feature: writesFeature, own: true, branched: true},
+	{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={B}&mode=sync&source=crm", body: `{"type":"Person","data":{"name":"eve"}}`,
+		main: "a", feature: "aw", branched: true},
+	{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={B}&mode=sync&source=erp", body: `{"type":"Person","data":{"name":"eve"}}`,
+		main: "a", feature: "a", branched: true},
 	// To create the branch, the actor needs another right.
 	{route: "POST /graphs/{id}/load/ndjson", path: "/load/ndjson?branch={A}&from={B}", body: `{"type":"Person","data":{"name":"eve"}}`,
 		main: "a", feature: "a", branched: true},

@@ -39,7 +39,9 @@ rules:
   - id: left-out-at-boot
     allow: { actors: { ids: [act-admin] }, actions: [invoke_query], queries: [misfit] }
   - id: admin-reads-policy
-    allow: { actors: { ids: [act-admin] }, actions: [policy_read, audit_read, query_propose] }
+    allow: { actors: { ids: [act-admin] }, actions: [policy_read, audit_read, query_propose, load_source] }
+  - id: crm-has-a-feed
+    allow: { actors: { ids: [act-writer, act-reader] }, actions: [load_source], sources: [crm] }
   - id: reader
     allow: { actors: { ids: [act-reader] }, actions: [read, invoke_query] }
   - id: writer

@@ -17,6 +17,8 @@ const (
 
 	ProposalReview Action = "proposal_review" // approve a proposal for a branch, or ask for changes
 
+	LoadSource Action = "load_source" // load data in the name of a source
+
 	QueryPropose Action = "query_propose" // propose a stored query
 	QueryPublish Action = "query_publish" // merge a proposed query, which the server then serves
 
@@ -36,6 +38,7 @@ const (
 	OnGraph        Subject = iota // a graph as a whole
 	OnServer                      // the server
 	OnQuery                       // a stored query
+	OnSource                      // a source of loads
 	OnBranch                      // a branch
 	OnTargetBranch                // the branch that the action creates, changes or deletes
 )
@@ -56,6 +59,10 @@ type ActionRow struct {
 	// NeedsRead says that the answer of a write shows stored values only to a caller that may also
 	// read the branch.
 	NeedsRead bool
+
+	// IfNamed says that a policy decides about the action only if one of its rules names it. Another policy allows it to every
+	// actor; the action narrows what a caller may do by other rights.
+	IfNamed bool
 }
 
 // actions contains the rows. Faults list the actions in this order.
@@ -70,13 +77,14 @@ var actions = []ActionRow{
 	{Action: ProposalReview, On: OnTargetBranch, Writes: true, NeedsRead: true},
 	{Action: ProtectionBypass, On: OnTargetBranch, Writes: true},
 	{Action: InvokeQuery, On: OnQuery},
+	{Action: LoadSource, On: OnSource, Writes: true, IfNamed: true},
 	{Action: QueryPropose, On: OnGraph, Writes: true},
 	{Action: QueryPublish, On: OnGraph, Writes: true},
 	{Action: Admin, On: OnGraph, Writes: true},
 	{Action: PolicyRead, On: OnGraph},
 	{Action: AuditRead, On: OnGraph},
 	{Action: GraphList, On: OnServer},
-	{Action: ClusterApply, On: OnServer, Writes: true},
+	{Action: ClusterApply, On: OnServer, Writes: true, IfNamed: true},
 }
 
 // Actions returns the rows of all actions. The caller must not change them.

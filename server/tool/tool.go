@@ -40,6 +40,7 @@ type Need struct {
 	Commit string     // for Read or Export of a commit; the grant is for the branch where it was made
 	Query  string     // the stored query, for InvokeQuery and for Via Stored
 	Via    Via        // how the request asks; only for Read, Change and BranchMerge
+	Source string     // the source, for LoadSource
 }
 
 // On returns the grant for the need on a branch. An action that is not about a branch ignores the branch.
@@ -47,7 +48,7 @@ func (n Need) On(b Branch) Grant {
 	if !n.Action.Row().Branch() {
 		b = Branch{}
 	}
-	return Grant{Action: n.Action, Branch: b, Query: n.Query, Via: n.Via}
+	return Grant{Action: n.Action, Branch: b, Query: n.Query, Via: n.Via, Source: n.Source}
 }
 
 // Grant is a permission of a caller, which the policy decides on.
@@ -56,6 +57,7 @@ type Grant struct {
 	Branch Branch // for actions on a branch
 	Query  string // the stored query, for InvokeQuery and for Via Stored
 	Via    Via    // how the request asks; only for Read, Change and BranchMerge
+	Source string // the source, for LoadSource; empty for one that no rule names
 
 	// OwnDraft says that Branch is a draft of the caller. The access control sets it.
 	OwnDraft bool

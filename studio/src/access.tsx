@@ -152,6 +152,9 @@ function Decisions(props: { access: Access }) {
 
 /** Describes how the actor would request the action. */
 function wayOf(d: Decision): string {
+  if (d.action === "load_source") {
+    return d.source ? "source " + d.source : "any other source";
+  }
   switch (d.via) {
     case "stored":
       return "a stored query";

@@ -140,6 +140,7 @@ export interface Decision {
   action: string;
   via?: string;
   query?: string;
+  source?: string;
   allowed: boolean;
   rules: Rule[];
   near?: (Rule & { missing: string })[];

@@ -23,6 +23,8 @@ class AccessDecision(TypedDict):
     action: str
     via: NotRequired[str]
     query: NotRequired[str]
+    # The source that the action is about. Without it, the action is about the sources that no rule names.
+    source: NotRequired[str]
     allowed: bool
     # The rules that decided. If there are none, the action is denied because no rule allows it.
     rules: "list[AccessRule]"

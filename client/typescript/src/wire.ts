@@ -18,6 +18,8 @@ export interface AccessDecision {
   action: string;
   via?: string | undefined;
   query?: string | undefined;
+  /** The source that the action is about. Without it, the action is about the sources that no rule names. */
+  source?: string | undefined;
   allowed: boolean;
   /** The rules that decided. If there are none, the action is denied because no rule allows it. */
   rules: AccessRule[];

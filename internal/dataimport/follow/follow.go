@@ -10,14 +10,11 @@ package follow
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -262,19 +259,6 @@ func closeConn(ctx context.Context, conn *pgconn.PgConn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = conn.Close(ctx) // the server notices a broken connection by itself
-}
-
-// ClaimName returns the default name under which the graph notes what a database claims. The argument is SourceChanges.Source. The name has
-// the slot and the identifier of the database system, so that two databases never share one, and nothing that one of them
-// deletes is taken for the other's.
-func ClaimName(source string) string {
-	parts := strings.Split(source, "/")
-	name := parts[len(parts)-1] + "." + parts[len(parts)-2]
-	if len(name) <= engine.MaxSourceName {
-		return name
-	}
-	sum := sha256.Sum256([]byte(source))
-	return name[:16] + "." + hex.EncodeToString(sum[:16])
 }
 
 // noLines is an empty input.

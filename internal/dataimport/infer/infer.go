@@ -205,8 +205,6 @@ func (w *writer) constraints(t *table) {
 		case !t.isProperty(c) || c.typ == nil:
 		case d.Range != "":
 			fmt.Fprintf(&w.schema, "  @range(%s, %s) // %s\n", c.prop, d.Range, oneLine(d.Why))
-		case d.Why != "" && d.Enum == nil:
-			fmt.Fprintf(&w.schema, "  // %s on %s is not kept: a Decimal has no @range\n", oneLine(d.Why), c.prop)
 		}
 	}
 }

@@ -70,6 +70,7 @@ type column struct {
 	blanks   int64            // texts of blanks alone that the source does not take for null
 	odd      bool             // some value is neither a text nor a number
 	texts    map[string]int64 // occurrences of the values; nil if there are more than maxEnum
+	places   [2]places        // of numbers with the point and with the comma before their fraction
 
 	typ      *form  // the type; nil for String
 	doubt    string // why the type is String although the values could have another
@@ -220,6 +221,8 @@ func (c *column) add(v *record.Value) {
 	}
 	c.forms = fits
 	text := v.String()
+	c.places[0].add(text, '.')
+	c.places[1].add(text, ',')
 	c.long = c.long || len(text) > maxKeyBytes
 	if len(c.samples) < maxSamples && !slices.Contains(c.samples, text) {
 		c.samples = append(c.samples, text)
@@ -312,6 +315,9 @@ func (c *column) finish() {
 	}
 	c.typ = first
 	var notes []string
+	if f, why := c.decimal(first); f != nil {
+		c.typ, notes = f, append(notes, why)
+	}
 	if first.column.Zone != "" {
 		notes = append(notes, "the times have no zone, and import.yaml assumes UTC")
 	}

@@ -199,13 +199,11 @@ func (d *Database) checks(c *infer.Catalog, name string) error {
 		case !ok:
 		case texts != nil && declared.Type.Kind == value.String && !declared.Type.List && declared.Enum == nil:
 			declared.Enum, declared.Why = texts, "the constraint "+row[1]
-		case bounds != nil && declared.Range == "" && declared.Type.Kind.IsNumeric() && !declared.Type.List:
-			declared.Range, declared.Why = bounds.text(declared.Type.Kind), "the constraint "+row[1]
+		case bounds != nil && declared.Range == "" && (declared.Type.Kind.IsNumeric() || declared.Type.Kind == value.Decimal) && !declared.Type.List:
+			declared.Range, declared.Why = bounds.text(declared.Type), "the constraint "+row[1]
 			if declared.Range == "" {
 				declared.Why = ""
 			}
-		case bounds != nil && declared.Type.Kind == value.Decimal && declared.Why == "":
-			declared.Why = "the constraint " + row[1]
 		}
 	}, 3)
 }
@@ -219,9 +217,16 @@ type bounds struct {
 
 // text returns the bounds as a schema writes them, both inclusive; "" if they cannot be written. Bounds of floats that exclude the number itself
 // become bounds that include it, which all values meet too.
-func (b *bounds) text(k value.Kind) string {
+func (b *bounds) text(t value.Type) string {
 	least, most := b.least, b.most
-	if k.IsInteger() {
+	if t.Kind == value.Decimal {
+		for _, end := range []string{least, most} {
+			if _, err := value.ParseDecimal(end, t); end != "" && err != nil {
+				return "" // the numeric has other digits than the bound
+			}
+		}
+	}
+	if t.Kind.IsInteger() {
 		for _, end := range []struct {
 			text *string
 			off  bool

@@ -34,7 +34,7 @@ func TestParseCheck(t *testing.T) {
 		case texts != nil:
 			got = strings.Join(texts, "|")
 		case ok:
-			got = b.text(value.I64) + " " + b.text(value.F64)
+			got = b.text(value.Of(value.I64)) + " " + b.text(value.Of(value.F64))
 		}
 		if got != tt.want {
 			t.Errorf("%s: found %q, expected %q", tt.expression, got, tt.want)

@@ -232,6 +232,8 @@ func (c *columnar) arrow(in seekable, memory bounded) error {
 		}
 		c.closers = append(c.closers, fr.Close)
 		r = &fileBatches{FileReader: fr}
+	} else if !bytes.HasPrefix(magic[:n], []byte("\xff\xff\xff\xff")) { // the library takes other bytes for lengths, and allocates as much
+		return errors.New("it is neither an Arrow file nor an Arrow stream")
 	} else {
 		sr, err := ipc.NewReader(in, ipc.WithAllocator(memory))
 		if err != nil {

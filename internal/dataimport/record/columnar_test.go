@@ -58,6 +58,7 @@ func FuzzColumnar(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(FormatOf(name) == Arrow, whole)
+		f.Add(FormatOf(name) != Arrow, whole) // a file with the extension of the other format
 	}
 	f.Fuzz(func(t *testing.T, arrow bool, content []byte) {
 		format := formats[0]

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -135,7 +136,9 @@ func (c *csvReader) Next() (*Record, error) {
 	c.row++
 	if n := len(c.fields); n != len(c.columns) {
 		if err := c.ragged(n); err != nil {
-			return nil, c.fault("", err)
+			f := c.fault("", err)
+			f.Value = c.text()
+			return nil, f
 		}
 	}
 	c.record.Line, c.record.Row = c.start, c.row
@@ -149,6 +152,20 @@ func (c *csvReader) Next() (*Record, error) {
 		}
 	}
 	return &c.record, nil
+}
+
+// text returns the fields of the record, so that rejects have what does not fit the header.
+func (c *csvReader) text() string {
+	var b strings.Builder
+	for i := range c.fields {
+		if i > 0 {
+			b.WriteByte(c.delimiter)
+		}
+		if c.fields[i].Kind != Null {
+			b.WriteString(c.fields[i].String())
+		}
+	}
+	return b.String()
 }
 
 // isBlank reports whether all fields of the record are empty, as in the lines that a spreadsheet writes for empty rows.

@@ -83,11 +83,11 @@ func TestCSV(t *testing.T) {
 		{"lines in quotes", "a,b\n\"x\r\ny\n\",1\n2,3\n", Options{}, "2/1 a=\"x\\r\\ny\\n\" b=\"1\"\n5/2 a=\"2\" b=\"3\"\n"},
 		{"text after a quote", "a,b\n\"x\"y,1\n2,3\n", Options{}, "f.csv, line 2: field 1 has \"y,1\" after its closing quote; write a quote inside of quotes twice\n3/2 a=\"2\" b=\"3\"\n"},
 		{"unclosed", "a\n\"x\ny\n", Options{}, "f.csv, line 2: a quote that opens in this record is never closed\n"},
-		{"ragged", "a,b\n1\n1,2,3\n4,5\n", Options{}, "f.csv, line 2: the record has 1 fields and the header 2; write ragged: fill under read in the map to read absent fields as null\n" +
-			"f.csv, line 3: the record has 3 fields and the header 2, the first beyond it \"3\"; put a field that contains the delimiter ',' in quotes\n4/3 a=\"4\" b=\"5\"\n"},
-		{"empty fields too many", "a\n1,\n", Options{}, "f.csv, line 2: the record has 2 fields and the header 1; write ragged: fill under read in the map to read absent fields as null, and to ignore empty fields beyond the header\n"},
+		{"ragged", "a,b\n1\n1,2,3\n4,5\n", Options{}, "f.csv, line 2, value \"1\": the record has 1 fields and the header 2; write ragged: fill under read in the map to read absent fields as null\n" +
+			"f.csv, line 3, value \"1,2,3\": the record has 3 fields and the header 2, the first beyond it \"3\"; put a field that contains the delimiter ',' in quotes\n4/3 a=\"4\" b=\"5\"\n"},
+		{"empty fields too many", "a\n1,\n", Options{}, "f.csv, line 2, value \"1,\": the record has 2 fields and the header 1; write ragged: fill under read in the map to read absent fields as null, and to ignore empty fields beyond the header\n"},
 		{"filled", "a,b\n1\n1,2,,\n1,2,3\n", Options{Fill: true}, "2/1 a=\"1\" b=null\n3/2 a=\"1\" b=\"2\"\n" +
-			"f.csv, line 4: the record has 3 fields and the header 2, the first beyond it \"3\"; put a field that contains the delimiter ',' in quotes\n"},
+			"f.csv, line 4, value \"1,2,3\": the record has 3 fields and the header 2, the first beyond it \"3\"; put a field that contains the delimiter ',' in quotes\n"},
 		{"no header", "1,x\n2,y\n", Options{Headless: true}, "1/1 1=\"1\" 2=\"x\"\n2/2 1=\"2\" 2=\"y\"\n"},
 		{"names", "1,x\n", Options{Headless: true, Columns: []string{"a", "b"}}, "1/1 a=\"1\" b=\"x\"\n"},
 		{"skipped lines", "Report\n\na,b\n1,2\n", Options{Skip: 2}, "4/1 a=\"1\" b=\"2\"\n"},

@@ -208,7 +208,14 @@ func (c *completer) annotations(names []string) {
 // scalars adds the scalar types.
 func (c *completer) scalars() {
 	for _, k := range value.Kinds() {
-		c.add(0, k.String(), Struct, "scalar type", "")
+		detail := "scalar type"
+		switch k { // their types need numbers
+		case value.Decimal:
+			detail += ", such as Decimal(12, 2)"
+		case value.Vector:
+			detail += ", such as Vector(384)"
+		}
+		c.add(0, k.String(), Struct, detail, "")
 	}
 }
 

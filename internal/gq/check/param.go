@@ -55,11 +55,11 @@ func (c *checker) reportRule(d *diag.Diagnostic) {
 
 // paramRange checks @range, and adds it to a parameter.
 func (c *checker) paramRange(p *plan.Param, a *syntax.ParamAnnotation) {
-	if !p.Type.Kind.IsNumeric() {
+	if !p.Type.Kind.IsNumeric() && p.Type.Kind != value.Decimal {
 		c.fault(BadParam, a.Span(), "", "@range needs a number or a list of numbers, but $%s is %s", p.Name, p.Type.Required())
 		return
 	}
-	bounds, fault := syntax.BoundsOf(a.Ends.Min, a.Ends.Max, a.Span(), p.Type.Kind)
+	bounds, fault := syntax.BoundsOf(a.Ends.Min, a.Ends.Max, a.Span(), p.Type)
 	if fault != nil {
 		c.reportRule(fault)
 		return

@@ -56,7 +56,7 @@ var Codes = []diag.Entry{
 		Example: `node A { x: String @check(x, "[a-") }`},
 	{Code: BadRange, Title: "bad range", Explanation: "@range must have a minimum, a maximum or both. They must be values of the type of the property, and the minimum must not be above the maximum.",
 		Example: "node A { x: I32 @range(x, 10..1) }"},
-	{Code: UnfitConstraint, Title: "constraint on a property of an unsuitable type", Explanation: "@key and @unique need scalar properties, and a Blob cannot have an @index either. @range needs a number, and @check needs a String.",
+	{Code: UnfitConstraint, Title: "constraint on a property of an unsuitable type", Explanation: "@key and @unique need scalar properties, and a Blob cannot have an @index either. @range needs a number or a Decimal, and @check needs a String.",
 		Example: "node A { x: Blob @unique }"},
 	{Code: EdgeConstraint, Title: "constraint that an edge cannot have", Explanation: "The body of an edge may contain only the constraints @unique and @index.",
 		Example: "node A { x: String }\nedge Knows: A -> A { since: I32 @range(since, 0..) }"},

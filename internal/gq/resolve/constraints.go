@@ -202,11 +202,11 @@ func (b *builder) canConstrain(p *catalog.Property, kind string, at diag.Span) b
 
 // bounds checks @range, and adds it to the node type. See once for `rules`.
 func (b *builder) bounds(n *catalog.Node, p *catalog.Property, c *syntax.RangeConstraint, rules map[string]diag.Span) {
-	if !p.Type.Kind.IsNumeric() || p.Type.List {
+	if !p.Type.Kind.IsNumeric() && p.Type.Kind != value.Decimal || p.Type.List {
 		b.fault(UnfitConstraint, c.Span(), "", "@range needs a numeric property, but %s is %s", p.Name, p.Type)
 		return
 	}
-	ends, fault := syntax.BoundsOf(c.Min, c.Max, c.Span(), p.Type.Kind)
+	ends, fault := syntax.BoundsOf(c.Min, c.Max, c.Span(), p.Type)
 	if fault != nil {
 		b.fault(BadRange, fault.Span, fault.Help, "%s", fault.Message)
 		return

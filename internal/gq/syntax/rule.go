@@ -7,10 +7,10 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
-// BoundsOf converts the two ends of a @range to numbers of a kind. An end that the source leaves
+// BoundsOf converts the two ends of a @range to numbers of a type, or of the type of its elements. An end that the source leaves
 // out is nil. `at` is the position of the whole annotation. If an end is faulty, BoundsOf returns a
 // diagnostic without a code.
-func BoundsOf(lo, hi *Token, at diag.Span, k value.Kind) (value.Bounds, *diag.Diagnostic) {
+func BoundsOf(lo, hi *Token, at diag.Span, t value.Type) (value.Bounds, *diag.Diagnostic) {
 	var b value.Bounds
 	if lo == nil && hi == nil {
 		return b, &diag.Diagnostic{Span: at, Message: "the range has no minimum and no maximum", Help: "write a minimum, a maximum or both: 0.., ..200 or 0..200"}
@@ -22,9 +22,14 @@ func BoundsOf(lo, hi *Token, at diag.Span, k value.Kind) (value.Bounds, *diag.Di
 		if end.tok == nil {
 			continue
 		}
-		v, ok := value.ParseNumber(end.tok.Value, k)
-		if !ok {
-			return b, &diag.Diagnostic{Span: SpanOf(*end.tok), Message: fmt.Sprintf("%s is not a valid %s", end.tok.Value, k)}
+		v, ok := value.ParseNumber(end.tok.Value, t.Kind)
+		if t.Kind == value.Decimal {
+			var err error
+			if v, err = value.ParseDecimal(end.tok.Value, t); err != nil {
+				return b, &diag.Diagnostic{Span: SpanOf(*end.tok), Message: err.Error()}
+			}
+		} else if !ok {
+			return b, &diag.Diagnostic{Span: SpanOf(*end.tok), Message: fmt.Sprintf("%s is not a valid %s", end.tok.Value, t.Kind)}
 		}
 		*end.dst = &v
 	}

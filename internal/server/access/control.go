@@ -176,7 +176,7 @@ func (c *Control) Require(actor *Actor, grants ...tool.Grant) error {
 		switch {
 		case !c.granted(actor, grant):
 			own := !grant.OwnDraft && OpensDraft(grant.Action, grant.Via) && c.Confined(actor, grant)
-			denied := &wireerror.Forbidden{Action: grant.Action, OnDrafts: own, OutOfScope: !actor.scopes().Cover(grant.Action)}
+			denied := &wireerror.Forbidden{Action: grant.Action, Source: grant.Source, OnDrafts: own, OutOfScope: !actor.scopes().Cover(grant.Action)}
 			if OnBranch(grant.Action) {
 				denied.Branch = &grant.Branch
 			}

@@ -24,8 +24,11 @@ type Scopes struct {
 	Challenge func(scopes []string) string
 }
 
-// Cover reports whether a scope of the token covers an action.
+// Cover reports whether a scope of the token covers an action. Without a scope for tool.LoadSource, one for tool.Change covers it.
 func (s *Scopes) Cover(action tool.Action) bool {
+	if s != nil && action == tool.LoadSource && !slices.ContainsFunc(s.Known, func(k Scope) bool { return slices.Contains(k.Actions, action) }) {
+		action = tool.Change
+	}
 	return s == nil || slices.ContainsFunc(s.Known, func(k Scope) bool {
 		return slices.Contains(k.Actions, action) && slices.Contains(s.Held, k.Name)
 	})

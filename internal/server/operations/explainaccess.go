@@ -63,6 +63,13 @@ func (c *ExplainAccess) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 			for _, via := range row.Vias {
 				a.Decisions = append(a.Decisions, c.decision(tool.Grant{Action: row.Action, Via: via}))
 			}
+		case row.On == tool.OnSource:
+			if p, ok := c.Authorizer.(interface{ Sources() []string }); ok {
+				for _, source := range p.Sources() {
+					a.Decisions = append(a.Decisions, c.decision(tool.Grant{Action: row.Action, Source: source}))
+				}
+			}
+			fallthrough // the sources that no rule names
 		default:
 			a.Decisions = append(a.Decisions, c.decision(tool.Grant{Action: row.Action}))
 		}
@@ -92,7 +99,7 @@ func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 	if access.OnBranch(grant.Action) {
 		grant.Branch, grant.OwnDraft = c.Branch, c.own
 	}
-	d := client.AccessDecision{Action: string(grant.Action), Query: grant.Query, Rules: []client.AccessRule{}}
+	d := client.AccessDecision{Action: string(grant.Action), Query: grant.Query, Source: grant.Source, Rules: []client.AccessRule{}}
 	if grant.Action.Row().ByVia() {
 		d.Via = string(grant.Via)
 	}

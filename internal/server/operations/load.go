@@ -1,10 +1,12 @@
 package operations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -24,10 +26,47 @@ type Load struct {
 	Options            queryrun.Options // such as a dry run
 }
 
-// Needs returns the permission to change the branch; a dry run also requires permission to
-// read it.
+// Needs returns the permission to change the branch, and those to load in the name of the sources of the load; a dry run also
+// requires permission to read the branch. A load of changes is in the name of the source that claims the entities, and of the one
+// whose position it moves.
 func (c *Load) Needs() []tool.Need {
-	return append([]tool.Need{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}, access.WantsRead(c.Branch, c.Options.DryRun)...)
+	needs := []tool.Need{{Action: tool.Change, Branch: c.Branch, Via: tool.AdHoc}}
+	if c.Sync.Source != "" {
+		needs = append(needs, tool.Need{Action: tool.LoadSource, Source: c.Sync.Source})
+	}
+	if c.Changes != nil {
+		if name := c.Changes.DefaultClaim(); name != c.Sync.Source {
+			needs = append(needs, tool.Need{Action: tool.LoadSource, Source: name})
+		}
+	}
+	return append(needs, access.WantsRead(c.Branch, c.Options.DryRun)...)
+}
+
+// claims asks the policy about the sources that lines name, each once.
+type claims struct {
+	env *tool.Env
+
+	mu      sync.Mutex
+	allowed map[string]bool // guarded by mu
+	denied  error           // guarded by mu; the first one
+}
+
+// ask implements [engine.LoadOptions].Claims.
+func (c *claims) ask(source string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.allowed[source] {
+		return nil
+	}
+	if err := c.env.Require(tool.Grant{Action: tool.LoadSource, Source: source}); err != nil {
+		c.denied = cmp.Or(c.denied, err)
+		return err
+	}
+	if c.allowed == nil {
+		c.allowed = map[string]bool{}
+	}
+	c.allowed[source] = true
+	return nil
 }
 
 // RunOptions returns the options of the call.
@@ -47,7 +86,11 @@ func (c *Load) run(ctx context.Context, env *tool.Env, branch tool.Branch) (*too
 	var res *engine.LoadResult
 	write := func(heads tool.Heads) (err error) {
 		opts.IfCommit = heads.Require(0, opts.IfCommit)
-		res, err = env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode, NewEdges: c.NewEdges, LastWins: c.LastWins, Sync: c.Sync, Changes: c.Changes})
+		named := claims{env: env}
+		res, err = env.Graph.Load(ctx, c.Data, engine.LoadOptions{WriteOptions: opts, Mode: c.Mode, NewEdges: c.NewEdges, LastWins: c.LastWins, Sync: c.Sync, Changes: c.Changes, Claims: named.ask})
+		if err != nil && named.denied != nil {
+			return named.denied
+		}
 		return err
 	}
 	what := ""

@@ -11,6 +11,7 @@ const (
 	branchScope       scope = 1 << iota // by the branch that the action is about
 	targetBranchScope                   // by the branch that the action creates, changes or deletes
 	queriesScope                        // by the name of the stored query
+	sourcesScope                        // by the name of the source of a load
 	viaScope                            // by whether the request is ad hoc or from a stored query
 )
 
@@ -22,6 +23,7 @@ var scopeKeys = []struct {
 	{branchScope, "branch_scope"},
 	{targetBranchScope, "target_branch_scope"},
 	{queriesScope, "queries"},
+	{sourcesScope, "sources"},
 	{viaScope, "via"},
 }
 
@@ -35,6 +37,8 @@ func scopesOf(row *tool.ActionRow) scope {
 		s = targetBranchScope
 	case tool.OnQuery:
 		s = queriesScope
+	case tool.OnSource:
+		s = sourcesScope
 	case tool.OnGraph, tool.OnServer:
 	}
 	if row.ByVia() {

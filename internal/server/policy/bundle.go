@@ -41,6 +41,7 @@ type ruleClause struct {
 	branch  string                     // value of either branch scope; "any" if absent
 	via     string                     // value of via; "" if absent
 	queries []strictyaml.Entry         // the queries that the rule is limited to
+	sources []strictyaml.Entry         // the sources that the rule is limited to
 	asAgent bool                       // the rule has as: agent
 	through *strictyaml.Entry          // group in through; nil for none
 	unless  *strictyaml.Entry          // group in unless; nil for none
@@ -241,6 +242,11 @@ func (c *ruleClause) parseScopes(f strictyaml.Fields) {
 			var ok bool
 			if c.queries, ok = n.Texts("queries"); ok && len(c.queries) == 0 {
 				n.Fault(strictyaml.Missing, "queries is an empty list", "leave queries out if the rule is for every stored query")
+			}
+		case sourcesScope:
+			var ok bool
+			if c.sources, ok = n.Texts("sources"); ok && len(c.sources) == 0 {
+				n.Fault(strictyaml.Missing, "sources is an empty list", "leave sources out if the rule is for every source")
 			}
 		}
 	}

@@ -41,6 +41,7 @@ const (
 	ownDraftAttr  types.String = "own_draft" // whether the branch is a draft of the actor
 	viaAttr       types.String = "via"       // adhoc or stored
 	queryAttr     types.String = "query"     // the stored query; "" if via is adhoc
+	sourceAttr    types.String = "source"    // the source of a load
 
 	linkAttr         types.String = "link"          // subject or agent: as whom the principal takes part in the call
 	actingAttr       types.String = "acting"        // whether an agent makes the call for another actor
@@ -155,11 +156,10 @@ func compile(r rule, target types.EntityUID, also ...build.Node) compiled {
 		p.When(condition)
 	}
 	if !byQuery && r.queries != nil {
-		var names []build.Node
-		for _, q := range r.queries {
-			names = append(names, build.String(types.String(q)))
-		}
-		p.When(build.Set(names...).Contains(build.Context().Access(queryAttr)))
+		p.When(texts(r.queries).Contains(build.Context().Access(queryAttr)))
+	}
+	if r.sources != nil {
+		p.When(texts(r.sources).Contains(build.Context().Access(sourceAttr)))
 	}
 	if r.unless != "" {
 		p.Unless(build.Principal().In(build.Value(uid(groupType, r.unless))))
@@ -216,6 +216,15 @@ func (p *part) condition() (build.Node, bool) {
 // throughAgent returns a condition on the agent through which the principal makes a call.
 func throughAgent(condition build.Node) build.Node {
 	return build.Context().Access(linkAttr).Equal(build.String(subjectLink)).And(condition)
+}
+
+// texts returns a Cedar set of texts.
+func texts(list []string) build.Node {
+	var nodes []build.Node
+	for _, s := range list {
+		nodes = append(nodes, build.String(types.String(s)))
+	}
+	return build.Set(nodes...)
 }
 
 // set returns a Cedar set of entities of one type.

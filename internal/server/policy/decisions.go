@@ -57,7 +57,7 @@ func (p *Policy) question(actor *access.Actor, g tool.Grant) question {
 
 // fits reports whether a cache may keep the question.
 func (q *question) fits() bool {
-	return len(q.actor)+len(q.groups)+len(q.branch)+len(q.grant.Query) <= maxNames
+	return len(q.actor)+len(q.groups)+len(q.branch)+len(q.grant.Query)+len(q.grant.Source) <= maxNames
 }
 
 // groupsKey joins the names of the groups of a token, and of those of its agents. Each is quoted, so that two lists never have one

@@ -30,7 +30,7 @@ type Explanation struct {
 	// proposals, and the actor does not have protection_bypass. Then Allowed is false.
 	Protected bool
 
-	// Unanswerable is the reason why no rule could apply, or "".
+	// Unanswerable is the reason why no rule could apply, or "". If Allowed is true, no rule names the action.
 	Unanswerable string
 
 	// Refused says in words which of the actors of the call is not allowed, if an agent acts for another actor. It is "" for a
@@ -82,6 +82,9 @@ func (p *Policy) explain(l link, g tool.Grant) Explanation {
 	req, ok := p.request(l, g)
 	if !ok {
 		return Explanation{Unanswerable: "no rule can decide this: the policy does not apply to the action, or the actor or the stored query is missing"}
+	}
+	if p.byAction[g.Action].unnamed {
+		return Explanation{Allowed: true, Unanswerable: "no rule names " + string(g.Action) + ", so the policy does not decide about it"}
 	}
 	known := p.entitiesFor(l)
 	allowed, diagnostic := p.byAction[g.Action].authorize(known, req)

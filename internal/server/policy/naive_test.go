@@ -29,6 +29,7 @@ var (
 // naiveBundle holds the rules of a bundle as they are written in its text. It decides by checking
 // one rule after the other.
 type naiveBundle struct {
+	server    bool // the bundle is about the server
 	groups    map[string][]string
 	protected []string
 	rules     []naiveRule
@@ -42,6 +43,7 @@ type naiveRule struct {
 	branch  string // value of branch_scope or target_branch_scope; "" if neither is set
 	target  bool   // the scope is target_branch_scope
 	queries []string
+	sources []string
 	via     string
 	agent   bool   // as: agent
 	through string // a group; only in a rule that denies
@@ -78,7 +80,9 @@ func (b *naiveBundle) allowsLink(actor, agent string, acts bool, g tool.Grant) b
 	if g.Action == tool.InvokeQuery && g.Query == "" {
 		return false
 	}
-	allowed := false
+	named := slices.ContainsFunc(b.rules, func(r naiveRule) bool { return slices.Contains(r.actions, string(g.Action)) })
+	row := g.Action.Row()
+	allowed := row.IfNamed && !named && row.Server() == b.server
 	for _, r := range b.rules {
 		switch {
 		case !b.applies(&r, actor, agent, acts, g), r.part() && !r.allow:
@@ -105,6 +109,7 @@ func (b *naiveBundle) applies(r *naiveRule, actor, agent string, acts bool, g to
 		case !who, !slices.Contains(r.actions, string(g.Action)):
 		case r.branch == "protected" && !protected, r.branch == "unprotected" && protected, r.branch == "draft" && !g.OwnDraft:
 		case r.queries != nil && !slices.Contains(r.queries, g.Query):
+		case r.sources != nil && !slices.Contains(r.sources, g.Source):
 		case r.via != "" && r.via != via:
 		case r.agent && !acts:
 		case r.through != "" && !slices.Contains(b.groups[r.through], agent):
@@ -137,7 +142,8 @@ func draw(r *rand.Rand) *naiveBundle {
 	for _, g := range []string{"g1", "g2"} {
 		b.groups[g] = some(naiveActors)
 	}
-	for range r.IntN(7) {
+	sourced := r.IntN(3)
+	for i := range r.IntN(7) {
 		rule := naiveRule{allow: r.IntN(3) > 0}
 		switch r.IntN(3) {
 		case 0:
@@ -179,6 +185,12 @@ func draw(r *rand.Rand) *naiveBundle {
 			rule.branch = scopes[r.IntN(4)]
 		case 6:
 			rule.actions, rule.via = []string{"branch_merge"}, []string{"adhoc", "proposal"}[r.IntN(2)]
+		}
+		if i < sourced {
+			rule.actions, rule.branch, rule.target, rule.queries, rule.via, rule.types, rule.properties, rule.rows = []string{"load_source"}, "", false, nil, "", nil, nil, ""
+			if r.IntN(3) > 0 {
+				rule.sources = atLeastOne(naiveQueries) // a question about a query is about the source with its name too
+			}
 		}
 		switch r.IntN(8) {
 		case 0:
@@ -231,6 +243,9 @@ func (b *naiveBundle) yaml() string {
 		if r.queries != nil {
 			fmt.Fprintf(&t, "      queries: %s\n", list(r.queries))
 		}
+		if r.sources != nil {
+			fmt.Fprintf(&t, "      sources: %s\n", list(r.sources))
+		}
 		if r.via != "" {
 			fmt.Fprintf(&t, "      via: %s\n", r.via)
 		}
@@ -264,13 +279,13 @@ func viasOf(row *tool.ActionRow) []tool.Via {
 	return []tool.Via{"", tool.AdHoc, tool.Stored}
 }
 
-// everyGrant calls f with every combination of action, branch, query and via.
+// everyGrant calls f with every combination of action, branch, query and via. A source has the name of the query.
 func everyGrant(f func(tool.Grant)) {
 	for _, row := range tool.Actions() {
 		for _, branch := range naiveBranches {
 			for _, query := range append([]string{""}, naiveQueries...) {
 				for _, via := range viasOf(&row) {
-					f(tool.Grant{Action: row.Action, Branch: tool.BranchNamed(branch), Query: query, Via: via})
+					f(tool.Grant{Action: row.Action, Branch: tool.BranchNamed(branch), Query: query, Source: query, Via: via})
 				}
 			}
 		}
@@ -310,7 +325,7 @@ func TestDecidesAsWritten(t *testing.T) {
 					return
 				}
 				e := p.Explain(actor(id), g)
-				if e.Allowed != want || want && (len(e.Deciding) == 0 || e.Deciding[0].Deny) || !want && len(e.Deciding) > 0 && !e.Deciding[0].Deny {
+				if e.Allowed != want || want && (len(e.Deciding) == 0 && e.Unanswerable == "" || len(e.Deciding) > 0 && e.Deciding[0].Deny) || !want && len(e.Deciding) > 0 && !e.Deciding[0].Deny {
 					t.Fatalf("%s %+v: explained as %+v, decided %v\n%s", id, g, e, want, text)
 				}
 				if req, ok := p.request(link{id: id}, g); ok {

@@ -24,6 +24,7 @@ type ruleSet struct {
 	byVia      bool      // a rule reads whether a stored query makes the call
 	denials    *ruleSet  // the rules that deny a part only, with everything allowed
 	open       bool      // everything is allowed that no rule denies
+	unnamed    bool      // no rule names the action, and so the policy does not decide about it; see tool.ActionRow.IfNamed
 
 	// parts has the types and properties that the permits name, and one of each that none names.
 	parts []types.EntityUID
@@ -35,6 +36,7 @@ func ruleSets(all policies) map[tool.Action]*ruleSet {
 	for _, row := range tool.Actions() {
 		s := &ruleSet{parts: []types.EntityUID{uid(typeType, " "), uid(propertyType, " . ")}}
 		index[row.Action] = s
+		s.unnamed = row.IfNamed && !all.name(row.Action)
 		for _, c := range all {
 			if !includesAction(c.policy.AST().Action, uid(actionType, string(row.Action))) {
 				continue
@@ -67,8 +69,11 @@ func ruleSets(all policies) map[tool.Action]*ruleSet {
 // authorize decides about a request as a whole. A rule that allows a part of the graph allows the request, and a rule that denies a
 // part does not deny it; see [Policy.Rights]. The diagnostic has the rules that decided. A nil set denies.
 func (s *ruleSet) authorize(known types.EntityGetter, req cedar.Request) (allowed bool, d cedar.Diagnostic) {
-	if s == nil || len(s.all) == 0 {
+	switch {
+	case s == nil:
 		return false, d
+	case s.unnamed, len(s.all) == 0:
+		return s.unnamed, d
 	}
 	decision, d := cedar.Authorize(s.plain, known, req)
 	// Cedar skips a rule that fails to evaluate. If that rule forbids, skipping it would allow the

@@ -12,6 +12,7 @@ import (
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -196,6 +197,17 @@ func (p *Policy) NamesQuery(name string) bool {
 	return slices.ContainsFunc(p.all, func(c compiled) bool { return slices.Contains(mentions(c.policy).entities, uid(queryType, name)) })
 }
 
+// Decides reports whether the policy decides about an action; see [tool.ActionRow].IfNamed.
+func (p *Policy) Decides(a tool.Action) bool { return !p.byAction[a].unnamed }
+
+// Sources lists the sources of loads that rules name, sorted.
+func (p *Policy) Sources() []string {
+	if s := p.byAction[tool.LoadSource]; s != nil && !s.unnamed {
+		return slices.DeleteFunc(slices.Clone(testsOf(sourceAttr, s.all).literals), func(name string) bool { return engine.CheckSource(name) != nil })
+	}
+	return nil
+}
+
 // targetOf returns the entity of a graph, or of the server if graph is empty.
 func targetOf(graph string) types.EntityUID {
 	if graph == "" {
@@ -248,11 +260,13 @@ func (p *Policy) request(l link, g tool.Grant) (req cedar.Request, ok bool) {
 	branch := g.Branch.Name()
 	attributes := types.RecordMap{}
 	p.addLink(attributes, l)
-	if attrs := contextAttrsOf(row); attrs != linkAttrs {
+	if attrs := contextAttrsOf(row); attrs == branchAttrs || attrs == accessAttrs {
 		attributes[branchAttr], attributes[protectedAttr] = types.String(branch), types.Boolean(p.isProtected(branch))
 		attributes[ownDraftAttr] = types.Boolean(g.OwnDraft)
 	}
 	switch contextAttrsOf(row) {
+	case sourceAttrs:
+		attributes[sourceAttr] = types.String(g.Source)
 	case accessAttrs:
 		via := cmp.Or(g.Via, row.Vias[0])
 		if g.Action == tool.Change && via == tool.Proposed {
@@ -335,6 +349,7 @@ const (
 	linkAttrs   contextAttrs = iota // the attributes link, acting, acting_groups and agents
 	branchAttrs                     // also the attributes branch, protected and own_draft
 	accessAttrs                     // also the attributes branch, protected, own_draft, via and query
+	sourceAttrs                     // those of linkAttrs, and source
 )
 
 // contextAttrsOf returns the attributes that the context of an action has.
@@ -344,6 +359,8 @@ func contextAttrsOf(row *tool.ActionRow) contextAttrs {
 		return accessAttrs
 	case scopesOf(row)&(branchScope|targetBranchScope) != 0:
 		return branchAttrs
+	case scopesOf(row)&sourcesScope != 0:
+		return sourceAttrs
 	}
 	return linkAttrs
 }

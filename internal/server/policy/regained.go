@@ -11,6 +11,9 @@ import (
 // otherBranch stands for the branches that no rule names.
 const otherBranch = "any other branch"
 
+// otherSource stands for the sources that no rule names.
+const otherSource = "any other source"
+
 // Regained lists the rights that the policy p gives and another one does not, such as "act-ada: change on branch main". It asks both about
 // the actors and groups that p names, the branches that either names, and the given stored queries.
 func Regained(was, p *Policy, queries []string) (list []string) {
@@ -23,6 +26,7 @@ func Regained(was, p *Policy, queries []string) (list []string) {
 	}
 	slices.Sort(branches)
 	branches = slices.Compact(branches)
+	sources := append(joined(was.Sources(), p.Sources()), otherSource)
 	for _, a := range actionsOf(p) {
 		row := a.Row()
 		vias := row.Vias[:]
@@ -36,6 +40,8 @@ func Regained(was, p *Policy, queries []string) (list []string) {
 			}
 			places, preposition, all := branches, " on branch ", " on every branch"
 			switch {
+			case row.On == tool.OnSource:
+				places, preposition, all = sources, " of source ", " of every source"
 			case row.On == tool.OnQuery:
 				places, preposition, all = queries, " ", " of every stored query"
 			case !row.Branch():
@@ -45,6 +51,8 @@ func Regained(was, p *Policy, queries []string) (list []string) {
 			for _, place := range places {
 				g := tool.Grant{Action: a, Via: via}
 				switch {
+				case row.On == tool.OnSource && place != otherSource:
+					g.Source = place
 				case row.On == tool.OnQuery:
 					g.Query = place
 				case row.Branch():
@@ -96,7 +104,7 @@ func gained(was, p *Policy, g tool.Grant) (list []string) {
 	return list
 }
 
-// Names reports whether a rule of a policy names an action.
-func Names(p *Policy, a tool.Action) bool {
-	return slices.ContainsFunc(p.all, func(c compiled) bool { return slices.Contains(mentions(c.policy).actions, string(a)) })
+// name reports whether one of the policies names an action.
+func (p policies) name(a tool.Action) bool {
+	return slices.ContainsFunc(p, func(c compiled) bool { return slices.Contains(mentions(c.policy).actions, string(a)) })
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy/protected"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
@@ -21,6 +22,7 @@ type rule struct {
 	branch  string        // any, protected, unprotected or draft
 	via     tool.Via      // "" means any
 	queries []string      // nil means all queries
+	sources []string      // nil means all sources
 	asAgent bool          // only for a link that acts for another
 	through string        // only for a subject through an agent of this group; "" means all
 	unless  string        // not for the actors of this group; "" means no exception
@@ -170,6 +172,14 @@ func (c *ruleClause) resolve(res *resolved, o Options) rule {
 			continue
 		}
 		r.queries = append(r.queries, q.Key)
+	}
+	for _, s := range c.sources {
+		if engine.CheckSource(s.Key) != nil {
+			s.At.Fault(strictyaml.BadValue, fmt.Sprintf("%.80q is not the name of a source", s.Key),
+				fmt.Sprintf("write 1 to %d letters a to z and A to Z, digits, _ - and ., as --source has it", engine.MaxSourceName))
+			continue
+		}
+		r.sources = append(r.sources, s.Key)
 	}
 	return r
 }

@@ -62,6 +62,8 @@ func contextType(a contextAttrs) ast.RecordType {
 	}
 	switch a {
 	case linkAttrs:
+	case sourceAttrs:
+		rec[sourceAttr] = ast.Attribute{Type: ast.String()}
 	case accessAttrs:
 		rec[viaAttr], rec[queryAttr] = ast.Attribute{Type: ast.String()}, ast.Attribute{Type: ast.String()}
 		fallthrough

@@ -28,9 +28,17 @@ func (p *Policy) Standalone() string {
 			all = append(all, written)
 		}
 	}
-	if all == nil {
-		// A file must not be empty. This rule has the same effect as no rules.
-		all = append(all, compile(rule{id: "nothing", actors: anyActor{}, actions: actionsOf(p)}, p.target))
+	var nothing []tool.Action
+	for _, a := range actionsOf(p) {
+		switch named := all.name(a); {
+		case a.Row().IfNamed && p.Decides(a) && !named: // the rules that name it apply to nothing; without them, everyone could do it
+			nothing = append(nothing, a)
+		case all == nil && !a.Row().IfNamed: // a file must not be empty
+			nothing = append(nothing, a)
+		}
+	}
+	if nothing != nil {
+		all = append(all, compile(rule{id: "nothing", actors: anyActor{}, actions: nothing}, p.target))
 	}
 	var b bytes.Buffer
 	for _, branch := range slices.Sorted(maps.Keys(p.protections)) {

@@ -32,6 +32,7 @@ type written struct {
 			Branch  string `yaml:"branch_scope"`
 			Target  string `yaml:"target_branch_scope"`
 			Queries []string
+			Sources []string
 			Via     string
 			As      string
 			Through struct{ Group string }
@@ -57,7 +58,7 @@ func naively(t *testing.T, text string) *naiveBundle {
 		if body == nil {
 			body = r.Deny
 		}
-		n := naiveRule{allow: r.Allow != nil, actions: body.Actions, branch: body.Branch + body.Target, queries: body.Queries, via: body.Via, agent: body.As == "agent", through: body.Through.Group,
+		n := naiveRule{allow: r.Allow != nil, actions: body.Actions, branch: body.Branch + body.Target, queries: body.Queries, sources: body.Sources, via: body.Via, agent: body.As == "agent", through: body.Through.Group,
 			unless: body.Unless.Group, types: body.Types, properties: body.Properties, rows: body.Rows}
 		switch a := body.Actors.(type) {
 		case string:
@@ -93,7 +94,7 @@ func (b *naiveBundle) namesOf() asked {
 	}
 	a.branches = append(a.branches, b.protected...)
 	for _, r := range b.rules {
-		a.actors, a.queries = append(a.actors, r.ids...), append(a.queries, r.queries...)
+		a.actors, a.queries = append(a.actors, r.ids...), slices.Concat(a.queries, r.queries, r.sources)
 	}
 	for _, s := range []*[]string{&a.actors, &a.branches, &a.queries} {
 		slices.Sort(*s)
@@ -123,6 +124,7 @@ func threeDeciders(t *testing.T, text string, a asked, o Options) (questions, al
 	fromYAML := read("policy.yaml", text)
 	fromCedar := read("policy.cedar", fromYAML.Standalone())
 	bundle := naively(t, text)
+	bundle.server = o.Graph == ""
 	if again := fromCedar.Standalone(); again != fromYAML.Standalone() {
 		t.Errorf("written again, the file is another:\n%s\nwas\n%s", again, fromYAML.Standalone())
 	}
@@ -140,7 +142,7 @@ func threeDeciders(t *testing.T, text string, a asked, o Options) (questions, al
 				for _, branch := range a.branches {
 					for _, query := range a.queries {
 						for _, via := range viasOf(&row) {
-							g := tool.Grant{Action: row.Action, Branch: tool.BranchNamed(branch), Query: query, Via: via}
+							g := tool.Grant{Action: row.Action, Branch: tool.BranchNamed(branch), Query: query, Source: query, Via: via}
 							// Every fourth question is about an agent that acts for the actor.
 							var agents []string
 							who.Agents = nil

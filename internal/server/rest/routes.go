@@ -214,7 +214,7 @@ var routes = []Route{
 		Summary: "Load nodes and edges as NDJSON, as one commit or not at all.",
 		Description: "A line is {\"type\": …, \"data\": {…}} or {\"edge\": …, \"from\": …, \"to\": …, \"data\": {…}}. " +
 			"The ends from and to are ids of nodes, or objects with type and id where the schema names an interface. " +
-			"With the parameter from, the server creates the branch if it does not exist, and deletes it again if the load fails; this needs branch_create, and read on from. A dry run needs read on the branch.",
+			"With the parameter from, the server creates the branch if it does not exist, and deletes it again if the load fails; this needs branch_create, and read on from. A dry run needs read on the branch. A source needs load_source, if the policy names that action.",
 		Params: slices.Concat([]Param{
 			{Name: "branch", In: Query, Kind: Text, Description: "The branch to load into; the default is main."},
 			{Name: "from", In: Query, Kind: Text, Description: "The branch from which the server creates branch, if branch does not exist."},
@@ -233,7 +233,7 @@ var routes = []Route{
 			{Name: "upload", In: Query, Kind: Text, Description: "The id of a complete upload for the branch, which is loaded instead of a body."},
 		}, writing),
 		BodyMedia: mediaNDJSON, Answer: client.LoadAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, Streamed: true, handle: (*exchange).loadLines,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read, tool.LoadSource}, Writes: true, Streamed: true, handle: (*exchange).loadLines,
 		example: example{params: map[string]string{"branch": "trial", "mode": "merge"}, body: `{"type": "Package", "data": {"path": "example.com/new", "name": "new", "files": 1, "lines": 20}}`},
 	},
 	{
@@ -268,17 +268,17 @@ var routes = []Route{
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/load", Operation: "load", Tag: tagData,
 		Summary:     "Load NDJSON from a member of the JSON body, as one commit or not at all.",
-		Description: "With from, the server creates the branch if it does not exist, and deletes it again if the load fails; this needs branch_create, and read on from. A dry run needs read on the branch.",
+		Description: "With from, the server creates the branch if it does not exist, and deletes it again if the load fails; this needs branch_create, and read on from. A dry run needs read on the branch. A source needs load_source, if the policy names that action.",
 		Params:      writing, Body: client.LoadBody{}, BodyRequired: true, Answer: client.TextLoadAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).loadText,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read, tool.LoadSource}, Writes: true, handle: (*exchange).loadText,
 		example: example{body: `{"data": "{\"type\": \"Package\", \"data\": {\"path\": \"example.com/new\", \"name\": \"new\", \"files\": 1, \"lines\": 20}}\n", "branch": "trial"}`},
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/ingest", Operation: "ingest", Tag: tagData, Successor: "/graphs/{id}/load",
 		Summary:     "Load NDJSON into a branch, and create the branch from main if it does not exist.",
-		Description: "Creating the branch needs branch_create, and read on the branch that it starts from. A dry run needs read on the branch.",
+		Description: "Creating the branch needs branch_create, and read on the branch that it starts from. A dry run needs read on the branch. A source needs load_source, if the policy names that action.",
 		Params:      writing, Body: client.LoadBody{}, BodyRequired: true, Answer: client.TextLoadAnswer{},
-		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read}, Writes: true, handle: (*exchange).ingest,
+		Action: tool.Change, ExtraActions: []tool.Action{tool.BranchCreate, tool.Read, tool.LoadSource}, Writes: true, handle: (*exchange).ingest,
 		example: example{body: `{"data": "{\"edge\": \"Imports\", \"from\": \"example.com/new\", \"to\": \"example.com/shop/stock\"}\n", "branch": "trial"}`},
 	},
 	{

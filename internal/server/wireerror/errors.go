@@ -32,6 +32,7 @@ type Suggested struct {
 type Forbidden struct {
 	Action tool.Action  // the action that the policy denied
 	Branch *tool.Branch // nil for an action on the graph, or on a branch that is not known
+	Source string       // for tool.LoadSource
 	// OnDrafts says that the policy allows the action on the drafts of the caller, and on no other branch.
 	OnDrafts bool
 	// NoDraft says that the policy allows the action on the drafts of the caller, who has none with the
@@ -180,7 +181,10 @@ func (e *EventGap) Error() string {
 }
 
 func (e *Forbidden) Error() string {
-	if e.Branch == nil {
+	switch {
+	case e.Source != "":
+		return fmt.Sprintf("the policy does not allow %s for the source %s", e.Action, e.Source)
+	case e.Branch == nil:
 		return fmt.Sprintf("the policy does not allow %s", e.Action)
 	}
 	denied := fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)

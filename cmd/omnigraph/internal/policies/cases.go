@@ -118,7 +118,7 @@ func readCases(file string, src []byte, o policy.Options) ([]policyCase, error) 
 // readCase reads one test case. It reports faults at the node `n`, and returns false if the node is
 // not a mapping of the known keys.
 func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
-	f, ok := n.Fields("a case", "actor", "action", "branch", "query", "via", "type", "property", "expect")
+	f, ok := n.Fields("a case", "actor", "action", "branch", "query", "source", "via", "type", "property", "expect")
 	if !ok {
 		return policyCase{}, false
 	}
@@ -127,6 +127,7 @@ func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 	action, _ := n.Require(f, "action", "the case").Text("action")
 	branch, _ := f["branch"].Text("branch")
 	query, _ := f["query"].Text("query")
+	source, _ := f["source"].Text("source")
 	via, _ := f["via"].Text("via")
 	words := []string{"allow", "deny"}
 	if at := cmp.Or(f["type"], f["property"]); at != nil {
@@ -145,11 +146,12 @@ func readCase(n *strictyaml.Node, o policy.Options) (policyCase, bool) {
 	}
 	c.want, _ = n.Require(f, "expect", "the case").OneOf("expect", words...)
 	if action != "" {
-		if err := actionNamed(action, query, via, o); err != nil {
+		if err := actionNamed(action, query, source, via, o); err != nil {
 			f["action"].Fault(strictyaml.BadValue, err.Error(), "")
 		}
 	}
 	c.grant, c.on = grantOf(action, branch, query, via), branch
+	c.grant.Source = source
 	return c, true
 }
 
@@ -243,6 +245,9 @@ func (c *policyCase) question() string {
 	fmt.Fprintf(&b, "%s %s", c.actor, c.grant.Action)
 	if c.grant.Query != "" {
 		fmt.Fprintf(&b, " %s", c.grant.Query)
+	}
+	if c.grant.Source != "" {
+		fmt.Fprintf(&b, " of %s", c.grant.Source)
 	}
 	if c.part != "" {
 		fmt.Fprintf(&b, " %s", c.part)

@@ -19,10 +19,10 @@ import (
 func newExplain() *cobra.Command {
 	var s policySource
 	var actor, as string
-	var action, branch, query, via string
+	var action, branch, query, source, via string
 	var groups []string
 	cmd := &cobra.Command{
-		Use:   "explain [FILE] --actor ACTOR --action ACTION [--branch NAME] [--query NAME] [--via adhoc|stored]",
+		Use:   "explain [FILE] --actor ACTOR --action ACTION [--branch NAME] [--query NAME] [--source NAME] [--via adhoc|stored]",
 		Short: "Show whether an actor may take an action, and which rule decides it",
 		Long: `Show whether an actor may take an action, and which rule decides it.
 
@@ -50,10 +50,11 @@ which of the two is not allowed.`,
 			if err != nil {
 				return err
 			}
-			if err := actionNamed(action, query, via, o); err != nil {
+			if err := actionNamed(action, query, source, via, o); err != nil {
 				return usage.Error{Err: err}
 			}
 			g := grantOf(action, branch, query, via)
+			g.Source = source
 			who := access.Named(actor, groups)
 			e := p.Explain(who, g)
 			var parts []access.Part
@@ -78,6 +79,7 @@ which of the two is not allowed.`,
 	f.StringVar(&action, "action", "", "the action: read, change, invoke_query, …")
 	f.StringVar(&branch, "branch", "", "the branch that the action would use (default main); draft is a draft of the actor")
 	f.StringVar(&query, "query", "", "the stored query")
+	f.StringVar(&source, "source", "", "the source of load_source; without it, a source that no rule names")
 	f.StringVar(&via, "via", "", "adhoc or stored; proposal for a merge of a proposal")
 	return cmd
 }
@@ -181,7 +183,7 @@ func writeExplanation(w io.Writer, e policy.Explanation, indent string) {
 		fmt.Fprintf(w, "%sdenied: the branch changes only by merging proposals, and the actor lacks protection_bypass\n", indent)
 		verdict = "otherwise allowed"
 	case e.Unanswerable != "":
-		fmt.Fprintf(w, "%s%s: %s\n", indent, denied, e.Unanswerable)
+		fmt.Fprintf(w, "%s%s: %s\n", indent, verdict, e.Unanswerable)
 	case len(e.Deciding) == 0:
 		fmt.Fprintf(w, "%s%s: no rule allows it\n", indent, denied)
 	}

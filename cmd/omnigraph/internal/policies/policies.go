@@ -270,9 +270,9 @@ func maxOneArg(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// actionNamed checks the name of an action, and the arguments `query` and `via` that a user gave
+// actionNamed checks the name of an action, and the arguments `query`, `source` and `via` that a user gave
 // with it.
-func actionNamed(action, query, via string, o policy.Options) error {
+func actionNamed(action, query, source, via string, o policy.Options) error {
 	known := policy.Actions(o.Graph == "")
 	switch {
 	case !slices.Contains(known, tool.Action(action)):
@@ -295,6 +295,8 @@ func actionNamed(action, query, via string, o policy.Options) error {
 	}
 	row := tool.Action(action).Row()
 	switch {
+	case source != "" && row.On != tool.OnSource:
+		return fmt.Errorf("a source is only for load_source, not for %s", action)
 	case via == "":
 	case !row.ByVia():
 		return fmt.Errorf("via applies only to read, change and branch_merge, not to %s", action)

@@ -37,6 +37,20 @@ func (c *claims) at(row int) string {
 	return c.texts[c.codes[row]]
 }
 
+// checkSources checks the membership that a line has.
+func (o *Options) checkSources(text string) error {
+	set, err := membership.Parse(text)
+	if err != nil || o.Claims == nil || o.Sync.Source != "" { // such a load ignores the member
+		return err
+	}
+	for i := range set.Sources {
+		if err := o.Claims(set.Sources[i].Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // note notes the membership that the line of the next row has. A load that claims its lines determines it itself.
 func (b *batch) note(text string, opts *Options) {
 	if text == "" || opts.Sync.Source != "" {

@@ -15,7 +15,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -161,7 +160,7 @@ func (p *parser) envelope(line []byte) {
 			if !ok {
 				return
 			}
-			if _, err := membership.Parse(text); err != nil {
+			if err := p.opts.checkSources(text); err != nil {
 				p.fail(name, err)
 				return
 			}

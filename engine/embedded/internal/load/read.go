@@ -42,6 +42,8 @@ type Options struct {
 	Mode               engine.LoadMode
 	NewEdges, LastWins bool
 	Sync               engine.SyncOptions
+	// Claims is that of [engine.LoadOptions].
+	Claims func(source string) error
 	// Changes says that the load has [engine.SourceChanges].
 	Changes bool
 	// Hidden, if set, reports whether the caller must not know of a type, or of the property of a type at a position that is

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -94,7 +93,7 @@ func (p *parser) members(b *batch) bool {
 				return false
 			}
 			s.sources = string(text)
-			if _, err := membership.Parse(s.sources); err != nil {
+			if p.opts.checkSources(s.sources) != nil {
 				return false
 			}
 		case "data":

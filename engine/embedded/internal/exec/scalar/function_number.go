@@ -59,10 +59,7 @@ func arithmetic(decimals func(z, a, b *big.Int) *big.Int, ints func(a, b int64) 
 			} else {
 				decimals(n, a.Scaled(typ.Scale()), b.Scaled(typ.Scale()))
 			}
-			if v, ok := value.OfDecimal(n, typ.Scale()); ok {
-				return v, nil
-			}
-			return value.Null, ErrDigits
+			return decimalOf(n, typ.Scale())
 		case value.F64:
 			return finite(floats(number(args[0]), number(args[1])))
 		case value.U64:
@@ -153,6 +150,9 @@ func modulo(typ value.Type, args []value.Value) (value.Value, error) {
 func abs(_ value.Type, args []value.Value) (value.Value, error) {
 	v := args[0]
 	switch k := v.Kind(); {
+	case k == value.Decimal:
+		n := v.Unscaled()
+		return decimalOf(n.Abs(n), v.Scale())
 	case k.IsFloat():
 		return value.OfBits(k, math.Float64bits(math.Abs(v.Float()))), nil
 	case k == value.U32 || k == value.U64 || v.Int() >= 0:
@@ -164,19 +164,48 @@ func abs(_ value.Type, args []value.Value) (value.Value, error) {
 	}
 }
 
-// whole rounds a float with the function `rounding`. It returns an integer unchanged.
-func whole(v value.Value, rounding func(float64) float64) (value.Value, error) {
-	if !v.Kind().IsFloat() {
+// whole rounds a float with the function `rounding`, and a Decimal away from zero if the function `away` says so; see wholeDecimal. It
+// returns an integer unchanged.
+func whole(v value.Value, rounding func(float64) float64, away func(negative bool, half int) bool) (value.Value, error) {
+	switch {
+	case v.Kind() == value.Decimal:
+		return wholeDecimal(v, away)
+	case !v.Kind().IsFloat():
 		return v, nil
 	}
 	return value.OfBits(v.Kind(), math.Float64bits(rounding(v.Float())+positiveZero)), nil
 }
 
-func round(_ value.Type, args []value.Value) (value.Value, error) { return whole(args[0], math.Round) }
+// wholeDecimal rounds a Decimal. If it has a fraction, `away` decides whether away from zero or towards it. The argument `half` is negative
+// if the fraction is less than a half, 0 if it is a half, and positive otherwise.
+func wholeDecimal(v value.Value, away func(negative bool, half int) bool) (value.Value, error) {
+	one, rest, n := value.PowerOfTen(v.Scale()), new(big.Int), v.Unscaled()
+	n.QuoRem(n, one, rest)
+	if rest.Sign() != 0 && away(rest.Sign() < 0, new(big.Int).Lsh(rest, 1).CmpAbs(one)) {
+		n.Add(n, big.NewInt(int64(rest.Sign())))
+	}
+	return decimalOf(n.Mul(n, one), v.Scale())
+}
 
-func floor(_ value.Type, args []value.Value) (value.Value, error) { return whole(args[0], math.Floor) }
+// decimalOf returns a Decimal, or ErrDigits if it has too many digits.
+func decimalOf(unscaled *big.Int, scale int) (value.Value, error) {
+	if v, ok := value.OfDecimal(unscaled, scale); ok {
+		return v, nil
+	}
+	return value.Null, ErrDigits
+}
 
-func ceil(_ value.Type, args []value.Value) (value.Value, error) { return whole(args[0], math.Ceil) }
+func round(_ value.Type, args []value.Value) (value.Value, error) {
+	return whole(args[0], math.Round, func(_ bool, half int) bool { return half >= 0 })
+}
+
+func floor(_ value.Type, args []value.Value) (value.Value, error) {
+	return whole(args[0], math.Floor, func(negative bool, _ int) bool { return negative })
+}
+
+func ceil(_ value.Type, args []value.Value) (value.Value, error) {
+	return whole(args[0], math.Ceil, func(negative bool, _ int) bool { return !negative })
+}
 
 // toInt converts a number or a text to an I64 and rounds towards zero. The result is null if the
 // text is not a number, or if the number does not fit into an I64.
@@ -197,6 +226,12 @@ func toInt(_ value.Type, args []value.Value) (value.Value, error) {
 		v = value.OfF64(f)
 	}
 	switch k := v.Kind(); {
+	case k == value.Decimal:
+		n := v.Unscaled()
+		if n.Quo(n, value.PowerOfTen(v.Scale())); !n.IsInt64() {
+			return value.Null, nil
+		}
+		return value.OfI64(n.Int64()), nil
 	case k == value.U64 && v.Uint() > math.MaxInt64:
 		return value.Null, nil
 	case !k.IsFloat():

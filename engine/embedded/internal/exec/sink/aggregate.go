@@ -3,6 +3,8 @@ package sink
 import (
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/eval"
@@ -330,20 +332,32 @@ func (e *extremes) set(out *column.Vec, i int, group uint32, _ int64) error {
 // medians folds the values of median. It keeps them, because the middle is known only at the
 // end.
 type medians struct {
-	kind value.Kind // kind of the values
-	keys [][]uint64 // numbers with the order of the values, by group; see scalarHeads
+	kind     value.Kind // kind of the values
+	keys     [][]uint64 // numbers with the order of the values, by group; see scalarHeads
+	decimals [][]string // Decimals, by group; empty for other values. Their payloads have the order of the numbers
 }
 
 func (m *medians) reset() {
 	clear(m.keys)
-	m.keys = m.keys[:0]
+	clear(m.decimals)
+	m.keys, m.decimals = m.keys[:0], m.decimals[:0]
 }
 
-func (m *medians) grow() { m.keys = append(m.keys, nil) }
+func (m *medians) grow() { m.keys, m.decimals = append(m.keys, nil), append(m.decimals, nil) }
 
 // add implements [fold].
 func (m *medians) add(b *eval.Budget, values *column.Vec, groups []uint32) error {
 	m.kind = values.Type.Kind
+	if m.kind == value.Decimal {
+		size := 0
+		for i, g := range groups {
+			if !values.IsNull(i) {
+				m.decimals[g] = append(m.decimals[g], strings.Clone(values.Strings[i]))
+				size += 2*16 + len(values.Strings[i])
+			}
+		}
+		return b.Spend(size)
+	}
 	var few [eval.FrameSize]entry
 	entries := few[:len(groups)]
 	scalarHeads(values, entries)
@@ -357,6 +371,14 @@ func (m *medians) add(b *eval.Budget, values *column.Vec, groups []uint32) error
 
 // set implements [fold].
 func (m *medians) set(out *column.Vec, i int, group uint32, n int64) error {
+	if m.kind == value.Decimal {
+		list := m.decimals[group]
+		slices.Sort(list)
+		lower, upper := value.OfRaw(value.Decimal, list[(n-1)/2]), value.OfRaw(value.Decimal, list[n/2])
+		sum := new(big.Int).Add(lower.Unscaled(), upper.Unscaled())
+		out.Floats[i], _ = new(big.Rat).SetFrac(sum, new(big.Int).Lsh(value.PowerOfTen(upper.Scale()), 1)).Float64()
+		return nil
+	}
 	keys := m.keys[group]
 	upper := nth(keys, len(keys)/2)
 	if n%2 != 0 {

@@ -58,7 +58,7 @@ var imports = []struct {
 	{"internal/handle", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"internal/server/internal/reopen", []string{"engine", "internal/handle"}},
 	{"internal/text", nil},
-	{"internal/embed", []string{"engine"}},
+	{"internal/embed", []string{"engine", "internal/clock"}},
 	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/pattern", "internal/text"}}, // the reference model
 	{"internal/parquet", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
 	{"internal/evaluation", []string{"gq/catalog", "gq/value", "internal/gq/lint", "internal/text", "server/tool"}},

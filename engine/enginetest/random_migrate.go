@@ -42,6 +42,7 @@ func (d *drawer) drawMigration() *migration {
 	if d.rare.percent(15) {
 		d.swap(s)
 	}
+	d.reshape(s)
 	if len(s.Interfaces) > 0 {
 		d.evolveInterfaces(s)
 	}

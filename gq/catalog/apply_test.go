@@ -322,6 +322,11 @@ func applyProperty(props []*catalog.Property, step catalog.Step) ([]*catalog.Pro
 	case catalog.WidenType, catalog.CastType:
 		to := step.Element.(*catalog.Property).Type
 		p.Type.Kind, p.Type.Enum = to.Kind, to.Enum
+	case catalog.ResizeVector:
+		p.Type.Dim = step.Element.(*catalog.Property).Type.Dim
+	case catalog.ReplaceEmbed:
+		e := step.Element.(catalog.Embed)
+		p.Embed = &e
 	case catalog.WidenEnum:
 		p.Type.Enum = step.Element.(catalog.Enum)
 	case catalog.Reorder:

@@ -34,7 +34,9 @@ const (
 	WidenType       StepCode = "widen_type"       // changes a property to a type that has every value of the old one
 	CastType        StepCode = "cast_type"        // changes a property to a type that may lack some of its values
 	WidenEnum       StepCode = "widen_enum"       // adds values to an enum
-	ChangeEmbed     StepCode = "change_embed"     // adds, removes or changes @embed
+	ChangeEmbed     StepCode = "change_embed"     // adds or removes @embed, or its model
+	ReplaceEmbed    StepCode = "replace_embed"    // changes the source or the model of @embed, and removes the vectors
+	ResizeVector    StepCode = "resize_vector"    // changes the length of a Vector, and removes the vectors
 	ChangeANN       StepCode = "change_ann"       // adds or removes @ann
 	ChangeDefault   StepCode = "change_default"   // adds, removes or changes @default or @backfill; stored rows keep their values
 	DropIndex       StepCode = "drop_index"       // removes an index
@@ -55,7 +57,6 @@ const (
 	ChangeType      StepCode = "change_type"      // changes the type of a property in another way
 	ChangeKey       StepCode = "change_key"       // changes the key of a node type
 	ChangeEndpoints StepCode = "change_endpoints" // changes the node types of an edge
-	ReplaceEmbed    StepCode = "replace_embed"    // changes the source or the model of @embed
 	AmbiguousRename StepCode = "ambiguous_rename" // a @rename_from that cannot be honoured
 )
 
@@ -96,7 +97,7 @@ type Step struct {
 	List  string   `json:"list,omitempty"`
 	Order []string `json:"order,omitempty"` // see List
 
-	// Drop is set for a dropped type or property, and for a node type that stops implementing an interface at an end of an
+	// Drop is set for a dropped type or property, for a property whose vectors are removed, and for a node type that stops implementing an interface at an end of an
 	// edge type, since the edges that end at its nodes are removed.
 	Drop   DropMode `json:"drop,omitempty"`
 	Reason string   `json:"reason,omitempty"` // why the change is unsupported; empty when it is supported
@@ -171,6 +172,9 @@ func (m *Migration) Hard() *Migration {
 // Destructive reports whether the step removes values from the graph: in either drop mode, the
 // branch no longer shows them.
 func (s Step) Destructive() bool { return s.Drop != "" }
+
+// Remakes reports whether the step removes the vectors of a property that stays.
+func (s Step) Remakes() bool { return s.Code == ReplaceEmbed || s.Code == ResizeVector }
 
 // Verifies reports whether the step fails when the stored data violates it.
 func (s Step) Verifies() bool {
@@ -249,7 +253,7 @@ func (s Step) mark() string {
 		return "-"
 	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, CastType, WidenEnum, ChangeEmbed, ChangeANN, ChangeDefault, Implement, Annotate, Reorder:
 		return "~"
-	case AddRequired, MakeRequired, NarrowEnum, ChangeType, ChangeKey, ChangeEndpoints, ReplaceEmbed, AmbiguousRename:
+	case AddRequired, MakeRequired, NarrowEnum, ChangeType, ChangeKey, ChangeEndpoints, ReplaceEmbed, ResizeVector, AmbiguousRename:
 		if s.Reason == "" {
 			return "~"
 		}

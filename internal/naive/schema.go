@@ -121,7 +121,7 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 				return "", false
 			}
 			was := renamedFrom(p.Name, p.RenameFrom, func(a, b string) bool { return a == b }, before)
-			if _, ok := before(was); ok {
+			if _, ok := before(was); ok && !remade(old.props, now.props, was, p) {
 				tw.props[p.Name] = was
 				tw.kinds[p.Name] = []value.Kind{kindOf(old.props, was), p.Type.Kind}
 			} else {
@@ -131,6 +131,33 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 		w[now.kind][now.name] = tw
 	}
 	return w
+}
+
+// remade reports whether the vectors of a property are of another length, or of another text or model, than those of the
+// old property `was`.
+func remade(olds, nows []*catalog.Property, was string, p *catalog.Property) bool {
+	at := func(list []*catalog.Property, name string) *catalog.Property {
+		return list[slices.IndexFunc(list, func(q *catalog.Property) bool { return q.Name == name })]
+	}
+	old := at(olds, was)
+	switch {
+	case old.Type.Kind != value.Vector || p.Type.Kind != value.Vector:
+		return false
+	case old.Type.Dim != p.Type.Dim:
+		return true
+	case old.Embed == nil || p.Embed == nil:
+		return false
+	}
+	source := at(nows, p.Embed.Source)
+	from := renamedFrom(source.Name, source.RenameFrom, func(a, b string) bool { return a == b }, func(name string) (string, bool) {
+		for _, q := range olds {
+			if q.Name == name {
+				return q.RenameFrom, true
+			}
+		}
+		return "", false
+	})
+	return from != old.Embed.Source || old.Embed.Model != "" && p.Embed.Model != "" && old.Embed.Model != p.Embed.Model
 }
 
 // sameEnd reports whether an end of an edge type is the same node type or the same interface in two schemas.

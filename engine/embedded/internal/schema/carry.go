@@ -97,14 +97,15 @@ type Change struct {
 	Carry  *Carry  // how the new schema takes over the entities
 }
 
-// NewCarry returns the carry between two schemas. It takes the renames from `steps`, the steps of
-// the schema change. The function `anew` reports whether a type starts without entities.
+// NewCarry returns the carry between two schemas. It takes the renames, and the properties whose vectors are removed, from
+// `steps`, the steps of the schema change. The function `anew` reports whether a type starts without entities.
 func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *Carry {
 	type member struct {
 		e         plan.Entity
 		typ, prop string
 	}
 	was := map[member]string{}
+	remade := map[member]bool{}
 	for _, s := range steps {
 		e := plan.Node
 		if s.Kind == catalog.EdgeType {
@@ -115,6 +116,9 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 			was[member{e, s.Type, ""}] = s.Was
 		case catalog.RenameProperty:
 			was[member{e, s.Type, s.Property}] = s.Was
+		}
+		if s.Remakes() {
+			remade[member{e, s.Type, s.Property}] = true
 		}
 	}
 	name := func(m member, now string) string {
@@ -135,7 +139,7 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 			}
 			for p, prop := range t.Props {
 				tc.Props[p] = -1
-				if tc.From < 0 {
+				if tc.From < 0 || remade[member{t.Entity, t.Name, prop.Name}] {
 					continue
 				}
 				if q, ok := old.Prop(name(member{t.Entity, t.Name, prop.Name}, prop.Name)); ok {

@@ -45,6 +45,8 @@ func (d *drawer) drawMigration() *migration {
 	d.reshape(s)
 	if len(s.Interfaces) > 0 {
 		d.evolveInterfaces(s)
+		s.Index()
+		d.move(s)
 	}
 	if len(s.Edges) == 0 {
 		s.Edges = append(s.Edges, d.drawEdge(d.fresh("Link"), s.Nodes))

@@ -34,6 +34,35 @@ func (d *drawer) reshape(s *catalog.Schema) {
 	}
 }
 
+// move sometimes gives an edge type of the schema another end: an interface that the node type there implements, another
+// interface, or one of the node types that implement the interface there.
+func (d *drawer) move(s *catalog.Schema) {
+	if len(s.Edges) == 0 || !d.reshapes.percent(25) {
+		return
+	}
+	e := pick(d.reshapes, s.Edges)
+	end, isInterface := &e.From, &e.FromInterface
+	if d.reshapes.percent(60) {
+		end, isInterface = &e.To, &e.ToInterface
+	}
+	var interfaces, nodes []string
+	if *isInterface {
+		for _, n := range s.Implementers(*end) {
+			nodes = append(nodes, n.Name)
+			interfaces = append(interfaces, n.Implements...)
+		}
+	} else {
+		interfaces = s.Node(*end).Implements
+	}
+	if names := interfaces; len(nodes) == 0 || d.reshapes.percent(50) {
+		if len(names) > 0 {
+			*end, *isInterface = pick(d.reshapes, names), true
+		}
+		return
+	}
+	*end, *isInterface = pick(d.reshapes, nodes), false
+}
+
 // resized returns a drawn vector, which has two components, with the length of a type.
 func resized(v value.Value, t value.Type) value.Value {
 	if t.Dim == 2 {

@@ -271,6 +271,9 @@ func applyEdge(s *catalog.Schema, step catalog.Step) (err error) {
 	}
 	e := s.Edges[i]
 	switch {
+	case step.Code == catalog.WidenEndpoints, step.Code == catalog.NarrowEndpoints:
+		to := step.Element.(*catalog.Edge)
+		e.From, e.FromInterface, e.To, e.ToInterface = to.From, to.FromInterface, to.To, to.ToInterface
 	case step.Code == catalog.Annotate && step.Property == "":
 		notes := step.Element.(catalog.Notes)
 		e.Description, e.RenameFrom, e.Annotations = notes.Description, notes.RenameFrom, notes.Annotations

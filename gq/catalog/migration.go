@@ -15,7 +15,7 @@ type Migration struct {
 // StepCode identifies the kind of a step. The codes are stable.
 type StepCode string
 
-// The supported steps. A step that adds a constraint, cast_type, and an add_property with a @backfill fail when the
+// The supported steps. A step that adds a constraint, cast_type, narrow_endpoints, and an add_property with a @backfill fail when the
 // stored data violates them; the other steps always succeed.
 const (
 	RenameNode      StepCode = "rename_node"      // gives a node type a new name
@@ -39,6 +39,8 @@ const (
 	ResizeVector    StepCode = "resize_vector"    // changes the length of a Vector, and removes the vectors
 	ChangeANN       StepCode = "change_ann"       // adds or removes @ann
 	ChangeDefault   StepCode = "change_default"   // adds, removes or changes @default or @backfill; stored rows keep their values
+	WidenEndpoints  StepCode = "widen_endpoints"  // changes the ends of an edge type to interfaces that their node types implement
+	NarrowEndpoints StepCode = "narrow_endpoints" // changes the ends of an edge type so that some node types no longer fit
 	DropIndex       StepCode = "drop_index"       // removes an index
 	AddIndex        StepCode = "add_index"        // adds an index
 	DropConstraint  StepCode = "drop_constraint"  // removes a rule
@@ -179,7 +181,7 @@ func (s Step) Remakes() bool { return s.Code == ReplaceEmbed || s.Code == Resize
 // Verifies reports whether the step fails when the stored data violates it.
 func (s Step) Verifies() bool {
 	switch s.Code {
-	case AddConstraint, CastType:
+	case AddConstraint, CastType, NarrowEndpoints:
 		return true
 	case AddProperty:
 		p, ok := s.Element.(*Property)
@@ -251,7 +253,7 @@ func (s Step) mark() string {
 		return "+"
 	case DropInterface, DropNode, DropEdge, DropProperty, DropIndex, DropConstraint:
 		return "-"
-	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, CastType, WidenEnum, ChangeEmbed, ChangeANN, ChangeDefault, Implement, Annotate, Reorder:
+	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, CastType, WidenEnum, ChangeEmbed, ChangeANN, ChangeDefault, WidenEndpoints, NarrowEndpoints, Implement, Annotate, Reorder:
 		return "~"
 	case AddRequired, MakeRequired, NarrowEnum, ChangeType, ChangeKey, ChangeEndpoints, ReplaceEmbed, ResizeVector, AmbiguousRename:
 		if s.Reason == "" {

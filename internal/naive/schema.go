@@ -106,10 +106,10 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 		}
 		tw := typeMapping{was: old.name, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}, fills: map[string]bool{}}
 		if now.kind == plan.Edge {
-			if !w.sameEnd(old.edge, now.edge, false) || !w.sameEnd(old.edge, now.edge, true) {
+			tw.ends = endMappings(from, to, old.edge, now.edge, w)
+			if slices.ContainsFunc(tw.ends[:], func(m endMapping) bool { return m.moved && len(m.types) == 0 }) {
 				continue
 			}
-			tw.ends = endMappings(to, now.edge, w[plan.Node])
 		}
 		for _, p := range now.props {
 			before := func(name string) (string, bool) {
@@ -182,7 +182,7 @@ func (w mapping) compose(next mapping, middle, to *catalog.Schema) mapping {
 			}
 			both := typeMapping{was: first.was, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}, fills: map[string]bool{}}
 			for i := range both.ends {
-				both.ends[i] = tw.ends[i].after(w[plan.Node])
+				both.ends[i] = tw.ends[i].after(first.ends[i], w[plan.Node])
 			}
 			typ, _ := shapeOf(to, kind, name)
 			for _, p := range typ.props {
@@ -371,6 +371,12 @@ func (t *tx) inexact(w mapping, to *catalog.Schema) {
 	for _, typ := range shapes(to) {
 		taken := w[typ.kind][typ.name]
 		for _, e := range t.before.sorted(typ.kind, taken.was) {
+			name := typ.name
+			for i, end := range taken.ends {
+				if node, _ := e.endOf(i == 1); end.moved && end.now(node) == "" {
+					t.violation(&entity{kind: e.kind, typ: name, id: e.id}, []string{"from", "to"}[i], "endpoint", "no node of this type can be there")
+				}
+			}
 			for now, was := range taken.props {
 				if v, has := e.props[was]; has {
 					if _, ok := castAll(v, taken.kinds[now]); !ok {

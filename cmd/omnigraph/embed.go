@@ -59,7 +59,7 @@ reported with the id of its row, the others go on, and the exit code is 1.
 To compute vectors anew, first set them to null with a mutation. The command sends
 queries and mutations as texts, so the policy must allow them.`,
 		Example: "  omnigraph embed --store data/people --missing --dry-run\n" +
-			"  omnigraph embed --server http://127.0.0.1:8080 --graph people --type Person -m 'Embed with the new model'",
+			"  omnigraph embed --server http://127.0.0.1:8080 --graph people --missing -m 'Embed with the new model'",
 		Args: usage.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if missing == (len(types) > 0) {

@@ -130,17 +130,21 @@ func (s *Snapshot) moveEnds(before *Snapshot, c *schema.Carry, moved map[*schema
 			continue
 		}
 		old := before.Schema.Edges[c.Edges[i].From]
-		end := func(ord uint32, target bool) (uint32, bool) {
+		end := func(target bool) func(ord uint32) (uint32, bool) {
 			was, is := before.Schema.EndType(old, target), s.Schema.EndType(typ, target)
-			name, id := was.Label(before.nodes[was.Index].ID(ord))
-			if name = c.AtEnd(before.Schema, s.Schema, was, is)[name]; name == "" {
-				return 0, false
+			names := c.AtEnd(before.Schema, s.Schema, was, is)
+			return func(ord uint32) (uint32, bool) {
+				name, id := was.Label(before.nodes[was.Index].ID(ord))
+				if name = names[name]; name == "" {
+					return 0, false
+				}
+				if is.Of != nil {
+					return tx.LookupEnd(is, schema.RefID(name, id))
+				}
+				return tx.LookupEnd(is, id)
 			}
-			if is.Of != nil {
-				return tx.LookupEnd(is, schema.RefID(name, id))
-			}
-			return tx.LookupEnd(is, id)
 		}
+		source, target := end(false), end(true)
 		for ord := range edges.next {
 			if !edges.Alive(ord) {
 				tx.edit(typ).skip()
@@ -152,8 +156,8 @@ func (s *Snapshot) moveEnds(before *Snapshot, c *schema.Carry, moved map[*schema
 			}
 			src, dst := edges.Ends(ord)
 			var from, to bool
-			row.Src, from = end(src, false)
-			if row.Dst, to = end(dst, true); from && to {
+			row.Src, from = source(src)
+			if row.Dst, to = target(dst); from && to {
 				tx.edit(typ).add(row)
 				continue
 			}

@@ -72,6 +72,10 @@ type TooLarge struct {
 	Hint          string // what the caller can do about it; may be empty
 }
 
+// TextRefused says that the embedding provider refuses a text of a request, for example because it is too long. The same
+// request fails again; one with other texts may succeed.
+type TextRefused struct{ Reason string }
+
 // Unavailable says that the graph cannot be used now.
 type Unavailable struct {
 	Reason string // why, and what to do about it
@@ -182,6 +186,7 @@ func (e *TooLarge) Error() string {
 	}
 	return text
 }
+func (e *TextRefused) Error() string { return "a text is refused: " + e.Reason }
 func (e *Unavailable) Error() string { return "the graph is unavailable: " + e.Reason }
 func (e *Busy) Error() string {
 	return fmt.Sprintf("%s: running calls use all %d of them; try again later", e.Resource, e.Limit)
@@ -260,6 +265,7 @@ func (*BadArgument) Retryable() bool         { return false }
 func (*SchemaMismatch) Retryable() bool      { return false }
 func (*Unsupported) Retryable() bool         { return false }
 func (*TooLarge) Retryable() bool            { return false }
+func (*TextRefused) Retryable() bool         { return false }
 func (*Unavailable) Retryable() bool         { return true }
 func (*Busy) Retryable() bool                { return true }
 func (*Indeterminate) Retryable() bool       { return false }

@@ -73,7 +73,7 @@ type OpenOptions struct {
 type Embedder interface {
 	// Model returns the name of the model, as schemas store it.
 	Model() string
-	// Embed returns one vector of dim components for each text.
+	// Embed returns one vector of dim components for each text. If it fails because of a text, the error is a *TextRefused.
 	Embed(ctx context.Context, texts []string, dim int) ([][]float32, error)
 }
 

@@ -22,6 +22,9 @@ test-clock-short: ## run the tests with dates, expiries and time limits ten year
 		CLOCK_PACKAGES="$$($(GO) list ./internal/... | grep -v /internal/gq/ | tr '\n' ' ') ./generated/... ./server/... ./engine/embedded"
 	@$(MAKE) --no-print-directory test-clock ZONE=Pacific/Kiritimati CLOCK_FLAGS="-run '^TestIssuer'" CLOCK_PACKAGES=./test/e2e
 
+test-embed: ## embed 100,000 rows with a provider that fails, limits, stalls and refuses, and stop the command meanwhile
+	$(GO) test ./cmd/omnigraph -count=1 -v -timeout 20m -run '^TestEmbed$$' -args -embed.rows=100000
+
 test-operators: ## run the tests of the operators with each fault in them, and print how many they find
 	$(GO) test -tags faults ./engine/embedded/internal/exec -count=1 -v -timeout 30m -run '^TestOperatorsFindFaults$$'
 

@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
@@ -174,7 +175,13 @@ func (m *migrated) fill(t *testing.T, text string) {
 	t.Helper()
 	s := m.schema(t, text)
 	for _, n := range s.Nodes {
-		m.load(t, fmt.Sprintf(`{"type":%q,"data":{"k":"x"%s}}`+"\n", n.Name, strings.Repeat(`,"p":1`, min(1, len(n.Properties)-1))))
+		set := ""
+		if p := n.Property("p"); p != nil && p.Type.Kind == value.Vector {
+			set = `,"p":[1,2]`
+		} else if p != nil {
+			set = `,"p":1`
+		}
+		m.load(t, fmt.Sprintf(`{"type":%q,"data":{"k":"x"%s}}`+"\n", n.Name, set))
 	}
 	for _, e := range s.Edges {
 		end := `"x"`

@@ -123,6 +123,9 @@ func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
 		if t.Kind == value.Decimal {
 			v, _ = v.Rescale(t.Scale())
 		}
+		if t.Kind == value.Vector {
+			v = resized(v, t)
+		}
 		return v
 	}
 }

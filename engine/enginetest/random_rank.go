@@ -31,7 +31,8 @@ func (r *readDraw) score(fuse bool) (e plan.Expr, ok bool) {
 	draw := func() plan.Expr {
 		if len(vectors) > 0 && (len(texts) == 0 || r.percent(45)) {
 			r.ranked = true
-			return plan.Nearest{Prop: pick(r.drawer, vectors), Vector: r.vector()}
+			p := pick(r.drawer, vectors)
+			return plan.Nearest{Prop: p, Vector: r.vector(p.Type.Dim)}
 		}
 		return plan.BM25{Prop: pick(r.drawer, texts), Query: r.words()}
 	}
@@ -54,9 +55,9 @@ func (r *readDraw) words() plan.Expr {
 	return r.constant(stringType, value.OfString(pick(r.drawer, []string{"red fox", "foxes", "run the fox running", "blue box fox", "red red blue", "d c", "boxes", "of", "", "f\u00f3xes", "documentation réd"})))
 }
 
-// vector draws a query vector.
-func (r *readDraw) vector() plan.Expr {
-	return r.constant(vectorOf(2), r.scalar(vectorOf(2), false, false))
+// vector draws a query vector of a length.
+func (r *readDraw) vector(dim int) plan.Expr {
+	return r.constant(vectorOf(dim), r.scalar(vectorOf(dim), false, false))
 }
 
 // constant returns a literal or a parameter. The argument of a parameter may be null.

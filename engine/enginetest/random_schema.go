@@ -51,8 +51,10 @@ type drawer struct {
 	decimals *drawer
 	// restricts draws rights. It has its own random numbers, too.
 	restricts *drawer
-	joins     *drawer          // draws rights for merges, with random numbers and rights of its own
-	granted   []*engine.Rights // of restricts: the rights that it has drawn
+	joins     *drawer // draws rights for merges, with random numbers and rights of its own
+	// reshapes draws vectors of other lengths. It has its own random numbers, too.
+	reshapes *drawer
+	granted  []*engine.Rights // of restricts: the rights that it has drawn
 }
 
 // newDrawer returns a drawer with a schema; equal seeds draw the same.
@@ -60,7 +62,8 @@ func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, edgeEnds: map[string][2]string{}, loading: engine.Append, branching: seed%5 < 2,
 		params:  &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}},
 		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}, rare: &drawer{Rand: rand.New(rand.NewPCG(^seed, ^seed))},
-		restricts: &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}, joins: &drawer{Rand: rand.New(rand.NewPCG(seed, 2))}, decimals: &drawer{Rand: rand.New(rand.NewPCG(seed, 3))}}
+		restricts: &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}, joins: &drawer{Rand: rand.New(rand.NewPCG(seed, 2))},
+		decimals: &drawer{Rand: rand.New(rand.NewPCG(seed, 3))}, reshapes: &drawer{Rand: rand.New(rand.NewPCG(seed, 4))}}
 	d.schema = d.drawSchema()
 	d.drawInterfaces(d.schema)
 	d.drawEnds(d.schema, d.schema.Edges)

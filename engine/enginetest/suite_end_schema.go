@@ -132,14 +132,35 @@ func endSchemaCases() map[string]func(s *session) {
 			s.expectEdges("About", deskAbout)
 			s.expectChanges(s.head().ID, engine.ChangeRange{Entities: []string{"edge"}}, "")
 		},
-		"schema: an end cannot become an interface": func(s *session) {
-			expectError[*engine.UnsupportedMigration](s, s.refused(titled, edgeType("About", func(e *catalog.Edge) { e.From, e.FromInterface = "Titled", true })))
+		"schema: an end becomes an interface, and a node type again": func(s *session) {
+			s.apply("", titled, edgeType("About", func(e *catalog.Edge) { e.From, e.FromInterface = "Titled", true }))
+			s.expectEdges("About", "a1 | {Note, n1} | {Person, ann}\na2 | {Note, n1} | {City, ann}\na3 | {Note, n2} | {City, c1}\na4 | {Note, n3} | {Person, ann}\na5 | {Note, n2} | {Team, ann}")
+			s.apply("", edgeType("About", func(e *catalog.Edge) { e.From, e.FromInterface = "Note", false }))
+			s.expectEdges("About", deskAbout)
+			s.expectChange(s.change().link("About", "n4", nodeRef("City", "ann"), set{"id": "a9"}), 0, 1, true)
 		},
-		"schema: an end cannot become a node type": func(s *session) {
-			expectError[*engine.UnsupportedMigration](s, s.refused(edgeType("About", func(e *catalog.Edge) { e.To, e.ToInterface = "Person", false })))
+		"schema: an end becomes a node type when no other node is there": func(s *session) {
+			person := edgeType("About", func(e *catalog.Edge) { e.To, e.ToInterface = "Person", false })
+			s.expectViolations(s.refused(person), "edge About endpoint a2\nedge About endpoint a3\nedge About endpoint a5")
+			for _, id := range []string{"a2", "a3", "a5"} {
+				s.mutate(s.change().unlink("About", "id", plan.Eq, id))
+			}
+			s.apply("", person)
+			s.expectEdges("About", "a1 | n1 | ann\na4 | n3 | ann")
 		},
-		"schema: an end cannot become another interface": func(s *session) {
-			expectError[*engine.UnsupportedMigration](s, s.refused(edgeType("About", func(e *catalog.Edge) { e.To = "Made" })))
+		"schema: an end becomes a narrower interface, and a wider one": func(s *session) {
+			made := edgeType("About", func(e *catalog.Edge) { e.To = "Made" })
+			s.expectViolations(s.refused(made), "edge About endpoint a2\nedge About endpoint a3")
+			s.mutate(s.change().unlink("About", "id", plan.Eq, "a2"))
+			s.mutate(s.change().unlink("About", "id", plan.Eq, "a3"))
+			s.apply("", made)
+			s.expectEdges("About", withoutCity)
+			s.apply("", edgeType("About", func(e *catalog.Edge) { e.To = "Named" }))
+			s.expectEdges("About", withoutCity)
+			s.expectChange(s.change().link("About", "n1", nodeRef("City", "ann"), set{"id": "a2"}), 0, 1, true)
+		},
+		"schema: an end cannot become a node type at which no edge ends": func(s *session) {
+			expectError[*engine.UnsupportedMigration](s, s.refused(edgeType("By", func(e *catalog.Edge) { e.To = "City" })))
 		},
 		"schema: the ends of a type without edges change": func(s *session) {
 			s.apply("", edgeType("Hushes", func(e *catalog.Edge) { e.To = "Made" }))

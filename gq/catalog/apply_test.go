@@ -271,6 +271,9 @@ func applyEdge(s *catalog.Schema, step catalog.Step) (err error) {
 	}
 	e := s.Edges[i]
 	switch {
+	case step.Code == catalog.WidenEndpoints, step.Code == catalog.NarrowEndpoints:
+		to := step.Element.(*catalog.Edge)
+		e.From, e.FromInterface, e.To, e.ToInterface = to.From, to.FromInterface, to.To, to.ToInterface
 	case step.Code == catalog.Annotate && step.Property == "":
 		notes := step.Element.(catalog.Notes)
 		e.Description, e.RenameFrom, e.Annotations = notes.Description, notes.RenameFrom, notes.Annotations
@@ -322,6 +325,11 @@ func applyProperty(props []*catalog.Property, step catalog.Step) ([]*catalog.Pro
 	case catalog.WidenType, catalog.CastType:
 		to := step.Element.(*catalog.Property).Type
 		p.Type.Kind, p.Type.Enum = to.Kind, to.Enum
+	case catalog.ResizeVector:
+		p.Type.Dim = step.Element.(*catalog.Property).Type.Dim
+	case catalog.ReplaceEmbed:
+		e := step.Element.(catalog.Embed)
+		p.Embed = &e
 	case catalog.WidenEnum:
 		p.Type.Enum = step.Element.(catalog.Enum)
 	case catalog.Reorder:

@@ -17,7 +17,7 @@ import (
 // new name with the same annotation, or has the new name and not the old one. An annotation that
 // cannot be honoured is an [AmbiguousRename].
 func Diff(from, to *Schema) *Migration {
-	d := &differ{m: &Migration{}, renamed: map[string]string{}, ends: endInterfaces(from, to)}
+	d := &differ{m: &Migration{}, from: from, to: to, renamed: map[string]string{}, ends: endInterfaces(from, to)}
 	nodes := pair(d, NodeType, from.Nodes, to.Nodes, func(n *Node) naming { return naming{n.Name, n.Name, n.RenameFrom} })
 	edges := pair(d, EdgeType, from.Edges, to.Edges, func(e *Edge) naming { return naming{e.Name, strings.ToLower(e.Name), e.RenameFrom} })
 	for _, k := range nodes.kept {
@@ -59,6 +59,8 @@ func Diff(from, to *Schema) *Migration {
 // differ compares two schemas and collects the steps in m.
 type differ struct {
 	m       *Migration
+	from    *Schema
+	to      *Schema
 	renamed map[string]string // old name to new name, for the nodes that both schemas have
 	ends    map[string]bool   // the interfaces that are at ends of edge types in both schemas
 }
@@ -335,15 +337,41 @@ func (d *differ) sameEnd(from, to *Edge, target bool) bool {
 	return was == is && wasInterface == isInterface
 }
 
+// endpoints adds a step if an end of an edge type changed. The stored edges stay if their nodes may be at the new ends.
+func (d *differ) endpoints(s Step, from, to *Edge) {
+	s.Element, s.From, s.To = to, from.EndName(false)+" -> "+from.EndName(true), to.EndName(false)+" -> "+to.EndName(true)
+	for _, target := range []bool{false, true} {
+		if d.sameEnd(from, to, target) {
+			continue
+		}
+		now := d.to.EndsAt(to, target)
+		stay, leave := false, false
+		for _, n := range d.from.EndsAt(from, target) {
+			if name, kept := d.renamed[n.Name]; kept {
+				fits := slices.ContainsFunc(now, func(n *Node) bool { return n.Name == name })
+				stay, leave = stay || fits, leave || !fits
+			}
+		}
+		switch {
+		case !stay:
+			s.Code, s.Element, s.Reason = ChangeEndpoints, nil, "the stored edges have other endpoint types; add an edge type with another name, and remove this one"
+			d.step(s)
+			return
+		case leave:
+			s.Code = NarrowEndpoints
+		case s.Code == "":
+			s.Code = WidenEndpoints
+		}
+	}
+	if s.Code != "" {
+		d.step(s)
+	}
+}
+
 // edge adds the steps that change one edge type into another.
 func (d *differ) edge(from, to *Edge) {
 	at := Step{Kind: EdgeType, Type: to.Name}
-	if !d.sameEnd(from, to, false) || !d.sameEnd(from, to, true) {
-		s := at
-		s.Code, s.From, s.To = ChangeEndpoints, from.EndName(false)+" -> "+from.EndName(true), to.EndName(false)+" -> "+to.EndName(true)
-		s.Reason = "the stored edges have other endpoint types; add an edge type with another name, and remove this one"
-		d.step(s)
-	}
+	d.endpoints(at, from, to)
 	props := d.pairProperties(at, from.Properties, to.Properties)
 	lists := []list{
 		listOf("unique", renameLists[Unique](from.Unique, props.renamed), renameLists[Unique](to.Unique, nil)),

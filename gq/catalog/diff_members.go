@@ -52,7 +52,7 @@ func (d *differ) properties(at Step, p propertyPairing) {
 		s := at
 		s.Property = k.new.Name
 		d.propertyType(s, k.old.Type, k.new, slices.Contains(p.key, k.new.Name))
-		d.embed(s, k.old.Embed, k.new.Embed, p.renamed)
+		d.embed(s, k.old.Embed, k.new, p.renamed)
 		if k.old.Approximate != k.new.Approximate {
 			s := s
 			s.Code, s.Element = ChangeANN, Approximate(k.new.Approximate)
@@ -93,6 +93,10 @@ func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) 
 		}
 		d.step(s)
 		from.Enum, to.Enum = nil, nil // part of the step
+	case from.Kind == value.Vector && to.Kind == value.Vector:
+		s := s
+		s.Code, s.Element, s.From, s.To = ResizeVector, now, from.String(), to.String()
+		d.remake(s, now)
 	default:
 		unsupported(ChangeType, "values of the stored type cannot be converted; add a property with another name, and remove this one")
 		return
@@ -159,8 +163,19 @@ func (d *differ) enum(s Step, from, to []string, unsupported func(StepCode, stri
 	}
 }
 
-// embed compares embeddings. Vectors of one model cannot be compared with those of another.
-func (d *differ) embed(s Step, from, to *Embed, renamed map[string]string) {
+// remake adds a step that removes the vectors of a property.
+func (d *differ) remake(s Step, now *Property) {
+	s.Drop = SoftDrop
+	if !now.Type.Nullable {
+		s.Reason = "the stored rows would have no vector; make the property optional in the same change, run omnigraph embed, then make it required"
+	}
+	d.step(s)
+}
+
+// embed compares the embedding of a property with that of the property as it is now. Vectors of one model cannot be compared
+// with those of another.
+func (d *differ) embed(s Step, from *Embed, now *Property, renamed map[string]string) {
+	to := now.Embed
 	if from != nil {
 		from = &Embed{renamedTo(from.Source, renamed), from.Model}
 	}
@@ -168,9 +183,8 @@ func (d *differ) embed(s Step, from, to *Embed, renamed map[string]string) {
 		return
 	}
 	if from != nil && to != nil && (from.Source != to.Source || from.Model != "" && to.Model != "") {
-		s.Code, s.From, s.To = ReplaceEmbed, spell(*from), spell(*to)
-		s.Reason = "the stored vectors were made from another property or with another model; add a property with another name, and remove this one"
-		d.step(s)
+		s.Code, s.Element, s.From, s.To = ReplaceEmbed, *to, spell(*from), spell(*to)
+		d.remake(s, now)
 		return
 	}
 	s.Code, s.Element = ChangeEmbed, Embed{}

@@ -15,7 +15,7 @@ type Migration struct {
 // StepCode identifies the kind of a step. The codes are stable.
 type StepCode string
 
-// The supported steps. A step that adds a constraint, cast_type, and an add_property with a @backfill fail when the
+// The supported steps. A step that adds a constraint, cast_type, narrow_endpoints, and an add_property with a @backfill fail when the
 // stored data violates them; the other steps always succeed.
 const (
 	RenameNode      StepCode = "rename_node"      // gives a node type a new name
@@ -34,9 +34,13 @@ const (
 	WidenType       StepCode = "widen_type"       // changes a property to a type that has every value of the old one
 	CastType        StepCode = "cast_type"        // changes a property to a type that may lack some of its values
 	WidenEnum       StepCode = "widen_enum"       // adds values to an enum
-	ChangeEmbed     StepCode = "change_embed"     // adds, removes or changes @embed
+	ChangeEmbed     StepCode = "change_embed"     // adds or removes @embed, or its model
+	ReplaceEmbed    StepCode = "replace_embed"    // changes the source or the model of @embed, and removes the vectors
+	ResizeVector    StepCode = "resize_vector"    // changes the length of a Vector, and removes the vectors
 	ChangeANN       StepCode = "change_ann"       // adds or removes @ann
 	ChangeDefault   StepCode = "change_default"   // adds, removes or changes @default or @backfill; stored rows keep their values
+	WidenEndpoints  StepCode = "widen_endpoints"  // changes the ends of an edge type to interfaces that their node types implement
+	NarrowEndpoints StepCode = "narrow_endpoints" // changes the ends of an edge type so that some node types no longer fit
 	DropIndex       StepCode = "drop_index"       // removes an index
 	AddIndex        StepCode = "add_index"        // adds an index
 	DropConstraint  StepCode = "drop_constraint"  // removes a rule
@@ -55,7 +59,6 @@ const (
 	ChangeType      StepCode = "change_type"      // changes the type of a property in another way
 	ChangeKey       StepCode = "change_key"       // changes the key of a node type
 	ChangeEndpoints StepCode = "change_endpoints" // changes the node types of an edge
-	ReplaceEmbed    StepCode = "replace_embed"    // changes the source or the model of @embed
 	AmbiguousRename StepCode = "ambiguous_rename" // a @rename_from that cannot be honoured
 )
 
@@ -96,7 +99,7 @@ type Step struct {
 	List  string   `json:"list,omitempty"`
 	Order []string `json:"order,omitempty"` // see List
 
-	// Drop is set for a dropped type or property, and for a node type that stops implementing an interface at an end of an
+	// Drop is set for a dropped type or property, for a property whose vectors are removed, and for a node type that stops implementing an interface at an end of an
 	// edge type, since the edges that end at its nodes are removed.
 	Drop   DropMode `json:"drop,omitempty"`
 	Reason string   `json:"reason,omitempty"` // why the change is unsupported; empty when it is supported
@@ -172,10 +175,13 @@ func (m *Migration) Hard() *Migration {
 // branch no longer shows them.
 func (s Step) Destructive() bool { return s.Drop != "" }
 
+// Remakes reports whether the step removes the vectors of a property that stays.
+func (s Step) Remakes() bool { return s.Code == ReplaceEmbed || s.Code == ResizeVector }
+
 // Verifies reports whether the step fails when the stored data violates it.
 func (s Step) Verifies() bool {
 	switch s.Code {
-	case AddConstraint, CastType:
+	case AddConstraint, CastType, NarrowEndpoints:
 		return true
 	case AddProperty:
 		p, ok := s.Element.(*Property)
@@ -247,9 +253,9 @@ func (s Step) mark() string {
 		return "+"
 	case DropInterface, DropNode, DropEdge, DropProperty, DropIndex, DropConstraint:
 		return "-"
-	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, CastType, WidenEnum, ChangeEmbed, ChangeANN, ChangeDefault, Implement, Annotate, Reorder:
+	case RenameNode, RenameEdge, RenameProperty, ChangeInterface, MakeNullable, WidenType, CastType, WidenEnum, ChangeEmbed, ChangeANN, ChangeDefault, WidenEndpoints, NarrowEndpoints, Implement, Annotate, Reorder:
 		return "~"
-	case AddRequired, MakeRequired, NarrowEnum, ChangeType, ChangeKey, ChangeEndpoints, ReplaceEmbed, AmbiguousRename:
+	case AddRequired, MakeRequired, NarrowEnum, ChangeType, ChangeKey, ChangeEndpoints, ReplaceEmbed, ResizeVector, AmbiguousRename:
 		if s.Reason == "" {
 			return "~"
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 func TestMock(t *testing.T) {
@@ -48,7 +49,7 @@ type provider interface {
 
 func both(t *testing.T, base string, timeout time.Duration) map[string]provider {
 	t.Helper()
-	c := Config{BaseURL: base, Model: "m", Key: key, Timeout: timeout}
+	c := Config{BaseURL: base, Model: "m", Key: key, Timeout: timeout, Tries: 1}
 	o, err := NewOpenAI(c)
 	if err != nil {
 		t.Fatal(err)
@@ -171,5 +172,62 @@ func TestConfigs(t *testing.T) {
 	}
 	if p, err := NewGemini(Config{Model: "m"}); err != nil || p.c.BaseURL != DefaultGemini || p.c.Timeout != DefaultTimeout {
 		t.Errorf("%+v, error %v", p, err)
+	}
+}
+
+// TestTries sends requests again, as long as the answers say that this can help.
+func TestTries(t *testing.T) {
+	good := `{"data":[{"index":0,"embedding":[1,2]}]}`
+	type answer struct {
+		status int
+		after  string
+	}
+	for _, c := range []struct {
+		name    string
+		answers []answer // the last one repeats
+		sent    int
+		refused bool
+		wait    time.Duration // in the error
+	}{
+		{"limited for no time", []answer{{429, "0"}, {200, ""}}, 2, false, 0},
+		{"limited until a past date", []answer{{503, "Thu, 01 Jan 1970 00:00:00 GMT"}, {200, ""}}, 2, false, 0},
+		{"overloaded", []answer{{500, ""}, {200, ""}}, 2, false, 0},
+		{"limited for a second", []answer{{429, "1"}, {200, ""}}, 2, false, 0},
+		{"limited for too long", []answer{{429, "3600"}}, 1, false, time.Hour},
+		{"down", []answer{{503, ""}}, 2, false, 0},
+		{"a bad key", []answer{{401, ""}}, 1, false, 0},
+		{"a text that is too long", []answer{{400, ""}}, 1, true, 0},
+		{"a request that is too large", []answer{{413, ""}}, 1, true, 0},
+	} {
+		sent := 0
+		var last time.Time
+		var gap time.Duration
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			gap, last = clock.Since(last), clock.Now()
+			a := c.answers[min(sent, len(c.answers)-1)]
+			sent++
+			if a.after != "" {
+				w.Header().Set("Retry-After", a.after)
+			}
+			w.WriteHeader(a.status)
+			fmt.Fprint(w, good)
+		}))
+		p, err := NewOpenAI(Config{BaseURL: server.URL, Model: "m", Tries: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Embed(context.Background(), []string{"x"}, 2)
+		server.Close()
+		fails := c.answers[len(c.answers)-1].status != 200
+		if sent != c.sent || (err != nil) != fails || errors.As(err, new(*engine.TextRefused)) != c.refused {
+			t.Errorf("%s: %d requests, error %v", c.name, sent, err)
+		}
+		var un *engine.Unavailable
+		if errors.As(err, &un) == c.refused && fails || un != nil && un.RetryAfter != c.wait {
+			t.Errorf("%s: error %v", c.name, err)
+		}
+		if c.answers[0].after == "1" && gap < time.Second {
+			t.Errorf("%s: sent again after %s", c.name, gap)
+		}
 	}
 }

@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // Config configures a provider over HTTP: its address, model and key.
@@ -24,6 +29,9 @@ type Config struct {
 	Key     string // secret, so no error contains it; empty to send none
 	// Timeout limits the time of one request; 0 means DefaultTimeout.
 	Timeout time.Duration
+	// Tries is the maximum number of times that one request is sent; 0 means DefaultTries. A request is sent again after a
+	// failed connection, a timeout, and an answer with 408, 429 or 5xx: when the answer says in Retry-After, or after growing times.
+	Tries uint
 	// Client sends the requests; nil means http.DefaultClient.
 	Client *http.Client
 }
@@ -31,6 +39,8 @@ type Config struct {
 const (
 	// DefaultTimeout is the time limit of one request if Config.Timeout is 0: 30 seconds.
 	DefaultTimeout = 30 * time.Second
+	// DefaultTries is the maximum number of times that a request is sent if Config.Tries is 0.
+	DefaultTries = 4
 	// DefaultOpenAI is the address of OpenAI.
 	DefaultOpenAI = "https://api.openai.com/v1"
 	// DefaultGemini is the address of Gemini.
@@ -40,6 +50,8 @@ const (
 	maxBatch = 100
 	// maxResponse is the maximum size of a response, in bytes.
 	maxResponse = 64 << 20
+	// maxWait is the longest time to wait between two requests; a provider that asks for more gets no further request.
+	maxWait = time.Minute
 	// maxQuoted is the maximum number of bytes of a refusal that an error quotes.
 	maxQuoted = 300
 )
@@ -58,8 +70,8 @@ func NewOpenAI(c Config) (*OpenAI, error) {
 // Model returns the configured model.
 func (p *OpenAI) Model() string { return p.c.Model }
 
-// Embed returns a vector of dim components for each text. The error is an *engine.Unavailable, or
-// the error of the context if the context has ended.
+// Embed returns a vector of dim components for each text. The error is an *engine.TextRefused, an
+// *engine.Unavailable, or the error of the context if the context has ended.
 func (p *OpenAI) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
 	header := http.Header{}
 	if p.c.Key != "" {
@@ -101,8 +113,8 @@ func NewGemini(c Config) (*Gemini, error) {
 // Model returns the configured model.
 func (p *Gemini) Model() string { return p.c.Model }
 
-// Embed returns a vector of dim components for each text. The error is an *engine.Unavailable, or
-// the error of the context if the context has ended.
+// Embed returns a vector of dim components for each text. The error is an *engine.TextRefused, an
+// *engine.Unavailable, or the error of the context if the context has ended.
 func (p *Gemini) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
 	header := http.Header{}
 	if p.c.Key != "" {
@@ -157,6 +169,9 @@ func (c *Config) complete(provider, base string) error {
 	if c.Timeout <= 0 {
 		c.Timeout = DefaultTimeout
 	}
+	if c.Tries == 0 {
+		c.Tries = DefaultTries
+	}
 	if c.Client == nil {
 		c.Client = http.DefaultClient
 	}
@@ -177,41 +192,85 @@ func batches(texts []string, embed func([]string) ([][]float32, error)) ([][]flo
 	return all, nil
 }
 
-// post sends a request and decodes the response into `out`.
+// post sends a request, again if it may succeed later, and decodes the response into `out`.
 func (c *Config) post(ctx context.Context, operation string, header http.Header, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return c.fault("the request cannot be written: %v", err)
 	}
+	var last error // the library wraps it
+	answer, err := backoff.Retry(ctx, func() ([]byte, error) {
+		answer, again, err := c.attempt(ctx, operation, header, body)
+		var failed *engine.Unavailable
+		switch last = err; {
+		case err != nil && !again:
+			return nil, backoff.Permanent(err)
+		case errors.As(err, &failed) && failed.RetryAfter > 0:
+			return nil, &backoff.RetryAfterError{Duration: failed.RetryAfter}
+		}
+		return answer, err
+	}, backoff.WithMaxTries(c.Tries), backoff.WithMaxElapsedTime(0))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return last
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return c.fault("its answer is not JSON of the expected form: %v", err)
+	}
+	return nil
+}
+
+// attempt sends a request once and returns the body of the answer. After an error, `again` reports whether the same request may
+// succeed later.
+func (c *Config) attempt(ctx context.Context, operation string, header http.Header, body []byte) (answer []byte, again bool, err error) {
 	within, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(within, http.MethodPost, c.BaseURL+"/"+operation, bytes.NewReader(body))
 	if err != nil {
-		return c.fault("the request failed: %v", err)
+		return nil, false, c.fault("the request failed: %v", err)
 	}
 	req.Header = header.Clone()
 	req.Header.Set("Content-Type", "application/json")
 	res, err := c.Client.Do(req)
 	if err == nil {
-		body, err = io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
+		answer, err = io.ReadAll(io.LimitReader(res.Body, maxResponse+1))
 		_ = res.Body.Close() // the response has been read, so this error does not matter
 	}
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return nil, false, ctx.Err()
 	case within.Err() != nil:
-		return c.fault("it did not answer within %s", c.Timeout)
+		return nil, true, c.fault("it did not answer within %s", c.Timeout)
 	case err != nil:
-		return c.fault("%v", err)
-	case res.StatusCode != http.StatusOK:
-		return c.fault("it answered %s: %s", res.Status, quote(body))
-	case len(body) > maxResponse:
-		return c.fault("it answered with more than %d bytes", maxResponse)
+		return nil, true, c.fault("%v", err)
+	case len(answer) > maxResponse:
+		return nil, false, c.fault("it answered with more than %d bytes", maxResponse)
 	}
-	if err := json.Unmarshal(body, out); err != nil {
-		return c.fault("its answer is not JSON of the expected form: %v", err)
+	failed := c.fault("it answered %s: %s", res.Status, quote(answer))
+	switch status := res.StatusCode; {
+	case status == http.StatusOK:
+		return answer, false, nil
+	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
+		return nil, false, &engine.TextRefused{Reason: failed.Reason}
+	case status != http.StatusRequestTimeout && status != http.StatusTooManyRequests && status < http.StatusInternalServerError:
+		return nil, false, failed
 	}
-	return nil
+	failed.RetryAfter = retryAfter(res.Header)
+	return nil, failed.RetryAfter <= maxWait, failed
+}
+
+// retryAfter returns how long an answer asks to wait, in seconds or until a date, or 0.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(clock.Until(at), 0)
+	}
+	return 0
 }
 
 // check verifies that an answer has the number of vectors and components that the request asked
@@ -234,7 +293,7 @@ func (c *Config) check(vectors [][]float32, texts, dim int) error {
 }
 
 // fault returns an error that names the provider and its model.
-func (c *Config) fault(format string, args ...any) error {
+func (c *Config) fault(format string, args ...any) *engine.Unavailable {
 	return &engine.Unavailable{Reason: fmt.Sprintf("the embedding provider %s, model %s: ", c.BaseURL, c.Model) + fmt.Sprintf(format, args...)}
 }
 

@@ -201,38 +201,55 @@ func endsChanged(c *engine.EntityChange, e *entity) {
 	c.From, c.To, c.FromType, c.ToType = e.from, e.to, e.fromType, e.toType
 }
 
-// endMapping maps the names of the node types that can be at an end of an edge type to their names in an earlier
-// schema. It is nil for an end at a node type.
-type endMapping map[string]string
+// endMapping leads from an end of an edge type to that end in an earlier schema.
+type endMapping struct {
+	types       map[string]string // the node types that may be there, to their names in the earlier schema
+	was         string            // the node type that was there; "" for an interface
+	isInterface bool              // there is an interface now
+	moved       bool              // something else was there
+}
 
 // endMappings returns the mappings of the two ends of an edge type.
-func endMappings(to *catalog.Schema, now *catalog.Edge, nodes map[string]typeMapping) (ends [2]endMapping) {
+func endMappings(from, to *catalog.Schema, old, now *catalog.Edge, w mapping) (ends [2]endMapping) {
 	for i, target := range []bool{false, true} {
-		if _, isInterface := now.End(target); !isInterface {
-			continue
+		m := endMapping{types: map[string]string{}, moved: !w.sameEnd(old, now, target)}
+		if name, isInterface := old.End(target); !isInterface {
+			m.was = name
 		}
-		ends[i] = endMapping{}
+		_, m.isInterface = now.End(target)
 		for _, n := range to.EndsAt(now, target) {
-			if tm, ok := nodes[n.Name]; ok {
-				ends[i][n.Name] = tm.was
+			if tm, ok := w[plan.Node][n.Name]; ok && endFits(from, old, target, tm.was) {
+				m.types[n.Name] = tm.was
 			}
 		}
+		ends[i] = m
 	}
 	return ends
 }
 
-// after combines the mapping of an end with that of the nodes in the schemas before, as mapping.compose does.
-func (m endMapping) after(nodes map[string]typeMapping) endMapping {
-	if m == nil {
-		return nil
-	}
-	out := endMapping{}
-	for now, was := range m {
+// after combines the mapping of an end with those of the end and the nodes in the schemas before, as mapping.compose does.
+func (m endMapping) after(first endMapping, nodes map[string]typeMapping) endMapping {
+	out := endMapping{types: map[string]string{}, was: first.was, isInterface: m.isInterface}
+	for now, was := range m.types {
 		if old, ok := nodes[was]; ok {
-			out[now] = old.was
+			out.types[now] = old.was
 		}
 	}
 	return out
+}
+
+// now returns the name of a node type of the earlier schema at this end, or "" if its nodes cannot be there any more. The
+// parameter is "" for an end at a node type.
+func (m endMapping) now(was string) string {
+	if was == "" {
+		was = m.was
+	}
+	for now, old := range m.types {
+		if old == was {
+			return now
+		}
+	}
+	return ""
 }
 
 // carry sets the ends of an edge in a new schema to those of the edge in the earlier schema. It reports whether
@@ -240,23 +257,18 @@ func (m endMapping) after(nodes map[string]typeMapping) endMapping {
 func (e *entity) carry(was *entity, ends [2]endMapping, fault Fault) bool {
 	for i, target := range []bool{false, true} {
 		typ, id := was.endOf(target)
-		if ends[i] != nil {
-			is := ""
-			for now, old := range ends[i] {
-				if old == typ {
-					is = now
-				}
-			}
-			if is == "" && fault != LeaverKeepsEdges {
-				return false
-			}
-			if is == "" {
-				is = typ
-			}
-			e.setEnd(target, plan.OfNode(is, id))
-			continue
+		is := ends[i].now(typ)
+		if is == "" && (fault != LeaverKeepsEdges || ends[i].moved) {
+			return false
 		}
-		e.setEnd(target, value.OfString(id))
+		if is == "" {
+			is = typ
+		}
+		if ends[i].isInterface {
+			e.setEnd(target, plan.OfNode(is, id))
+		} else {
+			e.setEnd(target, value.OfString(id))
+		}
 	}
 	return true
 }
@@ -274,11 +286,9 @@ func (t *tx) lose(from *state, w mapping) {
 			if t.after.edges[edge.Name][id] != nil {
 				continue
 			}
-			source := e.fromType
-			for now, was := range tm.ends[0] {
-				if was == e.fromType {
-					source = now
-				}
+			source := ""
+			if tm.ends[0].isInterface {
+				source = tm.ends[0].now(e.fromType)
 			}
 			t.lost[[3]string{edge.Name, source, e.from}] = true
 		}

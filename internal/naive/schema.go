@@ -106,10 +106,10 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 		}
 		tw := typeMapping{was: old.name, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}, fills: map[string]bool{}}
 		if now.kind == plan.Edge {
-			if !w.sameEnd(old.edge, now.edge, false) || !w.sameEnd(old.edge, now.edge, true) {
+			tw.ends = endMappings(from, to, old.edge, now.edge, w)
+			if slices.ContainsFunc(tw.ends[:], func(m endMapping) bool { return m.moved && len(m.types) == 0 }) {
 				continue
 			}
-			tw.ends = endMappings(to, now.edge, w[plan.Node])
 		}
 		for _, p := range now.props {
 			before := func(name string) (string, bool) {
@@ -121,7 +121,7 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 				return "", false
 			}
 			was := renamedFrom(p.Name, p.RenameFrom, func(a, b string) bool { return a == b }, before)
-			if _, ok := before(was); ok {
+			if _, ok := before(was); ok && !remade(old.props, now.props, was, p) {
 				tw.props[p.Name] = was
 				tw.kinds[p.Name] = []value.Kind{kindOf(old.props, was), p.Type.Kind}
 			} else {
@@ -131,6 +131,33 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 		w[now.kind][now.name] = tw
 	}
 	return w
+}
+
+// remade reports whether the vectors of a property are of another length, or of another text or model, than those of the
+// old property `was`.
+func remade(olds, nows []*catalog.Property, was string, p *catalog.Property) bool {
+	at := func(list []*catalog.Property, name string) *catalog.Property {
+		return list[slices.IndexFunc(list, func(q *catalog.Property) bool { return q.Name == name })]
+	}
+	old := at(olds, was)
+	switch {
+	case old.Type.Kind != value.Vector || p.Type.Kind != value.Vector:
+		return false
+	case old.Type.Dim != p.Type.Dim:
+		return true
+	case old.Embed == nil || p.Embed == nil:
+		return false
+	}
+	source := at(nows, p.Embed.Source)
+	from := renamedFrom(source.Name, source.RenameFrom, func(a, b string) bool { return a == b }, func(name string) (string, bool) {
+		for _, q := range olds {
+			if q.Name == name {
+				return q.RenameFrom, true
+			}
+		}
+		return "", false
+	})
+	return from != old.Embed.Source || old.Embed.Model != "" && p.Embed.Model != "" && old.Embed.Model != p.Embed.Model
 }
 
 // sameEnd reports whether an end of an edge type is the same node type or the same interface in two schemas.
@@ -155,7 +182,7 @@ func (w mapping) compose(next mapping, middle, to *catalog.Schema) mapping {
 			}
 			both := typeMapping{was: first.was, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}, fills: map[string]bool{}}
 			for i := range both.ends {
-				both.ends[i] = tw.ends[i].after(w[plan.Node])
+				both.ends[i] = tw.ends[i].after(first.ends[i], w[plan.Node])
 			}
 			typ, _ := shapeOf(to, kind, name)
 			for _, p := range typ.props {
@@ -344,6 +371,12 @@ func (t *tx) inexact(w mapping, to *catalog.Schema) {
 	for _, typ := range shapes(to) {
 		taken := w[typ.kind][typ.name]
 		for _, e := range t.before.sorted(typ.kind, taken.was) {
+			name := typ.name
+			for i, end := range taken.ends {
+				if node, _ := e.endOf(i == 1); end.moved && end.now(node) == "" {
+					t.violation(&entity{kind: e.kind, typ: name, id: e.id}, []string{"from", "to"}[i], "endpoint", "no node of this type can be there")
+				}
+			}
 			for now, was := range taken.props {
 				if v, has := e.props[was]; has {
 					if _, ok := castAll(v, taken.kinds[now]); !ok {

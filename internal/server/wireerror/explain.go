@@ -64,6 +64,7 @@ func Explain(err error) *Fault {
 		closed      *engine.DraftClosed
 		notAllowed  *engine.NotAllowed
 		part        *PartOnly
+		refused     *engine.TextRefused
 	)
 	switch {
 	case errors.As(err, &unsure):
@@ -140,7 +141,7 @@ func Explain(err error) *Fault {
 			f.Body.Precondition.Actual = &elsewhere.Actual
 		}
 		return f
-	case errors.As(err, &violation), errors.As(err, &badArgument), errors.As(err, &unsupported):
+	case errors.As(err, &violation), errors.As(err, &badArgument), errors.As(err, &unsupported), errors.As(err, &refused):
 		return callers(OfRequest, client.CodeBadRequest, err)
 	case errors.As(err, &tooLarge):
 		f := callers(TooLarge, client.CodeBadRequest, err)

@@ -97,14 +97,15 @@ type Change struct {
 	Carry  *Carry  // how the new schema takes over the entities
 }
 
-// NewCarry returns the carry between two schemas. It takes the renames from `steps`, the steps of
-// the schema change. The function `anew` reports whether a type starts without entities.
+// NewCarry returns the carry between two schemas. It takes the renames, and the properties whose vectors are removed, from
+// `steps`, the steps of the schema change. The function `anew` reports whether a type starts without entities.
 func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *Carry {
 	type member struct {
 		e         plan.Entity
 		typ, prop string
 	}
 	was := map[member]string{}
+	remade := map[member]bool{}
 	for _, s := range steps {
 		e := plan.Node
 		if s.Kind == catalog.EdgeType {
@@ -115,6 +116,9 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 			was[member{e, s.Type, ""}] = s.Was
 		case catalog.RenameProperty:
 			was[member{e, s.Type, s.Property}] = s.Was
+		}
+		if s.Remakes() {
+			remade[member{e, s.Type, s.Property}] = true
 		}
 	}
 	name := func(m member, now string) string {
@@ -135,7 +139,7 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 			}
 			for p, prop := range t.Props {
 				tc.Props[p] = -1
-				if tc.From < 0 {
+				if tc.From < 0 || remade[member{t.Entity, t.Name, prop.Name}] {
 					continue
 				}
 				if q, ok := old.Prop(name(member{t.Entity, t.Name, prop.Name}, prop.Name)); ok {
@@ -151,16 +155,14 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 	return c
 }
 
-// clearUnjoined makes an edge type start without edges if the type of either end is not carried
-// over from the type of its previous end: no edge could keep both its nodes.
+// clearUnjoined makes an edge type start without edges if no node at a previous end can be at the present one.
 func (c *Carry) clearUnjoined(from, to *Schema) {
 	for i := range c.Edges {
 		e := &c.Edges[i]
 		if e.From < 0 {
 			continue
 		}
-		old, now := from.Edges[e.From], to.Edges[i]
-		if c.Nodes[now.From].From != old.From || c.Nodes[now.To].From != old.To {
+		if !c.joins(from, to, from.Edges[e.From], to.Edges[i]) {
 			e.From = -1
 		}
 		if e.From < 0 {
@@ -169,6 +171,52 @@ func (c *Carry) clearUnjoined(from, to *Schema) {
 			}
 		}
 	}
+}
+
+// joins reports whether edges of the previous type `old` can be edges of the type `now`.
+func (c *Carry) joins(from, to *Schema, old, now *Type) bool {
+	for _, target := range []bool{false, true} {
+		was, is := from.EndType(old, target), to.EndType(now, target)
+		if !c.SameEnd(was, is) && len(c.AtEnd(from, to, was, is)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// SameEnd reports whether what is at an end of an edge type, `is`, is what was there before the schema change, `was`: the same
+// node type or the reference type of the same interface. Then the ends of edges keep their ordinals.
+func (c *Carry) SameEnd(was, is *Type) bool { return c.Nodes[is.Index].From == was.Index }
+
+// Moves reports whether an end of an edge type changed, so that its edges need other ends.
+func (c *Carry) Moves(from, to *Schema, old, now *Type) bool {
+	return !c.SameEnd(from.EndType(old, false), to.EndType(now, false)) || !c.SameEnd(from.EndType(old, true), to.EndType(now, true))
+}
+
+// AtEnd maps the names of the node types that could be at an end of an edge type before a schema change to their present names.
+// It lacks the types that cannot be there any more. The types at the end are `was` and `is`.
+func (c *Carry) AtEnd(from, to *Schema, was, is *Type) MemberNames {
+	names := MemberNames{}
+	for i, tc := range c.Nodes[:to.Declared()] {
+		if tc.From < 0 {
+			continue
+		}
+		if before, now := from.Nodes[tc.From], to.Nodes[i]; was.fits(before) && is.fits(now) {
+			names[before.Name] = now.Name
+		}
+	}
+	return names
+}
+
+// fits reports whether an entity of a node type is at an end of type t, or a reference there can stand for it.
+func (t *Type) fits(node *Type) bool { return t == node || t.Of != nil && t.Implements(node) }
+
+// Ends returns the number of node types of which nodes can be at an end of type t.
+func (t *Type) Ends() int {
+	if t.Of == nil {
+		return 1
+	}
+	return len(t.Of.Members)
 }
 
 // compose returns the carry that has the effect of c, followed by the effect of `next`. c leads to the schema `middle`,
@@ -280,8 +328,7 @@ func (c *Carry) Check(from, to *Schema) error {
 		if tc.From < 0 {
 			continue
 		}
-		old, now := from.Edges[tc.From], to.Edges[i]
-		if c.Nodes[now.From].From != old.From || c.Nodes[now.To].From != old.To {
+		if now := to.Edges[i]; !c.joins(from, to, from.Edges[tc.From], now) {
 			return bad("edge type %s takes its edges from an old type with other endpoint types", now.Name)
 		}
 	}

@@ -43,7 +43,7 @@ func Uncarried(ctx context.Context, base, side *Snapshot, ch schema.Change, fill
 			}
 			var typ *schema.Type // the new type
 			if at := slices.IndexFunc(part.carries, func(tc schema.TypeCarry) bool { return tc.From == i }); at >= 0 {
-				gone, lost = "removed the type of a node at an end from the interface", losesEnd(ch, side.Schema, t.Type, at)
+				gone, lost = "allows no node of this type at an end", losesEnd(ch, side.Schema, t.Type, at)
 				taken, typ = part.carries[at], now[at]
 				dropped, cast = taken.Dropped(len(t.Type.Props)), taken.Checked(t.Type, typ)
 				if lost == nil && dropped == nil && cast == nil {
@@ -113,11 +113,11 @@ func losesEnd(ch schema.Change, from *schema.Schema, t *schema.Type, at int) fun
 	var ends []func(*entityState) bool
 	for _, to := range []bool{false, true} {
 		old, is := from.EndType(t, to), ch.Schema.EndType(now, to)
-		if old.Of == nil {
-			continue
-		}
-		if names := ch.Carry.Members(old, is, ch.Schema); len(names) < len(old.Of.Members) {
-			ends = append(ends, func(e *entityState) bool { return names.Gone(e.end(to)) })
+		if names := ch.Carry.AtEnd(from, ch.Schema, old, is); len(names) < old.Ends() {
+			ends = append(ends, func(e *entityState) bool {
+				name, _ := old.Label(e.end(to))
+				return names[name] == ""
+			})
 		}
 	}
 	if ends == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // Migrate changes the schema of the transaction's state. It must be the transaction's first
@@ -46,6 +47,7 @@ func (s *Snapshot) carriedTo(ch schema.Change) (*Snapshot, map[*schema.Type][]ui
 		return nil, nil, err
 	}
 	out := NewSnapshot(ch.Schema, s.Commit)
+	moved := map[*schema.Type]*Table{} // with the ordinals of the previous ends
 	for _, part := range []struct {
 		carries []schema.TypeCarry
 		olds    []*Table
@@ -59,10 +61,17 @@ func (s *Snapshot) carriedTo(ch schema.Change) (*Snapshot, map[*schema.Type][]ui
 			if err != nil {
 				return nil, nil, err
 			}
+			if now := t.Type; now.Entity == plan.Edge && ch.Carry.Moves(s.Schema, ch.Schema, part.olds[tc.From].Type, now) {
+				moved[now] = t
+				continue
+			}
 			part.news[i] = t
 		}
 	}
 	out, lost := out.carryReferences(s.Schema, ch.Carry)
+	if len(moved) > 0 {
+		out = out.moveEnds(s, ch.Carry, moved, lost)
+	}
 	return out, lost, nil
 }
 

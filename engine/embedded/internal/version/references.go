@@ -1,6 +1,8 @@
 package version
 
 import (
+	"strings"
+
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
@@ -115,6 +117,59 @@ func (s *Snapshot) carryReferences(from *schema.Schema, c *schema.Carry) (*Snaps
 	out := tx.Commit(s.Commit)
 	out.line = s.line
 	return out, lost
+}
+
+// moveEnds adds edges whose ends a schema change gave other types: `moved` has the carried tables, in which the ends are entities
+// of the state before. Edges keep their ordinals; those whose nodes cannot be at the new ends are left out, and their sources are
+// added to `lost`.
+func (s *Snapshot) moveEnds(before *Snapshot, c *schema.Carry, moved map[*schema.Type]*Table, lost map[*schema.Type][]uint32) *Snapshot {
+	tx := Begin(s)
+	for i, typ := range s.Schema.Edges {
+		edges := moved[typ]
+		if edges == nil {
+			continue
+		}
+		old := before.Schema.Edges[c.Edges[i].From]
+		end := func(target bool) func(ord uint32) (uint32, bool) {
+			was, is := before.Schema.EndType(old, target), s.Schema.EndType(typ, target)
+			names := c.AtEnd(before.Schema, s.Schema, was, is)
+			return func(ord uint32) (uint32, bool) {
+				name, id := was.Label(before.nodes[was.Index].ID(ord))
+				if name = names[name]; name == "" {
+					return 0, false
+				}
+				if is.Of != nil {
+					return tx.LookupEnd(is, schema.RefID(name, id))
+				}
+				return tx.LookupEnd(is, id)
+			}
+		}
+		source, target := end(false), end(true)
+		for ord := range edges.next {
+			if !edges.Alive(ord) {
+				tx.edit(typ).skip()
+				continue
+			}
+			row := Row{ID: strings.Clone(edges.ID(ord)), Claims: strings.Clone(edges.Claims(ord)), Vals: edges.Values(ord)}
+			for p, v := range row.Vals {
+				row.Vals[p] = Detached(v)
+			}
+			src, dst := edges.Ends(ord)
+			var from, to bool
+			row.Src, from = source(src)
+			if row.Dst, to = target(dst); from && to {
+				tx.edit(typ).add(row)
+				continue
+			}
+			if from {
+				lost[typ] = append(lost[typ], row.Src)
+			}
+			tx.edit(typ).skip()
+		}
+	}
+	out := tx.Commit(s.Commit)
+	out.line = s.line
+	return out
 }
 
 // removeReferences removes the references whose id `gone` selects, and their edges. It adds the sources of

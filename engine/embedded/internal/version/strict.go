@@ -30,8 +30,8 @@ func (tx *Txn) stricterRules(t *schema.Type) schema.StricterRules {
 	return s
 }
 
-// Inexact lists the values of the state that a schema change cannot cast, in the order of types and rows, as violations of
-// the new types. It lists at most `limit` violations. The only possible error is that of the context.
+// Inexact lists the values and the ends of edges of the state that a schema change cannot cast, in the order of types and rows, as
+// violations of the new types. It lists at most `limit` violations. The only possible error is that of the context.
 func (s *Snapshot) Inexact(ctx context.Context, ch schema.Change, limit int) (out []*engine.ConstraintViolation, err error) {
 	for _, part := range []struct {
 		carries []schema.TypeCarry
@@ -44,7 +44,8 @@ func (s *Snapshot) Inexact(ctx context.Context, ch schema.Change, limit int) (ou
 			}
 			t, typ := part.olds[tc.From], part.news[i]
 			cast := tc.Checked(t.Type, typ)
-			if cast == nil {
+			ends := s.unfitEnds(ch, t.Type, typ)
+			if cast == nil && ends == nil {
 				continue
 			}
 			for ord := range t.next {
@@ -53,6 +54,14 @@ func (s *Snapshot) Inexact(ctx context.Context, ch schema.Change, limit int) (ou
 				}
 				if !t.Alive(ord) {
 					continue
+				}
+				for _, bad := range ends {
+					if v := bad(ord); v != nil {
+						v.ID = strings.Clone(t.ID(ord))
+						if out = append(out, v); len(out) == limit {
+							return out, nil
+						}
+					}
 				}
 				for _, p := range cast {
 					v := t.Value(ord, tc.Props[p])
@@ -70,6 +79,38 @@ func (s *Snapshot) Inexact(ctx context.Context, ch schema.Change, limit int) (ou
 		}
 	}
 	return out, nil
+}
+
+// unfitEnds returns functions that return the violation of an edge of type `old` whose node cannot be at an end that the schema
+// change gave another type. It returns nil if all nodes can.
+func (s *Snapshot) unfitEnds(ch schema.Change, old, now *schema.Type) (ends []func(ord uint32) *engine.ConstraintViolation) {
+	if old.Entity != plan.Edge {
+		return nil
+	}
+	for _, target := range []bool{false, true} {
+		was, is := s.Schema.EndType(old, target), ch.Schema.EndType(now, target)
+		names := ch.Carry.AtEnd(s.Schema, ch.Schema, was, is)
+		if ch.Carry.SameEnd(was, is) || len(names) == was.Ends() {
+			continue
+		}
+		property := "from"
+		if target {
+			property = "to"
+		}
+		ends = append(ends, func(ord uint32) *engine.ConstraintViolation {
+			node, dst := s.edges[old.Index].Ends(ord)
+			if target {
+				node = dst
+			}
+			name, id := was.Label(s.nodes[was.Index].ID(node))
+			if names[name] != "" {
+				return nil
+			}
+			return &engine.ConstraintViolation{Entity: "edge", Type: now.Name, Property: property, Rule: "endpoint",
+				Detail: fmt.Sprintf("%s %q cannot be at this end any more, which is %s; remove the edge first, or keep the end", name, id, ch.Schema.EndName(now, target))}
+		})
+	}
+	return ends
 }
 
 // Adds reports whether the transaction's schema change adds property p of type t to entities that it takes over.

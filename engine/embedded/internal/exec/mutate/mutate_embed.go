@@ -28,27 +28,28 @@ func EmbedFor(ctx context.Context, e eval.Embedder, q *plan.Query, s *schema.Sch
 	if e == nil || Bind(q, s) != nil {
 		return nil, nil // the write reports the error
 	}
-	var out Vectors
+	type request struct {
+		t     *schema.Type
+		p     *catalog.Property
+		texts []string // without duplicates
+	}
+	var requests []*request
+	of := map[*catalog.Property]*request{}
+	seen := map[embedding]bool{}
 	w := &Write{Args: args, ctx: ctx}
-	add := func(t *schema.Type, set []plan.Assign) error {
+	add := func(t *schema.Type, set []plan.Assign) {
 		for _, p := range t.Props {
 			v, ok := embedSource(w, set, p)
-			if !ok || v.IsNull() {
+			if !ok || v.IsNull() || seen[embedding{p, v.Str()}] {
 				continue
 			}
-			if _, made := out[embedding{p, v.Str()}]; made {
-				continue
+			seen[embedding{p, v.Str()}] = true
+			if of[p] == nil {
+				of[p] = &request{t: t, p: p}
+				requests = append(requests, of[p])
 			}
-			vectors, err := eval.EmbedTexts(ctx, e, p, []string{v.Str()})
-			if err != nil {
-				return &eval.EmbedError{Type: t.Name, Property: p.Name, Err: err}
-			}
-			if out == nil {
-				out = Vectors{}
-			}
-			out[embedding{p, v.Str()}] = value.OfVector(vectors[0])
+			of[p].texts = append(of[p].texts, v.Str())
 		}
-		return nil
 	}
 	for _, statement := range q.Mutation.Statements {
 		rows, list := oneRow, []plan.Statement{statement}
@@ -64,10 +65,21 @@ func EmbedFor(ctx context.Context, e eval.Embedder, q *plan.Query, s *schema.Sch
 			entity, typ := plan.Target(st)
 			set, _ := plan.Written(st)
 			for _, w.cells = range rows {
-				if err := add(s.Type(entity, typ), set); err != nil {
-					return nil, err
-				}
+				add(s.Type(entity, typ), set)
 			}
+		}
+	}
+	var out Vectors
+	for _, r := range requests {
+		vectors, err := eval.EmbedTexts(ctx, e, r.p, r.texts)
+		if err != nil {
+			return nil, &eval.EmbedError{Type: r.t.Name, Property: r.p.Name, Err: err}
+		}
+		if out == nil {
+			out = Vectors{}
+		}
+		for i, text := range r.texts {
+			out[embedding{r.p, text}] = value.OfVector(vectors[i])
 		}
 	}
 	return out, nil

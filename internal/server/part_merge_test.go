@@ -95,3 +95,18 @@ func TestPartMerges(t *testing.T) {
 		})
 	}
 }
+
+// TestPartChecks tests that the checks of a proposal show the rows that its actor may see of the target, whatever it may see of the source.
+func TestPartChecks(t *testing.T) {
+	w := newPartWorld(t)
+	w.policy.free = true
+	w.must("act-admin", "POST", "/branches", `{"name":"free","from":"main"}`)
+	w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"free"}`)
+	opened := w.must(clerk, "POST", "/proposals", `{"source":"free","target":"main","title":"a title"}`)
+	read := w.must(clerk, "GET", "/proposals/"+proposalID(opened.body), "")
+	for _, a := range []answer{opened, read} {
+		if strings.Contains(strings.ToLower(a.body), canary) || !strings.Contains(a.body, `"eve"`) {
+			t.Errorf("the checks show %s", a.body)
+		}
+	}
+}

@@ -29,7 +29,8 @@ type Config struct {
 	// says what makes the copy.
 	CheckCopy func(what string, from, made tool.Branch) error
 
-	// At is the branch of the states that the call names by their commits. If it is nil, they are on the branches where they were made.
+	// At is the branch of the states that the call names by their commits, apart from those of a comparison. If it is nil, they are on the
+	// branches where they were made.
 	At    *tool.Branch
 	Reads tool.Action // tool.Read, or tool.Export for a call that exports
 	Actor string      // the caller, as proposals name their authors
@@ -137,14 +138,14 @@ func (g *Graph) whole(what string, action tool.Action, branches ...tool.Branch) 
 
 // branchOf returns the branch whose rights hold for a target.
 func (g *Graph) branchOf(ctx context.Context, at engine.Target) (tool.Branch, error) {
+	branch, named := g.of[at.Commit]
 	switch {
 	case at.Branch != "" || at.Commit == "":
 		return tool.BranchNamed(at.Branch), nil
+	case named:
+		return branch, nil
 	case g.At != nil:
 		return *g.At, nil
-	}
-	if branch, ok := g.of[at.Commit]; ok {
-		return branch, nil
 	}
 	c, err := g.Config.Whole.Commit(ctx, at.Commit)
 	return tool.BranchNamed(c.Branch), err
@@ -212,11 +213,18 @@ func (g *Graph) planned(ctx context.Context, q *plan.Query, at engine.Target) (e
 
 // Plan returns what a plan is for the caller of a read, or nil if it names something hidden; see [Cache.Plan].
 func Plan(g engine.Graph, q *plan.Query) *plan.Query {
-	r, ok := g.(*Graph)
-	if !ok {
-		return q
+	if r, ok := g.(*Graph); ok {
+		return PlanOn(r, q, r.base())
 	}
-	return r.Cache.Plan(q, r.Main, r.rights(r.Reads, r.base()))
+	return q
+}
+
+// PlanOn is like Plan, for a read of a branch.
+func PlanOn(g engine.Graph, q *plan.Query, branch tool.Branch) *plan.Query {
+	if r, ok := g.(*Graph); ok {
+		return r.Cache.Plan(q, r.Main, r.rights(r.Reads, branch))
+	}
+	return q
 }
 
 // Bind implements [engine.Graph].

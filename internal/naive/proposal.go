@@ -163,7 +163,7 @@ func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, at
 			return nil, err
 		}
 		p.graph.mu.Lock()
-		seen = p.graph.visible(p.state, p.commit, reads)
+		seen = p.graph.without(p.state, p.graph.hiddenWith(p.state, append(p.graph.states(p.commit), p.target), reads))
 		p.graph.mu.Unlock()
 	}
 	return p.graph.evaluate(q, args, seen, p.commit, instant(engine.Target{Now: at}))

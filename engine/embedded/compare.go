@@ -31,6 +31,9 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if err == nil {
 		err = g.checkSeen(ctx, seen, opts.Resolutions)
 	}
+	if err == nil {
+		err = seen.CheckShown(opts.Shown)
+	}
 	if err != nil {
 		return nil, err
 	}

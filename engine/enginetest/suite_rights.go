@@ -366,6 +366,16 @@ func mergePart(s *session) {
 	}
 	_, err = s.graph.Merge(s.ctx, "seen", "main", engine.MergeOptions{ReadsSource: red, ReadsTarget: red, Writes: blue})
 	denied("merging what may not be changed", err)
+	for id, shown := range map[string]bool{"r1": true, "r7": false, "b1": false, "none": false} {
+		on := engine.CompareOptions{ListOnly: true, Shown: []engine.ChangePosition{{Entity: "node", Type: "Case", ID: id}}}
+		_, err := s.graph.Compare(s.ctx, at("seen"), at(""), on)
+		if bad := (*engine.BadArgument)(nil); errors.As(err, &bad) == shown || bad != nil && bad.Param != "on" {
+			s.Errorf("a comparison that must show %s: %v", id, err)
+		}
+		if _, err := s.graph.Compare(s.ctx, engine.Target{Branch: "seen"}, engine.Target{}, on); err != nil {
+			s.Errorf("a comparison of a caller with all rights: %v", err)
+		}
+	}
 	p, err := s.graph.Preview(s.ctx, at("seen"), at(""), nil)
 	if err != nil {
 		s.Fatalf("%v", err)

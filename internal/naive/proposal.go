@@ -29,6 +29,9 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if err := o.check(g, all, opts.Resolutions); err != nil {
 		return nil, err
 	}
+	if err := o.checkShown(opts.Shown); err != nil {
+		return nil, err
+	}
 	var h engine.ChangeHash
 	for i := range all {
 		h.Change(&all[i])

@@ -96,6 +96,38 @@ func TestPartMerges(t *testing.T) {
 	}
 }
 
+// TestPartComments tests that a comment tells neither whether a hidden entity exists nor whether a hidden type does.
+func TestPartComments(t *testing.T) {
+	w := newPartWorld(t)
+	w.must("act-admin", "POST", "/branches", `{"name":"work","from":"main"}`)
+	w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"work"}`)
+	id := proposalID(w.must(clerk, "POST", "/proposals", `{"source":"work","target":"main","title":"a title"}`).body)
+	comment := func(kind, typ, on string) answer {
+		body := `{"decision":"comment","comment":"hm","on":{"entity_kind":"` + kind + `","type_name":"` + typ + `","id":"` + on + `"}}`
+		a := w.send("the-token-of-"+clerk, exchange{"POST", "/graphs/people/proposals/" + id + "/review", body, http.Header{"Content-Type": {"application/json"}}})
+		a.body = strings.NewReplacer(typ, "TYPE", on, "ID").Replace(a.body)
+		return a
+	}
+	none := comment("node", "Person", "cabary")
+	if none.status != http.StatusBadRequest || !strings.Contains(none.body, "on: ") {
+		t.Errorf("a comment on nothing: %d %s", none.status, none.body)
+	}
+	for typ, on := range map[string]string{"Person": "canary-old", "CanaryBox": "canary-box", "CabaryBox": "cabary"} {
+		if a := comment("node", typ, on); a.status != none.status || a.body != none.body {
+			t.Errorf("a comment on %s %s: %d %s, expected %d %s", typ, on, a.status, a.body, none.status, none.body)
+		}
+	}
+	for _, on := range []string{"ada", "eve"} {
+		if a := comment("node", "Person", on); a.status != http.StatusOK {
+			t.Errorf("a comment on %s: %d %s", on, a.status, a.body)
+		}
+	}
+	w.must("act-admin", "POST", "/proposals/"+id+"/review", `{"decision":"comment","comment":"hm","on":{"entity_kind":"node","type_name":"Person","id":"canary-old"}}`)
+	if a := comment("node", "Person", "ada"); a.status != http.StatusForbidden {
+		t.Errorf("a comment on a proposal that has become hidden: %d %s", a.status, a.body)
+	}
+}
+
 // TestPartChecks tests that the checks of a proposal show the rows that its actor may see of the target, whatever it may see of the source.
 func TestPartChecks(t *testing.T) {
 	w := newPartWorld(t)

@@ -147,7 +147,7 @@ func event(env *tool.Env, kind engine.ProposalEventKind, comment string) engine.
 func putProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.Outcome, error) {
 	p, err := env.Graph.PutProposal(ctx, *p)
 	if err != nil {
-		return nil, asArgument("source", err)
+		return nil, asOwnArgument(err)
 	}
 	out := compareProposal(ctx, env, p).outcome(ctx)
 	out.Wrote = &tool.Written{Branch: new(targetOf(p))}

@@ -118,7 +118,7 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 }
 
 // wholeProposal returns an *engine.NotAllowed if the caller may not see all of a proposal: its changes, its resolutions and
-// the entities that comments are about.
+// the entities that comments are about. The error is a *engine.BadArgument if a new comment is about an entity that the caller does not see.
 //
 // A caller with rights to a part sees, of the proposals of queries, those that it opened: their texts name nothing that is hidden from it.
 func (g *Graph) wholeProposal(ctx context.Context, p *engine.Proposal) error {
@@ -137,8 +137,13 @@ func (g *Graph) wholeProposal(ctx context.Context, p *engine.Proposal) error {
 		source, target = from.At(), to.At()
 	}
 	places := slices.Clone(p.Resolutions)
+	var shown []engine.ChangePosition
 	for _, e := range p.Events {
-		if e.On != (engine.ChangePosition{}) {
+		switch {
+		case e.On == engine.ChangePosition{}:
+		case e.Time.IsZero(): // the caller adds it, and must not find out by trying what is hidden
+			shown = append(shown, e.On)
+		default:
 			places = append(places, engine.Resolution{ConflictPlace: engine.ConflictPlace{Entity: e.On.Entity, Type: e.On.Type, ID: e.On.ID}})
 		}
 	}
@@ -152,7 +157,7 @@ func (g *Graph) wholeProposal(ctx context.Context, p *engine.Proposal) error {
 	if p.Merge != "" {
 		g.of[p.Merge] = to
 	}
-	_, err = g.compare(ctx, source, target, from, to, engine.CompareOptions{ListOnly: true, Resolutions: places})
+	_, err = g.compare(ctx, source, target, from, to, engine.CompareOptions{ListOnly: true, Resolutions: places, Shown: shown})
 	return err
 }
 

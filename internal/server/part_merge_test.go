@@ -96,6 +96,37 @@ func TestPartMerges(t *testing.T) {
 	}
 }
 
+// TestPartMergesWithoutChange tests that an actor with rights to a part merges only what it may change, also if it may change nothing of the
+// target. An actor that may read all of it needs no other right than the one to merge.
+func TestPartMergesWithoutChange(t *testing.T) {
+	for name, tt := range map[string]struct {
+		free   bool // clerk may read and change all of the source
+		actor  string
+		status int
+	}{
+		"a part":                      {false, clerk, http.StatusForbidden},
+		"a part of the target":        {true, clerk, http.StatusForbidden},
+		"the whole graph":             {false, "act-admin", http.StatusOK},
+		"the whole graph, and a part": {true, "act-admin", http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPartWorld(t)
+			w.policy.free, w.policy.frozen = tt.free, true
+			w.must("act-admin", "POST", "/branches", `{"name":"free","from":"main"}`)
+			w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"free"}`)
+			id := proposalID(w.must(clerk, "POST", "/proposals", `{"source":"free","target":"main","title":"a title"}`).body)
+			for _, merge := range [][2]string{
+				{"/branches/merge", `{"source":"free","target":"main","dry_run":true}`}, {"/proposals/" + id + "/merge", `{}`},
+			} {
+				a := w.send("the-token-of-"+tt.actor, exchange{"POST", "/graphs/people" + merge[0], merge[1], http.Header{"Content-Type": {"application/json"}}})
+				if a.status != tt.status || a.status == http.StatusForbidden && !strings.Contains(a.body, "may not change branch main") {
+					t.Errorf("%s: %d %s", merge[0], a.status, a.body)
+				}
+			}
+		})
+	}
+}
+
 // TestPartComments tests that a comment tells neither whether a hidden entity exists nor whether a hidden type does.
 func TestPartComments(t *testing.T) {
 	w := newPartWorld(t)

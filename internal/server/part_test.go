@@ -75,12 +75,13 @@ type partly struct {
 	*policy.Policy
 	rights, trainees *engine.Rights
 	free             bool // the branch called free, and the drafts of clerk, are not restricted
+	frozen           bool // nobody may change main
 }
 
 func (p *partly) Restricts() bool { return true }
 
 func (p *partly) Allowed(a *access.Actor, g tool.Grant) bool {
-	return p.Policy.Allowed(a, g) && (a.ID == "act-admin" || g.Action != tool.PolicyRead)
+	return p.Policy.Allowed(a, g) && !(p.frozen && g.Action == tool.Change && g.Branch.IsMain()) && (a.ID == "act-admin" || g.Action != tool.PolicyRead)
 }
 
 func (p *partly) Rights(a *access.Actor, g tool.Grant, _ *engine.Schema) *engine.Rights {

@@ -43,6 +43,9 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 
 // Merge implements [engine.Graph]. It is whole or refused.
 func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	if err := g.mayWrite(tool.BranchNamed(source), tool.BranchNamed(target)); err != nil {
+		return nil, err
+	}
 	from, err := g.named(ctx, tool.BranchNamed(source))
 	if err != nil && opts.IdempotencyKey == "" { // with a key, the call may repeat a merge after which the source was deleted
 		return nil, err
@@ -52,6 +55,16 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	opts.ReadsSource, opts.ReadsTarget, opts.Writes = from.Rights, to.Reads, to.Writes
 	res, err := g.Config.Whole.Merge(ctx, source, target, opts)
 	return res, withoutNames(err, to.Reads)
+}
+
+// mayWrite returns an *engine.NotAllowed if the caller has rights to a part, and may change nothing of the target of a merge.
+// The merge must not make changes that a caller with the right to change a part of the target could not make.
+func (g *Graph) mayWrite(source, target tool.Branch) error {
+	narrowed := g.rights(tool.Read, source) != nil || g.rights(tool.Read, target) != nil || g.rights(tool.Change, source) != nil
+	if !narrowed || g.MayChange(target) {
+		return nil
+	}
+	return &engine.NotAllowed{Reason: "you may read or change only a part of the branches and may not change branch " + target.Name() + ", so somebody else has to merge into it"}
 }
 
 // named returns the head of a branch with the rights of the caller.

@@ -25,6 +25,9 @@ type Config struct {
 	// other checks see to.
 	Rights func(action tool.Action, branch tool.Branch) *engine.Rights
 
+	// MayChange reports whether the policy allows the caller to change some of a branch.
+	MayChange func(branch tool.Branch) bool
+
 	// CheckCopy returns an error if the caller may see more of a branch that starts as a copy of another one than of that one. The text
 	// says what makes the copy.
 	CheckCopy func(what string, from, made tool.Branch) error

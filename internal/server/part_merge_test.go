@@ -1,9 +1,13 @@
 package server_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
 )
 
 // TestPartMerges tests that comparisons, merges and proposals of an actor with rights to a part of the graph are whole or refused.
@@ -125,6 +129,42 @@ func TestPartMergesWithoutChange(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPartProposalFeed tests that an actor with rights to a part comes to its own events past more hidden ones than a page looks at.
+func TestPartProposalFeed(t *testing.T) {
+	w := newPartWorld(t)
+	w.must("act-admin", "POST", "/branches", `{"name":"hidden","from":"main"}`)
+	w.must("act-admin", "POST", "/mutate", `{"query":"query m() { insert Person { name: \"canary-new\", age: 70 } }","branch":"hidden"}`)
+	p := engine.Proposal{Source: "hidden", Target: "main", Title: "a canary", Author: "act-admin", Events: []engine.ProposalEvent{{Kind: engine.EventOpened}}}
+	for range 2100 {
+		p.Events = append(p.Events, engine.ProposalEvent{Kind: engine.EventCommented, Text: "a canary"})
+	}
+	if _, err := w.whole.PutProposal(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	w.must("act-admin", "POST", "/branches", `{"name":"work","from":"main"}`)
+	w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"work"}`)
+	own := proposalID(w.must(clerk, "POST", "/proposals", `{"source":"work","target":"main","title":"a title"}`).body)
+	cursor := ""
+	for range 5 {
+		a := w.must(clerk, "GET", "/proposals/events?cursor="+cursor, "")
+		var feed client.ProposalFeed
+		if err := json.Unmarshal([]byte(a.body), &feed); err != nil || strings.Contains(a.body, canary) {
+			t.Fatalf("%s (%v)", a.body, err)
+		}
+		if feed.CaughtUp {
+			if len(feed.Events) != 1 || feed.Events[0].ProposalID != own {
+				t.Errorf("the last page is %s", a.body)
+			}
+			return
+		}
+		if feed.Cursor <= cursor {
+			t.Fatalf("after %q: %s", cursor, a.body)
+		}
+		cursor = feed.Cursor
+	}
+	t.Error("the feed does not end")
 }
 
 // TestPartComments tests that a comment tells neither whether a hidden entity exists nor whether a hidden type does.

@@ -114,6 +114,7 @@ query among($among: [String]) { match { $it: Person $it.age < 60 $it.id in $amon
 // partWorld serves the graph people over REST and MCP.
 type partWorld struct {
 	*restMatrix
+	whole  engine.Graph
 	graph  *servedgraph.Graph
 	policy *partly
 }
@@ -151,7 +152,7 @@ func newPartWorld(t *testing.T) *partWorld {
 	mux.Handle("/", rest.Handler(map[string]*servedgraph.Graph{"people": served}, rest.Options{Server: policy.Unrestricted(""), Uploads: map[string]*uploads.Store{"people": received}}))
 	mux.Handle("/graphs/people/mcp", mcp.Handler(served, mcp.Options{}))
 	gate := &auth.Authenticator{Log: slog.New(slog.DiscardHandler), Verifiers: []auth.Verifier{matrixTokens(t)}}
-	return &partWorld{serveMatrix(t, gate.Require(mux)), served, policies}
+	return &partWorld{serveMatrix(t, gate.Require(mux)), g, served, policies}
 }
 
 // meets says how clerk meets something.

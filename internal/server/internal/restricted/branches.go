@@ -2,6 +2,7 @@ package restricted
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -174,6 +175,24 @@ func (g *Graph) wholeProposal(ctx context.Context, p *engine.Proposal) error {
 	return err
 }
 
+// Shows reports whether the caller may see all of a stored proposal. That takes a comparison of two states, once in a call, if the caller
+// has rights to a part. So a list asks about the proposals of the graph without rights that it needs, and about no others.
+func Shows(ctx context.Context, g engine.Graph, p *engine.Proposal) (bool, error) {
+	r, ok := g.(*Graph)
+	if !ok {
+		return true, nil
+	}
+	if seen, known := r.shown[p.ID]; known {
+		return seen, nil
+	}
+	err := r.wholeProposal(ctx, p)
+	if err != nil && !errors.As(err, new(*engine.NotAllowed)) && !errors.As(err, new(*engine.NotFound)) {
+		return false, err
+	}
+	r.shown[p.ID] = err == nil
+	return err == nil, nil
+}
+
 // Proposals implements [engine.Graph]. It leaves out the proposals that the caller may not see whole.
 func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine.Proposal, error) {
 	all, err := g.Config.Whole.Proposals(ctx, r)
@@ -182,11 +201,15 @@ func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine
 	}
 	var seen []engine.Proposal
 	for i := range all {
-		if g.wholeProposal(ctx, &all[i]) == nil {
+		shown, err := Shows(ctx, g, &all[i])
+		if err != nil {
+			return nil, err
+		}
+		if shown {
 			seen = append(seen, all[i])
 		}
 	}
-	return seen, ctx.Err()
+	return seen, nil
 }
 
 // Proposal implements [engine.Graph].
@@ -209,17 +232,19 @@ func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Pro
 	return g.Config.Whole.PutProposal(ctx, p)
 }
 
-// ProposalEvents implements [engine.Graph]. It leaves out the events of proposals that the caller may not see whole.
+// ProposalEvents implements [engine.Graph]. A page without the hidden events would not say where the next one starts, so the whole
+// range must be visible; see [Shows].
 func (g *Graph) ProposalEvents(ctx context.Context, r engine.EventRange) (*engine.EventPage, error) {
 	page, err := g.Config.Whole.ProposalEvents(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	seen := *page
-	seen.List = slices.DeleteFunc(slices.Clone(page.List), func(e engine.StoredEvent) bool {
-		return g.wholeProposal(ctx, &e.Proposal) != nil
-	})
-	return &seen, ctx.Err()
+	for i := range page.List {
+		if err := g.wholeProposal(ctx, &page.List[i].Proposal); err != nil {
+			return nil, err
+		}
+	}
+	return page, nil
 }
 
 // Drafts implements [engine.Graph].

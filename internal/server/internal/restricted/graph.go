@@ -45,7 +45,8 @@ type Graph struct {
 	Config
 	asked map[question]*engine.Rights // the answers of Rights
 	// of has the branches of commits that a comparison or a proposal has named: the states are read as those of these branches.
-	of map[string]tool.Branch
+	of    map[string]tool.Branch
+	shown map[string]bool // the answers of Shows, by the ids of the proposals
 }
 
 // question is a question about rights.
@@ -58,7 +59,7 @@ var _ engine.Graph = (*Graph)(nil)
 
 // New returns the graph for one call, which uses it in one goroutine at a time.
 func New(c Config) *Graph {
-	return &Graph{Config: c, asked: map[question]*engine.Rights{}, of: map[string]tool.Branch{}}
+	return &Graph{Config: c, asked: map[question]*engine.Rights{}, of: map[string]tool.Branch{}, shown: map[string]bool{}}
 }
 
 // Whole returns the graph without the rights of the caller, for answers that say nothing of hidden entities.

@@ -225,6 +225,21 @@ func showConflict(seen rights.Sides, c *engine.MergeConflict) {
 	}
 }
 
+// seenConflicts returns the error of a merge as a caller with rights sees it. The conflicts in it lose their hidden properties; if the caller
+// may not see them, the error is an *engine.NotAllowed.
+func seenConflicts(seen rights.Sides, err error) error {
+	var conflicts *engine.MergeConflicts
+	if errors.As(err, &conflicts) {
+		if denied := seen.CheckConflicts(conflicts.Conflicts); denied != nil {
+			return denied
+		}
+		for i := range conflicts.Conflicts {
+			showConflict(seen, &conflicts.Conflicts[i])
+		}
+	}
+	return err
+}
+
 // sides returns states as a caller with rights sees them.
 func (g *Graph) sides(ctx context.Context, states []*version.Snapshot, of []*engine.Rights) (rights.Sides, error) {
 	list := make(rights.Sides, len(states))

@@ -119,15 +119,10 @@ func (g *Graph) checkMerge(ctx context.Context, tx *version.Txn, source, target 
 	if err != nil {
 		return err
 	}
-	if conflicts := (*engine.MergeConflicts)(nil); errors.As(merged, &conflicts) {
-		if err := seen.CheckConflicts(conflicts.Conflicts); err != nil {
-			return err
-		}
-		for i := range conflicts.Conflicts {
-			showConflict(seen, &conflicts.Conflicts[i])
-		}
+	if merged != nil {
+		return seenConflicts(seen, merged)
 	}
-	if merged != nil || opts.Writes == nil || fault.On(fault.MergeUnwritten) {
+	if opts.Writes == nil || fault.On(fault.MergeUnwritten) {
 		return nil
 	}
 	states, err := g.statesOf(ctx, target)

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -45,14 +44,9 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 		return nil, err
 	}
 	p, err := g.previewOf(ctx, source, target, base, theirs, ours, resolutions)
-	if conflicts := (*engine.MergeConflicts)(nil); errors.As(err, &conflicts) {
-		if denied := seen.CheckConflicts(conflicts.Conflicts); denied != nil {
-			return nil, denied
-		}
-	}
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, seenConflicts(seen, err)
 	case seen.Whole():
 		return p, nil
 	}

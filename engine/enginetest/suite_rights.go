@@ -396,4 +396,26 @@ func mergePart(s *session) {
 	}
 	_, err = s.graph.Changes(s.ctx, m.Commit.ID, engine.ChangeRange{Rights: blue})
 	denied("the changes of the merge for the other team", err)
+	mutate("main", `() { delete Case where slug = "r1" }`)
+	conflicts := func(what string, list []engine.MergeConflict, err error) {
+		s.Helper()
+		secret := func(p engine.PropertyValue) bool { return p.Name == "secret" }
+		if err != nil || len(list) != 1 || list[0].Base == nil || slices.ContainsFunc(list[0].Base.Properties, secret) {
+			s.Errorf("%s: %+v, %v", what, list, err)
+		}
+	}
+	c, err = s.graph.Compare(s.ctx, at("clash"), at(""), engine.CompareOptions{})
+	if err != nil {
+		s.Fatalf("%v", err)
+	}
+	conflicts("the conflicts of a comparison", c.Conflicts, err)
+	var failed *engine.MergeConflicts
+	if _, err := s.graph.Preview(s.ctx, at("clash"), at(""), nil); !errors.As(err, &failed) {
+		s.Fatalf("a preview with a conflict: %v", err)
+	}
+	conflicts("the conflicts of a preview", failed.Conflicts, nil)
+	if _, err := s.graph.Merge(s.ctx, "clash", "main", engine.MergeOptions{ReadsSource: red, ReadsTarget: red}); !errors.As(err, &failed) {
+		s.Fatalf("a merge with a conflict: %v", err)
+	}
+	conflicts("the conflicts of a merge", failed.Conflicts, nil)
 }

@@ -140,14 +140,11 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 		return nil, err
 	}
 	m, err := g.tryMerge(s, id, resolutions)
-	if err == nil {
-		err = o.checkConflicts(g, m.conflicts)
-	}
 	if err != nil {
 		return nil, err
 	}
 	if len(m.conflicts) > 0 {
-		return nil, &engine.MergeConflicts{Conflicts: m.conflicts}
+		return nil, o.conflictsOf(g, &engine.MergeConflicts{Conflicts: m.conflicts})
 	}
 	if g.fault == PreviewIsTarget {
 		return &preview{g, s.ours, s.ours, s.to.ID, o}, nil

@@ -103,13 +103,14 @@ func (o onlooker) oneSchema() bool {
 	return !slices.ContainsFunc(o, func(s side) bool { return catalog.Digest(s.state.schema) != catalog.Digest(o[0].state.schema) })
 }
 
-// conflictsOf returns the error of a merge, or the one that hides its conflicts.
+// conflictsOf returns the error of a merge as the caller sees it, or the one that hides its conflicts.
 func (o onlooker) conflictsOf(g *Graph, err error) error {
 	var conflicts *engine.MergeConflicts
 	if errors.As(err, &conflicts) {
 		if denied := o.checkConflicts(g, conflicts.Conflicts); denied != nil {
 			return denied
 		}
+		o.showConflicts(conflicts.Conflicts)
 	}
 	return err
 }

@@ -88,23 +88,25 @@ func DigestOn(g engine.Graph, branch tool.Branch) string {
 	return ""
 }
 
-// Filters returns the names of the row filters with which a call reads, in order.
-func Filters(g *Graph) (names []string) {
-	rights := g.rights(g.Reads, g.base())
-	if rights == nil {
-		return nil
-	}
+// Filters returns the names of the row filters with which a call reads the branch that it is about and others, in order.
+func Filters(g *Graph, others ...tool.Branch) (names []string) {
 	add := func(filters []*engine.RowFilter) {
 		for _, f := range filters {
 			names = append(names, f.Name)
 		}
 	}
-	for _, types := range []map[string]*engine.TypeRights{rights.Nodes, rights.Edges} {
-		for _, t := range types {
-			for _, list := range t.Any {
-				add(list)
+	for _, branch := range append(others, g.base()) {
+		rights := g.rights(g.Reads, branch)
+		if rights == nil {
+			continue
+		}
+		for _, types := range []map[string]*engine.TypeRights{rights.Nodes, rights.Edges} {
+			for _, t := range types {
+				for _, list := range t.Any {
+					add(list)
+				}
+				add(t.All)
 			}
-			add(t.All)
 		}
 	}
 	slices.Sort(names)

@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -165,6 +166,64 @@ func TestPartProposalFeed(t *testing.T) {
 		cursor = feed.Cursor
 	}
 	t.Error("the feed does not end")
+}
+
+// TestPartProposalList tests that a list of an actor with rights to a part compares the branches of the proposals that it may list, and of no
+// others; that its pages end when they left out many; and that a failure is not taken for something hidden.
+func TestPartProposalList(t *testing.T) {
+	w := newPartWorld(t)
+	const most = 200 // hidden proposals on a page
+	w.must("act-admin", "POST", "/branches", `{"name":"hidden","from":"main"}`)
+	w.must("act-admin", "POST", "/mutate", `{"query":"query m() { insert Person { name: \"canary-new\", age: 70 } }","branch":"hidden"}`)
+	w.must("act-admin", "POST", "/branches", `{"name":"work","from":"main"}`)
+	w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"work"}`)
+	put := func(source string, closed bool) {
+		p, err := w.whole.PutProposal(t.Context(), engine.Proposal{Source: source, Target: "main", Title: "a title", Author: "act-admin", Events: []engine.ProposalEvent{{Kind: engine.EventOpened}}})
+		if err == nil && closed {
+			p.State, p.Events = engine.ProposalClosed, append(p.Events, engine.ProposalEvent{Kind: engine.EventClosed})
+			_, err = w.whole.PutProposal(t.Context(), *p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		put("work", true)
+	}
+	for range most + 50 {
+		put("hidden", true)
+	}
+	put("work", false)
+	list := func(query string) (page client.ProposalList, compared int64) {
+		t.Helper()
+		before := w.whole.compared.Load()
+		a := w.must(clerk, "GET", "/proposals"+query, "")
+		if err := json.Unmarshal([]byte(a.body), &page); err != nil {
+			t.Fatal(err)
+		}
+		return page, w.whole.compared.Load() - before
+	}
+	for query, want := range map[string]int64{"?source=none": 0, "?source=work&state=open": 1, "?source=work&limit=2": 3, "?author=nobody": 0} {
+		if _, compared := list(query); compared != want {
+			t.Errorf("%s: %d comparisons, expected %d", query, compared, want)
+		}
+	}
+	first, compared := list("")
+	if len(first.Proposals) != 1 || first.NextPageToken == "" || compared > most+2 {
+		t.Errorf("%d comparisons for the first page: %+v", compared, first)
+	}
+	if second, _ := list("?page_token=" + url.QueryEscape(first.NextPageToken)); len(second.Proposals) != 3 || second.NextPageToken != "" {
+		t.Errorf("the second page is %+v", second)
+	}
+	if _, compared := list("?source=work"); compared != 4 {
+		t.Errorf("%d comparisons", compared)
+	}
+	w.whole.err = &engine.Unavailable{Reason: "the disk is gone"}
+	for _, path := range []string{"/proposals", "/proposals/events"} {
+		if a := w.send("the-token-of-"+clerk, exchange{"GET", "/graphs/people" + path, "", nil}); a.status != http.StatusServiceUnavailable {
+			t.Errorf("%s of a graph that fails: %d %s", path, a.status, a.body)
+		}
+	}
 }
 
 // TestPartComments tests that a comment tells neither whether a hidden entity exists nor whether a hidden type does.

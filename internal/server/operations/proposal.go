@@ -224,18 +224,32 @@ func ListProposals(q client.ProposalQuery) *Proposal {
 			limit = defaultProposals
 		}
 		limit = min(limit, maxProposals)
-		all, err := env.Graph.Proposals(ctx, r)
+		all, err := restricted.Whole(env.Graph).Proposals(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		list := &client.ProposalList{Proposals: []client.ProposalSummary{}}
+		list, unseen := &client.ProposalList{Proposals: []client.ProposalSummary{}}, 0
+		next := func(last string) {
+			list.NextPageToken = env.SealPage(pagetoken.Place{List: pagetoken.Proposals, After: last})
+		}
 		for i := range all {
 			p := &all[i]
 			if !selects(&q, p) || env.Require(access.ReadOn(sourceOf(p)), access.ReadOn(targetOf(p))) != nil {
 				continue
 			}
+			shown, err := restricted.Shows(ctx, env.Graph, p)
+			if err != nil {
+				return nil, err
+			}
+			if !shown {
+				if unseen++; unseen == maxUnseen && i+1 < len(all) {
+					next(p.ID)
+					break
+				}
+				continue
+			}
 			if len(list.Proposals) == limit {
-				list.NextPageToken = env.SealPage(pagetoken.Place{List: pagetoken.Proposals, After: list.Proposals[limit-1].ID})
+				next(list.Proposals[limit-1].ID)
 				break
 			}
 			list.Proposals = append(list.Proposals, summary(p))

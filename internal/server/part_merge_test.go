@@ -218,6 +218,14 @@ func TestPartProposalList(t *testing.T) {
 	if _, compared := list("?source=work"); compared != 4 {
 		t.Errorf("%d comparisons", compared)
 	}
+	w.whole.err = &engine.NotFound{What: "commit", Name: "c", Reclaimed: true}
+	if page, _ := list("?source=work"); len(page.Proposals) != 0 {
+		t.Errorf("a cleanup has removed the states of %+v", page)
+	}
+	a := w.send("the-token-of-"+clerk, exchange{"GET", "/graphs/people/proposals/" + first.Proposals[0].ID, "", nil})
+	if a.status != http.StatusForbidden || !strings.Contains(a.body, "a cleanup has removed") {
+		t.Errorf("a proposal whose states a cleanup has removed: %d %s", a.status, a.body)
+	}
 	w.whole.err = &engine.Unavailable{Reason: "the disk is gone"}
 	for _, path := range []string{"/proposals", "/proposals/events"} {
 		if a := w.send("the-token-of-"+clerk, exchange{"GET", "/graphs/people" + path, "", nil}); a.status != http.StatusServiceUnavailable {

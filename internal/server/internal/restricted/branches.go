@@ -218,7 +218,11 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := g.wholeProposal(ctx, p); err != nil {
+	err = g.wholeProposal(ctx, p)
+	if missing := (*engine.NotFound)(nil); errors.As(err, &missing) && missing.Reclaimed {
+		return nil, &engine.NotAllowed{Reason: "a cleanup has removed the states that the proposal compares, so that nobody can tell what you may see of it; somebody who may read all of its branches has to do it"}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return p, nil

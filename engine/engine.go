@@ -140,7 +140,7 @@ type Branching interface {
 	// Compare compares two states as a merge of the first into the second would: it reports the
 	// changes since their merge base, and the conflicts that the resolutions do not resolve. It
 	// changes nothing. The error is a *SchemasDiverge, a *BadArgument for a resolution that does not
-	// fit the schema, or a *NotFound.
+	// fit the schema or for an entity of opts.Shown that the caller does not see (parameter on), or a *NotFound.
 	Compare(ctx context.Context, source, target Target, opts CompareOptions) (*Comparison, error)
 
 	// Preview computes the state that a merge of the first target into the second one would commit,

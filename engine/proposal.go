@@ -211,6 +211,9 @@ type CompareOptions struct {
 	// Base, List and More. It does not try the merge, so it reports no fault of Resolutions, and a page
 	// of a large difference takes less time.
 	ListOnly bool
+	// Shown are entities of which a caller with rights to a part must see each in one of the states. It need not say why the caller does
+	// not: the entity may be hidden, or missing.
+	Shown []ChangePosition
 }
 
 // Comparison is the comparison of two branches before a merge.

@@ -31,6 +31,9 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if err == nil {
 		err = g.checkSeen(ctx, seen, opts.Resolutions)
 	}
+	if err == nil {
+		err = seen.CheckShown(opts.Shown)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +223,21 @@ func showConflict(seen rights.Sides, c *engine.MergeConflict) {
 	for _, image := range []**engine.Image{&c.Base, &c.Ours, &c.Theirs} {
 		*image = seen.Image(c.Entity, c.Type, *image)
 	}
+}
+
+// seenConflicts returns the error of a merge as a caller with rights sees it. The conflicts in it lose their hidden properties; if the caller
+// may not see them, the error is an *engine.NotAllowed.
+func seenConflicts(seen rights.Sides, err error) error {
+	var conflicts *engine.MergeConflicts
+	if errors.As(err, &conflicts) {
+		if denied := seen.CheckConflicts(conflicts.Conflicts); denied != nil {
+			return denied
+		}
+		for i := range conflicts.Conflicts {
+			showConflict(seen, &conflicts.Conflicts[i])
+		}
+	}
+	return err
 }
 
 // sides returns states as a caller with rights sees them.

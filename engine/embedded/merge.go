@@ -69,6 +69,11 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 		}
 		w.receipt.Body = receipts.OfMerge(name)
 	}
+	if missing == nil {
+		if err := g.prepareMerge(ctx, from, to, &opts); err != nil {
+			return nil, err
+		}
+	}
 	g.layout.RLock()
 	g.layout.Merging.Lock()
 	w.staged = func() {
@@ -99,8 +104,32 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 	return out, nil
 }
 
-// checkMerge returns an *engine.NotAllowed unless the caller may see all changes of a merge and its conflicts, which are in the error of
-// the merge, and may make the changes. REQUIRES: the merge has found the source, or failed before.
+// prepareMerge finds out what a merge with rights must know of the heads of its branches. The graph remembers it, so that the merge holds its
+// locks only while it follows the latest commits. Whether the merge is allowed is for checkMerge to say.
+func (g *Graph) prepareMerge(ctx context.Context, from, to *branch, opts *engine.MergeOptions) error {
+	if opts.ReadsSource == nil && opts.ReadsTarget == nil && opts.Writes == nil {
+		return nil
+	}
+	if err := g.prepare(ctx, to, &engine.WriteOptions{Writes: opts.Writes}); err != nil {
+		return err
+	}
+	source, target := from.head.Load().snap, to.head.Load().snap
+	base, err := g.restorer.mergeBase(ctx, source, target)
+	if err != nil {
+		return err
+	}
+	seen, err := g.mergeSides(ctx, base, source, target, opts.ReadsSource, opts.ReadsTarget)
+	if err == nil {
+		err = g.checkSeen(ctx, seen, nil)
+	}
+	if errors.As(err, new(*engine.NotAllowed)) {
+		return nil
+	}
+	return err
+}
+
+// checkMerge returns the error of a merge as the caller may see it. It is an *engine.NotAllowed unless the caller may see all changes of the
+// merge and its conflicts, which are in the error `merged`, and may make the changes. REQUIRES: the merge has found the source, or failed before.
 func (g *Graph) checkMerge(ctx context.Context, tx *version.Txn, source, target *version.Snapshot, opts *engine.MergeOptions, merged error) error {
 	if source == nil || opts.ReadsSource == nil && opts.ReadsTarget == nil && opts.Writes == nil {
 		return nil
@@ -119,15 +148,10 @@ func (g *Graph) checkMerge(ctx context.Context, tx *version.Txn, source, target 
 	if err != nil {
 		return err
 	}
-	if conflicts := (*engine.MergeConflicts)(nil); errors.As(merged, &conflicts) {
-		if err := seen.CheckConflicts(conflicts.Conflicts); err != nil {
-			return err
-		}
-		for i := range conflicts.Conflicts {
-			showConflict(seen, &conflicts.Conflicts[i])
-		}
+	if merged != nil {
+		return seenConflicts(seen, merged)
 	}
-	if merged != nil || opts.Writes == nil || fault.On(fault.MergeUnwritten) {
+	if opts.Writes == nil || fault.On(fault.MergeUnwritten) {
 		return nil
 	}
 	states, err := g.statesOf(ctx, target)

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -45,14 +44,9 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 		return nil, err
 	}
 	p, err := g.previewOf(ctx, source, target, base, theirs, ours, resolutions)
-	if conflicts := (*engine.MergeConflicts)(nil); errors.As(err, &conflicts) {
-		if denied := seen.CheckConflicts(conflicts.Conflicts); denied != nil {
-			return nil, denied
-		}
-	}
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, seenConflicts(seen, err)
 	case seen.Whole():
 		return p, nil
 	}
@@ -109,7 +103,7 @@ func (p *seenPreview) Query(ctx context.Context, q *plan.Query, args engine.Args
 	defer p.graph.calls.Leave()
 	state := p.state
 	if p.rights != nil {
-		part, err := p.graph.allowed(ctx, state, p.rights)
+		part, err := p.part(ctx)
 		if err == nil {
 			err = part.CheckPlan(q)
 		}
@@ -119,6 +113,18 @@ func (p *seenPreview) Query(ctx context.Context, q *plan.Query, args engine.Args
 		state = part.Snapshot
 	}
 	return p.graph.runOn(ctx, state, q, args, engine.Target{Now: now})
+}
+
+// part returns the part of the state that the rights allow. What the target hides stays hidden, although changes of the source may let
+// it pass a filter.
+func (p *seenPreview) part(ctx context.Context) (*rights.Part, error) {
+	target := p.seen[2].State
+	states, err := p.graph.statesOf(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	states.Of, states.Others = p.state, append(states.Others, target)
+	return p.graph.parts.Of(ctx, states, p.rights)
 }
 
 // Changes implements [engine.Preview].

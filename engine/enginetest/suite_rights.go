@@ -36,7 +36,7 @@ const casesLines = `
 func rightsCases() []testCase {
 	var all []testCase
 	for name, run := range map[string]func(s *session){
-		"reads": readPart, "each commit": followPart, "another entity": followOther, "branches": openNoDoor, "writes": writePart, "loads": loadPart, "merges": mergePart,
+		"reads": readPart, "each commit": followPart, "another entity": followOther, "branches": openNoDoor, "previews": previewNoDoor, "writes": writePart, "loads": loadPart, "merges": mergePart,
 	} {
 		all = append(all, testCase{
 			name: "rights/" + name,
@@ -155,11 +155,16 @@ func followPart(s *session) {
 	}
 }
 
-// followOther changes an entity on which it depends whether a filter passes others of its type.
-func followOther(s *session) {
+// teamOfR2 returns rights to the cases of the team of the case r2.
+func (s *session) teamOfR2() *engine.Rights {
 	const where = `$it: Case  exists { $o: Case { slug: "r2" }  $o.team = $it.team }`
 	f := &engine.RowFilter{Entities: s.text("() { match { " + where + " } return { $it.id } }"), Among: s.text("($among: [String]) { match { " + where + "  $it.id in $among } return { $it.id } }")}
-	at := engine.Target{Rights: &engine.Rights{Digest: "other", Nodes: map[string]*engine.TypeRights{"Case": {All: []*engine.RowFilter{f}}}}}
+	return &engine.Rights{Digest: "other", Nodes: map[string]*engine.TypeRights{"Case": {All: []*engine.RowFilter{f}}}}
+}
+
+// followOther changes an entity on which it depends whether a filter passes others of its type.
+func followOther(s *session) {
+	at := engine.Target{Rights: s.teamOfR2()}
 	const all = `() { match { $c: Case } return { $c.slug } order { $c.slug } }`
 	if got := s.seen(at, all); got != "r1 r2" {
 		s.Errorf("%s, expected r1 r2", got)
@@ -203,6 +208,31 @@ func openNoDoor(s *session) {
 	expect(engine.Target{Commit: before.Commit.ID}, "r2")
 	mutate("", `() { delete Case where slug = "b1" }`)
 	expect(engine.Target{Branch: "door"}, "r2 r9") // hidden at the merge base
+}
+
+// previewNoDoor changes an entity on a branch so that others pass the filter in the result of a merge.
+func previewNoDoor(s *session) {
+	for _, target := range []string{"", "target"} {
+		if target != "" {
+			if _, err := s.graph.CreateBranch(s.ctx, target, engine.Target{}); err != nil {
+				s.Fatalf("%v", err)
+			}
+		}
+		source := "from" + target
+		if _, err := s.graph.CreateBranch(s.ctx, source, engine.Target{}); err != nil {
+			s.Fatalf("%v", err)
+		}
+		if _, err := s.graph.Mutate(s.ctx, s.text(`() { update Case set { team: "blue" } where slug = "r2" }`), nil, engine.WriteOptions{Branch: source}); err != nil {
+			s.Fatalf("%v", err)
+		}
+		p, err := s.graph.Preview(s.ctx, engine.Target{Branch: source, Rights: s.teamOfR2()}, engine.Target{Branch: target, Rights: s.teamOfR2()}, nil)
+		if err != nil {
+			s.Fatalf("%v", err)
+		}
+		if rows, err := previewRows(s.ctx, p, s.text(`() { match { $c: Case } return { $c.slug } }`)); err != nil || strings.Join(formatRows(rows), " ") != "r2" {
+			s.Errorf("the preview of a merge into %q has %v, %v", target, rows, err)
+		}
+	}
 }
 
 // writePart tries writes with rights to the cases of a team.
@@ -336,6 +366,16 @@ func mergePart(s *session) {
 	}
 	_, err = s.graph.Merge(s.ctx, "seen", "main", engine.MergeOptions{ReadsSource: red, ReadsTarget: red, Writes: blue})
 	denied("merging what may not be changed", err)
+	for id, shown := range map[string]bool{"r1": true, "r7": false, "b1": false, "none": false} {
+		on := engine.CompareOptions{ListOnly: true, Shown: []engine.ChangePosition{{Entity: "node", Type: "Case", ID: id}}}
+		_, err := s.graph.Compare(s.ctx, at("seen"), at(""), on)
+		if bad := (*engine.BadArgument)(nil); errors.As(err, &bad) == shown || bad != nil && bad.Param != "on" {
+			s.Errorf("a comparison that must show %s: %v", id, err)
+		}
+		if _, err := s.graph.Compare(s.ctx, engine.Target{Branch: "seen"}, engine.Target{}, on); err != nil {
+			s.Errorf("a comparison of a caller with all rights: %v", err)
+		}
+	}
 	p, err := s.graph.Preview(s.ctx, at("seen"), at(""), nil)
 	if err != nil {
 		s.Fatalf("%v", err)
@@ -356,4 +396,26 @@ func mergePart(s *session) {
 	}
 	_, err = s.graph.Changes(s.ctx, m.Commit.ID, engine.ChangeRange{Rights: blue})
 	denied("the changes of the merge for the other team", err)
+	mutate("main", `() { delete Case where slug = "r1" }`)
+	conflicts := func(what string, list []engine.MergeConflict, err error) {
+		s.Helper()
+		secret := func(p engine.PropertyValue) bool { return p.Name == "secret" }
+		if err != nil || len(list) != 1 || list[0].Base == nil || slices.ContainsFunc(list[0].Base.Properties, secret) {
+			s.Errorf("%s: %+v, %v", what, list, err)
+		}
+	}
+	c, err = s.graph.Compare(s.ctx, at("clash"), at(""), engine.CompareOptions{})
+	if err != nil {
+		s.Fatalf("%v", err)
+	}
+	conflicts("the conflicts of a comparison", c.Conflicts, err)
+	var failed *engine.MergeConflicts
+	if _, err := s.graph.Preview(s.ctx, at("clash"), at(""), nil); !errors.As(err, &failed) {
+		s.Fatalf("a preview with a conflict: %v", err)
+	}
+	conflicts("the conflicts of a preview", failed.Conflicts, nil)
+	if _, err := s.graph.Merge(s.ctx, "clash", "main", engine.MergeOptions{ReadsSource: red, ReadsTarget: red}); !errors.As(err, &failed) {
+		s.Fatalf("a merge with a conflict: %v", err)
+	}
+	conflicts("the conflicts of a merge", failed.Conflicts, nil)
 }

@@ -29,6 +29,9 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if err := o.check(g, all, opts.Resolutions); err != nil {
 		return nil, err
 	}
+	if err := o.checkShown(opts.Shown); err != nil {
+		return nil, err
+	}
 	var h engine.ChangeHash
 	for i := range all {
 		h.Change(&all[i])
@@ -137,14 +140,11 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 		return nil, err
 	}
 	m, err := g.tryMerge(s, id, resolutions)
-	if err == nil {
-		err = o.checkConflicts(g, m.conflicts)
-	}
 	if err != nil {
 		return nil, err
 	}
 	if len(m.conflicts) > 0 {
-		return nil, &engine.MergeConflicts{Conflicts: m.conflicts}
+		return nil, o.conflictsOf(g, &engine.MergeConflicts{Conflicts: m.conflicts})
 	}
 	if g.fault == PreviewIsTarget {
 		return &preview{g, s.ours, s.ours, s.to.ID, o}, nil
@@ -163,7 +163,7 @@ func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, at
 			return nil, err
 		}
 		p.graph.mu.Lock()
-		seen = p.graph.visible(p.state, p.commit, reads)
+		seen = p.graph.without(p.state, p.graph.hiddenWith(p.state, append(p.graph.states(p.commit), p.target), reads))
 		p.graph.mu.Unlock()
 	}
 	return p.graph.evaluate(q, args, seen, p.commit, instant(engine.Target{Now: at}))

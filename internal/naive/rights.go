@@ -92,8 +92,13 @@ func (g *Graph) states(commit string) (others []*state) {
 
 // hidden returns the entities of the state of a commit that are not allowed.
 func (g *Graph) hidden(s *state, commit string, r *engine.Rights) map[place]bool {
+	return g.hiddenWith(s, g.states(commit), r)
+}
+
+// hiddenWith returns the entities of a state that are not allowed in it, or in one of others that has them.
+func (g *Graph) hiddenWith(s *state, others []*state, r *engine.Rights) map[place]bool {
 	hidden := g.hiddenIn(s, r)
-	for _, other := range g.states(commit) {
+	for _, other := range others {
 		for at := range g.hiddenIn(other, r) {
 			if of := s.of(at.kind, at.typ); of[at.id] != nil {
 				hidden[at] = true
@@ -105,8 +110,13 @@ func (g *Graph) hidden(s *state, commit string, r *engine.Rights) map[place]bool
 
 // visible returns the state of a commit without everything that is hidden.
 func (g *Graph) visible(s *state, commit string, r *engine.Rights) *state {
+	return g.without(s, g.hidden(s, commit, r))
+}
+
+// without returns a state without entities, and without the edges at them.
+func (g *Graph) without(s *state, hidden map[place]bool) *state {
 	seen := s.clone()
-	for at := range g.hidden(s, commit, r) {
+	for at := range hidden {
 		delete(seen.of(at.kind, at.typ), at.id)
 	}
 	for _, byID := range seen.edges {

@@ -87,18 +87,30 @@ func (o onlooker) check(g *Graph, all []engine.EntityChange, resolutions []engin
 	return nil
 }
 
+// checkShown returns an *engine.BadArgument unless the caller sees each of some entities in a state, and none hides it.
+func (o onlooker) checkShown(entities []engine.ChangePosition) error {
+	for _, at := range entities {
+		exists := func(s side) bool { return s.state.of(entityKind(at.Entity), at.Type)[at.ID] != nil }
+		if o.restricted() && (o.hides(at.Entity, at.Type, at.ID, "") || !slices.ContainsFunc(o, exists)) {
+			return &engine.BadArgument{Param: "on", Detail: "no state shows the entity"}
+		}
+	}
+	return nil
+}
+
 // oneSchema reports whether all states have the same schema.
 func (o onlooker) oneSchema() bool {
 	return !slices.ContainsFunc(o, func(s side) bool { return catalog.Digest(s.state.schema) != catalog.Digest(o[0].state.schema) })
 }
 
-// conflictsOf returns the error of a merge, or the one that hides its conflicts.
+// conflictsOf returns the error of a merge as the caller sees it, or the one that hides its conflicts.
 func (o onlooker) conflictsOf(g *Graph, err error) error {
 	var conflicts *engine.MergeConflicts
 	if errors.As(err, &conflicts) {
 		if denied := o.checkConflicts(g, conflicts.Conflicts); denied != nil {
 			return denied
 		}
+		o.showConflicts(conflicts.Conflicts)
 	}
 	return err
 }

@@ -1,9 +1,14 @@
 package server_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
 )
 
 // TestPartMerges tests that comparisons, merges and proposals of an actor with rights to a part of the graph are whole or refused.
@@ -93,5 +98,185 @@ func TestPartMerges(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPartMergesWithoutChange tests that an actor with rights to a part merges only what it may change, also if it may change nothing of the
+// target. An actor that may read all of it needs no other right than the one to merge.
+func TestPartMergesWithoutChange(t *testing.T) {
+	for name, tt := range map[string]struct {
+		free   bool // clerk may read and change all of the source
+		actor  string
+		status int
+	}{
+		"a part":                      {false, clerk, http.StatusForbidden},
+		"a part of the target":        {true, clerk, http.StatusForbidden},
+		"the whole graph":             {false, "act-admin", http.StatusOK},
+		"the whole graph, and a part": {true, "act-admin", http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPartWorld(t)
+			w.policy.free, w.policy.frozen = tt.free, true
+			w.must("act-admin", "POST", "/branches", `{"name":"free","from":"main"}`)
+			w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"free"}`)
+			id := proposalID(w.must(clerk, "POST", "/proposals", `{"source":"free","target":"main","title":"a title"}`).body)
+			for _, merge := range [][2]string{
+				{"/branches/merge", `{"source":"free","target":"main","dry_run":true}`}, {"/proposals/" + id + "/merge", `{}`},
+			} {
+				a := w.send("the-token-of-"+tt.actor, exchange{"POST", "/graphs/people" + merge[0], merge[1], http.Header{"Content-Type": {"application/json"}}})
+				if a.status != tt.status || a.status == http.StatusForbidden && !strings.Contains(a.body, "may not change branch main") {
+					t.Errorf("%s: %d %s", merge[0], a.status, a.body)
+				}
+			}
+		})
+	}
+}
+
+// TestPartProposalFeed tests that an actor with rights to a part comes to its own events past more hidden ones than a page looks at.
+func TestPartProposalFeed(t *testing.T) {
+	w := newPartWorld(t)
+	w.must("act-admin", "POST", "/branches", `{"name":"hidden","from":"main"}`)
+	w.must("act-admin", "POST", "/mutate", `{"query":"query m() { insert Person { name: \"canary-new\", age: 70 } }","branch":"hidden"}`)
+	p := engine.Proposal{Source: "hidden", Target: "main", Title: "a canary", Author: "act-admin", Events: []engine.ProposalEvent{{Kind: engine.EventOpened}}}
+	for range 2100 {
+		p.Events = append(p.Events, engine.ProposalEvent{Kind: engine.EventCommented, Text: "a canary"})
+	}
+	if _, err := w.whole.PutProposal(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	w.must("act-admin", "POST", "/branches", `{"name":"work","from":"main"}`)
+	w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"work"}`)
+	own := proposalID(w.must(clerk, "POST", "/proposals", `{"source":"work","target":"main","title":"a title"}`).body)
+	cursor := ""
+	for range 5 {
+		a := w.must(clerk, "GET", "/proposals/events?cursor="+cursor, "")
+		var feed client.ProposalFeed
+		if err := json.Unmarshal([]byte(a.body), &feed); err != nil || strings.Contains(a.body, canary) {
+			t.Fatalf("%s (%v)", a.body, err)
+		}
+		if feed.CaughtUp {
+			if len(feed.Events) != 1 || feed.Events[0].ProposalID != own {
+				t.Errorf("the last page is %s", a.body)
+			}
+			return
+		}
+		if feed.Cursor <= cursor {
+			t.Fatalf("after %q: %s", cursor, a.body)
+		}
+		cursor = feed.Cursor
+	}
+	t.Error("the feed does not end")
+}
+
+// TestPartProposalList tests that a list of an actor with rights to a part compares the branches of the proposals that it may list, and of no
+// others; that its pages end when they left out many; and that a failure is not taken for something hidden.
+func TestPartProposalList(t *testing.T) {
+	w := newPartWorld(t)
+	const most = 200 // hidden proposals on a page
+	w.must("act-admin", "POST", "/branches", `{"name":"hidden","from":"main"}`)
+	w.must("act-admin", "POST", "/mutate", `{"query":"query m() { insert Person { name: \"canary-new\", age: 70 } }","branch":"hidden"}`)
+	w.must("act-admin", "POST", "/branches", `{"name":"work","from":"main"}`)
+	w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"work"}`)
+	put := func(source string, closed bool) {
+		p, err := w.whole.PutProposal(t.Context(), engine.Proposal{Source: source, Target: "main", Title: "a title", Author: "act-admin", Events: []engine.ProposalEvent{{Kind: engine.EventOpened}}})
+		if err == nil && closed {
+			p.State, p.Events = engine.ProposalClosed, append(p.Events, engine.ProposalEvent{Kind: engine.EventClosed})
+			_, err = w.whole.PutProposal(t.Context(), *p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		put("work", true)
+	}
+	for range most + 50 {
+		put("hidden", true)
+	}
+	put("work", false)
+	list := func(query string) (page client.ProposalList, compared int64) {
+		t.Helper()
+		before := w.whole.compared.Load()
+		a := w.must(clerk, "GET", "/proposals"+query, "")
+		if err := json.Unmarshal([]byte(a.body), &page); err != nil {
+			t.Fatal(err)
+		}
+		return page, w.whole.compared.Load() - before
+	}
+	for query, want := range map[string]int64{"?source=none": 0, "?source=work&state=open": 1, "?source=work&limit=2": 3, "?author=nobody": 0} {
+		if _, compared := list(query); compared != want {
+			t.Errorf("%s: %d comparisons, expected %d", query, compared, want)
+		}
+	}
+	first, compared := list("")
+	if len(first.Proposals) != 1 || first.NextPageToken == "" || compared > most+2 {
+		t.Errorf("%d comparisons for the first page: %+v", compared, first)
+	}
+	if second, _ := list("?page_token=" + url.QueryEscape(first.NextPageToken)); len(second.Proposals) != 3 || second.NextPageToken != "" {
+		t.Errorf("the second page is %+v", second)
+	}
+	if _, compared := list("?source=work"); compared != 4 {
+		t.Errorf("%d comparisons", compared)
+	}
+	w.whole.err = &engine.NotFound{What: "commit", Name: "c", Reclaimed: true}
+	if page, _ := list("?source=work"); len(page.Proposals) != 0 {
+		t.Errorf("a cleanup has removed the states of %+v", page)
+	}
+	a := w.send("the-token-of-"+clerk, exchange{"GET", "/graphs/people/proposals/" + first.Proposals[0].ID, "", nil})
+	if a.status != http.StatusForbidden || !strings.Contains(a.body, "a cleanup has removed") {
+		t.Errorf("a proposal whose states a cleanup has removed: %d %s", a.status, a.body)
+	}
+	w.whole.err = &engine.Unavailable{Reason: "the disk is gone"}
+	for _, path := range []string{"/proposals", "/proposals/events"} {
+		if a := w.send("the-token-of-"+clerk, exchange{"GET", "/graphs/people" + path, "", nil}); a.status != http.StatusServiceUnavailable {
+			t.Errorf("%s of a graph that fails: %d %s", path, a.status, a.body)
+		}
+	}
+}
+
+// TestPartComments tests that a comment tells neither whether a hidden entity exists nor whether a hidden type does.
+func TestPartComments(t *testing.T) {
+	w := newPartWorld(t)
+	w.must("act-admin", "POST", "/branches", `{"name":"work","from":"main"}`)
+	w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"work"}`)
+	id := proposalID(w.must(clerk, "POST", "/proposals", `{"source":"work","target":"main","title":"a title"}`).body)
+	comment := func(kind, typ, on string) answer {
+		body := `{"decision":"comment","comment":"hm","on":{"entity_kind":"` + kind + `","type_name":"` + typ + `","id":"` + on + `"}}`
+		a := w.send("the-token-of-"+clerk, exchange{"POST", "/graphs/people/proposals/" + id + "/review", body, http.Header{"Content-Type": {"application/json"}}})
+		a.body = strings.NewReplacer(typ, "TYPE", on, "ID").Replace(a.body)
+		return a
+	}
+	none := comment("node", "Person", "cabary")
+	if none.status != http.StatusBadRequest || !strings.Contains(none.body, "on: ") {
+		t.Errorf("a comment on nothing: %d %s", none.status, none.body)
+	}
+	for typ, on := range map[string]string{"Person": "canary-old", "CanaryBox": "canary-box", "CabaryBox": "cabary"} {
+		if a := comment("node", typ, on); a.status != none.status || a.body != none.body {
+			t.Errorf("a comment on %s %s: %d %s, expected %d %s", typ, on, a.status, a.body, none.status, none.body)
+		}
+	}
+	for _, on := range []string{"ada", "eve"} {
+		if a := comment("node", "Person", on); a.status != http.StatusOK {
+			t.Errorf("a comment on %s: %d %s", on, a.status, a.body)
+		}
+	}
+	w.must("act-admin", "POST", "/proposals/"+id+"/review", `{"decision":"comment","comment":"hm","on":{"entity_kind":"node","type_name":"Person","id":"canary-old"}}`)
+	if a := comment("node", "Person", "ada"); a.status != http.StatusForbidden {
+		t.Errorf("a comment on a proposal that has become hidden: %d %s", a.status, a.body)
+	}
+}
+
+// TestPartChecks tests that the checks of a proposal show the rows that its actor may see of the target, whatever it may see of the source.
+func TestPartChecks(t *testing.T) {
+	w := newPartWorld(t)
+	w.policy.free = true
+	w.must("act-admin", "POST", "/branches", `{"name":"free","from":"main"}`)
+	w.must(clerk, "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 30 } }","branch":"free"}`)
+	opened := w.must(clerk, "POST", "/proposals", `{"source":"free","target":"main","title":"a title"}`)
+	read := w.must(clerk, "GET", "/proposals/"+proposalID(opened.body), "")
+	for _, a := range []answer{opened, read} {
+		if strings.Contains(strings.ToLower(a.body), canary) || !strings.Contains(a.body, `"eve"`) {
+			t.Errorf("the checks show %s", a.body)
+		}
 	}
 }

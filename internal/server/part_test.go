@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -75,12 +77,13 @@ type partly struct {
 	*policy.Policy
 	rights, trainees *engine.Rights
 	free             bool // the branch called free, and the drafts of clerk, are not restricted
+	frozen           bool // nobody may change main
 }
 
 func (p *partly) Restricts() bool { return true }
 
 func (p *partly) Allowed(a *access.Actor, g tool.Grant) bool {
-	return p.Policy.Allowed(a, g) && (a.ID == "act-admin" || g.Action != tool.PolicyRead)
+	return p.Policy.Allowed(a, g) && !(p.frozen && g.Action == tool.Change && g.Branch.IsMain()) && (a.ID == "act-admin" || g.Action != tool.PolicyRead)
 }
 
 func (p *partly) Rights(a *access.Actor, g tool.Grant, _ *engine.Schema) *engine.Rights {
@@ -113,8 +116,23 @@ query among($among: [String]) { match { $it: Person $it.age < 60 $it.id in $amon
 // partWorld serves the graph people over REST and MCP.
 type partWorld struct {
 	*restMatrix
+	whole  *comparedGraph
 	graph  *servedgraph.Graph
 	policy *partly
+}
+
+// comparedGraph counts comparisons, and fails them if err is set.
+type comparedGraph struct {
+	engine.Graph
+	compared atomic.Int64
+	err      error
+}
+
+func (g *comparedGraph) Compare(ctx context.Context, source, target engine.Target, opts engine.CompareOptions) (*engine.Comparison, error) {
+	if g.compared.Add(1); g.err != nil {
+		return nil, g.err
+	}
+	return g.Graph.Compare(ctx, source, target, opts)
 }
 
 func newPartWorld(t *testing.T) *partWorld {
@@ -135,8 +153,9 @@ func newPartWorld(t *testing.T) *partWorld {
 	policies := &partly{Policy: policy.Unrestricted("people"), rights: clerksRights(t), trainees: clerksRights(t)}
 	policies.trainees.Digest = "the rights of trainee"
 	policies.trainees.Nodes["Photo"] = &engine.TypeRights{None: true}
+	whole := &comparedGraph{Graph: g}
 	served, err := servedgraph.NewGraph(t.Context(), servedgraph.Config{
-		ID: "people", Graph: g, Catalog: &tool.Catalog{Queries: queries}, Builtins: builtin.All("test"), OutputSchemas: true,
+		ID: "people", Graph: whole, Catalog: &tool.Catalog{Queries: queries}, Builtins: builtin.All("test"), OutputSchemas: true,
 		Authorizer: policies, Version: "test", Now: testClock, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -150,7 +169,7 @@ func newPartWorld(t *testing.T) *partWorld {
 	mux.Handle("/", rest.Handler(map[string]*servedgraph.Graph{"people": served}, rest.Options{Server: policy.Unrestricted(""), Uploads: map[string]*uploads.Store{"people": received}}))
 	mux.Handle("/graphs/people/mcp", mcp.Handler(served, mcp.Options{}))
 	gate := &auth.Authenticator{Log: slog.New(slog.DiscardHandler), Verifiers: []auth.Verifier{matrixTokens(t)}}
-	return &partWorld{serveMatrix(t, gate.Require(mux)), served, policies}
+	return &partWorld{serveMatrix(t, gate.Require(mux)), whole, served, policies}
 }
 
 // meets says how clerk meets something.

@@ -81,6 +81,7 @@ func (r *Restriction) Graph(base *tool.Grant, grants []tool.Grant) *restricted.G
 		Rights: func(action tool.Action, branch tool.Branch) *engine.Rights {
 			return r.Rights(grantOf(base, action, branch))
 		},
+		MayChange: func(branch tool.Branch) bool { return r.control.granted(r.actor, grantOf(base, tool.Change, branch)) },
 		CheckCopy: r.CheckCopy,
 	}
 	if base != nil {

@@ -144,6 +144,15 @@ func asArgument(path string, err error) error {
 	return err
 }
 
+// asOwnArgument is like asArgument, for a call whose argument has the name of the parameter.
+func asOwnArgument(err error) error {
+	var bad *engine.BadArgument
+	if errors.As(err, &bad) {
+		return asArgument(bad.Param, err)
+	}
+	return err
+}
+
 // OnLine returns an *engine.NotFound unless the commit was made on the branch or is an ancestor of
 // its head. An actor that may read a branch may read these commits; the id of a commit alone does
 // not show which actors may read it. The error contains the name of the branch. It is the same

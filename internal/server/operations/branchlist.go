@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -106,13 +107,21 @@ func openDrafts(ctx context.Context, env *tool.Env) (map[string]*client.BranchDr
 		owner, agents := engine.SplitActor(d.Draft.Owner)
 		drafts[branch.Name()] = &client.BranchDraft{Owner: owner, Agents: agents, Name: d.Draft.Name, State: client.DraftIsOpen, ExpiresAt: d.Expires.UnixMicro()}
 	}
-	proposals, err := env.Graph.Proposals(ctx, engine.ProposalRange{State: engine.ProposalOpen})
+	proposals, err := restricted.Whole(env.Graph).Proposals(ctx, engine.ProposalRange{State: engine.ProposalOpen})
 	if err != nil {
 		return nil, err
 	}
 	for i := range proposals {
 		p := &proposals[i]
-		if d := drafts[p.Source]; d != nil && env.Require(access.ReadOn(targetOf(p))) == nil {
+		d := drafts[p.Source]
+		if d == nil || env.Require(access.ReadOn(targetOf(p))) != nil {
+			continue
+		}
+		shown, err := restricted.Shows(ctx, env.Graph, p)
+		if err != nil {
+			return nil, err
+		}
+		if shown {
 			d.State, d.ExpiresAt = client.DraftIsProposed, 0
 		}
 	}

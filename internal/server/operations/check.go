@@ -20,7 +20,7 @@ func RunChecks(branch tool.BranchName) *Look {
 			if rights := restricted.Digest(env.Graph); rights != "" {
 				outcomes = ownRows(outcomes, env.Checks.Run(ctx, checkedCommit(env, env.Graph, c.ID, rights)))
 			}
-			a.Checks = checkResults(env, outcomes)
+			a.Checks = checkResults(env, outcomes, env.Branch(branch))
 		}
 		return a, nil
 	}}
@@ -70,7 +70,7 @@ func (s *comparedProposal) checkedMergeOn(g engine.Graph, rights string) tool.Ch
 				return nil, err
 			}
 			return func(ctx context.Context, q *plan.Query) (engine.Result, error) {
-				seen := restricted.Plan(g, q)
+				seen := restricted.PlanOn(g, q, targetOf(s.proposal))
 				if seen == nil {
 					return nil, &engine.NotFound{What: "stored query", Name: q.Name}
 				}
@@ -106,14 +106,14 @@ func (s *comparedProposal) runChecks(ctx context.Context) {
 }
 
 // checkResults converts outcomes for the caller. The caller sees the name of a check and its rows only if
-// the caller may invoke the query.
-func checkResults(env *tool.Env, outcomes []tool.CheckOutcome) []client.CheckResult {
+// the caller may invoke the query and read on the branch what it names.
+func checkResults(env *tool.Env, outcomes []tool.CheckOutcome, branch tool.Branch) []client.CheckResult {
 	all := make([]client.CheckResult, len(outcomes))
 	for i, o := range outcomes {
 		info := o.Query.Info()
 		w := &all[i]
 		w.Title, w.Outcome = info.MustBeEmpty, checkWords[o.Result]
-		invokes := env.Require(tool.Grant{Action: tool.InvokeQuery, Query: info.Name}) == nil && restricted.Plan(env.Graph, o.Query.Plan()) != nil
+		invokes := env.Require(tool.Grant{Action: tool.InvokeQuery, Query: info.Name}) == nil && restricted.PlanOn(env.Graph, o.Query.Plan(), branch) != nil
 		if o.Reason != "" {
 			reason := o.Reason
 			if invokes && o.Detail != "" {

@@ -102,6 +102,9 @@ const (
 	maxTitle         = 200 // maximum number of characters of a title
 	defaultProposals = 100 // number of proposals on a page if the request states no limit
 	maxProposals     = 500 // maximum number of proposals on a page
+	// maxUnseen is the maximum number of proposals that a page leaves out because the caller may see only a part of them. Each takes a
+	// comparison of two states.
+	maxUnseen = 200
 )
 
 // OpenProposal returns the call that opens a proposal. The caller must be allowed to change the
@@ -147,7 +150,7 @@ func event(env *tool.Env, kind engine.ProposalEventKind, comment string) engine.
 func putProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) (*tool.Outcome, error) {
 	p, err := env.Graph.PutProposal(ctx, *p)
 	if err != nil {
-		return nil, asArgument("source", err)
+		return nil, asOwnArgument(err)
 	}
 	out := compareProposal(ctx, env, p).outcome(ctx)
 	out.Wrote = &tool.Written{Branch: new(targetOf(p))}
@@ -221,18 +224,32 @@ func ListProposals(q client.ProposalQuery) *Proposal {
 			limit = defaultProposals
 		}
 		limit = min(limit, maxProposals)
-		all, err := env.Graph.Proposals(ctx, r)
+		all, err := restricted.Whole(env.Graph).Proposals(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		list := &client.ProposalList{Proposals: []client.ProposalSummary{}}
+		list, unseen := &client.ProposalList{Proposals: []client.ProposalSummary{}}, 0
+		next := func(last string) {
+			list.NextPageToken = env.SealPage(pagetoken.Place{List: pagetoken.Proposals, After: last})
+		}
 		for i := range all {
 			p := &all[i]
 			if !selects(&q, p) || env.Require(access.ReadOn(sourceOf(p)), access.ReadOn(targetOf(p))) != nil {
 				continue
 			}
+			shown, err := restricted.Shows(ctx, env.Graph, p)
+			if err != nil {
+				return nil, err
+			}
+			if !shown {
+				if unseen++; unseen == maxUnseen && i+1 < len(all) {
+					next(p.ID)
+					break
+				}
+				continue
+			}
 			if len(list.Proposals) == limit {
-				list.NextPageToken = env.SealPage(pagetoken.Place{List: pagetoken.Proposals, After: list.Proposals[limit-1].ID})
+				next(list.Proposals[limit-1].ID)
 				break
 			}
 			list.Proposals = append(list.Proposals, summary(p))

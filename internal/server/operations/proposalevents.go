@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -52,13 +53,14 @@ func ReadProposalEvents(r EventsRange) *Proposal {
 
 // proposalEvents reads a page of the feed of proposals.
 func proposalEvents(ctx context.Context, env *tool.Env, r EventsRange) (*client.ProposalFeed, error) {
-	page, err := env.Graph.ProposalEvents(ctx, engine.EventRange{After: r.Cursor, Latest: r.Latest && r.Cursor == "", Limit: maxEvents})
+	page, err := restricted.Whole(env.Graph).ProposalEvents(ctx, engine.EventRange{After: r.Cursor, Latest: r.Latest && r.Cursor == "", Limit: maxEvents})
 	if err != nil {
 		return nil, err
 	}
 	feed := &client.ProposalFeed{Events: []client.ProposalFeedEvent{}}
 	type pair struct{ source, target tool.Branch }
 	readable := map[pair]bool{}
+	unseen := map[string]bool{} // the ids of proposals that the caller may not see whole
 	bytes := 0
 	for i := range page.List {
 		e := &page.List[i]
@@ -67,6 +69,17 @@ func proposalEvents(ctx context.Context, env *tool.Env, r EventsRange) (*client.
 		if !known {
 			may = env.Require(access.ReadOn(at.source), access.ReadOn(at.target)) == nil
 			readable[at] = may
+		}
+		if may {
+			if may, err = restricted.Shows(ctx, env.Graph, &e.Proposal); err != nil {
+				return nil, err
+			}
+			if !may {
+				unseen[e.Proposal.ID] = true
+			}
+		}
+		if len(unseen) > maxUnseen {
+			return feed, nil
 		}
 		if may {
 			n := len(feed.Events)

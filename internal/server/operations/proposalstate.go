@@ -275,7 +275,7 @@ func (s *comparedProposal) answer() *client.ProposalAnswer {
 		SourceCommitID: c.Source.ID, TargetCommitID: c.Target.ID, BaseCommitID: c.Base.ID, Digest: c.Digest,
 		Nodes: client.ChangeCounts(nodes), Edges: client.ChangeCounts(edges), Conflicts: []client.ProposalConflict{}, ConflictCount: c.ConflictCount,
 		Query:  s.query,
-		Checks: checkResults(s.env, s.outcomes), ApprovedBy: s.approvers(), RequestedBy: s.rejecters(), Blockers: s.blockers(),
+		Checks: checkResults(s.env, s.outcomes, targetOf(p)), ApprovedBy: s.approvers(), RequestedBy: s.rejecters(), Blockers: s.blockers(),
 	}
 	for _, r := range p.Resolutions {
 		w := client.ProposalResolution{EntityKind: r.Entity, TypeName: r.Type, ID: r.ID, Property: r.Property, Take: r.Take.String()}

@@ -44,7 +44,13 @@ func (r *running) restrict(ctx context.Context) error {
 		return nil
 	}
 	r.env.Graph = graph
-	r.record.RecordFilters(restricted.Filters(graph))
+	var read []tool.Branch
+	for _, g := range r.grants {
+		if g.Action == tool.Read {
+			read = append(read, g.Branch)
+		}
+	}
+	r.record.RecordFilters(restricted.Filters(graph, read...))
 	r.out.Rights = restricted.Digest(graph)
 	if r.part = r.out.Rights != ""; r.part {
 		r.env.PageOwner += ownerRights + r.out.Rights

@@ -3,6 +3,7 @@ package rights
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -126,6 +127,21 @@ func (s Sides) CheckPlaces(resolutions []engine.Resolution) error {
 	for i := range resolutions {
 		if r := &resolutions[i]; s.hides(r.Entity, r.Type, r.ID, r.Property) {
 			return errUnseen
+		}
+	}
+	return nil
+}
+
+// CheckShown returns an *engine.BadArgument unless a caller with rights sees each of some entities. It is the same for a hidden entity and for
+// one that does not exist.
+func (s Sides) CheckShown(entities []engine.ChangePosition) error {
+	if s.Whole() {
+		return nil
+	}
+	for _, at := range entities {
+		has := func(side Side) bool { _, _, ok := side.find(at.Entity, at.Type, at.ID); return ok }
+		if s.Hides(at) || !slices.ContainsFunc(s, has) {
+			return &engine.BadArgument{Param: "on", Detail: fmt.Sprintf("found the %s %s %q, expected an entity that you see on one of the branches", at.Entity, at.Type, at.ID)}
 		}
 	}
 	return nil

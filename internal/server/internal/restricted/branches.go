@@ -2,6 +2,7 @@ package restricted
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -43,6 +44,9 @@ func (g *Graph) DeleteBranchAt(ctx context.Context, name, head string) error {
 
 // Merge implements [engine.Graph]. It is whole or refused.
 func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	if err := g.mayWrite(tool.BranchNamed(source), tool.BranchNamed(target)); err != nil {
+		return nil, err
+	}
 	from, err := g.named(ctx, tool.BranchNamed(source))
 	if err != nil && opts.IdempotencyKey == "" { // with a key, the call may repeat a merge after which the source was deleted
 		return nil, err
@@ -52,6 +56,16 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	opts.ReadsSource, opts.ReadsTarget, opts.Writes = from.Rights, to.Reads, to.Writes
 	res, err := g.Config.Whole.Merge(ctx, source, target, opts)
 	return res, withoutNames(err, to.Reads)
+}
+
+// mayWrite returns an *engine.NotAllowed if the caller has rights to a part, and may change nothing of the target of a merge.
+// The merge must not make changes that a caller with the right to change a part of the target could not make.
+func (g *Graph) mayWrite(source, target tool.Branch) error {
+	narrowed := g.rights(tool.Read, source) != nil || g.rights(tool.Read, target) != nil || g.rights(tool.Change, source) != nil
+	if !narrowed || g.MayChange(target) {
+		return nil
+	}
+	return &engine.NotAllowed{Reason: "you may read or change only a part of the branches and may not change branch " + target.Name() + ", so somebody else has to merge into it"}
 }
 
 // named returns the head of a branch with the rights of the caller.
@@ -118,7 +132,7 @@ func (g *Graph) Preview(ctx context.Context, source, target engine.Target, resol
 }
 
 // wholeProposal returns an *engine.NotAllowed if the caller may not see all of a proposal: its changes, its resolutions and
-// the entities that comments are about.
+// the entities that comments are about. The error is a *engine.BadArgument if a new comment is about an entity that the caller does not see.
 //
 // A caller with rights to a part sees, of the proposals of queries, those that it opened: their texts name nothing that is hidden from it.
 func (g *Graph) wholeProposal(ctx context.Context, p *engine.Proposal) error {
@@ -137,8 +151,13 @@ func (g *Graph) wholeProposal(ctx context.Context, p *engine.Proposal) error {
 		source, target = from.At(), to.At()
 	}
 	places := slices.Clone(p.Resolutions)
+	var shown []engine.ChangePosition
 	for _, e := range p.Events {
-		if e.On != (engine.ChangePosition{}) {
+		switch {
+		case e.On == engine.ChangePosition{}:
+		case e.Time.IsZero(): // the caller adds it, and must not find out by trying what is hidden
+			shown = append(shown, e.On)
+		default:
 			places = append(places, engine.Resolution{ConflictPlace: engine.ConflictPlace{Entity: e.On.Entity, Type: e.On.Type, ID: e.On.ID}})
 		}
 	}
@@ -152,8 +171,26 @@ func (g *Graph) wholeProposal(ctx context.Context, p *engine.Proposal) error {
 	if p.Merge != "" {
 		g.of[p.Merge] = to
 	}
-	_, err = g.compare(ctx, source, target, from, to, engine.CompareOptions{ListOnly: true, Resolutions: places})
+	_, err = g.compare(ctx, source, target, from, to, engine.CompareOptions{ListOnly: true, Resolutions: places, Shown: shown})
 	return err
+}
+
+// Shows reports whether the caller may see all of a stored proposal. That takes a comparison of two states, once in a call, if the caller
+// has rights to a part. So a list asks about the proposals of the graph without rights that it needs, and about no others.
+func Shows(ctx context.Context, g engine.Graph, p *engine.Proposal) (bool, error) {
+	r, ok := g.(*Graph)
+	if !ok {
+		return true, nil
+	}
+	if seen, known := r.shown[p.ID]; known {
+		return seen, nil
+	}
+	err := r.wholeProposal(ctx, p)
+	if err != nil && !errors.As(err, new(*engine.NotAllowed)) && !errors.As(err, new(*engine.NotFound)) {
+		return false, err
+	}
+	r.shown[p.ID] = err == nil
+	return err == nil, nil
 }
 
 // Proposals implements [engine.Graph]. It leaves out the proposals that the caller may not see whole.
@@ -164,11 +201,15 @@ func (g *Graph) Proposals(ctx context.Context, r engine.ProposalRange) ([]engine
 	}
 	var seen []engine.Proposal
 	for i := range all {
-		if g.wholeProposal(ctx, &all[i]) == nil {
+		shown, err := Shows(ctx, g, &all[i])
+		if err != nil {
+			return nil, err
+		}
+		if shown {
 			seen = append(seen, all[i])
 		}
 	}
-	return seen, ctx.Err()
+	return seen, nil
 }
 
 // Proposal implements [engine.Graph].
@@ -177,7 +218,11 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := g.wholeProposal(ctx, p); err != nil {
+	err = g.wholeProposal(ctx, p)
+	if missing := (*engine.NotFound)(nil); errors.As(err, &missing) && missing.Reclaimed {
+		return nil, &engine.NotAllowed{Reason: "a cleanup has removed the states that the proposal compares, so that nobody can tell what you may see of it; somebody who may read all of its branches has to do it"}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -191,17 +236,19 @@ func (g *Graph) PutProposal(ctx context.Context, p engine.Proposal) (*engine.Pro
 	return g.Config.Whole.PutProposal(ctx, p)
 }
 
-// ProposalEvents implements [engine.Graph]. It leaves out the events of proposals that the caller may not see whole.
+// ProposalEvents implements [engine.Graph]. A page without the hidden events would not say where the next one starts, so the whole
+// range must be visible; see [Shows].
 func (g *Graph) ProposalEvents(ctx context.Context, r engine.EventRange) (*engine.EventPage, error) {
 	page, err := g.Config.Whole.ProposalEvents(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	seen := *page
-	seen.List = slices.DeleteFunc(slices.Clone(page.List), func(e engine.StoredEvent) bool {
-		return g.wholeProposal(ctx, &e.Proposal) != nil
-	})
-	return &seen, ctx.Err()
+	for i := range page.List {
+		if err := g.wholeProposal(ctx, &page.List[i].Proposal); err != nil {
+			return nil, err
+		}
+	}
+	return page, nil
 }
 
 // Drafts implements [engine.Graph].

@@ -25,11 +25,15 @@ type Config struct {
 	// other checks see to.
 	Rights func(action tool.Action, branch tool.Branch) *engine.Rights
 
+	// MayChange reports whether the policy allows the caller to change some of a branch.
+	MayChange func(branch tool.Branch) bool
+
 	// CheckCopy returns an error if the caller may see more of a branch that starts as a copy of another one than of that one. The text
 	// says what makes the copy.
 	CheckCopy func(what string, from, made tool.Branch) error
 
-	// At is the branch of the states that the call names by their commits. If it is nil, they are on the branches where they were made.
+	// At is the branch of the states that the call names by their commits, apart from those of a comparison. If it is nil, they are on the
+	// branches where they were made.
 	At    *tool.Branch
 	Reads tool.Action // tool.Read, or tool.Export for a call that exports
 	Actor string      // the caller, as proposals name their authors
@@ -41,7 +45,8 @@ type Graph struct {
 	Config
 	asked map[question]*engine.Rights // the answers of Rights
 	// of has the branches of commits that a comparison or a proposal has named: the states are read as those of these branches.
-	of map[string]tool.Branch
+	of    map[string]tool.Branch
+	shown map[string]bool // the answers of Shows, by the ids of the proposals
 }
 
 // question is a question about rights.
@@ -54,7 +59,7 @@ var _ engine.Graph = (*Graph)(nil)
 
 // New returns the graph for one call, which uses it in one goroutine at a time.
 func New(c Config) *Graph {
-	return &Graph{Config: c, asked: map[question]*engine.Rights{}, of: map[string]tool.Branch{}}
+	return &Graph{Config: c, asked: map[question]*engine.Rights{}, of: map[string]tool.Branch{}, shown: map[string]bool{}}
 }
 
 // Whole returns the graph without the rights of the caller, for answers that say nothing of hidden entities.
@@ -83,23 +88,25 @@ func DigestOn(g engine.Graph, branch tool.Branch) string {
 	return ""
 }
 
-// Filters returns the names of the row filters with which a call reads, in order.
-func Filters(g *Graph) (names []string) {
-	rights := g.rights(g.Reads, g.base())
-	if rights == nil {
-		return nil
-	}
+// Filters returns the names of the row filters with which a call reads the branch that it is about and others, in order.
+func Filters(g *Graph, others ...tool.Branch) (names []string) {
 	add := func(filters []*engine.RowFilter) {
 		for _, f := range filters {
 			names = append(names, f.Name)
 		}
 	}
-	for _, types := range []map[string]*engine.TypeRights{rights.Nodes, rights.Edges} {
-		for _, t := range types {
-			for _, list := range t.Any {
-				add(list)
+	for _, branch := range append(others, g.base()) {
+		rights := g.rights(g.Reads, branch)
+		if rights == nil {
+			continue
+		}
+		for _, types := range []map[string]*engine.TypeRights{rights.Nodes, rights.Edges} {
+			for _, t := range types {
+				for _, list := range t.Any {
+					add(list)
+				}
+				add(t.All)
 			}
-			add(t.All)
 		}
 	}
 	slices.Sort(names)
@@ -137,14 +144,14 @@ func (g *Graph) whole(what string, action tool.Action, branches ...tool.Branch) 
 
 // branchOf returns the branch whose rights hold for a target.
 func (g *Graph) branchOf(ctx context.Context, at engine.Target) (tool.Branch, error) {
+	branch, named := g.of[at.Commit]
 	switch {
 	case at.Branch != "" || at.Commit == "":
 		return tool.BranchNamed(at.Branch), nil
+	case named:
+		return branch, nil
 	case g.At != nil:
 		return *g.At, nil
-	}
-	if branch, ok := g.of[at.Commit]; ok {
-		return branch, nil
 	}
 	c, err := g.Config.Whole.Commit(ctx, at.Commit)
 	return tool.BranchNamed(c.Branch), err
@@ -212,11 +219,18 @@ func (g *Graph) planned(ctx context.Context, q *plan.Query, at engine.Target) (e
 
 // Plan returns what a plan is for the caller of a read, or nil if it names something hidden; see [Cache.Plan].
 func Plan(g engine.Graph, q *plan.Query) *plan.Query {
-	r, ok := g.(*Graph)
-	if !ok {
-		return q
+	if r, ok := g.(*Graph); ok {
+		return PlanOn(r, q, r.base())
 	}
-	return r.Cache.Plan(q, r.Main, r.rights(r.Reads, r.base()))
+	return q
+}
+
+// PlanOn is like Plan, for a read of a branch.
+func PlanOn(g engine.Graph, q *plan.Query, branch tool.Branch) *plan.Query {
+	if r, ok := g.(*Graph); ok {
+		return r.Cache.Plan(q, r.Main, r.rights(r.Reads, branch))
+	}
+	return q
 }
 
 // Bind implements [engine.Graph].

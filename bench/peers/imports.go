@@ -22,7 +22,7 @@ import (
 // each edge by the keys of its ends, in both directions.
 type imports struct {
 	graph   *social.Graph
-	data    string // folder for the files of rows; kept
+	data    string // folder for the files of rows, of this graph only; kept
 	dir     string // folder for the databases
 	command string // the built omnigraph
 	root    string // folder of this repository
@@ -154,7 +154,7 @@ func (m *imports) writeData() error {
 	return os.WriteFile(done, nil, 0o644)
 }
 
-// usage is what a process used.
+// processUse is what a process used.
 type processUse struct {
 	wall, cpu time.Duration // the processor time is that of the user and of the system
 	memory    memory
@@ -230,7 +230,7 @@ func (m *imports) importers(ctx context.Context) ([]importer, error) {
 	return list, nil
 }
 
-// sqliteScript returns the statements for SQLite's shell. The shell imports each table in one transaction.
+// sqliteScript returns the input of SQLite's shell, which imports all tables in one transaction.
 func (m *imports) sqliteScript() string {
 	script := "PRAGMA page_size = 8192;\n" + sqliteSettings + "PRAGMA threads = " + threads + ";\nBEGIN;\n"
 	var indexes string

@@ -98,7 +98,8 @@ func run(ctx context.Context, args []string) error {
 	}
 	g.Keys = o.keys
 	if o.imports != "" {
-		return (&imports{graph: g, data: o.imports, dir: dir, command: o.command, root: o.root, python: o.ladybug, rounds: o.rounds}).run(ctx)
+		files := filepath.Join(o.imports, fmt.Sprintf("%d-rows-%s-keys-seed-%d", g.Rows(), &g.Keys, g.Seed))
+		return (&imports{graph: g, data: files, dir: dir, command: o.command, root: o.root, python: o.ladybug, rounds: o.rounds}).run(ctx)
 	}
 	r := &bench{options: o, graph: g, dir: dir, rng: rand.New(rand.NewPCG(o.seed, 99))}
 	return r.run(ctx)

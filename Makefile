@@ -131,6 +131,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) vet-platforms
 	$(MAKE) test-feed
 	$(MAKE) test-follow
+	$(MAKE) test-body BODY=2000
 	$(MAKE) soak
 	@if python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then $(MAKE) test-openapi; \
 	else echo "no python3 with venv: the fuzzer of the OpenAPI document is left out"; fi

@@ -24,6 +24,11 @@ bench-snb: SNB = 0.22
 bench-snb: ## measure the Social Network Benchmark and LSQB, and compare with DuckDB, LadybugDB, PostgreSQL and Neo4j (SNB=0.02 for a short run)
 	@WORK=$(DATA)/peers SNB=$(SNB) bench/peers/run.sh
 
+# ROUNDS is the number of rounds. The files stay in $(DATA)/import.
+ROUNDS ?= 3
+bench-import: build ## measure imports of 1,620,000 rows from CSV and Parquet beside SQLite, DuckDB and LadybugDB, and a second merge (SIZE=0.02 for a short run)
+	@WORK=$(DATA)/peers IMPORT=$(abspath $(DATA))/import ROUNDS=$(ROUNDS) SIZE=$(SIZE) KEYS=$(KEYS) SEED=$(SEED) SNB= bench/peers/run.sh
+
 bench-http: build ## measure the built server against a bare net/http server, as two processes, with 1 and 16 connections
 	$(GO) build -o bin/bench-http ./bench/cmd/http && bin/bench-http -bin bin
 

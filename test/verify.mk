@@ -44,6 +44,11 @@ test-shared: bin/versitygw ## run 16 clients against three built servers on vers
 test-follow: ## follow a PostgreSQL database over 1,000 random transactions with 20 kills of the follower, 5 of the database and 5 broken connections, and over 1,000 with 20 kills of the server
 	$(GO) test ./test/follow -count=1 -v -timeout 30m -run '^Test(Kills|Large|ServerKills|Takeover)$$' -args -follow.rounds=30 -follow.large=100000
 
+# BODY is the size of the bodies in MB. The stored graph takes about as much disk, and a broken load the body too.
+BODY ?= 200
+test-body: ## stream a large load to the built server beside another client, and one that breaks off ten times
+	$(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^Test(LargeLoad|BrokenLoad)$$' -args -body $(BODY)
+
 test-feed: ## follow the change feed while the built server, and the writer of two servers, are killed 20 times
 	$(GO) test ./test/e2e -count=1 -v -timeout 30m -run '^TestFeedOver' -args -feed.kills=20
 

@@ -29,7 +29,7 @@ type outcome struct {
 
 // child describes the task of a child process.
 type child struct {
-	task    string // load or open; index or load-code
+	task    string // load or open; import; index or load-code
 	peer    string // name of the database
 	dir     string // folder of the database
 	profile string // file for a CPU profile; may be empty
@@ -66,6 +66,7 @@ func runChild(ctx context.Context, args []string) (err error) {
 	seed := flags.Uint64("seed", 42, "")
 	var keys social.Keys
 	flags.Var(&keys, "keys", "")
+	format := flags.String("format", "", "")
 	root, deps := flags.String("root", "", ""), flags.Bool("deps", false, "")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -74,6 +75,9 @@ func runChild(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	from.graph.Keys = keys
+	if c.task == "import" { // the process that started this one measures it
+		return importDuckDB(ctx, c.dir, from.file, *format)
+	}
 	p, err := peerNamed(c.peer)
 	if err != nil {
 		return err
@@ -105,7 +109,7 @@ func runChild(ctx context.Context, args []string) (err error) {
 		err = loadCode(ctx, *root, c.dir)
 		o.Seconds, o.Memory = time.Since(start).Seconds(), stop()
 	default:
-		err = fmt.Errorf("the task is %q, expected load, open, index or load-code", c.task)
+		err = fmt.Errorf("the task is %q, expected load, open, import, index or load-code", c.task)
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
 // Command peers compares the engine with SQLite, DuckDB and PostgreSQL in one run, on the same
 // graph and the same machine, and prints the figures as Markdown. With -snb it runs the Social Network
-// Benchmark instead, on the engine, DuckDB, LadybugDB, PostgreSQL and Neo4j.
+// Benchmark instead, on the engine, DuckDB, LadybugDB, PostgreSQL and Neo4j. With -import it measures imports of CSV and Parquet.
 package main
 
 import (
@@ -47,6 +47,9 @@ type options struct {
 	snb     float64       // scale of the Social Network Benchmark, to measure only that; 0 for not
 	server  string        // the command snb, for that benchmark; "" for none
 	ladybug string        // the Python that has LadybugDB, for that benchmark; "" for none
+	imports string        // folder for the files to import, to measure only imports; "" for not
+	command string        // the command omnigraph, for imports
+	rounds  int           // rounds of imports
 	neo4j   string        // folder with the classes of the program for Neo4j, for that benchmark; "" for none
 }
 
@@ -63,8 +66,11 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.root, "root", "", "folder of this repository, to index and query its code; without it, the code is not measured")
 	flags.BoolVar(&o.code, "code", false, "measure only the code of this repository")
 	flags.StringVar(&o.server, "snb-server", "", "the command bench/cmd/snb, which serves the graph of -snb; without it, the server is not measured")
+	flags.StringVar(&o.imports, "import", "", "measure only imports of CSV and Parquet; the folder keeps the files")
+	flags.StringVar(&o.command, "import-command", "omnigraph", "the built command omnigraph, for -import")
+	flags.IntVar(&o.rounds, "import-rounds", 3, "rounds of -import")
 	flags.StringVar(&o.neo4j, "snb-neo4j", "", "the folder with the classes of the program for Neo4j; without it, Neo4j is not measured")
-	flags.StringVar(&o.ladybug, "snb-ladybug", "", "the Python that has LadybugDB; without it, LadybugDB is not measured")
+	flags.StringVar(&o.ladybug, "snb-ladybug", "", "the Python that has LadybugDB, for -snb and -import; without it, LadybugDB is not measured")
 	flags.Float64Var(&o.snb, "snb", 0, "measure only the Social Network Benchmark; 1 has 10,000 persons")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -91,6 +97,10 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	g.Keys = o.keys
+	if o.imports != "" {
+		files := filepath.Join(o.imports, fmt.Sprintf("%d-rows-%s-keys-seed-%d", g.Rows(), &g.Keys, g.Seed))
+		return (&imports{graph: g, data: files, dir: dir, command: o.command, root: o.root, python: o.ladybug, rounds: o.rounds}).run(ctx)
+	}
 	r := &bench{options: o, graph: g, dir: dir, rng: rand.New(rand.NewPCG(o.seed, 99))}
 	return r.run(ctx)
 }

@@ -3,7 +3,8 @@
 # npm package; without npm, or without the package, DuckDB is left out. SIZE is a factor
 # of the full graph, KEYS selects its keys, SEED seeds its rows, BUDGET is the time for each
 # database and task, PROFILE a folder for CPU profiles; with CODE the code of this
-# repository is measured alone. With SNB, the Social Network Benchmark of that scale is measured.
+# repository is measured alone. With SNB, the Social Network Benchmark of that scale is measured; with IMPORT, a folder for
+# the files, imports by the built omnigraph in ROUNDS rounds.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=${WORK:?a folder to build in}
@@ -46,8 +47,8 @@ fi
 # The product's requirements change without this module: its own follow.
 cd "$here"
 CGO_ENABLED=1 CGO_CFLAGS="$cflags" CGO_LDFLAGS="$ldflags" go build -mod=mod -tags "$tags" -o "$work/peers" .
-if [ -n "${SNB:-}" ]; then
-  go build -C "$here/../.." -o "$work/snb" ./bench/cmd/snb
+ladybug=
+if [ -n "${SNB:-}${IMPORT:-}" ]; then
   ladybug="$work/ladybug/bin/python"
   if ! "$ladybug" -c "import ladybug" >/dev/null 2>&1; then
     if ! python3 -m venv "$work/ladybug" || ! "$ladybug" -m pip install -q --disable-pip-version-check -r ladybug/requirements.txt; then
@@ -55,6 +56,9 @@ if [ -n "${SNB:-}" ]; then
       ladybug=
     fi
   fi
+fi
+if [ -n "${SNB:-}" ]; then
+  go build -C "$here/../.." -o "$work/snb" ./bench/cmd/snb
   neo4j="$work/neo4j"
   mkdir -p "$neo4j"
   if ! command -v mvn >/dev/null 2>&1 || ! command -v javac >/dev/null 2>&1; then
@@ -68,4 +72,4 @@ if [ -n "${SNB:-}" ]; then
     cp neo4j/reads.cypher "$neo4j"
   fi
 fi
-exec "$work/peers" -size "${SIZE:-1}" -root "$here/../.." ${KEYS:+-keys "$KEYS"} ${SEED:+-seed "$SEED"} ${BUDGET:+-budget "$BUDGET"} ${PROFILE:+-profile "$PROFILE"} ${CODE:+-code} ${SNB:+-snb "$SNB" -snb-server "$work/snb" -snb-ladybug "$ladybug" -snb-neo4j "$neo4j"}
+exec "$work/peers" -size "${SIZE:-1}" -root "$here/../.." ${KEYS:+-keys "$KEYS"} ${SEED:+-seed "$SEED"} ${BUDGET:+-budget "$BUDGET"} ${PROFILE:+-profile "$PROFILE"} ${CODE:+-code} ${ladybug:+-snb-ladybug "$ladybug"} ${SNB:+-snb "$SNB" -snb-server "$work/snb" -snb-neo4j "$neo4j"} ${IMPORT:+-import "$IMPORT" -import-command "$here/../../bin/omnigraph" -import-rounds "${ROUNDS:-3}"}

@@ -28,11 +28,37 @@ type DateTimeValue int64
 
 // ParseDate parses YYYY-MM-DD.
 func ParseDate(s string) (DateValue, error) {
+	if y, m, d, ok := digitsOfDate(s); ok {
+		t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
+		if y > 0 && int(t.Month()) == m && t.Day() == d { // the calendar has the day
+			return DateValue(floorDiv(t.Unix(), 86400)), nil
+		}
+	}
 	t, err := time.Parse(dateLayout, s)
 	if err != nil || t.Year() < 1 {
 		return 0, fmt.Errorf("%q is not a date; write it as YYYY-MM-DD", s)
 	}
 	return DateValue(floorDiv(t.Unix(), 86400)), nil
+}
+
+// digitsOfDate returns the numbers of a text YYYY-MM-DD. It does not check the month and the day.
+func digitsOfDate(s string) (y, m, d int, ok bool) {
+	if len(s) != len(dateLayout) || s[4] != '-' || s[7] != '-' {
+		return 0, 0, 0, false
+	}
+	var n [3]int
+	part := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case i == 4 || i == 7:
+			part++
+		case c < '0' || c > '9':
+			return 0, 0, 0, false
+		default:
+			n[part] = 10*n[part] + int(c-'0')
+		}
+	}
+	return n[0], n[1], n[2], true
 }
 
 // DateFromDays returns the day n days after 1970-01-01. It returns an error outside the years
@@ -51,7 +77,15 @@ func (d DateValue) Time() time.Time { return time.Unix(int64(d)*86400, 0).UTC() 
 func (d DateValue) String() string { return d.Time().Format(dateLayout) }
 
 // Append appends the day as YYYY-MM-DD to dst.
-func (d DateValue) Append(dst []byte) []byte { return d.Time().AppendFormat(dst, dateLayout) }
+func (d DateValue) Append(dst []byte) []byte {
+	y, m, day := d.Time().Date()
+	if y < 0 || y > 9999 {
+		return d.Time().AppendFormat(dst, dateLayout)
+	}
+	two := func(n int) [2]byte { return [2]byte{'0' + byte(n/10), '0' + byte(n%10)} }
+	century, year, month, at := two(y/100), two(y%100), two(int(m)), two(day)
+	return append(dst, century[0], century[1], year[0], year[1], '-', month[0], month[1], '-', at[0], at[1])
+}
 
 // MarshalJSON writes the day as a string.
 func (d DateValue) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
@@ -48,8 +49,8 @@ type condition struct {
 type plannedProperty struct {
 	name     string
 	required bool
-	column   int    // position among the columns of the source; -1 for a constant
-	constant []byte // the text of a constant
+	column   int          // position among the columns of the source; -1 for a constant
+	constant record.Value // the text of a constant
 	convert  *Converter
 	prefix   []byte // what is written before the value
 }
@@ -201,7 +202,7 @@ func (a *Assign) plan(ps *plannedSource, typ value.Type) (plannedProperty, bool)
 	}
 	pp.convert = k
 	if a.Column.Const != nil {
-		pp.constant = []byte(*a.Column.Const)
+		pp.constant = record.OfText(*a.Column.Const)
 	} else {
 		pp.column = ps.column(a.Column.Name)
 	}

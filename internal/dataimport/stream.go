@@ -150,8 +150,11 @@ func (p *pass) run(enough int) error {
 			}
 			continue
 		}
-		var fault *record.Fault
-		if errors.As(err, &fault) && !fault.Final {
+		if err != nil {
+			var fault *record.Fault
+			if !errors.As(err, &fault) || fault.Final {
+				return p.final(err)
+			}
 			at := place{p.source, p.file, fault.Row}
 			if p.skips(at) {
 				continue
@@ -160,9 +163,6 @@ func (p *pass) run(enough int) error {
 				return err
 			}
 			continue
-		}
-		if err != nil {
-			return p.final(err)
 		}
 		if p.skips(place{p.source, p.file, r.Row}) {
 			continue
@@ -364,7 +364,7 @@ func (p *pass) make(m *plannedMapping, r *record.Record) (bool, *record.Fault) {
 
 // value returns the value of a property in a record, and the value in the file.
 func (pp *plannedProperty) value(r *record.Record) (value.Value, *record.Value, error) {
-	raw := &record.Value{Kind: record.Text, Raw: pp.constant}
+	raw := &pp.constant
 	if pp.column >= 0 {
 		raw = &r.Values[pp.column]
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // zones of a map must exist on each machine
+
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // DateLayouts are the ways to write a day that an error proposes, as Go writes them.
@@ -54,6 +56,11 @@ func parseDay(text, layout string) (time.Time, error) {
 			return t, fmt.Errorf("expected a day as date: %q in the map says%s", layout, reasonOf(err))
 		}
 		return t, midnight(t)
+	}
+	if len(text) == len(time.DateOnly) {
+		if d, err := value.ParseDate(text); err == nil {
+			return d.Time(), nil
+		}
 	}
 	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
 		if t, err := time.Parse(layout, text); err == nil {

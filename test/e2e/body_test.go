@@ -19,8 +19,8 @@ import (
 	slowtest "github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
-// bodyMB is the size of the body that TestLargeLoad sends. make verify sends 200 MB.
-var bodyMB = flag.Int64("body", 10, "how many MB TestLargeLoad sends in one load")
+// bodyMB is the size of the bodies that TestLargeLoad and TestBrokenLoad send. make verify sends 200 MB.
+var bodyMB = flag.Int64("body", 10, "how many MB TestLargeLoad and TestBrokenLoad send in one load")
 
 // symbolLines is the NDJSON of symbols, each of which a package holds. It makes the lines while it is read.
 type symbolLines struct {
@@ -197,12 +197,17 @@ func TestBrokenLoad(t *testing.T) {
 	p := start(t, clusterDir(t))
 	size := max(*bodyMB, 16) * 1e6
 	lines := &symbolLines{size: size, name: "broken"}
-	data, err := io.ReadAll(lines)
+	name := filepath.Join(t.TempDir(), "data.ndjson")
+	file, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(t.TempDir(), "data.ndjson")
-	write(t, name, string(data))
+	if _, err := io.Copy(file, lines); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +219,9 @@ func TestBrokenLoad(t *testing.T) {
 	go b.serve()
 	load := exec.Command(filepath.Join(bin, "omnigraph"), "load", "--server", "http://"+ln.Addr().String(), "--graph", "code", "--data", name, "--mode", "append", "--format", "json")
 	load.Env = append(os.Environ(), "OMNIGRAPH_TOKEN="+p.token)
+	measured := p.anonymous()
 	out, err := load.CombinedOutput()
+	t.Logf("a load of %d MB that broke off %d times; anonymous memory of the server was at most %d MiB", size/1e6, b.broken.Load(), measured())
 	if err != nil || !bytes.Contains(out, fmt.Appendf(nil, `"inserted": %d`, lines.rows)) && !bytes.Contains(out, fmt.Appendf(nil, `"inserted":%d`, lines.rows)) {
 		t.Fatalf("the load: %v\n%s", err, out)
 	}

@@ -436,14 +436,25 @@ func (c *columnar) value(a arrow.Array, i int) Value {
 		return c.number(func(dst []byte) []byte { return strconv.AppendUint(dst, n, 10) })
 	}
 	switch a := a.(type) {
+	case *array.String: // a case of a type is much cheaper than one of an interface
+		return Value{Kind: Text, Raw: raw(a.Value(i))}
+	case *array.Int64:
+		return signed(a.Value(i))
+	case *array.Int32:
+		return signed(int64(a.Value(i)))
+	case *array.Date32:
+		return Value{Kind: Date, Time: a.Value(i).ToTime()}
+	case *array.Timestamp:
+		t := a.DataType().(*arrow.TimestampType)
+		kind := Local
+		if t.TimeZone != "" {
+			kind = Instant
+		}
+		return Value{Kind: kind, Time: a.Value(i).ToTime(t.Unit)}
 	case of[int8]:
 		return signed(int64(a.Value(i)))
 	case of[int16]:
 		return signed(int64(a.Value(i)))
-	case of[int32]:
-		return signed(int64(a.Value(i)))
-	case of[int64]:
-		return signed(a.Value(i))
 	case of[uint8]:
 		return unsigned(uint64(a.Value(i)))
 	case of[uint16]:
@@ -464,17 +475,8 @@ func (c *columnar) value(a arrow.Array, i int) Value {
 		return Value{Kind: Text, Raw: raw(a.Value(i))}
 	case of[[]byte]:
 		return Value{Kind: Bytes, Raw: a.Value(i)}
-	case *array.Date32:
-		return Value{Kind: Date, Time: a.Value(i).ToTime()}
 	case *array.Date64:
 		return Value{Kind: Date, Time: a.Value(i).ToTime()}
-	case *array.Timestamp:
-		t := a.DataType().(*arrow.TimestampType)
-		kind := Local
-		if t.TimeZone != "" {
-			kind = Instant
-		}
-		return Value{Kind: kind, Time: a.Value(i).ToTime(t.Unit)}
 	case *array.Duration:
 		unit := a.DataType().(*arrow.DurationType).Unit.Multiplier()
 		if n := int64(a.Value(i)); n <= math.MaxInt64/int64(unit) && n >= math.MinInt64/int64(unit) {

@@ -59,7 +59,9 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 				bytes := r.bytes()
 				if a.sync != nil {
 					all := r.entities
-					r.dropUnchanged()
+					if err := a.drop(r, a.unchanged); err != nil {
+						return nil, err
+					}
 					bytes = int(int64(bytes) * r.entities / max(all, 1))
 				}
 				size += bytes
@@ -71,6 +73,11 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 	}
 	var parts []version.Part
 	var err error
+	if size > inline && a.sync == nil && mode.Finds() && in.changes.empty() {
+		if size, err = a.dropSame(); err != nil {
+			return nil, err
+		}
+	}
 	if size <= inline || !in.changes.empty() {
 		err = a.putRows()
 	} else {

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"slices"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
@@ -103,6 +105,9 @@ func (a *applier) keepsClaims() bool {
 func (a *applier) segmentClaims(r *Rows, c *chunk) func() (*column.Column, error) {
 	table, rd := a.tx.Table(r.Type), reader{Rows: r}
 	keep := a.keepsClaims() && r.newID == nil && table.Claimed()
+	if !keep && !slices.ContainsFunc(r.batchesOf(c), func(b *batch) bool { return b.claims != nil }) {
+		return nil
+	}
 	of, any := &claims{}, false
 	for i := range c.n {
 		row := c.row(i)

@@ -45,7 +45,7 @@ func (p *parser) find(t *schema.Type, from, to string, val func(i int) value.Val
 // edge has the id that the values determine.
 func (p *parser) edgeID(t *schema.Type, rule int, from, to string, val func(i int) value.Value) string {
 	var edges *version.Table
-	if base := p.opts.Base; base != nil {
+	if base := p.opts.Base; base != nil && base.Edges(t.Index).Live() > 0 {
 		edges = base.Edges(t.Index)
 		src, hasSrc := base.Nodes(t.From).Lookup(from)
 		dst, hasDst := base.Nodes(t.To).Lookup(to)

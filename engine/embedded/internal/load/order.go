@@ -171,16 +171,11 @@ func (o *orderer) add(b *batch, k int, row, size uint32) error {
 // too.
 func (o *orderer) cut() error {
 	c := chunk{perm: o.perm, n: len(o.perm), size: o.size}
-	if o.r.spilled() {
-		var err error
-		c.src, err = o.in.opts.Scratch(func(add func(string, []byte) error) error { return add("perm", column.Bytes(o.perm)) })
-		if err != nil {
-			return err
-		}
-		c.perm = column.Read[uint32](c.src, "perm", c.n)
-		o.perm = o.perm[:0]
-	} else {
-		o.perm = nil
+	if err := o.keepPerm(o.r, &c); err != nil {
+		return err
+	}
+	if o.perm = o.perm[:0]; c.src == nil {
+		o.perm = nil // the chunk has the memory
 	}
 	o.r.chunks = append(o.r.chunks, c)
 	o.size = 0

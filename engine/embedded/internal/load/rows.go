@@ -40,8 +40,7 @@ type Rows struct {
 
 	chunks   []chunk // the effective rows in id order; set by applier.order
 	entities int64   // number of effective rows
-	// unchanged is the number of rows that order found and that, in the mode sync, are in no chunk because they change
-	// nothing.
+	// unchanged is the number of rows that order found and that are in no chunk because they change nothing.
 	unchanged int64
 }
 

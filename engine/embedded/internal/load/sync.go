@@ -151,32 +151,14 @@ func (f *filler) markUnchanged(b *batch, origins []origin, made []*claim) {
 	}
 }
 
-// dropUnchanged takes the rows that change nothing out of the chunks. If it finds one, every chunk lists its rows, because
-// a chunk without a list takes the columns of its batches away from the others.
-func (r *Rows) dropUnchanged() {
-	rd := reader{Rows: r}
-	var kept []chunk
-	entities, read := int64(0), int64(0)
-	for k := range r.chunks {
-		c := &r.chunks[k]
-		perm := make([]uint32, 0, c.n)
-		for i := range c.n {
-			row := c.row(i)
-			if b, at := rd.at(row); !b.unchanged.Get(at) {
-				perm = append(perm, uint32(row))
-			}
-		}
-		read += int64(c.n)
-		entities += int64(len(perm))
-		if len(perm) > 0 {
-			kept = append(kept, chunk{perm: slices.Clip(perm), n: len(perm), size: c.size * int64(len(perm)) / int64(c.n)})
-		}
+// unchanged returns which rows of a chunk markUnchanged has found, by position in the chunk.
+func (*applier) unchanged(r *Rows, c *chunk) []bool {
+	rd, out := reader{Rows: r}, make([]bool, c.n)
+	for i := range out {
+		b, at := rd.at(c.row(i))
+		out[i] = b.unchanged.Get(at)
 	}
-	if entities == read {
-		return
-	}
-	r.unchanged += read - entities
-	r.chunks, r.entities = kept, entities
+	return out
 }
 
 // letGo lets go of the entities that the source claimed and that are in no line, and deletes those that none claims any more.

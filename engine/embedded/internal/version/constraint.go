@@ -2,10 +2,13 @@ package version
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -44,16 +47,8 @@ func (tx *Txn) Violations(limit int) []Violation {
 				continue
 			}
 			for i := range e.Type.Unique {
-				for ord := range e.eachTouched {
-					if len(out) == limit {
-						return out
-					}
-					if !e.Alive(ord) {
-						continue
-					}
-					if other, ok := e.twin(i, ord); ok {
-						out = append(out, Violation{e.Type, ord, e.uniqueViolation(i, ord, other)})
-					}
+				if out = append(out, e.twins(i, limit-len(out))...); len(out) == limit {
+					return out
 				}
 			}
 		}
@@ -76,6 +71,36 @@ func (tx *Txn) Violations(limit int) []Violation {
 		}
 	}
 	return out
+}
+
+// twins lists the entities that were put although another one has the same values in unique rule i, at most `limit` of them.
+func (e *edit) twins(i, limit int) []Violation {
+	check := func(out []Violation, ord uint32) []Violation {
+		if !e.Alive(ord) {
+			return out
+		}
+		if other, ok := e.twin(i, ord); ok {
+			out = append(out, Violation{e.Type, ord, e.uniqueViolation(i, ord, other)})
+		}
+		return out
+	}
+	if !e.reset {
+		var out []Violation
+		for ord := range e.eachTouched {
+			if out = check(out, ord); len(out) >= limit {
+				break
+			}
+		}
+		return out[:min(len(out), limit)]
+	}
+	found := make([][]Violation, runtime.GOMAXPROCS(0))
+	parallel.Ranges(int(e.next), len(found), parallelFrom, func(k, from, to int) {
+		for ord := from; ord < to && len(found[k]) < limit; ord++ {
+			found[k] = check(found[k], uint32(ord))
+		}
+	})
+	out := slices.Concat(found...)
+	return out[:min(len(out), limit)]
 }
 
 // sources returns the source nodes of the edges that were put or deleted. For each source it

@@ -154,6 +154,57 @@ export interface Access {
   tools: { name: string; title: string; query?: string; visible: boolean; needs: Decision[] }[];
 }
 
+/** Counts of calls. */
+export interface Tally {
+  calls: number;
+  failed: number; // with the denied ones
+  denied: number;
+  p99_micros: number;
+}
+
+/** The calls of the last 24 hours. */
+export interface CallSummary {
+  complete: boolean; // otherwise only the latest were counted
+  all: Tally;
+  hours: (Tally & { from: number })[];
+  tools: (Tally & { tool: string })[];
+  actors: (Tally & { actor_id: string | null; agents?: string[] })[];
+}
+
+/** A call in the audit trail. */
+export interface CallRecord {
+  ended_at: number;
+  duration_micros: number;
+  actor_id: string | null;
+  agents?: string[];
+  tool: string; // "" for an unknown one
+  branch?: string;
+  decision: "allowed" | "denied";
+  denied_action?: string;
+  rules?: string[];
+  outcome: string;
+  rows: number;
+  entities?: string[];
+  more_entities?: number;
+  whole_branch?: boolean;
+  graph_commit_id: string | null;
+  types?: string[];
+  filters?: string[];
+  arguments_digest?: string;
+  arguments?: Json;
+  request_id?: string;
+  server: string;
+  number: number;
+}
+
+/** The size of a branch at a commit. */
+export interface GrowthPoint {
+  graph_commit_id: string;
+  created_at: number;
+  nodes: number;
+  edges: number;
+}
+
 /** A parameter of a query text; `kind` is string, bool, int, bigint, float, date, datetime, list, record, … */
 export interface AssistParam extends Param {
   item_kind?: string;

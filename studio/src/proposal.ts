@@ -62,6 +62,18 @@ export interface Check {
   more_rows?: boolean;
 }
 
+/** The query of a proposal, as the server describes it to the user. */
+export interface ProposedQuery {
+  name: string;
+  text: string;
+  cost: number; // rows of all operators
+  plan: string; // "" if the query does not fit the schema
+  example: { params: Record<string, Json>; rows: Row[]; more_rows: boolean; error?: string } | null;
+  resembles: string[];
+  findings: string[]; // of the linter
+  changes: string[]; // for callers of the tools
+}
+
 export interface Counts {
   inserted: number;
   updated: number;
@@ -85,6 +97,7 @@ export interface Proposal extends ProposalSummary {
   changes_requested_by: string[];
   blockers: string[];
   checks: Check[]; // empty unless the proposal is open
+  query?: ProposedQuery; // only of a proposal of a query
 }
 
 /**

@@ -30,7 +30,7 @@ func TestLogIn(t *testing.T) {
 	if strings.Contains(eval[string](b, "document.documentElement.outerHTML"), s.token["act-dev"]) {
 		t.Error("the page shows the token")
 	}
-	b.run(chromedp.Click("header button", chromedp.ByQuery))
+	b.run(chromedp.Click("header .me > button:last-child", chromedp.ByQuery))
 	b.wait("document.querySelector('main.login') !== null")
 	if kept := eval[int](b, "sessionStorage.length + localStorage.length"); kept != 0 {
 		t.Errorf("after logging out %d values are stored", kept)

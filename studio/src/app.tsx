@@ -59,9 +59,9 @@ export function App() {
   const first = useRef(path);
   useEffect(() => {
     document.title = [...rest, graph && titles[page], graph, "Omnigraph studio"].filter(Boolean).map((part) => visible(part, 80)).join(" · ");
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (first.current !== path) {
       first.current = path;
-      document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
       main.current?.focus(); // so that the keyboard and screen readers start at the new page
     }
   }, [path]);

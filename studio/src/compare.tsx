@@ -1,12 +1,13 @@
 // Compare: what a merge of one branch or commit into another would change, entity by entity.
 
+import type * as wire from "../../client/typescript/src/wire";
 import { get, pathOf, type Change } from "./api";
 import { ChangeHead, Choice, countsText } from "./changes";
 import { blobsOf } from "./bytes";
 import { Difference } from "./difference";
 import { useTypes } from "./facts";
 import { Failure, Show, useLoad } from "./load";
-import type { Counts, ProposalSummary } from "./proposal";
+import type { ProposalSummary } from "./proposal";
 import { proposeHref } from "./propose";
 import { go, href, route, target, withQuery } from "./route";
 import { isVisible, Text } from "./text";
@@ -14,17 +15,7 @@ import { isVisible, Text } from "./text";
 /** The number of changes on one page. */
 const pageSize = 50;
 
-interface Comparison {
-  source_commit_id: string;
-  base_commit_id: string;
-  target_commit_id: string;
-  compares: "target_to_result" | "base_to_source";
-  nodes: Counts;
-  edges: Counts;
-  conflict_count: number;
-  changes: (Change & { effect: "changes" | "already_there" | "kept" | "undecided" })[];
-  next_page_token: string | null;
-}
+type Comparison = Omit<wire.StateComparison, "changes"> & { changes: (Change & Pick<wire.ProposedChange, "effect">)[] };
 
 /** A commit has the form of a ULID, which no branch of the studio's lists has. */
 const commitId = /^[0-9A-HJKMNP-TV-Z]{26}$/;

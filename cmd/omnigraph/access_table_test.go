@@ -52,6 +52,7 @@ var questions = []question{
 			{ask: ask{route: "GET /graphs/{id}/snapshot", path: "/snapshot?branch={B}"}},
 			{ask: ask{tool: "graph_snapshot", args: `{"branch":"{B}"}`}},
 			{ask: ask{verb: "snapshot", more: []string{"--branch", "{B}", "--format", "json"}}},
+			{ask: ask{route: "GET /graphs/{id}/growth", path: "/growth?branch={B}"}, only: []string{"head of {B}"}},
 		}},
 	{name: "how much there was", branched: true, tells: []string{"name of {B}", "types", "edges"},
 		asks: []transportAsk{
@@ -137,8 +138,7 @@ var questions = []question{
 			{ask: ask{route: "GET /graphs/{id}/proposals/{proposal}/changes", path: "/proposals/{R}/changes"}},
 			{ask: ask{tool: "proposal_get", args: `{"proposal":"{R}","changes":true}`}, only: []string{"person of feature-x", "types", "property"}},
 			{ask: ask{verb: "proposal diff", more: []string{"{R}", "--format", "json"}}},
-			{ask: ask{route: "GET /graphs/{id}/growth", path: "/growth?branch={B}"}, what: "how large a branch was", reads: "feature-x"},
-	{ask: ask{route: "GET /graphs/{id}/compare", path: "/compare?source=feature-x"}},
+			{ask: ask{route: "GET /graphs/{id}/compare", path: "/compare?source=feature-x"}},
 		}},
 	{name: "the catalog of stored queries", tells: []string{"everyone", "payroll"},
 		asks: []transportAsk{
@@ -303,6 +303,7 @@ var moves = []move{
 	{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/audit", path: "/audit"}, what: "the audit trail, which needs audit_read"},
 	{ask: ask{route: "GET /graphs/{id}/audit/summary", path: "/audit/summary"}, what: "the audit trail, which needs audit_read"},
+	{ask: ask{route: "GET /graphs/{id}/growth", path: "/growth?branch={B}"}, what: "how large a branch was", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/compare", path: "/compare?source={B}&target=main"}, what: "one branch with main", reads: "feature-x main"},
 	{ask: ask{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot"}, what: "the policy, which needs policy_read"},
 	{ask: ask{route: "GET /graphs/{id}/checks", path: "/checks?branch={B}"}, reads: "feature-x"},

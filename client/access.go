@@ -69,13 +69,13 @@ type NearRule struct {
 
 // AccessQuery says for which actor and branch [Graph.Access] explains the policy.
 type AccessQuery struct {
-	Actor  string   // the name of the actor; "ada via bot" for an agent that acts for an actor
+	Actor  string   // the name of the actor; "ada via bot" for an agent that acts for an actor; empty for the caller
 	Groups []string // the groups that the actor's token contains, as the issuer names them
 	Branch string   // the branch for which the policy is explained; main if it is empty
 }
 
 // Access says what an actor may do on the graph, and which rules of the policy decide it. It needs
-// the permission policy_read.
+// the permission policy_read, except about the caller; then the answer names no rules.
 func (g *Graph) Access(ctx context.Context, about AccessQuery) (*AccessAnswer, error) {
 	q := reading(g.path+"/access", url.Values{})
 	setText(q.query, "actor", about.Actor)

@@ -41,12 +41,56 @@ type AuditAnswer struct {
 	NextPageToken *string       `json:"next_page_token" jsonschema_description:"Send it as page_token for earlier calls; null if there are none."`
 }
 
+// CallTally counts calls.
+type CallTally struct {
+	Calls     int   `json:"calls"`
+	Failed    int   `json:"failed"`     // calls that did not succeed, with the denied ones
+	Denied    int   `json:"denied"`     // calls that the policy denied
+	P99Micros int64 `json:"p99_micros"` // 99 of 100 calls took this long or less, in microseconds
+}
+
+// ToolTally counts the calls of a tool.
+type ToolTally struct {
+	Tool string `json:"tool"` // the tool or operation; empty for unknown ones
+	CallTally
+}
+
+// ActorTally counts the calls of an actor.
+type ActorTally struct {
+	ActorID *string  `json:"actor_id"`         // null for calls that nobody made, and for forgotten actors
+	Agents  []string `json:"agents,omitempty"` // the agents that acted for the actor, the current one first
+	CallTally
+}
+
+// HourTally counts the calls of an hour.
+type HourTally struct {
+	From int64 `json:"from" jsonschema_description:"The start of the hour, in Unix microseconds."`
+	CallTally
+}
+
+// AuditSummary counts the calls of a graph in the last 24 hours.
+type AuditSummary struct {
+	From     int64        `json:"from"` // the start of the 24 hours, in Unix microseconds
+	To       int64        `json:"to"`   // their end
+	Complete bool         `json:"complete" jsonschema_description:"Every call was counted; otherwise only the latest 200,000."`
+	All      CallTally    `json:"all"`
+	Hours    []HourTally  `json:"hours" jsonschema_description:"The 24 hours, the oldest first."`
+	Tools    []ToolTally  `json:"tools" jsonschema_description:"The 50 tools with the most calls, the most called first."`
+	Actors   []ActorTally `json:"actors" jsonschema_description:"The 50 actors with the most calls, the most active first."`
+}
+
+// AuditSummary counts the calls of the graph in the last 24 hours. It needs the permission audit_read.
+func (g *Graph) AuditSummary(ctx context.Context) (*AuditSummary, error) {
+	return ask[AuditSummary](ctx, g.c, reading(g.path+"/audit/summary", url.Values{}))
+}
+
 // AuditQuery selects records of the audit trail. An empty field selects all.
 type AuditQuery struct {
 	Actor     string    // the actor, or an agent that acted for it
 	Tool      string    // the tool or operation
 	Entity    string    // the id of an entity that the answer had
 	Decision  string    // allowed or denied
+	Outcome   string    // how the call ended, such as ok; failed for each outcome but ok
 	From, To  time.Time // calls that ended at From or later, and before To
 	Limit     int       // records of a page; 0 for the default of the server
 	PageToken string    // of the page before
@@ -59,6 +103,7 @@ func (g *Graph) Audit(ctx context.Context, a AuditQuery) (*AuditAnswer, error) {
 	setText(q.query, "tool", a.Tool)
 	setText(q.query, "entity", a.Entity)
 	setText(q.query, "decision", a.Decision)
+	setText(q.query, "outcome", a.Outcome)
 	for name, t := range map[string]time.Time{"from": a.From, "to": a.To} {
 		if !t.IsZero() {
 			setText(q.query, name, t.UTC().Format(time.RFC3339Nano))

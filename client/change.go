@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"net/url"
 )
 
 // ChangesAnswer is a page of the changes that a commit made against its first parent. Across all
@@ -72,6 +73,14 @@ type ChangeQuery struct {
 	Limit int      // the maximum number of changes; 0 lists 1,000
 
 	PageToken string // the NextPageToken of the previous page; empty for the first page
+}
+
+// values returns the parameters of a request for the page.
+func (c ChangeQuery) values() url.Values {
+	v := url.Values{"kind": c.Kinds, "type": c.Types, "op": c.Ops}
+	setText(v, "page_token", c.PageToken)
+	setNumber(v, "limit", c.Limit)
+	return v
 }
 
 // Changes lists a page of the changes that a commit made against its first parent. If the commit

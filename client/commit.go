@@ -58,6 +58,26 @@ type Dataset struct {
 	NativeDatasetBranch     *string `json:"native_dataset_branch" jsonschema_description:"Null: branches share what they hold."`
 }
 
+// GrowthPoint is the size of a graph at a commit.
+type GrowthPoint struct {
+	GraphCommitID string `json:"graph_commit_id"` // id of the commit
+	CreatedAt     int64  `json:"created_at" jsonschema_description:"When the commit was made, in Unix microseconds."`
+	Nodes         int64  `json:"nodes"` // number of nodes of all types that the caller may see
+	Edges         int64  `json:"edges"` // number of edges of these types
+}
+
+// Growth lists how large a branch was at some of its commits.
+type Growth struct {
+	Points []GrowthPoint `json:"points" jsonschema_description:"The oldest first; the last one is the head. Commits whose states a cleanup removed are absent."`
+}
+
+// Growth lists how large a branch was at commits that are evenly spread over its history; 0 points means as many as the server chooses.
+func (g *Graph) Growth(ctx context.Context, points int, options ...ReadOption) (*Growth, error) {
+	q := g.get("/growth", options)
+	setNumber(q.query, "points", points)
+	return ask[Growth](ctx, g.c, q)
+}
+
 // ReadOption is an option of one read.
 type ReadOption func(*request)
 

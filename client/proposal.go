@@ -193,7 +193,37 @@ const (
 	BaseToSource   = "base_to_source"
 )
 
-// ProposedChange is a change of an entity in a proposal.
+// StateComparison is a page of what a merge of one state into another would change.
+type StateComparison struct {
+	SourceCommitID string           `json:"source_commit_id"` // the compared commit of the source
+	BaseCommitID   string           `json:"base_commit_id"`   // the merge base
+	TargetCommitID string           `json:"target_commit_id"` // the compared commit of the target
+	Compares       string           `json:"compares" jsonschema:"enum=target_to_result,enum=base_to_source" jsonschema_description:"target_to_result: before is the target, and after the result of a merge. base_to_source: a merge has no result, because of conflicts or of the schemas; before is the merge base, and after the source."`
+	Nodes          ChangeCounts     `json:"nodes"` // all changes of nodes, not only those of the page
+	Edges          ChangeCounts     `json:"edges"` // all changes of edges
+	ConflictCount  int              `json:"conflict_count"`
+	Changes        []ProposedChange `json:"changes" jsonschema_description:"New and deleted nodes, then changed nodes, then edges, each by the name of the type and by id."`
+	NextPageToken  *string          `json:"next_page_token" jsonschema_description:"There are more changes; send it as page_token to list them. The pages compare the same commits. Null on the last page."`
+}
+
+// CompareQuery names the states to compare, each by a branch or by a commit, and selects changes.
+type CompareQuery struct {
+	Source, SourceCommit string // the state whose changes are listed; main if both are empty
+	Target, TargetCommit string // the state that a merge would change; main if both are empty
+	ChangeQuery
+}
+
+// Compare lists a page of what a merge of one state into another would change. It changes nothing.
+func (g *Graph) Compare(ctx context.Context, c CompareQuery) (*StateComparison, error) {
+	q := reading(g.path+"/compare", c.values())
+	setText(q.query, "source", c.Source)
+	setText(q.query, "source_commit", c.SourceCommit)
+	setText(q.query, "target", c.Target)
+	setText(q.query, "target_commit", c.TargetCommit)
+	return ask[StateComparison](ctx, g.c, q)
+}
+
+// ProposedChange is a change of an entity in a proposal, or in a comparison.
 type ProposedChange struct {
 	EntityChange
 	Effect string `json:"effect" jsonschema:"enum=changes,enum=already_there,enum=kept,enum=undecided" jsonschema_description:"changes: the merge changes the target. already_there: the target already has what the source changed. kept: a resolution keeps the target, so the change of the source is lost. undecided: there is no result yet. For already_there and kept, op is what the source did, and before and after are both the state of the target."`
@@ -264,10 +294,7 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*ProposalAnswer, error
 // ProposalChanges lists a page of what the merge of a proposal changes on the target: new and deleted nodes, then
 // changed nodes, then edges.
 func (g *Graph) ProposalChanges(ctx context.Context, id string, page ChangeQuery) (*ProposalChanges, error) {
-	query := url.Values{"kind": page.Kinds, "type": page.Types, "op": page.Ops}
-	setText(query, "page_token", page.PageToken)
-	setNumber(query, "limit", page.Limit)
-	return ask[ProposalChanges](ctx, g.c, reading(g.proposal(id, "/changes"), query))
+	return ask[ProposalChanges](ctx, g.c, reading(g.proposal(id, "/changes"), page.values()))
 }
 
 // OpenProposal opens a proposal. If the request fails, the client does not send it again by itself,

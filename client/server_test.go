@@ -368,6 +368,16 @@ func TestEveryRoute(t *testing.T) {
 		{"get_proposal", func() (any, error) { return g.Proposal(ctx, proposal.ID) }, nil},
 		{"get_proposal", func() (any, error) { return g.Proposal(ctx, "none") }, client.ErrNotFound},
 		{"list_proposal_changes", func() (any, error) { return g.ProposalChanges(ctx, proposal.ID, client.ChangeQuery{Limit: 1}) }, nil},
+		{"get_growth", func() (any, error) {
+			a, err := g.Growth(ctx, 3, client.OnBranch("main"))
+			if err == nil && (len(a.Points) == 0 || len(a.Points) > 3) {
+				t.Errorf("the growth is %+v", a)
+			}
+			return a, err
+		}, nil},
+		{"compare", func() (any, error) {
+			return g.Compare(ctx, client.CompareQuery{Source: "review/june", ChangeQuery: client.ChangeQuery{Limit: 1}})
+		}, nil},
 		{"get_proposal_feed", func() (any, error) { return g.ProposalFeed(ctx, client.ProposalFeedQuery{Limit: 1}) }, nil},
 		{"get_proposal_feed", func() (any, error) {
 			return g.ProposalFeed(ctx, client.ProposalFeedQuery{Start: client.StartLatest})
@@ -445,6 +455,13 @@ func TestEveryRoute(t *testing.T) {
 				t.Errorf("the history is %+v", h)
 			}
 			return h, err
+		}, nil},
+		{"audit_summary", func() (any, error) {
+			s, err := g.AuditSummary(ctx)
+			if err == nil && (!s.Complete || s.All.Calls == 0 || len(s.Hours) != 24 || len(s.Tools) == 0 || len(s.Actors) == 0) {
+				t.Errorf("the summary is %+v", s)
+			}
+			return s, err
 		}, nil},
 		{"read_audit", func() (any, error) {
 			a, err := g.Audit(ctx, client.AuditQuery{Actor: "act-admin", Decision: "allowed", From: time.Unix(0, 0), Limit: 2})

@@ -52,6 +52,7 @@ var questions = []question{
 			{ask: ask{route: "GET /graphs/{id}/snapshot", path: "/snapshot?branch={B}"}},
 			{ask: ask{tool: "graph_snapshot", args: `{"branch":"{B}"}`}},
 			{ask: ask{verb: "snapshot", more: []string{"--branch", "{B}", "--format", "json"}}},
+			{ask: ask{route: "GET /graphs/{id}/growth", path: "/growth?branch={B}"}, only: []string{"head of {B}"}},
 		}},
 	{name: "how much there was", branched: true, tells: []string{"name of {B}", "types", "edges"},
 		asks: []transportAsk{
@@ -137,6 +138,7 @@ var questions = []question{
 			{ask: ask{route: "GET /graphs/{id}/proposals/{proposal}/changes", path: "/proposals/{R}/changes"}},
 			{ask: ask{tool: "proposal_get", args: `{"proposal":"{R}","changes":true}`}, only: []string{"person of feature-x", "types", "property"}},
 			{ask: ask{verb: "proposal diff", more: []string{"{R}", "--format", "json"}}},
+			{ask: ask{route: "GET /graphs/{id}/compare", path: "/compare?source=feature-x"}},
 		}},
 	{name: "the catalog of stored queries", tells: []string{"everyone", "payroll"},
 		asks: []transportAsk{
@@ -197,7 +199,8 @@ var questions = []question{
 // reason. Requests that write are in the table of TestMoves.
 var silent = map[string]string{
 	"resource skill://people/SKILL.md":   "tells the types to readers of main, and the queries to those who see them as tools; TestSkills of package mcp checks both",
-	"GET /graphs/{id}/access":            "tells who may do what, for the permission policy_read alone",
+	"GET /graphs/{id}/access":            "tells who may do what, for the permission policy_read alone, and each caller its own rights",
+	"GET /graphs/{id}/audit/summary":     "counts who called what, for the permission audit_read alone",
 	"GET /graphs/{id}/audit":             "tells who called what, for the permission audit_read alone",
 	"omnigraph audit list":               "tells who called what, for the permission audit_read alone; with --trail it reads the storage as its owner",
 	"omnigraph audit verify":             "reads the storage as its owner, and no server",
@@ -300,6 +303,9 @@ var moves = []move{
 	{ask: ask{route: "GET /graphs/{id}/changes", path: "/changes?branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Mensch&id={P}&branch={B}"}, what: "the history of a branch", reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/audit", path: "/audit"}, what: "the audit trail, which needs audit_read"},
+	{ask: ask{route: "GET /graphs/{id}/audit/summary", path: "/audit/summary"}, what: "the audit trail, which needs audit_read"},
+	{ask: ask{route: "GET /graphs/{id}/growth", path: "/growth?branch={B}"}, what: "how large a branch was", reads: "feature-x"},
+	{ask: ask{route: "GET /graphs/{id}/compare", path: "/compare?source={B}&target=main"}, what: "one branch with main", reads: "feature-x main"},
 	{ask: ask{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot"}, what: "the policy, which needs policy_read"},
 	{ask: ask{route: "GET /graphs/{id}/checks", path: "/checks?branch={B}"}, reads: "feature-x"},
 	{ask: ask{route: "GET /graphs/{id}/proposals", path: "/proposals"}, what: "proposals between branches that the caller may read", reads: "main"},

@@ -24,6 +24,7 @@ type Filter struct {
 	Tool     string    // the tool or the operation
 	Entity   string    // the id of an entity that the answer had, or may have had
 	Decision string    // Allowed or Denied
+	Outcome  string    // how the call ended, or Failed for each outcome but ok
 	From, To time.Time // the calls that ended at From or later, and before To
 
 	Before Position // only records that come before this one in time, for the next page
@@ -34,6 +35,12 @@ type Filter struct {
 const (
 	Allowed = "allowed"
 	Denied  = "denied"
+)
+
+// Failed is the value of Filter.Outcome that selects each call that did not succeed.
+const (
+	Failed    = "failed"
+	succeeded = "ok"
 )
 
 // Position is the place of a record among those of all chains. The zero value is after all records.
@@ -85,15 +92,30 @@ func (s *Store) Query(ctx context.Context, f Filter) (list []Found, next *Positi
 
 // query is like Query. The error matches object.ErrNotFound if a part that the query needs was merged or removed meanwhile.
 func (s *Store) query(ctx context.Context, f Filter) (list []Found, next *Position, err error) {
+	err = s.each(ctx, f, func(r Found) bool {
+		if len(list) == f.Limit {
+			at := list[len(list)-1].Position()
+			next = &at
+			return false
+		}
+		list = append(list, r)
+		return true
+	})
+	return list, next, err
+}
+
+// each calls the function for the records that a filter selects, the latest first, until it returns false. It does not use f.Limit.
+// The error is like that of query.
+func (s *Store) each(ctx context.Context, f Filter, found func(Found) bool) error {
 	chains, err := s.chains(ctx, "")
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	var walks []*walk
 	for _, c := range chains {
 		strays, err := s.strays(ctx, c)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		for _, p := range strays {
 			chains = append(chains, &chain{server: c.server, parts: []partName{p}})
@@ -102,7 +124,7 @@ func (s *Store) query(ctx context.Context, f Filter) (list []Found, next *Positi
 	for _, c := range chains {
 		w, err := s.walk(ctx, c, &f)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		if w != nil {
 			walks = append(walks, w)
@@ -112,20 +134,16 @@ func (s *Store) query(ctx context.Context, f Filter) (list []Found, next *Positi
 		var latest *walk
 		for _, w := range walks {
 			if err := w.fill(ctx); err != nil {
-				return nil, nil, err
+				return err
 			}
 			if len(w.found) > 0 && (latest == nil || w.found[0].Position().compare(latest.found[0].Position()) > 0) {
 				latest = w
 			}
 		}
-		switch {
-		case latest == nil:
-			return list, nil, nil
-		case len(list) == f.Limit:
-			at := list[len(list)-1].Position()
-			return list, &at, nil
+		if latest == nil || !found(latest.found[0]) {
+			return nil
 		}
-		list, latest.found = append(list, latest.found[0]), latest.found[1:]
+		latest.found = latest.found[1:]
 	}
 }
 
@@ -267,6 +285,7 @@ func (w *walk) selects(r *Record) (ok, possibly bool) {
 		f.Graph != "" && r.Graph != f.Graph,
 		f.Tool != "" && r.Tool != f.Tool,
 		f.Decision == Denied && r.Denied == "", f.Decision == Allowed && r.Denied != "",
+		f.Outcome == Failed && r.Outcome == succeeded, f.Outcome != "" && f.Outcome != Failed && r.Outcome != f.Outcome,
 		w.actors != nil && !w.actors[r.actor]:
 		return false, false
 	case f.Entity == "" || slices.Contains(r.IDs, f.Entity):

@@ -142,6 +142,34 @@ func TestAudit(t *testing.T) {
 			t.Errorf("the readers of %s are %v, without %s", id, readers, name)
 		}
 	}
+	for _, r := range ts.records("outcome=failed") {
+		if r.Outcome == "ok" {
+			t.Errorf("outcome=failed lists %+v", r)
+		}
+	}
+	if denied := ts.records("outcome=forbidden&actor=act-ada"); len(denied) != 3 {
+		t.Errorf("ada was refused %d times, want 3", len(denied))
+	}
+	_, body = ts.call(devToken, "GET", "/audit/summary", "")
+	var sum client.AuditSummary
+	if err := json.Unmarshal([]byte(body), &sum); err != nil {
+		t.Fatal(err)
+	}
+	all, inHours := ts.records("limit=1000"), 0
+	for _, h := range sum.Hours {
+		inHours += h.Calls
+	}
+	if want := len(all) - 1; !sum.Complete || sum.All.Calls != want || inHours != want { // the list has the summary itself
+		t.Errorf("the summary has %d calls, by hour %d, want %d", sum.All.Calls, inHours, want)
+	}
+	for _, a := range sum.Actors {
+		if *a.ActorID == "act-ada" && (a.Denied != 3 || a.Failed < 4 || a.P99Micros <= 0) {
+			t.Errorf("the calls of ada: %+v", a)
+		}
+	}
+	if status, _ := ts.call(ada, "GET", "/audit/summary", ""); status != http.StatusForbidden {
+		t.Errorf("ada may count the calls: %d", status)
+	}
 	if status, body := ts.call(devToken, "GET", "/audit?from=yesterday", ""); status != http.StatusBadRequest || !strings.Contains(body, "2026-06-01") {
 		t.Errorf("%d %s", status, body)
 	}

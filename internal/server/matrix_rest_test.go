@@ -156,7 +156,12 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/changes/baseline", path: "/changes/baseline", body: `{"branch":"{B}"}`, main: "ag", feature: "ag", branched: true},
 	{route: "GET /graphs/{id}/node/history", path: "/node/history?type=Person&id=bob&branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/access", path: "/access?actor=act-bot&branch={B}", main: "a", feature: "a", quick: true},
+	{route: "GET /graphs/{id}/access", path: "/access?branch={B}", main: everyone, feature: everyone, quick: true}, // each about itself
 	{route: "GET /graphs/{id}/audit", path: "/audit?tool=nothing", main: "a", feature: "a", quick: true},
+	{route: "GET /graphs/{id}/audit/summary", path: "/audit/summary", main: "a", feature: "a", quick: true},
+	{route: "GET /graphs/{id}/growth", path: "/growth?branch={B}", main: readsMain, feature: readsFeature, branched: true},
+	{route: "GET /graphs/{id}/compare", path: "/compare?source=main&target={B}", main: readsMain, feature: readsMain, branched: true},
+	{route: "GET /graphs/{id}/compare", path: "/compare?source_commit={H}&target_commit={H}", main: readsMain, feature: readsFeature},
 	{route: "GET /graphs/{id}/checks", path: "/checks?branch={B}", main: readsMain, feature: readsFeature, branched: true},
 	{route: "GET /graphs/{id}/proposals", path: "/proposals", main: readsMain, feature: readsMain},
 	{route: "GET /graphs/{id}/proposals/events", path: "/proposals/events", main: readsMain, feature: readsMain},

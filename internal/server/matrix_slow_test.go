@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -49,7 +50,7 @@ func (m *restMatrix) deadlines(seen *envelopes) {
 	s := serveMatrix(t, gate.Require(cut(h)))
 	for i := range restRows {
 		row := &restRows[i]
-		if routeOf(row.route).Elsewhere || row.route == "GET /graphs/{id}/audit" {
+		if routeOf(row.route).Elsewhere || strings.HasPrefix(row.route, "GET /graphs/{id}/audit") {
 			continue // these routes never wait for a graph; the graph has no audit trail
 		}
 		slow.stuck.Store(false)

@@ -1,20 +1,11 @@
-// Requests to the public routes of the server. The server's OpenAPI document, GET /openapi.json,
-// describes the members of the answers.
+// Requests to the public routes of the server. The types of answers come from the server's OpenAPI document, as wire.ts of the
+// TypeScript client has them. Only types with values of the graph stand here, because the client reads those without bigints.
 
+import type * as wire from "../../client/typescript/src/wire";
 import { parseJson, writeJson, type Json } from "./json";
 import { logOut, token } from "./session";
 
-export interface Commit {
-  graph_commit_id: string;
-  graph_branch: string;
-  graph_manifest_version: number;
-  parent_commit_id: string | null;
-  merged_parent_commit_id: string | null;
-  actor_id: string | null;
-  agents?: string[]; // that acted for the actor, the current one first
-  created_at: number;
-  message?: string; // why it was made
-}
+export type Commit = wire.CommitAnswer;
 
 export interface Param {
   name: string;
@@ -99,11 +90,7 @@ export interface Type {
   queries: string[];
 }
 
-export interface Snapshot {
-  graph_branch: string;
-  graph_commit_id: string;
-  datasets: { type_name: string; entity_kind: "node" | "edge"; entity_count: number }[];
-}
+export type Snapshot = wire.SnapshotAnswer;
 
 /** A node at an end of an edge: its id, or its type and id if the schema names an interface at this end. */
 export type End = string | { type: string; id: string };
@@ -129,31 +116,18 @@ export interface NodeHistory {
   reclaimed: boolean;
 }
 
-export interface Rule {
-  id: string;
-  deny: boolean;
-  file?: string;
-  line?: number;
-}
+export type Decision = wire.AccessDecision;
 
-export interface Decision {
-  action: string;
-  via?: string;
-  query?: string;
-  source?: string;
-  allowed: boolean;
-  rules: Rule[];
-  near?: (Rule & { missing: string })[];
-  reason?: string;
-}
+export type Access = wire.AccessAnswer;
 
-export interface Access {
-  actor: string;
-  branch: string;
-  actors: string[];
-  decisions: Decision[];
-  tools: { name: string; title: string; query?: string; visible: boolean; needs: Decision[] }[];
-}
+export type Tally = wire.CallTally;
+
+export type CallSummary = wire.AuditSummary;
+
+/** A call in the audit trail. The JSON of the studio has bigints too. */
+export type CallRecord = Omit<wire.AuditRecord, "arguments"> & { arguments?: Json };
+
+export type GrowthPoint = wire.GrowthPoint;
 
 /** A parameter of a query text; `kind` is string, bool, int, bigint, float, date, datetime, list, record, … */
 export interface AssistParam extends Param {
@@ -173,26 +147,9 @@ export interface AssistQuery {
 }
 
 /** Help for the author of a query text. Positions count UTF-16 units. */
-export interface AssistAnswer {
-  queries?: AssistQuery[];
-  diagnostics?: {
-    from: number;
-    to: number;
-    severity: "error" | "warning" | "note";
-    code: string;
-    message: string;
-    help?: string;
-    edits?: { from: number; to: number; text: string }[];
-  }[];
-  completion?: { from: number; to: number; items: { label: string; kind: string; detail?: string; doc?: string }[] };
-  hover?: { from: number; to: number; code: string; doc?: string };
-}
+export type AssistAnswer = Omit<wire.AssistAnswer, "queries"> & { queries?: AssistQuery[] };
 
-export interface Explained {
-  query_name: string;
-  analyzed: boolean;
-  plan: { depth: number; name: string; detail?: string; estimate: number; rows?: number; time_ns?: number }[];
-}
+export type Explained = wire.Explained;
 
 /** The error if the server refuses a request; the status is 0 if the server could not be reached. */
 export class ApiError extends Error {

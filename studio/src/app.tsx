@@ -4,28 +4,47 @@
 import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { AccessPage } from "./access";
-import { actorOf, get, pathOf } from "./api";
+import { get, pathOf } from "./api";
+import { CallsPage } from "./calls";
+import { ComparePage } from "./compare";
 import { DataPage } from "./data";
 import { EntityPage } from "./entity";
 import { GraphsPage } from "./graphs";
+import { Me } from "./header";
 import { HistoryPage } from "./history";
 import { useLoad } from "./load";
 import { LoginPage, OfferPage } from "./login";
 import { loggingIn } from "./oidc";
+import { OverviewPage } from "./overview";
 import { href, pages, route, target, url, withQuery, go, type Page } from "./route";
 import { QueryPage } from "./query";
 import { ReviewPage } from "./review";
 import { RunPage } from "./run";
 import { SchemaPage } from "./schema";
-import { forget, loggedOut, offered, token } from "./session";
+import { loggedOut, offered } from "./session";
 import { Text, visible } from "./text";
 
-const titles: Record<Page, string> = { query: "Query", data: "Data", review: "Review", run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
+const titles: Record<Page, string> = {
+  overview: "Overview",
+  query: "Query",
+  data: "Data",
+  entity: "Entity",
+  run: "Run",
+  review: "Review",
+  compare: "Compare",
+  history: "History",
+  schema: "Schema",
+  calls: "Calls",
+  access: "Access",
+};
 
 const views: Record<Page, FunctionComponent> = {
+  overview: OverviewPage,
   query: QueryPage,
   data: DataPage,
   review: ReviewPage,
+  compare: ComparePage,
+  calls: CallsPage,
   run: RunPage,
   entity: EntityPage,
   schema: SchemaPage,
@@ -40,6 +59,7 @@ export function App() {
   const first = useRef(path);
   useEffect(() => {
     document.title = [...rest, graph && titles[page], graph, "Omnigraph studio"].filter(Boolean).map((part) => visible(part, 80)).join(" · ");
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (first.current !== path) {
       first.current = path;
       main.current?.focus(); // so that the keyboard and screen readers start at the new page
@@ -86,26 +106,13 @@ export function App() {
             <Target key={graph} graph={graph} />
           </>
         )}
-        <Actor />
-        <button type="button" class="quiet" onClick={forget}>
-          Log out
-        </button>
+        <Me graph={graph} />
       </header>
       <main id="main" ref={main} tabIndex={-1}>
         <View key={graph} />
       </main>
     </>
   );
-}
-
-// Shows who is logged in. A server that is older than the studio in the browser does not say it.
-function Actor() {
-  const actor = useLoad("actor", (signal) => actorOf(token.value, signal));
-  return actor.state === "done" ? (
-    <span class="actor">
-      logged in as <Text value={actor.value} most={80} plain />
-    </span>
-  ) : null;
 }
 
 // Shows the branch or the commit that the pages are about, and lets the user choose another branch.

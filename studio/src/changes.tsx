@@ -153,12 +153,13 @@ export function ProposedChanges(props: { graph: string; proposal: Proposal; type
   );
 }
 
-function countsText(c: Counts): string {
+/** Says how many entities changed. */
+export function countsText(c: Counts): string {
   return `${c.inserted} new, ${c.updated} changed, ${c.deleted} deleted`;
 }
 
-// Lets the user choose one value of a filter, which is a parameter of the URL.
-function Choice(props: { name: string; text: string; values: string[]; value: string }) {
+/** Lets the user choose one value of a filter, which is a parameter of the URL. */
+export function Choice(props: { name: string; text: string; values: string[]; value: string }) {
   const { name, text, values, value } = props;
   return (
     <label>

@@ -1,9 +1,8 @@
 // The checks of an open proposal: stored queries that must find nothing in the result of the merge.
 
-import type { Row } from "./api";
 import type { Proposal } from "./proposal";
 import { href } from "./route";
-import { Table } from "./table";
+import { columnsOf, Table } from "./table";
 import { Text } from "./text";
 
 export function Checks(props: { graph: string; proposal: Proposal }) {
@@ -41,8 +40,4 @@ export function Checks(props: { graph: string; proposal: Proposal }) {
       </ul>
     </section>
   );
-}
-
-function columnsOf(rows: Row[]) {
-  return [...new Set(rows.flatMap((row) => Object.keys(row)))].map((name) => ({ name, value: (row: Row) => row[name] ?? null }));
 }

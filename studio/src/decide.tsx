@@ -21,7 +21,7 @@ export function Decide(props: { graph: string; proposal: Proposal; send: Send; b
     approve: () => send("/review", { decision: "approve", digest: p.digest, comment }, "You approved the proposal."),
     request_changes: () => send("/review", { decision: "request_changes", digest: p.digest, comment }, "You asked for changes."),
     comment: () => send("/review", { decision: "comment", comment }, "The comment is stored."),
-    merge: () => send("/merge", { digest: p.digest, comment }, `The proposal is merged into ${p.target}.`),
+    merge: () => send("/merge", { digest: p.digest, comment }, p.query ? "The query is published as a tool." : `The proposal is merged into ${p.target}.`),
     close: () => send("/close", { comment }, "The proposal is closed."),
   };
   const take = async (step: keyof typeof steps) => {
@@ -79,7 +79,7 @@ export function Decide(props: { graph: string; proposal: Proposal; send: Send; b
         </div>
         <div class="row">
           <button type="submit" value="merge" disabled={busy || blocked} aria-describedby={blocked ? "blockers" : undefined}>
-            Merge into <Text value={p.target} plain />
+            {p.query ? "Publish the tool" : <>Merge into <Text value={p.target} plain /></>}
           </button>
         </div>
         <details>

@@ -66,3 +66,15 @@ export function withRun(desk: Desk, text: string): Partial<Desk> {
 export function titleOf(text: string): string {
   return /\bquery\s+(\w+)/.exec(text)?.[1] ?? "New query";
 }
+
+/** Adds a text to the stored desk of an actor, as the open tab. The Query page must not be in view. */
+export function keepInDesk(actor: string, graph: string, text: string) {
+  const key = deskPrefix + JSON.stringify([actor, graph]);
+  const desk = read(key);
+  const tab = newTab(text);
+  try {
+    localStorage.setItem(key, JSON.stringify({ ...desk, tabs: [...desk.tabs.filter((t) => t.text.trim() !== ""), tab], open: tab.id }));
+  } catch {
+    // The storage is full. The Query page opens without the text.
+  }
+}

@@ -27,7 +27,7 @@ const names: Record<ProposalEvent["kind"], string> = {
 export function Events(props: { graph: string; proposal: Proposal; types: Type[] }) {
   const { graph, proposal: p, types } = props;
   // Only an open proposal has a source that certainly exists.
-  const wanted = p.state === "open" && p.events.some((e, i) => isReview(e) && standingOf(p, i) === "void");
+  const wanted = p.state === "open" && !p.query && p.events.some((e, i) => isReview(e) && standingOf(p, i) === "void");
   const commits = useLoad(wanted ? `source ${graph} ${p.source} ${p.source_commit_id}` : null, async (signal) => {
     const list = await get<{ commits: Commit[] }>(pathOf(graph, "/commits", { branch: p.source, limit: mostCommits }), signal);
     return list.commits;
@@ -48,7 +48,8 @@ export function Events(props: { graph: string; proposal: Proposal; types: Type[]
                 about <EntityLink graph={graph} types={types} place={e.on} query={atSource(p)} />
               </p>
             )}
-            {e.comment && <Text value={e.comment} />}
+            {/* The page shows the text of a proposed query itself. */}
+            {e.comment && !(p.query && (e.kind === "opened" || e.kind === "changed")) && <Text value={e.comment} />}
             {isReview(e) && <Standing graph={graph} proposal={p} index={hidden + i} commits={commits} />}
           </li>
         ))}

@@ -138,7 +138,9 @@ function Comparison(props: { graph: string; other: string }) {
                 </>
               )}
             </p>
-            <p>A proposal shows what a merge would change, entity by entity.</p>
+            <p>
+              <a href={href(graph, "compare", [], { branch: "", at: "", from: other, into: mine })}>See what a merge would change, entity by entity</a>
+            </p>
             <ul>
               <Proposed graph={graph} source={mine} into={other} />
               <Proposed graph={graph} source={other} into={mine} />

@@ -1,28 +1,14 @@
 // Proposals: the members of the server's answers about them, and which of their reviews count.
 
+import type * as wire from "../../client/typescript/src/wire";
 import type { ApiError, Image, Row } from "./api";
 import type { Json } from "./json";
 
 export const states = ["open", "merged", "closed"] as const;
 
-export interface ProposalSummary {
-  id: string;
-  revision: number;
-  state: (typeof states)[number];
-  source: string;
-  target: string;
-  title: string;
-  actor_id: string | null;
-  agents?: string[]; // that acted for the actor, the current one first
-  created_at: number;
-  updated_at: number;
-}
+export type ProposalSummary = wire.ProposalSummary;
 
-export interface EntityPlace {
-  entity_kind: "node" | "edge";
-  type_name: string;
-  id: string;
-}
+export type EntityPlace = wire.EntityPlace;
 
 export interface Conflict extends EntityPlace {
   kind: string;
@@ -43,15 +29,7 @@ export interface Resolution extends EntityPlace {
 /** A resolution in a request. It has no property if it is about the whole entity, and a value only if it takes one. */
 export type NewResolution = Omit<Resolution, "property" | "value"> & { property?: string; value?: Json };
 
-export interface ProposalEvent {
-  kind: "opened" | "changed" | "commented" | "approved" | "changes_requested" | "merged" | "closed" | "resolved";
-  actor_id: string | null;
-  agents?: string[]; // that acted for the actor, the current one first
-  created_at: number;
-  comment: string;
-  digest: string;
-  on: EntityPlace | null;
-}
+export type ProposalEvent = wire.ProposalEvent;
 
 export interface Check {
   query: string; // "" if the user may not invoke the query
@@ -62,11 +40,10 @@ export interface Check {
   more_rows?: boolean;
 }
 
-export interface Counts {
-  inserted: number;
-  updated: number;
-  deleted: number;
-}
+/** The query of a proposal, as the server describes it to the user. */
+export type ProposedQuery = Omit<wire.ProposedQuery, "example"> & { example: (Omit<wire.QueryExample, "params" | "rows"> & { params: Record<string, Json>; rows: Row[] }) | null };
+
+export type Counts = wire.ChangeCounts;
 
 export interface Proposal extends ProposalSummary {
   description: string;
@@ -85,6 +62,7 @@ export interface Proposal extends ProposalSummary {
   changes_requested_by: string[];
   blockers: string[];
   checks: Check[]; // empty unless the proposal is open
+  query?: ProposedQuery; // only of a proposal of a query
 }
 
 /**

@@ -12,6 +12,7 @@ import { useTypes } from "./facts";
 import { Failure, Show, useLoad } from "./load";
 import { isDraft, type Proposal, type Send } from "./proposal";
 import { EditProposal } from "./propose";
+import { QueryOfProposal } from "./proposequery";
 import { href } from "./route";
 import { Actor, Moment, Text } from "./text";
 
@@ -76,15 +77,21 @@ function Loaded(props: { graph: string; first: Proposal }) {
   return (
     <>
       <Head graph={graph} proposal={proposal} />
-      {proposal.state === "open" && <EditProposal proposal={proposal} send={send} busy={busy} />}
+      {proposal.state === "open" && !proposal.query && <EditProposal proposal={proposal} send={send} busy={busy} />}
       <Result outcome={outcome} />
       <div class="review">
         <div>
-          {/* The key drops the chosen sides when a branch moves or a resolution is stored. */}
-          <Conflicts key={[proposal.source_commit_id, proposal.target_commit_id, proposal.digest].join(" ")} {...shared} />
-          {proposal.resolutions.length > 0 && <Resolutions {...shared} />}
-          {proposal.state === "open" && <Checks graph={graph} proposal={proposal} />}
-          <ProposedChanges {...shared} />
+          {proposal.query ? (
+            <QueryOfProposal graph={graph} query={proposal.query} open={proposal.state === "open"} />
+          ) : (
+            <>
+              {/* The key drops the chosen sides when a branch moves or a resolution is stored. */}
+              <Conflicts key={[proposal.source_commit_id, proposal.target_commit_id, proposal.digest].join(" ")} {...shared} />
+              {proposal.resolutions.length > 0 && <Resolutions {...shared} />}
+              {proposal.state === "open" && <Checks graph={graph} proposal={proposal} />}
+              <ProposedChanges {...shared} />
+            </>
+          )}
         </div>
         <div class="side">
           <Decide graph={graph} proposal={proposal} send={send} busy={busy} />
@@ -109,8 +116,14 @@ function Head(props: { graph: string; proposal: Proposal }) {
         <Text value={p.title} /> <span class={"badge " + p.state}>{p.state}</span>
       </h1>
       <p>
-        From <Source graph={graph} proposal={p} /> into{" "}
-        <a href={href(graph, "history", [], { branch: p.target, at: "" })}><Text value={p.target} plain /></a>, opened by{" "}
+        {p.query ? (
+          "A query that would become a tool, proposed by "
+        ) : (
+          <>
+            From <Source graph={graph} proposal={p} /> into{" "}
+            <a href={href(graph, "history", [], { branch: p.target, at: "" })}><Text value={p.target} plain /></a>, opened by{" "}
+          </>
+        )}
         <Actor of={p} /> on <Moment micros={p.created_at} />
         {p.merge_commit_id && (
           <>

@@ -5,6 +5,8 @@ import { actorOf, ApiError, get, pathOf, post, type AssistAnswer, type AssistQue
 import { newTab, titleOf, useDesk, withRun, type Desk, type Tab } from "./desk";
 import type { EditorOptions } from "./editor";
 import { Failure, Show, useLoad } from "./load";
+import { ProposeQuery } from "./proposequery";
+import { may, useRights } from "./rights";
 import { Runner } from "./runner";
 import { go, route, target, targetMembers, withQuery } from "./route";
 import { token } from "./session";
@@ -93,6 +95,10 @@ function Workplace(props: WorkplaceProps) {
   const [faulty, setFaulty] = useState(false);
   const [refusal, setRefusal] = useState<ApiError | null>(null);
   const [runs, setRuns] = useState(0); // counts the runs that the keyboard asks for
+  const [proposing, setProposing] = useState(false);
+  const mayPropose = may(useRights(graph), "query_propose");
+  const read = !faulty && queries?.length === 1 && !queries[0]?.mutation ? queries[0] : undefined;
+  const proposed = proposing ? read : undefined;
   return (
     <>
       <Editor
@@ -120,6 +126,7 @@ function Workplace(props: WorkplaceProps) {
         onRun={() => setRuns((n) => n + 1)}
       />
       {refusal && <Failure error={refusal} />}
+      {proposed && <ProposeQuery key={proposed.name} graph={graph} text={tab.text} query={proposed} onClose={() => setProposing(false)} />}
       <Runner graph={graph} text={tab.text} queries={refusal ? null : queries} checked={!refusal} faulty={faulty} asked={runs} onRun={() => onRun(tab.text)}>
         <AsOf graph={graph} />
         <button type="button" class="quiet" disabled={tab.text.trim() === ""} onClick={() => save(titleOf(tab.text) + ".gq", new Blob([tab.text], { type: "text/plain;charset=utf-8" }))}>
@@ -128,6 +135,11 @@ function Workplace(props: WorkplaceProps) {
         <button type="button" class="quiet" disabled={tab.text.trim() === ""} onClick={() => onKeep(tab.text)}>
           Add to favourites
         </button>
+        {mayPropose && (
+          <button type="button" class="quiet" disabled={!read || proposing} title={read ? "" : "Only a read without errors can become a tool."} onClick={() => setProposing(true)}>
+            Propose as a tool
+          </button>
+        )}
       </Runner>
     </>
   );

@@ -8,7 +8,7 @@ const root = "/studio/";
 /** The current URL. */
 export const url = signal(new URL(location.href));
 
-export const pages = ["query", "data", "review", "run", "entity", "schema", "history", "access"] as const;
+export const pages = ["overview", "query", "data", "entity", "run", "review", "compare", "history", "schema", "calls", "access"] as const;
 export type Page = (typeof pages)[number];
 
 export interface Route {
@@ -23,7 +23,7 @@ export const route = computed<Route>(() => {
   const [graph = "", page = "", ...rest] = url.value.pathname.slice(root.length).split("/").map(decode);
   return {
     graph,
-    page: pages.find((p) => p === page) ?? "run",
+    page: pages.find((p) => p === page) ?? "overview",
     rest: rest.filter((part) => part !== ""),
     query: url.value.searchParams,
   };

@@ -69,6 +69,11 @@ export function Value(props: { value: Json | undefined; most?: number }) {
   return most === undefined ? <Text value={text} /> : <Text value={text} most={most} />;
 }
 
+/** Returns a column for each member of rows that are objects. */
+export function columnsOf(rows: Record<string, Json>[]): Column<Record<string, Json>>[] {
+  return [...new Set(rows.flatMap((row) => Object.keys(row)))].map((name) => ({ name, value: (row) => row[name] ?? null }));
+}
+
 /** Returns the rows as CSV (RFC 4180). */
 export function csv<T>(columns: Column<T>[], rows: T[]): string {
   const line = (cells: Json[]) => cells.map(csvCell).join(",") + "\r\n";

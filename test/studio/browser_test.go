@@ -127,13 +127,21 @@ func (b *tab) open(s *site, path string) {
 // settle waits until the page has a heading and everything on it has loaded.
 func (b *tab) settle() {
 	b.t.Helper()
-	b.run(chromedp.Poll(`document.querySelector("h1, .failure") !== null && document.querySelector(".loading, p[role=status]:empty") === null && !document.body.innerText.includes("Loading…")`, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(b.patience)))
+	b.wait(`document.querySelector("h1, .failure") !== null && document.querySelector(".loading, p[role=status]:empty") === null && !document.body.innerText.includes("Loading…")`)
 }
 
 // wait waits until a JavaScript condition holds.
 func (b *tab) wait(condition string) {
 	b.t.Helper()
-	b.run(chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(b.patience)))
+	poll := chromedp.Poll(condition, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(b.patience))
+	b.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		// A page that another one replaces meanwhile has no context any more, and the new one must be asked.
+		err := poll.Do(ctx)
+		for i := 0; i < 5 && err != nil && strings.Contains(err.Error(), "Cannot find context"); i++ {
+			err = poll.Do(ctx)
+		}
+		return err
+	}))
 }
 
 // eval returns the value of a JavaScript expression.

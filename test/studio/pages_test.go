@@ -132,7 +132,7 @@ func (b *tab) fits(width int) {
 	}
 	outside := eval[[]string](b, `[...document.querySelectorAll("main *, header *")].filter(e => {
 		const r = e.getBoundingClientRect();
-		return r.width > 0 && !e.closest(".scroll, .skip, pre") && (r.right > innerWidth + 1 || r.left < -1);
+		return r.width > 0 && !e.closest(".scroll, .skip, pre, nav") && (r.right > innerWidth + 1 || r.left < -1);
 	}).map(e => e.outerHTML.slice(0, 100))`)
 	if len(outside) > 0 {
 		b.t.Errorf("%s: elements outside of the screen: %s", eval[string](b, "location.pathname+location.search"), strings.Join(outside[:min(3, len(outside))], "\n"))

@@ -71,7 +71,7 @@ func TestReviewExpiredToken(t *testing.T) {
 	if got := eval[string](b, `document.querySelector("#comment").value`); got != "A long comment." {
 		t.Errorf("after the login, the comment field has %q", got)
 	}
-	b.run(chromedp.Click("header button", chromedp.ByQuery))
+	b.run(chromedp.Click("header .me > button:last-child", chromedp.ByQuery))
 	b.wait("document.querySelector('main.login') !== null")
 	if kept := eval[int](b, "sessionStorage.length"); kept != 0 {
 		t.Errorf("after logging out %d values are stored", kept)

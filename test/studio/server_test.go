@@ -200,6 +200,12 @@ func (s *site) ask(t *testing.T, actor, method, path, body string, answer any) {
 // policy. The graph has the data of a part of the repository's code.
 func codeSite(t *testing.T, rules ...string) *site {
 	t.Helper()
+	return configuredSite(t, "", rules...)
+}
+
+// configuredSite is like codeSite, with further settings in the section server of cluster.yaml.
+func configuredSite(t *testing.T, settings string, rules ...string) *site {
+	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "queries"), os.DirFS(filepath.Join(root, "queries"))); err != nil {
 		t.Fatal(err)
@@ -214,7 +220,7 @@ func codeSite(t *testing.T, rules ...string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "cluster.yaml"), string(config))
+	write(t, filepath.Join(dir, "cluster.yaml"), string(config)+settings)
 	ndjson := filepath.Join(dir, "code.ndjson")
 	must(t, root, command(t, "omnigraph"), "index", "go", "./client/...", "./gq/...", "--out", ndjson)
 	fill(t, dir, "code", ndjson)

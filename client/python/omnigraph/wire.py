@@ -74,6 +74,15 @@ class ActorAnswer(TypedDict):
     groups: list[str]
 
 
+class ActorTally(TypedDict):
+    actor_id: str | None
+    agents: NotRequired[list[str]]
+    calls: int
+    failed: int
+    denied: int
+    p99_micros: int
+
+
 class AssistAnswer(TypedDict):
     # With diagnostics: the queries without errors.
     queries: NotRequired["list[AssistQuery]"]
@@ -222,6 +231,24 @@ class AuditRecord(TypedDict):
     number: int
 
 
+AuditSummary = TypedDict(
+    "AuditSummary",
+    {
+        "from": int,
+        "to": int,
+        # Every call was counted; otherwise only the latest 200,000.
+        "complete": bool,
+        "all": "CallTally",
+        # The 24 hours, the oldest first.
+        "hours": "list[HourTally]",
+        # The 50 tools with the most calls, the most called first.
+        "tools": "list[ToolTally]",
+        # The 50 actors with the most calls, the most active first.
+        "actors": "list[ActorTally]",
+    },
+)
+
+
 class BaselineBody(TypedDict):
     # The branch; the default is main.
     branch: NotRequired[str | None]
@@ -297,6 +324,13 @@ class BranchList(TypedDict):
     heads: "list[BranchHead]"
     # There are more branches; send it as page_token to list them.
     next_page_token: NotRequired[str]
+
+
+class CallTally(TypedDict):
+    calls: int
+    failed: int
+    denied: int
+    p99_micros: int
 
 
 class ChangeBlock(TypedDict):
@@ -602,6 +636,19 @@ class GraphReadiness(TypedDict):
     left_out: "list[LeftOutQuery]"
 
 
+class Growth(TypedDict):
+    # The oldest first; the last one is the head. Commits whose states a cleanup removed are absent.
+    points: "list[GrowthPoint]"
+
+
+class GrowthPoint(TypedDict):
+    graph_commit_id: str
+    # When the commit was made, in Unix microseconds.
+    created_at: int
+    nodes: int
+    edges: int
+
+
 class Health(TypedDict):
     status: str
     # The version of the server.
@@ -612,6 +659,19 @@ class Health(TypedDict):
     graphs: int
     # The version of the layout of the graphs' own records.
     internal_schema_version: int
+
+
+HourTally = TypedDict(
+    "HourTally",
+    {
+        # The start of the hour, in Unix microseconds.
+        "from": int,
+        "calls": int,
+        "failed": int,
+        "denied": int,
+        "p99_micros": int,
+    },
+)
 
 
 class InvokeBody(TypedDict):
@@ -1387,6 +1447,21 @@ class Span(TypedDict):
     end: "Pos"
 
 
+class StateComparison(TypedDict):
+    source_commit_id: str
+    base_commit_id: str
+    target_commit_id: str
+    # target_to_result: before is the target, and after the result of a merge. base_to_source: a merge has no result, because of conflicts or of the schemas; before is the merge base, and after the source.
+    compares: Literal["target_to_result", "base_to_source"]
+    nodes: "ChangeCounts"
+    edges: "ChangeCounts"
+    conflict_count: int
+    # New and deleted nodes, then changed nodes, then edges, each by the name of the type and by id.
+    changes: "list[ProposedChange]"
+    # There are more changes; send it as page_token to list them. The pages compare the same commits. Null on the last page.
+    next_page_token: str | None
+
+
 class StoredFault(TypedDict):
     # The file or record.
     object: str
@@ -1440,6 +1515,14 @@ class TextLoadAnswer(TypedDict):
     # The position of the followed database after the load; only for a load with followed.
     position: NotRequired[str]
     uri: str
+
+
+class ToolTally(TypedDict):
+    tool: str
+    calls: int
+    failed: int
+    denied: int
+    p99_micros: int
 
 
 class Touched(TypedDict):

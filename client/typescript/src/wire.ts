@@ -69,6 +69,15 @@ export interface ActorAnswer {
   groups: string[];
 }
 
+export interface ActorTally {
+  actor_id: string | null;
+  agents?: string[] | undefined;
+  calls: number;
+  failed: number;
+  denied: number;
+  p99_micros: number;
+}
+
 export interface AssistAnswer {
   /** With diagnostics: the queries without errors. */
   queries?: AssistQuery[] | undefined;
@@ -197,6 +206,20 @@ export interface AuditRecord {
   number: number;
 }
 
+export interface AuditSummary {
+  from: number;
+  to: number;
+  /** Every call was counted; otherwise only the latest 200,000. */
+  complete: boolean;
+  all: CallTally;
+  /** The 24 hours, the oldest first. */
+  hours: HourTally[];
+  /** The 50 tools with the most calls, the most called first. */
+  tools: ToolTally[];
+  /** The 50 actors with the most calls, the most active first. */
+  actors: ActorTally[];
+}
+
 export interface BaselineBody {
   /** The branch; the default is main. */
   branch?: string | null | undefined;
@@ -264,6 +287,13 @@ export interface BranchList {
   heads: BranchHead[];
   /** There are more branches; send it as page_token to list them. */
   next_page_token?: string | undefined;
+}
+
+export interface CallTally {
+  calls: number;
+  failed: number;
+  denied: number;
+  p99_micros: number;
 }
 
 export interface ChangeBlock {
@@ -564,6 +594,19 @@ export interface GraphReadiness {
   left_out: LeftOutQuery[];
 }
 
+export interface Growth {
+  /** The oldest first; the last one is the head. Commits whose states a cleanup removed are absent. */
+  points: GrowthPoint[];
+}
+
+export interface GrowthPoint {
+  graph_commit_id: string;
+  /** When the commit was made, in Unix microseconds. */
+  created_at: number;
+  nodes: number;
+  edges: number;
+}
+
 export interface Health {
   status: string;
   /** The version of the server. */
@@ -574,6 +617,15 @@ export interface Health {
   graphs: number;
   /** The version of the layout of the graphs' own records. */
   internal_schema_version: number;
+}
+
+export interface HourTally {
+  /** The start of the hour, in Unix microseconds. */
+  from: number;
+  calls: number;
+  failed: number;
+  denied: number;
+  p99_micros: number;
 }
 
 export interface InvokeBody {
@@ -1340,6 +1392,21 @@ export interface Span {
   end: Pos;
 }
 
+export interface StateComparison {
+  source_commit_id: string;
+  base_commit_id: string;
+  target_commit_id: string;
+  /** target_to_result: before is the target, and after the result of a merge. base_to_source: a merge has no result, because of conflicts or of the schemas; before is the merge base, and after the source. */
+  compares: "target_to_result" | "base_to_source";
+  nodes: ChangeCounts;
+  edges: ChangeCounts;
+  conflict_count: number;
+  /** New and deleted nodes, then changed nodes, then edges, each by the name of the type and by id. */
+  changes: ProposedChange[];
+  /** There are more changes; send it as page_token to list them. The pages compare the same commits. Null on the last page. */
+  next_page_token: string | null;
+}
+
 export interface StoredFault {
   /** The file or record. */
   object: string;
@@ -1393,6 +1460,14 @@ export interface TextLoadAnswer {
   /** The position of the followed database after the load; only for a load with followed. */
   position?: string | undefined;
   uri: string;
+}
+
+export interface ToolTally {
+  tool: string;
+  calls: number;
+  failed: number;
+  denied: number;
+  p99_micros: number;
 }
 
 export interface Touched {

@@ -10,6 +10,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/audittrail"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -74,7 +75,7 @@ func (c *ReadAudit) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 // LogArguments returns the arguments of the call for the log.
 func (c *ReadAudit) LogArguments() [][]byte {
 	f := &c.Filter
-	args := [][]byte{[]byte(f.Actor), []byte(f.Tool), []byte(f.Entity), []byte(f.Decision)}
+	args := [][]byte{[]byte(f.Actor), []byte(f.Tool), []byte(f.Entity), []byte(f.Decision), []byte(f.Outcome)}
 	for _, t := range []time.Time{f.From, f.To} {
 		args = append(args, t.UTC().AppendFormat(nil, time.RFC3339Nano))
 	}
@@ -108,4 +109,51 @@ func AuditTime(name, text string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, &tool.ArgumentError{Path: name, Detail: fmt.Sprintf("found %q, expected a date or a time", text), Help: "write it as 2026-06-01 or 2026-06-01T12:00:00Z"}
+}
+
+// SummarizeAudit is the call that counts the calls of the last day in the audit trail of a graph. Its answer is a *client.AuditSummary. If
+// the server keeps no trail, the error is an *engine.NotFound.
+type SummarizeAudit struct {
+	Trail *audittrail.Trail // nil if the server keeps none
+}
+
+// Needs returns the permission to read the audit trail.
+func (*SummarizeAudit) Needs() []tool.Need { return []tool.Need{{Action: tool.AuditRead}} }
+
+// ReadsTrail exempts the call from the refusal of calls that have no room in the trail.
+func (*SummarizeAudit) ReadsTrail() {}
+
+// Run counts the calls.
+func (c *SummarizeAudit) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	const hours = 24
+	if c.Trail == nil {
+		return nil, &engine.NotFound{What: "audit trail of the graph", Name: env.GraphID}
+	}
+	to := clock.Now().Add(time.Microsecond) // records have times of this clock; those of this microsecond count
+	from := to.Add(-hours * time.Hour)
+	_ = c.Trail.Settle(ctx) // see ReadAudit
+	s, err := c.Trail.Summarize(ctx, audittrail.Filter{Graph: env.GraphID, From: from, To: to}, hours)
+	if err != nil {
+		return nil, err
+	}
+	a := &client.AuditSummary{
+		From: from.UnixMicro(), To: to.UnixMicro(), Complete: s.Complete, All: tally(&s.All),
+		Hours: []client.HourTally{}, Tools: []client.ToolTally{}, Actors: []client.ActorTally{},
+	}
+	for i := range s.Slots {
+		a.Hours = append(a.Hours, client.HourTally{From: from.Add(time.Duration(i) * time.Hour).UnixMicro(), CallTally: tally(&s.Slots[i])})
+	}
+	for i := range s.Tools {
+		a.Tools = append(a.Tools, client.ToolTally{Tool: s.Tools[i].Name, CallTally: tally(&s.Tools[i])})
+	}
+	for i := range s.Actors {
+		name := s.Actors[i].Name
+		a.Actors = append(a.Actors, client.ActorTally{ActorID: encoding.ActorID(name), Agents: encoding.Agents(name), CallTally: tally(&s.Actors[i])})
+	}
+	return &tool.Outcome{Value: a}, nil
+}
+
+// tally returns a tally in the form that clients receive.
+func tally(t *audittrail.Tally) client.CallTally {
+	return client.CallTally{Calls: t.Calls, Failed: t.Failed, Denied: t.Denied, P99Micros: t.P99.Microseconds()}
 }

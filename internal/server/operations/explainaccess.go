@@ -15,7 +15,8 @@ import (
 // ExplainAccess is the call that says what an actor may do on a graph, and why. Its answer is a
 // client.AccessAnswer, which contains no data of the graph, but names of its types.
 type ExplainAccess struct {
-	Actor  *access.Actor // the actor whose permissions are explained; not the caller
+	Actor  *access.Actor // the actor whose permissions are explained
+	Own    bool          // Actor is the caller, who may know what its calls would tell it, and no rules
 	Branch tool.Branch   // the branch for which the permissions are explained; it has the name in the call
 
 	Authorizer access.Authorizer // allows or denies the grants
@@ -28,8 +29,13 @@ type ExplainAccess struct {
 	seen   *engine.Schema // of main, as the caller may see it
 }
 
-// Needs returns the permission to read the policy.
-func (c *ExplainAccess) Needs() []tool.Need { return []tool.Need{{Action: tool.PolicyRead}} }
+// Needs returns the permission to read the policy, unless the caller asks about itself.
+func (c *ExplainAccess) Needs() []tool.Need {
+	if c.Own {
+		return nil
+	}
+	return []tool.Need{{Action: tool.PolicyRead}}
+}
 
 // Run explains the decision about each action and each tool.
 func (c *ExplainAccess) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
@@ -37,14 +43,14 @@ func (c *ExplainAccess) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		Actor: c.Actor.Name(), Groups: append([]string{}, c.Actor.Groups...), Branch: c.Branch.Name(),
 		Actors: []string{}, Decisions: []client.AccessDecision{}, Tools: []client.AccessTool{},
 	}
-	if e, ok := c.Authorizer.(access.Explainer); ok {
+	if e, ok := c.Authorizer.(access.Explainer); ok && !c.Own {
 		a.Actors = append(a.Actors, e.Actors()...)
 	}
 	var err error
 	if c.own, err = c.OwnDraft(ctx); err != nil {
 		return nil, err
 	}
-	if r, ok := c.Authorizer.(access.Restrictor); ok && r.Restricts() {
+	if r, ok := c.Authorizer.(access.Restrictor); ok && r.Restricts() && !c.Own {
 		// The decisions are about the whole schema: rules about what the caller does not see decide about the rest of it too, as a text
 		// hides its vectors.
 		if c.schema, err = restricted.Whole(env.Graph).Schema(ctx, engine.Target{}); err != nil {
@@ -79,6 +85,9 @@ func (c *ExplainAccess) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 		if err != nil {
 			return nil, err
 		}
+		if c.Own && !visible {
+			continue
+		}
 		d := t.Descriptor()
 		entry := client.AccessTool{Name: d.Name, Title: d.Title, Visible: visible, Needs: []client.AccessDecision{}}
 		grants := t.Gates()
@@ -104,8 +113,8 @@ func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 		d.Via = string(grant.Via)
 	}
 	explainer, ok := c.Authorizer.(access.Explainer)
-	if !ok {
-		d.Allowed = c.Authorizer.Allowed(c.Actor, grant)
+	if !ok || c.Own {
+		d.Allowed = c.Authorizer.Allowed(c.Actor, grant) && c.Actor.Scopes.Cover(grant.Action)
 		return d
 	}
 	e := explainer.Decision(c.Actor, grant)

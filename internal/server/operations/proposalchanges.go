@@ -68,7 +68,7 @@ func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposa
 		l := &proposedChanges{graph: env.Graph, proposal: p}
 		l.source, l.target = proposalTargets(p)
 		if token != "" {
-			if err := l.open(env, token, id); err != nil {
+			if err := l.open(env, token, pagetoken.ProposalChanges, id); err != nil {
 				return nil, err
 			}
 		}
@@ -82,16 +82,9 @@ func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposa
 		if l.result == nil {
 			a.Compares = client.BaseToSource
 		}
-		list := make([]engine.EntityChange, len(l.list))
-		for i := range l.list {
-			list[i] = l.list[i].EntityChange
-		}
-		changes, more := wireChanges(env, list, l.more)
-		for i, c := range changes {
-			a.Changes = append(a.Changes, client.ProposedChange{EntityChange: c, Effect: l.list[i].effect})
-		}
-		if more {
-			a.NextPageToken = new(l.seal(env, id, &l.list[len(a.Changes)-1]))
+		var more bool
+		if a.Changes, more = l.wire(env); more {
+			a.NextPageToken = new(l.seal(env, pagetoken.ProposalChanges, id, &l.list[len(a.Changes)-1]))
 		}
 		return &tool.Outcome{Value: a, Less: "set a smaller limit"}, nil
 	}}
@@ -117,14 +110,29 @@ type proposedChanges struct {
 	more           bool // changes follow after the list
 }
 
-// open sets the place where the page starts. The error is a *tool.ArgumentError.
-func (l *proposedChanges) open(env *tool.Env, token, id string) error {
-	place, err := env.OpenPage(token, pagetoken.ProposalChanges)
+// wire returns the changes of the page in the form that clients receive, and reports whether more follow.
+func (l *proposedChanges) wire(env *tool.Env) (changes []client.ProposedChange, more bool) {
+	list := make([]engine.EntityChange, len(l.list))
+	for i := range l.list {
+		list[i] = l.list[i].EntityChange
+	}
+	wired, more := wireChanges(env, list, l.more)
+	changes = []client.ProposedChange{}
+	for i, c := range wired {
+		changes = append(changes, client.ProposedChange{EntityChange: c, Effect: l.list[i].effect})
+	}
+	return changes, more
+}
+
+// open sets the place where the page starts. The list is about the proposal, or the comparison, with the id. The error is a
+// *tool.ArgumentError.
+func (l *proposedChanges) open(env *tool.Env, token string, list pagetoken.List, id string) error {
+	place, err := env.OpenPage(token, list)
 	if err != nil {
 		return err
 	}
 	if place.Branch != id {
-		return tool.BadPageToken("belongs to the proposal " + place.Branch)
+		return tool.BadPageToken("belongs to the " + string(list) + " of " + place.Branch)
 	}
 	parts := strings.SplitN(place.After, "/", 4)
 	if len(parts) < 4 {
@@ -153,8 +161,8 @@ func resolutionsDigest(all []engine.Resolution) string {
 }
 
 // seal returns the token of the page that follows after a change.
-func (l *proposedChanges) seal(env *tool.Env, id string, last *proposedChange) string {
-	return env.SealPage(pagetoken.Place{List: pagetoken.ProposalChanges, Branch: id, Commit: l.source.Commit,
+func (l *proposedChanges) seal(env *tool.Env, list pagetoken.List, id string, last *proposedChange) string {
+	return env.SealPage(pagetoken.Place{List: list, Branch: id, Commit: l.source.Commit,
 		After: strings.Join([]string{l.target.Commit, resolutionsDigest(l.proposal.Resolutions), strconv.Itoa(last.phase), positionText(last.Position())}, "/")})
 }
 

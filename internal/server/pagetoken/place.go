@@ -19,6 +19,7 @@ const (
 	Proposals       List = "proposals"        // the proposals of a graph
 	Audit           List = "audit"            // the audit trail of a graph
 	ProposalChanges List = "proposal changes" // the changes of the proposal with the id Place.Branch
+	Comparison      List = "comparison"       // the changes between two states, which Place.Branch names
 )
 
 // Place is a reader's place in the rows of a read or in a list. It also has everything that must

@@ -75,6 +75,14 @@ func (x *exchange) explainAccess() error {
 			return &tool.ArgumentError{Path: "group", Detail: "found a control character in an actor or a group, expected a name"}
 		}
 	}
+	if x.query.Get("actor") == "" {
+		if len(x.query["group"]) > 0 {
+			return &tool.ArgumentError{Path: "group", Detail: "found a group without an actor", Help: "give the actor too; without it the answer is about the caller"}
+		}
+		call := x.g.ExplainAccess(x.actor(), x.branch())
+		call.Own = true
+		return x.answer(call, encoding.Options{})
+	}
 	about := access.Named(x.query.Get("actor"), x.query["group"])
 	about.Source = "explained"
 	return x.answer(x.g.ExplainAccess(about, x.branch()), encoding.Options{})

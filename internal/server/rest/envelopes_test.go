@@ -124,6 +124,9 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "POST", "/explain", "", `{"query":"query q() { match { $p: Person } return { $p.name } }"}`},
 		{writer, "POST", "/assist", "", `{"text":"query q() { match { $p: Person } return { $p.nam, $p.name = \"a\" as same } }"}`},
 		{writer, "GET", "/access?actor=act-reader", "", ""},
+		{writer, "GET", "/access", "", ""},
+		{writer, "GET", "/growth", "", ""},
+		{writer, "GET", "/compare?target=main", "", ""},
 		{writer, "POST", "/cleanup", "", `{"keep_commits":100}`},
 		// Answered with 304.
 		{writer, "GET", "/schema", `If-None-Match: "COMMIT"`, ""},
@@ -144,6 +147,7 @@ func TestEnvelopes(t *testing.T) {
 		{bot, "GET", "/access?actor=act-reader", "", ""},
 		{bot, "GET", "/audit", "", ""},
 		{writer, "GET", "/audit", "", ""},
+		{writer, "GET", "/audit/summary", "", ""},
 		// Answered with 404.
 		{writer, "GET", "//nope", "", ""},
 		{writer, "GET", "//graphs/nope/schema", "", ""},
@@ -209,7 +213,7 @@ func TestEnvelopes(t *testing.T) {
 		fmt.Fprintf(&got, "%s\n\n", strings.TrimSpace(w.Body.String()))
 	}
 	for _, r := range own() {
-		if !seen[r.Operation] && !strings.HasSuffix(r.Operation, "_upload") && r.Operation != "get_blob" && r.Operation != "read_audit" && r.Operation != "verify" && r.Operation != "query_propose" && r.Operation != "list_proposed_queries" && r.Operation != "get_openapi" && r.Operation != "get_graph_openapi" { // other tests cover these
+		if !seen[r.Operation] && !strings.HasSuffix(r.Operation, "_upload") && r.Operation != "get_blob" && r.Operation != "read_audit" && r.Operation != "audit_summary" && r.Operation != "verify" && r.Operation != "query_propose" && r.Operation != "list_proposed_queries" && r.Operation != "get_openapi" && r.Operation != "get_graph_openapi" { // other tests cover these
 			t.Errorf("no success of %s is shown", r.Operation)
 		}
 	}

@@ -22,6 +22,11 @@ func reads(operation func(branch tool.BranchName, commit string) *operations.Loo
 	return func(x *exchange) error { return x.look(operation(x.branch(), x.snapshotted())) }
 }
 
+// growth counts the entities of a branch at some of its commits.
+func (x *exchange) growth() error {
+	return x.look(operations.LookGrowth(x.branch(), min(x.number("points", operations.DefaultGrowth), operations.MaxGrowth)))
+}
+
 // commits lists the commits of a branch.
 func (x *exchange) commits() error {
 	token := x.query.Get("page_token")

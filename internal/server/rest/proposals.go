@@ -5,6 +5,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // proposal returns the id of the proposal from the path of the request.
@@ -81,12 +82,29 @@ func (x *exchange) publishedQueries() error {
 
 // proposalChanges lists the changes of a proposal.
 func (x *exchange) proposalChanges() error {
+	return x.answer(operations.ListProposalChanges(x.proposal(), x.changeRange(), x.query.Get("page_token")), encoding.Options{})
+}
+
+// changeRange returns the range of changes that the query string selects.
+func (x *exchange) changeRange() engine.ChangeRange {
 	r := engine.ChangeRange{Limit: x.number("limit", defaultChanges), Entities: x.query["kind"], Types: x.query["type"]}
 	for _, op := range x.query["op"] {
 		kind, _ := operations.ParseOp(op) // check has already refused names that do not exist
 		r.Kinds = append(r.Kinds, kind)
 	}
-	return x.answer(operations.ListProposalChanges(x.proposal(), r, x.query.Get("page_token")), encoding.Options{})
+	return r
+}
+
+// compare lists what a merge of one state into another would change.
+func (x *exchange) compare() error {
+	c := &operations.CompareStates{Range: x.changeRange(), Token: x.query.Get("page_token")}
+	for name, state := range map[string]*operations.State{"source": &c.Source, "target": &c.Target} {
+		state.Branch, state.Commit = tool.BranchName(x.query.Get(name)), x.query.Get(name+"_commit")
+		if state.Branch != "" && state.Commit != "" {
+			return &tool.ArgumentError{Path: name, Detail: "found together with " + name + "_commit, expected only one of them", Help: "name a branch or a commit"}
+		}
+	}
+	return x.answer(c, encoding.Options{})
 }
 
 // runChecks runs the checks of the graph on a branch.

@@ -5,51 +5,9 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
-)
-
-// The tags that group the routes in documents.
-const (
-	tagServer   = "Server"
-	tagQueries  = "Queries"
-	tagData     = "Data"
-	tagSchema   = "Schema"
-	tagBranches = "Branches"
-	tagHistory  = "History"
-	tagProposal = "Proposals"
-	tagAdmin    = "Administration"
-	tagAccess   = "Access"
-)
-
-// The parameters that several routes share.
-var (
-	branchParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "The branch to read; the default is main."}
-	snapshotParam = Param{Name: "snapshot", In: Query, Kind: Text, Description: "The commit to read, instead of a branch."}
-	ifNoneParam   = Param{Name: headerIfNone, In: Header, Kind: Text, Description: "The entity tags of answers that the client already has. If the answer would have one of these tags, the server answers 304 without a body."}
-	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Max: 255, Description: "A key for the write. A repeated request with the same key within 24 hours gets the first answer again, and changes nothing."}
-	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Max: 255, Description: "Write only if this is the last commit of the branch; otherwise the answer is 412."}
-	messageParam  = Param{Name: headerMessage, In: Header, Kind: Text, Max: 3 * engine.MaxMessage, Description: "The message of the commit: at most 1,024 bytes of UTF-8, percent-encoded as in a path. Newlines are the only control characters."}
-
-	atLeastParam = Param{Name: headerAtLeast, In: Header, Kind: Text, Max: 255, Description: "A commit that the caller has seen, or latest for every commit that was acknowledged before the request. A server that follows another one waits until it has that commit."}
-
-	// Clients of the older server read numbers, so the server cannot require the header. A generated client
-	// must send it, because the documents give 64-bit integers the type string.
-	integersParam = Param{Name: headerIntegers, In: Header, Kind: Text, Enum: []string{client.IntegersString}, Declared: true, Description: "With string, the answer has all values of the types I64 and U64 as strings of digits. Without the header they are JSON numbers, which many clients round beyond ±(2^53−1)."}
-
-	dryRunParam = Param{Name: "dry_run", In: Query, Kind: Text, Enum: []string{"true", "false"}, Description: "Commit nothing; report what the write would do."}
-	lineParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "A branch that contains the commit and that the caller may read. Without it, the branch that the commit was made on must be one that the caller may read."}
-
-	// The parameters of routes that write: `writing` for most, and `mustCommit` for those that need
-	// the header for the last commit.
-	writing    = []Param{keyParam, ifCommitParam, messageParam}
-	mustCommit = func() []Param {
-		required := ifCommitParam
-		required.Required = true
-		return []Param{keyParam, required, messageParam}
-	}()
 )
 
 // selecting says when a mutation given as text needs the permission read in addition to the
@@ -348,6 +306,13 @@ var routes = []Route{
 		example: example{body: `{"source": "trial", "target": "main"}`},
 	},
 	{
+		Method: http.MethodGet, Path: "/graphs/{id}/growth", Operation: "get_growth", Tag: tagHistory,
+		Summary: "Count the nodes and the edges of a branch at commits that are evenly spread over its history.",
+		Params: []Param{branchParam, ifNoneParam,
+			{Name: "points", In: Query, Kind: Number, Min: 2, Description: "The maximum number of commits; at most 50, and 12 by default."}},
+		Answer: client.Growth{}, Action: tool.Read, Tagged: true, handle: (*exchange).growth,
+	},
+	{
 		Method: http.MethodGet, Path: "/graphs/{id}/commits", Operation: "list_commits", Tag: tagHistory,
 		Summary: "List the commits of a branch, newest first.",
 		Params: []Param{
@@ -385,6 +350,25 @@ var routes = []Route{
 		Statuses: []int{http.StatusConflict, http.StatusGone},
 		Answer:   client.ChangesAnswer{}, Action: tool.Read, Tagged: true, Values: true, handle: (*exchange).changes,
 		example: example{params: map[string]string{"commit": ExampleCommit, "limit": "100"}},
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/compare", Operation: "compare", Tag: tagHistory,
+		Summary: "List what a merge of one branch or commit into another would change, entity by entity. Nothing is merged.",
+		Description: "Each change has the entity before and after. Changes of the source without an effect on the target are marked. New and deleted nodes come first, then changed nodes, then edges. " +
+			"A target that descends from the source lists no change, because a merge would change nothing: compare in the other direction.",
+		Params: []Param{
+			{Name: "source", In: Query, Kind: Text, Description: "The branch whose changes are listed; the default is main."},
+			{Name: "source_commit", In: Query, Kind: Text, Description: "The commit whose changes are listed, instead of a branch."},
+			{Name: "target", In: Query, Kind: Text, Description: "The branch that a merge would change; the default is main."},
+			{Name: "target_commit", In: Query, Kind: Text, Description: "The commit that a merge would change, instead of a branch."},
+			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of entities; at most 10,000, and 1,000 by default."},
+			{Name: "kind", In: Query, Kind: Text, Enum: []string{client.KindNode, client.KindEdge}, Many: true, Description: "List only changes of nodes, or only changes of edges; both by default."},
+			{Name: "type", In: Query, Kind: Text, Many: true, Description: "List only changes of entities of this type; all types by default."},
+			{Name: "op", In: Query, Kind: Text, Enum: []string{client.OpInsert, client.OpUpdate, client.OpDelete}, Many: true, Description: "List only changes of this kind; all by default."},
+			{Name: "page_token", In: Query, Kind: Text, Description: "The next_page_token of the previous answer."},
+		},
+		Answer: client.StateComparison{}, Statuses: []int{http.StatusConflict}, Action: tool.Read, Values: true, handle: (*exchange).compare,
+		example: example{params: map[string]string{"source": "trial", "target": "main"}},
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/changes", Operation: "get_change_feed", Tag: tagHistory,
@@ -435,9 +419,9 @@ var routes = []Route{
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/access", Operation: "explain_access", Tag: tagAccess,
 		Summary:     "Say what an actor may do on the graph, and which rules of the policy decide it.",
-		Description: "The answer has a decision for each action and for each tool. Nothing is run as the actor.",
+		Description: "The answer has a decision for each action and for each tool. Nothing is run as the actor. Without an actor, the answer is about the caller, who needs no permission for that: it has only the tools that the caller sees, and names no rules.",
 		Params: []Param{
-			{Name: "actor", In: Query, Kind: Text, Required: true, Max: 256, Description: "The name of the actor; \"ada via bot\" for an agent that acts for an actor."},
+			{Name: "actor", In: Query, Kind: Text, Max: 256, Description: "The name of the actor; \"ada via bot\" for an agent that acts for an actor. Without it, the caller."},
 			{Name: "group", In: Query, Kind: Text, Many: true, Max: 256, Description: "A group that the actor's token contains, as the issuer names it."},
 			{Name: "branch", In: Query, Kind: Text, Description: "The branch that the decisions are about; the default is main. It need not exist."},
 		},
@@ -453,6 +437,7 @@ var routes = []Route{
 			{Name: "tool", In: Query, Kind: Text, Max: 256, Description: "Only calls of this tool or operation."},
 			{Name: "entity", In: Query, Kind: Text, Description: "Only calls whose answers had the entity with this id, or may have had it."},
 			{Name: "decision", In: Query, Kind: Text, Enum: []string{audittrail.Allowed, audittrail.Denied}, Description: "Only calls that the policy allowed, or that it denied."},
+			{Name: "outcome", In: Query, Kind: Text, Max: 64, Description: "Only calls that ended this way, such as ok or timed_out; failed for each call that did not succeed."},
 			{Name: "from", In: Query, Kind: Text, Description: "Only calls that ended at this time or later: a date in UTC, or a time such as 2026-06-01T12:00:00Z."},
 			{Name: "to", In: Query, Kind: Text, Description: "Only calls that ended before this time."},
 			{Name: "limit", In: Query, Kind: Number, Min: 1, Description: "The maximum number of records; at most 1,000, and 100 by default."},
@@ -460,6 +445,12 @@ var routes = []Route{
 		},
 		Answer: client.AuditAnswer{}, Action: tool.AuditRead, handle: (*exchange).audit,
 		example: example{params: map[string]string{"actor": "act-ada", "limit": "10"}},
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/audit/summary", Operation: "audit_summary", Tag: tagAccess,
+		Summary:     "Count the calls of the last 24 hours in the audit trail of the graph: by hour, by tool and by actor.",
+		Description: "The answer is 404 if the server keeps no trail.",
+		Answer:      client.AuditSummary{}, Action: tool.AuditRead, handle: (*exchange).auditSummary,
 	},
 	{
 		Method: http.MethodGet, Path: "/graphs/{id}/checks", Operation: "run_checks", Tag: tagProposal,

@@ -49,6 +49,11 @@ func (g *Graph) ReadAudit(f audittrail.Filter, token string) *operations.ReadAud
 	return &operations.ReadAudit{Trail: g.trail, Filter: f, Token: token}
 }
 
+// SummarizeAudit returns the call that counts the calls of the last day in the audit trail.
+func (g *Graph) SummarizeAudit() *operations.SummarizeAudit {
+	return &operations.SummarizeAudit{Trail: g.trail}
+}
+
 // DescribeQuery returns the call that describes a stored query. If the actor is not allowed to know
 // that the query exists, the error is the same as that of [Graph.InvokeQuery].
 func (g *Graph) DescribeQuery(ctx context.Context, actor *access.Actor, name string, branch tool.BranchName) (*operations.DescribeQuery, error) {

@@ -7,6 +7,7 @@ import { AccessPage } from "./access";
 import { actorOf, get, pathOf } from "./api";
 import { DataPage } from "./data";
 import { EntityPage } from "./entity";
+import { ExplorePage } from "./explore";
 import { GraphsPage } from "./graphs";
 import { HistoryPage } from "./history";
 import { useLoad } from "./load";
@@ -20,11 +21,12 @@ import { SchemaPage } from "./schema";
 import { forget, loggedOut, offered, token } from "./session";
 import { Text, visible } from "./text";
 
-const titles: Record<Page, string> = { query: "Query", data: "Data", review: "Review", run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
+const titles: Record<Page, string> = { query: "Query", data: "Data", explore: "Explore", review: "Review", run: "Run", entity: "Entity", schema: "Schema", history: "History", access: "Access" };
 
 const views: Record<Page, FunctionComponent> = {
   query: QueryPage,
   data: DataPage,
+  explore: ExplorePage,
   review: ReviewPage,
   run: RunPage,
   entity: EntityPage,

@@ -8,7 +8,7 @@ const root = "/studio/";
 /** The current URL. */
 export const url = signal(new URL(location.href));
 
-export const pages = ["query", "data", "review", "run", "entity", "schema", "history", "access"] as const;
+export const pages = ["query", "data", "explore", "review", "run", "entity", "schema", "history", "access"] as const;
 export type Page = (typeof pages)[number];
 
 export interface Route {

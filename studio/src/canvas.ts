@@ -1,0 +1,284 @@
+// The canvas of Explore, by Cytoscape.js. This module loads only when needed and has a file of its own, so it imports
+// nothing of the other pages.
+
+import cytoscape from "cytoscape";
+import { arrange, begin, type Placed, type Running } from "./layout";
+
+export interface CanvasNode {
+  key: string;
+  label: string; // one line, with no invisible characters
+  colour: string; // the name of a custom property of CSS
+  size: number; // in pixels
+  pin: { x: number; y: number } | null;
+  main: boolean;
+}
+
+export interface CanvasEdge {
+  key: string;
+  from: string;
+  to: string;
+  label: string;
+  colour: string;
+}
+
+export interface CanvasOptions {
+  label: string; // for screen readers
+  onChoose: (key: string | null, edge: boolean) => void;
+  onExpand: (key: string) => void;
+  onPin: (key: string, x: number, y: number) => void;
+  onRest: (done: boolean, longest: number) => void;
+}
+
+export interface Canvas {
+  /** Shows nodes and edges. Those that were shown stay where they are. New ones come near the node `near`, if there is one. */
+  show: (nodes: CanvasNode[], edges: CanvasEdge[], near: string | null) => void;
+  choose: (key: string | null) => void;
+  mark: (keys: Set<string>) => void;
+  zoom: (factor: number) => void;
+  fit: () => void;
+  centre: (key: string) => void;
+  place: (key: string) => { x: number; y: number };
+  arrange: () => void;
+  png: () => Promise<Blob>;
+  close: () => void;
+}
+
+/** From this number of nodes and edges on, the canvas leaves out what takes long to draw. */
+const large = 900;
+
+const letter = 6.3; // the width of a letter of a label in pixels
+const mostPng = 4096; // pixels
+
+/** Opens a canvas in an element. Cytoscape makes no style element, because the page has an element with its id. */
+export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
+  let cy = start(host, false);
+  let isLarge = false;
+  let running: Running | null = null;
+  let edgeLabels = true;
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const paint = () => cy.style(styleOf(host, isLarge, edgeLabels));
+  scheme.addEventListener("change", paint);
+  const wide = () => Math.min(2, Math.max(0.6, host.clientWidth / Math.max(1, host.clientHeight)));
+  const shown = new ResizeObserver(() => cy.resize());
+  shown.observe(host);
+
+  const listen = () => {
+    cy.on("tap", (event) => (event.target === cy ? options.onChoose(null, false) : options.onChoose(event.target.id(), event.target.isEdge())));
+    cy.on("dbltap", "node", (event) => options.onExpand(event.target.id()));
+    cy.on("dragfreeon", "node", (event) => options.onPin(event.target.id(), event.target.position("x"), event.target.position("y")));
+  };
+  listen();
+
+  const inView = (elements: cytoscape.CollectionReturnValue) => {
+    const [box, view] = [elements.boundingBox(), cy.extent()];
+    return box.x1 >= view.x1 && box.x2 <= view.x2 && box.y1 >= view.y1 && box.y2 <= view.y2;
+  };
+
+  // Shows everything if it can be read then, and otherwise the neighbourhood of the node that matters.
+  const look = (centre: string | null) => {
+    cy.fit(undefined, 24);
+    if (cy.zoom() > 1.25) {
+      cy.zoom(1.25);
+      cy.center();
+    }
+    const node = centre === null ? cy.collection() : cy.getElementById(centre);
+    if (node.nonempty() && cy.zoom() < 0.3 && cy.nodes().length < large) {
+      cy.zoom(0.6);
+      cy.center(node);
+    }
+  };
+
+  const place = (isNew: (key: string) => boolean, near: string | null) => {
+    running?.stop();
+    const main = cy.nodes("[?main]").first().data("id") as string | undefined;
+    const nodes = cy.nodes().map((n, index): Placed => {
+      const { x, y } = n.position();
+      const [size, label] = [Number(n.data("size")), String(n.data("label"))];
+      const kept = !isNew(n.id());
+      return { key: n.id(), index, x, y, width: Math.max(size, label.length * letter) + 10, height: size + 24, fixed: kept && Boolean(n.data("pin")), ...(kept && { old: { x, y } }) };
+    });
+    const byKey = new Map(nodes.map((n) => [n.key, n]));
+    const links = cy.edges().map((e) => ({ from: byKey.get(e.source().id()) as Placed, to: byKey.get(e.target().id()) as Placed }));
+    begin(nodes, (n) => isNew(n.key) && !cy.getElementById(n.key).data("pin"), links, main ?? "", wide());
+    for (const n of nodes) {
+      n.fixed = Boolean(cy.getElementById(n.key).data("pin"));
+    }
+    const whole = nodes.every((n) => isNew(n.key));
+    const seen = (done: boolean, longest: number) => {
+      cy.batch(() => nodes.forEach((n) => cy.getElementById(n.key).position({ x: n.x, y: n.y })));
+      const added = cy.nodes().filter((n) => isNew(n.id()) || n.id() === near);
+      if (whole || !inView(added)) {
+        look(near ?? main ?? null);
+      }
+      options.onRest(done, longest);
+    };
+    if (nodes.length > 0) {
+      running = arrange(nodes, links, wide(), seen);
+    } else {
+      options.onRest(true, 0);
+    }
+  };
+
+  return {
+    show(nodes, edges, near) {
+      const many = nodes.length + edges.length > large;
+      if (many !== isLarge) {
+        const [kept, view] = [cy.elements().jsons(), { zoom: cy.zoom(), pan: cy.pan() }];
+        cy.destroy();
+        cy = start(host, (isLarge = many));
+        cy.add(kept as unknown as cytoscape.ElementDefinition[]);
+        cy.viewport(view);
+        listen();
+      }
+      edgeLabels = edges.length <= 120;
+      const added: cytoscape.ElementDefinition[] = [];
+      const keys = new Set([...nodes.map((n) => n.key), ...edges.map((e) => e.key)]);
+      const fresh = new Set<string>();
+      cy.batch(() => {
+        cy.elements().filter((e) => !keys.has(e.id())).remove();
+        for (const n of nodes) {
+          const data = { id: n.key, label: n.label, colour: n.colour, size: n.size, pin: n.pin !== null, main: n.main };
+          const old = cy.getElementById(n.key);
+          if (old.nonempty()) {
+            old.data(data);
+            if (n.pin) {
+              old.position(n.pin);
+            }
+          } else {
+            fresh.add(n.key);
+            added.push({ group: "nodes", data, position: n.pin ? { ...n.pin } : { x: 0, y: 0 } });
+          }
+        }
+        for (const e of edges) {
+          const old = cy.getElementById(e.key);
+          if (old.nonempty()) {
+            old.data({ colour: e.colour });
+          } else {
+            added.push({ group: "edges", data: { id: e.key, source: e.from, target: e.to, label: e.label, colour: e.colour } });
+          }
+        }
+        cy.add(added);
+      });
+      paint();
+      if (fresh.size > 0) {
+        place((key) => fresh.has(key), near);
+      } else {
+        options.onRest(true, 0);
+      }
+    },
+    choose(key) {
+      cy.batch(() => {
+        cy.elements(".chosen, .beside").removeClass("chosen beside");
+        if (key !== null) {
+          const chosen = cy.getElementById(key);
+          chosen.addClass("chosen");
+          (chosen as cytoscape.NodeCollection).connectedEdges().addClass("beside");
+        }
+      });
+    },
+    mark(keys) {
+      cy.batch(() => {
+        cy.elements(".marked").removeClass("marked");
+        cy.elements().filter((e) => keys.has(e.id())).addClass("marked");
+      });
+    },
+    zoom(factor) {
+      cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
+    },
+    fit() {
+      cy.fit(undefined, 24);
+    },
+    centre(key) {
+      const node = cy.getElementById(key);
+      if (cy.zoom() < 0.6) {
+        cy.zoom(0.8);
+      }
+      cy.center(node);
+    },
+    place(key) {
+      return { ...cy.getElementById(key).position() };
+    },
+    arrange() {
+      place((key) => !cy.getElementById(key).data("pin"), null);
+    },
+    png() {
+      const { w, h } = cy.elements().boundingBox();
+      const scale = Math.min(2, mostPng / Math.max(w, h, 1));
+      return cy.png({ output: "blob-promise", full: true, scale, bg: colourOf(host, "--ground") });
+    },
+    close() {
+      running?.stop();
+      scheme.removeEventListener("change", paint);
+      shown.disconnect();
+      cy.destroy();
+    },
+  };
+}
+
+function start(host: HTMLElement, many: boolean): cytoscape.Core {
+  return cytoscape({ container: host, textureOnViewport: many, ...(many && { pixelRatio: 1 }), minZoom: 0.03, maxZoom: 4, boxSelectionEnabled: false, style: [] });
+}
+
+// Returns the value of a custom property of CSS.
+function colourOf(host: HTMLElement, name: string): string {
+  return getComputedStyle(host).getPropertyValue(name).trim();
+}
+
+// Returns the style of the elements in the colours of the page.
+function styleOf(host: HTMLElement, many: boolean, edgeLabels: boolean): cytoscape.StylesheetJson {
+  const names = new Map<string, string>();
+  const colour = (name: string) => {
+    const known = names.get(name) ?? colourOf(host, name);
+    names.set(name, known);
+    return known;
+  };
+  const [text, ground, strong, soft] = [colour("--text"), colour("--raised"), colour("--strong"), colour("--soft")];
+  const ofElement = (e: cytoscape.SingularElementReturnValue) => colour(String(e.data("colour")));
+  return [
+    {
+      selector: "node",
+      style: {
+        width: "data(size)",
+        height: "data(size)",
+        label: "data(label)",
+        "background-color": ofElement,
+        "border-width": many ? 0 : 1.5,
+        "border-color": ground,
+        color: text,
+        "font-size": 11,
+        "font-family": "system-ui, sans-serif",
+        "text-valign": "bottom",
+        "text-margin-y": 3,
+        "min-zoomed-font-size": many ? 9 : 6,
+        ...(many ? {} : { "text-outline-color": ground, "text-outline-width": 2 }),
+      },
+    },
+    { selector: "node[?pin]", style: { shape: "rectangle" } },
+    { selector: "node[?main]", style: { "border-width": 3, "border-color": text, "font-weight": "bold" } },
+    {
+      selector: "edge",
+      style: many
+        ? { "curve-style": "haystack", width: 1, "line-color": ofElement, "line-opacity": 0.5 }
+        : {
+            "curve-style": "bezier",
+            width: 1.3,
+            "line-color": ofElement,
+            "line-opacity": 0.75,
+            "target-arrow-color": ofElement,
+            "target-arrow-shape": "triangle",
+            "arrow-scale": 0.8,
+            label: edgeLabels ? "data(label)" : "",
+            color: soft,
+            "font-size": 9,
+            "text-rotation": "autorotate",
+            "text-outline-color": ground,
+            "text-outline-width": 2,
+            "min-zoomed-font-size": 7,
+          },
+    },
+    { selector: "edge.beside", style: { width: 2.2, "line-opacity": 1, "z-index": 5 } },
+    { selector: ".marked", style: { "overlay-color": colour("--marked"), "overlay-opacity": 0.4, "overlay-padding": 5, "z-index": 8 } },
+    { selector: "node.chosen", style: { "border-width": 4, "border-color": strong, "z-index": 9 } },
+    { selector: "edge.chosen", style: { width: 4, "z-index": 9 } },
+  ] as cytoscape.StylesheetJson;
+}

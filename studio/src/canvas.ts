@@ -55,8 +55,16 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
   let isLarge = false;
   let running: Running | null = null;
   let edgeLabels = true;
+  let moved = false; // the user has moved the view since the last layout began
+  let painted = ""; // the style that the elements have
   const scheme = matchMedia("(prefers-color-scheme: dark)");
-  const paint = () => cy.style(styleOf(host, isLarge, edgeLabels));
+  const paint = () => {
+    const wanted = JSON.stringify([isLarge, edgeLabels, scheme.matches]);
+    if (painted !== wanted) {
+      painted = wanted;
+      cy.style(styleOf(host, isLarge, edgeLabels));
+    }
+  };
   scheme.addEventListener("change", paint);
   const wide = () => Math.min(2, Math.max(0.6, host.clientWidth / Math.max(1, host.clientHeight)));
   const shown = new ResizeObserver(() => cy.resize());
@@ -64,6 +72,7 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
 
   const listen = () => {
     cy.on("tap", (event) => (event.target === cy ? options.onChoose(null, false) : options.onChoose(event.target.id(), event.target.isEdge())));
+    cy.on("scrollzoom pinchzoom dragpan", () => (moved = true));
     cy.on("dbltap", "node", (event) => options.onExpand(event.target.id()));
     cy.on("dragfreeon", "node", (event) => options.onPin(event.target.id(), event.target.position("x"), event.target.position("y")));
   };
@@ -90,6 +99,7 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
 
   const place = (isNew: (key: string) => boolean, near: string | null) => {
     running?.stop();
+    moved = false;
     const main = cy.nodes("[?main]").first().data("id") as string | undefined;
     const nodes = cy.nodes().map((n, index): Placed => {
       const { x, y } = n.position();
@@ -105,17 +115,20 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
     }
     const whole = nodes.every((n) => isNew(n.key));
     const seen = (done: boolean, longest: number) => {
-      cy.batch(() => nodes.forEach((n) => cy.getElementById(n.key).position({ x: n.x, y: n.y })));
+      cy.nodes().positions((n) => (n.grabbed() || n.data("pin") ? n.position() : (byKey.get(n.id()) ?? n.position())));
       const added = cy.nodes().filter((n) => isNew(n.id()) || n.id() === near);
-      if (whole || !inView(added)) {
+      if (!moved && (whole || !inView(added))) {
         look(near ?? main ?? null);
       }
+      if (done) {
+        running = null;
+      }
+      performance.mark("explore", { detail: { done, longest } });
       options.onRest(done, longest);
     };
     if (nodes.length > 0) {
+      options.onRest(false, 0);
       running = arrange(nodes, links, wide(), seen);
-    } else {
-      options.onRest(true, 0);
     }
   };
 
@@ -129,8 +142,11 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
         cy.add(kept as unknown as cytoscape.ElementDefinition[]);
         cy.viewport(view);
         listen();
+        painted = "";
       }
-      edgeLabels = edges.length <= 120;
+      // The legend names the type if there is one only, and labels between many edges cannot be read.
+      edgeLabels = edges.length <= 40 && edges.length <= 2 * nodes.length && new Set(edges.map((e) => e.label)).size > 1;
+      paint();
       const added: cytoscape.ElementDefinition[] = [];
       const keys = new Set([...nodes.map((n) => n.key), ...edges.map((e) => e.key)]);
       const fresh = new Set<string>();
@@ -159,10 +175,9 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
         }
         cy.add(added);
       });
-      paint();
       if (fresh.size > 0) {
         place((key) => fresh.has(key), near);
-      } else {
+      } else if (running === null) {
         options.onRest(true, 0);
       }
     },
@@ -192,8 +207,10 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
       const node = cy.getElementById(key);
       if (cy.zoom() < 0.6) {
         cy.zoom(0.8);
+        cy.center(node);
+      } else if (!inView(node)) {
+        cy.center(node);
       }
-      cy.center(node);
     },
     place(key) {
       return { ...cy.getElementById(key).position() };
@@ -276,8 +293,8 @@ function styleOf(host: HTMLElement, many: boolean, edgeLabels: boolean): cytosca
             "min-zoomed-font-size": 7,
           },
     },
-    { selector: "edge.beside", style: { width: 2.2, "line-opacity": 1, "z-index": 5 } },
-    { selector: ".marked", style: { "overlay-color": colour("--marked"), "overlay-opacity": 0.4, "overlay-padding": 5, "z-index": 8 } },
+    { selector: "edge.beside", style: { width: 2.2, "line-opacity": 1, "z-index": 5, ...(many ? {} : { label: "data(label)" }) } },
+    { selector: ".marked", style: { "underlay-color": colour("--marked"), "underlay-opacity": 0.6, "underlay-padding": 6, "z-index": 8 } },
     { selector: "node.chosen", style: { "border-width": 4, "border-color": strong, "z-index": 9 } },
     { selector: "edge.chosen", style: { width: 4, "z-index": 9 } },
   ] as cytoscape.StylesheetJson;

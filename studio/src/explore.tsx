@@ -37,10 +37,11 @@ export function ExplorePage() {
 interface Focus {
   chosen: string | null;
   marked: Set<string>;
+  steps: Set<string>; // the edges of paths, each as the keys of its ends
   near: string | null; // the node that was expanded last
 }
 
-const nothing: Focus = { chosen: null, marked: new Set(), near: null };
+const nothing: Focus = { chosen: null, marked: new Set(), steps: new Set(), near: null };
 
 function Explore(props: { graph: string; types: Type[] }) {
   const { graph, types } = props;
@@ -53,7 +54,7 @@ function Explore(props: { graph: string; types: Type[] }) {
   const [said, setSaid] = useState("");
   const [fault, setFault] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
-  const [rested, setRested] = useState(false);
+  const [rested, setRested] = useState<unknown>(null); // the nodes that were drawn when the layout last ended
   const canvas = useRef<Canvas | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const known = useMemo(() => scene.nodes.flatMap((k) => data.nodes.get(k) ?? []), [scene.nodes, data]);
@@ -72,6 +73,7 @@ function Explore(props: { graph: string; types: Type[] }) {
     return nodes.map((n) => ({ key: n.key, label: shortText(n.label), colour: colourOf(n), size: sizeOf(n), pin: scene.pins[n.key] ?? null, main: n.key === scene.main }));
   }, [nodes, degrees, scene]);
   const lines = useMemo(() => edges.map((e) => ({ key: e.key, from: e.from, to: e.to, label: e.type, colour: edgeColour(types, e.type) })), [edges]);
+  const marked = useMemo(() => new Set([...focus.marked, ...edges.filter((e) => focus.steps.has(e.from + "\0" + e.to)).map((e) => e.key)]), [focus.marked, focus.steps, edges]);
   const chosen = nodes.find((n) => n.key === focus.chosen);
   const chosenEdge = edges.find((e) => e.key === focus.chosen);
 
@@ -112,9 +114,10 @@ function Explore(props: { graph: string; types: Type[] }) {
         return whole ? "No path leads from one to the other." : "No path was found. The search did not follow every edge, since some nodes have very many.";
       }
       const keys = new Set(paths.flat());
+      const steps = new Set(paths.flatMap((path) => path.slice(1).flatMap((k, i) => [path[i] + "\0" + k, k + "\0" + path[i]])));
       add([...keys], from);
-      setFocus((f) => ({ ...f, marked: keys }));
-      return `${paths.length === 1 ? "1 path" : paths.length + " paths"} with ${first.length - 1} ${first.length === 2 ? "edge" : "edges"}${whole ? "" : "; there may be more"}. The nodes are marked.`;
+      setFocus((f) => ({ ...f, marked: keys, steps }));
+      return `${paths.length === 1 ? "1 path" : paths.length + " paths"} with ${first.length - 1} ${first.length === 2 ? "edge" : "edges"}${whole ? "" : "; there may be more"}. They are marked.`;
     });
   const collapse = (node: GraphNode) => {
     const hanging = hangingOn(node.key, between).filter((k) => k !== scene.main && !(k in scene.pins));
@@ -130,7 +133,7 @@ function Explore(props: { graph: string; types: Type[] }) {
   };
   const find = (words: string) => {
     const found = words === "" ? [] : nodes.filter((n) => wordsOf(n).includes(words.toLowerCase()));
-    setFocus((f) => ({ ...f, marked: new Set(found.map((n) => n.key)), chosen: found[0]?.key ?? f.chosen }));
+    setFocus((f) => ({ ...f, marked: new Set(found.map((n) => n.key)), steps: new Set(), chosen: found[0]?.key ?? f.chosen }));
     setSaid(words === "" ? "" : found.length === 1 ? "1 node in the scene has this text; it is marked." : `${found.length} nodes in the scene have this text.`);
     if (found[0]) {
       canvas.current?.centre(found[0].key);
@@ -161,19 +164,27 @@ function Explore(props: { graph: string; types: Type[] }) {
           </p>
           {absent > 0 && <p class="note">{absent === 1 ? "1 node of the scene does not exist here, or you may not see it." : `${absent} nodes of the scene do not exist here, or you may not see them.`}</p>}
           {(data.more || between.length > mostEdges) && <p class="note">There are more edges between these nodes than a scene shows.</p>}
-          <div class="explore" data-rested={rested && !loading ? "" : undefined}>
+          {start !== null && (
+            <p class="note">
+              A path begins at <Text value={data.nodes.get(start)?.label ?? ""} most={80} plain />. Choose the node at its other end.{" "}
+              <button type="button" class="plain" onClick={() => setStart(null)}>
+                Stop
+              </button>
+            </p>
+          )}
+          <div class="explore" data-rested={rested === drawn && !loading ? "" : undefined}>
             <CanvasView
               label={label}
               nodes={drawn}
               edges={lines}
               near={focus.near}
               chosen={focus.chosen}
-              marked={focus.marked}
+              marked={marked}
               onReady={(opened) => (canvas.current = opened)}
               onChoose={(key) => choose(key)}
               onExpand={(key) => void expandAll(key)}
               onPin={(key, x, y) => pin(key, { x, y })}
-              onRest={(done) => setRested(done)}
+              onRest={(done) => setRested(done ? drawn : null)}
             />
             <aside aria-label="About the scene">
               {chosen && (
@@ -201,14 +212,6 @@ function Explore(props: { graph: string; types: Type[] }) {
           </div>
           <SceneTables graph={graph} scene={scene} nodes={nodes} edges={edges} degrees={degrees} onChoose={(key) => choose(key, true)} />
         </>
-      )}
-      {start !== null && (
-        <p class="note">
-          A path begins at <Text value={data.nodes.get(start)?.label ?? ""} most={80} plain />. Choose the node at its other end.{" "}
-          <button type="button" class="plain" onClick={() => setStart(null)}>
-            Stop
-          </button>
-        </p>
       )}
     </>
   );

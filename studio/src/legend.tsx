@@ -10,8 +10,8 @@ export function Legend(props: { scene: Scene; types: Type[]; nodes: GraphNode[];
   const { scene, types, nodes, edges, onChange } = props;
   const { all, numbers } = propertiesOf(types, nodes);
   const { groups } = colouring(scene, types, nodes);
-  const nodeTypes = count(nodes.map((n) => n.type));
-  const edgeTypes = count(edges.map((e) => e.type));
+  const nodeTypes = count(types, nodes.map((n) => n.type));
+  const edgeTypes = count(types, edges.map((e) => e.type));
   const toggle = (what: string) =>
     onChange((s) => ({ ...s, hidden: s.hidden.includes(what) ? s.hidden.filter((h) => h !== what) : [...s.hidden, what] }));
   return (
@@ -52,7 +52,7 @@ export function Legend(props: { scene: Scene; types: Type[]; nodes: GraphNode[];
       <h3>Edges</h3>
       {edgeTypes.size === 0 && <p class="empty">No edges are between these nodes.</p>}
       <Kinds kinds={edgeTypes} kind="edge" scene={scene} toggle={toggle} colour={(name) => edgeColour(types, name)} />
-      <p class="hint">A square is pinned. The node with the dark edge is the one that the scene is about.</p>
+      <p class="hint">A square is pinned. The node with the thick border is the one that the scene is about.</p>
     </section>
   );
 }
@@ -77,10 +77,11 @@ function Swatch(props: { colour: string | undefined; line?: boolean }) {
   return <span class={props.line ? "swatch line" : "swatch"} style={{ background: `var(${props.colour ?? "--group-other"})` }} />;
 }
 
-function count(names: string[]): Map<string, number> {
-  const counts = new Map<string, number>();
+// Counts names of types. The types come in the order of the schema.
+function count(types: Type[], names: string[]): Map<string, number> {
+  const counts = new Map(types.map((t) => [t.name, 0]));
   for (const name of names) {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  return counts;
+  return new Map([...counts].filter(([, n]) => n > 0));
 }

@@ -33,10 +33,10 @@ export function SceneTables(props: {
           columns={[
             { name: "node", value: (n) => n.label, view: (n) => <NodeButton node={n} onChoose={onChoose} /> },
             { name: "type", value: (n) => n.type },
-            { name: "id", value: (n) => n.id, view: (n) => <NodeLink graph={graph} type={n.type} id={n.id} /> },
             { name: "edges", value: (n) => degrees.get(n.key) ?? 0 },
-            ...shown.map((name) => ({ name, value: (n: GraphNode): Json => shortened(n.values[name] ?? null) })),
+            ...shown.map((name) => ({ name, value: (n: GraphNode): Json => shortened(name in n.values ? (n.values[name] ?? null) : "") })),
             { name: "in the scene", value: (n) => [n.key === scene.main && "what it is about", n.key in scene.pins && "pinned"].filter(Boolean).join(", ") },
+            { name: "id", value: (n) => n.id, view: (n) => <NodeLink graph={graph} type={n.type} id={n.id} /> },
           ]}
         />
       </section>
@@ -51,7 +51,7 @@ export function SceneTables(props: {
             { name: "from", value: (e) => byKey.get(e.from)?.label ?? "", view: (e) => <NodeButton node={byKey.get(e.from)} onChoose={onChoose} /> },
             { name: "edge", value: (e) => e.type },
             { name: "to", value: (e) => byKey.get(e.to)?.label ?? "", view: (e) => <NodeButton node={byKey.get(e.to)} onChoose={onChoose} /> },
-            ...names.map((name) => ({ name: "edge." + name, value: (e: GraphEdge): Json => shortened(e.values[name] ?? null) })),
+            ...names.map((name) => ({ name: "edge." + name, value: (e: GraphEdge): Json => shortened(name in e.values ? (e.values[name] ?? null) : "") })),
           ]}
         />
       </section>

@@ -10,8 +10,8 @@ export function SceneTools(props: { state: SceneState; canvas: RefObject<Canvas 
   const { state, canvas, busy, onFind, onClear } = props;
   const [words, setWords] = useState("");
   const [copied, setCopied] = useState("");
-  const button = (text: string, onClick: () => void, disabled = false, name = text) => (
-    <button type="button" class="quiet" aria-label={name === text ? undefined : name} title={name === text ? undefined : name} disabled={disabled} onClick={onClick}>
+  const button = (text: string, onClick: () => void, disabled = false, title?: string) => (
+    <button type="button" class="quiet" aria-label={text.length === 1 ? title : undefined} title={title} disabled={disabled} onClick={onClick}>
       {text}
     </button>
   );

@@ -46,7 +46,8 @@ export interface Canvas {
 /** From this number of nodes and edges on, the canvas leaves out what takes long to draw. */
 const large = 900;
 
-const letter = 6.3; // the width of a letter of a label in pixels
+const font = "system-ui, sans-serif";
+const fontSize = 11; // pixels
 const mostPng = 4096; // pixels
 
 /** Opens a canvas in an element. Cytoscape makes no style element, because the page has an element with its id. */
@@ -56,6 +57,11 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
   let running: Running | null = null;
   let edgeLabels = true;
   let moved = false; // the user has moved the view since the last layout began
+  let waiting = false; // elements were added, and are drawn when they have places
+  const ruler = document.createElement("canvas").getContext("2d");
+  if (ruler) {
+    ruler.font = `bold ${fontSize}px ${font}`;
+  }
   let painted = ""; // the style that the elements have
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const paint = () => {
@@ -97,6 +103,14 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
     }
   };
 
+  // Draws the elements that were added.
+  const reveal = () => {
+    if (waiting) {
+      waiting = false;
+      cy.endBatch();
+    }
+  };
+
   const place = (isNew: (key: string) => boolean, near: string | null) => {
     running?.stop();
     moved = false;
@@ -105,7 +119,7 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
       const { x, y } = n.position();
       const [size, label] = [Number(n.data("size")), String(n.data("label"))];
       const kept = !isNew(n.id());
-      return { key: n.id(), index, x, y, width: Math.max(size, label.length * letter) + 10, height: size + 24, fixed: kept && Boolean(n.data("pin")), ...(kept && { old: { x, y } }) };
+      return { key: n.id(), index, x, y, width: Math.max(size, ruler?.measureText(label).width ?? 0) + 10, height: size + 24, fixed: kept && Boolean(n.data("pin")), ...(kept && { old: { x, y } }) };
     });
     const byKey = new Map(nodes.map((n) => [n.key, n]));
     const links = cy.edges().map((e) => ({ from: byKey.get(e.source().id()) as Placed, to: byKey.get(e.target().id()) as Placed }));
@@ -115,7 +129,11 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
     }
     const whole = nodes.every((n) => isNew(n.key));
     const seen = (done: boolean, longest: number) => {
-      cy.nodes().positions((n) => (n.grabbed() || n.data("pin") ? n.position() : (byKey.get(n.id()) ?? n.position())));
+      cy.nodes().positions((n) => {
+        const { x, y } = n.grabbed() || n.data("pin") ? n.position() : (byKey.get(n.id()) ?? n.position());
+        return { x, y };
+      });
+      reveal();
       const added = cy.nodes().filter((n) => isNew(n.id()) || n.id() === near);
       if (!moved && (whole || !inView(added))) {
         look(near ?? main ?? null);
@@ -134,6 +152,7 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
 
   return {
     show(nodes, edges, near) {
+      reveal();
       const many = nodes.length + edges.length > large;
       if (many !== isLarge) {
         const [kept, view] = [cy.elements().jsons(), { zoom: cy.zoom(), pan: cy.pan() }];
@@ -150,34 +169,37 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
       const added: cytoscape.ElementDefinition[] = [];
       const keys = new Set([...nodes.map((n) => n.key), ...edges.map((e) => e.key)]);
       const fresh = new Set<string>();
-      cy.batch(() => {
-        cy.elements().filter((e) => !keys.has(e.id())).remove();
-        for (const n of nodes) {
-          const data = { id: n.key, label: n.label, colour: n.colour, size: n.size, pin: n.pin !== null, main: n.main };
-          const old = cy.getElementById(n.key);
-          if (old.nonempty()) {
+      cy.startBatch();
+      waiting = true;
+      cy.elements().filter((e) => !keys.has(e.id())).remove();
+      for (const n of nodes) {
+        const data = { id: n.key, label: n.label, colour: n.colour, size: n.size, pin: n.pin !== null, main: n.main };
+        const old = cy.getElementById(n.key);
+        if (old.nonempty()) {
+          if (Object.entries(data).some(([name, value]) => old.data(name) !== value)) {
             old.data(data);
-            if (n.pin) {
-              old.position(n.pin);
-            }
-          } else {
-            fresh.add(n.key);
-            added.push({ group: "nodes", data, position: n.pin ? { ...n.pin } : { x: 0, y: 0 } });
           }
-        }
-        for (const e of edges) {
-          const old = cy.getElementById(e.key);
-          if (old.nonempty()) {
-            old.data({ colour: e.colour });
-          } else {
-            added.push({ group: "edges", data: { id: e.key, source: e.from, target: e.to, label: e.label, colour: e.colour } });
+          if (n.pin && (old.position("x") !== n.pin.x || old.position("y") !== n.pin.y)) {
+            old.position(n.pin);
           }
+        } else {
+          fresh.add(n.key);
+          added.push({ group: "nodes", data, position: n.pin ? { ...n.pin } : { x: 0, y: 0 } });
         }
-        cy.add(added);
-      });
+      }
+      for (const e of edges) {
+        const old = cy.getElementById(e.key);
+        if (old.empty()) {
+          added.push({ group: "edges", data: { id: e.key, source: e.from, target: e.to, label: e.label, colour: e.colour } });
+        }
+      }
+      cy.add(added);
       if (fresh.size > 0) {
-        place((key) => fresh.has(key), near);
-      } else if (running === null) {
+        place((key) => fresh.has(key), near); // which reveals them
+        return;
+      }
+      reveal();
+      if (running === null) {
         options.onRest(true, 0);
       }
     },
@@ -225,6 +247,7 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
     },
     close() {
       running?.stop();
+      reveal();
       scheme.removeEventListener("change", paint);
       shown.disconnect();
       cy.destroy();
@@ -262,8 +285,8 @@ function styleOf(host: HTMLElement, many: boolean, edgeLabels: boolean): cytosca
         "border-width": many ? 0 : 1.5,
         "border-color": ground,
         color: text,
-        "font-size": 11,
-        "font-family": "system-ui, sans-serif",
+        "font-size": fontSize,
+        "font-family": font,
         "text-valign": "bottom",
         "text-margin-y": 3,
         "min-zoomed-font-size": many ? 9 : 6,

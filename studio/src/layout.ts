@@ -42,6 +42,7 @@ export function arrange(nodes: Placed[], links: { from: Placed; to: Placed }[], 
   const moving = tied.some((n) => !n.old && !n.fixed);
   let alpha = tied.some((n) => n.old) ? 0.5 : 1;
   const decay = tied.length > 600 ? 0.06 : 0.028;
+  let passes = tied.length > mostBoxes ? 0 : 100; // that take the last labels apart
   let next = 0; // the force that the next slice begins with
   let longest = 0;
   let timer = 0;
@@ -49,9 +50,12 @@ export function arrange(nodes: Placed[], links: { from: Placed; to: Placed }[], 
   let due = 250; // few pictures that are nearly done are better than one that trembles
   const work = () => {
     const begin = performance.now();
-    while (alpha > 0.004 && moving) {
+    let done = !moving;
+    while (!done) {
       const force = forces[next];
-      if (force) {
+      if (alpha <= 0.004) {
+        done = passes-- <= 0 || !separate(tied, wide);
+      } else if (force) {
         force(alpha);
         next++;
       } else {
@@ -65,7 +69,6 @@ export function arrange(nodes: Placed[], links: { from: Placed; to: Placed }[], 
     }
     const now = performance.now();
     longest = Math.max(longest, now - begin);
-    const done = alpha <= 0.004 || !moving;
     if (done) {
       loose(nodes, tied, wide);
       show(true, longest);
@@ -126,8 +129,9 @@ function move(nodes: Placed[]) {
 }
 
 // Pushes nodes apart whose boxes overlap, along the direction in which they overlap less. On a wide canvas they rather
-// move sideways.
-function separate(nodes: Placed[], wide: number) {
+// move sideways. It reports whether any overlapped.
+function separate(nodes: Placed[], wide: number): boolean {
+  let moved = false;
   for (let i = 0; i < nodes.length; i++) {
     const a = nodes[i] as Placed;
     for (let j = 0; j < i; j++) {
@@ -138,6 +142,7 @@ function separate(nodes: Placed[], wide: number) {
         continue;
       }
       const [push, sx, sy] = oy * wide * wide < ox ? [oy * 0.3, 0, dy < 0 ? -1 : 1] : [ox * 0.3, dx < 0 ? -1 : 1, 0];
+      moved ||= push > 0.1;
       if (!a.fixed) {
         a.x += push * sx;
         a.y += push * sy;
@@ -148,6 +153,7 @@ function separate(nodes: Placed[], wide: number) {
       }
     }
   }
+  return moved;
 }
 
 // Places nodes without edges in rows below the others.

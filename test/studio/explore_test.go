@@ -112,7 +112,7 @@ func TestExplore(t *testing.T) {
 
 	// A double click adds neighbours of all kinds. Those that stood there hardly move.
 	before := eval[map[string]map[string]float64](b, cy+`.nodes().reduce((all, n) => ({...all, [n.id()]: n.position()}), {})`)
-	b.run(chromedp.Evaluate(cy+`.nodes("[?main]").emit("dbltap")`, nil))
+	b.run(chromedp.Evaluate(cy+`.nodes("[?main]").emit("dbltap"); 0`, nil))
 	b.wait(cy + fmt.Sprintf(".nodes().length > %d", len(first)))
 	b.rest()
 	for id, at := range eval[map[string]map[string]float64](b, cy+`.nodes().reduce((all, n) => ({...all, [n.id()]: n.position()}), {})`) {

@@ -2,6 +2,7 @@
 // nothing of the other pages.
 
 import cytoscape from "cytoscape";
+import { colourOf, font, fontSize, styleOf } from "./canvasstyle";
 import { arrange, begin, type Placed, type Running } from "./layout";
 
 export interface CanvasNode {
@@ -22,7 +23,6 @@ export interface CanvasEdge {
 }
 
 export interface CanvasOptions {
-  label: string; // for screen readers
   onChoose: (key: string | null, edge: boolean) => void;
   onExpand: (key: string) => void;
   onPin: (key: string, x: number, y: number) => void;
@@ -46,8 +46,6 @@ export interface Canvas {
 /** From this number of nodes and edges on, the canvas leaves out what takes long to draw. */
 const large = 900;
 
-const font = "system-ui, sans-serif";
-const fontSize = 11; // pixels
 const mostPng = 4096; // pixels
 
 /** Opens a canvas in an element. Cytoscape makes no style element, because the page has an element with its id. */
@@ -89,9 +87,22 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
     return box.x1 >= view.x1 && box.x2 <= view.x2 && box.y1 >= view.y1 && box.y2 <= view.y2;
   };
 
+  // Shows everything. In a large scene the places of the nodes suffice: the boxes of all elements take a second.
+  const fit = () => {
+    if (!isLarge) {
+      cy.fit(undefined, 24);
+      return;
+    }
+    const places = cy.nodes().map((n) => n.position());
+    const [xs, ys] = [places.map((p) => p.x), places.map((p) => p.y)];
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const zoom = Math.min(1.25, (cy.width() - 96) / Math.max(1, right - left), (cy.height() - 96) / Math.max(1, bottom - top));
+    cy.viewport({ zoom, pan: { x: cy.width() / 2 - (zoom * (left + right)) / 2, y: cy.height() / 2 - (zoom * (top + bottom)) / 2 } });
+  };
+
   // Shows everything if it can be read then, and otherwise the neighbourhood of the node that matters.
   const look = (centre: string | null) => {
-    cy.fit(undefined, 24);
+    fit();
     if (cy.zoom() > 1.25) {
       cy.zoom(1.25);
       cy.center();
@@ -222,9 +233,7 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
     zoom(factor) {
       cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
     },
-    fit() {
-      cy.fit(undefined, 24);
-    },
+    fit,
     centre(key) {
       const node = cy.getElementById(key);
       if (cy.zoom() < 0.6) {
@@ -257,68 +266,4 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
 
 function start(host: HTMLElement, many: boolean): cytoscape.Core {
   return cytoscape({ container: host, textureOnViewport: many, ...(many && { pixelRatio: 1 }), minZoom: 0.03, maxZoom: 4, boxSelectionEnabled: false, style: [] });
-}
-
-// Returns the value of a custom property of CSS.
-function colourOf(host: HTMLElement, name: string): string {
-  return getComputedStyle(host).getPropertyValue(name).trim();
-}
-
-// Returns the style of the elements in the colours of the page.
-function styleOf(host: HTMLElement, many: boolean, edgeLabels: boolean): cytoscape.StylesheetJson {
-  const names = new Map<string, string>();
-  const colour = (name: string) => {
-    const known = names.get(name) ?? colourOf(host, name);
-    names.set(name, known);
-    return known;
-  };
-  const [text, ground, strong, soft] = [colour("--text"), colour("--raised"), colour("--strong"), colour("--soft")];
-  const ofElement = (e: cytoscape.SingularElementReturnValue) => colour(String(e.data("colour")));
-  return [
-    {
-      selector: "node",
-      style: {
-        width: "data(size)",
-        height: "data(size)",
-        label: "data(label)",
-        "background-color": ofElement,
-        "border-width": many ? 0 : 1.5,
-        "border-color": ground,
-        color: text,
-        "font-size": fontSize,
-        "font-family": font,
-        "text-valign": "bottom",
-        "text-margin-y": 3,
-        "min-zoomed-font-size": many ? 9 : 6,
-        ...(many ? {} : { "text-outline-color": ground, "text-outline-width": 2 }),
-      },
-    },
-    { selector: "node[?pin]", style: { shape: "rectangle" } },
-    { selector: "node[?main]", style: { "border-width": 3, "border-color": text, "font-weight": "bold" } },
-    {
-      selector: "edge",
-      style: many
-        ? { "curve-style": "haystack", width: 1, "line-color": ofElement, "line-opacity": 0.5 }
-        : {
-            "curve-style": "bezier",
-            width: 1.3,
-            "line-color": ofElement,
-            "line-opacity": 0.75,
-            "target-arrow-color": ofElement,
-            "target-arrow-shape": "triangle",
-            "arrow-scale": 0.8,
-            label: edgeLabels ? "data(label)" : "",
-            color: soft,
-            "font-size": 9,
-            "text-rotation": "autorotate",
-            "text-outline-color": ground,
-            "text-outline-width": 2,
-            "min-zoomed-font-size": 7,
-          },
-    },
-    { selector: "edge.beside", style: { width: 2.2, "line-opacity": 1, "z-index": 5, ...(many ? {} : { label: "data(label)" }) } },
-    { selector: ".marked", style: { "underlay-color": colour("--marked"), "underlay-opacity": 0.6, "underlay-padding": 6, "z-index": 8 } },
-    { selector: "node.chosen", style: { "border-width": 4, "border-color": strong, "z-index": 9 } },
-    { selector: "edge.chosen", style: { width: 4, "z-index": 9 } },
-  ] as cytoscape.StylesheetJson;
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Canvas, CanvasEdge, CanvasNode, CanvasOptions } from "./canvas";
 
 export interface CanvasProps extends CanvasOptions {
+  label: string; // for screen readers
   nodes: CanvasNode[];
   edges: CanvasEdge[];
   near: string | null;
@@ -25,7 +26,6 @@ export function CanvasView(props: CanvasProps) {
       ({ openCanvas }) => {
         if (host.current && !gone) {
           opened = openCanvas(host.current, {
-            label: props.label,
             onChoose: (...call) => latest.current.onChoose(...call),
             onExpand: (key) => latest.current.onExpand(key),
             onPin: (...call) => latest.current.onPin(...call),

@@ -33,7 +33,7 @@ export function propertiesOf(types: Type[], nodes: GraphNode[]): { all: string[]
   const properties = types.filter((t) => t.kind === "node" && used.has(t.name)).flatMap((t) => exploredProperties(t));
   return {
     all: [...new Set(properties.map((p) => p.name))],
-    numbers: [...new Set(properties.filter((p) => /^([IU](32|64)|F(32|64)|Decimal)/.test(p.kind) || nodes.some((n) => isNumber(n.values[p.name]))).map((p) => p.name))],
+    numbers: [...new Set(properties.filter((p) => /^([IU](32|64)|F(32|64))$/.test(p.kind) || nodes.some((n) => isNumber(n.values[p.name]))).map((p) => p.name))],
   };
 }
 

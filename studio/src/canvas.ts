@@ -71,7 +71,12 @@ export function openCanvas(host: HTMLElement, options: CanvasOptions): Canvas {
   };
   scheme.addEventListener("change", paint);
   const wide = () => Math.min(2, Math.max(0.6, host.clientWidth / Math.max(1, host.clientHeight)));
-  const shown = new ResizeObserver(() => cy.resize());
+  const shown = new ResizeObserver(() => {
+    cy.resize();
+    if (!moved && running === null && cy.nodes().nonempty()) {
+      fit();
+    }
+  });
   shown.observe(host);
 
   const listen = () => {

@@ -103,7 +103,7 @@ func build() (map[string][]byte, error) {
 var bundled = []string{
 	"@codemirror/autocomplete", "@codemirror/commands", "@codemirror/language", "@codemirror/lint", "@codemirror/state", "@codemirror/streamparser", "@codemirror/view",
 	"@dagrejs/dagre", "@dagrejs/graphlib", "@lezer/common", "@lezer/highlight", "@lezer/lr", "@marijn/find-cluster-break",
-	"@preact/signals", "@preact/signals-core", "crelt", "preact", "style-mod", "w3c-keyname",
+	"@preact/signals", "@preact/signals-core", "crelt", "cytoscape", "d3-dispatch", "d3-force", "d3-quadtree", "d3-timer", "preact", "style-mod", "w3c-keyname",
 }
 
 // licenses returns the licences of the bundled packages, which must accompany their code.

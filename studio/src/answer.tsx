@@ -6,6 +6,8 @@ import { Chart, chartOf } from "./chart";
 import { Drawing, type DrawnEdge, type DrawnNode } from "./drawing";
 import { mostDrawn, nodeHref, NodeLink } from "./entity";
 import { writeJson, type Json } from "./json";
+import { go, href, target } from "./route";
+import { emptyScene, encodeScene, withNodes } from "./scene";
 import { Table, Value, type Column } from "./table";
 import { Text } from "./text";
 
@@ -92,6 +94,12 @@ function Drawn(props: { graph: string; query: AssistQuery; rows: Row[] }) {
   const nodes = new Map<string, DrawnNode>();
   const edges = new Map<string, DrawnEdge>();
   const left = new Set<string>();
+  const open = async () => {
+    const scene = await encodeScene(withNodes(emptyScene, [...nodes.keys(), ...left]));
+    if (scene !== null) {
+      go(href(graph, "explore", [], { ...target.value, scene }));
+    }
+  };
   for (const row of rows) {
     const keys = new Map<string, string>();
     for (const { column, type } of query.nodes ?? []) {
@@ -116,6 +124,11 @@ function Drawn(props: { graph: string; query: AssistQuery; rows: Row[] }) {
   }
   return (
     <>
+      {nodes.size > 0 && (
+        <button type="button" class="quiet" onClick={() => void open()}>
+          Open in Explore
+        </button>
+      )}
       <Drawing label="The nodes of the answer; the table has the same data" direction="LR" nodes={[...nodes.values()]} edges={[...edges.values()]} />
       {(query.links ?? []).length === 0 && <p class="hint">The drawing has the edges that the match wants between two returned nodes. This query returns none.</p>}
       {left.size > 0 && <p class="empty">The drawing has room for {mostDrawn} nodes; {left.size} more are in the table.</p>}

@@ -9,6 +9,7 @@ import { CallsPage } from "./calls";
 import { ComparePage } from "./compare";
 import { DataPage } from "./data";
 import { EntityPage } from "./entity";
+import { ExplorePage } from "./explore";
 import { GraphsPage } from "./graphs";
 import { Me } from "./header";
 import { HistoryPage } from "./history";
@@ -28,6 +29,7 @@ const titles: Record<Page, string> = {
   overview: "Overview",
   query: "Query",
   data: "Data",
+  explore: "Explore",
   entity: "Entity",
   run: "Run",
   review: "Review",
@@ -42,6 +44,7 @@ const views: Record<Page, FunctionComponent> = {
   overview: OverviewPage,
   query: QueryPage,
   data: DataPage,
+  explore: ExplorePage,
   review: ReviewPage,
   compare: ComparePage,
   calls: CallsPage,

@@ -90,8 +90,8 @@ export function Drawing(props: { label: string; nodes: DrawnNode[]; edges: Drawn
   );
 }
 
-// Shortens a text in the middle, because the names of one package differ only at their ends.
-function shortText(text: string): string {
+/** Shortens a text in the middle, because the names of one package differ only at their ends. */
+export function shortText(text: string): string {
   const line = visible(text).replace(/\s+/g, " ");
   if (line.length <= textLength) {
     return line;

@@ -165,7 +165,7 @@ function NodePage(props: { graph: string; type: Type; types: Type[]; id: string 
   return (
     <>
       <p class="crumbs">
-        <a href={href(graph, "entity")}>Entities</a> › <a href={href(graph, "entity", [type.name])}>{type.name}</a>
+        <a href={href(graph, "entity")}>Entities</a> › <a href={href(graph, "entity", [type.name])}>{type.name}</a> · <a href={href(graph, "explore", [], { branch: target.value.branch, at: target.value.at, type: type.name, id })}>Open in Explore</a>
       </p>
       <h1>
         <Text value={id} most={200} />

@@ -102,3 +102,50 @@ export function neighboursQuery(type: Type, way: Way, limit: number): string {
     "}",
   ].join("\n");
 }
+
+/** The properties of a node that Explore asks for. */
+export function exploredProperties(type: Type): Property[] {
+  return listedProperties(type, 12);
+}
+
+const variableOf = (edge: Type) => edge.name.charAt(0).toLowerCase() + edge.name.slice(1);
+
+/** Returns the query that reads the nodes with the given ids. */
+export function nodesQuery(type: Type, limit: number): string {
+  const columns = exploredProperties(type).map((p, i) => listed("n", p, columnName(i)));
+  return `query nodes($ids: [String]) {\n  match { $n: ${type.name}  $n.id in $ids }\n  return { ${["$n.id as id", ...columns].join(", ")} }\n  limit ${limit}\n}`;
+}
+
+/** Returns the query that reads the edges of a type from some nodes to others. */
+export function edgesQuery(edge: Type, from: Type, to: Type, limit: number): string {
+  const columns = edgeProperties(edge).map((p, i) => listed("e", p, columnName(i)));
+  return [
+    "query edges($from: [String], $to: [String]) {",
+    `  match { $a: ${from.name}  $b: ${to.name}  $a.id in $from  $b.id in $to  $a $e:${variableOf(edge)} $b }`,
+    `  return { ${["$e.id as edge", "$a.id as source", "$b.id as target", ...columns].join(", ")} }`,
+    `  limit ${limit}`,
+    "}",
+  ].join("\n");
+}
+
+// The pattern that leads from $n along a way to $m.
+function alongWay(type: Type, way: Way): string {
+  const name = variableOf(way.edge);
+  return `$n: ${type.name}  $m: ${way.other.name}  ` + (way.out ? `$n $e:${name} $m` : `$m $e:${name} $n`);
+}
+
+/** Returns the query that counts the edges of a node along a way. */
+export function countQuery(type: Type, way: Way): string {
+  return `query number($id: String) {\n  match { ${alongWay(type, way)}  $n.id = $id }\n  return { count($e.id) as edges }\n  limit 1\n}`;
+}
+
+/** Returns the query that reads ids of neighbours of some nodes along a way, without those that are known. */
+export function hopQuery(type: Type, way: Way, limit: number): string {
+  return [
+    "query hop($ids: [String], $known: [String]) {",
+    `  match { ${alongWay(type, way)}  $n.id in $ids  not { $m.id in $known } }`,
+    "  return { $n.id as source, $m.id as target }",
+    `  limit ${limit}`,
+    "}",
+  ].join("\n");
+}

@@ -1,6 +1,7 @@
 // Tables: rows by column, with a button that saves them as CSV.
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { writeJson, type Json } from "./json";
 import { Text, visible } from "./text";
 
@@ -14,11 +15,12 @@ export interface Column<T> {
 }
 
 /**
- * Shows rows. The label is the name of the table for screen readers, and the name of the CSV file. A high table scrolls in a
+ * Shows rows, at first as many as `most` says. The label is the name of the table for screen readers, and the name of the CSV file. A high table scrolls in a
  * box of its own; one that is the main part of its page is `whole` instead, and makes the page higher.
  */
-export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]; empty?: string; whole?: boolean }) {
-  const { label, columns, rows, empty = "There is nothing to show.", whole = false } = props;
+export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]; empty?: string; whole?: boolean; most?: number }) {
+  const { label, columns, rows, empty = "There is nothing to show.", whole = false, most = Infinity } = props;
+  const [shown, setShown] = useState(most);
   if (rows.length === 0) {
     return <p class="empty">{empty}</p>;
   }
@@ -36,7 +38,7 @@ export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]
             </tr>
           </thead>
           <tbody>
-            {rows.map((row, i) => (
+            {rows.slice(0, shown).map((row, i) => (
               <tr key={i}>
                 {columns.map((c) => (
                   <td key={c.name} class={isNumber(c.value(row)) ? "number" : undefined}>
@@ -48,6 +50,11 @@ export function Table<T>(props: { label: string; columns: Column<T>[]; rows: T[]
           </tbody>
         </table>
       </div>
+      {rows.length > shown && (
+        <button type="button" class="quiet" onClick={() => setShown(2 * shown)}>
+          Show more of {rows.length.toLocaleString("en")} rows
+        </button>
+      )}
       <button type="button" class="quiet" onClick={() => save(label + ".csv", new Blob([csv(columns, rows)], { type: "text/csv;charset=utf-8" }))}>
         Save as CSV
       </button>

@@ -122,6 +122,12 @@ func (w *world) commands(t *testing.T, script string) map[string]scriptCommand {
 		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
 		ts.Setenv(args[1], id)
 	}
+	cmds["timeof"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		og(ts, "0", []string{"commit", "list", "--branch", args[0], "--limit", "1", "--format", "csv"})
+		rows, err := csv.NewReader(strings.NewReader(ts.ReadFile("stdout"))).ReadAll()
+		ts.Check(err)
+		ts.Setenv(args[1], rows[1][slices.Index(rows[0], "created_at")])
+	}
 	cmds["draft"] = func(ts *testscript.TestScript, _ bool, args []string) {
 		og(ts, "0", []string{"branch", "list", "--format", "csv"})
 		rows, err := csv.NewReader(strings.NewReader(ts.ReadFile("stdout"))).ReadAll()

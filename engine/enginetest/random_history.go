@@ -68,13 +68,6 @@ func (p *pair) commitBack(g engine.Graph, branch string, back int) engine.Target
 	return at
 }
 
-// targetOf returns the target of the current step in one of the two graphs.
-func (p *pair) targetOf(g engine.Graph) engine.Target {
-	at := p.commitBack(g, p.branch, p.back)
-	at.Rights = p.rights
-	return at
-}
-
 // runHistory runs a history step on both graphs.
 func (p *pair) runHistory(ctx context.Context, h *history) string {
 	if h.cleanup {

@@ -50,6 +50,7 @@ type drawer struct {
 	// restricts draws rights. It has its own random numbers, too.
 	restricts *drawer
 	joins     *drawer          // draws rights for merges, with random numbers and rights of its own
+	clocks    *drawer          // draws instants, with random numbers of its own
 	granted   []*engine.Rights // of restricts: the rights that it has drawn
 }
 
@@ -58,7 +59,7 @@ func newDrawer(seed uint64) *drawer {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, seed)), wild: map[string]bool{}, wordy: map[string]bool{}, edgeEnds: map[string][2]string{}, loading: engine.Append, branching: seed%5 < 2,
 		params:  &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}},
 		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}, rare: &drawer{Rand: rand.New(rand.NewPCG(^seed, ^seed))},
-		restricts: &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}, joins: &drawer{Rand: rand.New(rand.NewPCG(seed, 2))}}
+		restricts: &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}, joins: &drawer{Rand: rand.New(rand.NewPCG(seed, 2))}, clocks: &drawer{Rand: rand.New(rand.NewPCG(seed, 3))}}
 	d.schema = d.drawSchema()
 	d.drawInterfaces(d.schema)
 	d.drawEnds(d.schema, d.schema.Edges)

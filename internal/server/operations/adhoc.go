@@ -67,7 +67,7 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		}
 		return mutateAdHoc(ctx, env, q.Plan, args, branch, &c.Options)
 	}
-	r, err := c.Options.Reading(env, c.Branch)
+	r, err := c.Options.Reading(ctx, env, c.Branch)
 	if err != nil {
 		return nil, err
 	}

@@ -22,9 +22,13 @@ type Reading struct {
 
 // Reading returns the state that a read on a branch runs on. All pages
 // after the first run on the same commit as the first. The error is a *tool.ArgumentError.
-func (k *Options) Reading(env *tool.Env, branch tool.BranchName) (*Reading, error) {
-	r := &Reading{snapshot: k.Snapshot, At: engine.Target{Commit: k.Snapshot}}
-	if k.Snapshot == "" {
+func (k *Options) Reading(ctx context.Context, env *tool.Env, branch tool.BranchName) (*Reading, error) {
+	commit, err := env.Past(ctx, branch, k.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reading{snapshot: commit, At: engine.Target{Commit: commit}}
+	if commit == "" {
 		r.branch = new(env.Branch(branch))
 		r.At = r.branch.At()
 	}
@@ -37,9 +41,9 @@ func (k *Options) Reading(env *tool.Env, branch tool.BranchName) (*Reading, erro
 		return nil, err
 	}
 	switch {
-	case p.Snapshot && p.Commit != k.Snapshot:
+	case p.Snapshot && p.Commit != commit:
 		return nil, tool.BadPageToken("belongs to the snapshot " + p.Commit)
-	case !p.Snapshot && (k.Snapshot != "" || p.Branch != r.branch.Name()):
+	case !p.Snapshot && (commit != "" || p.Branch != r.branch.Name()):
 		return nil, tool.BadPageToken("belongs to the branch " + p.Branch)
 	}
 	r.place = p
@@ -68,6 +72,11 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 			return nil, err
 		}
 	}
+	if q.AsOf != nil {
+		if err := r.asOf(ctx, env, q, args); err != nil {
+			return nil, r.Lost(err)
+		}
+	}
 	result, err := env.Graph.Query(ctx, q, args, r.At)
 	if err != nil {
 		return nil, r.Lost(err)
@@ -84,6 +93,24 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 		}
 	}
 	return &tool.Outcome{Read: out}, nil
+}
+
+// asOf finds the commit as of which the query reads, and the right to read it. The engine then selects the same commit.
+func (r *Reading) asOf(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args) error {
+	if r.snapshot != "" {
+		return &tool.ArgumentError{Path: "snapshot", Detail: "the query says as of when it reads, expected no snapshot", Help: "leave snapshot out"}
+	}
+	at := engine.Target{Branch: r.At.Branch, Commit: r.At.Commit, AsOf: q.Instant(args)}
+	if at.AsOf.IsZero() {
+		return nil // the engine reports the bad argument
+	}
+	commit, err := env.AsOf(ctx, at)
+	r.At.Branch, r.At.Commit = "", commit
+	var bad *engine.BadArgument
+	if p, ok := q.AsOf.(plan.ParamRef); ok && errors.As(err, &bad) {
+		err = &engine.BadArgument{Param: q.Params[p.Index].Name, Detail: bad.Detail}
+	}
+	return err
 }
 
 // checkDraft returns a *engine.DraftClosed if the earlier pages came from a draft that has ended, or a

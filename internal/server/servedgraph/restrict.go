@@ -46,7 +46,8 @@ func (r *running) restrict(ctx context.Context) error {
 	r.env.Graph = graph
 	r.record.RecordFilters(restricted.Filters(graph))
 	r.out.Rights = restricted.Digest(graph)
-	if r.part = r.out.Rights != ""; r.part {
+	if narrow := r.out.Rights != ""; narrow && !r.part {
+		r.part = true
 		r.env.PageOwner += ownerRights + r.out.Rights
 	}
 	return nil

@@ -87,7 +87,7 @@ var queryProductions = []production{
 	{"AsOf", []string{`query q($t: DateTime) as of $t @description("x") { match { $p: Person } return { $p } }`, `query q() as of datetime("2024-05-01T12:00:00Z") { match { $p: Person } return { $p } }`},
 		[]string{"query q($t: DateTime) as $t { match { $p: Person } return { $p } }", "query q() as of { match { $p: Person } return { $p } }"},
 		[]wrongText{{"T45", "query q($d: Date) as of $d { match { $p: Person } return { $p } }"}, {"T45", "query q($t: DateTime?) as of $t { match { $p: Person } return { $p } }"},
-			{"T45", "query q() as of now() { match { $p: Person } return { $p } }"}, {"T45", "query q($t: DateTime) as of $t { delete Company where name = \"x\" }"}, {"T14", "query q() as of $t { match { $p: Person } return { $p } }"}}},
+			{"T45", `query q() as of datetime("2024-05-01T12:00:00Z") @must_be_empty("Nobody is there.") { match { $p: Person } return { $p.name } }`}, {"T45", "query q() as of now() { match { $p: Person } return { $p } }"}, {"T45", "query q($t: DateTime) as of $t { delete Company where name = \"x\" }"}, {"T6", "query q() as of $t { match { $p: Person } return { $p } }"}}},
 	{"QueryAnnotation", []string{`query q() @description("x") @instruction("y") @question("a?") @question("b?") @must_be_empty("z") @mcp(expose: true) { match { $p: Person } return { $p } }`},
 		[]string{`query q() @describe("x") { match { $p: Person } return { $p } }`, `query q() @mcp() { match { $p: Person } return { $p } }`},
 		[]wrongText{{"T42", `query q() @question("") { match { $p: Person } return { $p } }`}, {"T42", `query q() @question("a?") @question("a?") { match { $p: Person } return { $p } }`},

@@ -13,6 +13,9 @@ import (
 // This file is about reads of the past by an instant. No commit has a time before that of a parent, so the
 // commits up to an instant are the older part of a line.
 
+// errNoPast is the error of a read of a preview that says as of when.
+var errNoPast = &engine.BadArgument{Param: "query", Detail: "the result of a merge that was not made has no past; leave as of out"}
+
 // pinned returns the target of a read, as the commit to read if the query says as of when.
 func (g *Graph) pinned(ctx context.Context, at engine.Target, q *plan.Query, args engine.Args) (engine.Target, error) {
 	if q.AsOf == nil {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -22,5 +23,10 @@ func (e *Env) Past(ctx context.Context, branch BranchName, snapshot string) (str
 	if err != nil {
 		return "", &ArgumentError{Path: "snapshot", Detail: err.Error(), Help: "write the id of a commit, or an instant such as 2026-05-01T12:00:00Z"}
 	}
-	return e.AsOf(ctx, engine.Target{Branch: e.Branch(branch).Name(), AsOf: at.Time()})
+	commit, err := e.AsOf(ctx, engine.Target{Branch: e.Branch(branch).Name(), AsOf: at.Time()})
+	var bad *engine.BadArgument
+	if errors.As(err, &bad) {
+		err = &ArgumentError{Path: "snapshot", Detail: bad.Detail}
+	}
+	return commit, err
 }

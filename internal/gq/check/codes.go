@@ -135,7 +135,7 @@ var Codes = []diag.Entry{
 		Example: `query q($age: I32) @must_be_empty("Nobody has this age.") { match { $p: Person { age: $age } } return { $p.name } }`},
 	{Code: BadActor, Title: "unknown member of actor()", Explanation: "actor() is the caller of the query. Its members are id, groups, and the claims that the configuration of the server maps and types, such as actor().region: server.claims in cluster.yaml, and claims in gq.yaml for gq. Write one of them.",
 		Example: `query q() { match { $p: Person $p.name = actor().name } return { $p } }`},
-	{Code: BadTime, Title: "bad time of a query", Explanation: "as of $t lets a read see the graph as it was at an instant. The instant is a DateTime literal, or a parameter of the type DateTime that is required or has a @default. A mutation has no as of, because it writes to the head of a branch.",
+	{Code: BadTime, Title: "bad time of a query", Explanation: "as of $t lets a read see the graph as it was at an instant. The instant is a DateTime literal, or a parameter of the type DateTime that is required or has a @default. A mutation has no as of, because it writes to the head of a branch; nor has a check.",
 		Example: `query q($day: Date) as of $day { match { $p: Person } return { $p.name } }`},
 	{Code: BadUpsert, Title: "upsert of a type without a key", Explanation: "An upsert finds a node by its key, so the type must have a @key. It finds an edge by its id, if it assigns one. Otherwise it finds the edge by the first @unique of the type that has src and dst and whose other members it assigns. What finds the entity must not be computed from the values of the entity.",
 		Example: `query q() { upsert WorksAt { from: "ada" to: "acme" } }`},

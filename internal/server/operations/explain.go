@@ -51,7 +51,16 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		}
 		args = env.Caller.With(q.Plan.Params, args)
 	}
-	e, err := env.Graph.Explain(ctx, q.Plan, args, branch.At(), c.Analyze)
+	at := branch.At()
+	if then := q.Plan.Instant(args); c.Analyze && !then.IsZero() { // the caller needs the right to read the commit
+		at.AsOf = then
+		commit, err := env.AsOf(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		at = engine.Target{Commit: commit}
+	}
+	e, err := env.Graph.Explain(ctx, q.Plan, args, at, c.Analyze)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,6 @@ func TestPartAsOf(t *testing.T) {
 		{"stored", "POST", "/queries/everyone", `{"branch":"free","snapshot":"` + then + `"}`, false},
 		{"export", "POST", "/export", `{"branch":"free","snapshot":"` + then + `"}`, false},
 		{"counts", "GET", "/snapshot?branch=free&snapshot=" + then, "", false},
-		{"types", "GET", "/schema/types?branch=free&snapshot=" + then, "", false},
 		{"explained", "POST", "/explain", `{"query":"` + past + `","branch":"free","params":{"t":"` + then + `"},"analyze":true}`, false},
 		{"over MCP", "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"graph_query","arguments":{"query":"` + people + `","branch":"free","snapshot":"` + then + `"}}}`, false},
 	} {
@@ -48,13 +47,13 @@ func TestPartAsOf(t *testing.T) {
 			sent.header.Set("Accept", "application/json, text/event-stream")
 		}
 		a := w.send("the-token-of-"+clerk, sent)
-		if a.status != http.StatusOK || strings.Contains(a.body, canary) != c.canary {
+		if a.status != http.StatusOK || strings.Contains(strings.ToLower(a.body), canary) != c.canary {
 			t.Errorf("%s: %d %s", c.name, a.status, a.body)
 		}
 		if c.name != "free now" && c.method == "POST" && c.path != "/export" && !strings.Contains(a.body, head.ID) {
 			t.Errorf("%s does not name the commit %s: %s", c.name, head.ID, a.body)
 		}
-		if all := w.send("the-token-of-act-admin", sent); all.status != http.StatusOK || !strings.Contains(all.body, canary) && c.name != "explained" {
+		if all := w.send("the-token-of-act-admin", sent); all.status != http.StatusOK || !strings.Contains(strings.ToLower(all.body), canary) && c.name != "explained" {
 			t.Errorf("%s for act-admin: %d %s", c.name, all.status, all.body)
 		}
 	}

@@ -75,6 +75,14 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err != nil {
 		return nil, r.Lost(err)
 	}
+	if q.Plan.AsOf != nil { // compile against the schema of that time, as the caller may see it
+		if err := r.AsOf(ctx, env, q.Plan, args); err != nil {
+			return nil, r.Lost(err)
+		}
+		if q, args, findings, err = c.compile(ctx, env, r.At); err != nil {
+			return nil, r.Lost(err)
+		}
+	}
 	out, err := r.Run(ctx, env, q.Plan, args)
 	if err != nil {
 		return nil, err

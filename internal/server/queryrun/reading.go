@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/notes"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -18,6 +19,7 @@ type Reading struct {
 	branch   *tool.Branch     // what the caller named, for the answer; nil if snapshot is set
 	snapshot string           // the commit that the caller named instead, or ""
 	place    *pagetoken.Place // nil on the first page
+	instant  bool             // the caller named an instant, or AsOf has found the commit as of which the query reads
 }
 
 // Reading returns the state that a read on a branch runs on. All pages
@@ -27,7 +29,7 @@ func (k *Options) Reading(ctx context.Context, env *tool.Env, branch tool.Branch
 	if err != nil {
 		return nil, err
 	}
-	r := &Reading{snapshot: commit, At: engine.Target{Commit: commit}}
+	r := &Reading{snapshot: commit, At: engine.Target{Commit: commit}, instant: commit != k.Snapshot}
 	if commit == "" {
 		r.branch = new(env.Branch(branch))
 		r.At = r.branch.At()
@@ -54,6 +56,15 @@ func (k *Options) Reading(ctx context.Context, env *tool.Env, branch tool.Branch
 // Run runs a read. It returns a *tool.ArgumentError if a later page has another query or other
 // arguments than the first page.
 func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args) (*tool.Outcome, error) {
+	if err := r.AsOf(ctx, env, q, args); err != nil {
+		return nil, r.Lost(err)
+	}
+	if r.instant { // the commit may be one of another branch, of which the caller may see less
+		name := q.Name
+		if q = restricted.Plan(env.Graph, q); q == nil {
+			return nil, &engine.NotFound{What: "stored query", Name: name}
+		}
+	}
 	out := &tool.ReadOutcome{Query: q.Name, Branch: r.branch, Snapshot: r.snapshot, Plan: q, Args: args, Now: r.At.Now}
 	if r.place != nil {
 		switch {
@@ -70,11 +81,6 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 	if r.place != nil {
 		if err := r.checkDraft(ctx, env); err != nil {
 			return nil, err
-		}
-	}
-	if q.AsOf != nil {
-		if err := r.asOf(ctx, env, q, args); err != nil {
-			return nil, r.Lost(err)
 		}
 	}
 	result, err := env.Graph.Query(ctx, q, args, r.At)
@@ -95,8 +101,12 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 	return &tool.Outcome{Read: out}, nil
 }
 
-// asOf finds the commit as of which the query reads, and the right to read it. The engine then selects the same commit.
-func (r *Reading) asOf(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args) error {
+// AsOf finds the commit as of which the query reads, if it says so, and the right to read it. At is that commit then, and
+// the engine selects the same one.
+func (r *Reading) AsOf(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args) error {
+	if q.AsOf == nil || r.instant && r.snapshot == "" {
+		return nil
+	}
 	if r.snapshot != "" {
 		return &tool.ArgumentError{Path: "snapshot", Detail: "the query says as of when it reads, expected no snapshot", Help: "leave snapshot out"}
 	}
@@ -105,7 +115,7 @@ func (r *Reading) asOf(ctx context.Context, env *tool.Env, q *plan.Query, args e
 		return nil // the engine reports the bad argument
 	}
 	commit, err := env.AsOf(ctx, at)
-	r.At.Branch, r.At.Commit = "", commit
+	r.At.Branch, r.At.Commit, r.instant = "", commit, true
 	var bad *engine.BadArgument
 	if p, ok := q.AsOf.(plan.ParamRef); ok && errors.As(err, &bad) {
 		err = &engine.BadArgument{Param: q.Params[p.Index].Name, Detail: bad.Detail}

@@ -105,7 +105,7 @@ var imports = []struct {
 	{"server/tool", []string{"engine", "gq/plan", "gq/value", "internal/contract", "internal/server/pagetoken"}},
 	{"internal/server/arguments", []string{"engine", "internal/gq/diag", "gq/plan", "gq/value", "server/tool"}},
 	{"internal/server/internal/notes", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
-	{"internal/server/queryrun", []string{"engine", "gq/plan", "gq/value", "internal/server/arguments", "internal/server/internal/notes", "internal/server/pagetoken", "server/tool"}},
+	{"internal/server/queryrun", []string{"engine", "gq/plan", "gq/value", "internal/server/arguments", "internal/server/internal/notes", "internal/server/internal/restricted", "internal/server/pagetoken", "server/tool"}},
 	{"internal/server/wireerror", []string{"client", "engine", "internal/gq/diag", "internal/server/internal/requestinfo", "server/tool"}},
 	{"internal/server/internal/restricted", []string{"engine", "gq/catalog", "gq/plan", "internal/server/wireerror", "server/tool"}},
 	{"internal/server/access", []string{"engine", "gq/plan", "gq/value", "server/tool", "internal/server/internal/requestinfo", "internal/server/internal/restricted", "internal/server/wireerror"}},

@@ -61,7 +61,7 @@ type AssistBody struct {
 	Ask      string `json:"ask,omitempty" jsonschema:"enum=diagnostics,enum=completion,enum=hover" jsonschema_description:"What to answer; the default is diagnostics."`
 	Position int32  `json:"position,omitempty" jsonschema:"minimum=0" jsonschema_description:"For completion and hover: the place in the text, in UTF-16 code units from its start."`
 	Branch   string `json:"branch,omitempty" jsonschema_description:"The branch whose schema counts; the default is main."`
-	Snapshot string `json:"snapshot,omitempty" jsonschema_description:"The commit whose schema counts, instead of a branch."`
+	Snapshot string `json:"snapshot,omitempty" jsonschema_description:"The commit whose schema counts, instead of a branch; or an instant, as in a query."`
 }
 
 // AssistAnswer helps the author of a query. It has the members that were asked for.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 // CommitList is a page of the commits of a branch.
@@ -86,6 +87,9 @@ type ReadOption func(*request)
 func OnBranch(name string) ReadOption {
 	return func(q *request) { setText(q.query, "branch", name) }
 }
+
+// AtTime reads the last commit of the branch at or before an instant, which must not be in the future.
+func AtTime(t time.Time) ReadOption { return AtSnapshot(t.UTC().Format(time.RFC3339Nano)) }
 
 // AtSnapshot reads a commit instead of a branch.
 func AtSnapshot(commit string) ReadOption {

@@ -14,7 +14,7 @@ import (
 // ExportBody is the body of an export.
 type ExportBody struct {
 	Branch    string   `json:"branch,omitempty" jsonschema_description:"The branch to export; the default is main."`
-	Snapshot  string   `json:"snapshot,omitempty" jsonschema_description:"The commit to export, instead of a branch."`
+	Snapshot  string   `json:"snapshot,omitempty" jsonschema_description:"The commit to export, instead of a branch; or an instant, as in a query."`
 	TypeNames []string `json:"type_names,omitempty" jsonschema_description:"The node and edge types to export; the default is all."`
 }
 

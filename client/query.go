@@ -15,7 +15,7 @@ type QueryBody struct {
 	Name      string `json:"name,omitempty" jsonschema_description:"The name of the query to run, if the text contains several."`
 	Params    any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch    string `json:"branch,omitempty" jsonschema_description:"The branch to read; the default is main."`
-	Snapshot  string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
+	Snapshot  string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch; or an instant such as 2026-05-01T12:00:00Z: the last commit of the branch at or before it."`
 	MaxRows   int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The maximum number of rows; the default is as many as fit in one answer. With it the answer also says when the query's own limit left rows out."`
 	PageToken string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the previous page."`
 }
@@ -35,7 +35,7 @@ type MutateBody struct {
 type InvokeBody struct {
 	Params         any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch         string `json:"branch,omitempty" jsonschema_description:"The branch to use; the default is main."`
-	Snapshot       string `json:"snapshot,omitempty" jsonschema_description:"For a read, the commit to read, instead of a branch."`
+	Snapshot       string `json:"snapshot,omitempty" jsonschema_description:"For a read, the commit to read, instead of a branch; or an instant, as in a query."`
 	ExpectMutation *bool  `json:"expect_mutation,omitempty" jsonschema_description:"With true, fail unless the query is a mutation; with false, fail unless it is a read."`
 	MaxRows        int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"For a read, the maximum number of rows; the default is as many as fit in one answer. With it the answer also says when the query's own limit left rows out."`
 	PageToken      string `json:"page_token,omitempty" jsonschema_description:"For a read, the next_page_token of the previous page."`

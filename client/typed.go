@@ -34,6 +34,13 @@ func (g *TypedGraph) Query(ctx context.Context, q *plan.Query, args engine.Args,
 	if at.AtLeast != "" || !at.Now.IsZero() {
 		return nil, errors.New("a server reads a branch or a commit; leave AtLeast and Now out of the target")
 	}
+	snapshot := at.Commit
+	if !at.AsOf.IsZero() {
+		if snapshot != "" {
+			return nil, errors.New("a server reads a commit, or a branch as of an instant; leave Commit or AsOf out of the target")
+		}
+		snapshot = at.AsOf.UTC().Format(time.RFC3339Nano)
+	}
 	params, err := parameters(q.Declared(), args[:min(len(args), len(q.Declared()))])
 	if err != nil {
 		return nil, err
@@ -41,7 +48,7 @@ func (g *TypedGraph) Query(ctx context.Context, q *plan.Query, args engine.Args,
 	// The request ends when the caller closes the result, or when the context of a call of Next
 	// ends.
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := g.graph.InvokeArrow(ctx, q.Name, InvokeBody{Params: params, Branch: at.Branch, Snapshot: at.Commit})
+	stream, err := g.graph.InvokeArrow(ctx, q.Name, InvokeBody{Params: params, Branch: at.Branch, Snapshot: snapshot})
 	if err != nil {
 		cancel()
 		return nil, err

@@ -231,6 +231,11 @@ type Target struct {
 	// AtLeast, if not empty, is a commit that the branch must have reached, such as the caller's
 	// own last write. The error is a *NotFound if it is not a commit of the branch.
 	AtLeast string
+	// AsOf, if not zero, selects an earlier state: that of the last commit at or before this instant among the
+	// branch's head or the commit, its first parent, the first parent of that, and so on. A commit in flight
+	// with such a time is awaited. The error is a *BadArgument for an instant in the future, and a
+	// *NotFound if there was no commit yet. Only calls that read take it.
+	AsOf time.Time
 	// Now, if not zero, is the instant that now() returns in a read; otherwise now() reads the
 	// clock. A read of one commit at one instant always returns the same rows in the same order.
 	Now time.Time

@@ -4,8 +4,10 @@ import (
 	"encoding/csv"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -48,6 +50,7 @@ type world struct {
 //	og N VERB …         run the verb on the graph, as act-ada; it ends with the exit code N
 //	same NAME           compare the standard output of store and server, without a golden file
 //	headof BRANCH VAR   set VAR to the commit at the head of the branch
+//	timeof BRANCH VAR   set VAR to the time of that commit
 //	draft NAME VAR      set VAR to the branch of the open draft with the name, which may be empty
 //	proposal VAR        set VAR to the id of the newest proposal
 func TestStoreAndServer(t *testing.T) {
@@ -121,6 +124,14 @@ func (w *world) commands(t *testing.T, script string) map[string]scriptCommand {
 		og(ts, "0", []string{"commit", "list", "--branch", args[0], "--limit", "1", "--format", "csv"})
 		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
 		ts.Setenv(args[1], id)
+	}
+	cmds["timeof"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		og(ts, "0", []string{"commit", "list", "--branch", args[0], "--limit", "1", "--format", "csv"})
+		rows, err := csv.NewReader(strings.NewReader(ts.ReadFile("stdout"))).ReadAll()
+		ts.Check(err)
+		micros, err := strconv.ParseInt(rows[1][slices.Index(rows[0], "created_at")], 10, 64)
+		ts.Check(err)
+		ts.Setenv(args[1], time.UnixMicro(micros).UTC().Format(time.RFC3339Nano))
 	}
 	cmds["draft"] = func(ts *testscript.TestScript, _ bool, args []string) {
 		og(ts, "0", []string{"branch", "list", "--format", "csv"})

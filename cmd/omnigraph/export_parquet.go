@@ -62,7 +62,7 @@ func (src *source) exportParquet(ctx context.Context, e *export) (string, error)
 // actor may be allowed to read only the target's branch.
 func (src *source) commitOf(ctx context.Context, at engine.Target, id string) (*client.CommitAnswer, error) {
 	var options []client.ReadOption
-	if at.Commit == "" {
+	if at.Commit == "" || tool.IsInstant(at.Commit) {
 		options = append(options, client.OnBranch(string(tool.BranchName(at.Branch).OrMain())))
 	}
 	return src.graph.Commit(ctx, id, options...)

@@ -116,7 +116,7 @@ func (f *statementFlags) readFlags(cmd *cobra.Command) {
 // atFlags adds the flags that choose the state to read.
 func atFlags(cmd *cobra.Command, branch, at *string) {
 	cmd.Flags().StringVar(branch, "branch", "", "the branch to read (default: main)")
-	cmd.Flags().StringVar(at, "at", "", "the id of a commit to read, instead of the head of a branch")
+	cmd.Flags().StringVar(at, "at", "", "the id of a commit to read, instead of the head of a branch; or an instant such as 2026-05-01T12:00:00Z, for the last commit of the branch at or before it")
 }
 
 // statement reads the statement to run.
@@ -261,7 +261,7 @@ and parquet are for reads.`,
 	f.flags(cmd)
 	cmd.Flags().StringVar(&f.params, "params", "", "the parameters of the query, as a JSON object")
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch to run the query on (default: main)")
-	cmd.Flags().StringVar(&f.at, "at", "", "the id of a commit to read, instead of the head of a branch")
+	cmd.Flags().StringVar(&f.at, "at", "", "the id of a commit to read, instead of the head of a branch; or an instant such as 2026-05-01T12:00:00Z, for the last commit of the branch at or before it")
 	cmd.Flags().IntVar(&f.rows, "max-rows", 0, "the maximum number of rows to print (default: no maximum)")
 	w.flags(cmd)
 	return cmd

@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // graphVerbs holds the constructors of the verbs that work on a graph. Each verb's file appends its
@@ -133,7 +134,10 @@ func (e *endpoint) open(cmd *cobra.Command) (*source, error) {
 		return nil, err
 	}
 	for _, other := range []string{"branch", "from"} {
-		if cmd.Flags().Changed("at") && cmd.Flags().Changed(other) {
+		if !cmd.Flags().Changed("at") || !cmd.Flags().Changed(other) {
+			continue
+		}
+		if other != "branch" || !tool.IsInstant(cmd.Flags().Lookup("at").Value.String()) {
 			return nil, usage.Errorf("--%s and --at are both given; choose one", other)
 		}
 	}

@@ -41,6 +41,10 @@ type branch struct {
 	tipAt int        // its index in branches.tips among the branches with this tip
 	base  *mergeBase // the merge base that it holds, or nil
 
+	// timing is held from the moment when a commit gets its time until its record has a place in the log. A
+	// caller that locks it after an instant finds every commit with an earlier time among pending or at the head.
+	timing sync.Mutex
+
 	mu      sync.Mutex // guards pending and stores to head
 	pending []*commit  // in-flight commits, in log order
 }
@@ -87,6 +91,20 @@ func (b *branch) lock(ctx context.Context) error {
 
 // unlock releases the write lock of the branch.
 func (b *branch) unlock() { b.writing.Unlock() }
+
+// latest returns the id of the last commit that has a place in the log. It first waits for a commit that
+// has its time already and not yet its place.
+func (b *branch) latest() string {
+	b.timing.Lock()
+	defer b.timing.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last := b.head.Load()
+	if n := len(b.pending); n > 0 && b.pending[n-1].lsn > last.lsn {
+		last = b.pending[n-1]
+	}
+	return last.snap.Commit.ID
+}
 
 // hold waits for the write lock of the branch, even if the branch can no longer be written.
 func (b *branch) hold() { _ = b.writing.Lock(context.Background()) }

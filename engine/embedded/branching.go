@@ -22,8 +22,12 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 		return engine.Branch{}, err
 	}
 	defer g.calls.Leave()
-	if _, err := g.snapshot(ctx, from); err != nil {
+	snap, err := g.snapshot(ctx, from)
+	if err != nil {
 		return engine.Branch{}, err
+	}
+	if !from.AsOf.IsZero() {
+		from = engine.Target{Commit: snap.Commit.ID}
 	}
 	return g.writer.createBranch(ctx, name, from)
 }

@@ -328,7 +328,7 @@ func (g *Graph) mergedStates(ctx context.Context, source, target engine.Target) 
 // branchNameOf returns the name of the branch that the target `at` names. If `at` names a commit or
 // nothing, it returns the branch of the state's commit.
 func branchNameOf(at engine.Target, s *version.Snapshot) string {
-	if at.Commit != "" || at.Branch == "" {
+	if at.Commit != "" || at.Branch == "" || !at.AsOf.IsZero() {
 		return s.Commit.Branch
 	}
 	return at.Branch

@@ -103,6 +103,9 @@
 //
 // The lock of a holder of rights.Parts is held while a part is made. A holder of it takes no other lock of this package.
 //
+// branch.timing is held by a writer from the time of a commit to its place in the log, and for a moment by a read
+// of the past by an instant.
+//
 // restorer.mu guards epoch, pending and states. receipts.Set.mu guards the keys of one branch.
 // The locks of history, programs, ids and comparisons each guard the fields of their own type. They are leaves:
 // a holder of one takes no other lock, except that of the history.
@@ -115,6 +118,7 @@
 //	layout
 //	layout.merging
 //	branch.writing  only the holder of checkpoints.mu holds several (rewrite, install, adopt)
+//	branch.timing
 //	restorer.reading
 //	the lock of a holder of rights.Parts
 //	branches.naming

@@ -216,13 +216,20 @@ func (f *Follower) Close() error {
 }
 
 // reading runs a read on the graph that the Follower has built. If the graph lacks the commit that
-// the target requires, reading first reads the log to its end.
+// the target requires, reading first reads the log to its end. It does the same first if the target has an
+// instant. A commit that is still in flight on the writer is not awaited.
 func reading[T any](ctx context.Context, f *Follower, at engine.Target, read func(g *Graph) (T, error)) (T, error) {
 	if !f.calls.Enter() {
 		var none T
 		return none, errClosed
 	}
 	defer f.calls.Leave()
+	if !at.AsOf.IsZero() { // the log may have earlier commits that the graph lacks
+		if err := f.CatchUp(ctx); err != nil {
+			var none T
+			return none, err
+		}
+	}
 	v, err := read(f.state.current.Load())
 	var missing *engine.NotFound
 	if at.AtLeast == "" || !errors.As(err, &missing) || missing.Name != at.AtLeast {
@@ -302,12 +309,12 @@ func (f *Follower) Bind(ctx context.Context, q *plan.Query, at engine.Target) er
 
 // Query implements [engine.Graph].
 func (f *Follower) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
-	return reading(ctx, f, at, func(g *Graph) (engine.Result, error) { return g.Query(ctx, q, args, at) })
+	return reading(ctx, f, withInstant(at, q, args), func(g *Graph) (engine.Result, error) { return g.Query(ctx, q, args, at) })
 }
 
 // Explain implements [engine.Graph].
 func (f *Follower) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (*engine.Explanation, error) {
-	return reading(ctx, f, at, func(g *Graph) (*engine.Explanation, error) { return g.Explain(ctx, q, args, at, analyze) })
+	return reading(ctx, f, withInstant(at, q, args), func(g *Graph) (*engine.Explanation, error) { return g.Explain(ctx, q, args, at, analyze) })
 }
 
 // Export implements [engine.Graph].

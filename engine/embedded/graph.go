@@ -266,6 +266,11 @@ func (g *Graph) snapshot(ctx context.Context, at engine.Target) (*version.Snapsh
 	if err != nil {
 		return nil, err
 	}
+	if !at.AsOf.IsZero() {
+		if at.Commit, err = g.commitAsOf(ctx, b, at); err != nil {
+			return nil, err
+		}
+	}
 	snap := b.head.Load().snap
 	if at.Commit != "" && at.Commit != snap.Commit.ID {
 		return g.restorer.state(ctx, at.Commit)

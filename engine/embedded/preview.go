@@ -101,6 +101,9 @@ func (p *seenPreview) Query(ctx context.Context, q *plan.Query, args engine.Args
 		return nil, err
 	}
 	defer p.graph.calls.Leave()
+	if q.AsOf != nil {
+		return nil, errNoPast
+	}
 	state := p.state
 	if p.rights != nil {
 		part, err := p.part(ctx)
@@ -150,6 +153,9 @@ func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, no
 		return nil, err
 	}
 	defer p.graph.calls.Leave()
+	if q.AsOf != nil {
+		return nil, errNoPast
+	}
 	return p.graph.runOn(ctx, p.state, q, args, engine.Target{Now: now})
 }
 

@@ -45,6 +45,10 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 		return nil, err
 	}
 	defer g.calls.Leave()
+	at, err = g.pinned(ctx, at, q, args)
+	if err != nil {
+		return nil, err
+	}
 	snap, err := g.visible(ctx, at, q)
 	if err != nil {
 		return nil, err
@@ -81,11 +85,19 @@ func (g *Graph) runOn(ctx context.Context, snap *version.Snapshot, q *plan.Query
 // *engine.BadArgument.
 func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (_ *engine.Explanation, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
-	snap, done, err := g.read(ctx, at, q)
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.Leave()
+	if analyze {
+		if at, err = g.pinned(ctx, at, q, args); err != nil {
+			return nil, err
+		}
+	}
+	snap, err := g.visible(ctx, at, q)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
 	out := &engine.Explanation{Commit: snap.Commit.ID, Analyzed: analyze}
 	if q.Mutation != nil {
 		if analyze {

@@ -203,6 +203,8 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	if err := ctx.Err(); err != nil {
 		return nil, nil, nil, err
 	}
+	b.timing.Lock()
+	defer b.timing.Unlock()
 	parent := b.tip.snap.Commit
 	c := engine.Commit{ID: r.ids.Next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest, Message: w.message}
 	if fault.On(fault.MessageKept) && w.source == nil {

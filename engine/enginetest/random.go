@@ -89,6 +89,7 @@ func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []s
 			s.drawOptions(d)
 		}
 		d.drawRights(&s)
+		d.drawTimed(&s)
 		steps := []step{s}
 		if again, ok := d.drawAgain(script); ok {
 			steps = append(steps, again)
@@ -121,6 +122,7 @@ type step struct {
 	export    bool            // exports the branch; replaces the statement
 	history   *history        // if set, replaces the statement
 	back      int             // for a read: how many commits before the head of the branch to read
+	timed     timed           // for a read: how it names that commit
 	ifCommit  condition       // precondition of a write
 	key       string          // idempotency key of a write
 	dryRun    bool            // the option DryRun of a write
@@ -162,7 +164,7 @@ func (s step) String() string {
 		where += " on branch " + s.branch
 	}
 	if s.back > 0 {
-		where += fmt.Sprintf(" %d commits back", s.back)
+		where += fmt.Sprintf(" %d commits back%s", s.back, s.timed)
 	}
 	if s.query == nil {
 		if s.newEdges {
@@ -203,6 +205,7 @@ type pair struct {
 	model  *naive.Graph                   // the graph that the results are compared with
 	branch string                         // branch of the current step
 	back   int                            // back of the current step
+	timed  timed                          // timed of the current step
 	rights *engine.Rights                 // what the current step may read
 	held   []heldRead                     // results that opened before the next write and are read after it
 	reads  int                            // number of compared reads
@@ -238,8 +241,8 @@ func (p *pair) run(s step) (difference string) {
 		p.drafts, p.proposals = map[int]string{}, map[int]string{}
 	}
 	s = p.withNames(s)
-	p.branch, p.back, p.rights = s.branch, s.back, s.reads
-	defer func() { p.back, p.rights = 0, nil }()
+	p.branch, p.back, p.timed, p.rights = s.branch, s.back, s.timed, s.reads
+	defer func() { p.back, p.timed, p.rights = 0, byCommit, nil }()
 	if s.writes() {
 		p.known = nil
 	}
@@ -281,59 +284,6 @@ func (p *pair) run(s step) (difference string) {
 	return difference
 }
 
-// runRead compares a read. It returns the number of rows of the model's result.
-func (p *pair) runRead(ctx context.Context, q *plan.Query, args engine.Args) (rows int, difference string) {
-	if absent, difference := p.missing(ctx); absent {
-		if difference == "" {
-			_, wantErr := queryAt(ctx, p.model, q, args, p.target())
-			_, gotErr := queryAt(ctx, p.engine, q, args, p.target())
-			difference = compareErrors(wantErr, gotErr)
-		}
-		return 0, difference
-	}
-	want, wantMore, wantErr := queryMore(ctx, p.model, q, args, p.targetOf(p.model))
-	got, more, err := queryMore(ctx, p.engine, q, args, p.targetOf(p.engine))
-	if unfit, difference := unfit(wantErr, err); unfit {
-		return 0, difference
-	}
-	if p.back > 0 && (wantErr != nil || err != nil) {
-		return 0, compareErrors(wantErr, err)
-	}
-	if refused(wantErr, err) {
-		return 0, ""
-	}
-	if wantErr != nil {
-		return 0, "the model fails: " + wantErr.Error()
-	}
-	if err != nil {
-		return 0, fmt.Sprintf("the engine fails, but the model does not: %v (%T)", err, err)
-	}
-	if difference := compareRows(want, got); difference != "" {
-		return len(want), difference
-	}
-	if more != wantMore {
-		return len(want), fmt.Sprintf("the limit cut off rows: the engine reports %t, the model %t; the rows are\n  %s", more, wantMore, strings.Join(formatRows(want), "\n  "))
-	}
-	p.reads++
-	if p.reads%pageEach == pageEach/2 && len(want) > 0 {
-		if difference := p.comparePage(ctx, q, args, want); difference != "" {
-			return len(want), difference
-		}
-	}
-	if p.reads%explainEach != 0 {
-		return len(want), ""
-	}
-	e, err := p.engine.Explain(ctx, q, args, p.targetOf(p.engine), true)
-	if err != nil {
-		return len(want), fmt.Sprintf("the engine runs the query, but fails to explain it: %v (%T)", err, err)
-	}
-	if len(e.Plan) != 1 || e.Plan[0].Rows == nil || *e.Plan[0].Rows != int64(len(want)) {
-		return len(want), fmt.Sprintf("the root operator of the explanation does not report %d rows:\n%s", len(want), e)
-	}
-	p.seen.operators(e.Plan)
-	return len(want), ""
-}
-
 // answers reports whether a read has rows in the model, or fails there.
 func (p *pair) answers(s step) bool {
 	rows, err := queryAt(p.ctx, p.model, s.query, s.args, p.target())
@@ -356,8 +306,8 @@ func (p *pair) hold(ctx context.Context, s step) string {
 	if absent, difference := p.missing(ctx); absent {
 		return difference
 	}
-	want, wantErr := queryAt(ctx, p.model, s.query, s.args, p.targetOf(p.model))
-	res, err := p.engine.Query(p.ctx, s.query, s.args, p.targetOf(p.engine))
+	want, wantErr := queryAt(ctx, p.model, p.queryOf(p.model, s.query), s.args, p.targetOf(p.model))
+	res, err := p.engine.Query(p.ctx, p.queryOf(p.engine, s.query), s.args, p.targetOf(p.engine))
 	if unfit, difference := unfit(wantErr, err); unfit {
 		return difference
 	}

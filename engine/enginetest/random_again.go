@@ -84,7 +84,7 @@ const pageEach = 8
 // comparePage reads a result of the engine again and skips its first rows. It compares the others with the rows of the
 // model.
 func (p *pair) comparePage(ctx context.Context, q *plan.Query, args engine.Args, want [][]cell) string {
-	res, err := p.engine.Query(ctx, q, args, p.targetOf(p.engine))
+	res, err := p.engine.Query(ctx, p.queryOf(p.engine, q), args, p.targetOf(p.engine))
 	if err != nil {
 		return fmt.Sprintf("the engine runs the query once, but not again: %v (%T)", err, err)
 	}

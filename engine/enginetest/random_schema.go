@@ -52,6 +52,7 @@ type drawer struct {
 	// restricts draws rights. It has its own random numbers, too.
 	restricts *drawer
 	joins     *drawer // draws rights for merges, with random numbers and rights of its own
+	clocks    *drawer // draws instants, with random numbers of its own
 	// reshapes draws vectors of other lengths. It has its own random numbers, too.
 	reshapes *drawer
 	granted  []*engine.Rights // of restricts: the rights that it has drawn
@@ -63,7 +64,7 @@ func newDrawer(seed uint64) *drawer {
 		params:  &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}},
 		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}, rare: &drawer{Rand: rand.New(rand.NewPCG(^seed, ^seed))},
 		restricts: &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}, joins: &drawer{Rand: rand.New(rand.NewPCG(seed, 2))},
-		decimals: &drawer{Rand: rand.New(rand.NewPCG(seed, 3))}, reshapes: &drawer{Rand: rand.New(rand.NewPCG(seed, 4))}}
+		decimals: &drawer{Rand: rand.New(rand.NewPCG(seed, 3))}, reshapes: &drawer{Rand: rand.New(rand.NewPCG(seed, 4))}, clocks: &drawer{Rand: rand.New(rand.NewPCG(seed, 5))}}
 	d.schema = d.drawSchema()
 	d.drawInterfaces(d.schema)
 	d.drawEnds(d.schema, d.schema.Edges)

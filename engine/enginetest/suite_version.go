@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // fork creates a branch. It fails the case on an error.
@@ -115,6 +117,58 @@ func branchCases() []testCase {
 			}
 			_, err := s.graph.Snapshot(s.ctx, engine.Target{AtLeast: head.ID})
 			expectError[*engine.NotFound](s, err)
+		},
+		"as of an instant": func(s *session) {
+			origin := s.head()
+			s.on("", age(s, "ann", 1))
+			s.fork("one", "")
+			for n := 2; n < 6; n++ {
+				s.on("one", age(s, "ann", n))
+				s.on("", age(s, "ann", 10+n))
+			}
+			for _, branch := range []string{"", "one"} {
+				commits, err := s.graph.Commits(s.ctx, branch, engine.CommitRange{})
+				if err != nil {
+					s.Fatalf("%v", err)
+				}
+				for _, c := range commits {
+					newest := commits[slices.IndexFunc(commits, func(o engine.Commit) bool { return o.Time.Equal(c.Time) })]
+					snap, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: branch, AsOf: c.Time})
+					if err != nil || snap.Commit.ID != newest.ID {
+						s.Errorf("branch %q as of %s: %+v, %v; want commit %d", branch, c.Time, snap, err, newest.Seq)
+					}
+					if got, want := s.ages(engine.Target{Branch: branch, AsOf: c.Time}), s.ages(engine.Target{Commit: newest.ID}); got != want {
+						s.Errorf("branch %q as of %s has %s, want %s", branch, c.Time, got, want)
+					}
+					p := s.read()
+					a := p.bind("a", "Person")
+					q := p.ret(id(a), p.prop(a, "age")).query()
+					at, err := value.DateTimeFrom(c.Time)
+					if err != nil {
+						s.Fatalf("%v", err)
+					}
+					q.Params = append(q.Params, plan.Param{Name: "t", Type: value.Of(value.DateTime)})
+					q.AsOf = plan.ParamRef{Index: len(q.Params) - 1}
+					rows, err := queryAt(s.ctx, s.graph, q, engine.Args{value.OfDateTime(at)}, engine.Target{Branch: branch})
+					if got := strings.ReplaceAll(strings.Join(formatRows(rows), ", "), " | ", " "); err != nil || got != s.ages(engine.Target{Commit: newest.ID}) {
+						s.Errorf("a query on branch %q as of %s: %s, %v", branch, c.Time, got, err)
+					}
+				}
+				_, err = s.graph.Snapshot(s.ctx, engine.Target{Branch: branch, AsOf: origin.Time.Add(-time.Hour * 24 * 365 * 20)})
+				expectError[*engine.NotFound](s, err)
+				_, err = s.graph.Snapshot(s.ctx, engine.Target{Branch: branch, AsOf: origin.Time.Add(time.Hour * 24 * 365 * 20)})
+				expectError[*engine.BadArgument](s, err)
+				old, err := s.graph.Snapshot(s.ctx, engine.Target{Commit: commits[0].ID, AsOf: origin.Time})
+				if err != nil || old.Commit.Time.After(origin.Time) {
+					s.Errorf("a commit of branch %q as of the origin: %+v, %v", branch, old, err)
+				}
+			}
+			if _, err := s.graph.CreateBranch(s.ctx, "back", engine.Target{Branch: "one", AsOf: origin.Time}); err != nil {
+				s.Fatalf("%v", err)
+			}
+			if snap, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: "back"}); err != nil || snap.Commit.Time.After(origin.Time) {
+				s.Errorf("a branch from the past begins at %+v, %v", snap, err)
+			}
 		},
 		"loads": func(s *session) {
 			s.fork("side", "")

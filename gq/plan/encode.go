@@ -37,25 +37,31 @@ const encoding = 6
 // callerEncoding is the first byte of a query that uses actor(). Versions of gq that do not know actor() refuse it.
 const callerEncoding = 7
 
+// asOfEncoding is the first byte of a query with AsOf, which then follows Mutation.
+const asOfEncoding = 8
+
 // Encode returns a query in the compact form that generated packages contain.
 func Encode(q *Query) string {
 	first := byte(encoding)
 	if len(q.OfCaller()) > 0 {
 		first = callerEncoding
 	}
+	if q.AsOf != nil {
+		first = asOfEncoding
+	}
 	c := &coder{out: []byte{first}, places: map[string]uint64{}}
-	c.query(q)
+	c.query(q, first == asOfEncoding)
 	return string(c.out)
 }
 
 // Decode decodes the output of Encode. The strings of the query share the memory of s.
 func Decode(s string) (*Query, error) {
-	if s == "" || s[0] != encoding && s[0] != callerEncoding {
+	if s == "" || s[0] != encoding && s[0] != callerEncoding && s[0] != asOfEncoding {
 		return nil, errors.New("another version of gq encoded the plan; run gq generate with this version")
 	}
 	c := &coder{decoding: true, in: s[1:]}
 	q := &Query{}
-	c.query(q)
+	c.query(q, s[0] == asOfEncoding)
 	if c.err == nil && c.in != "" {
 		c.fail("%d bytes follow the end of the plan", len(c.in))
 	}

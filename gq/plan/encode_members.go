@@ -11,11 +11,14 @@ import (
 // expression is part of the encoding.
 
 // query encodes or decodes a query.
-func (c *coder) query(q *Query) {
+func (c *coder) query(q *Query, asOf bool) {
 	c.string(&q.Name)
 	slice(c, &q.Params, (*coder).param)
 	pointer(c, &q.Read, (*coder).read)
 	pointer(c, &q.Mutation, (*coder).mutation)
+	if asOf {
+		c.expr(&q.AsOf)
+	}
 	slice(c, &q.Uses, (*coder).use)
 }
 

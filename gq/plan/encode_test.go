@@ -132,7 +132,10 @@ var everyStatement = &plan.Query{
 	}, Returns: []plan.Column{{Name: "id", Expr: plan.ID{Var: 0}, Type: value.Of(value.String)}}},
 }
 
-var everything = []*plan.Query{everyNode, everyStatement, {Name: "nothing"}, {Read: &plan.Read{Vars: []plan.Var{}}}}
+var everything = []*plan.Query{everyNode, everyStatement, {Name: "nothing"}, {Read: &plan.Read{Vars: []plan.Var{}}}, asOfLiteral}
+
+// asOfLiteral is a read of the past.
+var asOfLiteral = &plan.Query{Name: "as_of", AsOf: plan.Lit{Value: value.OfDateTime(1)}, Read: &plan.Read{Vars: []plan.Var{}}}
 
 func TestEncode(t *testing.T) {
 	for _, want := range everything {

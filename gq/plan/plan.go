@@ -8,6 +8,7 @@ package plan
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -18,7 +19,25 @@ type Query struct {
 	Params   []Param   // declared parameters, in order, and then those of actor()
 	Read     *Read     // set for a query that returns rows
 	Mutation *Mutation // set for a query that writes
-	Uses     []Use     // parts of the schema that the query uses, by first use, without duplicates
+	// AsOf is the DateTime as of which a read sees its target, a Lit or a ParamRef; nil for the target itself.
+	AsOf Expr
+	Uses []Use // parts of the schema that the query uses, by first use, without duplicates
+}
+
+// Instant returns the value of AsOf. It returns the zero time if AsOf is nil, or if its argument is no DateTime, which
+// the call then reports.
+func (q *Query) Instant(args []value.Value) time.Time {
+	if q.AsOf == nil {
+		return time.Time{}
+	}
+	at, _ := q.AsOf.(Lit)
+	if ref, ok := q.AsOf.(ParamRef); ok && ref.Index < len(args) {
+		at.Value = WithDefaults(q.Params, args)[ref.Index]
+	}
+	if at.Value.Kind() != value.DateTime || at.Value.IsList() {
+		return time.Time{}
+	}
+	return value.DateTimeValue(at.Value.Int()).Time()
 }
 
 // Param is a declared parameter. Arguments are passed by position. An argument may be null if

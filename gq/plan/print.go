@@ -19,6 +19,9 @@ func Format(q *Query) string {
 	for _, prm := range p.q.OfCaller() {
 		p.line("caller %s: %s", prm.Name, prm.TypeText())
 	}
+	if q.AsOf != nil {
+		p.line("as of %s", p.expr(q.AsOf))
+	}
 	switch {
 	case q.Read != nil:
 		p.read(q.Read)

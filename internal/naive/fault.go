@@ -225,6 +225,10 @@ const (
 	FollowedDeletesAll // a delete of a followed source deletes entities that the source did not create
 	MessageOfParent    // a commit has the message of the commit before it
 
+	// Two clocks.
+	AsOfExclusive // an instant selects the last commit before it, not one at it
+	AsOfIgnored   // a read ignores the instant as of which it reads
+
 	faults // number of faults
 )
 
@@ -285,6 +289,7 @@ var faultNames = [...]string{
 	BranchesShared: "BranchesShared", ForkFromMain: "ForkFromMain", IfCommitIgnored: "IfCommitIgnored", DryRunCommits: "DryRunCommits", MessageOfParent: "MessageOfParent", KeyIgnored: "KeyIgnored", CommitsOldest: "CommitsOldest", MergeKeepsDeleted: "MergeKeepsDeleted", MergeTakesSource: "MergeTakesSource", MergeTwoWay: "MergeTwoWay", MergeWholeRows: "MergeWholeRows", MergeOrphans: "MergeOrphans", MergeFirst: "MergeFirst", MergeUnchecked: "MergeUnchecked", MergeDropsEdits: "MergeDropsEdits", KeptWithoutEdges: "KeptWithoutEdges", ResolutionIgnored: "ResolutionIgnored", PreviewIsTarget: "PreviewIsTarget", MergeKeepsDraft: "MergeKeepsDraft", DraftKeyLost: "DraftKeyLost", DraftForgotten: "DraftForgotten", DraftBehindLost: "DraftBehindLost", DraftUnguarded: "DraftUnguarded", MergeOneParent: "MergeOneParent", ExportWithoutID: "ExportWithoutID", ExportEdgesFlip: "ExportEdgesFlip",
 	RenameLoses: "RenameLoses", DefaultForgotten: "DefaultForgotten", BackfillForgotten: "BackfillForgotten", BackfillIsEdit: "BackfillIsEdit", LatestDefault: "LatestDefault", SchemaUnchecked: "SchemaUnchecked", CastUnchecked: "CastUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",
+	AsOfExclusive: "AsOfExclusive", AsOfIgnored: "AsOfIgnored",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",
 }
 

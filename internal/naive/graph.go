@@ -8,6 +8,7 @@ package naive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -145,6 +146,13 @@ func (g *Graph) evaluate(q *plan.Query, args engine.Args, s *state, commit strin
 
 // Query evaluates a read. It computes the whole result before it returns.
 func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	if q.AsOf != nil && g.fault != AsOfIgnored {
+		pinned, err := g.pin(ctx, q, args, at)
+		if err != nil {
+			return nil, err
+		}
+		at = pinned
+	}
 	s, head, err := g.at(ctx, at)
 	if err != nil {
 		return nil, err
@@ -208,6 +216,13 @@ func (g *Graph) at(ctx context.Context, at engine.Target) (*state, engine.Commit
 	if err != nil {
 		return nil, engine.Commit{}, err
 	}
+	if !at.AsOf.IsZero() {
+		commit, err := g.asOf(l, at)
+		if err != nil {
+			return nil, engine.Commit{}, err
+		}
+		at.Commit = commit
+	}
 	if at.Commit != "" && g.fault != CommitIsHead {
 		m, err := g.moment(at.Commit)
 		if err == nil && at.Rights != nil {
@@ -222,6 +237,49 @@ func (g *Graph) at(ctx context.Context, at engine.Target) (*state, engine.Commit
 		return g.visible(l.state, l.head.ID, at.Rights), l.head, nil
 	}
 	return l.state, l.head, nil
+}
+
+// asOf returns the commit that a target with an instant selects: of the line of commits from its commit or its
+// branch, the newest that is not after the instant.
+func (g *Graph) asOf(l *line, at engine.Target) (string, error) {
+	if at.AsOf.After(now()) {
+		return "", &engine.BadArgument{Param: "snapshot", Detail: "the instant is in the future"}
+	}
+	from := l.head
+	if at.Commit != "" {
+		m, err := g.moment(at.Commit)
+		var missing *engine.NotFound
+		if errors.As(err, &missing) && !missing.Reclaimed {
+			return "", err
+		}
+		if err == nil {
+			from = m.commit
+		} else {
+			from = g.commits[at.Commit].commit
+		}
+	}
+	for _, c := range g.past(from) {
+		if c.Time.Before(at.AsOf) || c.Time.Equal(at.AsOf) && g.fault != AsOfExclusive {
+			return c.ID, nil
+		}
+	}
+	return "", &engine.NotFound{What: "commit at or before", Name: at.AsOf.UTC().Format(time.RFC3339Nano)}
+}
+
+// pin returns the target of a read that says as of when, as the commit and the instant.
+func (g *Graph) pin(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target) (engine.Target, error) {
+	args, err := checkArgs(q, args, g.fault)
+	if err != nil {
+		return at, err
+	}
+	rights := at.Rights
+	at.Rights = nil
+	_, head, err := g.at(ctx, at)
+	if at.Commit != "" || !at.AsOf.IsZero() {
+		at.Commit = head.ID
+	}
+	at.Rights, at.AsOf = rights, q.Instant(args)
+	return at, err
 }
 
 // instant returns the value of now() in a read at the target.

@@ -157,6 +157,9 @@ func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, at
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if q.AsOf != nil {
+		return nil, &engine.BadArgument{Param: "query", Detail: "a preview has no past"}
+	}
 	seen := p.state
 	if reads := p.caller[2].rights; reads != nil {
 		if err := checkRead(q, reads); err != nil {

@@ -3,6 +3,8 @@ package tool
 import (
 	"context"
 	"errors"
+
+	"github.com/omnigraph-go/omnigraph/engine"
 )
 
 // Server is what a call asks of the server that runs it, about its caller and about the graph.
@@ -17,6 +19,11 @@ type Server interface {
 	// MayRead reports whether the caller may read, with ad-hoc queries, each branch that this call
 	// reads.
 	MayRead() bool
+
+	// AsOf returns the id of the commit that a target with an instant selects. The commit may have been made on another
+	// branch than the target's; the caller then needs the right to read there, and from then on Env.Graph
+	// shows what the caller may see at commits of that branch.
+	AsOf(ctx context.Context, at engine.Target) (commit string, err error)
 
 	// AllowedAs reports whether another actor, with the given groups in its token, has a grant.
 	AllowedAs(actor string, groups []string, g Grant) bool
@@ -61,6 +68,11 @@ func (Alone) Require(...Grant) error {
 
 // MayRead implements [Server].
 func (Alone) MayRead() bool { return false }
+
+// AsOf implements [Server].
+func (Alone) AsOf(context.Context, engine.Target) (string, error) {
+	return "", errors.New("the call reads as of an instant, and runs without a server that could find the commit; set AsOf of the target")
+}
 
 // AllowedAs implements [Server].
 func (Alone) AllowedAs(string, []string, Grant) bool { return false }

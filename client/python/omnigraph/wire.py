@@ -102,7 +102,7 @@ class AssistBody(TypedDict):
     position: NotRequired[int | None]
     # The branch whose schema counts; the default is main.
     branch: NotRequired[str | None]
-    # The commit whose schema counts, instead of a branch.
+    # The commit whose schema counts, instead of a branch; or an instant, as in a query.
     snapshot: NotRequired[str | None]
 
 
@@ -603,7 +603,7 @@ class Explained(TypedDict):
 class ExportBody(TypedDict):
     # The branch to export; the default is main.
     branch: NotRequired[str | None]
-    # The commit to export, instead of a branch.
+    # The commit to export, instead of a branch; or an instant, as in a query.
     snapshot: NotRequired[str | None]
     # The node and edge types to export; the default is all.
     type_names: NotRequired[list[str] | None]
@@ -679,7 +679,7 @@ class InvokeBody(TypedDict):
     params: NotRequired[Params | None]
     # The branch to use; the default is main.
     branch: NotRequired[str | None]
-    # For a read, the commit to read, instead of a branch.
+    # For a read, the commit to read, instead of a branch; or an instant, as in a query.
     snapshot: NotRequired[str | None]
     # With true, fail unless the query is a mutation; with false, fail unless it is a read.
     expect_mutation: NotRequired[bool | None]
@@ -1228,7 +1228,7 @@ class QueryBody(TypedDict):
     params: NotRequired[Params | None]
     # The branch to read; the default is main.
     branch: NotRequired[str | None]
-    # The commit to read, instead of a branch.
+    # The commit to read, instead of a branch; or an instant such as 2026-05-01T12:00:00Z: the last commit of the branch at or before it.
     snapshot: NotRequired[str | None]
     # The maximum number of rows; the default is as many as fit in one answer. With it the answer also says when the query's own limit left rows out.
     max_rows: NotRequired[int | None]

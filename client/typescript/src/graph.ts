@@ -7,7 +7,7 @@ import { Stream } from "./stream.js";
 import type { Params, Row } from "./values.js";
 import type * as w from "./wire.js";
 
-/** Which state a call reads: a branch, main by default, or a commit. */
+/** Which state a call reads: a branch, main by default, or a snapshot: a commit, or an instant such as 2026-05-01T12:00:00Z on the branch. */
 export interface At {
   branch?: string | undefined;
   snapshot?: string | undefined;

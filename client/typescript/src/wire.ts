@@ -97,7 +97,7 @@ export interface AssistBody {
   position?: number | null | undefined;
   /** The branch whose schema counts; the default is main. */
   branch?: string | null | undefined;
-  /** The commit whose schema counts, instead of a branch. */
+  /** The commit whose schema counts, instead of a branch; or an instant, as in a query. */
   snapshot?: string | null | undefined;
 }
 
@@ -561,7 +561,7 @@ export interface Explained {
 export interface ExportBody {
   /** The branch to export; the default is main. */
   branch?: string | null | undefined;
-  /** The commit to export, instead of a branch. */
+  /** The commit to export, instead of a branch; or an instant, as in a query. */
   snapshot?: string | null | undefined;
   /** The node and edge types to export; the default is all. */
   type_names?: string[] | null | undefined;
@@ -633,7 +633,7 @@ export interface InvokeBody {
   params?: Params | null | undefined;
   /** The branch to use; the default is main. */
   branch?: string | null | undefined;
-  /** For a read, the commit to read, instead of a branch. */
+  /** For a read, the commit to read, instead of a branch; or an instant, as in a query. */
   snapshot?: string | null | undefined;
   /** With true, fail unless the query is a mutation; with false, fail unless it is a read. */
   expect_mutation?: boolean | null | undefined;
@@ -1173,7 +1173,7 @@ export interface QueryBody {
   params?: Params | null | undefined;
   /** The branch to read; the default is main. */
   branch?: string | null | undefined;
-  /** The commit to read, instead of a branch. */
+  /** The commit to read, instead of a branch; or an instant such as 2026-05-01T12:00:00Z: the last commit of the branch at or before it. */
   snapshot?: string | null | undefined;
   /** The maximum number of rows; the default is as many as fit in one answer. With it the answer also says when the query's own limit left rows out. */
   max_rows?: number | null | undefined;

@@ -12,6 +12,9 @@ func (b *builder) query(q *syntax.Query) {
 		b.comma(i == len(q.Params)-1)
 	}
 	b.close()
+	if q.AsOf != nil {
+		b.rangeOf(q.AsOf.Range, spaced)
+	}
 	for _, a := range q.Annotations {
 		b.annotation(a)
 	}

@@ -77,6 +77,9 @@ func newChecker(s *catalog.Schema, q *syntax.Query) *checker {
 func (c *checker) query(q *syntax.Query) (*plan.Query, diag.List) {
 	c.declare(q.Params)
 	c.questions(q.Annotations)
+	if q.AsOf != nil {
+		c.asOf(q)
+	}
 	switch b := q.Body.(type) {
 	case *syntax.Read:
 		c.readQuery(b)

@@ -43,6 +43,7 @@ const (
 	BadQuestion       diag.Code = "T42" // empty or repeated @question
 	BadCheck          diag.Code = "T43" // misuse of @must_be_empty
 	BadActor          diag.Code = "T44" // actor() without a member, or with an unknown one
+	BadTime           diag.Code = "T45" // instant of `as of`, or a time of `valid`
 	BadUpsert         diag.Code = "T50" // upsert that cannot find its entity
 	BadBlock          diag.Code = "T51" // `match` or `for` block of a mutation
 	BadReturn         diag.Code = "T52" // column that a mutation cannot return
@@ -134,6 +135,8 @@ var Codes = []diag.Entry{
 		Example: `query q($age: I32) @must_be_empty("Nobody has this age.") { match { $p: Person { age: $age } } return { $p.name } }`},
 	{Code: BadActor, Title: "unknown member of actor()", Explanation: "actor() is the caller of the query. Its members are id, groups, and the claims that the configuration of the server maps and types, such as actor().region: server.claims in cluster.yaml, and claims in gq.yaml for gq. Write one of them.",
 		Example: `query q() { match { $p: Person $p.name = actor().name } return { $p } }`},
+	{Code: BadTime, Title: "bad time of a query", Explanation: "as of $t lets a read see the graph as it was at an instant. The instant is a DateTime literal, or a parameter of the type DateTime that is required or has a @default. A mutation has no as of, because it writes to the head of a branch; nor has a check.",
+		Example: `query q($day: Date) as of $day { match { $p: Person } return { $p.name } }`},
 	{Code: BadUpsert, Title: "upsert of a type without a key", Explanation: "An upsert finds a node by its key, so the type must have a @key. It finds an edge by its id, if it assigns one. Otherwise it finds the edge by the first @unique of the type that has src and dst and whose other members it assigns. What finds the entity must not be computed from the values of the entity.",
 		Example: `query q() { upsert WorksAt { from: "ada" to: "acme" } }`},
 	{Code: BadBlock, Title: "misuse of a match or for block in a mutation", Explanation: "A match block and a for block cannot contain another one. A match block runs for at most 10,000 rows, and its conditions have no ?. It cannot use bm25, nearest or rrf. A for block takes a list: a parameter or a literal. Only a for block takes a parameter that is a list of records, and its statements use the fields of a record, such as $x.org.",

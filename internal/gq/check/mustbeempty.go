@@ -40,6 +40,9 @@ func (c *checker) mustBeEmpty(q *syntax.Query) {
 		c.fault(BadCheck, first.Span(), "write a read that returns the rows that must not exist", "a mutation cannot be a check")
 		return
 	}
+	if q.AsOf != nil {
+		c.fault(BadTime, q.AsOf.Span(), "leave as of out", "a check is about the state that it runs on, so it cannot be as of an instant")
+	}
 	c.callerInCheck()
 	for i := range plan.Declared(c.plan.Params) {
 		if p := &c.plan.Params[i]; !p.Optional() && i < len(q.Params) {

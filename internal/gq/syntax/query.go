@@ -14,8 +14,15 @@ type Query struct {
 	Range
 	Name        Token              `parser:"'query' @Name '('"`
 	Params      []*Param           `parser:"( @@ ( ',' @@ )* )? ')'"`
+	AsOf        *AsOf              `parser:"@@?"` // nil for the present
 	Annotations []*QueryAnnotation `parser:"@@* '{'"`
 	Body        Body               `parser:"@@ '}'"`
+}
+
+// AsOf says as of which instant the query reads.
+type AsOf struct {
+	Range
+	At Operand `parser:"'as' 'of' @@"`
 }
 
 // Param declares a parameter.

@@ -152,7 +152,7 @@ func (r *queryReader) name(i int, t syntax.Token) {
 		n.Kind = Function
 	case r.isEdge(i, before, after):
 		n.Kind, n.Entity, n.Type = Type, Edge, r.schema.Edge(t.Value).Name
-	case before.Value == "as" && before.Type == syntax.Name:
+	case before.Value == "as" && before.Type == syntax.Name && !r.head:
 		n.Kind, n.Decl = Column, true
 	case r.inWhere() && r.isProperty(r.statement, t.Value) && !r.keywordHere(t, before, after):
 		r.property(&n, r.statement)

@@ -218,6 +218,10 @@ func TestKinds(t *testing.T) {
 			"return keyword", "$x variable Person", "name Node Person.name", "as keyword", "who declares column", "count function", "$x variable Person", "as keyword", "n declares column",
 			"order keyword", "who column", "desc keyword",
 		}},
+		{"past.gq", `query past($t: DateTime) as of $t { match { $p: Person } return { $p.name as of } }`, []string{
+			"query keyword", "past declares query past", "$t declares parameter ", "DateTime scalar", "as keyword", "of keyword", "$t parameter ", "match keyword",
+			"$p declares variable Person", "Person Node Person", "return keyword", "$p variable Person", "name Node Person.name", "as keyword", "of declares column",
+		}},
 		{"m.gq", `query m($e: String) { insert Person { email: $e } update Person set { name: "b" } where email = $e delete Knows where from = $e }`, []string{
 			"query keyword", "m declares query m", "$e declares parameter ", "String scalar", "insert keyword", "Person Node Person", "email Node Person.email", "$e parameter ",
 			"update keyword", "Person Node Person", "set keyword", "name Node Person.name", "where keyword", "email Node Person.email", "$e parameter ",

@@ -23,7 +23,7 @@ const (
 	writes         = "Tools that write say so in their hints; each write is one commit."
 	drafts         = `A write without a branch goes to your draft, a branch of your own: read it with branch: "draft".`
 	submit         = `When it is done, send it to a reviewer with proposal_submit, source: "draft". Later, proposal_get shows conflicts and whether the reviewer wants changes.`
-	reading        = "Calls share options: branch, default main; snapshot, a commit to read instead; page_token."
+	reading        = "Calls share options: branch, default main; snapshot, a commit or an instant to read instead; page_token."
 	writing        = "Writes also take dry_run, which commits nothing; idempotency_key, with which a repeat within a day changes nothing; if_commit, the head that the branch must have; message, a line on why."
 	flat           = `Of a stored query, these stand in the member "_", beside the parameters.`
 	rows           = "A row is an array of its values, in the order of columns."

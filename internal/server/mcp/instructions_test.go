@@ -26,7 +26,7 @@ func TestInstructions(t *testing.T) {
 		use     = "Use the stored queries"
 		meta    = "stored_query_list finds and stored_query_run runs"
 		tools   = `a tool of its own with typed parameters inside "params"`
-		options = "branch, default main; snapshot, a commit to read instead"
+		options = "branch, default main; snapshot, a commit or an instant to read instead"
 		adHoc   = "run it with graph_query"
 		types   = "Start with type_describe"
 		hints   = "Tools that write say so"

@@ -86,7 +86,7 @@ type runArgs struct {
 	Name           string         `json:"name" jsonschema_description:"Name from stored_query_list."`
 	Params         map[string]any `json:"params,omitempty" jsonschema_description:"The query's parameters by name."`
 	Branch         *string        `json:"branch,omitempty" jsonschema_description:"Default main."`
-	Snapshot       *string        `json:"snapshot,omitempty" jsonschema_description:"Of a read: commit to read instead of a branch."`
+	Snapshot       *string        `json:"snapshot,omitempty" jsonschema_description:"Of a read: commit or instant to read."`
 	PageToken      *string        `json:"page_token,omitempty" jsonschema_description:"Of a read: next_page_token of the last page."`
 	DryRun         *bool          `json:"dry_run,omitempty" jsonschema_description:"Of a mutation: report the effect, commit nothing."`
 	IdempotencyKey *string        `json:"idempotency_key,omitempty" jsonschema_description:"Of a mutation: a repeat with this key within a day changes nothing."`

@@ -67,13 +67,21 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 		}
 		return mutateAdHoc(ctx, env, q.Plan, args, branch, &c.Options)
 	}
-	r, err := c.Options.Reading(env, c.Branch)
+	r, err := c.Options.Reading(ctx, env, c.Branch)
 	if err != nil {
 		return nil, err
 	}
 	q, args, findings, err := c.compile(ctx, env, r.At)
 	if err != nil {
 		return nil, r.Lost(err)
+	}
+	if q.Plan.AsOf != nil { // compile against the schema of that time, as the caller may see it
+		if err := r.AsOf(ctx, env, q.Plan, args); err != nil {
+			return nil, r.Lost(err)
+		}
+		if q, args, findings, err = c.compile(ctx, env, r.At); err != nil {
+			return nil, r.Lost(err)
+		}
 	}
 	out, err := r.Run(ctx, env, q.Plan, args)
 	if err != nil {

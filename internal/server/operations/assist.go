@@ -43,7 +43,7 @@ func (c *Assist) Needs() []tool.Need { return []tool.Need{c.Options.Need(c.Branc
 
 // Run makes the answer.
 func (c *Assist) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	r, err := c.Options.Reading(env, c.Branch)
+	r, err := c.Options.Reading(ctx, env, c.Branch)
 	if err != nil {
 		return nil, err
 	}

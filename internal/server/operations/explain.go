@@ -29,7 +29,7 @@ func (c *ExplainQuery) Needs() []tool.Need { return []tool.Need{access.ToRead(c.
 // Run explains the query. The query's parameters are needed only with Analyze.
 func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	branch := env.Branch(c.Branch)
-	q, schema, err := c.query(ctx, env, branch)
+	q, schema, err := c.query(ctx, env, branch, branch.At())
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,19 @@ func (c *ExplainQuery) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		}
 		args = env.Caller.With(q.Plan.Params, args)
 	}
-	e, err := env.Graph.Explain(ctx, q.Plan, args, branch.At(), c.Analyze)
+	at := branch.At()
+	if then := q.Plan.Instant(args); c.Analyze && !then.IsZero() { // the caller needs the right to read the commit
+		at.AsOf = then
+		commit, err := env.AsOf(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		at = engine.Target{Commit: commit}
+		if q, schema, err = c.query(ctx, env, branch, at); err != nil {
+			return nil, err
+		}
+	}
+	e, err := env.Graph.Explain(ctx, q.Plan, args, at, c.Analyze)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +92,9 @@ func touch(a *client.Explained, entity plan.Entity, typ string, u plan.Use) {
 	}
 }
 
-// query compiles the text and returns the query to explain, a read or a mutation, and the schema.
-func (c *ExplainQuery) query(ctx context.Context, env *tool.Env, branch tool.Branch) (*gq.Query, *catalog.Schema, error) {
-	schema, err := env.Graph.Schema(ctx, branch.At())
+// query compiles the text against the schema at a target, and returns the query to explain, a read or a mutation, and the schema.
+func (c *ExplainQuery) query(ctx context.Context, env *tool.Env, branch tool.Branch, at engine.Target) (*gq.Query, *catalog.Schema, error) {
+	schema, err := env.Graph.Schema(ctx, at)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,7 +13,8 @@ import (
 // caller may see is implemented in this file only.
 type Look struct {
 	// Branch and Commit say what is read: the head of a branch; or a commit made on a branch that
-	// the caller may read; or, if both are set, a commit in the history of the branch (see [OnLine]).
+	// the caller may read; or, if both are set, a commit in the history of the branch (see [OnLine]). Commit
+	// may also be an instant (see [tool.IsInstant]).
 	Branch tool.BranchName
 	Commit string
 
@@ -48,7 +49,7 @@ func (c *Look) Needs() []tool.Need {
 	if need.Action == tool.Read {
 		need.Via = tool.AdHoc
 	}
-	if need.Branch != "" {
+	if need.Branch != "" || tool.IsInstant(need.Commit) {
 		need.Commit = "" // the method Run checks that the commit is in the history of the branch
 	}
 	return []tool.Need{need}
@@ -85,6 +86,13 @@ func (c *Look) commit(ctx context.Context, env *tool.Env) (engine.Commit, error)
 	branch := env.Branch(c.Branch)
 	if c.Commit == "" {
 		return commitOf(ctx, env.Graph, branch.At())
+	}
+	if tool.IsInstant(c.Commit) {
+		id, err := env.Past(ctx, c.Branch, c.Commit)
+		if err != nil {
+			return engine.Commit{}, err
+		}
+		return commitOf(ctx, env.Graph, engine.Target{Commit: id})
 	}
 	if c.Branch != "" {
 		if err := OnLine(ctx, env.Graph, branch, c.Commit); err != nil {

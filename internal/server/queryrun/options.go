@@ -13,7 +13,7 @@ import (
 
 // Options are the options for running a query, other than its parameters and its branch.
 type Options struct {
-	Snapshot  string // for reads: the commit to read, instead of a branch
+	Snapshot  string // for reads: the commit to read, instead of a branch; or an instant, see [tool.IsInstant]
 	PageToken string // for reads: the end of the previous page
 
 	DryRun         bool   // for mutations, as are the fields below: report, but do not commit
@@ -37,8 +37,8 @@ func (k *Options) Notes() []string {
 func ReadOptions(o *arguments.Object) Options {
 	refuseOptions(o, "a read", writeOnly)
 	k := Options{Snapshot: orEmpty(o.OptString("snapshot")), PageToken: orEmpty(o.OptString("page_token"))}
-	if k.Snapshot != "" && o.Gives("branch") {
-		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch")
+	if o.Gives("branch") {
+		k.alone(o)
 	}
 	return k
 }
@@ -94,14 +94,24 @@ func (k *Options) Check(mutation bool, branch tool.BranchName) error {
 			o.Fail(f[0], "does not apply to "+kind, f[1])
 		}
 	}
-	if !mutation && k.Snapshot != "" && branch != "" {
-		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch")
+	if !mutation && branch != "" {
+		k.alone(o)
 	}
 	return o.Done()
 }
 
+// alone notes a fault if the snapshot is a commit. REQUIRES: the caller names a branch too.
+func (k *Options) alone(o *arguments.Object) {
+	if k.Snapshot != "" && !tool.IsInstant(k.Snapshot) {
+		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch; an instant may have one")
+	}
+}
+
 // Need returns the permission to read the snapshot, or the branch if there is no snapshot.
 func (k *Options) Need(branch tool.BranchName, via tool.Via) tool.Need {
+	if tool.IsInstant(k.Snapshot) { // [tool.Server.AsOf] asks for the right to the commit
+		return tool.Need{Action: tool.Read, Branch: branch, Via: via}
+	}
 	return tool.Need{Action: tool.Read, Branch: branch, Commit: k.Snapshot, Via: via}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/notes"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -18,13 +19,18 @@ type Reading struct {
 	branch   *tool.Branch     // what the caller named, for the answer; nil if snapshot is set
 	snapshot string           // the commit that the caller named instead, or ""
 	place    *pagetoken.Place // nil on the first page
+	instant  bool             // the caller named an instant, or AsOf has found the commit as of which the query reads
 }
 
 // Reading returns the state that a read on a branch runs on. All pages
 // after the first run on the same commit as the first. The error is a *tool.ArgumentError.
-func (k *Options) Reading(env *tool.Env, branch tool.BranchName) (*Reading, error) {
-	r := &Reading{snapshot: k.Snapshot, At: engine.Target{Commit: k.Snapshot}}
-	if k.Snapshot == "" {
+func (k *Options) Reading(ctx context.Context, env *tool.Env, branch tool.BranchName) (*Reading, error) {
+	commit, err := env.Past(ctx, branch, k.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reading{snapshot: commit, At: engine.Target{Commit: commit}, instant: commit != k.Snapshot}
+	if commit == "" {
 		r.branch = new(env.Branch(branch))
 		r.At = r.branch.At()
 	}
@@ -37,9 +43,9 @@ func (k *Options) Reading(env *tool.Env, branch tool.BranchName) (*Reading, erro
 		return nil, err
 	}
 	switch {
-	case p.Snapshot && p.Commit != k.Snapshot:
+	case p.Snapshot && p.Commit != commit:
 		return nil, tool.BadPageToken("belongs to the snapshot " + p.Commit)
-	case !p.Snapshot && (k.Snapshot != "" || p.Branch != r.branch.Name()):
+	case !p.Snapshot && (commit != "" || p.Branch != r.branch.Name()):
 		return nil, tool.BadPageToken("belongs to the branch " + p.Branch)
 	}
 	r.place = p
@@ -50,6 +56,15 @@ func (k *Options) Reading(env *tool.Env, branch tool.BranchName) (*Reading, erro
 // Run runs a read. It returns a *tool.ArgumentError if a later page has another query or other
 // arguments than the first page.
 func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args) (*tool.Outcome, error) {
+	if err := r.AsOf(ctx, env, q, args); err != nil {
+		return nil, r.Lost(err)
+	}
+	if r.instant { // the commit may be one of another branch, of which the caller may see less
+		name := q.Name
+		if q = restricted.Plan(env.Graph, q); q == nil {
+			return nil, &engine.NotFound{What: "stored query", Name: name}
+		}
+	}
 	out := &tool.ReadOutcome{Query: q.Name, Branch: r.branch, Snapshot: r.snapshot, Plan: q, Args: args, Now: r.At.Now}
 	if r.place != nil {
 		switch {
@@ -84,6 +99,28 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 		}
 	}
 	return &tool.Outcome{Read: out}, nil
+}
+
+// AsOf finds the commit as of which the query reads, if it says so, and the right to read it. At is that commit then, and
+// the engine selects the same one.
+func (r *Reading) AsOf(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args) error {
+	if q.AsOf == nil || r.instant && r.snapshot == "" {
+		return nil
+	}
+	if r.snapshot != "" {
+		return &tool.ArgumentError{Path: "snapshot", Detail: "the query says as of when it reads, expected no snapshot", Help: "leave snapshot out"}
+	}
+	at := engine.Target{Branch: r.At.Branch, Commit: r.At.Commit, AsOf: q.Instant(args)}
+	if at.AsOf.IsZero() {
+		return nil // the engine reports the bad argument
+	}
+	commit, err := env.AsOf(ctx, at)
+	r.At.Branch, r.At.Commit, r.instant = "", commit, true
+	var bad *engine.BadArgument
+	if p, ok := q.AsOf.(plan.ParamRef); ok && errors.As(err, &bad) {
+		err = &engine.BadArgument{Param: q.Params[p.Index].Name, Detail: bad.Detail}
+	}
+	return err
 }
 
 // checkDraft returns a *engine.DraftClosed if the earlier pages came from a draft that has ended, or a

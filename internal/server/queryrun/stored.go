@@ -106,7 +106,7 @@ func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if q.Mutation != nil {
 		return Mutation(ctx, env, q, env.Caller.With(q.Params, c.Args), env.Branch(c.Branch), &c.Options)
 	}
-	r, err := c.Options.Reading(env, c.Branch)
+	r, err := c.Options.Reading(ctx, env, c.Branch)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ type deprecatedReadBody struct {
 	QueryName   string `json:"query_name,omitempty" jsonschema_description:"Another name for name."`
 	Params      any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The query's parameters by name, without the $."`
 	Branch      string `json:"branch,omitempty" jsonschema_description:"The branch to read; the default is main."`
-	Snapshot    string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch."`
+	Snapshot    string `json:"snapshot,omitempty" jsonschema_description:"The commit to read, instead of a branch; or an instant such as 2026-05-01T12:00:00Z: the last commit of the branch at or before it."`
 	MaxRows     int32  `json:"max_rows,omitempty" jsonschema:"minimum=1" jsonschema_description:"The maximum number of rows; the default is as many as fit in one answer."`
 	PageToken   string `json:"page_token,omitempty" jsonschema_description:"The next_page_token of the previous page."`
 }
@@ -36,7 +36,7 @@ func (x *exchange) runRead() error {
 	call := adHoc(o, b.Query, b.QuerySource, b.Name, b.QueryName)
 	call.Branch = tool.BranchName(b.Branch)
 	call.Options = queryrun.Options{Snapshot: b.Snapshot, PageToken: b.PageToken}
-	oneTarget(o)
+	oneTarget(o, b.Snapshot)
 	if err := o.Done(); err != nil {
 		return err
 	}

@@ -203,8 +203,8 @@ func (x *exchange) check() error {
 			return &tool.ArgumentError{Path: short(name), Detail: "unknown query parameter", Help: help}
 		}
 	}
-	if x.query.Has("branch") && x.query.Has("snapshot") {
-		return &tool.ArgumentError{Path: "snapshot", Detail: "found together with branch, expected only one of them", Help: "a snapshot names a commit, so it needs no branch"}
+	if x.query.Has("branch") && x.query.Has("snapshot") && !tool.IsInstant(x.snapshotted()) {
+		return &tool.ArgumentError{Path: "snapshot", Detail: "found together with branch, expected only one of them", Help: "a snapshot names a commit, so it needs no branch; an instant may have one"}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (x *exchange) exportGraph() error {
 	if err != nil {
 		return err
 	}
-	oneTarget(o)
+	oneTarget(o, b.Snapshot)
 	if err := o.Done(); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ const (
 // The parameters that several routes share.
 var (
 	branchParam   = Param{Name: "branch", In: Query, Kind: Text, Description: "The branch to read; the default is main."}
-	snapshotParam = Param{Name: "snapshot", In: Query, Kind: Text, Description: "The commit to read, instead of a branch."}
+	snapshotParam = Param{Name: "snapshot", In: Query, Kind: Text, Description: "The commit to read, instead of a branch; or an instant such as 2026-05-01T12:00:00Z: the last commit of the branch at or before it."}
 	ifNoneParam   = Param{Name: headerIfNone, In: Header, Kind: Text, Description: "The entity tags of answers that the client already has. If the answer would have one of these tags, the server answers 304 without a body."}
 	keyParam      = Param{Name: headerIdempotency, In: Header, Kind: Text, Max: 255, Description: "A key for the write. A repeated request with the same key within 24 hours gets the first answer again, and changes nothing."}
 	ifCommitParam = Param{Name: headerIfCommit, In: Header, Kind: Text, Max: 255, Description: "Write only if this is the last commit of the branch; otherwise the answer is 412."}

@@ -21,7 +21,7 @@ func (x *exchange) runQuery() error {
 		Source: b.Query, File: x.file(), Name: b.Name, Params: o.Raw("params"), Branch: tool.BranchName(b.Branch),
 		Options: queryrun.Options{Snapshot: b.Snapshot, PageToken: b.PageToken},
 	}
-	oneTarget(o)
+	oneTarget(o, b.Snapshot)
 	if err := o.Done(); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (x *exchange) assist() error {
 	if err != nil {
 		return err
 	}
-	oneTarget(o)
+	oneTarget(o, b.Snapshot)
 	if err := o.Done(); err != nil {
 		return err
 	}
@@ -131,9 +131,9 @@ func eitherName(o *arguments.Object, name, a, other, b string) string {
 }
 
 // oneTarget records a fault if a read names both a branch and a commit.
-func oneTarget(o *arguments.Object) {
-	if o.Gives("branch") && o.Gives("snapshot") {
-		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch")
+func oneTarget(o *arguments.Object, snapshot string) {
+	if o.Gives("branch") && o.Gives("snapshot") && !tool.IsInstant(snapshot) {
+		o.Fail("snapshot", "found together with branch, expected only one of them", "a snapshot names a commit, so it needs no branch; an instant may have one")
 	}
 }
 

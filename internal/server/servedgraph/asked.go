@@ -2,8 +2,11 @@ package servedgraph
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -26,6 +29,38 @@ func (r *running) Require(grants ...tool.Grant) error { return r.g.access.Requir
 
 // MayRead implements [tool.Server].
 func (r *running) MayRead() bool { return r.own && r.g.access.MayRead(r.actor, r.grants) }
+
+// AsOf implements [tool.Server].
+func (r *running) AsOf(ctx context.Context, at engine.Target) (string, error) {
+	s, err := r.g.engine.Snapshot(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	base := r.base()
+	if base == nil || s.Commit.Branch == base.Branch.Name() {
+		return s.Commit.ID, nil
+	}
+	made, err := r.g.access.AtCommit(ctx, r.actor, tool.Need{Action: base.Action, Commit: s.Commit.ID, Query: base.Query, Via: base.Via})
+	var missing *engine.NotFound
+	if errors.As(err, &missing) { // the id of a commit that the caller may not read is none of its business
+		err = &engine.NotFound{What: "commit at or before", Name: at.AsOf.Format(time.RFC3339Nano)}
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := r.g.access.Require(r.actor, made); err != nil {
+		return "", err
+	}
+	grants := []tool.Grant{made} // the first one to read decides on the rights
+	for _, g := range r.grants {
+		if g.Action != base.Action {
+			grants = append(grants, g)
+		}
+	}
+	r.grants, r.env.Graph, r.out.Rights = grants, r.g.engine, ""
+	r.reads, r.own = r.reads && r.g.access.ReadsTargets(r.actor, r.grants), true
+	return s.Commit.ID, r.restrict(ctx)
+}
 
 // AllowedAs implements [tool.Server].
 func (r *running) AllowedAs(actor string, groups []string, grant tool.Grant) bool {

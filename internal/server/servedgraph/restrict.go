@@ -52,7 +52,8 @@ func (r *running) restrict(ctx context.Context) error {
 	}
 	r.record.RecordFilters(restricted.Filters(graph, read...))
 	r.out.Rights = restricted.Digest(graph)
-	if r.part = r.out.Rights != ""; r.part {
+	if narrow := r.out.Rights != ""; narrow && !r.part {
+		r.part = true
 		r.env.PageOwner += ownerRights + r.out.Rights
 	}
 	return nil

@@ -196,6 +196,14 @@ func (h *commits) id(n int) string {
 	return h.odd[uint32(n)].ID
 }
 
+// time returns the time of commit n in microseconds.
+func (h *commits) time(n int) int64 {
+	if p := h.at(n); !p.odd() {
+		return p.micros
+	}
+	return h.odd[uint32(n)].Time.UnixMicro()
+}
+
 // compare orders two commits by their ids.
 func (h *commits) compare(a, b int) int {
 	if p, q := h.at(a), h.at(b); !p.odd() && !q.odd() {

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
@@ -185,6 +186,20 @@ func (h *History) Before(id string, skip uint64) string {
 		return ""
 	}
 	return v.id(n)
+}
+
+// AsOf returns the id of the first commit that Line yields whose time is not after the instant, or "" if there is
+// none.
+func (h *History) AsOf(id string, at time.Time) string {
+	v, n, ok := h.find(id)
+	for limit := at.UnixMicro(); ok; {
+		if v.time(n) <= limit {
+			return v.id(n)
+		}
+		first := v.parents(n)[0]
+		n, ok = int(first)-1, first > 0
+	}
+	return ""
 }
 
 // ID returns the id of commit n.

@@ -117,6 +117,7 @@ const (
 	MergeUnseen    // a merge may be about entities that its rights hide in the source
 	MergeUnwritten // a merge may change entities that its rights do not allow
 	MessageKept    // a commit has the message of the commit before it
+	AsOfBefore     // an instant selects the last commit before it, not one at it
 )
 
 // names are the names of the faults.
@@ -216,6 +217,7 @@ var names = [...]string{
 	MergeUnseen:    "merge_unseen",
 	MergeUnwritten: "merge_unwritten",
 	MessageKept:    "message_kept",
+	AsOfBefore:     "as_of_before",
 }
 
 // String returns the name of the fault, and "" for None.

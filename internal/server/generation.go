@@ -209,18 +209,29 @@ func (s *Server) begin(g *generation) {
 	}
 }
 
-// controlled returns the handler of the server. If the storage is a folder, an apply can use its open graphs through that
+// controlled returns the handler of the server. An apply can use the open graphs of the server through that
 // handler, until the function that controlled returns is called.
 func (s *Server) controlled(at net.Addr) (http.Handler, func()) {
-	if s.shared != nil || s.storage == nil {
+	if s.storage == nil {
 		return s.handler, func() {}
+	}
+	may := func(actor string) error { return s.current.Load().mayApply(actor) }
+	if s.shared != nil {
+		c := &control.Server{Secret: s.shared.secret}
+		return c.Handler(s.sharedGraph, s.Reload, may, s.handler), func() {}
 	}
 	c, withdraw, err := control.Announce(s.storage.Storage, at)
 	if err != nil {
 		s.log.Warn("the server could not write its address to the storage folder, so omnigraph cluster apply cannot change schemas while it runs", "error", err)
 		return s.handler, func() {}
 	}
-	return c.Handler(s.opened.graph, s.Reload, func(actor string) error { return s.current.Load().mayApply(actor) }, s.handler), withdraw
+	graph := func(_ context.Context, id string) (engine.Graph, error) {
+		if g := s.opened.graph(id); g != nil {
+			return g, nil
+		}
+		return nil, &engine.NotFound{What: "graph", Name: id}
+	}
+	return c.Handler(graph, s.Reload, may, s.handler), withdraw
 }
 
 // mayApply returns an error if the policy of the server in force names the action cluster_apply and does not allow it to the actor, or if

@@ -28,6 +28,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/control"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/forward"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -45,6 +46,7 @@ type shared struct {
 	storage   *replica.Storage
 	graphs    sync.Map           // the served graphs, *replica.Graph by id; some are not open
 	forwarder *forward.Forwarder // nil if cluster.yaml names no peers
+	secret    string             // of requests of applies; see package control
 	done      func()             // ends the connection to the storage
 }
 
@@ -88,6 +90,11 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 		done()
 		return err
 	}
+	secret, err := control.SharedSecret(ctx, bucket, false)
+	if err != nil {
+		done()
+		return fmt.Errorf("the secret of the servers in the shared storage: %w", err)
+	}
 	digest, err := configDigest(o, revision)
 	if err != nil {
 		done()
@@ -122,7 +129,7 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 			o.Log.Info("deleted unneeded objects of the graph", "graph", graph, "log", n.LogObjects, "checkpoints", n.Checkpoints, "segments", n.Segments, "kept", n.Pinned)
 		},
 	}
-	s.shared = &shared{storage: storage, done: done}
+	s.shared = &shared{storage: storage, secret: secret, done: done}
 	s.storage = &reconcile.Cluster{Bucket: bucket, Engine: storage}
 	if len(o.Cluster.Peers) > 0 {
 		s.shared.forwarder = forward.New(forward.Options{Node: o.Node, Own: own, Peers: o.Cluster.Peers, Lease: cmp.Or(c.Lease, replica.DefaultLease), Log: o.Log})
@@ -285,6 +292,21 @@ func (s *Server) writing(graph string) func(context.Context) servedgraph.WriteRo
 		role.Writer, role.Confirm = g.Writing()
 		return role
 	}
+}
+
+// sharedGraph returns a graph for an apply. The error is an *engine.Unavailable if another server writes it.
+func (s *Server) sharedGraph(ctx context.Context, id string) (engine.Graph, error) {
+	g := s.shared.graph(id)
+	if g == nil {
+		return nil, &engine.NotFound{What: "graph", Name: id}
+	}
+	if err := g.Claim(ctx); err != nil {
+		return nil, err
+	}
+	if g.State().Role != replica.Writer {
+		return nil, &engine.Unavailable{Reason: "another server writes the graph"}
+	}
+	return g, nil
 }
 
 // maxRepeated is the longest body that a server keeps in memory, so that it can forward the request again if the

@@ -111,6 +111,7 @@ rules:
   - id: named
     allow: { actors: { ids: [act-dev] }, actions: [invoke_query], queries: [state, add, %s] }
 `, more, parity(n)))
+	write(r.t, filepath.Join(dir, "server.policy.yaml"), "version: 1\nrules:\n  - id: ready\n    allow: { actors: { ids: [act-dev] }, actions: [graph_list] }\n")
 	write(r.t, filepath.Join(dir, "cluster.yaml"), fmt.Sprintf(`version: 1
 storage: { url: %q, cache: ./cache, cache_bytes: 1MiB, lease: %v, max_staleness: 10s, retention: 5s }
 peers: [%s]
@@ -118,6 +119,7 @@ graphs:
   box: { schema: box.pg, queries: queries/, mcp: { max_rows: %d } }
 policies:
   base: { file: policy.yaml, applies_to: [box] }
+  server: { file: server.policy.yaml, applies_to: [cluster] }
 server: { limits: { per_actor_inflight: %d } }
 `, storage, *sharedLease, strings.Join(r.peers, ", "), rowsAt(n), 64+n/4))
 }
@@ -340,8 +342,8 @@ func (r *revised) await(n int) {
 			r.mu.Lock()
 			down := r.running[i] == nil
 			r.mu.Unlock()
-			a, err := r.ask(i, http.MethodPost, "/graphs/box/queries/state", `{}`)
-			if down || err == nil && strings.Contains(string(a.body), fmt.Sprintf(`"n":%d,`, n)) {
+			a, err := r.ask(i, http.MethodPost, "/graphs/box/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, mcpHeader...)
+			if down || err == nil && strings.Contains(string(a.body), fmt.Sprintf(`State %d.`, n)) {
 				break
 			}
 			if clock.Now().After(deadline) {
@@ -351,9 +353,8 @@ func (r *revised) await(n int) {
 	}
 }
 
-// kill kills the writer, and returns its number.
-func (r *revised) kill() int {
-	w := r.writer()
+// kill kills a server.
+func (r *revised) kill(w int) {
 	p := r.end(w)
 	r.mu.Lock()
 	r.kills = append(r.kills, kill{server: w, from: clock.Now()})
@@ -362,7 +363,6 @@ func (r *revised) kill() int {
 		r.t.Error(err)
 	}
 	p.kill()
-	return w
 }
 
 // TestSharedApply applies other queries, policies, limits and schemas to three servers on a shared storage, while clients read, write
@@ -393,9 +393,11 @@ func TestSharedApply(t *testing.T) {
 		r.begun.Store(int64(n))
 		killed := make(chan int, 1)
 		if killAt[n] {
+			w := r.writer()
 			go func() {
 				time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond)
-				killed <- r.kill()
+				r.kill(w)
+				killed <- w
 			}()
 		}
 		recorded := r.apply(n, killAt[n])

@@ -168,6 +168,13 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 	if err := plan.refusal(o); err != nil {
 		return out, err
 	}
+	if plan.Next != nil && slices.ContainsFunc(plan.Graphs, func(g *GraphPlan) bool { return g.Change != nil }) {
+		next := *plan.Next
+		next.Applied, next.Actor, next.Message = c.now().UnixMicro(), o.Actor, o.Message
+		if err := c.setPrepared(ctx, &next); err != nil {
+			return out, fmt.Errorf("preparing the revision: %w", err)
+		}
+	}
 	for _, g := range plan.Graphs {
 		a, err := c.applyGraph(ctx, g, open, o)
 		if err != nil {

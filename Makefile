@@ -127,6 +127,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	@if command -v "$$($(GO) env CC)" >/dev/null 2>&1; then $(MAKE) test-peers; \
 	else echo "no C compiler: the comparison with other databases is left out"; fi
 	$(MAKE) test-shared
+	$(MAKE) test-online
 	$(MAKE) test-release RELEASE_FLAGS='-args -cold -emulate'
 	$(MAKE) vet-platforms
 	$(MAKE) test-feed

@@ -144,7 +144,7 @@ var imports = []struct {
 	{"internal/server/policy/protected", []string{"internal/strictyaml"}},
 	{"internal/server/policy", []string{"engine", "gq", "gq/**", "internal/gq/diag", "internal/server/access", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}},
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/codegen/breaking", "internal/codegen/model", "internal/contract", "internal/gqconfig", "server/tool", "internal/storage/fs", "internal/storage/object", "internal/replica", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/internal/control", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
-	{"internal/server/internal/control", []string{"engine", "gq", "gq/catalog"}}, // the command and the server use it
+	{"internal/server/internal/control", []string{"engine", "gq", "gq/catalog", "internal/storage/object"}}, // the command and the server use it
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
 	{"internal/server/cluster", []string{"gq/plan", "internal/claims", "internal/gq/diag", "internal/storage/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}}, // tool has the names of the actions
 	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gcpace", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}},                    // the command, which any module may build

@@ -244,6 +244,9 @@ type Target struct {
 	// than main, an entity must also pass its filters in the head of main, and in the merge base of the branch and main, wherever it
 	// exists there; in an earlier state, also in the head of main.
 	Rights *Rights
+	// Schema, if not empty, is the digest that the schema of the target must have; otherwise the error of Bind, Query and Explain is a
+	// *SchemaMismatch. A plan binds by names, which can mean something else in another schema.
+	Schema string
 }
 
 // Schema is a schema with its source.
@@ -304,6 +307,8 @@ type WriteOptions struct {
 	// Reads and Writes restrict what Mutate and Load may read, and which entities they may change: an entity must be
 	// allowed by Writes before the change and after it. Otherwise the error is a *NotAllowed.
 	Reads, Writes *Rights
+	// Schema, if not empty, is the digest that the schema of the branch must have; otherwise the error of Mutate is a *SchemaMismatch.
+	Schema string
 }
 
 // Change is the outcome of a mutation.

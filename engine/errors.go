@@ -55,7 +55,11 @@ type BadArgument struct {
 }
 
 // SchemaMismatch says that a plan does not fit the schema of a target.
-type SchemaMismatch struct{ Detail string }
+type SchemaMismatch struct {
+	Detail string
+	// Schema is the digest of the schema of the target if the call was meant for another one; see Target.Schema.
+	Schema string
+}
 
 // Unsupported says that this engine cannot run a construct of the language.
 type Unsupported struct {

@@ -52,6 +52,11 @@ action to the actor of --as, who must not be an agent.
 				for _, a := range out.Unneeded {
 					fmt.Fprintf(cmd.ErrOrStderr(), "the approval %s was not needed: no change has that digest\n", a)
 				}
+				if out.Recorded {
+					for _, name := range out.Revision.NeedStart(out.Plan.Revision) {
+						fmt.Fprintf(cmd.ErrOrStderr(), "%s takes effect when each server is started again\n", name)
+					}
+				}
 				return errors.Join(f.print(cmd, applyReport(out, err != nil)), err)
 			})
 		},

@@ -215,6 +215,9 @@ func (g *Graph) read(ctx context.Context, at engine.Target, q *plan.Query) (snap
 // *engine.SchemaMismatch if the read q, which may be nil, reads a property that they hide.
 func (g *Graph) visible(ctx context.Context, at engine.Target, q *plan.Query) (*version.Snapshot, error) {
 	snap, err := g.snapshot(ctx, at)
+	if err == nil && at.Schema != "" && at.Schema != snap.Schema.Digest {
+		err = otherSchema(snap.Schema.Digest)
+	}
 	if err != nil || at.Rights == nil {
 		return snap, err
 	}
@@ -226,6 +229,11 @@ func (g *Graph) visible(ctx context.Context, at engine.Target, q *plan.Query) (*
 		return nil, err
 	}
 	return part.Snapshot, nil
+}
+
+// otherSchema returns the error if a plan is meant for another schema than the one with the given digest.
+func otherSchema(digest string) error {
+	return &engine.SchemaMismatch{Detail: "the branch has another schema than the one for which the query was compiled", Schema: digest}
 }
 
 // allowed returns the part of a state that the rights allow.

@@ -70,6 +70,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	var head engine.Commit
 	if first == nil {
 		first, made, head, err = g.writer.write(ctx, b, call, func(tx *version.Txn) ([]version.Part, error) {
+			if opts.Schema != "" && opts.Schema != tx.Schema().Digest {
+				return nil, otherSchema(tx.Schema().Digest)
+			}
 			if err := mutate.Bind(q, tx.Schema()); err != nil {
 				return nil, err
 			}

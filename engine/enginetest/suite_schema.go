@@ -228,6 +228,36 @@ func schemaCases() []testCase {
 				s.Errorf("no commit was made")
 			}
 		},
+		"a call for a schema is a mismatch in another one": func(s *session) {
+			p := s.read()
+			a := p.bind("a", "Person")
+			q, add := p.ret(id(a)).query(), s.change().update("Person", set{"age": 1}, "name", plan.Eq, "dan").query()
+			was, err := s.graph.Schema(s.ctx, engine.Target{})
+			if err != nil {
+				s.Fatalf("schema: %v", err)
+			}
+			try := func(digest string) error {
+				at := engine.Target{Schema: digest}
+				_, read := queryAt(s.ctx, s.graph, q, nil, at)
+				_, write := s.graph.Mutate(s.ctx, add, nil, engine.WriteOptions{Schema: digest})
+				return errors.Join(s.graph.Bind(s.ctx, q, at), read, write)
+			}
+			if err := try(was.Digest); err != nil {
+				s.Errorf("with the digest of the schema: %v", err)
+			}
+			out := s.apply("", addProperty("mail", stringType.Optional()))
+			expectError[*engine.SchemaMismatch](s, s.graph.Bind(s.ctx, q, engine.Target{Schema: was.Digest}))
+			_, err = queryAt(s.ctx, s.graph, q, nil, engine.Target{Schema: was.Digest})
+			expectError[*engine.SchemaMismatch](s, err)
+			_, err = s.graph.Mutate(s.ctx, add, nil, engine.WriteOptions{Schema: was.Digest})
+			expectError[*engine.SchemaMismatch](s, err)
+			if misfit := (*engine.SchemaMismatch)(nil); errors.As(err, &misfit) && misfit.Schema != out.To {
+				s.Errorf("the error has the schema %q, want %q", misfit.Schema, out.To)
+			}
+			if err := try(out.To); err != nil {
+				s.Errorf("with the digest of the next schema: %v", err)
+			}
+		},
 		"a dropped property comes back empty": func(s *session) {
 			out := s.apply("", dropProperty("age"))
 			if !out.Destructive {

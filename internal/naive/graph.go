@@ -111,6 +111,9 @@ func (g *Graph) Bind(ctx context.Context, q *plan.Query, at engine.Target) error
 	if err != nil {
 		return err
 	}
+	if at.Schema != "" && at.Schema != s.digest {
+		return &engine.SchemaMismatch{Detail: "the schema is another one", Schema: s.digest}
+	}
 	return bind(q, s)
 }
 
@@ -156,6 +159,9 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	s, head, err := g.at(ctx, at)
 	if err != nil {
 		return nil, err
+	}
+	if at.Schema != "" && at.Schema != s.digest {
+		return nil, &engine.SchemaMismatch{Detail: "the schema is another one", Schema: s.digest}
 	}
 	if err := checkRead(q, at.Rights); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if err := checkRead(q, opts.Reads); err != nil {
 		return engine.Change{}, err
 	}
-	misfit := g.Bind(ctx, q, engine.Target{Branch: opts.Branch})
+	misfit := g.Bind(ctx, q, engine.Target{Branch: opts.Branch, Schema: opts.Schema})
 	args, err := checkArgs(q, args, g.fault)
 	if err != nil {
 		return engine.Change{}, err

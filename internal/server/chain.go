@@ -67,6 +67,12 @@ type limiters struct {
 	subscriptions *admission.Limiter // for streams of events
 }
 
+// set sets the limits.
+func (l *limiters) set(to cluster.Limits) {
+	l.requests.SetLimits(to.PerActorInflight, to.TotalInflight, to.BodyBytes)
+	l.subscriptions.SetLimits(to.PerActorSubscriptions, to.TotalSubscriptions, 0)
+}
+
 // wrap passes each request through the limiter that counts it.
 func (l *limiters) wrap(next http.Handler) http.Handler {
 	requests, subscriptions := l.requests.Wrap(next), l.subscriptions.Wrap(next)

@@ -137,11 +137,15 @@ func comparePolicies(c *cluster.Config, r *reconcile.Revision) error {
 	return differs("the server", c.ServerPolicy, r.Policy)
 }
 
-// usePolicies replaces the policies of cluster.yaml with those of a revision that has them.
+// usePolicies replaces the policies and the limits of cluster.yaml with those of a revision that has them.
 func (o *Options) usePolicies(r *reconcile.Revision) {
+	o.applied = r
 	if !r.HasPolicies() {
 		return
 	}
+	c := *o.Cluster
+	c.Graphs = slices.Clone(c.Graphs)
+	r.Limit(&c)
 	o.policies = map[string][]byte{}
 	use := func(p *reconcile.Policy) string {
 		if p == nil {
@@ -151,8 +155,6 @@ func (o *Options) usePolicies(r *reconcile.Revision) {
 		o.policies[path] = []byte(p.Text)
 		return path
 	}
-	c := *o.Cluster
-	c.Graphs = slices.Clone(c.Graphs)
 	for i := range c.Graphs {
 		if g := r.Graph(c.Graphs[i].ID); g != nil {
 			c.Graphs[i].Policy = use(g.Policy)
@@ -181,6 +183,7 @@ func (s *Server) Reload(ctx context.Context) error {
 		return err
 	}
 	s.unserved.Store(nil)
+	s.shared.catchUpSchemas(ctx, before, g)
 	s.begin(g)
 	before.end(mcp.ErrReloaded)
 	var ids []string
@@ -203,24 +206,37 @@ func (s *Server) Reload(ctx context.Context) error {
 
 // begin serves a generation from now on.
 func (s *Server) begin(g *generation) {
+	s.plans.keep(g)
+	s.limit.set(limitsOf(&Options{Cluster: g.config}))
 	s.current.Store(g)
 	if s.shared != nil && g.revision != nil {
 		s.shared.storage.Node.Serve(g.revision.Number)
 	}
 }
 
-// controlled returns the handler of the server. If the storage is a folder, an apply can use its open graphs through that
+// controlled returns the handler of the server. An apply can use the open graphs of the server through that
 // handler, until the function that controlled returns is called.
 func (s *Server) controlled(at net.Addr) (http.Handler, func()) {
-	if s.shared != nil || s.storage == nil {
+	if s.storage == nil {
 		return s.handler, func() {}
+	}
+	may := func(actor string) error { return s.current.Load().mayApply(actor) }
+	if s.shared != nil {
+		c := &control.Server{Secret: s.shared.secret}
+		return c.Handler(s.shared.written, s.Reload, may, s.handler), func() {}
 	}
 	c, withdraw, err := control.Announce(s.storage.Storage, at)
 	if err != nil {
 		s.log.Warn("the server could not write its address to the storage folder, so omnigraph cluster apply cannot change schemas while it runs", "error", err)
 		return s.handler, func() {}
 	}
-	return c.Handler(s.opened.graph, s.Reload, func(actor string) error { return s.current.Load().mayApply(actor) }, s.handler), withdraw
+	graph := func(_ context.Context, id string) (engine.Graph, error) {
+		if g := s.opened.graph(id); g != nil {
+			return g, nil
+		}
+		return nil, &engine.NotFound{What: "graph", Name: id}
+	}
+	return c.Handler(graph, s.Reload, may, s.handler), withdraw
 }
 
 // mayApply returns an error if the policy of the server in force names the action cluster_apply and does not allow it to the actor, or if
@@ -256,13 +272,17 @@ func (s *Server) settings(ctx context.Context) (*cluster.Config, string) {
 	}
 	rest := *fresh
 	rest.Graphs, rest.ServerPolicy, rest.Notes = old.Graphs, old.ServerPolicy, old.Notes
+	l := &rest.Server.Limits
+	memory, query, branches := l.MemoryBytes, l.QueryBytes, l.Branches
+	*l = old.Server.Limits // the revision has the other ones
+	l.MemoryBytes, l.QueryBytes, l.Branches = memory, query, branches
 	changed := !reflect.DeepEqual(&rest, old)
 	for i := range fresh.Graphs {
 		g, was := &fresh.Graphs[i], old.Graph(fresh.Graphs[i].ID)
 		changed = changed || was != nil && (g.Quota != was.Quota || g.ProposalKeep != was.ProposalKeep || !reflect.DeepEqual(g.Embedding, was.Embedding))
 	}
 	if changed {
-		s.log.Warn("cluster.yaml has changes that take effect at the next start of the server: only mcp, queries, drafts and policies of graphs take effect while it runs", "file", old.File)
+		s.log.Warn("cluster.yaml has changes that take effect at the next start of the server: only limits, mcp, queries, drafts and policies take effect while it runs", "file", old.File)
 	}
 	c := *old
 	c.Graphs, c.ServerPolicy = fresh.Graphs, fresh.ServerPolicy

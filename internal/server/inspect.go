@@ -64,7 +64,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := serve(ctx, &o, c, g, nil, nil, nil, authorizer, nil, seal.Keys{}, audit.Trail{}, nil, nil, nil)
+	served, err := serve(ctx, &o, c, g, nil, nil, nil, authorizer, nil, nil, seal.Keys{}, audit.Trail{}, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,11 @@ func CommandStorage(ctx context.Context, c *cluster.Config, folders engine.Engin
 	if err != nil {
 		return nil, nil, err
 	}
-	return &reconcile.Cluster{Bucket: storage.Bucket, Engine: storage}, done, nil
+	secret, err := control.SharedSecret(ctx, storage.Bucket, true)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("the secret of the servers in the shared storage: %w", err), done())
+	}
+	return &reconcile.Cluster{Bucket: storage.Bucket, Engine: storage, Secret: secret}, done, nil
 }
 
 // Running returns the address of the server that serves the storage folder of a cluster, or "".

@@ -31,6 +31,7 @@ type online struct {
 	*fleet
 	url    string
 	client *http.Client
+	stop   func() // ends the server, once
 }
 
 // serve starts a server over the fleet, on a port of its own.
@@ -55,8 +56,9 @@ func (f *fleet) serve() *online {
 			f.t.Fatal("the server does not announce itself")
 		}
 	}
-	o := &online{f, "http://" + ln.Addr().String(), &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 20}}}
-	f.t.Cleanup(func() {
+	o := &online{fleet: f, url: "http://" + ln.Addr().String(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 20}}}
+	s := f.opened
+	o.stop = sync.OnceFunc(func() {
 		o.client.CloseIdleConnections()
 		stop()
 		if err := <-served; err != nil {
@@ -65,7 +67,11 @@ func (f *fleet) serve() *online {
 		if left, err := filepath.Glob(filepath.Join(f.dir, "data", "cluster.server*")); err != nil || left != nil {
 			f.t.Errorf("the server left %v: %v", left, err)
 		}
+		if err := s.Close(); err != nil {
+			f.t.Error(err)
+		}
 	})
+	f.t.Cleanup(o.stop)
 	return o
 }
 

@@ -111,8 +111,9 @@ type Options struct {
 	// use. Nil means clock.Now.
 	Now func() time.Time
 
-	policies map[string][]byte // the texts of the applied policies, by path; see usePolicies
-	settings string            // digest of the text of cluster.yaml
+	applied  *reconcile.Revision // the revision to serve, or nil; see usePolicies
+	policies map[string][]byte   // the texts of the applied policies, by path; see usePolicies
+	settings string              // digest of the text of cluster.yaml
 }
 
 // Server serves the graphs of a cluster. Call Close after Serve has returned.
@@ -125,6 +126,7 @@ type Server struct {
 	reloading sync.Mutex             // held while the next generation is made
 	unserved  atomic.Pointer[string] // why the server cannot serve the recorded revision; nil if it does
 	opened    openGraphs             // the graphs to close
+	plans     otherPlans             // of revisions that it does not serve
 
 	authenticator *auth.Authenticator // nil in the unauthenticated mode
 	limit         *limiters           // of admission
@@ -229,7 +231,11 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		}
 	}
 	s.begin(first)
-	routes := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.current.Load().routes.ServeHTTP(w, r) })
+	routes := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if reachRevision(s, w, r) {
+			s.current.Load().routes.ServeHTTP(w, r)
+		}
+	})
 	s.handler = observe.Requests(recovered(canonical(hosts.Wrap(routes)), o.Log), observe.Options{
 		Log: o.Log, Set: s.metrics, Tracer: o.Tracer, All: o.LogRequests, Quiet: probes, Now: o.Now,
 	})
@@ -290,7 +296,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 // serve combines a graph with its catalog, and closes the graph if that fails. Unless it is nil, the binder
 // checks the stored queries.
 func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, embedder engine.Embedder, binder servedgraph.Binder, authorizer access.Authorizer, publisher operations.QueryPublisher) (*servedgraph.Graph, error) {
-	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, publisher, s.pageKeys, audit.Trail{To: s.trail, Values: o.Cluster.Server.Audit.Values}, s.metrics, s.memory, s.texts)
+	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, publisher, plansFor(s, o, c.ID), s.pageKeys, audit.Trail{To: s.trail, Values: o.Cluster.Server.Audit.Values}, s.metrics, s.memory, s.texts)
 	known := s.opened.graph(c.ID) != nil
 	if err != nil {
 		if known {
@@ -380,7 +386,7 @@ func (o *Options) engine() engine.Engine {
 }
 
 // serve combines a graph with its catalog, its limits and its authorizer.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, authorizer access.Authorizer, publisher operations.QueryPublisher, pageKeys seal.Keys, trail audit.Trail, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, authorizer access.Authorizer, publisher operations.QueryPublisher, plans servedgraph.Plans, pageKeys seal.Keys, trail audit.Trail, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("neither this program nor the applied revision contains stored queries for the graph", "graph", c.ID)
@@ -389,7 +395,12 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, bi
 	if publisher != nil {
 		tools = append(tools, builtin.Publishing()...)
 	}
+	schema := ""
+	if applied := o.applied.Graph(c.ID); applied != nil && plans != nil {
+		schema = applied.Schema
+	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
+		AppliedSchema: schema, Plans: plans,
 		ID: c.ID, Graph: g, Binder: binder, CatchUp: catchUp, Writing: writing, Catalog: catalog, Builtins: tools, Authorizer: authorizer, Publisher: publisher,
 		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, LoadBytes: cmp.Or(o.Cluster.Server.Limits.LoadBytes, c.Quota.Bytes), Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
 		Drafts:  servedgraph.DraftLimits{Keep: c.DraftKeep, Max: c.MaxDrafts},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -28,9 +30,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/control"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/forward"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object/address"
@@ -45,6 +50,7 @@ type shared struct {
 	storage   *replica.Storage
 	graphs    sync.Map           // the served graphs, *replica.Graph by id; some are not open
 	forwarder *forward.Forwarder // nil if cluster.yaml names no peers
+	secret    string             // of requests of applies; see package control
 	done      func()             // ends the connection to the storage
 }
 
@@ -88,6 +94,11 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 		done()
 		return err
 	}
+	secret, err := control.SharedSecret(ctx, bucket, false)
+	if err != nil {
+		done()
+		return fmt.Errorf("the secret of the servers in the shared storage: %w", err)
+	}
 	digest, err := configDigest(o, revision)
 	if err != nil {
 		done()
@@ -122,10 +133,15 @@ func (s *Server) connect(ctx context.Context, o *Options) error {
 			o.Log.Info("deleted unneeded objects of the graph", "graph", graph, "log", n.LogObjects, "checkpoints", n.Checkpoints, "segments", n.Segments, "kept", n.Pinned)
 		},
 	}
-	s.shared = &shared{storage: storage, done: done}
+	s.shared = &shared{storage: storage, secret: secret, done: done}
 	s.storage = &reconcile.Cluster{Bucket: bucket, Engine: storage}
 	if len(o.Cluster.Peers) > 0 {
-		s.shared.forwarder = forward.New(forward.Options{Node: o.Node, Own: own, Peers: o.Cluster.Peers, Lease: cmp.Or(c.Lease, replica.DefaultLease), Log: o.Log})
+		s.shared.forwarder = forward.New(forward.Options{Node: o.Node, Own: own, Peers: o.Cluster.Peers, Lease: cmp.Or(c.Lease, replica.DefaultLease), Log: o.Log, Revision: func() string {
+			if now := s.current.Load(); now != nil && now.revision != nil {
+				return s.shared.state(now.revision.Number)
+			}
+			return ""
+		}})
 	}
 	return node.Start(ctx)
 }
@@ -274,6 +290,27 @@ func (s *Server) catchUp(graph string) func(context.Context) error {
 	return s.shared.graph(graph).CatchUp
 }
 
+// catchUpTime is how long a server waits for the log of a graph before it serves a revision with another schema.
+const catchUpTime = 2 * time.Second
+
+// catchUpSchemas reads the logs of the graphs whose schemas differ between two generations, so that reads of the later one see the schema.
+// If that fails, queries run with the plans of the earlier one until the server has read the log.
+func (s *shared) catchUpSchemas(ctx context.Context, before, after *generation) {
+	if s == nil || before.revision == nil || after.revision == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
+	defer cancel()
+	for _, g := range after.revision.Graphs {
+		if was := before.revision.Graph(g.ID); was == nil || was.Schema == g.Schema {
+			continue
+		}
+		if open := s.graph(g.ID); open != nil && open.State().Role == replica.Reader {
+			_ = open.CatchUp(ctx)
+		}
+	}
+}
+
 // writing returns the function for servedgraph.Config.Writing. It returns nil if the storage is a folder.
 func (s *Server) writing(graph string) func(context.Context) servedgraph.WriteRole {
 	if s.shared == nil {
@@ -285,6 +322,57 @@ func (s *Server) writing(graph string) func(context.Context) servedgraph.WriteRo
 		role.Writer, role.Confirm = g.Writing()
 		return role
 	}
+}
+
+// written returns a graph for an apply. The error is an *engine.Unavailable if another server writes it.
+func (s *shared) written(ctx context.Context, id string) (engine.Graph, error) {
+	g := s.graph(id)
+	if g == nil {
+		return nil, &engine.NotFound{What: "graph", Name: id}
+	}
+	if err := g.Claim(ctx); err != nil {
+		return nil, err
+	}
+	if g.State().Role != replica.Writer {
+		return nil, &engine.Unavailable{Reason: "another server writes the graph"}
+	}
+	return g, nil
+}
+
+// state returns the value of forward.RevisionHeader for a revision: its number, with a proof that a server of the cluster states it.
+func (s *shared) state(number uint64) string {
+	text := strconv.FormatUint(number, 10)
+	h := hmac.New(sha256.New, []byte(s.secret))
+	h.Write([]byte("revision " + text))
+	return text + " " + hex.EncodeToString(h.Sum(nil))
+}
+
+// reachRevision makes the server serve at least the revision by which another server forwarded a request. It returns false after it answered
+// the request, because that failed: the policy of the later revision could refuse the call.
+func reachRevision(s *Server, w http.ResponseWriter, r *http.Request) bool {
+	stated := r.Header.Get(forward.RevisionHeader)
+	if stated == "" || s.shared == nil {
+		return true
+	}
+	text, _, _ := strings.Cut(stated, " ")
+	number, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || !hmac.Equal([]byte(stated), []byte(s.shared.state(number))) {
+		return true // a client stated it
+	}
+	served := func() bool {
+		now := s.current.Load()
+		return now.revision != nil && now.revision.Number >= number
+	}
+	if !served() {
+		if err := s.Reload(r.Context()); err != nil {
+			s.log.WarnContext(r.Context(), "another server forwarded a request by a later revision, which this server cannot serve yet", "revision", number, "error", err)
+		}
+	}
+	if served() {
+		return true
+	}
+	envelope.Write(w, wireerror.Explain(&engine.Unavailable{Reason: "the server does not serve the revision yet", RetryAfter: time.Second}))
+	return false
 }
 
 // maxRepeated is the longest body that a server keeps in memory, so that it can forward the request again if the

@@ -27,18 +27,20 @@ import (
 type fleet struct {
 	t       *testing.T
 	dirs    []string // folder with the cluster.yaml of each server
+	graph   string   // that the servers serve
+	args    []string // more arguments of each server
 	ports   []int
+	peers   []string      // the addresses of the servers
 	limit   time.Duration // of a request
 	strict  *strict       // checks the answers that clients get; nil accepts all
 	mu      sync.Mutex
 	running []*process // the process of each server; nil if the server is not running
 }
 
-// newFleet makes the folders of n servers that share the storage at a URL, and applies the cluster.
-func newFleet(t *testing.T, n int, storage string) *fleet {
+// newPorts makes a fleet of n servers that are not configured yet.
+func newPorts(t *testing.T, n int) *fleet {
 	t.Helper()
-	f := &fleet{t: t, limit: 20 * time.Second, running: make([]*process, n)}
-	var peers []string
+	f := &fleet{t: t, graph: "code", limit: 20 * time.Second, running: make([]*process, n)}
 	for range n {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -46,14 +48,21 @@ func newFleet(t *testing.T, n int, storage string) *fleet {
 		}
 		defer ln.Close() // each port stays in use until all ports are chosen
 		f.ports = append(f.ports, ln.Addr().(*net.TCPAddr).Port)
-		peers = append(peers, fmt.Sprintf("http://127.0.0.1:%d", ln.Addr().(*net.TCPAddr).Port))
+		f.peers = append(f.peers, fmt.Sprintf("http://127.0.0.1:%d", ln.Addr().(*net.TCPAddr).Port))
 	}
+	return f
+}
+
+// newFleet makes the folders of n servers that share the storage at a URL, and applies the cluster.
+func newFleet(t *testing.T, n int, storage string) *fleet {
+	t.Helper()
+	f := newPorts(t, n)
 	config, err := os.ReadFile("../../cluster.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Replace(string(config), "storage: ./data\n", fmt.Sprintf(
-		"storage: { url: \"%s\", cache: ./cache, cache_bytes: 1MiB, lease: %v, max_staleness: 10s, retention: 5s }\npeers: [%s]\n", storage, *sharedLease, strings.Join(peers, ", ")), 1)
+		"storage: { url: \"%s\", cache: ./cache, cache_bytes: 1MiB, lease: %v, max_staleness: 10s, retention: 5s }\npeers: [%s]\n", storage, *sharedLease, strings.Join(f.peers, ", ")), 1)
 	text = strings.Replace(text, "  studio: true\n", "  studio: true\n  limits: { per_actor_inflight: 64 }\n", 1) // all clients of a crowd are one actor
 	for range n {
 		dir := t.TempDir()
@@ -72,17 +81,18 @@ func newFleet(t *testing.T, n int, storage string) *fleet {
 func (f *fleet) start(i int) {
 	f.t.Helper()
 	at := fmt.Sprintf("127.0.0.1:%d", f.ports[i])
-	cmd := exec.Command(filepath.Join(bin, "omnigraph-server"), "--cluster", f.dirs[i], "--bind", at, "--node", fmt.Sprint("og-", i), "--advertise", "http://"+at)
+	args := append([]string{"--cluster", f.dirs[i], "--bind", at, "--node", fmt.Sprint("og-", i), "--advertise", "http://" + at}, f.args...)
+	cmd := exec.Command(filepath.Join(bin, "omnigraph-server"), args...)
 	cmd.Env = append(os.Environ(), "OMNIGRAPH_TOKEN_ACT_DEV="+sharedToken, "OMNIGRAPH_TOKEN_ACT_ADA="+readerToken)
 	p := startCommand(f.t, cmd, "OMNIGRAPH_LISTEN_ADDR=")
 	p.token = sharedToken
 	f.mu.Lock()
 	f.running[i] = p
 	f.mu.Unlock()
-	a, err := f.ask(i, http.MethodGet, "/graphs/code/snapshot", "")
+	a, err := f.ask(i, http.MethodGet, "/graphs/"+f.graph+"/snapshot", "")
 	for deadline := clock.Now().Add(patient); err == nil && a.status == http.StatusTooManyRequests && clock.Now().Before(deadline); {
 		time.Sleep(20 * time.Millisecond) // clients of a crowd have sent as many requests as one actor may
-		a, err = f.ask(i, http.MethodGet, "/graphs/code/snapshot", "")
+		a, err = f.ask(i, http.MethodGet, "/graphs/"+f.graph+"/snapshot", "")
 	}
 	if err != nil || a.status != http.StatusOK {
 		f.t.Errorf("the first read on server %d: %v %d %s", i, err, a.status, a.body)
@@ -237,7 +247,7 @@ func (f *fleet) sees(i int, slug, commit string) error {
 // version returns the number of commits on main that server i knows.
 func (f *fleet) version(i int) uint64 {
 	f.t.Helper()
-	a, err := f.ask(i, http.MethodGet, "/graphs/code/snapshot", "", "Omnigraph-At-Least", "latest")
+	a, err := f.ask(i, http.MethodGet, "/graphs/"+f.graph+"/snapshot", "", "Omnigraph-At-Least", "latest")
 	var s client.SnapshotAnswer
 	if err != nil || a.status != http.StatusOK || json.Unmarshal(a.body, &s) != nil {
 		f.t.Fatalf("the snapshot of server %d: %v %d %s", i, err, a.status, a.body)

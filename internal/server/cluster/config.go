@@ -116,8 +116,8 @@ type Graph struct {
 
 // Quota bounds what a graph stores. A zero field means no bound of its own.
 type Quota struct {
-	Bytes    int64 // of stored data; see engine.OpenOptions
-	Branches int   // number of branches; overrides server.limits.branches
+	Bytes    int64 `json:"bytes,omitempty"`    // of stored data; see engine.OpenOptions
+	Branches int   `json:"branches,omitempty"` // number of branches; overrides server.limits.branches
 }
 
 // The defaults for a graph's tools if cluster.yaml does not set them. DefaultMaxBytes is in bytes.

@@ -7,26 +7,26 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/strictyaml"
 )
 
-// Limits bound the load of the server. A zero field means its default.
+// Limits bound the load of the server. A zero field means its default. The names in JSON are those in a revision.
 type Limits struct {
-	PerActorInflight int // concurrent requests of one actor
-	TotalInflight    int // concurrent requests
+	PerActorInflight int `json:"per_actor_inflight,omitempty"` // concurrent requests of one actor
+	TotalInflight    int `json:"total_inflight,omitempty"`     // concurrent requests
 	// RequestTimeout bounds a call. Loads and exports may take as long as their connection allows.
-	RequestTimeout time.Duration
+	RequestTimeout time.Duration `json:"request_timeout_ns,omitempty"`
 	// BodyBytes bounds the bytes of request bodies held at once. One actor may use half of them.
-	BodyBytes int64
+	BodyBytes int64 `json:"body_bytes,omitempty"`
 	// LoadBytes bounds the data of one load that a client streams. 0 means the quota of the graph, if it has one.
-	LoadBytes int64
+	LoadBytes int64 `json:"load_bytes,omitempty"`
 	// QueryBytes bounds the bytes of memory that one call may use for rows, or to compile a text. 0
 	// means the engine's default. It is at most MemoryBytes.
-	QueryBytes int64
+	QueryBytes int64 `json:"query_bytes,omitempty"`
 	// MemoryBytes bounds the bytes of memory that all calls together may use for rows, texts and
 	// long answers.
-	MemoryBytes int64
-	Branches    int // number of live branches of each graph
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	Branches    int   `json:"branches,omitempty"` // number of live branches of each graph
 
-	PerActorSubscriptions int // open subscriptions of one actor
-	TotalSubscriptions    int // open subscriptions of all actors
+	PerActorSubscriptions int `json:"per_actor_subscriptions,omitempty"` // open subscriptions of one actor
+	TotalSubscriptions    int `json:"total_subscriptions,omitempty"`     // open subscriptions of all actors
 }
 
 // The defaults of the limits if cluster.yaml does not set them.

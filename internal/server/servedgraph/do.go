@@ -147,7 +147,7 @@ func (r *running) open(ctx context.Context) (err error) {
 
 // run runs the call. An error says no more than the actor may read, and suggests what the actor may do.
 func (r *running) run(ctx context.Context) (*tool.Outcome, error) {
-	out, err := r.call.Run(ctx, r.env)
+	out, err := r.runPlanned(ctx)
 	if err == nil {
 		return out, nil
 	}

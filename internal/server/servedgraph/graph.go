@@ -107,10 +107,21 @@ type Config struct {
 	// Publisher serves proposed queries; nil if this server serves none.
 	Publisher operations.QueryPublisher
 
+	// AppliedSchema is the digest of the schema for which the stored queries were compiled at an apply; "" if they were not.
+	AppliedSchema string
+
+	// Plans returns a stored query with the plan for a schema of another revision, which has the digest, or nil. It is the query itself
+	// if its names mean the same in that schema, and otherwise the query of that name in the other revision. Plans is nil if
+	// there are no revisions.
+	Plans Plans
+
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
 	// limiter, which takes its bytes from Memory.
 	TextLimit *textlimit.Limiter
 }
+
+// Plans is the type of Config.Plans.
+type Plans func(ctx context.Context, digest string, q tool.StoredQuery) tool.StoredQuery
 
 // Binder checks plans against a schema, like Bind of [engine.Graph].
 type Binder interface {
@@ -157,6 +168,9 @@ type Graph struct {
 	texts  *textlimit.Limiter // limits the compilation of texts from callers
 	source *codesource.Reader // says whether source code has changed since it was read
 
+	applied string // see Config.AppliedSchema
+	plans   Plans  // see Config; may be nil
+
 	catchUp func(ctx context.Context) error // see Config; may be nil
 	writing func(context.Context) WriteRole // see Config; may be nil
 
@@ -181,7 +195,7 @@ type LeftOut struct {
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
 		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
-		version: c.Version, outputs: c.OutputSchemas, objects: c.ObjectRows, flat: c.FlatArguments, toolsets: c.Toolsets, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, publisher: c.Publisher, drafts: c.Drafts.withDefaults(),
+		version: c.Version, outputs: c.OutputSchemas, objects: c.ObjectRows, flat: c.FlatArguments, toolsets: c.Toolsets, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, applied: c.AppliedSchema, plans: c.Plans, publisher: c.Publisher, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
 	g.source = codesource.New(c.Graph, c.SourceFolder)
@@ -314,7 +328,11 @@ func (g *Graph) addQuery(ctx context.Context, q tool.StoredQuery, binder Binder)
 		g.log.WarnContext(ctx, "a stored query uses a claim that the server does not map in this way and is left out", "query", name, "reason", reason)
 		return nil
 	}
-	if err := binder.Bind(ctx, q.Plan(), engine.Target{}); err != nil {
+	err := binder.Bind(ctx, q.Plan(), engine.Target{})
+	if err != nil && g.bindsOtherwise(ctx, q, binder) {
+		err = nil
+	}
+	if err != nil {
 		var mismatch *engine.SchemaMismatch
 		var unsupported *engine.Unsupported
 		if !errors.As(err, &mismatch) && !errors.As(err, &unsupported) {
@@ -346,6 +364,21 @@ func (g *Graph) addQuery(ctx context.Context, q tool.StoredQuery, binder Binder)
 	g.queries[name] = q
 	g.stored = append(g.stored, q)
 	return nil
+}
+
+// bindsOtherwise reports whether main has a schema other than the applied one, for which another revision has the query: an apply has
+// changed the schema, and has not recorded its revision.
+func (g *Graph) bindsOtherwise(ctx context.Context, q tool.StoredQuery, binder Binder) bool {
+	live, ok := binder.(engine.Graph)
+	if !ok || g.plans == nil || g.applied == "" {
+		return false
+	}
+	s, err := live.Schema(ctx, engine.Target{})
+	if err != nil {
+		return false
+	}
+	other := g.planOf(ctx, s.Digest, q)
+	return other != nil && binder.Bind(ctx, other.Plan(), engine.Target{}) == nil
 }
 
 // register adds a tool. It fails if the name is taken.

@@ -168,6 +168,13 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 	if err := plan.refusal(o); err != nil {
 		return out, err
 	}
+	if plan.Next != nil && slices.ContainsFunc(plan.Graphs, func(g *GraphPlan) bool { return g.Change != nil }) {
+		next := *plan.Next
+		next.Applied, next.Actor, next.Message = c.now().UnixMicro(), o.Actor, o.Message
+		if err := c.setPrepared(ctx, &next); err != nil {
+			return out, fmt.Errorf("preparing the revision: %w", err)
+		}
+	}
 	for _, g := range plan.Graphs {
 		a, err := c.applyGraph(ctx, g, open, o)
 		if err != nil {
@@ -189,15 +196,18 @@ func (c *Cluster) Apply(ctx context.Context, s *Sources, o Options) (out *Outcom
 	return out, c.reload(ctx, out, open)
 }
 
-// allowed asks the running server, if there is one, whether its policy allows the actor to apply. Whoever may open the storage folder can
-// stop the server, and apply without a question.
+// allowed asks the running server, or one of the running servers, whether its policy allows the actor to apply. Whoever may open the
+// storage can stop the servers, and apply without a question.
 func (c *Cluster) allowed(ctx context.Context, actor string) error {
-	if c.Server == nil {
-		return nil
-	}
-	var stopped *control.Unreachable
-	if err := c.Server.MayApply(ctx, actor); !errors.As(err, &stopped) {
+	servers, err := c.servers(ctx, "")
+	if err != nil {
 		return err
+	}
+	for _, s := range servers {
+		var stopped *control.Unreachable
+		if err := s.MayApply(ctx, actor); !errors.As(err, &stopped) {
+			return err
+		}
 	}
 	return nil
 }

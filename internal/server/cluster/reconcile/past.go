@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,6 +178,9 @@ func differences(before, after *Revision) (list []string) {
 	if !before.Policy.equal(after.Policy) {
 		list = append(list, "policy of the server")
 	}
+	if before.Limits != nil && after.Limits != nil && *before.Limits != *after.Limits {
+		list = append(list, "limits")
+	}
 	if before.Settings != after.Settings {
 		list = append(list, "cluster.yaml")
 	}
@@ -198,7 +202,7 @@ func (c *Cluster) Again(ctx context.Context, cfg *cluster.Config, number uint64,
 	if withPolicy && !of.HasPolicies() {
 		return nil, nil, nil, &engine.Conflict{Reason: fmt.Sprintf("an earlier version recorded revision %d, without its policies; leave out --with-policy", number)}
 	}
-	s = &Sources{Policy: now.Policy, Settings: now.Settings, Claims: cfg.Server.Claims}
+	s = &Sources{Policy: now.Policy, Settings: now.Settings, Limits: cmp.Or(of.Limits, now.Limits), Claims: cfg.Server.Claims}
 	if withPolicy {
 		s.Policy = of.Policy
 	}
@@ -208,8 +212,11 @@ func (c *Cluster) Again(ctx context.Context, cfg *cluster.Config, number uint64,
 		if err := faults.Err(); err != nil {
 			return nil, nil, nil, fmt.Errorf("the schema of graph %s in revision %d: %w", g.ID, number, err)
 		}
-		src := &Source{ID: g.ID, File: RevisionFile, Text: g.Source, Schema: schema, Digest: catalog.Digest(schema), Stored: g.Stored, Policy: g.Policy}
+		src := &Source{ID: g.ID, File: RevisionFile, Text: g.Source, Schema: schema, Digest: catalog.Digest(schema), Stored: g.Stored, Policy: g.Policy, Limits: g.Limits}
 		src.Queries = slices.Sorted(maps.Keys(g.Stored.entries()))
+		if is := now.Graph(g.ID); src.Limits == nil && is != nil {
+			src.Limits = is.Limits
+		}
 		if is := now.Graph(g.ID); !withPolicy && is != nil {
 			src.Policy = is.Policy
 		} else if !withPolicy && g.Policy != nil {

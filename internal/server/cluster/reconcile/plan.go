@@ -254,6 +254,13 @@ func (c *Cluster) look(ctx context.Context, g *GraphPlan, before *Graph, open op
 // openGraph opens a graph, or returns that of the running server. The error is an *engine.Unavailable if another process has
 // the graph open.
 func (c *Cluster) openGraph(ctx context.Context, id string) (graph, error) {
+	if c.Bucket != nil {
+		g := &sharedGraph{cluster: c, id: id}
+		var missing *notServed
+		if _, err := g.Snapshot(ctx, engine.Target{}); !errors.As(err, &missing) {
+			return g, err
+		}
+	}
 	eg, err := c.Engine.Open(ctx, c.Place(id), engine.OpenOptions{})
 	if err == nil {
 		return eg, nil

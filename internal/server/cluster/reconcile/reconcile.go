@@ -37,6 +37,10 @@ type Cluster struct {
 	// makes it serve the new revision.
 	Server *control.Server
 
+	// Secret is the secret of the servers that share the storage; see [control.SharedSecret]. Apply then uses the graphs of those
+	// servers that run. It is "" if Bucket is not set, and if no server was ever started.
+	Secret string
+
 	Now func() time.Time // the clock for dates of revisions; nil means clock.Now
 }
 

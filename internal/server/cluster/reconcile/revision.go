@@ -34,9 +34,9 @@ const tempExt = ".tmp"
 //
 // The object has the fields of [Revision] under their JSON names. The graphs are sorted by id. In format 2 a
 // graph may have stored queries, and the object is one line. In format 3 the revision also has the policies and
-// settings_digest. In format 4 it may have a message, and a graph proposed queries. Programs write the lowest format that holds the
-// revision.
-const RevisionFormat = 4
+// settings_digest. In format 4 it may have a message, and a graph proposed queries. In format 5 it has limits. Programs write the
+// lowest format that holds the revision.
+const RevisionFormat = 5
 
 // revisionMagic starts the first line of a revision. The format number follows it.
 const revisionMagic = "omnigraph cluster revision "
@@ -53,6 +53,8 @@ type Revision struct {
 
 	Policy   *Policy `json:"policy,omitempty"`          // of the server itself; nil if there is none, and before format 3
 	Settings string  `json:"settings_digest,omitempty"` // digest of the text of cluster.yaml; "" before format 3
+
+	Limits *cluster.Limits `json:"limits,omitempty"` // nil before format 5; see Limit
 
 	head string // the first line of the file; see Newer
 }
@@ -75,6 +77,8 @@ type Graph struct {
 
 	Stored *Stored `json:"queries,omitempty"` // the stored queries; nil if the graph has none, and in format 1
 	Policy *Policy `json:"policy,omitempty"`  // nil if the graph has none, and before format 3
+
+	Limits *GraphLimits `json:"limits,omitempty"` // nil before format 5
 
 	Proposed *Stored `json:"proposed,omitempty"` // the proposed queries, which are in no file; nil if the graph has none
 }
@@ -187,6 +191,9 @@ func encode(r *Revision) []byte {
 
 // format returns the lowest format that can hold the revision.
 func (r *Revision) format() int {
+	if r.Limits != nil || slices.ContainsFunc(r.Graphs, func(g Graph) bool { return g.Limits != nil }) {
+		return 5
+	}
 	if r.Message != "" || slices.ContainsFunc(r.Graphs, func(g Graph) bool { return g.Proposed != nil }) {
 		return 4
 	}
@@ -273,10 +280,16 @@ func (r *Revision) digest() string {
 		if g.Proposed != nil {
 			b.WriteString(" proposed " + g.Proposed.digest())
 		}
+		if g.Limits != nil {
+			b.WriteString(" limits " + limitsDigest(g.Limits))
+		}
 		b.WriteByte('\n')
 	}
 	if r.Policy != nil {
 		b.WriteString("policy " + r.Policy.digest() + "\n")
+	}
+	if r.Limits != nil {
+		b.WriteString("limits " + limitsDigest(r.Limits) + "\n")
 	}
 	if r.Settings != "" {
 		b.WriteString("settings " + r.Settings + "\n")
@@ -301,9 +314,9 @@ func digest(b []byte) string {
 // next returns the revision to record for the sources, or nil if the recorded revision already has
 // the same content.
 func next(recorded *Revision, s *Sources) *Revision {
-	r := &Revision{Number: 1, Graphs: []Graph{}, Policy: s.Policy, Settings: s.Settings}
+	r := &Revision{Number: 1, Graphs: []Graph{}, Policy: s.Policy, Settings: s.Settings, Limits: s.Limits}
 	for _, g := range s.Graphs {
-		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text, Stored: g.Stored, Policy: g.Policy, Proposed: g.Proposed})
+		r.Graphs = append(r.Graphs, Graph{ID: g.ID, Schema: g.Digest, Source: g.Text, Stored: g.Stored, Policy: g.Policy, Limits: g.Limits, Proposed: g.Proposed})
 	}
 	slices.SortFunc(r.Graphs, func(a, b Graph) int { return strings.Compare(a.ID, b.ID) })
 	r.Config = r.digest()

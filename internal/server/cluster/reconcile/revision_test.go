@@ -82,7 +82,7 @@ func TestDamagedRevision(t *testing.T) {
 	if _, err := decode("r", append([]byte(revisionMagic+"1 "+digest(body)+"\n"), body...)); !errors.As(err, &corrupt) || !strings.Contains(err.Error(), "its format has not") {
 		t.Errorf("queries in format 1: %v", err)
 	}
-	if _, err := decode("r", []byte(revisionMagic+"5 sha256:00\nanything")); !errors.As(err, &later) || later.Format != 5 {
+	if _, err := decode("r", []byte(revisionMagic+"6 sha256:00\nanything")); !errors.As(err, &later) || later.Format != 6 {
 		t.Errorf("a later format: %v", err)
 	}
 }

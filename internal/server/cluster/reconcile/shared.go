@@ -4,8 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/replica"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/control"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
@@ -44,3 +50,133 @@ func recordShared(ctx context.Context, b object.Bucket, r *Revision) error {
 	}
 	return err
 }
+
+// servers returns the servers that an apply can ask; some may have ended. In shared storage, those come first that last wrote the
+// graph, or some graph if the id is "".
+func (c *Cluster) servers(ctx context.Context, graph string) ([]*control.Server, error) {
+	switch {
+	case c.Server != nil:
+		return []*control.Server{c.Server}, nil
+	case c.Secret == "":
+		return nil, nil
+	}
+	signs, err := replica.Signs(ctx, c.Bucket)
+	if err != nil {
+		return nil, fmt.Errorf("listing the servers in the shared storage: %w", err)
+	}
+	slices.SortStableFunc(signs, func(a, b replica.Sign) int { return writerEpoch(b, graph) - writerEpoch(a, graph) })
+	var found []*control.Server
+	for _, s := range signs {
+		if s.Config != "" && s.Address != "" { // a command has no configuration
+			found = append(found, &control.Server{URL: s.Address, Secret: c.Secret})
+		}
+	}
+	return found, nil
+}
+
+// writerEpoch returns the epoch in which a server writes a graph; 0 if it does not write it.
+func writerEpoch(s replica.Sign, graph string) int {
+	if g := s.Graphs[graph]; g.Role == replica.Writer {
+		return int(g.Epoch)
+	}
+	return 0
+}
+
+// notServed is the error if no running server serves a graph.
+type notServed struct{ error }
+
+// sharedGraph is a graph in shared storage that a running server writes. An apply leaves the graph to that server, since calls would
+// fail while the command took the graph over.
+type sharedGraph struct {
+	cluster *Cluster
+	id      string
+}
+
+const (
+	writerPatience = 30 * time.Second       // how long a sharedGraph looks for the writer
+	writerPause    = 100 * time.Millisecond // between two looks
+)
+
+// ask makes a call on the server that writes the graph. If that server has stopped, it waits for the next one, and repeats the call. The error
+// is a *notServed if no server answers that it serves the graph.
+func (g *sharedGraph) ask(ctx context.Context, call func(*control.Graph) error) error {
+	for until := clock.Now().Add(writerPatience); ; {
+		servers, err := g.cluster.servers(ctx, g.id)
+		if err != nil {
+			return err
+		}
+		serves := false
+		last := errors.New("no server runs")
+		for _, s := range servers {
+			err := call(s.Graph(g.id))
+			var stopped *control.Unreachable
+			var missing *engine.NotFound
+			var busy *engine.Unavailable
+			switch {
+			case errors.As(err, &busy): // another server writes the graph, or will
+				serves, last = true, err
+			case errors.As(err, &stopped), errors.As(err, &missing):
+				last = err
+			default:
+				return err
+			}
+		}
+		switch {
+		case !serves:
+			return &notServed{last}
+		case clock.Now().After(until):
+			return fmt.Errorf("no running server has become the writer of the graph: %w", last)
+		}
+		select {
+		case <-time.After(writerPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Schema implements graph.
+func (g *sharedGraph) Schema(ctx context.Context, at engine.Target) (s *engine.Schema, err error) {
+	err = g.ask(ctx, func(c *control.Graph) (err error) {
+		s, err = c.Schema(ctx, at)
+		return err
+	})
+	return s, err
+}
+
+// Snapshot implements graph.
+func (g *sharedGraph) Snapshot(ctx context.Context, at engine.Target) (s *engine.Snapshot, err error) {
+	err = g.ask(ctx, func(c *control.Graph) (err error) {
+		s, err = c.Snapshot(ctx, at)
+		return err
+	})
+	return s, err
+}
+
+// ApplySchema implements graph. A server that stops may have made the change before its answer.
+func (g *sharedGraph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, o engine.SchemaOptions) (out *engine.SchemaChange, err error) {
+	asked := false
+	err = g.ask(ctx, func(c *control.Graph) (err error) {
+		if asked && !o.DryRun {
+			live, err := c.Schema(ctx, engine.Target{})
+			if err != nil {
+				return err
+			}
+			if to := catalog.Digest(schema); live.Digest == to && live.Source == source {
+				head, err := c.Snapshot(ctx, engine.Target{})
+				if err != nil {
+					return err
+				}
+				out = &engine.SchemaChange{From: o.IfSchema, To: to, Supported: true, Head: head.Commit}
+				return nil
+			}
+		}
+		asked = true
+		out, err = c.ApplySchema(ctx, source, schema, o)
+		return err
+	})
+	return out, err
+}
+
+// Close does nothing: the server keeps the graph open.
+func (g *sharedGraph) Close() error { return nil }

@@ -26,8 +26,9 @@ type Sources struct {
 	Policy   *Policy   // of the server itself, or nil
 	Settings string    // digest of the text of cluster.yaml
 
-	Claims plan.Claims // the claims that queries may use
-	Prune  bool        // the next revision has no proposed queries; Compile leaves it false
+	Limits *cluster.Limits // of the server; nil if they are not known
+	Claims plan.Claims     // the claims that queries may use
+	Prune  bool            // the next revision has no proposed queries; Compile leaves it false
 }
 
 // Source is the compiled content of one graph's files.
@@ -40,6 +41,7 @@ type Source struct {
 	Queries []string        // the stored queries, in the order of their files
 	Stored  *Stored         // what a revision records of them; nil if there are none
 	Policy  *Policy         // nil if the graph has none
+	Limits  *GraphLimits    // nil if they are not known
 
 	Proposed *Stored // the proposed queries that the next revision has; a plan sets it
 }
@@ -51,7 +53,8 @@ func Compile(cfg *cluster.Config) (*Sources, diag.List, error) { return CompileW
 
 // CompileWith is like [Compile]. Policies may also name the proposed queries of the recorded revision, which may be nil.
 func CompileWith(cfg *cluster.Config, recorded *Revision) (*Sources, diag.List, error) {
-	s := &Sources{Settings: SettingsDigest(cfg), Claims: cfg.Server.Claims}
+	limits := cfg.Server.Limits
+	s := &Sources{Settings: SettingsDigest(cfg), Limits: &limits, Claims: cfg.Server.Claims}
 	found := slices.Clone(cfg.Notes)
 	faulty := map[string]bool{}
 	for i := range cfg.Graphs {
@@ -148,7 +151,7 @@ func (s *Sources) graph(id string) *Source {
 // errors, only the id of the Source is certain to be set.
 func compileGraph(cfg *cluster.Config, c *cluster.Graph) (*Source, diag.List, error) {
 	dir := filepath.Dir(cfg.File)
-	g := &Source{ID: c.ID, File: c.Schema}
+	g := &Source{ID: c.ID, File: c.Schema, Limits: limitsOf(c)}
 	text, err := os.ReadFile(c.Schema)
 	if err != nil {
 		return nil, nil, err

@@ -72,7 +72,7 @@ type Refusal struct {
 // Limiter admits and counts requests. It is safe for concurrent use. It keeps an entry for an
 // actor only while that actor has requests in flight.
 type Limiter struct {
-	opts Options // the limits
+	opts Options // PerActor, Total and Bytes are guarded by mu; the rest does not change
 
 	mu      sync.Mutex       // guards the fields below
 	actors  map[Actor]*share // the shares of the actors with requests in flight
@@ -100,6 +100,14 @@ type waiter struct {
 
 // New returns a limiter with no requests in flight.
 func New(o Options) *Limiter { return &Limiter{opts: o, actors: map[Actor]*share{}} }
+
+// SetLimits sets Options.PerActor, Total and Bytes. Requests in flight stay admitted.
+func (g *Limiter) SetLimits(perActor, total int, bytes int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.opts.PerActor, g.opts.Total, g.opts.Bytes = perActor, total, bytes
+	g.admitWaiting()
+}
 
 // Load returns the current load.
 func (g *Limiter) Load() Load {

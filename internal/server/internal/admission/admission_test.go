@@ -24,6 +24,33 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var ada, bob = Actor{ID: "ada"}, Actor{ID: "bob"}
 
+// TestSetLimits changes the limits while requests are in flight and wait.
+func TestSetLimits(t *testing.T) {
+	g := New(Options{PerActor: 1, Wait: time.Minute})
+	if r := g.Enter(t.Context(), ada, 0); r != nil {
+		t.Fatal(r)
+	}
+	admitted := make(chan *Refusal)
+	go func() { admitted <- g.Enter(t.Context(), ada, 0) }()
+	for g.Load().Waiting == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	g.SetLimits(2, 0, 0)
+	if r := <-admitted; r != nil {
+		t.Errorf("with a larger limit, a request that waits is refused: %+v", r)
+	}
+	g.opts.Wait = 0
+	g.SetLimits(1, 0, 0)
+	if r := g.Enter(t.Context(), ada, 0); r == nil || r.Limit != 1 || r.Actual != 3 {
+		t.Errorf("with a smaller limit: %+v", r)
+	}
+	g.Leave(ada, 0)
+	g.Leave(ada, 0)
+	if r := g.Enter(t.Context(), ada, 0); r != nil {
+		t.Errorf("after the requests have ended: %+v", r)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	type enter struct {
 		actor Actor

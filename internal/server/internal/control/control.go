@@ -1,6 +1,7 @@
 // Package control lets omnigraph cluster apply use the graphs of a running server. The server has the graphs of its
 // storage folder open, and no other process can open them. It writes its address and a secret to a file in that folder,
-// so whoever may read the folder may also control the server, and nobody else.
+// so whoever may read the folder may also control the server, and nobody else. In shared storage, the servers have one secret,
+// and their signs of life have their addresses.
 package control
 
 import (
@@ -26,6 +27,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
 // File is the name of the file in the storage folder. Only its owner may read it.
@@ -112,6 +114,24 @@ func Find(dir string) (*Server, error) {
 	return s, nil
 }
 
+// secretName is the name of the object in shared storage with the secret of all servers.
+const secretName = "cluster.secret"
+
+// SharedSecret returns the secret of the servers that share a storage. If there is none, it makes one, or returns "" for a command.
+func SharedSecret(ctx context.Context, b object.Bucket, command bool) (string, error) {
+	text, err := b.Read(ctx, secretName, 0, object.Whole)
+	if errors.Is(err, object.ErrNotFound) {
+		if command {
+			return "", nil
+		}
+		text = []byte(rand.Text())
+		if err = object.Establish(ctx, b, secretName, text); errors.Is(err, object.ErrExists) {
+			text, err = b.Read(ctx, secretName, 0, object.Whole) // another server was faster
+		}
+	}
+	return string(text), err
+}
+
 // Unreachable is the error if no server answers at the address of the file: it has stopped, or was killed.
 type Unreachable struct{ Err error }
 
@@ -166,7 +186,7 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 	r.Header.Set(header, s.Secret)
 	nonce := rand.Text()
 	r.Header.Set(nonceHeader, nonce)
-	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext} // no proxy: the server is on this machine
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext} // no proxy: the secret must be sent to the server only
 	defer transport.CloseIdleConnections()
 	res, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
 	if err != nil {
@@ -286,9 +306,9 @@ func compileStored(source string) (*catalog.Schema, error) {
 	return c, faults.Err()
 }
 
-// Handler answers the requests that have the secret, and passes all others on to `next`. The function `graph` returns an
-// open graph or nil; `reload` makes the server serve the recorded revision, and `may` reports why an actor may not apply.
-func (s *Server) Handler(graph func(id string) engine.Graph, reload func(context.Context) error, may func(actor string) error, next http.Handler) http.Handler {
+// Handler answers the requests that have the secret, and passes all others on to `next`. The function `graph` returns a
+// graph that this server writes; `reload` makes the server serve the recorded revision, and `may` reports why an actor may not apply.
+func (s *Server) Handler(graph func(ctx context.Context, id string) (engine.Graph, error), reload func(context.Context) error, may func(actor string) error, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost || r.URL.Path != schemaPath && r.URL.Path != reloadPath && r.URL.Path != mayPath || subtle.ConstantTimeCompare([]byte(r.Header.Get(header)), []byte(s.Secret)) != 1 {
 			next.ServeHTTP(w, r)
@@ -313,9 +333,9 @@ func (s *Server) Handler(graph func(id string) engine.Graph, reload func(context
 			respond(w, nil, err)
 			return
 		}
-		g := graph(request.Graph)
-		if g == nil {
-			respond(w, nil, &engine.NotFound{What: "graph", Name: request.Graph})
+		g, err := graph(r.Context(), request.Graph)
+		if err != nil {
+			respond(w, nil, err)
 			return
 		}
 		a, err := answer(r.Context(), g, &request)

@@ -56,11 +56,11 @@ func serve(t *testing.T) (dir string, g engine.Graph) {
 		_, _ = io.WriteString(w, "next")
 	})
 	srv := &httptest.Server{Listener: ln, Config: &http.Server{Handler: s.Handler(
-		func(id string) engine.Graph {
+		func(_ context.Context, id string) (engine.Graph, error) {
 			if id == "people" {
-				return g
+				return g, nil
 			}
-			return nil
+			return nil, &engine.NotFound{What: "graph", Name: id}
 		},
 		func(context.Context) error { return errors.New("the policy has faults") },
 		func(actor string) error {

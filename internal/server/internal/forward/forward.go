@@ -27,6 +27,9 @@ import (
 // server that forwarded the request. A server does not forward a request with this header again.
 const Header = "Omnigraph-Forwarded-By"
 
+// RevisionHeader is the name of the header with which a server states the revision by which it forwarded a request; see Options.Revision.
+const RevisionHeader = "Omnigraph-Revision"
+
 // notWriter is the header of the answer of [Forwarder.Refuse].
 const notWriter = "Omnigraph-Not-Writer"
 
@@ -44,6 +47,9 @@ type Options struct {
 	Peers []string      // addresses of the servers of the cluster, as scheme://host[:port]
 	Lease time.Duration // how long a forwarded request waits for a writer that shows no sign of life; above 0
 	Log   *slog.Logger
+
+	// Revision returns the value of RevisionHeader for the next request, or "". Nil means none.
+	Revision func() string
 }
 
 // Forwarder forwards requests. It is safe for concurrent use.
@@ -144,6 +150,10 @@ func (f *Forwarder) Send(w http.ResponseWriter, r *http.Request, to string, body
 			}
 			p.Out.Header.Del("Origin") // this server has checked it
 			p.Out.Header.Set(Header, f.opts.Node)
+			p.Out.Header.Del(RevisionHeader)
+			if f.opts.Revision != nil {
+				p.Out.Header.Set(RevisionHeader, f.opts.Revision())
+			}
 		},
 		ModifyResponse: func(answer *http.Response) error {
 			if answer.Header.Get(notWriter) != "" && whole {

@@ -74,7 +74,7 @@ const (
 func LookGrowth(branch tool.BranchName, points int) *Look {
 	return &Look{Branch: branch, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
 		a := &client.Growth{Points: []client.GrowthPoint{}}
-		last, n := uint64(0), uint64(max(2, points))
+		last, n := uint64(0), uint64(max(1, points))
 		for i := uint64(1); i <= n; i++ {
 			seq := head.Seq / n * i
 			if seq += head.Seq % n * i / n; seq <= last {

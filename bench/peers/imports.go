@@ -260,9 +260,13 @@ func (m *imports) run(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("\n%d rows, seed %d, %s keys; load averages at the start %s.\n\n", m.graph.Rows(), m.graph.Seed, &m.graph.Keys, measure.LoadAverages())
+	formats := []string{asCSV}
+	if _, err := os.Stat(filepath.Join(m.data, "Person."+asParquet)); err == nil {
+		formats = append(formats, asParquet)
+	}
 	uses := map[string][]processUse{}
 	for range m.rounds {
-		for _, format := range []string{asCSV, asParquet} {
+		for _, format := range formats {
 			for _, i := range list {
 				if !slices.Contains(i.formats, format) {
 					continue
@@ -273,7 +277,7 @@ func (m *imports) run(ctx context.Context) error {
 			}
 		}
 	}
-	m.print(list, uses)
+	m.print(list, formats, uses)
 	fmt.Printf("Load averages at the end: %s.\n", measure.LoadAverages())
 	return nil
 }
@@ -311,7 +315,7 @@ func (m *imports) measure(ctx context.Context, i importer, format string, uses m
 }
 
 // print prints the medians of the rounds, and the ratios to the best of the others.
-func (m *imports) print(list []importer, uses map[string][]processUse) {
+func (m *imports) print(list []importer, formats []string, uses map[string][]processUse) {
 	median := func(key string, of func(processUse) int64) int64 {
 		var all []int64
 		for _, u := range uses[key] {
@@ -322,7 +326,7 @@ func (m *imports) print(list []importer, uses map[string][]processUse) {
 	}
 	wall := func(u processUse) int64 { return int64(u.wall) }
 	cpu := func(u processUse) int64 { return int64(u.cpu) }
-	for _, format := range []string{asCSV, asParquet} {
+	for _, format := range formats {
 		t := &table{head: []string{"import of " + format, "wall", "rows/s", "processor", "peak anonymous", "peak resident"}}
 		var walls, cpus []float64
 		for _, i := range list {

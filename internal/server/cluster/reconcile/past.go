@@ -202,7 +202,7 @@ func (c *Cluster) Again(ctx context.Context, cfg *cluster.Config, number uint64,
 	if withPolicy && !of.HasPolicies() {
 		return nil, nil, nil, &engine.Conflict{Reason: fmt.Sprintf("an earlier version recorded revision %d, without its policies; leave out --with-policy", number)}
 	}
-	s = &Sources{Policy: now.Policy, Settings: now.Settings, Limits: cmp.Or(of.Limits, now.Limits), Claims: cfg.Server.Claims}
+	s = &Sources{again: true, Policy: now.Policy, Settings: now.Settings, Limits: cmp.Or(of.Limits, now.Limits), Claims: cfg.Server.Claims}
 	if withPolicy {
 		s.Policy = of.Policy
 	}
@@ -212,7 +212,7 @@ func (c *Cluster) Again(ctx context.Context, cfg *cluster.Config, number uint64,
 		if err := faults.Err(); err != nil {
 			return nil, nil, nil, fmt.Errorf("the schema of graph %s in revision %d: %w", g.ID, number, err)
 		}
-		src := &Source{ID: g.ID, File: RevisionFile, Text: g.Source, Schema: schema, Digest: catalog.Digest(schema), Stored: g.Stored, Policy: g.Policy, Limits: g.Limits}
+		src := &Source{ID: g.ID, File: RevisionFile, Text: g.Source, Schema: schema, Digest: catalog.Digest(schema), Stored: g.Stored, Policy: g.Policy, Limits: g.Limits, earlier: g}
 		src.Queries = slices.Sorted(maps.Keys(g.Stored.entries()))
 		if is := now.Graph(g.ID); src.Limits == nil && is != nil {
 			src.Limits = is.Limits

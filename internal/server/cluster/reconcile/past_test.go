@@ -93,6 +93,41 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestAgainProposed applies an earlier revision after another one with proposed queries, and that one again.
+func TestAgainProposed(t *testing.T) {
+	c := clusterOn(fs.NewMem(), "/data")
+	if _, err := c.Apply(t.Context(), sources(t, "people", people), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	few := ProposedQuery{"few", `query few() @description("People.") { match { $p: Person } return { $p.name } limit 1 }`, "P1"}
+	if err := c.Publish(t.Context(), "people", few, nil, "act-ada"); err != nil {
+		t.Fatal(err)
+	}
+	cfg := &cluster.Config{File: "cluster.yaml", Graphs: []cluster.Graph{{ID: "people"}}}
+	for _, tt := range []struct {
+		number  uint64
+		changes string
+		queries []ProposedQuery
+	}{{1, "[] [few]", nil}, {2, "[few] []", []ProposedQuery{few}}, {2, "[few] []", []ProposedQuery{few}}} {
+		s, _, _, err := c.Again(t.Context(), cfg, tt.number, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.Apply(t.Context(), s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := out.Plan.Graphs[0]
+		if changes := fmt.Sprint(g.KeptProposed, " ", g.Pruned); changes != tt.changes {
+			t.Errorf("revision %d again: kept and dropped %s, want %s", tt.number, changes, tt.changes)
+		}
+		now, err := c.Revision(t.Context())
+		if err != nil || !slices.Equal(now.Graph("people").ProposedQueries(), tt.queries) {
+			t.Errorf("revision %d again has the queries %v, %v", tt.number, now.Graph("people").ProposedQueries(), err)
+		}
+	}
+}
+
 // TestAgainWithoutPolicy refuses an earlier revision that would bring back a graph without its policy.
 func TestAgainWithoutPolicy(t *testing.T) {
 	c := clusterOn(fs.NewMem(), "/data")

@@ -179,12 +179,22 @@ func (e *ProposedFaults) Error() string {
 // Unwrap returns the faults of the queries.
 func (e *ProposedFaults) Unwrap() error { return e.Err }
 
-// keepProposed puts the proposed queries of the recorded graph, which may be nil, into the next revision. It leaves out those that
-// the files of the graph have by now, and all if the sources prune.
+// keepProposed puts the proposed queries of the recorded graph, which may be nil, into the next revision, or those of the earlier revision
+// if the sources are its content. It leaves out those that the files of the graph have by now, and all if the sources prune.
 func (g *Source) keepProposed(before *Graph, s *Sources) (kept, dropped []string, err error) {
 	g.Proposed = nil
 	var keep []ProposedQuery
-	for _, q := range before.ProposedQueries() {
+	all := before.ProposedQueries()
+	if s.again {
+		now := all
+		all = g.earlier.ProposedQueries()
+		for _, q := range now {
+			if !slices.ContainsFunc(all, func(o ProposedQuery) bool { return o.Name == q.Name }) && !slices.Contains(g.Queries, q.Name) {
+				dropped = append(dropped, q.Name)
+			}
+		}
+	}
+	for _, q := range all {
 		switch {
 		case slices.Contains(g.Queries, q.Name):
 		case s.Prune:

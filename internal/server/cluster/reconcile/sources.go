@@ -29,6 +29,7 @@ type Sources struct {
 	Limits *cluster.Limits // of the server; nil if they are not known
 	Claims plan.Claims     // the claims that queries may use
 	Prune  bool            // the next revision has no proposed queries; Compile leaves it false
+	again  bool            // the sources are those of an earlier revision
 }
 
 // Source is the compiled content of one graph's files.
@@ -44,6 +45,7 @@ type Source struct {
 	Limits  *GraphLimits    // nil if they are not known
 
 	Proposed *Stored // the proposed queries that the next revision has; a plan sets it
+	earlier  *Graph  // of sources that are those of an earlier revision: the graph there
 }
 
 // Compile compiles the schemas, queries and policies of a cluster. It refuses what gq generate refuses, and returns all findings,

@@ -35,7 +35,7 @@ func TestDecimals(t *testing.T) {
 		{"$s.price = \"1.5\" return { $s.price as x }", "cannot compare"},
 		{"return { $s.price + $s.rate as x }", "cannot combine"},
 		{"return { $s.price % 2 as x }", "cannot combine"},
-		{"return { median($s.price) as x }", "want an integer or a float"},
+		{"return { median($s.price) as x }", "F64?"},
 	} {
 		text := "query q($p: Decimal(4, 2)) { match { $s: Sale  " + strings.Replace(tt.body, "return", "} return", 1) + " }"
 		queries, faults := gq.CompileQueries(schema, gq.Source{Name: "q.gq", Text: text})

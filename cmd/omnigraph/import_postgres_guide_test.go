@@ -63,7 +63,7 @@ stdout '"email":"ann@example.com","joined":"2024-05-01T08:00:00.000Z"'
 stdout '"edge":"OrderCustomer","from":"7","to":"1"'
 stdout '"id":7,"status":"paid","total":"12.50","tags":\["gift"\]'
 grep 'status: enum\(open, paid\)' schema.pg
-grep 'orders_total_check on total is not kept' schema.pg
+grep '@range\(total, 0..\)' schema.pg
 grep 'read: . table: public.orders .' import.yaml
 
 # Faults name the row by its key; no message shows a password.

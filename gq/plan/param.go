@@ -40,7 +40,7 @@ func (p *Param) checkScalar(v value.Value) error {
 	switch {
 	case p.Pattern != nil && v.Kind() == value.String:
 		return p.Pattern.Check(v)
-	case v.Kind().IsNumeric():
+	case v.Kind().IsNumeric(), v.Kind() == value.Decimal:
 		return p.Bounds.Check(v)
 	}
 	return nil

@@ -206,11 +206,16 @@ func (c *Config) post(ctx context.Context, operation string, header http.Header,
 		case err != nil && !again:
 			return nil, backoff.Permanent(err)
 		case errors.As(err, &failed) && failed.RetryAfter > 0:
+			if until, ok := ctx.Deadline(); ok && clock.Until(until) <= failed.RetryAfter {
+				return nil, backoff.Permanent(err) // the caller learns why, and when to call again
+			}
 			return nil, &backoff.RetryAfterError{Duration: failed.RetryAfter}
 		}
 		return answer, err
 	}, backoff.WithMaxTries(c.Tries), backoff.WithMaxElapsedTime(0))
 	switch {
+	case err != nil && errors.As(last, new(*engine.Unavailable)):
+		return last
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:

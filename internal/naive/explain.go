@@ -10,6 +10,13 @@ import (
 // Explain returns one operator for a whole read, or one per statement of a mutation, because the
 // model has no plan.
 func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at engine.Target, analyze bool) (*engine.Explanation, error) {
+	if q.AsOf != nil && analyze && g.fault != AsOfIgnored {
+		pinned, err := g.pin(ctx, q, args, at)
+		if err != nil {
+			return nil, err
+		}
+		at = pinned
+	}
 	if err := g.Bind(ctx, q, at); err != nil {
 		return nil, err
 	}

@@ -59,9 +59,7 @@ func configDigest(o *Options, applied *reconcile.Revision) (string, error) {
 		all.Lease = c.Shared.Lease.String() + " " + c.Shared.MaxStaleness.String() + " " + c.Shared.Retention.String()
 	}
 	if applied.HasPolicies() {
-		if applied.Limits != nil {
-			all.Server.Limits = cluster.Limits{MemoryBytes: c.Server.Limits.MemoryBytes, QueryBytes: c.Server.Limits.QueryBytes, Branches: c.Server.Limits.Branches}
-		}
+		all.Server.Limits = cluster.Limits{MemoryBytes: c.Server.Limits.MemoryBytes, QueryBytes: c.Server.Limits.QueryBytes, Branches: c.Server.Limits.Branches}
 		for _, catalog := range o.Catalogs {
 			all.Programs = append(all.Programs, catalog.Graph+" "+catalog.SchemaDigest+" "+catalog.SourceDigest)
 		}

@@ -243,7 +243,7 @@ func (s *Server) controlled(at net.Addr) (http.Handler, func()) {
 // the name is that of an agent's call. A policy that does not name the action leaves applies to those who may open the storage.
 func (g *generation) mayApply(actor string) error {
 	p, ok := g.overall.(*policy.Policy)
-	if !ok || !p.Decides(tool.ClusterApply) {
+	if !ok || !policy.Decides(p, tool.ClusterApply) {
 		return nil
 	}
 	const way = "; nothing was applied"

@@ -19,6 +19,8 @@ import (
 
 // otherPlans are the stored queries of revisions for the schemas of those revisions; see [servedgraph.Config.Plans].
 type otherPlans struct {
+	reading sync.Mutex // held while the storage is read, so that one call reads it and others wait; before mu
+
 	mu     sync.Mutex
 	served []plansOf            // of the last generations, the latest last
 	read   []plansOf            // of the prepared and the recorded revision, when the storage was read last
@@ -27,14 +29,16 @@ type otherPlans struct {
 
 // plansOf are the queries of a graph of one revision.
 type plansOf struct {
+	number        uint64 // of the revision
 	graph, schema string // the id, and the digest
 	source        string // text of the schema
 	catalog       *tool.Catalog
 }
 
 const (
-	// plansPause is the time between two looks into the storage for the same schema.
+	// plansPause is the time between two looks into the storage for the same schema, and plansTime bounds one.
 	plansPause = time.Second
+	plansTime  = 5 * time.Second
 
 	maxPlans  = 4   // generations whose queries of a graph are kept
 	maxLooked = 100 // digests in otherPlans.looked
@@ -64,7 +68,7 @@ func (p *otherPlans) keep(g *generation) {
 			kept = append(kept, k)
 		}
 		slices.Reverse(kept)
-		p.served = append(kept, plansOf{of.ID, of.Schema, of.Source, c})
+		p.served = append(kept, plansOf{g.revision.Number, of.ID, of.Schema, of.Source, c})
 	}
 }
 
@@ -77,22 +81,12 @@ func plansFor(s *Server, o *Options, graph string) servedgraph.Plans {
 	moved := map[string]map[string]bool{} // by digest; guarded by p.mu
 	return func(ctx context.Context, digest string, query tool.StoredQuery) tool.StoredQuery {
 		p := &s.plans
+		if err := p.look(ctx, s.storage, o, digest); err != nil {
+			o.Log.Warn("the server cannot read the plans for the schema that an apply has set", "graph", graph, "error", err)
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		c := find(p.served, graph, digest)
-		if c == nil {
-			if now := clock.Now(); now.Sub(p.looked[digest]) >= plansPause {
-				if len(p.looked) >= maxLooked || p.looked == nil {
-					p.looked = map[string]time.Time{}
-				}
-				if read, err := readPlans(ctx, s.storage, o); err == nil {
-					p.looked[digest], p.read = now, read
-				} else {
-					o.Log.Warn("the server cannot read the plans for the schema that an apply has set", "graph", graph, "error", err)
-				}
-			}
-			c = find(p.read, graph, digest)
-		}
+		c := p.find(graph, digest)
 		if c == nil {
 			return nil
 		}
@@ -111,14 +105,41 @@ func plansFor(s *Server, o *Options, graph string) servedgraph.Plans {
 	}
 }
 
-// find returns the queries of a graph for a schema, or nil.
-func find(list []plansOf, graph, schema string) *plansOf {
-	for i := range slices.Backward(list) {
-		if k := &list[i]; k.graph == graph && k.schema == schema {
-			return k
+// look reads the plans of the recorded and the prepared revision, unless the storage was read for this schema a moment ago.
+func (p *otherPlans) look(ctx context.Context, c *reconcile.Cluster, o *Options, digest string) error {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	p.mu.Lock()
+	due := clock.Since(p.looked[digest]) >= plansPause
+	p.mu.Unlock()
+	if !due {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, plansTime)
+	defer cancel()
+	read, err := readPlans(ctx, c, o)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.looked) >= maxLooked || p.looked == nil {
+		p.looked = map[string]time.Time{}
+	}
+	p.looked[digest] = clock.Now()
+	if err == nil {
+		p.read = read
+	}
+	return err
+}
+
+// find returns the queries of a graph for a schema in the latest revision that has it, or nil. The caller holds p.mu.
+func (p *otherPlans) find(graph, schema string) (found *plansOf) {
+	for _, list := range [][]plansOf{p.served, p.read} {
+		for i := range list {
+			if k := &list[i]; k.graph == graph && k.schema == schema && (found == nil || k.number >= found.number) {
+				found = k
+			}
 		}
 	}
-	return nil
+	return found
 }
 
 // movedNames returns the names of types and properties that do not mean the same in two schemas: the renamed, the dropped, and those that
@@ -167,7 +188,7 @@ func readPlans(ctx context.Context, c *reconcile.Cluster, o *Options) (all []pla
 					both.Queries = append(both.Queries, from.Queries...)
 				}
 			}
-			all = append(all, plansOf{g.ID, g.Schema, g.Source, both})
+			all = append(all, plansOf{r.Number, g.ID, g.Schema, g.Source, both})
 		}
 	}
 	return all, nil

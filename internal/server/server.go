@@ -126,6 +126,7 @@ type Server struct {
 	reloading sync.Mutex             // held while the next generation is made
 	unserved  atomic.Pointer[string] // why the server cannot serve the recorded revision; nil if it does
 	opened    openGraphs             // the graphs to close
+	reaching  sync.Mutex             // held while a forwarded request waits for its revision; before reloading
 	plans     otherPlans             // of revisions that it does not serve
 
 	authenticator *auth.Authenticator // nil in the unauthenticated mode

@@ -363,16 +363,25 @@ func reachRevision(s *Server, w http.ResponseWriter, r *http.Request) bool {
 		now := s.current.Load()
 		return now.revision != nil && now.revision.Number >= number
 	}
-	if !served() {
-		if err := s.Reload(r.Context()); err != nil {
-			s.log.WarnContext(r.Context(), "another server forwarded a request by a later revision, which this server cannot serve yet", "revision", number, "error", err)
-		}
-	}
-	if served() {
+	if served() || reach(r.Context(), s, number, served) {
 		return true
 	}
 	envelope.Write(w, wireerror.Explain(&engine.Unavailable{Reason: "the server does not serve the revision yet", RetryAfter: time.Second}))
 	return false
+}
+
+// reach reads the recorded revision until `served` returns true, and returns that. If the server failed to serve a revision, the requests that
+// wait fail at once, and followRevisions tries again.
+func reach(ctx context.Context, s *Server, number uint64, served func() bool) bool {
+	s.reaching.Lock()
+	defer s.reaching.Unlock()
+	if served() || s.unserved.Load() != nil || ctx.Err() != nil {
+		return served()
+	}
+	if err := s.Reload(ctx); err != nil {
+		s.log.WarnContext(ctx, "another server forwarded a request by a later revision, which this server cannot serve yet", "revision", number, "error", err)
+	}
+	return served()
 }
 
 // maxRepeated is the longest body that a server keeps in memory, so that it can forward the request again if the

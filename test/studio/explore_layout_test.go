@@ -163,9 +163,12 @@ func traced(b *tab, name string, work func()) time.Duration {
 		IncludedCategories: []string{"devtools.timeline", "disabled-by-default-devtools.timeline.frame", "devtools.timeline.frame"},
 	}))
 	m := &meter{b: b}
-	start, before := time.Now(), m.processorTime()
+	var start, end float64 // milliseconds
+	before := m.processorTime()
+	b.run(chromedp.Evaluate("performance.now()", &start))
 	work()
-	took, used := time.Since(start), m.processorTime()-before
+	b.run(chromedp.Evaluate("performance.now()", &end))
+	took, used := time.Duration((end-start)*float64(time.Millisecond)), m.processorTime()-before
 	b.run(tracing.End())
 	<-complete
 	mu.Lock()

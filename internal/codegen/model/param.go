@@ -31,7 +31,7 @@ func (b *builder) annotate(p *Param, own *plan.Param, bounds interval, at diag.S
 		help := cmp.Or(diag.DidYouMean(def.Str(), p.Enum.Names()), "write one of "+strings.Join(p.Enum.Names(), ", "))
 		b.fail(BadDefault, at, help, "the @default %q of $%s is not a value of the enum of %s.%s", def.Str(), p.Name, p.Enum.Type, p.Enum.Property)
 	}
-	if def.Kind().IsNumeric() {
+	if def.Kind().IsNumeric() || def.Kind() == value.Decimal {
 		if err := (value.Bounds{Min: bounds.lo, Max: bounds.hi}).Check(def); err != nil {
 			b.fail(BadDefault, at, "write another @default", "the schema does not allow the @default of $%s: %v", p.Name, err)
 		}

@@ -115,7 +115,7 @@ func commitGet() tool.Tool {
 			}
 			return &operations.Look{Branch: branch, Commit: commit, Read: func(ctx context.Context, env *tool.Env, c engine.Commit) (any, error) {
 				d := &CommitDetail{CommitResult: commitResult(c)}
-				changes, err := env.Graph.Changes(ctx, commit, engine.ChangeRange{Limit: 1})
+				changes, err := env.Graph.Changes(ctx, c.ID, engine.ChangeRange{Limit: 1})
 				var reclaimed *engine.NotFound
 				switch {
 				case errors.As(err, &reclaimed): // a commit stays listed after its data was reclaimed

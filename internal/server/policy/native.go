@@ -52,7 +52,7 @@ func CompileCedar(file string, src []byte, o Options) (*Policy, error) {
 	res := &resolved{}
 	res.protect(&o.Protected)
 	p.protected, p.protections, p.owners = res.protected, res.protections, res.owners
-	p.setFilters(res.filters)
+	setFilters(p, res.filters)
 	p.named = append(p.named, p.protected...)
 	slices.Sort(p.named)
 	p.named = slices.Compact(p.named)

@@ -172,7 +172,7 @@ func compileRules(res *resolved, graph string) *Policy {
 	p := newPolicy(all, res.groupsOf, target)
 	p.protected, p.named, p.protections, p.owners = res.protected, res.protected, res.protections, res.owners
 	p.groups, p.source, p.unknown = slices.Sorted(slices.Values(res.groups)), res, res.unknown
-	p.setFilters(res.filters)
+	setFilters(p, res.filters)
 	return p
 }
 
@@ -197,8 +197,8 @@ func (p *Policy) NamesQuery(name string) bool {
 	return slices.ContainsFunc(p.all, func(c compiled) bool { return slices.Contains(mentions(c.policy).entities, uid(queryType, name)) })
 }
 
-// Decides reports whether the policy decides about an action; see [tool.ActionRow].IfNamed.
-func (p *Policy) Decides(a tool.Action) bool { return !p.byAction[a].unnamed }
+// Decides reports whether a policy decides about an action; see [tool.ActionRow].IfNamed.
+func Decides(p *Policy, a tool.Action) bool { return !p.byAction[a].unnamed }
 
 // Sources lists the sources of loads that rules name, sorted.
 func (p *Policy) Sources() []string {

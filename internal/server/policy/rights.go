@@ -23,7 +23,7 @@ import (
 var _ access.Restrictor = (*Policy)(nil)
 
 // setFilters sets the filters that the rules name.
-func (p *Policy) setFilters(all []protected.Filter) {
+func setFilters(p *Policy, all []protected.Filter) {
 	p.filters, p.rowsOf = map[string]*protected.Filter{}, map[cedar.PolicyID]string{}
 	for i := range all {
 		p.filters[all[i].Name] = &all[i]

@@ -31,7 +31,7 @@ func (p *Policy) Standalone() string {
 	var nothing []tool.Action
 	for _, a := range actionsOf(p) {
 		switch named := all.name(a); {
-		case a.Row().IfNamed && p.Decides(a) && !named: // the rules that name it apply to nothing; without them, everyone could do it
+		case a.Row().IfNamed && Decides(p, a) && !named: // the rules that name it apply to nothing; without them, everyone could do it
 			nothing = append(nothing, a)
 		case all == nil && !a.Row().IfNamed: // a file must not be empty
 			nothing = append(nothing, a)

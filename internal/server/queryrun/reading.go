@@ -110,8 +110,8 @@ func (r *Reading) AsOf(ctx context.Context, env *tool.Env, q *plan.Query, args e
 	if r.snapshot != "" {
 		return &tool.ArgumentError{Path: "snapshot", Detail: "the query says as of when it reads, expected no snapshot", Help: "leave snapshot out"}
 	}
-	at := engine.Target{Branch: r.At.Branch, Commit: r.At.Commit, AsOf: q.Instant(args)}
-	if at.AsOf.IsZero() {
+	at := r.At
+	if at.AsOf = q.Instant(args); at.AsOf.IsZero() {
 		return nil // the engine reports the bad argument
 	}
 	commit, err := env.AsOf(ctx, at)

@@ -59,7 +59,11 @@ func (r *running) AsOf(ctx context.Context, at engine.Target) (string, error) {
 	}
 	r.grants, r.env.Graph, r.out.Rights = grants, r.g.engine, ""
 	r.reads, r.own = r.reads && r.g.access.ReadsTargets(r.actor, r.grants), true
-	return s.Commit.ID, r.restrict(ctx)
+	// The token of a page is opened before, and each page asks for the rights again, so its owner stays.
+	owner := r.env.PageOwner
+	err = r.restrict(ctx)
+	r.env.PageOwner = owner
+	return s.Commit.ID, err
 }
 
 // AllowedAs implements [tool.Server].

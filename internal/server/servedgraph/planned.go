@@ -37,10 +37,10 @@ func (g onSchema) Mutate(ctx context.Context, q *plan.Query, args engine.Args, o
 const maxSchemas = 3
 
 // runPlanned runs the call. A stored query on the head of main runs with the plan for its schema. If there is none, and on other
-// targets, the plan binds by names.
+// targets and times, the plan binds by names.
 func (r *running) runPlanned(ctx context.Context) (*tool.Outcome, error) {
 	c, stored := r.call.(*queryrun.Call)
-	if !stored || r.g.applied == "" || c.Options.Snapshot != "" || c.Options.PageToken != "" || !r.env.Branch(c.Branch).IsMain() {
+	if !stored || r.g.applied == "" || c.Options.Snapshot != "" || c.Options.PageToken != "" || c.Query.Plan().AsOf != nil || !r.env.Branch(c.Branch).IsMain() {
 		return r.call.Run(ctx, r.env)
 	}
 	graph, name := r.env.Graph, c.Query.Info().Name

@@ -54,7 +54,8 @@ func (r *Revision) NeedStart(before *Revision) (names []string) {
 	for _, l := range []struct {
 		name    string
 		differs bool
-	}{{"server.limits.memory_bytes", a.MemoryBytes != b.MemoryBytes}, {"server.limits.query_bytes", a.QueryBytes != b.QueryBytes}, {"server.limits.branches", a.Branches != b.Branches}} {
+	}{{"server.limits.memory_bytes", a.MemoryBytes != b.MemoryBytes}, {"server.limits.query_bytes", a.QueryBytes != b.QueryBytes}, {"server.limits.branches", a.Branches != b.Branches},
+		{"server.limits.load_bytes for uploads in pieces", a.LoadBytes != b.LoadBytes}} {
 		if l.differs {
 			names = append(names, l.name)
 		}

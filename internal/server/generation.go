@@ -69,7 +69,9 @@ func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *gene
 			return nil, err
 		}
 	}
-	o.usePolicies(revision)
+	if o.usePolicies(revision) && first {
+		s.log.Warn("cluster.yaml has other limits than the applied revision, whose limits are in force; run omnigraph cluster apply to change them", "revision", revision.Number)
+	}
 	g := &generation{config: o.Cluster, settings: o.settings}
 	if g.mode, err = auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, hasPolicy(&o), o.Unauthenticated); err != nil {
 		return nil, err
@@ -137,15 +139,16 @@ func comparePolicies(c *cluster.Config, r *reconcile.Revision) error {
 	return differs("the server", c.ServerPolicy, r.Policy)
 }
 
-// usePolicies replaces the policies and the limits of cluster.yaml with those of a revision that has them.
-func (o *Options) usePolicies(r *reconcile.Revision) {
+// usePolicies replaces the policies and the limits of cluster.yaml with those of a revision that has them. It reports whether a limit
+// differed.
+func (o *Options) usePolicies(r *reconcile.Revision) (limited bool) {
 	o.applied = r
 	if !r.HasPolicies() {
-		return
+		return false
 	}
 	c := *o.Cluster
 	c.Graphs = slices.Clone(c.Graphs)
-	r.Limit(&c)
+	limited = r.Limit(&c)
 	o.policies = map[string][]byte{}
 	use := func(p *reconcile.Policy) string {
 		if p == nil {
@@ -162,6 +165,7 @@ func (o *Options) usePolicies(r *reconcile.Revision) {
 	}
 	c.ServerPolicy = use(r.Policy)
 	o.Cluster = &c
+	return limited
 }
 
 // Reload serves the recorded revision, with the settings that cluster.yaml has now for each graph. If that fails, the server

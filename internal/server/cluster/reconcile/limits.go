@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -28,20 +29,37 @@ func limitsOf(g *cluster.Graph) *GraphLimits {
 
 // Limit sets the limits of a configuration to those of the revision, which may be nil, except the ones that take effect at the start of
 // a server: these stay as the server's own cluster.yaml has them. A revision of an earlier format has no limits, and changes nothing.
-func (r *Revision) Limit(c *cluster.Config) {
+// Limit reports whether it changed a limit.
+func (r *Revision) Limit(c *cluster.Config) (changed bool) {
 	if r == nil || r.Limits == nil {
-		return
+		return false
 	}
 	own := c.Server.Limits
 	c.Server.Limits = *r.Limits
 	l := &c.Server.Limits
 	l.MemoryBytes, l.QueryBytes, l.Branches = own.MemoryBytes, own.QueryBytes, own.Branches
+	changed = *l != own
 	for i := range c.Graphs {
 		at := &c.Graphs[i]
 		if g := r.Graph(at.ID); g != nil && g.Limits != nil {
+			was, is := *limitsOf(at), *g.Limits
+			was.Quota, is.Quota = cluster.Quota{}, cluster.Quota{}
+			changed = changed || was != is
 			at.MaxRows, at.MaxBytes, at.RefuseOversize, at.DraftKeep, at.MaxDrafts = g.Limits.MaxRows, g.Limits.MaxBytes, g.Limits.RefuseOversize, g.Limits.DraftKeep, g.Limits.MaxDrafts
 		}
 	}
+	return changed
+}
+
+// limitsAgain returns the limits of the server for a revision that makes an earlier one the next: those of the earlier one, except the ones
+// that servers take from cluster.yaml, which the revision in force has. Either may be nil.
+func limitsAgain(earlier, now *cluster.Limits) *cluster.Limits {
+	if earlier == nil || now == nil {
+		return cmp.Or(earlier, now)
+	}
+	l := *earlier
+	l.MemoryBytes, l.QueryBytes, l.Branches = now.MemoryBytes, now.QueryBytes, now.Branches
+	return &l
 }
 
 // NeedStart lists the limits, as cluster.yaml names them, that differ from those of an earlier revision, which may be nil, and that

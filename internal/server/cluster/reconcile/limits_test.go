@@ -21,7 +21,9 @@ func TestLimits(t *testing.T) {
 	}
 	to := &cluster.Config{Graphs: []cluster.Graph{{ID: "box", MaxRows: 1000, Quota: cluster.Quota{Bytes: 11}}, {ID: "other", MaxRows: 1000}}}
 	to.Server.Limits = cluster.Limits{PerActorInflight: 100, QueryBytes: 60, MemoryBytes: 70, Branches: 80}
-	r.Limit(to)
+	if !r.Limit(to) || r.Limit(to) {
+		t.Error("only the first time must change limits")
+	}
 	want := from.Server.Limits
 	want.QueryBytes, want.MemoryBytes, want.Branches = 60, 70, 80 // of the own cluster.yaml
 	if to.Server.Limits != want {
@@ -46,7 +48,7 @@ func TestLimits(t *testing.T) {
 		l := limits
 		reflect.ValueOf(&l).Elem().Field(i).SetInt(was + 1)
 		changed.Limits = &l
-		needs := slices.Contains([]string{"QueryBytes", "MemoryBytes", "Branches"}, v.Type().Field(i).Name)
+		needs := slices.Contains([]string{"QueryBytes", "MemoryBytes", "Branches", "LoadBytes"}, v.Type().Field(i).Name)
 		if names := changed.NeedStart(r); (len(names) == 1) != needs {
 			t.Errorf("with another %s, the limits %v need a start", v.Type().Field(i).Name, names)
 		}

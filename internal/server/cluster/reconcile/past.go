@@ -202,7 +202,7 @@ func (c *Cluster) Again(ctx context.Context, cfg *cluster.Config, number uint64,
 	if withPolicy && !of.HasPolicies() {
 		return nil, nil, nil, &engine.Conflict{Reason: fmt.Sprintf("an earlier version recorded revision %d, without its policies; leave out --with-policy", number)}
 	}
-	s = &Sources{again: true, Policy: now.Policy, Settings: now.Settings, Limits: cmp.Or(of.Limits, now.Limits), Claims: cfg.Server.Claims}
+	s = &Sources{again: true, Policy: now.Policy, Settings: now.Settings, Limits: limitsAgain(of.Limits, now.Limits), Claims: cfg.Server.Claims}
 	if withPolicy {
 		s.Policy = of.Policy
 	}
@@ -214,8 +214,10 @@ func (c *Cluster) Again(ctx context.Context, cfg *cluster.Config, number uint64,
 		}
 		src := &Source{ID: g.ID, File: RevisionFile, Text: g.Source, Schema: schema, Digest: catalog.Digest(schema), Stored: g.Stored, Policy: g.Policy, Limits: g.Limits, earlier: g}
 		src.Queries = slices.Sorted(maps.Keys(g.Stored.entries()))
-		if is := now.Graph(g.ID); src.Limits == nil && is != nil {
-			src.Limits = is.Limits
+		if is := now.Graph(g.ID); is != nil && is.Limits != nil {
+			limits := *cmp.Or(src.Limits, is.Limits)
+			limits.Quota = is.Limits.Quota // which servers take from cluster.yaml
+			src.Limits = &limits
 		}
 		if is := now.Graph(g.ID); !withPolicy && is != nil {
 			src.Policy = is.Policy

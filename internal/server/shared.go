@@ -324,10 +324,11 @@ func (s *Server) writing(graph string) func(context.Context) servedgraph.WriteRo
 	}
 }
 
-// written returns a graph for an apply. The error is an *engine.Unavailable if another server writes it.
+// written returns a graph for an apply. The error is an *engine.Unavailable if another server writes it, and an *engine.NotFound if this
+// server has closed it because it has no calls: then the apply opens the graph itself, and disturbs nobody.
 func (s *shared) written(ctx context.Context, id string) (engine.Graph, error) {
 	g := s.graph(id)
-	if g == nil {
+	if g == nil || g.State().Role == replica.Idle {
 		return nil, &engine.NotFound{What: "graph", Name: id}
 	}
 	if err := g.Claim(ctx); err != nil {

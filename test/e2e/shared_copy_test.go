@@ -84,7 +84,7 @@ func TestSharedCopy(t *testing.T) {
 // until the first server has stopped.
 func TestDifferingServer(t *testing.T) {
 	f := newFleet(t, 2, storageURL(t, "folder"))
-	replace(t, filepath.Join(f.dirs[1], "cluster.yaml"), "per_actor_inflight: 64", "per_actor_inflight: 65")
+	replace(t, filepath.Join(f.dirs[1], "cluster.yaml"), "per_actor_inflight: 64", "per_actor_inflight: 64, branches: 900")
 	f.start(0)
 	f.start(1)
 	ready := func(server int) (int, client.Readiness) {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
@@ -51,10 +53,11 @@ provider of the graph: after a schema change to another length or model, or for 
 were written without a provider. With --type only those of some types.
 
 Each commit has at most 100 rows. A row that was changed or deleted meanwhile is not
-overwritten. You can stop the command at any time and run it again: it goes on with the
-rows that still have no vector. If the provider is unavailable or asks to wait, the
-command waits, for a quarter of an hour at most. A text that the provider refuses is
-reported with the id of its row, the others go on, and the exit code is 1.
+overwritten. Rows whose text is part of the key wait for the next round if the branch got
+another commit meanwhile. You can stop the command at any time and run it again: it goes
+on with the rows that still have no vector. If the provider is unavailable or asks to
+wait, the command waits, for a quarter of an hour at most. A text that the provider refuses
+is reported with the id of its row, the others go on, and the exit code is 1.
 
 To compute vectors anew, first set them to null with a mutation. The command sends
 queries and mutations as texts, so the policy must allow them.`,
@@ -106,6 +109,9 @@ type embedProperty struct {
 	edge   bool
 	source string            // name of the property with the text
 	known  map[string]string // texts that were refused, by id
+	write  string            // mutation that embeds the rows of its parameter
+	key    []string          // properties of the key, if the source is one of them
+	commit string            // last commit of the branch that the command knows of
 }
 
 // embedRefusal is a row whose text the provider refused.
@@ -118,8 +124,9 @@ type embedRefusal struct {
 
 // embedRow is a row that lacks a vector.
 type embedRow struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
+	ID   string            `json:"id"`
+	Text string            `json:"text"`
+	Key  []json.RawMessage `json:"-"` // if the text is a part of it
 }
 
 // run embeds the rows of the types, or of all types if `types` is empty. The report is not nil if some rows may have been
@@ -199,12 +206,22 @@ func embeddedProperties(s *catalog.Schema, types []string) (list []*embedPropert
 		for _, p := range props {
 			if p.Embed != nil {
 				found[typ] = true
-				list = append(list, &embedProperty{Type: typ, Property: p.Name, edge: edge, source: p.Embed.Source, known: map[string]string{}})
+				e := &embedProperty{Type: typ, Property: p.Name, edge: edge, source: p.Embed.Source, known: map[string]string{}}
+				e.write = fmt.Sprintf("query q($rows: [{ id: String, text: String }]) { for $r in $rows { update %s set { %s: $r.text } where id = $r.id and %s = $r.text } }", typ, e.source, e.source)
+				list = append(list, e)
 			}
 		}
 	}
 	for _, n := range s.Nodes {
+		before := len(list)
 		add(n.Name, false, n.Properties)
+		for _, p := range list[before:] {
+			if n.IsKey(p.source) {
+				if err := p.upsert(n); err != nil {
+					return nil, err
+				}
+			}
+		}
 	}
 	for _, x := range s.Edges {
 		add(x.Name, true, x.Properties)
@@ -218,6 +235,30 @@ func embeddedProperties(s *catalog.Schema, types []string) (list []*embedPropert
 		}
 	}
 	return list, nil
+}
+
+// upsert lets the mutation assign the key, which no update can. Each other property that it must assign, and each other vector
+// of the same text, gets the value that it has.
+func (p *embedProperty) upsert(n *catalog.Node) error {
+	p.key = n.Key
+	var fields, set []string
+	for i, k := range n.Key {
+		fields = append(fields, fmt.Sprintf("k%d: %s", i, n.Property(k).Type))
+		set = append(set, fmt.Sprintf("%s: $r.k%d", k, i))
+	}
+	for _, x := range n.Properties {
+		also := x.Embed != nil && x.Embed.Source == p.source && x.Name != p.Property
+		if n.IsKey(x.Name) || x.Type.Nullable && !also {
+			continue
+		}
+		if x.Type.Kind == value.Blob {
+			return fmt.Errorf("%s.%s is computed from the key, which only an upsert can write, and no upsert can keep the required Blob %s; "+
+				"load a line with the key of each such %s, without %s, in the mode patch: omnigraph load --mode patch", p.Type, p.Property, x.Name, p.Type, p.Property)
+		}
+		set = append(set, x.Name+": "+x.Name)
+	}
+	p.write = fmt.Sprintf("query q($rows: [{ %s }]) { for $r in $rows { upsert %s { %s } } }", strings.Join(fields, ", "), p.Type, strings.Join(set, ", "))
+	return nil
 }
 
 // pattern returns the clause of a match that binds $x to each entity of the type.
@@ -291,32 +332,60 @@ func (e *embedder) fill(ctx context.Context, p *embedProperty) error {
 
 // page reads the next rows that lack a vector, in the order of their ids.
 func (e *embedder) page(ctx context.Context, p *embedProperty, after string) ([]embedRow, error) {
-	text := fmt.Sprintf("query q($after: String) { match { %s  $x.%s is null  $x.%s is not null  $x.id > $after } return { $x.id as id, $x.%s as text } order { $x.id } }",
-		p.pattern(), p.Property, p.source, p.source)
+	columns := "$x.id as id, $x." + p.source + " as text"
+	for i, k := range p.key {
+		columns += fmt.Sprintf(", $x.%s as k%d", k, i)
+	}
+	text := fmt.Sprintf("query q($after: String) { match { %s  $x.%s is null  $x.%s is not null  $x.id > $after } return { %s } order { $x.id } }",
+		p.pattern(), p.Property, p.source, columns)
 	return patient(ctx, e, func() ([]embedRow, error) {
 		a, err := e.graph.Query(ctx, client.QueryBody{Query: text, Params: map[string]string{"after": after}, Branch: e.branch, MaxRows: embedBatch})
 		if err != nil {
 			return nil, err
 		}
+		p.commit = a.GraphCommitID
 		rows := make([]embedRow, len(a.Rows))
 		for i := range rows {
-			if err := a.Rows[i].Decode(&rows[i]); err != nil {
+			var values map[string]json.RawMessage
+			if err := cmp.Or(a.Rows[i].Decode(&rows[i]), a.Rows[i].Decode(&values)); err != nil {
 				return nil, err
+			}
+			for k := range p.key {
+				rows[i].Key = append(rows[i].Key, values[fmt.Sprint("k", k)])
 			}
 		}
 		return rows, nil
 	})
 }
 
-// rows embeds rows as one commit. If a text is refused, it embeds each half of the rows.
+// params returns the argument of p.write.
+func (p *embedProperty) params(rows []embedRow) map[string]any {
+	if p.key == nil {
+		return map[string]any{"rows": rows}
+	}
+	list := make([]map[string]json.RawMessage, len(rows))
+	for i, r := range rows {
+		list[i] = map[string]json.RawMessage{}
+		for k, v := range r.Key {
+			list[i][fmt.Sprint("k", k)] = v
+		}
+	}
+	return map[string]any{"rows": list}
+}
+
+// rows embeds rows as one commit. If a text is refused, it embeds each half of the rows. An upsert would insert a row that was
+// deleted meanwhile, so it must meet the state that was read; otherwise its rows wait for the next round.
 func (e *embedder) rows(ctx context.Context, p *embedProperty, rows []embedRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("query q($rows: [{ id: String, text: String }]) { for $r in $rows { update %s set { %s: $r.text } where id = $r.id and %s = $r.text } }", p.Type, p.source, p.source)
-	body := client.MutateBody{Query: text, Params: map[string]any{"rows": rows}, Branch: e.branch}
+	body := client.MutateBody{Query: p.write, Params: p.params(rows), Branch: e.branch}
+	opts := engine.WriteOptions{Message: e.message}
+	if p.key != nil {
+		opts.IfCommit = p.commit
+	}
 	a, err := patient(ctx, e, func() (*client.MutationAnswer, error) {
-		return e.graph.Mutate(ctx, body, writeOptions(engine.WriteOptions{Message: e.message})...)
+		return e.graph.Mutate(ctx, body, writeOptions(opts)...)
 	})
 	switch {
 	case err == nil:
@@ -324,7 +393,12 @@ func (e *embedder) rows(ctx context.Context, p *embedProperty, rows []embedRow) 
 		if a.Commit == nil && changed > 0 {
 			return e.without(ctx, p, rows[0].ID, changed)
 		}
+		if a.Commit != nil {
+			p.commit = a.Commit.GraphCommitID
+		}
 		p.Embedded += changed
+		return nil
+	case p.key != nil && (errors.Is(err, client.ErrPrecondition) || errors.As(err, new(*engine.PreconditionFailed))):
 		return nil
 	case !refusesText(err):
 		return err
@@ -363,9 +437,12 @@ func (e *embedder) without(ctx context.Context, p *embedProperty, id string, row
 	return nil
 }
 
-// refusesText reports whether a write may succeed with other texts.
+// refusesText reports whether a write may succeed with other texts, or with fewer.
 func refusesText(err error) bool {
-	return errors.As(err, new(*engine.TextRefused)) || errors.As(err, new(*engine.TooLarge)) || errors.Is(err, client.ErrInvalid) || errors.Is(err, client.ErrTooLarge)
+	if errors.As(err, new(*engine.TextRefused)) || errors.As(err, new(*engine.TooLarge)) || errors.Is(err, client.ErrTooLarge) {
+		return true
+	}
+	return errors.Is(err, client.ErrInvalid) && strings.Contains(err.Error(), (&engine.TextRefused{}).Error()) // a server sends the error as words alone
 }
 
 // patient calls the function `do` again while the graph or its provider is unavailable.

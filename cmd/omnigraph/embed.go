@@ -30,8 +30,6 @@ const (
 	embedBatch = 100
 	// embedPatience is how long the verb tries one commit while the provider or the graph is unavailable.
 	embedPatience = 15 * time.Minute
-	// embedHopeless is the number of refused texts after which the verb stops if the provider has embedded none.
-	embedHopeless = 20
 	// embedShown is the number of refused rows that a table shows.
 	embedShown = 10
 )
@@ -56,8 +54,9 @@ Each commit has at most 100 rows. A row that was changed or deleted meanwhile is
 overwritten. Rows whose text is part of the key wait for the next round if the branch got
 another commit meanwhile. You can stop the command at any time and run it again: it goes
 on with the rows that still have no vector. If the provider is unavailable or asks to
-wait, the command waits, for a quarter of an hour at most. A text that the provider refuses
-is reported with the id of its row, the others go on, and the exit code is 1.
+wait, the command waits, for a quarter of an hour at most; if its settings are at fault,
+such as the key, the command ends. A text that the provider refuses is reported with the id
+of its row, the others go on, and the exit code is 1.
 
 To compute vectors anew, first set them to null with a mutation. The command sends
 queries and mutations as texts, so the policy must allow them.`,
@@ -413,9 +412,7 @@ func (e *embedder) rows(ctx context.Context, p *embedProperty, rows []embedRow) 
 		e.refused = append(e.refused, embedRefusal{p.Type, p.Property, rows[0].ID, err.Error()})
 	}
 	p.known[rows[0].ID] = rows[0].Text
-	if p.Refused++; p.Refused >= embedHopeless && p.Embedded == 0 {
-		return fmt.Errorf("the first %s were refused, so the fault may be in the settings of the provider: %w", plural(p.Refused, "text"), err)
-	}
+	p.Refused++
 	return nil
 }
 
@@ -459,7 +456,7 @@ func patient[T any](ctx context.Context, e *embedder, do func() (T, error)) (T, 
 			wait = *refused.RetryAfter
 		case errors.As(err, &unavailable) && unavailable.RetryAfter > 0:
 			wait = unavailable.RetryAfter
-		case refused != nil && !errors.Is(err, client.ErrUnavailable) && !errors.Is(err, client.ErrBusy) && !errors.Is(err, client.ErrInternal), refused == nil && !engine.IsRetryable(err):
+		case refused != nil && !errors.Is(err, client.ErrUnavailable) && !errors.Is(err, client.ErrBusy), refused == nil && !engine.IsRetryable(err):
 			return v, backoff.Permanent(err)
 		}
 		if wait > 0 {

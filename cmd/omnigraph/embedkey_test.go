@@ -138,6 +138,34 @@ func TestEmbedSchemas(t *testing.T) {
 	}
 }
 
+// TestEmbedSettings ends at once if the settings of the provider are at fault, which no wait can mend.
+func TestEmbedSettings(t *testing.T) {
+	asked := 0
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		http.Error(w, "API key not valid", http.StatusBadRequest)
+	}))
+	defer provider.Close()
+	for want, through := range map[string]bool{"API key not valid": false, "settings of the graph": true} {
+		p, err := embed.NewOpenAI(embed.Config{BaseURL: provider.URL, Model: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := embedGraph(t, `node Post { slug: String @key  body: String?  near: Vector(3)? @embed("body") }`, p)
+		loadLines(t, s, `{"type":"Post","data":{"slug":"a","body":"x","near":null}}
+{"type":"Post","data":{"slug":"b","body":"y","near":null}}`)
+		g := s.graph
+		if through {
+			g = throughServer(t, s)
+		}
+		asked = 0
+		r, err := (&embedder{graph: g, notes: io.Discard, patience: time.Minute}).run(t.Context(), nil)
+		if err == nil || !strings.Contains(err.Error(), want) || len(r.doc.(map[string]any)["refused"].([]embedRefusal)) != 0 || asked != 2 {
+			t.Errorf("%d requests, error %v, report %v", asked, err, r.doc)
+		}
+	}
+}
+
 // TestEmbedFaults ends at the first write that fails for another reason than its texts, here a message that is too long.
 func TestEmbedFaults(t *testing.T) {
 	for _, remote := range []bool{false, true} {

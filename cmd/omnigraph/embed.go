@@ -55,8 +55,8 @@ overwritten. Rows whose text is part of the key wait for the next round if the b
 another commit meanwhile. You can stop the command at any time and run it again: it goes
 on with the rows that still have no vector. If the provider is unavailable or asks to
 wait, the command waits, for a quarter of an hour at most; if its settings are at fault,
-such as the key, the command ends. A text that the provider refuses is reported with the id
-of its row, the others go on, and the exit code is 1.
+such as the key, the command ends. A text that the provider refuses, or that is too large
+for an answer, is reported with the id of its row, the others go on, and the exit code is 1.
 
 To compute vectors anew, first set them to null with a mutation. The command sends
 queries and mutations as texts, so the policy must allow them.`,
@@ -103,7 +103,7 @@ type embedProperty struct {
 	Present  int64  `json:"present"`      // rows that had a vector before
 	Missing  int64  `json:"missing"`      // rows with a text that have no vector afterwards
 	Textless int64  `json:"without_text"` // rows without a text
-	Refused  int64  `json:"refused"`      // rows whose text the provider refused
+	Refused  int64  `json:"refused"`      // rows whose text the provider refused, or that is too large
 
 	edge   bool
 	source string            // name of the property with the text
@@ -113,7 +113,7 @@ type embedProperty struct {
 	commit string            // last commit of the branch that the command knows of
 }
 
-// embedRefusal is a row whose text the provider refused.
+// embedRefusal is a row whose text the provider refused, or that is too large.
 type embedRefusal struct {
 	Type     string `json:"type_name"`
 	Property string `json:"property"`
@@ -165,7 +165,7 @@ func (e *embedder) run(ctx context.Context, types []string) (*report, error) {
 		err = fmt.Errorf("%w; %s embedded and committed, run the command again to go on", err, plural(done, "row"))
 	case err != nil || e.dryRun:
 	case refused > 0:
-		err = fmt.Errorf("the provider refused %s, whose rows have no vector", plural(refused, "text"))
+		err = fmt.Errorf("refused %s, whose rows have no vector", plural(refused, "text"))
 	case missing > 0:
 		err = fmt.Errorf("%s changed while their vectors were computed; run the command again", plural(missing, "row"))
 	}
@@ -278,17 +278,29 @@ func (e *embedder) count(ctx context.Context, p *embedProperty) error {
 		{&p.Missing, "$x." + p.Property + " is null  $x." + p.source + " is not null"},
 		{&p.Textless, "$x." + p.Property + " is null  $x." + p.source + " is null"},
 	} {
-		a, err := e.graph.Query(ctx, client.QueryBody{Query: "query q() { match { " + p.pattern() + "  " + c.cond + " } return { count($x.id) as n } }", Branch: e.branch})
-		if err != nil {
+		var err error
+		if *c.to, err = e.number(ctx, "query q() { match { "+p.pattern()+"  "+c.cond+" } return { count($x.id) as n } }", ""); err != nil {
 			return err
 		}
-		var row struct{ N int64 }
-		if err := a.Rows[0].Decode(&row); err != nil {
-			return err
-		}
-		*c.to = row.N
 	}
 	return nil
+}
+
+// number returns the column n of a query for one row; the query may have the parameter id.
+func (e *embedder) number(ctx context.Context, text, id string) (int64, error) {
+	body := client.QueryBody{Query: text, Branch: e.branch}
+	if id != "" {
+		body.Params = map[string]string{"id": id}
+	}
+	return patient(ctx, e, func() (int64, error) {
+		a, err := e.graph.Query(ctx, body)
+		if err != nil {
+			return 0, err
+		}
+		var row struct{ N int64 }
+		err = a.Rows[0].Decode(&row)
+		return row.N, err
+	})
 }
 
 // fill embeds the rows of a property that lack a vector. Rows that changed meanwhile wait for the next round; there is one as
@@ -329,16 +341,40 @@ func (e *embedder) fill(ctx context.Context, p *embedProperty) error {
 	}
 }
 
-// page reads the next rows that lack a vector, in the order of their ids.
+// page reads the next rows that lack a vector, in the order of their ids. It skips a row whose text exceeds an answer, and
+// reports it as refused.
 func (e *embedder) page(ctx context.Context, p *embedProperty, after string) ([]embedRow, error) {
 	columns := "$x.id as id, $x." + p.source + " as text"
 	for i, k := range p.key {
 		columns += fmt.Sprintf(", $x.%s as k%d", k, i)
 	}
+	var err error
+	for _, limit := range []int32{embedBatch, 1} {
+		var rows []embedRow
+		rows, err = e.after(ctx, p, after, columns, limit)
+		if !errors.As(err, new(*wireerror.Oversize)) && !errors.Is(err, client.ErrTooLarge) {
+			return rows, err
+		}
+	}
+	first, failed := e.after(ctx, p, after, "$x.id as id", 1)
+	if failed != nil || len(first) == 0 {
+		return nil, cmp.Or(failed, err)
+	}
+	id := first[0].ID
+	if _, known := p.known[id]; !known {
+		p.known[id] = ""
+		e.refused = append(e.refused, embedRefusal{p.Type, p.Property, id, err.Error()})
+	}
+	p.Refused++
+	return e.page(ctx, p, id)
+}
+
+// after reads columns of the rows that lack a vector and have greater ids.
+func (e *embedder) after(ctx context.Context, p *embedProperty, id, columns string, limit int32) ([]embedRow, error) {
 	text := fmt.Sprintf("query q($after: String) { match { %s  $x.%s is null  $x.%s is not null  $x.id > $after } return { %s } order { $x.id } }",
 		p.pattern(), p.Property, p.source, columns)
 	return patient(ctx, e, func() ([]embedRow, error) {
-		a, err := e.graph.Query(ctx, client.QueryBody{Query: text, Params: map[string]string{"after": after}, Branch: e.branch, MaxRows: embedBatch})
+		a, err := e.graph.Query(ctx, client.QueryBody{Query: text, Params: map[string]string{"after": id}, Branch: e.branch, MaxRows: limit})
 		if err != nil {
 			return nil, err
 		}
@@ -419,15 +455,11 @@ func (e *embedder) rows(ctx context.Context, p *embedProperty, rows []embedRow) 
 // without decides what a write without a commit means: somebody else has embedded the rows, or the graph has no provider.
 func (e *embedder) without(ctx context.Context, p *embedProperty, id string, rows int64) error {
 	text := fmt.Sprintf("query q($id: String) { match { %s  $x.id = $id  $x.%s is null } return { count($x.id) as n } }", p.pattern(), p.Property)
-	a, err := e.graph.Query(ctx, client.QueryBody{Query: text, Params: map[string]string{"id": id}, Branch: e.branch})
+	n, err := e.number(ctx, text, id)
 	if err != nil {
 		return err
 	}
-	var row struct{ N int64 }
-	if err := a.Rows[0].Decode(&row); err != nil {
-		return err
-	}
-	if row.N > 0 {
+	if n > 0 {
 		return fmt.Errorf("the graph computed no vector for %s, because it has no embedding provider; set embedding_provider of the graph in cluster.yaml", p.Type)
 	}
 	p.Embedded += rows

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/embed"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/policy"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 )
@@ -38,7 +40,7 @@ func (p *pickyProvider) Embed(ctx context.Context, texts []string, dim int) ([][
 func throughServer(t *testing.T, s *source) *client.Graph {
 	t.Helper()
 	served := s.store.served
-	api := rest.Handler(map[string]*servedgraph.Graph{served.ID(): served}, rest.Options{MaxBody: 1 << 20, MaxText: 1 << 20, MaxLoad: math.MaxInt64})
+	api := rest.Handler(map[string]*servedgraph.Graph{served.ID(): served}, rest.Options{MaxBody: 32 << 20, MaxText: 32 << 20, MaxLoad: math.MaxInt64})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		api.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), s.store.actor)))
 	}))
@@ -163,6 +165,66 @@ func TestEmbedSettings(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || len(r.doc.(map[string]any)["refused"].([]embedRefusal)) != 0 || asked != 2 {
 			t.Errorf("%d requests, error %v, report %v", asked, err, r.doc)
 		}
+	}
+}
+
+// freeMemory is a budget that always has memory.
+type freeMemory struct{}
+
+func (freeMemory) Take(int64) bool { return true }
+func (freeMemory) Give(int64)      {}
+func (freeMemory) Limit() int64    { return math.MaxInt64 }
+
+// TestEmbedLargeText reads rows one by one if a page of them exceeds an answer, and skips one that exceeds it alone.
+func TestEmbedLargeText(t *testing.T) {
+	s := embedGraph(t, `node Post { slug: String @key  body: String?  near: Vector(3)? @embed("body") }`, embed.Mock{})
+	var lines strings.Builder
+	for i, size := range []int{1, 5, 2, 1} {
+		fmt.Fprintf(&lines, `{"type":"Post","data":{"slug":"p%d","body":%q,"near":null}}`+"\n", i, strings.Repeat("x", size<<20-1000))
+	}
+	loadLines(t, s, lines.String())
+	e := &endpoint{store: t.TempDir()}
+	keys, err := e.pageKeys(t.Context(), s.store.Graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.store.served, err = servedgraph.NewGraph(t.Context(), servedgraph.Config{ID: s.store.served.ID(), Graph: s.store.Graph, Authorizer: policy.Unrestricted(s.store.served.ID()),
+		Limits: servedgraph.Limits{AnswerBytes: 7 << 19}, Memory: freeMemory{}, PageKeys: keys, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := (&embedder{graph: throughServer(t, s), notes: io.Discard, patience: time.Minute}).run(t.Context(), nil)
+	if r == nil {
+		t.Fatal(err)
+	}
+	p := r.rows[0].(*embedProperty)
+	refused := r.doc.(map[string]any)["refused"].([]embedRefusal)
+	if err == nil || p.Embedded != 3 || p.Refused != 1 || p.Missing != 1 || len(refused) != 1 || refused[0].ID != "p1" {
+		t.Errorf("error %v, %d embedded, %d refused, %d missing", err, p.Embedded, len(refused), p.Missing)
+	}
+}
+
+// TestEmbedWaits waits also while it counts the rows.
+func TestEmbedWaits(t *testing.T) {
+	s := embedGraph(t, `node Post { slug: String @key  body: String?  near: Vector(3)? @embed("body") }`, embed.Mock{})
+	loadLines(t, s, `{"type":"Post","data":{"slug":"a","body":"x","near":null}}`)
+	served, fails := s.store.served, 1
+	api := rest.Handler(map[string]*servedgraph.Graph{served.ID(): served}, rest.Options{MaxBody: 32 << 20, MaxText: 32 << 20, MaxLoad: math.MaxInt64})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && fails > 0 {
+			fails--
+			http.Error(w, `{"error":"later","code":"internal"}`, http.StatusServiceUnavailable)
+			return
+		}
+		api.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), s.store.actor)))
+	}))
+	defer server.Close()
+	remote, err := newRemote(&endpoint{server: server.URL, graph: served.ID()}, "", io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := (&embedder{graph: remote.graph, notes: io.Discard, patience: time.Minute}).run(t.Context(), nil)
+	if err != nil || r.rows[0].(*embedProperty).Embedded != 1 || fails != 0 {
+		t.Errorf("error %v, report %v", err, r)
 	}
 }
 

@@ -87,6 +87,8 @@ type Unavailable struct {
 	// RetryAfter is how long the caller should wait before it repeats the call; 0 if that is not
 	// known.
 	RetryAfter time.Duration
+	// Settings says that the fault lasts until somebody changes the settings, for example the key of the embedding provider.
+	Settings bool
 }
 
 // Busy says that the calls in progress have used up a shared resource.
@@ -191,7 +193,12 @@ func (e *TooLarge) Error() string {
 	return text
 }
 func (e *TextRefused) Error() string { return "a text is refused: " + e.Reason }
-func (e *Unavailable) Error() string { return "the graph is unavailable: " + e.Reason }
+func (e *Unavailable) Error() string {
+	if e.Settings {
+		return "the graph is unavailable until its settings change: " + e.Reason
+	}
+	return "the graph is unavailable: " + e.Reason
+}
 func (e *Busy) Error() string {
 	return fmt.Sprintf("%s: running calls use all %d of them; try again later", e.Resource, e.Limit)
 }
@@ -270,7 +277,7 @@ func (*SchemaMismatch) Retryable() bool      { return false }
 func (*Unsupported) Retryable() bool         { return false }
 func (*TooLarge) Retryable() bool            { return false }
 func (*TextRefused) Retryable() bool         { return false }
-func (*Unavailable) Retryable() bool         { return true }
+func (e *Unavailable) Retryable() bool       { return !e.Settings }
 func (*Busy) Retryable() bool                { return true }
 func (*Indeterminate) Retryable() bool       { return false }
 func (*Corrupt) Retryable() bool             { return false }

@@ -188,16 +188,19 @@ func TestTries(t *testing.T) {
 		sent    int
 		refused bool
 		wait    time.Duration // in the error
+		lasts   bool          // the fault is in the settings
 	}{
-		{"limited for no time", []answer{{429, "0"}, {200, ""}}, 2, false, 0},
-		{"limited until a past date", []answer{{503, "Thu, 01 Jan 1970 00:00:00 GMT"}, {200, ""}}, 2, false, 0},
-		{"overloaded", []answer{{500, ""}, {200, ""}}, 2, false, 0},
-		{"limited for a second", []answer{{429, "1"}, {200, ""}}, 2, false, 0},
-		{"limited for too long", []answer{{429, "3600"}}, 1, false, time.Hour},
-		{"down", []answer{{503, ""}}, 2, false, 0},
-		{"a bad key", []answer{{401, ""}}, 1, false, 0},
-		{"a text that is too long", []answer{{400, ""}}, 1, true, 0},
-		{"a request that is too large", []answer{{413, ""}}, 1, true, 0},
+		{"limited for no time", []answer{{429, "0"}, {200, ""}}, 2, false, 0, false},
+		{"limited until a past date", []answer{{503, "Thu, 01 Jan 1970 00:00:00 GMT"}, {200, ""}}, 2, false, 0, false},
+		{"overloaded", []answer{{500, ""}, {200, ""}}, 2, false, 0, false},
+		{"limited for a second", []answer{{429, "1"}, {200, ""}}, 2, false, 0, false},
+		{"limited for too long", []answer{{429, "3600"}}, 1, false, time.Hour, false},
+		{"down", []answer{{503, ""}}, 2, false, 0, false},
+		{"a bad key", []answer{{401, ""}}, 1, false, 0, true},
+		{"a text that is too long", []answer{{400, ""}, {200, ""}}, 2, true, 0, false},
+		{"a request that is too large", []answer{{413, ""}, {200, ""}}, 2, true, 0, false},
+		{"a bad key that is called a bad request", []answer{{400, ""}}, 2, false, 0, true},
+		{"limited after a text that is too long", []answer{{400, ""}, {429, "3600"}}, 2, false, time.Hour, false},
 	} {
 		sent := 0
 		var last time.Time
@@ -218,12 +221,12 @@ func TestTries(t *testing.T) {
 		}
 		_, err = p.Embed(context.Background(), []string{"x"}, 2)
 		server.Close()
-		fails := c.answers[len(c.answers)-1].status != 200
+		fails := c.refused || c.answers[len(c.answers)-1].status != 200
 		if sent != c.sent || (err != nil) != fails || errors.As(err, new(*engine.TextRefused)) != c.refused {
 			t.Errorf("%s: %d requests, error %v", c.name, sent, err)
 		}
 		var un *engine.Unavailable
-		if errors.As(err, &un) == c.refused && fails || un != nil && un.RetryAfter != c.wait {
+		if errors.As(err, &un) == c.refused && fails || un != nil && (un.RetryAfter != c.wait || un.Settings != c.lasts || engine.IsRetryable(err) == c.lasts) {
 			t.Errorf("%s: error %v", c.name, err)
 		}
 		if c.answers[0].after == "1" && gap < time.Second {

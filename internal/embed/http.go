@@ -54,6 +54,8 @@ const (
 	maxWait = time.Minute
 	// maxQuoted is the maximum number of bytes of a refusal that an error quotes.
 	maxQuoted = 300
+	// harmless is a text that each provider embeds.
+	harmless = "text"
 )
 
 // OpenAI gets vectors from a server that speaks OpenAI's embeddings protocol.
@@ -178,12 +180,20 @@ func (c *Config) complete(provider, base string) error {
 	return nil
 }
 
-// batches calls embed with at most maxBatch texts at a time and joins the vectors.
+// batches calls embed with at most maxBatch texts at a time and joins the vectors. Providers refuse a request for a text with the
+// same status as for a key, a model or a length of vectors that they do not know, so batches then sends a text that each embeds.
 func batches(texts []string, embed func([]string) ([][]float32, error)) ([][]float32, error) {
 	var all [][]float32
 	for len(texts) > 0 {
 		n := min(maxBatch, len(texts))
 		vectors, err := embed(texts[:n])
+		if refused := (*engine.TextRefused)(nil); errors.As(err, &refused) {
+			if _, other := embed([]string{harmless}); errors.As(other, new(*engine.TextRefused)) {
+				return nil, &engine.Unavailable{Reason: refused.Reason + "; it refuses every text, so check its settings", Settings: true}
+			} else if other != nil {
+				return nil, other
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -260,6 +270,7 @@ func (c *Config) attempt(ctx context.Context, operation string, header http.Head
 	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
 		return nil, false, &engine.TextRefused{Reason: failed.Reason}
 	case status != http.StatusRequestTimeout && status != http.StatusTooManyRequests && status < http.StatusInternalServerError:
+		failed.Settings = true
 		return nil, false, failed
 	}
 	failed.RetryAfter = retryAfter(res.Header)
@@ -286,7 +297,9 @@ func (c *Config) check(vectors [][]float32, texts, dim int) error {
 	}
 	for _, v := range vectors {
 		if len(v) != dim {
-			return c.fault("it answered with a vector of %d components, expected %d; choose a model that returns vectors of this length", len(v), dim)
+			failed := c.fault("it answered with a vector of %d components, expected %d; choose a model that returns vectors of this length", len(v), dim)
+			failed.Settings = true
+			return failed
 		}
 		for _, x := range v {
 			if math.IsInf(float64(x), 0) || math.IsNaN(float64(x)) {

@@ -147,6 +147,8 @@ func Explain(err error) *Fault {
 		f := callers(TooLarge, client.CodeBadRequest, err)
 		f.Body.ResourceLimit = &client.Limit{Resource: tooLarge.Resource, Limit: tooLarge.Limit, Actual: tooLarge.Actual}
 		return f
+	case errors.As(err, &unavailable) && unavailable.Settings:
+		return servers(Failed, "the settings of the graph are at fault, for example those of its embedding provider; the log of the server has the reason")
 	case errors.As(err, &unavailable):
 		f := servers(stopped(err), "the graph is unavailable; try again later")
 		if wait := unavailable.RetryAfter; wait > 0 {

@@ -64,11 +64,15 @@ func (c *Cluster) servers(ctx context.Context, graph string) ([]*control.Server,
 	if err != nil {
 		return nil, fmt.Errorf("listing the servers in the shared storage: %w", err)
 	}
+	token, err := c.Token(ctx)
+	if err != nil { // the credentials may allow only reads, which is enough for a plan
+		return nil, &notServed{err}
+	}
 	slices.SortStableFunc(signs, func(a, b replica.Sign) int { return writerEpoch(b, graph) - writerEpoch(a, graph) })
 	var found []*control.Server
 	for _, s := range signs {
 		if s.Config != "" && s.Address != "" { // a command has no configuration
-			found = append(found, &control.Server{URL: s.Address, Secret: c.Secret})
+			found = append(found, &control.Server{URL: s.Address, Secret: c.Secret, Token: token})
 		}
 	}
 	return found, nil

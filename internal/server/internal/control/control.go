@@ -39,6 +39,9 @@ const (
 	reloadPath = "/cluster/reload"
 	header     = "Omnigraph-Storage-Secret"
 
+	// A copy of the shared storage has the secret too. So the sender names its sign in its storage, and the server looks for it in its own.
+	tokenHeader = "Omnigraph-Storage-Node"
+
 	// The answer proves that it is of the server of the file, and not of a program that has taken its port.
 	nonceHeader, proofHeader = "Omnigraph-Storage-Nonce", "Omnigraph-Storage-Proof"
 
@@ -51,6 +54,11 @@ type Server struct {
 	Folder string `json:"folder"` // absolute path of the storage folder: a copy of the folder has no server
 	URL    string `json:"url"`    // of its listener, without a path
 	Secret string `json:"secret"` // the value of the header of each request
+
+	// In shared storage, Token names the process that asks, and the server answers only if Knows is true for it. Token is "" and Knows
+	// is nil for a folder.
+	Token string                                                `json:"-"`
+	Knows func(ctx context.Context, token string) (bool, error) `json:"-"`
 }
 
 // Announce writes the file for a server that listens at an address. The function that it returns removes the file,
@@ -184,6 +192,7 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(header, s.Secret)
+	r.Header.Set(tokenHeader, s.Token)
 	nonce := rand.Text()
 	r.Header.Set(nonceHeader, nonce)
 	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext} // no proxy: the secret must be sent to the server only
@@ -197,7 +206,7 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 	}
 	defer res.Body.Close()
 	if !hmac.Equal([]byte(res.Header.Get(proofHeader)), []byte(s.proof(nonce))) {
-		return &Unreachable{fmt.Errorf("%s answers with status %d: another program listens there", s.URL, res.StatusCode)}
+		return &Unreachable{fmt.Errorf("%s answers with status %d: another program listens there, or a server of another storage", s.URL, res.StatusCode)}
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
 	if err != nil {
@@ -306,13 +315,25 @@ func compileStored(source string) (*catalog.Schema, error) {
 	return c, faults.Err()
 }
 
-// Handler answers the requests that have the secret, and passes all others on to `next`. The function `graph` returns a
+// Handler answers the requests that have the secret and come from a process of the same storage, and passes all others on to `next`. The function `graph` returns a
 // graph that this server writes; `reload` makes the server serve the recorded revision, and `may` reports why an actor may not apply.
 func (s *Server) Handler(graph func(ctx context.Context, id string) (engine.Graph, error), reload func(context.Context) error, may func(actor string) error, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost || r.URL.Path != schemaPath && r.URL.Path != reloadPath && r.URL.Path != mayPath || subtle.ConstantTimeCompare([]byte(r.Header.Get(header)), []byte(s.Secret)) != 1 {
 			next.ServeHTTP(w, r)
 			return
+		}
+		if s.Knows != nil {
+			known, err := s.Knows(r.Context(), r.Header.Get(tokenHeader))
+			if err == nil && !known {
+				next.ServeHTTP(w, r)
+				return
+			}
+			if err != nil {
+				w.Header().Set(proofHeader, s.proof(r.Header.Get(nonceHeader)))
+				respond(w, nil, &engine.Unavailable{Reason: "the server cannot read the shared storage: " + err.Error()})
+				return
+			}
 		}
 		w.Header().Set(proofHeader, s.proof(r.Header.Get(nonceHeader)))
 		if r.URL.Path == reloadPath {

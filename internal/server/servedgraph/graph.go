@@ -112,8 +112,8 @@ type Config struct {
 	AppliedSchema *engine.Schema
 
 	// Plans returns a stored query with the plan for a schema of another revision, which has the digest, or nil. It is the query itself
-	// if its names mean the same in that schema, and otherwise the query of that name in the other revision. Plans is nil if
-	// there are no revisions.
+	// if its names mean the same in that schema, and otherwise the query of that name in the other revision. It also reports whether the
+	// query uses a name that a rename gives to something else, so that it must not bind by names. Plans is nil if there are no revisions.
 	Plans Plans
 
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
@@ -122,7 +122,7 @@ type Config struct {
 }
 
 // Plans is the type of Config.Plans.
-type Plans func(ctx context.Context, digest string, q tool.StoredQuery) tool.StoredQuery
+type Plans func(ctx context.Context, digest string, q tool.StoredQuery) (other tool.StoredQuery, renamed bool)
 
 // Binder checks plans against a schema, like Bind of [engine.Graph].
 type Binder interface {
@@ -381,7 +381,7 @@ func (g *Graph) bindsOtherwise(ctx context.Context, q tool.StoredQuery, binder B
 	if err != nil {
 		return false
 	}
-	other := g.planOf(ctx, s.Digest, q)
+	other, _ := g.planOf(ctx, s.Digest, q)
 	return other != nil && binder.Bind(ctx, other.Plan(), engine.Target{}) == nil
 }
 

@@ -344,6 +344,29 @@ func ReadSign(ctx context.Context, b object.Bucket, id string) (Sign, error) {
 	return s, nil
 }
 
+// Token stores the sign of this node, if it has none yet, and returns a text that names this process. A node of the same storage
+// recognizes it; see [Node.Knows].
+func (n *Node) Token(ctx context.Context) (string, error) {
+	if err := n.Start(ctx); err != nil {
+		return "", err
+	}
+	return n.opts.ID + " " + n.incarnation, nil
+}
+
+// Knows reports whether the sign of the process with a token is in the storage of this node. A copy of the storage has
+// no signs of later processes, and gets none.
+func (n *Node) Knows(ctx context.Context, token string) (bool, error) {
+	id, incarnation, ok := strings.Cut(token, " ")
+	if !ok || strings.Contains(id, "/") {
+		return false, nil
+	}
+	s, err := ReadSign(ctx, n.opts.Bucket, id)
+	if errors.Is(err, object.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && s.Incarnation == incarnation, err
+}
+
 // look is what this node saw when it last looked at the sign of another node.
 type look struct {
 	at          time.Time

@@ -226,7 +226,7 @@ func (s *Server) controlled(at net.Addr) (http.Handler, func()) {
 	}
 	may := func(actor string) error { return s.current.Load().mayApply(actor) }
 	if s.shared != nil {
-		c := &control.Server{Secret: s.shared.secret}
+		c := &control.Server{Secret: s.shared.secret, Knows: s.shared.storage.Node.Knows}
 		return c.Handler(s.shared.written, s.Reload, may, s.handler), func() {}
 	}
 	c, withdraw, err := control.Announce(s.storage.Storage, at)

@@ -91,7 +91,7 @@ func CommandStorage(ctx context.Context, c *cluster.Config, folders engine.Engin
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("the secret of the servers in the shared storage: %w", err), done())
 	}
-	return &reconcile.Cluster{Bucket: storage.Bucket, Engine: storage, Secret: secret}, done, nil
+	return &reconcile.Cluster{Bucket: storage.Bucket, Engine: storage, Secret: secret, Token: storage.Node.Token}, done, nil
 }
 
 // Running returns the address of the server that serves the storage folder of a cluster, or "".

@@ -10,7 +10,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -79,7 +78,7 @@ func plansFor(s *Server, o *Options, graph string) servedgraph.Plans {
 		return nil
 	}
 	moved := map[string]map[string]bool{} // by digest; guarded by p.mu
-	return func(ctx context.Context, digest string, query tool.StoredQuery) tool.StoredQuery {
+	return func(ctx context.Context, digest string, query tool.StoredQuery) (_ tool.StoredQuery, renamed bool) {
 		p := &s.plans
 		if err := p.look(ctx, s.storage, o, digest); err != nil {
 			o.Log.Warn("the server cannot read the plans for the schema that an apply has set", "graph", graph, "error", err)
@@ -88,20 +87,27 @@ func plansFor(s *Server, o *Options, graph string) servedgraph.Plans {
 		defer p.mu.Unlock()
 		c := p.find(graph, digest)
 		if c == nil {
-			return nil
+			return nil, false
 		}
 		if moved[digest] == nil {
 			moved[digest] = movedNames(own.Source, c.source)
 		}
-		if !slices.ContainsFunc(query.Plan().Uses, func(u plan.Use) bool { return moved[digest][u.Type] || moved[digest][u.Property] }) {
-			return query
+		uses := false
+		for _, u := range query.Plan().Uses {
+			for _, name := range []string{u.Type, u.Property} {
+				again, ok := moved[digest][name]
+				uses, renamed = uses || ok, renamed || again
+			}
+		}
+		if !uses {
+			return query, false
 		}
 		for _, q := range c.catalog.Queries {
 			if q.Info().Name == query.Info().Name {
-				return q
+				return q, renamed
 			}
 		}
-		return nil
+		return nil, renamed
 	}
 }
 
@@ -143,7 +149,7 @@ func (p *otherPlans) find(graph, schema string) (found *plansOf) {
 }
 
 // movedNames returns the names of types and properties that do not mean the same in two schemas: the renamed, the dropped, and those that
-// change their type. A name counts in every type.
+// change their type. A name counts in every type. It is true for the names in a rename.
 func movedNames(from, to string) map[string]bool {
 	names := map[string]bool{}
 	a, faults := gq.CompileStoredSchema(gq.Source{Name: "from.pg", Text: from})
@@ -157,7 +163,7 @@ func movedNames(from, to string) map[string]bool {
 		case s.Was != "":
 			names[s.Was], names[name] = true, true
 		case s.Drop != "", s.Code == catalog.DropInterface, s.From != "" && s.To != "":
-			names[name] = true
+			names[name] = names[name]
 		}
 	}
 	delete(names, "") // a Use of a type has no property

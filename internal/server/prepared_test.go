@@ -29,6 +29,66 @@ func (f *fleet) setMark(property, was string, n int) {
 		"policies:\n  base: { file: policy.yaml, applies_to: [box] }\n  server: { file: server.policy.yaml, applies_to: [cluster] }\n")
 }
 
+// half makes an apply that changes the schema of a graph and fails to record its revision.
+func (f *fleet) half() {
+	f.t.Helper()
+	obstacle := filepath.Join(f.dir, "data", "cluster.revision.tmp", "x") // a folder in the place of the temporary file
+	if err := os.MkdirAll(obstacle, 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	out, err := f.applyHere(f.t.Context())
+	if err == nil || !strings.Contains(err.Error(), "recording the revision failed") || len(out.Applied) != 1 {
+		f.t.Fatalf("an apply that must fail: %+v, %v", out, err)
+	}
+	if err := os.RemoveAll(filepath.Dir(obstacle)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// TestHiddenAfterHalfAnApply changes the schema, and not the policy, by applies that fail to record their revisions. What the policy hides
+// stays hidden under names that the policy does not know, and what it shows under a former name is shown.
+func TestHiddenAfterHalfAnApply(t *testing.T) {
+	f := newFleet(t, "box")
+	write := func(properties, hidden string) {
+		t.Helper()
+		f.write("thing.pg", "node Thing {\n  slug: String @key\n"+properties+"}\n")
+		f.write("policy.yaml", "version: 1\nrules:\n  - id: all\n    allow: { actors: { ids: [act-ada, act-bo] }, actions: [read, change, export] }\n"+
+			"  - id: pay\n    deny: { actors: { ids: [act-bo] }, actions: [read, change, export], properties: [Thing."+hidden+"] }\n")
+	}
+	write("  a: I64?\n  name: String?\n", "a")
+	f.apply()
+	o := f.serve()
+	if status, answer, err := o.ask("POST", "/graphs/box/mutate", "ada", `{"query":"query add() { insert new Thing { slug: \"s\", a: 4711, name: \"seen\" } }"}`); err != nil || status != 200 {
+		t.Fatal(status, answer, err)
+	}
+	check := func(when, text string) {
+		t.Helper()
+		for path, body := range map[string]string{
+			"/graphs/box/query":  `{"query":"query all() { match { $t: Thing } return { $t } }"}`,
+			"/graphs/box/export": "{}",
+		} {
+			if status, answer, err := o.ask("POST", path, "ada", body); err != nil || status != 200 || !strings.Contains(answer, "4711") {
+				t.Errorf("%s: %s: act-ada gets %d %s, %v", when, path, status, answer, err)
+			}
+			status, answer, err := o.ask("POST", path, "bo", body)
+			if err != nil || status != 200 || strings.Contains(answer, "4711") || strings.Contains(answer, "more") || !strings.Contains(answer, text) {
+				t.Errorf("%s: %s: act-bo gets %d %s, %v", when, path, status, answer, err)
+			}
+		}
+	}
+	check("at first", `"name":"seen"`)
+	write("  b: I64? @rename_from(\"a\")\n  label: String? @rename_from(\"name\")\n", "b")
+	f.half()
+	check("after half an apply", `"label":"seen"`)
+	write("  c: I64? @rename_from(\"b\")\n  more: I64?\n  label: String? @rename_from(\"name\")\n", "c, Thing.more")
+	f.half()
+	check("after another one", `"label":"seen"`)
+	if out, err := f.applyHere(t.Context()); err != nil || !out.Recorded {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	check("after the whole apply", `"label":"seen"`)
+}
+
 // TestHalfAnApply stops applies between the step of the schema and the record of the revision. The server, and one that starts then, serve
 // the old revision whole on the new schema. A later apply completes the change, or takes it back.
 func TestHalfAnApply(t *testing.T) {
@@ -54,42 +114,58 @@ func TestHalfAnApply(t *testing.T) {
 			t.Errorf("%s: the tools are not of revision %d: %s, %v", when, n, list, err)
 		}
 	}
-	// A folder in the place of the temporary file makes the record of a revision fail.
-	obstacle := filepath.Join(f.dir, "data", "cluster.revision.tmp", "x")
-	half := func() {
-		t.Helper()
-		if err := os.MkdirAll(obstacle, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		out, err := f.applyHere(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "recording the revision failed") || len(out.Applied) != 1 {
-			t.Fatalf("an apply that must fail: %+v, %v", out, err)
-		}
-		if err := os.RemoveAll(filepath.Dir(obstacle)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	check("at first", 1)
 	f.setMark("b", "a", 2)
-	half()
+	f.half()
 	check("after half an apply", 1)
 	if out, err := f.applyHere(t.Context()); err != nil || !out.Recorded || len(out.Applied) != 0 {
 		t.Errorf("the apply that completes: %+v, %v", out, err)
 	}
 	check("after the whole apply", 2)
 	f.setMark("c", "b", 3)
-	half()
+	f.half()
 	f.setMark("b", "c", 2)
 	if out, err := f.applyHere(t.Context()); err != nil || len(out.Applied) != 1 {
 		t.Errorf("the apply that takes the change back: %+v, %v", out, err)
 	}
 	check("after the change was taken back", 2)
 	f.setMark("d", "b", 4)
-	half()
+	f.half()
 	o.stop()
 	f.setMark("b", "", 2)
 	o = f.serve()
 	check("on a server that starts after half an apply", 2)
+}
+
+// TestSwapInHalfAnApply swaps the names of two properties in an apply that fails to record its revision. The new stored query has another
+// contract, so the old one has no plan for the new schema. By names it would write the wrong property.
+func TestSwapInHalfAnApply(t *testing.T) {
+	f := newFleet(t, "box")
+	if err := os.Mkdir(filepath.Join(f.dir, "queries"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f.setMark("a", "", 1)
+	write := func(a, b, params string) {
+		f.write("thing.pg", "node Thing {\n  slug: String @key\n  a: I64?"+a+"\n  b: I64?"+b+"\n}\n")
+		f.write("queries/a.gq", "query add($slug: String, "+params+"$x: I64) { insert new Thing { slug: $slug, a: $x } }\n")
+	}
+	write("", "", "")
+	f.apply()
+	o := f.serve()
+	check := func(when, slug, params string, want int) {
+		t.Helper()
+		if status, answer, err := o.ask("POST", "/graphs/box/queries/add", "ada", `{"params":{"slug":"`+slug+`","x":7`+params+`}}`); err != nil || status != want {
+			t.Errorf("%s: %d %s, %v", when, status, answer, err)
+		}
+	}
+	check("at first", "s1", "", 200)
+	write(` @rename_from("b")`, ` @rename_from("a")`, "$y: I64?, ")
+	f.half()
+	check("after half an apply", "s2", "", 409)
+	if out, err := f.applyHere(t.Context()); err != nil || !out.Recorded {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	check("after the whole apply", "s3", `,"y":1`, 200)
 }
 
 // TestForwardedRevision sends requests that state the revision of the server which forwarded them, to a server that has not noticed it yet.

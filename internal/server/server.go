@@ -20,6 +20,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
+	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -396,9 +397,13 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, bi
 	if publisher != nil {
 		tools = append(tools, builtin.Publishing()...)
 	}
-	schema := ""
-	if applied := o.applied.Graph(c.ID); applied != nil && plans != nil {
-		schema = applied.Schema
+	var schema *engine.Schema
+	if applied := o.applied.Graph(c.ID); applied != nil {
+		compiled, faults := gq.CompileStoredSchema(gq.Source{Name: c.ID + ".pg", Text: applied.Source})
+		if err := faults.Err(); err != nil {
+			return nil, fmt.Errorf("the schema of the applied revision: %w", err)
+		}
+		schema = &engine.Schema{Source: applied.Source, Digest: applied.Schema, Catalog: compiled}
 	}
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		AppliedSchema: schema, Plans: plans,

@@ -15,13 +15,17 @@ import (
 // Control answers questions about what actors may do on one graph. It is safe for concurrent
 // use.
 type Control struct {
-	authorizer Authorizer   // decides about the grants
-	engine     engine.Graph // the graph
+	authorizer Authorizer     // decides about the grants
+	engine     engine.Graph   // the graph
+	applied    *engine.Schema // see NewControl
 	cache      restricted.Cache
 }
 
-// NewControl returns the access control of a graph.
-func NewControl(a Authorizer, g engine.Graph) *Control { return &Control{authorizer: a, engine: g} }
+// NewControl returns the access control of a graph. The rules of the authorizer were written for the schema `applied`, which is nil if
+// nobody knows. If main has another one, actors that see a part of the graph do not see what is new in it.
+func NewControl(a Authorizer, g engine.Graph, applied *engine.Schema) *Control {
+	return &Control{authorizer: a, engine: g, applied: applied}
+}
 
 // Authorizer returns the authorizer of the graph.
 func (c *Control) Authorizer() Authorizer { return c.authorizer }

@@ -37,7 +37,12 @@ func (r *Restriction) Rights(g tool.Grant) *engine.Rights {
 	if g.Action != tool.Read && !r.control.authorizer.Allowed(r.actor, g) {
 		return nil
 	}
-	return r.control.authorizer.(Restrictor).Rights(r.actor, g, r.schema)
+	asked, applied := r.control.authorizer.(Restrictor), r.control.applied
+	rights := asked.Rights(r.actor, g, r.schema)
+	if applied == nil || applied.Digest == r.schema.Digest {
+		return rights
+	}
+	return r.control.cache.Since(rights, asked.Rights(r.actor, g, applied), applied, r.schema)
 }
 
 // grantOf returns the grant for an action on a branch in a call that has the grant `base`, or no grant on a branch if it is nil.

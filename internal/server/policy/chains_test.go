@@ -78,7 +78,7 @@ func TestRandomChains(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, b.yaml())
 		}
-		control := access.NewControl(p, nil)
+		control := access.NewControl(p, nil, nil)
 		may := func(c chainCall) bool { return control.Allowed(c.actor(), c.grant) }
 		for range calls {
 			c := drawCall(r)

@@ -107,12 +107,13 @@ type Config struct {
 	// Publisher serves proposed queries; nil if this server serves none.
 	Publisher operations.QueryPublisher
 
-	// AppliedSchema is the digest of the schema for which the stored queries were compiled at an apply; "" if they were not.
-	AppliedSchema string
+	// AppliedSchema is the schema of the applied revision; nil if there is none. The policy was written for it, and with Plans, the
+	// stored queries were compiled for it.
+	AppliedSchema *engine.Schema
 
 	// Plans returns a stored query with the plan for a schema of another revision, which has the digest, or nil. It is the query itself
-	// if its names mean the same in that schema, and otherwise the query of that name in the other revision. Plans is nil if
-	// there are no revisions.
+	// if its names mean the same in that schema, and otherwise the query of that name in the other revision. It also reports whether the
+	// query uses a name that a rename gives to something else, so that it must not bind by names. Plans is nil if there are no revisions.
 	Plans Plans
 
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
@@ -121,7 +122,7 @@ type Config struct {
 }
 
 // Plans is the type of Config.Plans.
-type Plans func(ctx context.Context, digest string, q tool.StoredQuery) tool.StoredQuery
+type Plans func(ctx context.Context, digest string, q tool.StoredQuery) (other tool.StoredQuery, renamed bool)
 
 // Binder checks plans against a schema, like Bind of [engine.Graph].
 type Binder interface {
@@ -168,7 +169,7 @@ type Graph struct {
 	texts  *textlimit.Limiter // limits the compilation of texts from callers
 	source *codesource.Reader // says whether source code has changed since it was read
 
-	applied string // see Config.AppliedSchema
+	applied string // digest of Config.AppliedSchema; "" without Plans
 	plans   Plans  // see Config; may be nil
 
 	catchUp func(ctx context.Context) error // see Config; may be nil
@@ -194,9 +195,12 @@ type LeftOut struct {
 // Binder, NewGraph makes no call on the graph of the configuration.
 func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	g := &Graph{
-		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph), limits: c.Limits.withDefaults(),
-		version: c.Version, outputs: c.OutputSchemas, objects: c.ObjectRows, flat: c.FlatArguments, toolsets: c.Toolsets, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, applied: c.AppliedSchema, plans: c.Plans, publisher: c.Publisher, drafts: c.Drafts.withDefaults(),
+		id: c.ID, engine: c.Graph, access: access.NewControl(c.Authorizer, c.Graph, c.AppliedSchema), limits: c.Limits.withDefaults(),
+		version: c.Version, outputs: c.OutputSchemas, objects: c.ObjectRows, flat: c.FlatArguments, toolsets: c.Toolsets, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, plans: c.Plans, publisher: c.Publisher, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
+	}
+	if c.Plans != nil && c.AppliedSchema != nil {
+		g.applied = c.AppliedSchema.Digest
 	}
 	g.source = codesource.New(c.Graph, c.SourceFolder)
 	if g.texts = c.TextLimit; g.texts == nil {
@@ -377,7 +381,7 @@ func (g *Graph) bindsOtherwise(ctx context.Context, q tool.StoredQuery, binder B
 	if err != nil {
 		return false
 	}
-	other := g.planOf(ctx, s.Digest, q)
+	other, _ := g.planOf(ctx, s.Digest, q)
 	return other != nil && binder.Bind(ctx, other.Plan(), engine.Target{}) == nil
 }
 

@@ -37,7 +37,7 @@ func (g onSchema) Mutate(ctx context.Context, q *plan.Query, args engine.Args, o
 const maxSchemas = 3
 
 // runPlanned runs the call. A stored query on the head of main runs with the plan for its schema. If there is none, and on other
-// targets and times, the plan binds by names.
+// targets and times, the plan binds by names, unless a rename has given a name to something else.
 func (r *running) runPlanned(ctx context.Context) (*tool.Outcome, error) {
 	c, stored := r.call.(*queryrun.Call)
 	if !stored || r.g.applied == "" || c.Options.Snapshot != "" || c.Options.PageToken != "" || c.Query.Plan().AsOf != nil || !r.env.Branch(c.Branch).IsMain() {
@@ -59,8 +59,11 @@ func (r *running) runPlanned(ctx context.Context) (*tool.Outcome, error) {
 			return out, err
 		}
 		live := mismatch.Schema // the head can still have the schema before
-		q := r.g.queryOn(ctx, live, name)
-		if q == nil {
+		q, renamed := r.g.queryOn(ctx, live, name)
+		switch {
+		case q == nil && renamed:
+			return out, err
+		case q == nil:
 			return c.Run(ctx, r.env)
 		}
 		own := *c
@@ -78,25 +81,26 @@ func (r *running) runPlanned(ctx context.Context) (*tool.Outcome, error) {
 	return out, err
 }
 
-// queryOn returns a stored query with the plan for another schema of main, or nil if there is none with the same contract.
-func (g *Graph) queryOn(ctx context.Context, digest, name string) tool.StoredQuery {
+// queryOn returns a stored query with the plan for another schema of main, or nil if there is none with the same contract. It also reports
+// whether the query must not bind by names; see [Plans].
+func (g *Graph) queryOn(ctx context.Context, digest, name string) (other tool.StoredQuery, renamed bool) {
 	q := g.queries[name]
 	if q == nil || g.plans == nil {
-		return nil
+		return nil, false
 	}
 	return g.planOf(ctx, digest, q)
 }
 
 // planOf is like queryOn for a query.
-func (g *Graph) planOf(ctx context.Context, digest string, q tool.StoredQuery) tool.StoredQuery {
+func (g *Graph) planOf(ctx context.Context, digest string, q tool.StoredQuery) (other tool.StoredQuery, renamed bool) {
 	if digest == g.applied {
-		return q
+		return q, false
 	}
-	other := g.plans(ctx, digest, q)
+	other, renamed = g.plans(ctx, digest, q)
 	if other == nil || !sameContract(q, other) {
-		return nil
+		return nil, renamed
 	}
-	return other
+	return other, renamed
 }
 
 // sameContract reports whether two queries take the same parameters and return the same columns.

@@ -41,6 +41,9 @@ type Cluster struct {
 	// servers that run. It is "" if Bucket is not set, and if no server was ever started.
 	Secret string
 
+	// Token names this process to those servers; see [replica.Node.Token]. It is set if Secret is.
+	Token func(context.Context) (string, error)
+
 	Now func() time.Time // the clock for dates of revisions; nil means clock.Now
 }
 

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,8 +52,7 @@ func recordShared(ctx context.Context, b object.Bucket, r *Revision) error {
 	return err
 }
 
-// servers returns the servers that an apply can ask; some may have ended. In shared storage, those come first that last wrote the
-// graph, or some graph if the id is "".
+// servers returns the servers that an apply can ask; some may have ended. In shared storage, see inOrder.
 func (c *Cluster) servers(ctx context.Context, graph string) ([]*control.Server, error) {
 	switch {
 	case c.Server != nil:
@@ -64,14 +64,40 @@ func (c *Cluster) servers(ctx context.Context, graph string) ([]*control.Server,
 	if err != nil {
 		return nil, fmt.Errorf("listing the servers in the shared storage: %w", err)
 	}
-	slices.SortStableFunc(signs, func(a, b replica.Sign) int { return writerEpoch(b, graph) - writerEpoch(a, graph) })
+	token, err := c.Token(ctx)
+	if err != nil { // the credentials may allow only reads, which is enough for a plan
+		return nil, &notServed{err}
+	}
 	var found []*control.Server
-	for _, s := range signs {
+	for _, s := range inOrder(signs, graph, clock.Now()) {
 		if s.Config != "" && s.Address != "" { // a command has no configuration
-			found = append(found, &control.Server{URL: s.Address, Secret: c.Secret})
+			found = append(found, &control.Server{URL: s.Address, Secret: c.Secret, Token: token})
 		}
 	}
 	return found, nil
+}
+
+// A server whose sign is older than quiet has probably ended. If it is older than ended, another program may have its address, and must
+// not get the secret. Both times leave room for clocks that differ.
+const (
+	quiet = time.Minute
+	ended = 24 * time.Hour
+)
+
+// inOrder returns the signs in the order in which their servers are asked about a graph: first those that have probably not
+// ended, and of these the one that last wrote the graph. The signs of servers that were killed long ago are left out.
+func inOrder(signs []replica.Sign, graph string, now time.Time) []replica.Sign {
+	signs = slices.DeleteFunc(slices.Clone(signs), func(s replica.Sign) bool { return now.Sub(s.Renewed) >= ended })
+	age := func(s replica.Sign) int {
+		if now.Sub(s.Renewed) >= quiet {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(signs, func(a, b replica.Sign) int {
+		return cmp.Or(cmp.Compare(age(a), age(b)), writerEpoch(b, graph)-writerEpoch(a, graph))
+	})
+	return signs
 }
 
 // writerEpoch returns the epoch in which a server writes a graph; 0 if it does not write it.
@@ -93,7 +119,7 @@ type sharedGraph struct {
 }
 
 const (
-	writerPatience = 30 * time.Second       // how long a sharedGraph looks for the writer
+	writerPatience = time.Minute            // how long a sharedGraph looks for the writer
 	writerPause    = 100 * time.Millisecond // between two looks
 )
 

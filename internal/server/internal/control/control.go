@@ -6,6 +6,7 @@ package control
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -39,11 +40,17 @@ const (
 	reloadPath = "/cluster/reload"
 	header     = "Omnigraph-Storage-Secret"
 
+	// A copy of the shared storage has the secret too. So the sender names its sign in its storage, and the server looks for it in its own.
+	tokenHeader = "Omnigraph-Storage-Node"
+
 	// The answer proves that it is of the server of the file, and not of a program that has taken its port.
 	nonceHeader, proofHeader = "Omnigraph-Storage-Nonce", "Omnigraph-Storage-Proof"
 
 	maxBody     = 32 << 20 // bytes of a request or an answer
 	dialTimeout = 5 * time.Second
+
+	// patience is how long a server may take to begin the answer to a question. A schema change and a reload take what they take.
+	patience = 30 * time.Second
 )
 
 // Server is a running server.
@@ -51,6 +58,13 @@ type Server struct {
 	Folder string `json:"folder"` // absolute path of the storage folder: a copy of the folder has no server
 	URL    string `json:"url"`    // of its listener, without a path
 	Secret string `json:"secret"` // the value of the header of each request
+
+	Patience time.Duration `json:"-"` // see patience, which 0 stands for
+
+	// In shared storage, Token names the process that asks, and the server answers only if Knows is true for it. Token is "" and Knows
+	// is nil for a folder.
+	Token string                                                `json:"-"`
+	Knows func(ctx context.Context, token string) (bool, error) `json:"-"`
 }
 
 // Announce writes the file for a server that listens at an address. The function that it returns removes the file,
@@ -172,8 +186,9 @@ const (
 	kindOther       = "other"
 )
 
-// post sends a request. The error is an *Unreachable, or that of the refusal.
-func (s *Server) post(ctx context.Context, path string, request, answer any) error {
+// post sends a request. The error is an *Unreachable, or that of the refusal. If wait is not 0, a server whose answer takes longer is
+// unreachable.
+func (s *Server) post(ctx context.Context, path string, request, answer any, wait time.Duration) error {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return err
@@ -184,9 +199,10 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(header, s.Secret)
+	r.Header.Set(tokenHeader, s.Token)
 	nonce := rand.Text()
 	r.Header.Set(nonceHeader, nonce)
-	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext} // no proxy: the secret must be sent to the server only
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, ResponseHeaderTimeout: wait} // no proxy: the secret must be sent to the server only
 	defer transport.CloseIdleConnections()
 	res, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
 	if err != nil {
@@ -197,7 +213,7 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 	}
 	defer res.Body.Close()
 	if !hmac.Equal([]byte(res.Header.Get(proofHeader)), []byte(s.proof(nonce))) {
-		return &Unreachable{fmt.Errorf("%s answers with status %d: another program listens there", s.URL, res.StatusCode)}
+		return &Unreachable{fmt.Errorf("%s answers with status %d: another program listens there, or a server of another storage", s.URL, res.StatusCode)}
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
 	if err != nil {
@@ -221,6 +237,9 @@ func (s *Server) post(ctx context.Context, path string, request, answer any) err
 	return errors.New(f.Error)
 }
 
+// patience returns how long this server may take to begin the answer to a question.
+func (s *Server) patience() time.Duration { return cmp.Or(s.Patience, patience) }
+
 // proof returns what only the server of the secret can answer to a nonce.
 func (s *Server) proof(nonce string) string {
 	h := hmac.New(sha256.New, []byte(s.Secret))
@@ -235,12 +254,12 @@ type applyRequest struct {
 
 // MayApply asks the server whether its policy allows an actor to apply. The error says why not.
 func (s *Server) MayApply(ctx context.Context, actor string) error {
-	return s.post(ctx, mayPath, applyRequest{actor}, &struct{}{})
+	return s.post(ctx, mayPath, applyRequest{actor}, &struct{}{}, s.patience())
 }
 
 // Reload makes the server serve the recorded revision. The error says why it still serves the one before.
 func (s *Server) Reload(ctx context.Context) error {
-	return s.post(ctx, reloadPath, struct{}{}, &struct{}{})
+	return s.post(ctx, reloadPath, struct{}{}, &struct{}{}, 0)
 }
 
 // Graph is a graph that a running server has open.
@@ -255,7 +274,7 @@ func (s *Server) Graph(id string) *Graph { return &Graph{server: s, id: id} }
 // Schema returns the schema of main; see [engine.Graph].
 func (g *Graph) Schema(ctx context.Context, _ engine.Target) (*engine.Schema, error) {
 	var a liveSchema
-	if err := g.server.post(ctx, schemaPath, schemaRequest{Graph: g.id}, &a); err != nil {
+	if err := g.server.post(ctx, schemaPath, schemaRequest{Graph: g.id}, &a, g.server.patience()); err != nil {
 		return nil, err
 	}
 	c, err := compileStored(a.Source)
@@ -265,7 +284,7 @@ func (g *Graph) Schema(ctx context.Context, _ engine.Target) (*engine.Schema, er
 // Snapshot returns the head of main, without counts.
 func (g *Graph) Snapshot(ctx context.Context, _ engine.Target) (*engine.Snapshot, error) {
 	var a liveSchema
-	if err := g.server.post(ctx, schemaPath, schemaRequest{Graph: g.id}, &a); err != nil {
+	if err := g.server.post(ctx, schemaPath, schemaRequest{Graph: g.id}, &a, g.server.patience()); err != nil {
 		return nil, err
 	}
 	return &engine.Snapshot{Commit: engine.Commit{ID: a.Head}}, nil
@@ -277,7 +296,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 	var a liveSchema
 	err := g.server.post(ctx, schemaPath, schemaRequest{
 		Graph: g.id, Source: source, DryRun: o.DryRun, IfSchema: o.IfSchema, Actor: o.Actor, Message: o.Message, AllowDataLoss: o.AllowDataLoss,
-	}, &a)
+	}, &a, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -306,13 +325,25 @@ func compileStored(source string) (*catalog.Schema, error) {
 	return c, faults.Err()
 }
 
-// Handler answers the requests that have the secret, and passes all others on to `next`. The function `graph` returns a
+// Handler answers the requests that have the secret and come from a process of the same storage, and passes all others on to `next`. The function `graph` returns a
 // graph that this server writes; `reload` makes the server serve the recorded revision, and `may` reports why an actor may not apply.
 func (s *Server) Handler(graph func(ctx context.Context, id string) (engine.Graph, error), reload func(context.Context) error, may func(actor string) error, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost || r.URL.Path != schemaPath && r.URL.Path != reloadPath && r.URL.Path != mayPath || subtle.ConstantTimeCompare([]byte(r.Header.Get(header)), []byte(s.Secret)) != 1 {
 			next.ServeHTTP(w, r)
 			return
+		}
+		if s.Knows != nil {
+			known, err := s.Knows(r.Context(), r.Header.Get(tokenHeader))
+			if err == nil && !known {
+				next.ServeHTTP(w, r)
+				return
+			}
+			if err != nil {
+				w.Header().Set(proofHeader, s.proof(r.Header.Get(nonceHeader)))
+				respond(w, nil, &engine.Unavailable{Reason: "the server cannot read the shared storage: " + err.Error()})
+				return
+			}
 		}
 		w.Header().Set(proofHeader, s.proof(r.Header.Get(nonceHeader)))
 		if r.URL.Path == reloadPath {

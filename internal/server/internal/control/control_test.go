@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
@@ -214,5 +215,24 @@ func TestSecret(t *testing.T) {
 	}
 	if none, err := control.Find(t.TempDir()); none != nil || err != nil {
 		t.Errorf("without a file: %v, %v", none, err)
+	}
+}
+
+// TestSilentServer asks a server that accepts connections and does not answer, as a stopped process does.
+func TestSilentServer(t *testing.T) {
+	done := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
+	defer silent.Close()
+	defer close(done)
+	s := &control.Server{URL: silent.URL, Secret: "x", Patience: 10 * time.Millisecond}
+	var gone *control.Unreachable
+	if err := s.MayApply(t.Context(), "act-ada"); !errors.As(err, &gone) {
+		t.Errorf("the question whether an actor may apply: %v", err)
+	}
+	if _, err := s.Graph("people").Schema(t.Context(), engine.Target{}); !errors.As(err, &gone) {
+		t.Errorf("the question about a schema: %v", err)
+	}
+	if _, err := s.Graph("people").Snapshot(t.Context(), engine.Target{}); !errors.As(err, &gone) {
+		t.Errorf("the question about the head: %v", err)
 	}
 }

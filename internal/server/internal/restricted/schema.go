@@ -1,6 +1,7 @@
 package restricted
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,38 +95,66 @@ func (c *Cache) rights(r *engine.Rights, main, at *engine.Schema) *engine.Rights
 		return r
 	}
 	return recall(c, &c.widened, kept{r.Digest, main.Digest + at.Digest}, func() *engine.Rights {
-		w := &engine.Rights{Digest: r.Digest + "/" + at.Digest, Nodes: maps.Clone(r.Nodes), Edges: maps.Clone(r.Edges)}
-		if w.Nodes == nil {
-			w.Nodes = map[string]*engine.TypeRights{}
+		return within(r, main.Catalog, at, func(string) string { return "" })
+	})
+}
+
+// within returns rights that also hide what a schema has and another one lacks. What the schema renames, the other one may have
+// under the name that `former` returns for the one it is renamed from.
+func within(r *engine.Rights, main *catalog.Schema, at *engine.Schema, former func(from string) string) *engine.Rights {
+	w := &engine.Rights{Digest: r.Digest + "/" + at.Digest, Nodes: maps.Clone(r.Nodes), Edges: maps.Clone(r.Edges)}
+	if w.Nodes == nil {
+		w.Nodes = map[string]*engine.TypeRights{}
+	}
+	if w.Edges == nil {
+		w.Edges = map[string]*engine.TypeRights{}
+	}
+	for _, n := range at.Catalog.Nodes {
+		known := cmp.Or(main.Node(n.Name), main.Node(former(n.RenameFrom)))
+		if known == nil {
+			w.Nodes[n.Name] = &engine.TypeRights{None: true}
+			continue
 		}
-		if w.Edges == nil {
-			w.Edges = map[string]*engine.TypeRights{}
+		hide(w.Nodes, n.Name, n.Properties, func(p *catalog.Property) bool {
+			return known.Property(p.Name) == nil && known.Property(former(p.RenameFrom)) == nil && !n.IsKey(p.Name)
+		})
+	}
+	for _, e := range at.Catalog.Edges {
+		known := main.Edge(e.Name)
+		if known == nil || known.Name != e.Name {
+			known = main.Edge(former(e.RenameFrom))
 		}
-		for _, n := range at.Catalog.Nodes {
-			known := main.Catalog.Node(n.Name)
-			if known == nil {
-				w.Nodes[n.Name] = &engine.TypeRights{None: true}
-				continue
-			}
-			hide(w.Nodes, n.Name, n.Properties, func(p string) bool { return known.Property(p) == nil && !n.IsKey(p) })
+		if known == nil {
+			w.Edges[e.Name] = &engine.TypeRights{None: true}
+			continue
 		}
-		for _, e := range at.Catalog.Edges {
-			known := main.Catalog.Edge(e.Name)
-			if known == nil || known.Name != e.Name {
-				w.Edges[e.Name] = &engine.TypeRights{None: true}
-				continue
-			}
-			hide(w.Edges, e.Name, e.Properties, func(p string) bool { return known.Property(p) == nil })
-		}
-		return w
+		hide(w.Edges, e.Name, e.Properties, func(p *catalog.Property) bool {
+			return known.Property(p.Name) == nil && known.Property(former(p.RenameFrom)) == nil
+		})
+	}
+	return w
+}
+
+// Since returns the rights on the schema of main, of an actor that has the rights `before` on an earlier schema. If either are to a part,
+// what is new in main is hidden: the policy was written before it, and may come to hide it. A rename makes nothing new, because the
+// policy knows former names.
+func (c *Cache) Since(r, before *engine.Rights, earlier, main *engine.Schema) *engine.Rights {
+	if r == nil && before == nil {
+		return nil
+	}
+	if r == nil {
+		r = &engine.Rights{Digest: "all since " + before.Digest}
+	}
+	return recall(c, &c.widened, kept{r.Digest, "since " + earlier.Digest + main.Digest}, func() *engine.Rights {
+		return within(r, earlier.Catalog, main, func(from string) string { return from })
 	})
 }
 
 // hide adds to the rights on a type the properties for which `lacks` is true.
-func hide(rights map[string]*engine.TypeRights, name string, props []*catalog.Property, lacks func(string) bool) {
+func hide(rights map[string]*engine.TypeRights, name string, props []*catalog.Property, lacks func(*catalog.Property) bool) {
 	var more []string
 	for _, p := range props {
-		if lacks(p.Name) {
+		if lacks(p) {
 			more = append(more, p.Name)
 		}
 	}

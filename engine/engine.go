@@ -380,7 +380,7 @@ type LoadOptions struct {
 	Sync     SyncOptions // in the mode Sync; with Changes, see SyncOptions
 	// Changes, if set, says that the lines are changes of another database that the graph follows.
 	Changes *SourceChanges
-	// Claims, if set, is asked about each source that a line names in its member sources. An error is a fault of the line. Several
+	// Claims, if set, is asked about each source that a line names in its member sources, or whose claim the member takes away. An error is a fault of the line. Several
 	// goroutines call it at a time.
 	Claims func(source string) error
 	// Progress, if set, is called from time to time with the number of lines read so far. Only one

@@ -178,6 +178,28 @@ func TestLoadSource(t *testing.T) {
 	}
 }
 
+// TestDroppedSource loads lines whose member sources leaves out the source of an entity. They take its claim away, so they need the right to it.
+func TestDroppedSource(t *testing.T) {
+	m := newSources(t, sourcePolicy)
+	if status, body := sourceDoors["NDJSON"](m, "act-crm", "crm", `{"type":"Person","data":{"name":"p","age":1}}`); status != http.StatusOK {
+		t.Fatal(status, body)
+	}
+	n := 1
+	for _, tt := range []struct {
+		actor, mode, sources string
+		refused              bool
+	}{
+		{"act-erp", "merge", "+", true}, {"act-erp", "merge", "+erp:age", true}, {"act-erp", "patch", "erp:age", true},
+		{"act-crm", "merge", "+crm:age", false}, {"act-crm", "merge", "+", false}, {"act-erp", "merge", "+erp:age", false}, {"act-admin", "merge", "+crm:age", false},
+	} {
+		n++
+		a := m.send(tt.actor, "POST", "/load/ndjson?mode="+tt.mode, fmt.Sprintf(`{"type":"Person","sources":%q,"data":{"name":"p","age":%d}}`, tt.sources, n), http.Header{"Content-Type": {"application/x-ndjson"}})
+		if want := map[bool]int{true: http.StatusForbidden, false: http.StatusOK}[tt.refused]; a.status != want {
+			t.Errorf("%s loads with the sources %s in the mode %s: %d %s", tt.actor, tt.sources, tt.mode, a.status, a.body)
+		}
+	}
+}
+
 // TestFollowedPosition moves the position of a database. It belongs to the source that claims its entities by default.
 func TestFollowedPosition(t *testing.T) {
 	m := newSources(t, sourcePolicy)

@@ -56,6 +56,7 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 				if err := cmp.Or(a.order(r), ctx.Err()); err != nil {
 					return nil, err
 				}
+				checkDropped(a, r)
 				bytes := r.bytes()
 				if a.sync != nil {
 					all := r.entities

@@ -53,6 +53,38 @@ func (o *Options) checkSources(text string) error {
 	return nil
 }
 
+// checkDropped asks about the sources whose claims the lines take away: a line with a membership replaces that of its entity. An overwrite
+// keeps nothing of any source, and asks about none.
+func checkDropped(a *applier, r *Rows) {
+	o, table := &a.in.opts, a.tx.Table(r.Type)
+	if o.Claims == nil || o.Sync.Source != "" || !a.keepsClaims() || r.newID != nil || !table.Claimed() ||
+		!slices.ContainsFunc(r.batches, func(b *batch) bool { return b.claims != nil }) {
+		return
+	}
+	for _, b := range r.batches {
+		b.openIDs()
+	}
+	rd := reader{Rows: r}
+	a.rows(r, func(_ int, row uint32) {
+		b, k := rd.at(int(row))
+		text := b.claims.at(k)
+		ord, ok := table.Lookup(rd.id(int(row)))
+		if text == "" || !ok || text == table.Claims(ord) {
+			return
+		}
+		is := membership.Stored(text)
+		for _, s := range membership.Stored(table.Claims(ord)).Sources {
+			if _, kept := is.Of(s.Name); kept {
+				continue // the line names it
+			}
+			if err := o.Claims(s.Name); err != nil {
+				a.fail(rd.line(int(row)), "sources", err)
+				return
+			}
+		}
+	})
+}
+
 // note notes the membership that the line of the next row has. A load that claims its lines determines it itself.
 func (b *batch) note(text string, opts *Options) {
 	if text == "" || opts.Sync.Source != "" {

@@ -35,6 +35,7 @@ func (g *Graph) ExplainAccess(about *access.Actor, name tool.BranchName) *operat
 			_, own, err = p.alias(ctx, name)
 			return own, err
 		},
+		Decider: func(ctx context.Context) (func(tool.Grant) (bool, bool), error) { return g.access.Decider(ctx, about) },
 		Visible: func(ctx context.Context, t tool.Tool) (bool, error) {
 			if branches == nil {
 				branches = g.access.Branches(ctx)

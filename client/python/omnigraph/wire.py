@@ -640,7 +640,7 @@ class GraphReadiness(TypedDict):
 
 
 class Growth(TypedDict):
-    # The oldest first; the last one is the head. Commits whose states a cleanup removed are absent.
+    # The oldest first; the last one is the head. Commits whose states a cleanup removed may be absent.
     points: "list[GrowthPoint]"
 
 

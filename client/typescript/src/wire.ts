@@ -598,7 +598,7 @@ export interface GraphReadiness {
 }
 
 export interface Growth {
-  /** The oldest first; the last one is the head. Commits whose states a cleanup removed are absent. */
+  /** The oldest first; the last one is the head. Commits whose states a cleanup removed may be absent. */
   points: GrowthPoint[];
 }
 

@@ -309,7 +309,7 @@ var routes = []Route{
 		Method: http.MethodGet, Path: "/graphs/{id}/growth", Operation: "get_growth", Tag: tagHistory,
 		Summary: "Count the nodes and the edges of a branch at commits that are evenly spread over its history.",
 		Params: []Param{branchParam, ifNoneParam,
-			{Name: "points", In: Query, Kind: Number, Min: 1, Description: "The maximum number of commits; at most 50, and 12 by default."}},
+			{Name: "points", In: Query, Kind: Number, Min: 1, Description: "The maximum number of commits; at most 12, which is the default."}},
 		Answer: client.Growth{}, Action: tool.Read, Tagged: true, handle: (*exchange).growth,
 	},
 	{

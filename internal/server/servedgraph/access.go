@@ -45,6 +45,11 @@ func (g *Graph) ExplainAccess(about *access.Actor, name tool.BranchName) *operat
 	}
 }
 
+// LookGrowth returns the call that counts the entities of a branch at some of its commits.
+func (g *Graph) LookGrowth(branch tool.BranchName, points int) *operations.Look {
+	return operations.LookGrowth(branch, points, &g.sizes)
+}
+
 // ReadAudit returns the call that lists a page of the audit trail.
 func (g *Graph) ReadAudit(f audittrail.Filter, token string) *operations.ReadAudit {
 	return &operations.ReadAudit{Trail: g.trail, Filter: f, Token: token}

@@ -179,6 +179,8 @@ type Graph struct {
 	drafts  DraftLimits // limits of drafts
 	opening opening     // the calls that open drafts
 
+	sizes operations.Sizes // of the states of commits
+
 	catalogDigest string // digest of all tool descriptors
 }
 

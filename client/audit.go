@@ -72,7 +72,7 @@ type HourTally struct {
 type AuditSummary struct {
 	From     int64        `json:"from"` // the start of the 24 hours, in Unix microseconds
 	To       int64        `json:"to"`   // their end
-	Complete bool         `json:"complete" jsonschema_description:"Every call was counted; otherwise only the latest 200,000."`
+	Complete bool         `json:"complete" jsonschema_description:"Every call was counted; otherwise only the latest ones, at most 200,000."`
 	All      CallTally    `json:"all"`
 	Hours    []HourTally  `json:"hours" jsonschema_description:"The 24 hours, the oldest first."`
 	Tools    []ToolTally  `json:"tools" jsonschema_description:"The 50 tools with the most calls, the most called first."`

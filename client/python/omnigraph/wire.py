@@ -239,7 +239,7 @@ AuditSummary = TypedDict(
     {
         "from": int,
         "to": int,
-        # Every call was counted; otherwise only the latest 200,000.
+        # Every call was counted; otherwise only the latest ones, at most 200,000.
         "complete": bool,
         "all": "CallTally",
         # The 24 hours, the oldest first.

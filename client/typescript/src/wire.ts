@@ -212,7 +212,7 @@ export interface AuditRecord {
 export interface AuditSummary {
   from: number;
   to: number;
-  /** Every call was counted; otherwise only the latest 200,000. */
+  /** Every call was counted; otherwise only the latest ones, at most 200,000. */
   complete: boolean;
   all: CallTally;
   /** The 24 hours, the oldest first. */

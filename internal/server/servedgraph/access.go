@@ -57,7 +57,7 @@ func (g *Graph) ReadAudit(f audittrail.Filter, token string) *operations.ReadAud
 
 // SummarizeAudit returns the call that counts the calls of the last day in the audit trail.
 func (g *Graph) SummarizeAudit() *operations.SummarizeAudit {
-	return &operations.SummarizeAudit{Trail: g.trail}
+	return &operations.SummarizeAudit{Trail: g.trail, Last: g.calls}
 }
 
 // DescribeQuery returns the call that describes a stored query. If the actor is not allowed to know

@@ -179,7 +179,8 @@ type Graph struct {
 	drafts  DraftLimits // limits of drafts
 	opening opening     // the calls that open drafts
 
-	sizes operations.Sizes // of the states of commits
+	sizes operations.Sizes        // of the states of commits
+	calls *operations.LastSummary // of the calls in the trail
 
 	catalogDigest string // digest of all tool descriptors
 }
@@ -200,6 +201,7 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 		version: c.Version, outputs: c.OutputSchemas, objects: c.ObjectRows, flat: c.FlatArguments, toolsets: c.Toolsets, claims: c.Claims, confirm: c.Confirm, log: c.Logger, builtins: c.Builtins, memory: c.Memory, catchUp: c.CatchUp, writing: c.Writing, applied: c.AppliedSchema, plans: c.Plans, publisher: c.Publisher, drafts: c.Drafts.withDefaults(),
 		tools: map[string]tool.Tool{}, queries: map[string]tool.StoredQuery{},
 	}
+	g.calls = operations.NewLastSummary()
 	g.source = codesource.New(c.Graph, c.SourceFolder)
 	if g.texts = c.TextLimit; g.texts == nil {
 		g.texts = textlimit.New(c.Memory, 0)

@@ -640,7 +640,7 @@ class GraphReadiness(TypedDict):
 
 
 class Growth(TypedDict):
-    # The oldest first; the last one is the head. Commits whose states a cleanup removed may be absent.
+    # The oldest first; the last one is the head. Commits whose states a cleanup removed may be absent, and those of another branch are if the caller may not read as much there.
     points: "list[GrowthPoint]"
 
 

@@ -598,7 +598,7 @@ export interface GraphReadiness {
 }
 
 export interface Growth {
-  /** The oldest first; the last one is the head. Commits whose states a cleanup removed may be absent. */
+  /** The oldest first; the last one is the head. Commits whose states a cleanup removed may be absent, and those of another branch are if the caller may not read as much there. */
   points: GrowthPoint[];
 }
 

@@ -125,6 +125,22 @@ func (c *Control) Decider(ctx context.Context, actor *Actor) (func(tool.Grant) (
 	}, nil
 }
 
+// ReadsStates reports whether an actor that may read the branch `on` may read at least as much of the states that were made on another one.
+func (c *Control) ReadsStates(ctx context.Context, actor *Actor, on, made tool.Branch) (bool, error) {
+	if on == made {
+		return true, nil
+	}
+	if !c.Allowed(actor, ReadOn(made)) {
+		return false, nil
+	}
+	r, err := c.Restriction(ctx, actor)
+	if r == nil || err != nil {
+		return err == nil, err
+	}
+	used, may := r.Rights(ReadOn(on)), r.Rights(ReadOn(made))
+	return may == nil || used != nil && used.Digest == may.Digest, nil
+}
+
 // ReadsAsMuch reports whether queries of the actor's own read as much of the branches of the grants as a call with the grant `base` reads.
 // A stored query may read more, or another part. The actor must be allowed to read the branches; see [Control.ReadsTargets].
 func (r *Restriction) ReadsAsMuch(base *tool.Grant, grants []tool.Grant) bool {

@@ -15,8 +15,9 @@ import (
 const MaxGrowth = 12
 
 // LookGrowth returns the call that counts all nodes and edges at commits that are evenly spread over the history of a branch. Its answer is a
-// *client.Growth. It counts the whole state of a commit once, and takes it from the sizes later.
-func LookGrowth(branch tool.BranchName, points int, known *Sizes) *Look {
+// *client.Growth. It counts the whole state of a commit once, and takes it from the sizes later. The function says whether the caller may read
+// the states that were made on another branch, such as those before the branch began; the call leaves out others.
+func LookGrowth(branch tool.BranchName, points int, known *Sizes, reads func(ctx context.Context, on tool.Branch, made string) (bool, error)) *Look {
 	return &Look{Branch: branch, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
 		known := known
 		if restricted.Digest(env.Graph) != "" {
@@ -39,6 +40,13 @@ func LookGrowth(branch tool.BranchName, points int, known *Sizes) *Look {
 					continue
 				}
 				at = found[0]
+				ok, err := reads(ctx, env.Branch(branch), at.Branch)
+				if err != nil {
+					return nil, err
+				}
+				if !ok {
+					continue
+				}
 			}
 			last = at.Seq
 			is, err := known.at(ctx, env.Graph, at.ID)

@@ -45,9 +45,11 @@ func (g *Graph) ExplainAccess(about *access.Actor, name tool.BranchName) *operat
 	}
 }
 
-// LookGrowth returns the call that counts the entities of a branch at some of its commits.
-func (g *Graph) LookGrowth(branch tool.BranchName, points int) *operations.Look {
-	return operations.LookGrowth(branch, points, &g.sizes)
+// LookGrowth returns the call of an actor that counts the entities of a branch at some of its commits.
+func (g *Graph) LookGrowth(actor *access.Actor, branch tool.BranchName, points int) *operations.Look {
+	return operations.LookGrowth(branch, points, &g.sizes, func(ctx context.Context, on tool.Branch, made string) (bool, error) {
+		return g.access.ReadsStates(ctx, actor, on, tool.BranchNamed(made))
+	})
 }
 
 // ReadAudit returns the call that lists a page of the audit trail.

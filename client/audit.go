@@ -88,6 +88,7 @@ func (g *Graph) AuditSummary(ctx context.Context) (*AuditSummary, error) {
 type AuditQuery struct {
 	Actor     string    // the actor, or an agent that acted for it
 	Tool      string    // the tool or operation
+	Except    string    // a tool or operation whose calls are left out
 	Entity    string    // the id of an entity that the answer had
 	Decision  string    // allowed or denied
 	Outcome   string    // how the call ended, such as ok; failed for each outcome but ok
@@ -101,6 +102,7 @@ func (g *Graph) Audit(ctx context.Context, a AuditQuery) (*AuditAnswer, error) {
 	q := reading(g.path+"/audit", url.Values{})
 	setText(q.query, "actor", a.Actor)
 	setText(q.query, "tool", a.Tool)
+	setText(q.query, "except", a.Except)
 	setText(q.query, "entity", a.Entity)
 	setText(q.query, "decision", a.Decision)
 	setText(q.query, "outcome", a.Outcome)

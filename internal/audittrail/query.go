@@ -22,6 +22,7 @@ type Filter struct {
 	Graph    string    // the id of the graph
 	Actor    string    // the actor, or an agent of it
 	Tool     string    // the tool or the operation
+	Except   string    // no calls of this tool or operation
 	Entity   string    // the id of an entity that the answer had, or may have had
 	Decision string    // Allowed or Denied
 	Outcome  string    // how the call ended, or Failed for each outcome but ok
@@ -295,7 +296,7 @@ func (w *walk) selects(r *Record) (ok, possibly bool) {
 	case r.Kind != Called, micros < w.from, micros > w.to,
 		f.Before != Position{} && r.Position().compare(f.Before) >= 0,
 		f.Graph != "" && r.Graph != f.Graph,
-		f.Tool != "" && r.Tool != f.Tool,
+		f.Tool != "" && r.Tool != f.Tool, f.Except != "" && r.Tool == f.Except,
 		f.Decision == Denied && r.Denied == "", f.Decision == Allowed && r.Denied != "",
 		f.Outcome == Failed && r.Outcome == succeeded, f.Outcome != "" && f.Outcome != Failed && r.Outcome != f.Outcome,
 		w.actors != nil && !w.actors[r.actor]:

@@ -77,7 +77,7 @@ func (c *ReadAudit) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 // LogArguments returns the arguments of the call for the log.
 func (c *ReadAudit) LogArguments() [][]byte {
 	f := &c.Filter
-	args := [][]byte{[]byte(f.Actor), []byte(f.Tool), []byte(f.Entity), []byte(f.Decision), []byte(f.Outcome)}
+	args := [][]byte{[]byte(f.Actor), []byte(f.Tool), []byte(f.Except), []byte(f.Entity), []byte(f.Decision), []byte(f.Outcome)}
 	for _, t := range []time.Time{f.From, f.To} {
 		args = append(args, t.UTC().AppendFormat(nil, time.RFC3339Nano))
 	}

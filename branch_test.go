@@ -23,7 +23,7 @@ var branchNames = map[string]string{
 	"internal/server/servedgraph/listen.go":           "stored proposals",
 	"internal/server/servedgraph/near.go":             "the list of branches",
 	"internal/server/policy/regained.go":              "the branches that policies name",
-	"internal/server/servedgraph/access.go":           "the branch of another actor that access_explain is about",
+	"internal/server/servedgraph/access.go":           "the branch of another actor that access_explain is about, and the branches of commits",
 	"internal/server/access/control.go":               "the branches of commits, and a draft that does not exist yet",
 	"internal/server/access/visibility.go":            "the list of branches, and the names in the policy",
 	"internal/server/operations/branch.go":            "a new branch, and the branches of commits",

@@ -34,7 +34,8 @@ type AccessDecision struct {
 	Via     string       `json:"via,omitempty"`
 	Query   string       `json:"query,omitempty"` // the stored query that the action is about
 	Source  string       `json:"source,omitempty" jsonschema_description:"The source that the action is about. Without it, the action is about the sources that no rule names."`
-	Allowed bool         `json:"allowed"` // whether the policy allows the action
+	Allowed bool         `json:"allowed" jsonschema_description:"Whether the policy allows the action. In an answer about the caller, whether the server would: the protection of the branch and the scopes of the token count too."`
+	Partial bool         `json:"partial,omitempty" jsonschema_description:"In an answer about the caller: the action is allowed with a part of the branch only."`
 	Rules   []AccessRule `json:"rules" jsonschema_description:"The rules that decided. If there are none, the action is denied because no rule allows it."`
 	Near    []NearRule   `json:"near,omitempty" jsonschema_description:"The rules that would allow the action if one more condition held."`
 	Parts   []AccessPart `json:"parts,omitempty" jsonschema_description:"What the rules show of each type. It is absent if no rule about the action is about a part of the graph, and for a denied action."`

@@ -72,7 +72,7 @@ type HourTally struct {
 type AuditSummary struct {
 	From     int64        `json:"from"` // the start of the 24 hours, in Unix microseconds
 	To       int64        `json:"to"`   // their end
-	Complete bool         `json:"complete" jsonschema_description:"Every call was counted; otherwise only the latest 200,000."`
+	Complete bool         `json:"complete" jsonschema_description:"Every call was counted; otherwise only the latest ones, at most 200,000."`
 	All      CallTally    `json:"all"`
 	Hours    []HourTally  `json:"hours" jsonschema_description:"The 24 hours, the oldest first."`
 	Tools    []ToolTally  `json:"tools" jsonschema_description:"The 50 tools with the most calls, the most called first."`
@@ -88,6 +88,7 @@ func (g *Graph) AuditSummary(ctx context.Context) (*AuditSummary, error) {
 type AuditQuery struct {
 	Actor     string    // the actor, or an agent that acted for it
 	Tool      string    // the tool or operation
+	Except    string    // a tool or operation whose calls are left out
 	Entity    string    // the id of an entity that the answer had
 	Decision  string    // allowed or denied
 	Outcome   string    // how the call ended, such as ok; failed for each outcome but ok
@@ -101,6 +102,7 @@ func (g *Graph) Audit(ctx context.Context, a AuditQuery) (*AuditAnswer, error) {
 	q := reading(g.path+"/audit", url.Values{})
 	setText(q.query, "actor", a.Actor)
 	setText(q.query, "tool", a.Tool)
+	setText(q.query, "except", a.Except)
 	setText(q.query, "entity", a.Entity)
 	setText(q.query, "decision", a.Decision)
 	setText(q.query, "outcome", a.Outcome)

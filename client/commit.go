@@ -69,7 +69,7 @@ type GrowthPoint struct {
 
 // Growth lists how large a branch was at some of its commits.
 type Growth struct {
-	Points []GrowthPoint `json:"points" jsonschema_description:"The oldest first; the last one is the head. Commits whose states a cleanup removed are absent."`
+	Points []GrowthPoint `json:"points" jsonschema_description:"The oldest first; the last one is the head. Commits whose states a cleanup removed may be absent, and those of another branch are if the caller may not read as much there."`
 }
 
 // Growth lists how large a branch was at commits that are evenly spread over its history; 0 points means as many as the server chooses.

@@ -22,6 +22,7 @@ type Filter struct {
 	Graph    string    // the id of the graph
 	Actor    string    // the actor, or an agent of it
 	Tool     string    // the tool or the operation
+	Except   string    // no calls of this tool or operation
 	Entity   string    // the id of an entity that the answer had, or may have had
 	Decision string    // Allowed or Denied
 	Outcome  string    // how the call ended, or Failed for each outcome but ok
@@ -29,7 +30,12 @@ type Filter struct {
 
 	Before Position // only records that come before this one in time, for the next page
 	Limit  int      // maximum number of records
+
+	most int // the number of records that may be read, whether the filter selects them or not; 0 for no bound
 }
+
+// errMost is the error of a walk that has read the records that it may read.
+var errMost = errors.New("the filter would read too many records")
 
 // The decisions.
 const (
@@ -105,13 +111,14 @@ func (s *Store) query(ctx context.Context, f Filter) (list []Found, next *Positi
 }
 
 // each calls the function for the records that a filter selects, the latest first, until it returns false. It does not use f.Limit.
-// The error is like that of query.
+// The error is like that of query, or errMost.
 func (s *Store) each(ctx context.Context, f Filter, found func(Found) bool) error {
 	chains, err := s.chains(ctx, "")
 	if err != nil {
 		return err
 	}
 	var walks []*walk
+	read := 0
 	for _, c := range chains {
 		strays, err := s.strays(ctx, c)
 		if err != nil {
@@ -127,6 +134,7 @@ func (s *Store) each(ctx context.Context, f Filter, found func(Found) bool) erro
 			return err
 		}
 		if w != nil {
+			w.read = &read
 			walks = append(walks, w)
 		}
 	}
@@ -152,6 +160,7 @@ type walk struct {
 	*chain
 	s        *Store
 	f        *Filter
+	read     *int            // the number of records that all walks of the filter have read
 	from, to uint64          // bounds on the time of records, both inclusive, in Unix microseconds
 	any      []uint64        // a block is read only if it has one of these keys, unless there are none
 	all      []uint64        // a block is read only if it has all of these keys
@@ -225,6 +234,9 @@ func (s *Store) readAhead(ctx context.Context, c *chain) error {
 // fill reads blocks until there is a record to return, or none is left.
 func (w *walk) fill(ctx context.Context) error {
 	for len(w.found) == 0 {
+		if w.f.most > 0 && *w.read >= w.f.most {
+			return errMost
+		}
 		if w.block == 0 {
 			if len(w.parts) == 0 {
 				return nil
@@ -251,6 +263,7 @@ func (w *walk) fill(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("the part %s of the audit trail: %w", w.s.object(w.server, w.part), err)
 		}
+		*w.read += len(records)
 		for _, r := range slices.Backward(records) {
 			if ok, possibly := w.selects(r); ok {
 				w.found = append(w.found, Found{r, possibly})
@@ -283,7 +296,7 @@ func (w *walk) selects(r *Record) (ok, possibly bool) {
 	case r.Kind != Called, micros < w.from, micros > w.to,
 		f.Before != Position{} && r.Position().compare(f.Before) >= 0,
 		f.Graph != "" && r.Graph != f.Graph,
-		f.Tool != "" && r.Tool != f.Tool,
+		f.Tool != "" && r.Tool != f.Tool, f.Except != "" && r.Tool == f.Except,
 		f.Decision == Denied && r.Denied == "", f.Decision == Allowed && r.Denied != "",
 		f.Outcome == Failed && r.Outcome == succeeded, f.Outcome != "" && f.Outcome != Failed && r.Outcome != f.Outcome,
 		w.actors != nil && !w.actors[r.actor]:

@@ -13,6 +13,9 @@ import (
 // MaxSummarized is the number of calls, the latest ones, that a summary counts.
 const MaxSummarized = 200_000
 
+// maxRead is the number of records, also of other graphs, that a summary reads until it leaves out the older ones.
+const maxRead = 2_000_000
+
 // maxGroups is the number of tools, and of actors, that a summary lists: those with the most calls.
 const maxGroups = 50
 
@@ -59,6 +62,7 @@ type Summary struct {
 
 // Summarize counts the calls that a filter selects, in `slots` parts of its time, which must have a start and an end.
 func (s *Store) Summarize(ctx context.Context, f Filter, slots int) (sum *Summary, err error) {
+	f.most = cmp.Or(f.most, maxRead)
 	part := f.To.Sub(f.From) / time.Duration(slots)
 	for range attempts { // a writer may merge a part before it is read
 		sum = &Summary{Complete: true, Slots: make([]Tally, slots)}
@@ -74,6 +78,9 @@ func (s *Store) Summarize(ctx context.Context, f Filter, slots int) (sum *Summar
 			}
 			return true
 		})
+		if errors.Is(err, errMost) {
+			sum.Complete, err = false, nil
+		}
 		if err == nil {
 			sum.All.end()
 			for i := range sum.Slots {

@@ -147,6 +147,12 @@ func TestAudit(t *testing.T) {
 			t.Errorf("outcome=failed lists %+v", r)
 		}
 	}
+	if last := ts.records("limit=1"); len(last) != 1 || last[0].Tool != "read_audit" {
+		t.Errorf("the last call is %+v, want the list before", last)
+	}
+	if others := ts.records("limit=1000&except=read_audit"); len(others) == 0 || slices.ContainsFunc(others, func(r client.AuditRecord) bool { return r.Tool == "read_audit" }) {
+		t.Errorf("except=read_audit lists %+v", others)
+	}
 	if denied := ts.records("outcome=forbidden&actor=act-ada"); len(denied) != 3 {
 		t.Errorf("ada was refused %d times, want 3", len(denied))
 	}

@@ -58,3 +58,29 @@ func TestPartAsOf(t *testing.T) {
 		}
 	}
 }
+
+// TestPartGrowth counts the states of a branch that clerk may see all of. Its first states are those of main, of which clerk sees a part.
+func TestPartGrowth(t *testing.T) {
+	w := newPartWorld(t)
+	w.must("act-admin", "POST", "/branches", `{"name":"free","from":"main"}`)
+	w.must("act-admin", "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eve\", age: 70 } }","branch":"free"}`)
+	w.must("act-admin", "POST", "/mutate", `{"query":"query m() { insert Person { name: \"eva\", age: 70 } }","branch":"free"}`)
+	w.policy.free = true
+	points := func(actor, branch string) (n int) {
+		var a struct{ Points []json.RawMessage }
+		if err := json.Unmarshal([]byte(w.must(actor, "GET", "/growth?branch="+branch, "").body), &a); err != nil {
+			t.Fatal(err)
+		}
+		return len(a.Points)
+	}
+	all, main := points("act-admin", "free"), points("act-admin", "main")
+	if all != main+2 {
+		t.Fatalf("free has %d points and main %d, want two more", all, main)
+	}
+	if n := points(clerk, "free"); n != 2 {
+		t.Errorf("clerk gets %d points of free, want the 2 made there", n)
+	}
+	if n := points(clerk, "main"); n != main {
+		t.Errorf("clerk gets %d points of main, want %d", n, main)
+	}
+}

@@ -2,6 +2,7 @@
 // itself, and says so if the user has no right to it.
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { get, pathOf, type CallSummary, type Commit, type GrowthPoint, type Snapshot } from "./api";
 import { CallFigures } from "./callfigures";
 import { Failure, useLoad, type Loaded } from "./load";
@@ -44,7 +45,7 @@ export function OverviewPage() {
         <Part title="Open proposals" of={open}>
           {(l) => <Proposals graph={graph} list={l.proposals} more={l.next_page_token !== undefined} />}
         </Part>
-        <Checks graph={graph} branch={branch} />
+        {!denied(state) && <Checks key={graph + "\n" + branch} graph={graph} branch={branch} />}
         <Part title="Calls of the last day" of={calls} wide>
           {(s) => <CallFigures graph={graph} summary={s} />}
         </Part>
@@ -184,7 +185,25 @@ function Proposals(props: { graph: string; list: ProposalSummary[]; more: boolea
   );
 }
 
+// The checks read the whole graph, so they run only when the user wants it.
 function Checks(props: { graph: string; branch: string }) {
+  const { graph, branch } = props;
+  const [wanted, setWanted] = useState(false);
+  return wanted ? (
+    <CheckList graph={graph} branch={branch} />
+  ) : (
+    <section class="part" aria-label="Checks">
+      <h2>Checks</h2>
+      <p>
+        <button type="button" onClick={() => setWanted(true)}>
+          Run the checks
+        </button>
+      </p>
+    </section>
+  );
+}
+
+function CheckList(props: { graph: string; branch: string }) {
   const { graph, branch } = props;
   const checks = useLoad(`overview checks ${graph} ${branch}`, (signal) => get<{ checks: Check[] }>(pathOf(graph, "/checks", { branch }), signal));
   return (

@@ -34,11 +34,12 @@ function keyOf(d: Decision): string {
   return d.via ? d.action + " " + d.via : d.action;
 }
 
-/** Returns the rights in plain words: those that the user has, and those that the user lacks. */
+/** Returns the rights in plain words: those that the user has, with a part of the branch or with all of it, and those that the user lacks. */
 export function rightsOf(access: Access): { may: string[]; mayNot: string[] } {
   const allowed = new Set(access.decisions.filter((d) => d.allowed).map(keyOf));
-  const named = (keys: string[]) => keys.map((k) => words[k] ?? k.replaceAll("_", " "));
-  const all = access.decisions.map(keyOf);
+  const partial = new Set(access.decisions.filter((d) => d.partial).map(keyOf));
+  const named = (keys: string[]) => keys.map((k) => (words[k] ?? k.replaceAll("_", " ")) + (partial.has(k) ? " (a part)" : ""));
+  const all = access.decisions.filter((d) => d.action !== "load_source").map(keyOf); // which needs another right, and is about one source
   return {
     may: named(all.filter((k) => allowed.has(k) && !allowed.has(contained[k] ?? ""))),
     mayNot: named(all.filter((k) => !allowed.has(k) && !allowed.has(Object.keys(contained).find((c) => contained[c] === k) ?? ""))),

@@ -25,7 +25,10 @@ class AccessDecision(TypedDict):
     query: NotRequired[str]
     # The source that the action is about. Without it, the action is about the sources that no rule names.
     source: NotRequired[str]
+    # Whether the policy allows the action. In an answer about the caller, whether the server would: the protection of the branch and the scopes of the token count too.
     allowed: bool
+    # In an answer about the caller: the action is allowed with a part of the branch only.
+    partial: NotRequired[bool]
     # The rules that decided. If there are none, the action is denied because no rule allows it.
     rules: "list[AccessRule]"
     # The rules that would allow the action if one more condition held.
@@ -236,7 +239,7 @@ AuditSummary = TypedDict(
     {
         "from": int,
         "to": int,
-        # Every call was counted; otherwise only the latest 200,000.
+        # Every call was counted; otherwise only the latest ones, at most 200,000.
         "complete": bool,
         "all": "CallTally",
         # The 24 hours, the oldest first.
@@ -637,7 +640,7 @@ class GraphReadiness(TypedDict):
 
 
 class Growth(TypedDict):
-    # The oldest first; the last one is the head. Commits whose states a cleanup removed are absent.
+    # The oldest first; the last one is the head. Commits whose states a cleanup removed may be absent, and those of another branch are if the caller may not read as much there.
     points: "list[GrowthPoint]"
 
 

@@ -20,7 +20,10 @@ export interface AccessDecision {
   query?: string | undefined;
   /** The source that the action is about. Without it, the action is about the sources that no rule names. */
   source?: string | undefined;
+  /** Whether the policy allows the action. In an answer about the caller, whether the server would: the protection of the branch and the scopes of the token count too. */
   allowed: boolean;
+  /** In an answer about the caller: the action is allowed with a part of the branch only. */
+  partial?: boolean | undefined;
   /** The rules that decided. If there are none, the action is denied because no rule allows it. */
   rules: AccessRule[];
   /** The rules that would allow the action if one more condition held. */
@@ -209,7 +212,7 @@ export interface AuditRecord {
 export interface AuditSummary {
   from: number;
   to: number;
-  /** Every call was counted; otherwise only the latest 200,000. */
+  /** Every call was counted; otherwise only the latest ones, at most 200,000. */
   complete: boolean;
   all: CallTally;
   /** The 24 hours, the oldest first. */
@@ -595,7 +598,7 @@ export interface GraphReadiness {
 }
 
 export interface Growth {
-  /** The oldest first; the last one is the head. Commits whose states a cleanup removed are absent. */
+  /** The oldest first; the last one is the head. Commits whose states a cleanup removed may be absent, and those of another branch are if the caller may not read as much there. */
   points: GrowthPoint[];
 }
 

@@ -100,6 +100,52 @@ func (r *Restriction) narrows(base *tool.Grant, reads tool.Action, branch tool.B
 	return r.Rights(grantOf(base, reads, branch)) != nil || r.Rights(grantOf(base, tool.Change, branch)) != nil
 }
 
+// Decider returns a function that says what a call of the actor with a grant would be told: whether it is allowed, and whether the actor
+// may do it with a part of the branch only. A call may be refused nevertheless, because of its arguments.
+func (c *Control) Decider(ctx context.Context, actor *Actor) (func(tool.Grant) (allowed, partial bool), error) {
+	r, err := c.Restriction(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	return func(g tool.Grant) (allowed, partial bool) {
+		if !c.Allowed(actor, g) {
+			return false, false
+		}
+		if r == nil {
+			return true, false
+		}
+		switch g.Action {
+		case tool.Read, tool.Export:
+			return true, r.Rights(g) != nil
+		case tool.Change, tool.ProposalReview:
+			return true, r.narrows(&g, tool.Read, g.Branch)
+		case tool.BranchMerge: // with rights to a part, whoever merges must be allowed to change the target
+			partial = r.narrows(&g, tool.Read, g.Branch)
+			allowed = !partial || c.granted(actor, grantOf(&g, tool.Change, g.Branch))
+			return allowed, allowed && partial
+		case tool.SchemaApply: // needs the right to all
+			return !r.narrows(&g, tool.Read, g.Branch), false
+		}
+		return true, false
+	}, nil
+}
+
+// ReadsStates reports whether an actor that may read the branch `on` may read at least as much of the states that were made on another one.
+func (c *Control) ReadsStates(ctx context.Context, actor *Actor, on, made tool.Branch) (bool, error) {
+	if on == made {
+		return true, nil
+	}
+	if !c.Allowed(actor, ReadOn(made)) {
+		return false, nil
+	}
+	r, err := c.Restriction(ctx, actor)
+	if r == nil || err != nil {
+		return err == nil, err
+	}
+	used, may := r.Rights(ReadOn(on)), r.Rights(ReadOn(made))
+	return may == nil || used != nil && used.Digest == may.Digest, nil
+}
+
 // ReadsAsMuch reports whether queries of the actor's own read as much of the branches of the grants as a call with the grant `base` reads.
 // A stored query may read more, or another part. The actor must be allowed to read the branches; see [Control.ReadsTargets].
 func (r *Restriction) ReadsAsMuch(base *tool.Grant, grants []tool.Grant) bool {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/audittrail"
@@ -75,7 +77,7 @@ func (c *ReadAudit) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 // LogArguments returns the arguments of the call for the log.
 func (c *ReadAudit) LogArguments() [][]byte {
 	f := &c.Filter
-	args := [][]byte{[]byte(f.Actor), []byte(f.Tool), []byte(f.Entity), []byte(f.Decision), []byte(f.Outcome)}
+	args := [][]byte{[]byte(f.Actor), []byte(f.Tool), []byte(f.Except), []byte(f.Entity), []byte(f.Decision), []byte(f.Outcome)}
 	for _, t := range []time.Time{f.From, f.To} {
 		args = append(args, t.UTC().AppendFormat(nil, time.RFC3339Nano))
 	}
@@ -115,7 +117,22 @@ func AuditTime(name, text string) (time.Time, error) {
 // the server keeps no trail, the error is an *engine.NotFound.
 type SummarizeAudit struct {
 	Trail *audittrail.Trail // nil if the server keeps none
+	Last  *LastSummary      // of the graph
 }
+
+// LastSummary keeps the last summary of the audit trail of a graph for some seconds, so that several viewers read the trail once. It is safe
+// for concurrent use.
+type LastSummary struct {
+	busy *semaphore.Weighted // guards the rest
+	of   *client.AuditSummary
+	at   time.Time // when it was made
+}
+
+// NewLastSummary returns a LastSummary without a summary.
+func NewLastSummary() *LastSummary { return &LastSummary{busy: semaphore.NewWeighted(1)} }
+
+// keptSummary is how long a summary is kept.
+const keptSummary = 10 * time.Second
 
 // Needs returns the permission to read the audit trail.
 func (*SummarizeAudit) Needs() []tool.Need { return []tool.Need{{Action: tool.AuditRead}} }
@@ -123,12 +140,29 @@ func (*SummarizeAudit) Needs() []tool.Need { return []tool.Need{{Action: tool.Au
 // ReadsTrail exempts the call from the refusal of calls that have no room in the trail.
 func (*SummarizeAudit) ReadsTrail() {}
 
-// Run counts the calls.
+// Run counts the calls, or returns the summary that was made some seconds ago.
 func (c *SummarizeAudit) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	const hours = 24
 	if c.Trail == nil {
 		return nil, &engine.NotFound{What: "audit trail of the graph", Name: env.GraphID}
 	}
+	l := c.Last
+	if err := l.busy.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer l.busy.Release(1)
+	if l.of == nil || clock.Now().Sub(l.at) >= keptSummary {
+		a, err := c.summary(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		l.of, l.at = a, clock.Now()
+	}
+	return &tool.Outcome{Value: l.of}, nil
+}
+
+// summary counts the calls.
+func (c *SummarizeAudit) summary(ctx context.Context, env *tool.Env) (*client.AuditSummary, error) {
+	const hours = 24
 	to := clock.Now().Add(time.Microsecond) // records have times of this clock; those of this microsecond count
 	from := to.Add(-hours * time.Hour)
 	_ = c.Trail.Settle(ctx) // see ReadAudit
@@ -150,7 +184,7 @@ func (c *SummarizeAudit) Run(ctx context.Context, env *tool.Env) (*tool.Outcome,
 		name := s.Actors[i].Name
 		a.Actors = append(a.Actors, client.ActorTally{ActorID: encoding.ActorID(name), Agents: encoding.Agents(name), CallTally: tally(&s.Actors[i])})
 	}
-	return &tool.Outcome{Value: a}, nil
+	return a, nil
 }
 
 // tally returns a tally in the form that clients receive.

@@ -48,3 +48,24 @@ func TestReadAuditFull(t *testing.T) {
 		t.Errorf("the answer is %+v, want the record that is stored", a)
 	}
 }
+
+// TestLastSummary counts the calls twice within a moment.
+func TestLastSummary(t *testing.T) {
+	trail, err := audittrail.Open(t.Context(), audittrail.NewStore(&object.Memory{}, ""), audittrail.Options{Server: "one", Keep: audittrail.DefaultKeep, Quota: 1 << 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = trail.Close(context.Background()) })
+	c := &operations.SummarizeAudit{Trail: trail, Last: operations.NewLastSummary()}
+	var made []any
+	for range 2 {
+		out, err := c.Run(t.Context(), &tool.Env{GraphID: "g"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, out.Value)
+	}
+	if made[0] != made[1] {
+		t.Error("the second summary was made anew")
+	}
+}

@@ -23,10 +23,13 @@ type ExplainAccess struct {
 	Tools      []tool.Tool       // the tools for which the needed permissions are explained
 	Visible    func(context.Context, tool.Tool) (bool, error)
 	OwnDraft   func(context.Context) (bool, error) // reports whether Branch stands for a draft of Actor
+	// Decider returns a function that says what calls of Actor would be told; it is used if Own is true.
+	Decider func(context.Context) (func(tool.Grant) (allowed, partial bool), error)
 
-	own    bool           // what OwnDraft reported
-	schema *engine.Schema // of main
-	seen   *engine.Schema // of main, as the caller may see it
+	own    bool                                     // what OwnDraft reported
+	schema *engine.Schema                           // of main
+	seen   *engine.Schema                           // of main, as the caller may see it
+	decide func(tool.Grant) (allowed, partial bool) // what Decider returned; nil unless Own is true
 }
 
 // Needs returns the permission to read the policy, unless the caller asks about itself.
@@ -49,6 +52,11 @@ func (c *ExplainAccess) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 	var err error
 	if c.own, err = c.OwnDraft(ctx); err != nil {
 		return nil, err
+	}
+	if c.Own {
+		if c.decide, err = c.Decider(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if r, ok := c.Authorizer.(access.Restrictor); ok && r.Restricts() && !c.Own {
 		// The decisions are about the whole schema: rules about what the caller does not see decide about the rest of it too, as a text
@@ -112,8 +120,12 @@ func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 	if grant.Action.Row().ByVia() {
 		d.Via = string(grant.Via)
 	}
+	if c.Own {
+		d.Allowed, d.Partial = c.decide(grant)
+		return d
+	}
 	explainer, ok := c.Authorizer.(access.Explainer)
-	if !ok || c.Own {
+	if !ok {
 		d.Allowed = c.Authorizer.Allowed(c.Actor, grant) && c.Actor.Scopes.Cover(grant.Action)
 		return d
 	}

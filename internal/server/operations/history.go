@@ -2,7 +2,6 @@ package operations
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -59,56 +58,6 @@ func LookSnapshot(branch tool.BranchName, commit string) *Look {
 		}
 		add("node", s.Nodes)
 		add("edge", s.Edges)
-		return a, nil
-	}}
-}
-
-// The numbers of points of [LookGrowth].
-const (
-	DefaultGrowth = 12
-	MaxGrowth     = 50
-)
-
-// LookGrowth returns the call that counts all nodes and edges at commits that are evenly spread over the history of a branch. Its answer is a
-// *client.Growth.
-func LookGrowth(branch tool.BranchName, points int) *Look {
-	return &Look{Branch: branch, Read: func(ctx context.Context, env *tool.Env, head engine.Commit) (any, error) {
-		a := &client.Growth{Points: []client.GrowthPoint{}}
-		last, n := uint64(0), uint64(max(1, points))
-		for i := uint64(1); i <= n; i++ {
-			seq := head.Seq / n * i
-			if seq += head.Seq % n * i / n; seq <= last {
-				continue
-			}
-			at := head
-			if i < n {
-				found, err := env.Graph.Commits(ctx, env.Branch(branch).Name(), engine.CommitRange{Before: seq + 1, Limit: 1})
-				if err != nil {
-					return nil, err
-				}
-				if len(found) == 0 || found[0].Seq <= last {
-					continue
-				}
-				at = found[0]
-			}
-			last = at.Seq
-			s, err := env.Graph.Snapshot(ctx, engine.Target{Commit: at.ID})
-			var missing *engine.NotFound
-			if errors.As(err, &missing) && missing.Reclaimed {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			p := client.GrowthPoint{GraphCommitID: at.ID, CreatedAt: at.Time.UnixMicro()}
-			for _, t := range s.Nodes {
-				p.Nodes += t.Count
-			}
-			for _, t := range s.Edges {
-				p.Edges += t.Count
-			}
-			a.Points = append(a.Points, p)
-		}
 		return a, nil
 	}}
 }

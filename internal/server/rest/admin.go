@@ -43,7 +43,7 @@ func (x *exchange) cleanup() error {
 
 // audit lists calls in the audit trail.
 func (x *exchange) audit() error {
-	f := audittrail.Filter{Actor: x.query.Get("actor"), Tool: x.query.Get("tool"), Entity: x.query.Get("entity"), Decision: x.query.Get("decision"), Outcome: x.query.Get("outcome"), Limit: x.number("limit", 0)}
+	f := audittrail.Filter{Actor: x.query.Get("actor"), Tool: x.query.Get("tool"), Except: x.query.Get("except"), Entity: x.query.Get("entity"), Decision: x.query.Get("decision"), Outcome: x.query.Get("outcome"), Limit: x.number("limit", 0)}
 	var err error
 	if f.From, err = operations.AuditTime("from", x.query.Get("from")); err != nil {
 		return err

@@ -24,7 +24,7 @@ func reads(operation func(branch tool.BranchName, commit string) *operations.Loo
 
 // growth counts the entities of a branch at some of its commits.
 func (x *exchange) growth() error {
-	return x.look(operations.LookGrowth(x.branch(), min(x.number("points", operations.DefaultGrowth), operations.MaxGrowth)))
+	return x.look(x.g.LookGrowth(x.actor(), x.branch(), x.number("points", operations.MaxGrowth)))
 }
 
 // commits lists the commits of a branch.

@@ -309,7 +309,7 @@ var routes = []Route{
 		Method: http.MethodGet, Path: "/graphs/{id}/growth", Operation: "get_growth", Tag: tagHistory,
 		Summary: "Count the nodes and the edges of a branch at commits that are evenly spread over its history.",
 		Params: []Param{branchParam, ifNoneParam,
-			{Name: "points", In: Query, Kind: Number, Min: 1, Description: "The maximum number of commits; at most 50, and 12 by default."}},
+			{Name: "points", In: Query, Kind: Number, Min: 1, Description: "The maximum number of commits; at most 12, which is the default."}},
 		Answer: client.Growth{}, Action: tool.Read, Tagged: true, handle: (*exchange).growth,
 	},
 	{
@@ -435,6 +435,7 @@ var routes = []Route{
 		Params: []Param{
 			{Name: "actor", In: Query, Kind: Text, Max: 256, Description: "Only calls of this actor, or of this agent for an actor."},
 			{Name: "tool", In: Query, Kind: Text, Max: 256, Description: "Only calls of this tool or operation."},
+			{Name: "except", In: Query, Kind: Text, Max: 256, Description: "No calls of this tool or operation."},
 			{Name: "entity", In: Query, Kind: Text, Description: "Only calls whose answers had the entity with this id, or may have had it."},
 			{Name: "decision", In: Query, Kind: Text, Enum: []string{audittrail.Allowed, audittrail.Denied}, Description: "Only calls that the policy allowed, or that it denied."},
 			{Name: "outcome", In: Query, Kind: Text, Max: 64, Description: "Only calls that ended this way, such as ok or timed_out; failed for each call that did not succeed."},

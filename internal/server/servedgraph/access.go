@@ -35,6 +35,7 @@ func (g *Graph) ExplainAccess(about *access.Actor, name tool.BranchName) *operat
 			_, own, err = p.alias(ctx, name)
 			return own, err
 		},
+		Decider: func(ctx context.Context) (func(tool.Grant) (bool, bool), error) { return g.access.Decider(ctx, about) },
 		Visible: func(ctx context.Context, t tool.Tool) (bool, error) {
 			if branches == nil {
 				branches = g.access.Branches(ctx)
@@ -44,6 +45,13 @@ func (g *Graph) ExplainAccess(about *access.Actor, name tool.BranchName) *operat
 	}
 }
 
+// LookGrowth returns the call of an actor that counts the entities of a branch at some of its commits.
+func (g *Graph) LookGrowth(actor *access.Actor, branch tool.BranchName, points int) *operations.Look {
+	return operations.LookGrowth(branch, points, &g.sizes, func(ctx context.Context, on tool.Branch, made string) (bool, error) {
+		return g.access.ReadsStates(ctx, actor, on, tool.BranchNamed(made))
+	})
+}
+
 // ReadAudit returns the call that lists a page of the audit trail.
 func (g *Graph) ReadAudit(f audittrail.Filter, token string) *operations.ReadAudit {
 	return &operations.ReadAudit{Trail: g.trail, Filter: f, Token: token}
@@ -51,7 +59,7 @@ func (g *Graph) ReadAudit(f audittrail.Filter, token string) *operations.ReadAud
 
 // SummarizeAudit returns the call that counts the calls of the last day in the audit trail.
 func (g *Graph) SummarizeAudit() *operations.SummarizeAudit {
-	return &operations.SummarizeAudit{Trail: g.trail}
+	return &operations.SummarizeAudit{Trail: g.trail, Last: g.calls}
 }
 
 // DescribeQuery returns the call that describes a stored query. If the actor is not allowed to know

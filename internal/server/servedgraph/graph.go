@@ -180,6 +180,9 @@ type Graph struct {
 	drafts  DraftLimits // limits of drafts
 	opening opening     // the calls that open drafts
 
+	sizes operations.Sizes        // of the states of commits
+	calls *operations.LastSummary // of the calls in the trail
+
 	catalogDigest string // digest of all tool descriptors
 }
 
@@ -202,6 +205,7 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	if c.Plans != nil && c.AppliedSchema != nil {
 		g.applied = c.AppliedSchema.Digest
 	}
+	g.calls = operations.NewLastSummary()
 	g.source = codesource.New(c.Graph, c.SourceFolder)
 	if g.texts = c.TextLimit; g.texts == nil {
 		g.texts = textlimit.New(c.Memory, 0)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,8 @@ killed stays in this list.
 					if doc.Servers, err = replica.Signs(cmd.Context(), c.Bucket); err != nil {
 						return fmt.Errorf("reading the signs of the servers: %w", err)
 					}
+					// A command that only looks, such as this one, has a sign too, by which servers recognize it.
+					doc.Servers = slices.DeleteFunc(doc.Servers, func(s replica.Sign) bool { return s.Config == "" && len(s.Graphs) == 0 })
 					addWriters(rows, doc.Servers)
 					r.columns = columns("graph_id", "state", "drift", "live_digest", "writer", "epoch")
 					r.note += serversNote(doc.Servers, p.Revision)

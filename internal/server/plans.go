@@ -163,7 +163,9 @@ func movedNames(from, to string) map[string]bool {
 		case s.Was != "":
 			names[s.Was], names[name] = true, true
 		case s.Drop != "", s.Code == catalog.DropInterface, s.From != "" && s.To != "":
-			names[name] = names[name]
+			if _, renamed := names[name]; !renamed {
+				names[name] = false
+			}
 		}
 	}
 	delete(names, "") // a Use of a type has no property

@@ -29,13 +29,6 @@ var (
 	applyClients = flag.Int("shared.apply-clients", 8, "the clients of TestSharedApply")
 )
 
-// The longest times from an apply to the answer of the last server, on machines that do not run other things. With a kill, the
-// time of a lease comes on top.
-const (
-	serveAim     = time.Second
-	serveKillAim = 2 * time.Second
-)
-
 // revised is a cluster that is applied again and again while clients use its servers. Its revision n states n in the text and in the
 // description of each query, and allows the query `even` or `odd`.
 type revised struct {
@@ -319,13 +312,16 @@ func (r *revised) apply(n int, killed bool) time.Time {
 		cmd.Stderr = &says
 		out, err := cmd.Output()
 		var a struct {
-			Revision struct{ Revision, Applied_at int64 }
+			Revision struct {
+				Revision  int64
+				AppliedAt int64 `json:"applied_at"`
+			}
 		}
 		if err == nil {
 			if err := json.Unmarshal(out, &a); err != nil || a.Revision.Revision != int64(n) {
 				r.t.Fatalf("apply %d: %v\n%s", n, err, out)
 			}
-			return time.UnixMicro(a.Revision.Applied_at)
+			return time.UnixMicro(a.Revision.AppliedAt)
 		}
 		if !killed || clock.Now().After(deadline) {
 			r.t.Fatalf("apply %d: %v\n%s", n, err, says.String())

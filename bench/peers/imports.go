@@ -160,7 +160,7 @@ type processUse struct {
 	memory    memory
 }
 
-// use runs a process and returns what it used.
+// use runs a process and returns its time and its memory.
 func use(cmd *exec.Cmd) (processUse, error) {
 	var u processUse
 	var told strings.Builder
@@ -213,7 +213,7 @@ func (m *imports) importers(ctx context.Context) ([]importer, error) {
 			return cmd
 		}})
 	} else {
-		fmt.Println("SQLite is left out: there is no sqlite3")
+		fmt.Println("SQLite is left out, because the command sqlite3 is missing")
 	}
 	if _, err := newDuckDB(); err == nil {
 		list = append(list, importer{name: "DuckDB", formats: []string{asCSV, asParquet}, command: func(ctx context.Context, dir, format string) *exec.Cmd {

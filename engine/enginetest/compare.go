@@ -136,3 +136,11 @@ func compareEffects(want, got *engine.WriteEffects) string {
 	}
 	return ""
 }
+
+// flatten returns the errors that err joins, or err alone.
+func flatten(err error) []error {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		return many.Unwrap()
+	}
+	return []error{err}
+}

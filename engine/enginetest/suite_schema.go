@@ -78,14 +78,6 @@ func (s *session) expectViolations(err error, want string) {
 	}
 }
 
-// flatten returns the errors that err joins, or err alone.
-func flatten(err error) []error {
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		return many.Unwrap()
-	}
-	return []error{err}
-}
-
 // person returns a schema change that alters the type Person.
 func person(change func(n *catalog.Node)) func(c *catalog.Schema) {
 	return func(c *catalog.Schema) { change(c.Node("Person")) }

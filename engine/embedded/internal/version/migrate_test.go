@@ -186,7 +186,6 @@ func TestCarryRefused(t *testing.T) {
 		"another type": func(c *schema.Carry) {
 			c.Nodes[0].Props[0], c.Nodes[0].Props[1] = c.Nodes[0].Props[1], c.Nodes[0].Props[0]
 		},
-		"other ends":     func(c *schema.Carry) { c.Nodes[1].From = -1 },
 		"the other node": func(c *schema.Carry) { c.Edges[0].From = 1 },
 	} {
 		next, carry := nextSchema(t)
@@ -194,6 +193,22 @@ func TestCarryRefused(t *testing.T) {
 		if err := Begin(base).Migrate(schema.Change{Schema: next, Carry: carry}); !errors.As(err, new(*engine.Corrupt)) {
 			t.Errorf("%s: %v, want *engine.Corrupt", name, err)
 		}
+	}
+}
+
+// TestCarryWithoutEnds migrates with a carry that leaves no node for an end of an edge type. The edges go, and their places
+// stay, so that later edges do not take the ordinals of these.
+func TestCarryWithoutEnds(t *testing.T) {
+	base := change(t, testSchema(t)).Commit(first)
+	next, carry := nextSchema(t)
+	carry.Nodes[1].From = -1
+	tx := Begin(base)
+	if err := tx.Migrate(schema.Change{Schema: next, Carry: carry}); err != nil {
+		t.Fatal(err)
+	}
+	before, after := base.edges[0], tx.Commit(first).edges[0]
+	if before.Live() == 0 || after.Live() != 0 || after.next != before.next {
+		t.Errorf("%d edges with %d places are left of %d with %d", after.Live(), after.next, before.Live(), before.next)
 	}
 }
 

@@ -57,13 +57,13 @@ var imports = []struct {
 	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/corruption", "engine/embedded/internal/format", "internal/clock", "internal/storage/fs", "internal/storage/object", "internal/storage/sharedlog"}},
 	{"internal/handle", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"internal/server/internal/reopen", []string{"engine", "internal/handle"}},
-	{"internal/text", nil},
+	{"internal/tokenizer", nil},
 	{"internal/embed", []string{"engine", "internal/clock"}},
-	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/pattern", "internal/text"}}, // the reference model
+	{"internal/naive", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/pattern", "internal/tokenizer"}}, // the reference model
 	{"internal/parquet", []string{"engine", "gq/catalog", "gq/plan", "gq/value"}},
-	{"internal/evaluation", []string{"gq/catalog", "gq/value", "internal/gq/lint", "internal/text", "server/tool"}},
+	{"internal/evaluation", []string{"gq/catalog", "gq/value", "internal/gq/lint", "internal/tokenizer", "server/tool"}},
 	{"engine/enginetest", []string{"engine", "gq/catalog", "gq/plan", "gq/value", "internal/clock", "internal/gq/check", "internal/gq/resolve", "internal/gq/syntax", "internal/storage/fs", "internal/naive"}},
-	{"engine/embedded/internal/index/**", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/corruption", "engine/embedded/internal/fault", "engine/embedded/internal/format", "engine/embedded/internal/index", "engine/embedded/internal/parallel", "internal/text"}},
+	{"engine/embedded/internal/index/**", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/corruption", "engine/embedded/internal/fault", "engine/embedded/internal/format", "engine/embedded/internal/index", "engine/embedded/internal/parallel", "internal/tokenizer"}},
 	{"engine/embedded/internal/storedtest", []string{"engine", "engine/embedded/internal/column"}}, // for tests only
 	// The layers of a state, each on those before.
 	{"engine/embedded/internal/codec", []string{"engine", "engine/embedded/internal/format", "gq/catalog", "gq/value"}},
@@ -75,14 +75,14 @@ var imports = []struct {
 	{"engine/embedded/internal/version", []string{"engine", "engine/embedded/internal/ancestry", "engine/embedded/internal/codec", "engine/embedded/internal/column", "engine/embedded/internal/corruption", "engine/embedded/internal/fault", "engine/embedded/internal/format", "engine/embedded/internal/index/**", "engine/embedded/internal/logrecord", "engine/embedded/internal/membership", "engine/embedded/internal/parallel", "engine/embedded/internal/schema", "engine/embedded/internal/segment", "gq/catalog", "gq/plan", "gq/value"}},
 	{"engine/embedded/internal/exec/scalar", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/fault", "gq/plan", "gq/value"}}, // the layers of execution, each on those before
 	{"engine/embedded/internal/exec/ir", []string{"engine", "engine/embedded/internal/exec/scalar", "engine/embedded/internal/fault", "engine/embedded/internal/schema", "engine/embedded/internal/version", "gq/catalog", "gq/plan", "gq/value", "internal/pattern"}},
-	{"engine/embedded/internal/exec/eval", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/exec/ir", "engine/embedded/internal/exec/scalar", "engine/embedded/internal/fault", "engine/embedded/internal/index/**", "engine/embedded/internal/schema", "engine/embedded/internal/version", "gq/catalog", "gq/plan", "gq/value", "internal/pattern", "internal/text"}},
+	{"engine/embedded/internal/exec/eval", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/exec/ir", "engine/embedded/internal/exec/scalar", "engine/embedded/internal/fault", "engine/embedded/internal/index/**", "engine/embedded/internal/schema", "engine/embedded/internal/version", "gq/catalog", "gq/plan", "gq/value", "internal/pattern", "internal/tokenizer"}},
 	{"engine/embedded/internal/exec/sink", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/exec/eval", "engine/embedded/internal/exec/ir", "engine/embedded/internal/exec/scalar", "engine/embedded/internal/fault", "engine/embedded/internal/version", "gq/plan", "gq/value"}},
 	{"engine/embedded/internal/exec", []string{"engine", "engine/embedded/internal/column", "engine/embedded/internal/corruption", "engine/embedded/internal/exec/eval", "engine/embedded/internal/exec/ir", "engine/embedded/internal/exec/scalar", "engine/embedded/internal/exec/sink", "engine/embedded/internal/fault", "engine/embedded/internal/index/**", "engine/embedded/internal/parallel", "engine/embedded/internal/segment", "engine/embedded/internal/version", "gq/plan", "gq/value", "internal/clock"}},
 	{"engine/embedded/internal/exec/planner", []string{"engine/embedded/internal/exec", "engine/embedded/internal/exec/ir", "engine/embedded/internal/fault", "engine/embedded/internal/schema", "engine/embedded/internal/version", "gq/catalog", "gq/plan", "gq/value"}},
 	{"engine/embedded/internal/rights", []string{"engine", "engine/embedded/internal/exec/eval", "engine/embedded/internal/exec/ir", "engine/embedded/internal/exec/planner", "engine/embedded/internal/fault", "engine/embedded/internal/schema", "engine/embedded/internal/version", "gq/plan", "gq/value"}},
 	{"engine/embedded/internal/exec/mutate", []string{"engine", "engine/embedded/internal/exec/eval", "engine/embedded/internal/exec/ir", "engine/embedded/internal/exec/planner", "engine/embedded/internal/exec/scalar", "engine/embedded/internal/fault", "engine/embedded/internal/schema", "engine/embedded/internal/version", "gq/catalog", "gq/plan", "gq/value", "internal/pattern"}},
 	{"engine/embedded", []string{"engine", "engine/embedded/internal/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/storage/sharedlog", "gq/catalog", "gq/plan", "gq/value", "internal/clock"}},
-	{"engine/**", []string{"engine/**", "internal/storage/fs", "internal/pattern", "internal/text", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
+	{"engine/**", []string{"engine/**", "internal/storage/fs", "internal/pattern", "internal/tokenizer", "gq/catalog", "internal/gq/diag", "gq/plan", "gq/value", "internal/clock"}},
 
 	{"internal/source/gocode", []string{"internal/source/codegraph", "internal/source/folder", "internal/source/freshness", "internal/source/revision"}},
 	{"internal/source/revision", []string{"internal/source/folder"}},
@@ -99,7 +99,7 @@ var imports = []struct {
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.
 	{"internal/server/internal/requestinfo", nil}, {"internal/server/internal/logsample", nil},
-	{"internal/server/internal/toolsearch", []string{"internal/text"}},
+	{"internal/server/internal/toolsearch", []string{"internal/tokenizer"}},
 	{"internal/server/pagetoken/seal", []string{"internal/clock", "internal/server/pagetoken"}}, // the cipher
 	{"internal/server/pagetoken", []string{"gq/plan", "gq/value"}},
 	{"server/tool", []string{"engine", "gq/plan", "gq/value", "internal/contract", "internal/server/pagetoken"}},
@@ -148,12 +148,12 @@ var imports = []struct {
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
 	{"internal/server/cluster", []string{"gq/plan", "internal/claims", "internal/gq/diag", "internal/storage/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}}, // tool has the names of the actions
 	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gcpace", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}},                    // the command, which any module may build
-	{"internal/server", []string{"server/tool", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client", "internal/audittrail"}},
+	{"internal/server", []string{"server/tool", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/tokenizer", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client", "internal/audittrail"}},
 	{"internal/studio", nil}, // files that the server sends as they are
 
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
-	{"cmd/**", []string{"client", "internal/audittrail", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/contract", "internal/gcpace", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/dataimport/**", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
+	{"cmd/**", []string{"client", "internal/audittrail", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/tokenizer", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/contract", "internal/gcpace", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/dataimport/**", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
 	{"test/clients/packed", []string{"internal/clock"}}, {"test/e2e", nil},
 	{"test/follow", []string{"internal/clock", "internal/slow", "internal/storage/object/postgres/postgrestest"}},
 	{"test/foreign", nil}, {"test/outside", nil},
@@ -181,8 +181,8 @@ var imports = []struct {
 	{"internal/audittrail", []string{"engine", "internal/clock", "internal/storage/object"}},
 	{"internal/pgserver", nil}, // for tests and benchmarks
 	{"bench/cmd/shared", []string{"internal/pgserver", "engine/**", "gq", "gq/**", "internal/bench/**", "internal/clock", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address"}},
-	{"bench/cmd/**", []string{"bench/**", "gq", "gq/**", "internal/bench/**", "internal/pgserver", "engine/**", "internal/storage/fs", "internal/text", "internal/clock"}},
-	{"bench", []string{"engine/**", "internal/storage/fs", "internal/text", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server", "internal/server/**"}},
+	{"bench/cmd/**", []string{"bench/**", "gq", "gq/**", "internal/bench/**", "internal/pgserver", "engine/**", "internal/storage/fs", "internal/tokenizer", "internal/clock"}},
+	{"bench", []string{"engine/**", "internal/storage/fs", "internal/tokenizer", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server", "internal/server/**"}},
 	{"internal/jsonschema/schematest", nil}, // for tests only
 	{"internal/jsonschema", []string{"gq/value"}},
 	{"internal/**", []string{"internal/clock"}},

@@ -35,5 +35,5 @@ type SharedStats struct {
 
 	CacheBytes int64 // bytes of the copies of segments that this server holds on its disk
 	Collected  int64 // objects that this server deleted from the storage since it started
-	Pinned     int64 // segments that its last collection kept because a server needed them
+	Pinned     int64 // segments that its last garbage collection kept because a server needed them
 }

@@ -15,17 +15,17 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
-// nearestIntro introduces the query in the help of an error, and severalIntro several of them.
+// offerIntro introduces the query in the help of an error, and severalIntro several of them.
 const (
-	nearestIntro = "nearest query: "
+	offerIntro   = "nearest query: "
 	severalIntro = "nearest queries: "
 )
 
-// withNearest adds a query to the help of the first error of a text with habits of another language.
+// withOffer adds a query to the help of the first error of a text with habits of another language.
 // The query says what the text says, and it makes the faults of the syntax after that error superfluous.
-// If there is no such query that compiles, withNearest adds what to use instead of the parts of the text
+// If there is no such query that compiles, withOffer adds what to use instead of the parts of the text
 // that have no counterpart, or the fault of the type system that keeps the query from compiling.
-func (o Options) withNearest(m *work.Meter, s *catalog.Schema, src Source, faults diag.List) diag.List {
+func (o Options) withOffer(m *work.Meter, s *catalog.Schema, src Source, faults diag.List) diag.List {
 	first := slices.IndexFunc(faults, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })
 	if first < 0 {
 		return faults
@@ -39,7 +39,7 @@ func (o Options) withNearest(m *work.Meter, s *catalog.Schema, src Source, fault
 	if ok = ok && offer.Query != src.Text; ok {
 		lacks = o.faultsOf(m, s, Source{Name: src.Name, Text: offer.Query}, 1)
 	}
-	intro := nearestIntro
+	intro := offerIntro
 	if !ok || len(lacks) > 0 {
 		if several, found := foreign.RewriteParts(s, src.Text); found && len(o.faultsOf(m, s, Source{Name: src.Name, Text: several.Query}, several.Count)) == 0 {
 			offer, ok, lacks, intro = several, true, nil, severalIntro

@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 )
 
-// withNearest returns the faults as they are: the build leaves out the translation of other languages.
-func (Options) withNearest(_ *work.Meter, _ *catalog.Schema, _ Source, faults diag.List) diag.List {
+// withOffer returns the faults as they are: the build leaves out the translation of other languages.
+func (Options) withOffer(_ *work.Meter, _ *catalog.Schema, _ Source, faults diag.List) diag.List {
 	return faults
 }

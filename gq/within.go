@@ -40,7 +40,7 @@ func (o Options) CompileQueriesWithin(ctx context.Context, limits Limits, s *cat
 	m := work.New(ctx, limits)
 	queries, faults = o.compileQueries(m, s, sources)
 	if len(sources) == 1 {
-		faults = o.withNearest(m, s, sources[0], faults)
+		faults = o.withOffer(m, s, sources[0], faults)
 	}
 	return queries, faults, nil
 }
@@ -78,7 +78,7 @@ func (o Options) LintQueriesWithin(ctx context.Context, limits Limits, s *catalo
 		seen[name] = true
 	}
 	faults.Sort()
-	faults = o.withNearest(m, s, src, faults)
+	faults = o.withOffer(m, s, src, faults)
 	in.Faults = append(faults.Cut(diag.Most), duplicates(in.Files, false)...)
 	return queries, lint.Run(in), nil
 }

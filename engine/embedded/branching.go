@@ -64,15 +64,15 @@ func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 // createBranch makes a branch and returns once its record is durable.
 func (r *writer) createBranch(ctx context.Context, name string, from engine.Target) (engine.Branch, error) {
 	made, err := r.fork(ctx, origin{name: name, at: from})
-	if err := r.begin(made, err); err != nil {
+	if err := r.finishBranch(made, err); err != nil {
 		return engine.Branch{}, err
 	}
 	return engine.Branch{Name: name, Head: made.branch.head.Load().snap.Commit}, nil
 }
 
-// begin takes the results of fork, and returns once the record of the branch is durable. Then readers
+// finishBranch takes the results of fork, and returns once the record of the branch is durable. Then readers
 // and writers see the branch.
-func (r *writer) begin(made created, err error) error {
+func (r *writer) finishBranch(made created, err error) error {
 	if err == errStaleRetention {
 		r.checkpoints.request()
 	}

@@ -50,7 +50,7 @@ func TestChangesInPages(t *testing.T) {
 		pages[c] = append(pages[c], page.List...)
 		after[c] = page.List[len(page.List)-1].Position()
 		switch kept := g.partRead.Load(); {
-		case page.More && (kept == nil || kept.Tally().Total() != int64(len(whole[c]))):
+		case page.More && (kept == nil || kept.Known().Total() != int64(len(whole[c]))):
 			t.Error("the graph does not keep a difference that was read in part")
 		case !page.More:
 			open--

@@ -44,7 +44,7 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	out := &engine.Comparison{Source: theirs.Commit, Target: ours.Commit, Base: base.Commit}
 	part := g.partBetween(base, theirs)
 	if c, ok := recall(&g.compared, changesKey(base, theirs), anyChanges); ok {
-		part.Know(c.tally)
+		part.Know(c.totals)
 	}
 	if opts.Changes != nil {
 		if out.List, out.More, err = part.Page(ctx, opts.Changes); err != nil {
@@ -63,8 +63,8 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 	if err != nil {
 		return nil, err
 	}
-	part.Know(changes.tally)
-	out.Nodes, out.Edges, out.Digest = changes.tally.Nodes, changes.tally.Edges, changes.digest(opts.Resolutions)
+	part.Know(changes.totals)
+	out.Nodes, out.Edges, out.Digest = changes.totals.Nodes, changes.totals.Edges, changes.digest(opts.Resolutions)
 	listed := func(m *comparedMerge) bool {
 		return len(m.conflicts) == m.count || opts.MaxConflicts > 0 && len(m.conflicts) >= opts.MaxConflicts
 	}
@@ -90,12 +90,12 @@ func (g *Graph) Compare(ctx context.Context, source, target engine.Target, opts 
 
 // comparedChanges is what a comparison says about the changes from a merge base to the source.
 type comparedChanges struct {
-	tally *version.Tally
-	hash  *engine.ChangeHash // of the changes, without resolutions; only for Clone
+	totals *version.ChangeTotals
+	hash   *engine.ChangeHash // of the changes, without resolutions; only for Clone
 }
 
 // size returns the approximate size in memory.
-func (c *comparedChanges) size() int { return 512 + c.tally.Bytes() }
+func (c *comparedChanges) size() int { return 512 + c.totals.Bytes() }
 
 // anyChanges accepts all results for [share].
 func anyChanges(*comparedChanges) bool { return true }
@@ -138,7 +138,7 @@ func (m *comparedMerge) size() int {
 // source and the target for messages. REQUIRES: the numbers of changes are known in `part`, which is the
 // difference from base to theirs.
 func (g *Graph) tryMerge(ctx context.Context, branches []string, base, theirs, ours *version.Snapshot, part *version.Difference, opts *engine.CompareOptions) (*comparedMerge, error) {
-	changes := part.Tally().Total()
+	changes := part.Known().Total()
 	result := func(outcome engine.MergeOutcome, d *version.Difference) (*comparedMerge, error) {
 		counts, err := d.Counts(ctx)
 		if err != nil {
@@ -397,7 +397,7 @@ func (g *Graph) compareChanges(ctx context.Context, was, is *version.Snapshot) (
 		window = 0
 	}
 	c := &comparedChanges{hash: &engine.ChangeHash{}}
-	if c.tally, err = d.Digest(ctx, c.hash, window); err != nil {
+	if c.totals, err = d.Digest(ctx, c.hash, window); err != nil {
 		return nil, err
 	}
 	c.hash = c.hash.Clone() // without memory for more changes

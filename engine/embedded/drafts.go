@@ -276,7 +276,7 @@ func (r *writer) openDraft(ctx context.Context, n engine.NewDraft) (engine.Draft
 			at.Commit = n.Commit
 		}
 		d := engine.Draft{ID: r.ids.Next(), Owner: n.Owner, Name: n.Name, State: engine.DraftOpen, Made: r.opts.time()}
-		err := r.begin(r.fork(ctx, origin{name: d.Branch(), at: at, draft: &d, maxDrafts: n.Max}))
+		err := r.finishBranch(r.fork(ctx, origin{name: d.Branch(), at: at, draft: &d, maxDrafts: n.Max}))
 		var lost *engine.NotFound
 		switch {
 		case err == errDraftOpen:

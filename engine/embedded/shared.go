@@ -297,7 +297,7 @@ func (a *applier) Apply(ctx context.Context, r store.Record) (err error) {
 // Publish implements [store.Applier].
 func (a *applier) Publish() { a.current.Store(a.next) }
 
-// Collected counts the objects that a collection deleted.
+// Collected counts the objects that a garbage collection deleted.
 type Collected = sharedlog.Collected
 
 // Collect deletes the objects of a graph in shared storage that the graph has not needed for the

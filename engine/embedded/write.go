@@ -313,13 +313,13 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 			return parts, err
 		}
 		d := version.Compare(c.on.Base(), c.on.View())
-		tally, err := d.Counts(ctx)
+		totals, err := d.Counts(ctx)
 		if err != nil {
 			return parts, err
 		}
 		res.Nodes, res.Edges = in.Counts()
 		res.Sync = in.Sync()
-		if res.Effects.Nodes, res.Effects.Edges = tally.Nodes, tally.Edges; call.receipt != nil && opts.Changes == nil {
+		if res.Effects.Nodes, res.Effects.Edges = totals.Nodes, totals.Edges; call.receipt != nil && opts.Changes == nil {
 			packLoad(call.receipt, res)
 		}
 		if opts.DryRun {

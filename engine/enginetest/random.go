@@ -19,12 +19,12 @@ import (
 // compareGraph draws statements for one graph and compares their outcomes, up to the first
 // difference.
 func compareGraph(d *drawer, open func() *pair) (cases int, script []step, difference string) {
-	return countGraph(d, open, tally{})
+	return countGraph(d, open, outcomeCounts{})
 }
 
-// countGraph is like compareGraph, but also counts the outcomes of the statements in the tally
+// countGraph is like compareGraph, but also counts the outcomes of the statements in the outcomeCounts
 // `seen`.
-func countGraph(d *drawer, open func() *pair, seen tally) (cases int, script []step, difference string) {
+func countGraph(d *drawer, open func() *pair, seen outcomeCounts) (cases int, script []step, difference string) {
 	p := open()
 	p.seen = seen
 	defer func() {
@@ -209,7 +209,7 @@ type pair struct {
 	rights *engine.Rights                 // what the current step may read
 	held   []heldRead                     // results that opened before the next write and are read after it
 	reads  int                            // number of compared reads
-	seen   tally                          // nil if outcomes are not counted
+	seen   outcomeCounts                  // nil if outcomes are not counted
 	known  map[string]map[string][]string // ids in the model by branch, as of the last write
 
 	drafts    map[int]string // ids of the drafts by their numbers in the script

@@ -13,7 +13,7 @@ import (
 // This file draws the parts of mutations that name entities, select the entities to write, or
 // repeat statements.
 
-// mutationKind returns the kind of a mutation for the tally.
+// mutationKind returns the kind of a mutation for the outcomeCounts.
 func mutationKind(m *plan.Mutation) string {
 	kind := "mutation"
 	m.Walk(func(st plan.Statement) {

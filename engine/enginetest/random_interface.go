@@ -194,7 +194,7 @@ func (r *readDraw) typeFilter(v plan.VarID) plan.Clause {
 	return plan.Filter{Cond: r.compare(r.prop(v, catalog.TypeProperty), r.op(), stringType, name)}
 }
 
-// readKind returns the kind of a read for the tally.
+// readKind returns the kind of a read for the outcomeCounts.
 func readKind(r *plan.Read) string {
 	if slices.ContainsFunc(r.Vars, func(v plan.Var) bool { return v.Entity == plan.Interface }) {
 		return "read over an interface"

@@ -53,7 +53,7 @@ const stepsPerGraph = 60
 // outcomes.
 func RunRandom(t testing.TB, open Opener, o Options) int {
 	t.Helper()
-	r := &randomRun{Options: o, t: t, open: open, next: o.Seed, begin: clock.Now(), reported: clock.Now(), seen: tally{}}
+	r := &randomRun{Options: o, t: t, open: open, next: o.Seed, begin: clock.Now(), reported: clock.Now(), seen: outcomeCounts{}}
 	var workers sync.WaitGroup
 	for range max(1, o.Workers) {
 		workers.Go(r.work)
@@ -76,12 +76,12 @@ type randomRun struct {
 	begin time.Time // when the comparison began
 
 	mu          sync.Mutex
-	next        uint64    // seed of the next graph
-	cases       int       // number of statements compared so far
-	differences int       // number of graphs that differ so far
-	broken      bool      // a worker ended before its graph was finished
-	reported    time.Time // when the last line of progress was printed
-	seen        tally     // the statements by kind and outcome
+	next        uint64        // seed of the next graph
+	cases       int           // number of statements compared so far
+	differences int           // number of graphs that differ so far
+	broken      bool          // a worker ended before its graph was finished
+	reported    time.Time     // when the last line of progress was printed
+	seen        outcomeCounts // the statements by kind and outcome
 }
 
 // work compares graphs until none is left.
@@ -118,7 +118,7 @@ func (r *randomRun) take() (seed uint64, ok bool) {
 
 // compare runs the script of a seed on the engine and the model, and reports a difference.
 func (r *randomRun) compare(seed uint64) {
-	d, seen := newDrawer(seed), tally{}
+	d, seen := newDrawer(seed), outcomeCounts{}
 	first := d.schema // the script may change the schema of the drawer
 	openBoth := func() *pair {
 		return &pair{ctx: context.Background(), schema: first, engine: r.open(r.t, sourceText, first),
@@ -134,7 +134,7 @@ func (r *randomRun) compare(seed uint64) {
 }
 
 // count records the result of a graph, and logs progress from time to time.
-func (r *randomRun) count(cases int, seen tally, differs bool) {
+func (r *randomRun) count(cases int, seen outcomeCounts, differs bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cases += cases

@@ -19,8 +19,8 @@ const maxRead = 2_000_000
 // maxGroups is the number of tools, and of actors, that a summary lists: those with the most calls.
 const maxGroups = 50
 
-// Tally counts calls.
-type Tally struct {
+// CallCounts counts calls.
+type CallCounts struct {
 	Name   string // of the tool or of the actor with its agents; empty for an unknown one
 	Calls  int
 	Failed int           // calls that did not succeed, with those that the policy denied
@@ -31,7 +31,7 @@ type Tally struct {
 }
 
 // add counts a call.
-func (t *Tally) add(r *Record) {
+func (t *CallCounts) add(r *Record) {
 	t.Calls++
 	if r.Outcome != succeeded {
 		t.Failed++
@@ -43,7 +43,7 @@ func (t *Tally) add(r *Record) {
 }
 
 // end sets P99.
-func (t *Tally) end() {
+func (t *CallCounts) end() {
 	if len(t.took) > 0 {
 		slices.Sort(t.took)
 		t.P99 = t.took[(len(t.took)*99+99)/100-1]
@@ -53,11 +53,11 @@ func (t *Tally) end() {
 
 // Summary counts the calls that a filter selects.
 type Summary struct {
-	All      Tally
-	Complete bool    // every call was counted, and not only the latest ones
-	Slots    []Tally // of equal parts of the time between From and To, the oldest first
-	Tools    []Tally // the most called first
-	Actors   []Tally
+	All      CallCounts
+	Complete bool         // every call was counted, and not only the latest ones
+	Slots    []CallCounts // of equal parts of the time between From and To, the oldest first
+	Tools    []CallCounts // the most called first
+	Actors   []CallCounts
 }
 
 // Summarize counts the calls that a filter selects, in `slots` parts of its time, which must have a start and an end.
@@ -65,15 +65,15 @@ func (s *Store) Summarize(ctx context.Context, f Filter, slots int) (sum *Summar
 	f.most = cmp.Or(f.most, maxRead)
 	part := f.To.Sub(f.From) / time.Duration(slots)
 	for range attempts { // a writer may merge a part before it is read
-		sum = &Summary{Complete: true, Slots: make([]Tally, slots)}
-		tools, actors := map[string]*Tally{}, map[string]*Tally{}
+		sum = &Summary{Complete: true, Slots: make([]CallCounts, slots)}
+		tools, actors := map[string]*CallCounts{}, map[string]*CallCounts{}
 		err = s.each(ctx, f, func(r Found) bool {
 			if sum.All.Calls == MaxSummarized {
 				sum.Complete = false
 				return false
 			}
 			slot := min(int(r.Time.Sub(f.From)/max(part, 1)), slots-1)
-			for _, t := range []*Tally{&sum.All, &sum.Slots[slot], group(tools, r.Tool), group(actors, r.Actor)} {
+			for _, t := range []*CallCounts{&sum.All, &sum.Slots[slot], group(tools, r.Tool), group(actors, r.Actor)} {
 				t.add(r.Record)
 			}
 			return true
@@ -96,23 +96,23 @@ func (s *Store) Summarize(ctx context.Context, f Filter, slots int) (sum *Summar
 	return nil, err
 }
 
-// group returns the tally with a name.
-func group(of map[string]*Tally, name string) *Tally {
+// group returns the counts with a name.
+func group(of map[string]*CallCounts, name string) *CallCounts {
 	t := of[name]
 	if t == nil {
-		t = &Tally{Name: name}
+		t = &CallCounts{Name: name}
 		of[name] = t
 	}
 	return t
 }
 
 // most returns the tallies with the most calls.
-func most(of map[string]*Tally) []Tally {
-	list := make([]Tally, 0, len(of))
+func most(of map[string]*CallCounts) []CallCounts {
+	list := make([]CallCounts, 0, len(of))
 	for _, t := range of {
 		t.end()
 		list = append(list, *t)
 	}
-	slices.SortFunc(list, func(a, b Tally) int { return cmp.Or(-cmp.Compare(a.Calls, b.Calls), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, func(a, b CallCounts) int { return cmp.Or(-cmp.Compare(a.Calls, b.Calls), cmp.Compare(a.Name, b.Name)) })
 	return list[:min(len(list), maxGroups)]
 }

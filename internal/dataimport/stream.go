@@ -105,7 +105,7 @@ type pass struct {
 
 	source, file int
 	reader       record.Reader
-	tally        int // records read since the context was last checked
+	unchecked    int // records read since the context was last checked
 
 	faults Faults
 	faulty map[place]bool // records with a fault, which the second phase leaves out
@@ -140,7 +140,7 @@ func (p *pass) run(enough int) error {
 				return p.final(err)
 			}
 		}
-		if p.tally++; p.tally%1024 == 0 && p.ctx.Err() != nil {
+		if p.unchecked++; p.unchecked%1024 == 0 && p.ctx.Err() != nil {
 			return p.ctx.Err()
 		}
 		r, err := p.reader.Next()

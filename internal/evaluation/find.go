@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // The usual parameters of BM25.
@@ -64,7 +64,7 @@ func (x *index) score(tool int, terms []string) float64 {
 // Other tools with the same score come before it. The rank of a tool that has no word of the question
 // is 0.
 func (x *index) rank(tool int, question string) (rank int, before []int) {
-	terms := text.AppendTokens(nil, question)
+	terms := tokenizer.AppendTokens(nil, question)
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
 	own := x.score(tool, terms)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // The forms of the advice in an error.
@@ -211,7 +211,7 @@ func (r *repairer) word(fault string) {
 		for distance := 1; distance <= 3; distance++ {
 			for _, to := range wanted {
 				for _, from := range nameInError.FindAllString(l, -1) {
-					if from == to || !text.Within(strings.ToLower(from), strings.ToLower(to), distance) {
+					if from == to || !tokenizer.Within(strings.ToLower(from), strings.ToLower(to), distance) {
 						continue
 					}
 					done := false

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -18,7 +18,7 @@ type Tool struct {
 
 // terms returns the terms by which the tool is found: those of its name and of its description.
 func (t *Tool) terms() []string {
-	return text.AppendTokens(text.AppendTokens(nil, strings.Join(words(t.Name), " ")), t.Description)
+	return tokenizer.AppendTokens(tokenizer.AppendTokens(nil, strings.Join(words(t.Name), " ")), t.Description)
 }
 
 // words cuts a name at underscores, at other signs, and where an upper-case letter follows a

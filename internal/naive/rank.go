@@ -8,7 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // The parameters of BM25 (Robertson and Zaragoza, The Probabilistic Relevance
@@ -50,7 +50,7 @@ func (ev *evaluation) bm25(e plan.BM25) value.Value {
 	key := scoreKey{ev.env[e.Prop.Var], e.Prop.Name, query.Str()}
 	score, known := ev.scores[key]
 	if !known {
-		score = ev.score(e.Prop, query.Str(), text.AppendTokens(nil, document.Str()))
+		score = ev.score(e.Prop, query.Str(), tokenizer.AppendTokens(nil, document.Str()))
 		ev.scores[key] = score
 	}
 	return value.OfF64(score)
@@ -69,11 +69,11 @@ func (ev *evaluation) score(prop plan.Prop, query string, document []string) flo
 	total := 0
 	for _, e := range entities {
 		if t := e.props[prop.Name]; !t.IsNull() {
-			texts = append(texts, text.AppendTokens(nil, t.Str()))
+			texts = append(texts, tokenizer.AppendTokens(nil, t.Str()))
 			total += len(texts[len(texts)-1])
 		}
 	}
-	terms := text.AppendTokens(nil, query)
+	terms := tokenizer.AppendTokens(nil, query)
 	slices.Sort(terms)
 	if ev.g.fault != TokensRepeated {
 		terms = slices.Compact(terms)

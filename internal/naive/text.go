@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // defaultMaxEdits is the maximum edit distance of a fuzzy match that does not specify one.
@@ -17,7 +17,7 @@ func (ev *evaluation) matchesText(m plan.TextMatch) bool {
 	if document.IsNull() || query.IsNull() {
 		return false
 	}
-	have, want := text.AppendTokens(nil, document.Str()), text.AppendTokens(nil, query.Str())
+	have, want := tokenizer.AppendTokens(nil, document.Str()), tokenizer.AppendTokens(nil, query.Str())
 	if len(want) == 0 {
 		return false
 	}
@@ -46,7 +46,7 @@ func (ev *evaluation) matchesText(m plan.TextMatch) bool {
 		if ev.g.fault == FuzzyShort {
 			most--
 		}
-		have, want = text.AppendBoth(nil, document.Str()), text.AppendBoth(nil, query.Str())
+		have, want = tokenizer.AppendBoth(nil, document.Str()), tokenizer.AppendBoth(nil, query.Str())
 		return slices.ContainsFunc(want, func(w string) bool {
 			return slices.ContainsFunc(have, func(h string) bool { return edits([]rune(w), []rune(h)) <= most })
 		})

@@ -478,12 +478,12 @@ func (m *merge) properties(was, is, have *entity) {
 	}
 	for _, name := range names {
 		s, h := is.part(name), have.part(name)
-		stands := h
+		result := h
 		switch {
 		case value.Equal(s, h):
 		case was != nil && value.Equal(was.part(name), s):
 		case was != nil && value.Equal(was.part(name), h) || m.g.fault == MergeTakesSource:
-			stands = s
+			result = s
 		default:
 			r, ok := m.resolution(is.kind, is.typ, is.id, name)
 			switch {
@@ -491,16 +491,16 @@ func (m *merge) properties(was, is, have *entity) {
 				m.conflict(kind, is.kind, is.typ, is.id, name)
 				m.show(was, is, have, name)
 			case r.Take == engine.TakeTheirs:
-				stands = s
+				result = s
 			case r.Take == engine.TakeValue:
-				stands = r.Value
+				result = r.Value
 			}
 		}
 		switch {
 		case is.kind == plan.Edge && (name == "from" || name == "to"):
-			merged.setEnd(name == "to", stands)
-		case !stands.IsNull():
-			merged.props[name] = stands
+			merged.setEnd(name == "to", result)
+		case !result.IsNull():
+			merged.props[name] = result
 		}
 	}
 	base := claims(nil)

@@ -34,7 +34,7 @@ func (g *Graph) collect(ctx context.Context) {
 	}
 }
 
-// collectEvery returns the time between two collections of a graph.
+// collectEvery returns the time between two garbage collections of a graph.
 func (s *Storage) collectEvery() time.Duration {
 	retention := max(cmp.Or(s.Retention, sharedlog.DefaultRetention), 0)
 	return max(retention/collectorRounds, s.Node.tick())

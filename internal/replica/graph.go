@@ -70,9 +70,9 @@ type Graph struct {
 	moved atomic.Pointer[moved] // the last takeover that an operator asked for; nil if there was none
 
 	collecting  sync.Mutex   // held while this server collects; guards collectedAt
-	collectedAt time.Time    // the start of the last collection
+	collectedAt time.Time    // the start of the last garbage collection
 	collected   atomic.Int64 // objects that this server deleted
-	pinned      atomic.Int64 // segments that its last collection spared
+	pinned      atomic.Int64 // segments that its last garbage collection spared
 
 	closing  sync.Once
 	closeErr error

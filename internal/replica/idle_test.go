@@ -318,7 +318,7 @@ func TestIdleWriter(t *testing.T) {
 	epoch := here.State().Epoch
 	eventually(t, "idle", isIdle(here))
 	if here.collecting.Lock(); here.collectedAt.IsZero() {
-		t.Error("the writer closed the graph without a collection")
+		t.Error("the writer closed the graph without a garbage collection")
 	}
 	here.collecting.Unlock()
 	eventually(t, "in the sign", func() bool {

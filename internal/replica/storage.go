@@ -58,7 +58,7 @@ type Storage struct {
 	// not be closed properly when it was unused.
 	Fault func(graph string, err error)
 
-	// Collected, if set, is called after each collection that deleted or spared objects, or failed.
+	// Collected, if set, is called after each garbage collection that deleted or spared objects, or failed.
 	Collected func(graph string, n embedded.Collected, err error)
 }
 

@@ -27,6 +27,6 @@ type countedEmbedder struct {
 func (c *countedEmbedder) Embed(ctx context.Context, texts []string, dim int) ([][]float32, error) {
 	start := clock.Now()
 	vectors, err := c.Embedder.Embed(ctx, texts, dim)
-	c.set.Embedded(c.graph, len(texts), clock.Since(start), err)
+	c.set.CountEmbedding(c.graph, len(texts), clock.Since(start), err)
 	return vectors, err
 }

@@ -133,7 +133,7 @@ func (n *Node) Fields(what string, known ...string) (Fields, bool) {
 			continue
 		}
 		e.At.Unknown(UnknownKey, "key", e.Key, what, known)
-		if near := diag.Nearest(e.Key, known); near != "" && f[near] == nil {
+		if near := diag.Closest(e.Key, known); near != "" && f[near] == nil {
 			f[near] = nil
 		}
 	}
@@ -154,7 +154,7 @@ func (n *Node) Require(f Fields, key, what string) *Node {
 // the kind of the name, such as "group"; `in` is the place where the name was looked up.
 func (n *Node) Unknown(code diag.Code, kind, name, in string, known []string) {
 	help := ""
-	switch near := diag.Nearest(name, known); {
+	switch near := diag.Closest(name, known); {
 	case near != "":
 		help = fmt.Sprintf("did you mean %s?", near)
 	case len(known) == 0:

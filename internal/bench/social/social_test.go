@@ -15,7 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/bench/social"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 func small(t *testing.T, seed uint64) *social.Graph {
@@ -143,7 +143,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s comes twice", w)
 		}
 		seen[w] = true
-		if tokens := text.AppendTokens(nil, w); len(tokens) != 1 || tokens[0] != w {
+		if tokens := tokenizer.AppendTokens(nil, w); len(tokens) != 1 || tokens[0] != w {
 			t.Errorf("%s has the tokens %q", w, tokens)
 		}
 	}

@@ -18,7 +18,7 @@ func (c *checker) caller(o *syntax.ActorRef) (typed, bool) {
 		return typed{}, false
 	case !ok:
 		help := "its members are " + c.memberList() + "; the configuration maps further claims of a token"
-		if n := c.nearest(member, c.claims.Members); n != "" {
+		if n := c.closest(member, c.claims.Members); n != "" {
 			help = "did you mean actor()." + n + "?"
 		}
 		c.fault(BadActor, syntax.SpanOf(*o.Member), help, "actor() has no member %s", member)

@@ -163,10 +163,10 @@ const maxEdgeNames = 8
 // can join the two ends of the traversal.
 func (c *checker) suggestEdge(name string, t *syntax.Traversal, sc *scope) string {
 	if fitting := c.fittingEdges(t, sc); len(fitting) > 0 && len(fitting) < len(c.schema.Edges) && c.hints < maxHints {
-		if n := diag.Nearest(name, fitting); n != "" {
+		if n := diag.Closest(name, fitting); n != "" {
 			return "did you mean " + n + "?"
 		}
-		if diag.Nearest(name, edgeNames(c.schema)) == "" {
+		if diag.Closest(name, edgeNames(c.schema)) == "" {
 			c.hints++
 			if len(fitting) == 1 {
 				return "write " + fitting[0] + ", the only edge that fits here"

@@ -152,14 +152,14 @@ func (c *checker) fault(code diag.Code, at diag.Span, help, format string, args 
 	}
 }
 
-// nearest returns the name that a misspelt one most likely means, or "".
-func (c *checker) nearest(name string, names func() []string) string {
+// closest returns the name that a misspelt one most likely means, or "".
+func (c *checker) closest(name string, names func() []string) string {
 	if c.hints++; c.hints > maxHints {
 		return ""
 	}
 	among := names()
 	c.step(len(among))
-	return diag.Nearest(name, among)
+	return diag.Closest(name, among)
 }
 
 // suggest returns the help line for a name that does not exist: the nearest name, or all names if they are
@@ -171,7 +171,7 @@ func (c *checker) suggest(name string, names func() []string) string {
 	among := names()
 	c.step(len(among))
 	long := func(s string) bool { return len(s) > maxListedName }
-	switch n := diag.Nearest(name, among); {
+	switch n := diag.Closest(name, among); {
 	case n != "":
 		return "did you mean " + n + "?"
 	case len(among) == 0 || slices.ContainsFunc(among[:min(len(among), maxListed)], long):
@@ -289,7 +289,7 @@ func (c *checker) recordFields(param string, fields []*syntax.TypeField) {
 
 // suggestParam returns the help for an undeclared parameter.
 func (c *checker) suggestParam(name string) string {
-	if n := c.nearest(name, c.paramNames); n != "" {
+	if n := c.closest(name, c.paramNames); n != "" {
 		return "did you mean $" + n + "?"
 	}
 	return "declare it: ($" + name + ": " + cmp.Or(c.wanted, value.String.String()) + ")"

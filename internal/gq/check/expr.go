@@ -177,7 +177,7 @@ func (c *checker) unbound(tok syntax.Token, sc *scope) {
 		return names
 	}
 	help := ""
-	if n := c.nearest(name, names); n != "" {
+	if n := c.closest(name, names); n != "" {
 		help = "did you mean $" + n + "?"
 	}
 	c.fault(Unbound, syntax.SpanOf(tok), help, "unbound variable $%s", name)

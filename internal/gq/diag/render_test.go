@@ -85,7 +85,7 @@ func TestNearest(t *testing.T) {
 		{"Companies", "Company"}, {"x", ""}, {"p", "P"}, {"", ""}, {"Zebra", ""},
 	}
 	for _, test := range tests {
-		if got := diag.Nearest(test.name, []string{"Person", "Company", "P", "q"}); got != test.want {
+		if got := diag.Closest(test.name, []string{"Person", "Company", "P", "q"}); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
 	}

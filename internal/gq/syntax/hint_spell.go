@@ -112,5 +112,5 @@ func scalarLike(word string) string {
 	if s, ok := foreignScalars[strings.ToLower(word)]; ok {
 		return s
 	}
-	return diag.Nearest(word, scalarNames)
+	return diag.Closest(word, scalarNames)
 }

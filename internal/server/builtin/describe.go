@@ -221,7 +221,7 @@ func noType(path, name string, s *catalog.Schema, edges bool) error {
 	}
 	var near []string
 	for rest := names; len(near) < maxNear; {
-		n := diag.Nearest(name, rest)
+		n := diag.Closest(name, rest)
 		if n == "" {
 			break
 		}

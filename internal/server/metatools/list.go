@@ -122,7 +122,7 @@ func (c *listing) Run(ctx context.Context, _ *tool.Env) (*tool.Outcome, error) {
 		}
 	}
 	if len(order) == 0 && c.filter != "" {
-		for _, i := range c.index().Nearest(c.filter, visible, maxNearest) {
+		for _, i := range c.index().Closest(c.filter, visible, maxNearest) {
 			answer.Nearest = append(answer.Nearest, c.Queries[i].Descriptor().Name)
 		}
 	}

@@ -180,7 +180,7 @@ func (p *Tools) unknownQuery(ctx context.Context, actor *access.Actor, name stri
 		}
 	}
 	var near []string
-	if n := diag.Nearest(name, names); n != "" {
+	if n := diag.Closest(name, names); n != "" {
 		near = append(near, n)
 	}
 	for _, i := range toolsearch.Similar(name, names) {

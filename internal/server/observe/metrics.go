@@ -248,8 +248,8 @@ func (s *Set) answered(route, method string, status int, bytes int64, took time.
 // classes are the names of the classes of HTTP statuses, by the first digit of the status.
 var classes = [...]string{"0xx", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
-// Embedded counts a call of a graph's embedding provider.
-func (s *Set) Embedded(graph string, texts int, took time.Duration, err error) {
+// CountEmbedding counts a call of a graph's embedding provider.
+func (s *Set) CountEmbedding(graph string, texts int, took time.Duration, err error) {
 	outcome := "ok"
 	if err != nil {
 		outcome = "failed"

@@ -47,7 +47,7 @@ func TestTable(t *testing.T) {
 	s.Audited(func() audittrail.Stats { return audittrail.Stats{Records: 1, Lost: 2, Bytes: 3} })
 	s.Refused("actor")
 	s.Called(audit.Called{Graph: "g", Tool: "t", Outcome: wireerror.OfPolicy, Denied: "read", Rows: 1, Bytes: 2, Took: time.Second})
-	s.Embedded("g", 3, time.Second, errors.New("down"))
+	s.CountEmbedding("g", 3, time.Second, errors.New("down"))
 	s.answered("/graphs", "GET", 200, 10, time.Millisecond)
 	s.Admitted(func() Admission { return Admission{Requests: 11, Waiting: 12, Actors: 13, Bytes: 14} })
 	s.Draining()

@@ -171,23 +171,23 @@ func (c *SummarizeAudit) summary(ctx context.Context, env *tool.Env) (*client.Au
 		return nil, err
 	}
 	a := &client.AuditSummary{
-		From: from.UnixMicro(), To: to.UnixMicro(), Complete: s.Complete, All: tally(&s.All),
+		From: from.UnixMicro(), To: to.UnixMicro(), Complete: s.Complete, All: callCounts(&s.All),
 		Hours: []client.HourTally{}, Tools: []client.ToolTally{}, Actors: []client.ActorTally{},
 	}
 	for i := range s.Slots {
-		a.Hours = append(a.Hours, client.HourTally{From: from.Add(time.Duration(i) * time.Hour).UnixMicro(), CallTally: tally(&s.Slots[i])})
+		a.Hours = append(a.Hours, client.HourTally{From: from.Add(time.Duration(i) * time.Hour).UnixMicro(), CallTally: callCounts(&s.Slots[i])})
 	}
 	for i := range s.Tools {
-		a.Tools = append(a.Tools, client.ToolTally{Tool: s.Tools[i].Name, CallTally: tally(&s.Tools[i])})
+		a.Tools = append(a.Tools, client.ToolTally{Tool: s.Tools[i].Name, CallTally: callCounts(&s.Tools[i])})
 	}
 	for i := range s.Actors {
 		name := s.Actors[i].Name
-		a.Actors = append(a.Actors, client.ActorTally{ActorID: encoding.ActorID(name), Agents: encoding.Agents(name), CallTally: tally(&s.Actors[i])})
+		a.Actors = append(a.Actors, client.ActorTally{ActorID: encoding.ActorID(name), Agents: encoding.Agents(name), CallTally: callCounts(&s.Actors[i])})
 	}
 	return a, nil
 }
 
-// tally returns a tally in the form that clients receive.
-func tally(t *audittrail.Tally) client.CallTally {
+// callCounts returns the counts in the form that clients receive.
+func callCounts(t *audittrail.CallCounts) client.CallTally {
 	return client.CallTally{Calls: t.Calls, Failed: t.Failed, Denied: t.Denied, P99Micros: t.P99.Microseconds()}
 }

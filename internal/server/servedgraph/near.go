@@ -41,7 +41,7 @@ func (g *Graph) Unknown(ctx context.Context, actor *access.Actor, name string) *
 			names = append(names, d.Name)
 		}
 	}
-	err.Near = diag.Nearest(name, names)
+	err.Near = diag.Closest(name, names)
 	return err
 }
 
@@ -61,7 +61,7 @@ func (g *Graph) suggestBranch(ctx context.Context, actor *access.Actor, err erro
 		names[i] = branches[i].Name
 	}
 	for {
-		near := diag.Nearest(missing.Name, names)
+		near := diag.Closest(missing.Name, names)
 		switch {
 		case near == "" || near == missing.Name:
 			return err

@@ -11,7 +11,7 @@ import (
 // maxPin is how long after the retention a condemned segment stays because a server needs it.
 const maxPin = 24 * time.Hour
 
-// Collected counts the objects that a collection deleted.
+// Collected counts the objects that a garbage collection deleted.
 type Collected struct {
 	LogObjects  int // groups, announcements and void objects, and roll-ups
 	Checkpoints int // superseded ones, and ones that were never in force
@@ -21,16 +21,16 @@ type Collected struct {
 	Pinned int
 }
 
-// Deleted returns how many objects the collection deleted.
+// Deleted returns how many objects the garbage collection deleted.
 func (c Collected) Deleted() int { return c.LogObjects + c.Checkpoints + c.Segments }
 
-// Collection is what could be deleted at the moment when it was made:
+// Garbage is what could be deleted at the moment when it was made:
 //
 //   - the log objects that a checkpoint covers, except takeover objects, roll-ups of such objects, and
 //     all older checkpoints, once the checkpoint has been in force for Options.Retention;
 //   - the segments that were condemned that long ago, unless a server needs them;
 //   - newer checkpoints that a writer of an earlier epoch stored and did not announce.
-type Collection struct {
+type Garbage struct {
 	storage
 	due       []condemnation // those whose retention had passed, the oldest first
 	inForce   *Checkpoint    // the checkpoint that was in force
@@ -38,11 +38,11 @@ type Collection struct {
 	takeovers []uint64       // the numbers of the takeover objects, in order
 }
 
-// Collection returns what may be deleted now, or nil if there is nothing. Every server may call it
+// Garbage returns what may be deleted now, or nil if there is nothing. Every server may call it
 // at any time, even if its Follower lags behind the log, because a condemned object stays
 // condemned.
-func (f *Follower) Collection() *Collection {
-	c := &Collection{storage: f.storage, inForce: f.inForce, epoch: f.at.epoch, takeovers: slices.Clip(f.at.takeovers)}
+func (f *Follower) Garbage() *Garbage {
+	c := &Garbage{storage: f.storage, inForce: f.inForce, epoch: f.at.epoch, takeovers: slices.Clip(f.at.takeovers)}
 	for i := range f.condemned {
 		if f.due(&f.condemned[i]) {
 			c.due = append(c.due, f.condemned[i])
@@ -54,8 +54,8 @@ func (f *Follower) Collection() *Collection {
 	return c
 }
 
-// Finish notes what a Collection has deleted, so that it is not deleted again.
-func (f *Follower) Finish(c *Collection) {
+// Finish notes which of the garbage is deleted, so that it is not deleted again.
+func (f *Follower) Finish(c *Garbage) {
 	for i := range f.condemned {
 		for _, d := range c.due {
 			if d.done && d.Time == f.condemned[i].Time && d.Covered == f.condemned[i].Covered {
@@ -65,13 +65,13 @@ func (f *Follower) Finish(c *Collection) {
 	}
 }
 
-// Delete deletes the objects of a Collection. The Follower may be used at the same time.
+// Delete deletes the garbage. The Follower may be used at the same time.
 //
 // `needed` asks the servers for the oldest checkpoint that one of them needs, and returns the last
 // log number that this checkpoint covers, or 0 if they need none. Delete calls it after the log has
 // condemned the segments. So a server that announced its need before that keeps its segments, for
 // at most a day after the retention. If `needed` is nil, no server needs anything.
-func (c *Collection) Delete(ctx context.Context, needed func(context.Context) (uint64, error)) (n Collected, err error) {
+func (c *Garbage) Delete(ctx context.Context, needed func(context.Context) (uint64, error)) (n Collected, err error) {
 	covered := c.due[len(c.due)-1].Covered
 	// The checkpoints go before the segments: a server must not find a checkpoint without its segments.
 	n.Checkpoints, err = c.each(ctx, checkpointPrefix, func(name string) (collected, more bool, err error) {
@@ -135,7 +135,7 @@ func (c *Collection) Delete(ctx context.Context, needed func(context.Context) (u
 
 // each calls `choose` for the names below a prefix, in order. It deletes each object for which
 // choose returns `collected`, and ends when choose returns false for `more`.
-func (c *Collection) each(ctx context.Context, prefix string, choose func(name string) (collected, more bool, err error)) (deleted int, err error) {
+func (c *Garbage) each(ctx context.Context, prefix string, choose func(name string) (collected, more bool, err error)) (deleted int, err error) {
 	for after := ""; ; {
 		names, err := c.list(ctx, prefix, after, object.MaxList)
 		if err != nil {

@@ -136,7 +136,7 @@ func TestRollUpAfterTakeover(t *testing.T) {
 }
 
 // TestStaleRollUp stores a roll-up only after its log objects were collected. Nobody reads it, and the
-// next collection deletes it.
+// next garbage collection deletes it.
 func TestStaleRollUp(t *testing.T) {
 	var b object.Memory
 	first, w, with := rolling(t, &b, 4)

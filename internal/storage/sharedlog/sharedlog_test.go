@@ -103,7 +103,7 @@ func checkpoint(t *testing.T, w *sharedlog.Writer, n node) {
 
 // collect deletes what may be deleted, according to a server.
 func collect(ctx context.Context, f *sharedlog.Follower, needed func(context.Context) (uint64, error)) (sharedlog.Collected, error) {
-	c := f.Collection()
+	c := f.Garbage()
 	if c == nil {
 		return sharedlog.Collected{}, nil
 	}
@@ -273,7 +273,7 @@ func TestVoidTakeover(t *testing.T) {
 	}
 }
 
-// TestCollectKeepsTakeovers checks which objects a collection deletes and which it keeps.
+// TestCollectKeepsTakeovers checks which objects a garbage collection deletes and which it keeps.
 func TestCollectKeepsTakeovers(t *testing.T) {
 	var b object.Memory
 	one := open(t, &b)

@@ -69,11 +69,11 @@ func (w *Writer) Covered() uint64 {
 	return w.f.inForce.covered()
 }
 
-// Collection returns what may be deleted now; see [Follower.Collection].
-func (w *Writer) Collection() *Collection { return w.f.Collection() }
+// Garbage returns what may be deleted now; see [Follower.Garbage].
+func (w *Writer) Garbage() *Garbage { return w.f.Garbage() }
 
-// Finish notes what a Collection has deleted; see [Follower.Finish].
-func (w *Writer) Finish(c *Collection) { w.f.Finish(c) }
+// Finish notes which of the garbage is deleted; see [Follower.Finish].
+func (w *Writer) Finish(c *Garbage) { w.f.Finish(c) }
 
 // Current returns the time at which this server sent its last request that showed that it was the
 // writer; see [Writer.CatchUp].

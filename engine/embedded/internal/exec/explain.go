@@ -302,7 +302,7 @@ func (s *Sorted) describe(x *explainer) (name, detail string) {
 }
 
 // describe implements [Step].
-func (s *Sweep) describe(x *explainer) (name, detail string) {
+func (s *ColumnScan) describe(x *explainer) (name, detail string) {
 	var parts []string
 	for i := range s.Tests {
 		x.Step(1)

@@ -110,7 +110,7 @@ func (s *Multiply) run(m *matcher, p *Pipe, _ int, f *eval.Frame) error {
 	m.Chosen = rows
 	m.countRows(p, int(total))
 	if m.CountsOnly {
-		return m.out.TallyTimes(total, s.Times)
+		return m.out.CountTimes(total, s.Times)
 	}
 	f.Choose(rows, s.Vars)
 	return m.out.GroupTimes(f, weights[:len(rows)])

@@ -29,15 +29,15 @@ type matcher struct {
 	nested     int           // number of nested records in the present batch
 
 	// Memory that steps of one kind share, because no two of them run at the same time.
-	key     []byte
-	origins [eval.FrameSize]uint32 // see Expand.passOn
-	source  [1]uint32              // the node from which a walk begins
-	best    []uint32               // see TopStep
-	weights []int64                // see degrees
-	near    candidateSelector      // see NearStep
-	passing []uint32               // see NearStep
-	vectors vectorindex.Search     // memory for searches of vector indexes
-	sweeper sweeper                // memory for sweeps
+	key           []byte
+	origins       [eval.FrameSize]uint32 // see Expand.passOn
+	source        [1]uint32              // the node from which a walk begins
+	best          []uint32               // see TopStep
+	weights       []int64                // see degrees
+	near          candidateSelector      // see NearStep
+	passing       []uint32               // see NearStep
+	vectors       vectorindex.Search     // memory for searches of vector indexes
+	columnScanner columnScanner          // memory for column scans
 
 	share    *share     // the units of work that the matcher takes; nil if it takes all
 	weighing eval.Frame // see keepWeights

@@ -234,7 +234,7 @@ func Merge(base, source, target string) string {
 		return source
 	}
 	b, s, t := Stored(base), Stored(source), Stored(target)
-	out := &Set{Created: stands(b.Created, s.Created, t.Created), Edited: merge(b.Edited, s.Edited, t.Edited)}
+	out := &Set{Created: mergedPresence(b.Created, s.Created, t.Created), Edited: merge(b.Edited, s.Edited, t.Edited)}
 	names := func(x *Set) (all []string) {
 		for _, y := range x.Sources {
 			all = append(all, y.Name)
@@ -254,7 +254,7 @@ func Merge(base, source, target string) string {
 func merge(base, source, target []string) []string {
 	var out []string
 	for _, name := range slices.Concat(base, source, target) {
-		if !slices.Contains(out, name) && stands(slices.Contains(base, name), slices.Contains(source, name), slices.Contains(target, name)) {
+		if !slices.Contains(out, name) && mergedPresence(slices.Contains(base, name), slices.Contains(source, name), slices.Contains(target, name)) {
 			out = append(out, name)
 		}
 	}
@@ -262,8 +262,8 @@ func merge(base, source, target []string) []string {
 	return out
 }
 
-// stands merges the presence of one member: the side that changed it decides.
-func stands(base, source, target bool) bool {
+// mergedPresence merges the presence of one member: the side that changed it decides.
+func mergedPresence(base, source, target bool) bool {
 	if source == base {
 		return target
 	}

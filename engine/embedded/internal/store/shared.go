@@ -44,7 +44,7 @@ type SharedOptions struct {
 	Retention time.Duration
 
 	// Needed asks all servers for the oldest checkpoint of this graph that one of them needs; see Delete
-	// of sharedlog.Collection. Nil means that no other server uses the graph.
+	// of sharedlog.Garbage. Nil means that no other server uses the graph.
 	Needed func(context.Context) (uint64, error)
 
 	Applier Applier // receives the state of the graph and its changes

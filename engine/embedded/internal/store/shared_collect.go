@@ -40,9 +40,9 @@ func (s *Shared) Collect(ctx context.Context) (n sharedlog.Collected, err error)
 	if q == nil {
 		return n, ErrReader
 	}
-	var c *sharedlog.Collection
+	var c *sharedlog.Garbage
 	_ = q.Exclusive(func(w *sharedlog.Writer) error { // returns the nil of the function
-		c = w.Collection()
+		c = w.Garbage()
 		return nil
 	})
 	if c != nil {

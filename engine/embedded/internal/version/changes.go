@@ -19,29 +19,29 @@ import (
 // them when they are asked for, and keeps at most [windowIDs] ids in memory. It is safe for concurrent
 // use.
 type Difference struct {
-	was, is *Snapshot                  // the earlier and the later state
-	types   []typeDifference           // the types of both schemas
-	recent  atomic.Pointer[candidates] // the candidates that Page found last; nil for none
-	tally   atomic.Pointer[Tally]      // nil until Counts, Digest or Know
+	was, is *Snapshot                    // the earlier and the later state
+	types   []typeDifference             // the types of both schemas
+	recent  atomic.Pointer[candidates]   // the candidates that Page found last; nil for none
+	totals  atomic.Pointer[ChangeTotals] // nil until Counts, Digest or Know
 }
 
-// Tally is the numbers of changes in a difference. It does not change and holds no state.
-type Tally struct {
+// ChangeTotals is the numbers of changes in a difference. It does not change and holds no state.
+type ChangeTotals struct {
 	Nodes, Edges engine.ChangeCounts
 	types        []engine.ChangeCounts // in the order of Difference.types
 }
 
 // Total returns the number of all changes.
-func (t *Tally) Total() int64 {
+func (t *ChangeTotals) Total() int64 {
 	n, e := &t.Nodes, &t.Edges
 	return n.Inserted + n.Updated + n.Deleted + e.Inserted + e.Updated + e.Deleted
 }
 
-// Bytes returns the approximate size of the tally in memory.
-func (t *Tally) Bytes() int { return 24 * (2 + len(t.types)) }
+// Bytes returns the approximate size of the totals in memory.
+func (t *ChangeTotals) Bytes() int { return 24 * (2 + len(t.types)) }
 
 // count adds a change of the type with the given index.
-func (t *Tally) count(d *Difference, typ int, kind engine.ChangeKind) {
+func (t *ChangeTotals) count(d *Difference, typ int, kind engine.ChangeKind) {
 	all := &t.Nodes
 	if d.types[typ].of().Entity == plan.Edge {
 		all = &t.Edges
@@ -51,7 +51,7 @@ func (t *Tally) count(d *Difference, typ int, kind engine.ChangeKind) {
 }
 
 // add adds changes of the type with the given index.
-func (t *Tally) add(d *Difference, typ int, n engine.ChangeCounts) {
+func (t *ChangeTotals) add(d *Difference, typ int, n engine.ChangeCounts) {
 	all := &t.Nodes
 	if d.types[typ].of().Entity == plan.Edge {
 		all = &t.Edges
@@ -81,11 +81,11 @@ func ofKind(c *engine.ChangeCounts, kind engine.ChangeKind) *int64 {
 	}
 }
 
-// Tally returns the numbers of changes, or nil if they are not known yet.
-func (d *Difference) Tally() *Tally { return d.tally.Load() }
+// Known returns the numbers of changes, or nil if they are not known yet.
+func (d *Difference) Known() *ChangeTotals { return d.totals.Load() }
 
 // Know sets the numbers of changes. They must come from a difference between states of the same commits.
-func (d *Difference) Know(t *Tally) { d.tally.Store(t) }
+func (d *Difference) Know(t *ChangeTotals) { d.totals.Store(t) }
 
 // typeDifference holds two types of the same name, one in each schema. One of the fields `was` and `is`
 // may be nil.
@@ -108,15 +108,15 @@ func (d *Difference) States() (was, is *Snapshot) { return d.was, d.is }
 // Counts counts the changes. If the two states have one schema, it compares them page by page and skips the
 // pages that they share; otherwise it compares them entity by entity. It reads nothing of a type that is empty in one
 // of the states. The only possible error is that of the context.
-func (d *Difference) Counts(ctx context.Context) (*Tally, error) {
+func (d *Difference) Counts(ctx context.Context) (*ChangeTotals, error) {
 	defer runtime.KeepAlive(d)
-	if t := d.tally.Load(); t != nil {
+	if t := d.totals.Load(); t != nil {
 		return t, nil
 	}
-	tally := &Tally{types: make([]engine.ChangeCounts, len(d.types))}
+	totals := &ChangeTotals{types: make([]engine.ChangeCounts, len(d.types))}
 	for i, t := range d.types {
 		if was, is := live(d.was, t.was), live(d.is, t.is); was == 0 || is == 0 {
-			if tally.add(d, i, engine.ChangeCounts{Inserted: is, Deleted: was}); ctx.Err() != nil {
+			if totals.add(d, i, engine.ChangeCounts{Inserted: is, Deleted: was}); ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 			continue
@@ -133,27 +133,27 @@ func (d *Difference) Counts(ctx context.Context) (*Tally, error) {
 				}
 			}
 			if kind, differs := d.kind(t, &c); differs {
-				tally.count(d, i, kind)
+				totals.count(d, i, kind)
 			}
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	d.tally.Store(tally)
-	return tally, nil
+	d.totals.Store(totals)
+	return totals, nil
 }
 
 // Separate reports whether each change is about one entity alone: there are no changed edges, no deleted nodes, and
 // no changes of types with unique rules. A merge of such changes into a state with the same schema has no
 // conflicts about rules or lost ends. REQUIRES: the numbers of changes are known.
 func (d *Difference) Separate() bool {
-	tally := d.tally.Load()
-	if tally.Edges != (engine.ChangeCounts{}) || tally.Nodes.Deleted > 0 {
+	totals := d.totals.Load()
+	if totals.Edges != (engine.ChangeCounts{}) || totals.Nodes.Deleted > 0 {
 		return false
 	}
 	for i, t := range d.types {
-		if tally.types[i] != (engine.ChangeCounts{}) && t.of().Unique > 0 {
+		if totals.types[i] != (engine.ChangeCounts{}) && t.of().Unique > 0 {
 			return false
 		}
 	}
@@ -169,9 +169,9 @@ func (d *Difference) Page(ctx context.Context, r *engine.ChangeRange) (list []en
 // Digest adds all changes to h, in order, and counts them. It keeps at most `window` candidates in memory at the
 // same time, at [CandidateBytes] each; with fewer candidates than changes it takes longer. The only possible error
 // is that of the context.
-func (d *Difference) Digest(ctx context.Context, h *engine.ChangeHash, window int) (*Tally, error) {
+func (d *Difference) Digest(ctx context.Context, h *engine.ChangeHash, window int) (*ChangeTotals, error) {
 	defer runtime.KeepAlive(d) // the values alias memory of the states
-	tally := &Tally{types: make([]engine.ChangeCounts, len(d.types))}
+	totals := &ChangeTotals{types: make([]engine.ChangeCounts, len(d.types))}
 	var change engine.EntityChange
 	for i, t := range d.types {
 		entity, name := t.of().Entity.String(), t.of().Name
@@ -181,7 +181,7 @@ func (d *Difference) Digest(ctx context.Context, h *engine.ChangeHash, window in
 			if !differs {
 				return true
 			}
-			tally.count(d, i, kind)
+			totals.count(d, i, kind)
 			was, is := entityWith(d.was, t.was, c.was, before), entityWith(d.is, t.is, c.is, after)
 			change = engine.EntityChange{Kind: kind, Entity: entity, Type: name, ID: c.id, Properties: d.differing(change.Properties[:0], t, &was, &is)}
 			d.setEnds(t, &was, &is, &change)
@@ -192,8 +192,8 @@ func (d *Difference) Digest(ctx context.Context, h *engine.ChangeHash, window in
 			return nil, err
 		}
 	}
-	d.tally.Store(tally)
-	return tally, nil
+	d.totals.Store(totals)
+	return totals, nil
 }
 
 // CandidateBytes is the memory for a candidate of [Difference.Digest]: twice its size, because a list grows by
@@ -281,17 +281,17 @@ func (d *Difference) Entity(at engine.ChangePosition) (image *engine.Image, same
 // first position. It returns -1 if there may be some and their number is not known.
 func (d *Difference) selected(r *engine.ChangeRange, typ int) int64 {
 	t, n, any := d.types[typ].of(), int64(0), false
-	tally := d.tally.Load()
+	totals := d.totals.Load()
 	for _, kind := range []engine.ChangeKind{engine.Inserted, engine.Updated, engine.Deleted} {
 		if !r.Selects(t.Entity.String(), t.Name, kind) {
 			continue
 		}
 		any = true
-		if tally != nil {
-			n += *ofKind(&tally.types[typ], kind)
+		if totals != nil {
+			n += *ofKind(&totals.types[typ], kind)
 		}
 	}
-	if any && tally == nil {
+	if any && totals == nil {
 		return -1
 	}
 	return n

@@ -3,7 +3,7 @@ package toolsearch
 import (
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // token is the form in which the index contains a word: the stem of a content word, or a stop word
@@ -15,13 +15,13 @@ type token struct {
 
 // analyzer cuts texts into tokens. Only one goroutine may use it at a time.
 type analyzer struct {
-	stems *text.Analyzer     // finds the stems of words
-	known map[string][]token // the tokens of a word, by the folded word
+	stems *tokenizer.Analyzer // finds the stems of words
+	known map[string][]token  // the tokens of a word, by the folded word
 }
 
 // newAnalyzer returns an analyzer that has not seen any word.
 func newAnalyzer() *analyzer {
-	return &analyzer{text.NewAnalyzer(), map[string][]token{}}
+	return &analyzer{tokenizer.NewAnalyzer(), map[string][]token{}}
 }
 
 // contractions writes out endings that would become words of their own.

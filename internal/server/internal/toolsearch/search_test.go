@@ -72,14 +72,14 @@ func TestNearest(t *testing.T) {
 		{"jjj", 3, "get_symbol find_symbols symbols_named"},
 	} {
 		var got []string
-		for _, i := range x.Nearest(tt.text, all, tt.n) {
+		for _, i := range x.Closest(tt.text, all, tt.n) {
 			got = append(got, x.entries[i].Name)
 		}
 		if got := strings.Join(got, " "); got != tt.want {
 			t.Errorf("%q: got %s, want %s", tt.text, got, tt.want)
 		}
 	}
-	if got := x.Nearest("compound", all[:2], 5); len(got) != 2 {
+	if got := x.Closest("compound", all[:2], 5); len(got) != 2 {
 		t.Errorf("two entries, but %v are nearest", got)
 	}
 }

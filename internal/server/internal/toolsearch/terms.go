@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // The strengths of a word of the index that stands for a word of the search.
@@ -159,7 +159,7 @@ func (v *view) allowMisspelt(t *term, word string) {
 	set := letters(word)
 	for n, other := range v.words {
 		// Replacing one letter of a word changes at most two members of the set.
-		if bits.OnesCount64(set^v.letters[n]) <= 2*limit && text.Within(word, other, limit) {
+		if bits.OnesCount64(set^v.letters[n]) <= 2*limit && tokenizer.Within(word, other, limit) {
 			t.forms[int32(n)] = max(t.forms[int32(n)], misspelt)
 		}
 	}

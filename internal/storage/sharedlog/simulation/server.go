@@ -186,7 +186,7 @@ func (x *session) round() error {
 
 // collect deletes what may be deleted. Every server may do it.
 func (x *session) collect() error {
-	c := x.f.Collection()
+	c := x.f.Garbage()
 	if c == nil {
 		return nil
 	}

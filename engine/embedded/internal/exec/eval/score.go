@@ -9,7 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // scores holds the scores of one run.
@@ -97,7 +97,7 @@ func (ev *Evaluator) Relevance(i int) *textindex.Scorer {
 		r := ev.Relevances[i]
 		s.ready, s.tokens = true, s.tokens[:0]
 		if v := ev.Constant(r.Query); !v.IsNull() {
-			s.tokens = text.AppendTokens(s.tokens, v.Str())
+			s.tokens = tokenizer.AppendTokens(s.tokens, v.Str())
 		}
 		s.Begin(ev.text(ev.Table(r.Var), r.Prop), s.tokens)
 	}

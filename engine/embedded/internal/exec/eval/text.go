@@ -6,7 +6,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // defaultEdits is the edit distance of `fuzzy` when the query gives none. It is also the maximum.
@@ -25,7 +25,7 @@ type textQuery struct {
 	seen   int      // number of rows matched so far
 	// Used for a phrase that is matched against many texts, so that each word is stemmed
 	// only once.
-	analyzer *text.Analyzer
+	analyzer *tokenizer.Analyzer
 	phrase   []uint32 // numbers of the query's tokens in analyzer
 	numbers  []uint32 // numbers of the compared text's tokens in analyzer
 	// found is true once the field Set holds the ordinals that the index proposes: the texts that
@@ -55,9 +55,9 @@ func (ev *Evaluator) TextQuery(id int) (*ir.TextMatch, *textQuery) {
 // tokensFor appends the tokens of a text that matter to a kind of match.
 func tokensFor(kind plan.TextKind, dst []string, s string) []string {
 	if kind == plan.Fuzzy {
-		return text.AppendBoth(dst, s)
+		return tokenizer.AppendBoth(dst, s)
 	}
-	return text.AppendTokens(dst, s)
+	return tokenizer.AppendTokens(dst, s)
 }
 
 // Propose asks the index for the ordinals that may match.
@@ -117,7 +117,7 @@ const maxSpellings = 1 << 14
 // beginPhrase prepares holdsPhrase.
 func (q *textQuery) beginPhrase() {
 	if q.analyzer == nil || q.analyzer.Size() > maxSpellings {
-		q.analyzer = text.NewAnalyzer()
+		q.analyzer = tokenizer.NewAnalyzer()
 	}
 	q.phrase = q.phrase[:0]
 	for _, t := range q.tokens {
@@ -155,7 +155,7 @@ func (q *textQuery) holds(kind plan.TextKind, s string) bool {
 	case plan.Fuzzy:
 		for _, t := range q.buf {
 			for _, w := range q.tokens {
-				if text.Within(t, w, q.edits) {
+				if tokenizer.Within(t, w, q.edits) {
 					return true
 				}
 			}

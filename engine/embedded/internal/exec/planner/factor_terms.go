@@ -220,7 +220,7 @@ func (pl *planner) factorize() error {
 		}
 		last := p.Steps[len(p.Steps)-1].(*exec.Multiply)
 		last.Times = t.times
-		pl.sweeps(p)
+		pl.columnScans(p)
 		pipes = append(pipes, p)
 	}
 	pl.Body = pipes[0]

@@ -48,7 +48,7 @@ func (pl *planner) plan() error {
 		return err
 	}
 	pl.followOrder()
-	pl.sweeps(pl.Body)
+	pl.columnScans(pl.Body)
 	if d := pl.degrees(); d != nil && d.CountsRows(pl.Query) {
 		d.ID = pl.frame()
 		pl.Body = &exec.Pipe{Steps: []exec.Step{d}, Estimates: []float64{float64(pl.live(d.Var))}}

@@ -18,7 +18,7 @@ func canSplit(p *exec.Pipe) bool {
 		switch s := s.(type) {
 		case *exec.Scan:
 			ok = i == 0 && len(s.Vars) == 0
-		case *exec.Sweep:
+		case *exec.ColumnScan:
 			ok = i == 0 && !slices.ContainsFunc(s.Slow.Conds, mayFail)
 		case *exec.Filter:
 			ok = !slices.ContainsFunc(s.Conds, mayFail)

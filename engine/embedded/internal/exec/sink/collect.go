@@ -125,8 +125,8 @@ func (co *Collector) collect(f *eval.Frame) error {
 	return nil
 }
 
-// tally counts rows of a read that returns only their number.
-func (co *Collector) tally(rows int) {
+// countRows counts rows of a read that returns only their number.
+func (co *Collector) countRows(rows int) {
 	if rows == 0 {
 		return
 	}
@@ -146,7 +146,7 @@ func prunes(rows int, limit int64) bool { return rows >= PruneAt && int64(rows)/
 
 // Finish sorts the collected rows and cuts them to the limit.
 func (co *Collector) Finish() error {
-	co.tally(int(co.Counted))
+	co.countRows(int(co.Counted))
 	if co.Read.Grouped && co.Grouped == 0 && !slices.ContainsFunc(co.Columns, func(c ir.Projection) bool { return c.IsKey() }) {
 		co.Grouped++
 		co.Rows.N++
@@ -207,9 +207,9 @@ func Product(a, b int64) (int64, error) {
 	return int64(low), nil
 }
 
-// TallyTimes counts rows of a read that returns only their number, each as often as `times` says. The sum may be negative
+// CountTimes counts rows of a read that returns only their number, each as often as `times` says. The sum may be negative
 // until the last term of a count was added.
-func (co *Collector) TallyTimes(rows, times int64) error {
+func (co *Collector) CountTimes(rows, times int64) error {
 	n, err := Product(rows, max(times, -times))
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // gathered contains the postings of a range of documents.
@@ -28,7 +28,7 @@ type gathered struct {
 type textBuilder struct {
 	spend  func(bytes int) bool // returns false to abort
 	x      gathered
-	a      *text.Analyzer
+	a      *tokenizer.Analyzer
 	tokens []uint32 // of the current document: the stems
 	forms  []uint32 // of the current document: the words as written that differ from their stems
 	count  []uint32 // by token: occurrences in the current document
@@ -40,7 +40,7 @@ type textBuilder struct {
 // add indexes a document. It returns false if the function `spend` returned false.
 func (b *textBuilder) add(doc textDoc) bool {
 	if b.a == nil {
-		b.a = text.NewAnalyzer()
+		b.a = tokenizer.NewAnalyzer()
 	}
 	x, a := &b.x, b.a
 	b.tokens, b.forms = a.AppendBoth(b.tokens[:0], b.forms[:0], doc.text)

@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/format"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // A segment that holds an inverted index has these blocks, numbers little-endian. They are read in
@@ -88,7 +88,7 @@ func (x *Text) smallBlocks(add func(name string, data []byte) error) error {
 }
 
 // Analyzer is the number of the analyzer whose tokens stored indexes have. Tests change it.
-var Analyzer uint64 = text.Version
+var Analyzer uint64 = tokenizer.Version
 
 // openText opens a stored index, which keeps src. openText and the methods of the index throw the
 // faults that they find in it; see package corruption. Every ordinal must be less than `next`. The

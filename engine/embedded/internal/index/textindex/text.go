@@ -17,7 +17,7 @@ import (
 
 // Text is an immutable inverted index of texts: a sorted dictionary, and for each term the
 // documents that contain it. A document is the text of one row of an entity; its number is
-// its position in ordinal order. A term is a token, or text.Written and a word as written that differs
+// its position in ordinal order. A term is a token, or tokenizer.Written and a word as written that differs
 // from its stem; only fuzzy matches use the latter. The index consists of a few arrays of bytes, which are read in
 // place, either in memory or in a stored segment. stored.go describes the arrays.
 type Text struct {

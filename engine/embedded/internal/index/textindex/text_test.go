@@ -11,7 +11,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // library is a minimal table of texts.
@@ -58,7 +58,7 @@ func (l *library) check(t *testing.T, v *View, vocabulary []string) {
 	for ord := range l.next {
 		if row := l.rows.Get(ord); row != index.Dead {
 			if s, ok := l.source(row); ok {
-				live[ord] = text.AppendTokens(nil, s)
+				live[ord] = tokenizer.AppendTokens(nil, s)
 				total += len(live[ord])
 			}
 		}

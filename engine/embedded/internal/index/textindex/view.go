@@ -9,7 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
-	"github.com/omnigraph-go/omnigraph/internal/text"
+	"github.com/omnigraph-go/omnigraph/internal/tokenizer"
 )
 
 // View is the inverted index of a table's texts in one state. It consists of indexes
@@ -270,7 +270,7 @@ func (v *View) Near(tokens []string, edits int, set engine.Bitmap) {
 		r := &v.runs[i]
 		terms := termReader{x: r.Text}
 		for e := (termEntry{}); terms.next(&e); {
-			if slices.ContainsFunc(tokens, func(w string) bool { return text.Within(strings.TrimPrefix(e.str(), text.Written), w, edits) }) {
+			if slices.ContainsFunc(tokens, func(w string) bool { return tokenizer.Within(strings.TrimPrefix(e.str(), tokenizer.Written), w, edits) }) {
 				p := r.postingsOf(&e)
 				r.eachOrd(&p, func(ord uint32) { set.Set(int(ord)) })
 			}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Nearest compares a text with the names of the entries in the list `among`. It returns the indexes
-// of the n entries with the most similar names, the nearest first. It returns fewer only if the
+// Closest compares a text with the names of the entries in the list `among`. It returns the indexes
+// of the n entries with the most similar names, the closest first. It returns fewer only if the
 // list is shorter.
-func (x *Index) Nearest(s string, among []int, n int) []int {
+func (x *Index) Closest(s string, among []int, n int) []int {
 	wanted := contentWords(s)
 	likeness := make(map[int]float64, len(among))
 	for _, i := range among {

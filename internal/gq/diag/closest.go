@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxNearest is the maximum length of a name that Nearest compares, in code points. A comparison
+// maxCompared is the maximum length of a name that Closest compares, in code points. A comparison
 // takes time in proportion to the product of the two lengths, and longer names are rarely
 // misspelt.
-const maxNearest = 64
+const maxCompared = 64
 
-// Nearest returns the candidate that was most likely meant by `name`, or "" if no candidate is
+// Closest returns the candidate that was most likely meant by `name`, or "" if no candidate is
 // close. It ignores case. At most a third of the letters may be wrong, missing, extra or swapped
 // with a neighbour; in a name of two or more letters, one such letter is always allowed. Of several
-// equally close candidates, Nearest returns the first.
-func Nearest(name string, candidates []string) string {
+// equally close candidates, Closest returns the first.
+func Closest(name string, candidates []string) string {
 	letters := utf8.RuneCountInString(name)
-	if letters > maxNearest {
+	if letters > maxCompared {
 		return ""
 	}
 	best, bestDist := "", max(min(letters-1, 1), letters/3)+1
@@ -32,7 +32,7 @@ func Nearest(name string, candidates []string) string {
 // DidYouMean returns the help line for a misspelt name, or "" if no candidate is close or the
 // name is a candidate in a wrong place.
 func DidYouMean(name string, candidates []string) string {
-	if n := Nearest(name, candidates); n != "" && n != name {
+	if n := Closest(name, candidates); n != "" && n != name {
 		return "did you mean " + n + "?"
 	}
 	return ""

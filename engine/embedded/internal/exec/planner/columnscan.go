@@ -6,9 +6,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// If a filter follows a scan, sweeps replaces the scan with a sweep. If the first step is a sorted
-// step, the sweep becomes its fallback.
-func (pl *planner) sweeps(p *exec.Pipe) {
+// If a filter follows a scan, columnScans replaces the scan with a column scan. If the first step is a sorted
+// step, the column scan becomes its fallback.
+func (pl *planner) columnScans(p *exec.Pipe) {
 	if len(p.Steps) < 2 || p.Inner {
 		return
 	}
@@ -33,10 +33,10 @@ func (pl *planner) sweeps(p *exec.Pipe) {
 	if !ok {
 		return
 	}
-	s := &exec.Sweep{Var: v, ID: id, Slow: exec.Filter{Vars: f.Vars}}
+	s := &exec.ColumnScan{Var: v, ID: id, Slow: exec.Filter{Vars: f.Vars}}
 	var left []*ir.Cond
 	for _, c := range f.Conds {
-		if t, ok := exec.NewSweepTest(c, v); ok {
+		if t, ok := exec.NewColumnTest(c, v); ok {
 			s.Tests = append(s.Tests, t)
 			s.Slow.Conds = append(s.Slow.Conds, c)
 		} else {

@@ -11,23 +11,23 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/naive"
 )
 
-// tally counts the compared statements by their kind and their result in the model. It reveals
-// draws that test little: reads without rows, and writes that always fail. A nil tally counts
+// outcomeCounts counts the compared statements by their kind and their result in the model. It reveals
+// draws that test little: reads without rows, and writes that always fail. A nil outcomeCounts counts
 // nothing.
-type tally map[tallyKey]int
+type outcomeCounts map[outcomeKey]int
 
-// tallyKey is a kind of statement together with its result.
-type tallyKey struct{ kind, result string }
+// outcomeKey is a kind of statement together with its result.
+type outcomeKey struct{ kind, result string }
 
 // add counts one statement.
-func (t tally) add(kind, result string) {
+func (t outcomeCounts) add(kind, result string) {
 	if t != nil {
-		t[tallyKey{kind, result}]++
+		t[outcomeKey{kind, result}]++
 	}
 }
 
 // read counts a read of the given kind by its number of rows.
-func (t tally) read(kind string, rows int) {
+func (t outcomeCounts) read(kind string, rows int) {
 	switch {
 	case rows == 0:
 		t.add(kind, "no row")
@@ -44,7 +44,7 @@ func (t tally) read(kind string, rows int) {
 const operatorKind = "operator"
 
 // operators counts the operators of an explained read.
-func (t tally) operators(list []*engine.Operator) {
+func (t outcomeCounts) operators(list []*engine.Operator) {
 	for _, o := range list {
 		t.add(operatorKind, o.Name)
 		t.operators(o.Children)
@@ -52,7 +52,7 @@ func (t tally) operators(list []*engine.Operator) {
 }
 
 // write counts a write of the given kind by its outcome.
-func (t tally) write(kind string, commit *engine.Commit, err error) {
+func (t outcomeCounts) write(kind string, commit *engine.Commit, err error) {
 	switch {
 	case err != nil:
 		t.add(kind, "refused: "+refusal(err))
@@ -64,7 +64,7 @@ func (t tally) write(kind string, commit *engine.Commit, err error) {
 }
 
 // load counts a load by its outcome.
-func (t tally) load(res *engine.LoadResult, err error) {
+func (t outcomeCounts) load(res *engine.LoadResult, err error) {
 	if err != nil {
 		t.add("load", "refused: "+refusal(err))
 		return
@@ -73,7 +73,7 @@ func (t tally) load(res *engine.LoadResult, err error) {
 }
 
 // branch counts the creation, deletion or merge of a branch by its outcome.
-func (t tally) branch(b *branching, err error) {
+func (t outcomeCounts) branch(b *branching, err error) {
 	kind := "merge"
 	switch {
 	case b.create != "":
@@ -110,14 +110,14 @@ func refusal(err error) string {
 }
 
 // merge adds the counts of o.
-func (t tally) merge(o tally) {
+func (t outcomeCounts) merge(o outcomeCounts) {
 	for k, n := range o {
 		t[k] += n
 	}
 }
 
 // String returns one line per kind, with the most frequent results first.
-func (t tally) String() string {
+func (t outcomeCounts) String() string {
 	all, kinds := 0, map[string]int{}
 	for k, n := range t {
 		if k.kind != operatorKind {

@@ -1,5 +1,5 @@
-// Package text cuts texts into the tokens that full-text search uses.
-package text
+// Package tokenizer cuts texts into the tokens that full-text search uses.
+package tokenizer
 
 import (
 	"unicode/utf8"

@@ -12,35 +12,35 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
-// Sweep binds the first variable of a read to entities of its type. It binds only entities with
+// ColumnScan binds the first variable of a read to entities of its type. It binds only entities with
 // properties that satisfy comparisons with constants. It works on the columns block by block.
-type Sweep struct {
-	Var   plan.VarID  // the variable that it binds
-	ID    int         // position in matcher.frames of the frame for the result
-	Tests []sweepTest // all of them must be true
-	Slow  Filter      // the same conditions, for entities that are in no block
+type ColumnScan struct {
+	Var   plan.VarID   // the variable that it binds
+	ID    int          // position in matcher.frames of the frame for the result
+	Tests []columnTest // all of them must be true
+	Slow  Filter       // the same conditions, for entities that are in no block
 }
 
-// sweepTest is a comparison of a property with a constant.
-type sweepTest struct {
+// columnTest is a comparison of a property with a constant.
+type columnTest struct {
 	cond     *ir.Cond // the condition that consists of the comparison
 	prop     int      // position in the properties of the type
 	op       plan.Op
 	constant *ir.Expr // the constant operand
 }
 
-// sweeper holds the working memory of a run's sweeps.
-type sweeper struct {
-	block   version.Block   // reused by Table.Sweep for each block of rows
+// columnScanner holds the working memory for the column scans of a run.
+type columnScanner struct {
+	block   version.Block   // reused by Table.ScanBlocks for each block of rows
 	kernels []column.Kernel // by test: evaluates the comparison on a block
 	order   []int           // order of the kernels, cheap ones first
-	rest    []uint32        // memory for the ordinals that Table.Sweep passes outside of blocks
+	rest    []uint32        // memory for the ordinals that Table.ScanBlocks passes outside of blocks
 }
 
-// NewSweepTest returns the test for a condition. It reports false if the columns cannot be
+// NewColumnTest returns the test for a condition. It reports false if the columns cannot be
 // compared block by block.
-func NewSweepTest(c *ir.Cond, v plan.VarID) (sweepTest, bool) {
-	t := sweepTest{cond: c, op: c.Op}
+func NewColumnTest(c *ir.Cond, v plan.VarID) (columnTest, bool) {
+	t := columnTest{cond: c, op: c.Op}
 	if !c.Compares() {
 		return t, false
 	}
@@ -60,11 +60,11 @@ func NewSweepTest(c *ir.Cond, v plan.VarID) (sweepTest, bool) {
 }
 
 // run implements [Step].
-func (s *Sweep) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
+func (s *ColumnScan) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 	table := m.Table(s.Var)
 	out := m.frame(s.ID, nil)
 	m.makeColumns(out, s.Var)
-	w := &m.sweeper
+	w := &m.columnScanner
 	if len(w.kernels) < len(s.Tests) {
 		w.kernels = make([]column.Kernel, len(s.Tests))
 	}
@@ -77,7 +77,7 @@ func (s *Sweep) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 		}
 	}
 	var segment *segment.Segment
-	err := table.Sweep(&w.block, w.rest, m.shareOf(p).take, func(b *version.Block) error {
+	err := table.ScanBlocks(&w.block, w.rest, m.shareOf(p).take, func(b *version.Block) error {
 		if err := m.Tick(column.KernelRows / 4); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *Sweep) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 			}
 		}
 		return nil
-	}, func(ords []uint32) error { // out may be full afterwards, so this relies on Rows.Sweep passing all blocks first
+	}, func(ords []uint32) error { // out may be full afterwards, so this relies on Rows.ScanBlocks passing all blocks first
 		if err := m.Tick(eval.FrameSize); err != nil {
 			return err
 		}
@@ -127,13 +127,13 @@ func (s *Sweep) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 }
 
 // applies reports whether a condition is enabled in this run.
-func (t *sweepTest) applies(ev *eval.Evaluator) bool {
+func (t *columnTest) applies(ev *eval.Evaluator) bool {
 	return t.cond.Unless < 0 || !ev.Args[t.cond.Unless].IsNull()
 }
 
 // prepare makes the kernels for a segment.
-func (s *Sweep) prepare(m *matcher, segment *segment.Segment) {
-	w := &m.sweeper
+func (s *ColumnScan) prepare(m *matcher, segment *segment.Segment) {
+	w := &m.columnScanner
 	w.order = w.order[:0]
 	for i := range s.Tests {
 		t := &s.Tests[i]

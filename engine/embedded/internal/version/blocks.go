@@ -18,12 +18,12 @@ type Block struct {
 	live    [column.KernelRows / 64]uint64 // memory for Live
 }
 
-// Sweep passes every live entity exactly once, to one of two functions. If the row number of an
+// ScanBlocks passes every live entity exactly once, to one of two functions. If the row number of an
 // entity equals its ordinal, the function `block` receives the entity, in a block of rows. The
-// function `rest` receives all other entities after the blocks, in lists of ordinals. Sweep reuses b and `scratch`
-// for each call, so neither function may keep its argument. Sweep calls `take` before each block, and before the lists of
+// function `rest` receives all other entities after the blocks, in lists of ordinals. ScanBlocks reuses b and `scratch`
+// for each call, so neither function may keep its argument. ScanBlocks calls `take` before each block, and before the lists of
 // ordinals. If the result is false, it leaves out the block or the lists.
-func (t *Rows) Sweep(b *Block, scratch []uint32, take func() bool, block func(b *Block) error, rest func(ords []uint32) error) error {
+func (t *Rows) ScanBlocks(b *Block, scratch []uint32, take func() bool, block func(b *Block) error, rest func(ords []uint32) error) error {
 	for _, s := range t.Segs {
 		b.Segment = s
 		for first := uint32(0); first < s.N && s.Start+first < t.next; first += column.KernelRows {

@@ -54,12 +54,12 @@ test: ## regenerate and fail on a difference, then run every test
 
 # The build tag faults compiles the faults of the engine in, see engine/embedded/internal/fault.
 test-random: ## compare random statements with the model for a minute, and find every third fault that is put into the engine
-	$(GO) test ./engine/embedded -run '^TestRandom' -v -enginetest.duration=1m
-	$(GO) test -tags faults ./engine/embedded -run '^TestFaultsAreFound$$' -v
+	$(GO) test ./engine/embedded -run '^TestRandom' -v -timeout 20m -enginetest.duration=1m
+	$(GO) test -tags faults ./engine/embedded -run '^TestFaultsAreFound$$' -v -timeout 40m
 
 # STORAGE_FLAGS= may be '-timeout 0 -enginetest.duration=0 -enginetest.cases=100000'.
 test-storage: ## run the suite of the engine, and compare random statements, on each kind of shared storage that is installed
-	$(GO) test ./engine/embedded -run '^Test(SharedStorage|RandomStorage)$$' -v -storages $(STORAGE_FLAGS)
+	$(GO) test ./engine/embedded -run '^Test(SharedStorage|RandomStorage)$$' -v -storages -timeout 40m $(STORAGE_FLAGS)
 
 # The packages that start goroutines or hold locks. The detector slows tests down five to
 # ten times and needs a C compiler. Slow tests that start no goroutines of their own call slow.Test; RACE_FLAGS= runs

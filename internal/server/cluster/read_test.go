@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -200,6 +201,20 @@ func TestMetaThresholds(t *testing.T) {
 	} {
 		if got := MetaThresholds([]byte(src)); !maps.Equal(got, want) {
 			t.Errorf("%q: found %v, expected %v", src, got, want)
+		}
+	}
+}
+
+// TestMode reads each form of the list of stored queries.
+func TestMode(t *testing.T) {
+	for mcp, want := range map[string]int{
+		"mode: auto": DefaultMetaThreshold, "mode: auto, meta_threshold: 7": 7,
+		"mode: meta": 1, "mode: meta, meta_threshold: 7": 1,
+		"mode: per_query": math.MaxInt32, "mode: per_query, meta_threshold: 7": math.MaxInt32,
+	} {
+		src := "version: 1\nstorage: ./data\ngraphs:\n  a: { schema: gone.pg, queries: gone/, mcp: { " + mcp + " } }\n"
+		if got := MetaThresholds([]byte(src))["a"]; got != want {
+			t.Errorf("%s: two tools from %d queries on, expected %d", mcp, got, want)
 		}
 	}
 }

@@ -149,9 +149,19 @@ func validOf(a arrow.Array) Bitmap {
 	return valid
 }
 
+// holds reports whether an array of an Arrow type has the values of a column of type t. Whether the numbers of a vector may be null
+// does not matter.
+func holds(a arrow.DataType, t value.Type) bool {
+	if t.Kind == value.Vector && !t.List {
+		vector, ok := a.(*arrow.FixedSizeListType)
+		return ok && int(vector.Len()) == t.Dim && vector.Elem().ID() == arrow.FLOAT32
+	}
+	return arrow.TypeEqual(a, arrowType(t))
+}
+
 // readArrow returns an Arrow array as a column of type t.
 func readArrow(a arrow.Array, t value.Type) (Column, error) {
-	if vector, ok := a.DataType().(*arrow.FixedSizeListType); ok && t.Kind == value.Vector && int(vector.Len()) != t.Dim || !ok && !arrow.TypeEqual(a.DataType(), arrowType(t)) {
+	if !holds(a.DataType(), t) {
 		return Column{}, fmt.Errorf("found the Arrow type %s, expected %s", a.DataType(), arrowType(t))
 	}
 	c := Column{Type: t, Valid: validOf(a)}
@@ -194,10 +204,7 @@ func readArrow(a arrow.Array, t value.Type) (Column, error) {
 			c.Strings = append(c.Strings, v.Raw())
 		}
 	case *array.FixedSizeList:
-		floats, ok := a.ListValues().(*array.Float32)
-		if !ok {
-			return Column{}, fmt.Errorf("found the Arrow type %s, expected %s", a.DataType(), arrowType(t))
-		}
+		floats := a.ListValues().(*array.Float32)
 		c.Vectors = cells(a.Len(), func(i int) []float32 {
 			from, to := a.ValueOffsets(i)
 			return floats.Float32Values()[from:to]

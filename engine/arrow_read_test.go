@@ -86,6 +86,7 @@ func TestBatchOfArrowRefuses(t *testing.T) {
 		{batch("m", arrow.PrimitiveTypes.Int64), "column 0 of the record batch is m, expected n"},
 		{batch("n", arrow.PrimitiveTypes.Int32), "column n: found the Arrow type int32, expected int64"},
 		{batch("n", arrow.BinaryTypes.String), "column n: found the Arrow type utf8, expected int64"},
+		{batch("n", arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float32)), "column n: found the Arrow type fixed_size_list<item: float32, nullable>[2], expected int64"},
 	} {
 		if _, err := engine.BatchOfArrow(columns, tt.batch); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("found %v, expected %s", err, tt.want)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -66,7 +67,7 @@ func (p *puller) run(cmd *cobra.Command) error {
 		if p.graph != "" && g.ID != p.graph {
 			continue
 		}
-		queries, err := p.published(cmd.Context(), cfg, g.ID)
+		queries, err := p.published(cmd.Context(), cfg, g.ID, cmd.ErrOrStderr())
 		if err == nil {
 			err = p.write(cmd, cfg, g, queries)
 		}
@@ -77,22 +78,12 @@ func (p *puller) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// published returns the proposed queries of a graph.
-func (p *puller) published(ctx context.Context, cfg *cluster.Config, graph string) (queries []reconcile.ProposedQuery, err error) {
+// published returns the proposed queries of a graph. What a command prints that is asked for the token goes to stderr.
+func (p *puller) published(ctx context.Context, cfg *cluster.Config, graph string, stderr io.Writer) (queries []reconcile.ProposedQuery, err error) {
 	if p.server == "" {
-		c, done, err := server.CommandStorage(ctx, cfg, embedded.Engine{})
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, done()) }()
-		r, err := c.Revision(ctx)
-		return r.Graph(graph).ProposedQueries(), err
+		return inStorage(ctx, cfg, graph)
 	}
-	credential, err := credentials.Find(p.server)
-	if err != nil {
-		return nil, err
-	}
-	token, err := credential.Token(ctx)
+	token, err := p.token(ctx, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +100,30 @@ func (p *puller) published(ctx context.Context, cfg *cluster.Config, graph strin
 		queries = append(queries, reconcile.ProposedQuery{Name: q.Name, Text: q.Text, Proposal: q.ProposalID})
 	}
 	return queries, nil
+}
+
+// inStorage returns the proposed queries of a graph in the storage of the module.
+func inStorage(ctx context.Context, cfg *cluster.Config, graph string) (queries []reconcile.ProposedQuery, err error) {
+	c, done, err := server.CommandStorage(ctx, cfg, embedded.Engine{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	r, err := c.Revision(ctx)
+	return r.Graph(graph).ProposedQueries(), err
+}
+
+// token returns the bearer token for the server, or "". The error says if others could read it on its way.
+func (p *puller) token(ctx context.Context, stderr io.Writer) (string, error) {
+	c, err := credentials.Find(p.server)
+	if err != nil || c == nil {
+		return "", err
+	}
+	if credentials.Exposed(p.server) {
+		return "", fmt.Errorf("--server is %s, but others could read the token on its way over http://; use an https:// URL", p.server)
+	}
+	c.Stderr = stderr
+	return c.Token(ctx)
 }
 
 // write writes the queries that the files of the graph lack.

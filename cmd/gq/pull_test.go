@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,4 +77,32 @@ func TestPull(t *testing.T) {
 	write(t, path, "// another file\n") // the query is no longer in the files
 	pull(exitFailed, "everyone.gq")
 	pull(exitDone, "everyone.gq", "--out", t.TempDir())
+}
+
+// TestPullFromServer pulls from servers without a token, and with one that others could read on its way.
+func TestPullFromServer(t *testing.T) {
+	module(t, map[string]string{
+		"cluster.yaml": "version: 1\nstorage: ./data\ngraphs:\n  people:\n    schema: g/schema.pg\n    queries: g/\n",
+		"g/schema.pg":  goodSchema, "g/a.gq": goodQuery,
+	})
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("OMNIGRAPH_TOKEN", "")
+	var asked string
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = "with " + r.Header.Get("Authorization")
+		http.Error(w, `{"error":"a token is needed","code":"unauthorized"}`, http.StatusUnauthorized)
+	}))
+	defer ts.Close()
+	for _, tt := range []struct{ token, server, asked, says string }{
+		{"", ts.URL, "with ", "a token is needed"},
+		{"secret", ts.URL, "with Bearer secret", "a token is needed"},
+		{"secret", "http://graphs.example.com", "", "others could read the token"},
+	} {
+		asked = ""
+		t.Setenv("OMNIGRAPH_TOKEN", tt.token)
+		code, _, stderr := gqRun("pull", "--server", tt.server)
+		if code != exitFailed || asked != tt.asked || !strings.Contains(stderr, tt.says) {
+			t.Errorf("%s with the token %q: code %d, asked %q, says %s", tt.server, tt.token, code, asked, stderr)
+		}
+	}
 }

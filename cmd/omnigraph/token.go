@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"io"
-	"net"
 	"net/url"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
@@ -22,17 +20,10 @@ func (e *endpoint) token(ctx context.Context, stderr io.Writer) (string, error) 
 	if err != nil || c == nil {
 		return "", err
 	}
-	// endpoint.check has parsed the URL.
-	if u, _ := url.Parse(e.server); !e.insecure && u.Scheme == "http" && !onThisMachine(u.Hostname()) {
+	if !e.insecure && credentials.Exposed(e.server) {
+		u, _ := url.Parse(e.server) // endpoint.check has parsed the URL
 		return "", usage.Errorf("--server is %s, but others could read the token on its way over http://; use an https:// URL, or permit http:// with --insecure", u.Redacted())
 	}
 	c.Stderr = stderr
 	return c.Token(ctx)
-}
-
-// onThisMachine reports whether a host is reached without a network. It does not look up names,
-// because the address of a name can change.
-func onThisMachine(host string) bool {
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }

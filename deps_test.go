@@ -36,9 +36,8 @@ var imports = []struct {
 	{"internal/gq/check", []string{"gq/**", "internal/gq/**", "internal/pattern"}},
 	{"cmd/gq/internal/lsp", []string{"cmd/gq/internal/highlight", "codegen", "gq", "gq/**", "internal/codegen/**", "internal/gq/**", "internal/gqconfig", "internal/server/cluster", "internal/server/policy", "internal/server/policy/protected", "server/tool"}}, // the language server shows what other commands compute
 	{"cmd/gq/internal/**", []string{"gq/**", "internal/gq/**"}},
-	{"internal/gq/assist", []string{"gq", "gq/**", "internal/gq/**"}}, {"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
-	{"gq/internal/**", []string{"gq/**", "internal/gq/**"}},
-	{"gq", []string{"gq/**", "internal/gq/**"}},
+	{"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
+	{"gq", []string{"gq/**", "internal/gq/compile", "internal/gq/diag", "internal/gq/work"}},
 
 	// Code generation depends on the language only.
 	{"internal/contract", nil},
@@ -144,7 +143,7 @@ var imports = []struct {
 	{"internal/server/policy/protected", []string{"internal/strictyaml"}},
 	{"internal/server/policy", []string{"engine", "gq", "gq/**", "internal/gq/diag", "internal/server/access", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}},
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/codegen/breaking", "internal/codegen/model", "internal/contract", "internal/gqconfig", "server/tool", "internal/storage/fs", "internal/storage/object", "internal/replica", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/internal/control", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
-	{"internal/server/internal/control", []string{"engine", "gq", "gq/catalog", "internal/storage/object"}}, // the command and the server use it
+	{"internal/server/internal/control", []string{"engine", "gq/catalog", "internal/gq/compile", "internal/storage/object"}},                                                                                                                                                                                                                                                                                           // the command and the server use it
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
 	{"internal/server/cluster", []string{"gq/plan", "internal/claims", "internal/gq/diag", "internal/storage/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}}, // tool has the names of the actions
 	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gcpace", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}},                    // the command, which any module may build
@@ -306,7 +305,7 @@ func TestServersLinkNoReaderOfSource(t *testing.T) {
 
 // TestServersWithoutForeign checks that the build tag noforeign leaves the translation of other languages out of a server.
 func TestServersWithoutForeign(t *testing.T) {
-	const foreign = module + "/gq/internal/foreign"
+	const foreign = module + "/internal/gq/internal/foreign"
 	for _, without := range []bool{false, true} {
 		args := []string{"list", "-deps"}
 		if without {
@@ -508,12 +507,12 @@ var manyMethods = map[string]string{
 	"engine/embedded/internal/store Store":          "a method is one call of Storage, or one part of it that needs the locks",
 	"engine/embedded/internal/version Rows":         "a method reads one part of the rows of a table",
 	"engine/embedded/internal/version Txn":          "a method reads or makes one kind of change",
-	"gq/internal/foreign/cursor Cursor":             "a method reads or looks for one form of token",
+	"internal/gq/internal/foreign/cursor Cursor":    "a method reads or looks for one form of token",
 	"engine/enginetest drawer":                      "a method draws one construct of a schema, of data or of a statement",
 	"engine/enginetest pair":                        "a method runs one kind of call on both graphs, or compares one kind of answer",
 	"engine/enginetest readDraw":                    "a method draws one construct of a read",
 	"engine/enginetest session":                     "a method is one step of cases, or checks one kind of answer",
-	"gq/internal/foreign rewriter":                  "a method translates one construct; a reader for each language is to replace them",
+	"internal/gq/internal/foreign rewriter":         "a method translates one construct; a reader for each language is to replace them",
 	"internal/gq/check checker":                     "a method checks one construct of the language",
 	"internal/naive Graph":                          "a method is one call of the contract",
 	"internal/naive evaluation":                     "a method evaluates one construct of the language",

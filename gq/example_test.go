@@ -87,16 +87,13 @@ func ExampleFormat() {
 	// Output: query all() { match { $b: Book } return { $b.title } }
 }
 
-// The report has the faults of the compiler and those of the lint rules.
+// The list has the faults of the compiler and those of the lint rules.
 func ExampleLint() {
-	report := gq.Lint(gq.Catalog{
-		Schema: gq.Source{Name: "books.pg", Text: "node Book {\n  title: String @key\n}\n"},
-		Queries: []gq.Source{{Name: "books.gq", Text: `query all() {
+	faults := gq.Lint(gq.Source{Name: "books.pg", Text: "node Book {\n  title: String @key\n}\n"}, gq.Source{Name: "books.gq", Text: `query all() {
   match { $b: Book }
   return { $b.title }
-}`}},
-	})
-	for _, fault := range report.List {
+}`})
+	for _, fault := range faults {
 		fmt.Println(fault.Span, fault.Code, fault.Message)
 	}
 	// Output:

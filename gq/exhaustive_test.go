@@ -26,7 +26,7 @@ var partial = map[string]string{
 	"check.constant":            "literals and parameters alone are constant",
 }
 
-// phaseFolder is the folder of the packages that package gq joins.
+// phaseFolder is the folder of the packages that package compile joins.
 const phaseFolder = "../internal/gq"
 
 // folderOf returns the folder of a package of the language.
@@ -35,7 +35,7 @@ func folderOf(pkg string) string {
 	case "plan", "catalog":
 		return pkg
 	case "format":
-		return filepath.Join("internal", pkg)
+		return filepath.Join(phaseFolder, "internal", pkg)
 	}
 	return filepath.Join(phaseFolder, pkg)
 }

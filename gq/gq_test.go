@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/gq/check"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
@@ -76,7 +77,7 @@ query plain() { match { $p: Person } return { $p.name } }
 	if p := q.Places; p.Name.String() != "a.gq:3:7" || p.ToolName.String() != "a.gq:6:35" || len(p.Columns) != 1 || p.Columns[0].String() != "a.gq:7:65" {
 		t.Errorf("places %v", p)
 	}
-	q.Plan, q.Info, q.Text, q.Span, q.Places = nil, nil, "", diag.Span{}, gq.Places{}
+	q.Plan, q.Info, q.Text, q.Span, q.Places = nil, nil, "", diag.Span{}, compile.Places{}
 	want := gq.Query{
 		File: "a.gq", Description: "Finds\na person.", Instruction: "Ask first.", ParamDocs: []string{"Whom.", ""},
 		Expose: false, ToolName: "find_it", Title: "Find", Idempotent: &yes,
@@ -145,7 +146,7 @@ func TestStoredAnnotations(t *testing.T) {
 	if _, faults := gq.CompileSchema(src); len(faults) != 3 {
 		t.Errorf("a new text: %v", faults)
 	}
-	s, faults := gq.CompileStoredSchema(src)
+	s, faults := compile.StoredSchema(src)
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -156,10 +157,10 @@ func TestStoredAnnotations(t *testing.T) {
 	if _, faults := gq.CompileSchema(src); len(faults) != 3 {
 		t.Errorf("a new text with repeated rules: %v", faults)
 	}
-	if s, faults = gq.CompileStoredSchema(src); faults.HasErrors() || len(s.Node("A").Unique) != 2 || len(s.Node("A").Ranges) != 2 || len(s.Node("A").Checks) != 2 {
+	if s, faults = compile.StoredSchema(src); faults.HasErrors() || len(s.Node("A").Unique) != 2 || len(s.Node("A").Ranges) != 2 || len(s.Node("A").Checks) != 2 {
 		t.Errorf("a stored text with repeated rules: %v", faults)
 	}
-	if _, faults := gq.CompileStoredSchema(gq.Source{Name: "schema.pg", Text: "node A { x: Strng }"}); !faults.HasErrors() {
+	if _, faults := compile.StoredSchema(gq.Source{Name: "schema.pg", Text: "node A { x: Strng }"}); !faults.HasErrors() {
 		t.Error("an unknown type is accepted")
 	}
 }
@@ -178,7 +179,7 @@ func TestRightQueries(t *testing.T) {
 	} {
 		src := gq.Source{Name: "q.gq", Text: text}
 		_, faults := gq.CompileQueries(s, src)
-		if got := fmt.Sprint(gq.RightQueries(src, faults)); got != want || !faults.HasErrors() {
+		if got := fmt.Sprint(compile.RightQueries(src, faults)); got != want || !faults.HasErrors() {
 			t.Errorf("%s: found %s, want %s; faults %v", text, got, want, faults)
 		}
 	}

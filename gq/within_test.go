@@ -15,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/gq/check"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
@@ -169,7 +170,7 @@ func phases(t testing.TB) map[string]map[string]func(context.Context, string) er
 				return err
 			},
 			"lint": func(ctx context.Context, text string) error {
-				_, _, err := gq.Options{}.LintQueriesWithin(ctx, strangers, s, lint.Config{}, gq.Source{Name: "x.gq", Text: text})
+				_, _, err := compile.LintWithin(ctx, strangers, gq.Options{}, s, lint.Config{}, gq.Source{Name: "x.gq", Text: text})
 				return err
 			},
 			"format": format("x.gq"),
@@ -277,7 +278,7 @@ func TestDirectivesAndFindings(t *testing.T) {
 		}
 	}
 	start := clock.Now()
-	report := gq.Lint(gq.Catalog{Schema: gq.Source{Name: "x.pg", Text: check.ExampleSchema}, Queries: []gq.Source{{Name: "x.gq", Text: text}}})
+	report := compile.Lint(compile.Catalog{Schema: gq.Source{Name: "x.pg", Text: check.ExampleSchema}, Queries: []gq.Source{{Name: "x.gq", Text: text}}})
 	if took := clock.Since(start); took > 10*time.Second {
 		t.Errorf("linting %d bytes took %v", len(text), took)
 	}
@@ -300,8 +301,8 @@ func TestSame(t *testing.T) {
 		if err != nil || faults.Error() != more.Error() || len(queries) != len(within) {
 			t.Errorf("%s: %d queries and %d, %v", l.name, len(queries), len(within), err)
 		}
-		report := gq.Lint(gq.Catalog{Schema: gq.Source{Name: "x.pg", Text: check.ExampleSchema}, Queries: []gq.Source{src}})
-		valid, linted, err := gq.Options{}.LintQueriesWithin(t.Context(), work.Limits{}, s, lint.Config{}, src)
+		report := compile.Lint(compile.Catalog{Schema: gq.Source{Name: "x.pg", Text: check.ExampleSchema}, Queries: []gq.Source{src}})
+		valid, linted, err := compile.LintWithin(t.Context(), work.Limits{}, gq.Options{}, s, lint.Config{}, src)
 		if err != nil || report.List.Error() != linted.List.Error() || len(report.Edits) != len(linted.Edits) || len(valid) != len(queries) {
 			t.Errorf("%s: %d valid queries, expected %d, %v\n%.300v\n%.300v", l.name, len(valid), len(queries), err, report.List, linted.List)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 )
 
@@ -24,7 +24,7 @@ func TestAuthoring(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := fence.FindAllStringSubmatch(string(text), -1)
-	schema := gq.Source{Name: "guide.pg"}
+	schema := compile.Source{Name: "guide.pg"}
 	for _, b := range blocks {
 		if b[1] == "pg" {
 			schema.Text += b[3]
@@ -41,7 +41,7 @@ func TestAuthoring(t *testing.T) {
 		case "sh":
 			commands = append(commands, strings.Split(strings.TrimSpace(b[3]), "\n")...)
 		case "gq":
-			r := gq.Lint(gq.Catalog{Schema: schema, Queries: []gq.Source{{Name: "guide.gq", Text: b[3]}}})
+			r := compile.Lint(compile.Catalog{Schema: schema, Queries: []compile.Source{{Name: "guide.gq", Text: b[3]}}})
 			var found []string
 			for _, d := range r.List {
 				found = append(found, string(d.Code))

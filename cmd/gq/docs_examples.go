@@ -10,10 +10,10 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/omnigraph-go/omnigraph/codegen"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/gq/check"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gq/resolve"
@@ -23,7 +23,7 @@ import (
 )
 
 // exampleSchema is the schema that the examples of queries use.
-var exampleSchema = gq.Source{Name: "schema.pg", Text: check.ExampleSchema}
+var exampleSchema = compile.Source{Name: "schema.pg", Text: check.ExampleSchema}
 
 // generationSchema is the schema for the examples of the G codes.
 const generationSchema = "node Person { slug: String @key  first_name: String  firstName: String?  age: I32?  @range(age, 0..150) }\n"
@@ -95,7 +95,7 @@ func entries() []diag.Entry {
 type example struct {
 	code  diag.Code         // the code of a diagnostic
 	lang  string            // language of the fenced block in Markdown
-	files []gq.Source       // the input of the example
+	files []compile.Source  // the input of the example
 	texts map[string]string // texts of the files, by file name
 }
 
@@ -106,16 +106,16 @@ func newExample(e diag.Entry) *example {
 	case len(archive.Files) > 0:
 		ex.lang = "text"
 		for _, f := range archive.Files {
-			ex.files = append(ex.files, gq.Source{Name: f.Name, Text: string(f.Data)})
+			ex.files = append(ex.files, compile.Source{Name: f.Name, Text: string(f.Data)})
 		}
 	case e.Code[0] == 'C':
 		ex.lang = "yaml"
-		ex.files = []gq.Source{{Name: clusterFile, Text: e.Example}}
+		ex.files = []compile.Source{{Name: clusterFile, Text: e.Example}}
 	case e.Code[0] == 'S':
 		ex.lang = "pg"
-		ex.files = []gq.Source{{Name: exampleSchema.Name, Text: e.Example}}
+		ex.files = []compile.Source{{Name: exampleSchema.Name, Text: e.Example}}
 	default:
-		ex.files = []gq.Source{{Name: "example.gq", Text: e.Example}}
+		ex.files = []compile.Source{{Name: "example.gq", Text: e.Example}}
 	}
 	for _, f := range ex.files {
 		ex.texts[f.Name] = f.Text
@@ -144,7 +144,7 @@ func (ex *example) run() (diag.List, error) {
 func (ex *example) all() (diag.List, error) {
 	switch {
 	case ex.code[0] == 'S':
-		_, list := gq.CompileSchema(ex.files[0])
+		_, list := compile.Schema(ex.files[0])
 		return list, nil
 	case ex.code[0] == 'L':
 		return ex.lint(), nil
@@ -155,17 +155,17 @@ func (ex *example) all() (diag.List, error) {
 	case ex.code[0] == 'C':
 		return ex.cluster()
 	}
-	s, faults := gq.CompileSchema(exampleSchema)
+	s, faults := compile.Schema(exampleSchema)
 	if faults.HasErrors() {
 		return nil, faults
 	}
-	_, list := gq.CompileQueries(s, ex.files...)
+	_, list := compile.Options{}.CompileQueries(s, ex.files...)
 	return list, nil
 }
 
 // lint runs the linter with only the rule of the example.
 func (ex *example) lint() diag.List {
-	c := gq.Catalog{Schema: exampleSchema, Whole: true, Config: lint.Only(ex.code)}
+	c := compile.Catalog{Schema: exampleSchema, Whole: true, Config: lint.Only(ex.code)}
 	if ex.code == lint.IdleDirective {
 		c.Config.Levels = nil // the rule that the directive names must be enabled
 	}
@@ -182,16 +182,16 @@ func (ex *example) lint() diag.List {
 			c.Queries = append(c.Queries, f)
 		}
 	}
-	c.Build = func(s *catalog.Schema, queries []*gq.Query) (*lint.ToolList, diag.List) {
+	c.Build = func(s *catalog.Schema, queries []*compile.Query) (*lint.ToolList, diag.List) {
 		_, sizes, faults := toolSizes(model.Input{Graph: "graph", Schema: s, Source: c.Schema, Sources: c.Queries, Queries: queries}, 0, false)
 		return sizes, faults
 	}
-	return gq.Lint(c).List
+	return compile.Lint(c).List
 }
 
 // generate generates a package from the example, and returns the diagnostics.
 func (ex *example) generate() (diag.List, error) {
-	g := codegen.Graph{Name: "people", Schema: gq.Source{Name: exampleSchema.Name, Text: generationSchema}}
+	g := codegen.Graph{Name: "people", Schema: compile.Source{Name: exampleSchema.Name, Text: generationSchema}}
 	for _, f := range ex.files {
 		if f.Name != "selected" {
 			g.Queries = append(g.Queries, f)

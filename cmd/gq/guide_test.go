@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 )
@@ -30,7 +30,7 @@ func TestGuide(t *testing.T) {
 		}
 		blocks = append(blocks, fence.FindAllStringSubmatch(string(text), -1)...)
 	}
-	schema := gq.Source{Name: "guide.pg"}
+	schema := compile.Source{Name: "guide.pg"}
 	for _, b := range blocks {
 		if b[1] == "pg" {
 			schema.Text += b[3]
@@ -47,7 +47,7 @@ func TestGuide(t *testing.T) {
 			continue
 		}
 		queries++
-		r := gq.Lint(gq.Catalog{Schema: schema, Queries: []gq.Source{{Name: "guide.gq", Text: b[3]}}})
+		r := compile.Lint(compile.Catalog{Schema: schema, Queries: []compile.Source{{Name: "guide.gq", Text: b[3]}}})
 		want := strings.TrimSpace(b[2])
 		found := false
 		for _, d := range r.List {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
@@ -91,7 +91,7 @@ func (l *linter) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if l.fix {
-		changed, err := l.fixAll(jobs, gq.Options{Claims: cfg.Claims}, report, texts)
+		changed, err := l.fixAll(jobs, compile.Options{Claims: cfg.Claims}, report, texts)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lin
 	var lists []toolList
 	seen := map[diag.Diagnostic]bool{} // two graphs may share sources
 	for _, j := range jobs {
-		c := gq.Catalog{Whole: j.whole, NoProvider: j.noProvider, Config: cfg.Lint, Options: gq.Options{Claims: cfg.Claims}}
+		c := compile.Catalog{Whole: j.whole, NoProvider: j.noProvider, Config: cfg.Lint, Options: compile.Options{Claims: cfg.Claims}}
 		var err error
 		if c.Schema, err = readSource(j.schema, texts); err != nil {
 			return nil, nil, err
@@ -184,7 +184,7 @@ func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lin
 				c.Selected[name] = filepath.ToSlash(path)
 			}
 		}
-		c.Build = func(schema *catalog.Schema, queries []*gq.Query) (*lint.ToolList, diag.List) {
+		c.Build = func(schema *catalog.Schema, queries []*compile.Query) (*lint.ToolList, diag.List) {
 			in := model.Input{Graph: "graph", Schema: schema, Source: c.Schema, Sources: c.Queries, Queries: queries, Strict: cfg.Strict}
 			if j.whole {
 				in.Selected, in.SelectedAt = c.Selected, j.selectedAt
@@ -198,7 +198,7 @@ func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lin
 			})
 			return sizes, nil
 		}
-		r := gq.Lint(c)
+		r := compile.Lint(c)
 		for i, d := range r.List {
 			if seen[d] {
 				continue
@@ -214,19 +214,19 @@ func lintAll(jobs []lintJob, cfg gqconfig.Config, texts map[string]string) (*lin
 }
 
 // readSource reads a file as a source. The name of the source is the path of the file.
-func readSource(path string, texts map[string]string) (gq.Source, error) {
+func readSource(path string, texts map[string]string) (compile.Source, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return gq.Source{}, err
+		return compile.Source{}, err
 	}
 	name := filepath.ToSlash(path)
 	texts[name] = string(b)
-	return gq.Source{Name: name, Text: string(b)}, nil
+	return compile.Source{Name: name, Text: string(b)}, nil
 }
 
 // fixAll applies the edits of a report to the files. Each file gets either all of its edits or
 // none.
-func (l *linter) fixAll(jobs []lintJob, o gq.Options, report *lint.Report, texts map[string]string) (changed bool, err error) {
+func (l *linter) fixAll(jobs []lintJob, o compile.Options, report *lint.Report, texts map[string]string) (changed bool, err error) {
 	var edits []diag.Edit
 	for _, i := range slices.Sorted(maps.Keys(report.Edits)) {
 		edits = append(edits, report.Edits[i]...)
@@ -238,7 +238,7 @@ func (l *linter) fixAll(jobs []lintJob, o gq.Options, report *lint.Report, texts
 			if after == texts[name] {
 				continue
 			}
-			if !o.SameMeaning(gq.Source{Name: j.schema, Text: texts[filepath.ToSlash(j.schema)]}, gq.Source{Name: name, Text: texts[name]}, after) {
+			if !compile.SameMeaning(o, compile.Source{Name: j.schema, Text: texts[filepath.ToSlash(j.schema)]}, compile.Source{Name: name, Text: texts[name]}, after) {
 				fmt.Fprintf(l.stderr, "%s: not fixed, because the file has errors or the fixes would change its meaning\n", name)
 				continue
 			}

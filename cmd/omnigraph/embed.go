@@ -18,9 +18,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
@@ -135,7 +135,7 @@ func (e *embedder) run(ctx context.Context, types []string) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	schema, faults := gq.CompileStoredSchema(gq.Source{Name: "schema", Text: stored.SchemaSource})
+	schema, faults := compile.StoredSchema(compile.Source{Name: "schema", Text: stored.SchemaSource})
 	if faults.HasErrors() {
 		return nil, &wireerror.Rejected{Diagnostics: faults, Sources: map[string]string{"schema": stored.SchemaSource}}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
@@ -37,7 +37,7 @@ func (src *source) exportParquet(ctx context.Context, e *export) (string, error)
 	if err != nil {
 		return "", err
 	}
-	compiled, found := gq.CompileStoredSchema(gq.Source{Name: "the server's schema", Text: schema.SchemaSource})
+	compiled, found := compile.StoredSchema(compile.Source{Name: "the server's schema", Text: schema.SchemaSource})
 	if err := found.Err(); err != nil {
 		return "", fmt.Errorf("this omnigraph cannot read the server's schema; if it is older than the server, install a newer version: %w", err)
 	}

@@ -18,12 +18,12 @@ import (
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/remote"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/parquet"
 )
 
@@ -268,7 +268,7 @@ func (f *importFlags) schema(ctx context.Context, s *source) (*catalog.Schema, e
 	if err != nil {
 		return nil, at, err
 	}
-	compiled, found := gq.CompileStoredSchema(gq.Source{Name: "the graph's schema", Text: a.SchemaSource})
+	compiled, found := compile.StoredSchema(compile.Source{Name: "the graph's schema", Text: a.SchemaSource})
 	if err := found.Err(); err != nil {
 		return nil, at, fmt.Errorf("this omnigraph cannot read the graph's schema; if it is older than the server, install a newer version: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
@@ -91,7 +91,7 @@ func withFileName(err error, file, text string) error {
 	}
 	r := &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{file: text}}
 	if len(found) < maxServerFaults {
-		r.Valid = gq.RightQueries(gq.Source{Name: file, Text: text}, found)
+		r.Valid = compile.RightQueries(compile.Source{Name: file, Text: text}, found)
 	}
 	return r
 }

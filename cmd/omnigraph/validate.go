@@ -12,7 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
@@ -51,11 +51,11 @@ whether the queries fit a schema that you applied on a branch.`,
 					return nil, err
 				}
 				// The graph accepted this text, so a fault in it is not a fault of the query.
-				catalog, faults := gq.CompileStoredSchema(gq.Source{Name: "schema", Text: schema.SchemaSource})
+				catalog, faults := compile.StoredSchema(compile.Source{Name: "schema", Text: schema.SchemaSource})
 				if err := faults.Err(); err != nil {
 					return nil, fmt.Errorf("this version of omnigraph cannot read the schema of the graph; use a newer version: %w", err)
 				}
-				queries, faults := gq.Options{Claims: claimsHere()}.CompileQueries(catalog, src)
+				queries, faults := compile.Options{Claims: claimsHere()}.CompileQueries(catalog, src)
 				return validateReport(cmd.ErrOrStderr(), src, queries, faults)
 			})
 		},
@@ -67,13 +67,13 @@ whether the queries fit a schema that you applied on a branch.`,
 }
 
 // querySource reads the text of a .gq file, or standard input if `file` is "-".
-func querySource(cmd *cobra.Command, file string) (gq.Source, error) {
+func querySource(cmd *cobra.Command, file string) (compile.Source, error) {
 	if file == "-" {
 		b, err := io.ReadAll(cmd.InOrStdin())
-		return gq.Source{Name: "standard input", Text: string(b)}, err
+		return compile.Source{Name: "standard input", Text: string(b)}, err
 	}
 	b, err := os.ReadFile(file)
-	return gq.Source{Name: file, Text: string(b)}, err
+	return compile.Source{Name: file, Text: string(b)}, err
 }
 
 // validity is the answer of validate.
@@ -107,7 +107,7 @@ type usedType struct {
 }
 
 // validateReport prints the faults to w and reports the queries without errors.
-func validateReport(w io.Writer, src gq.Source, queries []*gq.Query, faults diag.List) (*report, error) {
+func validateReport(w io.Writer, src compile.Source, queries []*compile.Query, faults diag.List) (*report, error) {
 	v := &validity{Valid: !faults.HasErrors(), Queries: []validQuery{}, Diagnostics: append(diag.List{}, faults...)}
 	r := &report{doc: v, columns: columns("name", "kind", "params", "columns", "reads", "writes"), objects: []any{}}
 	for _, q := range queries {
@@ -133,7 +133,7 @@ func validateReport(w io.Writer, src gq.Source, queries []*gq.Query, faults diag
 }
 
 // describeValid describes a query without errors.
-func describeValid(q *gq.Query) validQuery {
+func describeValid(q *compile.Query) validQuery {
 	a := validQuery{Name: q.Plan.Name, Kind: "mutation", Params: []typedName{}, Columns: []typedName{}, Reads: []usedType{}, Writes: []usedType{}}
 	for _, p := range q.Plan.Declared() {
 		a.Params = append(a.Params, typedName{p.Name, p.Type.String()})

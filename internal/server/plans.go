@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -152,8 +152,8 @@ func (p *otherPlans) find(graph, schema string) (found *plansOf) {
 // change their type. A name counts in every type. It is true for the names in a rename.
 func movedNames(from, to string) map[string]bool {
 	names := map[string]bool{}
-	a, faults := gq.CompileStoredSchema(gq.Source{Name: "from.pg", Text: from})
-	b, also := gq.CompileStoredSchema(gq.Source{Name: "to.pg", Text: to})
+	a, faults := compile.StoredSchema(compile.Source{Name: "from.pg", Text: from})
+	b, also := compile.StoredSchema(compile.Source{Name: "to.pg", Text: to})
 	if faults.HasErrors() || also.HasErrors() {
 		return names // another version wrote one; the plan binds by names
 	}

@@ -20,9 +20,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/builtin"
@@ -399,7 +399,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, bi
 	}
 	var schema *engine.Schema
 	if applied := o.applied.Graph(c.ID); applied != nil {
-		compiled, faults := gq.CompileStoredSchema(gq.Source{Name: c.ID + ".pg", Text: applied.Source})
+		compiled, faults := compile.StoredSchema(compile.Source{Name: c.ID + ".pg", Text: applied.Source})
 		if err := faults.Err(); err != nil {
 			return nil, fmt.Errorf("the schema of the applied revision: %w", err)
 		}

@@ -23,9 +23,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/replica"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -264,7 +264,7 @@ func (noQueries) Bind(context.Context, *plan.Query, engine.Target) error { retur
 
 // emptyGraph returns a graph in memory with the schema of an applied graph.
 func emptyGraph(ctx context.Context, applied *reconcile.Graph, embedder engine.Embedder) (engine.Graph, error) {
-	schema, faults := gq.CompileStoredSchema(gq.Source{Name: applied.ID + ".pg", Text: applied.Source})
+	schema, faults := compile.StoredSchema(compile.Source{Name: applied.ID + ".pg", Text: applied.Source})
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/contract"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 )
@@ -30,12 +30,12 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Input is the input of [Build].
 type Input struct {
-	Graph   string          // the graph's name
-	Schema  *catalog.Schema // compiled from Source
-	Source  gq.Source       // of Schema; diagnostics about the schema take their places from it
-	Sources []gq.Source     // in the order of the catalog; names are relative to the module
-	Queries []*gq.Query     // compiled from Sources
-	Strict  bool            // input schemas require every key
+	Graph   string           // the graph's name
+	Schema  *catalog.Schema  // compiled from Source
+	Source  compile.Source   // of Schema; diagnostics about the schema take their places from it
+	Sources []compile.Source // in the order of the catalog; names are relative to the module
+	Queries []*compile.Query // compiled from Sources
+	Strict  bool             // input schemas require every key
 
 	// Selected, if not nil, maps the names of the stored queries to the names of their sources.
 	// Build ignores other queries. SelectedAt maps the same names to their places in cluster.yaml.
@@ -56,11 +56,11 @@ type Input struct {
 // Compile compiles Source and Sources, stores the results in Schema and Queries, and calls [Build].
 // It rejects the same sources as gq generate. If there are errors, the package is nil.
 func Compile(in Input) (*Package, *catalog.Schema, diag.List) {
-	schema, diags := gq.CompileSchema(in.Source)
+	schema, diags := compile.Schema(in.Source)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	queries, more := gq.Options{Claims: in.Claims}.CompileQueries(schema, in.Sources...)
+	queries, more := compile.Options{Claims: in.Claims}.CompileQueries(schema, in.Sources...)
 	if diags = append(diags, more...); diags.HasErrors() {
 		return nil, nil, diags
 	}
@@ -155,15 +155,15 @@ type propKey struct {
 
 // builder builds a Package and collects the diagnostics.
 type builder struct {
-	schema *catalog.Schema   // the compiled schema
-	source gq.Source         // of schema
-	places *gq.SchemaPlaces  // nil until a diagnostic needs it
-	pkg    *Package          // the result
-	decls  map[string]owner  // Go name at package level -> the declaration that has it
-	tools  map[string]owner  // tool name -> the query or built-in that has it
-	enums  map[propKey]*Enum // types of the enum properties
-	ids    map[propKey]*ID   // types of the ids of node types and interfaces; no prop
-	diags  diag.List         // errors and warnings
+	schema *catalog.Schema       // the compiled schema
+	source compile.Source        // of schema
+	places *compile.SchemaPlaces // nil until a diagnostic needs it
+	pkg    *Package              // the result
+	decls  map[string]owner      // Go name at package level -> the declaration that has it
+	tools  map[string]owner      // tool name -> the query or built-in that has it
+	enums  map[propKey]*Enum     // types of the enum properties
+	ids    map[propKey]*ID       // types of the ids of node types and interfaces; no prop
+	diags  diag.List             // errors and warnings
 }
 
 // owner is a declaration that has taken a name. The function `at` returns the place of the
@@ -184,9 +184,9 @@ func (o owner) String() string {
 func constantPlace(at diag.Span) func() diag.Span { return func() diag.Span { return at } }
 
 // schemaPlaces parses the source of the schema when it is called for the first time.
-func (b *builder) schemaPlaces() *gq.SchemaPlaces {
+func (b *builder) schemaPlaces() *compile.SchemaPlaces {
 	if b.places == nil {
-		b.places = gq.PlacesOf(b.source, b.schema)
+		b.places = compile.PlacesOf(b.source, b.schema)
 	}
 	return b.places
 }
@@ -211,7 +211,7 @@ func (b *builder) declare(goName string, o owner) bool {
 }
 
 // buildFiles names the Go file of each source.
-func (b *builder) buildFiles(sources []gq.Source) {
+func (b *builder) buildFiles(sources []compile.Source) {
 	owner := map[string]string{}
 	for _, src := range sources {
 		f := &File{Source: src.Name, GoFile: goFile(src.Name)}
@@ -224,7 +224,7 @@ func (b *builder) buildFiles(sources []gq.Source) {
 }
 
 // buildQuery adds one query to the package.
-func (b *builder) buildQuery(src *gq.Query) {
+func (b *builder) buildQuery(src *compile.Query) {
 	p := src.Plan
 	q := &Query{
 		Name: p.Name, GoName: GoName(p.Name), File: src.File, Line: src.Span.Start.Line,
@@ -271,7 +271,7 @@ func (b *builder) declareQuery(q *Query, at func() diag.Span) {
 }
 
 // buildTool names the tool of a query, and checks the name.
-func (b *builder) buildTool(q *Query, src *gq.Query) {
+func (b *builder) buildTool(q *Query, src *compile.Query) {
 	t := Tool{Name: src.ToolName, Title: src.Title}
 	if t.Name == "" {
 		t.Name = q.Name
@@ -302,7 +302,7 @@ func (b *builder) buildTool(q *Query, src *gq.Query) {
 }
 
 // buildParams adds the parameters of a query, and checks their names.
-func (b *builder) buildParams(q *Query, src *gq.Query) {
+func (b *builder) buildParams(q *Query, src *compile.Query) {
 	fields := map[string]string{}
 	places := map[string]diag.Span{}
 	fl := flows(q.Plan)
@@ -369,7 +369,7 @@ func columnsOf(q *plan.Query) ([]plan.Column, []plan.Var) {
 }
 
 // buildColumns adds the columns of a query, and checks their names.
-func (b *builder) buildColumns(q *Query, src *gq.Query) {
+func (b *builder) buildColumns(q *Query, src *compile.Query) {
 	columns, _ := columnsOf(q.Plan)
 	places := src.Places.Columns
 	q.Columns = b.fields(q, q.GoName+"Row", "column", columns, func(i int) diag.Span { return places[i] })
@@ -554,7 +554,7 @@ func goFile(source string) string {
 }
 
 // sourceDigest returns a digest of the names and texts of the sources.
-func sourceDigest(sources []gq.Source) string {
+func sourceDigest(sources []compile.Source) string {
 	h := sha256.New()
 	for _, s := range sources {
 		fmt.Fprintf(h, "%d %s %d ", len(s.Name), s.Name, len(s.Text))

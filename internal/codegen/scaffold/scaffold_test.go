@@ -17,7 +17,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/omnigraph-go/omnigraph/codegen"
-	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster/reconcile"
@@ -57,8 +57,8 @@ func TestFilesAreFormatted(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		case ".gq", ".pg":
-			src := gq.Source{Name: name, Text: string(text)}
-			laid, faults := gq.Format(src)
+			src := compile.Source{Name: name, Text: string(text)}
+			laid, faults := compile.Format(src)
 			if faults != nil {
 				t.Fatal(faults)
 			}
@@ -90,13 +90,13 @@ func TestGeneratedLines(t *testing.T) {
 // TestNothingIsOdd lints the schema and the queries with every rule, including those across files.
 func TestNothingIsOdd(t *testing.T) {
 	files := rendered(t, brain())
-	c := gq.Catalog{Whole: true, Schema: gq.Source{Name: schemaFile, Text: string(files[schemaFile])}, Config: lint.Config{}}
+	c := compile.Catalog{Whole: true, Schema: compile.Source{Name: schemaFile, Text: string(files[schemaFile])}, Config: lint.Config{}}
 	for _, name := range files.Names() {
 		if path.Ext(name) == ".gq" {
-			c.Queries = append(c.Queries, gq.Source{Name: name, Text: string(files[name])})
+			c.Queries = append(c.Queries, compile.Source{Name: name, Text: string(files[name])})
 		}
 	}
-	for _, d := range gq.Lint(c).List {
+	for _, d := range compile.Lint(c).List {
 		t.Errorf("%s: %s: %s", d.Span, d.Code, d.Message)
 	}
 }

@@ -13,12 +13,12 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/infer"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/postgres"
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object/postgres/postgrestest"
@@ -29,15 +29,15 @@ import (
 func imports(t *testing.T, p *infer.Proposal, files func(*dataimport.Map) ([][]record.File, error)) string {
 	t.Helper()
 	ctx := t.Context()
-	text, faults := gq.Format(gq.Source{Name: "schema.pg", Text: p.Schema})
+	text, faults := compile.Format(compile.Source{Name: "schema.pg", Text: p.Schema})
 	if err := faults.Err(); err != nil {
 		t.Fatal(err, p.Schema)
 	}
-	schema := gq.Source{Name: "schema.pg", Text: text}
-	if report := gq.Lint(gq.Catalog{Schema: schema}); len(report.List) > 0 {
+	schema := compile.Source{Name: "schema.pg", Text: text}
+	if report := compile.Lint(compile.Catalog{Schema: schema}); len(report.List) > 0 {
 		t.Error(report.List, text)
 	}
-	compiled, faults := gq.CompileSchema(schema)
+	compiled, faults := compile.Schema(schema)
 	if len(faults) > 0 {
 		t.Fatal(faults, text)
 	}

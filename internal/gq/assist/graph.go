@@ -3,14 +3,14 @@
 package assist
 
 import (
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 )
 
 // Graph is what is known of a graph while somebody writes a query for it.
 type Graph struct {
-	Catalog *catalog.Schema      // nil if the schema has no right form yet
-	Queries map[string]*gq.Query // the queries without errors, by name
-	Claims  plan.Claims          // the claims that queries may use
+	Catalog *catalog.Schema           // nil if the schema has no right form yet
+	Queries map[string]*compile.Query // the queries without errors, by name
+	Claims  plan.Claims               // the claims that queries may use
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 	"github.com/omnigraph-go/omnigraph/internal/gq/xref"
 )
@@ -153,7 +153,7 @@ func describeFunction(name string) (code, doc string) {
 }
 
 // signature returns the head of a query: its name, its parameters and the columns of its result.
-func signature(q *gq.Query) string {
+func signature(q *compile.Query) string {
 	var params []string
 	for _, p := range q.Plan.Declared() {
 		params = append(params, "$"+p.Name+": "+p.TypeText())
@@ -170,7 +170,7 @@ func signature(q *gq.Query) string {
 }
 
 // QueryAround returns the query around an offset as the last complete run compiled it, or nil.
-func (g Graph) QueryAround(src *xref.Source, offset int) *gq.Query {
+func (g Graph) QueryAround(src *xref.Source, offset int) *compile.Query {
 	if n := src.Query(offset); n != nil {
 		return g.Queries[n.Text()]
 	}

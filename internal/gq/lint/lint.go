@@ -61,7 +61,7 @@ type Query struct {
 	ParamDocs                []string // by parameter index
 	Expose                   bool     // MCP clients see the query
 	ToolName                 string   // from @mcp, or ""
-	Stored                   bool     // one of the stored queries of the catalog; see gq.Catalog
+	Stored                   bool     // one of the stored queries of the catalog; see compile.Catalog
 }
 
 // Tool returns the name under which the query is exposed as a tool.

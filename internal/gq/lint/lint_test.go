@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/gq/check"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 )
@@ -31,19 +31,19 @@ type want struct {
 	message *regexp.Regexp
 }
 
-func source(t testing.TB, path string) gq.Source {
+func source(t testing.TB, path string) compile.Source {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gq.Source{Name: filepath.Base(path), Text: string(b)}
+	return compile.Source{Name: filepath.Base(path), Text: string(b)}
 }
 
 // folder reads the sources of a rule's test. A folder without a schema uses the common one.
-func folder(t testing.TB, code string) gq.Catalog {
+func folder(t testing.TB, code string) compile.Catalog {
 	t.Helper()
-	c := gq.Catalog{Schema: source(t, "testdata/schema.pg"), Whole: true, Options: gq.Options{Claims: plan.Claims{"level": value.Of(value.I32).Optional(), "region": value.Of(value.String).Optional()}}}
+	c := compile.Catalog{Schema: source(t, "testdata/schema.pg"), Whole: true, Options: compile.Options{Claims: plan.Claims{"level": value.Of(value.I32).Optional(), "region": value.Of(value.String).Optional()}}}
 	if own := filepath.Join("testdata", code, "schema.pg"); exists(own) {
 		c.Schema = source(t, own)
 	}
@@ -78,7 +78,7 @@ func TestRules(t *testing.T) {
 				}
 			case lint.OverBudget:
 				c.Config.TokenBudget = 40
-				c.Build = func(_ *catalog.Schema, queries []*gq.Query) (*lint.ToolList, diag.List) {
+				c.Build = func(_ *catalog.Schema, queries []*compile.Query) (*lint.ToolList, diag.List) {
 					sizes := &lint.ToolList{Queries: map[string]int{}, Bytes: 100}
 					for _, q := range queries {
 						sizes.Queries[q.Plan.Name] = len(q.Text)
@@ -87,17 +87,17 @@ func TestRules(t *testing.T) {
 					return sizes, nil
 				}
 			}
-			r := gq.Lint(c)
+			r := compile.Lint(c)
 			checkWants(t, c, r.List, rule.Level)
 			checkFixes(t, c, r, string(rule.Code))
 		})
 	}
 }
 
-func checkWants(t *testing.T, c gq.Catalog, got diag.List, level lint.Level) {
+func checkWants(t *testing.T, c compile.Catalog, got diag.List, level lint.Level) {
 	t.Helper()
 	var missing []want
-	for _, src := range append([]gq.Source{c.Schema}, c.Queries...) {
+	for _, src := range append([]compile.Source{c.Schema}, c.Queries...) {
 		for i, line := range strings.Split(src.Text, "\n") {
 			for _, m := range wantComment.FindAllStringSubmatch(line, -1) {
 				off, _ := strconv.Atoi(m[1])
@@ -133,7 +133,7 @@ func checkWants(t *testing.T, c gq.Catalog, got diag.List, level lint.Level) {
 	}
 }
 
-func checkFixes(t *testing.T, c gq.Catalog, r *lint.Report, code string) {
+func checkFixes(t *testing.T, c compile.Catalog, r *lint.Report, code string) {
 	t.Helper()
 	var edits []diag.Edit
 	for _, e := range r.Edits {
@@ -148,7 +148,7 @@ func checkFixes(t *testing.T, c gq.Catalog, r *lint.Report, code string) {
 			continue
 		}
 		golden.Check(t, filepath.Join("testdata", code, src.Name+".fixed"), []byte(after))
-		if !(gq.Options{}).SameMeaning(c.Schema, src, after) {
+		if !compile.SameMeaning(compile.Options{}, c.Schema, src, after) {
 			t.Errorf("%s: the fixes change its meaning", src.Name)
 		}
 	}
@@ -174,29 +174,29 @@ func TestLevels(t *testing.T) {
 	for level, severity := range map[lint.Level]string{lint.Note: "note", lint.Warning: "warning", lint.Error: "error"} {
 		c.Config = lint.Only(lint.NoLimit)
 		c.Config.Levels[lint.NoLimit] = level
-		for _, d := range gq.Lint(c).List {
+		for _, d := range compile.Lint(c).List {
 			if d.Severity.String() != severity {
 				t.Errorf("%s: %v", level, diag.List{d})
 			}
 		}
 	}
 	c.Config.Levels[lint.NoLimit] = lint.Off
-	if list := gq.Lint(c).List; list != nil {
+	if list := compile.Lint(c).List; list != nil {
 		t.Errorf("off: %v", list)
 	}
 }
 
 func TestOptions(t *testing.T) {
-	c := gq.Catalog{Schema: source(t, "testdata/schema.pg"), Queries: []gq.Source{{Name: "a.gq",
+	c := compile.Catalog{Schema: source(t, "testdata/schema.pg"), Queries: []compile.Source{{Name: "a.gq",
 		Text: `query people() @description("Lists.") { match { $p: Person } return { $p.name } }`}}}
 	c.Config = lint.Only(lint.LongToolName)
 	c.Config.MaxToolName = 5
-	if got := gq.Lint(c).List.Error(); !strings.Contains(got, "6 characters; the limit is 5") {
+	if got := compile.Lint(c).List.Error(); !strings.Contains(got, "6 characters; the limit is 5") {
 		t.Error(got)
 	}
 	c.Config = lint.Only(lint.LongDescription)
 	c.Config.MaxDescription = 5
-	if got := gq.Lint(c).List.Error(); !strings.Contains(got, "6 characters; the limit is 5") {
+	if got := compile.Lint(c).List.Error(); !strings.Contains(got, "6 characters; the limit is 5") {
 		t.Error(got)
 	}
 }
@@ -209,14 +209,14 @@ func TestPartOfCatalog(t *testing.T) {
 		c.Whole = false
 		c.Config = lint.Only(diag.Code(code))
 		delete(c.Config.Levels, lint.IdleDirective)
-		if list := gq.Lint(c).List; list != nil {
+		if list := compile.Lint(c).List; list != nil {
 			t.Errorf("%s: %v", code, list)
 		}
 	}
 	c := folder(t, "L202")
 	c.Whole = false
 	c.Config = lint.Only(lint.DuplicateQuery)
-	for _, d := range gq.Lint(c).List {
+	for _, d := range compile.Lint(c).List {
 		if d.Code != check.DuplicateName {
 			t.Errorf("%v", diag.List{d})
 		}
@@ -226,12 +226,12 @@ func TestPartOfCatalog(t *testing.T) {
 // TestFaultsAreListedOnce lints sources with errors. Each error is listed once, as the compiler
 // reports it. Rules skip queries with errors, and no directive is reported as idle.
 func TestFaultsAreListedOnce(t *testing.T) {
-	c := gq.Catalog{Schema: source(t, "testdata/schema.pg"), Whole: true, Queries: []gq.Source{
+	c := compile.Catalog{Schema: source(t, "testdata/schema.pg"), Whole: true, Queries: []compile.Source{
 		{Name: "a.gq", Text: "// gq:ignore L103 for now\nquery bad() { match { $p: Persn } return { $p.name } }\nquery worse( { }\nquery open() @description(\"x\") { match { $p: Person } return { $p.name } }\n"},
 		{Name: "b.gq", Text: "query wrong() { match { $p: Person } return { $p.nam } }"},
 	}}
 	var got []string
-	for _, d := range gq.Lint(c).List {
+	for _, d := range compile.Lint(c).List {
 		got = append(got, fmt.Sprintf("%s:%d %s", d.Span.File, d.Span.Start.Line, d.Code))
 	}
 	want := "a.gq:2 T1, a.gq:3 P7, a.gq:4 L105, b.gq:1 T6"
@@ -239,7 +239,7 @@ func TestFaultsAreListedOnce(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", all, want)
 	}
 	c.Schema.Text = "node A { x: Strng }"
-	if list := gq.Lint(c).List; len(list) != 1 || list[0].Code != "P10" {
+	if list := compile.Lint(c).List; len(list) != 1 || list[0].Code != "P10" {
 		t.Errorf("with a broken schema: %v", list)
 	}
 }
@@ -250,24 +250,24 @@ func TestSelected(t *testing.T) {
 	c := folder(t, "L205")
 	c.Config = lint.Only(lint.SameDescription)
 	c.Selected = map[string]string{"by_name": "a.gq"}
-	if list := gq.Lint(c).List; list != nil {
+	if list := compile.Lint(c).List; list != nil {
 		t.Errorf("by_age is not stored: %v", list)
 	}
 	c.Selected["by_age"] = "b.gq"
-	if list := gq.Lint(c).List; len(list) != 1 {
+	if list := compile.Lint(c).List; len(list) != 1 {
 		t.Errorf("both are stored: %v", list)
 	}
 	c = folder(t, "L105")
 	c.Config = lint.Only(lint.NoLimit)
 	c.Selected = map[string]string{}
-	if list := gq.Lint(c).List; len(list) != 5 {
+	if list := compile.Lint(c).List; len(list) != 5 {
 		t.Errorf("none is stored: %v", list)
 	}
 }
 
 // TestRealQueries lints the queries that this repository serves.
 func TestRealQueries(t *testing.T) {
-	c := gq.Catalog{Schema: source(t, "../../../queries/code/schema.pg"), Whole: true}
+	c := compile.Catalog{Schema: source(t, "../../../queries/code/schema.pg"), Whole: true}
 	paths, err := filepath.Glob("../../../queries/code/*.gq")
 	if err != nil || len(paths) == 0 {
 		t.Fatal(paths, err)
@@ -275,7 +275,7 @@ func TestRealQueries(t *testing.T) {
 	for _, path := range paths {
 		c.Queries = append(c.Queries, source(t, path))
 	}
-	r := gq.Lint(c)
+	r := compile.Lint(c)
 	if r.List.HasErrors() {
 		t.Error(r.List)
 	}
@@ -291,8 +291,8 @@ func FuzzLint(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		src := gq.Source{Name: "a.gq", Text: text}
-		r := gq.Lint(gq.Catalog{Schema: schema, Queries: []gq.Source{src}, Whole: true})
+		src := compile.Source{Name: "a.gq", Text: text}
+		r := compile.Lint(compile.Catalog{Schema: schema, Queries: []compile.Source{src}, Whole: true})
 		var edits []diag.Edit
 		for i, d := range r.List {
 			if d.Span.File == src.Name && (d.Span.Start.Offset > d.Span.End.Offset || d.Span.End.Offset > len(text)) {
@@ -304,7 +304,7 @@ func FuzzLint(f *testing.F) {
 		if skipped > 0 {
 			t.Errorf("%d fixes overlap: %+v", skipped, edits)
 		}
-		if after != text && !r.List.HasErrors() && !(gq.Options{}).SameMeaning(schema, src, after) {
+		if after != text && !r.List.HasErrors() && !compile.SameMeaning(compile.Options{}, schema, src, after) {
 			t.Errorf("fixed to %q", after)
 		}
 		var b bytes.Buffer
@@ -319,7 +319,7 @@ func FuzzLint(f *testing.F) {
 func TestProviderUnknown(t *testing.T) {
 	c := folder(t, string(lint.NoProvider))
 	c.Config = lint.Only(lint.NoProvider)
-	for _, d := range gq.Lint(c).List {
+	for _, d := range compile.Lint(c).List {
 		t.Errorf("found %v", diag.List{d})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
@@ -103,7 +103,7 @@ const (
 // validated checks a text against a schema.
 func validated(ctx context.Context, env *tool.Env, s *engine.Schema, text string) (a *ValidateAnswer, err error) {
 	err = operations.WithText(ctx, env, "query", text, func(limits work.Limits) error {
-		queries, report, err := gq.Options{Claims: env.Claims}.LintQueriesWithin(ctx, limits, s.Catalog, operations.AdHocRules, gq.Source{Name: queryFile, Text: text})
+		queries, report, err := compile.LintWithin(ctx, limits, compile.Options{Claims: env.Claims}, s.Catalog, operations.AdHocRules, compile.Source{Name: queryFile, Text: text})
 		if err == nil {
 			a = validateAnswer(text, queries, report)
 		}
@@ -114,7 +114,7 @@ func validated(ctx context.Context, env *tool.Env, s *engine.Schema, text string
 
 // validateAnswer returns the answer for a text, from its correct queries and the report of its
 // faults.
-func validateAnswer(text string, queries []*gq.Query, report *lint.Report) *ValidateAnswer {
+func validateAnswer(text string, queries []*compile.Query, report *lint.Report) *ValidateAnswer {
 	list := report.List
 	a := &ValidateAnswer{Valid: !list.HasErrors(), Queries: []CheckedAnswer{}, Diagnostics: []DiagnosticAnswer{}}
 	for _, q := range queries {
@@ -159,7 +159,7 @@ func (a *ValidateAnswer) Cut(bytes int) {
 }
 
 // checkedAnswer describes a query without errors: its kind, parameters and columns.
-func checkedAnswer(q *gq.Query) CheckedAnswer {
+func checkedAnswer(q *compile.Query) CheckedAnswer {
 	a := CheckedAnswer{Name: q.Plan.Name, Kind: "mutation", Params: []TypedAnswer{}, Columns: []ColumnAnswer{}}
 	for _, p := range q.Plan.Declared() {
 		a.Params = append(a.Params, TypedAnswer{Name: p.Name, Type: p.Type.Required().String(), Optional: p.Optional()})

@@ -15,9 +15,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/gq/work"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
@@ -93,7 +94,7 @@ func (c *AdHoc) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 
 // compile returns the query to run and its arguments, compiled against the schema at a
 // target, and the findings about the rows of the query.
-func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*gq.Query, engine.Args, []string, error) {
+func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*compile.Query, engine.Args, []string, error) {
 	schema, err := env.Graph.Schema(ctx, at)
 	var closed *engine.DraftClosed
 	if c.Options.IdempotencyKey != "" && errors.As(err, &closed) {
@@ -104,13 +105,13 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	var queries []*gq.Query
+	var queries []*compile.Query
 	var found, findings diag.List
 	if c.File != "" {
-		options := gq.Options{Claims: env.Claims}
-		queries, found = options.CompileQueries(schema.Catalog, gq.Source{Name: c.File, Text: c.Source})
+		options := compile.Options{Claims: env.Claims}
+		queries, found = options.CompileQueries(schema.Catalog, compile.Source{Name: c.File, Text: c.Source})
 		if !found.HasErrors() {
-			if _, _, findings, err = linted(ctx, gq.Limits{}, options, schema.Catalog, gq.Source{Name: c.File, Text: c.Source}); err != nil {
+			if _, _, findings, err = linted(ctx, work.Limits{}, options, schema.Catalog, compile.Source{Name: c.File, Text: c.Source}); err != nil {
 				return nil, nil, nil, err
 			}
 		}
@@ -120,7 +121,7 @@ func (c *AdHoc) compile(ctx context.Context, env *tool.Env, at engine.Target) (*
 	switch {
 	case !found.HasErrors():
 	case c.File != "":
-		return nil, nil, nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.File: c.Source}, Valid: gq.RightQueries(gq.Source{Name: c.File, Text: c.Source}, found)}
+		return nil, nil, nil, &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{c.File: c.Source}, Valid: compile.RightQueries(compile.Source{Name: c.File, Text: c.Source}, found)}
 	default:
 		r := &wireerror.Rejected{Diagnostics: found.Cut(maxFaults), Sources: map[string]string{sourceName: c.Source}, Example: exampleRead, Valid: queryNames(queries)}
 		if c.Write {
@@ -162,7 +163,7 @@ const (
 const sourceName = "query"
 
 // queryNames returns the names of queries.
-func queryNames(queries []*gq.Query) []string {
+func queryNames(queries []*compile.Query) []string {
 	names := make([]string, len(queries))
 	for i, q := range queries {
 		names[i] = q.Plan.Name
@@ -171,8 +172,8 @@ func queryNames(queries []*gq.Query) []string {
 }
 
 // choose returns the query to run among the queries of the text. The branch is the one that the query would run on.
-func (c *AdHoc) choose(queries []*gq.Query, branch tool.Branch) (*gq.Query, error) {
-	var chosen *gq.Query
+func (c *AdHoc) choose(queries []*compile.Query, branch tool.Branch) (*compile.Query, error) {
+	var chosen *compile.Query
 	names := queryNames(queries)
 	for i, q := range queries {
 		if c.Name == "" && len(queries) == 1 || names[i] == c.Name {

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/client"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/assist"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
@@ -58,12 +58,12 @@ func (c *Assist) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) 
 			a.Completion = c.complete(known)
 			return nil
 		}
-		queries, report, err := gq.Options{Claims: env.Claims}.LintQueriesWithin(ctx, limits, s.Catalog, AdHocRules, gq.Source{Name: sourceName, Text: c.Text})
+		queries, report, err := compile.LintWithin(ctx, limits, compile.Options{Claims: env.Claims}, s.Catalog, AdHocRules, compile.Source{Name: sourceName, Text: c.Text})
 		switch {
 		case err != nil:
 			return err
 		case c.Ask == client.AskHover:
-			known.Queries = map[string]*gq.Query{}
+			known.Queries = map[string]*compile.Query{}
 			for _, q := range queries {
 				known.Queries[q.Plan.Name] = q
 			}
@@ -105,7 +105,7 @@ func (c *Assist) hover(g assist.Graph) *client.AssistHover {
 }
 
 // checked returns the queries without errors, and the faults.
-func (c *Assist) checked(queries []*gq.Query, report *lint.Report) (good []client.AssistQuery, faults []client.AssistDiagnostic) {
+func (c *Assist) checked(queries []*compile.Query, report *lint.Report) (good []client.AssistQuery, faults []client.AssistDiagnostic) {
 	for _, q := range queries {
 		a := client.AssistQuery{Name: q.Plan.Name, Mutation: q.Plan.Mutation != nil, Params: []client.ParamEntry{}}
 		for i, p := range q.Plan.Declared() {

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gq/work"
@@ -15,17 +15,17 @@ import (
 )
 
 // compileLinted is like [Compile], and also returns the findings of the rules about rows.
-func compileLinted(ctx context.Context, env *tool.Env, argument string, s *catalog.Schema, text string) (queries []*gq.Query, faults, findings diag.List, err error) {
+func compileLinted(ctx context.Context, env *tool.Env, argument string, s *catalog.Schema, text string) (queries []*compile.Query, faults, findings diag.List, err error) {
 	err = WithText(ctx, env, argument, text, func(limits work.Limits) (err error) {
-		queries, faults, findings, err = linted(ctx, limits, gq.Options{Claims: env.Claims}, s, gq.Source{Name: sourceName, Text: text})
+		queries, faults, findings, err = linted(ctx, limits, compile.Options{Claims: env.Claims}, s, compile.Source{Name: sourceName, Text: text})
 		return err
 	})
 	return queries, faults, findings, err
 }
 
 // linted compiles a text, and applies the rules about rows.
-func linted(ctx context.Context, limits gq.Limits, o gq.Options, s *catalog.Schema, src gq.Source) (queries []*gq.Query, faults, findings diag.List, err error) {
-	queries, report, err := o.LintQueriesWithin(ctx, limits, s, lint.Rows(), src)
+func linted(ctx context.Context, limits work.Limits, o compile.Options, s *catalog.Schema, src compile.Source) (queries []*compile.Query, faults, findings diag.List, err error) {
+	queries, report, err := compile.LintWithin(ctx, limits, o, s, lint.Rows(), src)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -49,7 +49,7 @@ const maxFindings = 5
 
 // findingsOn returns the findings about a query of a text as notes. It leaves out those about a parameter
 // without a value if all parameters have one.
-func findingsOn(q *gq.Query, args engine.Args, list diag.List) []string {
+func findingsOn(q *compile.Query, args engine.Args, list diag.List) []string {
 	var notes []string
 	for _, d := range list {
 		at := d.Span.Start.Offset

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/codegen"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/lint"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
@@ -26,7 +26,7 @@ type finding struct {
 // job is a graph with the texts of its sources at one moment.
 type job struct {
 	graph     *graph
-	catalog   gq.Catalog
+	catalog   compile.Catalog
 	input     model.Input      // the names and settings with which the graph's Go package is generated
 	texts     map[string]*text // by path
 	threshold int
@@ -35,20 +35,20 @@ type job struct {
 
 // source returns the text of a source for the compiler. A file that cannot be read counts as empty;
 // a fault of the configuration reports it. REQUIRES: s.mu.
-func (s *server) source(j *job, path string) gq.Source {
+func (s *server) source(j *job, path string) compile.Source {
 	t, err := s.read(path)
 	if err != nil {
 		t = newText("")
 	}
 	j.texts[path] = t
-	return gq.Source{Name: j.graph.project.name(path), Text: t.content}
+	return compile.Source{Name: j.graph.project.name(path), Text: t.content}
 }
 
 // job collects the sources of a graph: all of them, or the schema and the file `only`. REQUIRES: s.mu.
 func (s *server) job(g *graph, only string) *job {
 	p := g.project
 	j := &job{graph: g, texts: map[string]*text{}, threshold: g.meta, tools: s.opts.Tools}
-	j.catalog = gq.Catalog{Config: p.config.Lint, NoProvider: g.noProvider, Whole: g.whole && only == "", Options: gq.Options{Claims: p.claims}}
+	j.catalog = compile.Catalog{Config: p.config.Lint, NoProvider: g.noProvider, Whole: g.whole && only == "", Options: compile.Options{Claims: p.claims}}
 	if g.schema != "" {
 		j.catalog.Schema = s.source(j, g.schema)
 	}
@@ -71,15 +71,15 @@ func (s *server) job(g *graph, only string) *job {
 }
 
 // lint runs the compiler and the rules. Without a schema it only parses.
-func (j *job) lint() *gq.Linted {
+func (j *job) lint() *compile.Linted {
 	if j.graph.schema == "" {
-		return &gq.Linted{Report: parseOnly(j.catalog.Queries)}
+		return &compile.Linted{Report: parseOnly(j.catalog.Queries)}
 	}
 	return j.graph.linter.Lint(j.catalog)
 }
 
 // parseOnly reports the errors of the grammar in queries without a schema.
-func parseOnly(sources []gq.Source) *lint.Report {
+func parseOnly(sources []compile.Source) *lint.Report {
 	r := &lint.Report{}
 	for _, src := range sources {
 		_, faults := syntax.ParseQueries(src.Name, src.Text)
@@ -359,8 +359,8 @@ func (s *server) surveyProject(ctx context.Context, p *project) bool {
 
 // run lints a whole graph and builds its tools. If `stop` returns true, it builds no tools and the result
 // is incomplete.
-func (j *job) run(stop func() bool) (r *gq.Linted, pkg *model.Package, sizes *lint.ToolList) {
-	j.catalog.Build = func(schema *catalog.Schema, queries []*gq.Query) (*lint.ToolList, diag.List) {
+func (j *job) run(stop func() bool) (r *compile.Linted, pkg *model.Package, sizes *lint.ToolList) {
+	j.catalog.Build = func(schema *catalog.Schema, queries []*compile.Query) (*lint.ToolList, diag.List) {
 		if stop() {
 			return nil, nil
 		}
@@ -388,11 +388,11 @@ func toolsOf(j *job, in model.Input) (*model.Package, *lint.ToolList, diag.List)
 }
 
 // keep stores the facts of a complete run for the lenses and the hints. REQUIRES: s.mu.
-func (s *server) keep(j *job, r *gq.Linted, pkg *model.Package, sizes *lint.ToolList) {
+func (s *server) keep(j *job, r *compile.Linted, pkg *model.Package, sizes *lint.ToolList) {
 	g := j.graph
 	if r.Schema != nil {
 		g.setCatalog(r.Schema)
-		g.results = map[string]*gq.Query{}
+		g.results = map[string]*compile.Query{}
 		for _, q := range r.Queries {
 			g.results[q.Plan.Name] = q
 		}

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/codegen"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -58,12 +58,12 @@ type graph struct {
 	policy     string               // the path of the policy; "" if there is none
 	protected  protected.Rules      // protected branches and owners in cluster.yaml
 	shares     []string             // the ids of the graphs with the same policy
-	linter     *gq.Linter
+	linter     *compile.Linter
 
-	catalog *catalog.Schema        // compiled from the last schema without errors; nil before the first
-	results map[string]*gq.Query   // the queries without errors of the last complete run, by name
-	tools   map[string]queryFacts  // facts about the stored queries, by name, of the last complete run
-	names   map[string]*namesEntry // the names in the sources, by path
+	catalog *catalog.Schema           // compiled from the last schema without errors; nil before the first
+	results map[string]*compile.Query // the queries without errors of the last complete run, by name
+	tools   map[string]queryFacts     // facts about the stored queries, by name, of the last complete run
+	names   map[string]*namesEntry    // the names in the sources, by path
 }
 
 // isSource reports whether a path ends in .gq or .pg.
@@ -214,7 +214,7 @@ func (p *project) graph(id string) *graph {
 			return g
 		}
 	}
-	return &graph{project: p, id: id, linter: &gq.Linter{}, names: map[string]*namesEntry{}}
+	return &graph{project: p, id: id, linter: &compile.Linter{}, names: map[string]*namesEntry{}}
 }
 
 // of returns the graphs that a source belongs to. A source of a project without a usable cluster.yaml

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
 	"github.com/omnigraph-go/omnigraph/internal/server/policy"
@@ -208,7 +208,7 @@ func (c *Cluster) Again(ctx context.Context, cfg *cluster.Config, number uint64,
 	}
 	for i := range of.Graphs {
 		g := &of.Graphs[i]
-		schema, faults := gq.CompileStoredSchema(gq.Source{Name: RevisionFile, Text: g.Source})
+		schema, faults := compile.StoredSchema(compile.Source{Name: RevisionFile, Text: g.Source})
 		if err := faults.Err(); err != nil {
 			return nil, nil, nil, fmt.Errorf("the schema of graph %s in revision %d: %w", g.ID, number, err)
 		}

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 )
 
 // Plan lists the steps that turn the current content of the storage folder into the content that
@@ -303,7 +303,7 @@ func (g *GraphPlan) fromRecord(before *Graph) error {
 	if before == nil || before.Schema == g.Digest && before.Source == g.Text {
 		return nil
 	}
-	old, faults := gq.CompileStoredSchema(gq.Source{Name: RevisionFile, Text: before.Source})
+	old, faults := compile.StoredSchema(compile.Source{Name: RevisionFile, Text: before.Source})
 	if faults.HasErrors() {
 		return nil // a later version wrote it; the steps become known once the graph opens
 	}

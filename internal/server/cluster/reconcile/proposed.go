@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/contract"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 )
 
 // This file is about queries that were proposed on a server and merged. They live in the revision, and not in the files of the
@@ -46,19 +46,19 @@ func (g *Graph) ProposedQueries() []ProposedQuery {
 }
 
 // compileProposed compiles proposed queries for a schema. It returns nil if there are none.
-func compileProposed(graph string, schema *catalog.Schema, source gq.Source, claims plan.Claims, strict bool, queries []ProposedQuery) (*Stored, error) {
+func compileProposed(graph string, schema *catalog.Schema, source compile.Source, claims plan.Claims, strict bool, queries []ProposedQuery) (*Stored, error) {
 	if len(queries) == 0 {
 		return nil, nil
 	}
 	queries = slices.SortedFunc(slices.Values(queries), func(a, b ProposedQuery) int { return strings.Compare(a.Name, b.Name) })
 	s := &Stored{Strict: strict, Proposals: map[string]string{}}
-	var texts []gq.Source
+	var texts []compile.Source
 	for _, q := range queries {
 		f := QueryFile{proposedFile(q.Name), q.Text}
-		s.Files, texts = append(s.Files, f), append(texts, gq.Source{Name: f.Name, Text: f.Text})
+		s.Files, texts = append(s.Files, f), append(texts, compile.Source{Name: f.Name, Text: f.Text})
 		s.Proposals[q.Name] = q.Proposal
 	}
-	compiled, found := (gq.Options{Claims: claims}).CompileQueries(schema, texts...)
+	compiled, found := (compile.Options{Claims: claims}).CompileQueries(schema, texts...)
 	if found.HasErrors() {
 		return nil, found
 	}
@@ -99,8 +99,8 @@ func (r *Revision) Add(graph string, q ProposedQuery, claims plan.Claims) (*Revi
 	if slices.Contains(model.ReservedTools(), q.Name) {
 		return nil, nil, &engine.Conflict{Reason: q.Name + " is the name of a built-in tool; choose another name"}
 	}
-	source := gq.Source{Name: RevisionFile, Text: g.Source}
-	schema, found := gq.CompileStoredSchema(source)
+	source := compile.Source{Name: RevisionFile, Text: g.Source}
+	schema, found := compile.StoredSchema(source)
 	if found.HasErrors() {
 		return nil, nil, found
 	}
@@ -207,7 +207,7 @@ func (g *Source) keepProposed(before *Graph, s *Sources) (kept, dropped []string
 		return kept, dropped, nil
 	}
 	strict := g.Stored != nil && g.Stored.Strict
-	if g.Proposed, err = compileProposed(g.ID, g.Schema, gq.Source{Name: g.File, Text: g.Text}, s.Claims, strict, keep); err != nil {
+	if g.Proposed, err = compileProposed(g.ID, g.Schema, compile.Source{Name: g.File, Text: g.Text}, s.Claims, strict, keep); err != nil {
 		g.Proposed = before.Proposed
 		return kept, dropped, &ProposedFaults{err}
 	}

@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/breaking"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gqconfig"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -45,7 +45,7 @@ type QueryFile struct {
 
 // stored makes the tools of a graph's queries, which compiled. It finds the faults that gq generate finds
 // then, such as two tools with one name. It returns nil for a graph without stored queries.
-func stored(c *cluster.Graph, dir string, schema *catalog.Schema, source gq.Source, texts []gq.Source, queries []*gq.Query) (*Stored, diag.List, error) {
+func stored(c *cluster.Graph, dir string, schema *catalog.Schema, source compile.Source, texts []compile.Source, queries []*compile.Query) (*Stored, diag.List, error) {
 	strict, found, err := strict(dir)
 	if err != nil || found.HasErrors() {
 		return nil, found, err
@@ -76,7 +76,7 @@ func stored(c *cluster.Graph, dir string, schema *catalog.Schema, source gq.Sour
 func (s *Stored) build(in model.Input) (diag.List, error) {
 	in.Strict = s.Strict
 	for _, f := range s.Files {
-		in.Sources = append(in.Sources, gq.Source{Name: f.Name, Text: f.Text})
+		in.Sources = append(in.Sources, compile.Source{Name: f.Name, Text: f.Text})
 	}
 	pkg, found := model.Build(in)
 	if pkg == nil {
@@ -116,19 +116,19 @@ func (g *Graph) catalog(s *Stored, claims plan.Claims) (c *tool.Catalog, outdate
 		return c, nil, nil
 	}
 	// The other version may have lacked a built-in tool. The server leaves out a query with its name.
-	in := model.Input{Graph: g.ID, Source: gq.Source{Name: RevisionFile, Text: g.Source}, ReservedTools: true}
+	in := model.Input{Graph: g.ID, Source: compile.Source{Name: RevisionFile, Text: g.Source}, ReservedTools: true}
 	var found diag.List
-	if in.Schema, found = gq.CompileStoredSchema(in.Source); found.HasErrors() {
+	if in.Schema, found = compile.StoredSchema(in.Source); found.HasErrors() {
 		return nil, outdated, found
 	}
-	var texts []gq.Source
+	var texts []compile.Source
 	for _, f := range s.Files {
-		texts = append(texts, gq.Source{Name: f.Name, Text: f.Text})
+		texts = append(texts, compile.Source{Name: f.Name, Text: f.Text})
 	}
-	if in.Queries, found = (gq.Options{Claims: claims}).CompileQueries(in.Schema, texts...); found.HasErrors() {
+	if in.Queries, found = (compile.Options{Claims: claims}).CompileQueries(in.Schema, texts...); found.HasErrors() {
 		return nil, outdated, found
 	}
-	in.Queries = slices.DeleteFunc(in.Queries, func(q *gq.Query) bool {
+	in.Queries = slices.DeleteFunc(in.Queries, func(q *compile.Query) bool {
 		return s.Selected != nil && s.Selected[q.Plan.Name] != q.File
 	})
 	again := &Stored{Files: s.Files, Strict: s.Strict}
@@ -185,7 +185,7 @@ func SchemaDigest(c *cluster.Graph) string {
 	if err != nil {
 		return ""
 	}
-	schema, faults := gq.CompileSchema(gq.Source{Name: c.Schema, Text: string(text)})
+	schema, faults := compile.Schema(compile.Source{Name: c.Schema, Text: string(text)})
 	if faults.HasErrors() {
 		return ""
 	}

@@ -26,8 +26,8 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
@@ -321,7 +321,7 @@ func (g *Graph) Close() error { return nil }
 
 // compileStored compiles the text of a schema that a graph has.
 func compileStored(source string) (*catalog.Schema, error) {
-	c, faults := gq.CompileStoredSchema(gq.Source{Name: "schema.pg", Text: source})
+	c, faults := compile.StoredSchema(compile.Source{Name: "schema.pg", Text: source})
 	return c, faults.Err()
 }
 
@@ -391,7 +391,7 @@ func answer(ctx context.Context, g engine.Graph, r *schemaRequest) (*liveSchema,
 	if r.IfSchema != "" && r.IfSchema != was.Digest {
 		return nil, &engine.Conflict{Reason: "the graph has another schema; apply again"}
 	}
-	schema, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: r.Source})
+	schema, faults := compile.Schema(compile.Source{Name: "schema.pg", Text: r.Source})
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}

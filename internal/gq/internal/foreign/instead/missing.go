@@ -1,0 +1,354 @@
+package instead
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
+	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/naming"
+)
+
+// absent is a construct of another language that has no counterpart.
+type absent struct {
+	found func(t lex.Tokens) bool // reports whether the construct begins at the first token
+	note  string                  // what to use instead
+}
+
+// declares reports whether a statement that changes the schema begins.
+func declares(t lex.Tokens) bool {
+	return t.One([]string{"create", "alter", "drop"}, "table", "index", "constraint", "view", "type", "graph", "database", "unique", "fulltext", "vector", "range")
+}
+
+// readsSchema reports whether a reading of the schema begins.
+func readsSchema(t lex.Tokens) bool {
+	return t.Are("__schema") || t.Are("__type") || t.Are("information_schema", ".") || t.Are("pg_catalog", ".") ||
+		t.Are("call") && t.At(2).Text == "." && describes(t)
+}
+
+// Elsewhere reports whether a text asks for something that no query does, such as a change of the schema. Then [Notes] says
+// what does.
+func Elsewhere(text string) bool {
+	all, ok := lex.TokensOf(text)
+	if !ok {
+		return false
+	}
+	if slices.ContainsFunc(elsewhere, func(a absent) bool { return a.found(all) }) {
+		return true
+	}
+	for i := range all {
+		if readsSchema(all[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// describes reports whether CALL names a procedure that lists parts of the schema, such as db.labels.
+func describes(t lex.Tokens) bool {
+	for i := 1; t.At(i).Kind == lex.Word; i += 2 {
+		if slices.Contains([]string{"schema", "labels", "relationshiptypes", "propertykeys", "indexes", "constraints"}, naming.Plain(t.At(i).Text)) {
+			return true
+		}
+		if t.At(i+1).Text != "." {
+			return false
+		}
+	}
+	return false
+}
+
+// elsewhere lists constructs with which a text begins that asks for something that no query does.
+var elsewhere = []absent{
+	{func(t lex.Tokens) bool { return t.Are("subscription") },
+		"there are no subscriptions: read the change feed of the branch, GET /graphs/{id}/changes, which lists each new commit"},
+	{func(t lex.Tokens) bool { return t.One([]string{"explain", "profile"}) },
+		"the tool query_explain shows the plan of a query"},
+	{func(t lex.Tokens) bool { return t.One([]string{"show", "describe", "desc"}) },
+		schemaNote},
+	{declares,
+		"types, keys, indexes and constraints are declared in the schema, a .pg file: node Person { email: String @key name: String @index }"},
+	{func(t lex.Tokens) bool { return t.Are("load", "csv") || t.One([]string{"copy"}) },
+		"load data with the tool graph_load or the command omnigraph load"},
+	{func(t lex.Tokens) bool { return t.One([]string{"grant", "revoke"}) },
+		"permissions are declared in the policy of the graph"},
+}
+
+// atStart lists other constructs with which a text begins.
+var atStart = []absent{
+	{func(t lex.Tokens) bool { return t.One([]string{"begin", "commit", "rollback", "start"}) },
+		"each call of a mutation is one commit, all or nothing: write its statements into one query"},
+	{func(t lex.Tokens) bool { return t.Are("with", "recursive") },
+		"one match replaces the recursive query and its union: $a: Person { email: $email } $a knows{1,64} $b"},
+	{func(t lex.Tokens) bool { return t.Are("truncate") },
+		"a delete has a condition, as in delete Person where level = $level"},
+	{func(t lex.Tokens) bool { return t.Are("merge", "into") },
+		"an upsert finds its node by the key, and changes only what it assigns: upsert Person { email: $email, name: $name }"},
+}
+
+const (
+	pathNote   = "bind the walk: $a $w:knows{1,6} $b; $w.hops is its length and $w.nodes lists the ids of its nodes; read their properties with a second query, as in $p.id in $ids"
+	pageNote   = "there is no offset and no cursor: order by a key, and ask for the rows after the last key, as in $p.name > $last"
+	schemaNote = "a query reads no schema: the tool schema_get returns it, and type_describe describes one type"
+	unwindNote = "a read makes no rows from a list: return the list, as in return { $p.tags }, or test its members, as in $p.tags contains \"a\""
+)
+
+// anywhere lists constructs that may stand in any place of a text.
+var anywhere = []absent{
+	{readsSchema, schemaNote},
+	{func(t lex.Tokens) bool { return t.Are("over", "(") },
+		"there are no window functions: for a rank, count the rows that come before, as in count { $q: Product $q.price > $p.price } + 1; for the first rows of each group, write collect { … order { … } limit 3 }"},
+	{func(t lex.Tokens) bool {
+		return t.One([]string{"union", "intersect", "except", "minus"}, "all", "distinct", "query", "select", "match", "(")
+	},
+		"there is no union: send two queries, which the tool graph_query takes in queries, or write the alternatives as any { exists { … } exists { … } } in one match"},
+	{func(t lex.Tokens) bool {
+		return t.One([]string{"set", "_set", "patch", "changes", "update", "data", "input"}) && t.At(1).Text == ":" && t.At(2).Kind == lex.Dollar
+	},
+		"a mutation names each property that it writes, with a parameter for each value: update Person set { name: $name } where email = $email"},
+	{func(t lex.Tokens) bool { return t.One([]string{"push", "_append", "_prepend"}) && t.At(1).Text == ":" },
+		"an update writes a list as a whole, with all of its members: update Product set { tags: $tags } where sku = $sku"},
+	{func(t lex.Tokens) bool { return t.Are("having", ":", "{") },
+		"a condition on an aggregate follows the columns: return { $p.name, avg($r.stars) as stars } having { stars > 4 }"},
+	{func(t lex.Tokens) bool { return t.Are("connect", "by") },
+		"a walk follows an edge again and again: $a knows{1,64} $b"},
+	{func(t lex.Tokens) bool {
+		return t.Are("in", "nodes", "(") || t.Are("in", "relationships", "(") || t.Are("in", "edges", "(") || t.Are("elements", "(")
+	}, pathNote},
+	{func(t lex.Tokens) bool {
+		return t.One([]string{"offset", "skip"}) && (t.At(1).Kind == lex.Number && t.At(1).Text != "0" || t.At(1).Kind == lex.Dollar || t.At(1).Text == ":") || t.Are("pageinfo", "{") || t.Are("after", ":") || t.Are("before", ":")
+	}, pageNote},
+	{func(t lex.Tokens) bool { return t.Are("totalcount") },
+		"count all rows in a query of its own: return { count($p) as total }"},
+	{func(t lex.Tokens) bool {
+		return t.Are("search", "(") && t.At(2).Kind == lex.Word && t.At(3).Text == ":"
+	},
+		"search($p.title, $words) finds words in one property of one type: write a query for each type, and send them together in queries"},
+	{func(t lex.Tokens) bool { return t.Are("nulls") && t.One([]string{"nulls"}, "first", "last") },
+		"nulls come first in ascending order and last in descending order; order { ($p.year is null), $p.year } puts them last"},
+	{func(t lex.Tokens) bool {
+		return t.Are("next") && t.At(1).Kind == lex.Word && slices.Contains(lex.Starters, strings.ToLower(t.At(1).Text))
+	},
+		stagesNote},
+	{func(t lex.Tokens) bool {
+		return t.Are("with") && t.At(1).Kind == lex.Word && t.At(2).Are("as") && t.At(3).Text == "("
+	},
+		"a query has one match: write the parts of WITH into it"},
+	{func(t lex.Tokens) bool {
+		return t.Are("interval") && (periods(t.At(1).Text) || periods(t.At(2).Text)) || t.Are("duration") && (monthly.MatchString(t.At(1).Text) || monthly.MatchString(t.At(2).Text) || t.At(1).Text == "(" && t.At(2).Text == "{" && periods(t.At(3).Text))
+	}, "months and years have different lengths: write days, as in now() - days(365)"},
+	{func(t lex.Tokens) bool {
+		return t.Are("match", "(") && t.At(2).Kind == lex.Word && t.At(3).Text == ")" && t.At(4).Kind == lex.Word
+	},
+		"a variable has one type: $p: Person; the tool type_describe lists the types"},
+	{func(t lex.Tokens) bool { return t.One([]string{"string_agg", "group_concat", "listagg"}) },
+		"texts of several rows are not joined: collect($p.name) lists them"},
+	{func(t lex.Tokens) bool {
+		return t.One([]string{"percentile_cont", "percentile_disc", "percentilecont", "percentiledisc"})
+	},
+		"the only percentile is the median: median($p.price)"},
+	{func(t lex.Tokens) bool { return t.One([]string{"stdev", "stddev", "variance", "var_pop", "stdevp"}) },
+		"the aggregates are count, sum, avg, min, max, median and collect"},
+	{func(t lex.Tokens) bool { return t.One([]string{"acyclic", "simple"}, "(", "path", "paths") },
+		"a walk has no mode: $a knows{1,6} $b lists each $b once"},
+	{func(t lex.Tokens) bool {
+		return t.One([]string{"array_append", "array_remove", "array_cat", "array_prepend"}, "(")
+	},
+		"a list is assigned as a whole: read it, change it, and pass the new one as a parameter, as in set { tags: $tags }"},
+	{func(t lex.Tokens) bool { return t.Are("lateral", "(") },
+		"a block has the rows of another node: first { $c placed $o return { $o.total as total } order { $o.placed desc } } as latest, with latest.total in later columns, or collect { … limit 3 }"},
+	{func(t lex.Tokens) bool {
+		for i := 1; t.Are("[") && i < 8 && t.At(i).Text != "]"; i++ {
+			if t.At(i).Text == "*" {
+				for j := i; j < i+6 && t.At(j).Text != "]"; j++ {
+					if t.At(j).Text == "{" {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}, "a walk takes every edge of its type, without conditions on them: write out the traversals of each length, as in $a $x:knows $b  $b $y:knows $c, with conditions on $x and $y"},
+	{func(t lex.Tokens) bool {
+		return t.Are("set") && t.At(1).Kind == lex.Word && (t.At(2).Text == "=" && t.At(3).Kind == lex.Dollar || t.At(2).Text == "+" && t.At(3).Text == "=" && t.At(4).Kind == lex.Dollar)
+	}, "a parameter is no map: name the properties, as in set { title: $title, price: $price }"},
+	{func(t lex.Tokens) bool {
+		return t.At(0).Text == "=" && t.At(1).Kind == lex.Word && t.At(2).Text == "." && t.At(4).Text == "+" && (t.At(5).Text == "[" || t.At(5).Kind == lex.Dollar || t.At(5).Kind == lex.Text)
+	}, "a list is assigned as a whole: read it, and pass the new list as a parameter"},
+	{func(t lex.Tokens) bool { return t.Are("reduce", "(") },
+		"there is no reduce: sum { $a $r:knows $_ return $r.weight } adds the values of the edges of one node, and no function adds them along a walk"},
+	{func(t lex.Tokens) bool {
+		return t.One([]string{"any", "all", "none", "single"}, "(") && t.At(2).Kind == lex.Word && t.At(3).Are("in") && (t.At(5).Text == "." || t.At(4).Kind == lex.Dollar)
+	},
+		"a condition on a list tests whole members: $p.tags contains \"a\"; to test parts of them, make them nodes"},
+	{func(t lex.Tokens) bool { return t.Are("apoc", ".") || t.Are("gds", ".") },
+		"there are no procedures or functions of plugins: the functions are those of docs/language.md, and a walk such as $a knows{1,6} $b follows edges"},
+	{func(t lex.Tokens) bool { return t.One([]string{"rand", "random"}, "(") },
+		"there are no random values: order by a property, and write a limit"},
+	{func(t lex.Tokens) bool {
+		return t.One([]string{"pivot", "unpivot", "grouping", "rollup", "cube"}, "(", "sets")
+	},
+		"group in one query for each set of keys"},
+	{func(t lex.Tokens) bool { return t.Are("call") && t.At(2).Text == "." && !describes(t) },
+		"there are no procedures: search($p.text, $words) finds words, nearest($p.text_vector, $text) compares vectors, and a walk such as $a knows{1,6} $b follows edges"},
+}
+
+// monthly matches a duration of ISO 8601 with years or months.
+var monthly = regexp.MustCompile(`^P(\d+Y|\d+M)`)
+
+// periods reports whether a text names months or years.
+func periods(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "month") || strings.Contains(text, "year")
+}
+
+const stagesNote = "a query has one match and one result: send two queries, or nest the second part in the first, as in collect { $c placed $o return { $o.total as total } limit 10 }"
+
+// missing returns notes on the constructs of a text without a counterpart, at most two.
+func missing(s *catalog.Schema, text lex.Tokens) (notes []string) {
+	add := func(note string) {
+		if len(notes) < 2 && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	for _, a := range slices.Concat(elsewhere, atStart) {
+		if a.found(text) {
+			return []string{a.note}
+		}
+	}
+	for i := range text {
+		for _, a := range anywhere {
+			if a.found(text[i:]) {
+				add(a.note)
+			}
+		}
+	}
+	if unwound(text) {
+		add(unwoundList(s, text))
+	}
+	for _, note := range []string{mergedEdge(s, text), secondMatch(text)} {
+		if note != "" {
+			add(note)
+		}
+	}
+	if severalQueries(text) {
+		add("send each part as a query of its own: the tool graph_query takes several in queries")
+	}
+	if note := unionType(s, text); note != "" {
+		add(note)
+	}
+	if note := anyEdge(s, text); note != "" {
+		add(note)
+	}
+	for i := range text {
+		for _, a := range onceEach {
+			if len(notes) == 0 && a.found(text[i:]) {
+				add(a.note)
+			}
+		}
+	}
+	return notes
+}
+
+// onceEach lists paths and choices of edges, which have a row for each way in other languages.
+var onceEach = []absent{
+	{func(t lex.Tokens) bool {
+		return (t.Are("*") || t.Are("{")) && (t.At(1).Kind == lex.Number && (t.At(2).Text == ".." || t.At(2).Text == "," || t.At(2).Text == "]") || t.At(1).Text == ".." || t.At(1).Text == "]")
+	},
+		"a walk such as $p knows{1,3} $q or $p <knows>{2,2} $q lists each node once, and not once for each path: write RETURN DISTINCT, or return distinct { … }"},
+	{func(t lex.Tokens) bool { return t.Are(":") && t.At(1).Kind == lex.Word && t.At(2).Text == "|" },
+		"a choice of edges such as $p knows|meets $q has one row for each pair of nodes: write RETURN DISTINCT, or return distinct { … }"},
+}
+
+// unwound reports whether a read has UNWIND or FOR.
+func unwound(text lex.Tokens) bool {
+	found := false
+	for i, t := range text {
+		rest := text[i:]
+		if t.Kind == lex.Word && slices.Contains(lex.Writers, strings.ToLower(t.Text)) && rest.At(1).Text != ":" && (i == 0 || text[i-1].Text != ".") {
+			return false
+		}
+		found = found || rest.Are("unwind") || rest.Are("unnest", "(") || rest.Are("for") && rest.At(2).Are("in")
+	}
+	return found
+}
+
+// severalQueries reports whether the body of a text has several fields or parts with aliases, or the text
+// has several queries in the form of GraphQL.
+func severalQueries(text lex.Tokens) bool {
+	depth, fields, heads := 0, 0, 0
+	graphQL := text.Are("{") || text.Are("query")
+	for i, t := range text {
+		rest := text[i:]
+		if t.Kind == lex.Mark {
+			switch t.Text {
+			case "{", "(", "[":
+				depth++
+			case "}", ")", "]":
+				depth--
+			}
+			continue
+		}
+		if t.Kind != lex.Word {
+			continue
+		}
+		if depth == 0 && rest.One([]string{"query", "mutation"}) && (rest.At(1).Text == "{" || rest.At(2).Text == "{") {
+			heads++
+		}
+		if depth == 1 && graphQL && i > 0 && (text[i-1].Text == "{" || text[i-1].Text == "}" || text[i-1].Kind == lex.Number) {
+			switch {
+			case rest.At(1).Text == ":" && !lex.Argument(t.Text):
+				fields++
+			case (rest.At(1).Text == "(" || rest.At(1).Text == "{") && !slices.Contains(lex.Starters, strings.ToLower(t.Text)):
+				fields++
+			}
+		}
+	}
+	return fields > 1 || heads > 1
+}
+
+// unionType finds $x: Product|Category.
+func unionType(s *catalog.Schema, text lex.Tokens) string {
+	isType := func(t lex.Token) bool {
+		return t.Kind == lex.Word && slices.ContainsFunc(s.Nodes, func(n *catalog.Node) bool { return naming.Plain(n.Name) == naming.Plain(t.Text) })
+	}
+	for i := range text {
+		if rest := text[i:]; (rest.At(1).Text == "|" || rest.At(1).Text == "&") && isType(rest.At(0)) && (isType(rest.At(2)) || isType(rest.At(3))) {
+			return "a variable has one type: write a query for each type, or let the types implement an interface and write $x: Named"
+		}
+	}
+	return ""
+}
+
+// anyEdge finds an arrow that names no edge.
+func anyEdge(s *catalog.Schema, text lex.Tokens) string {
+	for i := 1; i < len(text); i++ {
+		before, rest := text[i-1], text[i:]
+		if before.Kind != lex.Dollar && before.Text != ")" {
+			continue
+		}
+		arrow := 0
+		switch {
+		case rest.Are("-", "[", "]", "-"), rest.Are("-", "[", "]", "->"), rest.Are("<-", "[", "]", "-"):
+			arrow = 4
+		case (rest.Are("-", "[") || rest.Are("<-", "[")) && rest.At(2).Kind == lex.Word && rest.At(3).Text == "]":
+			arrow = 5
+		case rest.Are("->"):
+			arrow = 1
+		case rest.Are("-", "->"), rest.Are("-", "-"), rest.Are("<-", "-"):
+			arrow = 2
+		}
+		if to := rest.At(arrow); arrow == 0 || len(s.Edges) == 0 || to.Kind != lex.Dollar && to.Text != "(" {
+			continue
+		}
+		var names []string
+		for _, e := range s.Edges {
+			names = append(names, naming.Lower(e.Name))
+		}
+		if len(names) > 8 {
+			names = append(names[:8], "…")
+		}
+		return "a traversal names its edge, as in $a " + names[0] + " $b; the edges are " + strings.Join(names, ", ")
+	}
+	return ""
+}

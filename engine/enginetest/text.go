@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -391,13 +392,31 @@ func (s *session) changed(write func() (commit *engine.Commit, answer []string, 
 	return answer
 }
 
-// mergeText merges a branch into another one and returns the outcome, or the conflicts.
+// mergeText merges a branch into another one and returns the outcome, or the conflicts. It checks that the head of the target
+// moves to the commit of the merge, and that it stays without one.
 func (s *session) mergeText(st statement) []string {
 	s.Helper()
 	source, target, _ := strings.Cut(st.text, " into ")
+	head := ""
+	if before, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: target}); err == nil {
+		head = before.Commit.ID
+	}
 	res, err := s.graph.Merge(s.ctx, source, target, engine.MergeOptions{})
+	if err == nil && res.Commit != nil {
+		head = res.Commit.ID
+	}
+	if head != "" && s.headOf(target).ID != head {
+		s.Errorf("%s: after the merge, the head of %s is %s and not %s", st.at, target, s.headOf(target).ID, head)
+	}
+	var conflicts *engine.MergeConflicts
+	if errors.As(err, &conflicts) && slices.ContainsFunc(conflicts.Conflicts, func(c engine.MergeConflict) bool { return c.Message == "" }) {
+		s.Errorf("%s: a conflict has no message: %+v", st.at, conflicts.Conflicts)
+	}
 	if err != nil {
 		return failure(err)
+	}
+	if (res.Outcome == engine.AlreadyUpToDate) != (res.Commit == nil) {
+		s.Errorf("%s: the outcome %s comes with the commit %+v", st.at, res.Outcome, res.Commit)
 	}
 	return []string{res.Outcome.String()}
 }

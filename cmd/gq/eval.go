@@ -60,6 +60,7 @@ Equal sources and an equal seed give an equal report. docs/evaluation.md explain
 	f.Uint64Var(&e.seed, "seed", 1, "the number `N` decides how calls are broken")
 	f.BoolVar(&e.json, "json", false, "print the report as JSON")
 	f.BoolVar(&e.check, "check", false, fmt.Sprintf("fail unless %.0f %% of the questions find their tools and one repair corrects %.0f %% of the calls", evaluation.FoundGoal, evaluation.RepairedGoal))
+	cmd.AddCommand(tasksCommand())
 	return cmd
 }
 

@@ -89,7 +89,7 @@ func (c *codebase) makeFunctions() {
 	for i := range c.functions {
 		if f := c.functions[i]; f.exported && c.rng.IntN(3) > 0 {
 			name := "Test" + f.name
-			c.functions = append(c.functions, function{pkg: f.pkg + ".test", layer: testLayer, path: f.pkg + ".test." + name, name: name, exported: true, signature: "func(t *testing.T)"})
+			c.functions = append(c.functions, function{pkg: f.pkg + ".test", layer: testLayer, path: f.pkg + "." + name, name: name, exported: true, signature: "func(t *testing.T)"})
 			c.calls[[2]int{len(c.functions) - 1, i}] = 1 + c.rng.IntN(4)
 		}
 	}

@@ -26,7 +26,7 @@ import (
 func evalCommand() *cobra.Command {
 	var e evaluator
 	cmd := &cobra.Command{
-		Use:   "eval [--graph NAME] [--data FILE] [--seed N] [--json] [--check]",
+		Use:   "eval [--graph NAME] [--data FILE] [--calls FILE] [--seed N] [--json] [--check]",
 		Short: "Measure how well a model can use the tools of a graph",
 		Long: `Measure how well a model can use the tools of a graph, without a model.
 
@@ -57,15 +57,18 @@ Equal sources and an equal seed give an equal report. docs/evaluation.md explain
 	f := cmd.Flags()
 	f.StringVar(&e.graph, "graph", "", "the `NAME` of the graph (default: all graphs)")
 	f.StringVar(&e.data, "data", "", "the NDJSON `FILE` to fill the graph with (default: made-up nodes and edges)")
+	f.StringVar(&e.calls, "calls", "", "a `FILE` of typical calls, a line {\"tool\": …, \"arguments\": …} for each; measure their answers and nothing else")
 	f.Uint64Var(&e.seed, "seed", 1, "the number `N` decides how calls are broken")
 	f.BoolVar(&e.json, "json", false, "print the report as JSON")
 	f.BoolVar(&e.check, "check", false, fmt.Sprintf("fail unless %.0f %% of the questions find their tools and one repair corrects %.0f %% of the calls", evaluation.FoundGoal, evaluation.RepairedGoal))
+	cmd.AddCommand(tasksCommand())
 	return cmd
 }
 
 // evaluator runs gq eval with the values of its flags.
 type evaluator struct {
 	graph, data string // values of --graph and --data
+	calls       string // value of --calls
 	seed        uint64 // value of --seed
 	json, check bool   // values of --json and --check
 
@@ -108,6 +111,9 @@ func (e *evaluator) run(ctx context.Context) error {
 	}
 	missed := false
 	for _, r := range reports {
+		if r.Typical != nil {
+			continue
+		}
 		for _, goal := range r.Missed() {
 			missed = true
 			if e.check {
@@ -127,6 +133,17 @@ func (e *evaluator) print(reports []*evaluation.Report) error {
 		enc := json.NewEncoder(e.stdout)
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
+		if e.calls != "" {
+			type measured struct {
+				Graph string `json:"graph"`
+				*evaluation.Typical
+			}
+			all := []measured{}
+			for _, r := range reports {
+				all = append(all, measured{r.Graph, r.Typical})
+			}
+			return enc.Encode(all)
+		}
 		return enc.Encode(reports)
 	}
 	for i, r := range reports {
@@ -147,11 +164,44 @@ func (e *evaluator) evaluate(ctx context.Context, j *job, threshold int, outputS
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if e.calls != "" {
+		return e.typical(ctx, s, in.Graph)
+	}
 	r, err := evaluation.Evaluate(ctx, in)
 	if err == nil && e.data == "" {
 		r.Empty = s.empty
 	}
 	return r, err
+}
+
+// typical makes the calls of the file of typical calls, and reports the sizes of their answers.
+func (e *evaluator) typical(ctx context.Context, s *evalServer, graph string) (*evaluation.Report, error) {
+	f, err := os.Open(e.calls)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all := &evaluation.Typical{Answers: []evaluation.TypicalAnswer{}}
+	d := json.NewDecoder(f)
+	for {
+		var c struct {
+			Tool      string          `json:"tool"`
+			Arguments json.RawMessage `json:"arguments"`
+		}
+		if err := d.Decode(&c); errors.Is(err, io.EOF) {
+			return &evaluation.Report{Graph: graph, Typical: all}, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: call %d: %w", e.calls, len(all.Answers)+1, err)
+		}
+		answer, fault, err := s.Call(ctx, c.Tool, c.Arguments)
+		if err == nil && fault != "" {
+			err = fmt.Errorf("%s: call %d of the tool %s: %s", e.calls, len(all.Answers)+1, c.Tool, fault)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.Add(c.Tool, answer)
+	}
 }
 
 // serve serves one graph, and returns the server and its tools with their questions. The caller closes

@@ -2,12 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/evaluation"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
+	"github.com/omnigraph-go/omnigraph/internal/source/gocode"
 )
 
 // TestEval evaluates the graph of this repository and the one of gq init. Both must meet the goals, and
@@ -48,6 +51,49 @@ func TestEval(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// maxTypical bounds the nine answers of testdata/eval/typical.jsonl about the code of this repository, in tokens.
+const maxTypical = 10_000
+
+// TestTypicalAnswers measures nine typical answers about the code of this repository.
+func TestTypicalAnswers(t *testing.T) {
+	slow.Test(t)
+	root := checkout(t)
+	calls, err := filepath.Abs("testdata/eval/typical.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gocode.Read(t.Context(), gocode.Options{Dir: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.Create(filepath.Join(t.TempDir(), "code.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.WriteNDJSON(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := data.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(root)
+	code, stdout, stderr := gqRun("eval", "--graph", "code", "--data", data.Name(), "--calls", calls, "--json")
+	var reports []evaluation.Typical
+	if err := json.Unmarshal([]byte(stdout), &reports); err != nil || code != exitDone || len(reports) != 1 {
+		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	t.Log(stdout)
+	r := reports[0]
+	if len(r.Answers) != 9 || r.Tokens > maxTypical {
+		t.Errorf("%d answers have %d tokens, expected 9 with at most %d", len(r.Answers), r.Tokens, maxTypical)
+	}
+	for _, a := range r.Answers {
+		if a.Tokens < 150 {
+			t.Errorf("the answer of %s has %d tokens, so it has no rows", a.Tool, a.Tokens)
+		}
 	}
 }
 

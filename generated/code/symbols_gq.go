@@ -13,7 +13,7 @@ type FindSymbolsParams struct {
 	// Words, such as: merge conflict. One is enough.
 	Words string `json:"words"`
 	// The maximum number of rows.
-	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"50"`
+	Limit *int32 `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_default:"10"`
 }
 
 // FindSymbolsRow is a row of the query find_symbols in queries/code/symbols.gq.

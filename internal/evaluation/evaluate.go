@@ -49,6 +49,7 @@ type Report struct {
 	Seed     uint64   `json:"seed"`
 	Tools    int      `json:"tools"` // number of tools in tools/list
 	Tokens   Tokens   `json:"tokens"`
+	Typical  *Typical `json:"-"` // the answers to typical calls; nil if they were not measured. Then the report has nothing else
 	Found    Found    `json:"found"`
 	Confused []Pair   `json:"confused"`
 	Repair   Repair   `json:"repair"`
@@ -64,6 +65,25 @@ type Tokens struct {
 	Answer       int    `json:"answer"`       // the median answer of an example call
 	LargestAt    string `json:"largest_at"`   // the tool with the largest answer
 	Largest      int    `json:"largest"`      // that answer
+}
+
+// Typical is the sizes of the answers to typical calls, at four bytes a token.
+type Typical struct {
+	Tokens  int             `json:"tokens"` // all together
+	Answers []TypicalAnswer `json:"answers"`
+}
+
+// TypicalAnswer is the size of one answer.
+type TypicalAnswer struct {
+	Tool   string `json:"tool"`
+	Tokens int    `json:"tokens"`
+}
+
+// Add adds the answer to a call.
+func (t *Typical) Add(tool string, answer []byte) {
+	n := lint.Tokens(len(answer))
+	t.Answers = append(t.Answers, TypicalAnswer{tool, n})
+	t.Tokens += n
 }
 
 // Repair counts calls until success.

@@ -29,6 +29,15 @@ func (r *Report) Missed() []string {
 // Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	var b strings.Builder
+	if r.Typical != nil {
+		fmt.Fprintf(&b, "graph %s, typical answers, at four bytes a token\n", r.Graph)
+		for _, a := range r.Typical.Answers {
+			fmt.Fprintf(&b, "  %6d  %s\n", a.Tokens, a.Tool)
+		}
+		fmt.Fprintf(&b, "  %6d  all together\n", r.Typical.Tokens)
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
 	fmt.Fprintf(&b, "graph %s, %d tools, seed %d\n\n", r.Graph, r.Tools, r.Seed)
 	fmt.Fprintf(&b, "Tokens, at four bytes a token\n")
 	fmt.Fprintf(&b, "  tools/list     %6d\n", r.Tokens.List)

@@ -249,3 +249,21 @@ func makeFolders(dir string) (made []string, err error) {
 	}
 	return append(made, dir), nil
 }
+
+// Sources returns the schema of a new module, and its stored queries by file name.
+func Sources() (schema string, queries map[string]string, err error) {
+	text, err := templates.ReadFile("templates/" + schemaFile)
+	if err != nil {
+		return "", nil, err
+	}
+	names, err := fs.Glob(templates, "templates/"+queryDir+"/*.gq")
+	queries = map[string]string{}
+	for _, name := range names {
+		query, err := templates.ReadFile(name)
+		if err != nil {
+			return "", nil, err
+		}
+		queries[path.Base(name)] = string(query)
+	}
+	return string(text), queries, err
+}

@@ -110,7 +110,15 @@ func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Run(ctx, env, q, env.Caller.With(q.Params, c.Args))
+	args, said := env.Caller.With(q.Params, c.Args), []string(nil)
+	if !c.Query.Info().AdHoc && env.MayRead() {
+		args, said = notes.WholePaths(ctx, env.Graph, q, args, r.At)
+	}
+	out, err := r.Run(ctx, env, q, args)
+	if err == nil {
+		out.Read.Findings = append(out.Read.Findings, said...)
+	}
+	return out, err
 }
 
 // Mutation runs a mutation on a branch.

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/cmd/gq/internal/tasks"
+	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
+)
+
+// TestTasks replays the solutions of all tasks: the right ones pass and the wrong ones do not, whatever the seed.
+func TestTasks(t *testing.T) {
+	slow.Test(t)
+	for _, seed := range []string{"7", "41"} {
+		for _, which := range []string{"right", "wrong"} {
+			code, stdout, stderr := gqRun("eval", "tasks", "--seed", seed, "--replay", which, "--json")
+			var r tasks.Report
+			if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != exitDone || stderr != "" {
+				t.Fatalf("exit %d, %v\n%s", code, err, stderr)
+			}
+			kinds, graphs, wrote := map[tasks.Kind]int{}, map[string]int{}, 0
+			for _, x := range r.Results {
+				kinds[x.Kind]++
+				graphs[x.Graph]++
+				if x.Tries[0].Passed != (which == "right") {
+					t.Errorf("seed %s: the %s solution of %s: passed %t: %s", seed, which, x.Task, x.Tries[0].Passed, x.Tries[0].Why)
+				}
+				if x.Tries[0].WroteMain {
+					wrote++
+				}
+				if x.Tries[0].Calls == 0 || x.Tries[0].Tokens == 0 {
+					t.Errorf("seed %s: %s: %+v", seed, x.Task, x.Tries[0])
+				}
+			}
+			if len(r.Results) != 60 || graphs["code"] != 20 || graphs["team"] != 20 || graphs["depot"] != 20 {
+				t.Errorf("%d tasks: %v", len(r.Results), graphs)
+			}
+			for _, k := range tasks.Kinds {
+				if kinds[k] < 3 {
+					t.Errorf("%d tasks of the kind %s", kinds[k], k)
+				}
+			}
+			if which == "right" && wrote > 0 || which == "wrong" && wrote < 8 {
+				t.Errorf("seed %s: %d of the %s solutions wrote to main", seed, wrote, which)
+			}
+		}
+	}
+}
+
+// TestTasksDiffer checks that another seed changes the request or the answer of every task.
+func TestTasksDiffer(t *testing.T) {
+	for _, graph := range tasks.Graphs {
+		a, err := tasks.Make(graph, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := tasks.Make(graph, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := tasks.Make(graph, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a.Data, again.Data) {
+			t.Errorf("%s: two graphs of one seed differ", graph)
+		}
+		for i := range a.Tasks {
+			one, _ := json.Marshal([]any{a.Tasks[i].Prompt, a.Tasks[i].Want, a.Tasks[i].State})
+			two, _ := json.Marshal([]any{b.Tasks[i].Prompt, b.Tasks[i].Want, b.Tasks[i].State})
+			if bytes.Equal(one, two) {
+				t.Errorf("the task %s is the same for two seeds", a.Tasks[i].Name)
+			}
+		}
+	}
+}
+
+// TestTaskSources compares the sources of the graph code in the tasks with those of this repository; -update copies them.
+func TestTaskSources(t *testing.T) {
+	paths, err := filepath.Glob("../../queries/code/*.[gp][qg]")
+	if err != nil || len(paths) < 6 {
+		t.Fatalf("%v, %v", paths, err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden.Check(t, "internal/tasks/graphs/code/"+filepath.Base(path), text)
+	}
+	copies, err := os.ReadDir("internal/tasks/graphs/code")
+	if err != nil || len(copies) != len(paths) {
+		t.Errorf("%d copies of %d files, %v", len(copies), len(paths), err)
+	}
+}
+
+// TestTaskReport prints the table of three tries of one task, and refuses flags that do not fit.
+func TestTaskReport(t *testing.T) {
+	code, stdout, stderr := gqRun("eval", "tasks", "--seed", "7", "--replay", "wrong", "--only", "team-record", "--tries", "3")
+	for _, want := range []string{"1 tasks, seed 7, done by the recorded wrong solutions, 3 tries each", "team              1      0      0      1.0", "            3\n", "team-record, try 3: 3 nodes and edges of main changed, expected 0"} {
+		if code != exitDone || !strings.Contains(stdout, want) {
+			t.Errorf("exit %d, no %q in\n%s%s", code, want, stdout, stderr)
+		}
+	}
+	for args, want := range map[string]string{
+		"--replay right":                         "the seed is missing",
+		"--seed 1":                               "who does the tasks",
+		"--seed 1 --replay right --outside":      "who does the tasks",
+		"--seed 1 --endpoint http://127.0.0.1:1": "--endpoint and --model go together",
+		"--seed 1 --replay left":                 "right or wrong",
+		"--seed 1 --replay right --tries 0":      "at least 1",
+		"--seed 1 --replay right --only shop":    `no task or graph "shop"; choose one of code, team, depot`,
+		"--seed 1 --replay right extra":          "unexpected argument",
+	} {
+		if code, _, stderr := gqRun(append([]string{"eval", "tasks"}, strings.Fields(args)...)...); code == exitDone || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d, %s", args, code, stderr)
+		}
+	}
+}

@@ -73,6 +73,15 @@ var methods = func() map[string]*method {
 	return byName
 }()
 
+// Methods returns the names of the methods and of the notifications that clients can send.
+func Methods() []string {
+	names := make([]string, len(table))
+	for i := range table {
+		names[i] = table[i].name
+	}
+	return names
+}
+
 // in reports whether a protocol version has the method.
 func (row *method) in(version string) bool {
 	return row.since <= version && (row.until == "" || version < row.until)

@@ -248,7 +248,7 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _, rest, _ := frame(frames)
-	left, _ := encodePart(1, Hash{}, next(&Hash{}, text), frames[:len(frames)-len(rest)], false)
+	left, _ := encodePart(1, Hash{}, next(&Hash{}, text), false, frames[:len(frames)-len(rest)])
 	name := trail.object("one", partName{first: 1, last: 1, time: start.UnixMicro()})
 	if err := b.Create(context.Background(), name, left); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -80,20 +81,36 @@ type accessWorld struct {
 	draft  string            // the branch of accessDraft
 	asked  string            // id of a proposal from feature-x to main
 	made   int               // number of names that replaced {N} so far
+	graph  accessGraph
+}
+
+// accessGraph is the graph of an accessWorld.
+type accessGraph struct {
+	schema, queries string
+	data            string // NDJSON that every branch has, besides its person; {P} stands for the person
+	serverRules     string // of the policy of the server; "" for none
+	log             io.Writer
 }
 
 // newAccessWorld changes to a new folder and serves the graph people from it, under the policy in a
 // file of the given name. `graph` holds further settings for the graph's entry in cluster.yaml.
 func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...string) *accessWorld {
 	t.Helper()
+	return newAccessWorldOf(t, accessGraph{schema: accessSchema, queries: accessQueries, log: io.Discard}, policyFile, policy, graph, actors...)
+}
+
+// newAccessWorldOf does the same with another graph.
+func newAccessWorldOf(t *testing.T, g accessGraph, policyFile, policy, graph string, actors ...string) *accessWorld {
+	t.Helper()
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())
-	w := &accessWorld{t: t, policy: policyFile, heads: map[string]string{}}
-	write(t, "schema.pg", accessSchema)
-	write(t, "people.gq", accessQueries)
+	w := &accessWorld{t: t, policy: policyFile, heads: map[string]string{}, graph: g}
+	write(t, "served.pg", g.schema)
+	write(t, "schema.pg", accessSchema) // which the asks send
+	write(t, "people.gq", g.queries)
 	write(t, policyFile, policy)
-	write(t, "server.yaml", "version: 1\nrules: []\n")
-	write(t, "cluster.yaml", "version: 1\nmetadata: { name: access }\nstorage: ./data\ngraphs:\n  people: { schema: schema.pg, queries: [people.gq]"+graph+" }\n"+
+	write(t, "server.yaml", "version: 1\nrules: "+cmp.Or(g.serverRules, "[]")+"\n")
+	write(t, "cluster.yaml", "version: 1\nmetadata: { name: access }\nstorage: ./data\ngraphs:\n  people: { schema: served.pg, queries: [people.gq]"+graph+" }\n"+
 		"policies:\n  base: { file: "+policyFile+", applies_to: [people] }\n  server: { file: server.yaml, applies_to: [cluster] }\n"+
 		"server:\n  oidc: { issuer: \"http://127.0.0.1:1\", audience: people, actor_claim: sub }\n"+ // no test fetches this issuer's keys
 		"  limits: { per_actor_inflight: 128 }\n") // a session over stdio sends up to 64 calls at once
@@ -122,7 +139,8 @@ func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...st
 		}
 	}
 	s, err := server.Open(t.Context(), server.Options{
-		Cluster: config, Catalogs: []*tool.Catalog{catalog}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test", Log: slog.New(slog.DiscardHandler),
+		Cluster: config, Catalogs: []*tool.Catalog{catalog}, Bind: "127.0.0.1:0", Tokens: tokens, Version: "test",
+		Log: slog.New(slog.NewTextHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -142,14 +160,14 @@ func newAccessWorld(t *testing.T, policyFile, policy, graph string, actors ...st
 // fill creates the store.
 func (w *accessWorld) fill(store string) {
 	w.t.Helper()
-	s, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: accessSchema})
+	s, faults := gq.CompileSchema(gq.Source{Name: "served.pg", Text: w.graph.schema})
 	if err := faults.Err(); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := os.MkdirAll("data", 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	g, err := embedded.Create(w.t.Context(), fs.OS(), store, accessSchema, s, embedded.Options{})
+	g, err := embedded.Create(w.t.Context(), fs.OS(), store, w.graph.schema, s, embedded.Options{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -167,6 +185,15 @@ func (w *accessWorld) fill(store string) {
 	for _, b := range append(slices.Clone(accessBranches), accessDraft) {
 		line := fmt.Sprintf(`{"type":"Mensch","data":{"name":%q,"age":30,"lefthand":"left","mail":"m@%s.test","photo":"base64:AAEC"}}`, b.person, b.person)
 		r, err := g.Load(w.t.Context(), strings.NewReader(line), engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: w.named(b.name), Actor: b.author}})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.heads[b.name] = r.Head.ID
+		if w.graph.data == "" {
+			continue
+		}
+		data := strings.ReplaceAll(w.graph.data, "{P}", b.person)
+		r, err = g.Load(w.t.Context(), strings.NewReader(data), engine.LoadOptions{Mode: engine.Append, WriteOptions: engine.WriteOptions{Branch: w.named(b.name), Actor: b.author, Message: "canary"}})
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -82,7 +82,7 @@ func TestStray(t *testing.T) {
 	e := NewEntities()
 	e.Add("stray")
 	frames := appendFrame(nil, appendCall(nil, 3, start.UnixMicro(), 1, &Call{Time: start, Graph: "cases", Tool: "get", Entities: e}, nil), &h)
-	data, err := encodePart(3, Hash{1}, h, frames, false)
+	data, err := encodePart(3, Hash{1}, h, false, frames)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestDamaged(t *testing.T) {
 			name = trail.namesObject("one")
 		case "nothing": // a part without records, under the name of one
 			p := trail.parts[len(trail.parts)-1]
-			data, _ = encodePart(p.first, Hash{}, Hash{}, nil, false)
+			data, _ = encodePart(p.first, Hash{}, Hash{}, false, nil)
 		case "gone":
 			data = nil
 		}

@@ -11,11 +11,17 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 )
 
-// magic begins each part. Its last byte is the version of the format.
-const magic = "OGAUDIT\x01"
+// magic begins each part. The byte after it is the version of the format: in version 1, blocks were compressed with zstd. S2 takes a fifth of its
+// time, which was half of that of a record with 100 ids, and up to 2.5 times its room.
+const (
+	magic       = "OGAUDIT"
+	versionZstd = 1
+	versionS2   = 2
+)
 
 // Hash is the hash of a record in its chain.
 type Hash [sha256.Size]byte
@@ -56,6 +62,7 @@ type block struct {
 	size, raw   int    // bytes in the part, and as frames; a block that is not compressed has the same
 	first, last uint64 // the time of its first and of its last record, in Unix microseconds
 	keys        bloom  // of its records; see [keysOf]. A .log has none, because its records are read anyway
+	zstd        bool   // it is compressed with zstd
 }
 
 // header is what a part says about its blocks, in front of them.
@@ -69,86 +76,131 @@ type header struct {
 // blockSize is the number of bytes of frames after which a block of a .seg ends. A .log has one block.
 const blockSize = 64 << 10
 
-// The coders of blocks. Both are safe for concurrent use.
-var (
-	encoder = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
-		if err != nil {
-			panic(err) // the options are constant
-		}
-		return e
-	})
-	decoder = sync.OnceValue(func() *zstd.Decoder {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBlock))
-		if err != nil {
-			panic(err)
-		}
-		return d
-	})
-)
+// decoder decodes blocks of the first version. It is safe for concurrent use.
+var decoder = sync.OnceValue(func() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxBlock))
+	if err != nil {
+		panic(err) // the options are constant
+	}
+	return d
+})
 
 // maxBlock is the maximum number of bytes of the frames of a block. A damaged part cannot make a reader take more.
 const maxBlock = 64 << 20
 
-// encodePart returns the bytes of a part that consists of frames. Before its first record the chain has the hash `before`, and after its last
-// one the hash `head`:
+// encodePart returns the bytes of a part that consists of frames, in one or several runs that follow each other. Before its first record the
+// chain has the hash `before`, and after its last one the hash `head`:
 //
-//	magic           8 bytes
+//	magic           7 bytes, and 1 byte: the version
 //	size            4 bytes: of the header
 //	header          first and count as uvarints; the hash before the first record and that of the last one, 32 bytes each; the number of blocks;
 //	                and for each its size, its raw size, its first time and its last time as uvarints, and its keys with their length
-//	blocks          one after the other, the frames of records; compressed with zstd unless the two sizes are equal
+//	blocks          one after the other, the frames of records; compressed with S2 unless the two sizes are equal
 //
 // In a frame, the record has its length before it and its link after it.
-func encodePart(first uint64, before, head Hash, frames []byte, compressed bool) ([]byte, error) {
+func encodePart(first uint64, before, head Hash, compressed bool, runs ...[]byte) ([]byte, error) {
 	h := header{first: first, before: before, head: head}
+	size := 0
+	for _, run := range runs {
+		size += len(run)
+	}
 	if !compressed {
-		b := block{size: len(frames), raw: len(frames)}
-		for rest := frames; len(rest) > 0; h.count++ {
-			record, _, after, err := frame(rest)
-			if err != nil {
-				return nil, err
+		b := block{size: size, raw: size}
+		for _, run := range runs {
+			for rest := run; len(rest) > 0; h.count++ {
+				record, _, after, err := frame(rest)
+				if err != nil {
+					return nil, err
+				}
+				if b.last = timeOf(record); h.count == 0 {
+					b.first = b.last
+				}
+				rest = after
 			}
-			if b.last = timeOf(record); h.count == 0 {
-				b.first = b.last
-			}
-			rest = after
 		}
-		if h.blocks = append(h.blocks, b); len(frames) > maxBlock {
-			return nil, fmt.Errorf("a part of %d bytes is larger than %d", len(frames), maxBlock)
+		if h.blocks = append(h.blocks, b); size > maxBlock {
+			return nil, fmt.Errorf("a part of %d bytes is larger than %d", size, maxBlock)
 		}
-		return append(h.append(make([]byte, 0, len(frames)+firstRead)), frames...), nil
+		part := h.append(make([]byte, 0, size+firstRead))
+		for _, run := range runs {
+			part = append(part, run...)
+		}
+		return part, nil
 	}
-	body := make([]byte, 0, len(frames)/2)
-	var keys, memory []uint64
-	for len(frames) > 0 {
-		b, rest := block{}, frames
-		keys = keys[:0]
-		for len(rest) > 0 && len(frames)-len(rest) < blockSize {
-			record, _, after, err := frame(rest)
-			if err != nil {
-				return nil, err
-			}
-			if keys, err = keysOf(record, keys); err != nil {
-				return nil, err
-			}
-			if b.last = timeOf(record); len(rest) == len(frames) {
-				b.first = b.last
-			}
-			rest = after
-			h.count++
+	room := size/8 + firstRead // for the header, whose keys take a tenth of records with many ids
+	e := blockEncoder{header: &h, body: make([]byte, room, room+size/8*5+s2.MaxEncodedLen(2*blockSize))}
+	for _, run := range runs {
+		if err := e.add(run); err != nil {
+			return nil, err
 		}
-		raw := frames[:len(frames)-len(rest)]
-		start := len(body)
-		if body = encoder().EncodeAll(raw, body); len(body)-start >= len(raw) {
-			body = append(body[:start], raw...)
-		}
-		b.size, b.raw = len(body)-start, len(raw)
-		b.keys, memory = newBloom(keys, memory)
-		h.blocks = append(h.blocks, b)
-		frames = rest
 	}
-	return append(h.append(nil), body...), nil
+	e.end(nil)
+	text := h.append(nil)
+	if len(text) > room {
+		return append(text, e.body[room:]...), nil
+	}
+	part := e.body[room-len(text):]
+	copy(part, text)
+	return part, nil
+}
+
+// blockEncoder makes the compressed blocks of a part. Where a block ends depends on the frames alone, not on their runs.
+type blockEncoder struct {
+	*header
+	body  []byte // room for the header, and the blocks that are complete
+	block block  // the one that is not
+	begun []byte // its frames in earlier runs
+	keys  []uint64
+
+	memory []uint64 // for newBloom
+}
+
+// add adds a run of frames.
+func (e *blockEncoder) add(run []byte) error {
+	start, rest := run, run // start is where the block begins in the run
+	for len(rest) > 0 {
+		record, _, after, err := frame(rest)
+		if err != nil {
+			return err
+		}
+		empty := len(e.begun) == 0 && len(rest) == len(start)
+		if e.keys, err = keysOf(record, e.keys); err != nil {
+			return err
+		}
+		if e.block.last = timeOf(record); empty {
+			e.block.first = e.block.last
+		}
+		rest = after
+		e.count++
+		if n := len(start) - len(rest); len(e.begun)+n >= blockSize {
+			e.end(start[:n])
+			start = rest
+		}
+	}
+	e.begun = append(e.begun, start...)
+	return nil
+}
+
+// end completes the block with its last frames.
+func (e *blockEncoder) end(frames []byte) {
+	if len(e.begun) > 0 {
+		e.begun = append(e.begun, frames...)
+		frames = e.begun
+	}
+	if len(frames) == 0 {
+		return
+	}
+	b, start := e.block, len(e.body)
+	e.body = slices.Grow(e.body, s2.MaxEncodedLen(len(frames)))
+	packed := s2.Encode(e.body[start:cap(e.body)], frames)
+	if len(packed) >= len(frames) {
+		packed = frames
+	}
+	e.body = append(e.body, packed...) // which are there already, if they are packed
+	b.size, b.raw = len(e.body)-start, len(frames)
+	b.keys, e.memory = newBloom(e.keys, e.memory)
+	e.blocks = append(e.blocks, b)
+	e.block, e.begun, e.keys = block{}, e.begun[:0], e.keys[:0]
 }
 
 // append appends the bytes of a part before its blocks.
@@ -163,19 +215,19 @@ func (h *header) append(b []byte) []byte {
 		}
 		text = appendText(text, []byte(x.keys))
 	}
-	b = append(b, magic...)
+	b = append(append(b, magic...), versionS2)
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(text))), text...)
 }
 
 // prefixSize is the number of bytes of a part before its header.
-const prefixSize = len(magic) + 4
+const prefixSize = len(magic) + 1 + 4
 
 // headerSize returns the number of bytes of a part before its blocks. It reads the first bytes of the part.
 func headerSize(b []byte) (int, error) {
-	if len(b) < prefixSize || string(b[:len(magic)]) != magic {
+	if len(b) < prefixSize || string(b[:len(magic)]) != magic || b[len(magic)] < versionZstd || b[len(magic)] > versionS2 {
 		return 0, errors.New("it is not a part of an audit trail of this version")
 	}
-	return prefixSize + int(binary.LittleEndian.Uint32(b[len(magic):])), nil
+	return prefixSize + int(binary.LittleEndian.Uint32(b[len(magic)+1:])), nil
 }
 
 // errHeader is the fault of a header that cannot be read.
@@ -206,7 +258,7 @@ func decodeHeader(b []byte) (*header, error) {
 			return nil, errHeader
 		}
 		x.size, x.raw, x.first, x.last = int(size), int(raw), d.number(), d.number()
-		x.keys = bloom(d.bytes())
+		x.keys, x.zstd = bloom(d.bytes()), b[len(magic)] == versionZstd
 	}
 	if d.failed || len(d.b) > 0 {
 		return nil, errHeader
@@ -222,7 +274,13 @@ func (b *block) frames(data []byte) ([]byte, error) {
 	if b.size == b.raw {
 		return data, nil
 	}
-	frames, err := decoder().DecodeAll(data, make([]byte, 0, b.raw))
+	var frames []byte
+	var err error
+	if b.zstd {
+		frames, err = decoder().DecodeAll(data, make([]byte, 0, b.raw))
+	} else if n, fault := s2.DecodedLen(data); fault != nil || n == b.raw {
+		frames, err = s2.Decode(make([]byte, 0, b.raw), data)
+	}
 	if err == nil && len(frames) != b.raw {
 		err = errors.New("a block of the part has another size than its header says")
 	}
@@ -298,7 +356,7 @@ func parsePart(name string) (p partName, ok bool) {
 
 // finds reports whether the header of a part has the times and the keys of its records, so that queries find each of them.
 func (h *header) finds(frames []byte, merged bool) bool {
-	again, err := encodePart(h.first, h.before, h.head, frames, merged)
+	again, err := encodePart(h.first, h.before, h.head, merged, frames)
 	if err != nil {
 		return false
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
@@ -48,7 +50,7 @@ func TestTamper(t *testing.T) {
 						at = r.Time.UnixMicro()
 					}
 				}
-				data, err := encodePart(first, before, after, bytes.Join(part, nil), merged)
+				data, err := encodePart(first, before, after, merged, bytes.Join(part, nil))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -180,7 +182,7 @@ func rewrite(t *testing.T, b object.Bucket, s *Store, p partName, change func(*h
 		t.Fatal(err)
 	}
 	frames = change(h, frames)
-	if data, err = encodePart(h.first, h.before, h.head, frames, p.merged); err != nil {
+	if data, err = encodePart(h.first, h.before, h.head, p.merged, frames); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Put(context.Background(), s.object("one", p), data); err != nil {
@@ -195,7 +197,7 @@ func FuzzPart(f *testing.F) {
 	frames := appendFrame(nil, appendCall(nil, 1, 5, 1, &Call{Tool: "get", Types: []string{"Case"}, Entities: e}, nil), &h)
 	frames = appendFrame(frames, appendNote(nil, 2, 6, Gap, &Note{Lost: 3, Reason: "x"}), &h)
 	for _, merged := range []bool{false, true} {
-		part, err := encodePart(1, Hash{}, h, frames, merged)
+		part, err := encodePart(1, Hash{}, h, merged, frames)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -211,7 +213,7 @@ func FuzzPart(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := encodePart(h.first, h.before, h.head, frames, true)
+		again, err := encodePart(h.first, h.before, h.head, true, frames)
 		if err != nil {
 			t.Fatalf("records were read that cannot be written: %v", err)
 		}
@@ -220,4 +222,49 @@ func FuzzPart(f *testing.F) {
 			t.Fatalf("the part made of %d records has other frames: %v", len(records), err)
 		}
 	})
+}
+
+// TestZstdParts reads a part of the first version of the format, whose blocks are compressed with zstd.
+func TestZstdParts(t *testing.T) {
+	var frames []byte
+	var head Hash
+	for n := uint64(1); n <= 3000; n++ {
+		frames = appendFrame(frames, appendCall(nil, n, int64(n), 0, &Call{Tool: "get_case", Graph: "cases"}, nil), &head)
+	}
+	part, err := encodePart(1, Hash{}, head, true, frames)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := decodeHeader(part)
+	if err != nil || len(h.blocks) < 2 {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	coder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body []byte
+	at := h.size
+	for i := range h.blocks {
+		b := &h.blocks[i]
+		raw, err := b.frames(part[at : at+b.size])
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, b.size = at+b.size, len(body)
+		body = coder.EncodeAll(raw, body)
+		b.size = len(body) - b.size
+	}
+	first := h.append(nil)
+	first[len(magic)] = versionZstd
+	switch _, got, err := framesOf(append(first, body...)); {
+	case err != nil:
+		t.Error(err)
+	case !bytes.Equal(got, frames):
+		t.Errorf("the part has %d bytes of frames, not %d", len(got), len(frames))
+	}
+	first[len(magic)] = versionS2 + 1
+	if _, _, err := framesOf(append(first, body...)); err == nil {
+		t.Error("a later version was read")
+	}
 }

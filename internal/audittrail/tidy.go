@@ -42,7 +42,7 @@ func (t *Trail) merge(ctx context.Context) error {
 		return nil
 	}
 	old := t.parts[from:]
-	frames := make([]byte, 0, bytes+bytes/4)
+	runs := make([][]byte, 0, len(old))
 	var before, head Hash
 	for i, p := range old {
 		name := t.object(t.chain, p)
@@ -65,11 +65,11 @@ func (t *Trail) merge(ctx context.Context) error {
 		if i == 0 {
 			before = h.before
 		}
-		frames, head = append(frames, f...), h.head
+		runs, head = append(runs, f), h.head
 	}
 	last := old[len(old)-1]
 	merged := partName{first: old[0].first, last: last.last, time: last.time, merged: true}
-	data, err := encodePart(merged.first, before, head, frames, true)
+	data, err := encodePart(merged.first, before, head, true, runs...)
 	if err != nil {
 		return err
 	}

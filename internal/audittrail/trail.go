@@ -55,6 +55,7 @@ const (
 	settledBytes = 1 << 20  // a .seg of this size is not merged again
 	tidyTime     = time.Hour
 	headTime     = time.Minute
+	smallHeader  = 192 // bytes that are enough for a part before its only block, which has no keys
 )
 
 // Trail writes the chain of one server. Its methods are safe for concurrent use.
@@ -446,14 +447,22 @@ func (t *Trail) flush(ctx context.Context) error {
 		return nil
 	}
 	first, before := t.stored+1, t.head
-	frames := make([]byte, 0, len(pending)+int(last-first+1)*linkSize)
+	part := make([]byte, smallHeader, smallHeader+len(pending)+int(last-first+1)*linkSize)
+	h := header{first: first, before: before, count: last - first + 1}
+	var b block
 	for d := (reader{b: pending}); len(d.b) > 0; {
-		frames = appendFrame(frames, d.bytes(), &t.head)
+		record := d.bytes()
+		if b.last = timeOf(record); len(part) == smallHeader {
+			b.first = b.last
+		}
+		part = appendFrame(part, record, &t.head)
 	}
-	part, err := encodePart(first, before, t.head, frames, false)
-	if err != nil {
-		return err // not possible, because frames has whole records
-	}
+	b.size = len(part) - smallHeader
+	b.raw, h.head = b.size, t.head
+	h.blocks = []block{b}
+	text := h.append(nil)
+	part = part[smallHeader-len(text):]
+	copy(part, text)
 	t.stuck, t.stuckAs = part, partName{first: first, last: last, time: micros, size: int64(len(part))}
 	t.stored = last
 	if cap(pending) <= 2*flushBytes {

@@ -248,7 +248,7 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _, rest, _ := frame(frames)
-	left, _ := encodePart(1, Hash{}, next(&Hash{}, text), frames[:len(frames)-len(rest)], false)
+	left, _ := encodePart(1, Hash{}, next(&Hash{}, text), false, frames[:len(frames)-len(rest)])
 	name := trail.object("one", partName{first: 1, last: 1, time: start.UnixMicro()})
 	if err := b.Create(context.Background(), name, left); err != nil {
 		t.Fatal(err)
@@ -419,5 +419,43 @@ func TestServers(t *testing.T) {
 	}
 	if chains := sound(t, trails[0].Store); len(chains) != 3 {
 		t.Errorf("there are %d chains", len(chains))
+	}
+}
+
+// TestClockBack sets the clock back by an hour, while the server runs and before a start. The chain stays sound, and questions about a time find the
+// calls: those after the jump have the time of the last call before it, until the clock has passed that.
+func TestClockBack(t *testing.T) {
+	b, clock := &object.Memory{}, &ticking{at: start}
+	one := opened(t, b, Options{Now: clock.now})
+	read(one, clock.advance(time.Minute), "ada", "get", "before")
+	latest := clock.now()
+	flush(t, one)
+	read(one, clock.advance(-time.Hour), "ada", "get", "after")
+	read(one, clock.advance(time.Second), "ada", "get", "later")
+	if err := one.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	clock.advance(-time.Hour)
+	two := opened(t, b, Options{Now: clock.now})
+	read(two, clock.advance(time.Second), "ada", "get", "again")
+	flush(t, two)
+	read(two, clock.advance(3*time.Hour), "ada", "get", "passed")
+	flush(t, two)
+	if chains := sound(t, two.Store); len(chains) != 1 || len(chains[0].Gaps) != 0 {
+		t.Errorf("the chains are %+v", chains)
+	}
+	for _, tt := range []struct {
+		f    Filter
+		want []uint64
+	}{
+		{Filter{Actor: "ada"}, []uint64{8, 7, 4, 3, 2}},
+		{Filter{Actor: "ada", From: latest, To: latest.Add(time.Second)}, []uint64{7, 4, 3, 2}},
+		{Filter{Entity: "again", From: latest}, []uint64{7}},
+		{Filter{Actor: "ada", From: latest.Add(time.Second)}, []uint64{8}},
+		{Filter{Actor: "ada", To: latest}, nil},
+	} {
+		if got := numbers(t, two.Store, tt.f); !slices.Equal(got, tt.want) {
+			t.Errorf("%+v finds %v, want %v", tt.f, got, tt.want)
+		}
 	}
 }

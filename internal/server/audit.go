@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,9 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/audittrail"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/requestinfo"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
@@ -63,7 +68,7 @@ func (s *Server) openTrail(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	s.trail = trail
+	s.trail, s.strangers = trail, audit.NewUnidentified(trail)
 	s.metrics.Audited(trail.Stats)
 	return nil
 }
@@ -99,6 +104,22 @@ func removeTemporary(dir string) {
 			_ = os.Remove(filepath.Join(dir, f.Name())) // it only takes room
 		}
 	}
+}
+
+// unidentified records a request without a valid token, with the graph in its path.
+func unidentified(s *Server, r *http.Request) {
+	graph := ""
+	if path, ok := strings.CutPrefix(r.URL.Path, "/graphs/"); ok {
+		id, _, _ := strings.Cut(path, "/")
+		if g := s.current.Load(); g != nil && slices.ContainsFunc(g.served, func(g *servedgraph.Graph) bool { return g.ID() == id }) {
+			graph = id
+		}
+	}
+	request := ""
+	if info := requestinfo.From(r.Context()); info != nil {
+		request = info.ID
+	}
+	s.strangers.Refused(graph, request)
 }
 
 // auditHead returns a function that sends the number and the hash of the last record as a span, or nil without a tracer.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -18,6 +19,9 @@ func (s *Server) identity(o *Options, mode auth.Mode) (*auth.Authenticator, erro
 		return nil, nil
 	}
 	authenticator := &auth.Authenticator{Log: o.Log, Verifiers: []auth.Verifier{o.Tokens}, Now: o.Now}
+	if s.strangers != nil {
+		authenticator.Refused = func(r *http.Request) { unidentified(s, r) }
+	}
 	methods := o.Cluster.Server.Methods()
 	if mode == auth.Governed && len(methods) > 0 {
 		if err := checkGroups(o); err != nil {

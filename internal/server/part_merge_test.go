@@ -9,6 +9,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
 )
 
 // TestPartMerges tests that comparisons, merges and proposals of an actor with rights to a part of the graph are whole or refused.
@@ -217,6 +218,14 @@ func TestPartProposalList(t *testing.T) {
 	}
 	if _, compared := list("?source=work"); compared != 4 {
 		t.Errorf("%d comparisons", compared)
+	}
+	// A subscription looks at the proposals of the first page.
+	before := w.whole.compared.Load()
+	if state, err := w.graph.ProposalsState(t.Context(), access.Named(clerk, nil)); err != nil || state == "" {
+		t.Errorf("the state of the proposals is %q, %v", state, err)
+	}
+	if compared := w.whole.compared.Load() - before; compared < most || compared > most+1 {
+		t.Errorf("%d comparisons for the state of the proposals", compared)
 	}
 	w.whole.err = &engine.NotFound{What: "commit", Name: "c", Reclaimed: true}
 	if page, _ := list("?source=work"); len(page.Proposals) != 0 {

@@ -140,8 +140,11 @@ type Server struct {
 	pageKeys seal.Keys          // of page tokens
 	metrics  *observe.Set       // the metrics of the server
 	trail    *audittrail.Trail  // nil if the server keeps none
-	memory   *engine.Memory     // the memory budget of the queries of all graphs
-	conns    *connections       // enforces the connection limit
+
+	strangers *audit.Unidentified // records the requests without a valid token; nil without a trail
+
+	memory *engine.Memory // the memory budget of the queries of all graphs
+	conns  *connections   // enforces the connection limit
 
 	queryMemory int64              // the limit of one query, in bytes
 	texts       *textlimit.Limiter // limits the compilation of texts from callers
@@ -502,6 +505,9 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close closes the graphs and stops fetching the keys of the token issuer.
 func (s *Server) Close() error {
+	if s.strangers != nil {
+		s.strangers.Close()
+	}
 	closeTrail(s.trail, s.log) // before the lock of its chain is free
 	var errs []error
 	for _, c := range s.closers {

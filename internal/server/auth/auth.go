@@ -45,6 +45,8 @@ type Authenticator struct {
 	Verifiers []Verifier   // asked in order, until one recognizes the token
 	Metadata  *Metadata    // nil if the server publishes no metadata
 
+	Refused func(*http.Request) // learns of each request without a valid token; may be nil
+
 	Now func() time.Time // clock for rate-limiting log lines; nil means clock.Now
 
 	sampler logsample.Sampler // limits log lines, because clients without a token can cause them
@@ -124,6 +126,9 @@ func (g *Authenticator) fail(w http.ResponseWriter, r *http.Request, err error) 
 func (g *Authenticator) refuse(w http.ResponseWriter, r *http.Request, header, why string) {
 	envelope.HangUp(w, r)
 	g.logSampled(r, slog.LevelInfo, "authentication refused", "reason", why)
+	if g.Refused != nil {
+		g.Refused(r)
+	}
 	if g.Metadata != nil {
 		header += g.Metadata.challenge(r)
 	}

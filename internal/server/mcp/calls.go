@@ -11,7 +11,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // This file contains the MCP methods that call a tool, read a resource or get a prompt.
@@ -113,8 +115,11 @@ func bindResourceRead(s *surface, m *message) (run, error) {
 // it did not exist.
 func (s *surface) read(ctx context.Context, p *mcp.ReadResourceParams) (mcp.Result, error) {
 	gates, read, mimeType, ok := s.resourceAt(p.URI)
-	if !ok || !s.granted(ctx, gates) {
+	switch {
+	case !ok:
 		return nil, mcp.ResourceNotFoundError(p.URI)
+	case !s.granted(ctx, gates):
+		return nil, withheld(gates, mcp.ResourceNotFoundError(p.URI))
 	}
 	if err := s.graph.CheckScopes(access.ActorFrom(ctx), gates); err != nil {
 		return nil, err
@@ -159,8 +164,12 @@ func bindPromptGet(s *surface, m *message) (run, error) {
 // it did not exist.
 func (s *surface) getPrompt(ctx context.Context, p *mcp.GetPromptParams) (mcp.Result, error) {
 	prompt := s.prompts.named[p.Name]
-	if prompt == nil || !s.granted(ctx, prompt.Gates) {
-		return nil, invalidParams(fmt.Sprintf("unknown prompt %q", p.Name))
+	unknown := invalidParams(fmt.Sprintf("unknown prompt %q", p.Name))
+	switch {
+	case prompt == nil:
+		return nil, unknown
+	case !s.granted(ctx, prompt.Gates):
+		return nil, withheld(prompt.Gates, unknown)
 	}
 	if err := s.graph.CheckScopes(access.ActorFrom(ctx), prompt.Gates); err != nil {
 		return nil, err
@@ -175,6 +184,11 @@ func (s *surface) getPrompt(ctx context.Context, p *mcp.GetPromptParams) (mcp.Re
 		return nil, asksClient("prompt", p.Name)
 	}
 	return res, nil
+}
+
+// withheld returns the error of a request for something whose gates the policy denies. The error is that for something that does not exist.
+func withheld(gates []tool.Grant, err error) error {
+	return &servedgraph.Withheld{Action: gates[0].Action, Err: err}
 }
 
 // asksClient returns the error for a handler that asks the client for input. The server keeps no

@@ -90,15 +90,34 @@ type listener struct {
 // listen serves one stream until it ends. The context ends when the client leaves; the context stopping
 // ends when the server begins to stop. A fault means that nothing was sent.
 func (s *surface) listen(ctx, stopping context.Context, m *message, to notifier) *jsonrpc.Error {
+	var l *listener
+	var gone error // the client left before the first message
+	err := s.graph.Recorded(ctx, listenMethod, "", outcomeOf, func(ctx context.Context) (err error) {
+		if l, err = s.listener(ctx, m, to); err == nil {
+			gone = l.acknowledge()
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return wireError(s.mapped(ctx, err))
+	case gone == nil:
+		l.run(ctx, stopping)
+	}
+	return nil
+}
+
+// listener returns the stream that a message asks for.
+func (s *surface) listener(ctx context.Context, m *message, to notifier) (*listener, error) {
 	var p listenParams
 	switch err := json.Unmarshal(m.params, &p); {
 	case err != nil:
-		return wireError(malformedParams(m, err))
+		return nil, malformedParams(m, err)
 	case p.Notifications == nil:
-		return wireError(invalidParams("params.notifications: missing, expected an object that names what to hear of"))
+		return nil, invalidParams("params.notifications: missing, expected an object that names what to hear of")
 	case len(p.Notifications.ResourceSubscriptions) > maxResources:
-		return wireError(invalidParams(fmt.Sprintf("params.notifications.resourceSubscriptions: found %d resources, expected at most %d",
-			len(p.Notifications.ResourceSubscriptions), maxResources)))
+		return nil, invalidParams(fmt.Sprintf("params.notifications.resourceSubscriptions: found %d resources, expected at most %d",
+			len(p.Notifications.ResourceSubscriptions), maxResources))
 	}
 	l := &listener{s: s, actor: access.ActorFrom(ctx), id: m.id, tools: p.Notifications.ToolsListChanged, after: map[string]string{}, branches: map[string]tool.Branch{}, to: to}
 	known, _ := anyMeta(m)[metaAfter].(map[string]any)
@@ -108,7 +127,7 @@ func (s *surface) listen(ctx, stopping context.Context, m *message, to notifier)
 		}
 		was, _ := known[uri].(string)
 		if err := l.resolve(ctx, uri, was); err != nil {
-			return wireError(s.fail(ctx, err))
+			return nil, err
 		}
 		if l.watchable(uri) {
 			l.uris = append(l.uris, uri)
@@ -117,7 +136,7 @@ func (s *surface) listen(ctx, stopping context.Context, m *message, to notifier)
 	for _, key := range l.keys() {
 		state, closed, err := l.state(ctx, key)
 		if err != nil {
-			return wireError(s.fail(ctx, err))
+			return nil, err
 		}
 		if was, ok := known[key].(string); ok {
 			state = was
@@ -126,10 +145,7 @@ func (s *surface) listen(ctx, stopping context.Context, m *message, to notifier)
 		}
 		l.after[key] = state
 	}
-	if l.acknowledge() == nil {
-		l.run(ctx, stopping)
-	}
-	return nil
+	return l, nil
 }
 
 // resolve notes the branch of a resource. The argument `was` is the state that the client knows; it may be empty.
@@ -344,8 +360,11 @@ func (s *surface) readBranch(ctx context.Context, req *mcp.ReadResourceRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if name == "" || !s.graph.Permitted(actor, access.ReadOn(branch)) {
+	switch read := access.ReadOn(branch); {
+	case name == "":
 		return nil, mcp.ResourceNotFoundError(uri)
+	case !s.graph.Permitted(actor, read):
+		return nil, withheld([]tool.Grant{read}, mcp.ResourceNotFoundError(uri))
 	}
 	if err := s.graph.CheckScopes(actor, []tool.Grant{access.ReadOn(branch)}); err != nil {
 		return nil, err

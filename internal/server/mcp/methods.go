@@ -31,6 +31,9 @@ type method struct {
 	// Mcp-Name repeats that member. The function is nil if the method has no such member.
 	subject func(*message) []byte
 
+	// apart says that the method itself writes the records of the audit trail, or that it needs none. Each call of another method makes one.
+	apart bool
+
 	bind binder // decodes the params and returns the call
 }
 
@@ -46,10 +49,10 @@ type run func(ctx context.Context) (mcp.Result, error)
 // is one more row.
 var table = []method{
 	{name: "initialize", until: statelessVersion, bind: required((*surface).initialize)},
-	{name: "ping", until: statelessVersion, bind: bindPing},
+	{name: "ping", until: statelessVersion, apart: true, bind: bindPing},
 	{name: "server/discover", since: statelessVersion, bind: optional((*surface).discover)},
 	{name: "tools/list", bind: optional((*surface).listTools)},
-	{name: "tools/call", subject: nameOf, bind: bindToolCall},
+	{name: "tools/call", subject: nameOf, apart: true, bind: bindToolCall},
 	{name: "resources/list", bind: optional((*surface).listResources)},
 	{name: "resources/templates/list", bind: optional((*surface).listTemplates)},
 	{name: "resources/read", subject: uriOf, bind: bindResourceRead},
@@ -72,6 +75,15 @@ var methods = func() map[string]*method {
 	}
 	return byName
 }()
+
+// Methods returns the names of the methods and of the notifications that clients can send.
+func Methods() []string {
+	names := make([]string, len(table))
+	for i := range table {
+		names[i] = table[i].name
+	}
+	return names
+}
 
 // in reports whether a protocol version has the method.
 func (row *method) in(version string) bool {
@@ -105,13 +117,50 @@ func (s *surface) handle(ctx context.Context, version string, m *message) (res m
 			return nil, s.fail(ctx, err)
 		}
 	}
-	if res, err = answer(ctx); err != nil {
+	if res, err = s.recorded(ctx, row, m, answer); err != nil {
 		return nil, s.mapped(ctx, err)
 	}
 	if err := s.stamp(ctx, res); err != nil {
 		return nil, s.fail(ctx, err)
 	}
 	return res, nil
+}
+
+// recorded runs a call of a method, and records it in the audit trail.
+func (s *surface) recorded(ctx context.Context, row *method, m *message, answer run) (res mcp.Result, err error) {
+	if row.apart {
+		return answer(ctx)
+	}
+	about := m.name
+	if len(about) == 0 {
+		about = m.uri
+	}
+	subject := ""
+	if len(about) > 0 && about[0] == '"' {
+		subject = unquoted(about)
+	}
+	err = s.graph.Recorded(ctx, row.name, subject, outcomeOf, func(ctx context.Context) error {
+		res, err = answer(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// outcomeOf returns the outcome for the error of a call of a method.
+func outcomeOf(err error) wireerror.Outcome {
+	var wire *jsonrpc.Error
+	switch {
+	case !errors.As(err, &wire):
+		return wireerror.OutcomeOf(err)
+	case wire.Code == mcp.CodeResourceNotFound && wire.Data != nil: // the code is that of other faults of params too
+		return wireerror.Missing
+	case wire.Code == codeInternal:
+		return wireerror.Failed
+	}
+	return wireerror.OfRequest
 }
 
 // optional returns a binder for a method that does not require params.

@@ -13,6 +13,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -197,7 +198,7 @@ func list[E any](s *surface, name string, entries []E) (*mcp.ReadResourceResult,
 func masked(uri string, err error) error {
 	var forbidden *wireerror.Forbidden
 	if errors.As(err, &forbidden) {
-		return mcp.ResourceNotFoundError(uri)
+		return &servedgraph.Withheld{Action: forbidden.Action, Err: mcp.ResourceNotFoundError(uri)}
 	}
 	return err
 }

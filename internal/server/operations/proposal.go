@@ -102,9 +102,9 @@ const (
 	maxTitle         = 200 // maximum number of characters of a title
 	defaultProposals = 100 // number of proposals on a page if the request states no limit
 	maxProposals     = 500 // maximum number of proposals on a page
-	// maxUnseen is the maximum number of proposals that a page leaves out because the caller may see only a part of them. Each takes a
+	// MaxUnseen is the maximum number of proposals that a page leaves out because the caller may see only a part of them. Each takes a
 	// comparison of two states.
-	maxUnseen = 200
+	MaxUnseen = 200
 )
 
 // OpenProposal returns the call that opens a proposal. The caller must be allowed to change the
@@ -242,7 +242,7 @@ func ListProposals(q client.ProposalQuery) *Proposal {
 				return nil, err
 			}
 			if !shown {
-				if unseen++; unseen == maxUnseen && i+1 < len(all) {
+				if unseen++; unseen == MaxUnseen && i+1 < len(all) {
 					next(p.ID)
 					break
 				}

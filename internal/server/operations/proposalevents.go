@@ -78,7 +78,7 @@ func proposalEvents(ctx context.Context, env *tool.Env, r EventsRange) (*client.
 				unseen[e.Proposal.ID] = true
 			}
 		}
-		if len(unseen) > maxUnseen {
+		if len(unseen) > MaxUnseen {
 			return feed, nil
 		}
 		if may {

@@ -21,6 +21,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -102,12 +103,20 @@ func ProposeQuery(b client.QueryProposalBody) *Proposal {
 			}
 			opened := event(env, engine.EventOpened, text)
 			p := &engine.Proposal{Author: env.Actor}
-			open, err := env.Graph.Proposals(ctx, engine.ProposalRange{State: engine.ProposalOpen})
+			open, err := restricted.Whole(env.Graph).Proposals(ctx, engine.ProposalRange{State: engine.ProposalOpen})
 			if err != nil {
 				return nil, err
 			}
 			for i := range open {
-				if o := &open[i]; o.Author == env.Actor && queryName(o) == b.Name {
+				o := &open[i]
+				if o.Author != env.Actor || queryName(o) != b.Name {
+					continue // so that only this one is compared
+				}
+				shown, err := restricted.Shows(ctx, env.Graph, o)
+				if err != nil {
+					return nil, err
+				}
+				if shown {
 					p, opened.Kind = o, engine.EventChanged
 				}
 			}

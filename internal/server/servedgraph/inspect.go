@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -15,6 +16,41 @@ import (
 // LogDigest returns a digest of parts of a request, for log lines that must not contain the
 // parts.
 func (g *Graph) LogDigest(parts ...[]byte) string { return g.record.Digest(parts...) }
+
+// Recorded calls f, which answers a request that is no call of a tool, such as a list of MCP, and records the request in the audit trail, unless
+// f makes a call that is recorded. The subject is what the request asks for; it may be empty. The function `outcome` says how the request
+// ended. If f returns a *Withheld, the record has its action, and the caller gets the error that it wraps.
+func (g *Graph) Recorded(ctx context.Context, name, subject string, outcome func(error) wireerror.Outcome, f func(context.Context) error) error {
+	before, ok := g.record.Recorded(ctx)
+	if ok {
+		if err := g.record.Full(nil); err != nil {
+			return err
+		}
+	}
+	start := clock.Now()
+	err := f(ctx)
+	ended := outcome(err)
+	var denied tool.Action
+	if w, ok := errors.AsType[*Withheld](err); ok {
+		denied, ended, err = w.Action, wireerror.Missing, w.Err
+	}
+	if after, _ := g.record.Recorded(ctx); ok && after == before {
+		g.record.Request(ctx, access.ActorFrom(ctx), name, subject, denied, ended, err, start)
+	}
+	return err
+}
+
+// Withheld is the error of a request for something that the policy hides from the caller, who gets the same error as for something that does not
+// exist.
+type Withheld struct {
+	Action tool.Action // that the policy denied
+	Err    error       // for the caller
+}
+
+func (e *Withheld) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error for the caller.
+func (e *Withheld) Unwrap() error { return e.Err }
 
 // NotKnown reports a call of a tool by a name that fits no tool that the caller may see. It returns
 // err. If the tool exists, the audit trail says what the caller was denied.

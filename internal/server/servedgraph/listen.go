@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -57,7 +58,8 @@ func (g *Graph) ReadProposals(ctx context.Context, actor *access.Actor, enc enco
 }
 
 // ProposalsState returns a digest of the versions of the proposals that the actor may read. It changes
-// when one of them does.
+// when one of them does. For an actor with rights to a part, each takes a comparison of two states, so the digest is of those on the first page of
+// [Graph.ReadProposals].
 func (g *Graph) ProposalsState(ctx context.Context, actor *access.Actor) (string, error) {
 	seen := g.engine
 	part, err := g.access.Restriction(ctx, actor)
@@ -69,16 +71,30 @@ func (g *Graph) ProposalsState(ctx context.Context, actor *access.Actor) (string
 			seen = graph
 		}
 	}
-	all, err := seen.Proposals(ctx, engine.ProposalRange{})
+	all, err := restricted.Whole(seen).Proposals(ctx, engine.ProposalRange{})
 	if err != nil {
 		return "", err
 	}
 	h := sha256.New()
+	listed, unseen := 0, 0
 	for i := range all {
 		p := &all[i]
-		if g.access.Allowed(actor, access.ReadOn(tool.BranchNamed(p.Source))) && g.access.Allowed(actor, access.ReadOn(tool.BranchNamed(p.Target))) {
-			h.Write(binary.BigEndian.AppendUint64([]byte(p.ID), p.Revision))
+		if !g.access.Allowed(actor, access.ReadOn(tool.BranchNamed(p.Source))) || !g.access.Allowed(actor, access.ReadOn(tool.BranchNamed(p.Target))) {
+			continue
 		}
+		if part != nil && (listed == listedProposals || unseen == operations.MaxUnseen) {
+			break
+		}
+		shown, err := restricted.Shows(ctx, seen, p)
+		switch {
+		case err != nil:
+			return "", err
+		case !shown:
+			unseen++
+			continue
+		}
+		listed++
+		h.Write(binary.BigEndian.AppendUint64([]byte(p.ID), p.Revision))
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -63,6 +63,33 @@ func (r *Recorder) Hidden(ctx context.Context, actor *access.Actor, name string,
 	r.refused(ctx, actor, name, action, outcome, err)
 }
 
+// Request records a request that no call of a tool answers, such as a list of MCP. The subject is what it asks for, of which the record has
+// a digest, and denial is the action that the policy denied; both may be empty.
+func (r *Recorder) Request(ctx context.Context, actor *access.Actor, name, subject string, denial tool.Action, outcome wireerror.Outcome, err error, start time.Time) {
+	w := Watch{Recorder: r, actor: actor, name: name, denial: denial, start: start}
+	if subject != "" {
+		w.call = request{subject: subject}
+	}
+	w.toTrail(ctx, outcome, err, 0, clock.Since(start))
+}
+
+// request stands for a request in the record about it.
+type request struct {
+	tool.Call // nil: it does not run
+	subject   string
+}
+
+// LogArguments returns the subject of the request.
+func (r request) LogArguments() [][]byte { return [][]byte{[]byte(r.subject)} }
+
+// Recorded reports whether there is a trail, and how many calls of the request were recorded already.
+func (r *Recorder) Recorded(ctx context.Context) (calls int, ok bool) {
+	if rec := requestinfo.From(ctx); rec != nil {
+		calls = rec.Calls
+	}
+	return calls, r.trail.To != nil
+}
+
 // refused records a call that did not run in the trail.
 func (r *Recorder) refused(ctx context.Context, actor *access.Actor, name string, denial tool.Action, outcome wireerror.Outcome, err error) {
 	if r.trail.To != nil {

@@ -44,7 +44,7 @@ type ConstraintViolation struct {
 	Type     string // name of the type
 	ID       string // id of the offending entity, if it has one
 	Property string // empty if the rule is about the whole entity
-	Rule     string // "required", "type", "endpoint", "unique", "range", "check", "enum", "cardinality", "key", "conflict"
+	Rule     string // "required", "type", "endpoint", "unique", "range", "check", "enum", "valid", "cardinality", "key", "conflict"
 	Detail   string // the value found and the value required
 }
 

@@ -38,7 +38,7 @@ node Company { name: String @key }
 edge Knows: Person -> Person { since: Date? }
 edge WorksAt: Person -> Company
 edge Contains: Company -> Person
-edge In: Company -> Person
+edge In: Company -> Person @valid(since, until) { since: Date until: Date? }
 edge Is: Company -> Person
 edge Matches: Company -> Person
 `
@@ -88,6 +88,11 @@ var queryProductions = []production{
 		[]string{"query q($t: DateTime) as $t { match { $p: Person } return { $p } }", "query q() as of { match { $p: Person } return { $p } }"},
 		[]wrongText{{"T45", "query q($d: Date) as of $d { match { $p: Person } return { $p } }"}, {"T45", "query q($t: DateTime?) as of $t { match { $p: Person } return { $p } }"},
 			{"T45", `query q() as of datetime("2024-05-01T12:00:00Z") @must_be_empty("Nobody is there.") { match { $p: Person } return { $p.name } }`}, {"T45", "query q() as of now() { match { $p: Person } return { $p } }"}, {"T45", "query q($t: DateTime) as of $t { delete Company where name = \"x\" }"}, {"T6", "query q() as of $t { match { $p: Person } return { $p } }"}}},
+	{"Valid", []string{"query q($d: Date) { match valid at $d { $p: Person } return { $p } }", `query q() { match valid at datetime("2024-05-01T12:00:00Z") { $p: Person } return { $p } }`, "query q($a: Date, $b: DateTime) { match valid during $a, $b { $p: Person } return { $p } }",
+		"query q() { match valid during date(\"2024-05-01\"), now() { $p: Person } return { $p } }", "query q($d: Date @default(date(\"2024-05-01\"))) { match valid at $d { $p: Person } return { $p } }"},
+		[]string{"query q($d: Date) { match valid $d { $p: Person } return { $p } }", "query q($d: Date) { match valid during $d { $p: Person } return { $p } }", "query q() { match valid at { $p: Person } return { $p } }"},
+		[]wrongText{{"T45", "query q($s: String) { match valid at $s { $p: Person } return { $p } }"}, {"T45", "query q($d: Date?) { match valid at $d { $p: Person } return { $p } }"}, {"T45", "query q($d: [Date]) { match valid at $d { $p: Person } return { $p } }"},
+			{"T45", `query q() { match valid during date("2024-05-02"), datetime("2024-05-02T00:00:00Z") { $p: Person } return { $p } }`}, {"T6", "query q() { match valid at $d { $p: Person } return { $p } }"}, {"T45", "query q($d: Date) { match valid at coalesce($d, $d) { $p: Person } return { $p } }"}}},
 	{"QueryAnnotation", []string{`query q() @description("x") @instruction("y") @question("a?") @question("b?") @must_be_empty("z") @mcp(expose: true) { match { $p: Person } return { $p } }`},
 		[]string{`query q() @describe("x") { match { $p: Person } return { $p } }`, `query q() @mcp() { match { $p: Person } return { $p } }`},
 		[]wrongText{{"T42", `query q() @question("") { match { $p: Person } return { $p } }`}, {"T42", `query q() @question("a?") @question("a?") { match { $p: Person } return { $p } }`},

@@ -46,6 +46,7 @@ type Graph struct {
 	compared  comparisons                 // results of the last comparisons
 
 	parts rights.Parts // the parts of states that callers with rights see
+	valid validParts
 
 	stop       context.CancelFunc // makes the background goroutines end
 	background sync.WaitGroup     // the goroutines that `stop` ends

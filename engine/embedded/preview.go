@@ -115,7 +115,7 @@ func (p *seenPreview) Query(ctx context.Context, q *plan.Query, args engine.Args
 		}
 		state = part.Snapshot
 	}
-	return p.graph.runOn(ctx, state, q, args, engine.Target{Now: now})
+	return p.graph.runOn(ctx, state, q, args, engine.Target{Now: now, Rights: p.rights})
 }
 
 // part returns the part of the state that the rights allow. What the target hides stays hidden, although changes of the source may let

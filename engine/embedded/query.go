@@ -56,9 +56,13 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	return g.runOn(ctx, snap, q, args, at)
 }
 
-// runOn runs a read on a state. Of the target `at`, it uses the instant of now(), and shows the rest in
-// traces. REQUIRES: the caller has entered the graph, and catches faults of stored data.
+// runOn runs a read on a state. Of the target `at`, it uses the instant of now() and the rights, and shows the rest in
+// traces. The state is what the rights allow. REQUIRES: the caller has entered the graph, and catches faults of stored data.
 func (g *Graph) runOn(ctx context.Context, snap *version.Snapshot, q *plan.Query, args engine.Args, at engine.Target) (engine.Result, error) {
+	snap, at, err := g.validPart(ctx, snap, q, args, at)
+	if err != nil {
+		return nil, err
+	}
 	prog, err := g.programs.Get(ctx, q, snap)
 	if err != nil {
 		return nil, err
@@ -108,6 +112,11 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 		}
 		out.Plan, err = mutate.Explain(ctx, q, snap)
 		return out, err
+	}
+	if analyze {
+		if snap, at, err = g.validPart(ctx, snap, q, args, at); err != nil {
+			return nil, err
+		}
 	}
 	prog, err := g.programs.Get(ctx, q, snap)
 	if err != nil {

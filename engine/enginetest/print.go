@@ -30,6 +30,7 @@ func schemaText(s *catalog.Schema) string {
 		if len(n.Implements) > 0 {
 			fmt.Fprintf(&b, "implements %s ", strings.Join(n.Implements, ", "))
 		}
+		validText(&b, n.Valid)
 		b.WriteString("{\n")
 		propertiesText(&b, n.Properties)
 		if n.Key != nil {
@@ -56,12 +57,21 @@ func schemaText(s *catalog.Schema) string {
 			}
 			b.WriteString(")")
 		}
-		b.WriteString(" {\n")
+		b.WriteString(" ")
+		validText(&b, e.Valid)
+		b.WriteString("{\n")
 		propertiesText(&b, e.Properties)
 		uniqueText(&b, e.Unique)
 		b.WriteString("}\n")
 	}
 	return b.String()
+}
+
+// validText writes the @valid of a type, with a space after it.
+func validText(b *strings.Builder, v *catalog.Validity) {
+	if v != nil {
+		fmt.Fprintf(b, "@valid(%s, %s) ", v.Since, v.Until)
+	}
 }
 
 // propertiesText writes one line for each property.

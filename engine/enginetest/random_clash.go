@@ -215,7 +215,7 @@ func (d *drawer) drawColumn() (theirs, ours []step) {
 	}
 	ours = ours[d.rare.IntN(len(ours)):]
 	apply := func() {
-		s.Index()
+		mendValidities(s)
 		next, err := catalog.Decode(catalog.Encode(s))
 		must(err)
 		theirs = append(theirs, step{migration: &migration{schema: next, allow: true, hard: d.rare.percent(20)}})

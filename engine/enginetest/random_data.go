@@ -24,6 +24,9 @@ func (d *drawer) hasWords(typ string, p *catalog.Property) bool {
 
 // value draws a value of a property. If null is allowed, it sometimes draws null.
 func (d *drawer) value(typ string, p *catalog.Property) value.Value {
+	if v, ok := d.timeOf(typ, p); ok {
+		return v
+	}
 	if p.Type.Nullable && d.percent(30) {
 		return value.Null
 	}
@@ -59,6 +62,7 @@ func (d *drawer) properties(kind plan.Entity, typ string) set {
 			props[p.Name] = v
 		}
 	}
+	d.orderTimes(kind, typ, props)
 	return props
 }
 

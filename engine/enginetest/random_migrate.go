@@ -52,6 +52,7 @@ func (d *drawer) drawMigration() *migration {
 		s.Edges = append(s.Edges, d.drawEdge(d.fresh("Link"), s.Nodes))
 	}
 	d.drawFillings(s, d.schema)
+	d.evolveValidities(s)
 	// Encode and decode the schema, so that an unresolved reference is found.
 	m.schema, err = catalog.Decode(catalog.Encode(s))
 	must(err)

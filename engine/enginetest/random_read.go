@@ -28,6 +28,12 @@ type readDraw struct {
 
 // drawRead draws a read with its arguments.
 func (d *drawer) drawRead() (*plan.Query, engine.Args) {
+	q, args := d.drawTimelessRead()
+	return q, d.drawValid(q, args)
+}
+
+// drawTimelessRead draws a read that is about no time, with its arguments.
+func (d *drawer) drawTimelessRead() (*plan.Query, engine.Args) {
 	if d.percent(8) {
 		return d.drawCount()
 	}

@@ -53,6 +53,7 @@ type drawer struct {
 	restricts *drawer
 	joins     *drawer // draws rights for merges, with random numbers and rights of its own
 	clocks    *drawer // draws instants, with random numbers of its own
+	validity  *drawer // draws valid times, with random numbers of its own
 	// reshapes draws vectors of other lengths. It has its own random numbers, too.
 	reshapes *drawer
 	granted  []*engine.Rights // of restricts: the rights that it has drawn
@@ -64,11 +65,13 @@ func newDrawer(seed uint64) *drawer {
 		params:  &drawer{Rand: rand.New(rand.NewPCG(seed, ^seed)), wild: map[string]bool{}, wordy: map[string]bool{}},
 		repeats: &drawer{Rand: rand.New(rand.NewPCG(^seed, seed))}, rare: &drawer{Rand: rand.New(rand.NewPCG(^seed, ^seed))},
 		restricts: &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}, joins: &drawer{Rand: rand.New(rand.NewPCG(seed, 2))},
-		decimals: &drawer{Rand: rand.New(rand.NewPCG(seed, 3))}, reshapes: &drawer{Rand: rand.New(rand.NewPCG(seed, 4))}, clocks: &drawer{Rand: rand.New(rand.NewPCG(seed, 5))}}
+		decimals: &drawer{Rand: rand.New(rand.NewPCG(seed, 3))}, reshapes: &drawer{Rand: rand.New(rand.NewPCG(seed, 4))}, clocks: &drawer{Rand: rand.New(rand.NewPCG(seed, 5))},
+		validity: &drawer{Rand: rand.New(rand.NewPCG(seed, 7))}}
 	d.schema = d.drawSchema()
 	d.drawInterfaces(d.schema)
 	d.drawEnds(d.schema, d.schema.Edges)
 	d.drawFillings(d.schema, nil)
+	d.drawValidities(d.schema)
 	d.names = branchNames[:d.between(1, len(branchNames))]
 	d.evolving = seed%5 == 1 || seed%5 == 2
 	d.drafting = d.branching && seed%2 == 0

@@ -308,6 +308,7 @@ func (d *differ) node(from, to *Node) {
 		listOf("index", renameLists[Index](from.Index, props.renamed), renameLists[Index](to.Index, nil)),
 		listOf("range", ranges, to.Ranges),
 		listOf("check", checks, to.Checks),
+		listOf("valid", validities(from.Valid, props.renamed), validities(to.Valid, nil)),
 	}
 	d.dropConstraints(at, lists)
 	d.properties(at, props)
@@ -377,6 +378,7 @@ func (d *differ) edge(from, to *Edge) {
 		listOf("unique", renameLists[Unique](from.Unique, props.renamed), renameLists[Unique](to.Unique, nil)),
 		listOf("index", renameLists[Index](from.Index, props.renamed), renameLists[Index](to.Index, nil)),
 		listOf("card", cards(from.Card), cards(to.Card)),
+		listOf("valid", validities(from.Valid, props.renamed), validities(to.Valid, nil)),
 	}
 	d.dropConstraints(at, lists)
 	d.properties(at, props)
@@ -394,6 +396,14 @@ func cards(c *Cardinality) []Cardinality {
 		return nil
 	}
 	return []Cardinality{*c}
+}
+
+// validities returns v with the new names of its properties as a list, which is empty if v is nil.
+func validities(v *Validity, renamed map[string]string) []Validity {
+	if v == nil {
+		return nil
+	}
+	return []Validity{{renamedTo(v.Since, renamed), renamedTo(v.Until, renamed)}}
 }
 
 // String formats the bounds as a schema writes them.

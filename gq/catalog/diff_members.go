@@ -225,7 +225,7 @@ func renameLists[E ~[]string](lists [][]string, renamed map[string]string) []E {
 
 // list holds the differences between the old and the new constraints of one kind.
 type list struct {
-	name  string           // unique, index, range, check or card
+	name  string           // unique, index, range, check, card or valid
 	gone  []Element        // only the old schema has them
 	order []string         // the kept constraints in their new order; nil when it has not changed
 	added []added[Element] // only the new schema has them

@@ -23,16 +23,22 @@ import (
 // would take the values of the members in another order, and so find or write another node.
 //
 // Version 4 adds @default and @backfill. Programs that do not know them would insert nulls.
+//
+// Version 5 adds @valid. Programs that do not know it would write entities that end before they begin.
 const (
 	encodingVersion         = 1
 	encodingVersionEnds     = 2
 	encodingVersionKeyOrder = 3
 	encodingVersionFilling  = 4
-	lastEncodingVersion     = encodingVersionFilling
+	encodingVersionValid    = 5
+	lastEncodingVersion     = encodingVersionValid
 )
 
 // versionOf returns the version of the encoding of a schema.
 func versionOf(s *Schema) int {
+	if slices.ContainsFunc(s.Nodes, func(n *Node) bool { return n.Valid != nil }) || slices.ContainsFunc(s.Edges, func(e *Edge) bool { return e.Valid != nil }) {
+		return encodingVersionValid
+	}
 	filled := func(props []*Property) bool { return slices.ContainsFunc(props, fills) }
 	if slices.ContainsFunc(s.Nodes, func(n *Node) bool { return filled(n.Properties) }) || slices.ContainsFunc(s.Edges, func(e *Edge) bool { return filled(e.Properties) }) ||
 		slices.ContainsFunc(s.Interfaces, func(i *Interface) bool { return filled(i.Properties) }) {

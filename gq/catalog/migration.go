@@ -110,7 +110,7 @@ type Step struct {
 }
 
 // Element is a part of a schema: one of *Interface, *Node, *Edge, *Property, Unique,
-// Index, Range, Check, Cardinality, Enum, Implements, Embed, Approximate, Filling and Notes.
+// Index, Range, Check, Cardinality, Validity, Enum, Implements, Embed, Approximate, Filling and Notes.
 type Element interface{ element() }
 
 // Unique is a uniqueness constraint over properties. In a constraint of an edge, the list may
@@ -146,6 +146,7 @@ func (Index) element()       {}
 func (Range) element()       {}
 func (Check) element()       {}
 func (Cardinality) element() {}
+func (Validity) element()    {}
 func (Enum) element()        {}
 func (Implements) element()  {}
 func (Embed) element()       {}
@@ -294,6 +295,8 @@ func spell(e Element) string {
 		return "@check(" + e.Property + ", " + quote(e.Pattern) + ")"
 	case Cardinality:
 		return e.String()
+	case Validity:
+		return "@valid(" + e.Since + ", " + e.Until + ")"
 	case Enum:
 		if e == nil {
 			return "any String"

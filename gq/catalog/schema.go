@@ -44,6 +44,7 @@ type Node struct {
 	Index       [][]string   `json:"index,omitempty"`       // property names as written
 	Ranges      []Range      `json:"ranges,omitempty"`      // rules about numbers
 	Checks      []Check      `json:"checks,omitempty"`      // rules about texts
+	Valid       *Validity    `json:"valid,omitempty"`       // nil without @valid
 	Annotations []Annotation `json:"annotations,omitempty"` // in source order
 
 	byName map[string]*Property // the properties; see IndexProperties
@@ -65,6 +66,7 @@ type Edge struct {
 	Unique      [][]string   `json:"unique,omitempty"`      // property names, "src" and "dst"
 	Index       [][]string   `json:"index,omitempty"`       // property names, "src" and "dst"
 	Card        *Cardinality `json:"card,omitempty"`        // nil without @card
+	Valid       *Validity    `json:"valid,omitempty"`       // nil without @valid
 	Annotations []Annotation `json:"annotations,omitempty"` // in source order
 
 	byName map[string]*Property // the properties; see IndexProperties
@@ -115,6 +117,20 @@ func (r Range) Bounds() value.Bounds { return value.Bounds{Min: r.Min, Max: r.Ma
 type Check struct {
 	Property string `json:"property"` // name of the property
 	Pattern  string `json:"pattern"`  // the regular expression
+}
+
+// Validity names the properties that say when an entity is valid (@valid): from Since, inclusive, to Until, exclusive. Both are a
+// Date, which stands for its first instant in UTC, or both are a DateTime. Since has a value that is before that of
+// Until; an entity without a value of Until is still valid.
+type Validity struct {
+	Since string `json:"since"` // name of a property that is never null
+	Until string `json:"until"` // name of a property that may be null
+}
+
+// Fits reports whether the properties may have these types.
+func (Validity) Fits(since, until value.Type) bool {
+	instant := since.Kind == value.Date || since.Kind == value.DateTime
+	return instant && !since.List && !since.Nullable && until.Nullable && until.Required().Equal(since)
 }
 
 // Annotation is an annotation that the schema keeps and does not interpret.

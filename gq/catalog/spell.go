@@ -25,6 +25,9 @@ func (n *Node) Rules() []string {
 	for _, c := range n.Checks {
 		rules = append(rules, spell(c))
 	}
+	for _, v := range validities(n.Valid, nil) {
+		rules = append(rules, spell(v))
+	}
 	return append(rules, defaultRules(n.Properties)...)
 }
 
@@ -50,6 +53,9 @@ func (e *Edge) Rules() []string {
 	}
 	for _, i := range e.Index {
 		rules = append(rules, spell(Index(i)))
+	}
+	for _, v := range validities(e.Valid, nil) {
+		rules = append(rules, spell(v))
 	}
 	return append(rules, defaultRules(e.Properties)...)
 }

@@ -52,6 +52,22 @@ func (s *Schema) verify() error {
 		if err := verifyNames("edge "+e.Name, names, append(slices.Clone(e.Unique), e.Index...)); err != nil {
 			return err
 		}
+		if err := verifyValid("edge "+e.Name, e.Valid, e.Properties); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyValid returns an error if @valid names properties that it cannot have.
+func verifyValid(where string, v *Validity, props []*Property) error {
+	if v == nil {
+		return nil
+	}
+	names := byName(props)
+	since, until := names[v.Since], names[v.Until]
+	if since == nil || until == nil || !v.Fits(since.Type, until.Type) {
+		return fmt.Errorf("%s has @valid(%s, %s), which needs two properties of the type Date or DateTime, the second one nullable", where, v.Since, v.Until)
 	}
 	return nil
 }
@@ -72,6 +88,9 @@ func (n *Node) verify() error {
 	}
 	if len(n.KeyOrder) > 0 && !slices.Equal(slices.Sorted(slices.Values(n.KeyOrder)), n.Key) {
 		return fmt.Errorf("%s has a key of other members than the order of its key", where)
+	}
+	if err := verifyValid(where, n.Valid, n.Properties); err != nil {
+		return err
 	}
 	return verifyNames(where, names, lists)
 }

@@ -40,6 +40,9 @@ const callerEncoding = 7
 // asOfEncoding is the first byte of a query with AsOf, which then follows Mutation.
 const asOfEncoding = 8
 
+// validEncoding is the first byte of a query with Read.Valid, which then follows AsOf. AsOf is there too; it may be nil.
+const validEncoding = 9
+
 // Encode returns a query in the compact form that generated packages contain.
 func Encode(q *Query) string {
 	first := byte(encoding)
@@ -49,19 +52,22 @@ func Encode(q *Query) string {
 	if q.AsOf != nil {
 		first = asOfEncoding
 	}
+	if q.Read != nil && q.Read.Valid != nil {
+		first = validEncoding
+	}
 	c := &coder{out: []byte{first}, places: map[string]uint64{}}
-	c.query(q, first == asOfEncoding)
+	c.query(q, first)
 	return string(c.out)
 }
 
 // Decode decodes the output of Encode. The strings of the query share the memory of s.
 func Decode(s string) (*Query, error) {
-	if s == "" || s[0] != encoding && s[0] != callerEncoding && s[0] != asOfEncoding {
+	if s == "" || s[0] < encoding || s[0] > validEncoding {
 		return nil, errors.New("another version of gq encoded the plan; run gq generate with this version")
 	}
 	c := &coder{decoding: true, in: s[1:]}
 	q := &Query{}
-	c.query(q, s[0] == asOfEncoding)
+	c.query(q, s[0])
 	if c.err == nil && c.in != "" {
 		c.fail("%d bytes follow the end of the plan", len(c.in))
 	}

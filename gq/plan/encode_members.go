@@ -10,14 +10,20 @@ import (
 // declaration. The number that identifies a type of statement, clause or
 // expression is part of the encoding.
 
-// query encodes or decodes a query.
-func (c *coder) query(q *Query, asOf bool) {
+// query encodes or decodes a query whose first byte is `first`.
+func (c *coder) query(q *Query, first byte) {
 	c.string(&q.Name)
 	slice(c, &q.Params, (*coder).param)
 	pointer(c, &q.Read, (*coder).read)
 	pointer(c, &q.Mutation, (*coder).mutation)
-	if asOf {
+	if first >= asOfEncoding {
 		c.expr(&q.AsOf)
+	}
+	if first == validEncoding && q.Read != nil {
+		pointer(c, &q.Read.Valid, func(c *coder, v *Valid) {
+			c.expr(&v.From)
+			c.expr(&v.To)
+		})
 	}
 	slice(c, &q.Uses, (*coder).use)
 }

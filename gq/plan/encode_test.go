@@ -132,7 +132,13 @@ var everyStatement = &plan.Query{
 	}, Returns: []plan.Column{{Name: "id", Expr: plan.ID{Var: 0}, Type: value.Of(value.String)}}},
 }
 
-var everything = []*plan.Query{everyNode, everyStatement, {Name: "nothing"}, {Read: &plan.Read{Vars: []plan.Var{}}}, asOfLiteral}
+var everything = []*plan.Query{everyNode, everyStatement, {Name: "nothing"}, {Read: &plan.Read{Vars: []plan.Var{}}}, asOfLiteral, validAt, validDuring}
+
+// validAt and validDuring are reads about a time.
+var (
+	validAt     = &plan.Query{Name: "at", Params: []plan.Param{{Name: "d", Type: value.Of(value.Date)}}, Read: &plan.Read{Vars: []plan.Var{}, Valid: &plan.Valid{From: plan.ParamRef{}}}}
+	validDuring = &plan.Query{Name: "during", AsOf: plan.Lit{Value: value.OfDateTime(1)}, Read: &plan.Read{Vars: []plan.Var{}, Valid: &plan.Valid{From: plan.Lit{Value: value.OfDate(1)}, To: plan.Now{}}}}
+)
 
 // asOfLiteral is a read of the past.
 var asOfLiteral = &plan.Query{Name: "as_of", AsOf: plan.Lit{Value: value.OfDateTime(1)}, Read: &plan.Read{Vars: []plan.Var{}}}

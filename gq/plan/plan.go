@@ -167,6 +167,7 @@ const NoLimit int64 = -1
 // that of the Optionals.
 type Read struct {
 	Vars    []Var    // variables, by VarID
+	Valid   *Valid   // when the entities that the read sees are valid; nil to see all of them
 	Match   []Clause // clauses that must all hold
 	Columns []Column // columns of the result, in order
 	// Grouped is set if a column contains an aggregate. The other columns are then the grouping key. It is

@@ -102,6 +102,9 @@ func (p *printer) annotations(prm *Param) string {
 // read writes a read.
 func (p *printer) read(r *Read) {
 	p.declare(r.Vars)
+	if r.Valid != nil {
+		p.line("valid %s", p.valid(r.Valid))
+	}
 	p.match(r.Match)
 	p.columns(r.Columns)
 	if r.Grouped {
@@ -128,6 +131,14 @@ func (p *printer) read(r *Read) {
 	case r.Limit != NoLimit:
 		p.line("limit %d", r.Limit)
 	}
+}
+
+// valid formats when the entities of a read are valid.
+func (p *printer) valid(v *Valid) string {
+	if v.To == nil {
+		return "at " + p.expr(v.From)
+	}
+	return "during " + p.expr(v.From) + ", " + p.expr(v.To)
 }
 
 // declare writes the variables with their types.

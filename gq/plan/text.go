@@ -28,6 +28,9 @@ func (s Speller) Plain(e Expr) string {
 	return p.expr(e)
 }
 
+// Valid formats when the entities of a read are valid.
+func (s Speller) Valid(v *Valid) string { return s.p.valid(v) }
+
 // Cond formats a condition.
 func (s Speller) Cond(c Cond) string { return s.p.cond(c) }
 

@@ -137,6 +137,7 @@ func (t *tx) endpoints(e *entity) {
 
 // check checks the constraints that involve more than one entity.
 func (t *tx) check() {
+	t.after.eachType(func(kind plan.Entity, typ string) { t.checkValid(kind, typ, t.after.sorted(kind, typ), t.violation) })
 	for _, n := range t.after.schema.Nodes {
 		for _, u := range n.Unique {
 			t.checkUnique(plan.Node, n.Name, u)

@@ -53,6 +53,9 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 	if args, err = checkArgs(q, args, g.fault); err != nil {
 		return nil, err
 	}
+	if s, err = g.then(s, q, args, instant(at), at.Rights); err != nil {
+		return nil, err
+	}
 	rows, err := newEvaluation(g, s, q, args, instant(at)).rows()
 	if err != nil {
 		return nil, err

@@ -228,6 +228,11 @@ const (
 	// Two clocks.
 	AsOfExclusive // an instant selects the last commit before it, not one at it
 	AsOfIgnored   // a read ignores the instant as of which it reads
+	UntilIncluded // an entity is still valid at the instant at which it ends
+	SinceExcluded // an entity is not yet valid at the instant at which it begins
+	PeriodIsStart // a read sees what is valid at the start of its period
+	EndsOutlived  // an edge outlives a node at its end
+	ValidUnruled  // an entity may end before it begins to be valid
 
 	faults // number of faults
 )
@@ -290,6 +295,7 @@ var faultNames = [...]string{
 	RenameLoses: "RenameLoses", DefaultForgotten: "DefaultForgotten", BackfillForgotten: "BackfillForgotten", BackfillIsEdit: "BackfillIsEdit", LatestDefault: "LatestDefault", SchemaUnchecked: "SchemaUnchecked", CastUnchecked: "CastUnchecked", DataLossAllowed: "DataLossAllowed", RenameAnew: "RenameAnew", LeaverKeepsEdges: "LeaverKeepsEdges",
 	CommitIsHead: "CommitIsHead", ChangesKeepDeleted: "ChangesKeepDeleted", ChangesFromSource: "ChangesFromSource",
 	AsOfExclusive: "AsOfExclusive", AsOfIgnored: "AsOfIgnored",
+	UntilIncluded: "UntilIncluded", SinceExcluded: "SinceExcluded", PeriodIsStart: "PeriodIsStart", EndsOutlived: "EndsOutlived", ValidUnruled: "ValidUnruled",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",
 }
 

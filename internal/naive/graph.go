@@ -127,8 +127,8 @@ func bind(q *plan.Query, s *state) error {
 	return nil
 }
 
-// evaluate evaluates a read on a state. It computes the whole result before it returns.
-func (g *Graph) evaluate(q *plan.Query, args engine.Args, s *state, commit string, at time.Time) (engine.Result, error) {
+// evaluate evaluates a read on a state, which is what the rights `reads` allow. It computes the whole result before it returns.
+func (g *Graph) evaluate(q *plan.Query, args engine.Args, s *state, commit string, at time.Time, reads *engine.Rights) (engine.Result, error) {
 	if q.Read == nil {
 		return nil, &engine.SchemaMismatch{Detail: "query " + q.Name + " is not a read"}
 	}
@@ -137,6 +137,9 @@ func (g *Graph) evaluate(q *plan.Query, args engine.Args, s *state, commit strin
 	}
 	args, err := checkArgs(q, args, g.fault)
 	if err != nil {
+		return nil, err
+	}
+	if s, err = g.then(s, q, args, at, reads); err != nil {
 		return nil, err
 	}
 	ev := newEvaluation(g, s, q, args, at)
@@ -166,7 +169,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if err := checkRead(q, at.Rights); err != nil {
 		return nil, err
 	}
-	r, err := g.evaluate(q, args, s, head.ID, instant(at))
+	r, err := g.evaluate(q, args, s, head.ID, instant(at), at.Rights)
 	if late, ok := r.(*result); ok && g.fault == LateSnapshot {
 		late.rows = func() ([][]cell, error) {
 			late.ev.state, _, _ = g.at(ctx, at)

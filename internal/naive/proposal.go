@@ -169,7 +169,7 @@ func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, at
 		seen = p.graph.without(p.state, p.graph.hiddenWith(p.state, append(p.graph.states(p.commit), p.target), reads))
 		p.graph.mu.Unlock()
 	}
-	return p.graph.evaluate(q, args, seen, p.commit, instant(engine.Target{Now: at}))
+	return p.graph.evaluate(q, args, seen, p.commit, instant(engine.Target{Now: at}), p.caller[2].rights)
 }
 
 // Changes compares the state with the target.

@@ -65,7 +65,7 @@ func (g *Graph) hiddenIn(s *state, r *engine.Rights) map[place]bool {
 // passing returns the ids of the entities of a state that pass a filter. None passes if the filter does not fit the schema.
 func (g *Graph) passing(s *state, f *engine.RowFilter) map[string]bool {
 	passed := map[string]bool{}
-	r, err := g.evaluate(f.Entities, f.Args, s, "", now())
+	r, err := g.evaluate(f.Entities, f.Args, s, "", now(), nil)
 	if err != nil {
 		return passed
 	}

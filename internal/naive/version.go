@@ -522,6 +522,7 @@ func (m *merge) place(e *entity) {
 	copied.claims = mergeClaims(nil, e.claims, nil)
 	e = &copied
 	m.values(e, m.broken)
+	m.checkValid(e.kind, e.typ, []*entity{e}, m.broken)
 	if e.kind == plan.Edge && m.lacks(e) {
 		return
 	}
@@ -562,6 +563,7 @@ func (m *merge) constraints() {
 		for _, e := range m.after.sorted(typ.kind, typ.name) {
 			if !m.changed[e] && m.mapping != nil {
 				m.values(e, m.broken)
+				m.checkValid(e.kind, e.typ, []*entity{e}, m.broken)
 			}
 		}
 	}

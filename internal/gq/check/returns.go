@@ -26,6 +26,9 @@ func (c *checker) readQuery(r *syntax.Read) {
 		c.limit = true
 		c.read.Limit, _ = syntax.Large(*r.Limit)
 	}
+	if r.Valid != nil {
+		c.valid(r.Valid)
+	}
 	sc := &scope{vars: map[string]plan.VarID{}}
 	c.read.Match = c.block(r.Match, sc)
 	c.read.Grouped = r.Distinct != nil

@@ -147,7 +147,8 @@ says what the parameter is. On a list, @range, @check and @example apply to each
 and says why. limit $n takes the number of rows from a parameter: an I32 with a @range of both ends within 0 to 10000,
 which is required or has a @default. Annotations of a query are @description, @instruction, @question("…"), a question
 that the query answers, @must_be_empty("…"), which says that a read must return no row and why, and @mcp. Between the parameters
-and the annotations of a read, as of $t, with $t: DateTime, reads the graph as it was at that instant.`,
+and the annotations of a read, as of $t, with $t: DateTime, reads the graph as it was at that instant. match valid at $day
+sees only entities that are valid then, by the @valid(since, until) of their types, and match valid during $a, $b those of a period.`,
 		cases: []example{{"A limit that the caller may choose", limitParam}, {"A default in a condition", defaultParam}}},
 	{Name: "errors", Summary: "The meaning of the error codes.", text: errorText()},
 }

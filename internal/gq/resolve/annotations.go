@@ -12,7 +12,7 @@ import (
 
 // The annotations that are allowed on types, on properties, and elsewhere.
 var (
-	onTypes      = []string{"@description", "@instruction", "@rename_from"}
+	onTypes      = []string{"@description", "@instruction", "@rename_from", "@valid"}
 	onProperties = []string{"@description", "@rename_from", "@default", "@backfill", "@embed", "@ann", "@key", "@unique", "@index"}
 	onOthers     = []string{"@card", "@range", "@check"}
 )
@@ -82,6 +82,7 @@ func (b *builder) typeAnnotations(as []*syntax.Annotation) (desc, renamed string
 			desc = b.oneString(a)
 		case "rename_from":
 			renamed = b.oneString(a)
+		case "valid": // see validity
 		default:
 			rest = append(rest, customAnnotation(a))
 		}

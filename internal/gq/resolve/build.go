@@ -206,6 +206,7 @@ func (b *builder) node(d *syntax.Node) {
 	}
 	n.IndexProperties()
 	b.nodeConstraints(d, n)
+	n.Valid = b.validity(d.Annotations, n.Properties, n.Property)
 	b.embeds(n.Properties, n.Property, d.Members, syntax.SpanOf(d.Name))
 	b.fillings(d, d.Members, n.Properties, n.Property, n)
 	b.reservedNode(d, n)
@@ -288,6 +289,7 @@ func (b *builder) edge(d *syntax.Edge) {
 	}
 	e.IndexProperties()
 	b.edgeConstraints(d, e)
+	e.Valid = b.validity(d.Annotations, e.Properties, e.Property)
 	b.embeds(e.Properties, e.Property, d.Members, syntax.SpanOf(d.Name))
 	b.fillings(d, d.Members, e.Properties, e.Property, nil)
 	b.schema.Edges = append(b.schema.Edges, e)

@@ -28,6 +28,7 @@ const (
 	RepeatedAnnotation  diag.Code = "S21"
 	BadApproximate      diag.Code = "S22" // wrong @ann
 	BadDefault          diag.Code = "S23" // wrong @default or @backfill
+	BadValid            diag.Code = "S24" // wrong @valid
 )
 
 // Codes documents the schema codes.
@@ -70,7 +71,7 @@ var Codes = []diag.Entry{
 		Example: "node A @description(wrong) { x: String }"},
 	{Code: UnknownAnnotation, Title: "unknown annotation", Explanation: "The language does not have this annotation. Names that start with x_ are free for your own annotations, such as @x_owner(\"search\"). gq lint --fix adds x_ to an unknown name, unless it resembles an annotation of the language. A graph whose stored schema has an unknown annotation still opens.",
 		Example: "node A @descripton(\"An example.\") { x: String }"},
-	{Code: MisplacedAnnotation, Title: "annotation in the wrong place", Explanation: "@key, @unique, @index, @embed and @ann belong to properties, @instruction to node and edge types, @card to edge types, @default and @backfill to properties too, and @range and @check to the body of a node type.",
+	{Code: MisplacedAnnotation, Title: "annotation in the wrong place", Explanation: "@key, @unique, @index, @embed and @ann belong to properties, @instruction and @valid to node and edge types, @card to edge types, @default and @backfill to properties too, and @range and @check to the body of a node type.",
 		Example: "node A @key { x: String }"},
 	{Code: RepeatedAnnotation, Title: "repeated annotation", Explanation: "A type or a property may have each annotation of the language only once, and a type each rule such as @unique(name), @index(name), @range(age, 0..150) or @check(email, \"@\"), whether it stands at the property or in the body.",
 		Example: "node A @description(\"One.\") @description(\"Two.\") { x: String }"},
@@ -78,4 +79,6 @@ var Codes = []diag.Entry{
 		Example: "node A { x: String @ann }"},
 	{Code: BadDefault, Title: "default or backfill that a property cannot have", Explanation: "@default needs a literal of the type of the property, which the rules of the type allow. @backfill needs a string with an expression over the properties of the same type, as an update assigns it. Neither is allowed on a key, and a Blob or a Vector has no @default.",
 		Example: "node A { x: I32 @default(\"one\") }"},
+	{Code: BadValid, Title: "validity that a type cannot have", Explanation: "@valid(since, until) names two properties of the type: both are a Date or both a DateTime, the first one is required, and the second one is nullable, because an entity without its value is still valid.",
+		Example: "node A @valid(since, until) { since: Date until: Date }"},
 }

@@ -130,7 +130,7 @@ var phrases = map[string]string{
 	"Clause": "a clause", "Projection": "an expression", "Ordering": "an expression", "Param": "a $parameter",
 	"PropMatch": "a property name", "Assign": "a property name", "Pred": "a property name", "Property": "a property name",
 	"Member": "a property name, a constraint", "NameRef": "a property name", "TypeRef": "a type name",
-	"EnumValue": "an enum value", "Annotation": "`@`", "QueryAnnotation": "`@`", "AsOf": "`as of`", "ParamAnnotation": "`@`", "Ends": "the ends of a range", "Card": "`@card`",
+	"EnumValue": "an enum value", "Annotation": "`@`", "QueryAnnotation": "`@`", "AsOf": "`as of`", "Valid": "`valid`", "ParamAnnotation": "`@`", "Ends": "the ends of a range", "Card": "`@card`",
 	"MCPArg": "`expose`, `idempotent`, `tool_name` or `title`", "AnnotationArg": "a literal or a name", "Bounds": "`{`",
 	"Statement": "`insert`, `upsert`, `update`, `delete`, `match` or `for`", "Written": "an expression", "NullTest": "`is`",
 	"Term": "an expression", "Factor": "an expression", "Comparison": "an expression", "Condition": "an expression", "Subquery": "an expression",

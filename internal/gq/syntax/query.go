@@ -57,12 +57,20 @@ type Body interface{ body() }
 // Read matches a pattern and returns rows.
 type Read struct {
 	Range
-	Match    []Clause      `parser:"'match' '{' @@+ '}'"`                 // the clauses in the braces
+	Valid    *Valid        `parser:"'match' @@?"`                         // nil for entities of any time
+	Match    []Clause      `parser:"'{' @@+ '}'"`                         // the clauses in the braces
 	Distinct *Token        `parser:"'return' @'distinct'?"`               // nil if it is not written
 	Returns  []*Projection `parser:"'{' ( @@ ','? )+ '}'"`                // the columns
 	Having   []Clause      `parser:"( 'having' '{' @@+ '}' )?"`           // the conditions on the rows
 	Order    []*Ordering   `parser:"( 'order' '{' @@ ( ',' @@ )* '}' )?"` // the sort keys in order
 	Limit    *Token        `parser:"( 'limit' @(Int | Var) )?"`           // nil for no limit
+}
+
+// Valid says when the entities that the match sees are valid: at From, or at some time between From and To.
+type Valid struct {
+	Range
+	From Operand `parser:"'valid' ( 'at' @@ | 'during' @@ ','"`
+	To   Operand `parser:"@@ )"` // nil for an instant
 }
 
 // body marks the types that are a [Body].

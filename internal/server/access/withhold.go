@@ -145,6 +145,8 @@ func withheldViolation(v *engine.ConstraintViolation, from origin) *engine.Const
 	case singleEntityRules[v.Rule], v.Rule == "endpoint" && v.ID == "": // the endpoint that the caller sent
 	case v.Rule == "unique":
 		short.Detail = "another entity has the same values"
+	case v.Rule == "valid": // one of the two values may be a stored one
+		short.Detail = "the entity would end before it begins to be valid"
 	case v.Rule == "cardinality":
 		short.Detail = "a node would have too few or too many edges of this type"
 	case v.Rule == "endpoint":

@@ -178,6 +178,10 @@ func (x *explainer) result(rows int64) *engine.Operator {
 		op = over(&engine.Operator{Name: "sort", Detail: detail, Estimate: est})
 		x.measure(op, rows, x.profTime(sorting))
 	}
+	if r.Valid != nil {
+		op = over(&engine.Operator{Name: "valid", Detail: x.Valid(r.Valid) + "; all operators below see only what is valid then", Estimate: est})
+		x.measure(op, rows, 0)
+	}
 	var columns []string
 	for _, c := range r.Columns {
 		columns = append(columns, c.Name)

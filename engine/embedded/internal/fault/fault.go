@@ -118,6 +118,10 @@ const (
 	MergeUnwritten // a merge may change entities that its rights do not allow
 	MessageKept    // a commit has the message of the commit before it
 	AsOfBefore     // an instant selects the last commit before it, not one at it
+
+	ValidUnchecked // an entity may end before it begins to be valid
+	ValidUntilLast // an entity is still valid at the instant at which it ends
+	ValidKept      // what was valid at one instant is valid at each other one
 )
 
 // names are the names of the faults.
@@ -218,6 +222,10 @@ var names = [...]string{
 	MergeUnwritten: "merge_unwritten",
 	MessageKept:    "message_kept",
 	AsOfBefore:     "as_of_before",
+
+	ValidUnchecked: "valid_unchecked",
+	ValidUntilLast: "valid_until_last",
+	ValidKept:      "valid_kept",
 }
 
 // String returns the name of the fault, and "" for None.

@@ -105,7 +105,11 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 		if !ok {
 			return parts, v.Err
 		}
-		a.fail(line, v.Err.Property, v.Err)
+		field := v.Err.Property
+		if v.Err.Rule == "valid" {
+			field = "data." + field
+		}
+		a.fail(line, field, v.Err)
 	}
 	return parts, a.err()
 }

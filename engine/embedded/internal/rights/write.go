@@ -3,6 +3,7 @@ package rights
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
@@ -59,8 +60,17 @@ func Hides(s *schema.Schema, r *engine.Rights) func(t *schema.Type, property int
 // Restricts reports whether the rights restrict a type.
 func Restricts(r *engine.Rights, t *schema.Type) bool { return of(r, t) != nil }
 
+// HidesValidity reports whether the rights hide a property that says when entities of a type are valid. To the caller, they then are always valid.
+func HidesValidity(r *engine.Rights, t *schema.Type) bool {
+	if r == nil {
+		return false
+	}
+	hides := func(p int) bool { return of(r, t).Hides(t.Props[p].Name) && !slices.Contains(t.Key, p) }
+	return hides(t.Valid.Since) || hides(t.Valid.Until)
+}
+
 // Withheld removes from a broken rule of the graph what the caller may not see: which other entity breaks it, and how many edges
-// a node has.
+// a node has, and values that the caller did not write.
 func Withheld(err error) error {
 	var broken *engine.ConstraintViolation
 	if !errors.As(err, &broken) {
@@ -69,6 +79,8 @@ func Withheld(err error) error {
 	switch broken.Rule {
 	case "unique":
 		broken.Detail = "another entity already has the same values"
+	case "valid": // one of the two properties may be hidden
+		broken.Detail = "the entity would end before it begins to be valid"
 	case "cardinality":
 		broken.Detail = "a node would have too few or too many edges of this type"
 	}

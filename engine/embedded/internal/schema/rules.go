@@ -115,6 +115,7 @@ type StricterRules struct {
 	Props  []int // positions of the properties with a stricter rule
 	Tuples []int // positions of the unique tuples with a stricter rule
 	Card   bool  // whether the cardinality is stricter
+	Valid  bool  // whether the @valid is stricter
 }
 
 // Stricter returns the rules of t that are stricter than the rules of its previous type `old`, whose entities tc takes
@@ -139,6 +140,7 @@ func (t *Type) Stricter(old *Type, tc TypeCarry) (s StricterRules) {
 		}
 	}
 	s.Card = t.Card != nil && (old.Card == nil || *t.Card != *old.Card)
+	s.Valid = t.stricterValid(old, tc)
 	return s
 }
 

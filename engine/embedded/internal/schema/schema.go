@@ -55,6 +55,7 @@ type Type struct {
 	From   int                 // indexes of the node types at an edge's ends
 	To     int
 	Card   *catalog.Cardinality // only for an edge type
+	Valid  *Validity            // nil without @valid
 	Out    []int                // indexes of the edge types that leave or enter a node type
 	In     []int
 	Of     *Interface // of a reference type: the interface; nil for other types
@@ -87,6 +88,7 @@ func New(source, digest string, c *catalog.Schema) (*Schema, error) {
 		if err := t.tuples(n.Unique, n.Index); err != nil {
 			return nil, err
 		}
+		t.validity(n.Valid)
 		if err := t.rules(n.Ranges, n.Checks); err != nil {
 			return nil, err
 		}
@@ -109,6 +111,7 @@ func New(source, digest string, c *catalog.Schema) (*Schema, error) {
 		if err := t.tuples(e.Unique, e.Index); err != nil {
 			return nil, err
 		}
+		t.validity(e.Valid)
 		if err := t.rules(nil, nil); err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
@@ -26,7 +27,7 @@ type Violation struct {
 // NoOrd is a value that no entity has as its ordinal.
 const NoOrd = ^uint32(0)
 
-// Check checks the rules that concern more than one entity, unique and cardinality, for the changes
+// Check checks the rules that concern more than one value, valid, unique and cardinality, for the changes
 // that the transaction made. The error is a *engine.ConstraintViolation.
 func (tx *Txn) Check() error {
 	if v := tx.Violations(1); len(v) > 0 {
@@ -46,8 +47,13 @@ func (tx *Txn) Violations(limit int) []Violation {
 			if e == nil {
 				continue
 			}
+			if e.Type.Valid != nil && !fault.On(fault.ValidUnchecked) {
+				if out = append(out, e.violations(limit-len(out), e.unordered)...); len(out) == limit {
+					return out
+				}
+			}
 			for i := range e.Type.Unique {
-				if out = append(out, e.twins(i, limit-len(out))...); len(out) == limit {
+				if out = append(out, e.violations(limit-len(out), func(ord uint32) *engine.ConstraintViolation { return e.sameTuple(i, ord) })...); len(out) == limit {
 					return out
 				}
 			}
@@ -73,14 +79,14 @@ func (tx *Txn) Violations(limit int) []Violation {
 	return out
 }
 
-// twins lists the entities that were put although another one has the same values in unique rule i, at most `limit` of them.
-func (e *edit) twins(i, limit int) []Violation {
+// violations lists the entities that were put and for which the function `bad` returns a violation, at most `limit` of them.
+func (e *edit) violations(limit int, bad func(ord uint32) *engine.ConstraintViolation) []Violation {
 	check := func(out []Violation, ord uint32) []Violation {
 		if !e.Alive(ord) {
 			return out
 		}
-		if other, ok := e.twin(i, ord); ok {
-			out = append(out, Violation{e.Type, ord, e.uniqueViolation(i, ord, other)})
+		if err := bad(ord); err != nil {
+			out = append(out, Violation{e.Type, ord, err})
 		}
 		return out
 	}
@@ -101,6 +107,23 @@ func (e *edit) twins(i, limit int) []Violation {
 	})
 	out := slices.Concat(found...)
 	return out[:min(len(out), limit)]
+}
+
+// sameTuple returns the violation of an entity if another one has the same values in unique rule i, or nil.
+func (t *Table) sameTuple(i int, ord uint32) *engine.ConstraintViolation {
+	if other, ok := t.twin(i, ord); ok {
+		return t.uniqueViolation(i, ord, other)
+	}
+	return nil
+}
+
+// unordered returns the violation of a live entity that ends before it begins to be valid, or nil.
+func (t *Table) unordered(ord uint32) *engine.ConstraintViolation {
+	v := t.Type.CheckValid(func(p int) value.Value { return t.Value(ord, p) })
+	if v != nil {
+		v.ID = strings.Clone(t.ID(ord))
+	}
+	return v
 }
 
 // sources returns the source nodes of the edges that were put or deleted. For each source it

@@ -375,6 +375,9 @@ func (m *merge) apply() error {
 				m.conflict(engine.ValueConstraintViolation, p.t, p.id, v.Property, "%s", v.Detail)
 			}
 		}
+		if v := p.t.CheckValid(func(prop int) value.Value { return p.vals[prop] }); v != nil {
+			m.conflict(engine.ValueConstraintViolation, p.t, p.id, v.Property, "%s", v.Detail)
+		}
 		row := Row{ID: p.id, Vals: p.vals, Claims: p.claims}
 		if p.t.Entity == plan.Node {
 			m.tx.PutClaimed(p.t, row)
@@ -521,7 +524,7 @@ func (m *merge) check() error {
 // carried checks the entities that come from a schema with looser rules, except the entities that
 // the merge itself put. It records a conflict for each value that violates a rule.
 func (m *merge) carried(typ *schema.Type, e *edit, rules schema.StricterRules) error {
-	if rules.Props == nil {
+	if rules.Props == nil && !rules.Valid {
 		return nil
 	}
 	t := m.tx.Table(typ)
@@ -536,6 +539,11 @@ func (m *merge) carried(typ *schema.Type, e *edit, rules schema.StricterRules) e
 			if err := typ.CheckValue(p, t.Value(ord, p)); err != nil {
 				v := err.(*engine.ConstraintViolation)
 				m.conflict(engine.ValueConstraintViolation, typ, t.ID(ord), v.Property, "%s", v.Detail)
+			}
+		}
+		if rules.Valid {
+			if v := t.unordered(ord); v != nil {
+				m.conflict(engine.ValueConstraintViolation, typ, v.ID, v.Property, "%s", v.Detail)
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func (tx *Txn) Adds(t *schema.Type, p int) bool {
 }
 
 // Broken lists violations of the transaction's new schema by entities that the transaction takes
-// over from the old schema. It leaves out the properties that a @backfill gives their values, and the unique rules with
+// over from the old schema. It leaves out the properties that a @backfill gives their values, and the unique rules and the @valid with
 // such a property, which Violations checks. It lists at most `limit`
 // violations. The only possible error is that of the context.
 func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintViolation, err error) {
@@ -135,7 +135,8 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 		filled := func(p int) bool { return p >= 0 && t.Type.Props[p].Backfill != nil && tx.Adds(t.Type, p) }
 		s.Props = slices.DeleteFunc(s.Props, filled)
 		s.Tuples = slices.DeleteFunc(s.Tuples, func(i int) bool { return slices.ContainsFunc(t.Type.Tuples[i], filled) })
-		if len(s.Props)+len(s.Tuples) == 0 && !s.Card {
+		s.Valid = s.Valid && !filled(t.Type.Valid.Since) && !filled(t.Type.Valid.Until)
+		if len(s.Props)+len(s.Tuples) == 0 && !s.Card && !s.Valid {
 			continue
 		}
 		for ord := range t.next {
@@ -152,9 +153,14 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 					out = append(out, v)
 				}
 			}
+			if s.Valid {
+				if v := t.unordered(ord); v != nil {
+					out = append(out, v)
+				}
+			}
 			for _, i := range s.Tuples {
-				if other, ok := t.twin(i, ord); ok {
-					out = append(out, t.uniqueViolation(i, ord, other))
+				if v := t.sameTuple(i, ord); v != nil {
+					out = append(out, v)
 				}
 			}
 			if len(out) >= limit {

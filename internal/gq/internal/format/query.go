@@ -61,6 +61,9 @@ func (b *builder) annotation(a *syntax.QueryAnnotation) {
 // read adds the pieces of a read.
 func (b *builder) read(r *syntax.Read) {
 	b.take(soft) // match
+	if r.Valid != nil {
+		b.rangeOf(r.Valid.Range, spaced)
+	}
 	b.match(r.Match)
 	b.take(soft) // return
 	if r.Distinct != nil {

@@ -196,6 +196,7 @@ func Reduce(s *catalog.Schema, r *engine.Rights) *catalog.Schema {
 		m.Unique, m.Index = rulesWithout(n.Unique, gone), rulesWithout(n.Index, gone)
 		m.Ranges = slices.DeleteFunc(slices.Clone(n.Ranges), func(x catalog.Range) bool { return gone(x.Property) })
 		m.Checks = slices.DeleteFunc(slices.Clone(n.Checks), func(x catalog.Check) bool { return gone(x.Property) })
+		m.Valid = validWithout(n.Valid, gone)
 		out.Nodes = append(out.Nodes, &m)
 		for _, i := range n.Implements {
 			shown[i]++
@@ -223,6 +224,7 @@ func Reduce(s *catalog.Schema, r *engine.Rights) *catalog.Schema {
 		m.Properties = without(e.Properties, t.Hides)
 		gone := func(p string) bool { return p != "src" && p != "dst" && !has(m.Properties, p) }
 		m.Unique, m.Index = rulesWithout(e.Unique, gone), rulesWithout(e.Index, gone)
+		m.Valid = validWithout(e.Valid, gone)
 		out.Edges = append(out.Edges, &m)
 	}
 	out.Index()
@@ -244,6 +246,14 @@ func has(props []*catalog.Property, name string) bool {
 // rulesWithout returns the rules all of whose properties are there.
 func rulesWithout(rules [][]string, gone func(string) bool) [][]string {
 	return slices.DeleteFunc(slices.Clone(rules), func(names []string) bool { return slices.ContainsFunc(names, gone) })
+}
+
+// validWithout returns nil if one of the properties is gone: for the caller, the entities of the type are always valid.
+func validWithout(v *catalog.Validity, gone func(string) bool) *catalog.Validity {
+	if v == nil || gone(v.Since) || gone(v.Until) {
+		return nil
+	}
+	return v
 }
 
 // hasEnd reports whether the schema has the type at an end of an edge.

@@ -118,6 +118,8 @@ const (
 	MergeUnwritten // a merge may change entities that its rights do not allow
 	MessageKept    // a commit has the message of the commit before it
 	AsOfBefore     // an instant selects the last commit before it, not one at it
+
+	WrittenUnexamined // what is written while a schema change is examined is not examined
 )
 
 // names are the names of the faults.
@@ -218,6 +220,8 @@ var names = [...]string{
 	MergeUnwritten: "merge_unwritten",
 	MessageKept:    "message_kept",
 	AsOfBefore:     "as_of_before",
+
+	WrittenUnexamined: "written_unexamined",
 }
 
 // String returns the name of the fault, and "" for None.

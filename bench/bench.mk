@@ -43,6 +43,9 @@ bench-checkpoints: ## measure checkpoints by the size of the graph and the commi
 	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkCheckpoint$$' -benchtime 3x -benchmem -timeout 120m
 	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkRewrite$$' -benchtime 1x -timeout 120m -args -rewrite.edges=$(EDGES)
 
+bench-schemas: ## measure how long writers wait for schema changes that read up to ten million rows
+	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkSchema$$' -benchtime 1x -timeout 60m
+
 # ROWS lists the sizes, such as ROWS=1000000,100000000. The largest takes 12 GB of disk below $(DATA).
 ROWS ?= 1000000,10000000
 bench-sizes: build ## measure loads of several sizes from a pipe, and the first answers of the command and the server

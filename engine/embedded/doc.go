@@ -66,7 +66,8 @@
 // new layout, and the next rewrite does not release it. Calls that
 // carry the state of one branch or schema to another hold it for reading: CreateBranch,
 // DeleteBranch, Merge, ApplySchema. Merge and ApplySchema release it as soon as their commit has
-// its place in the log. Mutate and Load never take this lock, so they continue during a checkpoint.
+// its place in the log. Before that, ApplySchema examines rows in a snapshot without a lock (schema.go).
+// Mutate and Load never take this lock, so they continue during a checkpoint.
 //
 // layout.merging is held by Merge, by DeleteBranch, and by CreateBranch at a commit that is the tip
 // of no branch. While one call has it, no other call merges, deletes a branch, or begins a branch

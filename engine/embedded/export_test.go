@@ -5,14 +5,47 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/vectorindex"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
 // Sparse returns the options, changed so that a table with more than n holes is rewritten.
 func (o Options) Sparse(n uint32) Options {
 	o.sparse = n
 	return o
+}
+
+// Lagging is a Graph whose ApplySchema first examines an earlier state of a branch, as if the statements since then had run
+// meanwhile.
+type Lagging struct {
+	*Graph
+	earlier map[string]*version.Snapshot // by branch, the state before its first mutation with the present schema
+}
+
+// Follow returns the options, changed for the Graph of l. Set it before the first call.
+func (l *Lagging) Follow(o Options) Options {
+	l.earlier = map[string]*version.Snapshot{}
+	o.examines = func(branch string, tip *version.Snapshot) *version.Snapshot {
+		if at := l.earlier[branch]; at != nil && at.Schema == tip.Schema {
+			return at
+		}
+		return tip
+	}
+	return o
+}
+
+// Mutate notes the state before the first mutation with a schema.
+func (l *Lagging) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opts engine.WriteOptions) (engine.Change, error) {
+	if b, err := l.branches.findToWrite(opts.Branch, ""); err == nil {
+		head := b.head.Load().snap
+		if at := l.earlier[b.name]; at == nil || at.Schema != head.Schema {
+			l.earlier[b.name] = head
+		}
+	}
+	return l.Graph.Mutate(ctx, q, args, opts)
 }
 
 // Reloading returns the place, changed so that a follower loads a checkpoint after n records.

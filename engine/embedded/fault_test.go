@@ -69,7 +69,7 @@ func TestFaultsAreFound(t *testing.T) {
 			})
 		}
 	})
-	enginetest.RunRandom(t, openInMemory, enginetest.Options{Seed: 1, Cases: int(most.Load()), Workers: runtime.GOMAXPROCS(0)})
+	enginetest.RunRandom(t, openLagging, enginetest.Options{Seed: 1, Cases: int(most.Load()), Workers: runtime.GOMAXPROCS(0)})
 }
 
 // findFault turns a fault on, and prints after how many statements the random comparison finds it.
@@ -80,7 +80,7 @@ func findFault(t *testing.T, name string) {
 	}
 	fault.Set(fault.All()[i])
 	o := &overheard{TB: t}
-	n := enginetest.RunRandom(o, openInMemory, enginetest.Options{Seed: 1, Cases: faultCases})
+	n := enginetest.RunRandom(o, openLagging, enginetest.Options{Seed: 1, Cases: faultCases})
 	if o.heard == "" {
 		fmt.Printf("nothing in %d statements\n", n)
 		return

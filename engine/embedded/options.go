@@ -90,6 +90,9 @@ type Options struct {
 	walked, examined int64
 	// splitAll is the value of SplitAll in eval.Options.
 	splitAll bool
+	// examines, if set, returns the state that ApplySchema examines first instead of the tip of a branch. Tests return an earlier
+	// one, so that what was written since must be examined under the write lock.
+	examines func(branch string, tip *version.Snapshot) *version.Snapshot
 }
 
 // Embedder turns texts into vectors.

@@ -1,7 +1,10 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"runtime"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
@@ -22,8 +25,9 @@ const maxViolations = 100
 // wider type is converted in memory, until a checkpoint or a rewrite writes the rows anew for
 // another reason.
 //
-// ApplySchema waits for a running checkpoint. While it checks the stored rows against new rules, it
-// blocks writers on the branch. The error is a *engine.UnsupportedMigration if a step is not
+// ApplySchema checks the stored rows in a snapshot, while writers go on. Then it waits for a running checkpoint, blocks the
+// writers of the branch, and checks the rows that were written meanwhile; if these are many, it first checks them in another
+// snapshot. A dry run blocks nobody. The error is a *engine.UnsupportedMigration if a step is not
 // supported, a *engine.DataLoss if a step is destructive and opts.AllowDataLoss is not set, and a
 // *engine.ConstraintViolations if a new type does not have the value of a row, or rows break a new rule.
 func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
@@ -47,32 +51,121 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalo
 	if w.receipt != nil {
 		w.receipt.Body = receipts.OfSchemaChange(to, opts)
 	}
-	g.layout.RLock() // a checkpoint assumes that the tables of a branch have one schema
-	w.staged = g.layout.RUnlock
-	out := &engine.SchemaChange{}
-	first, made, head, err := g.writer.write(ctx, b, w, func(tx *version.Txn) ([]version.Part, error) {
-		if w.receipt != nil {
-			w.receipt.Schema = catalog.Encode(tx.Schema().Catalog)
+	change := &schemaChange{to: to, opts: opts, now: g.opts.now()}
+	for round := 0; ; round++ {
+		first, tip, err := g.writer.next(ctx, b, w)
+		switch {
+		case err != nil:
+			return nil, err
+		case first != nil:
+			return repeatedChange(first, declared, to.Digest, opts)
 		}
-		return nil, migrate(ctx, tx, to, opts, g.opts.now(), out)
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case first != nil:
-		return repeatedChange(first, declared, to.Digest, opts)
+		if round < examineRounds || opts.DryRun {
+			if err := g.examine(ctx, b, tip.snap, change); err != nil {
+				return nil, err
+			}
+		}
+		if opts.DryRun {
+			out := change.out
+			out.Head = tip.snap.Commit
+			return &out, tip.waitDurable(ctx)
+		}
+		g.layout.RLock() // a checkpoint assumes that the tables of a branch have one schema
+		w.staged = g.layout.RUnlock
+		first, made, head, err := g.writer.write(ctx, b, w, func(tx *version.Txn) ([]version.Part, error) {
+			if w.receipt != nil {
+				w.receipt.Schema = catalog.Encode(tx.Schema().Catalog)
+			}
+			return nil, change.finish(ctx, tx, tip.snap.Schema, round >= examineRounds)
+		})
+		switch {
+		case errors.Is(err, errExamineAgain):
+			continue
+		case err != nil:
+			return nil, err
+		case first != nil:
+			return repeatedChange(first, declared, to.Digest, opts)
+		}
+		out := change.out
+		out.Commit, out.Head = made, head
+		if opts.Hard && out.Destructive && made != nil {
+			g.checkpoints.request()
+		}
+		return &out, nil
 	}
-	out.Commit, out.Head = made, head
-	if opts.Hard && out.Destructive && made != nil {
-		g.checkpoints.request()
-	}
-	return out, nil
 }
 
-// migrate applies a schema change to a transaction: the steps that lead to the schema `to`. It
-// reports the steps in `out`.
-func migrate(ctx context.Context, tx *version.Txn, to *schema.Schema, opts engine.SchemaOptions, now value.Value, out *engine.SchemaChange) error {
-	from, base := tx.Schema(), tx.Base()
+const (
+	// examineRounds bounds the snapshots in which ApplySchema checks rows while writers go on. The last round checks all that is
+	// left while writers wait, so that ApplySchema ends also beside writers that write faster than it checks.
+	examineRounds = 8
+	// maxUnexamined bounds the rows that ApplySchema checks while writers wait, except in the last round.
+	maxUnexamined = 4096
+)
+
+// errExamineAgain says that a schema change must check another snapshot before it blocks writers.
+var errExamineAgain = errors.New("the rows must be examined again")
+
+// schemaChange is a schema change of a branch, which may take several rounds.
+type schemaChange struct {
+	to       *schema.Schema
+	opts     engine.SchemaOptions
+	now      value.Value
+	out      engine.SchemaChange // of the last round
+	examined *version.Examined   // the latest state that fits the change; nil for none
+}
+
+// examine checks a snapshot of a branch while writers go on.
+func (g *Graph) examine(ctx context.Context, b *branch, tip *version.Snapshot, c *schemaChange) error {
+	state := tip
+	if g.opts.examines != nil && c.examined == nil && !c.opts.DryRun {
+		state = g.opts.examines(b.name, tip)
+	}
+	defer runtime.KeepAlive(state) // the values of violations alias memory of the state until they are copied
+	tx := version.Begin(state)
+	tx.Resume(c.examined)
+	err := c.migrate(ctx, tx, c.opts.DryRun)
+	switch {
+	case err != nil && state != tip: // the state was not the tip during this call
+		return nil
+	case err != nil && c.examined != nil && errors.As(err, new(*engine.ConstraintViolations)):
+		c.examined = nil // so that the error lists all violations
+		return g.examine(ctx, b, tip, c)
+	}
+	c.examined = nil
+	if err == nil && tx.Change() != nil {
+		c.examined = tx.Examined()
+	}
+	return err
+}
+
+// finish adds the change to the transaction of its commit, while writers wait. The last snapshot that was examined had the schema
+// `from`. The error is errExamineAgain if too much was written since, or if it breaks the new rules, unless this is the last round.
+func (c *schemaChange) finish(ctx context.Context, tx *version.Txn, from *schema.Schema, last bool) error {
+	if last {
+		return c.migrate(ctx, tx, true)
+	}
+	if tx.Schema() != from {
+		return errExamineAgain
+	}
+	if c.examined != nil {
+		if more, err := c.examined.More(ctx, tx.Base(), maxUnexamined); more || err != nil {
+			return cmp.Or(err, errExamineAgain)
+		}
+	}
+	tx.Resume(c.examined)
+	err := c.migrate(ctx, tx, true)
+	if c.examined != nil && errors.As(err, new(*engine.ConstraintViolations)) {
+		c.examined = nil
+		return errExamineAgain
+	}
+	return err
+}
+
+// migrate applies the change to a transaction. It reports the steps in c.out. Unless `fill` is set, it leaves out the values of
+// @backfill if the rows fit otherwise.
+func (c *schemaChange) migrate(ctx context.Context, tx *version.Txn, fill bool) error {
+	from, base, to, opts, out := tx.Schema(), tx.Base(), c.to, c.opts, &c.out
 	if opts.IfSchema != "" && opts.IfSchema != from.Digest {
 		return &engine.Conflict{Reason: "the branch has another schema; read it again"}
 	}
@@ -93,7 +186,7 @@ func migrate(ctx context.Context, tx *version.Txn, to *schema.Schema, opts engin
 	}
 	carry.Hard = opts.Hard
 	ch := schema.Change{Schema: to, Carry: carry}
-	inexact, err := base.Inexact(ctx, ch, maxViolations+1)
+	inexact, err := tx.Inexact(ctx, ch, maxViolations+1)
 	if err = orViolations(inexact, err); err != nil {
 		return err
 	}
@@ -101,9 +194,9 @@ func migrate(ctx context.Context, tx *version.Txn, to *schema.Schema, opts engin
 		return err
 	}
 	broken, err := tx.Broken(ctx, maxViolations+1)
-	if err == nil && len(broken) <= maxViolations {
+	if err == nil && len(broken) <= maxViolations && (fill || len(broken) > 0) {
 		var bad []*engine.ConstraintViolation
-		bad, err = mutate.Backfill(ctx, tx, now, tx.Adds, maxViolations+1-len(broken))
+		bad, err = mutate.Backfill(ctx, tx, c.now, tx.Adds, maxViolations+1-len(broken))
 		broken = append(broken, bad...)
 	}
 	if err = orViolations(broken, err); err != nil {

@@ -140,6 +140,42 @@ func (r *writer) earlierReceipt(ctx context.Context, b *branch, w *write) (*rece
 	return first, first.waitDurable(ctx)
 }
 
+// next returns the commit that the next one would build on, or the receipt of an earlier call, as stage does. It holds the
+// write lock only for that.
+func (r *writer) next(ctx context.Context, b *branch, w *write) (*receiptOfCommit, *commit, error) {
+	if err := b.lock(ctx); err != nil {
+		return nil, nil, err
+	}
+	first, err := r.check(b, w)
+	tip := b.tip
+	b.unlock()
+	switch {
+	case first != nil:
+		return first, nil, first.waitDurable(ctx)
+	case errors.As(err, new(*engine.PreconditionFailed)):
+		if failed := tip.waitDurable(ctx); failed != nil { // see write
+			err = failed
+		}
+		return nil, nil, err
+	}
+	return nil, tip, err
+}
+
+// check checks whether a write may build on the tip of the branch, and returns the receipt of an earlier call with its
+// idempotency key. REQUIRES: the caller holds the write lock of b.
+func (r *writer) check(b *branch, w *write) (first *receiptOfCommit, err error) {
+	if first, err = r.repeated(b, w); first != nil || err != nil {
+		return first, err
+	}
+	if err := r.branches.checkWrite(b); err != nil {
+		return nil, err
+	}
+	if head := b.tip.snap.Commit.ID; w.ifCommit != "" && w.ifCommit != head {
+		return nil, &engine.PreconditionFailed{Expected: w.ifCommit, Actual: head}
+	}
+	return nil, nil
+}
+
 // staged is a commit with a record that has its place in the log.
 type staged struct {
 	ticket *store.Ticket // place of the record in the log
@@ -162,14 +198,11 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		return nil, nil, nil, err
 	}
 	defer b.unlock()
-	if first, err := r.repeated(b, w); first != nil || err != nil {
+	switch first, err := r.check(b, w); {
+	case errors.As(err, new(*engine.PreconditionFailed)):
+		return nil, b.tip, nil, err
+	case first != nil || err != nil:
 		return first, nil, nil, err
-	}
-	if err := r.branches.checkWrite(b); err != nil {
-		return nil, nil, nil, err
-	}
-	if head := b.tip.snap.Commit.ID; w.ifCommit != "" && w.ifCommit != head {
-		return nil, b.tip, nil, &engine.PreconditionFailed{Expected: w.ifCommit, Actual: head}
 	}
 	if c := w.changes; c != nil && c.Position != "" {
 		if at := b.keys.Position(c.Source); at != c.After {

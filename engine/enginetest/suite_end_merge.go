@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -135,6 +136,7 @@ func endMergeCases() map[string]func(s *session) {
 		return `{"edge":"About","from":"n1","to":{"type":"` + typ + `","id":"` + id + `"},"data":{"id":"a1","rank":1}}`
 	}
 	place := engine.ConflictPlace{Entity: "edge", Type: "About", ID: "a1", Property: "to"}
+	const widenedBy = "b1 | {Team, ann} | {Person, cid}\nb2 | {Person, ann} | {Person, bob}\nb3 | {Person, bob} | {Person, bob}"
 	// resolved merges two changes of an end with a resolution.
 	resolved := func(take engine.MergeSide, v value.Value, want string) func(s *session) {
 		return func(s *session) {
@@ -240,6 +242,16 @@ func endMergeCases() map[string]func(s *session) {
 			s.mutate(s.change().link("Links", nodeRef("Team", "ann"), nodeRef("City", "c1"), set{"id": "l9"}))
 			s.merged("side", "main", engine.Merged)
 			s.expectEdges("Links", deskLinks+"\nl8 | {Person, ann} | {City, c1}\nl9 | {Team, ann} | {City, c1}")
+		},
+		"merge: a type leaves an end that was widened before": func(s *session) {
+			s.fork("side", "")
+			s.on("side", s.change().unlink("By", "id", plan.Eq, "b1").link("About", "n4", nodeRef("City", "c1"), set{"id": "a9"}))
+			s.apply("", func(c *catalog.Schema) { c.Edge("By").To, c.Edge("By").ToInterface = "Named", true })
+			s.expectEdges("By", widenedBy)
+			s.apply("", implements("Person", "Made"))
+			s.merged("side", "main", engine.Merged)
+			s.expectEdges("By", "")
+			s.expectEdges("About", "a2 | n1 | {City, ann}\na3 | n2 | {City, c1}\na5 | n2 | {Team, ann}\na9 | n4 | {City, c1}")
 		},
 		"compare: the changes of a branch": func(s *session) {
 			s.fork("side", "")

@@ -348,10 +348,9 @@ func (d *differ) endpoints(s Step, from, to *Edge) {
 		now := d.to.EndsAt(to, target)
 		stay, leave := false, false
 		for _, n := range d.from.EndsAt(from, target) {
-			if name, kept := d.renamed[n.Name]; kept {
-				fits := slices.ContainsFunc(now, func(n *Node) bool { return n.Name == name })
-				stay, leave = stay || fits, leave || !fits
-			}
+			name, kept := d.renamed[n.Name]
+			fits := kept && slices.ContainsFunc(now, func(n *Node) bool { return n.Name == name })
+			stay, leave = stay || fits, leave || !fits
 		}
 		switch {
 		case !stay:

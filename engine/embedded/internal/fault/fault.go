@@ -119,9 +119,10 @@ const (
 	MessageKept    // a commit has the message of the commit before it
 	AsOfBefore     // an instant selects the last commit before it, not one at it
 
-	ValidUnchecked // an entity may end before it begins to be valid
-	ValidUntilLast // an entity is still valid at the instant at which it ends
-	ValidKept      // what was valid at one instant is valid at each other one
+	ValidUnchecked    // an entity may end before it begins to be valid
+	ValidUntilLast    // an entity is still valid at the instant at which it ends
+	ValidKept         // what was valid at one instant is valid at each other one
+	WrittenUnexamined // what is written while a schema change is examined is not examined
 )
 
 // names are the names of the faults.
@@ -223,9 +224,10 @@ var names = [...]string{
 	MessageKept:    "message_kept",
 	AsOfBefore:     "as_of_before",
 
-	ValidUnchecked: "valid_unchecked",
-	ValidUntilLast: "valid_until_last",
-	ValidKept:      "valid_kept",
+	ValidUnchecked:    "valid_unchecked",
+	ValidUntilLast:    "valid_until_last",
+	ValidKept:         "valid_kept",
+	WrittenUnexamined: "written_unexamined",
 }
 
 // String returns the name of the fault, and "" for None.

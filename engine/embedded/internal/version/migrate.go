@@ -17,13 +17,13 @@ import (
 // Migrate changes the schema of the transaction's state. It must be the transaction's first
 // operation. The error is a *engine.Corrupt; see [Snapshot.Carried].
 func (tx *Txn) Migrate(ch schema.Change) error {
-	base, lost, err := tx.base.carriedTo(ch)
+	before, examined := tx.base, tx.examined
+	base, lost, err := before.carriedTo(ch, examined.of(before, ch))
 	if err != nil {
 		return err
 	}
-	from := tx.base.Schema
 	*tx = *Begin(base)
-	tx.change, tx.from, tx.lost = &ch, from, lost
+	tx.change, tx.before, tx.lost, tx.examined = &ch, before, lost, examined
 	return nil
 }
 
@@ -34,12 +34,13 @@ func (tx *Txn) Change() *schema.Change { return tx.change }
 // keep their places. The error is a *engine.Corrupt if the carry does not fit the two
 // schemas. Edges at nodes of a type that has left the interface at their end are removed.
 func (s *Snapshot) Carried(ch schema.Change) (*Snapshot, error) {
-	out, _, err := s.carriedTo(ch)
+	out, _, err := s.carriedTo(ch, nil)
 	return out, err
 }
 
-// carriedTo does the work of Carried. It also returns, by edge type, the sources of the edges that it removed.
-func (s *Snapshot) carriedTo(ch schema.Change) (*Snapshot, map[*schema.Type][]uint32, error) {
+// carriedTo does the work of Carried. It also returns, by edge type, the sources of the edges that it removed. It takes the new
+// indexes of the examined state, if that is not nil.
+func (s *Snapshot) carriedTo(ch schema.Change, examined *Examined) (*Snapshot, map[*schema.Type][]uint32, error) {
 	if ch.Carry == nil { // the state has the schema already
 		return s, nil, nil
 	}
@@ -57,11 +58,19 @@ func (s *Snapshot) carriedTo(ch schema.Change) (*Snapshot, map[*schema.Type][]ui
 			if tc.From < 0 {
 				continue
 			}
-			t, err := part.olds[tc.From].carried(part.news[i].Type, tc, ch.Carry.Hard)
+			old, now := part.olds[tc.From], part.news[i].Type
+			moves := now.Entity == plan.Edge && ch.Carry.Moves(s.Schema, ch.Schema, old.Type, now)
+			var made func(tuple int) (index.Hash, *Table)
+			if examined != nil && !moves {
+				made = func(tuple int) (index.Hash, *Table) {
+					return examined.after.Table(now.Entity, i).idx[tuple], examined.table(now.Entity, tc.From)
+				}
+			}
+			t, err := old.carried(now, tc, ch.Carry.Hard, made)
 			if err != nil {
 				return nil, nil, err
 			}
-			if now := t.Type; now.Entity == plan.Edge && ch.Carry.Moves(s.Schema, ch.Schema, part.olds[tc.From].Type, now) {
+			if moves {
 				moved[now] = t
 				continue
 			}
@@ -75,8 +84,9 @@ func (s *Snapshot) carriedTo(ch schema.Change) (*Snapshot, map[*schema.Type][]ui
 	return out, lost, nil
 }
 
-// carried returns the table as a table of type typ.
-func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool) (*Table, error) {
+// carried returns the table as a table of type typ. If `made` is not nil, it returns the index of a tuple for an earlier
+// state of the table, and that state.
+func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool, made func(tuple int) (index.Hash, *Table)) (*Table, error) {
 	n := *t
 	n.Type, n.line = typ, nil
 	same := len(t.Type.Props) == len(typ.Props)
@@ -128,9 +138,13 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool) (*Tabl
 		if j != i {
 			n.levels = nil
 		}
-		if j >= 0 {
+		switch {
+		case j >= 0:
 			n.idx[i] = t.idx[j]
-		} else {
+		case made != nil:
+			x, earlier := made(i)
+			n.idx[i] = extended(x, earlier, t, &n.Rows, tuple)
+		default:
 			n.idx[i] = index.BuildHash(n.next, tupleHashes(&n.Rows, tuple))
 		}
 	}

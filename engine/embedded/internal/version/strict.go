@@ -14,25 +14,20 @@ import (
 // StricterRules returns the rules of type t that the transaction's schema change makes stricter for
 // the entities that the change takes over.
 func (tx *Txn) stricterRules(t *schema.Type) schema.StricterRules {
-	if tx.change == nil {
-		return schema.StricterRules{}
-	}
-	carries, olds := tx.change.Carry.Nodes, tx.from.Nodes
-	if t.Entity == plan.Edge {
-		carries, olds = tx.change.Carry.Edges, tx.from.Edges
-	}
-	tc := carries[t.Index]
+	tc := tx.carryOf(t)
 	if tc.From < 0 {
 		return schema.StricterRules{}
 	}
-	s := t.Stricter(olds[tc.From], tc)
+	s := t.Stricter(tx.before.Table(t.Entity, tc.From).Type, tc)
 	s.Card = s.Card || t.Card != nil && len(tx.lost[t]) > 0
 	return s
 }
 
-// Inexact lists the values and the ends of edges of the state that a schema change cannot cast, in the order of types and rows, as
-// violations of the new types. It lists at most `limit` violations. The only possible error is that of the context.
-func (s *Snapshot) Inexact(ctx context.Context, ch schema.Change, limit int) (out []*engine.ConstraintViolation, err error) {
+// Inexact lists the values and the ends of edges of the transaction's state that a schema change cannot cast, in the order of types
+// and rows, as violations of the new types. It lists at most `limit` violations. The only possible error is that of the context.
+// Inexact precedes Migrate.
+func (tx *Txn) Inexact(ctx context.Context, ch schema.Change, limit int) (out []*engine.ConstraintViolation, err error) {
+	s, examined := tx.base, tx.examined.of(tx.base, ch)
 	for _, part := range []struct {
 		carries []schema.TypeCarry
 		olds    []*Table
@@ -48,19 +43,11 @@ func (s *Snapshot) Inexact(ctx context.Context, ch schema.Change, limit int) (ou
 			if cast == nil && ends == nil {
 				continue
 			}
-			for ord := range t.next {
-				if err := ctx.Err(); ord%4096 == 0 && err != nil {
-					return nil, err
-				}
-				if !t.Alive(ord) {
-					continue
-				}
+			err := eachUnexamined(ctx, examined.table(typ.Entity, tc.From), t, func(ord uint32) bool {
 				for _, bad := range ends {
 					if v := bad(ord); v != nil {
 						v.ID = strings.Clone(t.ID(ord))
-						if out = append(out, v); len(out) == limit {
-							return out, nil
-						}
+						out = append(out, v)
 					}
 				}
 				for _, p := range cast {
@@ -71,10 +58,14 @@ func (s *Snapshot) Inexact(ctx context.Context, ch schema.Change, limit int) (ou
 					prop := typ.Props[p]
 					out = append(out, &engine.ConstraintViolation{Entity: typ.Entity.String(), Type: typ.Name, ID: strings.Clone(t.ID(ord)), Property: prop.Name,
 						Rule: "type", Detail: fmt.Sprintf("%s is not exactly a value of type %s; change it first, or keep the type", describe(v), prop.Type.Required())})
-					if len(out) == limit {
-						return out, nil
-					}
 				}
+				return len(out) < limit
+			})
+			if err != nil {
+				return nil, err
+			}
+			if len(out) >= limit {
+				return out[:limit], nil
 			}
 		}
 	}
@@ -115,14 +106,19 @@ func (s *Snapshot) unfitEnds(ch schema.Change, old, now *schema.Type) (ends []fu
 
 // Adds reports whether the transaction's schema change adds property p of type t to entities that it takes over.
 func (tx *Txn) Adds(t *schema.Type, p int) bool {
+	tc := tx.carryOf(t)
+	return tc.From >= 0 && tc.Props[p] < 0
+}
+
+// carryOf returns what the transaction's schema change takes over for type t; From is -1 for nothing.
+func (tx *Txn) carryOf(t *schema.Type) schema.TypeCarry {
 	if tx.change == nil {
-		return false
+		return schema.TypeCarry{From: -1}
 	}
-	carries := tx.change.Carry.Nodes
 	if t.Entity == plan.Edge {
-		carries = tx.change.Carry.Edges
+		return tx.change.Carry.Edges[t.Index]
 	}
-	return t.Index < len(carries) && carries[t.Index].From >= 0 && carries[t.Index].Props[p] < 0
+	return tx.change.Carry.Nodes[t.Index]
 }
 
 // Broken lists violations of the transaction's new schema by entities that the transaction takes
@@ -130,6 +126,10 @@ func (tx *Txn) Adds(t *schema.Type, p int) bool {
 // such a property, which Violations checks. It lists at most `limit`
 // violations. The only possible error is that of the context.
 func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintViolation, err error) {
+	if tx.change == nil {
+		return nil, nil
+	}
+	examined := tx.examined.of(tx.before, *tx.change)
 	for _, t := range tx.base.Tables() {
 		s := tx.stricterRules(t.Type)
 		filled := func(p int) bool { return p >= 0 && t.Type.Props[p].Backfill != nil && tx.Adds(t.Type, p) }
@@ -139,12 +139,10 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 		if len(s.Props)+len(s.Tuples) == 0 && !s.Card && !s.Valid {
 			continue
 		}
-		for ord := range t.next {
-			if err := ctx.Err(); ord%4096 == 0 && err != nil {
-				return nil, err
-			}
-			if !t.Alive(ord) {
-				continue
+		was := tx.carryOf(t.Type).From
+		err := eachUnexamined(ctx, examined.table(t.Type.Entity, was), tx.before.Table(t.Type.Entity, was), func(ord uint32) bool {
+			if !t.Alive(ord) { // an edge that the change has removed
+				return true
 			}
 			for _, p := range s.Props {
 				if err := t.Type.CheckValue(p, t.Value(ord, p)); err != nil {
@@ -163,13 +161,20 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 					out = append(out, v)
 				}
 			}
-			if len(out) >= limit {
-				return out[:limit], nil
-			}
+			return len(out) < limit
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(out) >= limit {
+			return out[:limit], nil
 		}
 		if s.Card {
 			nodes := tx.base.nodes[t.Type.From]
-			sources := sourcesOf(t, nodes)
+			sources, err := tx.unexaminedSources(ctx, examined, t)
+			if err != nil {
+				return nil, err
+			}
 			for _, src := range tx.lost[t.Type] {
 				if nodes.Alive(src) {
 					sources = append(sources, src)

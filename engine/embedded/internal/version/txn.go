@@ -30,8 +30,10 @@ type Txn struct {
 	late, keepLate *late // see NoteLate and KeepLate; nil until then
 
 	change *schema.Change            // the schema change, or nil
-	from   *schema.Schema            // the previous schema, if change is not nil
+	before *Snapshot                 // the state before the schema change, if change is not nil
 	lost   map[*schema.Type][]uint32 // by edge type, the sources of edges that the schema change removed
+
+	examined *Examined // see Resume
 }
 
 // Copied returns the number of rows that the transaction copied from tails of another

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -209,12 +210,25 @@ func (src *source) Load(ctx context.Context, data *loadData, opts engine.LoadOpt
 		load.Followed, load.After, load.Position = c.Source, c.After, c.Position
 	}
 	a, err := src.graph.Load(ctx, data, load, writeOptions(opts.WriteOptions)...)
-	var refused *client.Error
-	if errors.As(err, &refused) && errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil {
+	var here *engine.Conflict // in a store
+	var refused *client.Error // by a server
+	switch {
+	case errors.As(err, &here):
+		here.Reason = approveMember.ReplaceAllString(here.Reason, approveFlag)
+	case !errors.As(err, &refused):
+	case errors.Is(err, client.ErrConflict):
+		refused.Message = approveMember.ReplaceAllString(refused.Message, approveFlag)
+	case errors.Is(err, client.ErrTooLarge) && refused.ResourceLimit == nil:
 		err = fmt.Errorf("%w\n%s", err, tooLargeToLoad)
 	}
 	return a, err
 }
+
+// approveMember matches how the refusal of a sync names the member of a request, and approveFlag is the flag of the commands
+// for it.
+var approveMember = regexp.MustCompile(`\bapprove_deletes (\d+)`)
+
+const approveFlag = "--approve-deletes $1"
 
 // tooLargeToLoad is the advice if a load is too large for the server.
 const tooLargeToLoad = "The limit is limits.load_bytes in cluster.yaml. Load the file on the machine that has the store, with --store DIR; or split it at the ends of lines and load the parts, nodes before edges,\n" +

@@ -76,6 +76,9 @@ func fitsDefault(s *catalog.Schema, kind plan.Entity, typ string, p *catalog.Pro
 	if v.IsList() {
 		elems = v.Elems()
 	}
+	if p.Type.Kind == value.Decimal && slices.ContainsFunc(elems, func(e value.Value) bool { return p.Type.CheckDecimal(e) != nil }) {
+		return false
+	}
 	return p.Type.Enum == nil || !slices.ContainsFunc(elems, func(e value.Value) bool { return !slices.Contains(p.Type.Enum, e.Str()) })
 }
 

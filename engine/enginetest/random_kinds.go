@@ -121,7 +121,10 @@ func (d *drawer) scalar(t value.Type, wild, wordy bool) value.Value {
 			return literal(minusZero, t)
 		}
 		if t.Kind == value.Decimal {
-			v, _ = v.Rescale(t.Scale())
+			var fits bool
+			if v, fits = value.Cast(v, t); !fits {
+				v, _ = value.Cast(value.OfI32(0), t)
+			}
 		}
 		if t.Kind == value.Vector {
 			v = resized(v, t)

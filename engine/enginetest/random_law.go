@@ -84,17 +84,26 @@ func endID(end value.Value) value.Value {
 	return end
 }
 
-// wider reports whether two values are equal, or would be after the first one is cast to the kind of the other. If that
-// kind does not have the value, it was cast by way of a third kind, and the law says nothing.
+// wider reports whether two values are equal, or would be after the first one is cast to the type of the other. If that
+// type does not have the value, it was cast by way of a third type, and the law says nothing.
 func wider(v, other value.Value) bool {
-	if !v.IsNull() && !other.IsNull() && v.Kind() != other.Kind() && v.IsList() == other.IsList() {
-		cast, ok := value.Cast(v, other.Kind())
+	if !v.IsNull() && !other.IsNull() && v.IsList() == other.IsList() && !digitsOf(v).Equal(digitsOf(other)) {
+		cast, ok := value.Cast(v, digitsOf(other))
 		if !ok {
 			return true
 		}
 		v = cast
 	}
 	return value.Equal(v, other)
+}
+
+// digitsOf returns the type of a value. A list of Decimals has the digits of its first element.
+func digitsOf(v value.Value) value.Type {
+	t := v.Type()
+	if t.List && t.Kind == value.Decimal && len(v.Elems()) > 0 {
+		t.Dim = v.Elems()[0].Type().Dim
+	}
+	return t
 }
 
 // sourceChanges lists the changes that the law of a merge is about. It returns nil if there is no such merge, or if the

@@ -43,6 +43,7 @@ func (d *drawer) drawMigration() *migration {
 		d.swap(s)
 	}
 	d.reshape(s)
+	d.digitize(s)
 	if len(s.Interfaces) > 0 {
 		d.evolveInterfaces(s)
 		s.Index()
@@ -238,10 +239,12 @@ func (d *drawer) evolveProperties(typ string, props *[]*catalog.Property, unique
 	}
 }
 
-// castable lists the other kinds that have some of the values of a type.
+// castable lists the other kinds that have some of the values of a type. Casts from and to Decimals are drawn by
+// drawer.digitize.
 func castable(t value.Type) (kinds []value.Kind) {
 	for k := range value.Kind(255) {
-		if k != t.Kind && t.Kind.CastsTo(k) != value.CastsNone {
+		to := value.Type{Kind: k, List: t.List}
+		if k != t.Kind && k != value.Decimal && t.Kind != value.Decimal && t.CastsTo(to) != value.CastsNone {
 			kinds = append(kinds, k)
 		}
 	}
@@ -353,4 +356,65 @@ func resized(v value.Value, t value.Type) value.Value {
 		return v
 	}
 	return value.OfVector(append(v.Vector()[:2:2], 1))
+}
+
+// digitTypes are the types that schema changes give to Decimals. Some drawn numbers do not fit into some of them.
+var digitTypes = []value.Type{
+	decimalType, value.DecimalOf(14, 5), value.DecimalOf(11, 2), value.DecimalOf(38, 3), value.DecimalOf(6, 3), value.DecimalOf(20, 0), value.DecimalOf(38, 18),
+}
+
+// digitize sometimes makes a property of the schema a Decimal, or gives a Decimal other digits or another kind.
+func (d *drawer) digitize(s *catalog.Schema) {
+	if !d.digits.percent(50) {
+		return
+	}
+	var props []*catalog.Property
+	add := func(list []*catalog.Property, key []string) {
+		for _, p := range list {
+			if slices.Contains(key, p.Name) || retyped(p.Type) == nil {
+				continue
+			}
+			if props = append(props, p); p.Type.Kind != value.String {
+				props = append(props, p, p, p) // a String is rarely a number
+			}
+		}
+	}
+	for _, n := range s.Nodes {
+		add(n.Properties, n.Key)
+	}
+	for _, e := range s.Edges {
+		add(e.Properties, nil)
+	}
+	if len(props) == 0 {
+		return
+	}
+	p := pick(d.digits, props)
+	p.Type, p.Default, p.Backfill = pick(d.digits, retyped(p.Type)), nil, nil
+	for _, n := range s.Nodes {
+		if slices.Contains(n.Properties, p) {
+			n.Ranges = slices.DeleteFunc(n.Ranges, func(r catalog.Range) bool { return r.Property == p.Name })
+			n.Checks = slices.DeleteFunc(n.Checks, func(c catalog.Check) bool { return c.Property == p.Name })
+		}
+	}
+}
+
+// retyped lists the other types that have some of the values of a type, if the one or the others are Decimals.
+func retyped(t value.Type) (types []value.Type) {
+	add := func(to value.Type) {
+		to.List, to.Nullable = t.List, t.Nullable
+		if !to.Equal(t) && t.CastsTo(to) != value.CastsNone {
+			types = append(types, to)
+		}
+	}
+	for _, to := range digitTypes {
+		add(to)
+	}
+	if t.Kind == value.Decimal {
+		for k := range value.Kind(255) {
+			if k != value.Decimal {
+				add(value.Of(k))
+			}
+		}
+	}
+	return types
 }

@@ -106,6 +106,44 @@ func castCases() []testCase {
 			s.schema = after
 			s.expectNamed("", "about", `ann 2026-02-01T00:00:00.000Z, bob 2026-01-03T00:00:00.000Z, cid 2026-01-04T00:00:00.000Z, dan null, eve null`)
 		},
+		"a number becomes a Decimal, and gets other digits": func(s *session) {
+			s.mutate(s.change().update("Person", set{"big": 12}, "name", plan.Eq, "ann"))
+			s.apply("", retype("big", value.DecimalOf(19, 0).Optional()))
+			s.expectNamed("", "big", "ann 12, bob -5, cid null, dan null, eve null")
+			s.apply("", retype("big", value.DecimalOf(21, 2).Optional()))
+			s.expectNamed("", "big", "ann 12.00, bob -5.00, cid null, dan null, eve null")
+			price, err := value.ParseDecimal("-5.25", value.DecimalOf(21, 2))
+			must(err)
+			s.mutate(s.change().update("Person", set{"big": price}, "name", plan.Eq, "bob"))
+			s.expectViolations(s.refused(retype("big", value.DecimalOf(21, 1).Optional())), "node Person type bob")
+			s.expectViolations(s.refused(retype("big", value.DecimalOf(3, 2).Optional())), "node Person type ann")
+			s.expectViolations(s.refused(retype("big", i64Type.Optional())), "node Person type bob")
+			s.apply("", retype("big", value.DecimalOf(4, 2).Optional()))
+			s.expectNamed("", "big", "ann 12.00, bob -5.25, cid null, dan null, eve null")
+			s.apply("", retype("big", f64Type.Optional()))
+			s.expectNamed("", "big", "ann 12, bob -5.25, cid null, dan null, eve null")
+			s.apply("", retype("big", value.DecimalOf(10, 3).Optional()))
+			s.apply("", retype("big", text))
+			s.expectNamed("", "big", "ann 12.000, bob -5.250, cid null, dan null, eve null")
+		},
+		"a merge casts by way of a Decimal": func(s *session) {
+			for name, text := range map[string]string{"ann": "1.5", "bob": "2.5", "cid": "3", "dan": "4", "eve": "5"} {
+				s.mutate(about(s, name, text))
+			}
+			s.fork("side", "")
+			before := s.schema
+			s.apply("", retype("about", value.DecimalOf(9, 2).Optional()))
+			s.apply("", retype("about", f64Type.Optional()))
+			after := s.schema
+			s.schema = before
+			s.on("side", about(s, "ann", "7"))
+			s.on("side", about(s, "bob", "7.125"))
+			s.expectConflicts("delete_vs_update node Person \"bob\" about")
+			s.on("side", about(s, "bob", "7.25"))
+			s.merged("side", "main", engine.Merged)
+			s.schema = after
+			s.expectNamed("", "about", "ann 7, bob 7.25, cid 3, dan 4, eve 5")
+		},
 		"a value that the new type lacks is a conflict": func(s *session) {
 			numbers(s)
 			s.fork("side", "")

@@ -324,7 +324,7 @@ func applyProperty(props []*catalog.Property, step catalog.Step) ([]*catalog.Pro
 		p.Type.Nullable = true
 	case catalog.WidenType, catalog.CastType:
 		to := step.Element.(*catalog.Property).Type
-		p.Type.Kind, p.Type.Enum = to.Kind, to.Enum
+		p.Type.Kind, p.Type.Dim, p.Type.Enum = to.Kind, to.Dim, to.Enum
 	case catalog.ResizeVector:
 		p.Type.Dim = step.Element.(*catalog.Property).Type.Dim
 	case catalog.ReplaceEmbed:

@@ -82,13 +82,13 @@ func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) 
 	}
 	switch {
 	case from.Kind == to.Kind && from.List == to.List && from.Dim == to.Dim:
-	case key && !(Widens(from, to) && to.Kind.IsInteger()) && Casts(from, to) != value.CastsNone:
+	case key && !(Widens(from, to) && to.Kind.IsInteger()) && from.CastsTo(to) != value.CastsNone:
 		unsupported(ChangeType, "the id of every stored node is made from its key; add a node type with the new key, and remove this one")
 		return
-	case Casts(from, to) != value.CastsNone:
+	case from.CastsTo(to) != value.CastsNone:
 		s := s
 		s.Code, s.Element, s.From, s.To = CastType, now, from.String(), to.String()
-		if Casts(from, to) == value.CastsAll && to.Enum == nil {
+		if from.CastsTo(to) == value.CastsAll && to.Enum == nil {
 			s.Code = WidenType
 		}
 		d.step(s)
@@ -116,15 +116,6 @@ func (d *differ) propertyType(s Step, from value.Type, now *Property, key bool) 
 // is numerically a value of `to`; see [value.Kind.Widens]. A list widens as its elements do.
 func Widens(from, to value.Type) bool {
 	return from.List == to.List && from.Kind.Widens(to.Kind)
-}
-
-// Casts reports which values of the type `from` are values of the type `to`, apart from nulls and enums; see
-// [value.Kind.CastsTo]. A list is cast as its elements are.
-func Casts(from, to value.Type) value.Castable {
-	if from.List != to.List || from.Dim != to.Dim {
-		return value.CastsNone
-	}
-	return from.Kind.CastsTo(to.Kind)
 }
 
 // enum adds the steps that change the values of an enum. nil stands for a String that is not an

@@ -9,56 +9,88 @@ import (
 // Castable says which values of one kind are values of another.
 type Castable int
 
-// The answers of [Kind.CastsTo].
+// The answers of [Type.CastsTo].
 const (
-	CastsNone Castable = iota // no value has a meaning in the other kind, or only some have one
+	CastsNone Castable = iota // no value has a meaning in the other type, or only some have one
 	CastsSome                 // the values for which [Cast] reports true
 	CastsAll                  // every value
 )
 
-// CastsTo reports which values of kind k are values of another kind `to`:
+// CastsTo reports which values of type t are values of another type `to`, apart from nulls and the values of enums:
 //
-//   - A number is every number that is equal to it.
+//   - A number is every number that is equal to it. A float is the number of its shortest text if the other one is a Decimal.
 //   - Every scalar but a Blob is the String of its canonical text; see [AppendText].
 //   - A String is the number, Bool, Date, DateTime or Duration that it spells.
 //   - A Date is the DateTime of its midnight in UTC, and the reverse.
-//   - A Decimal is no value of another kind, and no other value is a Decimal.
-func (k Kind) CastsTo(to Kind) Castable {
+//   - A list is the list of its elements.
+func (t Type) CastsTo(to Type) Castable {
+	k, o := t.Kind, to.Kind
+	number := func(k Kind) bool { return k.IsNumeric() || k == Decimal }
 	switch {
-	case k == to || k.Widens(to):
-		return CastsAll
-	case !k.IsScalarText() || !to.IsScalarText() || k == Decimal || to == Decimal:
+	case t.List != to.List, k == Vector && t.Dim != to.Dim:
 		return CastsNone
-	case to == String, k == Date && to == DateTime:
+	case k == Decimal && o == Decimal:
+		return allOrSome(to.Scale() >= t.Scale() && to.whole() >= t.whole())
+	case k == o || k.Widens(o):
 		return CastsAll
-	case k == String, k == DateTime && to == Date, k.IsNumeric() && to.IsNumeric():
+	case !k.IsScalarText() || !o.IsScalarText():
+		return CastsNone
+	case o == Decimal && k.IsInteger():
+		return allOrSome(to.whole() >= k.digits())
+	case o == String, k == Date && o == DateTime:
+		return CastsAll
+	case k == String, k == DateTime && o == Date, number(k) && number(o):
 		return CastsSome
 	}
 	return CastsNone
 }
 
+// allOrSome returns CastsAll if `all` is true.
+func allOrSome(all bool) Castable {
+	if all {
+		return CastsAll
+	}
+	return CastsSome
+}
+
+// whole returns the largest number of digits before the point of a value of a Decimal type.
+func (t Type) whole() int { return t.Precision() - t.Scale() }
+
+// digits returns the largest number of digits of a value of an integer kind.
+func (k Kind) digits() int {
+	switch storages[k] {
+	case InUint64:
+		return 20
+	case InInt64:
+		return 19
+	}
+	return 10
+}
+
 // IsScalarText reports whether values of the kind have a canonical text that people read: all but Blob and Vector.
 func (k Kind) IsScalarText() bool { return k.IsKind() && k != Blob && k != Vector }
 
-// Cast converts a value to another kind; see [Kind.CastsTo]. A list is cast element by element. It reports false, and
-// returns null, for a value that the other kind does not have exactly. Null stays null.
-func Cast(v Value, to Kind) (Value, bool) {
-	switch {
-	case v.IsNull() || v.kind == to:
+// Cast converts a value to another type; see [Type.CastsTo]. A list is cast element by element. It reports false, and
+// returns null, for a value that the other type does not have exactly. Null stays null.
+func Cast(v Value, t Type) (Value, bool) {
+	switch to := t.Kind; {
+	case v.IsNull() || v.kind == to && to != Decimal:
 		return v, true
 	case v.list:
 		elems := make([]Value, len(v.Elems()))
 		for i, e := range v.Elems() {
 			var ok bool
-			if elems[i], ok = Cast(e, to); !ok {
+			if elems[i], ok = Cast(e, t.Elem()); !ok {
 				return Null, false
 			}
 		}
 		return OfList(to, elems), true
 	case v.kind.Widens(to):
 		return Widen(v, to), true
-	case v.kind.CastsTo(to) == CastsNone:
+	case v.Type().CastsTo(t.Elem()) == CastsNone:
 		return Null, false
+	case to == Decimal:
+		return toDecimal(v, t)
 	case to == String:
 		return OfString(Text(v)), true
 	case v.kind == String:
@@ -68,8 +100,39 @@ func Cast(v Value, to Kind) (Value, bool) {
 	case v.kind == DateTime: // to Date
 		day := floorDiv(v.Int(), dayMicros)
 		return exactly(OfDate(DateValue(day)), day*dayMicros == v.Int())
+	case v.kind == Decimal && to.IsInteger():
+		if whole, ok := v.Rescale(0); ok {
+			return parseExactly(Text(whole), to)
+		}
+		return Null, false
+	case v.kind == Decimal: // to a float
+		return parseExactly(Text(v), to)
 	}
-	return number(v, to)
+	return number(v, t.Kind)
+}
+
+// toDecimal converts a number or its text to a Decimal type. It reports false for a text of no number, and for a number
+// that the type would round or that has too many digits.
+func toDecimal(v Value, t Type) (out Value, ok bool) {
+	switch {
+	case v.kind == String:
+		var err error
+		out, err = ParseDecimal(v.str, t)
+		return exactly(out, err == nil)
+	case v.kind.IsFloat(): // the shortest text that parses to the float, without an exponent
+		bits := 64
+		if v.kind == F32 {
+			bits = 32
+		}
+		var err error
+		out, err = parseDecimal(strconv.FormatFloat(v.Float(), 'f', -1, bits), t.Scale())
+		ok = err == nil
+	case v.kind == Decimal:
+		out, ok = v.Rescale(t.Scale())
+	default:
+		out, ok = OfDecimal(v.Scaled(t.Scale()), t.Scale())
+	}
+	return exactly(out, ok && t.CheckDecimal(out) == nil)
 }
 
 // number converts a number to another numeric kind. It reports whether the results are equal.

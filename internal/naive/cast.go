@@ -2,41 +2,48 @@ package naive
 
 import (
 	"math"
+	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// castAll casts a value to each kind in turn. It reports false if a kind does not have the value exactly.
-func castAll(v value.Value, kinds []value.Kind) (value.Value, bool) {
-	for _, k := range kinds {
+// castAll casts a value to each type in turn, or the elements of a list to those of the type. It reports false if a type
+// does not have the value exactly.
+func castAll(v value.Value, types []value.Type) (value.Value, bool) {
+	for _, t := range types {
 		if v.IsNull() {
 			break
 		}
 		if v.IsList() {
 			elems := make([]value.Value, len(v.Elems()))
 			for i, e := range v.Elems() {
-				c, ok := castAll(e, []value.Kind{k})
+				c, ok := castAll(e, []value.Type{t})
 				if !ok {
 					return value.Null, false
 				}
 				elems[i] = c
 			}
-			v = value.OfList(k, elems)
+			v = value.OfList(t.Kind, elems)
 			continue
 		}
 		var ok bool
-		if v, ok = cast(v, k); !ok {
+		if v, ok = cast(v, t); !ok {
 			return value.Null, false
 		}
 	}
 	return v, true
 }
 
-// cast casts a scalar to a kind, and reports whether the kind has the value.
-func cast(v value.Value, k value.Kind) (value.Value, bool) {
+// cast casts a scalar to a type, and reports whether the type has the value.
+func cast(v value.Value, t value.Type) (value.Value, bool) {
 	const day = 24 * 60 * 60 * 1000_000
-	switch {
+	switch k := t.Kind; {
+	case k == value.Decimal && (v.Kind() == value.Decimal || v.Kind().IsNumeric() || v.Kind() == value.String && decimalForm.MatchString(v.Str())):
+		return roundless(value.Text(v), t)
+	case k == value.Decimal:
+		return value.Null, false
 	case v.Kind() == k:
 		return v, true
 	case k == value.String:
@@ -50,18 +57,37 @@ func cast(v value.Value, k value.Kind) (value.Value, bool) {
 	case v.Kind() == value.String && k.HasText():
 		parsed, err := k.Parse(v.Str())
 		return parsed, err == nil
-	case v.Kind() == value.String && k.IsFloat():
-		parsed, ok := value.ParseNumber(v.Str(), k)
-		return parsed, ok && sameDigits(v.Str(), value.Text(parsed))
+	case (v.Kind() == value.String || v.Kind() == value.Decimal) && k.IsFloat():
+		parsed, ok := value.ParseNumber(value.Text(v), k)
+		return parsed, ok && sameDigits(value.Text(v), value.Text(parsed))
+	case v.Kind() == value.Decimal:
+		whole, _, _ := strings.Cut(value.Text(v), ".")
+		parsed, ok := value.ParseNumber(whole, k)
+		return parsed, ok && sameDigits(value.Text(v), value.Text(parsed))
 	case v.Kind() == value.String:
 		return value.ParseNumber(v.Str(), k)
 	}
-	c, err := convert(v, value.Type{Kind: k})
+	c, err := convert(v, t)
 	if err != nil {
 		return value.Null, false
 	}
 	order, ok := value.Compare(v, c)
 	return c, ok && order == 0
+}
+
+// roundless returns the Decimal of a type that has the digits of a number, which may have an exponent. It reports false if
+// the type has no place for one of them.
+func roundless(text string, t value.Type) (value.Value, bool) {
+	digits, point := significant(text)
+	bare := strings.TrimPrefix(digits, "-")
+	switch {
+	case bare == "":
+		point = 0
+	case point > t.Precision()-t.Scale() || len(bare)-point > t.Scale():
+		return value.Null, false
+	}
+	n, _ := new(big.Int).SetString(strings.TrimSuffix(digits, bare)+"0"+bare+strings.Repeat("0", t.Scale()+point-len(bare)), 10)
+	return value.OfDecimal(n, t.Scale())
 }
 
 // sameDigits reports whether two decimals have the same sign, significant digits and magnitude.

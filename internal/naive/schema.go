@@ -20,7 +20,7 @@ type mapping map[plan.Entity]map[string]typeMapping
 type typeMapping struct {
 	was   string                  // the name in the earlier schema
 	props map[string]string       // new names to old names
-	kinds map[string][]value.Kind // by new name: the kinds that the values had, from the earlier schema's on
+	types map[string][]value.Type // by new name: the types that the values had, from the earlier schema's on
 	start map[string]value.Value  // by new name of a property without an old one: its first value in the entities
 	fills map[string]bool         // by the same name: whether its present @backfill gave the entities their values
 	ends  [2]endMapping           // of the source and the target of an edge type
@@ -104,7 +104,7 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 		if !ok || anew[now.kind.String()+now.name] {
 			continue
 		}
-		tw := typeMapping{was: old.name, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}, fills: map[string]bool{}}
+		tw := typeMapping{was: old.name, props: map[string]string{}, types: map[string][]value.Type{}, start: map[string]value.Value{}, fills: map[string]bool{}}
 		if now.kind == plan.Edge {
 			tw.ends = endMappings(from, to, old.edge, now.edge, w)
 			if slices.ContainsFunc(tw.ends[:], func(m endMapping) bool { return m.moved && len(m.types) == 0 }) {
@@ -123,7 +123,7 @@ func mappingBetween(from, to *catalog.Schema, anew map[string]bool) mapping {
 			was := renamedFrom(p.Name, p.RenameFrom, func(a, b string) bool { return a == b }, before)
 			if _, ok := before(was); ok && !remade(old.props, now.props, was, p) {
 				tw.props[p.Name] = was
-				tw.kinds[p.Name] = []value.Kind{kindOf(old.props, was), p.Type.Kind}
+				tw.types[p.Name] = []value.Type{scalarOf(old.props, was), scalarOf(now.props, p.Name)}
 			} else {
 				tw.begin(p, defaultOf(p), p.Backfill != nil)
 			}
@@ -180,7 +180,7 @@ func (w mapping) compose(next mapping, middle, to *catalog.Schema) mapping {
 			if !ok {
 				continue
 			}
-			both := typeMapping{was: first.was, props: map[string]string{}, kinds: map[string][]value.Kind{}, start: map[string]value.Value{}, fills: map[string]bool{}}
+			both := typeMapping{was: first.was, props: map[string]string{}, types: map[string][]value.Type{}, start: map[string]value.Value{}, fills: map[string]bool{}}
 			for i := range both.ends {
 				both.ends[i] = tw.ends[i].after(first.ends[i], w[plan.Node])
 			}
@@ -192,7 +192,7 @@ func (w mapping) compose(next mapping, middle, to *catalog.Schema) mapping {
 				case !kept:
 					both.begin(p, tw.start[p.Name], tw.fills[p.Name])
 				case !ok:
-					v, _ := castAll(first.start[was], tw.kinds[p.Name])
+					v, _ := castAll(first.start[was], tw.types[p.Name])
 					old, _ := shapeOf(middle, kind, tw.was)
 					same := slices.ContainsFunc(old.props, func(q *catalog.Property) bool {
 						return q.Name == was && q.Backfill != nil && p.Backfill != nil && q.Backfill.Text == p.Backfill.Text
@@ -200,7 +200,7 @@ func (w mapping) compose(next mapping, middle, to *catalog.Schema) mapping {
 					both.begin(p, v, first.fills[was] && same)
 				default:
 					both.props[p.Name] = old
-					both.kinds[p.Name] = slices.Concat(first.kinds[was], tw.kinds[p.Name])
+					both.types[p.Name] = slices.Concat(first.types[was], tw.types[p.Name])
 				}
 			}
 			out[kind][name] = both
@@ -253,7 +253,7 @@ func (s *state) carried(to *state, w mapping, fault Fault) *state {
 				if !has || fault == RenameLoses && tw.props[p.Name] != p.Name {
 					continue
 				}
-				if v, ok := castAll(v, tw.kinds[p.Name]); ok {
+				if v, ok := castAll(v, tw.types[p.Name]); ok {
 					c.props[p.Name] = v
 				}
 			}
@@ -379,7 +379,7 @@ func (t *tx) inexact(w mapping, to *catalog.Schema) {
 			}
 			for now, was := range taken.props {
 				if v, has := e.props[was]; has {
-					if _, ok := castAll(v, taken.kinds[now]); !ok {
+					if _, ok := castAll(v, taken.types[now]); !ok {
 						t.violation(&entity{kind: e.kind, typ: typ.name, id: e.id}, now, "type", "the new type does not have the value")
 					}
 				}
@@ -502,7 +502,7 @@ func (m *merge) dropped(was, is *entity, name string, taken typeMapping) {
 		lost := true
 		for now, was := range taken.props {
 			if was == property {
-				_, exact := castAll(v, taken.kinds[now])
+				_, exact := castAll(v, taken.types[now])
 				lost = !exact
 			}
 		}
@@ -518,7 +518,7 @@ func (m *merge) broken(e *entity, property, rule, detail string) {
 }
 
 // hadUniqueRule reports whether the target already had this unique rule, with properties of the
-// same kinds.
+// same types.
 func (m *merge) hadUniqueRule(typ shape, names []string) bool {
 	if m.mapping == nil {
 		return true
@@ -534,21 +534,21 @@ func (m *merge) hadUniqueRule(typ shape, names []string) bool {
 			continue
 		}
 		was[i] = tw.props[name]
-		if kindOf(old.props, was[i]) != kindOf(typ.props, name) {
+		if !scalarOf(old.props, was[i]).Equal(scalarOf(typ.props, name)) {
 			return false
 		}
 	}
 	return slices.ContainsFunc(old.unique, func(u []string) bool { return slices.Equal(u, was) })
 }
 
-// kindOf returns the kind of a property, or Invalid if there is none.
-func kindOf(props []*catalog.Property, name string) value.Kind {
+// scalarOf returns the kind and the digits of a property's type. The kind is Invalid if there is no such property.
+func scalarOf(props []*catalog.Property, name string) value.Type {
 	for _, p := range props {
 		if p.Name == name {
-			return p.Type.Kind
+			return value.Type{Kind: p.Type.Kind, Dim: p.Type.Dim}
 		}
 	}
-	return value.Invalid
+	return value.Type{}
 }
 
 // bounded reports whether the target already had the same bounds on the number of edges.

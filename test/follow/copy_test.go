@@ -40,7 +40,7 @@ func TestCopyAnew(t *testing.T) {
 
 	w.exec("DELETE FROM people WHERE id IN (2, 3, 4)") // and with them their rows in knows
 	out, err := w.once("--copy-anew")
-	m := regexp.MustCompile(`approve_deletes (\d+)`).FindStringSubmatch(out)
+	m := regexp.MustCompile(`--approve-deletes (\d+)`).FindStringSubmatch(out)
 	if err == nil || m == nil {
 		t.Fatalf("found %v, expected a refusal that names the number of deletes:\n%s", err, out)
 	}
@@ -59,7 +59,7 @@ func TestCopyAnew(t *testing.T) {
 	}
 
 	out, err = w.once("--copy-anew", "--cascade")
-	if m = regexp.MustCompile(`approve_deletes (\d+)`).FindStringSubmatch(out); err == nil || m == nil {
+	if m = regexp.MustCompile(`--approve-deletes (\d+)`).FindStringSubmatch(out); err == nil || m == nil {
 		t.Fatalf("found %v, expected a refusal that names the number of deletes:\n%s", err, out)
 	}
 	if out, err = w.once("--cascade", "--approve-deletes", m[1]); err != nil {

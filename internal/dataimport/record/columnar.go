@@ -57,7 +57,8 @@ const (
 // bounded is an allocator that panics for a buffer that is too large, as a damaged file may ask for.
 type bounded struct {
 	memory.Allocator
-	most int // bytes of a buffer
+	most int   // bytes of a buffer
+	size int64 // bytes of the file
 }
 
 // newBounded returns an allocator for a file of a size.
@@ -67,7 +68,7 @@ func newBounded(in seekable) (bounded, error) {
 		return bounded{}, err
 	}
 	_, err = in.Seek(0, io.SeekStart)
-	return bounded{memory.DefaultAllocator, int(min(maxBuffer, smallBuffer+maxExpansion*size))}, err
+	return bounded{memory.DefaultAllocator, int(min(maxBuffer, smallBuffer+maxExpansion*size)), size}, err
 }
 
 // Allocate implements [memory.Allocator].
@@ -225,8 +226,11 @@ func (c *columnar) arrow(in seekable, memory bounded) error {
 		return err
 	}
 	var r batchReader
-	if bytes.Equal(magic[:n], []byte("ARROW1")) {
-		fr, err := ipc.NewFileReader(in, ipc.WithAllocator(memory))
+	if bytes.Equal(magic[:n], []byte(arrowMagic)) {
+		if err := checkArrowFile(in, memory.size); err != nil {
+			return err
+		}
+		fr, err := ipc.NewFileReader(in, ipc.WithAllocator(memory), ipc.WithBodySizeLimit(maxBuffer))
 		if err != nil {
 			return err
 		}
@@ -235,7 +239,10 @@ func (c *columnar) arrow(in seekable, memory bounded) error {
 	} else if !bytes.HasPrefix(magic[:n], []byte("\xff\xff\xff\xff")) { // the library takes other bytes for lengths, and allocates as much
 		return errors.New("it is neither an Arrow file nor an Arrow stream")
 	} else {
-		sr, err := ipc.NewReader(in, ipc.WithAllocator(memory))
+		if err := checkArrowStream(in, memory.size); err != nil {
+			return err
+		}
+		sr, err := ipc.NewReader(in, ipc.WithAllocator(memory), ipc.WithBodySizeLimit(maxBuffer))
 		if err != nil {
 			return err
 		}
@@ -492,6 +499,9 @@ func (c *columnar) value(a arrow.Array, i int) Value {
 		return c.value(a.Dictionary(), a.GetValueIndex(i))
 	case array.ListLike:
 		from, to := a.ValueOffsets(i)
+		if n := a.ListValues().Len(); from < 0 || from > to || to > int64(n) {
+			panic(fmt.Sprintf("a list has the elements %d to %d of %d", from, to, n))
+		}
 		out := Value{Kind: List, Elems: make([]Value, 0, to-from)}
 		for at := from; at < to; at++ {
 			out.Elems = append(out.Elems, c.value(a.ListValues(), int(at)))

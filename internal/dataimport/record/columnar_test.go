@@ -1,13 +1,16 @@
 package record
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/golden"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestColumnar reads files that pandas, DuckDB and pyarrow wrote.
@@ -49,6 +52,33 @@ func TestDamagedColumnar(t *testing.T) {
 	}
 }
 
+// TestDamagedCounts puts large numbers at each place of files of Arrow. The library allocates as much as some of them say.
+func TestDamagedCounts(t *testing.T) {
+	slow.Test(t)
+	for _, name := range []string{"pandas.feather", "stream.arrows"} {
+		whole, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused, f := 0, file(t, name, nil)
+		for at := 0; at+4 <= len(whole); at += 4 {
+			for _, n := range []uint32{1 << 28, 1<<31 - 1} {
+				damaged := slices.Clone(whole)
+				binary.LittleEndian.PutUint32(damaged[at:], n)
+				if err := os.WriteFile(f.Path, damaged, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(dump(f, Options{}), "damaged: a list of") {
+					refused++
+				}
+			}
+		}
+		if refused == 0 {
+			t.Errorf("%s: no list is too long", name)
+		}
+	}
+}
+
 // FuzzColumnar checks that a damaged file of Parquet or Arrow ends with a fault or with records.
 func FuzzColumnar(f *testing.F) {
 	formats := []string{Parquet, Arrow}
@@ -59,6 +89,13 @@ func FuzzColumnar(f *testing.F) {
 		}
 		f.Add(FormatOf(name) == Arrow, whole)
 		f.Add(FormatOf(name) != Arrow, whole) // a file with the extension of the other format
+		if FormatOf(name) == Arrow {
+			for _, at := range []int{64, 128, 256, len(whole) - 256} { // counts are near
+				damaged := slices.Clone(whole)
+				binary.LittleEndian.PutUint32(damaged[at:], 1<<28)
+				f.Add(true, damaged)
+			}
+		}
 	}
 	f.Fuzz(func(t *testing.T, arrow bool, content []byte) {
 		format := formats[0]

@@ -31,7 +31,7 @@ type Version struct {
 var Versions = []Version{
 	{10, "the first: a log, segments of rows and indexes in levels, text indexes with the number of their analyzer, a manifest, and a file END; branches, history, receipts, schema changes, proposals and drafts"},
 	{11, "instants in microseconds: columns mark them with a flag, records write those with parts of a millisecond as a number that format 10 does not use; which sources claim an entity: a column in segments of rows, operations that put entities with it, and operations after the parts of a bulk load, the first of them in segments if they are many; schema changes that cast a property several times, or that changed the default of a property after they added it"},
-	{12, "messages of commits, after the receipt in the header of a commit; schema changes that move the ends of edges"},
+	{12, "messages of commits, after the receipt in the header of a commit; schema changes that move the ends of edges, and that cast a property by way of a Decimal"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.

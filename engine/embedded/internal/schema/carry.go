@@ -25,10 +25,10 @@ type Carry struct {
 type TypeCarry struct {
 	From  int   // position of the previous type; -1 if the type starts without entities
 	Props []int // positions of the previous properties; -1 if there is none, see Start
-	// Via holds, by position of a property, the kinds that its values had between the two schemas, oldest first. A cast
-	// by way of another kind may have another result: the text 2026-01-02 is a Date, which is a DateTime. Via lacks the
+	// Via holds, by position of a property, the types that its values had between the two schemas, oldest first. A cast
+	// by way of another type may have another result: the text 2026-01-02 is a Date, which is a DateTime. Via lacks the
 	// properties that were not cast.
-	Via map[int][]value.Kind
+	Via map[int][]ScalarType
 	// Starts says, by position of a property without a previous one, what its rows got when the property was added, if the
 	// property itself, as it is now, does not say that.
 	Starts map[int]Start
@@ -244,8 +244,8 @@ func (c *Carry) compose(middle, to *Schema, next *Carry) *Carry {
 					continue
 				}
 				out[i].Props[p] = before.Props[q]
-				via := append(slices.Clone(before.Via[q]), between[tc.From].Props[q].Type.Kind)
-				out[i].setVia(p, append(via, tc.Via[p]...), types[i].Props[p].Type.Kind)
+				via := append(slices.Clone(before.Via[q]), scalarOf(between[tc.From].Props[q].Type))
+				out[i].setVia(p, append(via, tc.Via[p]...), scalarOf(types[i].Props[p].Type))
 			}
 		}
 		return out
@@ -253,8 +253,8 @@ func (c *Carry) compose(middle, to *Schema, next *Carry) *Carry {
 	return &Carry{Nodes: chain(middle.Nodes, to.Nodes, c.Nodes, next.Nodes), Edges: chain(middle.Edges, to.Edges, c.Edges, next.Edges), Hard: c.Hard || next.Hard}
 }
 
-// setVia sets the kinds that the values of property p had before they got the kind `last`.
-func (tc *TypeCarry) setVia(p int, via []value.Kind, last value.Kind) {
+// setVia sets the types that the values of property p had before they got the type `last`.
+func (tc *TypeCarry) setVia(p int, via []ScalarType, last ScalarType) {
 	via = slices.Compact(via)
 	if via[len(via)-1] == last {
 		via = via[:len(via)-1]
@@ -263,7 +263,7 @@ func (tc *TypeCarry) setVia(p int, via []value.Kind, last value.Kind) {
 		return
 	}
 	if tc.Via == nil {
-		tc.Via = map[int][]value.Kind{}
+		tc.Via = map[int][]ScalarType{}
 	}
 	tc.Via[p] = via
 }
@@ -271,9 +271,10 @@ func (tc *TypeCarry) setVia(p int, via []value.Kind, last value.Kind) {
 // Cast converts a value of a property of the previous type to a value of property p of t. It reports false, and returns
 // null, if the property's type does not have the value exactly.
 func (tc *TypeCarry) Cast(t *Type, p int, v value.Value) (value.Value, bool) {
-	for _, k := range append(slices.Clone(tc.Via[p]), t.Props[p].Type.Kind) {
+	is := t.Props[p].Type
+	for _, s := range append(slices.Clone(tc.Via[p]), scalarOf(is)) {
 		var ok bool
-		if v, ok = value.Cast(v, k); !ok {
+		if v, ok = value.Cast(v, value.Type{Kind: s.Kind, Dim: s.Dim, List: is.List}); !ok {
 			return value.Null, false
 		}
 	}
@@ -283,7 +284,7 @@ func (tc *TypeCarry) Cast(t *Type, p int, v value.Value) (value.Value, bool) {
 // Keeps reports whether property p of t has the values of its previous property, which is one of the previous type `old`,
 // unchanged.
 func (tc *TypeCarry) Keeps(old, t *Type, p int) bool {
-	return tc.Props[p] >= 0 && tc.Via[p] == nil && old.Props[tc.Props[p]].Type.Kind == t.Props[p].Type.Kind
+	return tc.Props[p] >= 0 && tc.Via[p] == nil && scalarOf(old.Props[tc.Props[p]].Type) == scalarOf(t.Props[p].Type)
 }
 
 // Check checks that the carry fits the two schemas. The error is a *engine.Corrupt.
@@ -334,33 +335,42 @@ func (c *Carry) reaches(part []TypeCarry, types []*Type) bool {
 
 // castable reports whether some values of the type `from` can be taken over as values of property p, of type `to`.
 func (tc *TypeCarry) castable(from, to value.Type, p int) bool {
-	for kind := range tc.steps(from.Kind, p, to.Kind) {
-		if kind[0].CastsTo(kind[1]) == value.CastsNone {
+	for was, is := range tc.steps(from, p, to) {
+		if was.CastsTo(is) == value.CastsNone {
 			return false
 		}
 	}
-	return from.List == to.List && from.Dim == to.Dim
+	return from.List == to.List
 }
 
-// steps yields the pairs of kinds between which values of property p are cast, one after another, from the first kind to
-// the last one.
-func (tc *TypeCarry) steps(first value.Kind, p int, last value.Kind) iter.Seq[[2]value.Kind] {
-	return func(yield func([2]value.Kind) bool) {
-		for _, k := range tc.Via[p] {
-			if !yield([2]value.Kind{first, k}) {
+// ScalarType is the type of a scalar, or of the elements of a list, without its enum.
+type ScalarType struct {
+	Kind value.Kind
+	Dim  int // see value.Type
+}
+
+// scalarOf returns the type of a scalar, or of the elements of a list.
+func scalarOf(t value.Type) ScalarType { return ScalarType{t.Kind, t.Dim} }
+
+// steps yields the types between which values of property p are cast, or their elements, one after another, from the first
+// type to the last one.
+func (tc *TypeCarry) steps(first value.Type, p int, last value.Type) iter.Seq2[value.Type, value.Type] {
+	return func(yield func(was, is value.Type) bool) {
+		was := scalarOf(first)
+		for _, is := range append(slices.Clone(tc.Via[p]), scalarOf(last)) {
+			if !yield(value.Type{Kind: was.Kind, Dim: was.Dim}, value.Type{Kind: is.Kind, Dim: is.Dim}) {
 				return
 			}
-			first = k
+			was = is
 		}
-		yield([2]value.Kind{first, last})
 	}
 }
 
 // Widens reports whether property p of t has the numbers of its previous property, which is one of the type `old`: whether
 // its values are unchanged but for a wider kind. Then they can be taken from that property at any later time.
 func (tc *TypeCarry) Widens(old, t *Type, p int) bool {
-	for kind := range tc.steps(old.Props[tc.Props[p]].Type.Kind, p, t.Props[p].Type.Kind) {
-		if kind[0] != kind[1] && !kind[0].Widens(kind[1]) {
+	for was, is := range tc.steps(old.Props[tc.Props[p]].Type, p, t.Props[p].Type) {
+		if !was.Equal(is) && !catalog.Widens(was, is) {
 			return false
 		}
 	}
@@ -373,8 +383,8 @@ func (tc *TypeCarry) Checked(old, t *Type) (props []int) {
 		if q < 0 {
 			continue
 		}
-		for kind := range tc.steps(old.Props[q].Type.Kind, p, t.Props[p].Type.Kind) {
-			if kind[0].CastsTo(kind[1]) != value.CastsAll {
+		for was, is := range tc.steps(old.Props[q].Type, p, t.Props[p].Type) {
+			if was.CastsTo(is) != value.CastsAll {
 				props = append(props, p)
 				break
 			}

@@ -35,9 +35,10 @@ func TestThen(t *testing.T) {
 
 // TestCastVia casts values of a property that had several kinds, and checks that the carry keeps them when it is stored.
 func TestCastVia(t *testing.T) {
-	of := func(k value.Kind) *Schema {
-		return &Schema{Nodes: []*Type{{Props: []*catalog.Property{{Name: "p", Type: value.Of(k)}}}}}
+	typed := func(t value.Type) *Schema {
+		return &Schema{Nodes: []*Type{{Props: []*catalog.Property{{Name: "p", Type: t}}}}}
 	}
+	of := func(k value.Kind) *Schema { return typed(value.Of(k)) }
 	one := func() *Carry { return &Carry{Nodes: []TypeCarry{{From: 0, Props: []int{0}}}} }
 	kinds := []value.Kind{value.String, value.String, value.Date, value.DateTime, value.DateTime}
 	carry := one()
@@ -57,6 +58,25 @@ func TestCastVia(t *testing.T) {
 	}
 	if err := carry.Check(of(value.String), last); err != nil {
 		t.Error(err)
+	}
+	narrow, wide := typed(value.DecimalOf(5, 1)), typed(value.DecimalOf(9, 3))
+	carry = one().compose(narrow, wide, one())
+	expectStored(t, carry, wide)
+	for text, want := range map[string]string{"1234.5": "1234.500", "12345.5": "", "1.25": ""} {
+		got, ok := carry.Nodes[0].Cast(wide.Nodes[0], 0, value.OfString(text))
+		if ok != (want != "") || ok && value.Text(got) != want {
+			t.Errorf("%s: %v %t, want %q", text, got, ok, want)
+		}
+	}
+	direct := one()
+	if direct.Nodes[0].Keeps(narrow.Nodes[0], wide.Nodes[0], 0) || direct.Nodes[0].Widens(narrow.Nodes[0], wide.Nodes[0], 0) || len(direct.Nodes[0].Checked(narrow.Nodes[0], wide.Nodes[0])) > 0 {
+		t.Error("other digits of a Decimal are not a safe cast")
+	}
+	if got := direct.Nodes[0].Checked(wide.Nodes[0], narrow.Nodes[0]); len(got) != 1 {
+		t.Errorf("checked %v for fewer digits", got)
+	}
+	if err := carry.Check(of(value.Date), wide); err == nil {
+		t.Error("a Date becomes a Decimal")
 	}
 }
 

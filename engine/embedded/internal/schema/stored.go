@@ -13,7 +13,7 @@ import (
 // The flags of a stored carry.
 const (
 	hardDrop  = 1 // Carry.Hard
-	withKinds = 2 // the kinds of TypeCarry.Via follow each property
+	withKinds = 2 // the types of TypeCarry.Via follow each property
 	hasStarts = 4 // TypeCarry.Starts follows the properties of each type
 )
 
@@ -44,12 +44,13 @@ func ReadSchema(r *codec.Reader, decode Decoder) *Schema {
 
 // AppendCarry appends a carry to the schema `to`:
 //
-//	flags          1 byte: 1 for a hard drop, 2 for kinds of properties, 4 for starts
+//	flags          1 byte: 1 for a hard drop, 2 for types of properties, 4 for starts
 //	nodes, edges   uvarint count; for each type its previous type: uvarint, 0 for none,
 //	               else its position + 1; uvarint count of properties, and for each its
 //	               previous property in the same way, and with flag 2: uvarint count
-//	               of the kinds between the two, 1 byte each; with flag 4 then the
-//	               uvarint count of TypeCarry.Starts, and for each the uvarint position
+//	               of the types between the two, and for each the kind: 1 byte, and of a
+//	               Decimal the uvarint of its digits, see value.Type.Dim; with flag 4 then
+//	               the uvarint count of TypeCarry.Starts, and for each the uvarint position
 //	               of its property, 1 byte: 1 for Unfilled, and a row of the value, see
 //	               package codec
 func AppendCarry(dst []byte, c *Carry, to *Schema) []byte {
@@ -80,8 +81,10 @@ func AppendCarry(dst []byte, c *Carry, to *Schema) []byte {
 					continue
 				}
 				dst = binary.AppendUvarint(dst, uint64(len(tc.Via[p])))
-				for _, k := range tc.Via[p] {
-					dst = append(dst, byte(k))
+				for _, s := range tc.Via[p] {
+					if dst = append(dst, byte(s.Kind)); s.Kind == value.Decimal {
+						dst = binary.AppendUvarint(dst, uint64(s.Dim))
+					}
 				}
 			}
 			if flags&hasStarts == 0 {
@@ -121,14 +124,10 @@ func ReadCarry(r *codec.Reader, to *Schema) *Carry {
 					continue
 				}
 				for range r.Count() {
-					k := value.Kind(r.Byte())
-					if r.Err == nil && !k.IsKind() {
-						r.Fail(fmt.Sprintf("a schema change has the unknown kind %d", k))
-					}
 					if tc.Via == nil {
-						tc.Via = map[int][]value.Kind{}
+						tc.Via = map[int][]ScalarType{}
 					}
-					tc.Via[p] = append(tc.Via[p], k)
+					tc.Via[p] = append(tc.Via[p], readScalarType(r))
 				}
 			}
 			if flags&hasStarts != 0 {
@@ -138,6 +137,21 @@ func ReadCarry(r *codec.Reader, to *Schema) *Carry {
 		}
 	}
 	return c
+}
+
+// readScalarType reads a type of TypeCarry.Via.
+func readScalarType(r *codec.Reader) ScalarType {
+	s := ScalarType{Kind: value.Kind(r.Byte())}
+	if r.Err == nil && !s.Kind.IsKind() {
+		r.Fail(fmt.Sprintf("a schema change has the unknown kind %d", s.Kind))
+	}
+	if s.Kind == value.Decimal {
+		s.Dim = int(r.Ordinal())
+		if t := (value.Type{Dim: s.Dim}); r.Err == nil && !value.IsDecimal(t.Precision(), t.Scale()) {
+			r.Fail(fmt.Sprintf("a schema change has a Decimal with the digits %d", s.Dim))
+		}
+	}
+	return s
 }
 
 // readStarts reads the field Starts of the carry of type i.

@@ -48,12 +48,12 @@ func (tx *Txn) Violations(limit int) []Violation {
 				continue
 			}
 			if e.Type.Valid != nil && !fault.On(fault.ValidUnchecked) {
-				if out = append(out, e.violations(limit-len(out), e.unordered)...); len(out) == limit {
+				if out = append(out, e.violations(limit-len(out), func(ord uint32) *engine.ConstraintViolation { return unordered(e.Table, ord) })...); len(out) == limit {
 					return out
 				}
 			}
 			for i := range e.Type.Unique {
-				if out = append(out, e.violations(limit-len(out), func(ord uint32) *engine.ConstraintViolation { return e.sameTuple(i, ord) })...); len(out) == limit {
+				if out = append(out, e.violations(limit-len(out), func(ord uint32) *engine.ConstraintViolation { return sameTuple(e.Table, i, ord) })...); len(out) == limit {
 					return out
 				}
 			}
@@ -110,15 +110,15 @@ func (e *edit) violations(limit int, bad func(ord uint32) *engine.ConstraintViol
 }
 
 // sameTuple returns the violation of an entity if another one has the same values in unique rule i, or nil.
-func (t *Table) sameTuple(i int, ord uint32) *engine.ConstraintViolation {
+func sameTuple(t *Table, i int, ord uint32) *engine.ConstraintViolation {
 	if other, ok := t.twin(i, ord); ok {
-		return t.uniqueViolation(i, ord, other)
+		return uniqueViolation(t, i, ord, other)
 	}
 	return nil
 }
 
 // unordered returns the violation of a live entity that ends before it begins to be valid, or nil.
-func (t *Table) unordered(ord uint32) *engine.ConstraintViolation {
+func unordered(t *Table, ord uint32) *engine.ConstraintViolation {
 	v := t.Type.CheckValid(func(p int) value.Value { return t.Value(ord, p) })
 	if v != nil {
 		v.ID = strings.Clone(t.ID(ord))
@@ -168,7 +168,7 @@ func (t *Table) twin(i int, ord uint32) (uint32, bool) {
 
 // uniqueViolation returns the error of entity `ord` that has the same values as entity `other` in
 // unique rule i.
-func (t *Table) uniqueViolation(i int, ord, other uint32) *engine.ConstraintViolation {
+func uniqueViolation(t *Table, i int, ord, other uint32) *engine.ConstraintViolation {
 	return &engine.ConstraintViolation{Entity: t.Type.Entity.String(), Type: t.Type.Name, ID: strings.Clone(t.ID(ord)), Property: t.Type.UniqueNames(i),
 		Rule: "unique", Detail: fmt.Sprintf("%q already has the same values", t.ID(other))}
 }

@@ -481,7 +481,7 @@ func (m *merge) check() error {
 					continue
 				}
 				if other, ok := t.twin(i, ord); ok {
-					v := t.uniqueViolation(i, ord, other)
+					v := uniqueViolation(t, i, ord, other)
 					m.conflict(engine.UniqueViolation, t.Type, v.ID, v.Property, "%s", v.Detail)
 				}
 			}
@@ -542,7 +542,7 @@ func (m *merge) carried(typ *schema.Type, e *edit, rules schema.StricterRules) e
 			}
 		}
 		if rules.Valid {
-			if v := t.unordered(ord); v != nil {
+			if v := unordered(t, ord); v != nil {
 				m.conflict(engine.ValueConstraintViolation, typ, v.ID, v.Property, "%s", v.Detail)
 			}
 		}

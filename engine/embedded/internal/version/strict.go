@@ -152,12 +152,12 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 				}
 			}
 			if s.Valid {
-				if v := t.unordered(ord); v != nil {
+				if v := unordered(t, ord); v != nil {
 					out = append(out, v)
 				}
 			}
 			for _, i := range s.Tuples {
-				if v := t.sameTuple(i, ord); v != nil {
+				if v := sameTuple(t, i, ord); v != nil {
 					out = append(out, v)
 				}
 			}

@@ -150,8 +150,8 @@ func TestEncodingVersions(t *testing.T) {
 
 func TestDecodeFaults(t *testing.T) {
 	var version *catalog.VersionError
-	if _, err := catalog.Decode([]byte(`{"version":5,"schema":{}}`)); !errors.As(err, &version) || version.Version != 5 {
-		t.Errorf("version 5: %v", err)
+	if _, err := catalog.Decode([]byte(`{"version":6,"schema":{}}`)); !errors.As(err, &version) || version.Version != 6 {
+		t.Errorf("version 6: %v", err)
 	}
 	for _, text := range []string{"", "{", `{"version":1}`, `{"version":1,"schema":[]}`,
 		`{"version":1,"schema":{"nodes":[{"name":"A","properties":[],"ranges":[{"property":"x","kind":"I32","min":"y"}]}]}}`,

@@ -61,6 +61,8 @@ var productions = []struct{ name, file, cramped, want string }{
 	{"mcp, broken", "x.gq", "query q()@mcp(\nexpose=true,title:\"T\"){delete A where a=1}",
 		"query q()\n  @mcp(\n    expose: true,\n    title: \"T\"\n  )\n{\n  delete A where a = 1\n}"},
 	{"as of", "x.gq", "query q($t:DateTime)as  of$t{match{$a:A}return{$a}}", "query q($t: DateTime) as of $t { match { $a: A } return { $a } }"},
+	{"valid at", "x.gq", "query q($t:Date){match  valid at$t{$a:A}return{$a}}", "query q($t: Date) { match valid at $t { $a: A } return { $a } }"},
+	{"valid during", "x.gq", "query q($t:Date,$u:Date){match valid  during$t ,$u{$a:A}return{$a}}", "query q($t: Date, $u: Date) { match valid during $t, $u { $a: A } return { $a } }"},
 	{"read", "x.gq", body("match{$a:A}return{$a}order{$a.b}limit 3"), body("match { $a: A } return { $a } order { $a.b } limit 3")},
 	{"binding", "x.gq", read("$a:A $_:B{ }"), read("$a: A $_: B {}")},
 	{"inline properties", "x.gq", read("$a:A{a:1,b:$b,c:$c ?,d:now( ),}"), read("$a: A { a: 1, b: $b, c: $c?, d: now() }")},

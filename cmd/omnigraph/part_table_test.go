@@ -50,7 +50,7 @@ rules:
   - id: an-edge-type
     allow: { actors: { ids: [act-clerk] }, actions: [read, change, export], types: [Zettel] }
   - id: and-more
-    allow: { actors: { ids: [act-clerk] }, actions: [invoke_query, branch_create, branch_delete, branch_merge, schema_apply, proposal_review, admin] }
+    allow: { actors: { ids: [act-clerk] }, actions: [invoke_query, branch_create, branch_delete, branch_merge, schema_apply, proposal_review, admin, audit_read] }
   - id: two-properties
     deny: { actors: { ids: [act-clerk] }, actions: [read, change, export], properties: [Mensch.canary_level, Mensch.canary_note] }
 `
@@ -146,6 +146,8 @@ GET /.well-known/oauth-protected-resource/graphs/{id}
 GET /.well-known/oauth-protected-resource/graphs/{id}/mcp
 GET /actor
 GET /graphs
+GET /graphs/{id}/audit
+GET /graphs/{id}/audit/summary
 GET /graphs/{id}/blob
 GET /graphs/{id}/branches
 GET /graphs/{id}/growth
@@ -191,8 +193,6 @@ tool set_mail
 `,
 	denies: `
 GET /graphs/{id}/access
-GET /graphs/{id}/audit
-GET /graphs/{id}/audit/summary
 GET /graphs/{id}/changes
 GET /graphs/{id}/commits/{commit}/changes
 GET /graphs/{id}/compare

@@ -64,6 +64,9 @@ type Note struct {
 	Last   uint64    // removed: number of the last record that was removed
 }
 
+// Authentication is Denied in the records that count requests without a valid token, in Rows.
+const Authentication = "authentication"
+
 // Record is a stored record.
 type Record struct {
 	Server string // the server whose chain it is in

@@ -51,7 +51,7 @@ func (t *CallCounts) end() {
 	t.took = nil
 }
 
-// Summary counts the calls that a filter selects.
+// Summary counts the calls that a filter selects. Requests without a valid token are no calls.
 type Summary struct {
 	All      CallCounts
 	Complete bool         // every call was counted, and not only the latest ones
@@ -68,6 +68,9 @@ func (s *Store) Summarize(ctx context.Context, f Filter, slots int) (sum *Summar
 		sum = &Summary{Complete: true, Slots: make([]CallCounts, slots)}
 		tools, actors := map[string]*CallCounts{}, map[string]*CallCounts{}
 		err = s.each(ctx, f, func(r Found) bool {
+			if r.Denied == Authentication {
+				return true
+			}
 			if sum.All.Calls == MaxSummarized {
 				sum.Complete = false
 				return false

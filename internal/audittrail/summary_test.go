@@ -2,6 +2,7 @@ package audittrail
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -40,5 +41,23 @@ func TestSummaryIsBounded(t *testing.T) {
 		if sum.All.Calls != c.calls || sum.Complete != c.complete {
 			t.Errorf("a summary of %d records counts %d calls, complete %v; want %d, %v", c.most, sum.All.Calls, sum.Complete, c.calls, c.complete)
 		}
+	}
+}
+
+// TestSummaryOfStrangers counts no requests without a valid token.
+func TestSummaryOfStrangers(t *testing.T) {
+	trail := opened(t, &object.Memory{}, Options{Now: (&ticking{at: start}).now})
+	trail.Add(&Call{Time: start, Took: time.Second, Graph: "cases", Tool: "t", Actor: "ada", Outcome: succeeded})
+	for range 200 {
+		trail.Add(&Call{Time: start, Graph: "cases", Outcome: "unauthorized", Denied: Authentication, Rows: 1000})
+	}
+	flush(t, trail)
+	sum, err := trail.Summarize(t.Context(), Filter{Graph: "cases", From: start, To: start.Add(time.Minute)}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := CallCounts{Calls: 1, P99: time.Second}
+	if !reflect.DeepEqual(sum.All, want) || !reflect.DeepEqual(sum.Slots[0], want) || len(sum.Tools) != 1 || len(sum.Actors) != 1 {
+		t.Errorf("the summary is %+v", sum)
 	}
 }

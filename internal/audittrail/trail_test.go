@@ -2,9 +2,11 @@ package audittrail
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -308,6 +310,37 @@ func TestQuota(t *testing.T) {
 			t.Errorf("refuse %v: %d calls of %d are left", refuse, len(got), st.Records)
 		}
 		sound(t, trail.Store)
+	}
+}
+
+// TestRoom measures what docs/audit.md says of the room of records, with ids and digests as random as those of a server.
+func TestRoom(t *testing.T) {
+	trail, random := opened(t, &object.Memory{}, Options{}), rand.New(rand.NewPCG(1, 2))
+	for i := range 100_000 {
+		request := make([]byte, 26)
+		for k := range request {
+			request[k] = "0123456789abcdefghjkmnpqrstvwxyz"[random.IntN(32)]
+		}
+		e := NewEntities()
+		e.Add(fmt.Sprintf("case-%07d", random.IntN(1_000_000)))
+		trail.Add(&Call{Time: start.Add(time.Duration(i) * time.Second), Took: time.Duration(random.IntN(5000)) * time.Microsecond, Request: string(request),
+			Actor: fmt.Sprint("actor-", random.IntN(500)), Graph: "cases", Branch: "main", Tool: fmt.Sprint("tool-", random.IntN(30)), Outcome: succeeded,
+			Commit: fmt.Sprintf("01J8ZQ3V5Y6R7T8W9X%08d", i/1000), Rows: 1, Digest: binary.LittleEndian.AppendUint64(nil, random.Uint64()), Types: []string{"Case"}, Entities: e})
+		e.Release()
+		if len(trail.pending) > flushBytes {
+			flush(t, trail)
+		}
+	}
+	flush(t, trail)
+	records, bytes := uint64(0), int64(0)
+	for _, p := range trail.parts {
+		if p.merged {
+			records, bytes = records+p.last-p.first+1, bytes+p.size
+		}
+	}
+	t.Logf("%d records have %d bytes: %.1f each", records, bytes, float64(bytes)/float64(records))
+	if calls := DefaultQuota * int64(records) / bytes; records < 50_000 || calls < 13_000_000 {
+		t.Errorf("the default quota has room for %d calls; change docs/audit.md", calls)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +66,16 @@ func TestAuditMethods(t *testing.T) {
 	m.rpc("act-reader", versions[0], "resources/read", "omnigraph://nothing", `"uri":"omnigraph://nothing"`)
 	if r := records("actor=act-reader&tool=resources/read")[0]; r.DeniedAction != "" || r.Outcome != "not_found" {
 		t.Errorf("the record of a resource that does not exist is %+v", r)
+	}
+	for _, tt := range []struct{ method, subject, params string }{
+		{"resources/read", "omnigraph://schema", `"uri":"omnigraph://schema"`},
+		{"resources/read", "omnigraph://branches/main", `"uri":"omnigraph://branches/main"`},
+		{"prompts/get", "write_query", `"name":"write_query","arguments":{"intent":"x"}`},
+	} {
+		m.rpc("act-guarded", versions[0], tt.method, tt.subject, tt.params)
+		if r := records("actor=act-guarded&tool=" + tt.method)[0]; r.DeniedAction != "read" || !slices.Equal(r.Rules, []string{"guarded-not-on-protected"}) {
+			t.Errorf("the record of %s, which a rule hides, is %+v", tt.subject, r)
+		}
 	}
 	for range 50 {
 		w.send("no-such-token", exchange{"GET", "/graphs/people/snapshot", "", nil})

@@ -81,7 +81,7 @@ function Facts(props: { graph: string; record: CallRecord }) {
       <Fact name="Outcome">
         <Outcome of={r} />
       </Fact>
-      {r.denied_action && <Fact name="Denied by">{rules.length > 0 ? rules.map((rule) => <p key={rule}>the rule <Text value={rule} /></p>) : "no rule allows it"}</Fact>}
+      {r.denied_action && <Fact name="Denied by">{rules.length > 0 ? rules.map((rule) => <p key={rule}>the rule <Text value={rule} /></p>) : r.denied_action === "authentication" ? "the server: no valid token" : "no rule allows it"}</Fact>}
       <Fact name="Ended">
         <Moment micros={r.ended_at} />
       </Fact>

@@ -135,6 +135,14 @@ func TestCalls(t *testing.T) {
 	b.click("a.button")
 	b.wait("location.pathname === '/studio/code/run/heaviest_packages'")
 
+	if resp, err := http.Get(s.url + "/graphs/code/snapshot"); err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusUnauthorized {
+		t.Fatalf("without a token: %+v, %v", resp, err)
+	}
+	b.open(s, "/studio/code/calls?outcome=unauthorized")
+	b.click("tbody a")
+	b.settle()
+	b.wantText("Denied by", "the server: no valid token")
+
 	// A live list shows a call that another actor makes meanwhile.
 	b.open(s, "/studio/code/calls?live=1&tool=find_symbols")
 	b.wantText("No call matches the filters.")

@@ -11,7 +11,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
-	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -119,7 +118,7 @@ func (s *surface) read(ctx context.Context, p *mcp.ReadResourceParams) (mcp.Resu
 	case !ok:
 		return nil, mcp.ResourceNotFoundError(p.URI)
 	case !s.granted(ctx, gates):
-		return nil, withheld(gates, mcp.ResourceNotFoundError(p.URI))
+		return nil, s.withheld(ctx, gates, mcp.ResourceNotFoundError(p.URI))
 	}
 	if err := s.graph.CheckScopes(access.ActorFrom(ctx), gates); err != nil {
 		return nil, err
@@ -169,7 +168,7 @@ func (s *surface) getPrompt(ctx context.Context, p *mcp.GetPromptParams) (mcp.Re
 	case prompt == nil:
 		return nil, unknown
 	case !s.granted(ctx, prompt.Gates):
-		return nil, withheld(prompt.Gates, unknown)
+		return nil, s.withheld(ctx, prompt.Gates, unknown)
 	}
 	if err := s.graph.CheckScopes(access.ActorFrom(ctx), prompt.Gates); err != nil {
 		return nil, err
@@ -187,8 +186,8 @@ func (s *surface) getPrompt(ctx context.Context, p *mcp.GetPromptParams) (mcp.Re
 }
 
 // withheld returns the error of a request for something whose gates the policy denies. The error is that for something that does not exist.
-func withheld(gates []tool.Grant, err error) error {
-	return &servedgraph.Withheld{Action: gates[0].Action, Err: err}
+func (s *surface) withheld(ctx context.Context, gates []tool.Grant, err error) error {
+	return s.graph.Withhold(access.ActorFrom(ctx), gates, err)
 }
 
 // asksClient returns the error for a handler that asks the client for input. The server keeps no

@@ -364,7 +364,7 @@ func (s *surface) readBranch(ctx context.Context, req *mcp.ReadResourceRequest) 
 	case name == "":
 		return nil, mcp.ResourceNotFoundError(uri)
 	case !s.graph.Permitted(actor, read):
-		return nil, withheld([]tool.Grant{read}, mcp.ResourceNotFoundError(uri))
+		return nil, s.withheld(ctx, []tool.Grant{read}, mcp.ResourceNotFoundError(uri))
 	}
 	if err := s.graph.CheckScopes(actor, []tool.Grant{access.ReadOn(branch)}); err != nil {
 		return nil, err
@@ -391,7 +391,7 @@ func (s *surface) readProposals(ctx context.Context, req *mcp.ReadResourceReques
 		if errors.As(err, &large) {
 			return nil, &wireerror.Oversize{Bytes: large.Bytes, MaxBytes: large.MaxBytes, Advice: "list them with proposal_get and a smaller limit"}
 		}
-		return nil, masked(req.Params.URI, err)
+		return nil, s.masked(ctx, req.Params.URI, err)
 	}
 	defer answer.Release()
 	return s.text(string(bytes.Join(append(answer.Head, answer.JSON), nil)), "list them with proposal_get and a smaller limit")

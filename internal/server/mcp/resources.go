@@ -13,7 +13,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/restricted"
-	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -69,7 +68,7 @@ func (s *surface) graphTemplates() []Template {
 func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx))
 	if err != nil {
-		return nil, masked(req.Params.URI, err)
+		return nil, s.masked(ctx, req.Params.URI, err)
 	}
 	source, err := restricted.Source(schema, "the text of the schema")
 	if err != nil {
@@ -82,7 +81,7 @@ func (s *surface) readSchema(ctx context.Context, req *mcp.ReadResourceRequest) 
 func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	branches, err := s.graph.Branches(ctx, access.ActorFrom(ctx))
 	if err != nil {
-		return nil, masked(req.Params.URI, err)
+		return nil, s.masked(ctx, req.Params.URI, err)
 	}
 	names := make([]string, len(branches))
 	for i, b := range branches {
@@ -95,7 +94,7 @@ func (s *surface) readBranches(ctx context.Context, req *mcp.ReadResourceRequest
 func (s *surface) readReference(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	schema, err := s.graph.Schema(ctx, access.ActorFrom(ctx))
 	if err != nil {
-		return nil, masked(req.Params.URI, err)
+		return nil, s.masked(ctx, req.Params.URI, err)
 	}
 	return s.text(guide.Reference(schema.Catalog), "ask gq_reference for one topic")
 }
@@ -128,7 +127,7 @@ type catalogParam struct {
 func (s *surface) readCatalog(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	queries, err := s.graph.Queries(ctx, access.ActorFrom(ctx))
 	if err != nil {
-		return nil, masked(req.Params.URI, err)
+		return nil, s.masked(ctx, req.Params.URI, err)
 	}
 	entries := make([]catalogQuery, len(queries))
 	for i, q := range queries {
@@ -195,10 +194,14 @@ func list[E any](s *surface, name string, entries []E) (*mcp.ReadResourceResult,
 }
 
 // masked replaces a Forbidden error with the error for a resource that does not exist.
-func masked(uri string, err error) error {
+func (s *surface) masked(ctx context.Context, uri string, err error) error {
 	var forbidden *wireerror.Forbidden
-	if errors.As(err, &forbidden) {
-		return &servedgraph.Withheld{Action: forbidden.Action, Err: mcp.ResourceNotFoundError(uri)}
+	if !errors.As(err, &forbidden) {
+		return err
 	}
-	return err
+	denied := tool.Grant{Action: forbidden.Action, Via: tool.AdHoc}
+	if forbidden.Branch != nil {
+		denied.Branch = *forbidden.Branch
+	}
+	return s.withheld(ctx, []tool.Grant{denied}, mcp.ResourceNotFoundError(uri))
 }

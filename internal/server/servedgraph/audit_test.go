@@ -18,6 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -113,16 +114,29 @@ func TestAuditRecords(t *testing.T) {
 	}
 }
 
-// TestAuditFull refuses calls while the trail is full. They make no records, which would make it fuller.
+// TestAuditFull refuses calls and lists while the trail is full. They make no records, which would make it fuller: one record counts them.
 func TestAuditFull(t *testing.T) {
 	g, _, trail := audited(t, 1)
 	for range 20 {
 		_, err := g.InvokeQuery(t.Context(), servedtest.Reader, "everyone", servedgraph.Invocation{}, encoding.Options{})
-		if !errors.As(err, new(*engine.Unavailable)) {
-			t.Fatalf("got %v, want the call refused", err)
+		list := g.Recorded(t.Context(), "tools/list", "", wireerror.OutcomeOf, func(context.Context) error {
+			t.Error("the list was made")
+			return nil
+		})
+		for _, err := range []error{err, list} {
+			if !errors.As(err, new(*engine.Unavailable)) {
+				t.Fatalf("got %v, want the call refused", err)
+			}
 		}
 	}
 	if n := trail.Stats().Records; n != 0 {
 		t.Errorf("the refused calls made %d records", n)
+	}
+	if err := trail.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	chains, err := trail.Verify(t.Context())
+	if err != nil || len(chains) != 1 || len(chains[0].Gaps) != 1 || chains[0].Gaps[0].Lost != 40 {
+		t.Errorf("the chains are %+v, %v; want one record of 40 refused calls", chains, err)
 	}
 }

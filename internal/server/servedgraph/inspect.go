@@ -8,6 +8,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -19,20 +20,18 @@ func (g *Graph) LogDigest(parts ...[]byte) string { return g.record.Digest(parts
 
 // Recorded calls f, which answers a request that is no call of a tool, such as a list of MCP, and records the request in the audit trail, unless
 // f makes a call that is recorded. The subject is what the request asks for; it may be empty. The function `outcome` says how the request
-// ended. If f returns a *Withheld, the record has its action, and the caller gets the error that it wraps.
+// ended. If f returns an error of [Graph.Withhold], the record has what was denied, and the caller gets the error that it wraps.
 func (g *Graph) Recorded(ctx context.Context, name, subject string, outcome func(error) wireerror.Outcome, f func(context.Context) error) error {
 	before, ok := g.record.Recorded(ctx)
-	if ok {
-		if err := g.record.Full(nil); err != nil {
-			return err
-		}
-	}
 	start := clock.Now()
-	err := f(ctx)
+	err := g.record.Full(nil)
+	if err == nil {
+		err = f(ctx)
+	}
 	ended := outcome(err)
-	var denied tool.Action
-	if w, ok := errors.AsType[*Withheld](err); ok {
-		denied, ended, err = w.Action, wireerror.Missing, w.Err
+	var denied audit.Denial
+	if w, ok := errors.AsType[*withheld](err); ok {
+		denied, ended, err = w.Denial, wireerror.Missing, w.err
 	}
 	if after, _ := g.record.Recorded(ctx); ok && after == before {
 		g.record.Request(ctx, access.ActorFrom(ctx), name, subject, denied, ended, err, start)
@@ -40,17 +39,23 @@ func (g *Graph) Recorded(ctx context.Context, name, subject string, outcome func
 	return err
 }
 
-// Withheld is the error of a request for something that the policy hides from the caller, who gets the same error as for something that does not
-// exist.
-type Withheld struct {
-	Action tool.Action // that the policy denied
-	Err    error       // for the caller
+// Withhold returns the error of a request for something of whose grants the policy denies one or more to the actor. For the caller it is err, which is the same
+// as for something that does not exist.
+func (g *Graph) Withhold(actor *access.Actor, grants []tool.Grant, err error) error {
+	at := max(0, slices.IndexFunc(grants, func(grant tool.Grant) bool { return !g.access.Permitted(actor, grant) }))
+	return &withheld{audit.Denial{Action: grants[at].Action, Rules: g.access.Denying(actor, grants)}, err}
 }
 
-func (e *Withheld) Error() string { return e.Err.Error() }
+// withheld is the error of [Graph.Withhold].
+type withheld struct {
+	audit.Denial
+	err error // for the caller
+}
+
+func (e *withheld) Error() string { return e.err.Error() }
 
 // Unwrap returns the error for the caller.
-func (e *Withheld) Unwrap() error { return e.Err }
+func (e *withheld) Unwrap() error { return e.err }
 
 // NotKnown reports a call of a tool by a name that fits no tool that the caller may see. It returns
 // err. If the tool exists, the audit trail says what the caller was denied.

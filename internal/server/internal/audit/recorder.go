@@ -63,10 +63,17 @@ func (r *Recorder) Hidden(ctx context.Context, actor *access.Actor, name string,
 	r.refused(ctx, actor, name, action, outcome, err)
 }
 
+// Denial is what the policy denied, and the rules that did.
+type Denial struct {
+	Action tool.Action // empty if nothing was denied
+	Rules  []access.Rule
+}
+
 // Request records a request that no call of a tool answers, such as a list of MCP. The subject is what it asks for, of which the record has
-// a digest, and denial is the action that the policy denied; both may be empty.
-func (r *Recorder) Request(ctx context.Context, actor *access.Actor, name, subject string, denial tool.Action, outcome wireerror.Outcome, err error, start time.Time) {
-	w := Watch{Recorder: r, actor: actor, name: name, denial: denial, start: start}
+// a digest; it may be empty.
+func (r *Recorder) Request(ctx context.Context, actor *access.Actor, name, subject string, denial Denial, outcome wireerror.Outcome, err error, start time.Time) {
+	w := Watch{Recorder: r, actor: actor, name: name, denial: denial.Action, start: start}
+	w.addRules(denial.Rules)
 	if subject != "" {
 		w.call = request{subject: subject}
 	}

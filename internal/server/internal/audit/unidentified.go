@@ -12,11 +12,8 @@ import (
 // unidentifiedTime is the least time between two records about requests without a valid token to the same graph.
 const unidentifiedTime = 10 * time.Second
 
-// Authentication stands in a record for the action that a request without a valid token was denied.
-const Authentication = "authentication"
-
 // Unidentified records the requests without a valid token. Anybody can send them, so a record counts those of [unidentifiedTime]: its rows are
-// their number, and its request is the first of them. It is safe for concurrent use.
+// their number, and its request is the first of them. While the trail is full, they wait for a record. It is safe for concurrent use.
 type Unidentified struct {
 	to *audittrail.Trail
 
@@ -50,8 +47,11 @@ func (u *Unidentified) Refused(graph, request string) {
 		}
 		return
 	}
-	u.record(graph, request, 1)
-	u.recent[graph] = &unidentified{timer: time.AfterFunc(unidentifiedTime, func() { u.tick(graph) })}
+	n := &unidentified{requests: 1, first: request, timer: time.AfterFunc(unidentifiedTime, func() { u.tick(graph) })}
+	u.recent[graph] = n
+	if !u.to.Full() {
+		u.record(graph, n)
+	}
 }
 
 // tick records the requests since the last record, if there were any.
@@ -64,18 +64,20 @@ func (u *Unidentified) tick(graph string) {
 	case n.requests == 0:
 		delete(u.recent, graph)
 	default:
-		u.record(graph, n.first, n.requests)
-		n.requests = 0
+		if !u.to.Full() {
+			u.record(graph, n)
+		}
 		n.timer.Reset(unidentifiedTime)
 	}
 }
 
-// record adds a record.
-func (u *Unidentified) record(graph, request string, requests int) {
-	u.to.Add(&audittrail.Call{Time: clock.Now(), Request: request, Graph: graph, Outcome: string(wireerror.NotIdentified), Denied: Authentication, Rows: requests})
+// record adds a record that counts the requests.
+func (u *Unidentified) record(graph string, n *unidentified) {
+	u.to.Add(&audittrail.Call{Time: clock.Now(), Request: n.first, Graph: graph, Outcome: string(wireerror.NotIdentified), Denied: audittrail.Authentication, Rows: n.requests})
+	n.requests = 0
 }
 
-// Close records the requests that no record counts yet. Later ones are not recorded.
+// Close records the requests that no record counts yet, also in a full trail. Later ones are not recorded.
 func (u *Unidentified) Close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -83,7 +85,7 @@ func (u *Unidentified) Close() {
 	for graph, n := range u.recent {
 		n.timer.Stop()
 		if n.requests > 0 {
-			u.record(graph, n.first, n.requests)
+			u.record(graph, n)
 		}
 	}
 	clear(u.recent)

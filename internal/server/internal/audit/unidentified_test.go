@@ -48,3 +48,43 @@ func TestUnidentified(t *testing.T) {
 		}
 	})
 }
+
+// TestUnidentifiedFull floods a full trail, which refuses calls: the requests make no record until old records are removed, and then one counts
+// them all.
+func TestUnidentifiedFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		trail, err := audittrail.Open(t.Context(), audittrail.NewStore(&object.Memory{}, ""), audittrail.Options{Server: "one", Keep: time.Hour, Quota: 2000, Refuse: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for !trail.Full() {
+			trail.Add(&audittrail.Call{Time: time.Now(), Graph: "people", Tool: "get", Outcome: "ok"})
+			if err := trail.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := trail.Stats().Records
+		u := NewUnidentified(trail)
+		for range 30 {
+			for range 100 {
+				u.Refused("people", "a request")
+			}
+			time.Sleep(unidentifiedTime)
+		}
+		if got := trail.Stats().Records; got != before {
+			t.Errorf("the requests made %d records in a full trail", got-before)
+		}
+		time.Sleep(3 * time.Hour)
+		if trail.Full() {
+			t.Fatal("the trail is full after the time to keep")
+		}
+		u.Close()
+		if err := trail.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		found, _, err := trail.Query(t.Context(), audittrail.Filter{Decision: audittrail.Denied, Limit: 100})
+		if err != nil || len(found) != 1 || found[0].Rows != 3000 {
+			t.Errorf("the records are %+v, %v; want one of 3000 requests", found, err)
+		}
+	})
+}

@@ -109,6 +109,11 @@ func (w *Watch) RecordDenial(err error, rules []access.Rule) {
 	if w.denial = denied(err); errors.As(err, &protected) {
 		w.denial, w.rules = protected.Action, "protected"
 	}
+	w.addRules(rules)
+}
+
+// addRules adds the rules that denied the call.
+func (w *Watch) addRules(rules []access.Rule) {
 	for i, r := range rules {
 		if i > 0 {
 			w.rules += " "

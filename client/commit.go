@@ -146,10 +146,12 @@ func (g *Graph) AllCommits(ctx context.Context, all CommitQuery) iter.Seq2[Commi
 	return items(g.commitPages(ctx, all), func(l *CommitList) []CommitAnswer { return l.Commits })
 }
 
-// commitPages yields the page of commits that `page` describes, and all pages after it.
+// commitPages yields the page of commits that `page` describes, and all pages after it. page.Limit is the
+// maximum number of commits on all pages together; 0 means all. commitPages yields ErrNoProgress if the server
+// repeats a page.
 func (g *Graph) commitPages(ctx context.Context, page CommitQuery) iter.Seq2[*CommitList, error] {
 	return func(yield func(*CommitList, error) bool) {
-		page, before := page, page.Before
+		page, before := page, page.Before // a copy, so that the sequence can be ranged over again
 		for {
 			list, err := g.Commits(ctx, page)
 			if err != nil {
@@ -160,7 +162,15 @@ func (g *Graph) commitPages(ctx context.Context, page CommitQuery) iter.Seq2[*Co
 			if page.Limit > 0 && n > page.Limit {
 				list.Commits, n = list.Commits[:page.Limit], page.Limit
 			}
-			if !yield(list, nil) || list.NextBefore == nil || n == 0 && page.Grep == "" || page.Limit > 0 && n == page.Limit {
+			if !yield(list, nil) {
+				return
+			}
+			switch {
+			case list.NextBefore == nil: // the last page
+				return
+			case n == 0 && page.Grep == "": // only a filter makes an empty page before the last one
+				return
+			case page.Limit > 0 && n == page.Limit: // the limit is reached
 				return
 			}
 			if before > 0 && *list.NextBefore >= before {

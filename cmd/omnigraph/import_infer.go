@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,9 +24,7 @@ import (
 
 // newImportInfer makes the command omnigraph import infer.
 func newImportInfer() *cobra.Command {
-	out := ""
-	var tables []string
-	records := ""
+	f := &inferrer{}
 	cmd := &cobra.Command{
 		Use:   "infer (FILE | URL)…",
 		Short: "Propose a schema and a map for tables",
@@ -43,89 +42,121 @@ another table, and whose name fits), and join tables. It asks nothing and change
 read both files, change what is wrong, and import.`,
 		Example: "  omnigraph import infer people.csv june.csv --out proposal\n" +
 			"  omnigraph import infer postgres://reader@db.example.com/shop --table public.orders --table public.customers",
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if len(args) == 0 {
-				return usage.Errorf("FILE is missing; name the tables to read")
-			}
-			bar := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "reading"}
-			var inputs []infer.Input
-			database := ""
-			copying := &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "copying"}
-			local := &remote.Copies{Count: copying.add}
-			defer func() { err = errors.Join(err, local.Remove()) }()
-			for _, path := range args {
-				if postgres.Is(path) {
-					if database != "" {
-						return usage.Errorf("the arguments name two databases; a map can have one")
-					}
-					database = path
-					continue
-				}
-				if dataimport.IsURL(path) {
-					copies, err := local.Fetch(cmd.Context(), path)
-					copying.Done()
-					if err != nil {
-						return err
-					}
-					_, parameters, _ := strings.Cut(path, "?")
-					for _, f := range copies {
-						source := f.Name
-						if parameters != "" && address.IsForeign(path) { // of https they may be a signature
-							source += "?" + parameters
-						}
-						inputs = append(inputs, infer.Input{File: f, Source: source, Records: records})
-					}
-					continue
-				}
-				info, err := os.Stat(path)
-				if err != nil {
-					return err
-				}
-				bar.total += info.Size()
-				from, err := filepath.Abs(out)
-				if err != nil {
-					return err
-				}
-				to, err := filepath.Abs(path)
-				if err != nil {
-					return err
-				}
-				source, err := filepath.Rel(from, to)
-				if err != nil {
-					source = to
-				}
-				inputs = append(inputs, infer.Input{File: record.File{Name: path, Path: path}, Source: filepath.ToSlash(source), Records: records})
-			}
-			if database != "" {
-				db, err := postgres.Open(cmd.Context(), database)
-				if err != nil {
-					return err
-				}
-				defer func() { err = errors.Join(err, db.Close()) }()
-				found, err := db.Inputs(tables)
-				if err != nil {
-					return err
-				}
-				inputs = append(inputs, found...)
-				database = postgres.WithoutPassword(database)
-			} else if tables != nil {
-				return usage.Errorf("--table needs the URL of a database")
-			}
-			for i := range inputs {
-				bar.total += inputs[i].File.Size
-			}
-			p, err := infer.Propose(cmd.Context(), inputs, database, bar.add)
-			bar.Done()
-			if err != nil {
-				return err
-			}
-			return writeProposal(cmd.OutOrStdout(), out, p)
-		},
+		RunE: f.run,
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", ".", "the folder for schema.pg and import.yaml")
-	cmd.Flags().StringVar(&records, "records", "", "the path to the records of JSON files, such as data.items (default: the files hold the records)")
-	cmd.Flags().StringArrayVar(&tables, "table", nil, "a table of the database; repeat the flag for several (default: all tables)")
+	cmd.Flags().StringVarP(&f.out, "out", "o", ".", "the folder for schema.pg and import.yaml")
+	cmd.Flags().StringVar(&f.records, "records", "", "the path to the records of JSON files, such as data.items (default: the files hold the records)")
+	cmd.Flags().StringArrayVar(&f.tables, "table", nil, "a table of the database; repeat the flag for several (default: all tables)")
 	return cmd
+}
+
+// inferrer is a run of the command import infer.
+type inferrer struct {
+	out, records string // flags; see the command
+	tables       []string
+
+	reading, copying *importProgress
+	local            *remote.Copies // of the files of URLs
+	inputs           []infer.Input
+	database         string // the URL of the database; "" for none
+}
+
+// run proposes a schema and a map for the sources in the arguments.
+func (f *inferrer) run(cmd *cobra.Command, args []string) (err error) {
+	if len(args) == 0 {
+		return usage.Errorf("FILE is missing; name the tables to read")
+	}
+	ctx := cmd.Context()
+	f.reading = &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "reading"}
+	f.copying = &importProgress{Progress: terminal.NewProgress(cmd.ErrOrStderr()), stage: "copying"}
+	f.local = &remote.Copies{Count: f.copying.add}
+	defer func() { err = errors.Join(err, f.local.Remove()) }()
+	for _, arg := range args {
+		if err := f.add(ctx, arg); err != nil {
+			return err
+		}
+	}
+	shown := ""
+	if f.database != "" {
+		var db *postgres.Database
+		if db, err = postgres.Open(ctx, f.database); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, db.Close()) }()
+		found, err := db.Inputs(f.tables)
+		if err != nil {
+			return err
+		}
+		f.inputs = append(f.inputs, found...)
+		shown = postgres.WithoutPassword(f.database)
+	} else if f.tables != nil {
+		return usage.Errorf("--table needs the URL of a database")
+	}
+	for i := range f.inputs {
+		f.reading.total += f.inputs[i].File.Size
+	}
+	p, err := infer.Propose(ctx, f.inputs, shown, f.reading.add)
+	f.reading.Done()
+	if err != nil {
+		return err
+	}
+	return writeProposal(cmd.OutOrStdout(), f.out, p)
+}
+
+// add adds the source that an argument names: a database, the files of a URL, which it copies, or a file.
+func (f *inferrer) add(ctx context.Context, arg string) error {
+	switch {
+	case postgres.Is(arg):
+		if f.database != "" {
+			return usage.Errorf("the arguments name two databases; a map can have one")
+		}
+		f.database = arg
+		return nil
+	case dataimport.IsURL(arg):
+		return f.addURL(ctx, arg)
+	}
+	return f.addFile(arg)
+}
+
+// addURL copies the files of a URL, and adds them.
+func (f *inferrer) addURL(ctx context.Context, url string) error {
+	copies, err := f.local.Fetch(ctx, url)
+	f.copying.Done()
+	if err != nil {
+		return err
+	}
+	_, parameters, _ := strings.Cut(url, "?")
+	for _, file := range copies {
+		source := file.Name
+		if parameters != "" && address.IsForeign(url) { // of https they may be a signature
+			source += "?" + parameters
+		}
+		f.inputs = append(f.inputs, infer.Input{File: file, Source: source, Records: f.records})
+	}
+	return nil
+}
+
+// addFile adds a file. The map names it relative to the folder of the proposal, if it can.
+func (f *inferrer) addFile(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	f.reading.total += info.Size()
+	from, err := filepath.Abs(f.out)
+	if err != nil {
+		return err
+	}
+	to, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	source, err := filepath.Rel(from, to)
+	if err != nil {
+		source = to
+	}
+	f.inputs = append(f.inputs, infer.Input{File: record.File{Name: path, Path: path}, Source: filepath.ToSlash(source), Records: f.records})
+	return nil
 }
 
 // writeProposal writes the two files. It replaces no file.

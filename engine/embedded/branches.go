@@ -322,7 +322,8 @@ type origin struct {
 }
 
 // create makes a branch and assigns its record a place in the log. The parameter `restored` is the
-// state of the target if the target's commit is the tip of no branch. REQUIRES: layout is locked
+// state of the target if the target's commit is the tip of no branch; if it is nil then, the error is
+// errNeedsState. There may be at most `most` branches; 0 means no limit. REQUIRES: layout is locked
 // for reading.
 func (l *branches) create(o origin, restored *version.Snapshot, now time.Time, most int) (made created, err error) {
 	l.mu.Lock()

@@ -87,8 +87,11 @@ func (c Claims) TypeOf(member string) (value.Type, bool) {
 
 // Members returns the names of the members of actor(): id, groups, and the claims in the order of the alphabet.
 func (c Claims) Members() []string {
-	return append([]string{CallerID, CallerGroups}, slices.Sorted(maps.Keys(c))...)
+	return append([]string{CallerID, CallerGroups}, c.Names()...)
 }
+
+// Names returns the names of the claims in the order of the alphabet.
+func (c Claims) Names() []string { return slices.Sorted(maps.Keys(c)) }
 
 // Misfit says why a caller with these claims cannot run a query, or is "": the query uses a claim that is not among them, or
 // that has another type there.

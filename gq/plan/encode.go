@@ -287,7 +287,7 @@ func (c *coder) literal(v *value.Value) {
 	case k.HasBits():
 		c.keep(v, value.OfCode(k, c.number(v.Code())))
 	default:
-		c.fail("a literal of kind %d", k)
+		c.unnumbered("literal", byte(k), k)
 	}
 }
 

@@ -272,6 +272,18 @@ func ShiftBy(operator, unit string) *Function {
 	return nil
 }
 
+// InfixOf returns the function for an operator between operands of two types, and the type of its result. It returns nil if there is none.
+func InfixOf(operator string, operands []value.Type) (*Function, value.Type) {
+	for i := range Functions {
+		if f := &Functions[i]; f.Form == Infix && f.Name == operator {
+			if t, ok := f.Result(operands); ok {
+				return f, t
+			}
+		}
+	}
+	return nil, value.Type{}
+}
+
 // Units lists the units of time that queries write around a number: days, hours, minutes and
 // seconds.
 func Units() []string {

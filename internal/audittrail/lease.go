@@ -158,7 +158,7 @@ func (t *Trail) begin(ctx context.Context) error {
 		err := t.claim(ctx, server)
 		if err == nil {
 			var last *Record
-			if last, err = t.recover(ctx); err == nil {
+			if last, err = t.restore(ctx); err == nil {
 				t.mu.Lock()
 				defer t.mu.Unlock()
 				if last != nil && last.Kind != Stopped {

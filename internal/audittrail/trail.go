@@ -163,8 +163,9 @@ func (s semaphore) lock(ctx context.Context) error {
 // unlock frees the semaphore.
 func (s semaphore) unlock() { <-s }
 
-// recover reads the end of the stored chain. It returns the last record, or nil if there is none.
-func (t *Trail) recover(ctx context.Context) (last *Record, err error) {
+// restore takes over the stored chain: it sets the numbers, actors, head and parts of the trail from it, and deletes the parts that
+// another one contains. It returns the last record, or nil if there is none. REQUIRES: t.writing.
+func (t *Trail) restore(ctx context.Context) (last *Record, err error) {
 	chains, err := t.chains(ctx, t.chain)
 	if err != nil || len(chains) == 0 {
 		return nil, err
@@ -194,18 +195,26 @@ func (t *Trail) recover(ctx context.Context) (last *Record, err error) {
 		t.actors = max(t.actors, number)
 	}
 	t.mu.Unlock()
+	if err := t.removeCovered(ctx, c); err != nil {
+		return nil, err
+	}
+	t.parts = c.parts
+	t.measure()
+	return last, nil
+}
+
+// removeCovered deletes the parts of a chain that another one contains, except strays, which may differ from it.
+func (t *Trail) removeCovered(ctx context.Context, c *chain) error {
 	strays, err := t.strays(ctx, c)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, p := range c.covered {
 		if !slices.Contains(strays, p.partName) {
 			_ = t.bucket.Delete(ctx, t.object(c.server, p.partName)) // it takes room, and nothing else
 		}
 	}
-	t.parts = c.parts
-	t.measure()
-	return last, nil
+	return nil
 }
 
 // lastOf reads the last record of a part.

@@ -26,18 +26,33 @@ func joined(list []string) string { return strings.Join(list, ", ") }
 func (in *Import) Lookups() bool { return len(in.plan.lookups) > 0 }
 
 // Prepare finds the nodes at ends that are given by other properties than a key: among the nodes that the import makes, and then
-// in the graph. It needs memory for each distinct value of such an end. With `replaces`, the graph has no other node of a type
-// than those that the import makes of it.
+// in the graph. It records their ids in the lookups of the plan; after a success, a further call does nothing. It needs memory for
+// each distinct value of such an end. With `replaces`, the graph has no other node of a type than those that the import makes of it.
 func (in *Import) Prepare(ctx context.Context, graph Finder, replaces bool) error {
 	if !in.Lookups() || in.prepared {
 		return nil
 	}
+	own, err := in.findOwn(ctx)
+	if err != nil {
+		return err
+	}
+	wanted, err := in.wantedEnds(ctx, own, replaces)
+	if err != nil {
+		return err
+	}
+	for l, tuples := range wanted {
+		if err := l.find(ctx, graph, tuples, own[l.typ.Name]); err != nil {
+			return err
+		}
+	}
 	in.prepared = true
-	own := map[string]map[string]bool{} // by type: the ids that the import makes
-	p := in.newPass(ctx)
-	p.phases = p.phases[:1]
-	p.failed = func(place, *record.Record, *record.Fault) error { return nil } // reported by the pass that makes lines
-	p.visit = func(m *plannedMapping, r *record.Record) *record.Fault {
+	return nil
+}
+
+// findOwn records the nodes that the import makes in the lookups. It returns their ids, by the name of the type.
+func (in *Import) findOwn(ctx context.Context) (map[string]map[string]bool, error) {
+	own := map[string]map[string]bool{}
+	err := in.each(ctx, false, func(p *pass, m *plannedMapping, r *record.Record) {
 		for _, l := range in.plan.lookups {
 			if l.typ != m.node {
 				continue
@@ -55,16 +70,15 @@ func (in *Import) Prepare(ctx context.Context, graph Finder, replaces bool) erro
 				l.ids[strings.Clone(tuple)] = id
 			}
 		}
-		return nil
-	}
-	if err := p.drain(); err != nil {
-		return err
-	}
+	})
+	return own, err
+}
+
+// wantedEnds returns the values of the ends that no node of the import has, by lookup and by their texts. With `replaces`, it leaves out the
+// types in `own`.
+func (in *Import) wantedEnds(ctx context.Context, own map[string]map[string]bool, replaces bool) (map[*lookup]map[string][]value.Value, error) {
 	wanted := map[*lookup]map[string][]value.Value{}
-	p = in.newPass(ctx)
-	p.phases = p.phases[1:]
-	p.failed = func(place, *record.Record, *record.Fault) error { return nil }
-	p.visit = func(m *plannedMapping, r *record.Record) *record.Fault {
+	err := in.each(ctx, true, func(p *pass, m *plannedMapping, r *record.Record) {
 		for _, e := range []*plannedEnd{m.from, m.to} {
 			if e.lookup == nil || replaces && own[e.typ.Name] != nil {
 				continue
@@ -82,26 +96,22 @@ func (in *Import) Prepare(ctx context.Context, graph Finder, replaces bool) erro
 			if _, known := wanted[e.lookup][tuple]; known {
 				continue
 			}
-			values := make([]value.Value, len(e.by))
-			for i := range e.by {
-				values[i], _, _ = e.by[i].value(r)
-				if values[i].Kind() == value.String {
-					values[i] = value.OfString(strings.Clone(values[i].Str()))
-				}
-			}
-			wanted[e.lookup][strings.Clone(tuple)] = values
+			wanted[e.lookup][strings.Clone(tuple)] = e.values(r)
 		}
-		return nil
-	}
-	if err := p.drain(); err != nil {
-		return err
-	}
-	for l, tuples := range wanted {
-		if err := l.find(ctx, graph, tuples, own[l.typ.Name]); err != nil {
-			return err
+	})
+	return wanted, err
+}
+
+// values returns copies of the values that identify the node at an end.
+func (e *plannedEnd) values(r *record.Record) []value.Value {
+	values := make([]value.Value, len(e.by))
+	for i := range e.by {
+		values[i], _, _ = e.by[i].value(r)
+		if values[i].Kind() == value.String {
+			values[i] = value.OfString(strings.Clone(values[i].Str()))
 		}
 	}
-	return nil
+	return values
 }
 
 // find looks for tuples in the graph. A node that the import itself makes does not count, because its values change.
@@ -133,6 +143,15 @@ func (l *lookup) find(ctx context.Context, graph Finder, tuples map[string][]val
 		}
 	}
 	return flush()
+}
+
+// each calls visit with each record of which a mapping makes a node, or an edge, in a pass of its own. The record and its texts are valid
+// during the call. Faults of records are left to the pass that makes lines.
+func (in *Import) each(ctx context.Context, edges bool, visit func(p *pass, m *plannedMapping, r *record.Record)) error {
+	p := in.newPass(ctx)
+	p.phases = []bool{edges}
+	p.visit = visit
+	return p.drain()
 }
 
 // drain runs a pass to its end and makes no lines.

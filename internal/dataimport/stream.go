@@ -24,7 +24,7 @@ type Import struct {
 	// rejects collects the records that do not fit, if it is set. They are left out, as whole records: neither nodes nor edges
 	// are made of them.
 	rejects  *Rejects
-	prepared bool // Prepare was called
+	prepared bool // Prepare has succeeded
 }
 
 // New returns an import. The list `files` has the files of each source of the plan.
@@ -116,8 +116,8 @@ type pass struct {
 
 	unchanged []bool // by column of a changed row: its value is not known and did not change; nil for other records
 
-	// visit is called with each record in place of making lines, if it is set.
-	visit func(m *plannedMapping, r *record.Record) *record.Fault
+	// visit is called with each record in place of making lines, if it is set. Such a pass passes over records with faults.
+	visit func(p *pass, m *plannedMapping, r *record.Record)
 	// made is called after each line, if it is set. It reports whether to go on.
 	made func(line int64, m *plannedMapping, r *record.Record) bool
 	// failed is called with each fault of a record, if it is set, in place of collecting the fault. It reports whether to go on.
@@ -195,16 +195,14 @@ func (p *pass) record(r *record.Record) error {
 		if m.IsEdge != p.phases[0] || !m.matches(r) {
 			continue
 		}
-		var fault *record.Fault
-		made := false
 		if p.visit != nil {
-			fault = p.visit(m, r)
-		} else {
-			start := len(p.buf)
-			made, fault = p.make(m, r)
-			if fault != nil || !made || len(p.faults.List) > 0 {
-				p.buf = p.buf[:start]
-			}
+			p.visit(p, m, r)
+			continue
+		}
+		start := len(p.buf)
+		made, fault := p.make(m, r)
+		if fault != nil || !made || len(p.faults.List) > 0 {
+			p.buf = p.buf[:start]
 		}
 		if fault != nil {
 			if err := p.fail(place{p.source, p.file, r.Row}, r, fault); err != nil {
@@ -224,6 +222,9 @@ func (p *pass) record(r *record.Record) error {
 
 // fail handles a fault of a record.
 func (p *pass) fail(at place, r *record.Record, fault *record.Fault) error {
+	if p.visit != nil {
+		return nil
+	}
 	if p.failed != nil {
 		return p.failed(at, r, fault)
 	}

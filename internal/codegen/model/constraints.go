@@ -105,9 +105,10 @@ func (c *constraints) replacedClause(n *catalog.Node, st plan.Insert) string {
 	return text
 }
 
-// isNode reports whether an end of an edge, which is at the given type, is the node with this type and id.
-func isNode(at string, end plan.Expr, typ string, id plan.Expr) bool {
-	at, end = endAt(at, end)
+// isNode reports whether an end of an edge is the node with this type and id. The edge type declares the end with the type or interface
+// `declared`.
+func isNode(declared string, end plan.Expr, typ string, id plan.Expr) bool {
+	at, end := endAt(declared, end)
 	return at == typ && same(end, id)
 }
 

@@ -111,6 +111,7 @@ func isConstant(e plan.Expr) bool {
 
 // binary resolves an arithmetic operator.
 func (c *checker) binary(o *syntax.Binary, sc *scope) (typed, bool) {
+	// $d + days(3) is parsed as a + between $d and a call.
 	if call, ok := o.Right.(*syntax.Call); ok && slices.Contains(plan.Units(), call.Name.Value) {
 		return c.shift(o, call, sc)
 	}
@@ -120,18 +121,12 @@ func (c *checker) binary(o *syntax.Binary, sc *scope) (typed, bool) {
 		return typed{}, false
 	}
 	op := o.Op.Value
+	// The result of / is a float for all kinds of numbers, so that its literals need not have the kind of the other operand.
 	if op != "/" && (!c.adaptNumber(&l, &r, o.Left) || !c.adaptNumber(&r, &l, o.Right)) {
 		return typed{}, false
 	}
-	types := []value.Type{l.typ, r.typ}
-	for i := range plan.Functions {
-		row := &plan.Functions[i]
-		if row.Form != plan.Infix || row.Name != op {
-			continue
-		}
-		if t, ok := row.Result(types); ok {
-			return typed{expr: plan.Apply{Func: row.Func, Args: []plan.Expr{l.expr, r.expr}, Type: t}, typ: t}, true
-		}
+	if row, t := plan.InfixOf(op, []value.Type{l.typ, r.typ}); row != nil {
+		return typed{expr: plan.Apply{Func: row.Func, Args: []plan.Expr{l.expr, r.expr}, Type: t}, typ: t}, true
 	}
 	c.fault(Incomparable, o.Span(), operatorHelp(op, l.typ, r.typ), "%s cannot combine %s with %s", op, l, r)
 	return typed{}, false

@@ -179,15 +179,16 @@ func (t *Tokens) tokenActor(n *strictyaml.Node) (*access.Actor, bool) {
 		actor.Agents, n = append(actor.Agents, access.Agent{ID: id}), of
 	}
 	if n.IsMapping() {
-		return actor, t.described(n, actor)
+		return actor, t.readActor(n, actor)
 	}
 	id, ok := n.Text("the actor")
 	actor.ID = id
 	return actor, ok
 }
 
-// described reads an actor with its groups and claims. It reports false if there is a fault.
-func (t *Tokens) described(n *strictyaml.Node, actor *access.Actor) bool {
+// readActor reads the id, the groups and the claims of an actor. It reports false if it cannot read the id or a claim. All faults, also
+// those of the groups and of claims that are no mapping, are among the faults of the file, which fail the file.
+func (t *Tokens) readActor(n *strictyaml.Node, actor *access.Actor) bool {
 	f, ok := n.Fields("the actor", "actor", "groups", "claims")
 	if !ok {
 		return false
@@ -205,7 +206,7 @@ func (t *Tokens) described(n *strictyaml.Node, actor *access.Actor) bool {
 	for _, e := range entries {
 		typ, known := t.claims[e.Key]
 		if !known {
-			e.At.Unknown(strictyaml.UnknownName, "claim", e.Key, "server.claims of cluster.yaml", t.claims.Members()[2:])
+			e.At.Unknown(strictyaml.UnknownName, "claim", e.Key, "server.claims of cluster.yaml", t.claims.Names())
 			ok = false
 			continue
 		}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,31 +44,18 @@ func ProxyStdio(ctx context.Context, remote Remote, in io.Reader, out io.Writer)
 }
 
 // send posts a message and returns the answer on one line. If the server answers with a stream, send
-// passes the notifications on before it returns.
+// passes the notifications on before it returns. The answer is nil without an error for 202 Accepted, because a
+// notification has no answer, and after a stream that ended because the session ends.
 func (r *Remote) send(ctx context.Context, version string, m *message, up *upward) ([]byte, error) {
-	if m.method == listenMethod {
+	if m.method == listenMethod { // which lasts until the session ends
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(up.ending, cancel)()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(m.raw))
+	req, err := r.newRequest(ctx, version, m)
 	if err != nil {
 		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	if r.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.Token)
-	}
-	if m.method != "initialize" {
-		req.Header.Set(versionHeader, version)
-	}
-	if version >= statelessVersion {
-		req.Header.Set(methodHeader, m.method)
-		if name := unquoted(m.name) + unquoted(m.uri); name != "" {
-			req.Header.Set(nameHeader, name)
-		}
 	}
 	resp, err := r.Client.Do(req)
 	if err != nil {
@@ -98,6 +86,29 @@ func (r *Remote) send(ctx context.Context, version string, m *message, up *upwar
 		return line, nil
 	}
 	return nil, refusal(resp, body)
+}
+
+// newRequest returns the request that posts a message, with the headers that the version of the protocol asks for.
+func (r *Remote) newRequest(ctx context.Context, version string, m *message) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(m.raw))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if r.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.Token)
+	}
+	if m.method != "initialize" {
+		req.Header.Set(versionHeader, version)
+	}
+	if version >= statelessVersion {
+		req.Header.Set(methodHeader, m.method)
+		if name := cmp.Or(unquoted(m.name), unquoted(m.uri)); name != "" { // a message is about a name or a URI, never both
+			req.Header.Set(nameHeader, name)
+		}
+	}
+	return req, nil
 }
 
 // relay passes the messages of a stream of server-sent events on to the client, except the answer to the

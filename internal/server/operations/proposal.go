@@ -487,7 +487,7 @@ func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *cl
 		return nil, err
 	}
 	if s.comparison.ConflictCount > 0 {
-		if s = compareConflicts(ctx, env, p, 0); s.fault != nil {
+		if s = compareProposalUpTo(ctx, env, p, 0); s.fault != nil {
 			return nil, s.fault
 		}
 		return nil, &engine.MergeConflicts{Conflicts: s.comparison.Conflicts}

@@ -21,8 +21,9 @@ const maxProposalConflicts = 100
 type comparedProposal struct {
 	env        *tool.Env
 	proposal   *engine.Proposal
-	comparison *engine.Comparison // if there is a fault, only the ids of the commits of the last event
-	fault      error              // why the comparison failed, or nil
+	comparison *engine.Comparison // if the branches cannot be compared, only the ids of the commits of the last event
+	// fault says why the comparison failed, or is nil. If only the changes of the merge cannot be read, the comparison is there too.
+	fault error
 	// contributors are the actors whose changes the proposal would merge; nil until readContributors.
 	contributors map[string]string
 	outcomes     []tool.CheckOutcome // of the checks on the result of the merge; nil until runChecks
@@ -35,22 +36,22 @@ type comparedProposal struct {
 // or closed proposal, it compares the last commits that the branches had while the proposal was open. For a merged
 // proposal, the changes of the merge are those of the merge commit.
 func compareProposal(ctx context.Context, env *tool.Env, p *engine.Proposal) *comparedProposal {
-	return compareConflicts(ctx, env, p, maxProposalConflicts)
+	return compareProposalUpTo(ctx, env, p, maxProposalConflicts)
 }
 
-// compareConflicts is like compareProposal. It lists at most `most` conflicts, or all if `most` is 0.
-func compareConflicts(ctx context.Context, env *tool.Env, p *engine.Proposal, most int) *comparedProposal {
+// compareProposalUpTo is like compareProposal. It lists at most maxConflicts conflicts, or all if that is 0.
+func compareProposalUpTo(ctx context.Context, env *tool.Env, p *engine.Proposal, maxConflicts int) *comparedProposal {
 	if p.Query() != "" {
 		return comparedQuery(env, p)
 	}
 	source, target := proposalTargets(p)
 	s := &comparedProposal{env: env, proposal: p}
-	s.comparison, s.fault = env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions, MaxConflicts: most})
+	s.comparison, s.fault = env.Graph.Compare(ctx, source, target, engine.CompareOptions{Resolutions: p.Resolutions, MaxConflicts: maxConflicts})
 	if s.fault != nil {
 		s.comparison = &engine.Comparison{Source: engine.Commit{ID: p.Head}, Target: engine.Commit{ID: p.TargetHead}, Base: engine.Commit{ID: p.Base}}
 	} else if p.Merge != "" {
 		var made *engine.Changes
-		if made, s.fault = env.Graph.Changes(ctx, p.Merge, engine.ChangeRange{Limit: 1}); s.fault == nil {
+		if made, s.fault = env.Graph.Changes(ctx, p.Merge, engine.ChangeRange{Limit: 1}); s.fault == nil { // only the totals are wanted
 			s.comparison.MergedNodes, s.comparison.MergedEdges = made.Nodes, made.Edges
 		}
 	}

@@ -143,7 +143,8 @@ func queryName(p *engine.Proposal) string {
 // draftOf returns the query of a proposal.
 func draftOf(p *engine.Proposal) QueryDraft { return QueryDraft{queryName(p), p.Query(), p.ID} }
 
-// proposedText checks a proposed query, and returns its formatted text with the description and the questions.
+// proposedText checks a proposed query, and returns its formatted text with the description and the questions. The error is a
+// *tool.ArgumentError or a *wireerror.Rejected if the query is at fault.
 func proposedText(ctx context.Context, env *tool.Env, b *client.QueryProposalBody) (string, error) {
 	schema, err := env.Graph.Schema(ctx, engine.Target{})
 	if err != nil {
@@ -153,8 +154,30 @@ func proposedText(ctx context.Context, env *tool.Env, b *client.QueryProposalBod
 	if err != nil {
 		return "", err
 	}
-	refuse := func(path, detail, help string) (string, error) {
-		return "", &tool.ArgumentError{Path: path, Detail: detail, Help: help}
+	if err := checkProposed(q, b); err != nil {
+		return "", err
+	}
+	plain, faults := gq.Format(gq.Source{Name: sourceName, Text: b.Query})
+	if faults.HasErrors() {
+		return "", rejected(faults, b.Query)
+	}
+	text := annotated(plain, b)
+	// The text was edited as a text, in which a comment may have taken the annotations. So compile it again, and compare.
+	again, err := oneQuery(ctx, env, schema.Catalog, text)
+	if err != nil {
+		return "", err
+	}
+	if again.Description != b.Description || !slices.Equal(again.Questions, b.Questions) {
+		return "", &tool.ArgumentError{Path: "query", Detail: "the place between the parameters and the body has comments", Help: "move them into the body"}
+	}
+	text, faults = gq.Format(gq.Source{Name: sourceName, Text: text})
+	return text, faults.Err()
+}
+
+// checkProposed checks that a query can be proposed, and that reviewers get what they need. The error is a *tool.ArgumentError.
+func checkProposed(q *gq.Query, b *client.QueryProposalBody) error {
+	refuse := func(path, detail, help string) error {
+		return &tool.ArgumentError{Path: path, Detail: detail, Help: help}
 	}
 	switch {
 	case q.Plan.Name != b.Name:
@@ -175,27 +198,21 @@ func proposedText(ctx context.Context, env *tool.Env, b *client.QueryProposalBod
 			return refuse("query", "the required parameter $"+p.Name+" has no @example, so no answer can be shown to reviewers", "write an @example(…) after its type")
 		}
 	}
-	plain, faults := gq.Format(gq.Source{Name: sourceName, Text: b.Query})
-	if faults.HasErrors() {
-		return "", rejected(faults, b.Query)
+	return nil
+}
+
+// annotated returns the formatted text of a query with annotations for the description and the questions. It returns the text as it is if
+// it finds no place for them.
+func annotated(plain string, b *client.QueryProposalBody) string {
+	at := queryHead.FindStringIndex(plain)
+	if at == nil {
+		return plain
 	}
 	annotations := "\n  @description(" + quoted(b.Description) + ")"
 	for _, question := range b.Questions {
 		annotations += "\n  @question(" + quoted(question) + ")"
 	}
-	text := plain
-	if at := queryHead.FindStringIndex(plain); at != nil {
-		text = plain[:at[0]+1] + annotations + plain[at[0]+1:]
-	}
-	again, err := oneQuery(ctx, env, schema.Catalog, text)
-	if err != nil {
-		return "", err
-	}
-	if again.Description != b.Description || !slices.Equal(again.Questions, b.Questions) {
-		return refuse("query", "the place between the parameters and the body has comments", "move them into the body")
-	}
-	text, faults = gq.Format(gq.Source{Name: sourceName, Text: text})
-	return text, faults.Err()
+	return plain[:at[0]+1] + annotations + plain[at[0]+1:]
 }
 
 // queryHead matches the end of the parameters and the start of the body of a formatted query without annotations.

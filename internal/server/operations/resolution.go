@@ -19,7 +19,7 @@ const maxNamedPlaces = 3
 func checkConflicts(ctx context.Context, env *tool.Env, p *engine.Proposal, added []engine.Resolution) error {
 	before := *p
 	before.Resolutions = withoutPlaces(p.Resolutions, added)
-	s := compareConflicts(ctx, env, &before, 0)
+	s := compareProposalUpTo(ctx, env, &before, 0)
 	if s.fault != nil {
 		return asArgument("resolutions", s.fault)
 	}

@@ -250,14 +250,14 @@ func tooLarge(limit int64) error {
 		fmt.Sprintf("the request body is larger than the limit of %d bytes", limit))}
 }
 
-// limited reads a body up to its limit and records the read error. The caller can then tell
-// that the body was too large even if the reading code replaced that error with its own.
-type limited struct {
+// errorKeeper remembers the error of its reader. The caller can then tell that a body was too large
+// even if the reading code replaced that error with its own.
+type errorKeeper struct {
 	r   io.Reader
 	err error // the first error other than io.EOF
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *errorKeeper) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if err != nil && err != io.EOF && l.err == nil {
 		l.err = err

@@ -34,7 +34,7 @@ func (x *exchange) loadLines() error {
 	if x.r.ContentLength > most {
 		return tooLarge(most)
 	}
-	body := &limited{r: http.MaxBytesReader(x.w, x.r.Body, most)}
+	body := &errorKeeper{r: http.MaxBytesReader(x.w, x.r.Body, most)}
 	answer, err := x.loadFrom(body)
 	switch {
 	case err != nil && body.err != nil && x.here() == nil:

@@ -62,9 +62,9 @@ func NewColumnTest(c *ir.Cond, v plan.VarID) (columnTest, bool) {
 // run implements [Step].
 func (s *ColumnScan) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 	table := m.Table(s.Var)
-	out := m.frame(s.ID, nil)
-	m.makeColumns(out, s.Var)
 	w := &m.columnScanner
+	r := &columnRun{s: s, m: m, p: p, at: at, out: m.frame(s.ID, nil)}
+	m.makeColumns(r.out, s.Var)
 	if len(w.kernels) < len(s.Tests) {
 		w.kernels = make([]column.Kernel, len(s.Tests))
 	}
@@ -73,48 +73,10 @@ func (s *ColumnScan) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 	}
 	for _, t := range s.Tests {
 		if t.applies(m.Evaluator) && m.Constant(t.constant).IsNull() {
-			return nil
+			return nil // a comparison with null is true for no row
 		}
 	}
-	var segment *segment.Segment
-	err := table.ScanBlocks(&w.block, w.rest, m.shareOf(p).take, func(b *version.Block) error {
-		if err := m.Tick(column.KernelRows / 4); err != nil {
-			return err
-		}
-		if b.Segment != segment {
-			segment = b.Segment
-			s.prepare(m, segment)
-		}
-		for _, k := range w.order {
-			w.kernels[k].Narrow(b.First, b.Live)
-		}
-		for i, word := range b.Live {
-			for ; word != 0; word &= word - 1 {
-				out.Cols[s.Var][out.N] = b.Ord + uint32(i*64+bits.TrailingZeros64(word))
-				if out.N++; out.N < eval.FrameSize {
-					continue
-				}
-				if err := m.flush(p, at, out); err != nil {
-					return err
-				}
-				m.makeColumns(out, s.Var)
-			}
-		}
-		return nil
-	}, func(ords []uint32) error { // out may be full afterwards, so this relies on Rows.ScanBlocks passing all blocks first
-		if err := m.Tick(eval.FrameSize); err != nil {
-			return err
-		}
-		if err := m.flush(p, at, out); err != nil {
-			return err
-		}
-		m.makeColumns(out, s.Var)
-		out.N = copy(out.Cols[s.Var], ords)
-		if !s.Slow.keep(m, out) {
-			out.N = 0
-		}
-		return nil
-	})
+	err := table.ScanBlocks(&w.block, w.rest, m.shareOf(p).take, r.addBlock, r.addRest)
 	// Clear the references, so that the pooled memory keeps no segment alive.
 	w.block.Segment = nil
 	for i := range w.kernels {
@@ -123,7 +85,64 @@ func (s *ColumnScan) run(m *matcher, p *Pipe, at int, _ *eval.Frame) error {
 	if err != nil {
 		return err
 	}
-	return m.flush(p, at, out)
+	return m.flush(p, at, r.out)
+}
+
+// columnRun is a run of a ColumnScan.
+type columnRun struct {
+	s    *ColumnScan
+	m    *matcher
+	p    *Pipe
+	at   int              // position of the step in the pipe
+	out  *eval.Frame      // rows that are not flushed yet
+	last *segment.Segment // the segment of the kernels; nil before the first block
+}
+
+// addBlock adds the rows of a block that pass the tests. The frame has room for a row before and after it.
+func (r *columnRun) addBlock(b *version.Block) error {
+	m, out := r.m, r.out
+	if err := m.Tick(column.KernelRows / 4); err != nil {
+		return err
+	}
+	if b.Segment != r.last {
+		r.last = b.Segment
+		r.s.prepare(m, r.last)
+	}
+	w := &m.columnScanner
+	for _, k := range w.order {
+		w.kernels[k].Narrow(b.First, b.Live)
+	}
+	for i, word := range b.Live {
+		for ; word != 0; word &= word - 1 {
+			out.Cols[r.s.Var][out.N] = b.Ord + uint32(i*64+bits.TrailingZeros64(word))
+			if out.N++; out.N < eval.FrameSize {
+				continue
+			}
+			if err := m.flush(r.p, r.at, out); err != nil {
+				return err
+			}
+			m.makeColumns(out, r.s.Var)
+		}
+	}
+	return nil
+}
+
+// addRest adds those of the entities in no block that pass the tests. It may leave the frame full, so no block may follow: ScanBlocks
+// passes all blocks first.
+func (r *columnRun) addRest(ords []uint32) error {
+	m, out, v := r.m, r.out, r.s.Var
+	if err := m.Tick(eval.FrameSize); err != nil {
+		return err
+	}
+	if err := m.flush(r.p, r.at, out); err != nil {
+		return err
+	}
+	m.makeColumns(out, v)
+	out.N = copy(out.Cols[v], ords)
+	if !r.s.Slow.keep(m, out) {
+		out.N = 0
+	}
+	return nil
 }
 
 // applies reports whether a condition is enabled in this run.

@@ -154,33 +154,22 @@ func (s *Sorted) first(m *matcher, p *Pipe, at int, out *eval.Frame, table *vers
 	return m.flush(p, at, out)
 }
 
-// span finds the range of the index between the bounds of this run. The returned index is
-// nil if the property has no index, or if no bound applies and the step is not ordered.
+// noRows is the index of a span without rows.
+var noRows = &index.Sorted{}
+
+// span finds the range of the index between the bounds of this run. If a bound is null, no value satisfies it: the span is
+// empty and the index is noRows. The returned index is nil if the property has no index, or if no bound applies and the step
+// is not ordered.
 func (s *Sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sorted, error) {
-	bounded := false
-	values := func(list []Bound) (out []value.Value, some bool) {
-		for _, b := range list {
-			if b.unless >= 0 && m.Args[b.unless].IsNull() {
-				out = append(out, value.Null)
-				continue
-			}
-			bounded = true
-			v := m.Constant(b.ex)
-			if v.IsNull() {
-				return nil, false
-			}
-			out = append(out, v)
-		}
-		return out, true
-	}
-	lower, ok := values(s.Lower)
+	lower, ok := m.boundsOf(s.Lower)
 	if !ok {
-		return index.Span{}, &index.Sorted{}, nil
+		return index.Span{}, noRows, nil
 	}
-	upper, ok := values(s.Upper)
+	upper, ok := m.boundsOf(s.Upper)
 	if !ok {
-		return index.Span{}, &index.Sorted{}, nil
+		return index.Span{}, noRows, nil
 	}
+	bounded := len(lower)+len(upper) > 0
 	if !bounded && !s.Ordered {
 		return index.Span{}, nil, nil
 	}
@@ -197,28 +186,64 @@ func (s *Sorted) span(m *matcher, table *version.Table) (index.Span, *index.Sort
 	if !bounded { // the range includes nulls
 		return view.All(), view, nil
 	}
-	below := func(row uint32) bool {
-		v := table.ValueAt(row, s.Prop)
+	l := limits{table, s.Prop, lower, upper}
+	return view.Between(l.below, l.beyond), view, nil
+}
+
+// limit is the value of a bound in one run.
+type limit struct {
+	op plan.Op
+	v  value.Value
+}
+
+// boundsOf returns the limits of the bounds that are not disabled in this run. It reports false if one of them is null.
+func (m *matcher) boundsOf(list []Bound) (out []limit, ok bool) {
+	for _, b := range list {
+		if b.unless >= 0 && m.Args[b.unless].IsNull() {
+			continue
+		}
+		v := m.Constant(b.ex)
 		if v.IsNull() {
-			return true // no bound is true for null
+			return nil, false
 		}
-		for i, b := range s.Lower {
-			if !lower[i].IsNull() && isBelow(b.Op, v, lower[i]) {
-				return true
-			}
+		out = append(out, limit{b.Op, v})
+	}
+	return out, true
+}
+
+// limits bound the values of a property of a table.
+type limits struct {
+	table        *version.Table
+	prop         int
+	lower, upper []limit
+}
+
+// below reports whether the value of a row comes before all values within the limits. Nulls come first.
+func (l *limits) below(row uint32) bool {
+	v := l.table.ValueAt(row, l.prop)
+	if v.IsNull() {
+		return true // no bound is true for null
+	}
+	for _, k := range l.lower {
+		if isBelow(k.op, v, k.v) {
+			return true
 		}
+	}
+	return false
+}
+
+// beyond reports whether the value of a row comes after all values within the limits.
+func (l *limits) beyond(row uint32) bool {
+	v := l.table.ValueAt(row, l.prop)
+	if v.IsNull() {
 		return false
 	}
-	beyond := func(row uint32) bool {
-		v := table.ValueAt(row, s.Prop)
-		for i, b := range s.Upper {
-			if !upper[i].IsNull() && !v.IsNull() && isBeyond(b.Op, v, upper[i]) {
-				return true
-			}
+	for _, k := range l.upper {
+		if isBeyond(k.op, v, k.v) {
+			return true
 		}
-		return false
 	}
-	return view.Between(below, beyond), view, nil
+	return false
 }
 
 // isBelow reports whether v comes before all values for which the comparison with k is

@@ -23,19 +23,19 @@ import (
 type Store func(t *schema.Type, d *segment.Draft) (*segment.Segment, error)
 
 // Apply puts an input into a transaction, and empties the input. If the size of the rows is at most
-// `inline` bytes, Apply puts them row by row, as in any other commit, so that they are in the log
-// record of the commit. Otherwise it makes segments, calls the function `store` for each of them in
-// turn, and returns the parts in the order in which it put them. It returns the parts made so far
-// even with an error, so that the caller can remove them. If `store` is nil, the segments stay in
-// memory. The error is a *engine.LoadErrors, a *engine.ConstraintViolation that is not due to a
-// single line, the error of `store`, or that of the context.
+// `inline` bytes, or if the input deletes or moves entities, Apply puts the rows one by one, as in any
+// other commit, so that they are in the log record of the commit. Otherwise it makes segments, calls the
+// function `store` for each of them in turn, and returns the parts in the order in which it put them. It
+// returns the parts made so far even with an error, so that the caller can remove them. If `store` is nil,
+// the segments stay in memory.
+//
+// The mode Overwrite also removes all other entities of the types in the input. The mode Sync lets go of
+// what its source claimed and no line has, and deletes the entities that nobody claims any more.
+//
+// The error is a *engine.LoadErrors, a *engine.ConstraintViolation that is not due to a single line, the
+// error of `store` or of the options' Guard, or that of the context.
 func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store Store) ([]version.Part, error) {
-	mode := in.opts.Mode
-	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
-	if in.opts.Sync.Source != "" {
-		a.sync = &syncer{opts: &in.opts.Sync, adds: mode != engine.Sync, found: map[*schema.Type]engine.Bitmap{}, claimed: map[string]int64{}, deleted: map[string]int64{}, result: &engine.SyncResult{}}
-		in.synced = a.sync.result
-	}
+	a := newApplier(ctx, tx, in, store)
 	if in.Spilled() {
 		inMemory := in.memoryBytes()
 		if err := in.spill(); err != nil {
@@ -46,64 +46,89 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 	if err := cmp.Or(a.change(), a.err()); err != nil {
 		return nil, err
 	}
-	size := 0
-	for _, list := range [][]*Rows{in.Nodes, in.Edges} {
-		for _, r := range list {
-			if r != nil {
-				if err := cmp.Or(a.fill(r), ctx.Err()); err != nil {
-					return nil, err
-				}
-				if err := cmp.Or(a.order(r), ctx.Err()); err != nil {
-					return nil, err
-				}
-				checkDropped(a, r)
-				bytes := r.bytes()
-				if a.sync != nil {
-					all := r.entities
-					if err := a.drop(r, a.unchanged); err != nil {
-						return nil, err
-					}
-					bytes = int(int64(bytes) * r.entities / max(all, 1))
-				}
-				size += bytes
-			}
-		}
-	}
-	if err := a.err(); err != nil {
+	size, err := a.arrange()
+	if err != nil {
 		return nil, err
 	}
-	var parts []version.Part
-	var err error
-	if size > inline && a.sync == nil && mode.Finds() && in.changes.empty() {
+	parts, err := a.putAll(size, inline)
+	if err != nil {
+		return parts, err
+	}
+	return parts, a.finish(parts != nil)
+}
+
+// newApplier returns an applier. If the load claims its lines for a source, the result of the input is set.
+func newApplier(ctx context.Context, tx *version.Txn, in *Input, store Store) *applier {
+	mode := in.opts.Mode
+	a := &applier{ctx: ctx, tx: tx, in: in, mode: mode, store: store, bad: &engine.LoadErrors{}}
+	if in.opts.Sync.Source != "" {
+		a.sync = &syncer{opts: &in.opts.Sync, adds: mode != engine.Sync, found: map[*schema.Type]engine.Bitmap{}, claimed: map[string]int64{}, deleted: map[string]int64{}, result: &engine.SyncResult{}}
+		in.synced = a.sync.result
+	}
+	return a
+}
+
+// arrange completes the rows of each type and puts them in the order of their ids. It returns the size of the rows in bytes. Of a load
+// that claims its lines, it takes out those that change nothing. The error may be that of faults in lines.
+func (a *applier) arrange() (size int, err error) {
+	for _, r := range slices.Concat(a.in.Nodes, a.in.Edges) {
+		if r == nil {
+			continue
+		}
+		if err := cmp.Or(a.fill(r), a.ctx.Err()); err != nil {
+			return 0, err
+		}
+		if err := cmp.Or(a.order(r), a.ctx.Err()); err != nil {
+			return 0, err
+		}
+		a.askAboutClaims(r)
+		bytes := r.bytes()
+		if a.sync != nil {
+			all := r.entities
+			if err := a.drop(r, a.unchanged); err != nil {
+				return 0, err
+			}
+			bytes = int(int64(bytes) * r.entities / max(all, 1))
+		}
+		size += bytes
+	}
+	return size, a.err()
+}
+
+// putAll puts rows of the given size in bytes: as segments, which it returns, or one by one; see Apply. Of a large merge or patch, it
+// first takes out the rows that change nothing.
+func (a *applier) putAll(size, inline int) (parts []version.Part, err error) {
+	if size > inline && a.sync == nil && a.mode.Finds() && a.in.changes.empty() {
 		if size, err = a.dropSame(); err != nil {
 			return nil, err
 		}
 	}
-	if size <= inline || !in.changes.empty() {
-		err = a.putRows()
-	} else {
-		parts, err = a.putSegments()
+	if size <= inline || !a.in.changes.empty() {
+		return nil, a.putRows()
 	}
-	if err != nil {
-		return parts, err
-	}
-	if mode == engine.Overwrite {
+	return a.putSegments()
+}
+
+// finish removes what the modes Overwrite and Sync remove after the rows, and checks the constraints. The argument `segments` says that
+// the rows are in segments.
+func (a *applier) finish(segments bool) error {
+	if a.mode == engine.Overwrite {
 		if err := a.orphans(); err != nil {
-			return parts, err
+			return err
 		}
 	}
-	if mode == engine.Sync {
-		if parts != nil {
-			tx.NoteLate()
+	if a.mode == engine.Sync {
+		if segments {
+			a.tx.NoteLate()
 		}
 		if err := a.letGo(); err != nil {
-			return parts, err
+			return err
 		}
 	}
-	for _, v := range tx.Violations(maxErrors) {
+	for _, v := range a.tx.Violations(maxErrors) {
 		line, ok := a.lineOf(v)
 		if !ok {
-			return parts, v.Err
+			return v.Err
 		}
 		field := v.Err.Property
 		if v.Err.Rule == "valid" {
@@ -111,7 +136,7 @@ func Apply(ctx context.Context, tx *version.Txn, in *Input, inline int, store St
 		}
 		a.fail(line, field, v.Err)
 	}
-	return parts, a.err()
+	return a.err()
 }
 
 // Counts returns the number of entities of each type in the input. Call it after Apply.

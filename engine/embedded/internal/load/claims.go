@@ -53,9 +53,9 @@ func (o *Options) checkSources(text string) error {
 	return nil
 }
 
-// checkDropped asks about the sources whose claims the lines take away: a line with a membership replaces that of its entity. An overwrite
-// keeps nothing of any source, and asks about none.
-func checkDropped(a *applier, r *Rows) {
+// askAboutClaims asks the options' Claims about each source whose claim a line takes away: a line with a membership replaces that of its
+// entity. An error of Claims is a fault of the line. An overwrite keeps nothing of any source, and asks about none.
+func (a *applier) askAboutClaims(r *Rows) {
 	o, table := &a.in.opts, a.tx.Table(r.Type)
 	if o.Claims == nil || o.Sync.Source != "" || !a.keepsClaims() || r.newID != nil || !table.Claimed() ||
 		!slices.ContainsFunc(r.batches, func(b *batch) bool { return b.claims != nil }) {

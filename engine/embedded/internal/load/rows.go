@@ -47,7 +47,7 @@ type Rows struct {
 // batch holds rows of one type.
 type batch struct {
 	typ   *schema.Type      // type of the entities
-	ids   *column.Builder   // nil if a property is the id; an empty text stands for an id that is still to be made
+	ids   *column.Builder   // nil if a property is the id, or if all ids are still to be made; an empty text stands for one such id
 	from  *column.Builder   // ids of the source nodes, for edges
 	to    *column.Builder   // ids of the target nodes, for edges
 	props []*column.Builder // by property: the values
@@ -213,8 +213,11 @@ func (b *batch) held() int64 {
 	return n
 }
 
-// madeIDBytes is the size of a made id and its offset, in bytes.
-const madeIDBytes = 30
+// The sizes of a made id, in bytes.
+const (
+	madeIDLen   = 26            // of its text
+	madeIDBytes = madeIDLen + 4 // of its text and its offset
+)
 
 // size returns the size of the rows in a segment, in bytes.
 func (b *batch) size() int64 {
@@ -289,7 +292,8 @@ func (r *Rows) fillIDs(batches []*batch, last bool, opts *Options) error {
 // longSequence is the number of ids to request if the number of rows is unknown.
 const longSequence = 1 << 31
 
-// fillIDs makes the ids that are missing.
+// fillIDs replaces the column of ids by one in which each empty id is the result of next, which appends the next id to dst. Without a
+// column, all ids are missing. If none is missing, the column stays.
 func (b *batch) fillIDs(next func(dst []byte) []byte) error {
 	n, size, missing := b.rows(), 0, 0
 	for i := range n {
@@ -297,7 +301,8 @@ func (b *batch) fillIDs(next func(dst []byte) []byte) error {
 		if b.ids != nil {
 			given = len(b.ids.Raw(i))
 		}
-		if size += given; given == 0 {
+		size += given
+		if given == 0 {
 			missing++
 		}
 	}
@@ -305,7 +310,7 @@ func (b *batch) fillIDs(next func(dst []byte) []byte) error {
 		return nil
 	}
 	ids := column.NewBuilder(value.Of(value.String))
-	ids.Grow(n, size+missing*(madeIDBytes-4))
+	ids.Grow(n, size+missing*madeIDLen)
 	var buf []byte
 	for i := range n {
 		var id []byte

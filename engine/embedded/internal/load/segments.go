@@ -175,7 +175,7 @@ func (r *Rows) draft(c *chunk, last bool) *segment.Draft {
 // makeIDs returns a column of n new ids.
 func makeIDs(next func(dst []byte) []byte, n int) (*column.Column, error) {
 	ids := column.NewBuilder(value.Of(value.String))
-	ids.Grow(n, n*(madeIDBytes-4))
+	ids.Grow(n, n*madeIDLen)
 	var buf []byte
 	for range n {
 		buf = next(buf[:0])

@@ -11,7 +11,8 @@ import (
 // maxDigits is the number of decimal digits that always fit into a signed 64-bit integer.
 const maxDigits = 18
 
-// whole reads a number without a fraction or an exponent.
+// whole reads a number without a fraction or an exponent. It reports false, and stays where it is, for anything else, and for more than
+// maxDigits digits: the full parser then reads the line, or finds what is wrong with it.
 func (s *scanner) whole() (int64, bool) {
 	i, negative := s.i, false
 	if i < len(s.b) && s.b[i] == '-' {
@@ -25,13 +26,17 @@ func (s *scanner) whole() (int64, bool) {
 		}
 		n = 10*n + int64(s.b[i]-'0')
 	}
-	if i == first || s.b[first] == '0' && (i-first > 1 || negative) || i == len(s.b) {
+	if i == first || i == len(s.b) { // no digit, or a number ends the line, which no object does
+		return 0, false
+	}
+	if digits := i - first; s.b[first] == '0' && (digits > 1 || negative) { // no JSON, or -0
 		return 0, false
 	}
 	if c := s.b[i]; c == '.' || c == 'e' || c == 'E' {
 		return 0, false
 	}
-	if s.i = i; negative {
+	s.i = i
+	if negative {
 		n = -n
 	}
 	return n, true

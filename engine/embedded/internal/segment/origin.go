@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -212,9 +213,12 @@ func ReadOrigin(r *codec.Reader, t *schema.Type) *Origin {
 }
 
 // CacheKey returns a key for the cache of opened segments. It differs for each form in
-// which a stored segment is read: for each type name and list of properties.
+// which a stored segment is read: for each type name and list of properties. It leaves out whether a
+// property is a list, and its length: no change of a type that keeps stored values changes these; see
+// [schema.Convertible].
 func CacheKey(t *schema.Type, name string) string {
-	key := codec.AppendText(codec.AppendText([]byte{byte(t.Entity), byte(t.IDProp + 1)}, name), t.Name)
+	key := binary.AppendUvarint([]byte{byte(t.Entity)}, uint64(t.IDProp+1)) // 0 without one
+	key = codec.AppendText(codec.AppendText(key, name), t.Name)
 	for _, p := range t.Props {
 		key = append(codec.AppendText(key, p.Name), byte(p.Type.Kind))
 	}

@@ -28,18 +28,24 @@ type Part struct {
 	Last string
 }
 
+// The flags of a stored part.
+const (
+	replacePart = 1 << iota
+	resetPart
+)
+
 // AppendParts appends parts in the layout of a KindBulk record: a uvarint count, then for
 // each part the entity (1 byte), the type (uvarint, position in the schema), flags (1 byte:
-// replace 1, reset 2) and the name of the segment (text). The operations after the parts follow; see Txn.AppendLate.
+// replacePart and resetPart) and the name of the segment (text). The operations after the parts follow; see Txn.AppendLate.
 func AppendParts(dst []byte, parts []Part) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(parts)))
 	for _, p := range parts {
 		var flags byte
 		if p.Replace {
-			flags |= 1
+			flags |= replacePart
 		}
 		if p.Reset {
-			flags |= 2
+			flags |= resetPart
 		}
 		dst = append(dst, byte(p.Type.Entity))
 		dst = binary.AppendUvarint(dst, uint64(p.Type.Index))
@@ -67,7 +73,7 @@ func ReadParts(b []byte, s *schema.Schema, open func(t *schema.Type, name string
 		if err != nil {
 			return nil, nil, err
 		}
-		parts = append(parts, Part{Type: types[i], Segment: seg, Replace: flags&1 != 0, Reset: flags&2 != 0})
+		parts = append(parts, Part{Type: types[i], Segment: seg, Replace: flags&replacePart != 0, Reset: flags&resetPart != 0})
 	}
 	return parts, r.Rest, r.Err
 }

@@ -96,6 +96,7 @@ func (tx *Txn) put(t *schema.Type, r Row, keep bool) (ord uint32, existed bool) 
 	}
 	r = r.detached()
 	if tx.late != nil {
+		// Deferred until the row is there. A replay must take its membership as it is, so the operation is that of PutClaimed.
 		defer func() { tx.late.ops = tx.appendPut(tx.late.ops, e.Table, ord, true) }()
 	}
 	if existed && t.Entity == plan.Edge {

@@ -13,7 +13,7 @@ import (
 func (g *Graph) Branches(ctx context.Context) ([]engine.Branch, error) {
 	all, err := g.Config.Whole.Branches(ctx)
 	for i := range all {
-		all[i].Head = g.told(all[i].Head)
+		all[i].Head = g.withoutHiddenMessage(all[i].Head)
 	}
 	return all, err
 }
@@ -28,7 +28,7 @@ func (g *Graph) CreateBranch(ctx context.Context, name string, from engine.Targe
 		return engine.Branch{}, err
 	}
 	made, err := g.Config.Whole.CreateBranch(ctx, name, from)
-	made.Head = g.told(made.Head)
+	made.Head = g.withoutHiddenMessage(made.Head)
 	return made, err
 }
 

@@ -191,7 +191,7 @@ func (g *Graph) Snapshot(ctx context.Context, at engine.Target) (*engine.Snapsho
 		return s, err
 	}
 	seen := *s
-	seen.Commit = g.told(s.Commit)
+	seen.Commit = g.withoutHiddenMessage(s.Commit)
 	seen.Nodes, seen.Edges = visible(s.Nodes, at.Rights.Nodes), visible(s.Edges, at.Rights.Edges)
 	return &seen, nil
 }
@@ -288,12 +288,12 @@ func (g *Graph) Export(ctx context.Context, w io.Writer, at engine.Target, opts 
 		}
 	}
 	c, err := g.Config.Whole.Export(ctx, w, at, opts)
-	return g.told(c), err
+	return g.withoutHiddenMessage(c), err
 }
 
-// told returns a commit as the caller may see it: without its message, which may tell of hidden data, unless the caller may read
+// withoutHiddenMessage returns a commit as the caller may see it: without its message, which may tell of hidden data, unless the caller may read
 // all of the branch that the commit was made on and of the one that the call is about.
-func (g *Graph) told(c engine.Commit) engine.Commit {
+func (g *Graph) withoutHiddenMessage(c engine.Commit) engine.Commit {
 	if g.whole("", tool.Read, tool.BranchNamed(c.Branch), g.base()) != nil || g.rights(g.Reads, g.base()) != nil {
 		c.Message = ""
 	}
@@ -304,7 +304,7 @@ func (g *Graph) told(c engine.Commit) engine.Commit {
 func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
 	all, err := g.Config.Whole.Commits(ctx, branch, r)
 	for i := range all {
-		all[i] = g.told(all[i])
+		all[i] = g.withoutHiddenMessage(all[i])
 	}
 	return all, err
 }
@@ -312,7 +312,7 @@ func (g *Graph) Commits(ctx context.Context, branch string, r engine.CommitRange
 // Commit implements [engine.Graph].
 func (g *Graph) Commit(ctx context.Context, id string) (engine.Commit, error) {
 	c, err := g.Config.Whole.Commit(ctx, id)
-	return g.told(c), err
+	return g.withoutHiddenMessage(c), err
 }
 
 // Changes implements [engine.Graph]. It is whole or refused.

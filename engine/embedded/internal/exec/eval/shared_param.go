@@ -8,23 +8,31 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// nodeText returns the text that an expression takes from an argument that is a node, or null.
+// nodeText returns the text that the form of an expression takes from an argument that is a node, or null.
 func (ev *Evaluator) nodeText(e *ir.Expr, arg value.Value) value.Value {
 	if arg.IsNull() {
 		return value.Null
 	}
-	typ, id := e.Node, ""
-	if e.Form == ir.TypedForm {
-		id = arg.Str()
-	} else {
-		typ, id = plan.NodeOf(arg)
-	}
-	if e.Form == ir.IDForm {
+	switch e.Form {
+	case ir.IDForm:
+		typ, id := plan.NodeOf(arg)
 		if typ != e.Node && !fault.On(fault.TypesIgnored) {
 			return value.Null
 		}
 		return value.OfString(id)
+	case ir.RefForm:
+		typ, id := plan.NodeOf(arg)
+		return ev.knownRef(e, typ, id)
+	case ir.TypedForm:
+		return ev.knownRef(e, e.Node, arg.Str())
+	case ir.PlainForm:
 	}
+	return arg
+}
+
+// knownRef returns the text of refText for a parameter. The expression has the same node during a run, so the text is made once, kept in
+// ev.known, and counted to the memory of the run. If there is no memory, the evaluator fails.
+func (ev *Evaluator) knownRef(e *ir.Expr, typ, id string) value.Value {
 	if v, ok := ev.known[e]; ok {
 		return v
 	}

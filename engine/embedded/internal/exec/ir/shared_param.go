@@ -12,7 +12,7 @@ type form uint8
 
 const (
 	PlainForm form = iota // the argument as it is
-	refForm               // the text that the evaluator makes for the node, whose type is in the argument
+	RefForm               // the text that the evaluator makes for the node, whose type is in the argument
 	IDForm                // the id of the node in the argument; null if the node has another type than Expr.Node
 	TypedForm             // the text that the evaluator makes for the node of type Expr.Node whose id is the argument
 )
@@ -53,7 +53,7 @@ func (b *binder) nodeParam(c plan.Compare) (left, right *Expr, ok bool, err erro
 func (b *binder) argument(ref plan.ParamRef) *Expr {
 	b.Step(1)
 	b.Vecs++
-	return &Expr{Src: ref, Type: value.Of(value.String), Slot: b.Vecs - 1, Form: refForm}
+	return &Expr{Src: ref, Type: value.Of(value.String), Slot: b.Vecs - 1, Form: RefForm}
 }
 
 // typedArgument binds a node of a given type, whose id is a parameter, as a text.

@@ -169,7 +169,8 @@ func (w *Write) updateDerived(t *schema.Type, list []derived, was, row []value.V
 		if value.Equal(was[d.source], row[d.source]) && (!was[d.p].IsNull() || d.v.IsNull()) {
 			continue
 		}
-		if row[d.p] = d.v; d.v.IsNull() {
+		row[d.p] = d.v
+		if d.v.IsNull() { // a required vector cannot be; any other one was computed for the property, and fits
 			if err := t.CheckValue(d.p, d.v); err != nil {
 				return err
 			}

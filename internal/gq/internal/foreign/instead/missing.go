@@ -237,7 +237,7 @@ func missing(s *catalog.Schema, text lex.Tokens) (notes []string) {
 	if note := unionType(s, text); note != "" {
 		add(note)
 	}
-	if note := anyEdge(s, text); note != "" {
+	if note := edgeNameMissing(s, text); note != "" {
 		add(note)
 	}
 	for i := range text {
@@ -320,35 +320,46 @@ func unionType(s *catalog.Schema, text lex.Tokens) string {
 	return ""
 }
 
-// anyEdge finds an arrow that names no edge.
-func anyEdge(s *catalog.Schema, text lex.Tokens) string {
+// maxListedEdges is the maximum number of edges that an advice lists.
+const maxListedEdges = 8
+
+// edgeNameMissing returns the advice for the first arrow between two nodes that names no edge, such as (a)-->(b), or "".
+func edgeNameMissing(s *catalog.Schema, text lex.Tokens) string {
+	if len(s.Edges) == 0 {
+		return ""
+	}
 	for i := 1; i < len(text); i++ {
 		before, rest := text[i-1], text[i:]
 		if before.Kind != lex.Dollar && before.Text != ")" {
 			continue
 		}
-		arrow := 0
-		switch {
-		case rest.Are("-", "[", "]", "-"), rest.Are("-", "[", "]", "->"), rest.Are("<-", "[", "]", "-"):
-			arrow = 4
-		case (rest.Are("-", "[") || rest.Are("<-", "[")) && rest.At(2).Kind == lex.Word && rest.At(3).Text == "]":
-			arrow = 5
-		case rest.Are("->"):
-			arrow = 1
-		case rest.Are("-", "->"), rest.Are("-", "-"), rest.Are("<-", "-"):
-			arrow = 2
-		}
-		if to := rest.At(arrow); arrow == 0 || len(s.Edges) == 0 || to.Kind != lex.Dollar && to.Text != "(" {
+		n := arrowLen(rest)
+		if to := rest.At(n); n == 0 || to.Kind != lex.Dollar && to.Text != "(" {
 			continue
 		}
 		var names []string
 		for _, e := range s.Edges {
 			names = append(names, naming.Lower(e.Name))
 		}
-		if len(names) > 8 {
-			names = append(names[:8], "…")
+		if len(names) > maxListedEdges {
+			names = append(names[:maxListedEdges], "…")
 		}
 		return "a traversal names its edge, as in $a " + names[0] + " $b; the edges are " + strings.Join(names, ", ")
 	}
 	return ""
+}
+
+// arrowLen returns the number of tokens of an arrow without an edge at the start of a text, or 0.
+func arrowLen(text lex.Tokens) int {
+	switch {
+	case text.Are("-", "[", "]", "-"), text.Are("-", "[", "]", "->"), text.Are("<-", "[", "]", "-"): // -[]-, -[]->, <-[]-
+		return 4
+	case (text.Are("-", "[") || text.Are("<-", "[")) && text.At(2).Kind == lex.Word && text.At(3).Text == "]": // -[e]-, <-[e]-
+		return 5
+	case text.Are("->"):
+		return 1
+	case text.Are("-", "->"), text.Are("-", "-"), text.Are("<-", "-"): // -->, --, <--
+		return 2
+	}
+	return 0
 }

@@ -126,6 +126,22 @@ func castCases() []testCase {
 			s.apply("", retype("big", text))
 			s.expectNamed("", "big", "ann 12.000, bob -5.250, cid null, dan null, eve null")
 		},
+		"a large number keeps its digits by way of a float": func(s *session) {
+			const large = int64(1) << 62 // the shortest text of the float ends in zeros
+			whole := value.DecimalOf(19, 0).Optional()
+			s.mutate(s.change().update("Person", set{"big": value.OfI64(large)}, "name", plan.Eq, "ann"))
+			s.apply("", retype("big", f64Type.Optional()))
+			s.apply("", retype("big", whole))
+			s.expectNamed("", "big", "ann 4611686018427387904, bob -5, cid null, dan null, eve null")
+			s.apply("", retype("big", f64Type.Optional()))
+			s.apply("", retype("big", i64Type.Optional()))
+			s.expectNamed("", "big", "ann 4611686018427387904, bob -5, cid null, dan null, eve null")
+			s.apply("", retype("big", whole))
+			padded, err := value.ParseDecimal("4611686018427388000", whole)
+			must(err)
+			s.mutate(s.change().update("Person", set{"big": padded}, "name", plan.Eq, "bob"))
+			s.expectViolations(s.refused(retype("big", f64Type.Optional())), "node Person type bob")
+		},
 		"a merge casts by way of a Decimal": func(s *session) {
 			for name, text := range map[string]string{"ann": "1.5", "bob": "2.5", "cid": "3", "dan": "4", "eve": "5"} {
 				s.mutate(about(s, name, text))

@@ -18,7 +18,9 @@ const (
 
 // CastsTo reports which values of type t are values of another type `to`, apart from nulls and the values of enums:
 //
-//   - A number is every number that is equal to it. A float is the number of its shortest text if the other one is a Decimal.
+//   - A number is every number that is equal to it. If the other one is a Decimal, a float that is no integer is the number of
+//     its shortest text.
+//   - A String is a float if it is that float's shortest text as a number, or equal to a float that is an integer.
 //   - Every scalar but a Blob is the String of its canonical text; see [AppendText].
 //   - A String is the number, Bool, Date, DateTime or Duration that it spells.
 //   - A Date is the DateTime of its midnight in UTC, and the reverse.
@@ -106,7 +108,9 @@ func Cast(v Value, t Type) (Value, bool) {
 		}
 		return Null, false
 	case v.kind == Decimal: // to a float
-		return parseExactly(Text(v), to)
+		f, _ := ParseNumber(Text(v), to)
+		back, ok := toDecimal(f, v.Type())
+		return exactly(f, ok && Equal(back, v))
 	}
 	return number(v, t.Kind)
 }
@@ -119,13 +123,16 @@ func toDecimal(v Value, t Type) (out Value, ok bool) {
 		var err error
 		out, err = ParseDecimal(v.str, t)
 		return exactly(out, err == nil)
-	case v.kind.IsFloat(): // the shortest text that parses to the float, without an exponent
-		bits := 64
+	case v.kind.IsFloat(): // all digits of an integer, or else the shortest text that parses to the float, without an exponent
+		bits, digits := 64, -1
 		if v.kind == F32 {
 			bits = 32
 		}
+		if isWhole(v.Float()) {
+			digits = 0
+		}
 		var err error
-		out, err = parseDecimal(strconv.FormatFloat(v.Float(), 'f', -1, bits), t.Scale())
+		out, err = parseDecimal(strconv.FormatFloat(v.Float(), 'f', digits, bits), t.Scale())
 		ok = err == nil
 	case v.kind == Decimal:
 		out, ok = v.Rescale(t.Scale())
@@ -164,6 +171,9 @@ func exactly(v Value, ok bool) (Value, bool) {
 	}
 	return v, true
 }
+
+// isWhole reports whether a float is an integer.
+func isWhole(f float64) bool { return !math.IsInf(f, 0) && f == math.Trunc(f) }
 
 // finite returns f, or a fraction if f is infinite or not a number, so that it equals no integer.
 func finite(f float64) float64 {
@@ -205,10 +215,11 @@ func parseExactly(s string, to Kind) (Value, bool) {
 	case to.IsInteger():
 		return v, true
 	}
-	// A float is written in its shortest form, so the text keeps all its digits if it equals that form as a number.
+	// A float is written in its shortest form, so the text keeps all its digits if it equals that form as a number. The shortest
+	// form of a large integer has zeros for its last digits.
 	given, ok := new(big.Rat).SetString(s)
 	shortest, _ := new(big.Rat).SetString(Text(v))
-	return exactly(v, ok && given.Cmp(shortest) == 0)
+	return exactly(v, ok && (given.Cmp(shortest) == 0 || isWhole(v.Float()) && given.Cmp(new(big.Rat).SetFloat64(v.Float())) == 0))
 }
 
 // decimal reports whether a text that strconv accepts as a float is a decimal with an exponent of at most four

@@ -41,7 +41,7 @@ func cast(v value.Value, t value.Type) (value.Value, bool) {
 	const day = 24 * 60 * 60 * 1000_000
 	switch k := t.Kind; {
 	case k == value.Decimal && (v.Kind() == value.Decimal || v.Kind().IsNumeric() || v.Kind() == value.String && decimalForm.MatchString(v.Str())):
-		return roundless(value.Text(v), t)
+		return roundless(allDigits(v), t)
 	case k == value.Decimal:
 		return value.Null, false
 	case v.Kind() == k:
@@ -59,7 +59,8 @@ func cast(v value.Value, t value.Type) (value.Value, bool) {
 		return parsed, err == nil
 	case (v.Kind() == value.String || v.Kind() == value.Decimal) && k.IsFloat():
 		parsed, ok := value.ParseNumber(value.Text(v), k)
-		return parsed, ok && sameDigits(value.Text(v), value.Text(parsed))
+		shortest := v.Kind() == value.String && sameDigits(value.Text(v), value.Text(parsed))
+		return parsed, ok && (shortest || sameDigits(value.Text(v), allDigits(parsed)))
 	case v.Kind() == value.Decimal:
 		whole, _, _ := strings.Cut(value.Text(v), ".")
 		parsed, ok := value.ParseNumber(whole, k)
@@ -73,6 +74,16 @@ func cast(v value.Value, t value.Type) (value.Value, bool) {
 	}
 	order, ok := value.Compare(v, c)
 	return c, ok && order == 0
+}
+
+// allDigits returns the text of a number, with all the digits of a float that is an integer.
+func allDigits(v value.Value) string {
+	if v.Kind().IsFloat() && !math.IsNaN(v.Float()) {
+		if n, exact := big.NewFloat(v.Float()).Int(nil); exact == big.Exact && n != nil {
+			return n.String()
+		}
+	}
+	return value.Text(v)
 }
 
 // roundless returns the Decimal of a type that has the digits of a number, which may have an exponent. It reports false if

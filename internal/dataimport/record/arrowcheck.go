@@ -59,15 +59,15 @@ const continuation = 0xffffffff
 func checkArrowStream(in io.ReaderAt, size int64) error {
 	for at := int64(0); at < size; {
 		var head [8]byte
-		if _, err := in.ReadAt(head[:], at); err == io.EOF {
-			return fmt.Errorf("the file ends in the message at byte %d", at)
-		} else if err != nil {
-			return err
-		}
+		n, err := in.ReadAt(head[:], at)
 		mark, length := binary.LittleEndian.Uint32(head[:]), int64(int32(binary.LittleEndian.Uint32(head[4:])))
 		switch {
-		case mark == 0 || mark == continuation && length == 0:
+		case err != nil && err != io.EOF:
+			return err
+		case n >= 4 && mark == 0, err == nil && mark == continuation && length == 0:
 			return nil // the end of the stream
+		case err != nil:
+			return fmt.Errorf("the file ends in the message at byte %d", at)
 		case mark != continuation: // the library takes it for a length
 			return fmt.Errorf("there is no message at byte %d, where one should be", at)
 		}

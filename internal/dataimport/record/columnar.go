@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -35,6 +36,7 @@ type columnar struct {
 	at      []int                                          // by selected column: its index in columns, -1 for none
 	choose  func(fields []int) (batchReader, []int, error) // opens the reader of some fields; returns the fields that its batches have
 	closers []func() error
+	memory  *bounded
 
 	batches batchReader     // nil before the first record
 	fields  []int           // the fields of a batch
@@ -43,50 +45,75 @@ type columnar struct {
 	next    int             // row in the batch
 	rows    int             // number of rows in the batch
 	record  Record
+	elems   int64  // number of elements of the record's lists
 	text    []byte // holds the texts of the record's numbers
 }
 
 // maxBuffer is the maximum size of one buffer of a batch, in bytes. The buffers of a small file are smaller: at most smallBuffer, and
-// maxExpansion times the size of the file.
+// maxExpansion times the size of the file. All buffers that are in memory have together at most maxBuffers times the constant sizes.
 const (
 	maxBuffer    = 1 << 30
 	smallBuffer  = 32 << 20
 	maxExpansion = 1024
+	maxBuffers   = 4
 )
 
-// bounded is an allocator that panics for a buffer that is too large, as a damaged file may ask for.
+// The elements of lists in a record and the rows of a file may have no bytes, so they are bounded by the size of the file too: at most
+// smallCount, and elementsPerByte elements or maxExpansion rows for each byte. An element takes more memory than a bit of a file.
+const (
+	smallCount      = 1 << 20
+	elementsPerByte = 8
+)
+
+// bounded is an allocator that panics for a buffer that is too large, or one too many, as a damaged file may ask for.
 type bounded struct {
 	memory.Allocator
-	most int   // bytes of a buffer
-	size int64 // bytes of the file
+	size  int64        // bytes of the file
+	most  int64        // bytes of a buffer
+	total int64        // bytes of all buffers
+	live  atomic.Int64 // bytes of the buffers that there are
 }
 
 // newBounded returns an allocator for a file of a size.
-func newBounded(in seekable) (bounded, error) {
+func newBounded(in seekable) (*bounded, error) {
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil {
-		return bounded{}, err
+		return nil, err
 	}
 	_, err = in.Seek(0, io.SeekStart)
-	return bounded{memory.DefaultAllocator, int(min(maxBuffer, smallBuffer+maxExpansion*size)), size}, err
+	return &bounded{
+		Allocator: memory.DefaultAllocator,
+		size:      size,
+		most:      min(maxBuffer, smallBuffer+maxExpansion*size),
+		total:     min(maxBuffers*maxBuffer, maxBuffers*smallBuffer+maxExpansion*size),
+	}, err
 }
 
 // Allocate implements [memory.Allocator].
-func (a bounded) Allocate(size int) []byte {
-	a.check(size)
+func (a *bounded) Allocate(size int) []byte {
+	a.check(size, 0)
 	return a.Allocator.Allocate(size)
 }
 
 // Reallocate implements [memory.Allocator].
-func (a bounded) Reallocate(size int, b []byte) []byte {
-	a.check(size)
+func (a *bounded) Reallocate(size int, b []byte) []byte {
+	a.check(size, len(b))
 	return a.Allocator.Reallocate(size, b)
 }
 
-// check panics for a buffer that is too large.
-func (a bounded) check(size int) {
-	if size < 0 || size > a.most {
+// Free implements [memory.Allocator].
+func (a *bounded) Free(b []byte) {
+	a.live.Add(-int64(len(b)))
+	a.Allocator.Free(b)
+}
+
+// check counts a buffer that replaces one of another size. It panics if there is no place for it.
+func (a *bounded) check(size, old int) {
+	if size < 0 || int64(size) > a.most {
 		panic(fmt.Sprintf("a buffer of %d bytes, expected at most %d", size, a.most))
+	}
+	if live := a.live.Add(int64(size - old)); live > a.total {
+		panic(fmt.Sprintf("buffers of %d bytes together, expected at most %d", live, a.total))
 	}
 }
 
@@ -135,6 +162,7 @@ func openColumnar(f File, format string, opts Options) (r Reader, err error) {
 	if err != nil {
 		return nil, err
 	}
+	c.memory = memory
 	if format == Parquet {
 		err = c.parquet(in, memory)
 	} else {
@@ -188,7 +216,7 @@ func (c *columnar) open(f File, count func(int)) (seekable, error) {
 }
 
 // parquet opens a Parquet file.
-func (c *columnar) parquet(in seekable, memory bounded) error {
+func (c *columnar) parquet(in seekable, memory *bounded) error {
 	props := parquet.NewReaderProperties(memory)
 	props.BufferedStreamEnabled = true // do not hold whole column chunks
 	pf, err := pqfile.NewParquetReader(in, pqfile.WithReadProps(props))
@@ -219,7 +247,7 @@ func (c *columnar) parquet(in seekable, memory bounded) error {
 }
 
 // arrow opens an Arrow IPC file or stream.
-func (c *columnar) arrow(in seekable, memory bounded) error {
+func (c *columnar) arrow(in seekable, memory *bounded) error {
 	magic := make([]byte, 6)
 	n, err := in.ReadAt(magic, 0)
 	if err != nil && err != io.EOF {
@@ -242,7 +270,7 @@ func (c *columnar) arrow(in seekable, memory bounded) error {
 		if err := checkArrowStream(in, memory.size); err != nil {
 			return err
 		}
-		sr, err := ipc.NewReader(in, ipc.WithAllocator(memory), ipc.WithBodySizeLimit(maxBuffer))
+		sr, err := ipc.NewReader(in, ipc.WithAllocator(memory)) // which reads the bodies into buffers of the allocator
 		if err != nil {
 			return err
 		}
@@ -353,7 +381,7 @@ func (c *columnar) Next() (r *Record, err error) {
 		}
 	}
 	c.record.Row++
-	c.text = c.text[:0]
+	c.text, c.elems = c.text[:0], 0
 	for i, cell := range c.cells {
 		v := &c.record.Values[i]
 		*v = Value{}
@@ -394,6 +422,9 @@ func (c *columnar) batch() (bool, error) {
 		return false, nil
 	}
 	b := c.batches.RecordBatch()
+	if most := smallCount + maxExpansion*c.memory.size - int64(c.record.Row); b.NumRows() < 0 || b.NumRows() > most {
+		return false, fmt.Errorf("the file is damaged: a batch of %d rows, expected at most %d", b.NumRows(), most)
+	}
 	c.next, c.rows = 0, int(b.NumRows())
 	for i, at := range c.at {
 		if at < 0 {
@@ -501,6 +532,9 @@ func (c *columnar) value(a arrow.Array, i int) Value {
 		from, to := a.ValueOffsets(i)
 		if n := a.ListValues().Len(); from < 0 || from > to || to > int64(n) {
 			panic(fmt.Sprintf("a list has the elements %d to %d of %d", from, to, n))
+		}
+		if c.elems += to - from; c.elems > smallCount+elementsPerByte*c.memory.size {
+			panic(fmt.Sprintf("lists of %d elements in a row, expected at most %d", c.elems, smallCount+elementsPerByte*c.memory.size))
 		}
 		out := Value{Kind: List, Elems: make([]Value, 0, to-from)}
 		for at := from; at < to; at++ {

@@ -18,7 +18,7 @@ type Source = compile.Source
 type Query = compile.Query
 
 // Options say what queries may use beside the types of a schema: the Claims of callers, as actor().NAME. The zero value
-// has no claims. The methods CompileQueries and CompileQueriesWithin are the functions of these names with the options.
+// has no claims. The methods CompileQueries, CompileQueriesWithin and Lint are the functions of these names with the options.
 type Options = compile.Options
 
 // Faults is a list of faults in texts, each with its code, its place and its help. Err returns the
@@ -55,7 +55,7 @@ func Format(src Source) (string, Faults) { return compile.Format(src) }
 // Lint compiles all sources of a graph and applies the lint rules, with their default levels, to the queries without errors.
 // The list has the faults of the compiler too. If the schema has errors, it contains only those.
 func Lint(schema Source, queries ...Source) Faults {
-	return compile.Lint(compile.Catalog{Schema: schema, Queries: queries, Whole: true}).List
+	return Options{}.Lint(schema, queries...)
 }
 
 // The functions below are for untrusted texts. Each runs on the calling goroutine. It stops

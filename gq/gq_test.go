@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/check"
 	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -182,5 +184,18 @@ func TestRightQueries(t *testing.T) {
 		if got := fmt.Sprint(compile.RightQueries(src, faults)); got != want || !faults.HasErrors() {
 			t.Errorf("%s: found %s, want %s; faults %v", text, got, want, faults)
 		}
+	}
+}
+
+// TestLintClaims lints a query that uses a claim of its callers.
+func TestLintClaims(t *testing.T) {
+	schema := gq.Source{Name: "a.pg", Text: "node Person { name: String @key age: I32? }\n"}
+	query := gq.Source{Name: "a.gq", Text: `query mine() @description("Those of my age.") { match { $p: Person $p.age = actor().age } return { $p.name } order { $p.name } limit 5 }`}
+	if faults := gq.Lint(schema, query); faults.Err() == nil {
+		t.Error("a claim that no option declares is accepted")
+	}
+	options := gq.Options{Claims: plan.Claims{"age": value.Of(value.I32).Optional()}}
+	if faults := options.Lint(schema, query); len(faults) > 0 {
+		t.Error(faults)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/model"
 	"github.com/omnigraph-go/omnigraph/internal/codegen/scaffold"
+	"github.com/omnigraph-go/omnigraph/internal/credentials"
 )
 
 // keyVariable is the environment variable with the key of an endpoint.
@@ -40,9 +41,11 @@ with the rows of a query.
 With --endpoint a model does the tasks, behind any endpoint that has /chat/completions with
 tools; the environment variable ` + keyVariable + ` has its key, if it needs one. With --outside
 another program does them: the command prints each task as a line of JSON with the members
-task, try, address and request, and reads a line {"answer": "…", "tokens": 1200} before the next.
+graph, number, try, address and request, and reads a line {"answer": "…", "tokens": 1200} before the next.
 The report then goes to standard error. With --replay it makes the recorded calls of each task:
-those of the right solutions pass, those of the wrong ones do not.`,
+those of the right solutions pass, those of the wrong ones do not.
+
+The exit code is 1 if a task passed at no try.`,
 		Example: `  gq eval tasks --seed 7 --replay right
   gq eval tasks --seed 7 --endpoint http://127.0.0.1:11434/v1 --model qwen3 --tries 3
   gq eval tasks --seed 7 --only depot --outside`,
@@ -100,6 +103,8 @@ func (r *tasksRunner) check(cmd *cobra.Command) error {
 		err = errors.New("give one of --endpoint, --outside and --replay, which says who does the tasks")
 	case (r.endpoint == "") != (r.model == ""):
 		err = errors.New("--endpoint and --model go together")
+	case r.endpoint != "" && os.Getenv(keyVariable) != "" && credentials.Exposed(r.endpoint):
+		err = fmt.Errorf("--endpoint is %s, but others could read the key in %s on its way over http://; use an https:// URL, or unset the variable", r.endpoint, keyVariable)
 	case r.replay != "" && r.replay != "right" && r.replay != "wrong":
 		err = fmt.Errorf("--replay is %q; it must be right or wrong", r.replay)
 	case r.tries < 1:
@@ -155,13 +160,24 @@ func (r *tasksRunner) run(ctx context.Context) error {
 	if r.outside {
 		to = r.stderr
 	}
-	if r.json {
-		enc := json.NewEncoder(to)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(report)
+	if err := r.print(to, &report); err != nil {
+		return err
 	}
-	return report.Print(to)
+	if report.Missed() > 0 {
+		return &reportedError{}
+	}
+	return nil
+}
+
+// print prints the report.
+func (r *tasksRunner) print(to io.Writer, report *tasks.Report) error {
+	if !r.json {
+		return report.Print(to)
+	}
+	enc := json.NewEncoder(to)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(report)
 }
 
 // compiledTasks generates the graph of a kind and its tasks, and compiles its sources.

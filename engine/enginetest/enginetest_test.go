@@ -161,3 +161,42 @@ func fails(c testCase, fault naive.Fault) (failed bool) {
 	runCase(r, c, func(schema *catalog.Schema) engine.Graph { return naive.New(sourceText, schema, fault) })
 	return len(r.failures) > 0
 }
+
+// TestMergeTextsAreExact runs a text whose merge has one conflict, with expectations that differ from it, and one whose merge
+// tells a wrong head.
+func TestMergeTextsAreExact(t *testing.T) {
+	merge := textFile("merge.txt")
+	setup := merge[:strings.Index(merge, "\ncase ")] + "\ncase x\nbranch side\non side\nquery { delete Person where name = \"dan\" }\n\tnodes 1, edges 3\non main\n" +
+		"query { update Person set { age: 2 } where name = \"dan\" }\n\tnodes 1, edges 0\nmerge side into main\n\t"
+	const conflict = `! delete_vs_update node Person "dan"`
+	for want, right := range map[string]bool{
+		conflict:                        true,
+		conflict + "; " + conflict:      false,
+		conflict + " age":               false,
+		`! delete_vs_update node`:       false,
+		`! delete_vs_update node "dan"`: false,
+	} {
+		r := &recorder{}
+		runCase(r, parseCases("x.txt", setup+want)[0], func(schema *catalog.Schema) engine.Graph { return openNaive(t, sourceText, schema) })
+		if (len(r.failures) == 0) != right {
+			t.Errorf("%s: %q", want, r.failures)
+		}
+	}
+	r := &recorder{}
+	runCase(r, parseCases("x.txt", merge[:strings.Index(merge, "\ncase ")]+"\ncase x\nbranch side\nmerge side into main\n\talready_up_to_date")[0],
+		func(schema *catalog.Schema) engine.Graph { return wrongHead{openNaive(t, sourceText, schema)} })
+	if len(r.failures) != 1 || !strings.Contains(r.failures[0], "the result tells the head") {
+		t.Errorf("%q", r.failures)
+	}
+}
+
+// wrongHead is a graph whose merges tell no head.
+type wrongHead struct{ engine.Graph }
+
+func (g wrongHead) Merge(ctx context.Context, source, target string, opts engine.MergeOptions) (*engine.MergeResult, error) {
+	res, err := g.Graph.Merge(ctx, source, target, opts)
+	if err == nil {
+		res.Head = engine.Commit{}
+	}
+	return res, err
+}

@@ -237,10 +237,11 @@ func compileQuery(schema *catalog.Schema, text string) (*plan.Query, error) {
 // claims are the claims that the queries of the texts may use. The arguments of actor() follow those of the declared parameters.
 var claims = plan.Claims{"age": value.Of(value.I32).Optional(), "moods": {Kind: value.String, List: true, Nullable: true}}
 
-// do runs a statement and checks its answer.
+// do runs a statement and checks its answer. It compares conflicts exactly: how many there are, and what each says.
 func (s *session) do(st statement) {
 	s.Helper()
 	var got []string
+	exact := false
 	switch st.verb {
 	case "on":
 		s.branch = strings.TrimPrefix(st.text, engine.MainBranch)
@@ -250,7 +251,7 @@ func (s *session) do(st statement) {
 		_, err := s.graph.CreateBranch(s.ctx, name, engine.Target{Branch: from})
 		got = failure(err)
 	case "merge":
-		got = s.mergeText(st)
+		got, exact = s.mergeText(st)
 	case "load":
 		got = s.loadText(st)
 	case "apply":
@@ -258,7 +259,7 @@ func (s *session) do(st statement) {
 	case "query":
 		got = s.queryText(st)
 	}
-	if got, want := rowLines(got), rowLines(st.want); got != want && !sameFailure(got, want) {
+	if got, want := rowLines(got), rowLines(st.want); got != want && (exact || !sameFailure(got, want)) {
 		s.Errorf("%s: %s %s\ngot:\n%s\nwant:\n%s", st.at, st.verb, st.text, got, want)
 	}
 }
@@ -392,9 +393,9 @@ func (s *session) changed(write func() (commit *engine.Commit, answer []string, 
 	return answer
 }
 
-// mergeText merges a branch into another one and returns the outcome, or the conflicts. It checks that the head of the target
-// moves to the commit of the merge, and that it stays without one.
-func (s *session) mergeText(st statement) []string {
+// mergeText merges a branch into another one and returns the outcome, or the failure and whether that lists conflicts. It checks
+// that the head of the target moves to the commit of the merge, that it stays without one, and that the result tells it.
+func (s *session) mergeText(st statement) (answer []string, conflicting bool) {
 	s.Helper()
 	source, target, _ := strings.Cut(st.text, " into ")
 	head := ""
@@ -413,12 +414,15 @@ func (s *session) mergeText(st statement) []string {
 		s.Errorf("%s: a conflict has no message: %+v", st.at, conflicts.Conflicts)
 	}
 	if err != nil {
-		return failure(err)
+		return failure(err), conflicts != nil
+	}
+	if res.Head.ID != head {
+		s.Errorf("%s: the result tells the head %s, expected %s", st.at, res.Head.ID, head)
 	}
 	if (res.Outcome == engine.AlreadyUpToDate) != (res.Commit == nil) {
 		s.Errorf("%s: the outcome %s comes with the commit %+v", st.at, res.Outcome, res.Commit)
 	}
-	return []string{res.Outcome.String()}
+	return []string{res.Outcome.String()}, false
 }
 
 // fieldOfLine is the beginning of the failure of a line, with the field.

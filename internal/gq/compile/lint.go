@@ -43,6 +43,11 @@ type Catalog struct {
 // includes the compiler's diagnostics. If the schema has errors, it contains only those.
 func Lint(c Catalog) *lint.Report { return new(Linter).Lint(c).Report }
 
+// Lint compiles all sources of a graph and applies the lint rules with their default levels. See [Lint].
+func (o Options) Lint(schema Source, queries ...Source) diag.List {
+	return Lint(Catalog{Schema: schema, Queries: queries, Options: o, Whole: true}).List
+}
+
 // duplicates reports names that are declared twice in one file. Unless whole is set, it also
 // reports names that are declared in several files; for a whole catalog, a lint rule reports such
 // names.

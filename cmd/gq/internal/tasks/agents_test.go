@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -204,6 +205,9 @@ func TestOutside(t *testing.T) {
 				if err := json.Unmarshal(lines.Bytes(), &w); err != nil {
 					return err
 				}
+				if w.Graph != "depot" || w.Number != 2 || strings.Contains(lines.Text(), task.Name) {
+					return fmt.Errorf("the program got %s", lines.Text())
+				}
 				reply := `{"answer": "ANSWER: 0", "tokens": 77}`
 				if w.Try == 2 {
 					s := &server{address: w.Address}
@@ -283,6 +287,28 @@ func TestAnswers(t *testing.T) {
 	for _, words := range []string{"", "The answer is 5.", "ANSWER:", "ANSWER: [1", "My ANSWER: 5"} {
 		if v, found := finalAnswer(words); found {
 			t.Errorf("%q gives %v", words, v)
+		}
+	}
+}
+
+// TestSeeds checks that a right solution can pass for each seed, and that the answer of a wrong one differs.
+func TestSeeds(t *testing.T) {
+	slow.Test(t)
+	for seed := range uint64(300) {
+		d := depotWorld(seed)
+		if total := d.facts["total"]["want"].([][]any)[0][0].(int); total <= depotSites {
+			t.Errorf("seed %d: %d pieces of an item in all, which may be the number of its sites", seed, total)
+		}
+		if n := d.facts["ship"]["count"].(int); n == 0 {
+			t.Errorf("seed %d: no order to ship", seed)
+		}
+	}
+	for _, seed := range []uint64{7, 333, 387, 521} { // for all but the first, nothing but tests calls the function with the new name
+		c := codeWorld(seed)
+		for _, row := range c.facts["unused"]["want"].([][]any) {
+			if path, _ := encoded(row[0]); !bytes.Contains(c.data.Bytes(), []byte(path)) {
+				t.Errorf("seed %d: there is no function %s", seed, path)
+			}
 		}
 	}
 }

@@ -177,6 +177,11 @@ func (c *codebase) plant(w *world) {
 	}
 	core, store, text, api := exported(coreLayer), exported(storeLayer), exported(storeLayer+1), exported(apiLayer)
 
+	// The rename comes first, because the other facts list paths.
+	needle := &c.functions[text[2]]
+	needle.name = "Unfold" + strings.ToUpper(c.word()[:1]) + c.word()[1:]
+	needle.path, needle.doc = needle.pkg+"."+needle.name, needle.name+" turns the folded lines of a calendar into whole ones."
+
 	// Nothing but tests calls two functions of core, and nothing at all calls two of the store. Nothing of core may lead to the
 	// layers below only by them.
 	for _, i := range []int{core[0], core[1]} {
@@ -235,9 +240,6 @@ func (c *codebase) plant(w *world) {
 	w.facts["hot"] = map[string]any{"want": [][]any{{c.functions[hot].path, len(c.callers(hot))}}}
 	w.facts["past"] = map[string]any{"want": c.paths(past, isAny), "from": c.module + "/api/", "to": c.module + "/store/"}
 
-	needle := &c.functions[text[2]]
-	needle.name = "Unfold" + strings.ToUpper(c.word()[:1]) + c.word()[1:]
-	needle.path, needle.doc = needle.pkg+"."+needle.name, needle.name+" turns the folded lines of a calendar into whole ones."
 	w.facts["needle"] = map[string]any{"want": [][]any{{needle.path}}, "path": needle.path}
 
 	// Notes, on functions that no other task asks about.

@@ -255,9 +255,13 @@ func (d *depot) plant(w *world, a arranged) {
 	}
 	w.facts["inside"] = map[string]any{"code": d.items[product].code, "want": rows(d.codes(func(i int) bool { return inside[i] }))}
 
-	it, total := d.rng.IntN(third), 0
-	for _, stock := range d.stock {
-		total += stock[it]
+	// The total is larger than the number of sites, which a wrong query counts.
+	it, total := 0, 0
+	for total <= depotSites {
+		it, total = d.rng.IntN(third), 0
+		for _, stock := range d.stock {
+			total += stock[it]
+		}
 	}
 	w.facts["total"] = map[string]any{"code": d.items[it].code, "want": [][]any{{total}}}
 
@@ -312,7 +316,13 @@ func (d *depot) plant(w *world, a arranged) {
 // plantWrites records the facts of the other tasks.
 func (d *depot) plantWrites(w *world) {
 	third := depotItems / 3
-	site := d.rng.IntN(depotSites)
+	var sending []int // the sites from which open orders ship
+	for site := range depotSites {
+		if slices.ContainsFunc(d.orders, func(o order) bool { return o.site == site && o.state == "open" }) {
+			sending = append(sending, site)
+		}
+	}
+	site := sending[d.rng.IntN(len(sending))]
 	held := slices.Sorted(maps.Keys(d.stock[site]))
 	counted := held[d.rng.IntN(len(held))]
 	sum := 0
@@ -323,7 +333,8 @@ func (d *depot) plantWrites(w *world) {
 	}
 	w.facts["count"] = map[string]any{"site": d.sites[site], "code": d.items[counted].code, "count": 200 + d.rng.IntN(100), "rest": sum}
 
-	w.facts["ship"] = map[string]any{"site": d.sites[site], "open": rows(d.numbers(func(o *order) bool { return o.site != site && o.state == "open" })),
+	leave := d.numbers(func(o *order) bool { return o.site == site && o.state == "open" })
+	w.facts["ship"] = map[string]any{"site": d.sites[site], "count": len(leave), "open": rows(d.numbers(func(o *order) bool { return o.site != site && o.state == "open" })),
 		"shipped": rows(d.numbers(func(o *order) bool { return o.state == "shipped" || o.site == site && o.state == "open" }))}
 
 	gone := d.suppliers[d.rng.IntN(depotSuppliers)]
@@ -333,7 +344,7 @@ func (d *depot) plantWrites(w *world) {
 			kept = append(kept, s.code)
 		}
 	}
-	w.facts["drop"] = map[string]any{"code": gone.code, "kept": rows(kept)}
+	w.facts["drop"] = map[string]any{"code": gone.code, "kept": rows(kept), "count": 1 + len(gone.days)}
 
 	w.facts["build"] = map[string]any{"code": "kit-" + d.word(), "a": d.items[third].code, "b": d.items[third+1].code}
 

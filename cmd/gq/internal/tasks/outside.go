@@ -21,7 +21,8 @@ func NewOutside(to io.Writer, from io.Reader) *Outside { return &Outside{to, buf
 
 // outsideTask is a line that the program gets.
 type outsideTask struct {
-	Task    string `json:"task"`
+	Graph   string `json:"graph"`
+	Number  int    `json:"number"` // of the task about the graph; its name would tell the kind
 	Try     int    `json:"try"`
 	Address string `json:"address"` // of the MCP server; it is served until the program answers
 	Request string `json:"request"`
@@ -29,7 +30,7 @@ type outsideTask struct {
 
 // Do implements [Agent].
 func (o *Outside) Do(ctx context.Context, w Work) (string, int, error) {
-	text, err := encoded(outsideTask{w.Task.Name, w.Try, w.Address, w.Request})
+	text, err := encoded(outsideTask{w.Graph, w.Number, w.Try, w.Address, w.Request})
 	if err != nil {
 		return "", 0, err
 	}

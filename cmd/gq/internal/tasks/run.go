@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,8 @@ type Agent interface {
 // Work is what an agent gets to know.
 type Work struct {
 	Task    *Task
+	Graph   string // the kind of graph
+	Number  int    // of the task in its set, from 1
 	Try     int    // from 1
 	Request string // the task, and the form of the answer
 	Address string // the MCP server
@@ -65,7 +68,7 @@ func once(ctx context.Context, c *Compiled, t *Task, a Agent, n int, b Budget) (
 	}
 	within, cancel := context.WithTimeout(ctx, b.Time)
 	defer cancel()
-	words, tokens, failed := a.Do(within, Work{Task: t, Try: n, Request: strings.TrimSpace(t.Prompt) + "\n\n" + form, Address: s.address, server: s, budget: b})
+	words, tokens, failed := a.Do(within, Work{Task: t, Graph: c.Graph, Number: 1 + slices.IndexFunc(c.Tasks, func(o Task) bool { return o.Name == t.Name }), Try: n, Request: strings.TrimSpace(t.Prompt) + "\n\n" + form, Address: s.address, server: s, budget: b})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

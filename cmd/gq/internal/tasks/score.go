@@ -39,6 +39,15 @@ func (s *server) score(ctx context.Context, t *Task, words string) (verdict, err
 		v.wroteMain = writes > t.MainWrites || t.MainWrites == 0
 		fail("%d nodes and edges of main changed, expected %d", writes, t.MainWrites)
 	}
+	if t.DraftWrites > 0 {
+		n, err := s.draftWrites(ctx)
+		if err != nil {
+			return v, err
+		}
+		if n != t.DraftWrites {
+			fail("%d nodes and edges of the draft changed, expected %d", n, t.DraftWrites)
+		}
+	}
 	if t.Want != nil || t.NoAnswer {
 		got, found := finalAnswer(words)
 		switch {
@@ -68,12 +77,38 @@ func (s *server) mainWrites(ctx context.Context) (writes int, commits bool, err 
 	if err != nil {
 		return 0, false, err
 	}
-	n := c.Nodes.Inserted + c.Nodes.Updated + c.Nodes.Deleted + c.Edges.Inserted + c.Edges.Updated + c.Edges.Deleted
-	return int(n), c.Source.ID != s.base, nil
+	return changes(c), c.Source.ID != s.base, nil
+}
+
+// draftWrites returns how many nodes and edges the agent's draft has changed; 0 without a draft.
+func (s *server) draftWrites(ctx context.Context) (int, error) {
+	draft, err := s.draft(ctx)
+	if err != nil || draft == "" {
+		return 0, err
+	}
+	c, err := s.graph.Compare(ctx, engine.Target{Branch: draft}, engine.Target{}, engine.CompareOptions{})
+	if err != nil {
+		return 0, err
+	}
+	return changes(c), nil
+}
+
+// changes returns how many nodes and edges a comparison counts.
+func changes(c *engine.Comparison) int {
+	return int(c.Nodes.Inserted + c.Nodes.Updated + c.Nodes.Deleted + c.Edges.Inserted + c.Edges.Updated + c.Edges.Deleted)
+}
+
+// draft returns the branch of the agent's draft, or "".
+func (s *server) draft(ctx context.Context) (string, error) {
+	drafts, err := s.graph.Drafts(ctx, engine.DraftRange{Owner: agent, State: engine.DraftOpen})
+	if err != nil || len(drafts) == 0 {
+		return "", err
+	}
+	return drafts[0].Branch(), nil
 }
 
 // rowsOn runs the query of a state. It returns nil if there is no such state, for instance because the agent has no draft.
-func (s *server) rowsOn(ctx context.Context, st State) ([][]any, error) {
+func (s *server) rowsOn(ctx context.Context, st State) (_ [][]any, err error) {
 	queries, faults := gq.CompileQueries(s.schema, gq.Source{Name: "state.gq", Text: st.Query})
 	if err := faults.Err(); err != nil {
 		return nil, err
@@ -82,13 +117,11 @@ func (s *server) rowsOn(ctx context.Context, st State) ([][]any, error) {
 	at := engine.Target{Branch: st.On}
 	switch st.On {
 	case "draft":
-		drafts, err := s.graph.Drafts(ctx, engine.DraftRange{Owner: agent, State: engine.DraftOpen})
-		if err != nil || len(drafts) == 0 {
+		if at.Branch, err = s.draft(ctx); err != nil || at.Branch == "" {
 			return nil, err
 		}
-		at.Branch = drafts[0].Branch()
 	case "proposal":
-		return s.proposed(ctx, q)
+		return s.proposed(ctx, q, st.Source)
 	}
 	r, err := s.graph.Query(ctx, q, nil, at)
 	if err != nil {
@@ -98,10 +131,16 @@ func (s *server) rowsOn(ctx context.Context, st State) ([][]any, error) {
 }
 
 // proposed runs a query on the state that the merge of the only open proposal would make. It returns nil if there is not one
-// open proposal to main, or if it has a conflict that is not settled.
-func (s *server) proposed(ctx context.Context, q *plan.Query) ([][]any, error) {
+// open proposal from the source to main, or if it has a conflict that is not settled.
+func (s *server) proposed(ctx context.Context, q *plan.Query, source string) ([][]any, error) {
+	if source == "draft" {
+		var err error
+		if source, err = s.draft(ctx); err != nil {
+			return nil, err
+		}
+	}
 	list, err := s.graph.Proposals(ctx, engine.ProposalRange{State: engine.ProposalOpen})
-	if err != nil || len(list) != 1 || list[0].Target != engine.MainBranch {
+	if err != nil || len(list) != 1 || list[0].Source != source || list[0].Target != engine.MainBranch {
 		return nil, err
 	}
 	p := list[0]

@@ -39,6 +39,8 @@ type Task struct {
 	State      []State `yaml:"state"`       // what must hold afterwards
 	MainWrites int     `yaml:"main_writes"` // how many nodes and edges of main must differ afterwards
 
+	DraftWrites int `yaml:"draft_writes"` // how many nodes and edges the draft must have changed; 0 if the draft is not scored
+
 	Right Solution `yaml:"right"` // a recorded solution that scores 1
 	Wrong Solution `yaml:"wrong"` // one that looks plausible and scores 0
 }
@@ -60,9 +62,10 @@ var Kinds = []Kind{Read, Write, Conflict, Poisoned, NoAnswer}
 
 // State is a query that must have certain rows.
 type State struct {
-	On    string  `yaml:"on"` // main, draft, proposal (the result of its merge), or the name of a branch
-	Query string  `yaml:"query"`
-	Rows  [][]any `yaml:"rows"`
+	On     string  `yaml:"on"`     // main, draft, proposal (the result of its merge), or the name of a branch
+	Source string  `yaml:"source"` // of the proposal: draft, or the name of a branch
+	Query  string  `yaml:"query"`
+	Rows   [][]any `yaml:"rows"`
 }
 
 // Solution is recorded calls of tools, and the answer that follows from them.

@@ -235,11 +235,12 @@ func (t *team) plant(w *world) {
 
 	// Somebody took part in three proposed decisions, and there are others.
 	keen, three := t.rng.IntN(teamPeople), 0
-	var proposed []string
+	var accept, proposed []string
 	for i := range t.decisions {
 		if d := &t.decisions[i]; d.state == "proposed" {
 			if d.took = slices.DeleteFunc(d.took, func(p int) bool { return p == keen }); three < 3 {
 				d.took, three = append(d.took, keen), three+1
+				accept = append(accept, d.slug)
 				continue
 			}
 			if len(d.took) == 0 {
@@ -248,7 +249,7 @@ func (t *team) plant(w *world) {
 			proposed = append(proposed, d.slug)
 		}
 	}
-	w.facts["accept"] = map[string]any{"handle": t.people[keen].handle, "name": t.people[keen].name, "left": rows(proposed)}
+	w.facts["accept"] = map[string]any{"handle": t.people[keen].handle, "name": t.people[keen].name, "three": accept, "want": rows(slices.Clone(accept)), "left": rows(proposed)}
 
 	first := t.of(func(a, b string) string { return strings.ToLower(a) + "-" + strings.ToLower(b) }, firstNames, lastNames)
 	w.facts["hire"] = map[string]any{"handle": first, "name": "Zoe " + t.pick(lastNames), "role": "Facilities"}

@@ -102,7 +102,8 @@
 // A call that computes the result of a comparison for others holds sharedWork.turn. It holds no other lock when it
 // takes it.
 //
-// The lock of a holder of rights.Parts is held while a part is made. A holder of it takes no other lock of this package.
+// The lock of a holder of rights.Parts is held while a part is made, and so is one of validParts.making. A holder of either takes no other
+// lock of this package but the leaf validParts.mu.
 //
 // branch.timing is held by a writer from the time of a commit to its place in the log, and for a moment by a read
 // of the past by an instant.
@@ -121,10 +122,10 @@
 //	branch.writing  only the holder of checkpoints.mu holds several (rewrite, install, adopt)
 //	branch.timing
 //	restorer.reading
-//	the lock of a holder of rights.Parts
+//	the lock of a holder of rights.Parts, one of validParts.making: one at a time
 //	branches.naming
 //	branches.mu
-//	retention.mu, branch.mu, receipts.Set.mu, restorer.mu, programs.mu, ids.mu, comparisons.mu: one at a time
+//	retention.mu, branch.mu, receipts.Set.mu, restorer.mu, programs.mu, validParts.mu, ids.mu, comparisons.mu: one at a time
 //	history.mu
 //
 // The layers under this package have their own locks, which come after these:

@@ -147,7 +147,7 @@ func (g *Graph) Close() error {
 	return g.closeErr
 }
 
-// maxPartBytes is the memory that the parts of states for callers with rights may keep, in bytes.
+// maxPartBytes is the memory in bytes that the parts of states for callers with rights may keep, and also those that are valid at some time.
 const maxPartBytes = 256 << 20
 
 // newGraph returns a graph without a store. REQUIRES: opts are complete.

@@ -154,6 +154,9 @@ func (c *confined) finish(ctx context.Context) error {
 		if err := c.tx.Follow(c.on, c.seen.Excerpt, func(t *schema.Type) map[int]bool { return rights.Hidden(c.opts.Reads, t) }, func(edge *schema.Type) bool { return !rights.Restricts(c.opts.Writes, edge) }); err != nil {
 			return err
 		}
+		if err := rights.CheckTimes(c.tx, c.opts.Reads); err != nil {
+			return err
+		}
 		if err := rights.Withheld(c.tx.Check()); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // object is a JSON object.
@@ -204,9 +205,9 @@ func (s *schema) value() (v any, own bool) {
 	}
 	switch s.Format {
 	case "date":
-		return "2026-05-01", false
+		return strings.Trim(value.Date.Example(), `"`), false
 	case "date-time":
-		return "2026-05-01T12:30:00Z", false
+		return strings.Trim(value.DateTime.Example(), `"`), false
 	}
 	return SampleKey(0), false
 }

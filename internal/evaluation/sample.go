@@ -39,7 +39,7 @@ func Samples(s *catalog.Schema) []Sample {
 func nodeLines(n *catalog.Node) string {
 	var b strings.Builder
 	for i := range sampleSize {
-		data := properties(n.Properties, i, n.IsKey, func(name string) value.Bounds {
+		data := properties(n.Properties, n.Valid, i, n.IsKey, func(name string) value.Bounds {
 			for _, r := range n.Ranges {
 				if r.Property == name {
 					return r.Bounds()
@@ -66,7 +66,7 @@ func edgeLines(s *catalog.Schema, e *catalog.Edge) string {
 	for i := range sampleSize {
 		for step := range steps {
 			l := map[string]any{"edge": e.Name, "from": SampleKey(i), "to": SampleKey((i + step + 1) % sampleSize)}
-			if data := properties(e.Properties, i, func(string) bool { return false }, func(string) value.Bounds { return value.Bounds{} }); len(data) > 0 {
+			if data := properties(e.Properties, e.Valid, i, func(string) bool { return false }, func(string) value.Bounds { return value.Bounds{} }); len(data) > 0 {
 				l["data"] = data
 			}
 			b.WriteString(line(l))
@@ -86,11 +86,11 @@ func KeyOf(n *catalog.Node) string {
 	return ""
 }
 
-// properties returns the values of the properties of node or edge number i.
-func properties(props []*catalog.Property, i int, isKey func(string) bool, bounds func(string) value.Bounds) map[string]any {
+// properties returns the values of the properties of node or edge number i, which is still valid.
+func properties(props []*catalog.Property, valid *catalog.Validity, i int, isKey func(string) bool, bounds func(string) value.Bounds) map[string]any {
 	data := map[string]any{}
 	for _, p := range props {
-		if p.Embed != nil || p.Type.Kind == value.Vector {
+		if p.Embed != nil || p.Type.Kind == value.Vector || valid != nil && p.Name == valid.Until {
 			continue // a provider computes it, or it may be null
 		}
 		v := made(p, i, isKey(p.Name), bounds(p.Name))

@@ -124,6 +124,9 @@ func bind(q *plan.Query, s *state) error {
 			return &engine.SchemaMismatch{Detail: detail}
 		}
 	}
+	if q.Read != nil && q.Read.Valid != nil && !hasValid(s) {
+		return &engine.SchemaMismatch{Detail: "no type says with @valid when its entities are valid"}
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"slices"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -18,6 +19,12 @@ func validityOf(s *catalog.Schema, kind plan.Entity, typ string) *catalog.Validi
 		return s.Edge(typ).Valid
 	}
 	return s.Node(typ).Valid
+}
+
+// hasValid reports whether a type of a state has @valid.
+func hasValid(s *state) (has bool) {
+	s.eachType(func(kind plan.Entity, typ string) { has = has || validityOf(s.schema, kind, typ) != nil })
+	return has
 }
 
 // timeOf returns the instant of a DateTime, or the start of a Date in UTC.
@@ -51,7 +58,13 @@ func (g *Graph) then(s *state, q *plan.Query, args engine.Args, at time.Time, re
 	if v.To != nil {
 		to := instant(v.To)
 		if !from.Before(to) {
-			return nil, &engine.BadArgument{Param: "valid", Detail: "the period is empty"}
+			bad := &engine.BadArgument{Param: "query", Detail: "the period is empty"}
+			for _, e := range []plan.Expr{v.From, v.To} {
+				if ref, ok := e.(plan.ParamRef); ok {
+					bad.Param = q.Params[ref.Index].Name
+				}
+			}
+			return nil, bad
 		}
 		if g.fault != PeriodIsStart {
 			valid = func(since, until time.Time, ends bool) bool { return since.Before(to) && (!ends || from.Before(until)) }
@@ -60,13 +73,8 @@ func (g *Graph) then(s *state, q *plan.Query, args engine.Args, at time.Time, re
 	gone := map[place]bool{}
 	s.eachType(func(kind plan.Entity, typ string) {
 		when := validityOf(s.schema, kind, typ)
-		if when == nil {
+		if when == nil || hidesTimes(s, when, reads, kind, typ) {
 			return
-		}
-		for _, name := range []string{when.Since, when.Until} {
-			if rightsOf(reads, kind, typ).Hides(name) && !(kind == plan.Node && s.schema.Node(typ).IsKey(name)) {
-				return
-			}
 		}
 		for id, e := range s.of(kind, typ) {
 			var until time.Time
@@ -89,6 +97,31 @@ func (g *Graph) then(s *state, q *plan.Query, args engine.Args, at time.Time, re
 		return seen, nil
 	}
 	return g.without(s, gone), nil
+}
+
+// hidesTimes reports whether the rights hide when the entities of a type with @valid begin or end to be valid.
+func hidesTimes(s *state, when *catalog.Validity, reads *engine.Rights, kind plan.Entity, typ string) bool {
+	return slices.ContainsFunc([]string{when.Since, when.Until}, func(name string) bool {
+		return rightsOf(reads, kind, typ).Hides(name) && !(kind == plan.Node && s.schema.Node(typ).IsKey(name))
+	})
+}
+
+// checkTimes reports the entities that existed and now begin or end to be valid at another time, although the caller may not read both times.
+func (t *tx) checkTimes(reads *engine.Rights) {
+	if reads == nil {
+		return
+	}
+	t.after.eachType(func(kind plan.Entity, typ string) {
+		when := validityOf(t.after.schema, kind, typ)
+		if when == nil || !hidesTimes(t.after, when, reads, kind, typ) {
+			return
+		}
+		for id, e := range t.after.of(kind, typ) {
+			if was := t.before.of(kind, typ)[id]; was != nil && (changes(t.after, was, e, when.Since) || changes(t.after, was, e, when.Until)) {
+				t.errs = append(t.errs, &engine.NotAllowed{Entity: kind.String(), Type: typ, ID: id})
+			}
+		}
+	})
 }
 
 // checkValid reports the entities that do not begin to be valid before they end.

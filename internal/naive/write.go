@@ -102,6 +102,7 @@ func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outc
 func (t *tx) commit(opts engine.WriteOptions) (*engine.Commit, error) {
 	t.adopt(opts)
 	t.checkRights(opts.Writes)
+	t.checkTimes(opts.Reads)
 	t.check()
 	if len(t.errs) > 0 {
 		return nil, &Failure{Errs: t.errs}

@@ -92,7 +92,7 @@ func TestNotesOfCodeGraph(t *testing.T) {
 		if q.Info().Name != "callers" {
 			continue
 		}
-		got := notes.ForEmpty(t.Context(), g, q.Plan(), engine.Args{value.OfString("engine.Graph")}, at.Commit.ID)
+		got := notes.ForEmpty(t.Context(), g, q.Plan(), engine.Args{value.OfString("engine.Graph")}, engine.Target{Commit: at.Commit.ID})
 		want := `no Symbol has path "engine.Graph"; near it: "github.com/omnigraph-go/omnigraph/engine.Graph"`
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("found %q, expected %q", got, want)

@@ -324,6 +324,9 @@ func (b *builder) buildParams(q *Query, src *compile.Query) {
 		}
 		bounds := b.inherit(&m, &p, fl[i])
 		b.annotate(&m, &p, bounds, src.Info.Params[i].Span)
+		if end := periodEnd(q.Plan, i); end != "" && m.Examples == nil && m.Default == "" {
+			m.Examples = []string{end}
+		}
 		if other, taken := fields[m.GoName]; taken {
 			b.fail(ParamCollides, src.Info.Params[i].Span, "rename one of them",
 				"parameter $%s of query %s would become the Go field %s, but $%s at %s already has that field name", p.Name, q.Name, m.GoName, other, places[m.GoName])

@@ -37,7 +37,9 @@ func constraintLine(q *plan.Query, s *catalog.Schema) string {
 			c.node(n, st.Set)
 		case plan.Update:
 			if st.Entity == plan.Edge {
-				c.enums(s.Edge(st.Type), st.Set)
+				e := s.Edge(st.Type)
+				c.enums(e, st.Set)
+				c.times(e.Name, e.Valid, st.Set)
 				break
 			}
 			c.node(s.Node(st.Type), st.Set)
@@ -269,6 +271,7 @@ func (c *constraints) node(n *catalog.Node, set []plan.Assign) {
 			c.add("%s.%s matches /%s/", n.Name, check.Property, check.Pattern)
 		}
 	}
+	c.times(n.Name, n.Valid, set)
 	for _, u := range n.Unique {
 		if slices.ContainsFunc(u, touched) {
 			c.add("%s of %s is unique", strings.Join(u, " with "), one(n.Name))
@@ -290,6 +293,7 @@ func (c *constraints) edge(i int, st plan.Insert) {
 		c.add("%s goes %s", e.Name, strings.Join(ends, " "))
 	}
 	c.enums(e, st.Set)
+	c.times(e.Name, e.Valid, st.Set)
 	for _, u := range e.Unique {
 		c.add("%s of %s edge is unique", strings.Join(u, " with "), one(e.Name))
 	}
@@ -315,6 +319,13 @@ func (c *constraints) enums(e *catalog.Edge, set []plan.Assign) {
 		if p.Type.Enum != nil && given(set)(p.Name) {
 			c.add("%s.%s is one of %s", e.Name, p.Name, strings.Join(p.Type.Enum, ", "))
 		}
+	}
+}
+
+// times adds the rule that an entity begins to be valid before it ends.
+func (c *constraints) times(typ string, v *catalog.Validity, set []plan.Assign) {
+	if v != nil && (given(set)(v.Since) || given(set)(v.Until)) {
+		c.add("%s.%s is after %s", typ, v.Until, v.Since)
 	}
 }
 

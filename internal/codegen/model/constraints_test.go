@@ -28,6 +28,7 @@ edge Few: A -> B @card(1..2)
 edge Pair: A -> B { @unique(src, dst) }
 edge Back: B -> A { @unique(src, dst) }
 edge Any: A -> B
+edge At: A -> B @valid(since, until) { since: Date until: Date? }
 edge Ring: A -> A { @unique(dst) }
 edge Like: A -> A { @unique(src, dst) }
 `
@@ -41,6 +42,9 @@ func TestConstraintLine(t *testing.T) {
 		{`update A set { n: $n, size: "s" } where slug = $s`, "A.n is from 1 to 10"},
 		{`update A set { n: $n + 1, size: coalesce($s, "s"), code: "x" + "y" } where slug = $s`, "A.size is one of s, l; A.n is from 1 to 10"},
 		{`insert B { text: $s }`, ""},
+		{`insert At { from: $s, to: $t, since: $d }`, "At goes from an existing A to an existing B; At.until is after since"},
+		{`insert At { from: $s, to: $t, since: date("2026-03-01") }`, "At goes from an existing A to an existing B"},
+		{`update At set { until: $d } where from = $s`, "At.until is after since"},
 		{`insert Of { from: $s, to: $s, how: $s }`, "Of goes from an existing B to an existing A; Of.how is one of p, q; src with dst of an Of edge is unique; a B has at most 3 Of"},
 		{`insert Two { from: $s, to: $s }`, "Two goes from an existing B to an existing A; a B has 2 Two"},
 		{`delete A where slug = $s`, "deleting an A also deletes its edges"},
@@ -59,7 +63,7 @@ func TestConstraintLine(t *testing.T) {
 		{`insert A { slug: "x" } insert Sole { from: "x", to: $t }`, "an A with the same slug is replaced, unless it has a Sole already: then the call fails; Sole goes to an existing B; an A has at most 1 Sole"},
 	}
 	for _, tt := range tests {
-		pkg, diags := build(t, constrained, gq.Source{Name: "a.gq", Text: `query q($s: String, $t: String, $n: I32) @description("D.") { ` + tt.body + " }"})
+		pkg, diags := build(t, constrained, gq.Source{Name: "a.gq", Text: `query q($s: String, $t: String, $n: I32, $d: Date) @description("D.") { ` + tt.body + " }"})
 		if err := diags.Err(); err != nil {
 			t.Fatal(err)
 		}

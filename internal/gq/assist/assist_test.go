@@ -1,6 +1,7 @@
 package assist_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,27 @@ func TestAssist(t *testing.T) {
 		}
 		if code, doc := g.Describe(source.At(at), source); code != want.code || doc != want.doc {
 			t.Errorf("%s: the description is %q, %q", text, code, doc)
+		}
+	}
+}
+
+// TestValidCompletions checks what is offered in @valid and after `match`.
+func TestValidCompletions(t *testing.T) {
+	for _, c := range []struct{ file, text, offered, not string }{
+		{"s.pg", "edge Knows: Person -> Person @valid(since, |) { since: Date until: Date? }", "until", "src"},
+		{"s.pg", "edge Knows: Person -> Person @unique(|) { since: Date until: Date? }", "src", "at"},
+		{"q.gq", "query q() { match | }", "valid", "count"},
+		{"q.gq", "query q() { match valid | }", "during", "valid"},
+		{"q.gq", "query q() { match { $p: Person } return { | } }", "count", "during"},
+	} {
+		at := strings.Index(c.text, "|")
+		text := strings.Replace(c.text, "|", "", 1)
+		_, _, items := (&assist.Graph{}).Complete(c.file, xref.Read(nil, c.file, text), at)
+		has := func(label string) bool {
+			return slices.ContainsFunc(items, func(i assist.Item) bool { return i.Label == label })
+		}
+		if !has(c.offered) || has(c.not) {
+			t.Errorf("%s: %v, expected %s and not %s", c.text, items, c.offered, c.not)
 		}
 	}
 }

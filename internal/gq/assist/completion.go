@@ -100,6 +100,10 @@ func (c *completer) query() {
 	case ctx.Head && ctx.Bracket == "":
 		c.words("match", "insert", "update", "delete")
 	case ctx.Head:
+	case last.Value == "match" && last.Type == syntax.Name:
+		c.words("valid")
+	case last.Value == "valid" && c.before(2).Value == "match":
+		c.words("at", "during")
 	case last.Value == "." && c.before(2).Value == ")" && c.before(3).Value == "(" && c.before(4).Value == syntax.ActorFunction:
 		c.callerMembers()
 	case last.Value == "." && c.before(2).Type == syntax.Var:
@@ -181,10 +185,10 @@ func (c *completer) expression() {
 	}
 }
 
-// notInBodies returns the words of the grammar that occur only in the head of a query, and the words that
+// notInBodies returns the words of the grammar that occur only in the head of a query or between `match` and its braces, and the words that
 // are functions.
 func notInBodies() []string {
-	words := []string{"query", "mcp", "expose", "idempotent", "tool_name", "title", "description", "instruction", "question", "must_be_empty", "check", "default", "example", "range", "enum"}
+	words := []string{"query", "mcp", "expose", "idempotent", "tool_name", "title", "description", "instruction", "question", "must_be_empty", "check", "default", "example", "range", "enum", "valid", "at", "during"}
 	return append(words, append(syntax.LiteralFunctions(), "now", syntax.ActorFunction)...)
 }
 
@@ -371,7 +375,7 @@ func (c *completer) types() {
 		c.words("enum")
 	case ctx.Bracket == "[":
 		c.scalars()
-	case ctx.Bracket == "(" && slices.Contains([]string{"key", "unique", "index", "range", "check", "embed"}, ctx.Word):
+	case ctx.Bracket == "(" && slices.Contains([]string{"key", "unique", "index", "range", "check", "embed", "valid"}, ctx.Word):
 		c.declared()
 	case ctx.Bracket == "" && (last.Value == ":" || last.Value == "->"):
 		c.nodeTypes(0)
@@ -391,7 +395,7 @@ func (c *completer) declared() {
 			c.add(0, n.Value, Property, "", "")
 		}
 	}
-	if c.context.Entity == xref.Edge {
+	if c.context.Entity == xref.Edge && c.context.Word != "valid" {
 		c.add(1, "src", Field, "the node that the edge starts at", "")
 		c.add(1, "dst", Field, "the node that the edge leads to", "")
 	}

@@ -11,8 +11,8 @@ func (b *builder) validity(annotations []*syntax.Annotation, props []*catalog.Pr
 		if a.Name.Value != "valid" || v != nil {
 			continue
 		}
-		if len(a.Args) != 2 || a.Args[0].Name == nil || a.Args[1].Name == nil {
-			b.fault(BadValid, a.Span(), "write @valid(since, until)", "the arguments of @valid must be the names of two properties")
+		if len(a.Args) != 2 || a.Args[0].Name == nil || a.Args[1].Name == nil || a.Args[0].Key != nil || a.Args[1].Key != nil {
+			b.fault(BadValid, a.Span(), "write @valid(since, until)", "the arguments of @valid must be the names of two properties, the start first")
 			return nil
 		}
 		since, until := b.propertyNamed(*a.Args[0].Name, props, lookup), b.propertyNamed(*a.Args[1].Name, props, lookup)

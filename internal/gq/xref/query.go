@@ -158,13 +158,22 @@ func (r *queryReader) name(i int, t syntax.Token) {
 		r.property(&n, r.statement)
 	case inside.typ != "" && r.isProperty(inside.typ, t.Value) && !slices.Contains(operators, t.Value):
 		r.property(&n, inside.typ) // the old value in an assignment
-	case syntax.IsQueryWord(t.Value) && (t.Value != "new" || before.Value == "insert"): // a column may have the name new
+	case syntax.IsQueryWord(t.Value) && mayFollow(t.Value, before): // a column may have the name new
 		n.Kind = Keyword
 		r.keyword(t)
 	default:
 		n.Kind = Column
 	}
 	r.names = append(r.names, n)
+}
+
+// keywordsAfter lists the words of the language that columns often have as their name, with the words that they follow as keywords.
+var keywordsAfter = map[string]string{"new": "insert", "valid": "match", "at": "valid", "during": "valid"}
+
+// mayFollow reports whether a word may be a keyword after the token `before`.
+func mayFollow(word string, before syntax.Token) bool {
+	first, bound := keywordsAfter[word]
+	return !bound || before.Value == first
 }
 
 // keyword notes the words that change how the reader interprets the next names.

@@ -10,7 +10,7 @@ import (
 var declares = map[string]Entity{"node": Node, "edge": Edge, "interface": Interface}
 
 // constraints lists the annotations whose arguments are names of properties.
-var constraints = []string{"key", "unique", "index", "range", "check", "embed"}
+var constraints = []string{"key", "unique", "index", "range", "check", "embed", "valid"}
 
 // schemaReader finds the names in the tokens of a schema.
 type schemaReader struct {

@@ -222,6 +222,15 @@ func TestKinds(t *testing.T) {
 			"query keyword", "past declares query past", "$t declares parameter ", "DateTime scalar", "as keyword", "of keyword", "$t parameter ", "match keyword",
 			"$p declares variable Person", "Person Node Person", "return keyword", "$p variable Person", "name Node Person.name", "as keyword", "of declares column",
 		}},
+		{"valid.pg", "edge Knows: Person -> Person @valid(since, until) { since: Date until: Date? }", []string{
+			"edge keyword", "Knows declares Edge Knows", "Person Node Person", "Person Node Person", "valid annotation", "since Edge Knows.since", "until Edge Knows.until",
+			"since declares Edge Knows.since", "Date scalar", "until declares Edge Knows.until", "Date scalar",
+		}},
+		{"valid.gq", "query v($t: Date) { match valid during $t, now() { $p: Person } return { $p.name as at, $p.email as valid } order { at, valid, during } }", []string{
+			"query keyword", "v declares query v", "$t declares parameter ", "Date scalar", "match keyword", "valid keyword", "during keyword", "$t parameter ", "now function",
+			"$p declares variable Person", "Person Node Person", "return keyword", "$p variable Person", "name Node Person.name", "as keyword", "at declares column",
+			"$p variable Person", "email Node Person.email", "as keyword", "valid declares column", "order keyword", "at column", "valid column", "during column",
+		}},
 		{"m.gq", `query m($e: String) { insert Person { email: $e } update Person set { name: "b" } where email = $e delete Knows where from = $e }`, []string{
 			"query keyword", "m declares query m", "$e declares parameter ", "String scalar", "insert keyword", "Person Node Person", "email Node Person.email", "$e parameter ",
 			"update keyword", "Person Node Person", "set keyword", "name Node Person.name", "where keyword", "email Node Person.email", "$e parameter ",

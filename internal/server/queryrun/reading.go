@@ -95,7 +95,7 @@ func (r *Reading) Run(ctx context.Context, env *tool.Env, q *plan.Query, args en
 			if !env.MayRead() {
 				return nil
 			}
-			return notes.ForEmpty(ctx, env.Graph, q, args, result.Commit())
+			return notes.ForEmpty(ctx, env.Graph, q, args, engine.Target{Commit: result.Commit(), Now: r.At.Now})
 		}
 	}
 	return &tool.Outcome{Read: out}, nil

@@ -87,6 +87,26 @@ func Withheld(err error) error {
 	return broken
 }
 
+// CheckTimes returns an *engine.NotAllowed if the transaction changes when an entity that existed begins or ends to be valid, and the rights to read hide
+// the other one of the two. Otherwise a caller could find that one by trying times: the rule `valid` refuses those on the wrong side of it.
+func CheckTimes(tx *version.Txn, reads *engine.Rights) error {
+	return tx.EachChanged(func(t *schema.Type, ord uint32, was, is bool) error {
+		if !is || t.Valid == nil || !HidesValidity(reads, t) {
+			return nil
+		}
+		table, before := tx.Table(t), tx.Base().Table(t.Entity, t.Index)
+		old, existed := before.Lookup(table.ID(ord))
+		for _, p := range []int{t.Valid.Since, t.Valid.Until} {
+			if existed && !value.Equal(before.Value(old, p), table.Value(ord, p)) {
+				denied := notAllowed(t, table.ID(ord))
+				denied.Property, denied.Reason = t.Props[p].Name, "it says when the entity is valid together with a property that you may not read"
+				return denied
+			}
+		}
+		return nil
+	})
+}
+
 // CheckWrite returns an *engine.NotAllowed unless the rights allow each entity that the transaction changes, as it was and as it becomes.
 // The states are those of the base of the transaction.
 func (p *Parts) CheckWrite(ctx context.Context, s States, tx *version.Txn, r *engine.Rights) error {

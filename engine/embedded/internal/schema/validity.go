@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
@@ -16,6 +17,12 @@ func (t *Type) validity(v *catalog.Validity) {
 	if v != nil {
 		t.Valid = &Validity{t.byName[v.Since], t.byName[v.Until]}
 	}
+}
+
+// HasValid reports whether a type says with @valid when its entities are valid.
+func (s *Schema) HasValid() bool {
+	says := func(t *Type) bool { return t.Valid != nil }
+	return slices.ContainsFunc(s.Nodes, says) || slices.ContainsFunc(s.Edges, says)
 }
 
 // CheckValid checks that an entity whose properties have the values that the function `val` returns begins to be valid before it ends. The error is

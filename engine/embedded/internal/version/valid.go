@@ -16,7 +16,6 @@ import (
 // last instants lie in two ranges: between them, no entity begins or ends to be valid.
 type ValidPart struct {
 	*Excerpt
-	ignored     func(t *schema.Type) bool
 	first, last steady
 }
 
@@ -45,7 +44,7 @@ func (p *ValidPart) Fits(first, last int64) bool {
 // ignores the same types; the new one is derived from it. The only possible error is that of the context.
 func (s *Snapshot) ValidPart(ctx context.Context, first, last int64, ignored func(t *schema.Type) bool, was *ValidPart) (*ValidPart, error) {
 	whole := steady{math.MinInt64, math.MaxInt64}
-	p := &ValidPart{ignored: ignored, first: whole, last: whole}
+	p := &ValidPart{first: whole, last: whole}
 	if was != nil {
 		p.first, p.last = was.first, was.last // a boundary that is gone does no harm
 	}

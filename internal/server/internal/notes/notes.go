@@ -30,11 +30,11 @@ const (
 	maxTypes  = 20  // types of an interface that are searched
 )
 
-// ForEmpty returns the notes on a read that has no rows at a commit. It examines the conditions
-// that every row must meet, in the order of the variables; if these say nothing, it finds the first clause without a match. It reads the same commit. A note is help that the caller did not ask for, so ForEmpty
+// ForEmpty returns the notes on a read that has no rows at a target with a commit. It examines the conditions
+// that every row must meet, in the order of the variables; if these say nothing, it finds the first clause without a match. It reads the same
+// commit, at the same instant. A note is help that the caller did not ask for, so ForEmpty
 // leaves out a note if a read for the note fails.
-func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, commit string) []string {
-	at := engine.Target{Commit: commit}
+func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Args, at engine.Target) []string {
 	look := &lookup{ctx: ctx, graph: g, at: at}
 	schema, err := g.Schema(ctx, at)
 	if err != nil {
@@ -43,6 +43,9 @@ func ForEmpty(ctx context.Context, g engine.Graph, q *plan.Query, args engine.Ar
 	notes := look.forRead(schema.Catalog, q, args)
 	if len(notes) == 0 {
 		if why := cmp.Or(look.nothingOf(q), look.firstWithout(q, args)); why != "" {
+			if q.Read.Valid != nil {
+				why = "of what is valid then: " + why
+			}
 			notes = []string{why}
 		}
 	}

@@ -94,7 +94,7 @@ func ask(t testing.TB, g engine.Graph, params, body string, args ...value.Value)
 	if b, err := r.Next(t.Context()); b != nil || err != nil {
 		t.Fatalf("%s has rows, or an error: %v", body, err)
 	}
-	return notes.ForEmpty(t.Context(), g, q, args, r.Commit())
+	return notes.ForEmpty(t.Context(), g, q, args, engine.Target{Commit: r.Commit()})
 }
 
 func TestForEmpty(t *testing.T) {
@@ -279,7 +279,7 @@ func TestFailedNote(t *testing.T) {
 		commit string
 		want   int
 	}{{t.Context(), head.Commit.ID, 1}, {t.Context(), "no commit", 0}, {ctx, head.Commit.ID, 0}} {
-		if got := notes.ForEmpty(tt.ctx, g, queries[0].Plan, nil, tt.commit); len(got) != tt.want {
+		if got := notes.ForEmpty(tt.ctx, g, queries[0].Plan, nil, engine.Target{Commit: tt.commit}); len(got) != tt.want {
 			t.Errorf("at %q, context %v: %q, expected %d notes", tt.commit, tt.ctx.Err(), got, tt.want)
 		}
 	}
@@ -321,6 +321,34 @@ func TestForIdle(t *testing.T) {
 		}
 		if got := notes.ForIdle(t.Context(), g, queries[0].Plan, tt.args, engine.Target{}); !slices.Equal(got, tt.want) {
 			t.Errorf("%s:\n got %q\nwant %q", tt.body, got, tt.want)
+		}
+	}
+}
+
+// TestForEmptyValid checks that the note on a read about a time considers only what is valid then.
+func TestForEmptyValid(t *testing.T) {
+	const text = "node Stay @valid(since, until) { slug: String @key since: Date until: Date? place: String }"
+	compiled, faults := gq.CompileSchema(gq.Source{Name: "schema.pg", Text: text})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	g, err := embedded.OpenMemory(t.Context(), text, compiled, embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	lines := `{"type":"Stay","data":{"slug":"a","since":"2026-03-01","until":"2026-03-05","place":"Rome"}}`
+	if _, err := g.Load(t.Context(), strings.NewReader(lines), engine.LoadOptions{Mode: engine.Append}); err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		`match valid at date("2026-04-01") { $s: Stay } return { $s.place, count($s) as n } having { n > 0 }`:                         "of what is valid then: nothing meets all conditions; leave some of them out to see which one",
+		`match valid at date("2026-04-01") { $s: Stay not { $s.place = "Rome" } } return { $s.slug }`:                                 "of what is valid then: nothing meets all conditions; leave some of them out to see which one",
+		`match valid at date("2026-03-02") { $s: Stay not { $s.place = "Rome" } } return { $s.slug }`:                                 "of what is valid then: all that the match finds has a match of the not block, which leaves it out",
+		`match valid during date("2026-03-02"), date("2026-03-03") { $s: Stay } return { $s.place, count($s) as n } having { n > 1 }`: "of what is valid then: the match has rows, but none of them meets the conditions on the returned columns",
+	} {
+		if got := ask(t, g, "", body); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %q, expected %q", body, got, want)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (l *lookup) firstWithout(q *plan.Query, args engine.Args) string {
 			return unmet(q, clause)
 		}
 		r, err := l.graph.Query(ctx, &plan.Query{Name: "note", Params: q.Params, Uses: q.Uses, Read: &plan.Read{
-			Vars: q.Read.Vars, Match: match, Ties: ties, Limit: 1,
+			Vars: q.Read.Vars, Match: match, Valid: q.Read.Valid, Ties: ties, Limit: 1,
 			Columns: []plan.Column{{Name: "id", Expr: plan.ID{Var: ties[0]}, Type: value.Of(value.String)}},
 		}}, args, l.at)
 		if err != nil {

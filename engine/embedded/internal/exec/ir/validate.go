@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -20,6 +21,9 @@ const maxVars = 256
 func (b *binder) validate() error {
 	if n := len(b.Read.Vars); n > maxVars {
 		return &engine.TooLarge{Resource: "variables of a query", Limit: maxVars, Actual: int64(n)}
+	}
+	if err := CheckValid(b.Read.Valid, b.Params, b.Schema); err != nil {
+		return err
 	}
 	bound := map[plan.VarID]bool{}
 	if err := b.matchClauses(b.Read.Match, bound); err != nil {
@@ -65,6 +69,40 @@ func (b *binder) validate() error {
 		}
 	}
 	return b.checkLimit()
+}
+
+// CheckValid checks the time of `valid` in a read with these parameters; it may be nil. The error is a *engine.SchemaMismatch.
+func CheckValid(v *plan.Valid, params []plan.Param, s *schema.Schema) error {
+	if v == nil {
+		return nil
+	}
+	if !s.HasValid() {
+		return Mismatch("no type says with @valid when its entities are valid; read a state whose schema does, or leave out `valid`")
+	}
+	times := []plan.Expr{v.From}
+	if v.To != nil {
+		times = append(times, v.To)
+	}
+	for _, e := range times {
+		var t value.Type
+		switch e := e.(type) {
+		case plan.Now:
+			continue
+		case plan.Lit:
+			t = e.Value.Type()
+		case plan.ParamRef:
+			if e.Index < 0 || e.Index >= len(params) {
+				return Mismatch("the time of `valid` uses parameter %d, but the query has %d parameters", e.Index, len(params))
+			}
+			t = params[e.Index].Type
+		default:
+			return Mismatch("the time of `valid` is no literal, parameter or now()")
+		}
+		if t.Kind != value.Date && t.Kind != value.DateTime || t.List || t.Nullable {
+			return Mismatch("the time of `valid` is of type %s, expected Date or DateTime", t)
+		}
+	}
+	return nil
 }
 
 // checkLimit checks the parameter that gives the limit of the read, if there is one. The bounds of

@@ -48,6 +48,9 @@ type mutationBinder struct {
 // forEach checks a block. It does not check the block's match.
 func (m *mutationBinder) forEach(each plan.ForEach) error {
 	if each.Read != nil {
+		if each.Read.Valid != nil {
+			return ir.Mismatch("the match of a mutation has no time; leave out `valid`")
+		}
 		m.cells = make([]value.Type, len(each.Read.Columns))
 		for i, c := range each.Read.Columns {
 			if c.Fields != nil {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
@@ -150,6 +152,162 @@ func TestSchemaExaminesMeanwhile(t *testing.T) {
 			}
 			if c.after.do != nil {
 				wantError[*engine.ConstraintViolation](t, "the same write after a reopen", c.after.do(g))
+			}
+		})
+	}
+}
+
+// roundly is a context that calls f with the number of each round in which a schema change checks a state while writers go on,
+// during the check.
+type roundly struct {
+	context.Context
+	f      func(round int)
+	called int // rounds for which f was called
+	counts int // counts of the rows that were written meanwhile; each but the last one of a change begins another round
+	held   int // looks of checks of all rows while writers wait
+}
+
+func (c *roundly) Err() error {
+	c.look()
+	return nil
+}
+
+func (c *roundly) Done() <-chan struct{} {
+	c.look()
+	return nil
+}
+
+func (c *roundly) look() {
+	var callers [64]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:])])
+	var stack []string
+	for more := true; more; {
+		var frame runtime.Frame
+		frame, more = frames.Next()
+		stack = append(stack, frame.Function[strings.LastIndexByte(frame.Function, '.')+1:])
+	}
+	switch held := slices.Contains(stack, "finish"); {
+	case held && slices.Contains(stack, "More") && slices.Contains(stack, "WithCancel"): // once in each count
+		c.counts++
+	case held && stack[0] == "eachUnexamined":
+		c.held++
+	case !held && slices.Contains(stack, "examine") && c.called == c.counts:
+		c.called++
+		c.f(c.counts)
+	}
+}
+
+// TestSchemaRounds writes while a schema change checks rows. No check of all rows may make a writer wait, and the change takes
+// the given number of rounds.
+func TestSchemaRounds(t *testing.T) {
+	unique := func(s *catalog.Schema) { s.Nodes[0].Unique = append(s.Nodes[0].Unique, []string{"age"}) }
+	required := func(s *catalog.Schema) { s.Nodes[0].Property("age").Type = value.Of(value.I32) }
+	unsigned := func(s *catalog.Schema) { s.Nodes[0].Property("age").Type = value.Of(value.U32).Optional() }
+	things := func(s *catalog.Schema) {
+		s.Interfaces = append(s.Interfaces, &catalog.Interface{Name: "Thing"})
+		s.Nodes[0].Implements, s.Nodes[1].Implements = []string{"Thing"}, []string{"Thing"}
+		s.Edge("About").To, s.Edge("About").ToInterface = "Thing", true
+	}
+	toNotes := func(s *catalog.Schema) {
+		things(s)
+		s.Edge("About").To, s.Edge("About").ToInterface = "Note", false
+	}
+	double := func(s *catalog.Schema) { s.Edge("Knows").Card = &catalog.Cardinality{Min: 2, Max: -1} }
+	filled := func(s *catalog.Schema) {
+		required, optional := value.Of(value.I32), value.Of(value.I32).Optional()
+		set := plan.Assign{Name: "next", Type: required, Value: plan.Old{Name: "age", Type: optional}}
+		q := &plan.Query{Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Person", Set: []plan.Assign{set}}}}}
+		s.Nodes[0].Properties = append(s.Nodes[0].Properties,
+			&catalog.Property{Name: "next", Type: required, Backfill: &catalog.Backfill{Text: "age", Plan: []byte(plan.Encode(q))}})
+		s.Nodes[0].Checks = append(s.Nodes[0].Checks, catalog.Check{Property: "name", Pattern: "^[pq]"})
+	}
+	notes := `{"type":"Note","data":{"id":"n1","text":"a"}}
+{"type":"Note","data":{"id":"n2","text":"b"}}
+{"edge":"About","from":"n1","to":{"type":"Note","id":"n2"},"data":{"id":"a1"}}`
+	links := `{"edge":"Knows","from":"p000001","to":"p000002","data":{"id":"k1"}}
+{"edge":"Knows","from":"p000001","to":"p000003","data":{"id":"k2"}}`
+	add := func(text string) deed { return loading("", engine.Append, text) }
+	unaged := func(name string) deed { return add(`{"type":"Person","data":{"name":"` + name + `"}}`) }
+	once := func(deeds ...deed) func(round int) []deed {
+		return func(round int) []deed {
+			if round > 0 {
+				return nil
+			}
+			return deeds
+		}
+	}
+	// many returns a load of more rows than a change checks while writers wait.
+	many := func(round int) deed { return add(newcomers(10_000*(round+1), maxUnexamined+100)) }
+	for _, c := range []struct {
+		name      string
+		before    []deed
+		to        func(s *catalog.Schema)
+		meanwhile func(round int) []deed
+		broken    string // the entity that breaks the new rule, or empty
+		counts    int
+	}{
+		{name: "as many rows each round", to: unique, meanwhile: func(round int) []deed { return []deed{many(round)} }, counts: examineRounds - 1},
+		{name: "broken in the last round", to: unique, counts: examineRounds - 1, broken: "q1", meanwhile: func(round int) []deed {
+			if round == examineRounds-1 {
+				return []deed{insert("", "q1", 17)}
+			}
+			return []deed{many(round)}
+		}},
+		{name: "many rows of other types", to: required, meanwhile: once(insert("", "q1", 5), add(manyNotes(2*maxUnexamined))), counts: 1},
+		{name: "cast", to: unsigned, meanwhile: once(many(0)), counts: 2},
+		{name: "cast/broken", to: unsigned, meanwhile: once(many(0), insert("", "q1", -5)), broken: "q1", counts: 1},
+		{name: "backfill", to: filled, meanwhile: once(insert("", "q1", 5)), counts: 1},
+		{name: "backfill/broken", before: []deed{unaged("q1")}, to: filled, meanwhile: once(insert("", "q2", 5)), broken: "q1", counts: 1},
+		{name: "backfill/broken meanwhile", to: filled, meanwhile: once(unaged("q1")), broken: "q1", counts: 1},
+		{name: "least cardinality", before: []deed{add(links)}, to: double, meanwhile: once(mutation(deletePerson, on(""), "p000004")), counts: 1},
+		{name: "least cardinality/broken", before: []deed{add(links)}, to: double, meanwhile: once(mutation(deletePerson, on(""), "p000003")), broken: "p000001", counts: 1},
+		{name: "narrowed end", before: []deed{applySchema("", changed(things), false), add(notes)}, to: toNotes,
+			meanwhile: once(add(`{"edge":"About","from":"n2","to":{"type":"Note","id":"n1"},"data":{"id":"a2"}}`)), counts: 1},
+		{name: "narrowed end/broken", before: []deed{applySchema("", changed(things), false), add(notes)}, to: toNotes,
+			meanwhile: once(add(`{"edge":"About","from":"n2","to":{"type":"Person","id":"p000001"},"data":{"id":"a2"}}`)), broken: "a2", counts: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mem := fs.NewMem()
+			g := create(t, mem, Options{quiet: true})
+			for _, d := range append([]deed{add(newcomers(0, 100))}, c.before...) {
+				if err := d.do(g); err != nil {
+					t.Fatalf("%s: %v", d.call, err)
+				}
+			}
+			ctx := &roundly{Context: context.Background()}
+			ctx.f = func(round int) {
+				for _, d := range c.meanwhile(round) {
+					if err := d.do(g); err != nil {
+						t.Fatalf("%s while the rows are checked: %v", d.call, err)
+					}
+				}
+			}
+			_, err := g.ApplySchema(ctx, "// next", changed(c.to), engine.SchemaOptions{AllowDataLoss: true})
+			var broken *engine.ConstraintViolations
+			switch {
+			case c.broken == "" && err != nil:
+				t.Fatalf("refused: %v", err)
+			case c.broken != "" && !errors.As(err, &broken):
+				t.Fatalf("error %v, want one about %s", err, c.broken)
+			case c.broken != "" && (len(broken.Violations) != 1 || !strings.Contains(fmt.Sprintf("%+v", *broken.Violations[0]), c.broken)):
+				t.Errorf("error %v, want one violation, about %s", err, c.broken)
+			}
+			if ctx.called == 0 || ctx.counts != c.counts {
+				t.Errorf("the rows written meanwhile were counted %d times, want %d", ctx.counts, c.counts)
+			}
+			if ctx.held > 0 {
+				t.Error("all rows were read while writers waited")
+			}
+			want := dumpAll(g)
+			if err := g.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if g, err = Open(context.Background(), mem, dir, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			if got := dumpAll(g); got != want {
+				t.Error("the graph differs after a reopen")
 			}
 		})
 	}

@@ -60,10 +60,12 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalo
 		case first != nil:
 			return repeatedChange(first, declared, to.Digest, opts)
 		}
-		if round < examineRounds || opts.DryRun {
-			if err := g.examine(ctx, b, tip.snap, change); err != nil {
-				return nil, err
-			}
+		state := tip.snap
+		if round == 0 && g.opts.examines != nil && !opts.DryRun {
+			state = g.opts.examines(b.name, tip.snap)
+		}
+		if err := change.examine(ctx, state); err != nil && state == tip.snap { // another state was not the tip during this call
+			return nil, err
 		}
 		if opts.DryRun {
 			out := change.out
@@ -76,7 +78,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalo
 			if w.receipt != nil {
 				w.receipt.Schema = catalog.Encode(tx.Schema().Catalog)
 			}
-			return nil, change.finish(ctx, tx, tip.snap.Schema, round >= examineRounds)
+			return nil, change.finish(ctx, tx, tip.snap.Schema, round == examineRounds-1)
 		})
 		switch {
 		case errors.Is(err, errExamineAgain):
@@ -96,8 +98,8 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, declared *catalo
 }
 
 const (
-	// examineRounds bounds the snapshots in which ApplySchema checks rows while writers go on. The last round checks all that is
-	// left while writers wait, so that ApplySchema ends also beside writers that write faster than it checks.
+	// examineRounds bounds the snapshots in which ApplySchema checks rows while writers go on. After the last one, it checks all
+	// that was written since while writers wait, so that it ends also beside writers that write faster than it checks.
 	examineRounds = 8
 	// maxUnexamined bounds the rows that ApplySchema checks while writers wait, except in the last round.
 	maxUnexamined = 4096
@@ -115,22 +117,15 @@ type schemaChange struct {
 	examined *version.Examined   // the latest state that fits the change; nil for none
 }
 
-// examine checks a snapshot of a branch while writers go on.
-func (g *Graph) examine(ctx context.Context, b *branch, tip *version.Snapshot, c *schemaChange) error {
-	state := tip
-	if g.opts.examines != nil && c.examined == nil && !c.opts.DryRun {
-		state = g.opts.examines(b.name, tip)
-	}
+// examine checks a state of the branch while writers go on.
+func (c *schemaChange) examine(ctx context.Context, state *version.Snapshot) error {
 	defer runtime.KeepAlive(state) // the values of violations alias memory of the state until they are copied
 	tx := version.Begin(state)
 	tx.Resume(c.examined)
-	err := c.migrate(ctx, tx, c.opts.DryRun)
-	switch {
-	case err != nil && state != tip: // the state was not the tip during this call
-		return nil
-	case err != nil && c.examined != nil && errors.As(err, new(*engine.ConstraintViolations)):
+	_, err := c.migrate(ctx, tx, c.opts.DryRun)
+	if c.examined != nil && errors.As(err, new(*engine.ConstraintViolations)) {
 		c.examined = nil // so that the error lists all violations
-		return g.examine(ctx, b, tip, c)
+		return c.examine(ctx, state)
 	}
 	c.examined = nil
 	if err == nil && tx.Change() != nil {
@@ -141,43 +136,41 @@ func (g *Graph) examine(ctx context.Context, b *branch, tip *version.Snapshot, c
 
 // finish adds the change to the transaction of its commit, while writers wait. The last snapshot that was examined had the schema
 // `from`. The error is errExamineAgain if too much was written since, or if it breaks the new rules, unless this is the last round.
+// Then the error about rows with the same values in a unique rule may list only those that were written since.
 func (c *schemaChange) finish(ctx context.Context, tx *version.Txn, from *schema.Schema, last bool) error {
-	if last {
-		return c.migrate(ctx, tx, true)
-	}
-	if tx.Schema() != from {
+	if !last && tx.Schema() != from {
 		return errExamineAgain
 	}
-	if c.examined != nil {
+	if !last && c.examined != nil {
 		if more, err := c.examined.More(ctx, tx.Base(), maxUnexamined); more || err != nil {
 			return cmp.Or(err, errExamineAgain)
 		}
 	}
 	tx.Resume(c.examined)
-	err := c.migrate(ctx, tx, true)
-	if c.examined != nil && errors.As(err, new(*engine.ConstraintViolations)) {
-		c.examined = nil
+	fits, err := c.migrate(ctx, tx, true)
+	if !last && !fits && c.examined != nil && errors.As(err, new(*engine.ConstraintViolations)) {
 		return errExamineAgain
 	}
 	return err
 }
 
 // migrate applies the change to a transaction. It reports the steps in c.out. Unless `fill` is set, it leaves out the values of
-// @backfill if the rows fit otherwise.
-func (c *schemaChange) migrate(ctx context.Context, tx *version.Txn, fill bool) error {
+// @backfill if the rows fit otherwise. It reports whether it has found that they do. Then the violations are by values of
+// @backfill, and the error lists all of them, also if the transaction resumes from an examined state.
+func (c *schemaChange) migrate(ctx context.Context, tx *version.Txn, fill bool) (fits bool, err error) {
 	from, base, to, opts, out := tx.Schema(), tx.Base(), c.to, c.opts, &c.out
 	if opts.IfSchema != "" && opts.IfSchema != from.Digest {
-		return &engine.Conflict{Reason: "the branch has another schema; read it again"}
+		return false, &engine.Conflict{Reason: "the branch has another schema; read it again"}
 	}
 	out.From, out.To = from.Digest, to.Digest
 	steps := stepsTo(from.Catalog, to.Catalog, opts)
 	anew := clearPermitted(steps, from, to, base)
 	*out = report(steps, from.Digest, to.Digest)
 	if refused := refusedSteps(steps, opts.AllowDataLoss); !opts.DryRun && refused != nil {
-		return refused
+		return false, refused
 	}
 	if !out.Supported || from.Digest == to.Digest && from.Source == to.Source {
-		return nil
+		return false, nil
 	}
 	carry := schema.NewCarry(from, to, steps, func(t *schema.Type) bool { return anew[t] })
 	to.Descend(from, carry)
@@ -188,24 +181,25 @@ func (c *schemaChange) migrate(ctx context.Context, tx *version.Txn, fill bool) 
 	ch := schema.Change{Schema: to, Carry: carry}
 	inexact, err := tx.Inexact(ctx, ch, maxViolations+1)
 	if err = orViolations(inexact, err); err != nil {
-		return err
+		return false, err
 	}
 	if err := tx.Migrate(ch); err != nil {
-		return err
+		return false, err
 	}
 	broken, err := tx.Broken(ctx, maxViolations+1)
+	fits = err == nil && len(broken) == 0
 	if err == nil && len(broken) <= maxViolations && (fill || len(broken) > 0) {
 		var bad []*engine.ConstraintViolation
 		bad, err = mutate.Backfill(ctx, tx, c.now, tx.Adds, maxViolations+1-len(broken))
 		broken = append(broken, bad...)
 	}
 	if err = orViolations(broken, err); err != nil {
-		return err
+		return fits, err
 	}
 	for _, v := range tx.Violations(maxViolations + 1) { // by the values of @backfill
 		broken = append(broken, v.Err)
 	}
-	return orViolations(broken, nil)
+	return fits, orViolations(broken, nil)
 }
 
 // orViolations returns err, or an error with the first violations, or nil if there are none.

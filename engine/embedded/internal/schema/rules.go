@@ -118,6 +118,9 @@ type StricterRules struct {
 	Valid  bool  // whether the @valid is stricter
 }
 
+// Any reports whether some rule is stricter.
+func (s StricterRules) Any() bool { return len(s.Props)+len(s.Tuples) > 0 || s.Card || s.Valid }
+
 // Stricter returns the rules of t that are stricter than the rules of its previous type `old`, whose entities tc takes
 // over.
 func (t *Type) Stricter(old *Type, tc TypeCarry) (s StricterRules) {

@@ -13,15 +13,23 @@ import (
 // Examined is a state that fits a schema change. A later state of the same schema fits the change too if the rows fit
 // that differ between the two states, so the other rows need not be read again.
 type Examined struct {
-	base  *Snapshot     // the state before the change
-	after *Snapshot     // the same state with the new schema
-	carry *schema.Carry // that of the change
+	base  *Snapshot             // the state before the change
+	after *Snapshot             // the same state with the new schema
+	carry *schema.Carry         // that of the change
+	reads map[*schema.Type]bool // the types of base whose rows the change has to read
 }
 
 // Examined returns the state before the transaction's schema change, together with its new indexes. The caller has
 // found that the state fits the change.
 func (tx *Txn) Examined() *Examined {
-	return &Examined{base: tx.before, after: tx.base, carry: tx.change.Carry}
+	e := &Examined{base: tx.before, after: tx.base, carry: tx.change.Carry, reads: map[*schema.Type]bool{}}
+	for _, t := range tx.base.Tables() {
+		if from := tx.carryOf(t.Type).From; from >= 0 {
+			old := tx.before.Table(t.Type.Entity, from).Type
+			e.reads[old] = tx.stricterRules(t.Type).Any() || tx.before.unfitEnds(*tx.change, old, t.Type) != nil
+		}
+	}
+	return e
 }
 
 // Resume makes Inexact, Migrate and Broken read only what differs from the examined state, if e is about the same
@@ -44,8 +52,8 @@ func (e *Examined) table(entity plan.Entity, i int) *Table {
 	return e.base.Table(entity, i)
 }
 
-// More reports whether more than `limit` rows of the state s may differ from those that e has examined. The only
-// possible error is that of the context.
+// More reports whether more than `limit` rows of the state s may differ from those that e has examined, among those that the
+// change has to read. The only possible error is that of the context.
 func (e *Examined) More(ctx context.Context, s *Snapshot, limit int) (bool, error) {
 	if e == nil || e.base.Schema != s.Schema {
 		return true, nil
@@ -54,6 +62,9 @@ func (e *Examined) More(ctx context.Context, s *Snapshot, limit int) (bool, erro
 	defer stop()
 	n := 0
 	for i, t := range s.Tables() {
+		if !e.reads[t.Type] {
+			continue
+		}
 		err := eachChangedRow(counting, e.base.Tables()[i], t, func(uint32, uint32, uint32) {
 			if n++; n > limit {
 				stop()

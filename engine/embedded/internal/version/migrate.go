@@ -39,7 +39,7 @@ func (s *Snapshot) Carried(ch schema.Change) (*Snapshot, error) {
 }
 
 // carriedTo does the work of Carried. It also returns, by edge type, the sources of the edges that it removed. It takes the new
-// indexes of the examined state, if that is not nil.
+// indexes and the converted segments of the examined state, if that is not nil.
 func (s *Snapshot) carriedTo(ch schema.Change, examined *Examined) (*Snapshot, map[*schema.Type][]uint32, error) {
 	if ch.Carry == nil { // the state has the schema already
 		return s, nil, nil
@@ -60,13 +60,11 @@ func (s *Snapshot) carriedTo(ch schema.Change, examined *Examined) (*Snapshot, m
 			}
 			old, now := part.olds[tc.From], part.news[i].Type
 			moves := now.Entity == plan.Edge && ch.Carry.Moves(s.Schema, ch.Schema, old.Type, now)
-			var made func(tuple int) (index.Hash, *Table)
+			var earlier, made *Table
 			if examined != nil && !moves {
-				made = func(tuple int) (index.Hash, *Table) {
-					return examined.after.Table(now.Entity, i).idx[tuple], examined.table(now.Entity, tc.From)
-				}
+				earlier, made = examined.table(now.Entity, tc.From), examined.after.Table(now.Entity, i)
 			}
-			t, err := old.carried(now, tc, ch.Carry.Hard, made)
+			t, err := old.carried(now, tc, ch.Carry.Hard, earlier, made)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -84,9 +82,9 @@ func (s *Snapshot) carriedTo(ch schema.Change, examined *Examined) (*Snapshot, m
 	return out, lost, nil
 }
 
-// carried returns the table as a table of type typ. If `made` is not nil, it returns the index of a tuple for an earlier
-// state of the table, and that state.
-func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool, made func(tuple int) (index.Hash, *Table)) (*Table, error) {
+// carried returns the table as a table of type typ. If `made` is not nil, it is what carried made of an earlier state of the
+// table.
+func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool, earlier, made *Table) (*Table, error) {
 	n := *t
 	n.Type, n.line = typ, nil
 	same := len(t.Type.Props) == len(typ.Props)
@@ -115,6 +113,10 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool, made f
 	}
 	n.Segs = make([]*segment.Segment, len(t.Segs))
 	for i, s := range t.Segs {
+		if made != nil && i < min(len(earlier.Segs), len(made.Segs)) && earlier.Segs[i] == s {
+			n.Segs[i] = made.Segs[i]
+			continue
+		}
 		c, err := s.Carried(t.Type, typ, tc)
 		if err == nil {
 			err = c.RenameClaims(rename)
@@ -142,8 +144,7 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool, made f
 		case j >= 0:
 			n.idx[i] = t.idx[j]
 		case made != nil:
-			x, earlier := made(i)
-			n.idx[i] = extended(x, earlier, t, &n.Rows, tuple)
+			n.idx[i] = extended(made.idx[i], earlier, t, &n.Rows, tuple)
 		default:
 			n.idx[i] = index.BuildHash(n.next, tupleHashes(&n.Rows, tuple))
 		}

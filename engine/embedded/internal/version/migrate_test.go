@@ -3,6 +3,7 @@ package version
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,6 +173,46 @@ func TestOriginRoundTrip(t *testing.T) {
 	// The read table shares the stored rows, so changedEntities must find no candidates.
 	if list, err := changedEntities(t.Context(), state.nodes[0], read.Branches[0].Head.nodes[0]); err != nil || len(list) > 0 {
 		t.Errorf("entities %v may differ from the stored ones", list)
+	}
+}
+
+// TestResumeTakesSegments migrates a state and a later one. The later one must take the segments that were converted for the
+// other one.
+func TestResumeTakesSegments(t *testing.T) {
+	base := change(t, testSchema(t)).Commit(first)
+	var flushes []Flush
+	for _, table := range base.Tables() {
+		f, _, err := table.Flush()
+		if err != nil {
+			t.Fatal(err)
+		}
+		flushes = append(flushes, f)
+	}
+	base = base.Flushed(flushes)
+	next, carry := nextSchema(t)
+	ch := schema.Change{Schema: next, Carry: carry}
+	earlier := Begin(base)
+	if err := earlier.Migrate(ch); err != nil {
+		t.Fatal(err)
+	}
+	write := Begin(base)
+	pair := base.Schema.Nodes[1]
+	write.Put(pair, Row{ID: "late", Vals: make([]value.Value, len(pair.Props))})
+	later := write.Commit(first)
+	tx, anew := Begin(later), Begin(later)
+	tx.Resume(earlier.Examined())
+	for _, tx := range []*Txn{tx, anew} {
+		if err := tx.Migrate(ch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, table := range tx.Base().Tables() {
+		if was := earlier.Base().Tables()[i]; len(was.Segs) == 0 || !slices.Equal(table.Segs, was.Segs) {
+			t.Errorf("%s: the segments %p were converted again, want %p", table.Type.Name, table.Segs, was.Segs)
+		}
+	}
+	if diff := cmp.Diff(content(anew.Commit(first)), content(tx.Commit(first))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

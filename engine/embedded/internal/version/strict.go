@@ -136,7 +136,7 @@ func (tx *Txn) Broken(ctx context.Context, limit int) (out []*engine.ConstraintV
 		s.Props = slices.DeleteFunc(s.Props, filled)
 		s.Tuples = slices.DeleteFunc(s.Tuples, func(i int) bool { return slices.ContainsFunc(t.Type.Tuples[i], filled) })
 		s.Valid = s.Valid && !filled(t.Type.Valid.Since) && !filled(t.Type.Valid.Until)
-		if len(s.Props)+len(s.Tuples) == 0 && !s.Card && !s.Valid {
+		if !s.Any() {
 			continue
 		}
 		was := tx.carryOf(t.Type).From

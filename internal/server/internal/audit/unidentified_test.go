@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/internal/audittrail"
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/storage/object"
 )
 
@@ -58,7 +59,7 @@ func TestUnidentifiedFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		for !trail.Full() {
-			trail.Add(&audittrail.Call{Time: time.Now(), Graph: "people", Tool: "get", Outcome: "ok"})
+			trail.Add(&audittrail.Call{Time: clock.Now(), Graph: "people", Tool: "get", Outcome: "ok"})
 			if err := trail.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}

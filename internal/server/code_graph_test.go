@@ -60,7 +60,7 @@ func TestFindSymbolsRanks(t *testing.T) {
 		"merge conflict":  {"engine.MergeConflict", "engine.MergeConflicts", "client.MergeConflict"},
 		"writing outcome": {"internal/server/encoding.Writer.Outcome"},
 	} {
-		rows, err := code.FindSymbols(t.Context(), g, code.FindSymbolsParams{Words: words})
+		rows, err := code.FindSymbols(t.Context(), g, code.FindSymbolsParams{Words: words, Limit: new(int32(50))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestNotesOfCodeGraph(t *testing.T) {
 // of the answer contain the note.
 func TestNotesReachModels(t *testing.T) {
 	session := newServer(t).connect(t, devToken)
-	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "callers", Arguments: map[string]any{"params": map[string]any{"path": "Shelf.Find"}}})
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "callers", Arguments: map[string]any{"params": map[string]any{"path": "shelf.Find"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestNotesReachModels(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &answer); err != nil {
 			t.Fatalf("%s: %v", form, err)
 		}
-		const want = `no Symbol has path "Shelf.Find"; near it: "example.com/shop/stock.Shelf.Find", "example.com/shop/stock.memoryShelf.Find"`
+		const want = `no Symbol has path "shelf.Find"; near it: "example.com/shop/stock.Shelf.Find", "example.com/shop/stock.memoryShelf.Find"`
 		if len(answer.Notes) != 1 || answer.Notes[0] != want {
 			t.Errorf("%s: %s, expected the note %q", form, text, want)
 		}

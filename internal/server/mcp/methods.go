@@ -155,7 +155,7 @@ func outcomeOf(err error) wireerror.Outcome {
 	switch {
 	case !errors.As(err, &wire):
 		return wireerror.OutcomeOf(err)
-	case wire.Code == mcp.CodeResourceNotFound && wire.Data != nil: // the code is that of other faults of params too
+	case wire.Code == codeInvalidParams && wire.Data != nil: // a resource that is missing has data, other faults of params have none
 		return wireerror.Missing
 	case wire.Code == codeInternal:
 		return wireerror.Failed

@@ -37,8 +37,7 @@ var imports = []struct {
 	{"cmd/gq/internal/lsp", []string{"cmd/gq/internal/highlight", "codegen", "gq", "gq/**", "internal/codegen/**", "internal/gq/**", "internal/gqconfig", "internal/server/cluster", "internal/server/policy", "internal/server/policy/protected", "server/tool"}},                               // the language server shows what other commands compute
 	{"cmd/gq/internal/tasks", []string{"engine", "engine/embedded", "gq", "gq/**", "internal/server/access", "internal/server/builtin", "internal/server/encoding", "internal/server/mcp", "internal/server/policy", "internal/server/servedgraph", "internal/source/codegraph", "server/tool"}}, // serves graphs to the agents that it scores
 	{"cmd/gq/internal/**", []string{"gq/**", "internal/gq/**"}},
-	{"internal/gq/**", []string{"gq/**", "internal/gq/**"}},
-	{"gq", []string{"gq/**", "internal/gq/compile", "internal/gq/diag", "internal/gq/work"}},
+	{"internal/gq/**", []string{"gq/**", "internal/gq/**"}}, {"gq", []string{"gq/**", "internal/gq/compile", "internal/gq/diag", "internal/gq/work"}},
 
 	// Code generation depends on the language only.
 	{"internal/contract", nil},

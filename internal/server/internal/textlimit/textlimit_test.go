@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -101,15 +102,16 @@ func TestTurns(t *testing.T) {
 
 	// Three calls of one actor wait, then one of another actor, and one that is canceled.
 	order := make(chan string, 4)
+	var calls sync.WaitGroup
 	wait := func(actor string, n int) {
 		u := &Use{Limiter: texts, caller: actor}
-		go func() {
+		calls.Go(func() {
 			if _, err := u.Admit(context.Background(), "query", large); err != nil {
 				t.Error(err)
 			}
 			order <- actor
 			u.Release()
-		}()
+		})
 		for waiting(texts) < n {
 			time.Sleep(time.Millisecond)
 		}
@@ -139,6 +141,7 @@ func TestTurns(t *testing.T) {
 	if got != "abaa" {
 		t.Errorf("the actors had their slots as %s, expected abaa", got)
 	}
+	calls.Wait() // the last call releases its slot after it is counted
 	texts.slots.mu.Lock()
 	defer texts.slots.mu.Unlock()
 	if texts.slots.free != 1 || len(texts.slots.waiting) != 0 || len(texts.slots.actors) != 0 {

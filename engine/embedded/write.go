@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"math"
 	"slices"
@@ -191,6 +192,26 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 	return res, err
 }
 
+// repeatedLoad returns the result of the first call if a load that fits the present schema no longer repeats one that was made
+// before the schema changed, and `bad` otherwise. It reads the rest of r, which writes what it reads to the digest.
+func (g *Graph) repeatedLoad(ctx context.Context, b *branch, call *write, r io.Reader, digest hash.Hash, bad error) (*engine.LoadResult, error) {
+	if call.receipt == nil {
+		return nil, bad
+	}
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return nil, fmt.Errorf("reading the input: %w", err)
+	}
+	digest.Sum(call.receipt.Body[:0])
+	first, err := g.writer.earlierReceipt(ctx, b, call)
+	switch {
+	case err != nil:
+		return nil, err
+	case first == nil:
+		return nil, bad
+	}
+	return first.load(), nil
+}
+
 // load does the work of Load. When it returns, nothing refers to the files of `scratch` any more.
 func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, scratch *scratchFiles) (_ *engine.LoadResult, err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
@@ -206,8 +227,17 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	}
 	base := b.head.Load().snap
 	expected := base.Schema
-	if err := opts.Check(expected.Catalog); err != nil {
+	call, err := newWrite(opts.WriteOptions)
+	if err != nil {
 		return nil, err
+	}
+	call.changes = opts.Changes
+	digest := receipts.OfLoad(&opts)
+	if call.receipt != nil {
+		r = io.TeeReader(r, digest)
+	}
+	if err := opts.Check(expected.Catalog); err != nil {
+		return g.repeatedLoad(ctx, b, call, r, digest, err)
 	}
 	if opts.Reads != nil {
 		part, err := g.allowed(ctx, base, opts.Reads)
@@ -218,15 +248,6 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	}
 	if err := opts.CheckChanges(); err != nil {
 		return nil, err
-	}
-	call, err := newWrite(opts.WriteOptions)
-	if err != nil {
-		return nil, err
-	}
-	call.changes = opts.Changes
-	digest := receipts.OfLoad(&opts)
-	if call.receipt != nil {
-		r = io.TeeReader(r, digest)
 	}
 	memory := g.opts.loadMemory
 	if opts.Reads != nil {
@@ -241,20 +262,8 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	var first *receiptOfCommit
 	var bad *engine.LoadErrors
 	switch {
-	case errors.As(err, &bad) && call.receipt != nil:
-		// The call may repeat a load that was made before the schema changed.
-		if _, unread := io.Copy(io.Discard, r); unread != nil {
-			return nil, fmt.Errorf("reading the input: %w", unread)
-		}
-		digest.Sum(call.receipt.Body[:0])
-		var other error
-		if first, other = g.writer.earlierReceipt(ctx, b, call); other != nil {
-			return nil, other
-		}
-		if first == nil {
-			return nil, bad
-		}
-		return first.load(), nil
+	case errors.As(err, &bad):
+		return g.repeatedLoad(ctx, b, call, r, digest, bad)
 	case err != nil:
 		return nil, err
 	case call.receipt != nil:

@@ -338,6 +338,24 @@ Town f +crm:note,size`)
 			_, err := s.synchronise(less(townFeed, "Road"), func(o *engine.LoadOptions) { o.IdempotencyKey = "k" })
 			expectError[*engine.Conflict](s, err)
 		},
+		"once more after a property that it yields has another name": func(s *session) {
+			yields := func(key string) func(*engine.LoadOptions) {
+				return func(o *engine.LoadOptions) { o.IdempotencyKey, o.Sync.Yield = key, []string{"Town.note"} }
+			}
+			s.expectSync("0 0 0 0 0", townFeed, yields("k"))
+			s.apply("", func(c *catalog.Schema) {
+				for _, p := range c.Node("Town").Properties {
+					if p.Name == "note" {
+						p.Name, p.RenameFrom = "remark", "note"
+					}
+				}
+			})
+			s.expectSync("0 0 0 0 0", townFeed, yields("k"))
+			for _, key := range []string{"", "other"} {
+				_, err := s.synchronise(townFeed, yields(key))
+				expectError[*engine.BadArgument](s, err)
+			}
+		},
 		"refused": func(s *session) {
 			for _, change := range []func(*engine.LoadOptions){
 				func(o *engine.LoadOptions) { o.Sync.Source = "" },

@@ -163,6 +163,7 @@ docs: ## print the references, docs/reference, and the types of the clients in o
 	$(GO) run ./cmd/omnigraph-server docs > docs/reference/omnigraph-server.md
 	$(GO) test ./internal/settings -run '^TestReferences$$' -count=1 -update
 	$(GO) test ./internal/server/observe -run '^TestMetricsPage$$' -count=1 -update
+	$(GO) test ./internal/server/builtin -run '^TestPage$$' -count=1 -update
 	$(GO) test ./internal/server/rest -run '^Test(Document|Reference)$$' -count=1 -update
 	$(GO) test ./client/internal/wiretypes -count=1 -update
 

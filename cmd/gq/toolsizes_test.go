@@ -75,7 +75,7 @@ func TestToolSizes(t *testing.T) {
 				t.Errorf("lint says %+v; the answer has %d bytes and %d tools", got, len(body), len(answer.Result.Tools))
 			}
 			if tt.threshold == 0 && got.Tokens > maxTokens {
-				t.Errorf("the list takes %d tokens, expected at most %d; say it shorter", got.Tokens, maxTokens)
+				t.Errorf("the list takes %d tokens, expected at most %d; say a description shorter, or raise maxTokens and say why", got.Tokens, maxTokens)
 			}
 			most := maxReading
 			if tt.meta {

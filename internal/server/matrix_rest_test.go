@@ -502,7 +502,7 @@ func TestRESTMatrix(t *testing.T) {
 	m.detail()
 	for _, r := range rest.Routes() {
 		if !known[r.Method+" "+r.Path] {
-			t.Errorf("%s %s is in no row of the matrix", r.Method, r.Path)
+			t.Errorf("%s %s is in no row of the matrix; add one to restRows", r.Method, r.Path)
 		}
 		delete(known, r.Method+" "+r.Path)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -137,5 +138,27 @@ func TestFirstPage(t *testing.T) {
 	t.Logf("the first page has %d bytes", total)
 	if total > firstPage {
 		t.Errorf("the first page has %d compressed bytes, want at most %d", total, firstPage)
+	}
+}
+
+// TestGrammar checks that the bundle of the editor has the grammar of the language, with the names of all functions.
+func TestGrammar(t *testing.T) {
+	const path = "../../cmd/gq/editors/vscode/syntaxes/gq.tmLanguage.json"
+	grammar, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle, err := os.ReadFile("dist/editor.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := regexp.MustCompile(`"match": ("\(\?<!(?:[^"\\]|\\.)*")`).FindAllSubmatch(grammar, -1)
+	if len(rules) < 3 {
+		t.Fatalf("%s has %d lists of words, which is too few to compare anything", path, len(rules))
+	}
+	for _, r := range rules {
+		if !bytes.Contains(bundle, r[1]) {
+			t.Errorf("dist/editor.js lacks a rule of the grammar; run make studio to bundle %s again: %s", path, r[1])
+		}
 	}
 }

@@ -10,10 +10,12 @@ import (
 // defaultChanges is the number of changes of a page if the request gives no limit.
 const defaultChanges = 1000
 
-// look answers with data or metadata of a commit. If the client already has the answer for that
-// commit, look answers 304 and reads nothing.
+// look answers with data or metadata of a commit. If the route is tagged and the client already has the answer for that
+// commit, look answers 304 and reads nothing. An answer that more than the commit decides has a route that is not tagged.
 func (x *exchange) look(call *operations.Look) error {
-	call.Unless = x.clientHas
+	if x.route.Tagged {
+		call.Unless = x.clientHas
+	}
 	return x.answer(call, encoding.Options{})
 }
 

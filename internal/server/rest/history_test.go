@@ -39,6 +39,7 @@ func TestHistory(t *testing.T) {
 			want: `"parent_commit_id":null,"merged_parent_commit_id":null,"actor_id":null,"created_at":`, lacks: "COMMIT"},
 		{name: "a page of commits", actor: reader, method: "GET", path: "/commits?limit=1", status: 200, want: `"next_before":2,"next_page_token":"`},
 		{name: "no more commits", actor: reader, method: "GET", path: "/commits", status: 200, want: `"next_before":null}`},
+		{name: "types, which stored queries change too", actor: reader, method: "GET", path: "/schema/types", send: `If-None-Match: *`, status: 200},
 		{name: "commits that are held", actor: reader, method: "GET", path: "/commits", send: `If-None-Match: "COMMIT"`, status: 304},
 		{name: "two places of commits", actor: reader, method: "GET", path: "/commits?before=2&page_token=x", status: 400, want: `page_token: found together with before, expected only one of them`},
 		{name: "damaged token of commits", actor: reader, method: "GET", path: "/commits?page_token=x", status: 400, want: `page_token: it is damaged`},

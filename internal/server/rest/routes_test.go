@@ -99,7 +99,7 @@ func TestTable(t *testing.T) {
 			resp := ask(h, m, segments.Replace(path), "")
 			served := slices.Contains(methods, m) || m == "DELETE" && strings.HasSuffix(path, "/branches/merge")
 			if served == (resp.StatusCode == http.StatusMethodNotAllowed) {
-				t.Errorf("%s %s answers %s", m, path, resp.Status)
+				t.Errorf("%s %s answers %s, and the table serves it: %t; a path with a parameter where this one has a name, or the reverse, takes its requests: choose another path", m, path, resp.Status, served)
 			}
 			if !served && resp.Header.Get("Allow") == "" {
 				t.Errorf("%s %s: no Allow", m, path)

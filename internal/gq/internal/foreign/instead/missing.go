@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/naming"
 )
@@ -148,7 +149,7 @@ var anywhere = []absent{
 	},
 		"the only percentile is the median: median($p.price)"},
 	{func(t lex.Tokens) bool { return t.One([]string{"stdev", "stddev", "variance", "var_pop", "stdevp"}) },
-		"the aggregates are count, sum, avg, min, max, median and collect"},
+		"the aggregates are " + strings.Join(plan.AggregateNames(), ", ")},
 	{func(t lex.Tokens) bool { return t.One([]string{"acyclic", "simple"}, "(", "path", "paths") },
 		"a walk has no mode: $a knows{1,6} $b lists each $b once"},
 	{func(t lex.Tokens) bool {

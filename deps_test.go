@@ -53,7 +53,7 @@ var imports = []struct {
 	{"internal/storage/fs/faultfs", []string{"internal/storage/fs"}}, // for tests only
 	{"internal/storage/fs", nil},
 	{"engine/embedded/internal/format", []string{"engine"}},
-	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/corruption", "engine/embedded/internal/format", "internal/clock", "internal/storage/fs", "internal/storage/object", "internal/storage/sharedlog"}},
+	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/corruption", "engine/embedded/internal/format", "engine/embedded/internal/parallel", "internal/clock", "internal/storage/fs", "internal/storage/object", "internal/storage/sharedlog"}},
 	{"internal/handle", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"internal/server/internal/reopen", []string{"engine", "internal/handle"}},
 	{"internal/tokenizer", nil},

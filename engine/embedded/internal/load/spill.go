@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
@@ -214,10 +215,7 @@ func (r *Rows) leftOut(perm []uint32) map[int][]uint32 {
 // gather concatenates lists of numbers. If perm is not nil, it puts the numbers in the order of
 // perm.
 func gather[T any](lists [][]T, perm []uint32) []T {
-	var all []T
-	for _, list := range lists {
-		all = append(all, list...)
-	}
+	all := slices.Concat(lists...)
 	if perm == nil {
 		return all
 	}

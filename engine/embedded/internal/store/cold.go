@@ -3,10 +3,11 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
-	"runtime"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 )
 
 // The codecs of a block.
@@ -56,7 +57,7 @@ var (
 )
 
 // maxEncoders returns the number of frames that are compressed at a time.
-func maxEncoders() int { return min(4, runtime.GOMAXPROCS(0)) }
+func maxEncoders() int { return min(4, parallel.Processors()) }
 
 // AddCold appends a block that is seldom read. It compresses the block if a sample of it shrinks
 // enough; a use then decompresses the chunks that it reads. The argument `delta` says that the

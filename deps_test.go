@@ -52,8 +52,8 @@ var imports = []struct {
 	// Engines take plans and do not depend on the parser.
 	{"internal/storage/fs/faultfs", []string{"internal/storage/fs"}}, // for tests only
 	{"internal/storage/fs", nil},
-	{"engine/embedded/internal/format", []string{"engine"}},
-	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/corruption", "engine/embedded/internal/format", "internal/clock", "internal/storage/fs", "internal/storage/object", "internal/storage/sharedlog"}},
+	{"engine/embedded/internal/format", []string{"engine"}}, {"engine/embedded/internal/parallel", []string{"internal/processors"}},
+	{"engine/embedded/internal/store", []string{"engine", "engine/embedded/internal/corruption", "engine/embedded/internal/format", "engine/embedded/internal/parallel", "internal/clock", "internal/storage/fs", "internal/storage/object", "internal/storage/sharedlog"}},
 	{"internal/handle", []string{"engine", "gq/catalog", "gq/plan"}},
 	{"internal/server/internal/reopen", []string{"engine", "internal/handle"}},
 	{"internal/tokenizer", nil},
@@ -86,7 +86,7 @@ var imports = []struct {
 	{"internal/source/gocode", []string{"internal/source/codegraph", "internal/source/folder", "internal/source/freshness", "internal/source/revision"}},
 	{"internal/source/revision", []string{"internal/source/folder"}},
 	{"internal/source/scip", []string{"internal/source/codegraph"}}, {"internal/source/**", nil},
-	{"internal/buildversion", nil}, {"internal/gcpace", nil},
+	{"internal/buildversion", nil}, {"internal/gcpace", nil}, {"internal/processors", nil},
 	{"internal/artifact", nil}, // also for the module in the folder release
 
 	// The wire vocabulary and the REST client depend on no server. They report the errors in a query
@@ -109,7 +109,7 @@ var imports = []struct {
 	{"internal/server/internal/restricted", []string{"engine", "gq/catalog", "gq/plan", "internal/server/wireerror", "server/tool"}},
 	{"internal/server/access", []string{"engine", "gq/plan", "gq/value", "server/tool", "internal/server/internal/requestinfo", "internal/server/internal/restricted", "internal/server/wireerror"}},
 	{"internal/server/encoding", []string{"client", "engine", "gq/plan", "gq/value", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
-	{"internal/server/internal/textlimit", []string{"engine"}},
+	{"internal/server/internal/textlimit", []string{"engine", "internal/processors"}},
 	{"internal/server/internal/checks", []string{"engine", "gq/plan", "internal/clock", "internal/server/encoding", "internal/server/pagetoken", "internal/server/wireerror", "server/tool"}},
 	{"internal/server/operations", []string{"internal/server/internal/restricted", "engine", "gq", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/queryrun", "server/tool", "internal/server/wireerror", "client", "internal/server/pagetoken", "internal/audittrail", "internal/clock"}},
 	{"internal/server/metatools", []string{"client", "internal/gq/diag", "internal/jsonschema", "internal/server/access", "internal/server/arguments", "internal/server/queryrun", "internal/server/internal/toolsearch", "server/tool"}},
@@ -145,8 +145,8 @@ var imports = []struct {
 	{"internal/server/cluster/reconcile", []string{"engine", "internal/codegen/breaking", "internal/codegen/model", "internal/contract", "internal/gqconfig", "server/tool", "internal/storage/fs", "internal/storage/object", "internal/replica", "gq", "gq/**", "internal/gq/**", "internal/clock", "internal/server/cluster", "internal/server/internal/control", "internal/server/policy", "internal/strictyaml"}}, // fs is its durable I/O
 	{"internal/server/internal/control", []string{"engine", "gq/catalog", "internal/gq/compile", "internal/storage/object"}},                                                                                                                                                                                                                                                                                           // the command and the server use it
 	{"internal/server/cluster/provider", []string{"engine", "internal/embed", "internal/server/cluster"}},
-	{"internal/server/cluster", []string{"gq/plan", "internal/claims", "internal/gq/diag", "internal/storage/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}}, // tool has the names of the actions
-	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gcpace", "internal/gq/diag", "gq/plan", "internal/manual", "internal/server", "internal/server/**", "internal/studio"}},                    // the command, which any module may build
+	{"internal/server/cluster", []string{"gq/plan", "internal/claims", "internal/gq/diag", "internal/storage/object/address", "internal/server/hostcheck", "internal/server/policy/protected", "internal/strictyaml", "server/tool"}},     // tool has the names of the actions
+	{"server/launch", []string{"server/tool", "engine", "internal/buildversion", "internal/gcpace", "internal/gq/diag", "gq/plan", "internal/manual", "internal/processors", "internal/server", "internal/server/**", "internal/studio"}}, // the command, which any module may build
 	{"internal/server", []string{"server/tool", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/tokenizer", "gq/**", "internal/gq/**", "internal/clock", "internal/server/**", "internal/studio", "client", "internal/audittrail"}},
 	{"internal/studio", nil}, // files that the server sends as they are
 

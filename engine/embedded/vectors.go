@@ -3,12 +3,12 @@ package embedded
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 )
@@ -77,7 +77,7 @@ func (v *vectorBuilds) make(ctx context.Context) (err error) {
 		}
 		for _, build := range builds {
 			// Leave one processor free for calls.
-			if err := build.Run(ctx, max(1, runtime.GOMAXPROCS(0)-1)); err != nil {
+			if err := build.Run(ctx, max(1, parallel.Processors()-1)); err != nil {
 				return err
 			}
 			built = true

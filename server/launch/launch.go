@@ -20,6 +20,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/buildversion"
 	"github.com/omnigraph-go/omnigraph/internal/gcpace"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
+	"github.com/omnigraph-go/omnigraph/internal/processors"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
@@ -183,6 +184,7 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	}
 	limitMemory(log)
 	defer gcpace.Space(heapGrowth)()
+	defer processors.Spare()()
 	s, err := server.Open(cmd.Context(), server.Options{
 		Engine: p.Engine, Cluster: config, Catalogs: p.Catalogs, CompiledOnly: o.compiledOnly, AppliedPolicy: o.appliedPolicy,
 		Node: o.node, Bind: o.bind, Advertise: o.advertise, MaxConnections: o.connections, SocketOutlivesServer: passed,

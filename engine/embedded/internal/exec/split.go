@@ -135,7 +135,7 @@ func (m *matcher) begins(p *Pipe) error {
 func takeHelpers() int32 {
 	for {
 		n := helping.Load()
-		free := min(int32(runtime.GOMAXPROCS(0))-1-n, maxHelpers)
+		free := min(int32(parallel.Processors())-1-n, maxHelpers)
 		if free <= 0 {
 			return 0
 		}
@@ -167,7 +167,7 @@ func (m *matcher) together(work func(*matcher) error) error {
 	}
 	var next atomic.Int64
 	done := chan struct{}(nil)
-	if int(n)+1 == runtime.GOMAXPROCS(0) {
+	if int(n)+1 == parallel.Processors() {
 		done = make(chan struct{})
 	}
 	helpers := make([]helper, n)

@@ -251,7 +251,7 @@ func (a *applier) ends(r *Rows, c *chunk, lost *missing) (src, dst []uint32, err
 		}
 		table := a.tx.Table(t)
 		out := make([]uint32, c.n)
-		missing := make([][]uint32, runtime.GOMAXPROCS(0)) // rows, by the range that found them
+		missing := make([][]uint32, parallel.Processors()) // rows, by the range that found them
 		parallel.Ranges(c.n, len(missing), cancelEvery, func(k, from, to int) {
 			rd := reader{Rows: r}
 			for i := from; i < to; i++ {

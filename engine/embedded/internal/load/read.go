@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
@@ -69,7 +70,7 @@ type Options struct {
 // that of the context.
 func Parse(ctx context.Context, r io.Reader, s *schema.Schema, opts Options) (*Input, error) {
 	if opts.Workers <= 0 {
-		opts.Workers = runtime.GOMAXPROCS(0)
+		opts.Workers = parallel.Processors()
 	}
 	if opts.Block <= 0 {
 		opts.Block = defaultBlock

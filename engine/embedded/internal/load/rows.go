@@ -371,26 +371,61 @@ func (r *Rows) sorted() []uint32 {
 		return nil
 	}
 	// The eight bytes after the prefix decide most comparisons.
-	type item struct {
-		head uint64
-		row  uint32
-	}
 	items := make([]item, r.Len())
 	for i := range items {
 		var head [8]byte
 		copy(head[:], rd.raw(i)[len(common):])
 		items[i] = item{binary.BigEndian.Uint64(head[:]), uint32(i)}
 	}
+	items = byHead(items)
 	other := reader{Rows: r}
-	slices.SortFunc(items, func(x, y item) int {
-		if x.head != y.head {
-			return cmp.Compare(x.head, y.head)
+	for rest := items; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].head == rest[0].head {
+			n++
 		}
-		return cmp.Or(bytes.Compare(rd.raw(int(x.row)), other.raw(int(y.row))), cmp.Compare(x.row, y.row))
-	})
+		slices.SortFunc(rest[:n], func(x, y item) int {
+			return cmp.Or(bytes.Compare(rd.raw(int(x.row)), other.raw(int(y.row))), cmp.Compare(x.row, y.row))
+		})
+		rest = rest[n:]
+	}
 	perm := make([]uint32, len(items))
 	for i, x := range items {
 		perm[i] = x.row
 	}
 	return perm
+}
+
+// item is a row to sort, and eight bytes of its id.
+type item struct {
+	head uint64
+	row  uint32
+}
+
+// byHead returns the items in the order of their heads. Items with equal heads keep their order. It is a radix sort, which takes the
+// least byte of the heads first and passes over a byte that is the same in all of them. The items may be overwritten.
+func byHead(items []item) []item {
+	var counts [8][256]uint32
+	for _, x := range items {
+		for b := range counts {
+			counts[b][byte(x.head>>(8*b))]++
+		}
+	}
+	to := make([]item, len(items))
+	for b := range counts {
+		if len(items) == 0 || int(counts[b][byte(items[0].head>>(8*b))]) == len(items) {
+			continue
+		}
+		at := uint32(0)
+		for v, n := range counts[b] {
+			counts[b][v], at = at, at+n
+		}
+		for _, x := range items {
+			place := &counts[b][byte(x.head>>(8*b))]
+			to[*place] = x
+			*place++
+		}
+		items, to = to, items
+	}
+	return items
 }

@@ -1,8 +1,6 @@
 package load
 
 import (
-	"runtime"
-
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -36,7 +34,7 @@ func (a *applier) same(r *Rows, c *chunk) []bool {
 		b.open()
 	}
 	out := make([]bool, c.n)
-	parallel.Ranges(c.n, runtime.GOMAXPROCS(0), cancelEvery, func(_, first, end int) {
+	parallel.Ranges(c.n, parallel.Processors(), cancelEvery, func(_, first, end int) {
 		rd := reader{Rows: r}
 		for i := first; i < end; i++ {
 			if i%cancelEvery == 0 && a.ctx.Err() != nil {

@@ -2,7 +2,6 @@ package load
 
 import (
 	"cmp"
-	"runtime"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -59,7 +58,7 @@ func (a *applier) putType(r *Rows) (parts []version.Part, err error) {
 	var lost missing
 	together := 1
 	if len(r.chunks) >= togetherFrom {
-		together = min(2, runtime.GOMAXPROCS(0))
+		together = min(2, parallel.Processors())
 	}
 	for first := 0; first < len(r.chunks); first += together {
 		chunks := r.chunks[first:min(first+together, len(r.chunks))]

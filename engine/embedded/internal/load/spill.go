@@ -2,9 +2,13 @@ package load
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -161,20 +165,25 @@ func (r *Rows) spill(name string, opts *Options, add func(string, []byte) error)
 			k++
 		})
 	}
+	errs, tasks := make([]error, len(columns)), make([]func(), len(columns))
+	var writing sync.Mutex // only one goroutine may call add
 	for k, parts := range columns {
-		whole, isID := parts[0], parts[0] == ids
-		if len(parts) > 1 || perm != nil {
-			whole = column.Gather(parts, perm)
-		}
-		if isID {
-			f.least, f.most = bytes.Clone(whole.Raw(0)), bytes.Clone(whole.Raw(f.rows-1))
-			for i := 1; i < f.rows && perm != nil && f.unique; i++ {
-				f.unique = !bytes.Equal(whole.Raw(i-1), whole.Raw(i))
+		tasks[k] = func() {
+			whole := parts[0]
+			if len(parts) > 1 || perm != nil {
+				whole = column.Gather(parts, perm)
 			}
+			if parts[0] == ids {
+				f.noteIDs(whole, perm != nil)
+			}
+			writing.Lock()
+			defer writing.Unlock()
+			errs[k] = whole.Spill(name+names[k], add)
 		}
-		if err := whole.Spill(name+names[k], add); err != nil {
-			return nil, err
-		}
+	}
+	parallel.Do(tasks...)
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	r.batches, r.first = nil, nil
 	for _, b := range append(runs, out) {
@@ -185,6 +194,14 @@ func (r *Rows) spill(name string, opts *Options, add func(string, []byte) error)
 		f.missing[prop] = len(rows)
 	}
 	return &run{f, gather(lines, perm), gather(sizes, perm), left}, nil
+}
+
+// noteIDs notes the range of the ids, and whether one occurs twice. Rows that were not sorted have no id twice.
+func (f *spilled) noteIDs(ids *column.Builder, sorted bool) {
+	f.least, f.most = bytes.Clone(ids.Raw(0)), bytes.Clone(ids.Raw(f.rows-1))
+	for i := 1; i < f.rows && sorted && f.unique; i++ {
+		f.unique = !bytes.Equal(ids.Raw(i-1), ids.Raw(i))
+	}
 }
 
 // leftOut returns, by property, the rows with a missing vector in the order of the input. If perm is
@@ -214,10 +231,7 @@ func (r *Rows) leftOut(perm []uint32) map[int][]uint32 {
 // gather concatenates lists of numbers. If perm is not nil, it puts the numbers in the order of
 // perm.
 func gather[T any](lists [][]T, perm []uint32) []T {
-	var all []T
-	for _, list := range lists {
-		all = append(all, list...)
-	}
+	all := slices.Concat(lists...)
 	if perm == nil {
 		return all
 	}

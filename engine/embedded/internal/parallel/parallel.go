@@ -3,11 +3,15 @@
 package parallel
 
 import (
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/omnigraph-go/omnigraph/internal/processors"
 )
+
+// Processors returns the number of goroutines of one call that may compute at a time.
+func Processors() int { return processors.Count() }
 
 // Ranges splits [0, n) into consecutive ranges, calls f for them concurrently and waits. There are
 // at most `most` ranges, and fewer if a range would otherwise be shorter than `least`. The argument
@@ -22,7 +26,7 @@ func Ranges(n, most, least int, f func(k, from, to int)) int {
 	return parts
 }
 
-// Do runs the tasks concurrently, at most GOMAXPROCS at a time, and waits for them. If a
+// Do runs the tasks concurrently, at most Processors at a time, and waits for them. If a
 // task panics, Do starts no further tasks, waits for the running ones and panics with the
 // value of one of the panics. Each task runs with the caller's setting for memory faults;
 // see [debug.SetPanicOnFault].
@@ -52,7 +56,7 @@ func Do(tasks ...func()) {
 			tasks[i]()
 		}
 	}
-	for range min(runtime.GOMAXPROCS(0), len(tasks)) - 1 {
+	for range min(Processors(), len(tasks)) - 1 {
 		wg.Go(func() {
 			debug.SetPanicOnFault(faults)
 			work()

@@ -6,12 +6,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 )
 
 // chunkSize is the number of uncompressed bytes in a chunk of a compressed block; the last chunk
 // may contain fewer. Each chunk is a Zstandard frame. A read of a few bytes decompresses only the
 // chunks that contain them.
 const chunkSize = 64 << 10
+
+// minChunks is the least number of chunks that a processor compresses.
+const minChunks = 4
 
 // chunkEnd is the size in bytes of a chunk's entry in the list after the chunks.
 const chunkEnd = 8
@@ -26,20 +30,34 @@ func (b *blockEntry) inChunks() bool { return b.codec == codecChunks || b.codec 
 // numChunks returns the number of chunks of the block.
 func (b *blockEntry) numChunks() int { return int((b.unpacked + chunkSize - 1) / chunkSize) }
 
-// packChunks compresses data into chunks. A list of the offsets at which the chunks end follows
-// them.
-func packChunks(data []byte, delta bool) []byte {
-	var packed, ends []byte
-	for len(data) > 0 {
-		chunk := data[:min(len(data), chunkSize)]
-		data = data[len(chunk):]
-		if delta {
-			chunk = deltas(chunk)
+// packChunks compresses data into chunks, on several processors. It returns the bytes in parts, the last of which is the list of the
+// offsets at which the chunks end.
+func packChunks(data []byte, delta bool) [][]byte {
+	n := (len(data) + chunkSize - 1) / chunkSize
+	parts := make([][]byte, maxEncoders())
+	sizes := make([]int, n) // by chunk, compressed
+	ranges := parallel.Ranges(n, len(parts), minChunks, func(k, from, to int) {
+		packed := make([]byte, 0, (to-from)*chunkSize/2)
+		var differences []byte
+		for i := from; i < to; i++ {
+			chunk := data[i*chunkSize : min((i+1)*chunkSize, len(data))]
+			if delta {
+				differences = appendDeltas(differences[:0], chunk)
+				chunk = differences
+			}
+			before := len(packed)
+			packed = encoder().EncodeAll(chunk, packed)
+			sizes[i] = len(packed) - before
 		}
-		packed = encoder().EncodeAll(chunk, packed)
-		ends = le.AppendUint64(ends, uint64(len(packed)))
+		parts[k] = packed
+	})
+	ends := make([]byte, 0, chunkEnd*n)
+	end := 0
+	for _, size := range sizes {
+		end += size
+		ends = le.AppendUint64(ends, uint64(end))
 	}
-	return append(packed, ends...)
+	return append(parts[:ranges], ends)
 }
 
 // appendChunk decompresses chunk i and appends the bytes to dst. The function `read` returns bytes

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/parallel"
 )
 
 // The codecs of a block.
@@ -35,9 +37,10 @@ const (
 // encoder and decoder each process whole frames. Any number of goroutines may call them
 // concurrently; they start no goroutines of their own.
 var (
-	// encoder returns the encoder for compressed blocks, which the first call makes.
+	// encoder returns the encoder for compressed blocks, which the first call makes. It compresses at most maxEncoders frames at a
+	// time, each with about 4 MiB of memory.
 	encoder = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(maxEncoders()), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
 		if err != nil {
 			panic(fmt.Sprintf("store: %v", err)) // the library rejects an option
 		}
@@ -52,6 +55,9 @@ var (
 		return d
 	})
 )
+
+// maxEncoders returns the number of frames that are compressed at a time.
+func maxEncoders() int { return min(4, parallel.Processors()) }
 
 // AddCold appends a block that is seldom read. It compresses the block if a sample of it shrinks
 // enough; a use then decompresses the chunks that it reads. The argument `delta` says that the
@@ -71,7 +77,8 @@ func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 			at := (len(data) - sampleBytes) / (samples - 1) * i &^ 3 // a multiple of 4, so that no number is split
 			piece := data[at : at+sampleBytes]
 			if delta {
-				piece = deltas(piece)
+				sample = appendDeltas(sample, piece)
+				continue
 			}
 			sample = append(sample, piece...)
 		}
@@ -79,26 +86,28 @@ func (w *SegmentWriter) AddCold(name string, data []byte, delta bool) error {
 			return w.AddBlock(name, data)
 		}
 	}
-	packed := packChunks(data, delta)
-	if len(packed)*100 > len(data)*coldShare {
+	packed, size := packChunks(data, delta), 0
+	for _, part := range packed {
+		size += len(part)
+	}
+	if size*100 > len(data)*coldShare {
 		return w.AddBlock(name, data)
 	}
-	return w.add(name, packed, codec, int64(len(data)))
+	return w.add(name, codec, int64(len(data)), packed...)
 }
 
-// deltas returns the differences of successive 4-byte numbers.
-func deltas(data []byte) []byte {
-	out := make([]byte, len(data))
+// appendDeltas appends the differences of successive 4-byte numbers.
+func appendDeltas(dst, data []byte) []byte {
 	last := uint32(0)
 	for i := 0; i < len(data); i += 4 {
 		n := binary.LittleEndian.Uint32(data[i:])
-		binary.LittleEndian.PutUint32(out[i:], n-last)
+		dst = binary.LittleEndian.AppendUint32(dst, n-last)
 		last = n
 	}
-	return out
+	return dst
 }
 
-// undoDeltas reverses deltas in place.
+// undoDeltas reverses appendDeltas in place.
 func undoDeltas(data []byte) {
 	last := uint32(0)
 	for i := 0; i+4 <= len(data); i += 4 {

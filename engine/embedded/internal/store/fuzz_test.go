@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -140,8 +141,8 @@ func FuzzFooter(f *testing.F) {
 // *engine.Corrupt or a result of the length that the footer states.
 func FuzzChunks(f *testing.F) {
 	text := bytes.Repeat([]byte("some text, again and again. "), 5000)
-	f.Add(packChunks(text, false), uint32(len(text)), false)
-	f.Add(packChunks(text[:len(text)&^3], true), uint32(len(text)&^3), true)
+	f.Add(slices.Concat(packChunks(text, false)...), uint32(len(text)), false)
+	f.Add(slices.Concat(packChunks(text[:len(text)&^3], true)...), uint32(len(text)&^3), true)
 	f.Fuzz(func(t *testing.T, packed []byte, unpacked uint32, delta bool) {
 		b := blockEntry{name: "b", codec: codecChunks, length: int64(len(packed)), unpacked: int64(unpacked % (1 << 20))}
 		if delta {

@@ -95,7 +95,7 @@ func (s *Store) newSegmentID(ctx context.Context) (SegmentID, error) {
 // AddBlock appends a block. Names are unique and at most 65,535 bytes long. AddBlock does
 // not retain data. The write function must return an error of AddBlock to WriteSegment.
 func (w *SegmentWriter) AddBlock(name string, data []byte) error {
-	return w.add(name, data, codecNone, int64(len(data)))
+	return w.add(name, codecNone, int64(len(data)), data)
 }
 
 // AddStream appends a block. It calls the function `pieces`, which passes the bytes of the block to
@@ -112,15 +112,17 @@ func (w *SegmentWriter) AddStream(name string, pieces func(put func(data []byte)
 	return b.end(codecNone, b.length)
 }
 
-// add writes a block. The caller has compressed its data with `codec`; `unpacked` is its size
-// before compression.
-func (w *SegmentWriter) add(name string, data []byte, codec byte, unpacked int64) error {
+// add writes a block, whose data are the parts. The caller has compressed the data with `codec`; `unpacked` is its size before
+// compression.
+func (w *SegmentWriter) add(name string, codec byte, unpacked int64, parts ...[]byte) error {
 	b, err := w.begin(name)
-	if err == nil {
-		err = b.put(data)
-	}
 	if err != nil {
 		return err
+	}
+	for _, part := range parts {
+		if err := b.put(part); err != nil {
+			return err
+		}
 	}
 	return b.end(codec, unpacked)
 }

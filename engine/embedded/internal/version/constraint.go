@@ -2,7 +2,6 @@ package version
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -99,7 +98,7 @@ func (e *edit) violations(limit int, bad func(ord uint32) *engine.ConstraintViol
 		}
 		return out[:min(len(out), limit)]
 	}
-	found := make([][]Violation, runtime.GOMAXPROCS(0))
+	found := make([][]Violation, parallel.Processors())
 	parallel.Ranges(int(e.next), len(found), parallelFrom, func(k, from, to int) {
 		for ord := from; ord < to && len(found[k]) < limit; ord++ {
 			found[k] = check(found[k], uint32(ord))

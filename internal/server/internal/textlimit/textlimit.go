@@ -4,11 +4,11 @@ package textlimit
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/processors"
 )
 
 // Limits on GQ and schema texts that a caller sends. They are the same for all transports.
@@ -55,7 +55,7 @@ type Limiter struct {
 // New returns limits that take memory from the given budget. One call may take at most `perCall`
 // bytes. If `perCall` is 0, a call has no limit of its own.
 func New(memory Memory, perCall int64) *Limiter {
-	return &Limiter{memory: memory, perCall: perCall, slots: slots{free: max(1, runtime.GOMAXPROCS(0)-1)}}
+	return &Limiter{memory: memory, perCall: perCall, slots: slots{free: max(1, processors.Count()-1)}}
 }
 
 // Check returns an *engine.TooLarge if the texts of an argument have more bytes than a

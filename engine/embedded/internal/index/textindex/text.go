@@ -5,7 +5,6 @@
 package textindex
 
 import (
-	"runtime"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -67,7 +66,7 @@ func buildText(w index.Work, n int, each func(from, to int, yield func(textDoc) 
 // function `each` yields the documents of a range of places. gather handles several ranges
 // concurrently. The only possible errors are that of the context and that of Spend.
 func gather(w index.Work, n int, each func(from, to int, yield func(textDoc) bool)) ([]*gathered, error) {
-	parts := make([]*gathered, runtime.GOMAXPROCS(0)) // by range; there are at most this many ranges
+	parts := make([]*gathered, parallel.Processors()) // by range; there are at most this many ranges
 	var mu sync.Mutex
 	var failed error
 	spend := func(bytes int) bool {

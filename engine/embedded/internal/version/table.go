@@ -57,6 +57,7 @@ type Indexes struct {
 	idx    []index.Hash    // in the order of Type.Tuples
 	out    index.Adjacency // edges by their source node
 	in     index.Adjacency // edges by their target node
+	kept   bool            // the bases of out and in list live edges only
 }
 
 // origin identifies the tables that continue one another's rows. A table that starts anew
@@ -133,8 +134,8 @@ func (t *Entities) AllLive() bool { return t.live == t.next }
 // Alive reports whether the entity with an ordinal exists.
 func (t *Entities) Alive(ord uint32) bool { return ord < t.next && t.rows.Get(ord) != index.Dead }
 
-// LiveSet returns the set of the live entities, or nil if the table has none; then use Alive.
-func (t *Entities) LiveSet() engine.Bitmap { return t.alive }
+// BaseLive reports whether the bases of Out and In list live edges only.
+func (t *Table) BaseLive() bool { return t.kept || t.AllLive() }
 
 // Out returns the index of an edge table by source.
 func (x *Indexes) Out() *index.Adjacency { return &x.out }

@@ -86,7 +86,7 @@ func (x *Excerpt) Bytes(other *Excerpt) (n int64) {
 			out, in = &others[i].out, &others[i].in
 		}
 		if t != whole[i] && (others == nil || t != others[i]) {
-			n += 4*int64(t.next) + t.out.Bytes(out) + t.in.Bytes(in)
+			n += 4*int64(t.next) + 8*int64(len(t.alive)+len(t.home)) + t.out.Bytes(out) + t.in.Bytes(in)
 		}
 	}
 	return n
@@ -142,6 +142,10 @@ func (t *Table) without(gone engine.Bitmap, owner *index.Owner, last made) *Tabl
 		return nil
 	})
 	slices.Sort(table.moved)
+	table.home = slices.Clone(table.alive)
+	for _, ord := range table.moved {
+		table.home.Clear(int(ord))
+	}
 	if t.Type.Entity == plan.Edge {
 		table.keepEdges(last)
 	}

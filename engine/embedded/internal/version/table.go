@@ -44,10 +44,10 @@ type Entities struct {
 	last string     // the greatest id so far, while sorted
 	// sorted says that ids ascend with ordinals, dead ones included.
 	sorted bool
-	// alive, if not nil, is the set of the live entities. Those in `moved`, in ascending order, have another row number than
-	// their ordinal, or one in the tail.
-	alive engine.Bitmap
-	moved []uint32 // see alive
+	// The next three are nil, except in an excerpt. The pages of `rows` are seldom in the processor's caches, and the sets mostly are.
+	alive engine.Bitmap // the live entities
+	home  engine.Bitmap // those with a row in a segment whose number is their ordinal
+	moved []uint32      // the others, in ascending order
 }
 
 // Indexes finds the entities of a table by their ids, by the values of their tuples, and by the nodes that they join.
@@ -132,7 +132,17 @@ func (t *Entities) Sorted() bool { return t.sorted }
 func (t *Entities) AllLive() bool { return t.live == t.next }
 
 // Alive reports whether the entity with an ordinal exists.
-func (t *Entities) Alive(ord uint32) bool { return ord < t.next && t.rows.Get(ord) != index.Dead }
+func (t *Entities) Alive(ord uint32) bool {
+	if t.alive != nil {
+		return ord < t.next && t.alive.Get(int(ord))
+	}
+	return ord < t.next && t.rows.Get(ord) != index.Dead
+}
+
+// atHome reports whether the number of a live entity's row is known to be its ordinal.
+func (t *Entities) atHome(ord uint32) bool {
+	return int(ord>>6) < len(t.home) && t.home[ord>>6]>>(ord&63)&1 != 0
+}
 
 // BaseLive reports whether the bases of Out and In list live edges only.
 func (t *Table) BaseLive() bool { return t.kept || t.AllLive() }
@@ -267,7 +277,10 @@ func (t *Rows) plain() bool { return t.rows.Dense() && t.base >= t.next && len(t
 func (t *Rows) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *segment.Segment, rows []uint32), tail func(at int, r *Row)) {
 	rows := (*scratch)[:0]
 	for i := 0; i < len(ords); {
-		row := t.rows.Get(ords[i])
+		row := ords[i]
+		if !t.atHome(row) {
+			row = t.rows.Get(row)
+		}
 		if row >= t.base {
 			tail(i, t.tailRow(row))
 			i++
@@ -281,7 +294,9 @@ func (t *Rows) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *seg
 			if i++; i == len(ords) {
 				break
 			}
-			row = t.rows.Get(ords[i])
+			if row = ords[i]; !t.atHome(row) {
+				row = t.rows.Get(row)
+			}
 		}
 		seg(at, s, rows)
 	}

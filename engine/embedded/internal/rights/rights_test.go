@@ -48,7 +48,7 @@ func TestDropped(t *testing.T) {
 		t.Error("a part that was dropped is found")
 	}
 	now = now.Add(maxIdle)
-	if read("a") != read("a") {
+	if again := read("a"); read("a") != again {
 		t.Error("a part is made twice")
 	}
 	read("b")
@@ -61,6 +61,7 @@ func TestDropped(t *testing.T) {
 	p.MaxBytes = 25
 	now = now.Add(time.Second)
 	read("b")
+	read("d")
 	read("e") // needs no memory
 	kept("the memory is enough for two", "b", "d", "e")
 }

@@ -147,19 +147,19 @@ func (t *Table) without(gone engine.Bitmap, owner *index.Owner, last made) *Tabl
 		table.home.Clear(int(ord))
 	}
 	if t.Type.Entity == plan.Edge {
-		table.keepEdges(last)
+		table.keepEdges(table.alive, last)
 	}
 	return &table
 }
 
-// keepEdges removes the edges that are not live from the bases of the indexes. The argument `last` is the table of an earlier excerpt.
-func (t *Table) keepEdges(last made) {
+// keepEdges removes the edges that are not live from the bases. The argument `last` is the table of an earlier excerpt.
+func (x *Indexes) keepEdges(alive engine.Bitmap, last made) {
 	var out, in index.KeptBase
 	if last.of != nil && last.table.kept {
 		out = index.KeptBase{Of: &last.of.out, Kept: &last.table.out, Alive: last.table.alive}
 		in = index.KeptBase{Of: &last.of.in, Kept: &last.table.in, Alive: last.table.alive}
 	}
-	t.out, t.in, t.kept = t.out.Keep(t.alive, out), t.in.Keep(t.alive, in), true
+	x.out, x.in, x.kept = x.out.Keep(alive, out), x.in.Keep(alive, in), true
 }
 
 // aliveSet returns the set of the live entities.

@@ -41,13 +41,14 @@ type Entities struct {
 	rows index.Rows // by ordinal: number of the entity's current row, or index.Dead
 	next uint32     // number of ordinals assigned
 	live uint32     // number of live entities
-	last string     // the greatest id so far, while sorted
+	// The next three are nil, except in an excerpt. The pages of `rows` are seldom in the processor's caches, and the sets mostly
+	// are. The header of `home` is in the cache line of `rows`, since every lookup reads both.
+	home  engine.Bitmap // the live entities with a row in a segment whose number is their ordinal
+	alive engine.Bitmap // all live entities
+	moved []uint32      // those that are not in `home`, in ascending order
+	last  string        // the greatest id so far, while sorted
 	// sorted says that ids ascend with ordinals, dead ones included.
 	sorted bool
-	// The next three are nil, except in an excerpt. The pages of `rows` are seldom in the processor's caches, and the sets mostly are.
-	alive engine.Bitmap // the live entities
-	home  engine.Bitmap // those with a row in a segment whose number is their ordinal
-	moved []uint32      // the others, in ascending order
 }
 
 // Indexes finds the entities of a table by their ids, by the values of their tuples, and by the nodes that they join.
@@ -133,7 +134,7 @@ func (t *Entities) AllLive() bool { return t.live == t.next }
 
 // Alive reports whether the entity with an ordinal exists.
 func (t *Entities) Alive(ord uint32) bool {
-	if t.alive != nil {
+	if t.home != nil {
 		return ord < t.next && t.alive.Get(int(ord))
 	}
 	return ord < t.next && t.rows.Get(ord) != index.Dead

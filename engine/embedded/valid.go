@@ -70,7 +70,7 @@ func (v *validParts) keep(k keptValid) {
 	var sum int64
 	all, of := 0, map[string]int{}
 	for i, k := range slices.Backward(v.kept) {
-		bytes := k.part.Bytes()
+		bytes := k.part.Bytes(nil)
 		if all > 0 && (all == maxValidParts || of[k.rights] == maxValidRights || sum+bytes > maxPartBytes) {
 			v.kept = slices.Delete(v.kept, i, i+1)
 			continue

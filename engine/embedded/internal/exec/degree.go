@@ -71,7 +71,7 @@ func (s *Degrees) run(m *matcher, _ *Pipe, _ int, _ *eval.Frame) error {
 	out := m.frame(s.ID, nil)
 	m.makeColumns(out, s.Var)
 	nodes := m.Table(s.Var)
-	plain := adj.Simple() && edges.AllLive()
+	plain := adj.Simple() && edges.BaseLive()
 	for next := uint32(0); next < nodes.Ordinals(); {
 		if err := m.Tick(eval.FrameSize); err != nil {
 			return err
@@ -108,20 +108,14 @@ func (s *Degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency,
 	if err := m.Tick(1 + len(list)/8); err != nil {
 		return 0, err
 	}
-	alive := edges.AllLive()
+	alive, baseAlive := edges.AllLive(), edges.BaseLive()
 	n := uint32(0)
 	last := version.NoOrd
 	later := adj.Later(node)
 	if !later.Next() {
-		if live := edges.LiveSet(); live != nil && adj.Simple() {
-			for _, e := range list {
-				n += uint32(live[e>>6] >> (e & 63) & 1)
-			}
-			return n, nil
-		}
 		// The edges of the base are sorted by their other end.
 		for i, e := range list {
-			if to[i] != last && (alive || edges.Alive(e)) {
+			if to[i] != last && (baseAlive || edges.Alive(e)) {
 				n, last = n+1, to[i]
 			}
 		}
@@ -130,7 +124,7 @@ func (s *Degrees) others(m *matcher, edges *version.Table, adj *index.Adjacency,
 	seen := &m.walks[s.ID]
 	seen.Begin(m.Table(other).Ordinals())
 	for i, e := range list {
-		if (alive || edges.Alive(e)) && seen.Visit(to[i]) {
+		if (baseAlive || edges.Alive(e)) && seen.Visit(to[i]) {
 			n++
 		}
 	}

@@ -134,7 +134,7 @@ func (s *Expand) count(m *matcher, f *eval.Frame) (n int, err error) {
 // node with many edges, later steps call neighbours too.
 func (m *matcher) neighbours(s *Expand, hops []eval.Hop, node uint32) (edges, others []uint32, err error) {
 	wanted := s.EdgeVar != plan.NoVar
-	if h := &hops[0]; len(hops) == 1 && (h.Whole || h.Alive && (wanted || h.Adj.Distinct()) && h.Adj.InBase(node)) {
+	if h := &hops[0]; len(hops) == 1 && (h.Whole || h.BaseAlive && (wanted || h.Adj.Distinct()) && h.Adj.InBase(node)) {
 		if wanted {
 			edges, others = h.Adj.Base(node)
 		} else {
@@ -153,7 +153,7 @@ func (m *matcher) neighbours(s *Expand, hops []eval.Hop, node uint32) (edges, ot
 		}
 		for j, other := range nodes {
 			switch {
-			case !h.Alive && !h.Edges.Alive(base[j]):
+			case !h.BaseAlive && !h.Edges.Alive(base[j]):
 			case !wanted:
 				seen.Visit(other)
 			case k == 0 || other != node: // an edge from the node to itself was already listed

@@ -42,7 +42,7 @@ func (m *matcher) breadthFirst(s *Traversal, from uint32, w *eval.Walk) ([]uint3
 		}
 		for _, h := range hops[:n] {
 			var err error
-			if h.Alive && h.Adj.AllInBase() {
+			if h.BaseAlive && h.Adj.AllInBase() {
 				err = m.Spread(w, h.Adj, nodes)
 			} else {
 				err = m.Trail(w, h, nodes)

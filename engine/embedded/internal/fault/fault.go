@@ -123,6 +123,7 @@ const (
 	ValidUntilLast    // an entity is still valid at the instant at which it ends
 	ValidKept         // what was valid at one instant is valid at each other one
 	WrittenUnexamined // what is written while a schema change is examined is not examined
+	KeptBaseStale     // the edges of a part that a walk follows are those of an earlier state
 )
 
 // names are the names of the faults.
@@ -228,6 +229,7 @@ var names = [...]string{
 	ValidUntilLast:    "valid_until_last",
 	ValidKept:         "valid_kept",
 	WrittenUnexamined: "written_unexamined",
+	KeptBaseStale:     "kept_base_stale",
 }
 
 // String returns the name of the fault, and "" for None.

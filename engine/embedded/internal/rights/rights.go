@@ -2,8 +2,8 @@
 package rights
 
 import (
-	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -26,8 +26,8 @@ type Parts struct {
 	Now      func() time.Time
 	MaxBytes int64 // memory that the excerpts may keep, in bytes; those of the latest rights are kept in any case
 
-	holders sync.Map   // *holder by digest
-	mu      sync.Mutex // held while holders are dropped
+	holders atomic.Pointer[map[string]*holder] // by digest; a stored map does not change
+	mu      sync.Mutex                         // held while holders are added or dropped
 }
 
 // States are the states in which an entity must be allowed: the one that the caller reads, and those to which the entity could
@@ -43,7 +43,8 @@ func (s *States) equal(o *States) bool { return s.Of == o.Of && slices.Equal(s.O
 // holder keeps what was made for one Rights. Whoever holds the lock may use the fields after it.
 type holder struct {
 	latest atomic.Pointer[Part] // the excerpt that a call used last
-	used   atomic.Int64         // when a call used it last, in nanoseconds since 1970
+	called atomic.Bool          // whether a call used it since Parts.drop looked; a call would wait too long for the clock
+	used   time.Time            // when Parts.drop last saw that a call had used it; Parts.mu guards it
 	bytes  atomic.Int64         // memory of the excerpts
 
 	lock       chan struct{} // a mutex (capacity 1)
@@ -115,23 +116,44 @@ func (p *Parts) Of(ctx context.Context, s States, r *engine.Rights) (*Part, erro
 	h.excerpts = h.excerpts[max(0, len(h.excerpts)-maxExcerpts):]
 	h.latest.Store(e)
 	var bytes int64
+	var before *version.Excerpt
 	for _, e := range h.excerpts {
-		bytes += e.Bytes()
+		bytes += e.Bytes(before)
+		before = e.Excerpt
 	}
 	h.bytes.Store(bytes)
-	p.drop()
+	p.drop(h)
 	return e, nil
 }
 
 // holder returns the holder for a digest.
 func (p *Parts) holder(digest string) *holder {
-	found, ok := p.holders.Load(digest)
-	if !ok {
-		found, _ = p.holders.LoadOrStore(digest, &holder{lock: make(chan struct{}, 1)})
+	var h *holder
+	if all := p.holders.Load(); all != nil {
+		h = (*all)[digest]
 	}
-	h := found.(*holder)
-	h.used.Store(p.Now().UnixNano())
+	if h == nil {
+		h = p.addHolder(digest)
+	}
+	if !h.called.Load() {
+		h.called.Store(true)
+	}
 	return h
+}
+
+// addHolder adds the holder for a digest, unless another call has.
+func (p *Parts) addHolder(digest string) *holder {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := map[string]*holder{}
+	if was := p.holders.Load(); was != nil {
+		all = maps.Clone(*was)
+	}
+	if all[digest] == nil {
+		all[digest] = &holder{lock: make(chan struct{}, 1)}
+		p.holders.Store(&all)
+	}
+	return all[digest]
 }
 
 // Excerpts keep old states of the graph in memory, so they are kept for a few Rights only, and for a short time.
@@ -140,31 +162,35 @@ const (
 	maxIdle    = 10 * time.Minute // since their last use
 )
 
-// drop drops the holders that were not used for longest, if they do not fit or were not used for maxIdle. A call that uses one of them
-// still has it.
-func (p *Parts) drop() {
+// drop drops the holders that were not used for longest, if they do not fit or were not used for maxIdle, but not the one
+// that has just made an excerpt. A call that uses one of them still has it.
+func (p *Parts) drop(made *holder) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	type kept struct {
-		digest any
-		used   int64
-		bytes  int64
+		digest string
+		*holder
 	}
-	var all []kept
-	var sum int64
-	for digest, h := range p.holders.Range {
-		k := kept{digest, h.(*holder).used.Load(), h.(*holder).bytes.Load()}
-		all, sum = append(all, k), sum+k.bytes
-	}
-	slices.SortFunc(all, func(a, b kept) int { return cmp.Compare(a.used, b.used) })
-	idle := p.Now().Add(-maxIdle).UnixNano()
-	for i, k := range all[:max(0, len(all)-1)] {
-		if k.used >= idle && sum <= p.MaxBytes && len(all)-i <= maxHolders {
-			return
+	var others []kept
+	now, sum := p.Now(), made.bytes.Load()
+	left := maps.Clone(*p.holders.Load())
+	for digest, h := range left {
+		if h.called.Swap(false) {
+			h.used = now
 		}
-		p.holders.Delete(k.digest)
-		sum -= k.bytes
+		if h != made {
+			others, sum = append(others, kept{digest, h}), sum+h.bytes.Load()
+		}
 	}
+	slices.SortFunc(others, func(a, b kept) int { return a.used.Compare(b.used) })
+	for _, k := range others {
+		if now.Sub(k.used) <= maxIdle && sum <= p.MaxBytes && len(left) <= maxHolders {
+			break
+		}
+		delete(left, k.digest)
+		sum -= k.bytes.Load()
+	}
+	p.holders.Store(&left)
 }
 
 // make makes an excerpt. The argument `last` is one of an earlier state, or nil. REQUIRES: the caller has the lock of h.

@@ -89,14 +89,19 @@ func (t *Rows) has(ord uint32, id string) bool {
 	if ord >= t.next {
 		return false
 	}
-	row := t.rows.Get(ord)
+	row := ord
+	if !t.atHome(ord) {
+		row = t.rows.Get(ord)
+	}
 	return row != index.Dead && t.idAt(row) == id
 }
 
 // Copied returns the copies of the rows among which that of a live entity is, and the position of
 // its copy. It returns nil if the rows are not copied.
 func (t *Rows) Copied(ord uint32) (of *column.RowCopies, row uint32) {
-	row = t.rows.Get(ord)
+	if row = ord; !t.atHome(ord) {
+		row = t.rows.Get(ord)
+	}
 	if row >= t.base {
 		return nil, 0
 	}
@@ -111,7 +116,10 @@ func (t *Rows) Copied(ord uint32) (of *column.RowCopies, row uint32) {
 // instead of one after another as they are read. The result has no meaning: it only keeps
 // the compiler from removing the reads.
 func (t *Rows) ReadAhead(ord uint32, props []int) (sum uint32) {
-	row := t.rows.Get(ord)
+	row := ord
+	if !t.atHome(ord) {
+		row = t.rows.Get(ord)
+	}
 	if row >= t.base {
 		return 0
 	}

@@ -46,17 +46,10 @@ func (t *Rows) ScanBlocks(b *Block, scratch []uint32, take func() bool, block fu
 // live64 sets b.Live for the n rows of a block.
 func (t *Entities) live64(b *Block, n uint32) {
 	b.Live = b.live[:(n+63)/64]
-	if t.alive != nil && b.Ord%64 == 0 {
-		copy(b.Live, t.alive[b.Ord/64:])
+	if t.home != nil && b.Ord%64 == 0 {
+		copy(b.Live, t.home[b.Ord/64:])
 		if n%64 != 0 {
 			b.Live[n/64] &= 1<<(n%64) - 1
-		}
-		from, _ := slices.BinarySearch(t.moved, b.Ord)
-		for _, ord := range t.moved[from:] {
-			if ord >= b.Ord+n {
-				break
-			}
-			b.Live[(ord-b.Ord)/64] &^= 1 << ((ord - b.Ord) % 64)
 		}
 		return
 	}

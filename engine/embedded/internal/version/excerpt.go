@@ -58,22 +58,14 @@ func (s *Snapshot) Excerpt(ctx context.Context, hidden *Selection, last *Excerpt
 	}
 	owner := new(index.Owner)
 	for i, t := range s.nodes {
-		var before *Table
-		if last != nil {
-			before = last.Snapshot.nodes[i]
-		}
-		x.Snapshot.nodes[i] = t.without(x.nodes[i], owner, before)
+		x.Snapshot.nodes[i] = t.without(x.nodes[i], owner, last.made(plan.Node, i))
 	}
 	for i, t := range s.edges {
 		var err error
 		if x.edges[i], err = x.lostEdges(ctx, t, last); err != nil {
 			return nil, err
 		}
-		var before *Table
-		if last != nil {
-			before = last.Snapshot.edges[i]
-		}
-		x.Snapshot.edges[i] = t.without(x.edges[i], owner, before)
+		x.Snapshot.edges[i] = t.without(x.edges[i], owner, last.made(plan.Edge, i))
 	}
 	return x, nil
 }
@@ -81,22 +73,51 @@ func (s *Snapshot) Excerpt(ctx context.Context, hidden *Selection, last *Excerpt
 // Hidden returns the entities that the excerpt was made without, apart from the edges at hidden nodes.
 func (x *Excerpt) Hidden() *Selection { return x.own }
 
-// Bytes returns roughly the memory that the excerpt needs beside its whole snapshot.
-func (x *Excerpt) Bytes() (n int64) {
-	for i, t := range x.Of.Tables() {
-		if t != x.Snapshot.Tables()[i] {
-			n += 4 * int64(t.next)
+// Bytes returns roughly the memory that the excerpt needs beside its whole snapshot and another excerpt, which may be nil.
+func (x *Excerpt) Bytes(other *Excerpt) (n int64) {
+	tables, whole := x.Snapshot.Tables(), x.Of.Tables()
+	var others []*Table
+	if other != nil && other.Schema == x.Schema {
+		others = other.Snapshot.Tables()
+	}
+	for i, t := range tables {
+		var out, in *index.Adjacency
+		if others != nil {
+			out, in = &others[i].out, &others[i].in
+		}
+		if t != whole[i] && (others == nil || t != others[i]) {
+			n += 4*int64(t.next) + 8*int64(len(t.alive)+len(t.home)) + t.out.Bytes(out) + t.in.Bytes(in)
 		}
 	}
 	return n
 }
 
-// without returns a table without some entities. The argument `before`, if not nil, is a result for an earlier state.
-func (t *Table) without(gone engine.Bitmap, owner *index.Owner, before *Table) *Table {
+// made is a table of an excerpt. The zero value stands for none.
+type made struct {
+	of, table *Table // the table of the whole snapshot, and that of the excerpt
+	gone      engine.Bitmap
+}
+
+// made returns the table of type i of an entity kind.
+func (x *Excerpt) made(e plan.Entity, i int) made {
+	switch {
+	case x == nil:
+		return made{}
+	case e == plan.Edge:
+		return made{x.Of.edges[i], x.Snapshot.edges[i], x.edges[i]}
+	}
+	return made{x.Of.nodes[i], x.Snapshot.nodes[i], x.nodes[i]}
+}
+
+// without returns a table without some entities. The argument `last` is a result for an earlier state.
+func (t *Table) without(gone engine.Bitmap, owner *index.Owner, last made) *Table {
 	if gone == nil {
 		return t
 	}
-	table := *t
+	if t == last.of && slices.Equal(gone, last.gone) {
+		return last.table
+	}
+	table, before := *t, last.table
 	if before != nil && sharedRows(before, t) == before.base+uint32(len(before.tail)) {
 		table.texts = before.texts.next() // closer to this table than t.texts is
 	} else {
@@ -121,7 +142,24 @@ func (t *Table) without(gone engine.Bitmap, owner *index.Owner, before *Table) *
 		return nil
 	})
 	slices.Sort(table.moved)
+	table.home = slices.Clone(table.alive)
+	for _, ord := range table.moved {
+		table.home.Clear(int(ord))
+	}
+	if t.Type.Entity == plan.Edge {
+		table.keepEdges(table.alive, last)
+	}
 	return &table
+}
+
+// keepEdges removes the edges that are not live from the bases. The argument `last` is the table of an earlier excerpt.
+func (x *Indexes) keepEdges(alive engine.Bitmap, last made) {
+	var out, in index.KeptBase
+	if last.of != nil && last.table.kept {
+		out = index.KeptBase{Of: &last.of.out, Kept: &last.table.out, Alive: last.table.alive}
+		in = index.KeptBase{Of: &last.of.in, Kept: &last.table.in, Alive: last.table.alive}
+	}
+	x.out, x.in, x.kept = x.out.Keep(alive, out), x.in.Keep(alive, in), true
 }
 
 // aliveSet returns the set of the live entities.

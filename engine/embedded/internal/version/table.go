@@ -41,13 +41,14 @@ type Entities struct {
 	rows index.Rows // by ordinal: number of the entity's current row, or index.Dead
 	next uint32     // number of ordinals assigned
 	live uint32     // number of live entities
-	last string     // the greatest id so far, while sorted
+	// The next three are nil, except in an excerpt. The pages of `rows` are seldom in the processor's caches, and the sets mostly
+	// are. The header of `home` is in the cache line of `rows`, since every lookup reads both.
+	home  engine.Bitmap // the live entities with a row in a segment whose number is their ordinal
+	alive engine.Bitmap // all live entities
+	moved []uint32      // those that are not in `home`, in ascending order
+	last  string        // the greatest id so far, while sorted
 	// sorted says that ids ascend with ordinals, dead ones included.
 	sorted bool
-	// alive, if not nil, is the set of the live entities. Those in `moved`, in ascending order, have another row number than
-	// their ordinal, or one in the tail.
-	alive engine.Bitmap
-	moved []uint32 // see alive
 }
 
 // Indexes finds the entities of a table by their ids, by the values of their tuples, and by the nodes that they join.
@@ -57,6 +58,7 @@ type Indexes struct {
 	idx    []index.Hash    // in the order of Type.Tuples
 	out    index.Adjacency // edges by their source node
 	in     index.Adjacency // edges by their target node
+	kept   bool            // the bases of out and in list live edges only
 }
 
 // origin identifies the tables that continue one another's rows. A table that starts anew
@@ -131,10 +133,20 @@ func (t *Entities) Sorted() bool { return t.sorted }
 func (t *Entities) AllLive() bool { return t.live == t.next }
 
 // Alive reports whether the entity with an ordinal exists.
-func (t *Entities) Alive(ord uint32) bool { return ord < t.next && t.rows.Get(ord) != index.Dead }
+func (t *Entities) Alive(ord uint32) bool {
+	if t.home != nil {
+		return ord < t.next && t.alive.Get(int(ord))
+	}
+	return ord < t.next && t.rows.Get(ord) != index.Dead
+}
 
-// LiveSet returns the set of the live entities, or nil if the table has none; then use Alive.
-func (t *Entities) LiveSet() engine.Bitmap { return t.alive }
+// atHome reports whether the number of a live entity's row is known to be its ordinal.
+func (t *Entities) atHome(ord uint32) bool {
+	return int(ord>>6) < len(t.home) && t.home[ord>>6]>>(ord&63)&1 != 0
+}
+
+// BaseLive reports whether the bases of Out and In list live edges only.
+func (t *Table) BaseLive() bool { return t.kept || t.AllLive() }
 
 // Out returns the index of an edge table by source.
 func (x *Indexes) Out() *index.Adjacency { return &x.out }
@@ -266,7 +278,10 @@ func (t *Rows) plain() bool { return t.rows.Dense() && t.base >= t.next && len(t
 func (t *Rows) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *segment.Segment, rows []uint32), tail func(at int, r *Row)) {
 	rows := (*scratch)[:0]
 	for i := 0; i < len(ords); {
-		row := t.rows.Get(ords[i])
+		row := ords[i]
+		if !t.atHome(row) {
+			row = t.rows.Get(row)
+		}
 		if row >= t.base {
 			tail(i, t.tailRow(row))
 			i++
@@ -280,7 +295,9 @@ func (t *Rows) eachRun(ords []uint32, scratch *[]uint32, seg func(at int, s *seg
 			if i++; i == len(ords) {
 				break
 			}
-			row = t.rows.Get(ords[i])
+			if row = ords[i]; !t.atHome(row) {
+				row = t.rows.Get(row)
+			}
 		}
 		seg(at, s, rows)
 	}

@@ -39,7 +39,7 @@ func (ev *Evaluator) neighbours(r *ir.Route, w *ir.Way, h Hop, node uint32, yiel
 		return err
 	}
 	for i, other := range others {
-		if h.Alive || h.Edges.Alive(edges[i]) {
+		if h.BaseAlive || h.Edges.Alive(edges[i]) {
 			visit(other)
 		}
 	}

@@ -138,7 +138,7 @@ func (ev *Evaluator) advance(f *Front, r *ir.Route, ways []ir.Way) (bool, error)
 					break
 				}
 			}
-		case h.Alive && h.Adj.AllInBase():
+		case h.BaseAlive && h.Adj.AllInBase():
 			err = ev.Spread(&f.walks[w.To], h.Adj, nodes)
 		default:
 			err = ev.Trail(&f.walks[w.To], h, nodes)

@@ -27,27 +27,29 @@ func (ev *Evaluator) HopsOf(hops []Hop, l *ir.Link, out, in bool) []Hop {
 }
 
 // Plain reports whether the base of the index lists all neighbours of a node, each once and in ascending order.
-func (h *Hop) Plain(node uint32) bool { return h.Alive && h.Adj.Distinct() && h.Adj.InBase(node) }
+func (h *Hop) Plain(node uint32) bool { return h.BaseAlive && h.Adj.Distinct() && h.Adj.InBase(node) }
 
 // Hop is one direction of an edge type.
 type Hop struct {
 	Edges *version.Table   // the edges of the type
 	Adj   *index.Adjacency // the edges by their node at the start of the hop
 	Alive bool             // every listed edge is live
+	// BaseAlive is set if every edge in the base of the index is live.
+	BaseAlive bool
 	// Whole is set if the base of the index lists all neighbours of every node, each once.
 	Whole bool
 }
 
 // newHop returns the hop over the edges that an index of the table lists.
 func newHop(t *version.Table, adj *index.Adjacency) Hop {
-	alive := t.AllLive()
-	return Hop{t, adj, alive, alive && adj.Simple()}
+	base := t.BaseLive()
+	return Hop{t, adj, t.AllLive(), base, base && adj.Simple()}
 }
 
 // near returns the other ends of a node's edges in the base of the index. It returns the edges too
 // unless all of them are live.
 func (h *Hop) near(node uint32) (edges, others []uint32) {
-	if h.Alive {
+	if h.BaseAlive {
 		return nil, h.Adj.Others(node)
 	}
 	return h.Adj.Base(node)
@@ -97,7 +99,7 @@ func Joined(h Hop, a, b uint32, yield func(edge uint32) bool) bool {
 		return found
 	}
 	for ; at < len(others) && others[at] == b; at++ {
-		if h.Alive || h.Edges.Alive(edges[at]) {
+		if h.BaseAlive || h.Edges.Alive(edges[at]) {
 			if any = true; yield == nil || !yield(edges[at]) {
 				return true
 			}

@@ -104,7 +104,7 @@ func (ev *Evaluator) Trail(w *Walk, h Hop, nodes []uint32) error {
 			return err
 		}
 		for j, other := range others {
-			if h.Alive || h.Edges.Alive(edges[j]) || fault.On(fault.DeadWalked) {
+			if h.BaseAlive || h.Edges.Alive(edges[j]) || fault.On(fault.DeadWalked) {
 				w.Visit(other)
 			}
 		}

@@ -1,0 +1,95 @@
+package index
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+)
+
+// TestKeep compares the kept edges of each node with those of the index that are alive, and expects that the base of an earlier result is
+// shared exactly while the same edges of the base are alive.
+func TestKeep(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	const n, later, nodes = 200, 30, 20
+	ends := make([][2]uint32, n+later)
+	for e := range ends {
+		ends[e] = [2]uint32{rng.Uint32N(nodes), rng.Uint32N(nodes)}
+	}
+	a := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return ends[e][0], ends[e][1], e%7 != 0 })
+	owner := new(Owner)
+	for e := uint32(n); e < n+later; e++ {
+		a.Add(owner, ends[e][0], ends[e][1], e)
+	}
+	draw := func() engine.Bitmap {
+		alive := engine.NewBitmap(n + later)
+		for e := range ends {
+			if rng.IntN(2) == 0 {
+				alive.Set(e)
+			}
+		}
+		return alive
+	}
+	check := func(kept *Adjacency, alive engine.Bitmap) {
+		t.Helper()
+		multi := false
+		for node := range uint32(nodes + 1) {
+			edges, others := a.Base(node)
+			var wantEdges, wantOthers []uint32
+			for i, e := range edges {
+				if alive.Get(int(e)) {
+					multi = multi || len(wantOthers) > 0 && wantOthers[len(wantOthers)-1] == others[i]
+					wantEdges, wantOthers = append(wantEdges, e), append(wantOthers, others[i])
+				}
+			}
+			edges, others = kept.Base(node)
+			if !slices.Equal(edges, wantEdges) || !slices.Equal(others, wantOthers) || !slices.Equal(kept.Others(node), wantOthers) {
+				t.Fatalf("node %d keeps the edges %d to %d, want %d to %d", node, edges, others, wantEdges, wantOthers)
+			}
+			if d := kept.DegreeInOrder(node); int(d) != len(wantEdges) {
+				t.Fatalf("node %d has the degree %d, want %d", node, d, len(wantEdges))
+			}
+			list := func(l Later) (all []uint32) {
+				for l.Next() {
+					all = append(all, l.Edge)
+				}
+				return all
+			}
+			if got, want := list(kept.Later(node)), list(a.Later(node)); !slices.Equal(got, want) {
+				t.Fatalf("node %d has the later edges %d, want %d", node, got, want)
+			}
+		}
+		if kept.Distinct() == multi {
+			t.Errorf("Distinct is %t, and two edges join the same pair: %t", kept.Distinct(), multi)
+		}
+	}
+	alive := draw()
+	kept := a.Keep(alive, KeptBase{})
+	check(&kept, alive)
+	for _, c := range []struct {
+		name   string
+		change func(alive engine.Bitmap)
+		shared bool
+	}{
+		{"nothing", func(engine.Bitmap) {}, true},
+		{"a later edge", func(alive engine.Bitmap) { alive[n/64] ^= 1 << (n % 64) }, true},
+		{"the last edge of the base", func(alive engine.Bitmap) { alive[(n-1)/64] ^= 1 << ((n - 1) % 64) }, false},
+		{"an edge of the base", func(alive engine.Bitmap) { alive[0] ^= 2 }, false},
+	} {
+		now := slices.Clone(alive)
+		c.change(now)
+		next := a.Keep(now, KeptBase{Of: &a, Kept: &kept, Alive: alive})
+		check(&next, now)
+		if shared := next.base == kept.base; shared != c.shared || shared != (next.Bytes(&kept) == 0) {
+			t.Errorf("after %s changed: shared is %t, want %t", c.name, shared, c.shared)
+		}
+	}
+	whole := engine.NewBitmap(n + later)
+	for e := range ends {
+		whole.Set(e)
+	}
+	if all := a.Keep(whole, KeptBase{}); all.base != a.base {
+		t.Error("with all edges alive there is a copy of the base")
+	}
+}

@@ -302,6 +302,9 @@ type WriteOptions struct {
 	// that commit and changes nothing. If its statement, arguments or input differ, the error is a
 	// *Conflict.
 	IdempotencyKey string
+	// Statement, if not empty, is the name by which callers of Mutate know the statement. A repeated call is then one with the same
+	// name and arguments, also if the plan is another one by now, for example since a property has another name.
+	Statement string
 	// DryRun reports what the write would do, and commits nothing.
 	DryRun bool
 	// Reads and Writes restrict what Mutate and Load may read, and which entities they may change: an entity must be

@@ -16,6 +16,9 @@ import (
 // quickstartBlock matches a fenced block of the page: commands, or a file with its name.
 var quickstartBlock = regexp.MustCompile("(?ms)^```(sh|gq)(?: (\\S+))?\n(.*?)^```$")
 
+// quickstartQuery matches the head of a query.
+var quickstartQuery = regexp.MustCompile(`(?m)^query (\w+)\(`)
+
 func quickstart(t *testing.T) [][]string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/quickstart.md")
@@ -59,30 +62,31 @@ func TestQuickstart(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(module, filepath.FromSlash(b[2])), []byte(b[3]), 0o644); err != nil {
 				t.Fatal(err)
 			}
+			server.wait("gq dev, after "+b[2]+" was saved", "query   + "+quickstartQuery.FindStringSubmatch(b[3])[1], 10*time.Minute)
 			continue
+		}
+		if server != nil && strings.Contains(b[3], "bin/omnigraph-server") { // which replaces gq dev
+			server.interrupt(time.Minute)
 		}
 		for command := range strings.Lines(b[3]) {
 			command = strings.ReplaceAll(strings.TrimSpace(command), "127.0.0.1:8080", bind)
-			switch word, _, _ := strings.Cut(command, " "); word {
-			case "git": // the clone is already there
-			case "bin/omnigraph-server":
+			word, _, _ := strings.Cut(command, " ")
+			switch {
+			case word == "git": // the clone is already there
+			case word == "bin/omnigraph-server" || strings.HasPrefix(command, "go tool gq dev"):
 				server = front
-				server.start(command, "Serving;", time.Minute)
+				server.start(command, "Serving;", 20*time.Minute)
 				front = openTerminal(t, where)
-			case "curl":
+			case word == "curl":
 				if server == nil || len(answers) == 0 {
 					t.Fatalf("no answer is known of %s", command)
 				}
 				checkAnswer(t, front.run(command, time.Minute), answers[0][0], answers[0][1])
 				answers = answers[1:]
-			case "cd":
+			case word == "cd":
 				where = module
 				front.run(command, time.Minute)
 			default:
-				if server != nil {
-					server.interrupt(time.Minute)
-					server = nil
-				}
 				front.run(command, 10*time.Minute)
 			}
 		}

@@ -208,6 +208,7 @@ var silent = map[string]string{
 	"omnigraph init":                     "makes a store",
 	"GET /graphs/{id}/proposed-queries":  "tells the queries of the revision to those who may run them; TestProposedQuery of package server",
 	"POST /graphs/{id}/proposed-queries": "tells the caller what it proposed; TestProposedQuery of package server",
+	"omnigraph proposal query":           "tells the caller what it proposed; TestProposalQuery",
 	"omnigraph context list":             "reads a file of the user",
 	"omnigraph context set":              "writes a file of the user",
 	"omnigraph context use":              "writes a file of the user",
@@ -420,7 +421,7 @@ var moves = []move{
 // only give access to the tools above.
 var apart = map[string]string{
 	"omnigraph context list": "reads a file of the user", "omnigraph context set": "writes a file of the user", "omnigraph context use": "writes a file of the user", "omnigraph context delete": "writes a file of the user",
-	"GET /graphs/{id}/proposed-queries": "lists queries of the revision to those who may run them", "POST /graphs/{id}/proposed-queries": "stores a text; TestProposedQuery of package server",
+	"GET /graphs/{id}/proposed-queries": "lists queries of the revision to those who may run them", "POST /graphs/{id}/proposed-queries": "stores a text; TestProposedQuery of package server", "omnigraph proposal query": "stores a text; TestProposalQuery",
 	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph import infer": "reads files", "omnigraph import follow": "needs a database; it reads the schema as import, and loads", "omnigraph version": "prints a page",
 	"omnigraph audit list": "asks GET /graphs/{id}/audit, or reads the storage as its owner", "omnigraph audit verify": "reads the storage as its owner",
 	"omnigraph mcp serve": "serves the tools", "omnigraph mcp install": "sets up a client",

@@ -41,7 +41,7 @@ var byFlag = map[string]cobra.CompletionFunc{
 var byVerb = map[string]cobra.CompletionFunc{
 	"omnigraph branch delete": firstArgument(branches), "omnigraph merge": firstArgument(branches), "omnigraph proposal submit": firstArgument(branches),
 	"omnigraph commit show": firstArgument(commits), "omnigraph changes": firstArgument(commits),
-	"omnigraph query": firstArgument(queriesOfFile), "omnigraph mutate": firstArgument(queriesOfFile), "omnigraph queries run": firstArgument(storedQueryNames),
+	"omnigraph query": firstArgument(queriesOfFile), "omnigraph mutate": firstArgument(queriesOfFile), "omnigraph proposal query": firstArgument(queriesOfFile), "omnigraph queries run": firstArgument(storedQueryNames),
 	"omnigraph context use": firstArgument(contextNames), "omnigraph context delete": firstArgument(contextNames),
 	"omnigraph policy validate": firstArgument(files("yaml", "cedar")), "omnigraph policy test": firstArgument(files("yaml", "cedar")), "omnigraph policy explain": firstArgument(files("yaml", "cedar")),
 }
@@ -236,10 +236,10 @@ func actions() []string {
 }
 
 // mapped returns the result of f for each element.
-func mapped[T any](list []T, f func(T) string) []string {
-	words := make([]string, len(list))
+func mapped[T, U any](list []T, f func(T) U) []U {
+	results := make([]U, len(list))
 	for i := range list {
-		words[i] = f(list[i])
+		results[i] = f(list[i])
 	}
-	return words
+	return results
 }

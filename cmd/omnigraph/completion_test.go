@@ -68,6 +68,7 @@ func TestCompletion(t *testing.T) {
 		{"query --store data/people --query people.gq ", "add all", nothing},
 		{"query --store data/people --query people.gq add ", "", nothing},
 		{"query --query none.gq ", "", nothing},
+		{"proposal query --query people.gq ", "add all", nothing},
 		{"query --format ", "arrow csv json ndjson parquet table", nothing},
 		{"query --params ", "", nothing},
 		{"export --store data/people --type ", "Knows Person", nothing},

@@ -270,6 +270,7 @@ omnigraph policy schema
 omnigraph policy test
 omnigraph policy tools
 omnigraph policy validate
+omnigraph proposal query
 omnigraph restore
 tool nobody_is_old
 tool whole_persons

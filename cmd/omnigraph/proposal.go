@@ -19,7 +19,7 @@ func init() { graphVerbs = append(graphVerbs, newProposal) }
 
 // newProposal makes the command omnigraph proposal.
 func newProposal() *cobra.Command {
-	return usage.Group("proposal", "Open, review and merge proposals", newProposalList(), newProposalSubmit(), newProposalShow(), newProposalDiff(),
+	return usage.Group("proposal", "Open, review and merge proposals", newProposalList(), newProposalSubmit(), newProposalQuery(), newProposalShow(), newProposalDiff(),
 		newProposalEdit(), newProposalResolve(), newProposalReview(), newProposalMerge(), newProposalClose())
 }
 
@@ -84,6 +84,49 @@ part of the proposal, and end the approvals that it has.`,
 	cmd.Flags().StringVar(&b.Target, "into", "", "the branch that gets the changes (default: main)")
 	cmd.Flags().StringVar(&b.Title, "title", "", "what the changes do, in one line of at most 200 characters")
 	cmd.Flags().StringVar(&b.Description, "description", "", "why the changes are good, for the reviewer")
+	return cmd
+}
+
+// newProposalQuery makes the command omnigraph proposal query.
+func newProposalQuery() *cobra.Command {
+	var f statementFlags
+	var b client.QueryProposalBody
+	cmd := &cobra.Command{
+		Use:   "query (--store DIR | --server URL --graph ID) (--query FILE | -e TEXT) [NAME] --why TEXT",
+		Short: "Propose a read as a stored query",
+		Long: `Propose a read of a .gq file, standard input or the command line as a stored query, which is a tool for
+agents. NAME is the query to propose; you can omit it if the text has only one query.
+
+The description and the questions of the new tool are the annotations @description and @question of the
+query, or the flags. Each required parameter needs an @example, with which the server computes an example
+answer for reviewers. If you have an open proposal of a query with this name, the command changes it. The
+server must serve an applied revision.`,
+		Example: "  omnigraph proposal query --server http://127.0.0.1:8080 --graph shop --query cheap.gq --why 'I need it every day.'\n" +
+			"  omnigraph proposal query --server http://127.0.0.1:8080 --graph shop --query cheap.gq cheap_items --why 'I need it every day.' --description 'The items at or below a price.'",
+		Args: usage.AtMostOne("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := usage.Required(cmd, "why"); err != nil {
+				return err
+			}
+			s, err := f.statement(cmd, args)
+			if err == nil {
+				err = s.propose(&b)
+			}
+			if err != nil {
+				return err
+			}
+			return f.run(cmd, proposalReport(func(ctx context.Context, src *source) (*client.ProposalAnswer, error) {
+				a, err := src.graph.ProposeQuery(ctx, b)
+				return a, withFileName(err, s.file, b.Query)
+			}))
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&f.file, "query", "", "the .gq file, or - for standard input")
+	cmd.Flags().StringVarP(&f.text, "text", "e", "", "the text of the query, instead of a file")
+	cmd.Flags().StringVar(&b.Description, "description", "", "what the query answers and when to use it (default: its @description)")
+	cmd.Flags().StringArrayVar(&b.Questions, "question", nil, "a `QUESTION` that the query answers; may be repeated (default: its annotations @question)")
+	cmd.Flags().StringVar(&b.Why, "why", "", "why the query should be stored, for the reviewer")
 	return cmd
 }
 
@@ -371,6 +414,7 @@ func proposalReport(ask func(ctx context.Context, s *source) (*client.ProposalAn
 		if more := a.ConflictCount - len(a.Conflicts); more > 0 {
 			notes = append(notes, fmt.Sprintf("and there are %d more conflicts", more))
 		}
+		notes = append(notes, queryNotes(a.Query)...)
 		if len(a.ApprovedBy) > 0 {
 			notes = append(notes, "approved by "+strings.Join(a.ApprovedBy, ", "))
 		}
@@ -383,8 +427,41 @@ func proposalReport(ask func(ctx context.Context, s *source) (*client.ProposalAn
 				notes = append(notes, actor+" ("+e.Kind+"): "+e.Comment)
 			}
 		}
-		return &report{doc: a, columns: slices.Concat(proposalColumns, columns("merge_commit_id")), rows: []any{a}, note: strings.Join(notes, "; ")}, nil
+		return &report{doc: a, columns: slices.Concat(proposalColumns, columns("merge_commit_id")), rows: []any{a}, note: strings.Join(notes, "; ") + queryText(a.Query)}, nil
 	}
+}
+
+// queryNotes says what the server found about a proposed query, which may be nil.
+func queryNotes(q *client.ProposedQuery) (notes []string) {
+	if q == nil {
+		return nil
+	}
+	notes = append(notes, fmt.Sprintf("cost %g", q.Cost))
+	if x := q.Example; x != nil {
+		answer := x.Error
+		if answer == "" {
+			answer = plural(int64(len(x.Rows)), "row")
+		}
+		if x.MoreRows {
+			answer += ", and there are more"
+		}
+		notes = append(notes, fmt.Sprintf("example with %s: %s", x.Params, answer))
+	}
+	if len(q.Resembles) > 0 {
+		notes = append(notes, "resembles "+strings.Join(q.Resembles, ", "))
+	}
+	for _, found := range q.Findings {
+		notes = append(notes, "lint: "+found)
+	}
+	return append(notes, q.Changes...)
+}
+
+// queryText returns the text of a proposed query, which may be nil, for the lines below the notes.
+func queryText(q *client.ProposedQuery) string {
+	if q == nil {
+		return ""
+	}
+	return "\n\n" + strings.TrimSuffix(q.Text, "\n")
 }
 
 // ProposalChanges lists all changes of a proposal.

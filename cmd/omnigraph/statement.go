@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -83,6 +84,54 @@ func (s *statement) check(write bool) error {
 	}
 	_, err := s.choose(list, write)
 	return err
+}
+
+// propose sets the name and the text of a proposed query. Blanks replace the other queries and the annotations of this one, so
+// that the places of faults are those in the file. A description and questions that are not set become those of the annotations.
+func (s *statement) propose(b *client.QueryProposalBody) error {
+	parsed, found := syntax.ParseQueries(s.file, s.text)
+	if found.HasErrors() {
+		return &wireerror.Rejected{Diagnostics: found, Sources: map[string]string{s.file: s.text}}
+	}
+	chosen, err := s.choose(mapped(parsed.Queries, func(q *syntax.Query) candidate { return candidate{name: q.Name.Value} }), false)
+	if err != nil {
+		return err
+	}
+	q := parsed.Queries[chosen]
+	var questions []string
+	at := q.Span().Start.Offset
+	text := blanks(s.text[:at])
+	for _, a := range q.Annotations {
+		switch a.Name.Value {
+		case "description":
+			b.Description = cmp.Or(b.Description, syntax.Text(a.Text))
+		case "question":
+			questions = append(questions, syntax.Text(a.Text))
+		default: // the server says that it cannot be proposed
+			continue
+		}
+		from, to := a.Span().Start.Offset, a.Span().End.Offset
+		text += s.text[at:from] + blanks(s.text[from:to])
+		at = to
+	}
+	b.Name, b.Query = q.Name.Value, text+s.text[at:q.Span().End.Offset]
+	if b.Questions == nil {
+		b.Questions = questions
+	}
+	if b.Description == "" {
+		return usage.Errorf("the query %s has no @description; write one, or give --description", b.Name)
+	}
+	return nil
+}
+
+// blanks returns as many lines as a text has, each with as many blanks.
+func blanks(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' {
+			return r
+		}
+		return ' '
+	}, text)
 }
 
 // runError converts err, the error of running the statement. If the wrong query of a text was selected on a store, the

@@ -46,6 +46,9 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	call.deletes = q.Mutation != nil && onlyDeletes(q.Mutation.Statements)
 	if call.receipt != nil {
 		call.receipt.Body = receipts.OfMutation(q, args)
+		if call.former = call.receipt.Body; opts.Statement != "" {
+			call.receipt.Body = receipts.OfStatement(opts.Statement, q, args)
+		}
 	}
 	b, err := g.branches.findToWrite(opts.Branch, opts.IdempotencyKey)
 	if err != nil {

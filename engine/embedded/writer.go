@@ -44,6 +44,7 @@ type write struct {
 	ifCommit string                // required id of the head of the branch; empty for any
 	dryRun   bool                  // commit nothing
 	receipt  *logrecord.Receipt    // nil without an idempotency key
+	former   [32]byte              // another body that the earlier call may have: that of the plan, if the receipt has that of a name
 	changes  *engine.SourceChanges // of a load; nil if it moves no position
 	from     *branch               // for a merge, the source branch
 	source   *version.Snapshot     // for a merge, the state of from
@@ -114,7 +115,7 @@ func (r *writer) repeated(b *branch, w *write) (*receiptOfCommit, error) {
 	if w.receipt == nil || w.dryRun || w.changes != nil {
 		return nil, nil
 	}
-	first, ok, err := b.keys.Repeated(r.history, w.actor, w.receipt, r.opts.time())
+	first, ok, err := b.keys.Repeated(r.history, w.actor, w.receipt, w.former, r.opts.time())
 	if !ok || err != nil {
 		return nil, err
 	}

@@ -386,6 +386,31 @@ func writeOptionCases() []testCase {
 				}
 			}
 		},
+		"idempotency key of a named statement": func(s *session) {
+			write := func(key, name, city string) (engine.Change, error) {
+				return s.graph.Mutate(s.ctx, s.change().insert("City", set{"name": city}).query(), nil, engine.WriteOptions{IdempotencyKey: key, Statement: name})
+			}
+			for key, names := range map[string][2]string{"by name": {"add", "add"}, "by the plan, as older programs did": {"", "add"}} {
+				first, err := write(key, names[0], "Bern"+key)
+				if err != nil || first.Commit == nil {
+					s.Fatalf("%s: %+v, %v", key, first, err)
+				}
+				again, err := write(key, names[1], "Bern"+key)
+				if err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID {
+					s.Errorf("%s again: %+v, %v; first %+v", key, again, err, first)
+				}
+				_, err = write(key, "other", "Rome")
+				expectError[*engine.Conflict](s, err)
+			}
+			changed, err := write("by name", "add", "Rome")
+			if err != nil || changed.Nodes != 1 {
+				s.Errorf("the statement with another plan: %+v, %v", changed, err)
+			}
+			_, err = write("by the plan, as older programs did", "add", "Rome")
+			expectError[*engine.Conflict](s, err)
+			_, err = write("by name", "", "Bern by name")
+			expectError[*engine.Conflict](s, err)
+		},
 		"idempotency key of a load": func(s *session) {
 			opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{IdempotencyKey: "k"}}
 			first, err := s.graph.Load(s.ctx, strings.NewReader(`{"type":"Person","data":{"name":"fay"}}`), opts)

@@ -10,14 +10,15 @@ import (
 )
 
 // backfill evaluates @backfill for the entities of types that the mapping w takes over, for properties that it does not.
-// All expressions see the entities as they were before.
+// An expression sees the values of the backfills that it reads.
 func (t *tx) backfill(w mapping) error {
-	before := t.after.clone()
 	for _, typ := range shapes(t.after.schema) {
 		taken, ok := w[typ.kind][typ.name]
 		if !ok {
 			continue
 		}
+		reads := map[string]map[string]bool{} // by a property to fill: the properties that its expression reads
+		plans := map[string]*plan.Query{}
 		for _, p := range typ.props {
 			if _, had := taken.props[p.Name]; had || p.Backfill == nil {
 				continue
@@ -26,8 +27,19 @@ func (t *tx) backfill(w mapping) error {
 			if err != nil {
 				return &engine.SchemaMismatch{Detail: err.Error()}
 			}
+			plans[p.Name], reads[p.Name] = q, map[string]bool{}
+			plan.WalkExpr(q.Mutation.Statements[0].(plan.Update).Set[0].Value, func(e plan.Expr) {
+				if old, ok := e.(plan.Old); ok {
+					reads[p.Name][old.Name] = true
+				}
+			})
+		}
+		for len(reads) > 0 {
+			p := nextFilled(typ.props, reads)
+			delete(reads, p.Name)
+			q := plans[p.Name]
 			update := q.Mutation.Statements[0].(plan.Update)
-			for _, e := range before.sorted(typ.kind, typ.name) {
+			for _, e := range t.after.clone().sorted(typ.kind, typ.name) {
 				run := &writing{tx: t, query: q, instant: now(), old: e.props}
 				v := run.assigned(typ.kind, typ.name, p.Name, update.Set[0].Value)
 				if v.IsNull() {
@@ -45,6 +57,29 @@ func (t *tx) backfill(w mapping) error {
 		}
 	}
 	return nil
+}
+
+// nextFilled returns the first property to fill whose expression reads none of the others, or the first one.
+func nextFilled(props []*catalog.Property, reads map[string]map[string]bool) *catalog.Property {
+	var first *catalog.Property
+	for _, p := range props {
+		own, left := reads[p.Name]
+		if !left {
+			continue
+		}
+		ready := true
+		for name := range own {
+			_, waits := reads[name]
+			ready = ready && !waits
+		}
+		if ready {
+			return p
+		}
+		if first == nil {
+			first = p
+		}
+	}
+	return first
 }
 
 // unfilled returns an entity of a side of a merge without the values that @backfill gave it since the base, where it is `was`. The

@@ -27,7 +27,11 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	body := fmt.Sprintf("%s %v", plan.Format(q), args[:len(q.Declared())]) // not who the caller is, whose receipt it is
-	t, first, err := g.begin(opts, body)
+	former := body
+	if opts.Statement != "" {
+		body = fmt.Sprintf("statement %q %v", opts.Statement, args[:len(q.Declared())])
+	}
+	t, first, err := g.begin(opts, body, former)
 	if err != nil {
 		return engine.Change{}, err
 	}

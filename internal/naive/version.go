@@ -19,13 +19,13 @@ type outcome struct {
 	schema *engine.SchemaChange // the result of a schema change
 }
 
-// repeated returns the outcome of an earlier call with the same key, or nil.
-func (l *line) repeated(opts engine.WriteOptions, body string) (*outcome, error) {
+// repeated returns the outcome of an earlier call with the same key, or nil. That call must have one of the bodies.
+func (l *line) repeated(opts engine.WriteOptions, bodies []string) (*outcome, error) {
 	first, ok := l.outcomes[[2]string{opts.Actor, opts.IdempotencyKey}]
 	switch {
 	case opts.IdempotencyKey == "" || opts.DryRun || !ok:
 		return nil, nil
-	case first.body != body:
+	case !slices.Contains(bodies, first.body):
 		return nil, &engine.Conflict{Reason: "the idempotency key was used for a different write"}
 	}
 	return &first, nil

@@ -71,9 +71,9 @@ type tx struct {
 	parents      []string           // parents of the commit, in addition to the head of the branch
 }
 
-// begin starts a write. The argument `body` describes the request. If the write repeats an earlier
-// call, the result `first` is the outcome of that call.
-func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outcome, err error) {
+// begin starts a write. The argument `body` describes the request, and `former` are other descriptions that an earlier call may
+// have. If the write repeats an earlier call, the result `first` is the outcome of that call.
+func (g *Graph) begin(opts engine.WriteOptions, body string, former ...string) (t *tx, first *outcome, err error) {
 	if err := engine.CheckMessage(opts.Message); err != nil {
 		return nil, nil, err
 	}
@@ -81,7 +81,7 @@ func (g *Graph) begin(opts engine.WriteOptions, body string) (t *tx, first *outc
 	if err != nil {
 		return nil, nil, err
 	}
-	if first, err = l.repeated(opts, body); first != nil || err != nil {
+	if first, err = l.repeated(opts, append(former, body)); first != nil || err != nil {
 		return nil, first, err
 	}
 	if closed != nil {

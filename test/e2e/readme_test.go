@@ -7,10 +7,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
-// TestReadme follows the README's section about a graph of one's own in an empty folder, with nothing but the two
-// commands on the path.
+// TestReadme follows the README's section about a graph of one's own in an empty folder, with nothing but the commands of a
+// release.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -32,20 +33,21 @@ func TestReadme(t *testing.T) {
 		}
 		write(t, filepath.Join(dir, m[2]), m[3])
 	}
-	if files != 4 || len(commands) != 4 || commands[0] != "omnigraph cluster apply" || commands[1] != "omnigraph-server --dev" {
+	if files != 4 || len(commands) != 3 || commands[0] != "gq dev" {
 		t.Fatalf("the section has %d files and the commands %q", files, commands)
 	}
-	omnigraph(t, "cluster", "apply", "--cluster", dir)
-	p := start(t, dir)
+	dev := exec.Command(filepath.Join(bin, "gq"), "dev", "--bind", "127.0.0.1:0")
+	dev.Dir = dir
+	p := startCommand(t, dev, "Serving")
 	defer p.stop()
 	if strings.Contains(p.stderr.String(), "level=WARN") {
 		t.Errorf("the server warns:\n%s", p.stderr.String())
 	}
 	for i, want := range []string{`"affected_nodes":1`, `"rows":[{"name":"Ada"}]`} {
-		cmd := exec.Command("bash", "-c", strings.ReplaceAll(commands[2+i], "127.0.0.1:8080", p.addr))
+		cmd := exec.Command("bash", "-c", strings.ReplaceAll(commands[1+i], "127.0.0.1:8080", p.addr))
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
-			t.Errorf("%s\nanswers %s, %v; expected %s", commands[2+i], out, err, want)
+			t.Errorf("%s\nanswers %s, %v; expected %s", commands[1+i], out, err, want)
 		}
 	}
 	var tools struct {
@@ -71,5 +73,24 @@ func TestReadme(t *testing.T) {
 	}
 	if !typed {
 		t.Errorf("no tool people_of with a typed argument is in %+v", tools)
+	}
+	schema, err := os.ReadFile(filepath.Join(dir, "schema.pg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "schema.pg"), strings.Replace(string(schema), "billing", "billing, sales", 1))
+	call := strings.Replace(strings.ReplaceAll(commands[1], "127.0.0.1:8080", p.addr), `"team":"search"`, `"team":"sales"`, 1)
+	call = strings.Replace(call, "Ada", "Sam", 1)
+	late := time.After(time.Minute)
+	for answer := ""; !strings.Contains(answer, `"affected_nodes":1`); {
+		cmd := exec.Command("bash", "-c", call)
+		cmd.Dir = dir
+		out, _ := cmd.CombinedOutput()
+		answer = string(out)
+		select {
+		case <-late:
+			t.Fatalf("a minute after the save: %s\n%s", answer, p.output())
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }

@@ -137,7 +137,7 @@ func (m *Module) fill(name string, text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
 		"Module": m.Path, "Name": m.name(), "Image": m.Image(), "Version": m.Version, "Replace": m.Replace, "Bind": m.Bind,
-		"Go": goVersion, "GoMinor": goMinor, "Fill": m.fillStore(), "Graph": m.graph(), "Package": model.PackageName(m.graph()), "Steps": m.Steps(), "CompileNote": CompileNote, "Call": m.Call(),
+		"Go": goVersion, "GoMinor": goMinor, "Fill": m.fillStore(), "Graph": m.graph(), "Package": model.PackageName(m.graph()), "Steps": m.Steps(), "BuildSteps": m.BuildSteps(), "CompileNote": CompileNote, "Call": m.Call(),
 	})
 	return b.Bytes(), err
 }

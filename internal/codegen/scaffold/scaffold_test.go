@@ -243,7 +243,7 @@ func TestPrintedLinesAreOneCommand(t *testing.T) {
 	for _, host := range []string{"$(touch made)", "`touch made`", "a;touch made;", "a' 'b", `a\"b`, "a&touch made&", "a\ntouch made\n", "[::1]"} {
 		m := brain()
 		m.Bind = host + ":1"
-		for _, line := range []string{m.Call(), m.Steps()[len(m.Steps())-1]} {
+		for _, line := range []string{m.Call(), m.Steps()[len(m.Steps())-1], m.BuildSteps()[len(m.BuildSteps())-1]} {
 			// A shell function replaces the program. It prints each word that it gets.
 			program, _, _ := strings.Cut(line, " ")
 			c := exec.Command(sh, "-c", "show() { for w in \"$@\"; do printf '%s\\0' \"$w\"; done; }\n"+"show"+strings.TrimPrefix(line, program))
@@ -268,7 +268,7 @@ func TestReadmeTellsTheSteps(t *testing.T) {
 	m := brain()
 	m.Bind = "0.0.0.0:81"
 	readme := string(rendered(t, m)["README.md"])
-	for _, step := range append(m.Steps(), m.Call()) {
+	for _, step := range slices.Concat(m.Steps(), m.BuildSteps(), []string{m.Call()}) {
 		if !strings.Contains(readme, "\n    "+step+"\n") {
 			t.Errorf("README.md lacks %s:\n%s", step, readme)
 		}

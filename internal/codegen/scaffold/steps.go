@@ -7,11 +7,8 @@ import (
 	"al.essio.dev/pkg/shellescape"
 )
 
-// build is the command that builds the server.
-const build = "go build -o bin/ ./cmd/..."
-
-// CompileNote explains the silence of the first command that uses omnigraph.
-const CompileNote = "The first command that starts with go tool omnigraph compiles the program and prints nothing for a while."
+// CompileNote explains the silence of the first command that starts with go tool.
+const CompileNote = "The first command that starts with go tool compiles the program and prints nothing for a while."
 
 // fillStore returns the commands that create the graph and load the seed data.
 func (m *Module) fillStore() []string {
@@ -22,14 +19,18 @@ func (m *Module) fillStore() []string {
 }
 
 // Steps returns the commands that lead from the new module to a running server, for a POSIX shell
-// in the module's folder. The last one runs until it is stopped.
+// in the module's folder. The last one runs until it is stopped, and applies each save.
 func (m *Module) Steps() []string {
 	var steps []string
 	if m.Workspace {
 		steps = append(steps, "go work use .")
 	}
-	steps = append(steps, "go mod tidy", "go generate ./...", "go test ./...", build)
-	steps = append(steps, m.fillStore()...)
+	return append(steps, "go mod tidy", "go tool gq dev --seed seed.jsonl --bind "+shellescape.Quote(m.Bind))
+}
+
+// BuildSteps returns the commands that build the server of the module and start it.
+func (m *Module) BuildSteps() []string {
+	steps := append([]string{"go generate ./...", "go test ./...", "go build -o bin/ ./cmd/..."}, m.fillStore()...)
 	return append(steps, "bin/omnigraph-server --dev --bind "+shellescape.Quote(m.Bind))
 }
 

@@ -44,6 +44,20 @@ func Matches(expr, text string) bool {
 	return err == nil && p.Match(text, nil)
 }
 
+// BackfillReads returns the names of the properties that the checked @backfill of a property reads.
+func BackfillReads(p *catalog.Property) (names []string) {
+	q, err := plan.Decode(string(p.Backfill.Plan))
+	if err != nil {
+		return nil // Backfill has encoded it, unless it has faults
+	}
+	plan.WalkExpr(q.Mutation.Statements[0].(plan.Update).Set[0].Value, func(e plan.Expr) {
+		if old, ok := e.(plan.Old); ok {
+			names = append(names, old.Name)
+		}
+	})
+	return names
+}
+
 // Backfill checks the expression of @backfill at a property of a type, and returns the plan for
 // [catalog.Backfill]. Otherwise it returns the first fault of the expression, and its help.
 func Backfill(m *work.Meter, s *catalog.Schema, edge bool, typ string, p *catalog.Property) (encoded []byte, message, help string) {

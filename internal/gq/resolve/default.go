@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -126,5 +127,30 @@ func (b *builder) backfills() {
 			continue
 		}
 		f.prop.Backfill.Plan = plan
+	}
+	b.backfillCycle()
+}
+
+// backfillCycle reports the first @backfill that needs its own value.
+func (b *builder) backfillCycle() {
+	if len(b.faults) > 0 {
+		return // a plan may be missing
+	}
+	for _, f := range b.fills {
+		seen := map[string]bool{}
+		var needs func(p *catalog.Property)
+		needs = func(p *catalog.Property) {
+			for _, name := range check.BackfillReads(p) {
+				i := slices.IndexFunc(b.fills, func(o backfill) bool { return o.typ == f.typ && o.prop.Name == name })
+				if i >= 0 && !seen[name] {
+					seen[name] = true
+					needs(b.fills[i].prop)
+				}
+			}
+		}
+		if needs(f.prop); seen[f.prop.Name] {
+			b.fault(BadDefault, f.at, "compute one of them from other properties", "bad @backfill of %s: its value depends on itself, because it reads %s", f.prop.Name, strings.Join(check.BackfillReads(f.prop), ", "))
+			return
+		}
 	}
 }

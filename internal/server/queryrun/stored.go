@@ -104,7 +104,7 @@ func (c *Call) RunOptions() *Options { return &c.Options }
 func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	q := c.Query.Plan()
 	if q.Mutation != nil {
-		return Mutation(ctx, env, q, env.Caller.With(q.Params, c.Args), env.Branch(c.Branch), &c.Options)
+		return mutation(ctx, env, q, env.Caller.With(q.Params, c.Args), env.Branch(c.Branch), q.Name, &c.Options)
 	}
 	r, err := c.Options.Reading(ctx, env, c.Branch)
 	if err != nil {
@@ -121,9 +121,15 @@ func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	return out, err
 }
 
-// Mutation runs a mutation on a branch.
+// Mutation runs a mutation of a text on a branch.
 func Mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch tool.Branch, k *Options) (*tool.Outcome, error) {
+	return mutation(ctx, env, q, args, branch, "", k)
+}
+
+// mutation runs a mutation on a branch. For a stored query, statement is its name.
+func mutation(ctx context.Context, env *tool.Env, q *plan.Query, args engine.Args, branch tool.Branch, statement string, k *Options) (*tool.Outcome, error) {
 	opts := k.Write(env, branch)
+	opts.Statement = statement
 	var change engine.Change
 	write := func(heads tool.Heads) (err error) {
 		opts.IfCommit = heads.Require(0, opts.IfCommit)

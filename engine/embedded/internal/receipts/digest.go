@@ -53,17 +53,23 @@ func OfLoad(opts *engine.LoadOptions) hash.Hash {
 // OfMerge returns the digest of a merge of the branch `source`.
 func OfMerge(source string) [32]byte { return sha256.Sum256([]byte("m" + source)) }
 
+// OfStatement digests the name and the arguments of a mutation, as OfMutation does its statements.
+func OfStatement(name string, q *plan.Query, args engine.Args) (sum [32]byte) {
+	d := digest{h: sha256.New()}
+	d.text("statement")
+	d.text(name)
+	d.args(q, args)
+	d.h.Sum(sum[:0])
+	return sum
+}
+
 // OfMutation digests the statements and the arguments of a mutation. Each part is written
 // with its length, so that different mutations have different digests. The arguments that say who the caller is do not count: the
 // receipt is the caller's already, and a caller whose groups or claims change must find the outcome of its call.
 func OfMutation(q *plan.Query, args engine.Args) (sum [32]byte) {
 	d := digest{h: sha256.New()}
-	args = args[:min(len(args), len(q.Declared()))]
 	d.text("mutation")
-	d.number(len(args))
-	for _, a := range args {
-		d.value(a)
-	}
+	d.args(q, args)
 	if q.Mutation != nil {
 		for _, s := range q.Mutation.Statements {
 			d.statement(s)
@@ -95,6 +101,15 @@ func (d digest) text(s string) {
 
 // plan hashes the encoding of a plan without its first byte, which is the number of the encoding.
 func (d digest) plan(q *plan.Query) { d.text(plan.Encode(q)[1:]) }
+
+// args hashes the arguments without those that say who the caller is.
+func (d digest) args(q *plan.Query, args engine.Args) {
+	args = args[:min(len(args), len(q.Declared()))]
+	d.number(len(args))
+	for _, a := range args {
+		d.value(a)
+	}
+}
 
 // statement hashes a statement of a mutation.
 func (d digest) statement(s plan.Statement) {

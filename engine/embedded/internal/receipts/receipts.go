@@ -134,13 +134,13 @@ func (i *Set) Find(h *ancestry.History, k Key) (rec logrecord.Receipted, ok bool
 
 // Repeated returns the receipt of the earlier write with the same key and actor; ok is false if
 // there was no such write in the last day. It returns a *engine.Conflict if the earlier write had
-// another body.
-func (i *Set) Repeated(h *ancestry.History, actor string, w *logrecord.Receipt, now time.Time) (rec logrecord.Receipted, ok bool, err error) {
+// neither the body of w nor the body `former`.
+func (i *Set) Repeated(h *ancestry.History, actor string, w *logrecord.Receipt, former [32]byte, now time.Time) (rec logrecord.Receipted, ok bool, err error) {
 	rec, ok = i.Find(h, Key{actor, w.Key})
 	if !ok || Outdated(now, rec.Commit.Time) {
 		return rec, false, nil
 	}
-	if rec.Receipt.Body != w.Body {
+	if rec.Receipt.Body != w.Body && rec.Receipt.Body != former {
 		return rec, false, &engine.Conflict{Reason: "idempotency key " + w.Key + " was already used for a different write, commit " + rec.Commit.ID + "; choose another key"}
 	}
 	return rec, true, nil

@@ -14,8 +14,8 @@ import (
 )
 
 // Backfill evaluates the expressions of @backfill for the entities that the schema change of the transaction takes over,
-// and writes the values. The function `added` reports whether the change adds property p of type t to such entities. All
-// expressions of a row see the row as the change left it, with the defaults of the added properties. Backfill returns at
+// and writes the values. The function `added` reports whether the change adds property p of type t to such entities. The
+// expressions of a row see the row as the change left it, with the values of the backfills that they read. Backfill returns at
 // most `limit` violations: an entity for which an expression fails, has no value that the property allows, or is null
 // although the property is required and has no default. The error is a *engine.SchemaMismatch or that of the context.
 func Backfill(ctx context.Context, tx *version.Txn, now value.Value, added func(t *schema.Type, p int) bool, limit int) (bad []*engine.ConstraintViolation, err error) {
@@ -27,6 +27,7 @@ func Backfill(ctx context.Context, tx *version.Txn, now value.Value, added func(
 		if set == nil {
 			continue
 		}
+		set = inOrder(set)
 		w := &Write{Tx: tx, Now: now, ctx: ctx, query: &plan.Query{}}
 		ords := uint32(table.Ordinals())
 		for ord := range ords {
@@ -98,6 +99,25 @@ func backfillsOf(s *schema.Schema, t *schema.Type, added func(t *schema.Type, p 
 	return set, nil
 }
 
+// inOrder sorts assignments so that each stands behind those whose properties it reads.
+func inOrder(set []plan.Assign) (sorted []plan.Assign) {
+	for left := slices.Clone(set); len(left) > 0; {
+		next := max(0, slices.IndexFunc(left, func(a plan.Assign) bool { return !readsAny(a, left) })) // 0 for a cycle, which no schema has that compiles
+		sorted = append(sorted, left[next])
+		left = slices.Delete(left, next, next+1)
+	}
+	return sorted
+}
+
+// readsAny reports whether the value of an assignment reads a property that one of the others sets.
+func readsAny(a plan.Assign, others []plan.Assign) (reads bool) {
+	plan.WalkExpr(a.Value, func(e plan.Expr) {
+		old, ok := e.(plan.Old)
+		reads = reads || ok && slices.ContainsFunc(others, func(o plan.Assign) bool { return o.Name == old.Name })
+	})
+	return reads
+}
+
 // backfillOf returns the assignment of an encoded @backfill of a property.
 func backfillOf(s *schema.Schema, t *schema.Type, property, encoded string) (plan.Assign, error) {
 	q, err := plan.Decode(encoded)
@@ -123,15 +143,14 @@ func backfillOf(s *schema.Schema, t *schema.Type, property, encoded string) (pla
 	return set[0], checkPropType(t, property, set[0].Type)
 }
 
-// backfill writes the values of the expressions `set` for one entity.
+// backfill writes the values of the expressions `set` for one entity, in their order.
 func (w *Write) backfill(table *version.Table, ord uint32, set []plan.Assign) (bad []*engine.ConstraintViolation, err error) {
 	t := table.Type
-	was := table.Values(ord)
-	row := version.Row{ID: table.ID(ord), Claims: table.Claims(ord), Vals: append([]value.Value(nil), was...)}
+	row := version.Row{ID: table.ID(ord), Claims: table.Claims(ord), Vals: slices.Clone(table.Values(ord))}
 	if t.Entity == plan.Edge {
 		row.Src, row.Dst = table.Ends(ord)
 	}
-	w.old = &oldRow{t: t, vals: was}
+	w.old = &oldRow{t: t, vals: row.Vals} // so that an expression sees the values of those before it
 	fault := func(a plan.Assign, err error) bool {
 		v, ok := err.(*engine.ConstraintViolation)
 		if ok {

@@ -93,7 +93,7 @@ var imports = []struct {
 	// text with the type that the language uses for them, and they run generated functions, which take
 	// the types of the engine.
 	{"client", []string{"internal/gq/diag", "internal/clock", "internal/inprocess", "engine", "gq/plan", "gq/value", "server/tool"}},
-	{"client/internal/wiretypes", nil}, {"internal/credentials", []string{"internal/gq/diag", "internal/strictyaml"}},
+	{"client/internal/wiretypes", nil}, {"internal/credentials", []string{"internal/clock", "internal/gq/diag", "internal/storage/fs", "internal/strictyaml"}},
 
 	// The server: tools and operations do not depend on a transport; a transport does not depend on
 	// another transport.

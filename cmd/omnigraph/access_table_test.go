@@ -212,6 +212,8 @@ var silent = map[string]string{
 	"omnigraph context set":              "writes a file of the user",
 	"omnigraph context use":              "writes a file of the user",
 	"omnigraph context delete":           "writes a file of the user",
+	"omnigraph login":                    "asks the server who the caller is; TestLogin",
+	"omnigraph logout":                   "removes a file of the user",
 	"omnigraph copy":                     "reads the storage as its owner, and no server",
 	"omnigraph restore":                  "reads the storage as its owner, and no server",
 	"omnigraph embed":                    "counts rows and writes to rows with texts of GQ, as query and mutate do; this schema has no @embed",
@@ -419,7 +421,7 @@ var moves = []move{
 // apart lists the verbs that check no policy. They work on the files of the user who runs them, or
 // only give access to the tools above.
 var apart = map[string]string{
-	"omnigraph context list": "reads a file of the user", "omnigraph context set": "writes a file of the user", "omnigraph context use": "writes a file of the user", "omnigraph context delete": "writes a file of the user",
+	"omnigraph context list": "reads a file of the user", "omnigraph context set": "writes a file of the user", "omnigraph context use": "writes a file of the user", "omnigraph context delete": "writes a file of the user", "omnigraph login": "asks the server who the caller is", "omnigraph logout": "removes a file of the user",
 	"GET /graphs/{id}/proposed-queries": "lists queries of the revision to those who may run them", "POST /graphs/{id}/proposed-queries": "stores a text; TestProposedQuery of package server",
 	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph import infer": "reads files", "omnigraph import follow": "needs a database; it reads the schema as import, and loads", "omnigraph version": "prints a page",
 	"omnigraph audit list": "asks GET /graphs/{id}/audit, or reads the storage as its owner", "omnigraph audit verify": "reads the storage as its owner",

@@ -262,6 +262,8 @@ omnigraph import infer
 omnigraph index go
 omnigraph index scip
 omnigraph init
+omnigraph login
+omnigraph logout
 omnigraph mcp install
 omnigraph mcp serve
 omnigraph policy cedar

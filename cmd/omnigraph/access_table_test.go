@@ -92,6 +92,7 @@ var questions = []question{
 			{ask: ask{tool: "graph_query", args: `{"queries":[{"query":"` + whole + `","branch":"{B}"}]}`}},
 			{ask: ask{verb: "query", more: []string{"--query", "read.gq", "--branch", "{B}", "--format", "json"}}},
 			{ask: ask{verb: "query", more: []string{"--query", "read.gq", "--at", "{H}", "--format", "json"}}},
+			{ask: ask{verb: "shell", more: []string{"--branch", "{B}", "--format", "json"}, body: whole}},
 		}},
 	{name: "how a query would be run", branched: true, tells: []string{"head of {B}"},
 		asks: []transportAsk{
@@ -409,6 +410,8 @@ var moves = []move{
 	{ask: ask{verb: "queries list"}, reads: "main"},
 	{ask: ask{verb: "queries run", more: []string{"everyone", "--at", "{H}"}}, what: "a past state", reads: "feature-x"},
 	{ask: ask{verb: "query", more: []string{"--query", "read.gq", "--at", "{H}"}}, what: "a past state", reads: "feature-x"},
+	{ask: ask{verb: "shell", more: []string{"--branch", "{B}"}, body: whole}, reads: "feature-x"},
+	{ask: ask{verb: "shell", more: []string{"--branch", "{B}"}, body: `query m() { insert Mensch { name: "zoe" } }`}, writes: true},
 	{ask: ask{verb: "schema show", more: []string{"--at", "{H}"}}, what: "a past state", reads: "feature-x"},
 	{ask: ask{verb: "schema plan", more: []string{"--schema", "schema.pg", "--branch", "{B}"}}, what: "a schema with that of the branch", reads: "feature-x", writes: true, faulty: true},
 	{ask: ask{verb: "schema apply", more: []string{"--schema", "schema.pg", "--branch", "{B}"}}, what: "a schema with that of the branch", writes: true, faulty: true},

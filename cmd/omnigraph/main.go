@@ -182,7 +182,7 @@ cluster apply would destroy data without approval.`,
 
 // helpGroups are the groups of verbs in the help of the command.
 var helpGroups = []usage.HelpGroup{
-	{Title: "Ask and write:", Verbs: []string{"query", "mutate", "queries", "blob", "snapshot", "validate", "check"}},
+	{Title: "Ask and write:", Verbs: []string{"query", "mutate", "shell", "queries", "blob", "snapshot", "validate", "check"}},
 	{Title: "Data in and out:", Verbs: []string{"init", "load", "import", "index", "export", "copy", "restore"}},
 	{Title: "Versions and reviews:", Verbs: []string{"branch", "merge", "commit", "changes", "proposal"}},
 	{Title: "Run a server:", Verbs: []string{"cluster", "schema", "policy", "audit", "cleanup", "verify", "embed"}},

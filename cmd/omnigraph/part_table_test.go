@@ -120,6 +120,7 @@ omnigraph proposal submit
 omnigraph queries list
 omnigraph queries run
 omnigraph query
+omnigraph shell
 omnigraph snapshot
 prompt write_filter
 prompt write_query

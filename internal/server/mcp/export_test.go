@@ -16,6 +16,13 @@ func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 	s := newSurface(g, opts)
 	server := mcp.NewServer(s.implementation, &mcp.ServerOptions{
 		Instructions: instructionsFor(g.Descriptors(), served{stored: true, meta: g.Meta()}), PageSize: 1 << 20, Capabilities: capabilities(),
+		CompletionHandler: func(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+			res, err := s.complete(ctx, req.Params)
+			if err != nil {
+				return nil, err
+			}
+			return res.(*mcp.CompleteResult), nil
+		},
 		SetCacheable: func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 			*c = private(listTTL)
 			if _, ok := req.(*mcp.ReadResourceRequest); ok {

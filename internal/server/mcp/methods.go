@@ -61,6 +61,7 @@ var table = []method{
 	{name: listenMethod, since: statelessVersion, bind: bindListen},
 	{name: "prompts/list", bind: optional((*surface).listPrompts)},
 	{name: "prompts/get", subject: nameOf, bind: bindPromptGet},
+	{name: "completion/complete", bind: required((*surface).complete)},
 	{name: "notifications/initialized", notification: true},
 	{name: "notifications/cancelled", notification: true},
 	{name: "notifications/progress", notification: true},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -121,4 +122,11 @@ func (s *surface) perCaller(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		return res, s.stamp(ctx, res)
 	}
+}
+
+// ProgressEvery sets the time between two notifications of progress, and returns a function that sets it back.
+func ProgressEvery(d time.Duration) (restore func()) {
+	before := progressEvery
+	progressEvery = d
+	return func() { progressEvery = before }
 }

@@ -92,6 +92,7 @@ var questions = []question{
 			{ask: ask{tool: "graph_query", args: `{"queries":[{"query":"` + whole + `","branch":"{B}"}]}`}},
 			{ask: ask{verb: "query", more: []string{"--query", "read.gq", "--branch", "{B}", "--format", "json"}}},
 			{ask: ask{verb: "query", more: []string{"--query", "read.gq", "--at", "{H}", "--format", "json"}}},
+			{ask: ask{verb: "shell", more: []string{"--branch", "{B}", "--format", "json"}, body: whole}},
 		}},
 	{name: "how a query would be run", branched: true, tells: []string{"head of {B}"},
 		asks: []transportAsk{
@@ -213,6 +214,8 @@ var silent = map[string]string{
 	"omnigraph context set":              "writes a file of the user",
 	"omnigraph context use":              "writes a file of the user",
 	"omnigraph context delete":           "writes a file of the user",
+	"omnigraph login":                    "asks the server who the caller is; TestLogin",
+	"omnigraph logout":                   "removes a file of the user",
 	"omnigraph copy":                     "reads the storage as its owner, and no server",
 	"omnigraph restore":                  "reads the storage as its owner, and no server",
 	"omnigraph embed":                    "counts rows and writes to rows with texts of GQ, as query and mutate do; this schema has no @embed",
@@ -408,6 +411,8 @@ var moves = []move{
 	{ask: ask{verb: "queries list"}, reads: "main"},
 	{ask: ask{verb: "queries run", more: []string{"everyone", "--at", "{H}"}}, what: "a past state", reads: "feature-x"},
 	{ask: ask{verb: "query", more: []string{"--query", "read.gq", "--at", "{H}"}}, what: "a past state", reads: "feature-x"},
+	{ask: ask{verb: "shell", more: []string{"--branch", "{B}"}, body: whole}, reads: "feature-x"},
+	{ask: ask{verb: "shell", more: []string{"--branch", "{B}"}, body: `query m() { insert Mensch { name: "zoe" } }`}, writes: true},
 	{ask: ask{verb: "schema show", more: []string{"--at", "{H}"}}, what: "a past state", reads: "feature-x"},
 	{ask: ask{verb: "schema plan", more: []string{"--schema", "schema.pg", "--branch", "{B}"}}, what: "a schema with that of the branch", reads: "feature-x", writes: true, faulty: true},
 	{ask: ask{verb: "schema apply", more: []string{"--schema", "schema.pg", "--branch", "{B}"}}, what: "a schema with that of the branch", writes: true, faulty: true},
@@ -420,7 +425,7 @@ var moves = []move{
 // apart lists the verbs that check no policy. They work on the files of the user who runs them, or
 // only give access to the tools above.
 var apart = map[string]string{
-	"omnigraph context list": "reads a file of the user", "omnigraph context set": "writes a file of the user", "omnigraph context use": "writes a file of the user", "omnigraph context delete": "writes a file of the user",
+	"omnigraph context list": "reads a file of the user", "omnigraph context set": "writes a file of the user", "omnigraph context use": "writes a file of the user", "omnigraph context delete": "writes a file of the user", "omnigraph login": "asks the server who the caller is", "omnigraph logout": "removes a file of the user",
 	"GET /graphs/{id}/proposed-queries": "lists queries of the revision to those who may run them", "POST /graphs/{id}/proposed-queries": "stores a text; TestProposedQuery of package server", "omnigraph proposal query": "stores a text; TestProposalQuery",
 	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph import infer": "reads files", "omnigraph import follow": "needs a database; it reads the schema as import, and loads", "omnigraph version": "prints a page",
 	"omnigraph audit list": "asks GET /graphs/{id}/audit, or reads the storage as its owner", "omnigraph audit verify": "reads the storage as its owner",

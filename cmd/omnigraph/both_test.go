@@ -29,6 +29,8 @@ var elsewhere = map[string]string{
 	"copy":          "copies from storage to storage",
 	"restore":       "copies from storage to storage",
 	"context":       "is about the user's graphs",
+	"login":         "is about the user's tokens; TestLogin",
+	"logout":        "is about the user's tokens; TestLogin",
 	"version":       "is about this program",
 	"docs":          "is about this program",
 }

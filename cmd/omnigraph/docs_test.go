@@ -37,6 +37,11 @@ var costly = map[string]string{
 	"omnigraph index go --deps ./... --out all.ndjson":                       "type-checks the standard library, which takes gigabytes",
 	"omnigraph index go --watch --server http://127.0.0.1:8080 --graph code": "runs until it is interrupted: TestWatch",
 
+	"omnigraph login --server https://graph.example.com --client-id omnigraph-cli": "needs an issuer and a person: TestLogin",
+	"omnigraph login": "needs an issuer and a person: TestLogin",
+	"omnigraph logout --server https://graph.example.com": "needs a login: TestLogin",
+	"omnigraph logout": "needs a login: TestLogin",
+
 	"omnigraph init --schema schema.pg --store 's3://team-graphs/prod' --graph people":                                          "needs an S3 bucket",
 	"omnigraph copy data/people 's3://team-graphs/prod?region=eu-central-1' --graph people":                                     "needs an S3 bucket",
 	"omnigraph copy 's3://team-graphs/prod?region=eu-central-1' data/people --graph people":                                     "needs an S3 bucket",

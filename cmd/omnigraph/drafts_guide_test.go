@@ -41,8 +41,8 @@ func newHourGuide(t *testing.T) *hourGuide {
 	return &hourGuide{T: t, vars: map[string]string{}, sessions: map[string]*mcp.ClientSession{}}
 }
 
-// shell splits a line of the guide as a shell does: quotes keep a word together.
-func shell(line string) (args []string) {
+// wordsOf splits a line of the guide as a shell does: quotes keep a word together.
+func wordsOf(line string) (args []string) {
 	for _, m := range regexp.MustCompile(`'([^']*)'|(\S+)`).FindAllStringSubmatch(line, -1) {
 		args = append(args, m[1]+m[2])
 	}
@@ -63,7 +63,7 @@ func (g *hourGuide) command(actor, line string) string {
 	if actor != "" {
 		g.Setenv(tokenVar, tokenOf(actor))
 	}
-	args := shell(g.expand(line))
+	args := wordsOf(g.expand(line))
 	code, stdout, stderr := omnigraph(g.T, "", args[1:]...)
 	if args[0] != "omnigraph" || code != 0 {
 		g.Fatalf("%s: %d %s%s", line, code, stdout, stderr)

@@ -45,7 +45,7 @@ func throughServer(t *testing.T, s *source) *client.Graph {
 		api.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), s.store.actor)))
 	}))
 	t.Cleanup(server.Close)
-	remote, err := newRemote(&endpoint{server: server.URL, graph: served.ID()}, "", io.Discard)
+	remote, err := newRemote(&endpoint{server: server.URL, graph: served.ID()}, nil, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestEmbedWaits(t *testing.T) {
 		api.ServeHTTP(w, r.WithContext(access.WithActor(r.Context(), s.store.actor)))
 	}))
 	defer server.Close()
-	remote, err := newRemote(&endpoint{server: server.URL, graph: served.ID()}, "", io.Discard)
+	remote, err := newRemote(&endpoint{server: server.URL, graph: served.ID()}, nil, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

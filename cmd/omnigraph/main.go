@@ -16,6 +16,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/index"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/login"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/policies"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
@@ -137,7 +138,7 @@ graph of a server (--server URL --graph ID), or on the graph of the current cont
 (omnigraph context set). For a server, they take the bearer
 token from ` + credentials.ServerVarPrefix + `<HOST>, such as
 ` + credentials.ServerVar("https://graph.example.com") + `, or else from ` + tokenVar + `,
-or else from ` + configName + `:
+or else from your login (omnigraph login), unless ` + configName + ` has one:
 
     servers:
       https://graph.example.com: { token: "${GRAPH_TOKEN}" }
@@ -169,7 +170,7 @@ cluster apply would destroy data without approval.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newInit(), newLoad(), index.New(&indexTarget{}), newCopy(), newRestore(), newMCP(), policies.New(), newCluster(), newContext())
+	root.AddCommand(newInit(), newLoad(), index.New(&indexTarget{}), newCopy(), newRestore(), newMCP(), policies.New(), newCluster(), newContext(), login.New(), login.NewLogout())
 	for _, verb := range graphVerbs {
 		root.AddCommand(verb())
 	}
@@ -181,11 +182,11 @@ cluster apply would destroy data without approval.`,
 
 // helpGroups are the groups of verbs in the help of the command.
 var helpGroups = []usage.HelpGroup{
-	{Title: "Ask and write:", Verbs: []string{"query", "mutate", "queries", "blob", "snapshot", "validate", "check"}},
+	{Title: "Ask and write:", Verbs: []string{"query", "mutate", "shell", "queries", "blob", "snapshot", "validate", "check"}},
 	{Title: "Data in and out:", Verbs: []string{"init", "load", "import", "index", "export", "copy", "restore"}},
 	{Title: "Versions and reviews:", Verbs: []string{"branch", "merge", "commit", "changes", "proposal"}},
 	{Title: "Run a server:", Verbs: []string{"cluster", "schema", "policy", "audit", "cleanup", "verify", "embed"}},
-	{Title: "Clients:", Verbs: []string{"context", "mcp"}},
+	{Title: "Clients:", Verbs: []string{"context", "login", "logout", "mcp"}},
 }
 
 // version returns the version of this program.

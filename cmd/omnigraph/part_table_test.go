@@ -120,6 +120,7 @@ omnigraph proposal submit
 omnigraph queries list
 omnigraph queries run
 omnigraph query
+omnigraph shell
 omnigraph snapshot
 prompt write_filter
 prompt write_query
@@ -262,6 +263,8 @@ omnigraph import infer
 omnigraph index go
 omnigraph index scip
 omnigraph init
+omnigraph login
+omnigraph logout
 omnigraph mcp install
 omnigraph mcp serve
 omnigraph policy cedar

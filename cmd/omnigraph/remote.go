@@ -20,8 +20,8 @@ const minAnnounced = time.Second
 
 // newRemote returns a source for a graph of a server. It writes a note to `notes` about each wait
 // of at least minAnnounced.
-func newRemote(e *endpoint, token string, notes io.Writer) (*source, error) {
-	c, err := client.New(e.server, client.WithToken(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()), client.WithNumbers(),
+func newRemote(e *endpoint, token client.TokenSource, notes io.Writer) (*source, error) {
+	c, err := client.New(e.server, client.WithTokenSource(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()), client.WithNumbers(),
 		client.WithNotify(func(err error, wait time.Duration) {
 			if wait >= minAnnounced {
 				fmt.Fprintf(notes, "omnigraph: %s; trying again in %v\n", printableLines(err.Error()), wait.Round(time.Second/10))
@@ -50,7 +50,7 @@ func advise(err error) {
 		case refused.Status >= 300 && refused.Status < 400:
 			refused.Hint = "if the redirect leads to the right server, name that server with --server"
 		case refused.Status == http.StatusUnauthorized && refused.Hint != "":
-			refused.Hint = "set " + tokenVar + ", or write the server's token to " + configName
+			refused.Hint = "set " + tokenVar + ", log in with omnigraph login, or write the server's token to " + configName
 		}
 	}
 }

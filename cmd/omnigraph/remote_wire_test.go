@@ -152,7 +152,7 @@ func TestTokenStaysWithItsServer(t *testing.T) {
 		{"http://127.0.0.1.example.com", false, true},
 	} {
 		e := endpoint{server: tt.server, insecure: tt.insecure}
-		got, err := e.token(t.Context(), io.Discard)
+		got, err := tokenOfFlags(t, &e)
 		if (err != nil) != tt.refused || !tt.refused && got != token {
 			t.Errorf("%s, insecure %t: %q, %v", tt.server, tt.insecure, got, err)
 		}
@@ -162,7 +162,7 @@ func TestTokenStaysWithItsServer(t *testing.T) {
 	}
 	t.Setenv(tokenVar, "")
 	t.Setenv("HOME", t.TempDir())
-	if got, err := (&endpoint{server: "http://graph.example.com"}).token(t.Context(), io.Discard); got != "" || err != nil {
+	if got, err := tokenOfFlags(t, &endpoint{server: "http://graph.example.com"}); got != "" || err != nil {
 		t.Errorf("without a token: %q %v", got, err)
 	}
 }

@@ -1,7 +1,8 @@
 // Package credentials finds the bearer token that a client sends to a server. It looks in the
-// environment and then in the user's configuration. For each server, the configuration contains a
-// token, a command that prints the token, or an entry of the system's keyring that holds it. No
-// error of this package contains a token.
+// environment, then in the user's configuration, and then for a login. For each server, the
+// configuration contains a token, a command that prints the token, or an entry of the system's keyring
+// that holds it. A login has tokens of an issuer, which this package renews. No error of this package
+// contains a token.
 package credentials
 
 import (
@@ -15,6 +16,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"time"
 
 	"al.essio.dev/pkg/shellescape"
 
@@ -41,16 +44,36 @@ type Credential struct {
 	token   string   // the token; "" if one of the others is set
 	command []string // a program with its arguments; it prints the token
 	keyring string   // the service of an entry of the system's keyring
-	server  string   // the user name of that entry
+	server  string   // the user name of that entry, or the server of the login
+	login   bool     // the token is that of a login at the server
 
 	// Stderr receives the standard error of a command. Nil discards it.
 	Stderr io.Writer
 }
 
 // Find returns the credential for a server, or nil if there is none. The variable of [ServerVar]
-// takes precedence over [TokenVar], and both take precedence over the user's configuration. The
-// error says what is wrong with the configuration.
+// takes precedence over [TokenVar], and both take precedence over the user's configuration, which takes
+// precedence over a login. The error says what is wrong with the configuration.
 func Find(server string) (*Credential, error) {
+	c, err := findStated(server)
+	if c != nil || err != nil {
+		return c, err
+	}
+	l, err := FindLogin(server)
+	if l == nil || err != nil {
+		return nil, err
+	}
+	return &Credential{place: "your login at " + loginKey(server), login: true, server: loginKey(server)}, nil
+}
+
+// Place says where the credential was found, for a message.
+func (c *Credential) Place() string { return c.place }
+
+// IsLogin reports whether the token is that of a login.
+func (c *Credential) IsLogin() bool { return c.login }
+
+// findStated returns the credential that the environment or the user's configuration states for a server, or nil.
+func findStated(server string) (*Credential, error) {
 	for _, name := range []string{ServerVar(server), TokenVar} {
 		if token := os.Getenv(name); name != "" && token != "" {
 			return &Credential{place: "the environment variable " + name, token: token}, nil
@@ -67,16 +90,26 @@ func Find(server string) (*Credential, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("other users can read the tokens in %s (mode %03o); correct this with: chmod 600 %s", path, info.Mode().Perm(), shellescape.Quote(path))
 	case info.Size() > strictyaml.MaxBytes:
 		return nil, fmt.Errorf("%s has %d bytes; the maximum is %d", path, info.Size(), strictyaml.MaxBytes)
+	}
+	if err := private(path); err != nil {
+		return nil, err
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	return InFile(path, text, server)
+}
+
+// private returns an error if others than its owner can read a file with tokens.
+func private(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		err = fmt.Errorf("other users can read the tokens in %s (mode %03o); correct this with: chmod 600 %s", path, info.Mode().Perm(), shellescape.Quote(path))
+	}
+	return err
 }
 
 // ServerVar returns the name of the environment variable with the token for the server at a URL, or
@@ -207,13 +240,40 @@ func envName(text string) (string, bool) {
 	return strings.CutSuffix(name, "}")
 }
 
-// Token returns the token. Each call runs the command, or reads the keyring.
+// Token returns the token. Each call runs the command, or reads the keyring or the login.
 func (c *Credential) Token(ctx context.Context) (string, error) {
+	token, _, err := c.get(ctx)
+	return token, err
+}
+
+// get returns the token, and when it ends if that is known.
+func (c *Credential) get(ctx context.Context) (token string, until time.Time, err error) {
 	switch {
 	case c.command != nil:
-		return c.run(ctx)
+		token, err = c.run(ctx)
 	case c.keyring != "":
-		return c.fromKeyring(ctx)
+		token, err = c.fromKeyring(ctx)
+	case c.login:
+		return c.fromLogin(ctx)
+	default:
+		token = c.token
 	}
-	return c.token, nil
+	return token, until, err
+}
+
+// Source returns a function that returns the token for a request. It gets the token once, and again only when the token of a login has
+// expired.
+func (c *Credential) Source() func(context.Context) (string, error) {
+	var mu sync.Mutex
+	var kept Tokens
+	return func(ctx context.Context) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if kept.Access != "" && kept.fresh() {
+			return kept.Access, nil
+		}
+		var err error
+		kept.Access, kept.Expires, err = c.get(ctx)
+		return kept.Access, err
+	}
 }

@@ -43,7 +43,8 @@ var partMethods = map[string]struct {
 	"notifications/cancelled":          {elsewhere, []string{`"requestId":1`}},
 	"notifications/progress":           {elsewhere, []string{`"progressToken":1,"progress":1`}},
 	"notifications/roots/list_changed": {elsewhere, []string{""}},
-	"completion/complete":              {elsewhere, []string{`"ref":{"type":"ref/prompt","name":"write_filter"},"argument":{"name":"type","value":""}`}}, // the server has no such method
+	"completion/complete": {filtered, []string{`"ref":{"type":"ref/prompt","name":"write_filter"},"argument":{"name":"type","value":""}`, `"ref":{"type":"ref/prompt","name":"write_query"},"argument":{"name":"types","value":"Person, "}`,
+		`"ref":{"type":"ref/resource","uri":"omnigraph://branches/{+name}"},"argument":{"name":"name","value":""}`, `"ref":{"type":"ref/prompt","name":"nothing"},"argument":{"name":"x","value":""}`}},
 }
 
 // TestPartMethods sends each method of MCP, in both kinds of protocol versions.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -16,6 +17,13 @@ func Both(g *servedgraph.Graph, opts Options) (own, stock http.Handler) {
 	s := newSurface(g, opts)
 	server := mcp.NewServer(s.implementation, &mcp.ServerOptions{
 		Instructions: instructionsFor(g.Descriptors(), served{stored: true, meta: g.Meta()}), PageSize: 1 << 20, Capabilities: capabilities(),
+		CompletionHandler: func(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+			res, err := s.complete(ctx, req.Params)
+			if err != nil {
+				return nil, err
+			}
+			return res.(*mcp.CompleteResult), nil
+		},
 		SetCacheable: func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 			*c = private(listTTL)
 			if _, ok := req.(*mcp.ReadResourceRequest); ok {
@@ -114,4 +122,11 @@ func (s *surface) perCaller(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		return res, s.stamp(ctx, res)
 	}
+}
+
+// ProgressEvery sets the time between two notifications of progress, and returns a function that sets it back.
+func ProgressEvery(d time.Duration) (restore func()) {
+	before := progressEvery
+	progressEvery = d
+	return func() { progressEvery = before }
 }

@@ -136,6 +136,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fault.write(w)
 		return
 	}
+	if token := progressToken(&msgs[0]); token != nil && !batch && accepts(r.Header["Accept"], "text", "event-stream") {
+		h.progress(ctx, w, version, msgs, token)
+		return
+	}
 	status, challenge, answer := h.surface.answer(ctx, version, msgs, batch)
 	if challenge != "" {
 		w.Header().Set("WWW-Authenticate", challenge)

@@ -22,7 +22,7 @@ func private(ttl time.Duration) mcp.Cacheable {
 
 // capabilities returns what the server offers to every caller.
 func capabilities() *mcp.ServerCapabilities {
-	c := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}
+	c := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Completions: &mcp.CompletionCapabilities{}}
 	c.AddExtension(skillsExtension, map[string]any{})
 	return c
 }

@@ -61,6 +61,7 @@ var table = []method{
 	{name: listenMethod, since: statelessVersion, bind: bindListen},
 	{name: "prompts/list", bind: optional((*surface).listPrompts)},
 	{name: "prompts/get", subject: nameOf, bind: bindPromptGet},
+	{name: "completion/complete", bind: required((*surface).complete)},
 	{name: "notifications/initialized", notification: true},
 	{name: "notifications/cancelled", notification: true},
 	{name: "notifications/progress", notification: true},
@@ -100,10 +101,12 @@ func (s *surface) handle(ctx context.Context, version string, m *message) (res m
 	if row == nil || row.notification || !row.in(version) {
 		return nil, notFound(m.method)
 	}
+	ctx, end := s.traced(ctx, version, m)
 	defer func() {
 		if p := recover(); p != nil {
 			res, err = nil, s.fail(ctx, &wireerror.Panic{Value: p, Stack: debug.Stack()})
 		}
+		end(res, err)
 	}()
 	var answer run
 	if late := s.graph.Turn(ctx, len(m.params), func() { answer, err = row.bind(s, m) }); late != nil {

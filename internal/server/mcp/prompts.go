@@ -22,7 +22,7 @@ import (
 // graphPrompts returns the prompts of every graph. A caller needs the right to read main.
 func (s *surface) graphPrompts() []Prompt {
 	return []Prompt{
-		{Gates: readMain(), Get: s.writeQuery, Info: &mcp.Prompt{
+		{Gates: readMain(), Get: s.writeQuery, complete: map[string]completer{"types": s.completeTypes}, Info: &mcp.Prompt{
 			Name: "write_query", Title: "Write a query",
 			Description: "Helps you write a GQ query for what you want to know, with the types, edges, stored queries and rules that it needs.",
 			Arguments: []*mcp.PromptArgument{
@@ -30,7 +30,7 @@ func (s *surface) graphPrompts() []Prompt {
 				{Name: "types", Title: "Types", Description: "The node types that the question is about, separated by commas; the default is all types."},
 			},
 		}},
-		{Gates: readMain(), Get: s.writeFilter, Info: &mcp.Prompt{
+		{Gates: readMain(), Get: s.writeFilter, complete: map[string]completer{"type": s.completeType}, Info: &mcp.Prompt{
 			Name: "write_filter", Title: "Write a filter",
 			Description: "Helps you write the conditions of a match on one type, with its properties and the operators of each.",
 			Arguments: []*mcp.PromptArgument{

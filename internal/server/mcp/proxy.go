@@ -19,9 +19,9 @@ import (
 
 // Remote is the MCP endpoint of a graph on a server.
 type Remote struct {
-	URL    string       // of the endpoint
-	Token  string       // the bearer token; if empty, none is sent
-	Client *http.Client // nil means http.DefaultClient
+	URL    string                                    // of the endpoint
+	Token  func(ctx context.Context) (string, error) // returns the bearer token for a request; nil means that none is sent
+	Client *http.Client                              // nil means http.DefaultClient
 }
 
 // ProxyStdio forwards the messages of one client, one per line as with [ServeStdio], to a
@@ -96,8 +96,12 @@ func (r *Remote) newRequest(ctx context.Context, version string, m *message) (*h
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	if r.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.Token)
+	if r.Token != nil {
+		token, err := r.Token(ctx)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	if m.method != "initialize" {
 		req.Header.Set(versionHeader, version)

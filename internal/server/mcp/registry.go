@@ -42,6 +42,8 @@ type (
 		Info  *mcp.ResourceTemplate // what clients see
 		Gates []tool.Grant          // permissions that a caller needs to see and use the template
 		Read  mcp.ResourceHandler   // returns the content of one resource
+
+		complete map[string]completer // of the variables of the template that have names of the graph
 	}
 
 	// Prompt is a prompt with its handler.
@@ -49,6 +51,8 @@ type (
 		Info  *mcp.Prompt       // what clients see
 		Gates []tool.Grant      // permissions that a caller needs to see and get the prompt
 		Get   mcp.PromptHandler // returns the messages of the prompt
+
+		complete map[string]completer // of the arguments that have names of the graph
 	}
 )
 

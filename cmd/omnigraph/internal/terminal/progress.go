@@ -27,6 +27,12 @@ func Is(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// IsInput reports whether r is a terminal.
+func IsInput(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // Show displays the progress of a stage. `total` is 0 if the amount of work is unknown.
 func (p *Progress) Show(stage string, done, total int) {
 	p.show(stage, int64(done), int64(total), progressbar.OptionShowCount())

@@ -77,6 +77,7 @@ type Issuer struct {
 	wait         chan struct{} // answers wait until it is closed; nil means that they do not wait
 	fetches      int           // number of fetches of the discovery document
 	token        string        // the token that the token endpoint returns
+	logins       *Logins       // lets people log in; nil if nobody can
 }
 
 // New starts an issuer that publishes keys. It stops when the test ends.
@@ -148,10 +149,15 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 		name, keysAt := cmp.Or(i.named, i.URL), cmp.Or(i.keysAt, i.URL+"/keys")
 		// The document has the fields for finding the keys, and the fields that clients of an
 		// authorization server need.
-		answer(w, map[string]any{
+		document := map[string]any{
 			"issuer": name, "jwks_uri": keysAt, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
 			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
-		})
+		}
+		if i.logins != nil {
+			i.logins.describe(i.URL, document)
+		}
+		answer(w, document)
+	case i.logins.serve(w, r, i.URL):
 	case r.URL.Path == "/keys" && i.redirectKeys != "":
 		http.Redirect(w, r, i.redirectKeys, http.StatusFound)
 	case r.URL.Path == "/keys" && i.document != nil:

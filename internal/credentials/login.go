@@ -1,0 +1,147 @@
+package credentials
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"al.essio.dev/pkg/shellescape"
+	"golang.org/x/oauth2"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+)
+
+// Login says how a person who logged in at an issuer gets access tokens for a server.
+type Login struct {
+	Issuer    string `json:"issuer"`                        // URL of the issuer
+	TokenURL  string `json:"token_endpoint"`                // where the issuer renews tokens
+	RevokeURL string `json:"revocation_endpoint,omitempty"` // where the issuer takes tokens back; "" if nowhere
+	ClientID  string `json:"client_id"`                     // the id of this program at the issuer; it has no secret
+	Resource  string `json:"resource"`                      // the server as the issuer knows it (RFC 8707)
+}
+
+// Tokens are the tokens of a login.
+type Tokens struct {
+	Access  string    `json:"access_token"`
+	Refresh string    `json:"refresh_token,omitempty"` // renews both; "" if the issuer gave none
+	Expires time.Time `json:"expires_at,omitzero"`     // of the access token; zero if the issuer did not say
+}
+
+// early is how long before its end an access token counts as expired, so that it is still valid when it arrives.
+const early = 30 * time.Second
+
+// fresh reports whether the access token can be sent.
+func (t Tokens) fresh() bool { return t.Expires.IsZero() || clock.Now().Add(early).Before(t.Expires) }
+
+// TokensOf returns the tokens in an answer of an issuer.
+func TokensOf(t *oauth2.Token) (Tokens, error) {
+	if t.Type() != "Bearer" {
+		return Tokens{}, errors.New("the issuer returned a token that is not a bearer token")
+	}
+	if err := checkToken(t.AccessToken); err != nil {
+		return Tokens{}, fmt.Errorf("the issuer returned %w", err)
+	}
+	tokens := Tokens{Access: t.AccessToken, Refresh: t.RefreshToken}
+	if t.ExpiresIn > 0 {
+		tokens.Expires = clock.Now().Add(time.Duration(t.ExpiresIn) * time.Second)
+	}
+	return tokens, nil
+}
+
+// IssuerClient returns the client for requests to an issuer. It follows no redirects, because a request holds secrets.
+func IssuerClient() *http.Client {
+	return &http.Client{
+		Timeout:       timeLimit,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// IssuerError returns an error with what an issuer says about a failed request: its code and its description. It drops the rest of the
+// answer, and each of the given secrets, because the answer may repeat what the request sent.
+func IssuerError(err error, secrets ...string) error {
+	var refused *oauth2.RetrieveError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	if refused.ErrorCode == "" {
+		return fmt.Errorf("the issuer answered with status %d", refused.Response.StatusCode)
+	}
+	text := refused.ErrorCode
+	if refused.ErrorDescription != "" {
+		text += ": " + refused.ErrorDescription
+	}
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+	}
+	return errors.New("the issuer answered: " + text)
+}
+
+// renew gets new tokens from the issuer.
+func (l Login) renew(ctx context.Context, old Tokens) (Tokens, error) {
+	c := oauth2.Config{ClientID: l.ClientID, Endpoint: oauth2.Endpoint{TokenURL: l.TokenURL, AuthStyle: oauth2.AuthStyleInParams}}
+	// A token source would not send the resource. The empty code counts as left out (RFC 6749, section 3.2).
+	t, err := c.Exchange(context.WithValue(ctx, oauth2.HTTPClient, IssuerClient()), "",
+		oauth2.SetAuthURLParam("grant_type", "refresh_token"), oauth2.SetAuthURLParam("refresh_token", old.Refresh), oauth2.SetAuthURLParam("resource", l.Resource))
+	if err != nil {
+		return Tokens{}, err
+	}
+	tokens, err := TokensOf(t)
+	tokens.Refresh = cmp.Or(tokens.Refresh, old.Refresh)
+	return tokens, err
+}
+
+// fromLogin returns the access token of a login, and when it ends. It renews the token if it has expired.
+func (c *Credential) fromLogin(ctx context.Context) (token string, until time.Time, err error) {
+	fail := func(err error) (string, time.Time, error) {
+		return "", time.Time{}, fmt.Errorf("get the token of your login at %s: %w", c.server, err)
+	}
+	_, tokens, err := readLogin(ctx, c.server)
+	if err == nil && tokens != nil && !tokens.fresh() {
+		tokens, err = renewStored(ctx, c.server)
+	}
+	switch {
+	case err != nil:
+		return fail(err)
+	case tokens == nil:
+		return fail(errors.New("it is gone; " + again(c.server)))
+	}
+	return tokens.Access, tokens.Expires, nil
+}
+
+// renewStored renews the tokens of a stored login. One process at a time does so, because an issuer may accept a refresh token once
+// only; the others find the new tokens.
+func renewStored(ctx context.Context, server string) (*Tokens, error) {
+	unlock, err := lockLogins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	login, tokens, err := readLogin(ctx, server)
+	switch {
+	case err != nil || tokens == nil || tokens.fresh():
+		return tokens, err
+	case tokens.Refresh == "":
+		return nil, errors.New("it has expired; " + again(server))
+	}
+	renewed, err := login.renew(ctx, *tokens)
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) && slices.Contains([]string{"invalid_grant", "invalid_client", "unauthorized_client"}, refused.ErrorCode) {
+		return nil, fmt.Errorf("%w; %s", IssuerError(err, tokens.Refresh, tokens.Access), again(server))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("renew it at %s: %w", login.Issuer, IssuerError(err, tokens.Refresh, tokens.Access))
+	}
+	return &renewed, storeLogin(context.WithoutCancel(ctx), server, *login, renewed) // the old refresh token may be void by now
+}
+
+// again says how to log in again.
+func again(server string) string {
+	return "log in with: omnigraph login --server " + shellescape.Quote(server)
+}

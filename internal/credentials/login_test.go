@@ -1,0 +1,104 @@
+package credentials
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zalando/go-keyring"
+	"golang.org/x/oauth2"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+)
+
+// TestLoginsOfServers stores logins at two servers, in the keyring and in the file, and forgets one.
+func TestLoginsOfServers(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv(TokenVar, "")
+	keyring.MockInit()
+	t.Cleanup(keyring.MockInit)
+	later := clock.Now().Add(time.Hour)
+	store := func(server, want string) {
+		t.Helper()
+		place, err := StoreLogin(t.Context(), server, Login{Issuer: "https://login.example.com", ClientID: "cli"}, Tokens{Access: secret, Refresh: "r", Expires: later})
+		if err != nil || place != want {
+			t.Fatalf("%s, %v", place, err)
+		}
+	}
+	store(server+"/", "the keyring")
+	keyring.MockInitWithError(errors.New("no bus"))
+	if _, err := tokenOf(t, server); err == nil || !strings.Contains(err.Error(), "get the token of your login at "+server+": the keyring cannot be read: no bus") {
+		t.Errorf("without the keyring: %v", err)
+	}
+	store("https://other.example.com", LoginsName)
+	if token, err := tokenOf(t, "https://other.example.com/"); token != secret || err != nil {
+		t.Errorf("in the file: %q, %v", token, err)
+	}
+	keyring.MockInit() // an empty one
+	if _, err := tokenOf(t, server); err == nil || !strings.Contains(err.Error(), "it is gone; log in with: omnigraph login --server "+server) {
+		t.Errorf("without the entry: %v", err)
+	}
+	l, tokens, err := ForgetLogin(t.Context(), "https://other.example.com")
+	if l == nil || tokens == nil || tokens.Refresh != "r" || err != nil {
+		t.Errorf("forgot %v, %v, %v", l, tokens, err)
+	}
+	if c, err := Find("https://other.example.com"); c != nil || err != nil {
+		t.Errorf("found %v, %v", c, err)
+	}
+	if l, err := FindLogin(server); l == nil || l.ClientID != "cli" || err != nil {
+		t.Errorf("found %v, %v", l, err)
+	}
+}
+
+// tokenOf returns the token that a request to a server has.
+func tokenOf(t *testing.T, server string) (string, error) {
+	t.Helper()
+	c, err := Find(server)
+	if err != nil || c == nil {
+		t.Fatalf("found %v, %v", c, err)
+	}
+	return c.Source()(t.Context())
+}
+
+// TestExpiredWithoutRefresh checks a login whose issuer gave no refresh token.
+func TestExpiredWithoutRefresh(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv(TokenVar, "")
+	keyring.MockInit()
+	t.Cleanup(keyring.MockInit)
+	if _, err := StoreLogin(t.Context(), server, Login{}, Tokens{Access: secret, Expires: clock.Now().Add(early / 2)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tokenOf(t, server); err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "it has expired; log in with") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// TestIssuerError checks that errors show what an issuer says, and no secret.
+func TestIssuerError(t *testing.T) {
+	answer := &http.Response{StatusCode: 502}
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("no connection"), "no connection"},
+		{&oauth2.RetrieveError{Response: answer, Body: []byte(secret)}, "the issuer answered with status 502"},
+		{&oauth2.RetrieveError{Response: answer, ErrorCode: "invalid_grant"}, "the issuer answered: invalid_grant"},
+		{&oauth2.RetrieveError{Response: answer, ErrorCode: "invalid_grant", ErrorDescription: "no token " + secret}, "the issuer answered: invalid_grant: no token …"},
+	} {
+		if got := IssuerError(tt.err, "", secret).Error(); got != tt.want {
+			t.Errorf("found %q, want %q", got, tt.want)
+		}
+	}
+	for _, token := range []*oauth2.Token{{AccessToken: secret + " x"}, {}, {AccessToken: secret, TokenType: "mac"}} {
+		if _, err := TokensOf(token); err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", token.TokenType, err)
+		}
+	}
+}

@@ -162,6 +162,19 @@ func (g *slowGraph) Drafts(ctx context.Context, r engine.DraftRange) ([]engine.D
 	return waited(ctx, g, func() ([]engine.Draft, error) { return g.Graph.Drafts(ctx, r) })
 }
 
+func (g *slowGraph) Watches(ctx context.Context, r engine.WatchRange) ([]engine.Watch, error) {
+	return waited(ctx, g, func() ([]engine.Watch, error) { return g.Graph.Watches(ctx, r) })
+}
+
+func (g *slowGraph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*engine.Watch, error) {
+	return waited(ctx, g, func() (*engine.Watch, error) { return g.Graph.CreateWatch(ctx, w, most) })
+}
+
+func (g *slowGraph) DeleteWatch(ctx context.Context, id string) error {
+	_, err := waited(ctx, g, func() (struct{}, error) { return struct{}{}, g.Graph.DeleteWatch(ctx, id) })
+	return err
+}
+
 func (g *slowGraph) Draft(ctx context.Context, id string) (*engine.Draft, error) {
 	return waited(ctx, g, func() (*engine.Draft, error) { return g.Graph.Draft(ctx, id) })
 }

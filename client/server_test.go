@@ -250,7 +250,7 @@ func TestEveryRoute(t *testing.T) {
 		return g.OpenProposal(ctx, client.ProposalBody{Source: source, Title: "a title"})
 	}
 	var proposal, other client.ProposalAnswer
-	var upload string
+	var upload, watch string
 	keep := func(into *client.ProposalAnswer) func(a *client.ProposalAnswer, err error) (any, error) {
 		return func(a *client.ProposalAnswer, err error) (any, error) {
 			if a != nil {
@@ -383,6 +383,17 @@ func TestEveryRoute(t *testing.T) {
 			return g.ProposalFeed(ctx, client.ProposalFeedQuery{Start: client.StartLatest})
 		}, nil},
 		{"get_proposal_feed", func() (any, error) { return g.ProposalFeed(ctx, client.ProposalFeedQuery{Cursor: "none"}) }, client.ErrNotFound},
+		{"create_watch", func() (any, error) {
+			w, err := g.CreateWatch(ctx, client.WatchBody{Query: "get_package", Params: map[string]any{"path": "example.com/a"}})
+			if w != nil {
+				watch = w.ID
+			}
+			return w, err
+		}, nil},
+		{"list_watches", func() (any, error) { return g.Watches(ctx) }, nil},
+		{"get_watch_event", func() (any, error) { return g.WatchEvent(ctx, watch, "") }, nil},
+		{"get_watch_event", func() (any, error) { return g.WatchEvent(ctx, "none", "") }, client.ErrNotFound},
+		{"delete_watch", func() (any, error) { return g.DeleteWatch(ctx, watch) }, nil},
 		{"load", func() (any, error) { // a conflict for the resolution
 			return g.LoadText(ctx, client.LoadBody{Data: `{"type":"Package","data":{"path":"example.com/c","name":"c","files":1,"lines":2}}`, Mode: client.ModeAppend})
 		}, nil},

@@ -149,7 +149,7 @@ type Branching interface {
 	Preview(ctx context.Context, source, target Target, resolutions []Resolution) (Preview, error)
 }
 
-// Review is the part of a [Graph] that keeps proposals and drafts.
+// Review is the part of a [Graph] that keeps proposals, drafts and watches.
 type Review interface {
 	// Proposals lists proposals, newest first.
 	Proposals(ctx context.Context, r ProposalRange) ([]Proposal, error)
@@ -196,6 +196,17 @@ type Review interface {
 	// EndDraft ends an open draft. The error is a *DraftClosed if the draft has ended already, and a
 	// *Conflict if an open proposal needs it.
 	EndDraft(ctx context.Context, id string, end DraftEnd) error
+
+	// Watches lists watches in the order in which they were made.
+	Watches(ctx context.Context, r WatchRange) ([]Watch, error)
+
+	// CreateWatch stores a new watch and returns it with its id and time. It does not look at the query. The
+	// error is a *NotFound if the branch does not exist, and a *TooLarge if the owner has `most` watches
+	// already (0 for no limit) or the arguments exceed [MaxWatchBytes].
+	CreateWatch(ctx context.Context, w Watch, most int) (*Watch, error)
+
+	// DeleteWatch deletes a watch. The error is a *NotFound if there is no such watch.
+	DeleteWatch(ctx context.Context, id string) error
 }
 
 // Condition is the part of a [Graph] that tells and ends the condition of a graph.

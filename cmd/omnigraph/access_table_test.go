@@ -237,6 +237,13 @@ var silent = map[string]string{
 	"omnigraph policy tools":             "reads the files of the operator",
 	"omnigraph policy cedar":             "reads the files of the operator",
 	"omnigraph policy schema":            "prints a page",
+
+	"GET /graphs/{id}/watches":                "tells the caller's own watches",
+	"GET /graphs/{id}/watches/{watch}/events": "tells the answer of a stored query to the owner of the watch, with the rights of a call of the query; TestWatchRights of package servedgraph",
+	"resource omnigraph://watches/{id}":       "tells the same as GET /graphs/{id}/watches/{watch}/events",
+	"omnigraph watch list":                    "tells the caller's own watches",
+	"omnigraph watch read":                    "tells the same as GET /graphs/{id}/watches/{watch}/events",
+	"omnigraph watch delete":                  "asks DELETE /graphs/{id}/watches/{watch}",
 }
 
 // moves has a row for every route, tool, resource, prompt and verb. It has several rows if the
@@ -321,6 +328,10 @@ var moves = []move{
 	{ask: ask{route: "POST /graphs/{id}/proposals/{proposal}/review", path: "/proposals/{R}/review", body: `{"decision":"comment","comment":"hm"}`}, what: "one branch with main", reads: "feature-x main", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/proposals/{proposal}/close", path: "/proposals/{R}/close", body: `{}`}, what: "one branch with main", reads: "feature-x main", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/proposals/{proposal}/merge", path: "/proposals/{R}/merge", body: `{}`}, what: "one branch to main", reads: "feature-x main", writes: true, faulty: true},
+	{ask: ask{route: "GET /graphs/{id}/watches", path: "/watches"}},
+	{ask: ask{route: "POST /graphs/{id}/watches", path: "/watches", body: `{"query":"everyone","branch":"{B}"}`}, what: "a question about the answers of a branch", reads: "feature-x", writes: true},
+	{ask: ask{route: "DELETE /graphs/{id}/watches/{watch}", path: "/watches/{W}"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true},
+	{ask: ask{route: "GET /graphs/{id}/watches/{watch}/events", path: "/watches/{W}/events"}, what: "the answers at two commits", reads: "feature-x"},
 	{ask: ask{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`}},
 	{ask: ask{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`}, writes: true},
 
@@ -399,6 +410,8 @@ var moves = []move{
 	{ask: ask{verb: "mutate", more: []string{"--query", "insert.gq", "--branch", "{B}"}}, writes: true},
 	{ask: ask{verb: "mutate", more: []string{"--query", "update.gq", "--branch", "{B}"}}, what: "a condition with stored data", reads: "feature-x", writes: true},
 	{ask: ask{verb: "mutate", more: []string{"--query", "insert.gq", "--branch", "{B}", "--dry-run"}}, what: "a text with stored data", reads: "feature-x", writes: true},
+	{ask: ask{verb: "watch list"}},
+	{ask: ask{verb: "watch create", more: []string{"everyone", "--branch", "{B}"}}, what: "a question about the answers of a branch", reads: "feature-x", writes: true},
 	{ask: ask{verb: "proposal list"}, what: "proposals between branches that the caller may read", reads: "main"},
 	{ask: ask{verb: "proposal submit", more: []string{"{M}", "--into", "{B}", "--title", "a title"}}, what: "one branch with another", reads: "feature-x", writes: true},
 	{ask: ask{verb: "proposal show", more: []string{"{R}"}}, what: "one branch with main", reads: "feature-x main"},
@@ -429,7 +442,9 @@ var apart = map[string]string{
 	"GET /graphs/{id}/proposed-queries": "lists queries of the revision to those who may run them", "POST /graphs/{id}/proposed-queries": "stores a text; TestProposedQuery of package server", "omnigraph proposal query": "stores a text; TestProposalQuery",
 	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph import infer": "reads files", "omnigraph import follow": "needs a database; it reads the schema as import, and loads", "omnigraph version": "prints a page",
 	"omnigraph audit list": "asks GET /graphs/{id}/audit, or reads the storage as its owner", "omnigraph audit verify": "reads the storage as its owner",
-	"omnigraph mcp serve": "serves the tools", "omnigraph mcp install": "sets up a client",
+	"omnigraph watch read": "asks GET /graphs/{id}/watches/{watch}/events", "omnigraph watch delete": "asks DELETE /graphs/{id}/watches/{watch}",
+	"resource omnigraph://watches/{id}": "makes the call of GET /graphs/{id}/watches/{watch}/events; TestListenWatch of package mcp",
+	"omnigraph mcp serve":               "serves the tools", "omnigraph mcp install": "sets up a client",
 	"omnigraph cluster validate": "reads files", "omnigraph cluster plan": "compares files with a store, as its owner", "omnigraph cluster apply": "compares files with a store, as its owner",
 	"omnigraph cluster status": "compares files with a store, as its owner", "omnigraph cluster history": "lists what was applied, for the owner of the storage", "omnigraph cluster move": "changes which server writes a graph, as the owner of the storage", "omnigraph policy validate": "reads files", "omnigraph policy test": "reads files",
 	"omnigraph policy explain": "reads files", "omnigraph policy tools": "reads files", "omnigraph policy cedar": "reads files", "omnigraph policy schema": "prints a page",

@@ -220,7 +220,7 @@ func tokenOf(actor string) string { return "the-token-of-" + actor }
 // ask is one request through one transport. Exactly one group of fields is set. In the fields, {B}
 // stands for a branch, {P} for the person that only this branch has, {H} for the commit that was
 // the head of the branch at the start, {M} for a branch that act-all creates first, {N} for a
-// name that is not in use, {R} for a proposal from feature-x to main, and {U} for an upload of
+// name that is not in use, {R} for a proposal from feature-x to main, {W} for a watch of the actor on feature-x, and {U} for an upload of
 // three bytes for main that the actor opens first.
 type ask struct {
 	route string // method and pattern of a route; path is the part after the graph
@@ -324,7 +324,7 @@ func (w *accessWorld) forBranch(a ask, branch string) ask {
 	return a
 }
 
-// send sends an ask. Its placeholders must already be replaced, except {U}, which depends on the actor.
+// send sends an ask. Its placeholders must already be replaced, except {U} and {W}, which depend on the actor.
 func (w *accessWorld) send(actor string, d transport, a ask) said {
 	w.t.Helper()
 	switch {
@@ -336,6 +336,15 @@ func (w *accessWorld) send(actor string, d transport, a ask) said {
 		}
 		if a.route == "POST /graphs/{id}/uploads" {
 			header.Set("Upload-Length", "3")
+		}
+		if strings.Contains(a.path, "{W}") {
+			made := w.http(actor, "POST", "/watches", `{"query":"everyone","branch":"feature-x"}`, nil)
+			_, id, ok := strings.Cut(made.text, `"watch_id":"`)
+			if !ok {
+				return made
+			}
+			id, _, _ = strings.Cut(id, `"`)
+			a.path = strings.ReplaceAll(a.path, "{W}", id)
 		}
 		if strings.Contains(a.path, "{U}") {
 			opened := w.http(actor, "POST", "/uploads", "", http.Header{"Upload-Length": {"3"}})

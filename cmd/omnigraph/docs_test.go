@@ -54,6 +54,8 @@ var costly = map[string]string{
 	"omnigraph audit verify data":                                 "needs an audit trail: TestAuditGuide of test/e2e",
 	"omnigraph import follow --store data/shop --map import.yaml": "needs a PostgreSQL database",
 	"omnigraph import follow --server http://127.0.0.1:8080 --graph shop --map import.yaml postgres://follower@db/shop --rejects rejects.ndjson": "needs a PostgreSQL database",
+
+	"omnigraph watch read --server http://127.0.0.1:8080 --graph code $WATCH --cursor $CURSOR --follow": "goes on until it is stopped",
 }
 
 // TestExamples runs every example of the help texts in a shell. The folder contains the files in
@@ -76,6 +78,9 @@ func TestExamples(t *testing.T) {
 			}
 			if strings.Contains(example, "$PROPOSAL") {
 				fmt.Fprintf(&lines, "proposal %t\n", strings.Contains(example, "proposal resolve"))
+			}
+			if strings.Contains(example, "$WATCH") {
+				fmt.Fprintf(&lines, "watch\n")
 			}
 			if strings.Contains(example, "http://127.0.0.1:8080") {
 				fmt.Fprintf(&lines, "serving example%d.sh\n", n)
@@ -111,6 +116,11 @@ func TestExamples(t *testing.T) {
 		var opened struct{ ID string }
 		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &opened))
 		ts.Setenv("PROPOSAL", opened.ID)
+	}
+	cmds["watch"] = func(ts *testscript.TestScript, _ bool, _ []string) {
+		ts.Check(ts.Exec("omnigraph", "watch", "create", "--store", "data/code", "heaviest_packages", "--format", "csv"))
+		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
+		ts.Setenv("WATCH", id)
 	}
 	// serving runs an example while its graph is served.
 	cmds["serving"] = func(ts *testscript.TestScript, _ bool, args []string) {

@@ -101,6 +101,7 @@ GET /graphs/{id}/openapi.json
 GET /graphs/{id}/queries
 GET /graphs/{id}/schema/types
 GET /graphs/{id}/snapshot
+GET /graphs/{id}/watches/{watch}/events
 POST /graphs/{id}/assist
 POST /graphs/{id}/change
 POST /graphs/{id}/changes/baseline
@@ -142,6 +143,7 @@ tool type_path
 	own: `
 DELETE /graphs/{id}/branches/{branch}
 DELETE /graphs/{id}/uploads/{upload}
+DELETE /graphs/{id}/watches/{watch}
 GET /.well-known/oauth-protected-resource
 GET /.well-known/oauth-protected-resource/graphs/{id}
 GET /.well-known/oauth-protected-resource/graphs/{id}/mcp
@@ -156,6 +158,7 @@ GET /graphs/{id}/proposals
 GET /graphs/{id}/proposals/events
 GET /graphs/{id}/queries/{name}
 GET /graphs/{id}/uploads/{upload}
+GET /graphs/{id}/watches
 GET /healthz
 GET /metrics
 GET /openapi.json
@@ -169,6 +172,7 @@ POST /graphs/{id}/load
 POST /graphs/{id}/load/ndjson
 POST /graphs/{id}/mutate/if-graph-commit
 POST /graphs/{id}/uploads
+POST /graphs/{id}/watches
 method ping
 method prompts/list
 method resources/templates/list
@@ -178,6 +182,8 @@ omnigraph branch list
 omnigraph cleanup
 omnigraph load
 omnigraph proposal list
+omnigraph watch create
+omnigraph watch list
 resource omnigraph://branches
 resource omnigraph://branches/{+name}
 resource omnigraph://proposals
@@ -275,6 +281,9 @@ omnigraph policy tools
 omnigraph policy validate
 omnigraph proposal query
 omnigraph restore
+omnigraph watch delete
+omnigraph watch read
+resource omnigraph://watches/{id}
 tool nobody_is_old
 tool whole_persons
 `,

@@ -36,6 +36,7 @@ type branches struct {
 	bases     mergeBases           // the states that merges compare with
 	proposals proposals            // the proposals to merge branches
 	drafts    drafts               // the drafts, which own some of the branches
+	watches   watches              // the watches
 	stale     bool                 // at least one branch has the field `stale` set; only checkpoints set it
 	lsn       uint64               // LSN of the last record
 	last      *outcome             // nil if recovery restored the last record

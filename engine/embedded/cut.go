@@ -17,6 +17,7 @@ type cut struct {
 	commits   int                 // number of commits in the history
 	proposals proposals           // the proposals; a cleanup removes the old ones
 	drafts    drafts              // the drafts; a cleanup removes the old ones
+	watches   watches             // the watches
 	retained  retained            // the archive and the anchors that the manifest must contain
 	rewrite   bool                // whether the checkpoint is one for Rewrite of store.Checkpoints
 }
@@ -46,7 +47,7 @@ func (l *branches) cut(now time.Time) *cut {
 		heads = append(heads, b.tip.snap.Commit.ID)
 	}
 	c.bases = l.bases.states()
-	c.proposals.versions, c.drafts.versions = l.proposals.clone(), l.drafts.clone()
+	c.proposals.versions, c.drafts.versions, c.watches.versions = l.proposals.clone(), l.drafts.clone(), l.watches.clone()
 	c.proposals.reclaimed = l.proposals.reclaimed
 	c.retained = l.retention.collectRetained(append(heads, l.proposals.commits()...), c.commits, c.lsn)
 	return c

@@ -296,6 +296,11 @@ func (f *Follower) Drafts(ctx context.Context, r engine.DraftRange) ([]engine.Dr
 	return reading(ctx, f, engine.Target{}, func(g *Graph) ([]engine.Draft, error) { return g.Drafts(ctx, r) })
 }
 
+// Watches implements [engine.Graph].
+func (f *Follower) Watches(ctx context.Context, r engine.WatchRange) ([]engine.Watch, error) {
+	return reading(ctx, f, engine.Target{}, func(g *Graph) ([]engine.Watch, error) { return g.Watches(ctx, r) })
+}
+
 // Draft implements [engine.Graph].
 func (f *Follower) Draft(ctx context.Context, id string) (*engine.Draft, error) {
 	return reading(ctx, f, engine.Target{}, func(g *Graph) (*engine.Draft, error) { return g.Draft(ctx, id) })
@@ -376,6 +381,14 @@ func (f *Follower) OpenDraft(context.Context, engine.NewDraft) (*engine.Draft, b
 
 // EndDraft refuses the write.
 func (f *Follower) EndDraft(context.Context, string, engine.DraftEnd) error { return store.ErrReader }
+
+// CreateWatch refuses the write.
+func (f *Follower) CreateWatch(context.Context, engine.Watch, int) (*engine.Watch, error) {
+	return nil, store.ErrReader
+}
+
+// DeleteWatch refuses the write.
+func (f *Follower) DeleteWatch(context.Context, string) error { return store.ErrReader }
 
 // ApplySchema refuses the write, unless it is a dry run.
 func (f *Follower) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {

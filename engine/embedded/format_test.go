@@ -57,7 +57,7 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 }
 
 const (
-	newerFormat = " was written by a newer version of this program: %s format 13 is newer than format 12, the newest that this program reads; use a newer program"
+	newerFormat = " was written by a newer version of this program: %s format 14 is newer than format 13, the newest that this program reads; use a newer program"
 	olderFormat = " was written by an earlier version of this program: %s format 9 is older than format 10, the oldest that this program reads; with the version that wrote it, run omnigraph export, and load the result into a new store (branches, history, proposals and drafts stay behind)"
 )
 
@@ -106,16 +106,33 @@ func TestFormat10(t *testing.T) { opensFixture(t, "format10") }
 // TestFormat11 opens a graph of format 11, which has sources too. As with format 10, nothing replaces it.
 func TestFormat11(t *testing.T) { opensSynced(t, "format11") }
 
-// TestFormat12 opens a graph of format 12, the current format. With -update, the test makes the graph with makeFormat12, but
+// TestFormat12 opens a graph of format 12, which has messages of commits too. As with format 10, nothing replaces it.
+func TestFormat12(t *testing.T) { opensWithMessages(t, "format12") }
+
+// TestFormat13 opens a graph of format 13, the current format. With -update, the test makes the graph with makeFormat13, but
 // only if the folder is missing. When a new format follows, remove the -update branch here.
-func TestFormat12(t *testing.T) {
-	home := filepath.Join("testdata", "format12")
+func TestFormat13(t *testing.T) {
+	home := filepath.Join("testdata", "format13")
 	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
-		makeFormat12(t, home)
+		makeFormat13(t, home)
 		must(t, os.Remove(filepath.Join(home, "LOCK")))
 	}
-	opensSynced(t, "format12")
-	g, _ := openFixture(t, "format12")
+	opensWithMessages(t, "format13")
+	g, _ := openFixture(t, "format13")
+	defer g.Close()
+	want := `watch 0 of "ann": people {"name":"ann"} on main after 1.5s
+watch 1 of "bob": people {"name":"bob"} on main after 1.5s
+`
+	if got := dumpWatches(g); got != want {
+		t.Errorf("the watches are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// opensWithMessages opens a fixture that has messages of commits.
+func opensWithMessages(t *testing.T, name string) {
+	t.Helper()
+	opensSynced(t, name)
+	g, _ := openFixture(t, name)
 	defer g.Close()
 	var messages []string
 	for _, branch := range []string{"side", ""} {
@@ -140,7 +157,7 @@ func opensSynced(t *testing.T, name string) {
 	opensFixture(t, name)
 }
 
-// opensFixture opens a fixture that makeFormat12 made, or its like of an earlier format.
+// opensFixture opens a fixture that makeFormat13 made, or its like of an earlier format.
 func opensFixture(t *testing.T, name string) {
 	t.Helper()
 	hasLevels(t, name)
@@ -227,10 +244,10 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat12 makes a graph with every kind of stored data: branches, history, a past with anchors,
+// makeFormat13 makes a graph with every kind of stored data: branches, history, a past with anchors,
 // receipts, indexes (including several levels, text indexes and sorted indexes), large commits,
-// compressed blocks, proposals, drafts, memberships, messages of commits, and records after the last checkpoint.
-func makeFormat12(t *testing.T, home string) {
+// compressed blocks, proposals, drafts, memberships, messages of commits, watches, and records after the last checkpoint.
+func makeFormat13(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())
@@ -262,6 +279,8 @@ func makeFormat12(t *testing.T, home string) {
 		forking("kept", ""),
 		insert("kept", "first of kept", 7),
 		putProposal("kept", openedBy("ann")),
+		watching("ann", "people", ""),
+		watching("ann", "notes", ""),
 		forking("merged", ""),
 		insert("merged", "first of merged", 8),
 		putProposal("merged", openedBy("bob")),
@@ -275,6 +294,8 @@ func makeFormat12(t *testing.T, home string) {
 		}),
 		inDraft("bob", "", func(branch string) deed { return merging(branch, "main", engine.MergeOptions{Actor: "cid"}) }),
 		checkpoint,
+		unwatching("ann", "notes"),
+		watching("bob", "people", ""),
 		openingDraft("ann", "late"),
 		inDraft("ann", "late", func(branch string) deed { return insert(branch, "first of late draft", 12) }),
 		endingDraft("ann", "", engine.DraftEnd{State: engine.DraftExpired}),

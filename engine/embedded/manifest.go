@@ -60,6 +60,7 @@ func (c *checkpoints) manifestLocked(ctx context.Context, cut *cut, after map[*v
 		m.Branches = append(m.Branches, b.ManifestBranch)
 	}
 	m.Proposals, m.Drafts, m.ReclaimedEvent = cut.proposals.kept(), cut.drafts.kept(), cut.proposals.reclaimed
+	m.Watches = cut.watches.kept()
 	cut.retained.describe(&m, named)
 	ids, err := segmentIDs(named)
 	if err == nil {

@@ -171,12 +171,12 @@ func (g *Graph) Proposal(ctx context.Context, id string) (*engine.Proposal, erro
 	return &p, nil
 }
 
-// latestID returns the greatest id of the commits, the drafts, and the proposals and their events, compared
+// latestID returns the greatest id of the commits, the drafts, the watches, and the proposals and their events, compared
 // as texts.
 func (l *branches) latestID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return max(l.history.Latest(), l.proposals.latestEvent(), l.proposals.latestID(), l.drafts.latestID())
+	return max(l.history.Latest(), l.proposals.latestEvent(), l.proposals.latestID(), l.drafts.latestID(), l.watches.latestID())
 }
 
 // pendingProposal returns the outcome of the last version of a proposal. It returns nil if recovery restored

@@ -48,6 +48,9 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	for _, d := range m.Drafts {
 		g.branches.drafts.set(newDraftVersion(d, nil))
 	}
+	for _, w := range m.Watches {
+		g.branches.watches.set(newWatchVersion(w, nil))
+	}
 	g.branches.main = g.branches.byName[engine.MainBranch]
 	g.retention.recover(m, g.branches.sorted)
 	if err := g.replayAll(ctx, found.Records, open); err != nil {
@@ -131,6 +134,11 @@ func (p *replay) apply(ctx context.Context, r store.Record) (err error) {
 		if put, err = logrecord.ReadProposal(r.Payload); err == nil {
 			p.g.branches.replayProposal(put, r.LSN)
 		}
+	case logrecord.KindWatch:
+		var put *logrecord.Watching
+		if put, err = logrecord.ReadWatching(r.Payload); err == nil {
+			p.g.branches.replayWatch(put, r.LSN)
+		}
 	case logrecord.KindProposalMerge:
 		err = p.proposalMerge(r)
 	case logrecord.KindDraft:
@@ -166,7 +174,7 @@ func (p *replay) drafting(ctx context.Context, r store.Record) error {
 		return err
 	case d.Branch != nil:
 		err = p.branching(ctx, store.Record{LSN: r.LSN, Kind: logrecord.KindBranch, Payload: d.Branch})
-	case d.Kind == logrecord.KindDraft || d.Kind == logrecord.KindBranch || d.Kind == logrecord.KindProposal:
+	case d.Kind == logrecord.KindDraft || d.Kind == logrecord.KindBranch || d.Kind == logrecord.KindProposal || d.Kind == logrecord.KindWatch:
 		return corruptRecord(r, "the merge of a draft has the kind %d", d.Kind)
 	case d.Kind != 0:
 		err = p.apply(ctx, store.Record{LSN: r.LSN, Kind: d.Kind, Payload: d.Merge})

@@ -34,7 +34,7 @@ type deed struct {
 }
 
 // reads are the methods of an engine that write nothing durable.
-var reads = []string{"Bind", "Branches", "Changes", "Close", "Commit", "Commits", "Compare", "Draft", "Drafts", "Explain", "Export", "Failure", "MustReopen", "Preview", "Proposal", "ProposalEvents", "Proposals", "Query", "Schema", "Snapshot", "Stats", "Verify"}
+var reads = []string{"Bind", "Branches", "Changes", "Close", "Commit", "Commits", "Compare", "Draft", "Drafts", "Explain", "Export", "Failure", "MustReopen", "Preview", "Proposal", "ProposalEvents", "Proposals", "Query", "Schema", "Snapshot", "Stats", "Verify", "Watches"}
 
 // TestScriptsDoEverything checks that the scripts call every method of an engine that writes.
 func TestScriptsDoEverything(t *testing.T) {
@@ -169,6 +169,7 @@ func scripts() []script {
 		}},
 		{name: "proposals", past: true, deeds: proposing()},
 		{name: "drafts", past: true, deeds: drafting()},
+		{name: "watches", past: true, deeds: watchesScript()},
 		schemaScript(),
 		{name: "history", past: true, deeds: history(), made: func(t *testing.T, g *Graph) {
 			if n := g.branches.main.head.Load().snap.Nodes(0).Ordinals(); n > 60 {
@@ -371,7 +372,7 @@ func (s script) dump(g *Graph) string {
 	if !s.past {
 		return text
 	}
-	text += dumpProposals(g) + dumpDrafts(g)
+	text += dumpProposals(g) + dumpDrafts(g) + dumpWatches(g)
 	seen := map[string]bool{}
 	for _, b := range must1(g.Branches(context.Background())) {
 		for _, c := range must1(g.Commits(context.Background(), b.Name, engine.CommitRange{})) {

@@ -88,6 +88,20 @@ func (s *serialized) EndDraft(ctx context.Context, id string, end engine.DraftEn
 	return s.writer.EndDraft(ctx, id, end)
 }
 
+func (s *serialized) CreateWatch(ctx context.Context, w engine.Watch, most int) (*engine.Watch, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.CreateWatch(ctx, w, most)
+}
+
+func (s *serialized) DeleteWatch(ctx context.Context, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.DeleteWatch(ctx, id)
+}
+
 func (s *serialized) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (*engine.SchemaChange, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,8 +1,15 @@
 package embedded
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 )
 
 // versions holds records with an id that have versions, such as proposals and drafts, after the last
@@ -117,4 +124,155 @@ func (l *versions[T]) latestID() string {
 // search returns the position of an id in the list, and whether the list has it.
 func (l *versions[T]) search(id string) (int, bool) {
 	return slices.BinarySearchFunc(l.sorted, id, func(v versioned[T], id string) int { return strings.Compare(v.id, id) })
+}
+
+// watches holds the watches of a graph after the last record of its log. branches.mu guards it.
+type watches struct {
+	versions[engine.Watch]
+}
+
+// newWatchVersion returns the entry of [watches] for a watch. The outcome is nil in recovery.
+func newWatchVersion(w *engine.Watch, out *outcome) versioned[engine.Watch] {
+	return versioned[engine.Watch]{id: w.ID, last: w, out: out}
+}
+
+// checkNew returns a *engine.TooLarge if the owner has `most` watches already. 0 means no limit.
+func (l *watches) checkNew(owner string, most int) error {
+	n := 0
+	for i := range l.sorted {
+		if v := &l.sorted[i]; v.last.Owner == owner && !v.forgotten {
+			n++
+		}
+	}
+	if most > 0 && n >= most {
+		return &engine.TooLarge{Resource: "watches of one actor", Limit: int64(most), Actual: int64(n) + 1, Hint: "delete watches that you do not need"}
+	}
+	return nil
+}
+
+// Watches lists watches in the order in which they were made.
+func (g *Graph) Watches(ctx context.Context, r engine.WatchRange) ([]engine.Watch, error) {
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.Leave()
+	return g.branches.watchesIn(r), nil
+}
+
+// watchesIn lists the watches in a range.
+func (l *branches) watchesIn(r engine.WatchRange) (list []engine.Watch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.watches.sorted {
+		w := l.watches.sorted[i].visible()
+		if w == nil || r.ID != "" && w.ID != r.ID || r.Owner != "" && w.Owner != r.Owner {
+			continue
+		}
+		list = append(list, *w)
+	}
+	return list
+}
+
+// CreateWatch stores a new watch, and returns once its record is durable.
+func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*engine.Watch, error) {
+	if n := len(w.Arguments); n > engine.MaxWatchBytes {
+		return nil, &engine.TooLarge{Resource: "bytes of the arguments of one watch", Limit: engine.MaxWatchBytes, Actual: int64(n), Hint: "watch a query with smaller arguments"}
+	}
+	if w.Debounce < 0 || w.Debounce%time.Millisecond != 0 {
+		return nil, &engine.BadArgument{Param: "debounce", Detail: fmt.Sprintf("found %s, expected whole milliseconds", w.Debounce)}
+	}
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.calls.Leave()
+	if w.Branch == "" {
+		w.Branch = engine.MainBranch
+	}
+	if _, err := g.branches.find(w.Branch); err != nil {
+		return nil, err
+	}
+	r := &g.writer
+	w.ID, w.Made = r.ids.Next(), r.opts.time()
+	if err := r.putWatch(&logrecord.Watching{Watch: &w}, most); err != nil {
+		return nil, err
+	}
+	return &w, nil
+}
+
+// DeleteWatch deletes a watch, and returns once the record of that is durable.
+func (g *Graph) DeleteWatch(ctx context.Context, id string) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer g.calls.Leave()
+	list := g.branches.watchesIn(engine.WatchRange{ID: id})
+	if len(list) == 0 {
+		return &engine.NotFound{What: "watch", Name: id}
+	}
+	return g.writer.putWatch(&logrecord.Watching{Watch: &list[0], Delete: true}, 0)
+}
+
+// putWatch writes a record about a watch, and returns once it is durable.
+func (r *writer) putWatch(rec *logrecord.Watching, most int) error {
+	payload := rec.Append(nil)
+	ticket, out, err := r.branches.putWatch(rec, payload, most)
+	if err != nil {
+		return err
+	}
+	r.checkpoints.countLogged(len(payload))
+	out.err = r.store.Wait(ticket)
+	close(out.done)
+	if out.err == nil && rec.Delete {
+		r.branches.dropWatch(rec.Watch.ID)
+	}
+	return out.err
+}
+
+// putWatch assigns the record its place in the log.
+func (l *branches) putWatch(rec *logrecord.Watching, payload []byte, most int) (*store.Ticket, *outcome, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if rec.Delete {
+		if v := l.watches.find(rec.Watch.ID); v == nil || v.forgotten {
+			return nil, nil, &engine.NotFound{What: "watch", Name: rec.Watch.ID}
+		}
+	} else if err := l.watches.checkNew(rec.Watch.Owner, most); err != nil {
+		return nil, nil, err
+	}
+	ticket, err := l.store.Enqueue(logrecord.KindWatch, payload)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &outcome{done: make(chan struct{})}
+	kept := *rec.Watch
+	v := newWatchVersion(&kept, out)
+	v.forgotten = rec.Delete
+	l.watches.set(v)
+	l.lsn, l.last = ticket.LSN, out
+	return ticket, out, nil
+}
+
+// dropWatch removes a watch from memory.
+func (l *branches) dropWatch(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watches.drop(id)
+}
+
+// replayWatch stores or removes a watch as a record of the log says.
+func (l *branches) replayWatch(rec *logrecord.Watching, lsn uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if rec.Delete {
+		l.watches.drop(rec.Watch.ID)
+	} else {
+		l.watches.set(newWatchVersion(rec.Watch, nil))
+	}
+	l.lsn, l.last = lsn, nil
+}
+
+// onMain drops the watches of other branches than main.
+func (l *watches) onMain() watches {
+	l.dropIf(func(w *engine.Watch) bool { return w.Branch != engine.MainBranch })
+	return *l
 }

@@ -115,7 +115,7 @@ func (v *View) Close() error {
 }
 
 // CopyToDir makes a graph in a directory with everything that the View contains: branches, commits,
-// idempotency keys, proposals and drafts. If `commit` is not empty, the new graph has only a branch main
+// idempotency keys, proposals, drafts and watches. If `commit` is not empty, the new graph has only a branch main
 // instead, which ends with that commit; see [View.At]. The error is a *engine.Conflict if the directory
 // contains a graph. After another error, the caller can remove the directory.
 func (v *View) CopyToDir(ctx context.Context, fsys fs.FS, dir string, opts Options, commit string) (_ *Graph, err error) {
@@ -205,6 +205,9 @@ func (v *View) Check(ctx context.Context, made *Graph, commit string) error {
 	if commit != "" {
 		return nil
 	}
+	if err := v.checkWatches(ctx, made); err != nil {
+		return err
+	}
 	if err := v.checkDrafts(ctx, made); err != nil {
 		return err
 	}
@@ -291,6 +294,27 @@ func (v *View) checkDrafts(ctx context.Context, made *Graph) error {
 	return nil
 }
 
+// checkWatches compares the watches of a copy.
+func (v *View) checkWatches(ctx context.Context, made *Graph) error {
+	want, err := v.graph.Watches(ctx, engine.WatchRange{})
+	if err != nil {
+		return err
+	}
+	got, err := made.Watches(ctx, engine.WatchRange{})
+	if err != nil {
+		return err
+	}
+	if len(got) != len(want) {
+		return differs("number of watches", len(got), len(want))
+	}
+	for i := range got {
+		if !bytes.Equal(logrecord.AppendWatch(nil, &got[i]), logrecord.AppendWatch(nil, &want[i])) {
+			return differs("watch", got[i].ID, want[i].ID)
+		}
+	}
+	return nil
+}
+
 // contentSum returns a checksum of the schema and of all entities at a target.
 func contentSum(ctx context.Context, g *Graph, at engine.Target) (sum [sha256.Size]byte, err error) {
 	s, err := g.Schema(ctx, at)
@@ -332,7 +356,7 @@ func (v *View) Readable(ctx context.Context, commit string) error {
 	return err
 }
 
-// rewind makes `commit` the head of main, and removes all other branches, all proposals and all drafts. Of the
+// rewind makes `commit` the head of main, and removes all other branches with their watches, all proposals and all drafts. Of the
 // commits with idempotency keys on main, only the ancestors of `commit` keep their keys. A checkpoint stores
 // the result, so rewind writes no log record. REQUIRES: no other goroutine has access to the graph, and
 // start was not called.
@@ -360,6 +384,7 @@ func (g *Graph) rewind(ctx context.Context, commit string) error {
 	}
 	l.addLocked(main)
 	l.main, l.proposals, l.drafts = main, proposals{reclaimed: l.proposals.latestEvent()}, drafts{}
+	l.watches = l.watches.onMain()
 	l.mu.Unlock()
 	g.retention.branchDeleted()
 	c := &g.checkpoints

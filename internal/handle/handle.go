@@ -195,6 +195,21 @@ func (g *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) er
 	return g.opener.Call(ctx, Write, func(to engine.Graph) error { return to.EndDraft(ctx, id, end) })
 }
 
+// Watches implements [engine.Graph].
+func (g *Graph) Watches(ctx context.Context, r engine.WatchRange) ([]engine.Watch, error) {
+	return forward(ctx, g, Read, func(to engine.Graph) ([]engine.Watch, error) { return to.Watches(ctx, r) })
+}
+
+// CreateWatch implements [engine.Graph].
+func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*engine.Watch, error) {
+	return forward(ctx, g, Write, func(to engine.Graph) (*engine.Watch, error) { return to.CreateWatch(ctx, w, most) })
+}
+
+// DeleteWatch implements [engine.Graph].
+func (g *Graph) DeleteWatch(ctx context.Context, id string) error {
+	return g.opener.Call(ctx, Write, func(to engine.Graph) error { return to.DeleteWatch(ctx, id) })
+}
+
 // Verify implements [engine.Graph].
 func (g *Graph) Verify(ctx context.Context) error {
 	return g.opener.Call(ctx, Any, func(to engine.Graph) error { return to.Verify(ctx) })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 )
@@ -187,4 +188,66 @@ func (g *Graph) lineToWrite(name, key string) (l *line, closed, err error) {
 func mayRepeat(opts engine.WriteOptions, err error) bool {
 	var closed *engine.DraftClosed
 	return opts.IdempotencyKey != "" && errors.As(err, &closed)
+}
+
+// Watches lists the watches by id.
+func (g *Graph) Watches(ctx context.Context, r engine.WatchRange) (list []engine.Watch, err error) {
+	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(g.watches)) {
+		if w := g.watches[id]; (r.ID == "" || w.ID == r.ID) && (r.Owner == "" || w.Owner == r.Owner) {
+			list = append(list, w)
+		}
+	}
+	return list, nil
+}
+
+// CreateWatch keeps a watch.
+func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*engine.Watch, error) {
+	if len(w.Arguments) > engine.MaxWatchBytes {
+		return nil, &engine.TooLarge{Resource: "bytes of the arguments of one watch", Limit: engine.MaxWatchBytes, Actual: int64(len(w.Arguments))}
+	}
+	if w.Debounce < 0 || w.Debounce%time.Millisecond != 0 {
+		return nil, &engine.BadArgument{Param: "debounce", Detail: "expected whole milliseconds"}
+	}
+	if w.Branch == "" {
+		w.Branch = engine.MainBranch
+	}
+	if _, _, err := g.at(ctx, engine.Target{Branch: w.Branch}); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := 0
+	for _, other := range g.watches {
+		if other.Owner == w.Owner {
+			n++
+		}
+	}
+	if most > 0 && n >= most {
+		return nil, &engine.TooLarge{Resource: "watches of one actor", Limit: int64(most), Actual: int64(n) + 1}
+	}
+	w.ID, w.Made = g.newID(), now()
+	if g.watches == nil {
+		g.watches = map[string]engine.Watch{}
+	}
+	g.watches[w.ID] = w
+	return &w, nil
+}
+
+// DeleteWatch forgets a watch.
+func (g *Graph) DeleteWatch(ctx context.Context, id string) error {
+	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, ok := g.watches[id]; !ok {
+		return &engine.NotFound{What: "watch", Name: id}
+	}
+	delete(g.watches, id)
+	return nil
 }

@@ -40,6 +40,7 @@ type Graph struct {
 
 	proposals map[string]*engine.Proposal // by id
 	drafts    map[string]*engine.Draft    // by id
+	watches   map[string]engine.Watch     // by id; nil for none
 	events    int                         // number of events of proposals so far
 }
 

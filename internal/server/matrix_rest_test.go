@@ -181,6 +181,12 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/proposals/{proposal}/close", path: "/proposals/{R}/close", body: `{}`, main: "aw", feature: "agw", unseen: "gbin"},
 	// The branch of the proposal has no changes.
 	{route: "POST /graphs/{id}/proposals/{proposal}/merge", path: "/proposals/{R}/merge", body: `{}`, main: "a", feature: "a", unseen: "gbin", unseenFeature: "bin", served: 409},
+	// No rule names the action watch, so the rights to the query decide. Nobody has the watch of the path.
+	{route: "GET /graphs/{id}/watches", path: "/watches", main: everyone, feature: everyone},
+	{route: "POST /graphs/{id}/watches", path: "/watches", body: `{"query":"find_person","params":{"name":"bob"},"branch":"{B}"}`,
+		main: "arwbc", feature: "agrwbc", unseen: "in", branched: true},
+	{route: "DELETE /graphs/{id}/watches/{watch}", path: "/watches/" + rest.ExampleWatch, main: everyone, feature: everyone, served: 404},
+	{route: "GET /graphs/{id}/watches/{watch}/events", path: "/watches/" + rest.ExampleWatch + "/events", main: everyone, feature: everyone, served: 404},
 	{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`, main: "ag", feature: "ag"},
 	{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`, main: "ag", feature: "ag"},
 }

@@ -396,7 +396,7 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, bi
 	if catalog == nil {
 		o.Log.Warn("neither this program nor the applied revision contains stored queries for the graph", "graph", c.ID)
 	}
-	tools := builtin.All(o.Version)
+	tools := append(builtin.All(o.Version), builtin.Watching()...)
 	if publisher != nil {
 		tools = append(tools, builtin.Publishing()...)
 	}

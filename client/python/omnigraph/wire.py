@@ -1365,6 +1365,11 @@ class ResourceMetadata(TypedDict):
     resource_name: str
 
 
+class RowChange(TypedDict):
+    before: Row
+    after: Row
+
+
 class SchemaAnswer(TypedDict):
     schema_source: str
 
@@ -1580,6 +1585,54 @@ class Verified(TypedDict):
 
 class VerifyBody(TypedDict):
     pass
+
+
+class Watch(TypedDict):
+    watch_id: str
+    query: str
+    # The arguments of the query by name.
+    params: Row
+    branch: str
+    debounce_ms: int
+    # In Unix microseconds.
+    created_at: int
+
+
+class WatchBody(TypedDict):
+    # The name of a stored read that always gives the same answer for the same state: without now() and without an approximate search.
+    query: str
+    # The arguments of the query by name.
+    params: NotRequired[Params | None]
+    # The branch; the default is main.
+    branch: NotRequired[str | None]
+    # How long a stream waits after a change for further ones, in milliseconds, before it sends one event for all of them.
+    debounce_ms: NotRequired[int | None]
+
+
+class WatchDeleted(TypedDict):
+    deleted: str
+
+
+class WatchEvent(TypedDict):
+    # Store it together with the rows, and send it as cursor to continue.
+    cursor: str
+    # The commit of the cursor in the request; null for a reset.
+    from_commit_id: str | None
+    to_commit_id: str
+    # Why the event has the whole answer in rows; null for an event with differences.
+    reset: Literal["first", "query", "schema", "rights", "history"] | None
+    # After a reset: the whole answer.
+    rows: NotRequired[list[Row]]
+    # Rows that are new.
+    came: NotRequired[list[Row]]
+    # Rows that are gone, as they were.
+    went: NotRequired[list[Row]]
+    # Rows of the same nodes and edges, or of the same group, with other values.
+    changed: NotRequired["list[RowChange]"]
+
+
+class WatchList(TypedDict):
+    watches: "list[Watch]"
 
 
 class WriteTarget(TypedDict):

@@ -1310,6 +1310,11 @@ export interface ResourceMetadata {
   resource_name: string;
 }
 
+export interface RowChange {
+  before: Row;
+  after: Row;
+}
+
 export interface SchemaAnswer {
   schema_source: string;
 }
@@ -1520,6 +1525,54 @@ export interface Verified {
 }
 
 export interface VerifyBody {
+}
+
+export interface Watch {
+  watch_id: string;
+  query: string;
+  /** The arguments of the query by name. */
+  params: Row;
+  branch: string;
+  debounce_ms: number;
+  /** In Unix microseconds. */
+  created_at: number;
+}
+
+export interface WatchBody {
+  /** The name of a stored read that always gives the same answer for the same state: without now() and without an approximate search. */
+  query: string;
+  /** The arguments of the query by name. */
+  params?: Params | null | undefined;
+  /** The branch; the default is main. */
+  branch?: string | null | undefined;
+  /** How long a stream waits after a change for further ones, in milliseconds, before it sends one event for all of them. */
+  debounce_ms?: number | null | undefined;
+}
+
+export interface WatchDeleted {
+  deleted: string;
+}
+
+export interface WatchEvent {
+  /** Store it together with the rows, and send it as cursor to continue. */
+  cursor: string;
+  /** The commit of the cursor in the request; null for a reset. */
+  from_commit_id: string | null;
+  to_commit_id: string;
+  /** Why the event has the whole answer in rows; null for an event with differences. */
+  reset: "first" | "query" | "schema" | "rights" | "history" | null;
+  /** After a reset: the whole answer. */
+  rows?: Row[] | undefined;
+  /** Rows that are new. */
+  came?: Row[] | undefined;
+  /** Rows that are gone, as they were. */
+  went?: Row[] | undefined;
+  /** Rows of the same nodes and edges, or of the same group, with other values. */
+  changed?: RowChange[] | undefined;
+}
+
+export interface WatchList {
+  watches: Watch[];
 }
 
 export interface WriteTarget {

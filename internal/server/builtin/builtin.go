@@ -26,6 +26,9 @@ func Local(version string, read CodeReader) []tool.Tool {
 // Publishing returns the built-in tools of a server that publishes proposed queries.
 func Publishing() []tool.Tool { return []tool.Tool{queryPropose()} }
 
+// Watching returns the built-in tool of a server that serves stored queries, which clients list only if they ask for its set.
+func Watching() []tool.Tool { return []tool.Tool{watch()} }
+
 // tools returns the built-in tools.
 func tools(version string, schema func(*operations.ApplySchema) tool.Call) []tool.Tool {
 	return []tool.Tool{

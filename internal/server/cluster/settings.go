@@ -142,7 +142,7 @@ const (
 )
 
 // Toolsets lists the sets of tools that mcp.toolsets can name.
-var Toolsets = []string{"read", "write", "review", "admin"}
+var Toolsets = []string{"read", "write", "review", "admin", "watch"}
 
 // Confirmable lists the actions that mcp.confirm can name.
 var Confirmable = []string{"branch_delete", "branch_merge", "schema_apply", "change"}

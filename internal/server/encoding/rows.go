@@ -174,6 +174,46 @@ func FirstRowsAs(ctx context.Context, r engine.Result, maxRows, maxBytes int, op
 	}
 }
 
+// KeyedRows returns all rows of a result as JSON objects, in the form of each of the options, and a key for each row.
+// Only the first `shown` columns are in the objects. The key is the text of the columns with the given indexes. It
+// stops with more = true after maxRows rows, or if the rows with the first options have more than maxBytes.
+func KeyedRows(ctx context.Context, r engine.Result, shown int, key []int, maxRows, maxBytes int, options ...Options) (forms [][]json.RawMessage, keys []string, more bool, err error) {
+	forms = make([][]json.RawMessage, len(options))
+	names := columnKeys(r.Columns())
+	keyed := make([]columnKey, len(key))
+	for k, j := range key {
+		keyed[k] = names[j]
+	}
+	cells := make([]engine.Column, len(key))
+	for {
+		b, err := r.Next(ctx)
+		if b == nil || err != nil {
+			return forms, keys, false, err
+		}
+		for k, j := range key {
+			cells[k] = b.Columns[j]
+		}
+		for i := range b.Len {
+			if len(keys) == maxRows || least(names, b.Columns, i) > maxBytes {
+				return forms, keys, true, nil
+			}
+			for k, o := range options {
+				e := &Writer{enc: o}
+				if e.object(names, b.Columns[:shown], i); k == 0 {
+					maxBytes -= len(e.buf)
+				}
+				forms[k] = append(forms[k], e.buf)
+			}
+			e := &Writer{}
+			e.object(keyed, cells, i)
+			keys = append(keys, string(e.buf))
+			if maxBytes < 0 {
+				return forms, keys, true, nil
+			}
+		}
+	}
+}
+
 // nested returns the number of nested records in row i: the records in the values of `cols`, and
 // the records within these records.
 func nested(cols []engine.Column, i int) int {

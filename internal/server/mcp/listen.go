@@ -24,7 +24,7 @@ import (
 )
 
 // This file answers subscriptions/listen: a stream of notifications about the list of tools, about the
-// heads of branches, and about the proposals. The stream ends when the client leaves, when the server
+// heads of branches, about the proposals, and about watches. The stream ends when the client leaves, when the server
 // stops, or when the token of the caller expires.
 
 const (
@@ -84,6 +84,7 @@ type listener struct {
 	// branches has the branch of each resource that is one. A name that stands for a draft of the caller stands
 	// for the same branch until the end of the stream, and in the streams that continue it.
 	branches map[string]tool.Branch
+	watches  map[string]*watched // by resource
 	to       notifier
 }
 
@@ -119,7 +120,7 @@ func (s *surface) listener(ctx context.Context, m *message, to notifier) (*liste
 		return nil, invalidParams(fmt.Sprintf("params.notifications.resourceSubscriptions: found %d resources, expected at most %d",
 			len(p.Notifications.ResourceSubscriptions), maxResources))
 	}
-	l := &listener{s: s, actor: access.ActorFrom(ctx), id: m.id, tools: p.Notifications.ToolsListChanged, after: map[string]string{}, branches: map[string]tool.Branch{}, to: to}
+	l := &listener{s: s, actor: access.ActorFrom(ctx), id: m.id, tools: p.Notifications.ToolsListChanged, after: map[string]string{}, branches: map[string]tool.Branch{}, watches: map[string]*watched{}, to: to}
 	known, _ := anyMeta(m)[metaAfter].(map[string]any)
 	for _, uri := range p.Notifications.ResourceSubscriptions {
 		if slices.Contains(l.uris, uri) {
@@ -150,6 +151,9 @@ func (s *surface) listener(ctx context.Context, m *message, to notifier) (*liste
 
 // resolve notes the branch of a resource. The argument `was` is the state that the client knows; it may be empty.
 func (l *listener) resolve(ctx context.Context, uri, was string) error {
+	if watchOf(uri) != "" {
+		return l.watch(ctx, uri, was)
+	}
 	name := branchOf(uri)
 	if name == "" {
 		return nil
@@ -164,6 +168,9 @@ func (l *listener) resolve(ctx context.Context, uri, was string) error {
 
 // watchable reports whether the resource exists in principle and the policy lets the caller read it.
 func (l *listener) watchable(uri string) bool {
+	if l.watches[uri] != nil {
+		return l.s.graph.Allowed(l.actor, tool.Grant{Action: tool.Watch}) // the evaluation asks for the other rights
+	}
 	branch, ok := l.branches[uri]
 	return ok && l.s.graph.Allowed(l.actor, access.ReadOn(branch)) || uri == proposalsURI && l.s.graph.Allowed(l.actor, access.ReadOn(tool.Branch{}))
 }
@@ -295,6 +302,9 @@ func (l *listener) meta(reason string) map[string]any {
 func (l *listener) state(ctx context.Context, key string) (state string, closed *client.DraftClosed, err error) {
 	branch, ok := l.branches[key]
 	switch {
+	case l.watches[key] != nil:
+		state, err = l.watchState(ctx, key)
+		return state, nil, err
 	case key == toolsKey:
 		state, err = l.s.toolsState(ctx, l.actor)
 		return state, nil, err

@@ -58,7 +58,7 @@ func (s *surface) graphResources() []Resource {
 // graphTemplates returns the templates of every graph. Each branch has its own permissions, so the
 // template has no gates.
 func (s *surface) graphTemplates() []Template {
-	return []Template{{Read: s.readBranch, complete: map[string]completer{"name": s.completeBranch}, Info: &mcp.ResourceTemplate{
+	return []Template{s.watchTemplate(), {Read: s.readBranch, complete: map[string]completer{"name": s.completeBranch}, Info: &mcp.ResourceTemplate{
 		URITemplate: branchesURI + "/{+name}", Name: "branch", Title: "Branch", MIMEType: "application/json",
 		Description: "A branch and the commit at its head. You can subscribe to it.",
 	}}}

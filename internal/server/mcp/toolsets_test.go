@@ -39,7 +39,7 @@ func TestToolsets(t *testing.T) {
 		{name: "write, of an actor that may not", handler: all, actor: servedtest.Nobody, header: "write", nothing: true},
 		{name: "the configuration", handler: narrow, actor: servedtest.Writer, with: []string{"commit_list"}, without: []string{"graph_query", "graph_mutate"}, writes: true},
 		{name: "the request before the configuration", handler: narrow, actor: servedtest.Writer, header: "read", with: []string{"graph_query"}, without: []string{"commit_list"}},
-		{name: "an unknown set", handler: all, actor: servedtest.Writer, header: "read,reviews", refused: `there is no set of tools \"reviews\"; expected some of read, write, review, admin`},
+		{name: "an unknown set", handler: all, actor: servedtest.Writer, header: "read,reviews", refused: `there is no set of tools \"reviews\"; expected some of read, write, review, admin, watch`},
 	} {
 		ask := func(method, params string) string {
 			r := httptest.NewRequest("POST", "/"+tt.query, strings.NewReader(message("2025-11-25", method, params)))

@@ -27,6 +27,7 @@ var varying = []struct {
 }{
 	{regexp.MustCompile(`01[0-9A-HJKMNP-TV-Z]{24}`), "ULID"},
 	{regexp.MustCompile(`"(created_at|authored_at|updated_at)":\d+`), `"$1":INSTANT`},
+	{regexp.MustCompile(`"cursor":"[0-9A-Za-z_-]{59}"`), `"cursor":"CURSOR"`},
 	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "DIGEST"},
 	{regexp.MustCompile(`\(id [0-9a-z]{26}\)`), "(id ID)"},
 	{regexp.MustCompile(`Content-Length: \d+\n`), ""},
@@ -114,6 +115,11 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "POST", "/proposals/PROPOSAL/close", "", `{"comment":"It has no changes."}`},
 		{writer, "DELETE", "/branches/other", "", ""},
 		{writer, "POST", "/branches/merge", "", `{"source":"trial","delete_branch":true}`},
+		{writer, "POST", "/watches", "", `{"query":"find_person","params":{"name":"ada"},"debounce_ms":200}`},
+		{writer, "GET", "/watches", "", ""},
+		{writer, "GET", "/watches/WATCH/events", "", ""},
+		{writer, "DELETE", "/watches/WATCH", "", ""},
+		{writer, "POST", "/watches", "", `{"query":"add_person","params":{"name":"x"}}`},
 		{writer, "GET", "/commits?limit=1", "", ""},
 		{writer, "GET", "/commits/COMMIT", "", ""},
 		{writer, "GET", "/commits/COMMIT/changes", "", ""},
@@ -185,6 +191,9 @@ func TestEnvelopes(t *testing.T) {
 		}
 		if newest, err := c.Graph.Proposals(t.Context(), engine.ProposalRange{Limit: 1}); err == nil && len(newest) > 0 {
 			path = strings.ReplaceAll(path, "PROPOSAL", newest[0].ID)
+		}
+		if list, err := c.Graph.Watches(t.Context(), engine.WatchRange{}); err == nil && len(list) > 0 {
+			path = strings.ReplaceAll(path, "WATCH", list[0].ID)
 		}
 		r := httptest.NewRequest(x.method, strings.ReplaceAll(path, "COMMIT", head), strings.NewReader(x.body))
 		r.Header.Set("Content-Type", "application/json")

@@ -14,6 +14,7 @@ const (
 	tagBranches = "Branches"
 	tagHistory  = "History"
 	tagProposal = "Proposals"
+	tagWatch    = "Watches"
 	tagAdmin    = "Administration"
 	tagAccess   = "Access"
 )

@@ -137,7 +137,7 @@ const (
 
 // Routes returns the routes in the order of the reference. The caller owns the slice.
 func Routes() []Route {
-	all := slices.Clone(routes)
+	all := slices.Concat(routes, watchRoutes)
 	for i := range all {
 		all[i].complete()
 	}
@@ -221,6 +221,7 @@ var pathParams = map[string]string{
 
 	"proposal": "The id of the proposal.",
 	"upload":   "The id of the upload.",
+	"watch":    "The id of the watch.",
 }
 
 // The media types of bodies and answers. Blobs have mediaBytes.

@@ -35,12 +35,15 @@ const (
 	idOfEvent  = "event:"  // a cursor of the feed of proposals follows
 )
 
-// IsSubscription reports whether a request wants the change feed or the feed of proposals as a stream of
+// IsSubscription reports whether a request wants the change feed, the feed of proposals or a watch as a stream of
 // events. The stream goes on until the client or the server ends it, so a client that wants JSON as much
 // gets a page.
 func IsSubscription(r *http.Request) bool {
 	graph, route, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/graphs/"), "/")
-	if r.Method != http.MethodGet || !strings.HasPrefix(r.URL.Path, "/graphs/") || graph == "" || route != "changes" && route != "proposals/events" {
+	if r.Method != http.MethodGet || !strings.HasPrefix(r.URL.Path, "/graphs/") || graph == "" {
+		return false
+	}
+	if watch, isWatch := strings.CutPrefix(route, "watches/"); route != "changes" && route != "proposals/events" && !(isWatch && strings.HasSuffix(watch, "/events")) {
 		return false
 	}
 	events, other := qualities(r, mediaEvents)
@@ -225,8 +228,13 @@ func (p *commitPages) read() (feedPage, error) {
 func (p *commitPages) await(ctx context.Context) error {
 	_, seen := encoding.SplitFeedCursor(p.last)
 	err := p.g.AwaitCommit(ctx, p.branch, seen)
+	return ended(err)
+}
+
+// ended returns nil for the error of a branch that is gone. The next read reports that if the policy still allows it.
+func ended(err error) error {
 	if errors.As(err, new(*engine.NotFound)) || errors.As(err, new(*engine.DraftClosed)) {
-		return nil // the branch is gone, and the next read reports that if the policy still allows it
+		return nil
 	}
 	return err
 }

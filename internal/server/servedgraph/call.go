@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -31,6 +32,11 @@ func (g *Graph) Call(ctx context.Context, actor *access.Actor, name string, args
 	}
 	if err != nil {
 		return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
+	}
+	if w, ok := call.(*operations.WatchRequest); ok {
+		if call, err = g.WatchCall(ctx, actor, name, w); err != nil {
+			return nil, err
+		}
 	}
 	if c, ok := call.(*queryrun.Call); ok {
 		name = c.Query.Descriptor().Name

@@ -9,13 +9,15 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
-// ListedTools returns the tools that a graph lists on MCP to an actor who may use all of them: the
+// ListedTools returns the tools that a graph lists on MCP by default to an actor who may use all of them: the
 // built-in tools, and then a tool for each exposed query, or the two meta tools. The argument
 // `threshold` is the value of [Config.MetaThreshold]. The result `meta` reports whether the list
 // has the meta tools.
 func ListedTools(builtins []tool.Tool, queries []tool.StoredQuery, threshold int) (listed []*tool.Descriptor, meta bool) {
 	for _, t := range builtins {
-		listed = append(listed, t.Descriptor())
+		if d := t.Descriptor(); InToolsets(d, nil) {
+			listed = append(listed, d)
+		}
 	}
 	p := metatools.New(func(context.Context, *access.Actor) func(tool.StoredQuery) bool {
 		return func(tool.StoredQuery) bool { return true }

@@ -103,6 +103,10 @@ func (r *running) reduce(part *access.Restriction, g tool.Grant) error {
 	case *operations.DescribeQuery:
 		own := *c
 		r.call, q = &own, &own.Query
+	case *operations.ReadWatch:
+		q = &c.Query // each call is made for one run
+	case *operations.CreateWatch:
+		q = &c.Query
 	default:
 		return nil
 	}

@@ -15,10 +15,11 @@ const (
 	writeSet  = "write"
 	reviewSet = "review"
 	adminSet  = "admin"
+	watchSet  = "watch" // listed only to a client that asks for it
 )
 
 // Toolsets lists the names of the sets.
-var Toolsets = []string{readSet, writeSet, reviewSet, adminSet}
+var Toolsets = []string{readSet, writeSet, reviewSet, adminSet, watchSet}
 
 // setOf has the sets of the tools that are in neither read nor write by their hints.
 var setOf = map[string]string{
@@ -33,6 +34,8 @@ var setOf = map[string]string{
 	"graph_snapshot": adminSet,
 	"schema_apply":   adminSet,
 	"schema_get":     adminSet,
+
+	"graph_watch": watchSet,
 }
 
 // ParseToolsets reads names of sets that are separated by commas. No name means every set.
@@ -49,12 +52,12 @@ func ParseToolsets(text string) (sets []string, err error) {
 	return sets, nil
 }
 
-// InToolsets reports whether a tool is in one of the sets. Every tool is if there are no sets.
+// InToolsets reports whether a tool is in one of the sets. Without sets, it reports whether the tool is in any but watch.
 func InToolsets(d *tool.Descriptor, sets []string) bool {
 	set := setOf[d.Name]
 	switch {
 	case len(sets) == 0:
-		return true
+		return set != watchSet
 	case set != "":
 	case d.Name == metatools.ListQueries || d.Name == metatools.RunQuery: // run reads as well as mutations
 		return slices.Contains(sets, readSet) || slices.Contains(sets, writeSet)

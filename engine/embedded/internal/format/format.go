@@ -17,7 +17,7 @@ import (
 
 const (
 	First   = 10 // the oldest number that is read; the numbers below it were never released
-	Current = 12 // the number that is written
+	Current = 13 // the number that is written
 )
 
 // Version is one row of the table of format numbers.
@@ -32,6 +32,7 @@ var Versions = []Version{
 	{10, "the first: a log, segments of rows and indexes in levels, text indexes with the number of their analyzer, a manifest, and a file END; branches, history, receipts, schema changes, proposals and drafts"},
 	{11, "instants in microseconds: columns mark them with a flag, records write those with parts of a millisecond as a number that format 10 does not use; which sources claim an entity: a column in segments of rows, operations that put entities with it, and operations after the parts of a bulk load, the first of them in segments if they are many; schema changes that cast a property several times, or that changed the default of a property after they added it"},
 	{12, "messages of commits, after the receipt in the header of a commit; schema changes that move the ends of edges, and that cast a property by way of a Decimal"},
+	{13, "watches: records that make and delete them, and the watches in a manifest"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.
@@ -50,6 +51,7 @@ var (
 	Branching   = Kind{"branch record"}    // a record that creates or deletes a branch
 	Proposal    = Kind{"proposal"}         // a version of a proposal; see package version
 	Draft       = Kind{"draft"}            // a version of a draft; see package version
+	Watch       = Kind{"watch"}            // a watch; see package logrecord
 	Change      = Kind{"schema change"}    // a record that changes the schema
 	History     = Kind{"history"}          // a block of the commits of the history
 	Archive     = Kind{"archive"}          // a block of the records of old commits

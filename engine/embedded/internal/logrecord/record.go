@@ -32,6 +32,8 @@ const (
 	// KindDraft opens or ends a draft, together with the change of its branch or with the merge that
 	// ends it; see [Drafting].
 	KindDraft uint8 = 8
+	// KindWatch makes or deletes a watch; see [Watching]. Not before format 13.
+	KindWatch uint8 = 9
 )
 
 // The layout of a header:

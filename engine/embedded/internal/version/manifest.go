@@ -60,6 +60,7 @@ import (
 //	proposals uvarint count; for each a text: the payload of a KindProposal record
 //	drafts    uvarint count; for each a text: see [logrecord.AppendDraft]
 //	reclaimed text: the id of the last event of proposals that a cleanup removed; empty for none
+//	watches   uvarint count; for each a text: see [logrecord.AppendWatch]; not before format 13
 
 // Manifest is the content of a manifest: every state that must be readable without the log,
 // with its branches, history, archive and anchors.
@@ -71,6 +72,7 @@ type Manifest struct {
 
 	Proposals []*engine.Proposal // the proposals, in the order of their ids
 	Drafts    []*engine.Draft    // the drafts, in the order of their ids
+	Watches   []*engine.Watch    // the watches, in the order of their ids
 
 	ReclaimedEvent string // the last event of proposals that a cleanup removed; empty for none
 }
@@ -130,7 +132,12 @@ func (m *Manifest) Append(dst []byte, encoded func(*schema.Schema) []byte) []byt
 	for _, d := range m.Drafts {
 		dst = codec.AppendText(dst, string(logrecord.AppendDraft(nil, d)))
 	}
-	return codec.AppendText(dst, m.ReclaimedEvent)
+	dst = codec.AppendText(dst, m.ReclaimedEvent)
+	dst = binary.AppendUvarint(dst, uint64(len(m.Watches)))
+	for _, w := range m.Watches {
+		dst = codec.AppendText(dst, string(logrecord.AppendWatch(nil, w)))
+	}
+	return dst
 }
 
 // ReadManifest reads a manifest. It reads only the stored rows that it must add to the stored indexes;
@@ -138,7 +145,8 @@ func (m *Manifest) Append(dst []byte, encoded func(*schema.Schema) []byte) []byt
 // `open`. Faults in the rows that it reads are thrown; see package corruption.
 func ReadManifest(payload []byte, decode schema.Decoder, open segment.Opener) (*Manifest, error) {
 	r := &layoutReader{Reader: codec.Reader{Rest: payload}}
-	if r.Format(format.Manifest); r.Err != nil {
+	written := r.Format(format.Manifest)
+	if r.Err != nil {
 		return nil, r.Err
 	}
 	m := &Manifest{}
@@ -181,6 +189,16 @@ func ReadManifest(payload []byte, decode schema.Decoder, open segment.Opener) (*
 		m.Drafts = append(m.Drafts, d)
 	}
 	m.ReclaimedEvent = r.Text()
+	if written < 13 {
+		return m, r.Err
+	}
+	for range r.Count() {
+		w, err := logrecord.ReadWatch(r.Bytes(r.Count()))
+		if r.Err != nil || err != nil {
+			return nil, cmp.Or(r.Err, err)
+		}
+		m.Watches = append(m.Watches, w)
+	}
 	return m, r.Err
 }
 

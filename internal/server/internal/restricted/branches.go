@@ -256,6 +256,21 @@ func (g *Graph) Drafts(ctx context.Context, r engine.DraftRange) ([]engine.Draft
 	return g.Config.Whole.Drafts(ctx, r)
 }
 
+// Watches implements [engine.Graph].
+func (g *Graph) Watches(ctx context.Context, r engine.WatchRange) ([]engine.Watch, error) {
+	return g.Config.Whole.Watches(ctx, r)
+}
+
+// CreateWatch implements [engine.Graph].
+func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*engine.Watch, error) {
+	return g.Config.Whole.CreateWatch(ctx, w, most)
+}
+
+// DeleteWatch implements [engine.Graph].
+func (g *Graph) DeleteWatch(ctx context.Context, id string) error {
+	return g.Config.Whole.DeleteWatch(ctx, id)
+}
+
 // Draft implements [engine.Graph].
 func (g *Graph) Draft(ctx context.Context, id string) (*engine.Draft, error) {
 	return g.Config.Whole.Draft(ctx, id)

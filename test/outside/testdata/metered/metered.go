@@ -177,6 +177,21 @@ func (g *Graph) EndDraft(ctx context.Context, id string, end engine.DraftEnd) (e
 	return g.stored.EndDraft(ctx, id, end)
 }
 
+func (g *Graph) Watches(ctx context.Context, r engine.WatchRange) (_ []engine.Watch, err error) {
+	defer g.meter.count(&err)
+	return g.stored.Watches(ctx, r)
+}
+
+func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (_ *engine.Watch, err error) {
+	defer g.meter.count(&err)
+	return g.stored.CreateWatch(ctx, w, most)
+}
+
+func (g *Graph) DeleteWatch(ctx context.Context, id string) (err error) {
+	defer g.meter.count(&err)
+	return g.stored.DeleteWatch(ctx, id)
+}
+
 func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.Schema, opts engine.SchemaOptions) (_ *engine.SchemaChange, err error) {
 	defer g.meter.count(&err)
 	return g.stored.ApplySchema(ctx, source, schema, opts)

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+)
+
+// init adds the verb of this file to the command omnigraph.
+func init() { graphVerbs = append(graphVerbs, newWatch) }
+
+// newWatch makes the command omnigraph watch.
+func newWatch() *cobra.Command {
+	return usage.Group("watch", "Be told when the answer of a stored query changes", newWatchCreate(), newWatchList(), newWatchRead(), newWatchDelete())
+}
+
+// watchColumns are the columns of a list of watches.
+var watchColumns = []string{"watch_id", "query", "params", "branch", "debounce_ms", "created_at"}
+
+// newWatchCreate makes the command omnigraph watch create.
+func newWatchCreate() *cobra.Command {
+	var f graphFlags
+	var branch, params string
+	var debounce time.Duration
+	cmd := &cobra.Command{
+		Use:   "create (--store DIR | --server URL --graph ID) QUERY",
+		Short: "Keep a stored read with its parameters as a watch",
+		Long: `Keep a stored read with its parameters as a watch, on a branch. The watch is yours: nobody else can
+read or delete it. A query with now(), with as of, with an approximate search (@ann), or that embeds
+a text is refused, because its answer depends on more than the graph.`,
+		Example: "  omnigraph watch create --store data/code heaviest_packages\n" +
+			"  omnigraph watch create --server http://127.0.0.1:8080 --graph code heaviest_packages --debounce 2s",
+		Args: usage.Exactly("QUERY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			body := client.WatchBody{Query: args[0], Branch: branch, DebounceMs: int32(min(max(debounce.Milliseconds(), -1), 1<<31-1))}
+			if params != "" {
+				if !json.Valid([]byte(params)) {
+					return usage.Errorf("--params is not JSON; expected an object such as '{\"name\": \"ada\"}'")
+				}
+				body.Params = json.RawMessage(params)
+			}
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				w, err := s.graph.CreateWatch(ctx, body)
+				if err != nil {
+					return nil, err
+				}
+				return single(w, "", watchColumns...), nil
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&branch, "branch", "", "the branch that the query reads (default: main)")
+	cmd.Flags().StringVar(&params, "params", "", "the parameters of the query, as a JSON object")
+	cmd.Flags().DurationVar(&debounce, "debounce", 0, "how long watch read --follow waits after a change for further ones, such as 2s")
+	return cmd
+}
+
+// newWatchList makes the command omnigraph watch list.
+func newWatchList() *cobra.Command {
+	var f graphFlags
+	cmd := &cobra.Command{
+		Use:     "list (--store DIR | --server URL --graph ID)",
+		Short:   "List your watches, the oldest first",
+		Example: "  omnigraph watch list --store data/code",
+		Args:    usage.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				a, err := s.graph.Watches(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return &report{doc: a, objects: rowsOf(a.Watches), rows: rowsOf(a.Watches), columns: columns(watchColumns...)}, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	return cmd
+}
+
+// newWatchRead makes the command omnigraph watch read.
+func newWatchRead() *cobra.Command {
+	var f graphFlags
+	var cursor string
+	var followed bool
+	cmd := &cobra.Command{
+		Use:   "read (--store DIR | --server URL --graph ID) ID",
+		Short: "Show the answer of a watch, or how it has changed after a cursor",
+		Long: `Show the answer of a watch, or with --cursor, how it has changed since: the rows that came, went and
+changed, and the next cursor. Whoever stores the cursor together with the rows sees each change
+exactly once. An event with a reset has the whole answer, which replaces the rows.
+
+With --follow, the command prints an event as a line of JSON for each change, until it is stopped.`,
+		Example: "  omnigraph watch read --store data/code $WATCH\n" +
+			"  omnigraph watch read --server http://127.0.0.1:8080 --graph code $WATCH --cursor $CURSOR --follow",
+		Args: usage.Exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if followed && f.server == "" {
+				return usage.Errorf("--follow needs --server: nobody else changes a store that this command has open")
+			}
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				if !followed {
+					e, err := s.graph.WatchEvent(ctx, args[0], cursor)
+					if err != nil {
+						return nil, err
+					}
+					return watchReport(e), nil
+				}
+				for e, err := range s.graph.WatchEvents(ctx, args[0], cursor) {
+					if err != nil {
+						return nil, err
+					}
+					line, err := encoding.JSON(e)
+					if err != nil {
+						return nil, err
+					}
+					if _, err := cmd.OutOrStdout().Write(append(line, '\n')); err != nil {
+						return nil, err
+					}
+				}
+				return nil, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&cursor, "cursor", "", "the cursor of the last event (default: show the whole answer)")
+	cmd.Flags().BoolVar(&followed, "follow", false, "go on, with an event for each change")
+	return cmd
+}
+
+// watchRow is a row of an event, in a table.
+type watchRow struct {
+	Change string     `json:"change"` // row, came, went, before or after
+	Row    client.Row `json:"row"`
+}
+
+// watchReport returns the report of an event.
+func watchReport(e *client.WatchEvent) *report {
+	r := &report{doc: e, columns: columns("change", "row"), note: "cursor " + e.Cursor}
+	add := func(change string, rows ...client.Row) {
+		for _, row := range rows {
+			r.rows = append(r.rows, watchRow{change, row})
+		}
+	}
+	add("row", e.Rows...)
+	add("came", e.Came...)
+	add("went", e.Went...)
+	for _, c := range e.Changed {
+		add("before", c.Before)
+		add("after", c.After)
+	}
+	r.objects = r.rows
+	return r
+}
+
+// newWatchDelete makes the command omnigraph watch delete.
+func newWatchDelete() *cobra.Command {
+	var f graphFlags
+	cmd := &cobra.Command{
+		Use:     "delete (--store DIR | --server URL --graph ID) ID",
+		Short:   "Delete one of your watches",
+		Example: "  omnigraph watch delete --store data/code $WATCH",
+		Args:    usage.Exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				d, err := s.graph.DeleteWatch(ctx, args[0])
+				if err != nil {
+					return nil, err
+				}
+				return single(d, "", "deleted"), nil
+			})
+		},
+	}
+	f.flags(cmd)
+	return cmd
+}

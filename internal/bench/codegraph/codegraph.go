@@ -10,7 +10,7 @@ import (
 
 // Size is the size of a generated code graph.
 type Size struct {
-	Packages, Symbols, Calls int // numbers of each
+	Packages, Symbols, Calls int // numbers of each; Calls is far below the number of pairs of symbols
 }
 
 // Medium is the size of a graph of about 356,000 entities, like a large module with its
@@ -72,8 +72,14 @@ func (s Size) NDJSON(seed uint64) []byte {
 			"data": map[string]any{"id": fmt.Sprintf("d%07d", i)}})
 	}
 	callees := rand.NewZipf(rng, 1.3, 8, uint64(s.Symbols-1))
+	called := map[[2]int]bool{}
 	for i := range s.Calls {
-		emit(map[string]any{"edge": "Calls", "from": s.SymbolPath(rng.IntN(s.Symbols)), "to": s.SymbolPath(int(callees.Uint64())),
+		pair := [2]int{rng.IntN(s.Symbols), int(callees.Uint64())}
+		for called[pair] { // the schema has a pair once
+			pair = [2]int{rng.IntN(s.Symbols), int(callees.Uint64())}
+		}
+		called[pair] = true
+		emit(map[string]any{"edge": "Calls", "from": s.SymbolPath(pair[0]), "to": s.SymbolPath(pair[1]),
 			"data": map[string]any{"id": fmt.Sprintf("c%07d", i), "count": 1 + rng.IntN(9)}})
 	}
 	return out.Bytes()

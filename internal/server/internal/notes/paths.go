@@ -19,6 +19,22 @@ const pathKey = "path"
 // pathTypes are the types of such a graph whose nodes may be named by the end of their path.
 var pathTypes = []string{"Symbol", "Package", "File"}
 
+// withPath are the reads, by type, that answer with a row if a path exists. Most calls name a whole path and need no more than that, so
+// the plans are made once: an engine keeps the program of a plan by its address.
+var withPath = func() map[string]*plan.Query {
+	text := value.Of(value.String)
+	path := plan.Prop{Name: pathKey, Type: text}
+	reads := map[string]*plan.Query{}
+	for _, kind := range pathTypes {
+		reads[kind] = &plan.Query{Name: "near", Params: []plan.Param{{Name: pathKey, Type: text}}, Read: &plan.Read{
+			Vars:    []plan.Var{{Name: "n", Entity: plan.Node, Type: kind}},
+			Match:   []plan.Clause{plan.Bind{}, plan.Filter{Cond: plan.Compare{Op: plan.Eq, Left: path, Right: plan.ParamRef{}, Unless: plan.NoParam}}},
+			Columns: []plan.Column{{Name: "key", Expr: path, Type: text}}, Ties: []plan.VarID{0}, Limit: 1,
+		}}
+	}
+	return reads
+}()
+
 // WholePaths replaces the arguments of a stored read of a graph of source code that are ends of paths, such as Shelf.Find for
 // example.com/shop/stock.Shelf.Find, if exactly one path ends so, after a slash or a dot. It returns the arguments, and a note for
 // each that it replaced. Call it only for a caller that may read the whole branch.
@@ -64,7 +80,7 @@ func (l *lookup) pathWith(kind, text string) string {
 		return ""
 	}
 	key := property(typ, pathKey)
-	if exact, err := l.keys(typ, 1, nil, compare(plan.Eq, key, value.OfString(text))); err != nil || len(exact) > 0 {
+	if exists, err := l.exists(withPath[kind], value.OfString(text)); err != nil || exists {
 		return ""
 	}
 	ends := compare(plan.Matches, key, value.OfString("[/.]"+regexp.QuoteMeta(strings.TrimPrefix(text, "/"))+"$"))
@@ -73,4 +89,15 @@ func (l *lookup) pathWith(kind, text string) string {
 		return ""
 	}
 	return found[0]
+}
+
+// exists reports whether a read has a row.
+func (l *lookup) exists(q *plan.Query, arg value.Value) (bool, error) {
+	r, err := l.graph.Query(l.ctx, q, engine.Args{arg}, l.at)
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	b, err := r.Next(l.ctx)
+	return b != nil && b.Len > 0, err
 }

@@ -79,10 +79,10 @@ func (l *lookup) pathWith(kind, text string) string {
 	if module == nil || module.Property("not_covered") == nil || typ == nil || !slices.Equal(typ.Key, []string{pathKey}) {
 		return ""
 	}
-	key := property(typ, pathKey)
 	if exists, err := l.exists(withPath[kind], value.OfString(text)); err != nil || exists {
 		return ""
 	}
+	key := property(typ, pathKey)
 	ends := compare(plan.Matches, key, value.OfString("[/.]"+regexp.QuoteMeta(strings.TrimPrefix(text, "/"))+"$"))
 	found, err := l.keys(typ, 2, nil, compare(plan.Contains, key, value.OfString(text)), ends)
 	if err != nil || len(found) != 1 {

@@ -314,7 +314,7 @@ type WriteOptions struct {
 	// *Conflict.
 	IdempotencyKey string
 	// Statement, if not empty, is the name by which callers of Mutate know the statement. A repeated call is then one with the same
-	// name and arguments, also if the plan is another one by now, for example since a property has another name.
+	// name, arguments and columns of the answer, also if the plan is another one by now, for example since a property has another name.
 	Statement string
 	// DryRun reports what the write would do, and commits nothing.
 	DryRun bool

@@ -411,6 +411,37 @@ func writeOptionCases() []testCase {
 			_, err = write("by name", "", "Bern by name")
 			expectError[*engine.Conflict](s, err)
 		},
+		"idempotency key of a named statement with other columns or another order of parameters": func(s *session) {
+			opts := engine.WriteOptions{IdempotencyKey: "k", Statement: "add"}
+			write := func(columns int, names, values []string) (engine.Change, error) {
+				m, args := s.change(), engine.Args{}
+				var city plan.ParamRef
+				for i, name := range names {
+					if p := m.param(name, value.Of(value.String)); name == "city" {
+						city = p
+					}
+					args = append(args, value.OfString(values[i]))
+				}
+				v := m.insert("City", set{"name": city}).named("c")
+				return s.graph.Mutate(s.ctx, m.returns([]plan.Expr{m.prop(v, "name"), plan.ID{Var: v}}[:columns]...).query(), args, opts)
+			}
+			names, values := []string{"city", "note"}, []string{"Bern", "n"}
+			first, err := write(1, names, values)
+			if err != nil || first.Commit == nil {
+				s.Fatalf("%+v, %v", first, err)
+			}
+			for _, order := range [][2][]string{{names, values}, {{"note", "city"}, {"n", "Bern"}}} {
+				if again, err := write(1, order[0], order[1]); err != nil || again.Commit == nil || again.Commit.ID != first.Commit.ID || len(again.Row) != 1 {
+					s.Errorf("again with %v: %+v, %v", order, again, err)
+				}
+			}
+			for _, columns := range []int{0, 2} {
+				_, err = write(columns, names, values)
+				expectError[*engine.Conflict](s, err)
+			}
+			_, err = write(1, []string{"note", "city"}, values)
+			expectError[*engine.Conflict](s, err)
+		},
 		"idempotency key of a load": func(s *session) {
 			opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{IdempotencyKey: "k"}}
 			first, err := s.graph.Load(s.ctx, strings.NewReader(`{"type":"Person","data":{"name":"fay"}}`), opts)

@@ -29,7 +29,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	body := fmt.Sprintf("%s %v", plan.Format(q), args[:len(q.Declared())]) // not who the caller is, whose receipt it is
 	former := body
 	if opts.Statement != "" {
-		body = fmt.Sprintf("statement %q %v", opts.Statement, args[:len(q.Declared())])
+		body = statementBody(opts.Statement, q, args)
 	}
 	t, first, err := g.begin(opts, body, former)
 	if err != nil {
@@ -536,4 +536,17 @@ func (w *writing) returned() []value.Value {
 		}
 	}
 	return row
+}
+
+// statementBody identifies a mutation by its name, its arguments by their names, and the form of its answer.
+func statementBody(name string, q *plan.Query, args engine.Args) string {
+	given, answer := map[string]value.Value{}, []string(nil)
+	for i, p := range q.Declared() {
+		given[p.Name] = args[i]
+	}
+	for i := range q.Mutation.Returns {
+		c := &q.Mutation.Returns[i]
+		answer = append(answer, c.Name, c.TypeText())
+	}
+	return fmt.Sprintf("statement %q %v %q", name, given, answer)
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"slices"
+	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
@@ -53,12 +55,30 @@ func OfLoad(opts *engine.LoadOptions) hash.Hash {
 // OfMerge returns the digest of a merge of the branch `source`.
 func OfMerge(source string) [32]byte { return sha256.Sum256([]byte("m" + source)) }
 
-// OfStatement digests the name and the arguments of a mutation, as OfMutation does its statements.
+// OfStatement digests the name of a mutation, its arguments by their names, and the form of its answer: a receipt has the values of
+// the answer alone, so a mutation that answers with other columns by now does not repeat it.
 func OfStatement(name string, q *plan.Query, args engine.Args) (sum [32]byte) {
 	d := digest{h: sha256.New()}
 	d.text("statement")
 	d.text(name)
-	d.args(q, args)
+	params := q.Declared()
+	order := make([]int, min(len(args), len(params)))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return strings.Compare(params[i].Name, params[j].Name) })
+	d.number(len(order))
+	for _, i := range order {
+		d.text(params[i].Name)
+		d.value(args[i])
+	}
+	if q.Mutation != nil {
+		for i := range q.Mutation.Returns {
+			c := &q.Mutation.Returns[i]
+			d.text(c.Name)
+			d.text(c.TypeText())
+		}
+	}
 	d.h.Sum(sum[:0])
 	return sum
 }

@@ -109,7 +109,7 @@ func (p *process) loadBody(other *process, size int64, took *[]time.Duration) (e
 // The memory of a load may exceed that of a load of a tenth of the size, or of 100 MB, by these.
 const (
 	memoryOfLoad   = 256 // MiB
-	memoryOfEntity = 96  // bytes for each node or edge of the load: blocks that are read again, and the words of each row in a text index
+	memoryOfEntity = 112 // bytes for each node or edge of the load: blocks that are read again, and the words of each row in a text index
 )
 
 // TestLargeLoad streams a body that is larger than what the server accepts elsewhere.

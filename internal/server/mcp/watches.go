@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 const (
@@ -69,23 +70,45 @@ func (l *listener) watch(ctx context.Context, uri, known string) error {
 }
 
 // watchState returns a text that changes when the answer of a watch does. It evaluates the watch after each commit, as a call of the
-// caller. An answer that is too large to send counts as news.
+// caller. An answer that is too large to send counts as news. If the watch cannot be evaluated, the next commit is the next try; unless
+// the caller may not read it, the text is empty then, so that the client reads the watch and is told why.
 func (l *listener) watchState(ctx context.Context, uri string) (string, error) {
 	w := l.watches[uri]
+	head, err := "", error(nil)
 	if w.Commit != "" {
-		head, err := l.s.graph.Head(ctx, w.Branch)
-		if err != nil || head == w.Commit {
-			return w.news, err
+		if head, err = l.s.graph.Head(ctx, w.Branch); err != nil || head == w.Commit {
+			return w.news, passing(err)
 		}
 	}
 	answer, state, err := l.s.graph.ReadWatch(ctx, l.actor, watchCall, watchOf(uri), w.Cursor, l.s.graph.ForModel())
-	if err == nil {
+	switch {
+	case err == nil:
 		answer.Release()
-	} else if state == nil || !errors.As(err, new(*wireerror.Oversize)) {
+	case state != nil && errors.As(err, new(*wireerror.Oversize)):
+	case head == "" || passing(err) != nil:
 		return "", err
+	default:
+		if w.Commit = head; isFault(err) {
+			w.news = ""
+		}
+		return w.news, nil
 	}
-	if w.WatchState = *state; w.News {
+	if w.WatchState = *state; w.News || w.news == "" {
 		w.news = w.Cursor
 	}
 	return w.news, nil
+}
+
+// passing returns an error that may be gone at the next look, and nil for another one.
+func passing(err error) error {
+	if errors.As(err, new(*engine.Unavailable)) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+// isFault reports whether an evaluation failed although the caller may read the watch.
+func isFault(err error) bool {
+	return errors.As(err, new(*engine.TooLarge)) || errors.As(err, new(*engine.PreconditionFailed)) || errors.As(err, new(*engine.SchemaMismatch)) ||
+		errors.As(err, new(*tool.ArgumentError))
 }

@@ -180,7 +180,8 @@ func (c *ReadWatch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 	if c.On = env.Branch(c.Branch); c.Hold && was != nil {
 		return c.outcome(&client.WatchEvent{From: &was.commit}, was), nil
 	}
-	e := &evaluation{env: env, branch: c.On, q: c.Query.Plan(), args: env.Caller.With(c.Query.Plan().Params, c.Args)}
+	e := &evaluation{env: env, branch: c.On, q: c.Query.Plan()}
+	e.args, _ = c.Arguments(ctx, env, e.branch.At())
 	head, err := commitOf(ctx, env.Graph, e.branch.At())
 	if err != nil {
 		return nil, err
@@ -252,10 +253,12 @@ func (e *evaluation) contract(c engine.Commit) *watchCursor {
 // quiet reports whether the answer at the head is surely the one at an earlier commit: the two are the same commit, or no
 // commit between them touches what the query reads.
 func (e *evaluation) quiet(ctx context.Context, commit string, head engine.Commit) (bool, error) {
-	if commit == head.ID {
+	switch part := restricted.Digest(e.env.Graph) != ""; {
+	case part && !e.branch.IsMain():
+		return false, nil // an entity must pass the filters at the head of main too
+	case commit == head.ID:
 		return true, nil
-	}
-	if restricted.Digest(e.env.Graph) != "" {
+	case part:
 		return false, nil // filters of the rights read more than the query
 	}
 	f := footprintOf(e.q)
@@ -265,6 +268,9 @@ func (e *evaluation) quiet(ctx context.Context, commit string, head engine.Commi
 	}
 	end := slices.IndexFunc(list, func(c engine.Commit) bool { return c.ID == commit })
 	for i := range max(end, 0) {
+		if list[i].Schema != head.Schema {
+			return false, nil // its changes have the names of another schema
+		}
 		if touched, err := f.touchedBy(ctx, e.env.Graph, list[i].ID); touched || err != nil {
 			return false, lostIsNil(err)
 		}

@@ -272,8 +272,9 @@ type footprint struct {
 }
 
 // footprintOf returns the footprint of a read. With an interface it is everything: the types that implement it are not in the plan.
+// At a valid time it is everything too: an edge is there only with its ends, and a walk passes types that are not in the plan.
 func footprintOf(q *plan.Query) *footprint {
-	f := &footprint{props: map[[2]string]bool{}, all: q.Read.Valid != nil}
+	f := &footprint{props: map[[2]string]bool{}, whole: q.Read.Valid != nil}
 	for _, u := range q.Uses {
 		switch {
 		case u.Entity == plan.Interface:

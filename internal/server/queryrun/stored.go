@@ -110,15 +110,23 @@ func (c *Call) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	args, said := env.Caller.With(q.Params, c.Args), []string(nil)
-	if !c.Query.Info().AdHoc && env.MayRead() {
-		args, said = notes.WholePaths(ctx, env.Graph, q, args, r.At)
-	}
+	args, said := c.Arguments(ctx, env, r.At)
 	out, err := r.Run(ctx, env, q, args)
 	if err == nil {
 		out.Read.Findings = append(out.Read.Findings, said...)
 	}
 	return out, err
+}
+
+// Arguments returns the arguments of a read for its plan, with those that say who the caller is, and with whole paths in place of
+// their ends. It returns a note for each end of a path.
+func (c *Call) Arguments(ctx context.Context, env *tool.Env, at engine.Target) (args engine.Args, said []string) {
+	q := c.Query.Plan()
+	args = env.Caller.With(q.Params, c.Args)
+	if !c.Query.Info().AdHoc && env.MayRead() {
+		return notes.WholePaths(ctx, env.Graph, q, args, at)
+	}
+	return args, nil
 }
 
 // Mutation runs a mutation of a text on a branch.

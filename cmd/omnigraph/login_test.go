@@ -277,7 +277,7 @@ func TestLoginRefused(t *testing.T) {
 	w.ask(3, "no bearer token was sent")
 
 	for challenge, want := range map[string]string{
-		`Bearer resource_metadata="` + w.url + `/.well-known/oauth-protected-resource"`: "if the server has another address", // that of another server
+		`Bearer resource_metadata="` + w.url + `/.well-known/oauth-protected-resource"`: "if that is its address, name it with --server", // that of another server
 		`Bearer realm="omnigraph"`:                                        "takes no tokens of an issuer; get a token from its operator, and set OMNIGRAPH_TOKEN",
 		`Bearer resource_metadata="http://graph.example.com/.well-known"`: "read which tokens the server takes",
 		"": "takes requests without a token",

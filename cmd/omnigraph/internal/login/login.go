@@ -122,7 +122,7 @@ func (f *flow) check(given bool) (err error) {
 // run logs in, and stores the tokens once the server has accepted them.
 func (f *flow) run(ctx context.Context) error {
 	h := credentials.IssuerClient()
-	t, err := discover(ctx, h, f.server)
+	t, err := discover(ctx, h, f.server, f.insecure)
 	if err != nil {
 		return err
 	}

@@ -130,6 +130,8 @@ func renewStored(ctx context.Context, server string) (*Tokens, error) {
 	case tokens.Refresh == "":
 		return nil, errors.New("it has expired; " + again(server))
 	}
+	// The issuer may void the old refresh token before its answer is here, so the renewal goes on if the caller gives up.
+	ctx = context.WithoutCancel(ctx)
 	renewed, err := login.renew(ctx, *tokens)
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && slices.Contains([]string{"invalid_grant", "invalid_client", "unauthorized_client"}, refused.ErrorCode) {
@@ -138,7 +140,7 @@ func renewStored(ctx context.Context, server string) (*Tokens, error) {
 	if err != nil {
 		return nil, fmt.Errorf("renew it at %s: %w", login.Issuer, IssuerError(err, tokens.Refresh, tokens.Access))
 	}
-	return &renewed, storeLogin(context.WithoutCancel(ctx), server, *login, renewed) // the old refresh token may be void by now
+	return &renewed, storeLogin(ctx, server, *login, renewed)
 }
 
 // again says how to log in again.

@@ -1,8 +1,11 @@
 package credentials
 
 import (
+	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +65,59 @@ func tokenOf(t *testing.T, server string) (string, error) {
 		t.Fatalf("found %v, %v", c, err)
 	}
 	return c.Source()(t.Context())
+}
+
+// newHome makes a home folder without tokens, and an empty keyring.
+func newHome(t *testing.T) {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv(TokenVar, "")
+	keyring.MockInit()
+	t.Cleanup(keyring.MockInit)
+}
+
+// issuerOf starts an issuer that answers requests for tokens with the function.
+func issuerOf(t *testing.T, answer http.HandlerFunc) Login {
+	t.Helper()
+	srv := httptest.NewServer(answer)
+	t.Cleanup(srv.Close)
+	return Login{Issuer: srv.URL, TokenURL: srv.URL + "/token", ClientID: "cli"}
+}
+
+// renewed answers with new tokens, which are valid for an hour.
+func renewed(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, `{"access_token": "new", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r2"}`)
+}
+
+// TestRenewalOutlivesTheCall renews a token for a call that ends while the issuer answers.
+func TestRenewalOutlivesTheCall(t *testing.T) {
+	newHome(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	l := issuerOf(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		cancel()
+		select {
+		case <-r.Context().Done(): // the caller has gone
+		case <-time.After(200 * time.Millisecond):
+		}
+		renewed(w)
+	})
+	if _, err := StoreLogin(ctx, server, l, Tokens{Access: secret, Refresh: "r1", Expires: clock.Now().Add(-time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Find(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token, err := c.Token(ctx); token != "new" || err != nil {
+		t.Errorf("found %q, %v", token, err)
+	}
+	if _, tokens, err := readLogin(t.Context(), server); err != nil || tokens == nil || tokens.Refresh != "r2" {
+		t.Errorf("stored %v, %v", tokens, err)
+	}
 }
 
 // TestExpiredWithoutRefresh checks a login whose issuer gave no refresh token.

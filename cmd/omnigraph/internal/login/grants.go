@@ -95,7 +95,14 @@ func (f *flow) byBrowser(ctx context.Context, t *target) (*oauth2.Token, error) 
 	answers := make(chan answer, 1)
 	srv := &http.Server{Handler: t.callback(state, answers), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = srv.Serve(l) }() // ends with Close or Shutdown
-	defer srv.Close()
+
+	defer func() {
+		// The browser may still wait for the page.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		_ = srv.Shutdown(ctx)
+		_ = srv.Close()
+	}()
 
 	resource := oauth2.SetAuthURLParam("resource", t.resource)
 	f.say("Open this address in a browser on this machine:\n%s", c.AuthCodeURL(state, resource, oauth2.S256ChallengeOption(verifier)))
@@ -106,7 +113,6 @@ func (f *flow) byBrowser(ctx context.Context, t *target) (*oauth2.Token, error) 
 		if a.err != nil {
 			return nil, a.err
 		}
-		_ = srv.Shutdown(ctx) // after the page has been sent
 		token, err := c.Exchange(ctx, a.code, resource, oauth2.VerifierOption(verifier))
 		return token, credentials.IssuerError(err, a.code, verifier)
 	}

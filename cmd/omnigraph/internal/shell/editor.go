@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/peterh/liner"
+
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 )
 
 // maxHistory is the number of statements that the file of the history keeps. It has twice as many for a while.
@@ -144,7 +146,9 @@ func (s *Shell) complete(ctx context.Context, l string, at int) (head string, wo
 		}
 	}
 	typed := l[from:at]
-	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(strings.ToLower(w), strings.ToLower(typed)) })
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return !strings.HasPrefix(strings.ToLower(w), strings.ToLower(typed)) || strings.ContainsFunc(w, terminal.Unprintable)
+	})
 	return l[:from], words, l[at:]
 }
 

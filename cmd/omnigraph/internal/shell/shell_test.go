@@ -23,7 +23,7 @@ func (g *fake) Run(_ context.Context, text string, s Settings) error {
 }
 
 func (g *fake) Complete(_ context.Context, text string, at int, _ string) (int, []string) {
-	return strings.LastIndexByte(text[:at], ' ') + 1, []string{"match", "Mensch", "query"}
+	return strings.LastIndexByte(text[:at], ' ') + 1, []string{"match", "Mensch", "m\x1b[2J", "m\u009b", "query"}
 }
 
 func (g *fake) Branches(context.Context) ([]string, error) { return []string{"main", "next"}, nil }

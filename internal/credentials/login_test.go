@@ -41,6 +41,9 @@ func TestLoginsOfServers(t *testing.T) {
 	if token, err := tokenOf(t, "https://other.example.com/"); token != secret || err != nil {
 		t.Errorf("in the file: %q, %v", token, err)
 	}
+	if l, _, err := ForgetLogin(t.Context(), server); l != nil || err == nil || !strings.Contains(err.Error(), "no bus; unlock the keyring and log out again") {
+		t.Errorf("forgot %v, %v without the keyring", l, err)
+	}
 	keyring.MockInit() // an empty one
 	if _, err := tokenOf(t, server); err == nil || !strings.Contains(err.Error(), "it is gone; log in with: omnigraph login --server "+server) {
 		t.Errorf("without the entry: %v", err)
@@ -54,6 +57,29 @@ func TestLoginsOfServers(t *testing.T) {
 	}
 	if l, err := FindLogin(server); l == nil || l.ClientID != "cli" || err != nil {
 		t.Errorf("found %v, %v", l, err)
+	}
+}
+
+// TestForgetBoth removes the tokens of an earlier login from the keyring, although those of the last one are in the file.
+func TestForgetBoth(t *testing.T) {
+	newHome(t)
+	if err := keyring.Set(loginService, server, "{}"); err != nil {
+		t.Fatal(err)
+	}
+	e := loginEntry{Login{ClientID: "cli"}, &Tokens{Access: secret}}
+	unlock, err := lockLogins(t.Context()) // makes the folder
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeLogins(map[string]loginEntry{server: e}); err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if l, tokens, err := ForgetLogin(t.Context(), server); l == nil || tokens == nil || tokens.Access != secret || err != nil {
+		t.Errorf("forgot %v, %v, %v", l, tokens, err)
+	}
+	if _, err := keyring.Get(loginService, server); !errors.Is(err, keyring.ErrNotFound) {
+		t.Errorf("the keyring still has the tokens: %v", err)
 	}
 }
 

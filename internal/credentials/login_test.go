@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -146,19 +147,73 @@ func TestRenewalOutlivesTheCall(t *testing.T) {
 	}
 }
 
-// TestExpiredWithoutRefresh checks a login whose issuer gave no refresh token.
-func TestExpiredWithoutRefresh(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("USERPROFILE", home)
-	t.Setenv(TokenVar, "")
-	keyring.MockInit()
-	t.Cleanup(keyring.MockInit)
-	if _, err := StoreLogin(t.Context(), server, Login{}, Tokens{Access: secret, Expires: clock.Now().Add(early / 2)}); err != nil {
+// TestEndOfToken checks which token is sent at the end of its lifetime, and for how long after a failure.
+func TestEndOfToken(t *testing.T) {
+	works := func(w http.ResponseWriter, r *http.Request) { renewed(w) }
+	broken := func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusBadGateway) }
+	for _, tt := range []struct {
+		name        string
+		tokens      Tokens
+		left        time.Duration // until the token ends
+		issuer      http.HandlerFunc
+		want, fault string
+	}{
+		{"much time", Tokens{Refresh: "r1"}, 2 * early, works, secret, ""},
+		{"little time", Tokens{Refresh: "r1"}, early / 2, works, "new", ""},
+		{"little time of a short life", Tokens{Refresh: "r1", Renew: clock.Now().Add(early / 4)}, early / 2, works, secret, ""},
+		{"little time, and the issuer is broken", Tokens{Refresh: "r1"}, early / 2, broken, secret, ""},
+		{"little time, and no refresh token", Tokens{}, early / 2, works, secret, ""},
+		{"ended", Tokens{Refresh: "r1"}, -early, works, "new", ""},
+		{"ended, and the issuer is broken", Tokens{Refresh: "r1"}, -early, broken, "", "the issuer answered with status 502"},
+		{"ended, and no refresh token", Tokens{}, -early, works, "", "it has expired; log in with"},
+	} {
+		newHome(t)
+		tt.tokens.Access, tt.tokens.Expires = secret, clock.Now().Add(tt.left)
+		if _, err := StoreLogin(t.Context(), server, issuerOf(t, tt.issuer), tt.tokens); err != nil {
+			t.Fatal(err)
+		}
+		token, err := tokenOf(t, server)
+		if token != tt.want || (err != nil) != (tt.fault != "") {
+			t.Errorf("%s: found %q, %v", tt.name, token, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), tt.fault)) {
+			t.Errorf("%s: found %v", tt.name, err)
+		}
+	}
+	for lifetime, renew := range map[int64]time.Duration{20: 2 * time.Second, 3600: early} {
+		tokens, err := TokensOf(&oauth2.Token{AccessToken: secret, ExpiresIn: lifetime})
+		if got := tokens.Expires.Sub(tokens.Renew); err != nil || got != renew {
+			t.Errorf("a token for %d s is renewed %v before it ends, %v", lifetime, got, err)
+		}
+	}
+}
+
+// TestRenewalNotStored uses new tokens that cannot be stored.
+func TestRenewalNotStored(t *testing.T) {
+	newHome(t)
+	expired := Tokens{Access: secret, Refresh: "r1", Expires: clock.Now().Add(-time.Hour)}
+	l := issuerOf(t, func(w http.ResponseWriter, r *http.Request) {
+		keyring.MockInitWithError(errors.New("no bus"))
+		path, err := loginFile()
+		if err = errors.Join(err, os.WriteFile(path, []byte("no logins"), 0o600)); err != nil {
+			t.Error(err)
+		}
+		renewed(w)
+	})
+	if _, err := StoreLogin(t.Context(), server, l, expired); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tokenOf(t, server); err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "it has expired; log in with") {
-		t.Errorf("found %v", err)
+	c, err := Find(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var warned strings.Builder
+	c.Stderr = &warned
+	if token, err := c.Token(t.Context()); token != "new" || err != nil {
+		t.Errorf("found %q, %v", token, err)
+	}
+	if s := warned.String(); !strings.Contains(s, "cannot be stored") || !strings.Contains(s, "if the next command fails, log in with: omnigraph login") || strings.Contains(s, "r2") {
+		t.Errorf("warned %q", s)
 	}
 }
 
@@ -173,6 +228,7 @@ func TestIssuerError(t *testing.T) {
 		{&oauth2.RetrieveError{Response: answer, Body: []byte(secret)}, "the issuer answered with status 502"},
 		{&oauth2.RetrieveError{Response: answer, ErrorCode: "invalid_grant"}, "the issuer answered: invalid_grant"},
 		{&oauth2.RetrieveError{Response: answer, ErrorCode: "invalid_grant", ErrorDescription: "no token " + secret}, "the issuer answered: invalid_grant: no token …"},
+		{&oauth2.RetrieveError{Response: answer, ErrorCode: strings.Repeat("x", 1<<20)}, "the issuer answered: " + strings.Repeat("x", 300)},
 	} {
 		if got := IssuerError(tt.err, "", secret).Error(); got != tt.want {
 			t.Errorf("found %q, want %q", got, tt.want)

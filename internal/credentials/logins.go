@@ -152,6 +152,9 @@ func storeLogin(ctx context.Context, server string, l Login, tokens Tokens) erro
 	if _, err := inKeyring(ctx, func() (string, error) { return "", keyring.Set(loginService, loginKey(server), string(text)) }); err != nil {
 		e.Tokens = &tokens
 	}
+	if old, ok := all[loginKey(server)]; ok && old == e { // neither has tokens
+		return nil
+	}
 	all[loginKey(server)] = e
 	return writeLogins(all)
 }

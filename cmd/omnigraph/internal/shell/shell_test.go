@@ -143,6 +143,7 @@ func TestHistory(t *testing.T) {
 	for statement, want := range map[string]string{
 		"query q() {\n  // why\n  match { $p: Person }\n}": "query q() { match { $p: Person } }",
 		"\\branch next\n": "\\branch next", "// only\n": "",
+		"query m() { // \"\n insert Note { text: \"a\r\n  b\" // why\n}\n} /* \" */": `query m() { insert Note { text: "a\r\n  b" } }`,
 	} {
 		if got := line(statement); got != want {
 			t.Errorf("%q becomes %q", statement, got)

@@ -31,16 +31,28 @@ func cut(text string) (statement, rest string, whole bool) {
 	return "", text, false
 }
 
-// line returns a statement as one line without comments, for the history.
+// line returns a statement as one line without comments, for the history. Line breaks in strings become escapes.
 func line(statement string) string {
-	_, comments := syntax.Scan("", statement)
+	tokens, comments := syntax.Scan("", statement)
 	var b strings.Builder
 	at := 0
-	for _, c := range comments {
-		b.WriteString(statement[at:c.Span.Start.Offset])
-		at = c.Span.End.Offset
+	before := func(offset int) { // writes the comments that end before an offset as nothing, and all else
+		for ; len(comments) > 0 && comments[0].Span.Start.Offset < offset; comments = comments[1:] {
+			b.WriteString(statement[at:comments[0].Span.Start.Offset])
+			at = comments[0].Span.End.Offset
+		}
+		b.WriteString(statement[at:offset])
+		at = offset
 	}
-	b.WriteString(statement[at:])
+	for _, t := range tokens {
+		if t.Type != syntax.String || !strings.ContainsAny(t.Value, "\r\n") {
+			continue
+		}
+		before(t.Pos.Offset)
+		at += len(t.Value)
+		b.WriteString(breaks.Replace(statement[t.Pos.Offset:at]))
+	}
+	before(len(statement))
 	var parts []string
 	for part := range strings.Lines(b.String()) {
 		if part = strings.TrimSpace(part); part != "" {
@@ -49,3 +61,6 @@ func line(statement string) string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// breaks writes line breaks as escapes of a string.
+var breaks = strings.NewReplacer("\r", `\r`, "\n", `\n`)

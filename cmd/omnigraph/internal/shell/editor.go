@@ -92,7 +92,7 @@ func openHistory(path string) ([]string, *os.File, error) {
 // remember adds a statement to the history, unless it begins with a blank. A history that cannot be written does not stop the shell.
 func (e *editor) remember(statement string) {
 	l := line(statement)
-	if l == "" || strings.HasPrefix(strings.TrimLeft(statement, "\n"), " ") {
+	if l == "" || strings.HasPrefix(statement, " ") {
 		return
 	}
 	e.AppendHistory(l)

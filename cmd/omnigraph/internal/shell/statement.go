@@ -2,33 +2,61 @@ package shell
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
-// cut cuts the first statement from a text: a query up to its closing brace, with what stands before it. It reports false if more lines
-// are needed. A text that cannot become a query is a statement too, up to its end, so that the graph says what is wrong with it.
-func cut(text string) (statement, rest string, whole bool) {
-	tokens, _ := syntax.Scan("", text)
-	if len(tokens) == 0 {
-		return "", text, false // blanks and comments belong to what follows
+// reader finds the end of the first statement of a text that grows by lines. It scans each line once, except in a string or a comment
+// that spans lines.
+type reader struct {
+	looked int    // length of the text at the last call
+	seen   int    // offset of the end of the last token or comment
+	begun  bool   // a statement has begun
+	depth  int    // number of braces that are open
+	open   string // what ends the string or comment that is open after `seen`; "" if none is
+}
+
+// end returns the end of the first statement: a query up to its closing brace, with what stands before it. It reports false if more
+// lines are needed. A text that cannot become a query is a statement too, up to its end, so that the graph says what is wrong with it.
+func (r *reader) end(text string) (end int, whole bool) {
+	added := text[r.looked:]
+	r.looked = len(text)
+	if !utf8.ValidString(added) || strings.IndexByte(added, 0) >= 0 {
+		return len(text), true
 	}
-	if first := tokens[0].Value; first != "query" && first != "@" {
-		return text, "", true
+	if !strings.Contains(added, r.open) {
+		return 0, false
 	}
-	depth := 0
+	from := r.seen
+	tokens, comments := syntax.Scan("", text[from:])
+	for _, c := range comments {
+		r.seen = from + c.Span.End.Offset
+	}
 	for _, t := range tokens {
+		if !r.begun && t.Value != "query" && t.Value != "@" {
+			return len(text), true
+		}
+		r.begun = true
+		past := from + t.Pos.Offset + len(t.Value)
 		switch t.Value {
 		case "{":
-			depth++
+			r.depth++
 		case "}":
-			if depth--; depth <= 0 {
-				end := t.Pos.Offset + 1
-				return text[:end], text[end:], true
+			if r.depth--; r.depth <= 0 {
+				return past, true
 			}
 		}
+		r.seen = max(r.seen, past)
 	}
-	return "", text, false
+	r.open = ""
+	switch ahead := strings.TrimSpace(text[r.seen:]); {
+	case strings.HasPrefix(ahead, `"`):
+		r.open = `"`
+	case strings.HasPrefix(ahead, "/*"):
+		r.open = "*/"
+	}
+	return 0, false
 }
 
 // line returns a statement as one line without comments, for the history. Line breaks in strings become escapes.

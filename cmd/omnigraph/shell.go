@@ -62,14 +62,17 @@ func (f *statementFlags) shell(cmd *cobra.Command) (err error) {
 	}
 	name := cmp.Or(f.graph, filepath.Base(f.store)) // opening a store names its graph too
 	interactive := terminal.Is(cmd.OutOrStdout()) && terminal.IsInput(cmd.InOrStdin())
+	opened := func() bool { return true }
 	if interactive {
-		// Ctrl-C stops one statement; the context of the process would end with it.
+		// Ctrl-C stops the opening, and later one statement; the context of the process would end with that.
 		ctx, stop := signal.NotifyContext(context.WithoutCancel(cmd.Context()), syscall.SIGTERM)
 		defer stop()
+		opened = context.AfterFunc(cmd.Context(), stop)
 		cmd.SetContext(ctx)
 	}
 	ctx := cmd.Context()
 	s, err := f.open(cmd)
+	opened()
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -13,10 +14,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/zalando/go-keyring"
 
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth"
 	"github.com/omnigraph-go/omnigraph/internal/server/auth/authtest"
@@ -132,6 +135,33 @@ func (w *loginWorld) file() string {
 	return string(text)
 }
 
+// expire lets the access token of the login end.
+func (w *loginWorld) expire() {
+	w.t.Helper()
+	const service = "omnigraph login" // of the entries of the keyring
+	ended := func(tokens map[string]any) {
+		delete(tokens, "renew_at")
+		tokens["expires_at"] = clock.Now().Add(-time.Hour)
+	}
+	text, err := keyring.Get(service, w.url)
+	if err == nil {
+		var tokens map[string]any
+		err = json.Unmarshal([]byte(text), &tokens)
+		ended(tokens)
+		stored, _ := json.Marshal(tokens)
+		err = errors.Join(err, keyring.Set(service, w.url, string(stored)))
+	} else {
+		var all map[string]map[string]any
+		err = json.Unmarshal([]byte(w.file()), &all)
+		ended(all[w.url]["tokens"].(map[string]any))
+		stored, _ := json.Marshal(all)
+		err = errors.Join(err, os.WriteFile(filepath.Join(os.Getenv("HOME"), ".omnigraph", "logins.json"), stored, 0o600))
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // TestLogin logs in on a device, works with the tokens, renews them, and logs out.
 func TestLogin(t *testing.T) {
 	w := newLoginWorld(t)
@@ -148,8 +178,8 @@ func TestLogin(t *testing.T) {
 	}
 
 	// The client id is remembered. An access token that has expired is renewed with a refresh token, which is valid once.
-	w.logins.Lifetime = 1
 	w.run(0, "as act-ada; the tokens are in the keyring", "login", "--server", w.url+"/")
+	w.expire()
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() { w.ask(0, "u.name") })
@@ -160,8 +190,8 @@ func TestLogin(t *testing.T) {
 		t.Errorf("renewed with %v", last)
 	}
 	w.issuer.RevokeAll()
+	w.expire()
 	w.ask(1, "the issuer answered: invalid_grant: the issuer says invalid_grant; log in with: omnigraph login --server "+w.url)
-	w.logins.Lifetime = 3600
 	w.login("")
 
 	// Another source of a token wins, and login says so.
@@ -184,11 +214,11 @@ func TestLoginWithoutKeyring(t *testing.T) {
 	w := newLoginWorld(t)
 	keyring.MockInitWithError(errors.New("no bus"))
 	t.Cleanup(keyring.MockInit)
-	w.logins.Lifetime = 1
 	w.login("the tokens are in ~/.omnigraph/logins.json")
 	if !strings.Contains(w.file(), w.minted[0]) {
 		t.Error("the file has no token")
 	}
+	w.expire()
 	w.run(0, "", "context", "set", "work", "--server", w.url, "--graph", "shop")
 	w.run(0, "u.name", "query", "-e", "query q() { match { $u: User } return { $u.name } }", "--format", "csv")
 	if len(w.minted) < 2 || !strings.Contains(w.file(), w.minted[len(w.minted)-1]) {
@@ -277,7 +307,7 @@ func TestLoginRefused(t *testing.T) {
 	w.ask(3, "no bearer token was sent")
 
 	for challenge, want := range map[string]string{
-		`Bearer resource_metadata="` + w.url + `/.well-known/oauth-protected-resource"`: "if the server has another address", // that of another server
+		`Bearer resource_metadata="` + w.url + `/.well-known/oauth-protected-resource"`: "if that is its address, name it with --server", // that of another server
 		`Bearer realm="omnigraph"`:                                        "takes no tokens of an issuer; get a token from its operator, and set OMNIGRAPH_TOKEN",
 		`Bearer resource_metadata="http://graph.example.com/.well-known"`: "read which tokens the server takes",
 		"": "takes requests without a token",

@@ -79,7 +79,7 @@ func printError(w io.Writer, err error) {
 		}
 		err = fmt.Errorf("nothing was run: %s%s", plural(int64(n), "error"), validQueriesNote(rejected))
 	}
-	fmt.Fprintf(w, "omnigraph: %s\n", printableLines(err.Error()))
+	fmt.Fprintf(w, "omnigraph: %s\n", terminal.PrintableLines(err.Error()))
 	var p *wireerror.Panic
 	if errors.As(err, &p) {
 		_, _ = w.Write(p.Stack)

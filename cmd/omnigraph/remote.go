@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/gq/compile"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
@@ -24,7 +25,7 @@ func newRemote(e *endpoint, token client.TokenSource, notes io.Writer) (*source,
 	c, err := client.New(e.server, client.WithTokenSource(token), client.WithGrace(grace), client.WithUserAgent("omnigraph/"+version()), client.WithNumbers(),
 		client.WithNotify(func(err error, wait time.Duration) {
 			if wait >= minAnnounced {
-				fmt.Fprintf(notes, "omnigraph: %s; trying again in %v\n", printableLines(err.Error()), wait.Round(time.Second/10))
+				fmt.Fprintf(notes, "omnigraph: %s; trying again in %v\n", terminal.PrintableLines(err.Error()), wait.Round(time.Second/10))
 			}
 		}))
 	if err != nil {

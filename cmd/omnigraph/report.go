@@ -236,7 +236,7 @@ func (r *report) table(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := make([]string, len(r.columns))
 	for i, c := range r.columns {
-		line[i] = printable(c.key)
+		line[i] = terminal.Printable(c.key)
 	}
 	fmt.Fprintln(out, strings.Join(line, "\t"))
 	for _, row := range r.rows {
@@ -252,7 +252,7 @@ func (r *report) table(w io.Writer) error {
 			if us, err := strconv.ParseInt(t, 10, 64); c.micros && err == nil {
 				t = time.UnixMicro(us).UTC().Format("2006-01-02T15:04:05.000000Z")
 			}
-			line[i] = printable(t)
+			line[i] = terminal.Printable(t)
 		}
 		fmt.Fprintln(out, strings.Join(line, "\t"))
 	}
@@ -262,7 +262,7 @@ func (r *report) table(w io.Writer) error {
 	if r.note == "" {
 		return nil
 	}
-	_, err := fmt.Fprintln(w, printableLines(r.note))
+	_, err := fmt.Fprintln(w, terminal.PrintableLines(r.note))
 	return err
 }
 
@@ -295,33 +295,6 @@ func text(cell json.RawMessage) (string, error) {
 	return s, err
 }
 
-// printable escapes characters that would move the cursor of a terminal or break a table.
-func printable(s string) string {
-	if !strings.ContainsFunc(s, unprintable) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if !unprintable(r) {
-			b.WriteRune(r)
-			continue
-		}
-		q := strconv.QuoteRune(r)
-		b.WriteString(q[1 : len(q)-1])
-	}
-	return b.String()
-}
-
-// printableLines applies printable to each line of a text such as a message. Parts of the text may
-// come from a server or from stored data.
-func printableLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = printable(lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
 // escapeControls escapes control characters, including the C1 block of Unicode. It keeps tabs and
 // line breaks (LF or CRLF), which are data in a quoted field. It writes \u and four digits, so that
 // JSON in a field stays valid.
@@ -339,9 +312,6 @@ func escapeControls(s string) string {
 	}
 	return b.String()
 }
-
-// unprintable reports whether a character cannot be shown.
-func unprintable(r rune) bool { return !strconv.IsPrint(r) }
 
 // plural returns a count with its noun in the right form.
 func plural(n int64, noun string) string {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
 
@@ -32,7 +33,7 @@ func FuzzReport(f *testing.F) {
 			}
 			switch format {
 			case "table":
-				if i := strings.IndexFunc(b.String(), func(c rune) bool { return c != '\n' && unprintable(c) }); i >= 0 {
+				if i := strings.IndexFunc(b.String(), func(c rune) bool { return c != '\n' && terminal.Unprintable(c) }); i >= 0 {
 					t.Errorf("a table with %q", b.String()[i:])
 				}
 			case "json", "ndjson":

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -17,7 +19,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/shell"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
+	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 )
 
 // historyName is the path of the history of shells, as messages show it.
@@ -58,14 +62,17 @@ func (f *statementFlags) shell(cmd *cobra.Command) (err error) {
 	}
 	name := cmp.Or(f.graph, filepath.Base(f.store)) // opening a store names its graph too
 	interactive := terminal.Is(cmd.OutOrStdout()) && terminal.IsInput(cmd.InOrStdin())
+	opened := func() bool { return true }
 	if interactive {
-		// Ctrl-C stops one statement; the context of the process would end with it.
+		// Ctrl-C stops the opening, and later one statement; the context of the process would end with that.
 		ctx, stop := signal.NotifyContext(context.WithoutCancel(cmd.Context()), syscall.SIGTERM)
 		defer stop()
+		opened = context.AfterFunc(cmd.Context(), stop)
 		cmd.SetContext(ctx)
 	}
 	ctx := cmd.Context()
 	s, err := f.open(cmd)
+	opened()
 	if err != nil {
 		return err
 	}
@@ -95,7 +102,8 @@ type shellGraph struct {
 }
 
 // Run implements [shell.Graph].
-func (g *shellGraph) Run(ctx context.Context, text string, set shell.Settings) (err error) {
+func (g *shellGraph) Run(ctx context.Context, text string, line int, set shell.Settings) (err error) {
+	defer func() { err = moved(err, line) }()
 	f := *g.flags
 	f.branch, f.params, f.name = set.Branch, set.Params, set.Format
 	s, err := f.call(nil)
@@ -118,6 +126,27 @@ func (g *shellGraph) Run(ctx context.Context, text string, set shell.Settings) (
 		return err
 	}
 	return f.print(g.cmd, rowsReport(a))
+}
+
+// moved returns the error of a statement that begins on a line of a script with the positions of the script.
+func moved(err error, line int) error {
+	var r *wireerror.Rejected
+	if line == 1 || !errors.As(err, &r) {
+		return err
+	}
+	r.Diagnostics = slices.Clone(r.Diagnostics)
+	for i := range r.Diagnostics {
+		for _, at := range []*diag.Pos{&r.Diagnostics[i].Span.Start, &r.Diagnostics[i].Span.End} {
+			at.Line += line - 1
+			at.Offset += line - 1
+		}
+	}
+	sources := map[string]string{}
+	for file, text := range r.Sources {
+		sources[file] = strings.Repeat("\n", line-1) + text
+	}
+	r.Sources = sources
+	return err
 }
 
 // writes reports whether the first query of the text is a mutation.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -154,7 +155,7 @@ func (e *endpoint) open(cmd *cobra.Command) (*source, error) {
 		return nil, err
 	}
 	warn := func(why string, faults error) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "omnigraph: %s:\n%s\n", why, printableLines(faults.Error()))
+		fmt.Fprintf(cmd.ErrOrStderr(), "omnigraph: %s:\n%s\n", why, terminal.PrintableLines(faults.Error()))
 	}
 	served, err := e.local(ctx, g, slog.New(slog.DiscardHandler), warn, servedgraph.Limits{Timeout: noTimeLimit}, nil)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"time"
 
 	"al.essio.dev/pkg/shellescape"
 
@@ -47,7 +46,7 @@ type Credential struct {
 	server  string   // the user name of that entry, or the server of the login
 	login   bool     // the token is that of a login at the server
 
-	// Stderr receives the standard error of a command. Nil discards it.
+	// Stderr receives the standard error of a command, and warnings. Nil discards both.
 	Stderr io.Writer
 }
 
@@ -242,23 +241,23 @@ func envName(text string) (string, bool) {
 
 // Token returns the token. Each call runs the command, or reads the keyring or the login.
 func (c *Credential) Token(ctx context.Context) (string, error) {
-	token, _, err := c.get(ctx)
-	return token, err
+	t, err := c.get(ctx)
+	return t.Access, err
 }
 
-// get returns the token, and when it ends if that is known.
-func (c *Credential) get(ctx context.Context) (token string, until time.Time, err error) {
+// get returns the token, with what is known of when it ends.
+func (c *Credential) get(ctx context.Context) (t Tokens, err error) {
 	switch {
 	case c.command != nil:
-		token, err = c.run(ctx)
+		t.Access, err = c.run(ctx)
 	case c.keyring != "":
-		token, err = c.fromKeyring(ctx)
+		t.Access, err = c.fromKeyring(ctx)
 	case c.login:
 		return c.fromLogin(ctx)
 	default:
-		token = c.token
+		t.Access = c.token
 	}
-	return token, until, err
+	return t, err
 }
 
 // Source returns a function that returns the token for a request. It gets the token once, and again only when the token of a login has
@@ -273,7 +272,7 @@ func (c *Credential) Source() func(context.Context) (string, error) {
 			return kept.Access, nil
 		}
 		var err error
-		kept.Access, kept.Expires, err = c.get(ctx)
+		kept, err = c.get(ctx)
 		return kept.Access, err
 	}
 }

@@ -29,14 +29,25 @@ type Login struct {
 type Tokens struct {
 	Access  string    `json:"access_token"`
 	Refresh string    `json:"refresh_token,omitempty"` // renews both; "" if the issuer gave none
+	Renew   time.Time `json:"renew_at,omitzero"`       // from when the access token is renewed; zero for [early] before it ends
 	Expires time.Time `json:"expires_at,omitzero"`     // of the access token; zero if the issuer did not say
 }
 
-// early is how long before its end an access token counts as expired, so that it is still valid when it arrives.
+// early is how long before its end an access token is renewed, so that it is still valid when it arrives. A token with a short lifetime
+// is renewed in the last tenth of it.
 const early = 30 * time.Second
 
-// fresh reports whether the access token can be sent.
-func (t Tokens) fresh() bool { return t.Expires.IsZero() || clock.Now().Add(early).Before(t.Expires) }
+// fresh reports whether the access token need not be renewed.
+func (t Tokens) fresh() bool {
+	renew := t.Renew
+	if renew.IsZero() {
+		renew = t.Expires.Add(-early)
+	}
+	return t.Expires.IsZero() || clock.Now().Before(renew)
+}
+
+// valid reports whether the access token has not ended.
+func (t Tokens) valid() bool { return t.Expires.IsZero() || clock.Now().Before(t.Expires) }
 
 // TokensOf returns the tokens in an answer of an issuer.
 func TokensOf(t *oauth2.Token) (Tokens, error) {
@@ -48,7 +59,9 @@ func TokensOf(t *oauth2.Token) (Tokens, error) {
 	}
 	tokens := Tokens{Access: t.AccessToken, Refresh: t.RefreshToken}
 	if t.ExpiresIn > 0 {
-		tokens.Expires = clock.Now().Add(time.Duration(t.ExpiresIn) * time.Second)
+		lifetime := time.Duration(t.ExpiresIn) * time.Second
+		tokens.Expires = clock.Now().Add(lifetime)
+		tokens.Renew = tokens.Expires.Add(-min(early, lifetime/10))
 	}
 	return tokens, nil
 }
@@ -80,7 +93,7 @@ func IssuerError(err error, secrets ...string) error {
 			text = strings.ReplaceAll(text, secret, "…")
 		}
 	}
-	return errors.New("the issuer answered: " + text)
+	return fmt.Errorf("the issuer answered: %.300s", text)
 }
 
 // renew gets new tokens from the issuer.
@@ -97,48 +110,55 @@ func (l Login) renew(ctx context.Context, old Tokens) (Tokens, error) {
 	return tokens, err
 }
 
-// fromLogin returns the access token of a login, and when it ends. It renews the token if it has expired.
-func (c *Credential) fromLogin(ctx context.Context) (token string, until time.Time, err error) {
-	fail := func(err error) (string, time.Time, error) {
-		return "", time.Time{}, fmt.Errorf("get the token of your login at %s: %w", c.server, err)
-	}
+// fromLogin returns the tokens of a login. It renews them if the access token ends soon. If that fails, the access token is used until
+// it ends.
+func (c *Credential) fromLogin(ctx context.Context) (Tokens, error) {
 	_, tokens, err := readLogin(ctx, c.server)
 	if err == nil && tokens != nil && !tokens.fresh() {
-		tokens, err = renewStored(ctx, c.server)
+		var renewed *Tokens
+		if renewed, err = c.renewStored(ctx); err != nil && tokens.valid() {
+			return *tokens, nil
+		}
+		tokens = renewed
 	}
-	switch {
-	case err != nil:
-		return fail(err)
-	case tokens == nil:
-		return fail(errors.New("it is gone; " + again(c.server)))
+	if err == nil && tokens == nil {
+		err = errors.New("it is gone; " + again(c.server))
 	}
-	return tokens.Access, tokens.Expires, nil
+	if err != nil {
+		return Tokens{}, fmt.Errorf("get the token of your login at %s: %w", c.server, err)
+	}
+	return *tokens, nil
 }
 
 // renewStored renews the tokens of a stored login. One process at a time does so, because an issuer may accept a refresh token once
-// only; the others find the new tokens.
-func renewStored(ctx context.Context, server string) (*Tokens, error) {
+// only; the others find the new tokens. If these cannot be stored, it warns and returns them.
+func (c *Credential) renewStored(ctx context.Context) (*Tokens, error) {
 	unlock, err := lockLogins(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	login, tokens, err := readLogin(ctx, server)
+	login, tokens, err := readLogin(ctx, c.server)
 	switch {
 	case err != nil || tokens == nil || tokens.fresh():
 		return tokens, err
 	case tokens.Refresh == "":
-		return nil, errors.New("it has expired; " + again(server))
+		return nil, errors.New("it has expired; " + again(c.server))
 	}
+	// The issuer may void the old refresh token before its answer is here, so the renewal goes on if the caller gives up.
+	ctx = context.WithoutCancel(ctx)
 	renewed, err := login.renew(ctx, *tokens)
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && slices.Contains([]string{"invalid_grant", "invalid_client", "unauthorized_client"}, refused.ErrorCode) {
-		return nil, fmt.Errorf("%w; %s", IssuerError(err, tokens.Refresh, tokens.Access), again(server))
+		return nil, fmt.Errorf("%w; %s", IssuerError(err, tokens.Refresh, tokens.Access), again(c.server))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("renew it at %s: %w", login.Issuer, IssuerError(err, tokens.Refresh, tokens.Access))
 	}
-	return &renewed, storeLogin(context.WithoutCancel(ctx), server, *login, renewed) // the old refresh token may be void by now
+	if err := storeLogin(ctx, c.server, *login, renewed); err != nil && c.Stderr != nil {
+		fmt.Fprintf(c.Stderr, "warning: the new tokens of your login at %s cannot be stored: %v; if the next command fails, %s\n", c.server, err, again(c.server))
+	}
+	return &renewed, nil
 }
 
 // again says how to log in again.

@@ -152,6 +152,9 @@ func storeLogin(ctx context.Context, server string, l Login, tokens Tokens) erro
 	if _, err := inKeyring(ctx, func() (string, error) { return "", keyring.Set(loginService, loginKey(server), string(text)) }); err != nil {
 		e.Tokens = &tokens
 	}
+	if old, ok := all[loginKey(server)]; ok && old == e { // neither has tokens
+		return nil
+	}
 	all[loginKey(server)] = e
 	return writeLogins(all)
 }
@@ -184,7 +187,7 @@ func FindLogin(server string) (*Login, error) {
 }
 
 // ForgetLogin removes the login at a server, and returns it with the tokens that it had. The login is nil if there was none; the tokens
-// are nil if they could not be read.
+// are nil if they were gone. If the keyring that has the tokens cannot be read, the login stays.
 func ForgetLogin(ctx context.Context, server string) (*Login, *Tokens, error) {
 	unlock, err := lockLogins(ctx)
 	if err != nil {
@@ -196,13 +199,15 @@ func ForgetLogin(ctx context.Context, server string) (*Login, *Tokens, error) {
 	if err != nil || !ok {
 		return nil, nil, err
 	}
-	_, tokens, unread := readLogin(ctx, server)
-	if e.Tokens == nil && unread == nil {
-		_, err := inKeyring(ctx, func() (string, error) { return "", keyring.Delete(loginService, loginKey(server)) })
-		if err != nil && !errors.Is(err, keyring.ErrNotFound) {
-			return nil, nil, fmt.Errorf("remove the tokens from the keyring: %w", err)
-		}
+	_, tokens, err := readLogin(ctx, server)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w; unlock the keyring and log out again, or the tokens would stay in it", err)
+	}
+	// The keyring may have tokens of an earlier login although those of this one are in the file.
+	_, err = inKeyring(ctx, func() (string, error) { return "", keyring.Delete(loginService, loginKey(server)) })
+	if err != nil && e.Tokens == nil && !errors.Is(err, keyring.ErrNotFound) {
+		return nil, nil, fmt.Errorf("remove the tokens from the keyring: %w", err)
 	}
 	delete(all, loginKey(server))
-	return &e.Login, tokens, errors.Join(unread, writeLogins(all))
+	return &e.Login, tokens, writeLogins(all)
 }

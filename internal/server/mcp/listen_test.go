@@ -388,12 +388,16 @@ func TestListenOverStdio(t *testing.T) {
 
 // TestRelay reads streams of a server that does not keep to the protocol.
 func TestRelay(t *testing.T) {
-	for _, tt := range []struct{ body, want string }{
-		{"data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\n", `"id":1,"error"`},
-		{"data: nonsense\n\n", `an event that is not a JSON-RPC message`},
-		{"data: {\"a\":\"" + strings.Repeat("x", 2<<20) + "\"}\n\n", `the server's stream ended early`},
-		{"", `the server's stream ended early`},
-		{": beat\nevent: message\ndata:{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n", `{"jsonrpc":"2.0","id":1,"result":{}}`},
+	listen, call := message(newest, "subscriptions/listen", ask+`]}`), message(newest, "tools/list", "")
+	long := "\"" + strings.Repeat("x", 2<<20) + "\""
+	for _, tt := range []struct{ message, body, want string }{
+		{listen, "data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\n", `"id":1,"error"`},
+		{listen, "data: nonsense\n\n", `an event that is not a JSON-RPC message`},
+		{listen, "data: {\"a\":" + long + "}\n\n", `the server's stream ended early`},
+		{listen, "", `the server's stream ended early; listen again to go on`},
+		{listen, ": beat\nevent: message\ndata:{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n", `{"jsonrpc":"2.0","id":1,"result":{}}`},
+		{call, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":" + long + "}\n\n", `"id":1,"result":` + long + `}`},
+		{call, "", `the server's stream ended early; the call may have been carried out`},
 	} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
@@ -405,7 +409,7 @@ func TestRelay(t *testing.T) {
 		go func() {
 			done <- mcp.ProxyStdio(t.Context(), mcp.Remote{URL: srv.URL, Client: srv.Client()}, in, answers)
 		}()
-		if _, err := io.WriteString(write, message(newest, "subscriptions/listen", ask+`]}`)+"\n"); err != nil {
+		if _, err := io.WriteString(write, tt.message+"\n"); err != nil {
 			t.Fatal(err)
 		}
 		lines := bufio.NewReader(out)
@@ -414,7 +418,7 @@ func TestRelay(t *testing.T) {
 			line, err = lines.ReadString('\n')
 		}
 		if err != nil || !strings.Contains(line, tt.want) {
-			t.Errorf("%.40q: found %q, %v, expected %s", tt.body, line, err, tt.want)
+			t.Errorf("%.40q: found %.200q, %v, expected %.200s", tt.body, line, err, tt.want)
 		}
 		write.Close()
 		if err := <-done; err != nil {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"strings"
@@ -63,7 +64,7 @@ func (r *Remote) send(ctx context.Context, version string, m *message, up *upwar
 	}
 	defer resp.Body.Close()
 	if mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); mediaType == "text/event-stream" && resp.StatusCode == http.StatusOK {
-		return relay(resp.Body, m.id, up)
+		return relay(resp.Body, m, up)
 	}
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -116,10 +117,14 @@ func (r *Remote) newRequest(ctx context.Context, version string, m *message) (*h
 }
 
 // relay passes the messages of a stream of server-sent events on to the client, except the answer to the
-// call with the id, which it returns. The answer is nil if the stream ended because the session ends.
-func relay(stream io.Reader, id []byte, up *upward) ([]byte, error) {
+// call m, which it returns. The answer is nil if the stream ended because the session ends.
+func relay(stream io.Reader, m *message, up *upward) ([]byte, error) {
+	most, help := math.MaxInt, "the call may have been carried out; check before you repeat it"
+	if m.method == listenMethod {
+		most, help = maxEvent, "listen again to go on"
+	}
 	lines := bufio.NewScanner(stream)
-	lines.Buffer(nil, maxEvent)
+	lines.Buffer(nil, most)
 	for lines.Scan() {
 		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
 		if !ok {
@@ -132,7 +137,7 @@ func relay(stream io.Reader, id []byte, up *upward) ([]byte, error) {
 		if json.Unmarshal(data, &answer) != nil {
 			return nil, errors.New("the server sent an event that is not a JSON-RPC message")
 		}
-		if string(answer.ID) == string(id) {
+		if string(answer.ID) == string(m.id) {
 			return data, nil
 		}
 		up.send(data)
@@ -141,12 +146,12 @@ func relay(stream io.Reader, id []byte, up *upward) ([]byte, error) {
 		return nil, nil
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("the server's stream ended early: %w", err)
+		return nil, fmt.Errorf("the server's stream ended early: %w; %s", err, help)
 	}
-	return nil, errors.New("the server's stream ended early; listen again to go on")
+	return nil, errors.New("the server's stream ended early; " + help)
 }
 
-// maxEvent is the maximum length in bytes of a line of a stream.
+// maxEvent is the maximum length in bytes of a line of a stream that listens. The answer of a call has no limit, as without a stream.
 const maxEvent = 1 << 20
 
 // refusal returns an error that describes an answer that is not a JSON-RPC message.

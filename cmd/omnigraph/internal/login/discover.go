@@ -33,15 +33,16 @@ type target struct {
 	issuer   *issuer
 }
 
-// discover asks a server for the issuer whose tokens it takes, and the issuer for its endpoints.
-func discover(ctx context.Context, h *http.Client, server string) (*target, error) {
+// discover asks a server for the issuer whose tokens it takes, and the issuer for its endpoints. If insecure is set, the server may say
+// so at an http:// URL; the issuer may not.
+func discover(ctx context.Context, h *http.Client, server string, insecure bool) (*target, error) {
 	at, scopes, err := challenge(ctx, h, server)
 	if err != nil {
 		return nil, err
 	}
-	m, err := oauthex.GetProtectedResourceMetadata(ctx, at, server, h)
+	m, err := protected(ctx, h, at, server, insecure)
 	if err != nil {
-		return nil, fmt.Errorf("read which tokens the server takes: %w; if the server has another address, name that one with --server", err)
+		return nil, fmt.Errorf("read which tokens the server takes: %w", err)
 	}
 	if len(m.AuthorizationServers) == 0 {
 		return nil, errors.New("the server names no issuer; get a token from its operator")
@@ -91,6 +92,23 @@ func challenge(ctx context.Context, h *http.Client, server string) (at string, s
 	return "", nil, fmt.Errorf("%s takes no tokens of an issuer; get a token from its operator, and set %s", server, credentials.TokenVar)
 }
 
+// protected reads the metadata of a server at an address (RFC 9728).
+func protected(ctx context.Context, h *http.Client, at, server string, insecure bool) (*oauthex.ProtectedResourceMetadata, error) {
+	if !insecure && !secure(at) {
+		return nil, fmt.Errorf("the server names the address %q, which is not an https:// URL", at)
+	}
+	m, err := fetch[oauthex.ProtectedResourceMetadata](ctx, h, at)
+	switch {
+	case err != nil:
+		return nil, err
+	case m == nil:
+		return nil, fmt.Errorf("there is nothing at %s, which the server names", at)
+	case m.Resource != server:
+		return nil, fmt.Errorf("the server calls itself %q; if that is its address, name it with --server", m.Resource)
+	}
+	return m, nil
+}
+
 // metadata reads the metadata of an issuer, by OpenID Connect or else by RFC 8414.
 func metadata(ctx context.Context, h *http.Client, name string) (*issuer, error) {
 	u, err := url.Parse(name)
@@ -102,7 +120,7 @@ func metadata(ctx context.Context, h *http.Client, name string) (*issuer, error)
 	inserted.Path = "/.well-known/oauth-authorization-server" + strings.TrimRight(u.Path, "/")
 	for _, at := range []string{name + "/.well-known/openid-configuration", inserted.String()} {
 		var m *issuer
-		if m, err = fetch(ctx, h, at); err != nil || m == nil {
+		if m, err = fetch[issuer](ctx, h, at); err != nil || m == nil {
 			continue
 		}
 		return m, m.check(name)
@@ -114,7 +132,7 @@ func metadata(ctx context.Context, h *http.Client, name string) (*issuer, error)
 }
 
 // fetch reads metadata at an address. It returns nil if there is none.
-func fetch(ctx context.Context, h *http.Client, at string) (*issuer, error) {
+func fetch[T any](ctx context.Context, h *http.Client, at string) (*T, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return nil, err
@@ -135,7 +153,7 @@ func fetch(ctx context.Context, h *http.Client, at string) (*issuer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &issuer{}
+	m := new(T)
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -16,6 +17,9 @@ import (
 
 // patience bounds the time that a person has to log in. An issuer may set a shorter limit.
 const patience = 10 * time.Minute
+
+// maxInterval bounds the time between two polls of an issuer, in seconds.
+const maxInterval = 300
 
 // byDevice lets the person log in with a browser on any device (RFC 8628).
 func (f *flow) byDevice(ctx context.Context, t *target) (*oauth2.Token, error) {
@@ -28,12 +32,48 @@ func (f *flow) byDevice(ctx context.Context, t *target) (*oauth2.Token, error) {
 	if !secure(d.VerificationURI) {
 		return nil, fmt.Errorf("the issuer names the page %q, which is not an https:// URL", d.VerificationURI)
 	}
+	if d.Interval < 0 || d.Interval > maxInterval {
+		return nil, fmt.Errorf("the issuer asks for %d seconds between two polls; from 0 to %d are possible", d.Interval, maxInterval)
+	}
 	f.say("Open %s in a browser, on this machine or another one, and enter the code %s", d.VerificationURI, d.UserCode)
 	if d.VerificationURIComplete != "" && secure(d.VerificationURIComplete) {
 		f.say("or open %s", d.VerificationURIComplete)
 	}
-	token, err := c.DeviceAccessToken(ctx, d, resource, oauth2.VerifierOption(verifier))
+	token, err := f.poll(ctx, c, d, resource, oauth2.VerifierOption(verifier))
 	return token, credentials.IssuerError(err, d.DeviceCode, verifier)
+}
+
+// errCode says that a code for a device has expired.
+var errCode = errors.New("the code has expired; run omnigraph login again")
+
+// poll asks the issuer for the tokens of a device until the person has logged in or the code has expired. It goes on after failures
+// that can pass, each time with twice the interval.
+func (f *flow) poll(ctx context.Context, c *oauth2.Config, d *oauth2.DeviceAuthResponse, opts ...oauth2.AuthCodeOption) (*oauth2.Token, error) {
+	if !d.Expiry.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, d.Expiry, errCode)
+		defer cancel()
+		d.Expiry = time.Time{} // the library would hide the cause
+	}
+	for {
+		token, err := c.DeviceAccessToken(ctx, d, opts...)
+		var refused *oauth2.RetrieveError
+		var broken *net.OpError
+		var failed *url.Error
+		switch {
+		case err == nil:
+			return token, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.As(err, &refused) && refused.ErrorCode == "expired_token":
+			return nil, errCode
+		case refused != nil && refused.Response.StatusCode >= 500, errors.As(err, &broken), errors.As(err, &failed) && failed.Timeout():
+			f.say("%s; trying again", credentials.IssuerError(err, d.DeviceCode).Error())
+			d.Interval = min(2*max(d.Interval, 1), maxInterval)
+		default:
+			return nil, err
+		}
+	}
 }
 
 // answer is what the issuer sends to the redirect address.
@@ -55,7 +95,14 @@ func (f *flow) byBrowser(ctx context.Context, t *target) (*oauth2.Token, error) 
 	answers := make(chan answer, 1)
 	srv := &http.Server{Handler: t.callback(state, answers), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = srv.Serve(l) }() // ends with Close or Shutdown
-	defer srv.Close()
+
+	defer func() {
+		// The browser may still wait for the page.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		_ = srv.Shutdown(ctx)
+		_ = srv.Close()
+	}()
 
 	resource := oauth2.SetAuthURLParam("resource", t.resource)
 	f.say("Open this address in a browser on this machine:\n%s", c.AuthCodeURL(state, resource, oauth2.S256ChallengeOption(verifier)))
@@ -66,7 +113,6 @@ func (f *flow) byBrowser(ctx context.Context, t *target) (*oauth2.Token, error) 
 		if a.err != nil {
 			return nil, a.err
 		}
-		_ = srv.Shutdown(ctx) // after the page has been sent
 		token, err := c.Exchange(ctx, a.code, resource, oauth2.VerifierOption(verifier))
 		return token, credentials.IssuerError(err, a.code, verifier)
 	}

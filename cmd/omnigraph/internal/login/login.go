@@ -17,6 +17,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/contexts"
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/usage"
 	"github.com/omnigraph-go/omnigraph/internal/credentials"
 )
@@ -31,8 +32,14 @@ type flow struct {
 	err      io.Writer
 }
 
-// say writes a line for the person.
-func (f *flow) say(format string, args ...any) { fmt.Fprintf(f.err, format+"\n", args...) }
+// say writes a line for the person. The arguments may come from a server or an issuer, so it escapes what is not printable in them.
+func (f *flow) say(format string, args ...string) {
+	var shown []any
+	for _, a := range args {
+		shown = append(shown, terminal.Printable(a))
+	}
+	fmt.Fprintf(f.err, format+"\n", shown...)
+}
 
 // New makes the command omnigraph login.
 func New() *cobra.Command {
@@ -122,7 +129,7 @@ func (f *flow) check(given bool) (err error) {
 // run logs in, and stores the tokens once the server has accepted them.
 func (f *flow) run(ctx context.Context) error {
 	h := credentials.IssuerClient()
-	t, err := discover(ctx, h, f.server)
+	t, err := discover(ctx, h, f.server, f.insecure)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/peterh/liner"
+
+	"github.com/omnigraph-go/omnigraph/cmd/omnigraph/internal/terminal"
 )
 
 // maxHistory is the number of statements that the file of the history keeps. It has twice as many for a while.
@@ -90,7 +92,7 @@ func openHistory(path string) ([]string, *os.File, error) {
 // remember adds a statement to the history, unless it begins with a blank. A history that cannot be written does not stop the shell.
 func (e *editor) remember(statement string) {
 	l := line(statement)
-	if l == "" || strings.HasPrefix(strings.TrimLeft(statement, "\n"), " ") {
+	if l == "" || strings.HasPrefix(statement, " ") {
 		return
 	}
 	e.AppendHistory(l)
@@ -144,7 +146,9 @@ func (s *Shell) complete(ctx context.Context, l string, at int) (head string, wo
 		}
 	}
 	typed := l[from:at]
-	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(strings.ToLower(w), strings.ToLower(typed)) })
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return !strings.HasPrefix(strings.ToLower(w), strings.ToLower(typed)) || strings.ContainsFunc(w, terminal.Unprintable)
+	})
 	return l[:from], words, l[at:]
 }
 

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/diag"
 )
@@ -24,8 +25,8 @@ type Settings struct {
 
 // Graph is the graph that a shell works on.
 type Graph interface {
-	// Run runs a statement and prints its answer.
-	Run(ctx context.Context, text string, s Settings) error
+	// Run runs a statement and prints its answer. The text begins on the given line of what the user wrote, from 1.
+	Run(ctx context.Context, text string, line int, s Settings) error
 	// Complete lists what can be written at an offset of a text, and the offset of the word that it replaces.
 	Complete(ctx context.Context, text string, at int, branch string) (from int, words []string)
 	// Branches returns the names of the branches.
@@ -44,6 +45,8 @@ type Shell struct {
 	History  string          // path of the file with the history; "" for none
 
 	pending string // the begin of a statement that needs more lines
+	at      int    // the line on which it begins, from 1
+	reader  reader // of pending
 }
 
 // errQuit ends the session.
@@ -55,8 +58,16 @@ func (s *Shell) Script(ctx context.Context, in io.Reader) error {
 	if err != nil {
 		return err
 	}
-	for l := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
-		switch err := s.take(ctx, l, nil); {
+	script := strings.TrimPrefix(string(text), "\ufeff")
+	s.at = 1
+	end := 0
+	for l := range strings.Lines(script) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		from := end - len(s.pending)
+		end += len(l)
+		switch err := s.take(ctx, script[from:end], nil); {
 		case errors.Is(err, errQuit):
 			return nil
 		case err != nil:
@@ -71,33 +82,62 @@ func (s *Shell) rest(ctx context.Context) error {
 	if line(s.pending) == "" {
 		return nil
 	}
-	return s.Run(ctx, s.pending, s.Settings)
+	return s.Run(ctx, s.pending, s.at, s.Settings)
 }
 
-// take takes a line, and runs the statements that it ends. It calls the function `done` with the text of each of them, unless it is nil.
-func (s *Shell) take(ctx context.Context, l string, done func(text string)) error {
-	if command, ok := strings.CutPrefix(strings.TrimSpace(l), `\`); ok && line(s.pending) == "" {
+// take takes the pending text with one more line, and runs the statements that it ends. The text that is pending then is the end of it.
+// It calls the function `done` with the text of each statement, unless it is nil.
+func (s *Shell) take(ctx context.Context, text string, done func(text string)) error {
+	l := text[len(s.pending):]
+	command, isCommand := strings.CutPrefix(strings.TrimSpace(l), `\`)
+	isCommand = isCommand && line(s.pending) == ""
+	s.pending = text
+	if isCommand {
+		s.drop(len(text))
 		if done != nil {
 			done(l)
 		}
 		return s.command(ctx, command)
 	}
-	s.pending += l
 	for {
-		statement, rest, whole := cut(s.pending)
+		end, whole := s.reader.end(s.pending)
 		if !whole {
+			if strings.TrimSpace(s.pending) == "" {
+				s.drop(len(s.pending))
+			}
 			return nil
 		}
-		s.pending = rest
+		statement, at := s.pending[:end], s.at
+		s.drop(end)
+		s.dropBlanks(strings.HasPrefix(statement, " "))
 		if done != nil {
 			done(statement)
 		}
 		settings := s.Settings
 		s.Params = ""
-		if err := s.Run(ctx, statement, settings); err != nil {
-			s.pending = ""
+		if err := s.Run(ctx, statement, at, settings); err != nil {
+			s.drop(len(s.pending))
 			return err
 		}
+	}
+}
+
+// drop removes bytes from the begin of the pending text.
+func (s *Shell) drop(n int) {
+	s.at += strings.Count(s.pending[:n], "\n")
+	s.pending = s.pending[n:]
+	s.reader = reader{}
+}
+
+// dropBlanks removes the end of the line at the begin of the pending text if it is blank. Otherwise it removes the blanks, unless they
+// stay because the line is not for the history.
+func (s *Shell) dropBlanks(stay bool) {
+	rest := strings.TrimLeft(s.pending, " \t\r")
+	if after, ended := strings.CutPrefix(rest, "\n"); ended {
+		rest, stay = after, false
+	}
+	if !stay {
+		s.drop(len(s.pending) - len(rest))
 	}
 }
 
@@ -120,7 +160,10 @@ func commands() []command {
 
 // command runs a command of the shell.
 func (s *Shell) command(ctx context.Context, text string) error {
-	name, argument, _ := strings.Cut(text, " ")
+	name, argument := text, ""
+	if i := strings.IndexFunc(text, unicode.IsSpace); i >= 0 {
+		name, argument = text[:i], text[i:]
+	}
 	var names []string
 	for _, c := range commands() {
 		if c.name == name {
@@ -227,7 +270,7 @@ func (s *Shell) Interact(ctx context.Context) error {
 		l, err := e.read(ctx, s.prompt())
 		switch {
 		case errors.Is(err, errDropped):
-			s.pending = ""
+			s.drop(len(s.pending))
 			continue
 		case errors.Is(err, io.EOF):
 			fmt.Fprintln(s.Out)
@@ -235,7 +278,10 @@ func (s *Shell) Interact(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		err = s.interruptible(ctx, interrupts, func(ctx context.Context) error { return s.take(ctx, l+"\n", e.remember) })
+		if s.pending == "" {
+			s.at = 1
+		}
+		err = s.interruptible(ctx, interrupts, func(ctx context.Context) error { return s.take(ctx, s.pending+l+"\n", e.remember) })
 		switch {
 		case errors.Is(err, errQuit):
 			return nil

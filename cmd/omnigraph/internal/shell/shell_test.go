@@ -7,14 +7,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/peterh/liner"
 )
 
 // fake is a graph that notes what it was asked. A statement with the word bad fails.
-type fake struct{ asked []string }
+type fake struct {
+	asked []string
+	lines []int // on which the statements begin
+}
 
-func (g *fake) Run(_ context.Context, text string, s Settings) error {
+func (g *fake) Run(_ context.Context, text string, line int, s Settings) error {
+	g.lines = append(g.lines, line)
 	g.asked = append(g.asked, fmt.Sprintf("%s|%s|%s|%s", strings.Join(strings.Fields(text), " "), s.Branch, s.Format, s.Params))
 	if strings.Contains(text, "bad") {
 		return errors.New("bad")
@@ -23,7 +30,7 @@ func (g *fake) Run(_ context.Context, text string, s Settings) error {
 }
 
 func (g *fake) Complete(_ context.Context, text string, at int, _ string) (int, []string) {
-	return strings.LastIndexByte(text[:at], ' ') + 1, []string{"match", "Mensch", "query"}
+	return strings.LastIndexByte(text[:at], ' ') + 1, []string{"match", "Mensch", "m\x1b[2J", "m\u009b", "query"}
 }
 
 func (g *fake) Branches(context.Context) ([]string, error) { return []string{"main", "next"}, nil }
@@ -54,6 +61,11 @@ func TestScript(t *testing.T) {
 		{"another language", "select bad\n" + q, []string{"select bad|||"}, "bad"},
 		{"a brace too many", "}\n", []string{"}|||"}, ""},
 		{"a command within a query is text", "query q() {\n\\quit\n}", []string{"query q() { \\quit }|||"}, ""},
+		{"bytes that are no text", "query q() { \xff\n" + q, []string{"query q() { \xff|||", q + "|||"}, ""},
+		{"a NUL", "query q() { \x00 bad", []string{"query q() { \x00 bad|||"}, "bad"},
+		{"a tab after a command", "\\branch\tnext\n" + q, []string{q + "|next||"}, ""},
+		{"a comment over lines", "/* query\n\\quit\n{ } */ query q() { }", []string{"/* query \\quit { } */ query q() { }|||"}, ""},
+		{"a string over lines", "query q() { a: \"\n}\n\\\"\n}\" }\n" + q, []string{"query q() { a: \" } \\\" }\" }|||", q + "|||"}, ""},
 		{"nothing", "\n \n", nil, ""},
 		{"a command that does not exist", "\\brnch next", nil, `unknown command \brnch; did you mean branch?`},
 		{"a branch that does not exist", "\\branch nxt", nil, "there is no branch nxt; did you mean next?"},
@@ -68,6 +80,63 @@ func TestScript(t *testing.T) {
 		if got, want := strings.Join(g.asked, "\n"), strings.Join(tt.asked, "\n"); got != want {
 			t.Errorf("%s: ran\n%s\nwant\n%s", tt.name, got, want)
 		}
+	}
+}
+
+// TestLines checks the lines on which statements begin.
+func TestLines(t *testing.T) {
+	s, g, _ := newShell()
+	script := "\n\nquery a() { }\r\n\\branch next\n// why\nquery b() {\n} query c() {\n}  \n\n@a query d() { } // done\nquery e() {"
+	if err := s.Script(t.Context(), strings.NewReader(script)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(g.lines, []int{3, 5, 7, 10, 10}) { // the comment after d belongs to e
+		t.Errorf("the statements %q begin on the lines %v", g.asked, g.lines)
+	}
+}
+
+// TestPrompt takes lines as at a prompt.
+func TestPrompt(t *testing.T) {
+	s, g, _ := newShell()
+	var e editor
+	e.State = liner.NewLiner()
+	defer e.close()
+	for _, l := range []string{"", "query a() { }", " query b() { } query c() { }", "query d() { } query e() { }", "query f() {", "}", "\x00"} {
+		if s.pending == "" {
+			s.at = 1
+		}
+		if err := s.take(t.Context(), s.pending+l+"\n", e.remember); err != nil || s.pending != "" && l != "query f() {" {
+			t.Errorf("after %q: %q, %v", l, s.pending, err)
+		}
+	}
+	if !slices.Equal(g.lines, []int{1, 1, 1, 1, 1, 1, 1}) {
+		t.Errorf("the statements begin on the lines %v", g.lines)
+	}
+	var kept bytes.Buffer
+	if _, err := e.WriteHistory(&kept); err != nil || kept.String() != "query a() { }\nquery d() { }\nquery e() { }\nquery f() { }\n\x00\n" {
+		t.Errorf("the history is %q, %v", kept.String(), err)
+	}
+}
+
+// TestLongScript reads statements with many lines, for which a scan from the begin at each line would take minutes.
+func TestLongScript(t *testing.T) {
+	const lines = 50_000
+	for name, script := range map[string]string{
+		"mutation": "query m() {\n" + strings.Repeat("  insert Note { text: \"a\" }\n", lines) + "}\n",
+		"comment":  strings.Repeat("// } \"\n", lines) + "query q() { }",
+		"block":    "/*\n" + strings.Repeat("} \"\n", lines) + "*/ query q() { }",
+		"string":   "query q() { a: \"\n" + strings.Repeat("}\n", lines) + "\" }",
+	} {
+		s, g, _ := newShell()
+		if err := s.Script(t.Context(), strings.NewReader(script)); err != nil || len(g.lines) != 1 {
+			t.Errorf("%s: %d statements, %v", name, len(g.lines), err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s, g, _ := newShell()
+	if err := s.Script(ctx, strings.NewReader("query q() { }")); !errors.Is(err, context.Canceled) || len(g.lines) != 0 {
+		t.Errorf("after Ctrl-C: %d statements, %v", len(g.lines), err)
 	}
 }
 
@@ -143,6 +212,7 @@ func TestHistory(t *testing.T) {
 	for statement, want := range map[string]string{
 		"query q() {\n  // why\n  match { $p: Person }\n}": "query q() { match { $p: Person } }",
 		"\\branch next\n": "\\branch next", "// only\n": "",
+		"query m() { // \"\n insert Note { text: \"a\r\n  b\" // why\n}\n} /* \" */": `query m() { insert Note { text: "a\r\n  b" } }`,
 	} {
 		if got := line(statement); got != want {
 			t.Errorf("%q becomes %q", statement, got)

@@ -43,8 +43,8 @@ type Options struct {
 }
 
 const (
-	// flushTime is how long a record waits for others. Its part is durable within a second, if the storage takes less than half of that.
-	flushTime = 500 * time.Millisecond
+	// flushTime is how long a record waits for others. Its part is durable within a second, if the storage takes less than three quarters of that.
+	flushTime = 250 * time.Millisecond
 
 	flushBytes   = 1 << 20  // records of this size do not wait
 	maxPending   = 16 << 20 // bytes of records that may wait for the storage; further ones are lost

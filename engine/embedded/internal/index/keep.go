@@ -60,9 +60,9 @@ func (b *adjacencyBase) keep(alive engine.Bitmap) *adjacencyBase {
 	return k
 }
 
-// Bytes returns the memory of a base that is not that of another index.
-func (a *Adjacency) Bytes(other *Adjacency) int64 {
-	if a.base == nil || other != nil && other.base == a.base {
+// Bytes returns the memory of the base in bytes, or 0 if one of the other indexes has the same base.
+func (a *Adjacency) Bytes(others ...*Adjacency) int64 {
+	if a.base == nil || slices.ContainsFunc(others, func(o *Adjacency) bool { return o.base == a.base }) {
 		return 0
 	}
 	return 4 * int64(len(a.base.off)+2*len(a.base.edge))

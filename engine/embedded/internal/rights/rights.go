@@ -116,10 +116,10 @@ func (p *Parts) Of(ctx context.Context, s States, r *engine.Rights) (*Part, erro
 	h.excerpts = h.excerpts[max(0, len(h.excerpts)-maxExcerpts):]
 	h.latest.Store(e)
 	var bytes int64
-	var before *version.Excerpt
+	var before []*version.Excerpt
 	for _, e := range h.excerpts {
 		bytes += e.Bytes(before)
-		before = e.Excerpt
+		before = append(before, e.Excerpt)
 	}
 	h.bytes.Store(bytes)
 	p.drop(h)

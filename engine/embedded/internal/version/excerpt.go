@@ -73,21 +73,30 @@ func (s *Snapshot) Excerpt(ctx context.Context, hidden *Selection, last *Excerpt
 // Hidden returns the entities that the excerpt was made without, apart from the edges at hidden nodes.
 func (x *Excerpt) Hidden() *Selection { return x.own }
 
-// Bytes returns roughly the memory that the excerpt needs beside its whole snapshot and another excerpt, which may be nil.
-func (x *Excerpt) Bytes(other *Excerpt) (n int64) {
-	tables, whole := x.Snapshot.Tables(), x.Of.Tables()
-	var others []*Table
-	if other != nil && other.Schema == x.Schema {
-		others = other.Snapshot.Tables()
+// Bytes returns roughly the memory in bytes that the excerpt needs beside its whole snapshot and the other excerpts.
+func (x *Excerpt) Bytes(others []*Excerpt) (n int64) {
+	whole := x.Of.Tables()
+	counted := make([][]*Table, len(whole)) // by type, the tables whose memory is not that of x
+	for i, t := range whole {
+		counted[i] = []*Table{t}
 	}
-	for i, t := range tables {
-		var out, in *index.Adjacency
-		if others != nil {
-			out, in = &others[i].out, &others[i].in
+	for _, other := range others {
+		if other.Schema != x.Schema {
+			continue
 		}
-		if t != whole[i] && (others == nil || t != others[i]) {
-			n += 4*int64(t.next) + 8*int64(len(t.alive)+len(t.home)) + t.out.Bytes(out) + t.in.Bytes(in)
+		for i, t := range other.Snapshot.Tables() {
+			counted[i] = append(counted[i], t)
 		}
+	}
+	for i, t := range x.Snapshot.Tables() {
+		if slices.Contains(counted[i], t) {
+			continue
+		}
+		var out, in []*index.Adjacency
+		for _, c := range counted[i] {
+			out, in = append(out, &c.out), append(in, &c.in)
+		}
+		n += 4*int64(t.next) + 8*int64(len(t.alive)+len(t.home)) + t.out.Bytes(out...) + t.in.Bytes(in...)
 	}
 	return n
 }

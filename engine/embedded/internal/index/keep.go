@@ -35,7 +35,7 @@ func sameBits(a, b engine.Bitmap, n uint32) bool {
 
 // keep returns a base that lists only the live edges.
 func (b *adjacencyBase) keep(alive engine.Bitmap) *adjacencyBase {
-	b.load()
+	b.pending.Resolve(b.readForLookups) // it is read whole only once, and other callers walk on it
 	n := 0
 	for _, e := range b.edge {
 		n += int(alive[e>>6] >> (e & 63) & 1)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 )
 
 // TestKeep compares the kept edges of each node with those of the index that are alive, and expects that the base of an earlier result is
@@ -91,5 +92,33 @@ func TestKeep(t *testing.T) {
 	}
 	if all := a.Keep(whole, KeptBase{}); all.base != a.base || all.Bytes(&kept, &a) != 0 {
 		t.Error("with all edges alive there is a copy of the base")
+	}
+}
+
+// TestKeepOfStored expects that a stored base has the blocks of the first neighbours after Keep has read it.
+func TestKeepOfStored(t *testing.T) {
+	const n = 100
+	made := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return e / 4, e % 4, true })
+	src := storedtest.Blocks{}
+	if err := made.Blocks(0, "a", src.Add); err != nil {
+		t.Fatal(err)
+	}
+	stored, _, ok := OpenAdjacency(made.AppendDescriptor(nil, 0), "a", src)
+	if !ok {
+		t.Fatal("the descriptor is malformed")
+	}
+	alive := engine.NewBitmap(n)
+	for e := 1; e < n; e++ {
+		alive.Set(e)
+	}
+	kept := stored.Keep(alive, KeptBase{})
+	if stored.base.near.blocks == nil {
+		t.Error("walks to the neighbours of the whole index have no blocks")
+	}
+	if others := stored.Others(0); !slices.Equal(others, []uint32{0, 1, 2, 3}) {
+		t.Errorf("node 0 leads to %d", others)
+	}
+	if others := kept.Others(0); !slices.Equal(others, []uint32{1, 2, 3}) {
+		t.Errorf("without its first edge, node 0 leads to %d", others)
 	}
 }

@@ -68,17 +68,17 @@ func (v *validParts) keep(k keptValid) {
 	defer v.mu.Unlock()
 	v.kept = append(v.kept, k)
 	var sum int64
-	all, of := 0, map[string]int{}
+	all, of := 0, map[string][]*version.Excerpt{} // by rights, because only parts of the same rights share memory
 	for i, k := range slices.Backward(v.kept) {
-		bytes := k.part.Bytes(nil)
-		if all > 0 && (all == maxValidParts || of[k.rights] == maxValidRights || sum+bytes > maxPartBytes) {
+		bytes := k.part.Bytes(of[k.rights])
+		if all > 0 && (all == maxValidParts || len(of[k.rights]) == maxValidRights || sum+bytes > maxPartBytes) {
 			v.kept = slices.Delete(v.kept, i, i+1)
 			continue
 		}
-		all, of[k.rights], sum = all+1, of[k.rights]+1, sum+bytes
+		all, of[k.rights], sum = all+1, append(of[k.rights], k.part.Excerpt), sum+bytes
 	}
 	for digest, turn := range v.making {
-		if of[digest] == 0 && len(turn) == 0 {
+		if len(of[digest]) == 0 && len(turn) == 0 {
 			delete(v.making, digest)
 		}
 	}

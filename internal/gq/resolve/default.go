@@ -131,26 +131,67 @@ func (b *builder) backfills() {
 	b.backfillCycle()
 }
 
-// backfillCycle reports the first @backfill that needs its own value.
+// backfillCycle reports a @backfill that needs its own value: the first one of the first cycle that it finds.
 func (b *builder) backfillCycle() {
 	if len(b.faults) > 0 {
 		return // a plan may be missing
 	}
-	for _, f := range b.fills {
-		seen := map[string]bool{}
-		var needs func(p *catalog.Property)
-		needs = func(p *catalog.Property) {
-			for _, name := range check.BackfillReads(p) {
-				i := slices.IndexFunc(b.fills, func(o backfill) bool { return o.typ == f.typ && o.prop.Name == name })
-				if i >= 0 && !seen[name] {
-					seen[name] = true
-					needs(b.fills[i].prop)
-				}
-			}
-		}
-		if needs(f.prop); seen[f.prop.Name] {
-			b.fault(BadDefault, f.at, "compute one of them from other properties", "bad @backfill of %s: its value depends on itself, because it reads %s", f.prop.Name, strings.Join(check.BackfillReads(f.prop), ", "))
+	w := fillWalk{b: b, at: map[fillName]int{}, reads: make([][]string, len(b.fills)), state: make([]fillState, len(b.fills))}
+	for i, f := range b.fills {
+		w.at[fillName{f.typ, f.prop.Name}] = i
+	}
+	for i := range b.fills {
+		if cycle := w.visit(i); cycle != nil {
+			f, reads := b.fills[slices.Min(cycle)], w.reads[slices.Min(cycle)]
+			b.fault(BadDefault, f.at, "compute one of them from other properties", "bad @backfill of %s: its value depends on itself, because it reads %s", f.prop.Name, strings.Join(reads, ", "))
 			return
 		}
 	}
+}
+
+// fillWalk walks from backfills to those whose properties they read. It visits each one once.
+type fillWalk struct {
+	b     *builder
+	at    map[fillName]int // positions in b.fills
+	reads [][]string       // by position: the properties that the expression reads, once it is visited
+	state []fillState      // by position
+	path  []int            // positions from where the walk began to where it is
+}
+
+// fillName names a property with @backfill.
+type fillName struct {
+	typ  syntax.Decl
+	prop string
+}
+
+// fillState is how far the walk is with a backfill.
+type fillState uint8
+
+const (
+	unvisited fillState = iota
+	onPath
+	visited
+)
+
+// visit walks on from the backfill at a position. It returns the positions of a cycle, or nil if it leads to none.
+func (w *fillWalk) visit(at int) (cycle []int) {
+	switch w.state[at] {
+	case visited:
+		return nil
+	case onPath:
+		return w.path[slices.Index(w.path, at):]
+	}
+	f := w.b.fills[at]
+	w.reads[at] = check.BackfillReads(f.prop)
+	w.b.step(1 + len(w.reads[at]))
+	w.state[at], w.path = onPath, append(w.path, at)
+	for _, name := range w.reads[at] {
+		if next, ok := w.at[fillName{f.typ, name}]; ok {
+			if cycle := w.visit(next); cycle != nil {
+				return cycle
+			}
+		}
+	}
+	w.state[at], w.path = visited, w.path[:len(w.path)-1]
+	return nil
 }

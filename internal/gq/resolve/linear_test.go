@@ -19,6 +19,13 @@ func TestLinear(t *testing.T) {
 		}
 		return b.String()
 	}
+	fills := func(n int, reads func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "x%d: I32? @backfill(\"%s + 1\") ", i, reads(i))
+		}
+		return b.String()
+	}
 	tests := []struct {
 		name  string
 		text  func(n int) string
@@ -41,6 +48,20 @@ func TestLinear(t *testing.T) {
 		{"embeddings", func(n int) string {
 			return "node N { " + numbered(n, "t#: String? v#: Vector(2)? @embed(\"t#\") ") + "}"
 		}, true},
+		{"backfills that read the next one", func(n int) string {
+			return "node N { " + fills(n, func(i int) string { return fmt.Sprintf("x%d", i+1) }) + fmt.Sprintf("x%d: I32? }", n)
+		}, true},
+		{"backfills that read the one before", func(n int) string {
+			return "node N { y: I32? " + fills(n, func(i int) string {
+				if i == 0 {
+					return "y"
+				}
+				return fmt.Sprintf("x%d", i-1)
+			}) + "}"
+		}, true},
+		{"a circle of backfills", func(n int) string {
+			return "node N { " + fills(n, func(i int) string { return fmt.Sprintf("x%d", (i+1)%n) }) + "}"
+		}, false},
 		{"unknown endpoints", func(n int) string { return numbered(n, "node N# { x: String } edge E#: N# -> M#\n") }, false},
 		{"unknown interfaces", func(n int) string {
 			return numbered(n, "interface I# { x: String } node N# implements J# { y: String }\n")

@@ -4,38 +4,34 @@ import (
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/fault"
 )
 
-// KeptBase is what [Adjacency.Keep] did last: the base that it was for, the edges that were alive, and the index that it returned.
-type KeptBase struct {
-	Of, Kept *Adjacency
-	Alive    engine.Bitmap
-}
-
-// Keep returns the index with a base that lists only the live edges. The levels and the overlay are those of a. The result shares the base of
-// `last`, which may be zero, if the same edges of the same base are alive. The set `alive` is as long as that of all ordinals.
-func (a *Adjacency) Keep(alive engine.Bitmap, last KeptBase) Adjacency {
+// Keep returns the index with a base that lists only the live edges. The levels and the overlay are those of a. The set `alive` is as long as that of
+// all ordinals.
+func (a *Adjacency) Keep(alive engine.Bitmap) Adjacency {
 	kept := *a
-	switch {
-	case a.base == nil:
-	case last.Of != nil && last.Of.base == a.base && (sameBits(alive, last.Alive, a.base.edges) || fault.On(fault.KeptBaseStale)):
-		kept.base = last.Kept.base
-	default:
+	if a.base != nil {
 		kept.base = a.base.keep(alive)
 	}
 	return kept
 }
 
-// sameBits reports whether two sets have the same numbers below n.
-func sameBits(a, b engine.Bitmap, n uint32) bool {
-	words, rest := n/64, n%64
-	return slices.Equal(a[:words], b[:words]) && (rest == 0 || (a[words]^b[words])<<(64-rest) == 0)
+// SameBase reports whether two indexes have the same base. It is false if they have none.
+func (a *Adjacency) SameBase(b *Adjacency) bool { return a.base != nil && a.base == b.base }
+
+// WithBase returns the index with the base of another one.
+func (a *Adjacency) WithBase(b *Adjacency) Adjacency {
+	shared := *a
+	shared.base = b.base
+	return shared
 }
+
+// BaseEdges returns the greatest ordinal of an edge in the base, plus one. REQUIRES: a has a base.
+func (a *Adjacency) BaseEdges() uint32 { return a.base.edges }
 
 // keep returns a base that lists only the live edges.
 func (b *adjacencyBase) keep(alive engine.Bitmap) *adjacencyBase {
-	b.load()
+	b.pending.Resolve(b.readForLookups) // it is read whole only once, and other callers walk on it
 	n := 0
 	for _, e := range b.edge {
 		n += int(alive[e>>6] >> (e & 63) & 1)
@@ -60,9 +56,9 @@ func (b *adjacencyBase) keep(alive engine.Bitmap) *adjacencyBase {
 	return k
 }
 
-// Bytes returns the memory of a base that is not that of another index.
-func (a *Adjacency) Bytes(other *Adjacency) int64 {
-	if a.base == nil || other != nil && other.base == a.base {
+// Bytes returns the memory of the base in bytes, or 0 if one of the other indexes has the same base.
+func (a *Adjacency) Bytes(others ...*Adjacency) int64 {
+	if a.base == nil || slices.ContainsFunc(others, func(o *Adjacency) bool { return o.base == a.base }) {
 		return 0
 	}
 	return 4 * int64(len(a.base.off)+2*len(a.base.edge))

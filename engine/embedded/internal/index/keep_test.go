@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/storedtest"
 )
 
-// TestKeep compares the kept edges of each node with those of the index that are alive, and expects that the base of an earlier result is
-// shared exactly while the same edges of the base are alive.
+// TestKeep compares the kept edges of each node with those of the index that are alive.
 func TestKeep(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	const n, later, nodes = 200, 30, 20
@@ -65,31 +65,44 @@ func TestKeep(t *testing.T) {
 		}
 	}
 	alive := draw()
-	kept := a.Keep(alive, KeptBase{})
+	kept := a.Keep(alive)
 	check(&kept, alive)
-	for _, c := range []struct {
-		name   string
-		change func(alive engine.Bitmap)
-		shared bool
-	}{
-		{"nothing", func(engine.Bitmap) {}, true},
-		{"a later edge", func(alive engine.Bitmap) { alive[n/64] ^= 1 << (n % 64) }, true},
-		{"the last edge of the base", func(alive engine.Bitmap) { alive[(n-1)/64] ^= 1 << ((n - 1) % 64) }, false},
-		{"an edge of the base", func(alive engine.Bitmap) { alive[0] ^= 2 }, false},
-	} {
-		now := slices.Clone(alive)
-		c.change(now)
-		next := a.Keep(now, KeptBase{Of: &a, Kept: &kept, Alive: alive})
-		check(&next, now)
-		if shared := next.base == kept.base; shared != c.shared || shared != (next.Bytes(&kept) == 0) {
-			t.Errorf("after %s changed: shared is %t, want %t", c.name, shared, c.shared)
-		}
+	if kept.Bytes(&a) == 0 || kept.Bytes(&a, &kept) != 0 {
+		t.Errorf("the kept base needs %d bytes, and %d beside itself", kept.Bytes(&a), kept.Bytes(&a, &kept))
 	}
 	whole := engine.NewBitmap(n + later)
 	for e := range ends {
 		whole.Set(e)
 	}
-	if all := a.Keep(whole, KeptBase{}); all.base != a.base {
+	if all := a.Keep(whole); all.base != a.base || all.Bytes(&kept, &a) != 0 {
 		t.Error("with all edges alive there is a copy of the base")
+	}
+}
+
+// TestKeepOfStored expects that a stored base has the blocks of the first neighbours after Keep has read it.
+func TestKeepOfStored(t *testing.T) {
+	const n = 100
+	made := BuildAdjacency(n, func(e uint32) (uint32, uint32, bool) { return e / 4, e % 4, true })
+	src := storedtest.Blocks{}
+	if err := made.Blocks(0, "a", src.Add); err != nil {
+		t.Fatal(err)
+	}
+	stored, _, ok := OpenAdjacency(made.AppendDescriptor(nil, 0), "a", src)
+	if !ok {
+		t.Fatal("the descriptor is malformed")
+	}
+	alive := engine.NewBitmap(n)
+	for e := 1; e < n; e++ {
+		alive.Set(e)
+	}
+	kept := stored.Keep(alive)
+	if stored.base.near.blocks == nil {
+		t.Error("walks to the neighbours of the whole index have no blocks")
+	}
+	if others := stored.Others(0); !slices.Equal(others, []uint32{0, 1, 2, 3}) {
+		t.Errorf("node 0 leads to %d", others)
+	}
+	if others := kept.Others(0); !slices.Equal(others, []uint32{1, 2, 3}) {
+		t.Errorf("without its first edge, node 0 leads to %d", others)
 	}
 }

@@ -2,8 +2,10 @@
 package rights
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -45,6 +47,7 @@ type holder struct {
 	latest atomic.Pointer[Part] // the excerpt that a call used last
 	called atomic.Bool          // whether a call used it since Parts.drop looked; a call would wait too long for the clock
 	used   time.Time            // when Parts.drop last saw that a call had used it; Parts.mu guards it
+	uses   uint64               // whether a call had used it, a bit for each of the last 64 times that Parts.drop looked; Parts.mu guards it
 	bytes  atomic.Int64         // memory of the excerpts
 
 	lock       chan struct{} // a mutex (capacity 1)
@@ -116,10 +119,10 @@ func (p *Parts) Of(ctx context.Context, s States, r *engine.Rights) (*Part, erro
 	h.excerpts = h.excerpts[max(0, len(h.excerpts)-maxExcerpts):]
 	h.latest.Store(e)
 	var bytes int64
-	var before *version.Excerpt
+	var before []*version.Excerpt
 	for _, e := range h.excerpts {
 		bytes += e.Bytes(before)
-		before = e.Excerpt
+		before = append(before, e.Excerpt)
 	}
 	h.bytes.Store(bytes)
 	p.drop(h)
@@ -162,8 +165,9 @@ const (
 	maxIdle    = 10 * time.Minute // since their last use
 )
 
-// drop drops the holders that were not used for longest, if they do not fit or were not used for maxIdle, but not the one
-// that has just made an excerpt. A call that uses one of them still has it.
+// drop drops the holders that do not fit or were not used for maxIdle, but not the one that has just made an excerpt. The first to go are those
+// that were not used for longest, as far as earlier calls of drop saw it. Of those that were all used since the last call of drop, the first to go
+// are those that were used between fewer of the 64 calls before. A call that uses a holder still has it.
 func (p *Parts) drop(made *holder) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,14 +179,18 @@ func (p *Parts) drop(made *holder) {
 	now, sum := p.Now(), made.bytes.Load()
 	left := maps.Clone(*p.holders.Load())
 	for digest, h := range left {
+		h.uses <<= 1
 		if h.called.Swap(false) {
 			h.used = now
+			h.uses |= 1
 		}
 		if h != made {
 			others, sum = append(others, kept{digest, h}), sum+h.bytes.Load()
 		}
 	}
-	slices.SortFunc(others, func(a, b kept) int { return a.used.Compare(b.used) })
+	slices.SortFunc(others, func(a, b kept) int {
+		return cmp.Or(a.used.Compare(b.used), cmp.Compare(bits.OnesCount64(a.uses), bits.OnesCount64(b.uses)))
+	})
 	for _, k := range others {
 		if now.Sub(k.used) <= maxIdle && sum <= p.MaxBytes && len(left) <= maxHolders {
 			break

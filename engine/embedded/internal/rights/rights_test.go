@@ -1,6 +1,7 @@
 package rights
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -64,4 +65,19 @@ func TestDropped(t *testing.T) {
 	read("d")
 	read("e") // needs no memory
 	kept("the memory is enough for two", "b", "d", "e")
+
+	for range 3 {
+		read("b")
+		read("e")
+		read(fmt.Sprint("other", now.UnixMicro())) // needs no memory
+		now = now.Add(time.Second)
+	}
+	for _, digest := range []string{"b", "d", "e"} {
+		(*p.holders.Load())[digest].bytes.Store(10)
+		read(digest)
+	}
+	read("f")
+	if left := *p.holders.Load(); left["b"] == nil || left["d"] != nil || left["e"] == nil {
+		t.Errorf("of three that were all used now, these are kept: %q", slices.Sorted(maps.Keys(left)))
+	}
 }

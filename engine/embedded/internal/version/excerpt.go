@@ -73,20 +73,32 @@ func (s *Snapshot) Excerpt(ctx context.Context, hidden *Selection, last *Excerpt
 // Hidden returns the entities that the excerpt was made without, apart from the edges at hidden nodes.
 func (x *Excerpt) Hidden() *Selection { return x.own }
 
-// Bytes returns roughly the memory that the excerpt needs beside its whole snapshot and another excerpt, which may be nil.
-func (x *Excerpt) Bytes(other *Excerpt) (n int64) {
-	tables, whole := x.Snapshot.Tables(), x.Of.Tables()
-	var others []*Table
-	if other != nil && other.Schema == x.Schema {
-		others = other.Snapshot.Tables()
+// Bytes returns roughly the memory in bytes that the excerpt needs beside its whole snapshot and the other excerpts.
+func (x *Excerpt) Bytes(others []*Excerpt) (n int64) {
+	whole := x.Of.Tables()
+	counted := make([][]*Table, len(whole)) // by type, the tables whose memory is not that of x
+	for i, t := range whole {
+		counted[i] = []*Table{t}
 	}
-	for i, t := range tables {
-		var out, in *index.Adjacency
-		if others != nil {
-			out, in = &others[i].out, &others[i].in
+	for _, other := range others {
+		if other.Schema != x.Schema {
+			continue
 		}
-		if t != whole[i] && (others == nil || t != others[i]) {
-			n += 4*int64(t.next) + 8*int64(len(t.alive)+len(t.home)) + t.out.Bytes(out) + t.in.Bytes(in)
+		for i, t := range other.Snapshot.Tables() {
+			counted[i] = append(counted[i], t)
+		}
+	}
+	for i, t := range x.Snapshot.Tables() {
+		if slices.Contains(counted[i], t) {
+			continue
+		}
+		var out, in []*index.Adjacency
+		for _, c := range counted[i] {
+			out, in = append(out, &c.out), append(in, &c.in)
+		}
+		n += 4*int64(t.next) + 8*int64(len(t.alive)+len(t.home)) + t.out.Bytes(out...) + t.in.Bytes(in...)
+		if len(t.listed) > 0 && &t.listed[0] != &t.alive[0] {
+			n += 8 * int64(len(t.listed))
 		}
 	}
 	return n
@@ -152,14 +164,44 @@ func (t *Table) without(gone engine.Bitmap, owner *index.Owner, last made) *Tabl
 	return &table
 }
 
-// keepEdges removes the edges that are not live from the bases. The argument `last` is the table of an earlier excerpt.
+// keepEdges removes the edges that are not live from the bases. The argument `last` is the table of an earlier excerpt. If only a few edges of the
+// same bases have died since its bases were made, keepEdges shares these, because to make new ones takes time in proportion to all edges.
 func (x *Indexes) keepEdges(alive engine.Bitmap, last made) {
-	var out, in index.KeptBase
-	if last.of != nil && last.table.kept {
-		out = index.KeptBase{Of: &last.of.out, Kept: &last.table.out, Alive: last.table.alive}
-		in = index.KeptBase{Of: &last.of.in, Kept: &last.table.in, Alive: last.table.alive}
+	if last.of != nil && last.table.listed != nil && x.out.SameBase(&last.of.out) && x.in.SameBase(&last.of.in) {
+		dead, share := deadListed(last.table.listed, alive, max(x.out.BaseEdges(), x.in.BaseEdges()))
+		if fault.On(fault.KeptBaseStale) {
+			dead, share = 0, true
+		}
+		if share {
+			x.out, x.in = x.out.WithBase(&last.table.out), x.in.WithBase(&last.table.in)
+			x.kept, x.listed = dead == 0, last.table.listed
+			return
+		}
 	}
-	x.out, x.in, x.kept = x.out.Keep(alive, out), x.in.Keep(alive, in), true
+	x.out, x.in = x.out.Keep(alive), x.in.Keep(alive)
+	x.kept, x.listed = true, alive
+}
+
+// maxDeadListed is the greatest share of the edges in shared bases that may be dead, as a divisor. Their number is rounded up.
+const maxDeadListed = 16
+
+// deadListed returns how many of the listed edges below n are dead, and whether bases with the listed edges can be shared: they have all live edges
+// below n, and few dead ones. Both sets have at least n numbers.
+func deadListed(listed, alive engine.Bitmap, n uint32) (dead int, share bool) {
+	all := 0
+	for i := range (n + 63) / 64 {
+		mask := ^uint64(0)
+		if rest := n - i*64; rest < 64 {
+			mask = 1<<rest - 1
+		}
+		was, is := listed[i]&mask, alive[i]&mask
+		if is&^was != 0 {
+			return 0, false
+		}
+		all += bits.OnesCount64(was)
+		dead += bits.OnesCount64(was &^ is)
+	}
+	return dead, dead <= (all+maxDeadListed-1)/maxDeadListed
 }
 
 // aliveSet returns the set of the live entities.

@@ -59,6 +59,7 @@ type Indexes struct {
 	out    index.Adjacency // edges by their source node
 	in     index.Adjacency // edges by their target node
 	kept   bool            // the bases of out and in list live edges only
+	listed engine.Bitmap   // in an excerpt, the edges that these bases were made to list
 }
 
 // origin identifies the tables that continue one another's rows. A table that starts anew

@@ -261,7 +261,8 @@ func (tx *Txn) edit(t *schema.Type) *edit {
 	if list[t.Index] == nil {
 		before := tx.base.Table(t.Entity, t.Index)
 		table := *before
-		table.alive, table.home, table.moved, table.kept = nil, nil, nil, false
+		table.alive, table.home, table.moved = nil, nil, nil
+		table.listed, table.kept = nil, false
 		e := &edit{Table: &table, owner: tx.owner, before: before, touched: map[uint32]bool{}}
 		e.idx = slices.Clone(before.idx)
 		if before.line != tx.base.line {

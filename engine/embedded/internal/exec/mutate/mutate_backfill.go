@@ -99,23 +99,30 @@ func backfillsOf(s *schema.Schema, t *schema.Type, added func(t *schema.Type, p 
 	return set, nil
 }
 
-// inOrder sorts assignments so that each stands behind those whose properties it reads.
+// inOrder sorts assignments so that each stands behind those whose properties it reads. It takes time in proportion to their size.
 func inOrder(set []plan.Assign) (sorted []plan.Assign) {
-	for left := slices.Clone(set); len(left) > 0; {
-		next := max(0, slices.IndexFunc(left, func(a plan.Assign) bool { return !readsAny(a, left) })) // 0 for a cycle, which no schema has that compiles
-		sorted = append(sorted, left[next])
-		left = slices.Delete(left, next, next+1)
+	left := make(map[string]plan.Assign, len(set)) // by property: those that the walk has not reached
+	for _, a := range set {
+		left[a.Name] = a
+	}
+	var add func(name string)
+	add = func(name string) {
+		a, ok := left[name]
+		if !ok {
+			return // sorted already; a cycle ends here too, but no schema that compiles has one
+		}
+		delete(left, name)
+		plan.WalkExpr(a.Value, func(e plan.Expr) {
+			if old, ok := e.(plan.Old); ok {
+				add(old.Name)
+			}
+		})
+		sorted = append(sorted, a)
+	}
+	for _, a := range set {
+		add(a.Name)
 	}
 	return sorted
-}
-
-// readsAny reports whether the value of an assignment reads a property that one of the others sets.
-func readsAny(a plan.Assign, others []plan.Assign) (reads bool) {
-	plan.WalkExpr(a.Value, func(e plan.Expr) {
-		old, ok := e.(plan.Old)
-		reads = reads || ok && slices.ContainsFunc(others, func(o plan.Assign) bool { return o.Name == old.Name })
-	})
-	return reads
 }
 
 // backfillOf returns the assignment of an encoded @backfill of a property.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -55,6 +56,8 @@ type world struct {
 //	timeof BRANCH VAR   set VAR to the time of that commit
 //	draft NAME VAR      set VAR to the branch of the open draft with the name, which may be empty
 //	proposal VAR        set VAR to the id of the newest proposal
+//	watch VAR           set VAR to the id of the oldest watch
+//	cursor WATCH VAR    set VAR to the cursor of the watch now
 func TestStoreAndServer(t *testing.T) {
 	slow.Test(t)
 	files, err := filepath.Glob("testdata/both/*.txtar")
@@ -152,6 +155,17 @@ func (w *world) commands(t *testing.T, script string) map[string]scriptCommand {
 		og(ts, "0", []string{"proposal", "list", "--format", "csv"})
 		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
 		ts.Setenv(args[0], id)
+	}
+	cmds["watch"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		og(ts, "0", []string{"watch", "list", "--format", "csv"})
+		id, _, _ := strings.Cut(strings.Split(ts.ReadFile("stdout"), "\n")[1], ",")
+		ts.Setenv(args[0], id)
+	}
+	cmds["cursor"] = func(ts *testscript.TestScript, _ bool, args []string) {
+		og(ts, "0", []string{"watch", "read", args[0], "--format", "json"})
+		var event struct{ Cursor string }
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &event))
+		ts.Setenv(args[1], event.Cursor)
 	}
 	cmds["same"] = func(ts *testscript.TestScript, _ bool, args []string) {
 		w.seen[script+"/"+args[0]] = ts.Value("steady").(*steady).replace(ts.ReadFile("stdout"))

@@ -55,6 +55,9 @@ var costly = map[string]string{
 	"omnigraph import follow --store data/shop --map import.yaml": "needs a PostgreSQL database",
 	"omnigraph import follow --server http://127.0.0.1:8080 --graph shop --map import.yaml postgres://follower@db/shop --rejects rejects.ndjson": "needs a PostgreSQL database",
 
+	"omnigraph proposal query --server http://127.0.0.1:8080 --graph shop --query cheap.gq --why 'I need it every day.'":                                                            "needs a server with an applied revision: TestProposalQuery",
+	"omnigraph proposal query --server http://127.0.0.1:8080 --graph shop --query cheap.gq cheap_items --why 'I need it every day.' --description 'The items at or below a price.'": "needs a server with an applied revision: TestProposalQuery",
+
 	"omnigraph watch read --server http://127.0.0.1:8080 --graph code $WATCH --cursor $CURSOR --follow": "goes on until it is stopped",
 }
 

@@ -77,6 +77,9 @@ func (c *CreateWatch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	return &tool.Outcome{Value: new(wireWatch(w)), Wrote: &tool.Written{}}, nil
 }
 
+// Writes reports that the call changes the watches.
+func (c *CreateWatch) Writes() bool { return true }
+
 // LogArguments returns the arguments of the call for the log.
 func (c *CreateWatch) LogArguments() [][]byte {
 	return [][]byte{[]byte(c.Query.Info().Name), c.Params, []byte(c.Branch)}
@@ -350,6 +353,12 @@ type WatchRequest struct {
 	Cursor string    // for a read: the cursor of the last event
 	Delete bool      // delete the watch
 }
+
+// Writes reports whether the call changes the watches.
+func (c *WatchRequest) Writes() bool { return c.New != nil || c.Delete }
+
+// LogArguments returns the arguments of the call for the log.
+func (c *WatchRequest) LogArguments() [][]byte { return [][]byte{[]byte(c.ID), []byte(c.Cursor)} }
 
 // Needs returns the permission to watch.
 func (c *WatchRequest) Needs() []tool.Need { return needWatch }

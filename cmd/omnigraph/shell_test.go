@@ -34,7 +34,7 @@ type terminalSession struct {
 func onTerminal(t *testing.T, args ...string) *terminalSession {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("there are no pseudo-terminals of this kind")
+		t.Skip("Windows has other pseudo-terminals, which the library of this test does not open")
 	}
 	s := &terminalSession{t: t, cmd: exec.CommandContext(t.Context(), "omnigraph", args...), done: make(chan struct{}), more: make(chan struct{}, 1)}
 	s.cmd.Env = append(os.Environ(), "TERM=xterm")

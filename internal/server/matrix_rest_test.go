@@ -103,8 +103,7 @@ var restRows = []restRow{
 	// The document contains the queries that the caller may invoke. For a caller that may invoke
 	// none, the document has no queries.
 	{route: "GET /graphs/{id}/openapi.json", path: "/openapi.json", main: everyone, feature: everyone, quick: true},
-	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/find_person", body: `{"params":{"name":"bob"},"branch":"{B}"}`,
-		main: "arwbc", feature: "agrwbc", unseen: "in", branched: true},
+	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/find_person", body: `{"params":{"name":"bob"},"branch":"{B}"}`, main: "arwbc", feature: "agrwbc", unseen: "in", branched: true},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/everyone", body: `{"branch":"{B}"}`,
 		main: "arwc", feature: "agrwc", unseen: "bin", branched: true},
 	{route: "POST /graphs/{id}/queries/{name}", path: "/queries/add_person", body: `{"params":{"name":"dan"},"branch":"{B}"}`,

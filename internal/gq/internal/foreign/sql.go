@@ -139,14 +139,8 @@ func (r *rewriter) subselect() []cond {
 		if r.Accept(".") {
 			r.Word()
 		}
-		switch side {
-		case "from":
-			j.from = v.Text
-		case "to":
-			j.to = v.Text
-		default:
-			panic(refuse.GiveUp{})
-		}
+		refuse.If(side == "")
+		j.join(side, v.Text)
 		if !r.Accept("and") {
 			break
 		}

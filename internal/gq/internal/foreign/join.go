@@ -265,9 +265,12 @@ func (e *joined) end(name string) *string {
 	return &e.from
 }
 
-// join notes that the node of a variable is at an end, "from" or "to".
+// join notes that the node of a variable is at an end, "from" or "to". It gives up if the node of another variable is there,
+// because a traversal cannot say that two variables are one node.
 func (e *joined) join(end, variable string) {
-	*e.end(end) = variable
+	at := e.end(end)
+	refuse.If(*at != "" && *at != variable)
+	*at = variable
 	e.conditions++
 }
 

@@ -284,11 +284,19 @@ func (r *rewriter) joinEnd(e *joined, column string, other joinSide, given map[s
 	if r.Schema.Edge(r.vars[other.table]) != nil {
 		return false
 	}
+	refuse.If(r.otherColumn(other))
 	e.join(end, other.table)
 	if _, shared := e.edge.End(end == "to"); !shared {
 		given[other.table] = true
 	}
 	return true
+}
+
+// otherColumn reports whether a column of a node is a property that is not its key. A table may have a column such as person_id, which is
+// no property of the type, in place of the key.
+func (r *rewriter) otherColumn(s joinSide) bool {
+	typ := r.vars[s.table]
+	return r.Property(typ, s.column) != nil && !r.Names(typ, s.column)
 }
 
 // joinTests reads the other conditions of the joins: those of an outer join belong into its block.

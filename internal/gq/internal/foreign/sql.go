@@ -137,7 +137,7 @@ func (r *rewriter) subselect() []cond {
 		v := r.Next()
 		refuse.If(v.Kind != lex.Word && v.Kind != lex.Dollar || !r.known(v.Text))
 		if r.Accept(".") {
-			r.Word()
+			refuse.If(r.otherColumn(joinSide{v.Text, r.Word()}))
 		}
 		refuse.If(side == "")
 		j.join(side, v.Text)

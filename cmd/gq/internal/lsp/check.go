@@ -329,6 +329,14 @@ func (s *server) surveyProject(ctx context.Context, p *project) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.publishSurvey(ctx, p, found, alone, texts)
+	return true
+}
+
+// publishSurvey publishes the findings of a check of all graphs of a project. The arguments map paths of files: `found` to the
+// findings of that check, `alone` to those of a check of each open file alone, and `texts` to the texts that were checked.
+// REQUIRES: s.mu.
+func (s *server) publishSurvey(ctx context.Context, p *project, found, alone map[string][]finding, texts map[string]*text) {
 	for path := range p.reported {
 		if _, ok := found[path]; !ok {
 			s.publish(ctx, path, nil) // no graph has the source any more
@@ -354,7 +362,6 @@ func (s *server) surveyProject(ctx context.Context, p *project) bool {
 		}
 		s.publish(ctx, path, list)
 	}
-	return true
 }
 
 // run lints a whole graph and builds its tools. If `stop` returns true, it builds no tools and the result

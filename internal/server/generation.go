@@ -53,6 +53,12 @@ func (g *generation) awaitsSettings() bool {
 // generation makes what the server serves of the recorded revision. The first call opens the graphs, while it holds the lock of the
 // storage, and sets s.authenticator; later calls open only the graphs that are new. The server does not change otherwise.
 func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *generation, err error) {
+	streams, end := context.WithCancelCause(s.stopping)
+	defer func() { // after the lock is released, which can fail
+		if err != nil {
+			end(nil)
+		}
+	}()
 	if first {
 		lock, err := openWithin(ctx, &o, s.patience, "the storage folder", s.storage.Lock)
 		if err != nil {
@@ -67,20 +73,13 @@ func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *gene
 	if err := o.useRevision(revision, first); err != nil {
 		return nil, err
 	}
-	g := &generation{config: o.Cluster, settings: o.settings}
+	g := &generation{config: o.Cluster, settings: o.settings, end: end}
 	if g.mode, err = auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, hasPolicy(&o), o.Unauthenticated); err != nil {
 		return nil, err
 	}
 	if !first && g.mode != s.current.Load().mode {
 		return nil, errors.New("the first policy, or the removal of the last one, takes effect at the next start of the server")
 	}
-	streams, end := context.WithCancelCause(s.stopping)
-	g.end = end
-	defer func() {
-		if err != nil {
-			end(nil)
-		}
-	}()
 	if g.boot, err = s.boot(ctx, &o, g.mode, revision, first); err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *gene
 		return nil, err
 	}
 	if !first && g.mode != s.current.Load().mode {
-		return nil, errors.New("the first policy, or the removal of the last one, takes effect at the next start of the server")
+		return nil, errors.New("the first policy, or the removal of the last one, takes effect at the next start of the server; restart it")
 	}
 	if g.boot, err = s.boot(ctx, &o, g.mode, revision, first); err != nil {
 		return nil, err

@@ -111,7 +111,7 @@ var imports = []struct {
 	{"internal/server/encoding", []string{"client", "engine", "gq/plan", "gq/value", "internal/server/queryrun", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/internal/textlimit", []string{"engine", "internal/processors"}},
 	{"internal/server/internal/checks", []string{"engine", "gq/plan", "internal/clock", "internal/server/encoding", "internal/server/pagetoken", "internal/server/wireerror", "server/tool"}},
-	{"internal/server/operations", []string{"internal/server/internal/restricted", "engine", "gq", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/queryrun", "server/tool", "internal/server/wireerror", "client", "internal/server/pagetoken", "internal/audittrail", "internal/clock"}},
+	{"internal/server/operations", []string{"internal/server/internal/restricted", "engine", "gq", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/queryrun", "server/tool", "internal/server/wireerror", "client", "internal/server/pagetoken", "internal/audittrail", "internal/clock", "internal/server/internal/tableimport"}},
 	{"internal/server/metatools", []string{"client", "internal/gq/diag", "internal/jsonschema", "internal/server/access", "internal/server/arguments", "internal/server/queryrun", "internal/server/internal/toolsearch", "server/tool"}},
 	{"internal/server/internal/audit", []string{"engine", "gq/plan", "internal/audittrail", "internal/clock", "internal/server/access", "internal/server/encoding", "internal/server/internal/requestinfo", "server/tool", "internal/server/wireerror"}},
 	{"internal/server/servedgraph/servedtest", []string{"server/tool", "engine", "engine/enginetest/**", "internal/naive", "gq", "gq/**", "internal/gq/**", "internal/server/**"}}, // for tests only
@@ -122,8 +122,8 @@ var imports = []struct {
 	{"internal/server/mcp", []string{"internal/jsonschema", "internal/server/internal/restricted", "engine", "gq/**", "internal/gq/**", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/metatools", "internal/server/queryrun", "internal/server/internal/envelope", "internal/server/servedgraph", "internal/server/skill", "internal/server/internal/textlimit", "server/tool", "internal/server/wireerror", "client"}},
 	{"internal/server/internal/envelope", []string{"internal/server/encoding", "internal/server/wireerror", "client"}}, // the HTTP status of each fault
 	{"internal/server/rest/resttest", []string{"internal/server/rest"}},                                                // for tests only
-	{"internal/server/internal/uploads", []string{"engine", "internal/clock"}},
-	{"internal/server/rest", []string{"internal/server/internal/restricted", "client", "engine", "gq/**", "internal/clock", "internal/gq/**", "internal/inprocess", "internal/parquet", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/internal/envelope", "internal/server/internal/uploads", "internal/server/servedgraph", "server/tool", "internal/server/wireerror", "internal/audittrail"}},
+	{"internal/server/internal/uploads", []string{"engine", "internal/clock"}}, {"internal/server/internal/tableimport", []string{"client", "engine", "gq", "gq/catalog", "internal/dataimport", "internal/dataimport/infer", "internal/dataimport/record", "internal/server/wireerror", "server/tool"}},
+	{"internal/server/rest", []string{"internal/server/internal/restricted", "client", "engine", "gq/**", "internal/clock", "internal/gq/**", "internal/inprocess", "internal/parquet", "internal/server/access", "internal/server/arguments", "internal/server/encoding", "internal/server/operations", "internal/server/queryrun", "internal/server/internal/envelope", "internal/server/internal/uploads", "internal/server/internal/tableimport", "internal/server/servedgraph", "server/tool", "internal/server/wireerror", "internal/audittrail"}},
 	{"internal/server/internal/admission", []string{"internal/server/access", "internal/server/internal/envelope", "internal/server/wireerror", "client"}},
 	{"internal/server/observe", []string{"engine", "internal/clock", "internal/server/internal/audit", "internal/server/internal/requestinfo", "internal/server/internal/logsample", "internal/server/wireerror", "internal/audittrail"}},
 	{"internal/strictyaml", []string{"internal/gq/diag"}}, {"internal/claims", []string{"gq/plan", "gq/value", "internal/strictyaml"}},
@@ -133,7 +133,7 @@ var imports = []struct {
 	{"internal/dataimport/postgres", []string{"gq/value", "internal/dataimport", "internal/dataimport/infer", "internal/dataimport/pgtext", "internal/dataimport/record"}},
 	{"internal/dataimport/follow", []string{"engine", "internal/clock", "internal/dataimport", "internal/dataimport/pgtext", "internal/dataimport/postgres", "internal/dataimport/record"}},
 	{"internal/dataimport/pgtext", []string{"internal/dataimport/record"}},
-	{"internal/dataimport/infer", []string{"gq/value", "internal/dataimport", "internal/dataimport/record"}},
+	{"internal/dataimport/infer", []string{"gq/catalog", "gq/value", "internal/dataimport", "internal/dataimport/record"}},
 	{"internal/dataimport", []string{"engine", "gq/catalog", "gq/value", "internal/dataimport/record", "internal/gq/diag", "internal/parquet", "internal/strictyaml"}},
 	{"internal/settings", []string{"internal/strictyaml"}},
 	{"internal/server/internal/forward", []string{"engine", "internal/server/internal/envelope", "internal/server/wireerror"}},

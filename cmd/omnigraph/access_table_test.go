@@ -246,6 +246,9 @@ var silent = map[string]string{
 	"omnigraph watch delete":                  "asks DELETE /graphs/{id}/watches/{watch}",
 }
 
+// importBody imports the persons of an upload into feature-x.
+const importBody = `{"file_name":"mensch.csv","map":"{\"sources\":{\"mensch.csv\":{\"node\":\"Mensch\",\"set\":{\"name\":\"name\"}}}}","branch":"{B}"}`
+
 // moves has a row for every route, tool, resource, prompt and verb. It has several rows if the
 // permissions depend on the case. {B} is feature-x.
 var moves = []move{
@@ -291,6 +294,8 @@ var moves = []move{
 	{ask: ask{route: "PATCH /graphs/{id}/uploads/{upload}", path: "/uploads/{U}", body: "x"}, writes: true},
 	{ask: ask{route: "GET /graphs/{id}/uploads/{upload}", path: "/uploads/{U}"}},
 	{ask: ask{route: "DELETE /graphs/{id}/uploads/{upload}", path: "/uploads/{U}"}, writes: true},
+	{ask: ask{route: "POST /graphs/{id}/uploads/{upload}/infer", path: "/uploads/{U}/infer", body: `{"file_name":"mensch.csv","branch":"{B}"}`}, what: "a file with the schema", reads: "feature-x", writes: true},
+	{ask: ask{route: "POST /graphs/{id}/uploads/{upload}/import", path: "/uploads/{U}/import", body: importBody}, what: "a map with the schema", reads: "feature-x", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/load", path: "/load", body: `{"data":"` + oneLine + `","branch":"{N}","from":"{B}"}`}, what: "all of one branch to a new one", reads: "feature-x", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/load", path: "/load", body: `{"data":"` + oneLine + `","branch":"{M}","from":"secret-plan"}`}, what: "nothing: the branch is there", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/ingest", path: "/ingest", body: `{"data":"` + oneLine + `","branch":"{N}"}`}, what: "all of main to a new branch", reads: "main", writes: true},

@@ -172,6 +172,8 @@ POST /graphs/{id}/load
 POST /graphs/{id}/load/ndjson
 POST /graphs/{id}/mutate/if-graph-commit
 POST /graphs/{id}/uploads
+POST /graphs/{id}/uploads/{upload}/import
+POST /graphs/{id}/uploads/{upload}/infer
 POST /graphs/{id}/watches
 method ping
 method prompts/list

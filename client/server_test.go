@@ -409,6 +409,7 @@ func TestEveryRoute(t *testing.T) {
 		{"review_proposal", func() (any, error) {
 			return g.ReviewProposal(ctx, proposal.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: "sha256:0"})
 		}, client.ErrForbidden},
+		{"make_review_key", func() (any, error) { return g.MakeReviewKey(ctx) }, nil},
 		{"merge_proposal", func() (any, error) { return g.MergeProposal(ctx, proposal.ID, client.ProposalMergeBody{}) }, nil},
 		{"open_proposal", func() (any, error) { return keep(&other)(propose("review/june")) }, nil},
 		{"close_proposal", func() (any, error) {

@@ -253,6 +253,7 @@ tool proposal_get
 	besides: `
 GET /graphs/{id}/proposed-queries
 POST /graphs/{id}/proposed-queries
+POST /graphs/{id}/review-keys
 omnigraph audit list
 omnigraph audit verify
 omnigraph cluster apply
@@ -283,6 +284,7 @@ omnigraph policy tools
 omnigraph policy validate
 omnigraph proposal query
 omnigraph restore
+omnigraph review-key
 omnigraph watch delete
 omnigraph watch read
 resource omnigraph://watches/{id}

@@ -1414,6 +1414,13 @@ class ResourceMetadata(TypedDict):
     resource_name: str
 
 
+class ReviewKey(TypedDict):
+    # The key: a secret of the person. The server shows it once.
+    review_key: str
+    # In Unix microseconds. The end of the server ends the key too.
+    expires_at: int
+
+
 class RowChange(TypedDict):
     before: Row
     after: Row

@@ -1359,6 +1359,13 @@ export interface ResourceMetadata {
   resource_name: string;
 }
 
+export interface ReviewKey {
+  /** The key: a secret of the person. The server shows it once. */
+  review_key: string;
+  /** In Unix microseconds. The end of the server ends the key too. */
+  expires_at: number;
+}
+
 export interface RowChange {
   before: Row;
   after: Row;

@@ -165,6 +165,8 @@ type ReadWatch struct {
 	Cursor   string             // the cursor of the last event that the caller has; empty for none
 	Event    *client.WatchEvent // the answer, once the call has run
 	On       tool.Branch        // the branch of the watch, once the call has run
+	Ran      bool               // whether the call has run the query
+	Main     string             // the commit of main by which the rights to the branch were decided; empty if main does not matter
 }
 
 // LogArguments returns the arguments of the call for the log.
@@ -189,11 +191,14 @@ func (c *ReadWatch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 	if err != nil {
 		return nil, err
 	}
+	if c.Main, err = e.mainHead(ctx); err != nil {
+		return nil, err
+	}
 	is, reset := e.contract(head), client.ResetFirst
 	if was != nil {
 		if reset = was.differs(is); reset == "" {
 			quiet, err := e.quiet(ctx, was.commit, head)
-			if err != nil {
+			if err = lostIsNil(ctx, err); err != nil {
 				return nil, err
 			}
 			if quiet {
@@ -202,6 +207,7 @@ func (c *ReadWatch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 			}
 		}
 	}
+	c.Ran = true
 	now, err := e.run(ctx, e.branch.At())
 	if err != nil {
 		return nil, err
@@ -256,7 +262,9 @@ func (e *evaluation) contract(c engine.Commit) *watchCursor {
 // quiet reports whether the answer at the head is surely the one at an earlier commit: the two are the same commit, or no
 // commit between them touches what the query reads.
 func (e *evaluation) quiet(ctx context.Context, commit string, head engine.Commit) (bool, error) {
-	switch part := restricted.Digest(e.env.Graph) != ""; {
+	ctx, cancel := halfOf(ctx)
+	defer cancel()
+	switch part := e.part(); {
 	case part && !e.branch.IsMain():
 		return false, nil // an entity must pass the filters at the head of main too
 	case commit == head.ID:
@@ -275,18 +283,41 @@ func (e *evaluation) quiet(ctx context.Context, commit string, head engine.Commi
 			return false, nil // its changes have the names of another schema
 		}
 		if touched, err := f.touchedBy(ctx, e.env.Graph, list[i].ID); touched || err != nil {
-			return false, lostIsNil(err)
+			return false, err
 		}
 	}
 	return end >= 0, nil
 }
 
-// lostIsNil returns nil for the error of a state that cannot be read any more.
-func lostIsNil(err error) error {
-	if errors.As(err, new(*engine.NotFound)) {
+// part reports whether the caller may read a part of the graph only.
+func (e *evaluation) part() bool { return restricted.Digest(e.env.Graph) != "" }
+
+// mainHead returns the head of main if the rights to the branch depend on it, and else "".
+func (e *evaluation) mainHead(ctx context.Context) (string, error) {
+	if !e.part() || e.branch.IsMain() {
+		return "", nil
+	}
+	head, err := commitOf(ctx, restricted.Whole(e.env.Graph), engine.Target{})
+	return head.ID, err
+}
+
+// lostIsNil returns nil for the error of a state that cannot be read any more, or not in the time and memory that a call with the
+// context has for it.
+func lostIsNil(ctx context.Context, err error) error {
+	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+	if late || errors.As(err, new(*engine.NotFound)) || errors.As(err, new(*engine.TooLarge)) {
 		return nil
 	}
 	return err
+}
+
+// halfOf returns a context that ends after half of the time that is left, so that a look at the past leaves time for the answer now.
+func halfOf(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(end)/2)
 }
 
 // run runs the query on a target.
@@ -315,21 +346,18 @@ func (e *evaluation) run(ctx context.Context, at engine.Target) (*watchAnswer, e
 }
 
 // compare runs the query at the commit of a cursor, and sets the differences in the event. If the answers cannot be compared, it
-// returns the reason for a reset: the state cannot be read any more, or the answer there is not the one that the caller has,
-// because the caller may read something else now.
+// returns the reason for a reset: the state or the answer there cannot be read any more, or the answer is not the one that the caller
+// has, because the caller may read something else now.
 func (e *evaluation) compare(ctx context.Context, was *watchCursor, now *watchAnswer, event *client.WatchEvent) (reset string, err error) {
-	if err := OnLine(ctx, e.env.Graph, e.branch, was.commit); err != nil {
-		if err = lostIsNil(err); err == nil {
-			reset = client.ResetHistory
-		}
-		return reset, err
+	past, cancel := halfOf(ctx)
+	defer cancel()
+	var before *watchAnswer
+	if err = OnLine(past, e.env.Graph, e.branch, was.commit); err == nil {
+		before, err = e.run(past, engine.Target{Commit: was.commit})
 	}
-	before, err := e.run(ctx, engine.Target{Commit: was.commit})
 	switch {
-	case errors.As(err, new(*engine.NotFound)):
-		return client.ResetHistory, nil
 	case err != nil:
-		return "", err
+		return client.ResetHistory, lostIsNil(ctx, err)
 	case before.digest() != was.answer:
 		return client.ResetRights, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -119,6 +120,8 @@ type watchPages struct {
 	branch   tool.Branch   // of the watch; known after the first event
 	debounce time.Duration // of the watch
 	commit   string        // the commit of the last event
+	main     string        // the commit of main by which the rights were decided; empty if main does not matter
+	rested   time.Time     // before this time the query does not run again
 	due      time.Time     // when the next event is due, while the stream waits for further commits; else zero
 }
 
@@ -140,16 +143,30 @@ func (p *watchPages) read() (feedPage, error) {
 	e := reading.Event
 	p.at.Cursor, p.commit = e.Cursor, e.To
 	p.branch, p.debounce = reading.On, reading.Debounce
+	if !reading.Hold {
+		p.main = reading.Main
+	}
+	if reading.Ran {
+		p.rested = p.opts.Now().Add(servedgraph.WatchRest)
+	}
 	return feedPage{answer, e.News(), true}, nil
 }
 
-// await implements pager. After a commit it waits for further ones. A heartbeat may interrupt that; the event is due then as before.
+// await implements pager. After a commit it waits for further ones, and until the query may run again. A heartbeat may interrupt that;
+// the event is due then as before.
 func (p *watchPages) await(ctx context.Context) error {
 	if p.due.IsZero() {
-		if err := p.g.AwaitCommit(ctx, p.branch, p.commit); err != nil || p.debounce == 0 {
+		if err := p.g.AwaitNews(ctx, p.branch, p.commit, p.main); err != nil {
 			return ended(err)
 		}
-		p.due = p.opts.Now().Add(p.debounce)
+		now := p.opts.Now()
+		if p.due = now.Add(p.debounce); p.due.Before(p.rested) {
+			p.due = p.rested
+		}
+		if !p.due.After(now) {
+			p.due = time.Time{}
+			return nil
+		}
 	}
 	wait := time.NewTimer(p.due.Sub(p.opts.Now()))
 	defer wait.Stop()

@@ -175,10 +175,12 @@ type Graph struct {
 	catchUp func(ctx context.Context) error // see Config; may be nil
 	writing func(context.Context) WriteRole // see Config; may be nil
 
-	heads   headWatch   // the streams that wait for new commits
-	events  headWatch   // the streams that wait for events of proposals; its only branch is main
-	drafts  DraftLimits // limits of drafts
-	opening opening     // the calls that open drafts
+	heads  headWatch // the streams that wait for new commits
+	events headWatch // the streams that wait for events of proposals; its only branch is main
+
+	watching watchTurns  // the evaluations of watches
+	drafts   DraftLimits // limits of drafts
+	opening  opening     // the calls that open drafts
 
 	sizes operations.Sizes        // of the states of commits
 	calls *operations.LastSummary // of the calls in the trail

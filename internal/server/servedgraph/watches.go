@@ -38,7 +38,9 @@ type WatchState struct {
 	Branch tool.Branch // what the watch reads
 	Commit string      // up to which the consumer knows the answer
 	Cursor string      // from which the consumer goes on
+	Main   string      // the commit of main by which the rights were decided; empty if main does not matter
 	News   bool        // whether the answer has changed
+	Ran    bool        // whether the query ran
 }
 
 // ReadWatch evaluates a watch of the actor after a cursor, which may be empty. The caller releases the answer. The error is a
@@ -52,7 +54,7 @@ func (g *Graph) ReadWatch(ctx context.Context, actor *access.Actor, name, id, cu
 	if call.Event == nil {
 		return nil, nil, err
 	}
-	return answer, &WatchState{Branch: call.On, Commit: call.Event.To, Cursor: call.Event.Cursor, News: call.Event.News()}, err
+	return answer, &WatchState{Branch: call.On, Commit: call.Event.To, Main: call.Main, Cursor: call.Event.Cursor, News: call.Event.News(), Ran: call.Ran}, err
 }
 
 // readWatch returns the call that reads a watch.
@@ -61,6 +63,11 @@ func (g *Graph) readWatch(ctx context.Context, actor *access.Actor, r *operation
 		return nil, err
 	}
 	stored, err := operations.FindWatch(ctx, g.engine, actor.Name(), r.ID)
+	if errors.As(err, new(*engine.NotFound)) { // another server may have made the watch a moment ago
+		if err = g.Reach(ctx, Latest); err == nil {
+			stored, err = operations.FindWatch(ctx, g.engine, actor.Name(), r.ID)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

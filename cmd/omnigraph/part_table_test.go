@@ -283,6 +283,7 @@ omnigraph proposal query
 omnigraph restore
 omnigraph watch delete
 omnigraph watch read
+omnigraph watch redeliver
 resource omnigraph://watches/{id}
 tool nobody_is_old
 tool whole_persons

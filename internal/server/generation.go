@@ -36,6 +36,7 @@ type generation struct {
 	mode     auth.Mode               // of the server; the same in all generations
 	overall  access.Authorizer       // the policy of the server itself
 	routes   http.Handler            // answers the requests
+	streams  context.Context         // ends with the streams of events
 	end      context.CancelCauseFunc // ends the streams of events
 }
 
@@ -80,7 +81,7 @@ func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *gene
 		return nil, errors.New("the first policy, or the removal of the last one, takes effect at the next start of the server")
 	}
 	streams, end := context.WithCancelCause(s.stopping)
-	g.end = end
+	g.streams, g.end = streams, end
 	defer func() {
 		if err != nil {
 			end(nil)
@@ -213,6 +214,7 @@ func (s *Server) begin(g *generation) {
 	s.plans.keep(g)
 	s.limit.set(limitsOf(&Options{Cluster: g.config}))
 	s.current.Store(g)
+	s.deliver(g)
 	if s.shared != nil && g.revision != nil {
 		s.shared.storage.Node.Serve(g.revision.Number)
 	}

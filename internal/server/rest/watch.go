@@ -31,7 +31,8 @@ var watchRoutes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/watches", Operation: "create_watch", Tag: tagWatch,
 		Summary: "Keep a stored read with its arguments as a watch, to be told when its answer changes.",
 		Description: "The caller needs invoke_query and read for the query. Only the caller can read the watch. " +
-			"A query with now(), with as of, with an approximate search (@ann), or that embeds a text is refused, because its answer depends on more than the state of the graph. An actor may have 100 watches.",
+			"A query with now(), with as of, with an approximate search (@ann), or that embeds a text is refused, because its answer depends on more than the state of the graph. An actor may have 100 watches. " +
+			"With a webhook, the caller also needs watch_webhook, and the answer has the secret of its signatures, which no other answer has.",
 		Body: client.WatchBody{}, BodyRequired: true, Answer: client.Watch{},
 		Action: tool.Watch, ExtraActions: []tool.Action{tool.InvokeQuery, tool.Read}, Writes: true, handle: (*exchange).createWatch,
 		example: example{body: `{"query": "get_package", "params": {"path": "example.com/shop/stock"}}`},
@@ -40,6 +41,13 @@ var watchRoutes = []Route{
 		Method: http.MethodDelete, Path: "/graphs/{id}/watches/{watch}", Operation: "delete_watch", Tag: tagWatch,
 		Summary: "Delete a watch of the caller.",
 		Answer:  client.WatchDeleted{}, Action: tool.Watch, Writes: true, handle: (*exchange).deleteWatch,
+		example: example{params: map[string]string{"watch": ExampleWatch}},
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/watches/{watch}/redeliver", Operation: "redeliver_watch", Tag: tagWatch,
+		Summary:     "Send the events of the webhook of a watch again that could not be delivered.",
+		Description: "Each is sent with the id that it had, and stays listed if it cannot be delivered. A webhook that paused because its receiver answered 410 goes on.",
+		Answer:      client.Watch{}, Action: tool.Watch, Writes: true, handle: (*exchange).redeliverWatch,
 		example: example{params: map[string]string{"watch": ExampleWatch}},
 	},
 	{
@@ -60,7 +68,7 @@ var watchRoutes = []Route{
 
 // listWatches lists the watches of the caller.
 func (x *exchange) listWatches() error {
-	return x.answer(operations.ListWatches(), encoding.Options{})
+	return x.answerWatch(&operations.WatchRequest{})
 }
 
 // createWatch stores a watch.
@@ -70,7 +78,7 @@ func (x *exchange) createWatch() error {
 	if err != nil {
 		return err
 	}
-	r := &operations.NewWatch{Query: b.Query, Params: o.Raw("params"), Branch: tool.BranchName(b.Branch), Debounce: time.Duration(b.DebounceMs) * time.Millisecond}
+	r := &operations.NewWatch{Query: b.Query, Params: o.Raw("params"), Branch: tool.BranchName(b.Branch), Debounce: time.Duration(b.DebounceMs) * time.Millisecond, Webhook: b.Webhook}
 	if err := o.Done(); err != nil {
 		return err
 	}
@@ -80,6 +88,11 @@ func (x *exchange) createWatch() error {
 // deleteWatch deletes a watch.
 func (x *exchange) deleteWatch() error {
 	return x.answerWatch(&operations.WatchRequest{ID: x.r.PathValue("watch"), Delete: true})
+}
+
+// redeliverWatch sends the events of a webhook again.
+func (x *exchange) redeliverWatch() error {
+	return x.answerWatch(&operations.WatchRequest{ID: x.r.PathValue("watch"), Again: true})
 }
 
 // answerWatch answers a request about watches.

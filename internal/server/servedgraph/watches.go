@@ -22,14 +22,20 @@ func (g *Graph) WatchCall(ctx context.Context, actor *access.Actor, name string,
 		if err != nil {
 			return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
 		}
-		return &operations.CreateWatch{Watched: *w, Params: r.New.Params, Debounce: r.New.Debounce}, nil
-	case r.ID != "" && !r.Delete:
+		w.Webhook = r.New.Webhook
+		hook, err := g.newHook(actor, r.New.Webhook)
+		if err != nil {
+			return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
+		}
+		return &operations.CreateWatch{Watched: *w, Params: r.New.Params, Debounce: r.New.Debounce, Hook: hook}, nil
+	case r.ID != "" && !r.Delete && !r.Again:
 		call, err := g.readWatch(ctx, actor, r)
 		if err != nil {
 			return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
 		}
 		return call, nil
 	}
+	r.Times = g.hookTimes()
 	return r, nil
 }
 

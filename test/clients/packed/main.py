@@ -278,6 +278,26 @@ async def main() -> None:
             await down(lambda: db.restock(sku=f"t-{len(seen)}", by=1 if not seen else -1))
     assert seen == ["t-0", "t-1", "t-2"], seen
 
+    # Watches. Each change is told once, although the server is killed in between.
+    watch = await graph.create_watch({"query": "by_maker", "params": {"maker": "acme"}, "webhook": "http://127.0.0.1:1/hook"})
+    id = watch["watch_id"]
+    assert watch["webhook"]["secret"].startswith("whsec_")
+    hooks = [(w["watch_id"], w["webhook"]["url"], "secret" in w["webhook"]) for w in (await down(graph.watches))["watches"]]
+    assert hooks == [(id, "http://127.0.0.1:1/hook", False)]
+    assert (await graph.redeliver_watch(id))["webhook"]["undelivered"] == []
+    answered = await down(lambda: graph.watch_event(id))
+    assert answered["reset"] == "first" and len(answered["rows"]) > 3
+    told: list[int] = []
+    async for event in graph.follow_watch(id, answered["cursor"]):
+        assert event["reset"] is None
+        told += [int(c["after"]["stock"]) - int(c["before"]["stock"]) for c in event.get("changed", [])]
+        if len(told) == 2:
+            break
+        if not told or "changed" in event:
+            await down(lambda: db.restock(sku="t-2", by=-1))
+    assert told == [-1, -1], told
+    assert (await graph.delete_watch(id))["deleted"] == id
+
     # Proposals.
     await graph.create_branch({"name": "work"})
     await db.restock(WriteOptions(branch="work"), sku="b-1", by=1)

@@ -213,6 +213,7 @@ POST /graphs/{id}/proposals/{proposal}/review
 POST /graphs/{id}/queries/{name}/if-graph-commit
 POST /graphs/{id}/schema/apply
 POST /graphs/{id}/verify
+POST /graphs/{id}/watches/{watch}/redeliver
 method completion/complete
 method logging/setLevel
 method server/discover

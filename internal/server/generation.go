@@ -214,7 +214,7 @@ func (s *Server) begin(g *generation) {
 	s.plans.keep(g)
 	s.limit.set(limitsOf(&Options{Cluster: g.config}))
 	s.current.Store(g)
-	s.deliver(g)
+	deliver(s, g)
 	if s.shared != nil && g.revision != nil {
 		s.shared.storage.Node.Serve(g.revision.Number)
 	}

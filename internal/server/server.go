@@ -303,7 +303,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 // serve combines a graph with its catalog, and closes the graph if that fails. Unless it is nil, the binder
 // checks the stored queries.
 func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, embedder engine.Embedder, binder servedgraph.Binder, authorizer access.Authorizer, publisher operations.QueryPublisher) (*servedgraph.Graph, error) {
-	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), s.delivers(c.ID), authorizer, publisher, plansFor(s, o, c.ID), s.pageKeys, audit.Trail{To: s.trail, Values: o.Cluster.Server.Audit.Values}, s.metrics, s.memory, s.texts)
+	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), deliversFor(s, c.ID), authorizer, publisher, plansFor(s, o, c.ID), s.pageKeys, audit.Trail{To: s.trail, Values: o.Cluster.Server.Audit.Values}, s.metrics, s.memory, s.texts)
 	known := s.opened.graph(c.ID) != nil
 	if err != nil {
 		if known {
@@ -508,7 +508,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close closes the graphs and stops fetching the keys of the token issuer.
 func (s *Server) Close() error {
-	s.endDeliveries()
+	endDeliveries(s)
 	if s.strangers != nil {
 		s.strangers.Close()
 	}

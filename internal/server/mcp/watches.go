@@ -11,7 +11,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
@@ -65,10 +64,8 @@ type watched struct {
 // caller may not read the watch.
 func (l *listener) watch(ctx context.Context, uri, known string) error {
 	l.watches[uri] = &watched{WatchState: servedgraph.WatchState{Cursor: known}, news: known}
-	if commit := operations.WatchedCommit(known); commit != "" {
-		if err := l.s.graph.Reach(ctx, commit); err != nil && ctx.Err() != nil {
-			return err // another server may have made the commit; one that stays unknown makes a reset
-		}
+	if err := l.s.graph.ReachWatched(ctx, known); err != nil {
+		return err
 	}
 	if _, err := l.watchState(ctx, uri); err != nil {
 		delete(l.watches, uri) // the stream leaves it out

@@ -53,7 +53,7 @@ type CreateWatch struct {
 	Watched
 	Params   json.RawMessage // the arguments as the caller sent them; nil or an object
 	Debounce time.Duration
-	Hook     *Webhook // where to send the events; nil for nowhere
+	Hook     *WatchHook // where to send the events; nil for nowhere
 }
 
 // Run stores the watch. The error is a *tool.ArgumentError if the query cannot be watched.
@@ -127,8 +127,8 @@ type WatchTimes struct {
 // MaxUndelivered is the maximum number of events of a webhook that could not be delivered and are listed.
 const MaxUndelivered = 20
 
-// Webhook is where the events of a watch are sent, and how far that is. The graph keeps it as JSON, as the state of the watch.
-type Webhook struct {
+// WatchHook is where the events of a watch are sent, and how far that is. The graph keeps it as JSON, as the state of the watch.
+type WatchHook struct {
 	URL         string          `json:"url"`
 	Secret      string          `json:"secret"`                // of the signatures
 	Last        string          `json:"last,omitempty"`        // the cursor of the last event that was delivered or given up; empty before the first one
@@ -154,7 +154,7 @@ type Delivery struct {
 }
 
 // State returns the webhook as the state of a watch. It is nil for a nil webhook.
-func (h *Webhook) State() ([]byte, error) {
+func (h *WatchHook) State() ([]byte, error) {
 	if h == nil {
 		return nil, nil
 	}
@@ -162,8 +162,8 @@ func (h *Webhook) State() ([]byte, error) {
 }
 
 // WebhookOf returns the webhook in the state of a watch, or nil if it has none.
-func WebhookOf(state []byte) *Webhook {
-	var h Webhook
+func WebhookOf(state []byte) *WatchHook {
+	var h WatchHook
 	if len(state) == 0 || json.Unmarshal(state, &h) != nil || h.URL == "" {
 		return nil
 	}
@@ -171,7 +171,7 @@ func WebhookOf(state []byte) *Webhook {
 }
 
 // GiveUp moves the event that is being delivered to those that could not be.
-func (h *Webhook) GiveUp() {
+func (h *WatchHook) GiveUp() {
 	h.Undelivered = append(h.Undelivered, *h.Sending)
 	h.Sent()
 	if more := len(h.Undelivered) - MaxUndelivered; more > 0 {
@@ -180,15 +180,15 @@ func (h *Webhook) GiveUp() {
 }
 
 // Sent moves the webhook behind the event that is being delivered.
-func (h *Webhook) Sent() { h.Last, h.Cursor, h.Sending = h.Sending.To, h.Sending.To, nil }
+func (h *WatchHook) Sent() { h.Last, h.Cursor, h.Sending = h.Sending.To, h.Sending.To, nil }
 
 // Expired reports whether the owner has not called for so long that its rights do not count any more.
-func (h *Webhook) Expired(at WatchTimes) bool {
+func (h *WatchHook) Expired(at WatchTimes) bool {
 	return at.RightsFor > 0 && at.Now.Sub(time.UnixMicro(h.Called)) > at.RightsFor
 }
 
 // wire returns the webhook in the form of the wire, without the secret.
-func (h *Webhook) wire(at WatchTimes) *client.Webhook {
+func (h *WatchHook) wire(at WatchTimes) *client.Webhook {
 	out := &client.Webhook{URL: h.URL, State: client.WebhookActive, Dropped: h.Dropped, Undelivered: []client.Undelivered{}}
 	switch {
 	case h.Expired(at):

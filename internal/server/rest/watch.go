@@ -115,10 +115,8 @@ func (x *exchange) watchEvents() error {
 		}
 		r.Cursor = cursor
 	}
-	if commit := operations.WatchedCommit(r.Cursor); commit != "" {
-		if err := x.g.Reach(x.ctx(), commit); err != nil && x.ctx().Err() != nil {
-			return err // another server may have made the commit; one that stays unknown makes a reset
-		}
+	if err := x.g.ReachWatched(x.ctx(), r.Cursor); err != nil {
+		return err
 	}
 	if !stream {
 		return x.answerWatch(&r)

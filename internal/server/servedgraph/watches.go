@@ -39,6 +39,17 @@ func (g *Graph) WatchCall(ctx context.Context, actor *access.Actor, name string,
 	return r, nil
 }
 
+// ReachWatched is like Reach for the commit of the cursor of a watch, which another server may have made. It does nothing for a cursor that is
+// not valid, and for a commit that stays unknown, with which the next event is a reset. The error is that of ctx.
+func (g *Graph) ReachWatched(ctx context.Context, cursor string) error {
+	if commit := operations.WatchedCommit(cursor); commit != "" {
+		if err := g.Reach(ctx, commit); err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // WatchState is the state of a consumer of a watch after an evaluation.
 type WatchState struct {
 	Branch tool.Branch // what the watch reads

@@ -152,8 +152,8 @@ func (d *deliverer) round(ctx context.Context) bool {
 }
 
 // renew stores a call of the owner of a webhook.
-func (d *deliverer) renew(ctx context.Context, id string, h *operations.Webhook, call string, now time.Time) {
-	err := d.change(ctx, id, func(h *operations.Webhook) bool {
+func (d *deliverer) renew(ctx context.Context, id string, h *operations.WatchHook, call string, now time.Time) {
+	err := d.change(ctx, id, func(h *operations.WatchHook) bool {
 		h.Owner, h.Called = json.RawMessage(call), now.UnixMicro()
 		return true
 	})
@@ -163,7 +163,7 @@ func (d *deliverer) renew(ctx context.Context, id string, h *operations.Webhook,
 }
 
 // pending reports whether an event may have to be sent.
-func (d *deliverer) pending(ctx context.Context, w *engine.Watch, h *operations.Webhook, p *hookProgress, now time.Time) bool {
+func (d *deliverer) pending(ctx context.Context, w *engine.Watch, h *operations.WatchHook, p *hookProgress, now time.Time) bool {
 	switch {
 	case h.Sending != nil:
 		return now.UnixMicro() >= h.Sending.Due
@@ -250,7 +250,7 @@ func (d *deliverer) deliver(ctx context.Context, id, owner string, p *hookProgre
 }
 
 // change changes the webhook of a watch. The function returns false for no change.
-func (d *deliverer) change(ctx context.Context, id string, change func(*operations.Webhook) bool) error {
+func (d *deliverer) change(ctx context.Context, id string, change func(*operations.WatchHook) bool) error {
 	return d.g.engine.ChangeWatch(ctx, id, func(state []byte) ([]byte, error) {
 		h := operations.WebhookOf(state)
 		if h == nil || !change(h) {
@@ -275,7 +275,7 @@ func retryAfter(failed int) time.Duration {
 type hookMessage struct {
 	d     *deliverer
 	w     *engine.Watch
-	h     *operations.Webhook
+	h     *operations.WatchHook
 	owner *access.Actor
 }
 
@@ -346,7 +346,7 @@ func (m *hookMessage) next(ctx context.Context, p *hookProgress) error {
 	sending := operations.Delivery{Previous: m.h.Last, From: cursor, To: e.Cursor, Since: now.UnixMicro()}
 	if was := m.h.Sending; was != nil && was.To == e.Cursor {
 		sending = *was
-	} else if err := m.d.change(ctx, m.w.ID, func(h *operations.Webhook) bool { h.Sending = &sending; return true }); err != nil {
+	} else if err := m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool { h.Sending = &sending; return true }); err != nil {
 		return err
 	}
 	failed := m.post(ctx, e.Cursor, sending.Since, data)
@@ -365,7 +365,7 @@ func (m *hookMessage) quiet(ctx context.Context, p *hookProgress, call *operatio
 		return nil
 	}
 	p.kept = now
-	return m.d.change(ctx, m.w.ID, func(h *operations.Webhook) bool {
+	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
 		h.Cursor = p.cursor
 		return true
 	})
@@ -378,7 +378,7 @@ func (m *hookMessage) noted(ctx context.Context, sent operations.Delivery, faile
 	if failed != nil {
 		m.d.g.log.WarnContext(ctx, "an event of a webhook could not be delivered", "watch", m.w.ID, "attempt", sent.Attempts+1, "reason", failed.Error())
 	}
-	return m.d.change(ctx, m.w.ID, func(h *operations.Webhook) bool {
+	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
 		if h.Sending == nil || h.Sending.To != sent.To {
 			return false
 		}
@@ -411,7 +411,7 @@ func (m *hookMessage) again(ctx context.Context, u operations.Delivery) error {
 			return ctx.Err()
 		}
 	}
-	return m.d.change(ctx, m.w.ID, func(h *operations.Webhook) bool {
+	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
 		i := slices.IndexFunc(h.Undelivered, func(have operations.Delivery) bool { return have.To == u.To && have.From == u.From })
 		switch {
 		case i < 0:
@@ -433,7 +433,7 @@ func (g *Graph) hookTimes() operations.WatchTimes {
 }
 
 // newHook returns the webhook of a new watch of an actor.
-func (g *Graph) newHook(actor *access.Actor, url string) (*operations.Webhook, error) {
+func (g *Graph) newHook(actor *access.Actor, url string) (*operations.WatchHook, error) {
 	if url == "" {
 		return nil, nil
 	}
@@ -450,5 +450,5 @@ func (g *Graph) newHook(actor *access.Actor, url string) (*operations.Webhook, e
 	if err != nil {
 		return nil, err
 	}
-	return &operations.Webhook{URL: url, Secret: webhook.NewSecret(), Owner: owner, Called: g.now().UnixMicro()}, nil
+	return &operations.WatchHook{URL: url, Secret: webhook.NewSecret(), Owner: owner, Called: g.now().UnixMicro()}, nil
 }

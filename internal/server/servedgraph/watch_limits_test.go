@@ -147,6 +147,25 @@ func TestWatchDuringApply(t *testing.T) {
 	}
 }
 
+// TestWatchCheck watches a check. It tells which violations come and go.
+func TestWatchCheck(t *testing.T) {
+	g := newWatchedGraph(t)
+	g.serve(g.engine, watchedQueries+`query nobody_is_old() @must_be_empty("Nobody is old.") { match { $p: Person $p.age > 60 } return { $p.name } }`)
+	id := g.watch(servedtest.Writer, "nobody_is_old", "", "")
+	e, err := g.read(servedtest.Writer, id, "")
+	if err != nil || len(e.Rows) != 0 {
+		t.Fatalf("the first event is %+v, %v", e, err)
+	}
+	g.mutate("", "put", "ann", 61, nil)
+	if e, err = g.read(servedtest.Writer, id, e.Cursor); err != nil || len(e.Came) != 1 {
+		t.Errorf("with a violation the event is %+v, %v", e, err)
+	}
+	g.mutate("", "grow", "ann", 30)
+	if e, err = g.read(servedtest.Writer, id, e.Cursor); err != nil || len(e.Went) != 1 {
+		t.Errorf("without the violation the event is %+v, %v", e, err)
+	}
+}
+
 // partPolicy lets everyone see the persons of the team a only.
 type partPolicy struct {
 	servedtest.Policy

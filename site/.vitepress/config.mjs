@@ -101,7 +101,7 @@ export default defineConfig({
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Omnigraph: versions of the documentation</title>
-<style>:root { color-scheme: light dark } body { font: 1rem/1.6 system-ui, sans-serif; margin: 3rem auto; max-width: 40rem; padding: 0 1rem }</style>
+<style>:root { color-scheme: light dark; background: Canvas } body { font: 1rem/1.6 system-ui, sans-serif; margin: 3rem auto; max-width: 40rem; padding: 0 1rem }</style>
 <main>
 <h1>Omnigraph</h1>
 <p>The documentation of each version:</p>

@@ -89,6 +89,9 @@ test-clients: build ## drive the built server with the official MCP clients and 
 test-packed: build ## install the packed clients in TypeScript and Python in empty projects, check their types, and run every call against a server that is killed (needs node, npm, python3 with venv)
 	OMNIGRAPH_TEST_PACKED=1 $(GO) test ./test/clients/packed -count=1 -v -timeout 20m
 
+test-frameworks: build ## run the programs of docs/frameworks with scripted models against the built server (needs npm, python3 with venv)
+	OMNIGRAPH_TEST_FRAMEWORKS=1 $(GO) test ./test/clients/frameworks -count=1 -v -timeout 20m
+
 # RELEASE_FLAGS='-args -cold' builds the second release of each test with an empty cache.
 test-release: ## build a release of this platform twice, install its packages and serve from each; the same for gq release
 	cd release && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 40m ./... $(RELEASE_FLAGS)

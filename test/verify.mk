@@ -82,7 +82,7 @@ test-foreign: ## run reads in SQL and Cypher beside the queries that the errors 
 	test/venv.sh $(FOREIGN)
 	OMNIGRAPH_TEST_FOREIGN=$(abspath $(FOREIGN)) $(GO) test ./test/foreign -count=1 -v -timeout 20m
 
-test-clients: build ## drive the built server with the official MCP clients and REST clients of six generators (needs node, npm, python3 with venv; java for one of the six)
+test-clients: build ## drive the built server with the official MCP clients and REST clients of seven generators (needs node, npm, python3 with venv; java and mvn for one of the seven)
 	internal/server/mcp/testdata/typescript/run.sh
 	test/clients/run.sh
 

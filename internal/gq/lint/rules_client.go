@@ -12,7 +12,7 @@ import (
 // The rules about clients that are generated from the OpenAPI document of a graph.
 
 // badNames are the names of columns and parameters with which a generator makes code that does not compile or does not
-// run, in the form of folded, with the languages of the code. They were found by running the generators on 280 names.
+// run, in the form of folded, with the languages of the code. They were found by running the generators on some 200 names.
 var badNames = map[string]string{
 	"":                     "in Python and Go, openapi-generator makes code that does not compile",
 	"additionalproperties": "in Python, openapi-python-client makes a package that cannot be imported",

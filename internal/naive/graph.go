@@ -32,11 +32,12 @@ type Graph struct {
 	fault Fault // the deliberate error of this graph
 
 	mu      sync.Mutex
-	ids     []string          // ids for the next entities without one
-	lines   map[string]*line  // the branches by name
-	commits map[string]moment // all commits by id
-	gone    map[string]bool   // commits that a cleanup made unreadable
-	closed  bool              // every call then fails
+	ids     []string           // ids for the next entities without one
+	lines   map[string]*line   // the branches by name
+	commits map[string]moment  // all commits by id
+	gone    map[string]bool    // commits that a cleanup made unreadable
+	authors map[string]*author // by commit: what the origins of entities say of it
+	closed  bool               // every call then fails
 
 	proposals map[string]*engine.Proposal // by id
 	drafts    map[string]*engine.Draft    // by id
@@ -449,6 +450,8 @@ type entity struct {
 	props            map[string]value.Value // without nulls
 	// claims is the membership. In an entity to put, nil means that it keeps its own.
 	claims claims
+
+	made, changed *author // the commits that made and last changed it; nil in a write that is not committed
 }
 
 // state is the complete contents of a graph, by type name and id, and its schema.

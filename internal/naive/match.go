@@ -192,6 +192,8 @@ func variable(e plan.Expr) plan.VarID {
 		return e.Var
 	case plan.EndNode:
 		return e.Var
+	case plan.Origin:
+		return e.Var
 	case plan.Whole:
 		return e.Var
 	case plan.Matched:

@@ -36,7 +36,7 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 	case *syntax.NodeKey:
 		c.fault(BadValue, o.Span(), "write a node only after from:, to: or where from = and where to =", "the property %s cannot be a node", p.Name)
 		return nil, false
-	case *syntax.Condition, *syntax.Subquery, *syntax.FieldRef:
+	case *syntax.Condition, *syntax.Subquery, *syntax.FieldRef, *syntax.OriginRef:
 	}
 	panic("check: the parser accepted an expression as a value")
 }

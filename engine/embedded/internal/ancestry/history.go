@@ -34,15 +34,17 @@ type HistorySegment struct {
 type History struct {
 	mu sync.RWMutex
 	commits
+	origins
 }
 
 // Add enters a commit and the log record that made it; lsn is 0 for a commit that is older
 // than the log. Add ignores a commit that the history already has.
-func (h *History) Add(c engine.Commit, lsn uint64) {
+func (h *History) Add(c logrecord.Commit, lsn uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, known := h.number(c.ID); !known {
-		h.add(c, lsn)
+		h.add(c.Commit, lsn)
+		h.enterOrigin(h.n-1, c)
 	}
 }
 
@@ -307,8 +309,8 @@ func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 		dst = codec.AppendText(dst, d)
 	}
 	dst = binary.AppendUvarint(dst, uint64(to-from))
-	for _, c := range h.Slice(from, to) {
-		dst = logrecord.AppendHeader(dst, c, nil)
+	for n, c := range h.Slice(from, to) {
+		dst = logrecord.AppendHeader(dst, logrecord.Commit{Commit: c, Number: h.OriginOf(n)}, nil)
 		dst = binary.AppendUvarint(dst, at[c.Schema])
 	}
 	return dst

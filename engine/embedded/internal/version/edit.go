@@ -20,6 +20,7 @@ type edit struct {
 	before  *Table          // the table before the transaction
 	touched map[uint32]bool // ordinals whose entity was put or deleted
 	reset   bool            // the table started anew: every ordinal is touched
+	deletes bool            // the transaction deleted an entity of the table
 }
 
 // add adds an entity, and returns its ordinal.
@@ -66,7 +67,7 @@ func (e *edit) skip() {
 
 // delete removes a live entity from its table and the table's indexes.
 func (e *edit) delete(ord uint32) {
-	e.touched[ord] = true
+	e.touched[ord], e.deletes = true, true
 	e.remove(e.owner, &e.Rows, ord)
 	e.rows.Set(e.owner, ord, index.Dead)
 	e.live--

@@ -403,7 +403,7 @@ func (e *edit) keepHidden(hidden map[int]bool) {
 			if e.Type.Entity == plan.Edge {
 				src, dst = e.Ends(ord)
 			}
-			e.replace(ord, Row{ID: e.ID(ord), Src: src, Dst: dst, Vals: vals, Claims: e.Claims(ord)}.detached())
+			e.replace(ord, Row{ID: e.ID(ord), Src: src, Dst: dst, Vals: vals, Claims: e.Claims(ord), Stamp: e.Stamp(ord)}.detached())
 		}
 	}
 }

@@ -1,0 +1,75 @@
+package ancestry
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
+)
+
+// TestOrigin reserves numbers of commits, and asks for the facts that the history keeps under them, also after it was stored and read.
+func TestOrigin(t *testing.T) {
+	h := new(History)
+	at := time.UnixMicro(1_700_000_000_000_001).UTC()
+	add := func(n uint32, proposal string, i int, parents ...int) {
+		c := engine.Commit{ID: commitID(i), Seq: 1, Actor: "ann", Time: at.Add(time.Duration(i) * time.Second), Tool: "tool", Source: "crm", Proposal: proposal}
+		if proposal != "" {
+			c.Approvers = []string{"eva", "finn"}
+		}
+		for _, p := range parents {
+			c.Parents = append(c.Parents, commitID(p))
+		}
+		h.Add(logrecord.Commit{Commit: c, Number: n}, 0)
+	}
+	first, second := h.Reserve(), h.Reserve()
+	if first == 0 || first == second {
+		t.Fatalf("numbers %d and %d", first, second)
+	}
+	h.Release(second)
+	if again := h.Reserve(); again != second {
+		t.Errorf("the released number is %d, found %d", second, again)
+	}
+	// Commits 3 and 4 are of a branch that begins at 2. Merge 5 takes them to the line of 2, and merge 6 to that of 1, with 2.
+	add(second, "", 1)
+	add(first, "", 2, 1)
+	add(h.Reserve(), "", 3, 2)
+	add(h.Reserve(), "", 4, 3)
+	add(h.Reserve(), "p1", 5, 2, 4)
+	add(h.Reserve(), "p2", 6, 1, 4)
+	for _, h := range []*History{h, reread(t, h)} {
+		var got []string
+		for n := range h.Len() {
+			o, ok := h.Origin(h.OriginOf(n))
+			if !ok || o.Actor != "ann" || o.Tool != "tool" || o.Source != "crm" || !o.Time.Equal(at.Add(time.Duration(n+1)*time.Second)) {
+				t.Errorf("commit %d has the origin %+v", n+1, o)
+			}
+			got = append(got, o.Proposal)
+		}
+		if want := []string{"", "p2", "p1", "p1", "p1", "p2"}; !slices.Equal(got, want) {
+			t.Errorf("proposals %q, want %q", got, want)
+		}
+		if c := h.At(4); !slices.Equal(c.Approvers, []string{"eva", "finn"}) {
+			t.Errorf("approvers %q", c.Approvers)
+		}
+		for _, n := range []uint32{0, 99} {
+			if o, ok := h.Origin(n); ok {
+				t.Errorf("number %d has the origin %+v", n, o)
+			}
+		}
+	}
+}
+
+// reread returns a history that was read from the stored form of another one.
+func reread(t *testing.T, h *History) *History {
+	t.Helper()
+	again := new(History)
+	if err := again.ReadHistory(h.AppendHistory(nil, 0, h.Len())); err != nil {
+		t.Fatal(err)
+	}
+	if n := again.Reserve(); n != h.Reserve() {
+		t.Errorf("the next number is %d", n)
+	}
+	return again
+}

@@ -454,6 +454,15 @@ func originCases() []testCase {
 				s.Errorf("the merge is %+v, want the proposal %s with its approver", c, p.ID)
 			}
 		},
+		"the facts outlive a cleanup": func(s *session) {
+			update(s, "ada", "", "ann", set{"age": 31})
+			update(s, "bob", "", "bob", set{"age": 31})
+			update(s, "cid", "", "cid", set{"age": 31})
+			if _, err := s.graph.Cleanup(s.ctx, engine.CleanupOptions{KeepCommits: 1}); err != nil {
+				s.Fatalf("cleanup: %v", err)
+			}
+			expect(s, here, "ann | ada | t-ada | null bob | bob | t-bob | null cid | cid | t-cid | null")
+		},
 		"a schema change carries the rows, and the past stays": func(s *session) {
 			update(s, "ada", "", "ann", set{"age": 31})
 			before := s.head()

@@ -23,10 +23,12 @@ type origins struct {
 func (h *History) Reserve() uint32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if last := len(h.free) - 1; last >= 0 {
+	for last := len(h.free) - 1; last >= 0; last-- {
 		n := h.free[last]
 		h.free = h.free[:last]
-		return n
+		if !h.used(n) { // another server may have been the writer meanwhile
+			return n
+		}
 	}
 	h.next = max(h.next, 1)
 	h.next++
@@ -38,6 +40,11 @@ func (h *History) Release(n uint32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.free = append(h.free, n)
+}
+
+// used reports whether a commit has a number.
+func (h *History) used(number uint32) bool {
+	return int(number) < len(h.origins.places) && h.origins.places[number] != 0
 }
 
 // OriginOf returns the number that the origins of rows have for commit n; 0 for none.
@@ -52,7 +59,7 @@ func (h *History) OriginOf(n int) uint32 {
 func (h *History) Origin(number uint32) (o Origin, ok bool) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	if int(number) >= len(h.origins.places) || h.origins.places[number] == 0 {
+	if !h.used(number) {
 		return Origin{}, false
 	}
 	n := int(h.origins.places[number] - 1)

@@ -38,6 +38,12 @@ func TestOrigin(t *testing.T) {
 	add(h.Reserve(), "", 4, 3)
 	add(h.Reserve(), "p1", 5, 2, 4)
 	add(h.Reserve(), "p2", 6, 1, 4)
+	lost := h.Reserve()
+	h.Release(lost)
+	add(lost, "", 7, 6)
+	if again := h.Reserve(); again == lost {
+		t.Errorf("number %d of commit 7 is reserved again", lost)
+	}
 	for _, h := range []*History{h, reread(t, h)} {
 		var got []string
 		for n := range h.Len() {
@@ -47,7 +53,7 @@ func TestOrigin(t *testing.T) {
 			}
 			got = append(got, o.Proposal)
 		}
-		if want := []string{"", "p2", "p1", "p1", "p1", "p2"}; !slices.Equal(got, want) {
+		if want := []string{"", "p2", "p1", "p1", "p1", "p2", ""}; !slices.Equal(got, want) {
 			t.Errorf("proposals %q, want %q", got, want)
 		}
 		if c := h.At(4); !slices.Equal(c.Approvers, []string{"eva", "finn"}) {
@@ -68,7 +74,7 @@ func reread(t *testing.T, h *History) *History {
 	if err := again.ReadHistory(h.AppendHistory(nil, 0, h.Len())); err != nil {
 		t.Fatal(err)
 	}
-	if n := again.Reserve(); n != h.Reserve() {
+	if n := again.Reserve(); again.used(n) || n == 0 {
 		t.Errorf("the next number is %d", n)
 	}
 	return again

@@ -44,10 +44,10 @@ type checkpoints struct {
 }
 
 // loop makes a checkpoint on each request, until ctx ends. It begins with one if main has text indexes of
-// another analyzer, which the checkpoint builds anew.
+// another analyzer, or lacks some: the checkpoint builds them.
 func (c *checkpoints) loop(ctx context.Context) {
 	for _, t := range c.branches.main.head.Load().snap.Tables() {
-		if t.HasOldTexts(c.opts.indexed) {
+		if t.HasOldTexts(c.opts.indexed) || t.LacksTexts(c.opts.indexed) {
 			c.request()
 			break
 		}
@@ -117,12 +117,15 @@ func (c *checkpoints) close() {
 	}
 }
 
-// closingCheckpoint makes the checkpoint of close.
+// closingCheckpoint makes the checkpoint of close. It leaves text indexes that take longer than Options.closingTexts to the next
+// Open, so that a program that has loaded much can stop within the time that a supervisor gives it.
 func (c *checkpoints) closingCheckpoint() (err error) {
 	defer corruption.Catch(corruption.Watch(), &err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.buildTextsLocked(context.Background()); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), c.opts.closingTexts)
+	defer cancel()
+	if err := c.buildTextsLocked(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 	c.layout.Lock()

@@ -71,6 +71,8 @@ type Options struct {
 	// indexed is the least number of ordinals in a table for which its indexes are stored.
 	// Indexes over smaller tables are built when the graph is opened. 0 means defaultIndexed.
 	indexed uint32
+	// closingTexts bounds the time in which Close builds text indexes. 0 means defaultClosingTexts.
+	closingTexts time.Duration
 	// vectorLimits bound the builds of approximate indexes. The zero value means
 	// version.DefaultVectorLimits.
 	vectorLimits version.VectorLimits
@@ -117,6 +119,8 @@ const (
 
 	// defaultIndexed is a number of ordinals. To index them takes less time than to write a file.
 	defaultIndexed = 2048
+	// defaultClosingTexts indexes some million texts, and is a third of the 30 s after which Kubernetes kills a container.
+	defaultClosingTexts = 10 * time.Second
 	// defaultKeepIndexes is a number of ordinals at which the indexes of a load have a size of
 	// megabytes.
 	defaultKeepIndexes = 1 << 16
@@ -168,6 +172,9 @@ func (o Options) complete() Options {
 	}
 	if o.indexed == 0 {
 		o.indexed = defaultIndexed
+	}
+	if o.closingTexts == 0 {
+		o.closingTexts = defaultClosingTexts
 	}
 	if o.vectorLimits == (version.VectorLimits{}) {
 		o.vectorLimits = version.DefaultVectorLimits()

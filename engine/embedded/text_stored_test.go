@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index/textindex"
@@ -26,16 +27,18 @@ func TestLoadStoresTexts(t *testing.T) {
 		declared              bool // the property is declared with @index
 		rows                  uint32
 		checkpoint, searching bool // before the close
+		closing               time.Duration
 		stored                bool
 	}{
-		{"closing", true, notes, false, false, true},
-		{"a checkpoint", true, notes, true, false, true},
-		{"too few texts", true, notes + 1, false, false, false},
-		{"not declared", false, notes, true, false, false},
-		{"not declared, but searched", false, notes, false, true, true},
+		{"closing", true, notes, false, false, time.Minute, true},
+		{"closing without time for it", true, notes, false, false, 1, false},
+		{"a checkpoint", true, notes, true, false, 1, true},
+		{"too few texts", true, notes + 1, false, false, time.Minute, false},
+		{"not declared", false, notes, true, false, time.Minute, false},
+		{"not declared, but searched", false, notes, false, true, time.Minute, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			fsys, opts, schema := fs.NewMem(), Options{quiet: true, indexed: test.rows}, people()
+			fsys, opts, schema := fs.NewMem(), Options{quiet: true, indexed: test.rows, closingTexts: test.closing}, people()
 			note := schema.Nodes[1]
 			note.Unique = nil
 			if note.Index = [][]string{{"text", "kind"}}; test.declared {

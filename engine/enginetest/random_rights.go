@@ -26,7 +26,7 @@ func (d *drawer) drawRights(s *step) {
 	if s.query != nil && s.query.Mutation != nil && slices.ContainsFunc(s.query.Mutation.Statements, func(st plan.Statement) bool { _, ok := st.(plan.Delete); return ok }) {
 		chance = 60 // deletions meet most rules
 	}
-	if !own.percent(chance) || s.query == nil && s.load == "" && !merge {
+	if !own.percent(max(chance, *rightsFlag)) || s.query == nil && s.load == "" && !merge {
 		return
 	}
 	if s.query != nil && s.query.Read != nil {

@@ -34,6 +34,7 @@ var (
 	durationFlag    = flag.Duration("enginetest.duration", 8*time.Second, "duration of the random comparison; 0 means no limit")
 	differencesFlag = flag.Int("enginetest.differences", 1, "number of differing random graphs after which the test stops")
 	workersFlag     = flag.Int("enginetest.workers", runtime.GOMAXPROCS(0), "number of random graphs to compare at the same time")
+	rightsFlag      = flag.Int("enginetest.rights", 0, "least percentage of reads, loads, mutations and merges that have rights to a part of the graph")
 	progressFlag    = flag.Duration("enginetest.progress", 0, "time between progress lines, which go test prints with -v; 0 means no progress lines")
 )
 

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -31,7 +30,6 @@ func TestAuditOverKills(t *testing.T) {
 		at time.Time
 	}
 	var safe, late int // calls acknowledged longer before a kill than the bound, and later
-	recorded := map[string]int{}
 	var answered []call
 	var kills []time.Time
 	for range rounds {
@@ -79,42 +77,16 @@ func TestAuditOverKills(t *testing.T) {
 	}
 	start(t, dir).stop() // marks the last gap
 
-	out, err := exec.Command(filepath.Join(bin, "omnigraph"), "audit", "verify", filepath.Join(dir, "data")).Output()
-	if err != nil {
-		t.Fatalf("audit verify: %v\n%s", err, out)
+	chains := verifiedChains(t, filepath.Join(dir, "data"))
+	if len(chains) != 1 || len(chains[0].Gaps) != rounds {
+		t.Fatalf("after %d kills: %+v", rounds, chains)
 	}
-	var verified struct {
-		Chains []struct {
-			Gaps []struct{ Since time.Time }
-		}
-	}
-	if err := json.Unmarshal(out, &verified); err != nil {
-		t.Fatal(err)
-	}
-	if len(verified.Chains) != 1 || len(verified.Chains[0].Gaps) != rounds {
-		t.Fatalf("after %d kills: %s", rounds, out)
-	}
-	for i, g := range verified.Chains[0].Gaps {
+	for i, g := range chains[0].Gaps {
 		if before := kills[i].Sub(g.Since); before > bound || before < 0 {
 			t.Errorf("gap %d begins %v before the kill, want at most %v", i, before, bound)
 		}
 	}
-	out, err = exec.Command(filepath.Join(bin, "omnigraph"), "audit", "list", "--trail", filepath.Join(dir, "data"), "--graph", "code", "--limit", "1000000", "--format", "json").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list struct {
-		Records []struct {
-			Request  string   `json:"request_id"`
-			Entities []string `json:"entities"`
-		}
-	}
-	if err := json.Unmarshal(out, &list); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range list.Records {
-		recorded[r.Request]++
-	}
+	recorded := recordedCalls(t, filepath.Join(dir, "data"))
 	lost := 0
 	for _, c := range answered {
 		var round int

@@ -64,6 +64,7 @@ type writing struct {
 	where    []cond
 	keep     bool              // an upsert that changes nothing if the entity exists
 	only     []string          // the properties that an upsert changes if the entity exists; nil for all
+	changed  *row              // what an upsert assigns if the entity exists, where that is said apart; else nil
 	repeated map[string]string // by name of a parameter: the variable of its elements
 }
 
@@ -171,8 +172,16 @@ func (r *rewriter) writeRows(w *writing) {
 
 // keepValues changes the assignments of an upsert that leaves some values of an entity that exists as they are.
 func (r *rewriter) keepValues(w *writing, s *row) {
-	if !w.keep && w.only == nil {
+	if !w.keep && w.only == nil && w.changed == nil {
 		return
+	}
+	if w.changed != nil {
+		refuse.If(len(w.rows) > 1 || s.list != "" || len(w.changed.links) > 0)
+		for _, name := range w.changed.names {
+			if !slices.Contains(s.names, name) {
+				s.assign(name, "")
+			}
+		}
 	}
 	sign := ""
 	if len(w.node.Key) > 0 {
@@ -180,10 +189,16 @@ func (r *rewriter) keepValues(w *writing, s *row) {
 	}
 	for i, name := range s.names {
 		if slices.Contains(w.node.Key, name) {
+			refuse.If(w.changed != nil && slices.Contains(w.changed.names, name))
 			continue
 		}
 		change := settings{name: name, create: s.values[i]}
-		if !w.keep && (w.only == nil || slices.Contains(w.only, name)) {
+		switch {
+		case w.changed != nil:
+			if at := slices.Index(w.changed.names, name); at >= 0 {
+				change.match = w.changed.values[at]
+			}
+		case !w.keep && (w.only == nil || slices.Contains(w.only, name)):
 			change.match = change.create
 		}
 		s.values[i] = r.mergedValue(change, w.typ, sign)

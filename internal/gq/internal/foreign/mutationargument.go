@@ -32,6 +32,9 @@ func (r *rewriter) writeArgument(w *writing) {
 		} else {
 			w.verb = "upsert"
 		}
+	case braces && plainName == "update" && w.verb == "upsert":
+		w.changed = &row{}
+		r.writeObject(w, w.changed)
 	case r.Peek(0).Kind == lex.Dollar && slices.Contains(valueNames, plainName):
 		r.inputObject(w)
 	case braces && (slices.Contains(valueNames, plainName) || r.isInput(w, plainName)):

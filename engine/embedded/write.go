@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 			if opts.Schema != "" && opts.Schema != tx.Schema().Digest {
 				return nil, otherSchema(tx.Schema().Digest)
 			}
-			if err := mutate.Bind(q, tx.Schema()); err != nil {
+			if err := cmp.Or(mutate.Bind(q, tx.Schema()), rights.CheckOrigins(q, opts.Reads, tx.Schema())); err != nil {
 				return nil, err
 			}
 			if w.Vectors != nil && tx.Schema() != expected {

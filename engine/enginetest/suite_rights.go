@@ -123,6 +123,22 @@ func readPart(s *session) {
 	if _, err := queryAt(s.ctx, s.graph, s.text(`() { match { $c: Case } return { $c.secret } }`), nil, red); !errors.As(err, &misfit) {
 		s.Errorf("a hidden property can be read (%v)", err)
 	}
+	for text, refused := range map[string]bool{
+		`() { match { $c: Case } return { $c.slug, origin($c).at as at } }`:                                         true,
+		`() { match { $c: Case  origin($c).made_by is null } return { $c.slug } }`:                                  true,
+		`() { match { $p: Person  exists { $c about $p  origin($c).source is null } } return { $p.name } }`:         true,
+		`() { match { $p: Person  $c $e:about $p } return { $e.id } order { origin($e).tool } }`:                    true,
+		`() { match { $p: Person  $c $e:about $p } return { $e.id, origin($p).at as at, origin($e).actor as by } }`: false,
+	} {
+		if _, err := queryAt(s.ctx, s.graph, s.text(text), nil, red); errors.As(err, &misfit) != refused {
+			s.Errorf("%s: %v", text, err)
+		}
+	}
+	_, err = s.graph.Mutate(s.ctx, s.text(`() { match { $c: Case  origin($c).made_by is null } { update Case set { title: "x" } where slug = $c.slug } }`), nil,
+		engine.WriteOptions{Reads: red.Rights})
+	if !errors.As(err, &misfit) {
+		s.Errorf("a mutation reads the origin of a hidden property (%v)", err)
+	}
 	var out strings.Builder
 	if _, err := s.graph.Export(s.ctx, &out, red, engine.ExportOptions{}); err != nil || strings.Contains(out.String(), "blue") || strings.Contains(out.String(), "secret") || !strings.Contains(out.String(), "red one") {
 		s.Errorf("the export is %s (%v)", out.String(), err)

@@ -79,3 +79,34 @@ func OriginFactNamed(name string) (OriginFact, bool) {
 	}
 	return 0, false
 }
+
+// WalkOrigins calls visit for every Origin of a query, with its variable.
+func (q *Query) WalkOrigins(visit func(v *Var, o Origin)) {
+	if q.Read != nil {
+		q.Read.walkOrigins(visit)
+	}
+	if q.Mutation != nil {
+		q.Mutation.Walk(func(st Statement) {
+			if each, ok := st.(ForEach); ok && each.Read != nil {
+				each.Read.walkOrigins(visit)
+			}
+		})
+	}
+}
+
+// walkOrigins is Query.WalkOrigins for a read.
+func (r *Read) walkOrigins(visit func(v *Var, o Origin)) {
+	in := func(e Expr) {
+		if o, ok := e.(Origin); ok {
+			visit(&r.Vars[o.Var], o)
+		}
+	}
+	WalkClauses(r.Match, in)
+	WalkClauses(r.Having, in)
+	for _, c := range r.Columns {
+		WalkExpr(c.Expr, in)
+	}
+	for _, o := range r.Order {
+		WalkExpr(o.Expr, in)
+	}
+}

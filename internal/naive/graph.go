@@ -7,6 +7,7 @@
 package naive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -171,7 +172,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if at.Schema != "" && at.Schema != s.digest {
 		return nil, &engine.SchemaMismatch{Detail: "the schema is another one", Schema: s.digest}
 	}
-	if err := checkRead(q, at.Rights); err != nil {
+	if err := cmp.Or(checkRead(q, at.Rights), checkOrigins(q, at.Rights, s.schema)); err != nil {
 		return nil, err
 	}
 	r, err := g.evaluate(q, args, s, head.ID, instant(at), at.Rights)

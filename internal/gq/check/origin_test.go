@@ -27,6 +27,7 @@ func TestOrigin(t *testing.T) {
 		{match("$p: Person origin($q).actor = \"ada\"", "$p"), Unbound, "bind a node or an edge in match"},
 		{match("$p: Person origin($p).actor = 3", "$p"), Incomparable, ""},
 		{match("$p $w:knows{1,3} $q origin($w).actor = \"ada\"", "$p"), EdgeBindingMisuse, "bind an edge or a node of the walk"},
+		{"query q() { $p = insert Person { name: \"x\" } return { origin($p).actor as a } }", BadReturn, "read it with a query after the mutation"},
 		{match("$p: Person origin(\"x\").actor = \"ada\"", "$p"), "P", ""},
 		{match("$p: Person origin($p, $p).actor = \"ada\"", "$p"), "P", ""},
 		{match("$p: Person { name: origin($p).actor }", "$p"), "P", ""},

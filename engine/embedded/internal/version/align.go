@@ -1,6 +1,7 @@
 package version
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -167,15 +168,9 @@ func FirstConflicts(all []engine.MergeConflict, most int) []engine.MergeConflict
 	return all
 }
 
-// sortConflicts puts conflicts into a fixed order.
+// sortConflicts sorts conflicts by kind, nodes before edges, by type and by id; conflicts about one entity keep the order that they have.
 func sortConflicts(all []engine.MergeConflict) {
 	slices.SortStableFunc(all, func(a, b engine.MergeConflict) int {
-		if c := int(a.Kind) - int(b.Kind); c != 0 {
-			return c
-		}
-		if c := strings.Compare(b.Entity, a.Entity); c != 0 {
-			return c // nodes first
-		}
-		return strings.Compare(a.Type+"\x00"+a.ID, b.Type+"\x00"+b.ID)
+		return cmp.Or(int(a.Kind)-int(b.Kind), strings.Compare(b.Entity, a.Entity), strings.Compare(a.Type, b.Type), strings.Compare(a.ID, b.ID))
 	})
 }

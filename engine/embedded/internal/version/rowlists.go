@@ -226,6 +226,7 @@ func (m *rowMerge) copyRows(ctx context.Context, l *rowList) error {
 	for _, row := range l.rows {
 		d.Stamps.Add(s.StampOf(row))
 	}
+	d.Stamps.Pack()
 	if s.Claims != nil {
 		d.Claims = func() (*column.Column, error) { return gather(s.Claims) }
 	}

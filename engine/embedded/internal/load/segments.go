@@ -121,7 +121,9 @@ func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*segme
 			return nil, cmp.Or(err, a.ctx.Err())
 		}
 	}
-	d.Stamps = a.stamps(r, c, text, d, lost)
+	if d.Stamps = a.stamps(r, c, d, lost); a.ctx.Err() != nil {
+		return nil, a.ctx.Err()
+	}
 	if together && r.newID != nil {
 		ids, err := d.ID()
 		if err != nil {

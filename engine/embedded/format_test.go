@@ -129,17 +129,19 @@ func TestFormat14(t *testing.T) {
 // origins describes the origins of the people on main that have a tool, an actor or a proposal.
 func origins(g *Graph) string {
 	var b strings.Builder
-	table := g.branches.main.head.Load().snap.Nodes(0)
+	head := g.branches.main.head.Load().snap
+	table, of := head.Nodes(0), g.history.Proposals(head.Commit.ID)
 	for ord := range table.Ordinals() {
 		if !table.Alive(ord) {
 			continue
 		}
 		o, _ := g.history.Origin(table.Stamp(ord).Changed)
-		if o.Proposal != "" {
-			o.Proposal = "some"
+		proposal := of(table.Stamp(ord).Changed)
+		if proposal != "" {
+			proposal = "some"
 		}
-		if o.Tool+o.Actor+o.Proposal != "" {
-			fmt.Fprintf(&b, "%s by %q with %q, proposal %q\n", table.ID(ord), o.Actor, o.Tool, o.Proposal)
+		if o.Tool+o.Actor+proposal != "" {
+			fmt.Fprintf(&b, "%s by %q with %q, proposal %q\n", table.ID(ord), o.Actor, o.Tool, proposal)
 		}
 	}
 	return b.String()

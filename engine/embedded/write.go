@@ -64,7 +64,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		// Computing vectors costs time and money, so look for a receipt first.
 		first, err = g.writer.earlierReceipt(ctx, b, call)
 	}
-	w := mutate.Write{Args: args, Now: g.opts.now(), NewID: g.ids.Next, Origin: g.history.Origin, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
+	w := mutate.Write{Args: args, Now: g.opts.now(), NewID: g.ids.Next, Origins: &g.history, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
 	if err == nil && first == nil {
 		w.Vectors, err = mutate.EmbedFor(ctx, g.opts.Embedder, q, expected, args)
 	}
@@ -237,8 +237,8 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 		return nil, err
 	}
 	call.changes, call.origin = opts.Changes, opts.Sync.Source
-	if opts.Changes != nil {
-		call.origin = opts.Changes.Source
+	if opts.Changes != nil && call.origin == "" {
+		call.origin = opts.Changes.DefaultClaim()
 	}
 	digest := receipts.OfLoad(&opts)
 	if call.receipt != nil {

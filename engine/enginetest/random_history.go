@@ -307,17 +307,15 @@ func (b byline) name() string {
 	return b.actor
 }
 
-// comparedFacts are the facts about origins whose values are equal in the engine and the model. Proposals have other ids in each.
-var comparedFacts = []plan.OriginFact{plan.OriginActor, plan.OriginSource, plan.OriginTool, plan.OriginMadeBy}
+// comparedFacts are the facts about origins whose values are equal in the engine and the model.
+var comparedFacts = []plan.OriginFact{plan.OriginActor, plan.OriginSource, plan.OriginTool, plan.OriginMadeBy, plan.OriginProposal}
 
 // origins returns the facts about the origin of an entity that the two graphs have in common.
 func origins(v plan.VarID) (list []plan.Expr) {
 	for _, f := range comparedFacts {
 		list = append(list, plan.Origin{Var: v, Fact: f})
 	}
-	for _, f := range []plan.OriginFact{plan.OriginProposal, plan.OriginAt} {
-		list = append(list, plan.Test{Cond: plan.NullTest{Expr: plan.Origin{Var: v, Fact: f}}})
-	}
+	list = append(list, plan.Test{Cond: plan.NullTest{Expr: plan.Origin{Var: v, Fact: plan.OriginAt}}})
 	ordered := plan.Compare{Op: plan.Le, Left: plan.Origin{Var: v, Fact: plan.OriginMadeAt}, Right: plan.Origin{Var: v, Fact: plan.OriginAt}, Unless: plan.NoParam}
 	return append(list, plan.Test{Cond: ordered})
 }

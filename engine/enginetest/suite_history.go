@@ -454,6 +454,61 @@ func originCases() []testCase {
 				s.Errorf("the merge is %+v, want the proposal %s with its approver", c, p.ID)
 			}
 		},
+		"the proposal of a change belongs to the branch and the commit that are read": func(s *session) {
+			const proposed = `() { match { $p: Person  origin($p).proposal is not null } return { $p.name, origin($p).proposal as by } }`
+			s.fork("dev", "")
+			s.fork("side", "dev")
+			update(s, "ada", "side", "ann", set{"age": 31})
+			update(s, "ada", "side", "bob", set{"age": 31})
+			update(s, "bob", "dev", "bob", set{"mood": "sad"})
+			bring := func(source, target string) string {
+				p, err := s.graph.PutProposal(s.ctx, engine.Proposal{Source: source, Target: target, Author: "ada", Title: "t"})
+				if err != nil {
+					s.Fatalf("propose: %v", err)
+				}
+				done := *p
+				done.Events = append(done.Events, engine.ProposalEvent{Kind: engine.EventMerged, Actor: "mia"})
+				if _, err := s.graph.Merge(s.ctx, source, target, engine.MergeOptions{Actor: "mia", Proposal: &done}); err != nil {
+					s.Fatalf("merge: %v", err)
+				}
+				return p.ID
+			}
+			first := bring("side", "dev")
+			line := s.line("dev")
+			kept := line[len(line)-1].ID
+			want := "ann | " + first + " bob | " + first
+			update(s, "bob", "", "cid", set{"age": 32})
+			second := bring("dev", "main")
+			for at, want := range map[engine.Target]string{
+				{Commit: kept}: want, {Branch: "dev"}: want, {Branch: "side"}: "", {}: "ann | " + second + " bob | " + second,
+			} {
+				if got := s.seen(at, proposed); got != want {
+					s.Errorf("at %+v: %s, want %s", at, got, want)
+				}
+			}
+		},
+		"a membership changes no origin": func(s *session) {
+			by(s, "ada", "", s.change().insert("Person", set{"name": "zoe"}))
+			sync := func(lines string) {
+				s.Helper()
+				_, err := s.graph.Load(s.ctx, strings.NewReader(lines),
+					engine.LoadOptions{WriteOptions: engine.WriteOptions{Actor: "bot"}, Mode: engine.Sync, Sync: engine.SyncOptions{Source: "crm", Types: []string{"Person"}}})
+				if err != nil {
+					s.Fatalf("sync: %v", err)
+				}
+			}
+			zoe := `() { match { $p: Person { name: "zoe" } } return { origin($p).actor as a, origin($p).source as s } }`
+			s.fork("side", "")
+			update(s, "eva", "side", "zoe", set{"age": 7})
+			sync(`{"type":"Person","data":{"name":"zoe"}}`)
+			if got := s.seen(here, zoe); got != "ada | null" {
+				s.Errorf("claimed: %s", got)
+			}
+			merge(s, engine.MergeOptions{})
+			if got := s.seen(here, zoe); got != "eva | null" {
+				s.Errorf("merged: %s", got)
+			}
+		},
 		"the facts outlive a cleanup": func(s *session) {
 			update(s, "ada", "", "ann", set{"age": 31})
 			update(s, "bob", "", "bob", set{"age": 31})

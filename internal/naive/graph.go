@@ -33,12 +33,11 @@ type Graph struct {
 	fault Fault // the deliberate error of this graph
 
 	mu      sync.Mutex
-	ids     []string           // ids for the next entities without one
-	lines   map[string]*line   // the branches by name
-	commits map[string]moment  // all commits by id
-	gone    map[string]bool    // commits that a cleanup made unreadable
-	authors map[string]*author // by commit: what the origins of entities say of it
-	closed  bool               // every call then fails
+	ids     []string          // ids for the next entities without one
+	lines   map[string]*line  // the branches by name
+	commits map[string]moment // all commits by id
+	gone    map[string]bool   // commits that a cleanup made unreadable
+	closed  bool              // every call then fails
 
 	proposals map[string]*engine.Proposal // by id
 	drafts    map[string]*engine.Draft    // by id
@@ -149,6 +148,7 @@ func (g *Graph) evaluate(q *plan.Query, args engine.Args, s *state, commit strin
 		return nil, err
 	}
 	ev := newEvaluation(g, s, q, args, at)
+	ev.commit = commit
 	rows, err := ev.rows()
 	if err != nil {
 		return nil, err

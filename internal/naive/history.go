@@ -311,26 +311,13 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engin
 
 // author is what the origins of entities say of a commit.
 type author struct {
-	commit   engine.Commit
-	proposal string // the proposal that merged the commit or brought it to another branch
+	commit engine.Commit
 }
 
 // sign gives the entities that a commit has put their origins: those that it made or changed, compared with the state before it,
 // except those that a merge carries from its source.
 func (t *tx) sign(c engine.Commit) {
-	by := &author{c, c.Proposal}
-	if t.g.authors == nil {
-		t.g.authors = map[string]*author{}
-	}
-	t.g.authors[c.ID] = by
-	if c.Proposal != "" {
-		known := t.g.ancestors(c.Parents[0], map[string]bool{})
-		for id := range t.g.ancestors(c.Parents[1], map[string]bool{}) {
-			if a := t.g.authors[id]; a != nil && !known[id] && a.proposal == "" {
-				a.proposal = c.Proposal
-			}
-		}
-	}
+	by := &author{c}
 	if t.carriesAll {
 		return
 	}
@@ -348,7 +335,7 @@ func (t *tx) sign(c engine.Commit) {
 			switch {
 			case was == nil:
 				signed.made, signed.changed = by, by
-			case sameEntity(was, e):
+			case sameValues(was, e):
 				signed.made, signed.changed = was.made, was.changed
 			default:
 				signed.made, signed.changed = was.made, by
@@ -378,7 +365,7 @@ func (ev *evaluation) origin(o plan.Origin) value.Value {
 	case plan.OriginActor, plan.OriginMadeBy:
 		text = by.commit.Actor
 	case plan.OriginProposal:
-		text = by.proposal
+		text = ev.broughtBy(by.commit.ID)
 	case plan.OriginSource:
 		text = by.commit.Source
 	case plan.OriginTool:
@@ -388,4 +375,28 @@ func (ev *evaluation) origin(o plan.Origin) value.Value {
 		return value.Null
 	}
 	return value.OfString(text)
+}
+
+// broughtBy returns the proposal whose merge brought a commit to the branch that is read: the first commit on the line of first parents that is
+// the commit or has it as an ancestor.
+func (ev *evaluation) broughtBy(commit string) string {
+	if ev.brought == nil {
+		ev.brought = map[string]string{}
+		var line []string
+		for id := ev.commit; id != ""; {
+			line = append(line, id)
+			parents := ev.g.commits[id].commit.Parents
+			if id = ""; len(parents) > 0 {
+				id = parents[0]
+			}
+		}
+		for _, id := range slices.Backward(line) {
+			for of := range ev.g.ancestors(id, map[string]bool{}) {
+				if _, known := ev.brought[of]; !known {
+					ev.brought[of] = ev.g.commits[id].commit.Proposal
+				}
+			}
+		}
+	}
+	return ev.brought[commit]
 }

@@ -86,8 +86,8 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 		}
 	}
 	t.source = opts.Sync.Source
-	if opts.Changes != nil {
-		t.source = opts.Changes.Source
+	if opts.Changes != nil && t.source == "" {
+		t.source = opts.Changes.DefaultClaim()
 	}
 	l := &load{tx: t, opts: opts, loaded: map[typeKey]map[string]bool{}}
 	if opts.Sync.Source != "" {

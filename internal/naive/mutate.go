@@ -134,6 +134,7 @@ func (w *writing) rows(s plan.ForEach) ([][]value.Value, error) {
 		}
 	} else {
 		ev := newEvaluation(w.g, w.after, &plan.Query{Name: w.query.Name, Params: w.query.Params, Read: s.Read}, w.args, w.instant)
+		ev.commit = w.line.head.ID
 		found, err := ev.rows()
 		if err != nil {
 			return nil, err

@@ -513,7 +513,12 @@ func (m *merge) properties(was, is, have *entity) {
 	if merged.claims = mergeClaims(base, is.claims, have.claims); m.g.fault == MergeKeepsClaims {
 		merged.claims = have.claims
 	}
-	if !sameEntity(merged, have) {
+	switch {
+	case sameEntity(merged, have):
+	case was != nil && sameValues(was, have): // only the source changed more than the claims
+		merged.made, merged.changed = is.made, is.changed
+		m.carry(merged)
+	default:
 		m.place(merged)
 	}
 }

@@ -26,7 +26,7 @@ func drawHistory(rng *rand.Rand, n, back, merges int) *History {
 				c.Parents = append(c.Parents, commitID(max(0, i-1-rng.IntN(back))))
 			}
 		}
-		h.Add(logrecord.Commit{Commit: c}, 0)
+		_ = h.Add(logrecord.Commit{Commit: c}, 0)
 	}
 	return h
 }

@@ -1,6 +1,8 @@
 package ancestry
 
 import (
+	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -21,7 +23,7 @@ func TestOrigin(t *testing.T) {
 		for _, p := range parents {
 			c.Parents = append(c.Parents, commitID(p))
 		}
-		h.Add(logrecord.Commit{Commit: c, Number: n}, 0)
+		_ = h.Add(logrecord.Commit{Commit: c, Number: n}, 0)
 	}
 	first, second := h.Reserve(), h.Reserve()
 	if first == 0 || first == second {
@@ -45,16 +47,36 @@ func TestOrigin(t *testing.T) {
 		t.Errorf("number %d of commit 7 is reserved again", lost)
 	}
 	for _, h := range []*History{h, reread(t, h)} {
-		var got []string
 		for n := range h.Len() {
 			o, ok := h.Origin(h.OriginOf(n))
 			if !ok || o.Actor != "ann" || o.Tool != "tool" || o.Source != "crm" || !o.Time.Equal(at.Add(time.Duration(n+1)*time.Second)) {
 				t.Errorf("commit %d has the origin %+v", n+1, o)
 			}
-			got = append(got, o.Proposal)
 		}
-		if want := []string{"", "p2", "p1", "p1", "p1", "p2", ""}; !slices.Equal(got, want) {
-			t.Errorf("proposals %q, want %q", got, want)
+		for _, c := range []struct {
+			tip  int
+			want []string // by commit: its proposal on the line of the tip
+		}{
+			{7, []string{"", "p2", "p2", "p2", "", "p2", ""}},
+			{4, []string{"", "", "", "", "", "", ""}},
+			{5, []string{"", "", "p1", "p1", "p1", "", ""}},
+			{6, []string{"", "p2", "p2", "p2", "", "p2", ""}},
+			{2, []string{"", "", "", "", "", "", ""}},
+			{1, []string{"", "", "", "", "", "", ""}},
+			{3, []string{"", "", "", "", "", "", ""}},
+			{5, []string{"", "", "p1", "p1", "p1", "", ""}},
+		} {
+			of := h.Proposals(commitID(c.tip))
+			var got []string
+			for n := range h.Len() {
+				got = append(got, of(h.OriginOf(n)))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("on the line of commit %d the proposals are %q, want %q", c.tip, got, c.want)
+			}
+			if of(0) != "" || of(99) != "" {
+				t.Error("an unknown number has a proposal")
+			}
 		}
 		if c := h.At(4); !slices.Equal(c.Approvers, []string{"eva", "finn"}) {
 			t.Errorf("approvers %q", c.Approvers)
@@ -78,4 +100,27 @@ func reread(t *testing.T, h *History) *History {
 		t.Errorf("the next number is %d", n)
 	}
 	return again
+}
+
+// farHistory returns a block of the history with a number that would take 16 GB.
+func farHistory() []byte {
+	h := new(History)
+	_ = h.Add(logrecord.Commit{Commit: engine.Commit{ID: commitID(1), Seq: 1, Branch: "main"}}, 0)
+	h.at(0).origin = math.MaxUint32
+	return h.AppendHistory(nil, 0, 1)
+}
+
+// TestFarNumber reads commits with numbers in the origins of rows that no graph gave.
+func TestFarNumber(t *testing.T) {
+	for _, n := range []uint32{1 << 20, math.MaxUint32 - 2, math.MaxUint32} {
+		c := logrecord.Commit{Commit: engine.Commit{ID: commitID(1), Seq: 1, Branch: "main"}, Number: n}
+		h := new(History)
+		var corrupt *engine.Corrupt
+		if err := h.Add(c, 0); !errors.As(err, &corrupt) || h.Len() != 1 || h.OriginOf(0) != 0 {
+			t.Errorf("number %d: %v", n, err)
+		}
+		if next := h.Reserve(); next != 1 {
+			t.Errorf("after number %d, the next is %d", n, next)
+		}
+	}
 }

@@ -178,8 +178,11 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 // Origin is what the origin of a row says of a commit.
 type Origin = ancestry.Origin
 
+// Origins has the commits in the origins of rows.
+type Origins = ancestry.History
+
 // The origin of a row follows from the difference that a commit makes. An entity that the commit makes has the commit as both of its
-// commits, and one that it changes keeps the commit that made it. An entity that is after the commit as it was before keeps
+// commits, and one that it changes keeps the commit that made it. A membership is no change. An entity that is after the commit as it was before keeps
 // its whole origin, even if the commit deletes it and inserts it again. PutCarried is for the commits that carry the origins of
 // the rows that they put: merges, and changes of the schema.
 
@@ -213,7 +216,7 @@ func (tx *Txn) stampOf(e *edit, r *Row, ord uint32, exists bool) segment.Stamp {
 		}
 		return segment.Stamp{Made: made, Changed: tx.number}
 	}
-	was, there := ord, exists && e.before.Alive(ord)
+	was, there := ord, exists && !e.reset && e.before.Alive(ord)
 	if !there && (e.deletes || e.reset) {
 		was, there = e.before.Lookup(r.ID)
 	}
@@ -232,11 +235,8 @@ func (tx *Txn) since(before *Table, was uint32, there bool, r *Row) segment.Stam
 	return s
 }
 
-// equals reports whether a row is that of an entity before the transaction. The ends of an edge are the same if their ids are.
+// equals reports whether a row is that of an entity before the transaction, apart from the membership. The ends of an edge are the same if their ids are.
 func (tx *Txn) equals(before *Table, was uint32, r *Row) bool {
-	if before.Claims(was) != r.Claims {
-		return false
-	}
 	for p := range before.Type.Props {
 		if !value.Equal(before.Value(was, p), r.Vals[p]) {
 			return false

@@ -287,8 +287,10 @@ func (m *merge) diverging(d divergent) {
 		pick("from", from.EndValue(d.base.from), from.EndValue(d.source.from), from.EndValue(d.target.from), describeEnd(from), func(v value.Value) { merged.from = from.EndID(v) })
 		pick("to", to.EndValue(d.base.to), to.EndValue(d.source.to), to.EndValue(d.target.to), describeEnd(to), func(v value.Value) { merged.to = to.EndID(v) })
 	}
+	unclaimed := *d.target
+	unclaimed.claims = d.base.claims
 	switch {
-	case changed && d.base.same(d.target):
+	case changed && d.base.same(&unclaimed): // only the source changed more than the membership
 		merged.ord = d.source.ord
 		m.carry(d.t, d.id, merged)
 	case changed:

@@ -98,7 +98,7 @@ func NewEvaluator(q *ir.Query, searches int) Evaluator {
 func (ev *Evaluator) Begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
 	ev.Budget.Begin(opts.Memory, opts.Shared)
 	ev.Ctx, ev.Snap, ev.Args, ev.Now, ev.embedder, ev.TextErr = ctx, snap, args, opts.Now, opts.Embedder, nil
-	ev.origins = origins{of: opts.Origin}
+	ev.origins = origins{of: opts.Origins}
 	if ev.MaxRows == 0 || !fault.On(fault.LimitKept) {
 		ev.MaxRows = ev.Read.LimitOf(args)
 	}
@@ -332,8 +332,8 @@ type Options struct {
 	Examined int64
 	// Embedder computes the vectors of the texts given to `nearest`; nil for none.
 	Embedder Embedder
-	// Origin returns the facts of the commit with a number in the origins of rows; false if there is none.
-	Origin func(number uint32) (version.Origin, bool)
+	// Origins has the commits in the origins of rows; nil if none is known.
+	Origins *version.Origins
 	// SplitAll lets small counts run on several processors, too, for tests.
 	SplitAll bool
 	// Analyze enables counting the rows and times of the steps, see exec.Result.Explain.

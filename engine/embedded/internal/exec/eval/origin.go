@@ -3,32 +3,42 @@ package eval
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// origins finds the facts of commits. It keeps those of the last one, because rows that lie together often have the same commit.
+// origins finds the facts of commits.
 type origins struct {
-	of     func(number uint32) (version.Origin, bool) // nil if no commit is known
-	number uint32                                     // of the last commit; 0 for none
+	of              *version.Origins // nil if no commit is known
+	makers, changes found
+	proposals       func(number uint32) string // see ancestry.History.Proposals; nil until it is asked for
+	number          uint32                     // the commit for which proposals was called last
+	proposal        string                     // what it returned
+}
+
+// found has the facts of a commit. It keeps those of the last one, because rows that lie together often have the same commit.
+type found struct {
+	number uint32 // of the last commit; 0 for none
 	last   version.Origin
 	known  bool // `last` is that of the commit
 }
 
 // find returns the facts of a commit.
-func (o *origins) find(number uint32) (*version.Origin, bool) {
-	if number == 0 || o.of == nil {
+func (f *found) find(of *version.Origins, number uint32) (*version.Origin, bool) {
+	if number == 0 || of == nil {
 		return nil, false
 	}
-	if number != o.number {
-		o.number = number
-		o.last, o.known = o.of(number)
+	if number != f.number {
+		f.number = number
+		f.last, f.known = of.Origin(number)
 	}
-	return &o.last, o.known
+	return &f.last, f.known
 }
 
-// evalOrigin evaluates a fact about the origin of a variable's entities for the rows of a frame.
+// evalOrigin evaluates a fact about the origin of a variable's entities for the rows of a frame. All facts are null for an entity that
+// the transaction has changed which reads it.
 func (ev *Evaluator) evalOrigin(e *ir.Expr, f *Frame, vec *column.Vec) {
 	vec.Reset(e.Type, f.N)
 	s := ev.Shared(e.Var)
@@ -39,39 +49,54 @@ func (ev *Evaluator) evalOrigin(e *ir.Expr, f *Frame, vec *column.Vec) {
 			k, ord = s.place(ord)
 			table = s.Tables[k]
 		}
-		stamp := table.Stamp(ord)
-		number := stamp.Changed
-		if e.Fact.Made() {
-			number = stamp.Made
-		}
-		v := value.Null
-		if o, ok := ev.origins.find(number); ok {
-			v = originFact(o, e.Fact)
-		}
-		vec.Set(i, v)
+		vec.Set(i, ev.originFact(table.Stamp(ord), e.Fact))
 	}
 }
 
-// originFact returns a fact of a commit.
-func originFact(o *version.Origin, f plan.OriginFact) value.Value {
-	text := ""
+// originFact returns a fact about an origin.
+func (ev *Evaluator) originFact(stamp segment.Stamp, fact plan.OriginFact) value.Value {
+	o, ok := ev.changes.find(ev.of, stamp.Changed)
+	switch {
+	case fact.Made() && ok:
+		o, ok = ev.makers.find(ev.of, stamp.Made)
+	case fact == plan.OriginProposal && ok:
+		if ev.proposals == nil {
+			ev.proposals, ev.origins.number = ev.of.Proposals(ev.Snap.Commit.ID), 0
+		}
+		if stamp.Changed != ev.origins.number {
+			ev.origins.number, ev.proposal = stamp.Changed, ev.proposals(stamp.Changed)
+		}
+		return text(ev.proposal)
+	}
+	if !ok {
+		return value.Null
+	}
+	return factOf(o, fact)
+}
+
+// factOf returns a fact of a commit other than its proposal.
+func factOf(o *version.Origin, f plan.OriginFact) value.Value {
 	switch f {
 	case plan.OriginAt, plan.OriginMadeAt:
 		return value.OfDateTime(value.DateTimeOf(o.Time))
 	case plan.OriginActor, plan.OriginMadeBy:
-		text = o.Actor
-	case plan.OriginProposal:
-		text = o.Proposal
+		return text(o.Actor)
 	case plan.OriginSource:
-		text = o.Source
+		return text(o.Source)
 	case plan.OriginTool:
-		text = o.Tool
+		return text(o.Tool)
+	case plan.OriginProposal:
 	}
-	if text == "" {
-		return value.Null
-	}
-	return value.OfString(text)
+	return value.Null
 }
 
-// Origin returns the function that finds the facts of commits, for an evaluator that helps this one.
-func (ev *Evaluator) Origin() func(number uint32) (version.Origin, bool) { return ev.origins.of }
+// text returns a text, or null for an empty one.
+func text(s string) value.Value {
+	if s == "" {
+		return value.Null
+	}
+	return value.OfString(s)
+}
+
+// Origins returns the commits in the origins of rows, for an evaluator that helps this one.
+func (ev *Evaluator) Origins() *version.Origins { return ev.of }

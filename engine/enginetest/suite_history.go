@@ -509,6 +509,33 @@ func originCases() []testCase {
 				s.Errorf("merged: %s", got)
 			}
 		},
+		"a mutation does not know the origin of what it changed": func(s *session) {
+			by(s, "ada", "", s.change().insert("Person", set{"name": "zoe"}))
+			q := s.text(`() { update Person set { age: 31 } where name = "zoe"
+				match { $p: Person { name: "zoe" }  any { origin($p).made_by = "ada"  origin($p).actor is not null } } { update Person set { age: 32 } where name = $p.name } }`)
+			if _, err := s.graph.Mutate(s.ctx, q, nil, engine.WriteOptions{Actor: "bob"}); err != nil {
+				s.Fatalf("mutate: %v", err)
+			}
+			if got := s.seen(here, `() { match { $p: Person { name: "zoe" } } return { $p.age, origin($p).actor as a, origin($p).made_by as m } }`); got != "31 | bob | ada" {
+				s.Errorf("zoe is %s", got)
+			}
+		},
+		"a database that is followed has the name of its claim": func(s *session) {
+			follow := func(name, after, at string) {
+				s.Helper()
+				_, err := s.graph.Load(s.ctx, strings.NewReader(`{"type":"Person","data":{"name":"zoe","age":`+at+`}}`), engine.LoadOptions{Mode: engine.Patch,
+					Sync: engine.SyncOptions{Source: name}, Changes: &engine.SourceChanges{Source: "postgres/7/slot", After: after, Position: at}})
+				if err != nil {
+					s.Fatalf("load: %v", err)
+				}
+			}
+			for _, c := range []struct{ name, after, at, want string }{{"", "", "1", "slot.7"}, {"crm", "1", "2", "crm"}} {
+				follow(c.name, c.after, c.at)
+				if got := s.seen(here, `() { match { $p: Person { name: "zoe" } } return { origin($p).source as s } }`); got != c.want {
+					s.Errorf("the source is %s, want %s", got, c.want)
+				}
+			}
+		},
 		"the facts outlive a cleanup": func(s *session) {
 			update(s, "ada", "", "ann", set{"age": 31})
 			update(s, "bob", "", "bob", set{"age": 31})

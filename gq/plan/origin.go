@@ -19,7 +19,7 @@ type OriginFact uint8
 const (
 	OriginActor    OriginFact = 0 // the actor, with the agents that acted for it, a String
 	OriginAt       OriginFact = 1 // the time of the commit, a DateTime
-	OriginProposal OriginFact = 2 // the id of the proposal that brought the commit to another branch, a String
+	OriginProposal OriginFact = 2 // the id of the proposal that brought the commit to the branch that is read, a String
 	OriginSource   OriginFact = 3 // the source whose records a load brought, a String
 	OriginTool     OriginFact = 4 // the tool, the stored query or the verb, a String
 	OriginMadeBy   OriginFact = 5 // the actor of the commit that made the entity, a String

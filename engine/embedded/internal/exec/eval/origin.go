@@ -3,7 +3,6 @@ package eval
 import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/column"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
-	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
@@ -49,22 +48,23 @@ func (ev *Evaluator) evalOrigin(e *ir.Expr, f *Frame, vec *column.Vec) {
 			k, ord = s.place(ord)
 			table = s.Tables[k]
 		}
-		vec.Set(i, ev.originFact(table.Stamp(ord), e.Fact))
+		stamp := table.Stamp(ord)
+		vec.Set(i, ev.originFact(stamp.Made, stamp.Changed, e.Fact))
 	}
 }
 
-// originFact returns a fact about an origin.
-func (ev *Evaluator) originFact(stamp segment.Stamp, fact plan.OriginFact) value.Value {
-	o, ok := ev.changes.find(ev.of, stamp.Changed)
+// originFact returns a fact about the origin of an entity from the numbers of the commits that made and changed it.
+func (ev *Evaluator) originFact(made, changed uint32, fact plan.OriginFact) value.Value {
+	o, ok := ev.changes.find(ev.of, changed)
 	switch {
 	case fact.Made() && ok:
-		o, ok = ev.makers.find(ev.of, stamp.Made)
+		o, ok = ev.makers.find(ev.of, made)
 	case fact == plan.OriginProposal && ok:
 		if ev.proposals == nil {
 			ev.proposals, ev.origins.number = ev.of.Proposals(ev.Snap.Commit.ID), 0
 		}
-		if stamp.Changed != ev.origins.number {
-			ev.origins.number, ev.proposal = stamp.Changed, ev.proposals(stamp.Changed)
+		if changed != ev.origins.number {
+			ev.origins.number, ev.proposal = changed, ev.proposals(changed)
 		}
 		return text(ev.proposal)
 	}

@@ -283,6 +283,11 @@ type Commit struct {
 	Time    time.Time // with a precision of microseconds
 	Schema  string    // digest of the schema in force after it
 	Message string    // what its author says about it, see CheckMessage; empty for none
+
+	Tool      string   // the tool, the stored query or the verb that made it; empty if the caller named none
+	Source    string   // the source whose records a load brought; empty for none
+	Proposal  string   // id of the proposal that it merges; empty for none
+	Approvers []string // the actors whose approvals of the proposal counted
 }
 
 // Branch is a named pointer to a commit, its head.
@@ -310,6 +315,7 @@ type WriteOptions struct {
 	Actor  string // recorded in the commit
 	// Message is recorded in the commit. The error is a *BadArgument if it is not valid, see [CheckMessage].
 	Message string
+	Tool    string // recorded in the commit
 
 	// IfCommit, if not empty, is the commit that must be the head of the branch; otherwise the
 	// error is a *PreconditionFailed.

@@ -67,6 +67,7 @@ type MergeOptions struct {
 	IfCommit       string // required head of the target
 	IdempotencyKey string // see WriteOptions
 	DryRun         bool   // see WriteOptions
+	Tool           string // recorded in the commit
 
 	// IfSource, if not empty, is the commit that must be the head of the source; otherwise the
 	// error is a *PreconditionFailed. If IfCommit is set too, the merge commits exactly what
@@ -82,7 +83,8 @@ type MergeOptions struct {
 	// Proposal, if not nil, is the open proposal that the merge completes, as the caller read it,
 	// with the events of the merge added. One log record holds the merge commit and the proposal.
 	// The error is a *Conflict if the revision differs from the stored one.
-	Proposal *Proposal
+	Proposal  *Proposal
+	Approvers []string // the actors whose approvals of the proposal count; recorded in the commit
 }
 
 // MergeOutcome says how a merge ended.

@@ -280,9 +280,9 @@ func (l *branches) commit(b *branch, next *commit, rec record, w *write) (*store
 	}
 	c := next.snap.Commit
 	next.lsn = ticket.LSN
-	b.journal.note(c, ticket.LSN, rec)
+	b.journal.note(logrecord.Commit{Commit: c, Number: w.number}, ticket.LSN, rec)
 	l.advanceLocked(b, next)
-	l.history.Add(c, next.lsn)
+	_ = l.history.Add(logrecord.Commit{Commit: c, Number: w.number}, next.lsn)
 	b.keys.Add(l.history, c, w.receipt)
 	l.retention.note(b, next, rec.kind, rec.afterHeader, len(rec.ops))
 	l.lsn, l.last = next.lsn, next.out

@@ -190,7 +190,7 @@ func drain(ctx context.Context, r engine.Result) (int, error) {
 	}
 }
 
-// dump writes every entity of a snapshot, with its id and values, in id order.
+// dump writes every entity of a snapshot, with its id, values and origin, in id order.
 func dump(s *version.Snapshot) string {
 	var lines []string
 	for _, t := range s.Tables() {
@@ -226,6 +226,9 @@ func dump(s *version.Snapshot) string {
 				default:
 					line += " " + value.Text(v)
 				}
+			}
+			if s := t.Stamp(ord); s != (segment.Stamp{}) && t.Type.Of == nil {
+				line += fmt.Sprintf(" @%d,%d", s.Made, s.Changed)
 			}
 			lines = append(lines, line)
 		}

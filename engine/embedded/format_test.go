@@ -57,7 +57,7 @@ func staysTheSame(t *testing.T, g *Graph, home string, dump func(*Graph) string)
 }
 
 const (
-	newerFormat = " was written by a newer version of this program: %s format 14 is newer than format 13, the newest that this program reads; use a newer program"
+	newerFormat = " was written by a newer version of this program: %s format 15 is newer than format 14, the newest that this program reads; use a newer program"
 	olderFormat = " was written by an earlier version of this program: %s format 9 is older than format 10, the oldest that this program reads; with the version that wrote it, run omnigraph export, and load the result into a new store (branches, history, proposals and drafts stay behind)"
 )
 
@@ -109,16 +109,49 @@ func TestFormat11(t *testing.T) { opensSynced(t, "format11") }
 // TestFormat12 opens a graph of format 12, which has messages of commits too. As with format 10, nothing replaces it.
 func TestFormat12(t *testing.T) { opensWithMessages(t, "format12") }
 
-// TestFormat13 opens a graph of format 13, the current format. With -update, the test makes the graph with makeFormat13, but
+// TestFormat13 opens a graph of format 13, which has watches too. As with format 10, nothing replaces it.
+func TestFormat13(t *testing.T) { opensWithWatches(t, "format13") }
+
+// TestFormat14 opens a graph of format 14, the current format. With -update, the test makes the graph with makeFormat14, but
 // only if the folder is missing. When a new format follows, remove the -update branch here.
-func TestFormat13(t *testing.T) {
-	home := filepath.Join("testdata", "format13")
+func TestFormat14(t *testing.T) {
+	home := filepath.Join("testdata", "format14")
 	if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {
-		makeFormat13(t, home)
+		makeFormat14(t, home)
 		must(t, os.Remove(filepath.Join(home, "LOCK")))
 	}
-	opensWithMessages(t, "format13")
-	g, _ := openFixture(t, "format13")
+	opensWithWatches(t, "format14")
+	g, _ := openFixture(t, "format14")
+	defer g.Close()
+	golden.Check(t, home+".origins.golden", []byte(origins(g)))
+}
+
+// origins describes the origins of the people on main that have a tool, an actor or a proposal.
+func origins(g *Graph) string {
+	var b strings.Builder
+	head := g.branches.main.head.Load().snap
+	table, of := head.Nodes(0), g.history.Proposals(head.Commit.ID)
+	for ord := range table.Ordinals() {
+		if !table.Alive(ord) {
+			continue
+		}
+		o, _ := g.history.Origin(table.Stamp(ord).Changed)
+		proposal := of(table.Stamp(ord).Changed)
+		if proposal != "" {
+			proposal = "some"
+		}
+		if o.Tool+o.Actor+proposal != "" {
+			fmt.Fprintf(&b, "%s by %q with %q, proposal %q\n", table.ID(ord), o.Actor, o.Tool, proposal)
+		}
+	}
+	return b.String()
+}
+
+// opensWithWatches opens a fixture that has watches.
+func opensWithWatches(t *testing.T, name string) {
+	t.Helper()
+	opensWithMessages(t, name)
+	g, _ := openFixture(t, name)
 	defer g.Close()
 	want := `watch 0 of "ann": people {"name":"ann"} on main after 1.5s
 watch 1 of "bob": people {"name":"bob"} on main after 1.5s
@@ -157,7 +190,7 @@ func opensSynced(t *testing.T, name string) {
 	opensFixture(t, name)
 }
 
-// opensFixture opens a fixture that makeFormat13 made, or its like of an earlier format.
+// opensFixture opens a fixture that makeFormat14 made, or its like of an earlier format.
 func opensFixture(t *testing.T, name string) {
 	t.Helper()
 	hasLevels(t, name)
@@ -244,10 +277,10 @@ func sharesFile(s *version.Snapshot) bool {
 	return false
 }
 
-// makeFormat13 makes a graph with every kind of stored data: branches, history, a past with anchors,
+// makeFormat14 makes a graph with every kind of stored data: branches, history, a past with anchors,
 // receipts, indexes (including several levels, text indexes and sorted indexes), large commits,
 // compressed blocks, proposals, drafts, memberships, messages of commits, watches, and records after the last checkpoint.
-func makeFormat13(t *testing.T, home string) {
+func makeFormat14(t *testing.T, home string) {
 	t.Helper()
 	ctx := context.Background()
 	g, err := Create(ctx, fs.OS(), home, "// people", people(), fixtureOptions())
@@ -309,7 +342,7 @@ func makeFormat13(t *testing.T, home string) {
 		loading("deep/er", engine.Merge, manyPeople(50, 30)),
 		dropping("deep/er"),
 		insert("side", "last", 5),
-		mutation(insertPerson, engine.WriteOptions{Message: "after the checkpoint"}, "very last", 6),
+		mutation(insertPerson, engine.WriteOptions{Message: "after the checkpoint", Actor: "dan", Tool: "add_person"}, "very last", 6),
 		forking("synced", "two"),
 		synchronising("synced", "crm", manyPeople(100, 40), 0),
 		mutation(birthday, on("synced"), 77, 13),

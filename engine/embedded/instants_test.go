@@ -104,7 +104,7 @@ func firstAt(g *Graph, from, want string) error {
 // TestInstants opens graphs with instants of the format that kept milliseconds and of the later ones. With
 // -update, the test makes that of the current one if it is missing.
 func TestInstants(t *testing.T) {
-	for _, c := range []struct{ fixture, fine string }{{"format10instants", ""}, {"format11instants", "250"}, {"format12instants", "250"}, {"format13instants", "250"}} {
+	for _, c := range []struct{ fixture, fine string }{{"format10instants", ""}, {"format11instants", "250"}, {"format12instants", "250"}, {"format13instants", "250"}, {"format14instants", "250"}} {
 		t.Run(c.fixture, func(t *testing.T) {
 			home := filepath.Join("testdata", c.fixture)
 			if _, err := os.Stat(home); golden.Updating() && errors.Is(err, os.ErrNotExist) {

@@ -57,11 +57,11 @@ func (g *Graph) mergeOnce(ctx context.Context, source, target string, opts engin
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWrite(engine.WriteOptions{Actor: opts.Actor, Message: opts.Message, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun})
+	w, err := newWrite(engine.WriteOptions{Actor: opts.Actor, Message: opts.Message, Tool: opts.Tool, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun})
 	if err != nil {
 		return nil, err
 	}
-	w.merging = merging
+	w.merging, w.approved = merging, opts.Approvers
 	if w.receipt != nil {
 		name := source
 		if missing == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/version"
@@ -138,7 +139,7 @@ func Create(ctx context.Context, fsys fs.FS, dir, source string, declared *catal
 // begin gives a new graph its first commit. It returns the manifest with this commit.
 func (g *Graph) begin(s *schema.Schema) (manifest []byte) {
 	first := version.NewSnapshot(s, engine.Commit{ID: g.ids.Next(), Seq: 1, Branch: engine.MainBranch, Time: g.opts.time(), Schema: s.Digest})
-	g.history.Add(first.Commit, 0)
+	_ = g.history.Add(logrecord.Commit{Commit: first.Commit}, 0)
 	b := recoveredBranch(engine.MainBranch, first, 0)
 	g.branches.addLocked(b)
 	g.branches.main = b

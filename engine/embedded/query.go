@@ -157,7 +157,7 @@ func (g *Graph) Explain(ctx context.Context, q *plan.Query, args engine.Args, at
 
 // runOptions returns the options for a run of the program at `at`; `analyze` asks for measurements.
 func (g *Graph) runOptions(prog *exec.Program, at engine.Target, analyze bool) eval.Options {
-	opts := eval.Options{Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Embedder: g.opts.Embedder, Analyze: analyze, Visits: g.opts.visits, Walked: g.opts.walked, Examined: g.opts.examined, SplitAll: g.opts.splitAll}
+	opts := eval.Options{Origins: &g.history, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Embedder: g.opts.Embedder, Analyze: analyze, Visits: g.opts.visits, Walked: g.opts.walked, Examined: g.opts.examined, SplitAll: g.opts.splitAll}
 	switch {
 	case !prog.UsesNow:
 	case at.Now.IsZero():

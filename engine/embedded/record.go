@@ -42,7 +42,7 @@ func (r *record) logged() (kind uint8, payload []byte) {
 const maxOps = 1 << 30
 
 // record makes the log record of a commit and stores the segments that the record lists.
-func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Part, c engine.Commit, receipt *logrecord.Receipt) (record, error) {
+func (r *writer) record(ctx context.Context, tx *version.Txn, parts []version.Part, c logrecord.Commit, receipt *logrecord.Receipt) (record, error) {
 	payload := logrecord.AppendHeader(make([]byte, 0, 256), c, receipt)
 	if parts != nil {
 		rec := record{kind: logrecord.KindBulk}

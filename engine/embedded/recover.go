@@ -27,7 +27,7 @@ func (g *Graph) recover(ctx context.Context, found *store.Recovered) error {
 	}
 	g.branches.lsn = found.ManifestLSN
 	for _, mb := range m.Branches {
-		g.history.Add(mb.Head.Commit, 0)
+		_ = g.history.Add(logrecord.Commit{Commit: mb.Head.Commit}, 0)
 		b := recoveredBranch(mb.Name, mb.Head, found.ManifestLSN)
 		for r := range mb.Receipts {
 			c, _, known := g.history.Get(r.Commit.ID)
@@ -258,13 +258,16 @@ func (p *replay) commit(r store.Record) error {
 		return corruptRecord(r, "commit %s with number %d does not follow commit %s with number %d", c.ID, c.Seq, snap.Commit.ID, snap.Commit.Seq)
 	}
 	tx := version.Begin(snap)
+	tx.Replay(c.Number)
 	if err := p.open.apply(tx, r.Kind, rest); err != nil {
 		return err
 	}
 	c.Schema = tx.Schema().Digest
-	next := &commit{snap: tx.Commit(c), lsn: r.LSN}
+	next := &commit{snap: tx.Commit(c.Commit), lsn: r.LSN}
 	// Clone `rest`, because it would keep the whole log file of the record in memory.
-	p.g.branches.replayCommit(b, next, receipt, r.Kind, bytes.Clone(rest))
+	if err := p.g.branches.replayCommit(b, next, c.Number, receipt, r.Kind, bytes.Clone(rest)); err != nil {
+		return err
+	}
 	p.reached(next.snap)
 	if len(c.Parents) > 1 {
 		if _, known := p.g.history.Number(c.Parents[1]); !known {
@@ -282,16 +285,17 @@ func corruptRecord(r store.Record, format string, args ...any) error {
 // replayCommit makes a commit that was read from the log the tip and the head of its branch. The
 // argument `rest` is the commit's record after its header. REQUIRES: the caller holds the write
 // lock of b.
-func (l *branches) replayCommit(b *branch, next *commit, receipt *logrecord.Receipt, kind uint8, rest []byte) {
+func (l *branches) replayCommit(b *branch, next *commit, number uint32, receipt *logrecord.Receipt, kind uint8, rest []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := next.snap.Commit
 	l.advanceLocked(b, next)
-	l.history.Add(c, next.lsn)
+	err := l.history.Add(logrecord.Commit{Commit: c, Number: number}, next.lsn)
 	b.keys.Add(l.history, c, receipt)
 	l.retention.note(b, next, kind, rest, len(rest))
 	l.lsn, l.last = next.lsn, nil
 	b.show(next)
+	return err
 }
 
 // replayCreate makes a branch for a record that was read from the log. It returns a

@@ -243,6 +243,8 @@ func (r *restorer) restore(ctx context.Context, id string) (s restored, err erro
 		if !ok || rec.Kind == 0 {
 			return restored{}, &engine.NotFound{What: notKept, Name: id, Reclaimed: true}
 		}
+		n, _ := r.history.Number(way.commits[i].ID)
+		tx.Replay(r.history.OriginOf(n))
 		if err := open.apply(tx, rec.Kind, rec.Rest); err != nil {
 			return restored{}, err
 		}

@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/corruption"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/load"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/store"
@@ -31,13 +31,13 @@ type journal struct {
 
 // journalEntry is a commit that was made during a rewrite.
 type journalEntry struct {
-	commit engine.Commit // the commit
-	lsn    uint64        // LSN of the commit's record
-	ops    []byte        // the operations of the commit's record
+	commit logrecord.Commit // the commit
+	lsn    uint64           // LSN of the commit's record
+	ops    []byte           // the operations of the commit's record
 }
 
 // note adds a commit to the journal. If the journal is nil, note does nothing.
-func (j *journal) note(c engine.Commit, lsn uint64, rec record) {
+func (j *journal) note(c logrecord.Commit, lsn uint64, rec record) {
 	switch {
 	case j == nil:
 	case rec.ops == nil:
@@ -270,10 +270,11 @@ func (c *checkpoints) catchUp(ctx context.Context, w *rewriting, anchors map[str
 			w.rewritten = w.needed(w.rewritten)
 		}
 		tx := version.Begin(w.rewritten[len(w.rewritten)-1].snap)
+		tx.Replay(e.commit.Number)
 		if err := tx.ApplyOps(e.ops); err != nil {
 			return 0, err
 		}
-		s := tx.Commit(e.commit)
+		s := tx.Commit(e.commit.Commit)
 		w.rewritten = append(w.rewritten, &commit{snap: s, lsn: e.lsn})
 		if c.retention.anchored(e.commit.ID) {
 			anchors[e.commit.ID] = s

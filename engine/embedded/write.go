@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 		// Computing vectors costs time and money, so look for a receipt first.
 		first, err = g.writer.earlierReceipt(ctx, b, call)
 	}
-	w := mutate.Write{Args: args, Now: g.opts.now(), NewID: g.ids.Next, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
+	w := mutate.Write{Args: args, Now: g.opts.now(), NewID: g.ids.Next, Origins: &g.history, Memory: max(0, g.opts.QueryMemory), Shared: g.opts.SharedMemory, Visits: g.opts.visits}
 	if err == nil && first == nil {
 		w.Vectors, err = mutate.EmbedFor(ctx, g.opts.Embedder, q, expected, args)
 	}
@@ -77,7 +78,7 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 			if opts.Schema != "" && opts.Schema != tx.Schema().Digest {
 				return nil, otherSchema(tx.Schema().Digest)
 			}
-			if err := mutate.Bind(q, tx.Schema()); err != nil {
+			if err := cmp.Or(mutate.Bind(q, tx.Schema()), rights.CheckOrigins(q, opts.Reads, tx.Schema())); err != nil {
 				return nil, err
 			}
 			if w.Vectors != nil && tx.Schema() != expected {
@@ -148,6 +149,7 @@ func (g *Graph) confine(ctx context.Context, tx *version.Txn, opts *engine.Write
 		return nil, err
 	}
 	c.on = version.Begin(c.seen.Snapshot)
+	c.on.Number(tx.NewStamp().Made)
 	c.on.Defer()
 	return c, nil
 }
@@ -234,7 +236,10 @@ func (g *Graph) load(ctx context.Context, r io.Reader, opts engine.LoadOptions, 
 	if err != nil {
 		return nil, err
 	}
-	call.changes = opts.Changes
+	call.changes, call.origin = opts.Changes, opts.Sync.Source
+	if opts.Changes != nil && call.origin == "" {
+		call.origin = opts.Changes.DefaultClaim()
+	}
 	digest := receipts.OfLoad(&opts)
 	if call.receipt != nil {
 		r = io.TeeReader(r, digest)

@@ -41,6 +41,9 @@ type writer struct {
 type write struct {
 	actor    string                // recorded in the commit
 	message  string                // recorded in the commit
+	tool     string                // recorded in the commit
+	origin   string                // of a load, the source of its records; recorded in the commit
+	number   uint32                // the commit in the origins of its rows
 	ifCommit string                // required id of the head of the branch; empty for any
 	dryRun   bool                  // commit nothing
 	receipt  *logrecord.Receipt    // nil without an idempotency key
@@ -49,6 +52,7 @@ type write struct {
 	from     *branch               // for a merge, the source branch
 	source   *version.Snapshot     // for a merge, the state of from
 	base     string                // for a merge, the id of the merge base
+	approved []string              // for the merge of a proposal, its approvers
 	merging  *proposalMerge        // for the merge of a proposal, that proposal; else nil
 	ends     *draftMerge           // for a merge of a draft, that draft; else nil
 	deletes  bool                  // the call only deletes entities, so MaxBytes does not refuse it
@@ -58,7 +62,7 @@ type write struct {
 // newWrite returns the parameters for the options of a call. The message is not a part of the receipt's digest: like
 // the actor, it says nothing about the outcome, so a repeated call with other words gets the first outcome.
 func newWrite(opts engine.WriteOptions) (*write, error) {
-	w := &write{actor: opts.Actor, message: opts.Message, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: receipts.New(opts.IdempotencyKey)}
+	w := &write{actor: opts.Actor, message: opts.Message, tool: opts.Tool, ifCommit: opts.IfCommit, dryRun: opts.DryRun, receipt: receipts.New(opts.IdempotencyKey)}
 	return w, engine.CheckMessage(opts.Message)
 }
 
@@ -211,10 +215,13 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		}
 	}
 	tx := version.Begin(b.tip.snap)
+	w.number = r.history.Reserve()
+	tx.Number(w.number)
 	var parts []version.Part
 	enqueued := false
 	defer func() { // also after a fault that `build` throws
 		if !enqueued {
+			r.history.Release(w.number)
 			r.files.discardParts(parts)
 			r.files.discardNamed(tx.Stored())
 		}
@@ -240,7 +247,10 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 	b.timing.Lock()
 	defer b.timing.Unlock()
 	parent := b.tip.snap.Commit
-	c := engine.Commit{ID: r.ids.Next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest, Message: w.message}
+	c := engine.Commit{ID: r.ids.Next(), Seq: parent.Seq + 1, Branch: b.name, Parents: []string{parent.ID}, Actor: w.actor, Time: laterOf(r.opts.time(), parent.Time), Schema: tx.Schema().Digest, Message: w.message, Tool: w.tool, Source: w.origin}
+	if w.merging != nil {
+		c.Proposal, c.Approvers = w.merging.proposal.ID, w.approved
+	}
 	if fault.On(fault.MessageKept) && w.source == nil {
 		c.Message = parent.Message
 	}
@@ -252,7 +262,7 @@ func (r *writer) stage(ctx context.Context, b *branch, w *write, build func(*ver
 		r.checkpoints.request()
 		return nil, nil, nil, &engine.Unavailable{Reason: "a checkpoint failed, so the graph refuses large loads until the next one; try again later"}
 	}
-	rec, err := r.record(ctx, tx, parts, c, w.receipt)
+	rec, err := r.record(ctx, tx, parts, logrecord.Commit{Commit: c, Number: w.number}, w.receipt)
 	if err != nil {
 		return nil, nil, nil, err
 	}

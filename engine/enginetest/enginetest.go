@@ -57,7 +57,7 @@ func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
 		casesOfTexts(), bindingCases(), conditionCases(), functionCases(), truthCases(), textCases(), rankCases(), walkCases(), boundWalkCases(), alternativeCases(), interfaceCases(), endCases(), distinctCases(), havingCases(),
-		columnCases(), kindCases(), insertCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFindCases(), syncCases(), loadChangesCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), droppedCases(), renameCases(), castCases(), proposalCases(), eventCases(), draftCases(), watchCases(), schemaCases(), schemaMergeCases(), fillingCases(), exportCases(), rightsCases(), validCases(), callCases(), healthCases(), largeCases(),
+		columnCases(), kindCases(), insertCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFindCases(), syncCases(), loadChangesCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), droppedCases(), renameCases(), castCases(), proposalCases(), eventCases(), draftCases(), watchCases(), schemaCases(), schemaMergeCases(), fillingCases(), exportCases(), rightsCases(), validCases(), originCases(), callCases(), healthCases(), largeCases(),
 	} {
 		all = append(all, part...)
 	}

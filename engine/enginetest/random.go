@@ -90,6 +90,7 @@ func countGraph(d *drawer, open func() *pair, seen outcomeCounts) (cases int, sc
 		}
 		d.drawRights(&s)
 		d.drawTimed(&s)
+		d.drawByline(&s, i)
 		steps := []step{s}
 		if again, ok := d.drawAgain(script); ok {
 			steps = append(steps, again)
@@ -127,6 +128,7 @@ type step struct {
 	key       string          // idempotency key of a write
 	dryRun    bool            // the option DryRun of a write
 	message   string          // message of the commit that a write makes
+	by        byline          // who makes the commit, and with what
 	query     *plan.Query     // the read or mutation; nil for other statements
 	args      engine.Args     // arguments of the query
 	held      bool            // the read is opened at this step, and its rows are read after the next write
@@ -212,6 +214,7 @@ type pair struct {
 	seen   outcomeCounts                  // nil if outcomes are not counted
 	known  map[string]map[string][]string // ids in the model by branch, as of the last write
 
+	unsigned  bool           // the engine does not have the origins of the entities
 	drafts    map[int]string // ids of the drafts by their numbers in the script
 	proposals map[int]string // ids of the proposals by their numbers in the script
 
@@ -447,7 +450,13 @@ func compareCommits(want, got *engine.Commit) string {
 	if (want == nil) != (got == nil) {
 		return fmt.Sprintf("the engine commits: %t, the model: %t", got != nil, want != nil)
 	}
-	if want == nil || want.Message == got.Message {
+	if want == nil {
+		return ""
+	}
+	if w, g := factsText(want), factsText(got); w != g {
+		return fmt.Sprintf("the engine's commit has the facts %s, the model's %s", g, w)
+	}
+	if want.Message == got.Message {
 		return ""
 	}
 	return fmt.Sprintf("the engine's commit has the message %q, the model's %q", got.Message, want.Message)
@@ -455,7 +464,7 @@ func compareCommits(want, got *engine.Commit) string {
 
 // compareState compares the complete contents of the graphs, except blobs.
 func (p *pair) compareState(ctx context.Context) string {
-	for _, q := range dumps(p.schema) {
+	for _, q := range dumps(p.schema, !p.unsigned) {
 		if _, difference := p.runRead(ctx, q, nil); difference != "" {
 			return "after the write, " + difference + "\nof\n" + planText(q)
 		}
@@ -475,13 +484,19 @@ func (p *pair) compareState(ctx context.Context) string {
 	return p.compareSources(ctx)
 }
 
-// dumps returns reads of every node and every edge with its properties.
-func dumps(schema *catalog.Schema) []*plan.Query {
+// dumps returns reads of every node and every edge with its properties, and with its origin if the argument says so.
+func dumps(schema *catalog.Schema, signed bool) []*plan.Query {
+	show := func(v plan.VarID) []plan.Expr {
+		if signed {
+			return origins(v)
+		}
+		return nil
+	}
 	var all []*plan.Query
 	for _, n := range schema.Nodes {
 		p := newRead(schema)
 		v := p.bind("n", n.Name)
-		all = append(all, p.ret(whole(v)).query())
+		all = append(all, p.ret(whole(v)).ret(show(v)...).query())
 	}
 	for _, e := range schema.Edges {
 		p := newRead(schema)
@@ -497,7 +512,7 @@ func dumps(schema *catalog.Schema) []*plan.Query {
 				p.ret(p.prop(v, prop.Name))
 			}
 		}
-		all = append(all, p.query())
+		all = append(all, p.ret(show(v)...).query())
 	}
 	return all
 }

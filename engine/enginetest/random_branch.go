@@ -167,7 +167,7 @@ func (p *pair) branches() []string {
 // options returns the options of a write for one of the two graphs. The ids of commits differ
 // between the graphs.
 func (p *pair) options(s step, g engine.Graph) engine.WriteOptions {
-	o := engine.WriteOptions{Branch: s.branch, Actor: "act", Message: s.message, IdempotencyKey: s.key, DryRun: s.dryRun, Reads: s.reads, Writes: s.changes}
+	o := engine.WriteOptions{Branch: s.branch, Actor: s.by.name(), Tool: s.by.tool, Message: s.message, IdempotencyKey: s.key, DryRun: s.dryRun, Reads: s.reads, Writes: s.changes}
 	if s.ifCommit != anyHead {
 		commits, err := g.Commits(p.ctx, s.branch, engine.CommitRange{})
 		switch {
@@ -224,7 +224,7 @@ func (p *pair) runMerge(ctx context.Context, s step) (difference string, wantErr
 		at.branch = s.branching.target
 		o := p.options(at, g)
 		return g.Merge(ctx, s.branching.source, s.branching.target,
-			engine.MergeOptions{Actor: o.Actor, Message: o.Message, IfCommit: o.IfCommit, IdempotencyKey: o.IdempotencyKey, DryRun: o.DryRun, Resolutions: resolutions,
+			engine.MergeOptions{Actor: o.Actor, Tool: o.Tool, Message: o.Message, IfCommit: o.IfCommit, IdempotencyKey: o.IdempotencyKey, DryRun: o.DryRun, Resolutions: resolutions,
 				ReadsSource: o.Reads, ReadsTarget: o.Reads, Writes: o.Writes})
 	}
 	want, wantErr := merge(p.model)
@@ -345,7 +345,7 @@ func (p *pair) comparePreviews(ctx context.Context, source, target engine.Target
 	if wantErr != nil || gotErr != nil {
 		return compareBranchErrors(wantErr, gotErr)
 	}
-	for _, q := range dumps(p.schema) {
+	for _, q := range dumps(p.schema, false) {
 		rows, wantErr := previewRows(ctx, want, q)
 		have, gotErr := previewRows(ctx, got, q)
 		difference := compareErrors(wantErr, gotErr)

@@ -24,6 +24,8 @@ type readDraw struct {
 	holding bool                         // the drawn clauses belong to a block whose truth is a value
 	nesting int                          // number of subqueries around the clauses that are drawn
 	ends    map[plan.VarID][2]plan.VarID // by the variable of a walk: its ends
+
+	byOrigin plan.Expr // the drawn fact about an origin; nil for none
 }
 
 // drawRead draws a read with its arguments.
@@ -77,7 +79,7 @@ func (d *drawer) drawTimelessRead() (*plan.Query, engine.Args) {
 	}
 	d.Shuffle(len(clauses), func(i, j int) { clauses[i], clauses[j] = clauses[j], clauses[i] })
 	inOrder(clauses, blocks)
-	r.match(clauses...)
+	r.match(r.drawOrigin(clauses)...)
 	switch draw := d.IntN(100); {
 	case draw < 33:
 		r.aggregates()
@@ -86,6 +88,7 @@ func (d *drawer) drawTimelessRead() (*plan.Query, engine.Args) {
 	default:
 		r.columns()
 	}
+	r.showOrigin()
 	if d.percent(20) {
 		r.having()
 	}

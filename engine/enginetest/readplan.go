@@ -175,6 +175,8 @@ func (p *readPlan) typeOf(e plan.Expr) value.Type {
 		return value.Of(value.String)
 	case plan.WalkPart:
 		return e.Fact.Type()
+	case plan.Origin:
+		return e.Fact.Type()
 	case plan.Now:
 		return value.Of(value.DateTime)
 	case plan.Matched:

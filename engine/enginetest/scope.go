@@ -210,6 +210,8 @@ func variable(e plan.Expr) plan.VarID {
 		return e.Var
 	case plan.EndNode:
 		return e.Var
+	case plan.Origin:
+		return e.Var
 	case plan.Whole:
 		return e.Var
 	case plan.Agg:
@@ -364,6 +366,9 @@ func (f renaming) expr(e plan.Expr) plan.Expr {
 		e.Var = f.of(e.Var)
 		return e
 	case plan.EndNode:
+		e.Var = f.of(e.Var)
+		return e
+	case plan.Origin:
 		e.Var = f.of(e.Var)
 		return e
 	case plan.WalkPart:

@@ -32,7 +32,7 @@ func (p *pair) runExport(ctx context.Context) string {
 		_, err := branch.CreateBranch(ctx, p.branch, engine.Target{})
 		must(err)
 	}
-	again := &pair{ctx: ctx, schema: p.schema, engine: branch, model: p.model, branch: p.branch}
+	again := &pair{ctx: ctx, schema: p.schema, engine: branch, model: p.model, branch: p.branch, unsigned: true}
 	if difference := again.compareState(ctx); difference != "" {
 		return "the export differs:\n" + text.String() + difference
 	}

@@ -36,7 +36,7 @@ const casesLines = `
 func rightsCases() []testCase {
 	var all []testCase
 	for name, run := range map[string]func(s *session){
-		"reads": readPart, "each commit": followPart, "another entity": followOther, "branches": openNoDoor, "previews": previewNoDoor, "writes": writePart, "loads": loadPart, "merges": mergePart,
+		"reads": readPart, "each commit": followPart, "another entity": followOther, "branches": openNoDoor, "previews": previewNoDoor, "writes": writePart, "origins": rewritePart, "loads": loadPart, "merges": mergePart,
 	} {
 		all = append(all, testCase{
 			name: "rights/" + name,
@@ -122,6 +122,22 @@ func readPart(s *session) {
 	var misfit *engine.SchemaMismatch
 	if _, err := queryAt(s.ctx, s.graph, s.text(`() { match { $c: Case } return { $c.secret } }`), nil, red); !errors.As(err, &misfit) {
 		s.Errorf("a hidden property can be read (%v)", err)
+	}
+	for text, refused := range map[string]bool{
+		`() { match { $c: Case } return { $c.slug, origin($c).at as at } }`:                                         true,
+		`() { match { $c: Case  origin($c).made_by is null } return { $c.slug } }`:                                  true,
+		`() { match { $p: Person  exists { $c about $p  origin($c).source is null } } return { $p.name } }`:         true,
+		`() { match { $p: Person  $c $e:about $p } return { $e.id } order { origin($e).tool } }`:                    true,
+		`() { match { $p: Person  $c $e:about $p } return { $e.id, origin($p).at as at, origin($e).actor as by } }`: false,
+	} {
+		if _, err := queryAt(s.ctx, s.graph, s.text(text), nil, red); errors.As(err, &misfit) != refused {
+			s.Errorf("%s: %v", text, err)
+		}
+	}
+	_, err = s.graph.Mutate(s.ctx, s.text(`() { match { $c: Case  origin($c).made_by is null } { update Case set { title: "x" } where slug = $c.slug } }`), nil,
+		engine.WriteOptions{Reads: red.Rights})
+	if !errors.As(err, &misfit) {
+		s.Errorf("a mutation reads the origin of a hidden property (%v)", err)
 	}
 	var out strings.Builder
 	if _, err := s.graph.Export(s.ctx, &out, red, engine.ExportOptions{}); err != nil || strings.Contains(out.String(), "blue") || strings.Contains(out.String(), "secret") || !strings.Contains(out.String(), "red one") {
@@ -286,6 +302,20 @@ func writePart(s *session) {
 		case err != nil && !errors.As(err, new(*naive.Failure)) && strings.Contains(err.Error(), "b1") && !strings.Contains(c.text, "b1"):
 			s.Errorf("%s: the error names what is hidden: %v", c.text, err)
 		}
+	}
+}
+
+// rewritePart deletes and inserts what it leaves as it was, with the hidden value, in a commit that changes something else.
+func rewritePart(s *session) {
+	hides := &engine.Rights{Digest: "p", Nodes: map[string]*engine.TypeRights{"Case": {Properties: []string{"secret"}}}}
+	_, err := s.graph.Mutate(s.ctx, s.text(`() { delete Case where slug = "b1"
+		insert Case { slug: "b1", team: "blue", title: "blue one", code: 3 }
+		update Case set { title: "x" } where slug = "r1" }`), nil, engine.WriteOptions{Actor: "ada", Reads: hides, Writes: hides})
+	if err != nil {
+		s.Fatalf("mutate: %v", err)
+	}
+	if got := s.seen(engine.Target{}, `() { match { $c: Case  origin($c).actor = "ada" } return { $c.slug, $c.secret } }`); got != "r1 | s1" {
+		s.Errorf("ada changed %s", got)
 	}
 }
 

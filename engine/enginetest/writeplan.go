@@ -518,6 +518,6 @@ func (u *useList) expr(vars []plan.Var, e plan.Expr) {
 		}
 	case plan.Holds:
 		u.clauses(vars, []plan.Clause{e.Block})
-	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Now, plan.Old, plan.KeyOf, plan.Cell:
+	case plan.Lit, plan.ParamRef, plan.ID, plan.Endpoint, plan.EndNode, plan.Origin, plan.WalkPart, plan.Now, plan.Old, plan.KeyOf, plan.Cell:
 	}
 }

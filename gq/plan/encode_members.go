@@ -322,6 +322,8 @@ func exprNumber(e Expr) byte {
 		return 19
 	case WalkPart:
 		return 30
+	case Origin:
+		return 31
 	case Old:
 		return 40
 	case KeyOf:
@@ -409,6 +411,14 @@ func (c *coder) expr(p *Expr) {
 			integer(c, &x.To)
 			if !x.Fact.Valid() {
 				c.fail("a fact of number %d about a walk", x.Fact)
+			}
+		})
+	case 31:
+		part(c, p, func(x *Origin) {
+			integer(c, &x.Var)
+			integer(c, &x.Fact)
+			if !x.Fact.Valid() {
+				c.fail("a fact of number %d about an origin", x.Fact)
 			}
 		})
 	case 40:

@@ -61,6 +61,7 @@ var everyNode = &plan.Query{
 			{Name: "s", Expr: plan.BlockAgg{Func: plan.Count, Distinct: true, Match: []plan.Clause{plan.Bind{Var: 1}}, Arg: plan.ID{Var: 1}, Outer: []plan.VarID{0}}, Type: value.Of(value.I64)},
 			{Name: "r", Expr: everyBlock, Type: everyBlock.Type(), Fields: everyBlock.Fields()},
 			{Name: "f", Expr: plan.Member{Of: plan.BlockRows{First: true, Limit: 1}, Name: "x", Type: value.Of(value.I64)}, Type: value.Of(value.I64)},
+			{Name: "by", Expr: plan.Origin{Var: 2, Fact: plan.OriginTool}, Type: plan.OriginTool.Type()},
 			{Name: "nodes", Expr: plan.WalkPart{Var: 4, Fact: plan.WalkNodes, From: 1, To: 0}, Type: plan.WalkNodes.Type()},
 		},
 		Grouped: true,

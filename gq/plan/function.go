@@ -99,7 +99,7 @@ func Operands(e Expr) []Expr {
 		return []Expr{e.Type, e.ID}
 	case Member:
 		return []Expr{e.Of}
-	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, Cell, BlockAgg, BlockRows:
+	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, Origin, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, Cell, BlockAgg, BlockRows:
 	}
 	return nil
 }

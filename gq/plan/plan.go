@@ -310,7 +310,7 @@ type TextMatch struct {
 func (Compare) cond()   {}
 func (TextMatch) cond() {}
 
-// Expr is one of Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Agg, Matched, BM25,
+// Expr is one of Lit, ParamRef, Prop, ID, Endpoint, EndNode, Origin, WalkPart, Whole, Now, Agg, Matched, BM25,
 // Nearest, RRF, Apply, Test, Holds, BlockAgg, BlockRows, Member, NodeRef and, in a mutation only, Old, KeyOf
 // and Cell.
 type Expr interface{ expr() }

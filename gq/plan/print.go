@@ -250,6 +250,8 @@ func (p *printer) expr(e Expr) string {
 		return "from(" + p.vars[e.Var] + ")"
 	case EndNode:
 		return p.expr(Endpoint{Var: e.Var, To: e.To})
+	case Origin:
+		return "origin(" + p.vars[e.Var] + ")." + e.Fact.String()
 	case WalkPart:
 		return e.Fact.String() + "(" + p.vars[e.Var] + ")"
 	case Whole:

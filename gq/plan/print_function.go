@@ -41,7 +41,7 @@ func (p *printer) factor(e Expr) string {
 		}
 	case Test:
 		return "(" + p.expr(e) + ")"
-	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, KeyOf, Cell, NodeRef, BlockAgg, BlockRows, Member:
+	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, Origin, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Holds, Old, KeyOf, Cell, NodeRef, BlockAgg, BlockRows, Member:
 	}
 	return p.expr(e)
 }

@@ -78,7 +78,7 @@ func Subquery(e Expr) (match []Clause, outer []VarID, ok bool) {
 		return e.Match, e.Outer, true
 	case BlockRows:
 		return e.Match, e.Outer, true
-	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Apply, Test, Holds, Member, Old, KeyOf, Cell, NodeRef:
+	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, Origin, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Apply, Test, Holds, Member, Old, KeyOf, Cell, NodeRef:
 	}
 	return nil, nil, false
 }
@@ -99,7 +99,7 @@ func Results(e Expr) []Expr {
 		for _, o := range e.Order {
 			list = append(list, o.Expr)
 		}
-	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Apply, Test, Holds, Member, Old, KeyOf, Cell, NodeRef:
+	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, Origin, WalkPart, Whole, Now, Agg, Matched, BM25, Nearest, RRF, Apply, Test, Holds, Member, Old, KeyOf, Cell, NodeRef:
 	}
 	return list
 }

@@ -23,7 +23,7 @@ func WalkExpr(e Expr, visit func(Expr)) {
 		}
 	case Holds:
 		WalkClauses([]Clause{e.Block}, visit)
-	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Matched, BM25, Nearest, Old, Cell:
+	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, Origin, WalkPart, Whole, Now, Matched, BM25, Nearest, Old, Cell:
 	}
 }
 
@@ -74,7 +74,7 @@ func ExprConds(e Expr, visit func(Cond)) {
 		}
 	case Member:
 		ExprConds(e.Of, visit)
-	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, WalkPart, Whole, Now, Matched, BM25, Nearest, RRF, Old, Cell:
+	case Lit, ParamRef, Prop, ID, Endpoint, EndNode, Origin, WalkPart, Whole, Now, Matched, BM25, Nearest, RRF, Old, Cell:
 	}
 }
 

@@ -74,6 +74,8 @@ func (ev *evaluation) kindOf(e plan.Expr) value.Kind {
 		return value.String
 	case plan.WalkPart:
 		return e.Fact.Type().Kind
+	case plan.Origin:
+		return e.Fact.Type().Kind
 	case plan.Now:
 		return value.DateTime
 	case plan.Matched, plan.Test, plan.Holds:

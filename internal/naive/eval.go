@@ -34,6 +34,8 @@ func (ev *evaluation) eval(e plan.Expr) value.Value {
 		return value.OfString(ev.env[e.Var].from)
 	case plan.EndNode:
 		return ev.endNode(e)
+	case plan.Origin:
+		return ev.origin(e)
 	case plan.WalkPart:
 		return ev.walkPart(e)
 	case plan.Now:

@@ -234,6 +234,10 @@ const (
 	EndsOutlived  // an edge outlives a node at its end
 	ValidUnruled  // an entity may end before it begins to be valid
 
+	// Origin.
+	MergeSigns // a merge takes the place of the commits that made the rows of its source
+	MadeByLast // the commit that last changed an entity takes the place of the one that made it
+
 	faults // number of faults
 )
 
@@ -297,6 +301,7 @@ var faultNames = [...]string{
 	AsOfExclusive: "AsOfExclusive", AsOfIgnored: "AsOfIgnored",
 	UntilIncluded: "UntilIncluded", SinceExcluded: "SinceExcluded", PeriodIsStart: "PeriodIsStart", EndsOutlived: "EndsOutlived", ValidUnruled: "ValidUnruled",
 	CleanupDropsBases: "CleanupDropsBases", CleanupKeepsLines: "CleanupKeepsLines",
+	MergeSigns: "MergeSigns", MadeByLast: "MadeByLast",
 }
 
 // String returns the fault's name.

@@ -7,6 +7,7 @@
 package naive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,6 +148,7 @@ func (g *Graph) evaluate(q *plan.Query, args engine.Args, s *state, commit strin
 		return nil, err
 	}
 	ev := newEvaluation(g, s, q, args, at)
+	ev.commit = commit
 	rows, err := ev.rows()
 	if err != nil {
 		return nil, err
@@ -170,7 +172,7 @@ func (g *Graph) Query(ctx context.Context, q *plan.Query, args engine.Args, at e
 	if at.Schema != "" && at.Schema != s.digest {
 		return nil, &engine.SchemaMismatch{Detail: "the schema is another one", Schema: s.digest}
 	}
-	if err := checkRead(q, at.Rights); err != nil {
+	if err := cmp.Or(checkRead(q, at.Rights), checkOrigins(q, at.Rights, s.schema)); err != nil {
 		return nil, err
 	}
 	r, err := g.evaluate(q, args, s, head.ID, instant(at), at.Rights)
@@ -449,6 +451,8 @@ type entity struct {
 	props            map[string]value.Value // without nulls
 	// claims is the membership. In an entity to put, nil means that it keeps its own.
 	claims claims
+
+	made, changed *author // the commits that made and last changed it; nil in a write that is not committed
 }
 
 // state is the complete contents of a graph, by type name and id, and its schema.

@@ -308,3 +308,95 @@ func (g *Graph) Cleanup(ctx context.Context, opts engine.CleanupOptions) (*engin
 	}
 	return out, nil
 }
+
+// author is what the origins of entities say of a commit.
+type author struct {
+	commit engine.Commit
+}
+
+// sign gives the entities that a commit has put their origins: those that it made or changed, compared with the state before it,
+// except those that a merge carries from its source.
+func (t *tx) sign(c engine.Commit) {
+	by := &author{c}
+	if t.carriesAll {
+		return
+	}
+	before := t.before
+	if t.adopted != nil {
+		before = t.adopted
+	}
+	for _, typ := range shapes(t.after.schema) {
+		for id, e := range t.after.of(typ.kind, typ.name) {
+			was := before.of(typ.kind, typ.name)[id]
+			if e == was || t.carries[e] && t.g.fault != MergeSigns {
+				continue
+			}
+			signed := *e
+			switch {
+			case was == nil:
+				signed.made, signed.changed = by, by
+			case sameValues(was, e):
+				signed.made, signed.changed = was.made, was.changed
+			default:
+				signed.made, signed.changed = was.made, by
+			}
+			if t.g.fault == MadeByLast {
+				signed.made = signed.changed
+			}
+			t.after.of(typ.kind, typ.name)[id] = &signed
+		}
+	}
+}
+
+// origin returns a fact about the origin of an entity.
+func (ev *evaluation) origin(o plan.Origin) value.Value {
+	e := ev.env[o.Var]
+	by := e.changed
+	if o.Fact.Made() {
+		by = e.made
+	}
+	if by == nil {
+		return value.Null
+	}
+	text := ""
+	switch o.Fact {
+	case plan.OriginAt, plan.OriginMadeAt:
+		return value.OfDateTime(value.DateTimeOf(by.commit.Time))
+	case plan.OriginActor, plan.OriginMadeBy:
+		text = by.commit.Actor
+	case plan.OriginProposal:
+		text = ev.broughtBy(by.commit.ID)
+	case plan.OriginSource:
+		text = by.commit.Source
+	case plan.OriginTool:
+		text = by.commit.Tool
+	}
+	if text == "" {
+		return value.Null
+	}
+	return value.OfString(text)
+}
+
+// broughtBy returns the proposal whose merge brought a commit to the branch that is read: the first commit on the line of first parents that is
+// the commit or has it as an ancestor.
+func (ev *evaluation) broughtBy(commit string) string {
+	if ev.brought == nil {
+		ev.brought = map[string]string{}
+		var line []string
+		for id := ev.commit; id != ""; {
+			line = append(line, id)
+			parents := ev.g.commits[id].commit.Parents
+			if id = ""; len(parents) > 0 {
+				id = parents[0]
+			}
+		}
+		for _, id := range slices.Backward(line) {
+			for of := range ev.g.ancestors(id, map[string]bool{}) {
+				if _, known := ev.brought[of]; !known {
+					ev.brought[of] = ev.g.commits[id].commit.Proposal
+				}
+			}
+		}
+	}
+	return ev.brought[commit]
+}

@@ -1,6 +1,9 @@
 package naive
 
-import "github.com/omnigraph-go/omnigraph/gq/plan"
+import (
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/plan"
+)
 
 // spared reports whether an edge of the base stays although one side lacks it, because this side deleted it only
 // together with nodes that a resolution keeps.
@@ -35,4 +38,29 @@ func (m *merge) taken(node *entity, sourceLacks bool) (n int) {
 		}
 	}
 	return n
+}
+
+// carry is place for an entity that keeps the origin that it has in the source.
+func (m *merge) carry(e *entity) {
+	if m.carries == nil {
+		m.carries = map[*entity]bool{}
+	}
+	m.carries[m.place(e)] = true
+}
+
+// place inserts or replaces an entity of the source, and returns what it puts. It adds an edge only if both of its ends
+// exist.
+func (m *merge) place(e *entity) *entity {
+	copied := *e
+	copied.claims = mergeClaims(nil, e.claims, nil)
+	e = &copied
+	m.values(e, m.broken)
+	m.checkValid(e.kind, e.typ, []*entity{e}, m.broken)
+	if e.kind == plan.Edge && m.lacks(e) {
+		return e
+	}
+	m.changed[e] = true
+	m.count(e.kind, engine.Updated)
+	m.put(e)
+	return e
 }

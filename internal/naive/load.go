@@ -85,6 +85,10 @@ func (g *Graph) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions) 
 			return nil, &engine.Conflict{Reason: "the source is at " + at}
 		}
 	}
+	t.source = opts.Sync.Source
+	if opts.Changes != nil && t.source == "" {
+		t.source = opts.Changes.DefaultClaim()
+	}
 	l := &load{tx: t, opts: opts, loaded: map[typeKey]map[string]bool{}}
 	if opts.Sync.Source != "" {
 		l.synced = &engine.SyncResult{}

@@ -11,14 +11,16 @@ import (
 
 // evaluation is the state of a running read.
 type evaluation struct {
-	g     *Graph
-	state *state      // the contents that are read
-	query *plan.Query // the read
-	args  engine.Args // by parameter index
-	now   value.Value // the value of now()
-	env   []*entity   // entity by variable; nil if unbound
-	more  bool        // the limit cut rows off; set by rows
-	err   error       // why the read fails, known only after its rows are evaluated
+	g       *Graph
+	state   *state            // the contents that are read
+	commit  string            // the id of the commit whose state is read
+	brought map[string]string // see broughtBy; nil until it is needed
+	query   *plan.Query       // the read
+	args    engine.Args       // by parameter index
+	now     value.Value       // the value of now()
+	env     []*entity         // entity by variable; nil if unbound
+	more    bool              // the limit cut rows off; set by rows
+	err     error             // why the read fails, known only after its rows are evaluated
 	// members are the matches of the group for which an expression is evaluated; nil outside a group.
 	members [][]*entity
 
@@ -191,6 +193,8 @@ func variable(e plan.Expr) plan.VarID {
 	case plan.Endpoint:
 		return e.Var
 	case plan.EndNode:
+		return e.Var
+	case plan.Origin:
 		return e.Var
 	case plan.Whole:
 		return e.Var

@@ -1,6 +1,7 @@
 package naive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,8 +39,8 @@ func (g *Graph) Mutate(ctx context.Context, q *plan.Query, args engine.Args, opt
 	if first != nil { // the answer of the first call, whatever became of the schema since
 		return first.change, nil
 	}
-	if misfit != nil {
-		return engine.Change{}, misfit
+	if err := cmp.Or(misfit, checkOrigins(q, opts.Reads, t.before.schema)); err != nil {
+		return engine.Change{}, err
 	}
 	if err := checkPatterns(q, args); err != nil {
 		return engine.Change{}, err
@@ -133,6 +134,7 @@ func (w *writing) rows(s plan.ForEach) ([][]value.Value, error) {
 		}
 	} else {
 		ev := newEvaluation(w.g, w.after, &plan.Query{Name: w.query.Name, Params: w.query.Params, Read: s.Read}, w.args, w.instant)
+		ev.commit = w.line.head.ID
 		found, err := ev.rows()
 		if err != nil {
 			return nil, err

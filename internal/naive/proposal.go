@@ -162,7 +162,7 @@ func (p *preview) Query(ctx context.Context, q *plan.Query, args engine.Args, at
 	}
 	seen := p.state
 	if reads := p.caller[2].rights; reads != nil {
-		if err := checkRead(q, reads); err != nil {
+		if err := cmp.Or(checkRead(q, reads), checkOrigins(q, reads, p.state.schema)); err != nil {
 			return nil, err
 		}
 		p.graph.mu.Lock()

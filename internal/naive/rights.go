@@ -256,6 +256,27 @@ func checkRead(q *plan.Query, r *engine.Rights) error {
 	return nil
 }
 
+// checkOrigins refuses a plan that reads the origin of an entity with a hidden property. With rights, nobody may read the tool of an origin.
+func checkOrigins(q *plan.Query, r *engine.Rights, s *catalog.Schema) (err error) {
+	if r == nil {
+		return nil
+	}
+	hides := func(kind plan.Entity, typ string) bool {
+		of := rightsOf(r, kind, typ)
+		return of != nil && len(of.Properties) > 0
+	}
+	q.WalkOrigins(func(v *plan.Var, o plan.Origin) {
+		hidden := o.Fact == plan.OriginTool || v.Entity != plan.Interface && hides(v.Entity, v.Type)
+		for _, n := range s.Implementers(v.Type) {
+			hidden = hidden || v.Entity == plan.Interface && hides(plan.Node, n.Name)
+		}
+		if hidden {
+			err = &engine.SchemaMismatch{Detail: "it has no origin"}
+		}
+	})
+	return err
+}
+
 // shown returns the properties of a type that are not hidden.
 func shown(props []*catalog.Property, r *engine.Rights, kind plan.Entity, typ string) []*catalog.Property {
 	of := rightsOf(r, kind, typ)

@@ -237,7 +237,7 @@ func (s *state) carried(to *state, w mapping, fault Fault) *state {
 			continue
 		}
 		for id, e := range s.of(now.kind, tw.was) {
-			c := &entity{kind: e.kind, typ: now.name, id: id, props: map[string]value.Value{}, claims: e.claims.renamed(s.schema, e, tw.props)}
+			c := &entity{kind: e.kind, typ: now.name, id: id, props: map[string]value.Value{}, claims: e.claims.renamed(s.schema, e, tw.props), made: e.made, changed: e.changed}
 			if e.kind == plan.Edge && !c.carry(e, tw.ends, fault) {
 				continue
 			}
@@ -347,7 +347,7 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 				next.ancestors = append(next.ancestors, ancestor{a.digest, a.mapping.compose(w, t.before.schema, schema)})
 			}
 		}
-		t.after = t.before.carried(next, w, g.fault)
+		t.after, t.carriesAll = t.before.carried(next, w, g.fault), true
 		t.lose(t.before, w)
 		if g.fault != BackfillForgotten {
 			if err := t.backfill(w); err != nil {

@@ -254,7 +254,7 @@ func (g *Graph) Merge(ctx context.Context, source, target string, opts engine.Me
 	if p := opts.Proposal; p != nil && (p.Source != source || p.Target != to.name) {
 		return nil, &engine.BadArgument{Param: "proposal", Detail: "the proposal has other branches"}
 	}
-	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, Message: opts.Message, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
+	write := engine.WriteOptions{Branch: target, Actor: opts.Actor, Message: opts.Message, Tool: opts.Tool, IfCommit: opts.IfCommit, IdempotencyKey: opts.IdempotencyKey, DryRun: opts.DryRun}
 	body := "merge " + name
 	t, first, err := g.begin(write, body)
 	if err != nil {
@@ -344,6 +344,9 @@ func (t *tx) finishMerge(from *line, base string, write engine.WriteOptions, opt
 			return nil, err
 		}
 	}
+	if opts.Proposal != nil {
+		t.proposal, t.approvers = opts.Proposal.ID, opts.Approvers
+	}
 	var err error
 	if out.Commit, err = t.commit(write); err != nil {
 		return nil, err
@@ -423,7 +426,7 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 		switch {
 		case kind == plan.Edge && m.uncarriedEdges[[2]string{typ, id}]: // the conflict is known
 		case unedited(was, m.unfilled(m.after.schema, was, is)) && have == nil && m.spared(was, m.ours):
-			m.place(is)
+			m.carry(is)
 		case unedited(was, m.unfilled(m.after.schema, was, have)) && is == nil && m.spared(was, m.source):
 		case sameEntity(was, is):
 		case sameEntity(is, have):
@@ -434,7 +437,7 @@ func (m *merge) merge(kind plan.Entity, typ string) {
 				m.gone = append(m.gone, have)
 			}
 		case sameEntity(was, have):
-			m.place(is)
+			m.carry(is)
 		case is == nil || was != nil && have == nil:
 			r, ok := m.resolution(kind, typ, id, "")
 			switch {
@@ -510,25 +513,14 @@ func (m *merge) properties(was, is, have *entity) {
 	if merged.claims = mergeClaims(base, is.claims, have.claims); m.g.fault == MergeKeepsClaims {
 		merged.claims = have.claims
 	}
-	if !sameEntity(merged, have) {
+	switch {
+	case sameEntity(merged, have):
+	case was != nil && sameValues(was, have): // only the source changed more than the claims
+		merged.made, merged.changed = is.made, is.changed
+		m.carry(merged)
+	default:
 		m.place(merged)
 	}
-}
-
-// place inserts or replaces an entity of the source. It adds an edge only if both of its ends
-// exist.
-func (m *merge) place(e *entity) {
-	copied := *e
-	copied.claims = mergeClaims(nil, e.claims, nil)
-	e = &copied
-	m.values(e, m.broken)
-	m.checkValid(e.kind, e.typ, []*entity{e}, m.broken)
-	if e.kind == plan.Edge && m.lacks(e) {
-		return
-	}
-	m.changed[e] = true
-	m.count(e.kind, engine.Updated)
-	m.put(e)
 }
 
 // lacks reports whether an end of an edge does not exist. It adds a conflict for each missing end.

@@ -70,6 +70,11 @@ type tx struct {
 	lines        map[*entity]int64  // line numbers of loaded entities
 	errs         []error            // violations of constraints
 	parents      []string           // parents of the commit, in addition to the head of the branch
+	source       string             // of a load, the source of its records
+	proposal     string             // of a merge, the proposal that it merges
+	approvers    []string           // of a merge, those of the proposal
+	carries      map[*entity]bool   // entities that keep the origins that they have
+	carriesAll   bool               // all entities do
 }
 
 // begin starts a write. The argument `body` describes the request, and `former` are other descriptions that an earlier call may
@@ -121,8 +126,11 @@ func (t *tx) publish(opts engine.WriteOptions) *engine.Commit {
 	if g.fault == MessageOfParent {
 		message = old.Message
 	}
-	g.publish(t.line, engine.Commit{ID: freshID(), Seq: old.Seq + 1, Branch: t.line.name,
-		Parents: append([]string{old.ID}, t.parents...), Actor: opts.Actor, Time: later(old.Time), Schema: t.after.digest, Message: message}, t.after)
+	c := engine.Commit{ID: freshID(), Seq: old.Seq + 1, Branch: t.line.name,
+		Parents: append([]string{old.ID}, t.parents...), Actor: opts.Actor, Time: later(old.Time), Schema: t.after.digest, Message: message,
+		Tool: opts.Tool, Source: t.source, Proposal: t.proposal, Approvers: t.approvers}
+	t.sign(c)
+	g.publish(t.line, c, t.after)
 	head := t.line.head
 	return &head
 }

@@ -115,6 +115,7 @@ type Env struct {
 	Actor string       // name of the actor in commits, with the agents that act for it; see [engine.SplitActor]
 	// Message is the message of a commit for which the caller gives none, such as "add_note by ada"; it may be empty.
 	Message string
+	Tool    string   // recorded in the commits of the call: the name of the tool or of the stored query
 	Groups  []string // the groups in the actor's token, in the form in which AllowedAs takes them
 
 	// Caller is the caller as queries see it; see [Caller.With].

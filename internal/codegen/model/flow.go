@@ -174,7 +174,7 @@ func (c *flowCollector) expr(e plan.Expr) {
 		c.cond(e.Cond, false)
 	case plan.Holds:
 		c.clauses([]plan.Clause{e.Block}, false)
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef:
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.Origin, plan.WalkPart, plan.Whole, plan.Now, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef:
 	}
 }
 

@@ -106,6 +106,8 @@ func (c *completer) query() {
 		c.words("at", "during")
 	case last.Value == "." && c.before(2).Value == ")" && c.before(3).Value == "(" && c.before(4).Value == syntax.ActorFunction:
 		c.callerMembers()
+	case last.Value == "." && c.before(2).Value == ")" && c.before(3).Type == syntax.Var && c.before(4).Value == "(" && c.before(5).Value == syntax.OriginFunction:
+		c.originFacts()
 	case last.Value == "." && c.before(2).Type == syntax.Var:
 		c.propertiesOf(c.before(2))
 	case ctx.Bracket == "{" && ctx.Type != "" && (last.Value == "{" || last.Value == ","):
@@ -174,7 +176,7 @@ func (c *completer) expression() {
 		_, doc := describeFunction(a.Name)
 		c.add(3, a.Name, Function, "aggregate", doc)
 	}
-	for _, name := range append(slices.Clone(syntax.Functions), append(syntax.LiteralFunctions(), "now", syntax.ActorFunction)...) {
+	for _, name := range append(slices.Clone(syntax.Functions), append(syntax.LiteralFunctions(), "now", syntax.ActorFunction, syntax.OriginFunction)...) {
 		usage, doc := describeFunction(name)
 		c.add(3, name, Function, usage, doc)
 	}
@@ -189,7 +191,7 @@ func (c *completer) expression() {
 // are functions.
 func notInBodies() []string {
 	words := []string{"query", "mcp", "expose", "idempotent", "tool_name", "title", "description", "instruction", "question", "must_be_empty", "check", "default", "example", "range", "enum", "valid", "at", "during"}
-	return append(words, append(syntax.LiteralFunctions(), "now", syntax.ActorFunction)...)
+	return append(words, append(syntax.LiteralFunctions(), "now", syntax.ActorFunction, syntax.OriginFunction)...)
 }
 
 // words adds keywords. It omits a word that is not in the grammar.
@@ -283,6 +285,13 @@ func (c *completer) callerMembers() {
 	for i, name := range claims.Members() {
 		t, _ := claims.TypeOf(name)
 		c.add(min(i, 2), name, Field, t.String(), "")
+	}
+}
+
+// originFacts adds the facts about the origin of an entity.
+func (c *completer) originFacts() {
+	for i, f := range plan.OriginFacts() {
+		c.add(min(i, 2), f.String(), Field, f.Type().String(), "")
 	}
 }
 

@@ -143,6 +143,9 @@ func describeFunction(name string) (code, doc string) {
 			return a.Name + "(…)", a.Name + "(…) takes " + a.Arg.Text + " and " + a.Doc + "."
 		}
 	}
+	if name == syntax.OriginFunction {
+		return "origin($x)", "The commit that last changed an entity: origin($x).actor, .at, .proposal, .source and .tool; origin($x).made_by and .made_at are of the commit that made it."
+	}
 	if name == syntax.ActorFunction {
 		return "actor()", "The caller of the query: actor().id, actor().groups, and the claims of the caller's token, such as actor().region."
 	}

@@ -247,7 +247,7 @@ func (c *checker) inlineCompare(m *syntax.PropMatch, p *catalog.Property, id pla
 		}
 	case *syntax.Binary, *syntax.Comparison, *syntax.Call, *syntax.ActorRef:
 		cmp.Right, ok = c.computed(v, func(from value.Type, at diag.Span) bool { return c.checkFit(from, want, p, at) })
-	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition, *syntax.NodeKey, *syntax.Subquery, *syntax.FieldRef:
+	case *syntax.PropRef, *syntax.AliasRef, *syntax.Condition, *syntax.NodeKey, *syntax.Subquery, *syntax.FieldRef, *syntax.OriginRef:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && m.Optional {

@@ -88,6 +88,8 @@ func (c *checker) operand(o syntax.Operand, sc *scope) (t typed, ok bool) {
 		return typed{expr: plan.Now{}, typ: value.Of(value.DateTime)}, true
 	case *syntax.ActorRef:
 		return c.caller(o)
+	case *syntax.OriginRef:
+		return c.origin(o, sc)
 	case *syntax.VarRef:
 		return c.variable(o, sc)
 	case *syntax.PropRef:

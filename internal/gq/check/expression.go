@@ -64,7 +64,7 @@ func isTruth(e plan.Expr) bool {
 	switch e.(type) {
 	case plan.Test, plan.Holds, plan.Matched:
 		return true
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.BM25, plan.Nearest, plan.RRF,
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.Origin, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.BM25, plan.Nearest, plan.RRF,
 		plan.Apply, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef, plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	return false
@@ -86,7 +86,7 @@ func hasScore(e plan.Expr) bool {
 			found = found || !block && hasScore(inner)
 		})
 		return found
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, plan.Matched, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef, plan.BlockAgg, plan.BlockRows, plan.Member: // a subquery has no scores
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.Origin, plan.WalkPart, plan.Whole, plan.Now, plan.Matched, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef, plan.BlockAgg, plan.BlockRows, plan.Member: // a subquery has no scores
 	}
 	return false
 }
@@ -104,7 +104,7 @@ func isConstant(e plan.Expr) bool {
 		return len(e.Outer) == 0
 	case plan.BlockRows:
 		return len(e.Outer) == 0
-	case plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef:
+	case plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.Origin, plan.WalkPart, plan.Whole, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef:
 	}
 	return false
 }

@@ -446,7 +446,7 @@ func (c *checker) predicate(p *syntax.Pred, t target) plan.Pred {
 		c.wanting(paramType(want), func() { right, ok = c.operand(p.Value, nil) })
 	case *syntax.Binary, *syntax.Comparison, *syntax.Call:
 		right, ok = c.argument(v, nil)
-	case *syntax.AliasRef, *syntax.Condition, *syntax.Subquery, *syntax.FieldRef:
+	case *syntax.AliasRef, *syntax.Condition, *syntax.Subquery, *syntax.FieldRef, *syntax.OriginRef:
 		panic("check: the parser accepted an expression as a value")
 	}
 	if ok && c.comparable(&left, &right, pred.Op, at, p.Value.Source().Span(), p.Span()) && (prop != nil || c.endRef(right.expr, t, name, p.Value.Source().Span())) {

@@ -131,6 +131,11 @@ func operandName(o syntax.Operand) (string, bool) {
 		return "now", true
 	case *syntax.ActorRef:
 		return syntax.ActorFunction + "." + o.Name(), true
+	case *syntax.OriginRef:
+		if o.Fact == nil {
+			return "", false
+		}
+		return syntax.OriginFunction + "." + o.Fact.Value, true
 	case *syntax.Call:
 		if plan.AggregateNamed(o.Name.Value) != nil && len(o.Args) == 1 {
 			return operandName(o.Args[0])

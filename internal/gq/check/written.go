@@ -36,7 +36,7 @@ func (c *checker) assigned(o syntax.Operand, p *catalog.Property) (plan.Expr, bo
 	case *syntax.NodeKey:
 		c.fault(BadValue, o.Span(), "write a node only after from:, to: or where from = and where to =", "the property %s cannot be a node", p.Name)
 		return nil, false
-	case *syntax.Condition, *syntax.Subquery, *syntax.FieldRef:
+	case *syntax.Condition, *syntax.Subquery, *syntax.FieldRef, *syntax.OriginRef:
 	}
 	panic("check: the parser accepted an expression as a value")
 }
@@ -225,6 +225,8 @@ func (c *checker) returns(m *syntax.Mutation) {
 			switch e.(type) {
 			case plan.Agg, plan.BlockAgg, plan.BlockRows, plan.Holds, plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
 				c.fault(BadReturn, at, "write a query for it", "the column %s searches the graph, but a mutation returns values of what it inserted and of its parameters", col.Name)
+			case plan.Origin:
+				c.fault(BadReturn, at, "read it with a query after the mutation", "the column %s reads an origin, but a mutation has none before its commit", col.Name)
 			default: // the other expressions are values
 			}
 		})

@@ -79,7 +79,7 @@ func embedsText(e plan.Expr, params []plan.Param) bool {
 		return ok && l.Value.Kind() == value.String
 	case plan.RRF:
 		return embedsText(e.First, params) || embedsText(e.Second, params)
-	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef,
+	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.Origin, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef,
 		plan.Apply, plan.Test, plan.Holds, plan.BlockAgg, plan.BlockRows, plan.Member: // the checker rejects a score inside such an expression
 	}
 	return false

@@ -209,7 +209,7 @@ func (p *queryPass) nullParam(e plan.Expr) (int, bool) {
 			}
 		}
 		return found, ok
-	case plan.Lit, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
+	case plan.Lit, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.Origin, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
 		plan.Test, plan.Holds, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef, plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	return 0, false

@@ -70,6 +70,10 @@ func (p *queryPass) strictUse(o syntax.Operand, set map[string]bool) string {
 		if set[o.Var.Value] {
 			return o.Var.Value
 		}
+	case *syntax.OriginRef:
+		if set[o.Var.Value] {
+			return o.Var.Value
+		}
 	case *syntax.Binary:
 		parts = []syntax.Operand{o.Left, o.Right}
 	case *syntax.Call:

@@ -169,6 +169,8 @@ func (p *queryPass) isCallOf(c *syntax.Call, a plan.Agg) bool {
 			written = append(written, o.Tokens[0].Value)
 		case *syntax.PropRef:
 			written = append(written, o.Var.Value)
+		case *syntax.OriginRef:
+			written = append(written, o.Var.Value)
 		default: // the other operands name no variable
 		}
 		for _, part := range syntax.Parts(o) {

@@ -159,7 +159,7 @@ func member(e plan.Expr) (plan.VarID, string) {
 		return e.Var, "id"
 	case plan.Prop:
 		return e.Var, e.Name
-	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
+	case plan.Lit, plan.ParamRef, plan.Endpoint, plan.EndNode, plan.Origin, plan.WalkPart, plan.Whole, plan.Now, plan.Agg, plan.Matched, plan.BM25, plan.Nearest, plan.RRF,
 		plan.Apply, plan.Test, plan.Holds, plan.Old, plan.KeyOf, plan.Cell, plan.NodeRef, plan.BlockAgg, plan.BlockRows, plan.Member:
 	}
 	return plan.NoVar, ""

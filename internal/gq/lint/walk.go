@@ -69,6 +69,8 @@ func exprVar(e plan.Expr, visit func(plan.VarID)) {
 		visit(e.Var)
 	case plan.EndNode:
 		visit(e.Var)
+	case plan.Origin:
+		visit(e.Var)
 	case plan.WalkPart:
 		visit(e.Var)
 		visit(e.From)

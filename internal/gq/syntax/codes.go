@@ -44,7 +44,7 @@ var Codes = []diag.Entry{
 		Example: "query q() { match { $p: Person } return { $p } limit 9999999999999999999 }"},
 	{Code: UnknownScalar, Title: "unknown scalar type", Explanation: "The scalar types are " + listed(scalarNames) + "; a Decimal needs its digits, as in Decimal(12, 2); Vector needs a length in parentheses, as in Vector(384). A parameter may also have a node type. Write the nearest of these: I64 or I32 for an integer, F64 for a float, String for a text or an enum, DateTime for a timestamp. For a node, check the name of the type with type_describe or in the schema.",
 		Example: "query q($n: Int) { match { $p: Person } return { $p } }"},
-	{Code: UnknownCall, Title: "unknown function", Explanation: "The functions are " + listed(slices.Concat(Functions, []string{"now", ActorFunction}, literalFunctions)) + ".",
+	{Code: UnknownCall, Title: "unknown function", Explanation: "The functions are " + listed(slices.Concat(Functions, []string{"now", ActorFunction, OriginFunction}, literalFunctions)) + ".",
 		Example: "query q() { match { $p: Person } return { len($p.name) } }"},
 }
 

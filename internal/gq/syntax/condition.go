@@ -37,7 +37,7 @@ func Blocks(o Operand, visit func(Operand)) {
 	switch o.(type) {
 	case *Condition, *Subquery:
 		visit(o)
-	case *Literal, *VarRef, *PropRef, *AliasRef, *FieldRef, *NodeKey, *Now, *ActorRef, *Call, *Binary, *Comparison:
+	case *Literal, *VarRef, *PropRef, *AliasRef, *FieldRef, *NodeKey, *Now, *ActorRef, *OriginRef, *Call, *Binary, *Comparison:
 	}
 	for _, part := range Parts(o) {
 		Blocks(part, visit)
@@ -52,7 +52,7 @@ func Inside(o Operand) ([]Clause, []Operand) {
 		return Block(o.Block), nil
 	case *Subquery:
 		return o.Match, o.Results()
-	case *Literal, *VarRef, *PropRef, *AliasRef, *FieldRef, *NodeKey, *Now, *ActorRef, *Call, *Binary, *Comparison:
+	case *Literal, *VarRef, *PropRef, *AliasRef, *FieldRef, *NodeKey, *Now, *ActorRef, *OriginRef, *Call, *Binary, *Comparison:
 	}
 	return nil, nil
 }

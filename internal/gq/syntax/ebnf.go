@@ -36,7 +36,7 @@ func QueryGrammar() []Production {
 		g.query().String(), bodyGrammar, g.read().String(), g.mutation().String(), enumValueGrammar,
 		statementGrammar, g.insert().String(), g.update().String(), g.delete().String(), g.matchBlock().String(), g.listBlock().String(), writtenGrammar, nodeKeyGrammar,
 		clauseGrammar, g.binding().String(), g.not().String(), g.exists().String(), g.any().String(), g.all().String(), g.optional().String(), g.text().String(), g.traversal().String(), g.filter().String(), g.subquery().String(), fieldRefGrammar,
-	}, operandGrammars(operandGrammar, termGrammar, factorGrammar, actorGrammar, callGrammar, conditionGrammar, comparisonGrammar)...))
+	}, operandGrammars(operandGrammar, termGrammar, factorGrammar, actorGrammar, originGrammar, callGrammar, conditionGrammar, comparisonGrammar)...))
 }
 
 // productions splits EBNF texts that have one production a line. It returns a production that

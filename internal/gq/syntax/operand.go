@@ -8,7 +8,7 @@ import (
 )
 
 // Operand is an expression of the query language: one of *Literal, *VarRef, *PropRef, *AliasRef,
-// *Now, *ActorRef, *Call, *Binary, *Comparison, *Condition, *Subquery and *FieldRef. An operand in parentheses has no node of its own.
+// *Now, *ActorRef, *OriginRef, *Call, *Binary, *Comparison, *Condition, *Subquery and *FieldRef. An operand in parentheses has no node of its own.
 type Operand interface {
 	operand()
 	Source() Range
@@ -55,6 +55,13 @@ type Now struct{ Range }
 type ActorRef struct {
 	Range
 	Member *Token // nil if it is not written
+}
+
+// OriginRef is origin($x), the origin of an entity, with the name of a fact. The checker reports a missing name.
+type OriginRef struct {
+	Range
+	Var  Token  // the variable
+	Fact *Token // nil if it is not written
 }
 
 // Call is a call of a function or an aggregate. Each argument may be a *Comparison.
@@ -105,6 +112,7 @@ func (*PropRef) operand()    {}
 func (*AliasRef) operand()   {}
 func (*Now) operand()        {}
 func (*ActorRef) operand()   {}
+func (*OriginRef) operand()  {}
 func (*Call) operand()       {}
 func (*Binary) operand()     {}
 func (*Comparison) operand() {}
@@ -119,6 +127,9 @@ var Functions = slices.Concat(plan.AggregateNames(), []string{"search", "match_t
 
 // ActorFunction is the name of the function that returns the caller of the query.
 const ActorFunction = "actor"
+
+// OriginFunction is the name of the function that returns the origin of an entity.
+const OriginFunction = "origin"
 
 // TypeFunction is the name of the function that returns the type of a node.
 const TypeFunction = "type"

@@ -35,7 +35,7 @@ const (
 	valueGrammar      = `Operand = Now | Call | PropRef | VarRef | Literal | AliasRef .`
 	valueCallGrammar  = `Call = <name> "(" Operand ("," Operand)* ")" .`
 	termGrammar       = `Term = Factor (("*" | "/" | "%") Factor)* .`
-	factorGrammar     = `Factor = "(" Comparison ")" | Condition | Subquery | Now | ActorRef | Call | PropRef | VarRef | Literal | FieldRef | AliasRef .`
+	factorGrammar     = `Factor = "(" Comparison ")" | Condition | Subquery | Now | ActorRef | OriginRef | Call | PropRef | VarRef | Literal | FieldRef | AliasRef .`
 	conditionGrammar  = `Condition = Not | Exists | Any | All .`
 	comparisonGrammar = `Comparison = Operand ((<relation> | "contains" | "starts_with" | "in" | "matches") Operand | NullTest)? .`
 	callGrammar       = `Call = <name> "(" "distinct"? Comparison ("," Comparison)* ")" .`
@@ -45,6 +45,7 @@ const (
 	fieldRefGrammar   = `FieldRef = <name> "." <name> .`
 	nowGrammar        = `Now = "now" "(" ")" .`
 	actorGrammar      = `ActorRef = "actor" "(" ")" ("." <name>)? .`
+	originGrammar     = `OriginRef = "origin" "(" <var> ")" ("." <name>)? .`
 	listGrammar       = `List = "[" (Literal ("," Literal)*)? "]" .`
 	enumValueGrammar  = `EnumValue = (<name> | <typename> | <int> | "-")+ .`
 )
@@ -197,6 +198,9 @@ func (g *grammar) parseNamed(c cursor) (Operand, error) {
 	if next[0].Value == ActorFunction {
 		return c.actor()
 	}
+	if next[0].Value == OriginFunction {
+		return c.origin()
+	}
 	kind, isLiteral := value.KindOfLiteral(next[0].Value)
 	if isLiteral && (kind != value.Date || next[2].Type == String && next[3].Value == ")") {
 		return g.parseLiteral(c)
@@ -258,18 +262,38 @@ func (c cursor) actor() (Operand, error) {
 	if err := c.want(")"); err != nil {
 		return nil, err
 	}
-	a := &ActorRef{}
-	if c.Peek().Value == "." {
-		c.Next()
-		member := *c.Peek()
-		if member.Type != Name {
-			return nil, unexpected(member, "id, groups or the name of a claim")
-		}
-		c.Next()
-		a.Member = &member
+	member, err := c.member("id, groups or the name of a claim")
+	return &ActorRef{c.consumed(), member}, err
+}
+
+// origin parses origin($x) and the name of a fact.
+func (c cursor) origin() (Operand, error) {
+	c.Next()
+	c.Next()
+	v := *c.Peek()
+	if v.Type != Var {
+		return nil, unexpected(v, "the variable of a node or an edge, as in origin($p).actor")
 	}
-	a.Range = c.consumed()
-	return a, nil
+	c.Next()
+	if err := c.want(")"); err != nil {
+		return nil, err
+	}
+	fact, err := c.member("the name of a fact, such as actor or at")
+	return &OriginRef{c.consumed(), v, fact}, err
+}
+
+// member parses a point and a name, or nothing, and then returns nil. The text says what is expected after the point.
+func (c cursor) member(expected string) (*Token, error) {
+	if c.Peek().Value != "." {
+		return nil, nil
+	}
+	c.Next()
+	name := *c.Peek()
+	if name.Type != Name {
+		return nil, unexpected(name, expected)
+	}
+	c.Next()
+	return &name, nil
 }
 
 // want consumes the next token if it has the given text. Otherwise the error says that the text is

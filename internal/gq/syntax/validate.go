@@ -271,7 +271,7 @@ func (p *parser) checkPart(o Operand, in string, depth int, also func(Operand) b
 		for _, a := range o.Args {
 			p.checkPart(a, in, depth-1, also)
 		}
-	case *PropRef, *AliasRef, *NodeKey, *FieldRef:
+	case *PropRef, *AliasRef, *NodeKey, *FieldRef, *OriginRef:
 		p.reportUnexpected(o, "a literal, a $parameter or now()", in)
 	}
 }
@@ -291,7 +291,7 @@ func parts(o Operand) []Operand {
 			return []Operand{o.Left}
 		}
 		return []Operand{o.Left, o.Right}
-	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *ActorRef, *Call, *Condition, *NodeKey, *Subquery, *FieldRef:
+	case *Literal, *VarRef, *PropRef, *AliasRef, *Now, *ActorRef, *OriginRef, *Call, *Condition, *NodeKey, *Subquery, *FieldRef:
 	}
 	return nil
 }

@@ -41,7 +41,9 @@ func wordsOf(list []Production) []string {
 func IsFunction(name string) bool { return functionSet()[name] }
 
 // functionSet holds the names for which IsFunction returns true.
-var functionSet = sync.OnceValue(func() map[string]bool { return set(Functions, literalFunctions, []string{"now", ActorFunction}) })
+var functionSet = sync.OnceValue(func() map[string]bool {
+	return set(Functions, literalFunctions, []string{"now", ActorFunction, OriginFunction})
+})
 
 // IsQueryWord reports whether QueryWords has a word.
 func IsQueryWord(word string) bool { return queryWordSet()[word] }

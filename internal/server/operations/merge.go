@@ -53,7 +53,7 @@ func (c *MergeBranches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, 
 // Merge merges like Run but leaves the answer to the caller.
 func (c *MergeBranches) Merge(ctx context.Context, env *tool.Env) (*engine.MergeResult, error) {
 	opts := c.Options
-	opts.Actor, opts.Message = env.Actor, cmp.Or(opts.Message, env.Message)
+	opts.Actor, opts.Tool, opts.Message = env.Actor, env.Tool, cmp.Or(opts.Message, env.Message)
 	source, target := env.Branch(c.Source), env.Branch(c.Target)
 	var r *engine.MergeResult
 	write := func(heads tool.Heads) (err error) {

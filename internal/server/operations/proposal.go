@@ -505,8 +505,8 @@ func mergeProposal(ctx context.Context, env *tool.Env, p *engine.Proposal, b *cl
 	done := event(env, engine.EventMerged, b.Comment)
 	done.Digest = s.comparison.Digest
 	merged.Events = append(slices.Clone(p.Events), done)
-	res, err := env.Graph.Merge(ctx, p.Source, p.Target, engine.MergeOptions{Actor: env.Actor, Message: mergeMessage(p, b), IfCommit: s.comparison.Target.ID, IfSource: s.comparison.Source.ID,
-		Resolutions: p.Resolutions, Proposal: &merged})
+	res, err := env.Graph.Merge(ctx, p.Source, p.Target, engine.MergeOptions{Actor: env.Actor, Tool: env.Tool, Message: mergeMessage(p, b), IfCommit: s.comparison.Target.ID, IfSource: s.comparison.Source.ID,
+		Resolutions: p.Resolutions, Proposal: &merged, Approvers: s.approvers()})
 	if err != nil {
 		return nil, err
 	}

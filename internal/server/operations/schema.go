@@ -130,7 +130,7 @@ func (c *ApplySchema) Apply(ctx context.Context, env *tool.Env) (*engine.SchemaC
 // apply applies the compiled schema `s` for the caller.
 func (c *ApplySchema) apply(ctx context.Context, env *tool.Env, s *catalog.Schema) (*engine.SchemaChange, error) {
 	opts, branch := c.Options, env.Branch(c.Branch)
-	opts.Actor, opts.Branch, opts.Message = env.Actor, branch.Name(), cmp.Or(opts.Message, env.Message)
+	opts.Actor, opts.Tool, opts.Branch, opts.Message = env.Actor, env.Tool, branch.Name(), cmp.Or(opts.Message, env.Message)
 	var change *engine.SchemaChange
 	err := c.confirmed(ctx, env, s, branch, opts, func(heads tool.Heads) (err error) {
 		opts.IfCommit = heads.Require(0, opts.IfCommit)

@@ -101,6 +101,8 @@ func refusal(all plan.Clause) error {
 			refused = "now()"
 		case plan.Matched, plan.BM25, plan.Nearest, plan.RRF:
 			refused = "a search"
+		case plan.Origin:
+			refused = "origin()"
 		case plan.Test, plan.Holds:
 			refused = "the result of a condition as a value"
 		case plan.BlockAgg, plan.BlockRows:

@@ -264,6 +264,7 @@ func TestFilterFaults(t *testing.T) {
 		{`{ type: Person, where: "$it livesIn $c" }`, `and this clause follows an edge`},
 		{`{ type: Person, where: "search($it.bio, \"x\")" }`, `a filter does not take a search`},
 		{`{ type: Person, where: "exists { $it livesIn $c  bm25($it.bio, \"x\") > 1.0 }" }`, `a filter does not take a search`},
+		{`{ type: Person, where: "origin($it).actor is null" }`, `a filter does not take origin()`},
 		{`{ type: Person, where: "year(now()) = 2024" }`, `a filter does not take now()`},
 		{`{ type: Person, where: "count { $it livesIn $_ } > 1" }`, `a filter does not take a subquery`},
 		{`{ type: Person, where: "if($it.salary > 1, 1, 2) = 1" }`, `a filter does not take`},

@@ -117,7 +117,7 @@ func (k *Options) Need(branch tool.BranchName, via tool.Via) tool.Need {
 
 // Write returns the options for a write to a branch.
 func (k *Options) Write(env *tool.Env, branch tool.Branch) engine.WriteOptions {
-	return engine.WriteOptions{Branch: branch.Name(), Actor: env.Actor, Message: cmp.Or(k.Message, env.Message), DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
+	return engine.WriteOptions{Branch: branch.Name(), Actor: env.Actor, Message: cmp.Or(k.Message, env.Message), Tool: env.Tool, DryRun: k.DryRun, IdempotencyKey: k.IdempotencyKey, IfCommit: k.IfCommit}
 }
 
 // orEmpty returns the text that s points to, or "".

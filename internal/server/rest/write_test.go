@@ -63,6 +63,8 @@ func TestConditions(t *testing.T) {
 		{name: "with a message", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: why%0An%C3%B6t", body: `{"query":"query m() { insert Person { name: \"mia\" } }"}`, status: 200, want: `"message":"why\nnöt"`},
 		{name: "a load with a message", actor: writer, method: "POST", path: "/load/ndjson", media: ndjson, send: "Omnigraph-Message: 100%25 sure", body: `{"type":"Person","data":{"name":"ned"}}`, status: 200, want: `"message":"100% sure"`},
 		{name: "a message of the tool", actor: writer, method: "POST", path: "/queries/add_person", body: `{"params":{"name":"ora"}}`, status: 200, want: `"message":"add_person by act-writer"`},
+		{name: "its origin", actor: reader, method: "POST", path: "/query", body: `{"query":"query q() { match { $p: Person { name: \"ora\" } } return { origin($p).actor as by, origin($p).tool as tool, origin($p).made_by as made } }"}`, status: 200,
+			want: `{"by":"act-writer","tool":"add_person","made":"act-writer"}`},
 		{name: "a message that is not encoded", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: 100%", body: add, status: 400, want: `header Omnigraph-Message: invalid URL escape`},
 		{name: "a message with a control character", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: a%09", body: add, status: 400, want: `control character U+0009 at byte 2`},
 		{name: "a long message", actor: writer, method: "POST", path: "/mutate", send: "Omnigraph-Message: " + strings.Repeat("m", 1025), body: add, status: 400, want: `has 1025 bytes, expected at most 1024`},

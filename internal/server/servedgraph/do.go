@@ -136,7 +136,7 @@ func (r *running) open(ctx context.Context) (err error) {
 	safe, texted := r.out.Integers()
 	r.env = &tool.Env{
 		Server: r, SafeIntegers: safe, StringIntegers: texted, MaxBytes: r.out.MaxBytes(), RunTool: g.runTool(),
-		Graph: g.engine, Drafts: names, Actor: r.actor.Name(), PageOwner: r.actor.Key(), Groups: access.GroupsOf(r.actor), Checks: g.checks,
+		Graph: g.engine, Drafts: names, Actor: r.actor.Name(), Tool: r.name, PageOwner: r.actor.Key(), Groups: access.GroupsOf(r.actor), Checks: g.checks,
 		Caller: access.CallerOf(r.actor), Claims: g.claims, Source: g.source,
 		GraphID: g.id, Now: pagetoken.Instant(g.now()), PageTokens: g.pages,
 	}

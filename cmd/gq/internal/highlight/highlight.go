@@ -106,7 +106,7 @@ func scalars() []string {
 
 // functions returns the names of the functions and the aggregates.
 func functions() []string {
-	names := slices.Concat(syntax.Functions, syntax.LiteralFunctions(), []string{"now", syntax.ActorFunction})
+	names := slices.Concat(syntax.Functions, syntax.LiteralFunctions(), []string{"now", syntax.ActorFunction, syntax.OriginFunction})
 	slices.Sort(names)
 	return slices.Compact(names)
 }

@@ -169,6 +169,17 @@ func TestHoverOverNodeParameters(t *testing.T) {
 	}
 }
 
+// TestCompletionOfOrigin completes the facts about an origin.
+func TestCompletionOfOrigin(t *testing.T) {
+	const text = "query q() { match { $p: Person origin($p)."
+	s := newTestServer()
+	_, uri := openProject(t, s, t.TempDir(), "node Person { name: String @key }\n", text)
+	list, err := s.completion(&positionParams{textDocument{uri}, s.document(uri).text.position(len(text))})
+	if err != nil || !slices.ContainsFunc(list.Items, func(i completionItem) bool { return i.Label == "made_by" && i.Detail == "String?" }) || len(list.Items) != 7 {
+		t.Errorf("found %v, %v", list, err)
+	}
+}
+
 // TestCompletionOfActor completes the members of actor(). The claims are those of cluster.yaml or, without one, of gq.yaml.
 func TestCompletionOfActor(t *testing.T) {
 	const text = "query q() { match { $p: Person $p.name = actor()."

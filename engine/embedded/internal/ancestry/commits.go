@@ -14,18 +14,20 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 )
 
-// commits holds all commits of a graph and never drops one. A commit takes 64 bytes, 6 to
-// 11 bytes of a hash table, and the bytes of the name of its branch, actor or schema, or of its message, when
+// commits holds all commits of a graph and never drops one. A commit takes 72 bytes, 4 or 5 of
+// its number in the origins of rows, 6 to 11 bytes of a hash table, and the bytes of the name of its branch, actor or schema, of its message, or of its further facts, when
 // that text is new. A commit's number is its position in the order of entry.
 type commits struct {
-	chunks []*[chunkSize]packed // each is filled before the next one is allocated
-	n      int                  // number of commits
-	places []uint32             // hash table with linear probing; an entry is a commit number plus one, or 0 if it is free
-	seed   maphash.Seed         // seed of the hashes in `places`
-	names  []string             // of branches, actors and schemas, and messages, by number
-	nameAt map[string]uint32    // maps a name to its index in `names`
-	odd    map[uint32]oddCommit // maps a commit number to the commit
-	oddAt  map[string]uint32    // maps the id of an odd commit to its number
+	chunks  []*[chunkSize]packed // each is filled before the next one is allocated
+	n       int                  // number of commits
+	places  []uint32             // hash table with linear probing; an entry is a commit number plus one, or 0 if it is free
+	seed    maphash.Seed         // seed of the hashes in `places`
+	names   []string             // of branches, actors and schemas, and messages, by number
+	nameAt  map[string]uint32    // maps a name to its index in `names`
+	facts   []facts              // without duplicates
+	factsAt map[string]uint32    // maps the texts of facts, appended, to their index in `facts`
+	odd     map[uint32]oddCommit // maps a commit number to the commit
+	oddAt   map[string]uint32    // maps the id of an odd commit to its number
 }
 
 // oddCommit is a commit that packed cannot hold: its id is not a ULID, a parent is unknown,
@@ -50,6 +52,8 @@ type packed struct {
 	actor   uint32    // see branch
 	schema  uint32    // see branch
 	message uint32    // see branch
+	facts   uint32    // index in facts
+	origin  uint32    // see History.OriginOf
 }
 
 // inOdd is the branch of a packed whose commit an oddCommit holds.
@@ -127,6 +131,7 @@ func (h *commits) add(c engine.Commit, lsn uint64) {
 	}
 	copy(p.parents[:], parents)
 	p.branch, p.actor, p.schema, p.message = h.name(c.Branch), h.name(c.Actor), h.name(c.Schema), h.name(c.Message)
+	p.facts = h.factsOf(&c)
 	if 4*h.n > 3*len(h.places) {
 		h.rehash()
 		return
@@ -180,6 +185,8 @@ func (h *commits) commit(n int) engine.Commit {
 		ID: p.id.String(), Seq: p.seq, Time: time.UnixMicro(p.micros).UTC(),
 		Branch: h.names[p.branch], Actor: h.names[p.actor], Schema: h.names[p.schema], Message: h.names[p.message],
 	}
+	f := &h.facts[p.facts]
+	c.Tool, c.Source, c.Proposal, c.Approvers = f.tool, f.source, f.proposal, slices.Clone(f.approvers)
 	for _, parent := range p.parents {
 		if parent > 0 {
 			c.Parents = append(c.Parents, h.id(int(parent-1)))
@@ -234,7 +241,7 @@ func (h *commits) parents(n int) []uint32 {
 func (h *commits) view() commits {
 	v := *h
 	v.odd = maps.Clone(h.odd)
-	v.chunks, v.names = slices.Clip(h.chunks), slices.Clip(h.names)
-	v.places, v.nameAt, v.oddAt = nil, nil, nil
+	v.chunks, v.names, v.facts = slices.Clip(h.chunks), slices.Clip(h.names), slices.Clip(h.facts)
+	v.places, v.nameAt, v.factsAt, v.oddAt = nil, nil, nil, nil
 	return v
 }

@@ -34,16 +34,21 @@ type HistorySegment struct {
 type History struct {
 	mu sync.RWMutex
 	commits
+	origins
+	lines lines
 }
 
 // Add enters a commit and the log record that made it; lsn is 0 for a commit that is older
-// than the log. Add ignores a commit that the history already has.
-func (h *History) Add(c engine.Commit, lsn uint64) {
+// than the log. Add ignores a commit that the history already has. The error is an *engine.Corrupt if the number of the commit in the
+// origins of rows is none that Reserve gave; the history then has the commit without the number.
+func (h *History) Add(c logrecord.Commit, lsn uint64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, known := h.number(c.ID); !known {
-		h.add(c, lsn)
+	if _, known := h.number(c.ID); known {
+		return nil
 	}
+	h.add(c.Commit, lsn)
+	return h.enterOrigin(h.n-1, c.Number)
 }
 
 // Len returns the number of commits.
@@ -307,8 +312,8 @@ func (h *History) AppendHistory(dst []byte, from, to int) []byte {
 		dst = codec.AppendText(dst, d)
 	}
 	dst = binary.AppendUvarint(dst, uint64(to-from))
-	for _, c := range h.Slice(from, to) {
-		dst = logrecord.AppendHeader(dst, c, nil)
+	for n, c := range h.Slice(from, to) {
+		dst = logrecord.AppendHeader(dst, logrecord.Commit{Commit: c, Number: h.OriginOf(n)}, nil)
 		dst = binary.AppendUvarint(dst, at[c.Schema])
 	}
 	return dst
@@ -330,7 +335,9 @@ func (h *History) ReadHistory(b []byte) error {
 			break
 		}
 		c.Schema = digests[i]
-		h.Add(c, 0)
+		if err := h.Add(c, 0); err != nil {
+			return err
+		}
 	}
 	return r.Err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/logrecord"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
@@ -25,7 +26,7 @@ func drawHistory(rng *rand.Rand, n, back, merges int) *History {
 				c.Parents = append(c.Parents, commitID(max(0, i-1-rng.IntN(back))))
 			}
 		}
-		h.Add(c, 0)
+		_ = h.Add(logrecord.Commit{Commit: c}, 0)
 	}
 	return h
 }
@@ -160,7 +161,7 @@ func TestMergeBasesOfMany(t *testing.T) {
 				for _, p := range parents {
 					commit.Parents = append(commit.Parents, commitID(p))
 				}
-				h.Add(commit, 0)
+				h.Add(logrecord.Commit{Commit: commit}, 0)
 				made++
 				return made - 1
 			})

@@ -35,7 +35,7 @@ func (s *Degrees) CountsRows(q *ir.Query) bool {
 				s.Var = e.Var
 			}
 			return s.Var == e.Var
-		case ir.ExprEnd, ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprWalk, ir.ExprRef:
+		case ir.ExprEnd, ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprWalk, ir.ExprOrigin, ir.ExprRef:
 		}
 		return false
 	}

@@ -50,7 +50,7 @@ func (x *explainer) explainHoldings(e *ir.Expr, rows float64) []*engine.Operator
 		}
 	case ir.ExprBlockAgg, ir.ExprMember:
 		return append(out, x.explainSubquery(e.Subquery, rows))
-	case ir.ExprConst, ir.ExprProp, ir.ExprID, ir.ExprEnd, ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprAgg, ir.ExprWalk, ir.ExprRef:
+	case ir.ExprConst, ir.ExprProp, ir.ExprID, ir.ExprEnd, ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprAgg, ir.ExprWalk, ir.ExprOrigin, ir.ExprRef:
 	}
 	return out
 }

@@ -223,7 +223,7 @@ type helper struct {
 // run does the work of a share for the run of a matcher, with at most `memory` bytes, or without a limit if that is 0.
 func (h *helper) run(of *matcher, memory int64, s *share, work func(*matcher) error) {
 	r := of.program.pool.Get().(*run)
-	r.evaluator.Begin(of.Ctx, of.Snap, of.Args, eval.Options{Now: of.Now, Memory: memory, Shared: of.Budget.Shared, Visits: of.MaxVisited, Walked: of.Most, Examined: of.MostExamined})
+	r.evaluator.Begin(of.Ctx, of.Snap, of.Args, eval.Options{Now: of.Now, Origins: of.Origins(), Memory: memory, Shared: of.Budget.Shared, Visits: of.MaxVisited, Walked: of.Most, Examined: of.MostExamined})
 	r.matcher.begin(nil)
 	r.collector.Start()
 	copy(r.matcher.weighed, of.weighed)

@@ -124,6 +124,7 @@ const (
 	ValidKept         // what was valid at one instant is valid at each other one
 	WrittenUnexamined // what is written while a schema change is examined is not examined
 	KeptBaseStale     // the edges of a part that a walk follows are those of an earlier state
+	MergesMakeRows    // a merge gives the rows of its source its own origin
 )
 
 // names are the names of the faults.
@@ -230,6 +231,7 @@ var names = [...]string{
 	ValidKept:         "valid_kept",
 	WrittenUnexamined: "written_unexamined",
 	KeptBaseStale:     "kept_base_stale",
+	MergesMakeRows:    "merges_make_rows",
 }
 
 // String returns the name of the fault, and "" for None.

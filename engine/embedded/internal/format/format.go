@@ -17,7 +17,7 @@ import (
 
 const (
 	First   = 10 // the oldest number that is read; the numbers below it were never released
-	Current = 13 // the number that is written
+	Current = 14 // the number that is written
 )
 
 // Version is one row of the table of format numbers.
@@ -33,6 +33,7 @@ var Versions = []Version{
 	{11, "instants in microseconds: columns mark them with a flag, records write those with parts of a millisecond as a number that format 10 does not use; which sources claim an entity: a column in segments of rows, operations that put entities with it, and operations after the parts of a bulk load, the first of them in segments if they are many; schema changes that cast a property several times, or that changed the default of a property after they added it"},
 	{12, "messages of commits, after the receipt in the header of a commit; schema changes that move the ends of edges, and that cast a property by way of a Decimal"},
 	{13, "watches: records that make and delete them, and the watches in a manifest"},
+	{14, "the origin of rows: two numbers of commits in segments of rows, after the membership in operations that put entities with them, and in the header of a commit its number, its tool, its source, and the proposal that it merges with the approvers"},
 }
 
 // Kind is a kind of file, record or block that carries a format number.

@@ -133,8 +133,8 @@ func (a *applier) keepsClaims() bool {
 	return a.mode == engine.Merge || a.mode == engine.Patch || a.mode == engine.Append
 }
 
-// segmentClaims returns the function that makes the column of memberships for a chunk, or nil if no row has one.
-func (a *applier) segmentClaims(r *Rows, c *chunk) func() (*column.Column, error) {
+// claimsOf returns the memberships of the rows of a chunk, by position in it, or nil if no row has one.
+func (a *applier) claimsOf(r *Rows, c *chunk) *claims {
 	table, rd := a.tx.Table(r.Type), reader{Rows: r}
 	keep := a.keepsClaims() && r.newID == nil && table.Claimed()
 	if !keep && !slices.ContainsFunc(r.batchesOf(c), func(b *batch) bool { return b.claims != nil }) {
@@ -154,6 +154,14 @@ func (a *applier) segmentClaims(r *Rows, c *chunk) func() (*column.Column, error
 		any = any || text != ""
 	}
 	if !any {
+		return nil
+	}
+	return of
+}
+
+// segmentClaims returns the function that makes the column of memberships for a chunk, or nil if no row has one.
+func (a *applier) segmentClaims(c *chunk, of *claims) func() (*column.Column, error) {
+	if of == nil {
 		return nil
 	}
 	return func() (*column.Column, error) {

@@ -113,12 +113,16 @@ func (a *applier) draft(r *Rows, c *chunk, lost *missing, together bool) (*segme
 		b.open()
 	}
 	d := r.draft(c, !together && c == &r.chunks[len(r.chunks)-1])
-	d.Claims = a.segmentClaims(r, c)
+	text := a.claimsOf(r, c)
+	d.Claims = a.segmentClaims(c, text)
 	if r.Type.Entity == plan.Edge {
 		var err error
 		if d.Src, d.Dst, err = a.ends(r, c, lost); cmp.Or(err, a.ctx.Err()) != nil {
 			return nil, cmp.Or(err, a.ctx.Err())
 		}
+	}
+	if d.Stamps = a.stamps(r, c, d, lost); a.ctx.Err() != nil {
+		return nil, a.ctx.Err()
 	}
 	if together && r.newID != nil {
 		ids, err := d.ID()

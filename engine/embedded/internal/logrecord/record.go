@@ -46,9 +46,20 @@ const (
 //	         parents       uvarint count, 16 bytes each
 //	         receipt       text, empty for none; see [Receipt]
 //	         message       text, empty for none; not before format 12
+//	         number        uvarint, of the commit in the origins of rows, 0 for none; the fields from here on are
+//	                       not before format 14
+//	         tool, source, proposal
+//	                       texts, see [engine.Commit]
+//	         approvers     uvarint count, for each a text
+
+// Commit is a commit with its number in the origins of rows, see version.Txn.Number; 0 for none.
+type Commit struct {
+	engine.Commit
+	Number uint32
+}
 
 // AppendHeader appends the header of a record. The receipt may be nil.
-func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
+func AppendHeader(dst []byte, c Commit, receipt *Receipt) []byte {
 	dst = append(dst, format.Current)
 	dst = codec.AppendULID(dst, c.ID)
 	dst = binary.AppendUvarint(dst, c.Seq)
@@ -59,13 +70,18 @@ func AppendHeader(dst []byte, c engine.Commit, receipt *Receipt) []byte {
 	for _, p := range c.Parents {
 		dst = codec.AppendULID(dst, p)
 	}
-	return codec.AppendText(codec.AppendText(dst, string(receipt.append(nil))), c.Message)
+	dst = codec.AppendText(codec.AppendText(dst, string(receipt.append(nil))), c.Message)
+	dst = binary.AppendUvarint(dst, uint64(c.Number))
+	for _, text := range []string{c.Tool, c.Source, c.Proposal} {
+		dst = codec.AppendText(dst, text)
+	}
+	return codec.AppendTexts(dst, c.Approvers)
 }
 
 // Header reads the header of a record, and returns the rest of the payload. The header does not
 // hold the digest of the schema: a commit has the schema of its parent, unless it changes the
 // schema.
-func Header(payload []byte) (c engine.Commit, receipt *Receipt, rest []byte, err error) {
+func Header(payload []byte) (c Commit, receipt *Receipt, rest []byte, err error) {
 	r := &codec.Reader{Rest: payload}
 	c, receipt = ReadHeader(r)
 	return c, receipt, r.Rest, r.Err
@@ -82,7 +98,7 @@ func ReadSpilled(b []byte) (segment string, err error) {
 }
 
 // ReadHeader reads the header of a record: the commit, and its receipt or nil.
-func ReadHeader(r *codec.Reader) (c engine.Commit, receipt *Receipt) {
+func ReadHeader(r *codec.Reader) (c Commit, receipt *Receipt) {
 	written := r.Format(format.Record)
 	c.ID = r.ULID()
 	c.Seq = r.Uvarint()
@@ -95,6 +111,9 @@ func ReadHeader(r *codec.Reader) (c engine.Commit, receipt *Receipt) {
 	receipt = readReceipt(r)
 	if written >= 12 {
 		c.Message = r.Text()
+	}
+	if written >= 14 {
+		c.Number, c.Tool, c.Source, c.Proposal, c.Approvers = r.Ordinal(), r.Text(), r.Text(), r.Text(), r.Texts()
 	}
 	return c, receipt
 }

@@ -30,7 +30,8 @@ var receiptSample = Receipt{Key: "k", Body: [32]byte{1, 31: 2}, Outcome: engine.
 	NodeIns: []engine.TypeCount{{Type: "Pair", Count: 3}}, EdgeIns: []engine.TypeCount{{Type: "Joins", Count: 4}}, Schema: []byte("catalog")}
 
 func TestHeaderRoundTrip(t *testing.T) {
-	c := engine.Commit{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Branch: "main", Time: time.UnixMicro(1_700_000_000_123_456).UTC()}
+	c := Commit{Commit: engine.Commit{ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Branch: "main", Time: time.UnixMicro(1_700_000_000_123_456).UTC()}, Number: 9}
+	c.Tool, c.Source, c.Proposal, c.Approvers = "add_note", "crm", "01ARZ3NDEKTSV4RRFFQ69G5FAX", []string{"eva", "finn"}
 	c.Message = "why\nnot"
 	c.Schema, c.Actor, c.Seq, c.Parents = "", "ann", 77, []string{c.ID, "01ARZ3NDEKTSV4RRFFQ69G5FAW"}
 	got, gotReceipt, rest, err := Header(append(AppendHeader(nil, c, &receiptSample), "rest"...))

@@ -21,7 +21,7 @@ func TestReceiptTable(t *testing.T) {
 	var handed []Packed
 	for i := range n {
 		c := engine.Commit{ID: fmt.Sprintf("01ARZ3NDEKTSV4RRFFQ6%06d", i), Seq: uint64(i), Actor: fmt.Sprint("a", i%3), Time: begun.Add(time.Duration(i) * 48 * time.Hour / n)}
-		h.Add(c, uint64(i))
+		h.Add(logrecord.Commit{Commit: c}, uint64(i))
 		k := Key{c.Actor, fmt.Sprint("key ", i%(4*pruneEvery))}
 		r.Add(&h, c, &logrecord.Receipt{Key: k.Key, Nodes: int64(i)})
 		if model[k] = c; i == n/4 {
@@ -62,7 +62,7 @@ func TestPositions(t *testing.T) {
 	var r, again Set
 	for i, rec := range []*logrecord.Receipt{logrecord.NewPosition("a", "1"), {Key: "k"}, logrecord.NewPosition("b", "2"), logrecord.NewPosition("a", "3"), {Key: "a"}} {
 		c := engine.Commit{ID: fmt.Sprintf("01ARZ3NDEKTSV4RRFFQ6%06d", i), Seq: uint64(i), Time: begun.Add(time.Duration(i) * time.Hour)}
-		h.Add(c, uint64(i))
+		h.Add(logrecord.Commit{Commit: c}, uint64(i))
 		r.Add(&h, c, rec)
 	}
 	for _, p := range r.Stored(&h, begun.Add(100*24*time.Hour)) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/exec/ir"
@@ -206,4 +207,36 @@ func CheckPlan(q *plan.Query, r *engine.Rights) error {
 		}
 	}
 	return nil
+}
+
+// CheckOrigins returns a *engine.SchemaMismatch if a plan reads an origin that may tell of something hidden. A row has one origin for all
+// of its properties, so with a hidden one, its origin would tell when and by whom that was changed. The tool may be a stored query
+// that the caller may not know.
+func CheckOrigins(q *plan.Query, r *engine.Rights, s *schema.Schema) (err error) {
+	if r == nil {
+		return nil
+	}
+	q.WalkOrigins(func(v *plan.Var, o plan.Origin) {
+		types, names := r.Nodes, []string{v.Type}
+		switch v.Entity {
+		case plan.Edge:
+			types = r.Edges
+		case plan.Interface:
+			names = nil
+			if i := s.Interface(v.Type); i != nil {
+				for _, m := range i.Members {
+					names = append(names, m.Type.Name)
+				}
+			}
+		case plan.Node, plan.Walk:
+		}
+		hides := func(name string) bool { return types[name] != nil && len(types[name].Properties) > 0 }
+		switch {
+		case o.Fact == plan.OriginTool:
+			err = &engine.SchemaMismatch{Detail: fmt.Sprintf("you may read a part of the graph, so you may not read origin($%s).tool; leave it out", v.Name)}
+		case slices.ContainsFunc(names, hides):
+			err = &engine.SchemaMismatch{Detail: fmt.Sprintf("you may not read all properties of %s %s, so you may not read its origin; leave out origin($%s)", v.Entity, v.Type, v.Name)}
+		}
+	})
+	return err
 }

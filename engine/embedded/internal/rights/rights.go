@@ -69,12 +69,14 @@ type Part struct {
 	hides  bool // the rights hide properties
 }
 
-// CheckPlan returns a *engine.SchemaMismatch if a plan reads a hidden property.
+// CheckPlan returns a *engine.SchemaMismatch if a plan reads a hidden property, or an origin that may tell of something hidden.
 func (p *Part) CheckPlan(q *plan.Query) error {
-	if !p.hides {
-		return nil
+	if p.hides {
+		if err := CheckPlan(q, p.rights); err != nil {
+			return err
+		}
 	}
-	return CheckPlan(q, p.rights)
+	return CheckOrigins(q, p.rights, p.Snapshot.Schema)
 }
 
 // selection has the entities of a state that the filters do not pass.

@@ -16,6 +16,7 @@ import (
 type Draft struct {
 	N        uint32
 	Src, Dst []uint32 // ordinals of an edge's ends
+	Stamps   Stamps
 	// ID makes the column of ids; nil if a property is the id.
 	ID func() (*column.Column, error)
 	// Prop makes the column of property p.
@@ -79,6 +80,10 @@ func (d *Draft) Blocks(t *schema.Type, add func(name string, data []byte) error)
 			return err
 		}
 	}
+	meta, err := d.Stamps.append(meta, add)
+	if err != nil {
+		return err
+	}
 	return add("meta", meta)
 }
 
@@ -89,7 +94,7 @@ func (d *Draft) Cold(t *schema.Type, block string) (cold, delta bool) {
 
 // Segment makes the segment in memory.
 func (d *Draft) Segment(t *schema.Type) (*Segment, error) {
-	s := &Segment{N: d.N, Src: d.Src, Dst: d.Dst}
+	s := &Segment{N: d.N, Src: d.Src, Dst: d.Dst, Stamps: d.Stamps}
 	var err error
 	if d.ID != nil {
 		if s.ID, err = d.ID(); err != nil {

@@ -25,7 +25,10 @@ import (
 //	            columns  uvarint count; for each its property's name (text; empty for
 //	                     the id, "@sources" for the memberships) and its descriptor,
 //	                     see package column
+//	            stamps   1 byte, see noStamps; of sameStamp, its two numbers (uvarints) follow; not before format 14
 //	src, dst    ordinals of an edge's ends, 4 bytes each
+//	made, changed
+//	            the stamps of the rows, 4 bytes each; only with listStamps
 //	c0.v …      the blocks of column 0, and so on
 
 // Segment is an immutable run of rows, stored as columns.
@@ -38,7 +41,9 @@ type Segment struct {
 	Props    []*column.Column // by property of the table's type
 	Claims   *column.Column   // texts of the memberships; nil if no row has one
 	Origin   *Origin          // nil if the names and kinds stored are those of the table's type
-	ends     *storedEnds      // only of a stored segment
+	Stamps   Stamps           // empty if a file has the lists, see StampOf
+	ends     *pair            // only of a stored segment
+	listed   *pair            // the stamps in a file
 	File     string           // only of a stored segment
 	copies   *copies          // only of a stored segment of nodes
 }
@@ -53,6 +58,11 @@ func (s *Segment) Blocks(t *schema.Type, add func(name string, data []byte) erro
 	for i, c := range cols {
 		meta = codec.AppendText(meta, names[i])
 		meta = c.AppendDescriptor(meta)
+	}
+	stamps := s.allStamps()
+	meta, err := stamps.append(meta, add)
+	if err != nil {
+		return err
 	}
 	if err := add("meta", meta); err != nil {
 		return err
@@ -75,7 +85,7 @@ func (s *Segment) Blocks(t *schema.Type, add func(name string, data []byte) erro
 }
 
 // Cold reports whether a block is seldom read: texts that are neither a key nor in a
-// dictionary, vectors, and the ids and ends of edges, which queries find through the
+// dictionary, vectors, stamps, and the ids and ends of edges, which queries find through the
 // indexes. The result `delta` says that the numbers of the block ascend.
 func (s *Segment) Cold(t *schema.Type, block string) (cold, delta bool) {
 	return coldBlock(t, s.ID != nil, block)
@@ -84,7 +94,7 @@ func (s *Segment) Cold(t *schema.Type, block string) (cold, delta bool) {
 // coldBlock does the work of [Segment.Cold]. The argument hasID says that the first column holds
 // the ids.
 func coldBlock(t *schema.Type, hasID bool, block string) (cold, delta bool) {
-	if block == "src" || block == "dst" {
+	if block == "src" || block == "dst" || slices.Contains(stampBlocks[:], block) {
 		return true, false
 	}
 	name, suffix, ok := strings.Cut(block, ".")
@@ -121,7 +131,8 @@ func Open(t *schema.Type, name string, src column.Source) (*Segment, error) {
 		return nil, err
 	}
 	r := &codec.Reader{Rest: meta}
-	if err := format.Rows.Check(src.Name(), "", uint32(r.Byte())); r.Err == nil && err != nil {
+	written := r.Byte()
+	if err := format.Rows.Check(src.Name(), "", uint32(written)); r.Err == nil && err != nil {
 		return nil, err
 	}
 	entity, typeName := r.Byte(), r.Text()
@@ -134,8 +145,7 @@ func Open(t *schema.Type, name string, src column.Source) (*Segment, error) {
 		return nil, corrupt("the segment holds %s, expected %s", typeName, t.Name)
 	}
 	if t.Entity == plan.Edge {
-		s.ends = &storedEnds{source: src, n: s.N}
-		s.ends.pending.Defer()
+		s.ends = newPair(src, [2]string{"src", "dst"}, s.N)
 	}
 	s.Props = make([]*column.Column, len(t.Props))
 	for i := range n {
@@ -167,6 +177,11 @@ func Open(t *schema.Type, name string, src column.Source) (*Segment, error) {
 			s.Props[p] = c
 		}
 	}
+	if written >= 14 {
+		if s.openStamps(r, src); r.Err != nil {
+			return nil, corrupt("block meta does not say which stamps the rows have")
+		}
+	}
 	for p, c := range s.Props {
 		if c == nil {
 			return nil, corrupt("the segment has no column for %s", t.Props[p].Name)
@@ -178,44 +193,21 @@ func Open(t *schema.Type, name string, src column.Source) (*Segment, error) {
 	return s, nil
 }
 
-// storedEnds holds the ends of the edges of a stored segment.
-type storedEnds struct {
-	pending  column.Pending // whether src and dst must still be read
-	source   column.Source  // the blocks of the segment
-	n        uint32         // number of edges
-	src, dst []uint32       // by row: ordinals of the source and target nodes
-}
-
 // Ends returns the node ordinals at the ends of the segment's edges; nil for a segment of
 // nodes.
 func (s *Segment) Ends() (src, dst []uint32) {
-	e := s.ends
-	if e == nil {
+	if s.ends == nil {
 		return s.Src, s.Dst
 	}
-	if e.pending.Left() {
-		e.pending.Resolve(e.read)
-	}
-	return e.src, e.dst
+	return s.ends.all()
 }
 
 // EndsOf returns the node ordinals at the ends of edge i of the segment.
 func (s *Segment) EndsOf(i uint32) (src, dst uint32) {
-	e := s.ends
-	if e == nil {
+	if s.ends == nil {
 		return s.Src[i], s.Dst[i]
 	}
-	if e.pending.Left() && e.pending.ByPieces(1, func() int { return 8 * int(e.n) }, nil, e.read) {
-		at := func(block string) uint32 { return column.OpenBlockOf[uint32](e.source, block, int(e.n)).At(int(i)) }
-		return at("src"), at("dst")
-	}
-	return e.src[i], e.dst[i]
-}
-
-// read reads the ends from the segment.
-func (e *storedEnds) read() {
-	e.src = column.Read[uint32](e.source, "src", int(e.n))
-	e.dst = column.Read[uint32](e.source, "dst", int(e.n))
+	return s.ends.at(i)
 }
 
 // MaxBytes is the maximum size of a segment in bytes. There is a limit because each column of a
@@ -232,7 +224,7 @@ func (s *Segment) endBytes() int64 {
 
 // StoredBytes returns the approximate size of the rows of a segment in bytes. It reads no rows.
 func (s *Segment) StoredBytes() int64 {
-	n := s.endBytes()
+	n := s.endBytes() + s.stampBytes()
 	if s.ID != nil {
 		n += s.ID.StoredBytes()
 	}
@@ -247,7 +239,7 @@ func (s *Segment) StoredBytes() int64 {
 
 // Bytes returns an upper bound of the memory that the rows take in a builder, in bytes.
 func (s *Segment) Bytes() int64 {
-	n := s.endBytes()
+	n := s.endBytes() + s.stampBytes()
 	if s.ID != nil {
 		n += s.ID.Bytes()
 	}

@@ -1,6 +1,7 @@
 package version
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -156,4 +157,20 @@ func (f Filled) without(t *schema.Type, was, is *entityState) entityState {
 		}
 	}
 	return now
+}
+
+// FirstConflicts sorts conflicts and returns the first ones: at most `most` of them, or all if it is 0.
+func FirstConflicts(all []engine.MergeConflict, most int) []engine.MergeConflict {
+	sortConflicts(all)
+	if most > 0 && len(all) > most {
+		return slices.Clip(slices.Clone(all[:most]))
+	}
+	return all
+}
+
+// sortConflicts sorts conflicts by kind, nodes before edges, by type and by id; conflicts about one entity keep the order that they have.
+func sortConflicts(all []engine.MergeConflict) {
+	slices.SortStableFunc(all, func(a, b engine.MergeConflict) int {
+		return cmp.Or(int(a.Kind)-int(b.Kind), strings.Compare(b.Entity, a.Entity), strings.Compare(a.Type, b.Type), strings.Compare(a.ID, b.ID))
+	})
 }

@@ -116,7 +116,7 @@ func (l *layoutList) append(dst []byte, encoded func(*schema.Schema) []byte) []b
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(l.states)))
 	for _, s := range l.states {
-		dst = logrecord.AppendHeader(dst, s.Commit, nil)
+		dst = logrecord.AppendHeader(dst, logrecord.Commit{Commit: s.Commit}, nil)
 		dst = binary.AppendUvarint(dst, l.schemaAt[s.Schema])
 		for _, t := range s.Tables() {
 			dst = binary.AppendUvarint(dst, l.tableAt[t])

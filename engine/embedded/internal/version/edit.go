@@ -6,7 +6,10 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/ancestry"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -20,6 +23,7 @@ type edit struct {
 	before  *Table          // the table before the transaction
 	touched map[uint32]bool // ordinals whose entity was put or deleted
 	reset   bool            // the table started anew: every ordinal is touched
+	deletes bool            // the transaction deleted an entity of the table
 }
 
 // add adds an entity, and returns its ordinal.
@@ -66,7 +70,7 @@ func (e *edit) skip() {
 
 // delete removes a live entity from its table and the table's indexes.
 func (e *edit) delete(ord uint32) {
-	e.touched[ord] = true
+	e.touched[ord], e.deletes = true, true
 	e.remove(e.owner, &e.Rows, ord)
 	e.rows.Set(e.owner, ord, index.Dead)
 	e.live--
@@ -169,4 +173,93 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// Origin is what the origin of a row says of a commit.
+type Origin = ancestry.Origin
+
+// Origins has the commits in the origins of rows.
+type Origins = ancestry.History
+
+// The origin of a row follows from the difference that a commit makes. An entity that the commit makes has the commit as both of its
+// commits, and one that it changes keeps the commit that made it. A membership is no change. An entity that is after the commit as it was before keeps
+// its whole origin, even if the commit deletes it and inserts it again. PutCarried is for the commits that carry the origins of
+// the rows that they put: merges, and changes of the schema.
+
+// Number sets the number of the commit that the transaction becomes; 0, without a call, for none. The number stays in force after
+// Migrate.
+func (tx *Txn) Number(n uint32) { tx.number = n }
+
+// Replay is Number for a transaction that applies the operations of commits that were made. It may be called again for the next
+// commit.
+func (tx *Txn) Replay(n uint32) { tx.number, tx.replays = n, true }
+
+// PutCarried is PutClaimed, but the entity gets the origin of the row.
+func (tx *Txn) PutCarried(t *schema.Type, r Row) { tx.put(t, r, putRow{carries: true}) }
+
+// NewStamp returns the origin of an entity that the transaction makes.
+func (tx *Txn) NewStamp() segment.Stamp { return segment.Stamp{Made: tx.number, Changed: tx.number} }
+
+// StampOf returns the origin of a row that a part of the transaction puts. The ends of an edge are ordinals in the transaction.
+func (tx *Txn) StampOf(t *schema.Type, r *Row) segment.Stamp {
+	before := tx.base.Table(t.Entity, t.Index)
+	was, there := before.Lookup(r.ID)
+	return tx.since(before, was, there, r)
+}
+
+// stampOf returns the origin of a row that the transaction puts. The ordinal is that of the entity, if it exists.
+func (tx *Txn) stampOf(e *edit, r *Row, ord uint32, exists bool) segment.Stamp {
+	if tx.replays {
+		made := tx.number
+		if exists {
+			made = e.Stamp(ord).Made
+		}
+		return segment.Stamp{Made: made, Changed: tx.number}
+	}
+	was, there := ord, exists && !e.reset && e.before.Alive(ord)
+	if !there && (e.deletes || e.reset) {
+		was, there = e.before.Lookup(r.ID)
+	}
+	return tx.since(e.before, was, there, r)
+}
+
+// since returns the origin of a row of the transaction whose entity was `was` before, if it was there.
+func (tx *Txn) since(before *Table, was uint32, there bool, r *Row) segment.Stamp {
+	if !there {
+		return tx.NewStamp()
+	}
+	s := before.Stamp(was)
+	if !tx.equals(before, was, r) {
+		s.Changed = tx.number
+	}
+	return s
+}
+
+// equals reports whether a row is that of an entity before the transaction, apart from the membership. The ends of an edge are the same if their ids are.
+func (tx *Txn) equals(before *Table, was uint32, r *Row) bool {
+	for p := range before.Type.Props {
+		if !value.Equal(before.Value(was, p), r.Vals[p]) {
+			return false
+		}
+	}
+	if before.Type.Entity != plan.Edge {
+		return true
+	}
+	src, dst := before.Ends(was)
+	return tx.sameEnds(before.Type, src, dst, r.Src, r.Dst)
+}
+
+// sameEnds reports whether the ends of an edge before the transaction have the ids of two nodes in the transaction.
+func (tx *Txn) sameEnds(t *schema.Type, oldSrc, oldDst, src, dst uint32) bool {
+	from, to := tx.base.Schema.Nodes[t.From], tx.base.Schema.Nodes[t.To]
+	return tx.Table(from).ID(src) == tx.base.Table(plan.Node, from.Index).ID(oldSrc) && tx.Table(to).ID(dst) == tx.base.Table(plan.Node, to.Index).ID(oldDst)
+}
+
+// derived returns the origin that a replay gives an entity that the operations of the transaction put.
+func (tx *Txn) derived(e *edit, ord uint32) segment.Stamp {
+	s := tx.NewStamp()
+	if e.before.Alive(ord) {
+		s.Made = e.before.Stamp(ord).Made
+	}
+	return s
 }

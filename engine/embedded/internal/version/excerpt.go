@@ -360,7 +360,7 @@ func (tx *Txn) Follow(on *Txn, seen *Excerpt, hides func(t *schema.Type) map[int
 				continue
 			}
 			whole := seen.Of.Table(e.Type.Entity, e.Type.Index)
-			e.keepHidden(hides(e.Type))
+			on.keepHidden(e, hides(e.Type))
 			for ord := range e.eachTouched {
 				switch {
 				case e.Alive(ord) && !e.before.Alive(ord):
@@ -379,8 +379,8 @@ func (tx *Txn) Follow(on *Txn, seen *Excerpt, hides func(t *schema.Type) map[int
 	return tx.ApplyOps(on.AppendOps(nil))
 }
 
-// keepHidden gives the entities that existed before the transaction their earlier values of some properties.
-func (e *edit) keepHidden(hidden map[int]bool) {
+// keepHidden gives the entities of a table that existed before the transaction their earlier values of some properties.
+func (tx *Txn) keepHidden(e *edit, hidden map[int]bool) {
 	if len(hidden) == 0 {
 		return
 	}
@@ -403,7 +403,9 @@ func (e *edit) keepHidden(hidden map[int]bool) {
 			if e.Type.Entity == plan.Edge {
 				src, dst = e.Ends(ord)
 			}
-			e.replace(ord, Row{ID: e.ID(ord), Src: src, Dst: dst, Vals: vals, Claims: e.Claims(ord)}.detached())
+			row := Row{ID: e.ID(ord), Src: src, Dst: dst, Vals: vals, Claims: e.Claims(ord)}
+			row.Stamp = tx.since(e.before, was, true, &row)
+			e.replace(ord, row.detached())
 		}
 	}
 }

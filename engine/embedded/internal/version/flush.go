@@ -191,16 +191,16 @@ func (c *collector) add(row, src, dst uint32) error {
 		return c.addFrom(&c.from, row-c.from.Start, src, dst)
 	}
 	r := c.t.tailRow(row)
-	return c.put(func() string { return r.ID }, func(p int) value.Value { return r.Vals[p] }, r.Claims, src, dst)
+	return c.put(func() string { return r.ID }, func(p int) value.Value { return r.Vals[p] }, r.Claims, r.Stamp, src, dst)
 }
 
 // addFrom adds row i of a segment.
 func (c *collector) addFrom(r *segment.Reader, i, src, dst uint32) error {
-	return c.put(func() string { return r.EntityID(i) }, func(p int) value.Value { return r.Value(i, p) }, r.ClaimsOf(i), src, dst)
+	return c.put(func() string { return r.EntityID(i) }, func(p int) value.Value { return r.Value(i, p) }, r.ClaimsOf(i), r.StampOf(i), src, dst)
 }
 
 // put adds a row. It calls the function `id` only if no property is the id.
-func (c *collector) put(id func() string, val func(p int) value.Value, claims string, src, dst uint32) error {
+func (c *collector) put(id func() string, val func(p int) value.Value, claims string, stamp segment.Stamp, src, dst uint32) error {
 	if c.id != nil {
 		if err := c.id.AppendString(id()); err != nil {
 			return err
@@ -227,13 +227,14 @@ func (c *collector) put(id func() string, val func(p int) value.Value, claims st
 	if c.t.Type.Entity == plan.Edge {
 		c.s.Src, c.s.Dst = append(c.s.Src, src), append(c.s.Dst, dst)
 	}
+	c.s.Stamps.Add(stamp)
 	c.s.N++
 	return nil
 }
 
 // bytes returns the approximate memory of the collected rows, in bytes.
 func (c *collector) bytes() int64 {
-	n := 8 * len(c.s.Src)
+	n := 8 * (len(c.s.Src) + len(c.s.Stamps.Made))
 	if c.id != nil {
 		n += c.id.Bytes()
 	}
@@ -257,5 +258,6 @@ func (c *collector) finish() *segment.Segment {
 	if c.claims != nil {
 		c.s.Claims = c.claims.Finish(nil)
 	}
+	c.s.Stamps.Pack()
 	return c.s
 }

@@ -101,7 +101,7 @@ func (m *Manifest) Append(dst []byte, encoded func(*schema.Schema) []byte) []byt
 		dst = binary.AppendUvarint(dst, uint64(b.NumReceipts))
 		if b.NumReceipts > 0 {
 			for r := range b.Receipts {
-				dst = logrecord.AppendHeader(dst, r.Commit, &r.Receipt)
+				dst = logrecord.AppendHeader(dst, logrecord.Commit{Commit: r.Commit}, &r.Receipt)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func ReadManifest(payload []byte, decode schema.Decoder, open segment.Opener) (*
 		var receipts []logrecord.Receipted
 		for range r.Count() {
 			if c, receipt := logrecord.ReadHeader(&r.Reader); receipt != nil {
-				receipts = append(receipts, logrecord.Receipted{Commit: c, Receipt: *receipt})
+				receipts = append(receipts, logrecord.Receipted{Commit: c.Commit, Receipt: *receipt})
 			}
 		}
 		b.Receipts, b.NumReceipts = slices.Values(receipts), len(receipts)
@@ -282,7 +282,7 @@ func (r *layoutReader) states(schemas []*schema.Schema, tables []*Table, open se
 			return nil, r.Err
 		}
 		c.Schema = schemas[schema].Digest
-		s := NewSnapshot(schemas[schema], c)
+		s := NewSnapshot(schemas[schema], c.Commit)
 		for _, list := range [][]*Table{s.nodes, s.edges} {
 			for i, t := range list {
 				k := r.Index(len(tables))

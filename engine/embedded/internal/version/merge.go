@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -80,28 +81,6 @@ func (tx *Txn) Merge(ctx context.Context, base, source *Snapshot, opts MergeOpti
 	return &m.out, nil
 }
 
-// FirstConflicts sorts conflicts and returns the first ones: at most `most` of them, or all if it is 0.
-func FirstConflicts(all []engine.MergeConflict, most int) []engine.MergeConflict {
-	sortConflicts(all)
-	if most > 0 && len(all) > most {
-		return slices.Clip(slices.Clone(all[:most]))
-	}
-	return all
-}
-
-// sortConflicts puts conflicts into a fixed order.
-func sortConflicts(all []engine.MergeConflict) {
-	slices.SortStableFunc(all, func(a, b engine.MergeConflict) int {
-		if c := int(a.Kind) - int(b.Kind); c != 0 {
-			return c
-		}
-		if c := strings.Compare(b.Entity, a.Entity); c != 0 {
-			return c // nodes first
-		}
-		return strings.Compare(a.Type+"\x00"+a.ID, b.Type+"\x00"+b.ID)
-	})
-}
-
 // merge is the working state of [Txn.Merge].
 type merge struct {
 	ctx          context.Context // ends the merge
@@ -129,9 +108,10 @@ type divergence struct {
 type mergePut struct {
 	t        *schema.Type
 	id       string
-	from, to string        // ids of an edge's ends
-	vals     []value.Value // by property
-	claims   string        // the text of its membership
+	from, to string         // ids of an edge's ends
+	vals     []value.Value  // by property
+	claims   string         // the text of its membership
+	carried  *segment.Stamp // the origin that it carries; nil if it is the merge's
 }
 
 // mergeDelete is an entity to delete.
@@ -219,7 +199,7 @@ func (m *merge) decide(t *schema.Type) error {
 		target := entityNear(m.tx.base, t, id, c.was)
 		switch {
 		case !base.there && !target.there:
-			m.put(t, id, source)
+			m.carry(t, id, source)
 		case !base.there:
 			m.diverging(divergent{engine.DivergentInsert, t, id, &entityState{vals: target.vals}, &source, &target})
 		case !source.there && !target.there:
@@ -307,7 +287,13 @@ func (m *merge) diverging(d divergent) {
 		pick("from", from.EndValue(d.base.from), from.EndValue(d.source.from), from.EndValue(d.target.from), describeEnd(from), func(v value.Value) { merged.from = from.EndID(v) })
 		pick("to", to.EndValue(d.base.to), to.EndValue(d.source.to), to.EndValue(d.target.to), describeEnd(to), func(v value.Value) { merged.to = to.EndID(v) })
 	}
-	if changed {
+	unclaimed := *d.target
+	unclaimed.claims = d.base.claims
+	switch {
+	case changed && d.base.same(&unclaimed): // only the source changed more than the membership
+		merged.ord = d.source.ord
+		m.carry(d.t, d.id, merged)
+	case changed:
 		m.put(d.t, d.id, merged)
 	}
 }
@@ -353,7 +339,15 @@ func (m *merge) divergentProperty(d *divergent, property string, source, target 
 
 // put records that the merge must insert or replace an entity.
 func (m *merge) put(t *schema.Type, id string, s entityState) {
-	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals, s.claims})
+	m.puts = append(m.puts, mergePut{t, id, s.from, s.to, s.vals, s.claims, nil})
+}
+
+// carry is put for an entity that comes from the source as it is there, with the origin that it has there. Its ordinal is that in the source.
+func (m *merge) carry(t *schema.Type, id string, s entityState) {
+	m.put(t, id, s)
+	if stamp := m.source.Table(t.Entity, t.Index).Stamp(s.ord); !fault.On(fault.MergesMakeRows) {
+		m.puts[len(m.puts)-1].carried = &stamp
+	}
 }
 
 // apply changes the transaction. It deletes nodes last, after the edges have their final
@@ -378,9 +372,12 @@ func (m *merge) apply() error {
 		if v := p.t.CheckValid(func(prop int) value.Value { return p.vals[prop] }); v != nil {
 			m.conflict(engine.ValueConstraintViolation, p.t, p.id, v.Property, "%s", v.Detail)
 		}
-		row := Row{ID: p.id, Vals: p.vals, Claims: p.claims}
+		row, how := Row{ID: p.id, Vals: p.vals, Claims: p.claims}, putRow{}
+		if p.carried != nil {
+			row.Stamp, how.carries = *p.carried, true
+		}
 		if p.t.Entity == plan.Node {
-			m.tx.PutClaimed(p.t, row)
+			m.tx.put(p.t, row, how)
 			m.out.Nodes++
 			continue
 		}
@@ -388,7 +385,7 @@ func (m *merge) apply() error {
 		row.Src, from = m.end(p, "from", p.t.From, p.from)
 		row.Dst, to = m.end(p, "to", p.t.To, p.to)
 		if from && to {
-			m.tx.PutClaimed(p.t, row)
+			m.tx.put(p.t, row, how)
 			m.out.Edges++
 		}
 	}

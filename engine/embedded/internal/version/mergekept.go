@@ -76,7 +76,7 @@ func (m *merge) restoreEdges() error {
 			was, have := entityOf(m.base, t, id), entityOf(m.tx.base, t, id)
 			if e := (keptNode{t, id}); !put[e] && !have.there && was.there && m.opts.Filled.unedited(t, &was, &is) && m.spared(t, &was, m.tx.base) {
 				put[e] = true
-				m.put(t, id, is)
+				m.carry(t, id, is)
 			}
 		}
 	}

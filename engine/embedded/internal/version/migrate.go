@@ -22,7 +22,9 @@ func (tx *Txn) Migrate(ch schema.Change) error {
 	if err != nil {
 		return err
 	}
+	number, replays := tx.number, tx.replays
 	*tx = *Begin(base)
+	tx.number, tx.replays = number, replays
 	tx.change, tx.before, tx.lost, tx.examined = &ch, before, lost, examined
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/codec"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/membership"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
+	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -20,9 +21,11 @@ import (
 //	         from, to      texts; only in puts of edges
 //	         row           see package codec; only in puts
 //	         membership    text, see package membership; only in puts of claimed entities
+//	         stamp         uvarints: the numbers of the commits that made and changed the entity; only if the code
+//	                       has the flag 16, which only puts have; not before format 14
 //
 // A put replaces the entity with its id, or creates one. One without a membership is of an entity that has none before and
-// after it. A skip consumes an ordinal without
+// after it. One without a stamp gets its origin from the commit: an entity that exists keeps the commit that made it. A skip consumes an ordinal without
 // assigning it to an entity, so that a replay assigns the same ordinals to the entities. Operations
 // take effect in order.
 
@@ -37,6 +40,9 @@ const (
 	opClaimEdge             // inserts or replaces an edge with its membership, which may be empty
 	opStored                // stands for the operations in the block "ops" of a segment; see AppendLate
 )
+
+// stamped is the flag of a put with a stamp.
+const stamped = 16
 
 // AppendOps appends the changes of the transaction as operations.
 func (tx *Txn) AppendOps(dst []byte) []byte {
@@ -71,7 +77,7 @@ func (tx *Txn) AppendOps(dst []byte) []byte {
 				case !e.Alive(ord) || !e.changed(ord):
 				default:
 					claimed := e.Claims(ord) != "" || e.before.Alive(ord) && e.before.Claims(ord) != ""
-					dst = tx.appendPut(dst, e.Table, ord, claimed)
+					dst = tx.appendPut(dst, e.Table, ord, claimed, e.Stamp(ord) != tx.derived(e, ord))
 				}
 			}
 		}
@@ -93,8 +99,9 @@ func appendDelete(dst []byte, t *Table, ord uint32) []byte {
 	return codec.AppendText(appendOp(dst, code, t), t.ID(ord))
 }
 
-// appendPut appends the operation that puts an entity of a table of the transaction.
-func (tx *Txn) appendPut(dst []byte, t *Table, ord uint32, claimed bool) []byte {
+// appendPut appends the operation that puts an entity of a table of the transaction, with its membership and its stamp if the last two
+// arguments say so.
+func (tx *Txn) appendPut(dst []byte, t *Table, ord uint32, claimed, stamps bool) []byte {
 	edge := t.Type.Entity == plan.Edge
 	code := byte(opPutNode)
 	switch {
@@ -104,6 +111,9 @@ func (tx *Txn) appendPut(dst []byte, t *Table, ord uint32, claimed bool) []byte 
 		code = opPutEdge
 	case claimed:
 		code = opClaimNode
+	}
+	if stamps {
+		code |= stamped
 	}
 	dst = codec.AppendText(appendOp(dst, code, t), t.ID(ord))
 	if edge {
@@ -115,6 +125,10 @@ func (tx *Txn) appendPut(dst []byte, t *Table, ord uint32, claimed bool) []byte 
 	if claimed {
 		dst = codec.AppendText(dst, t.Claims(ord))
 	}
+	if stamps {
+		s := t.Stamp(ord)
+		dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(s.Made)), uint64(s.Changed))
+	}
 	return dst
 }
 
@@ -124,6 +138,10 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 	s := tx.base.Schema
 	for len(r.Rest) > 0 && r.Err == nil {
 		code := r.Byte()
+		how := putRow{carries: code&stamped != 0}
+		if put := code &^ stamped; how.carries && (put == opPutNode || put == opPutEdge || put == opClaimNode || put == opClaimEdge) {
+			code = put
+		}
 		types := s.Nodes
 		if code == opDeleteEdge || code == opPutEdge || code == opSkipEdge || code == opClaimEdge {
 			types = s.Edges
@@ -144,15 +162,17 @@ func (tx *Txn) ApplyOps(ops []byte) error {
 			}
 		case opPutNode, opClaimNode:
 			id := r.Text()
-			if row, claims := r.Row(t.Props), readClaims(r, code); r.Err == nil {
-				tx.PutClaimed(t, Row{ID: id, Vals: row, Claims: claims})
+			row := Row{ID: id, Vals: r.Row(t.Props), Claims: readClaims(r, code), Stamp: readStamp(r, how)}
+			if r.Err == nil {
+				tx.put(t, row, how)
 			}
 		case opPutEdge, opClaimEdge:
 			id := r.Text()
 			src, _ := readEntity(r, tx, s.Nodes[t.From])
 			dst, _ := readEntity(r, tx, s.Nodes[t.To])
-			if row, claims := r.Row(t.Props), readClaims(r, code); r.Err == nil {
-				tx.PutClaimed(t, Row{ID: id, Src: src, Dst: dst, Vals: row, Claims: claims})
+			row := Row{ID: id, Src: src, Dst: dst, Vals: r.Row(t.Props), Claims: readClaims(r, code), Stamp: readStamp(r, how)}
+			if r.Err == nil {
+				tx.put(t, row, how)
 			}
 		case opSkipNode, opSkipEdge:
 			tx.edit(t).skip()
@@ -173,6 +193,14 @@ func readClaims(r *codec.Reader, code byte) string {
 		r.Fail("a membership: " + err.Error())
 	}
 	return text
+}
+
+// readStamp reads the stamp at the end of a put that carries one.
+func readStamp(r *codec.Reader, how putRow) (s segment.Stamp) {
+	if how.carries {
+		s = segment.Stamp{Made: r.Ordinal(), Changed: r.Ordinal()}
+	}
+	return s
 }
 
 // connected reports whether a node has a live edge.

@@ -151,7 +151,7 @@ func (s *Snapshot) moveEnds(before *Snapshot, c *schema.Carry, moved map[*schema
 				tx.edit(typ).skip()
 				continue
 			}
-			row := Row{ID: strings.Clone(edges.ID(ord)), Claims: strings.Clone(edges.Claims(ord)), Vals: slices.Clone(edges.Values(ord))} // a checkpoint may read the shared values
+			row := Row{ID: strings.Clone(edges.ID(ord)), Stamp: edges.Stamp(ord), Claims: strings.Clone(edges.Claims(ord)), Vals: slices.Clone(edges.Values(ord))} // a checkpoint may read the shared values
 			for p, v := range row.Vals {
 				row.Vals[p] = Detached(v)
 			}

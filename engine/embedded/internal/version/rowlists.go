@@ -223,6 +223,10 @@ func (m *rowMerge) copyRows(ctx context.Context, l *rowList) error {
 		return b.Finish(nil), nil
 	}
 	d := &segment.Draft{N: uint32(len(l.rows)), Prop: func(p int) (*column.Column, error) { return gather(s.Props[p]) }}
+	for _, row := range l.rows {
+		d.Stamps.Add(s.StampOf(row))
+	}
+	d.Stamps.Pack()
 	if s.Claims != nil {
 		d.Claims = func() (*column.Column, error) { return gather(s.Claims) }
 	}

@@ -72,6 +72,7 @@ type Row struct {
 	Src, Dst uint32        // ordinals of an edge's ends
 	Vals     []value.Value // by property
 	Claims   string        // the text of its membership; see package membership
+	Stamp    segment.Stamp // the origin; Put and PutClaimed ignore it
 }
 
 // detached returns a copy of the row that refers to no segment.
@@ -191,6 +192,16 @@ func (t *Rows) Claims(ord uint32) string {
 	}
 	s := t.segment(row)
 	return s.ClaimsOf(row - s.Start)
+}
+
+// Stamp returns the origin of a live entity.
+func (t *Rows) Stamp(ord uint32) segment.Stamp {
+	row := t.rows.Get(ord)
+	if row >= t.base {
+		return t.tailRow(row).Stamp
+	}
+	s := t.segment(row)
+	return s.StampOf(row - s.Start)
 }
 
 // Claimed reports whether some row of the table may have a membership.

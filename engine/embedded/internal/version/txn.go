@@ -34,6 +34,9 @@ type Txn struct {
 	lost   map[*schema.Type][]uint32 // by edge type, the sources of edges that the schema change removed
 
 	examined *Examined // see Resume
+
+	number  uint32 // see Number
+	replays bool   // see Replay
 }
 
 // Copied returns the number of rows that the transaction copied from tails of another
@@ -67,7 +70,7 @@ func (tx *Txn) Table(t *schema.Type) *Table {
 // the row, which may alias a segment that is closed later. It ignores the membership of the row: an entity keeps its own, with
 // a mark for each property that changes.
 func (tx *Txn) Put(t *schema.Type, r Row) (ord uint32, existed bool) {
-	return tx.put(t, r, true)
+	return tx.put(t, r, putRow{keeps: true})
 }
 
 // MarkedClaims returns the text of the membership of a live entity after a write, which is no sync, that gives the entity the
@@ -81,23 +84,32 @@ func (t *Rows) MarkedClaims(ord uint32, vals func(p int) value.Value) string {
 
 // PutClaimed is Put, but the entity gets the membership of the row.
 func (tx *Txn) PutClaimed(t *schema.Type, r Row) (ord uint32, existed bool) {
-	return tx.put(t, r, false)
+	return tx.put(t, r, putRow{})
 }
 
-// put does the work of Put, if `keep` is set, and of PutClaimed.
-func (tx *Txn) put(t *schema.Type, r Row, keep bool) (ord uint32, existed bool) {
+// putRow says what put takes from a row.
+type putRow struct {
+	keeps   bool // the entity keeps its membership, see Put
+	carries bool // the entity gets the origin of the row
+}
+
+// put does the work of Put, PutClaimed and PutCarried.
+func (tx *Txn) put(t *schema.Type, r Row, how putRow) (ord uint32, existed bool) {
 	e := tx.edit(t)
 	ord, existed = e.Lookup(r.ID)
 	switch {
-	case keep && existed:
+	case how.keeps && existed:
 		r.Claims = e.MarkedClaims(ord, func(p int) value.Value { return r.Vals[p] })
-	case keep:
+	case how.keeps:
 		r.Claims = ""
+	}
+	if !how.carries {
+		r.Stamp = tx.stampOf(e, &r, ord, existed)
 	}
 	r = r.detached()
 	if tx.late != nil {
 		// Deferred until the row is there. A replay must take its membership as it is, so the operation is that of PutClaimed.
-		defer func() { tx.late.ops = tx.appendPut(tx.late.ops, e.Table, ord, true) }()
+		defer func() { tx.late.ops = tx.appendPut(tx.late.ops, e.Table, ord, true, true) }()
 	}
 	if existed && t.Entity == plan.Edge {
 		if src, dst := e.Ends(ord); src != r.Src || dst != r.Dst {
@@ -320,10 +332,9 @@ func (tx *Txn) same(e *edit, was, is uint32) bool {
 	if e.Type.Entity != plan.Edge {
 		return true
 	}
-	from, to := tx.base.Schema.Nodes[e.Type.From], tx.base.Schema.Nodes[e.Type.To]
 	src, dst := e.Ends(is)
 	oldSrc, oldDst := e.before.Ends(was)
-	return tx.Table(from).ID(src) == tx.base.Table(plan.Node, from.Index).ID(oldSrc) && tx.Table(to).ID(dst) == tx.base.Table(plan.Node, to.Index).ID(oldDst)
+	return tx.sameEnds(e.Type, oldSrc, oldDst, src, dst)
 }
 
 // LiveEdges lists the live edges at a node. The parameter `a` is edges.Out() or edges.In().

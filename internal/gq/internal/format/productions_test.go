@@ -84,6 +84,7 @@ var productions = []struct{ name, file, cramped, want string }{
 	{"not", "x.gq", read("$a:A not{$a b $_ not{$a c $_}}"), read("$a: A not { $a b $_ not { $a c $_ } }")},
 	{"having and distinct", "x.gq", body("match{$a:A}return  distinct{$a.b as c count( distinct $a ) as n,collect(distinct($a.d+1))as l}having{n>1 any{c=2 all{c<3}}}order{n}"),
 		body("match { $a: A } return distinct { $a.b as c, count(distinct $a) as n, collect(distinct ($a.d + 1)) as l } having { n > 1 any { c = 2 all { c < 3 } } } order { n }")},
+	{"origin", "x.gq", read("origin ( $a ) . actor=$a.b"), read("origin($a).actor = $a.b")},
 	{"caller", "x.gq", read("$a.b=actor( ) . id $a.c in actor().groups"), read("$a.b = actor().id $a.c in actor().groups")},
 	{"projections", "x.gq", body("match{$a:A}return{$a.b as c $a.d,$a,e,now( ),3 as f,}"), body("match { $a: A } return { $a.b as c, $a.d, $a, e, now(), 3 as f }")},
 	{"orderings", "x.gq", body("match{$a:A}return{$a}order{$a.b asc,c desc,count( $a )}"), body("match { $a: A } return { $a } order { $a.b asc, c desc, count($a) }")},

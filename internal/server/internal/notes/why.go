@@ -186,6 +186,8 @@ func each(f plan.Filter, visit func(plan.VarID, string)) {
 			visit(e.Var, "")
 		case plan.EndNode:
 			visit(e.Var, "")
+		case plan.Origin:
+			visit(e.Var, "")
 		case plan.WalkPart:
 			visit(e.Var, "")
 		case plan.Whole:

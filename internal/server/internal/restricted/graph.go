@@ -211,7 +211,7 @@ func visible(counts []engine.TypeCount, rights map[string]*engine.TypeRights) []
 // before, so that they know its columns; see [Plan].
 func (g *Graph) planned(ctx context.Context, q *plan.Query, at engine.Target) (engine.Target, error) {
 	at, s, err := g.under(ctx, at)
-	if err != nil || !hidesNames(at.Rights) {
+	if err != nil || at.Rights == nil {
 		return at, err
 	}
 	return at, admits(q, s.Catalog, g.Cache.Schema(s, at.Rights).Catalog)

@@ -12,10 +12,19 @@ import (
 // Plan returns the plan of a stored query without the hidden properties of the whole nodes that it returns. It returns nil if the query
 // names a type or a property that the rights hide. The schema is the one to which the rights belong.
 func (c *Cache) Plan(q *plan.Query, s *engine.Schema, r *engine.Rights) *plan.Query {
+	if r == nil {
+		return q
+	}
+	seen := s.Catalog
+	if hidesNames(r) {
+		seen = c.Schema(s, r).Catalog
+	}
+	if originHidden(q, s.Catalog, seen) != "" {
+		return nil
+	}
 	if !hidesNames(r) {
 		return q
 	}
-	seen := c.Schema(s, r).Catalog
 	return recall(c, &c.plans, keptPlan{q, kept{r.Digest, s.Digest}}, func() *plan.Query { return reducePlan(q, s.Catalog, seen) })
 }
 
@@ -66,8 +75,39 @@ func reducePlan(q *plan.Query, s, seen *catalog.Schema) *plan.Query {
 	return reduced
 }
 
-// admits returns an *engine.SchemaMismatch if a plan uses a part of a schema that is not visible. It does not say which.
+// originHidden says which origin of a plan a caller with rights to a part of the graph may not read, and what to do; "" if it may read all. A
+// row has one origin for all of its properties, so that of a row with hidden ones would tell of their changes. The tool may be a stored
+// query that the caller may not know.
+func originHidden(q *plan.Query, s, seen *catalog.Schema) (refusal string) {
+	q.WalkOrigins(func(v *plan.Var, o plan.Origin) {
+		types := []string{v.Type}
+		entity := v.Entity
+		if entity == plan.Interface {
+			entity, types = plan.Node, nil
+			for _, n := range s.Implementers(v.Type) {
+				types = append(types, n.Name)
+			}
+		}
+		hides := func(name string) bool {
+			all, _ := propertiesOf(s, entity, name)
+			shown, ok := propertiesOf(seen, entity, name)
+			return ok && len(shown) < len(all)
+		}
+		switch {
+		case o.Fact == plan.OriginTool:
+			refusal = "you may read a part of the graph, so you may not read origin($" + v.Name + ").tool; leave it out"
+		case slices.ContainsFunc(types, hides):
+			refusal = "you may not read all properties of " + v.Type + ", so you may not read its origin; leave out origin($" + v.Name + ")"
+		}
+	})
+	return refusal
+}
+
+// admits returns an *engine.SchemaMismatch if a plan uses a part of a schema that is not visible. It does not say which, except of an origin.
 func admits(q *plan.Query, s, seen *catalog.Schema) error {
+	if refusal := originHidden(q, s, seen); refusal != "" {
+		return &engine.SchemaMismatch{Detail: refusal}
+	}
 	for _, u := range q.Uses {
 		props, ok := propertiesOf(seen, u.Entity, u.Type)
 		if ok && (u.Property == "" || has(props, u.Property)) {

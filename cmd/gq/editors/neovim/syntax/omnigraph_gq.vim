@@ -6,7 +6,7 @@ endif
 
 syntax match gqOperator "\v!\=|\<\=|\>\=|-\>|\.\.|[=<>+*/%|-]"
 syntax match gqKeyword "\v<%(all|and|any|as|asc|at|check|contains|default|delete|desc|description|distinct|during|enum|example|exists|expose|false|first|for|having|idempotent|in|insert|instruction|is|limit|match|matches|mcp|must_be_empty|new|not|null|of|optional|order|query|question|range|return|set|starts_with|title|tool_name|true|update|upsert|valid|where)>"
-syntax match gqFunction "\v<%(abs|actor|avg|bm25|ceil|coalesce|collect|count|date|datetime|day|days|days_between|duration|float|floor|fuzzy|hour|hours|if|int|length|lower|match_text|max|median|min|minutes|month|nearest|now|round|rrf|search|seconds|seconds_between|size|string|substring|sum|trim|type|upper|weekday|year)>"
+syntax match gqFunction "\v<%(abs|actor|avg|bm25|ceil|coalesce|collect|count|date|datetime|day|days|days_between|duration|float|floor|fuzzy|hour|hours|if|int|length|lower|match_text|max|median|min|minutes|month|nearest|now|origin|round|rrf|search|seconds|seconds_between|size|string|substring|sum|trim|type|upper|weekday|year)>"
 syntax match gqIdentifier "\v[a-z_][A-Za-z0-9_]*([ \t]*:)@="
 syntax match gqNumber "\v-?[0-9]+\.[0-9]+|-?[0-9]+"
 syntax match gqStructure "\v[A-Z][A-Za-z0-9_]*"

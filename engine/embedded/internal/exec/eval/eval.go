@@ -75,6 +75,7 @@ type Evaluator struct {
 	SplitsAll bool   // see Options.SplitAll
 	Rest      func() // lets a helper rest if it has worked for some time; nil in the goroutine of the call
 	scores
+	origins
 }
 
 // NewEvaluator returns an evaluator for the runs of a query. The argument `searches` is the number of steps of type explore.
@@ -97,6 +98,7 @@ func NewEvaluator(q *ir.Query, searches int) Evaluator {
 func (ev *Evaluator) Begin(ctx context.Context, snap *version.Snapshot, args engine.Args, opts Options) {
 	ev.Budget.Begin(opts.Memory, opts.Shared)
 	ev.Ctx, ev.Snap, ev.Args, ev.Now, ev.embedder, ev.TextErr = ctx, snap, args, opts.Now, opts.Embedder, nil
+	ev.origins = origins{of: opts.Origins}
 	if ev.MaxRows == 0 || !fault.On(fault.LimitKept) {
 		ev.MaxRows = ev.Read.LimitOf(args)
 	}
@@ -127,6 +129,7 @@ func (ev *Evaluator) Begin(ctx context.Context, snap *version.Snapshot, args eng
 // values too. That takes longer than a run of a single row.
 func (ev *Evaluator) End(vecs bool) {
 	ev.endScores()
+	ev.origins = origins{}
 	ev.endConstants()
 	clear(ev.known)
 	ev.Release()
@@ -261,6 +264,8 @@ func (ev *Evaluator) evalVar(e *ir.Expr, f *Frame, vec *column.Vec) {
 		ev.evalScore(e, f, vec)
 	case ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember:
 		ev.evalComputed(e, f, vec)
+	case ir.ExprOrigin:
+		ev.evalOrigin(e, f, vec)
 	case ir.ExprWalk:
 		ev.evalWalk(e, f, vec)
 	case ir.ExprAgg:
@@ -309,7 +314,7 @@ func (ev *Evaluator) ValueAt(e *ir.Expr, f *Frame, i int) value.Value {
 		return ev.endText(e, ev.Table(e.Var), f.Cols[e.Var][i])
 	case ir.ExprMatch:
 		// A text match is never equal to a key.
-	case ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprAgg, ir.ExprWalk, ir.ExprRef:
+	case ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprAgg, ir.ExprWalk, ir.ExprOrigin, ir.ExprRef:
 		// No lookup uses such an expression; see planner.scope.isKnown.
 	}
 	return value.Null
@@ -327,6 +332,8 @@ type Options struct {
 	Examined int64
 	// Embedder computes the vectors of the texts given to `nearest`; nil for none.
 	Embedder Embedder
+	// Origins has the commits in the origins of rows; nil if none is known.
+	Origins *version.Origins
 	// SplitAll lets small counts run on several processors, too, for tests.
 	SplitAll bool
 	// Analyze enables counting the rows and times of the steps, see exec.Result.Explain.

@@ -59,7 +59,7 @@ func (ev *Evaluator) evalOptional(e *ir.Expr, f *Frame, vec *column.Vec) {
 		missing = value.OfF64(0)
 	case ir.ExprMatch:
 		missing = value.OfBool(false)
-	case ir.ExprConst, ir.ExprProp, ir.ExprID, ir.ExprEnd, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprAgg, ir.ExprBlockAgg, ir.ExprMember, ir.ExprWalk, ir.ExprRef:
+	case ir.ExprConst, ir.ExprProp, ir.ExprID, ir.ExprEnd, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprAgg, ir.ExprBlockAgg, ir.ExprMember, ir.ExprWalk, ir.ExprOrigin, ir.ExprRef:
 	}
 	next := 0
 	for i := range f.N {

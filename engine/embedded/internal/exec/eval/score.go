@@ -137,7 +137,7 @@ func (ev *Evaluator) evalScore(e *ir.Expr, f *Frame, vec *column.Vec) {
 				vec.SetNull(i)
 			}
 		}
-	case ir.ExprConst, ir.ExprProp, ir.ExprID, ir.ExprEnd, ir.ExprMatch, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprAgg, ir.ExprWalk, ir.ExprRef:
+	case ir.ExprConst, ir.ExprProp, ir.ExprID, ir.ExprEnd, ir.ExprMatch, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprAgg, ir.ExprWalk, ir.ExprOrigin, ir.ExprRef:
 		panic("exec: expression is not a score")
 	}
 }

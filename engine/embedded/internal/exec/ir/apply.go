@@ -97,7 +97,7 @@ func (b *binder) part(e plan.Expr) (*Expr, error) {
 	switch out.Kind {
 	case ExprBM25, ExprNearest, ExprFused:
 		return nil, &engine.Unsupported{Construct: "a score within an expression"}
-	case ExprConst, ExprProp, ExprID, ExprEnd, ExprMatch, ExprApply, ExprTest, ExprHolds, ExprBlockAgg, ExprMember, ExprAgg, ExprWalk, ExprRef:
+	case ExprConst, ExprProp, ExprID, ExprEnd, ExprMatch, ExprApply, ExprTest, ExprHolds, ExprBlockAgg, ExprMember, ExprAgg, ExprWalk, ExprOrigin, ExprRef:
 	}
 	return out, nil
 }

@@ -28,6 +28,7 @@ const (
 	ExprMember                   // field of the first row of a block
 	ExprAgg                      // result of an aggregate, in a column or sort key that computes with it
 	ExprWalk                     // fact about a bound walk
+	ExprOrigin                   // fact about the origin of an entity
 	ExprRef                      // text that identifies a node among those of all types
 )
 
@@ -59,6 +60,8 @@ type Expr struct {
 	Form form   // for ExprConst: the text that it takes from a parameter that is a node
 	Node string // for IDForm and TypedForm: the name of the node type
 
+	Fact plan.OriginFact // for ExprOrigin
+
 	Walk   plan.WalkPart // for ExprWalk
 	Near   RouteEnd      // for ExprWalk of nodes and types: the variables at the ends
 	Far    RouteEnd
@@ -75,6 +78,8 @@ func uses(e plan.Expr, f func(plan.VarID)) {
 	case plan.Endpoint:
 		f(e.Var)
 	case plan.EndNode:
+		f(e.Var)
+	case plan.Origin:
 		f(e.Var)
 	case plan.WalkPart:
 		f(e.Var)
@@ -171,6 +176,8 @@ func (b *binder) expr(e plan.Expr) (*Expr, error) {
 	case plan.EndNode:
 		out.Kind, out.Var, out.To, out.Type = ExprEnd, e.Var, e.To, value.Of(value.String)
 		err = b.checkEnd(e.Var, e.To, true)
+	case plan.Origin:
+		out.Kind, out.Var, out.Fact, out.Type = ExprOrigin, e.Var, e.Fact, e.Fact.Type()
 	case plan.WalkPart:
 		err = b.walkPart(e, out)
 	case plan.Matched:
@@ -207,7 +214,7 @@ func (b *binder) expr(e plan.Expr) (*Expr, error) {
 		}
 	}
 	switch out.Kind {
-	case ExprProp, ExprID, ExprEnd, ExprMatch, ExprBM25, ExprNearest:
+	case ExprProp, ExprID, ExprEnd, ExprMatch, ExprBM25, ExprNearest, ExprOrigin:
 		out.Optional = err == nil && b.Read.Vars[out.Var].Optional
 	}
 	return out, err
@@ -303,7 +310,7 @@ func keyOf(e plan.Expr) string {
 		return key
 	case plan.Member:
 		return "." + e.Name + keyOf(e.Of)
-	case plan.ID, plan.Endpoint, plan.EndNode, plan.WalkPart, plan.Whole, plan.Now, nil:
+	case plan.ID, plan.Endpoint, plan.EndNode, plan.Origin, plan.WalkPart, plan.Whole, plan.Now, nil:
 	}
 	return fmt.Sprintf("%T%v", e, e)
 }

@@ -296,6 +296,10 @@ func (b *binder) checkNames(e plan.Expr) error {
 		return b.all(e.First, e.Second, e.K)
 	case plan.WalkPart:
 		return b.checkWalkPart(e)
+	case plan.Origin:
+		if !e.Fact.Valid() {
+			return Mismatch("there is no fact %d about an origin", uint8(e.Fact))
+		}
 	case plan.Lit, plan.ParamRef, plan.Prop, plan.ID, plan.Endpoint, plan.EndNode, plan.Now:
 	}
 	var err error

@@ -24,6 +24,8 @@ type Write struct {
 	Args  engine.Args   // the arguments of the mutation
 	Now   value.Value   // the value of now()
 	NewID func() string // returns a new ULID
+	// Origins has the commits in the origins of rows, see eval.Options.
+	Origins *version.Origins
 	// Vectors holds the computed vectors of inserts and updates, see [EmbedFor].
 	Vectors Vectors
 	Memory  int64               // bytes that each match of a block may use, and its rows together; 0 for no limit

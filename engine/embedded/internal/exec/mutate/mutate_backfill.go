@@ -153,7 +153,7 @@ func backfillOf(s *schema.Schema, t *schema.Type, property, encoded string) (pla
 // backfill writes the values of the expressions `set` for one entity, in their order.
 func (w *Write) backfill(table *version.Table, ord uint32, set []plan.Assign) (bad []*engine.ConstraintViolation, err error) {
 	t := table.Type
-	row := version.Row{ID: table.ID(ord), Claims: table.Claims(ord), Vals: slices.Clone(table.Values(ord))}
+	row := version.Row{ID: table.ID(ord), Claims: table.Claims(ord), Stamp: table.Stamp(ord), Vals: slices.Clone(table.Values(ord))}
 	if t.Entity == plan.Edge {
 		row.Src, row.Dst = table.Ends(ord)
 	}
@@ -180,7 +180,7 @@ func (w *Write) backfill(table *version.Table, ord uint32, set []plan.Assign) (b
 		}
 	}
 	if len(bad) == 0 {
-		w.Tx.PutClaimed(t, row)
+		w.Tx.PutCarried(t, row)
 	}
 	return bad, nil
 }

@@ -24,7 +24,7 @@ func (w *Write) rows(s plan.ForEach) ([][]value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := prog.Run(w.ctx, snap, w.Args, eval.Options{Now: w.Now, Memory: w.Memory, Shared: w.Shared, Visits: w.Visits})
+	res, err := prog.Run(w.ctx, snap, w.Args, eval.Options{Now: w.Now, Origins: w.Origins, Memory: w.Memory, Shared: w.Shared, Visits: w.Visits})
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (pl *planner) tests(l *exec.Lookup, left, right *ir.Expr) bool {
 	case ir.ExprProp:
 		member := slices.Index(pl.Types[l.Var].Key, left.Prop)
 		return !l.ByID && member >= 0 && ir.SameExpr(right.Src, l.Exprs[member].Src)
-	case ir.ExprConst, ir.ExprEnd, ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprAgg, ir.ExprWalk, ir.ExprRef:
+	case ir.ExprConst, ir.ExprEnd, ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprAgg, ir.ExprWalk, ir.ExprOrigin, ir.ExprRef:
 	}
 	return false
 }

@@ -357,7 +357,7 @@ func (s *scope) isKnown(e *ir.Expr) bool {
 		return true
 	case ir.ExprProp, ir.ExprID, ir.ExprEnd:
 		return s.bound(e.Var)
-	case ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprAgg, ir.ExprWalk, ir.ExprRef:
+	case ir.ExprMatch, ir.ExprBM25, ir.ExprNearest, ir.ExprFused, ir.ExprApply, ir.ExprTest, ir.ExprHolds, ir.ExprBlockAgg, ir.ExprMember, ir.ExprAgg, ir.ExprWalk, ir.ExprOrigin, ir.ExprRef:
 	}
 	return false
 }

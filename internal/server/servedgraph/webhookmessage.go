@@ -1,0 +1,174 @@
+package servedgraph
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/client"
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/webhook"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+)
+
+// hookMessage is a message about a watch.
+type hookMessage struct {
+	d     *deliverer
+	w     *engine.Watch
+	h     *operations.WatchHook
+	owner *access.Actor
+}
+
+// evaluate returns the event from a cursor to a commit, or to the head if that is empty, and the data of the message. The argument
+// `previous` is the cursor of the event before.
+func (m *hookMessage) evaluate(ctx context.Context, previous, cursor, until string) (*operations.ReadWatch, json.RawMessage, error) {
+	call, err := m.d.g.readWatch(ctx, m.owner, &operations.WatchRequest{ID: m.w.ID, Cursor: cursor})
+	if err != nil {
+		return nil, nil, m.d.g.record.Refused(access.WithActor(ctx, m.owner), deliverCall, wireerror.OutcomeOf(err), err)
+	}
+	call.Until, call.Webhook = until, m.h.URL
+	answer, err := m.d.g.Do(ctx, m.owner, deliverCall, call, encoding.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer answer.Release()
+	event := slices.Concat(append(answer.Head, answer.JSON)...)
+	data := struct {
+		GraphID  string          `json:"graph_id"`
+		WatchID  string          `json:"watch_id"`
+		Previous string          `json:"previous_cursor"`
+		Event    json.RawMessage `json:"event"`
+		Omitted  bool            `json:"omitted,omitempty"`
+	}{m.d.g.id, m.w.ID, previous, event, len(event) > maxHookBytes}
+	if data.Omitted {
+		if data.Event, err = encoding.JSON(client.WatchEvent{Cursor: call.Event.Cursor, From: call.Event.From, To: call.Event.To, Reset: call.Event.Reset}); err != nil {
+			return nil, nil, err
+		}
+	}
+	body, err := encoding.JSON(data)
+	return call, body, err
+}
+
+// post sends an event that was first sent at a time.
+func (m *hookMessage) post(ctx context.Context, cursor string, since int64, data json.RawMessage) error {
+	body, err := encoding.JSON(struct {
+		Type      string          `json:"type"`
+		Timestamp string          `json:"timestamp"`
+		Data      json.RawMessage `json:"data"`
+	}{client.WebhookEvent, time.UnixMicro(since).UTC().Format(time.RFC3339Nano), data})
+	if err != nil {
+		return err
+	}
+	return m.d.send.Send(ctx, m.h.URL, m.h.Secret, m.w.ID+idOfHookEvent+cursor, m.d.g.now(), body)
+}
+
+// next evaluates the watch, and sends the event if there is news. The error is one of the evaluation or of the graph: a failed delivery is
+// noted in the graph.
+func (m *hookMessage) next(ctx context.Context, p *hookProgress) error {
+	cursor, until, now := cmp.Or(p.cursor, m.h.Cursor), "", m.d.g.now()
+	if m.h.Sending != nil {
+		cursor, until = m.h.Sending.From, operations.WatchedCommit(m.h.Sending.To)
+	}
+	call, data, err := m.evaluate(ctx, m.h.Last, cursor, until)
+	if until != "" && errors.As(err, new(*engine.NotFound)) { // the commit is no longer kept, or the rights are gone: then this fails too
+		call, data, err = m.evaluate(ctx, m.h.Last, cursor, "")
+	}
+	if err != nil {
+		return err
+	}
+	if call.Ran {
+		p.rested = now.Add(WatchRest)
+	}
+	e := call.Event
+	if m.h.Sending == nil && !e.News() {
+		return m.quiet(ctx, p, call, now)
+	}
+	sending := operations.Delivery{Previous: m.h.Last, From: cursor, To: e.Cursor, Since: now.UnixMicro()}
+	if was := m.h.Sending; was != nil && was.To == e.Cursor {
+		sending = *was
+	} else if err := m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool { h.Sending = &sending; return true }); err != nil {
+		return err
+	}
+	failed := m.post(ctx, e.Cursor, sending.Since, data)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	p.cursor, p.kept = "", now
+	p.branch = "" // commits may have come meanwhile
+	return m.noted(ctx, sending, failed)
+}
+
+// quiet notes that an evaluation found no news.
+func (m *hookMessage) quiet(ctx context.Context, p *hookProgress, call *operations.ReadWatch, now time.Time) error {
+	p.branch, p.main, p.cursor = call.Event.To, call.Main, call.Event.Cursor
+	if now.Sub(p.kept) < cursorKept {
+		return nil
+	}
+	p.kept = now
+	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
+		h.Cursor = p.cursor
+		return true
+	})
+}
+
+// noted stores how an attempt to deliver an event has ended.
+func (m *hookMessage) noted(ctx context.Context, sent operations.Delivery, failed error) error {
+	now := m.d.g.now()
+	gone := errors.Is(failed, webhook.ErrGone)
+	if failed != nil {
+		m.d.g.log.WarnContext(ctx, "an event of a webhook could not be delivered", "watch", m.w.ID, "attempt", sent.Attempts+1, "reason", failed.Error())
+	}
+	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
+		if h.Sending == nil || h.Sending.To != sent.To {
+			return false
+		}
+		if failed == nil {
+			h.Sent()
+			return true
+		}
+		h.Sending.Attempts++
+		h.Sending.Reason = failed.Error()
+		h.Sending.Due = now.Add(retryAfter(h.Sending.Attempts)).UnixMicro()
+		if gone || now.Sub(time.UnixMicro(sent.Since)) >= giveUpAfter {
+			h.GiveUp()
+		}
+		h.Gone = gone
+		return true
+	})
+}
+
+// again sends an event once more that was given up. If that fails, the event stays listed.
+func (m *hookMessage) again(ctx context.Context, u operations.Delivery) error {
+	call, data, err := m.evaluate(ctx, u.Previous, u.From, operations.WatchedCommit(u.To))
+	var failed error
+	switch {
+	case errors.As(err, new(*engine.NotFound)), err == nil && call.Event.Cursor != u.To:
+		failed = errors.New("the event cannot be computed again, because its states are no longer kept or the rights have changed; read the watch")
+	case err != nil:
+		return err
+	default:
+		if failed = m.post(ctx, u.To, u.Since, data); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
+		i := slices.IndexFunc(h.Undelivered, func(have operations.Delivery) bool { return have.To == u.To && have.From == u.From })
+		switch {
+		case i < 0:
+			return false
+		case failed == nil:
+			h.Undelivered = slices.Delete(h.Undelivered, i, i+1)
+		default:
+			have := &h.Undelivered[i]
+			have.Again, have.Reason = false, failed.Error()
+			have.Attempts++
+		}
+		return true
+	})
+}

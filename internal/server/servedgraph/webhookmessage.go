@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -73,11 +74,14 @@ func (m *hookMessage) post(ctx context.Context, cursor string, since int64, data
 func (m *hookMessage) next(ctx context.Context, p *hookProgress) error {
 	cursor, until, now := cmp.Or(p.cursor, m.h.Cursor), "", m.d.g.now()
 	if m.h.Sending != nil {
+		if now.UnixMicro() < m.h.Sending.Due {
+			return nil
+		}
 		cursor, until = m.h.Sending.From, operations.WatchedCommit(m.h.Sending.To)
 	}
 	call, data, err := m.evaluate(ctx, m.h.Last, cursor, until)
-	if until != "" && errors.As(err, new(*engine.NotFound)) { // the commit is no longer kept, or the rights are gone: then this fails too
-		call, data, err = m.evaluate(ctx, m.h.Last, cursor, "")
+	if until != "" && isLost(ctx, err) {
+		call, data, err = m.evaluate(ctx, m.h.Last, cursor, "") // which fails too if the reason is not the commit
 	}
 	if err != nil {
 		return err
@@ -90,6 +94,9 @@ func (m *hookMessage) next(ctx context.Context, p *hookProgress) error {
 		return m.quiet(ctx, p, call, now)
 	}
 	sending := operations.Delivery{Previous: m.h.Last, From: cursor, To: e.Cursor, Since: now.UnixMicro()}
+	if was := m.h.Sending; was != nil { // with another end if its commit is lost
+		sending.Since, sending.Attempts, sending.Reason = was.Since, was.Attempts, was.Reason
+	}
 	if was := m.h.Sending; was != nil && was.To == e.Cursor {
 		sending = *was
 	} else if err := m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool { h.Sending = &sending; return true }); err != nil {
@@ -143,21 +150,39 @@ func (m *hookMessage) noted(ctx context.Context, sent operations.Delivery, faile
 	})
 }
 
-// again sends an event once more that was given up. If that fails, the event stays listed.
+// isLost reports whether an evaluation at a past commit has failed for a reason that stays, and that the head may not have: the state is no
+// longer kept, or the query does not fit it, or takes too long there, or its answer is too large.
+func isLost(ctx context.Context, err error) bool {
+	if err == nil || ctx.Err() != nil {
+		return false
+	}
+	switch wireerror.OutcomeOf(err) {
+	case wireerror.OfPolicy, wireerror.Unavailable, wireerror.Canceled:
+		return false
+	}
+	return true
+}
+
+// again sends an event once more that was given up. If that fails, the event stays listed. The error is one that later events have too.
 func (m *hookMessage) again(ctx context.Context, u operations.Delivery) error {
 	call, data, err := m.evaluate(ctx, u.Previous, u.From, operations.WatchedCommit(u.To))
 	var failed error
 	switch {
-	case errors.As(err, new(*engine.NotFound)), err == nil && call.Event.Cursor != u.To:
+	case err == nil && call.Event.Cursor != u.To:
 		failed = errors.New("the event cannot be computed again, because its states are no longer kept or the rights have changed; read the watch")
+	case isLost(ctx, err):
+		failed = fmt.Errorf("the event cannot be computed again: %s; read the watch", wireerror.Explain(err).Body.Message)
+		err = nil
+	case err != nil && wireerror.OutcomeOf(err) == wireerror.OfPolicy:
+		failed = errors.New("the owner may not read the watch")
 	case err != nil:
-		return err
+		return err // for a while
 	default:
 		if failed = m.post(ctx, u.To, u.Since, data); ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
-	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
+	stored := m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
 		i := slices.IndexFunc(h.Undelivered, func(have operations.Delivery) bool { return have.To == u.To && have.From == u.From })
 		switch {
 		case i < 0:
@@ -171,4 +196,5 @@ func (m *hookMessage) again(ctx context.Context, u operations.Delivery) error {
 		}
 		return true
 	})
+	return cmp.Or(err, stored)
 }

@@ -3,6 +3,7 @@ package servedgraph
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/webhook"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -58,7 +60,9 @@ type hookProgress struct {
 	kept   time.Time // when the cursor was stored
 	due    time.Time // before this time nothing is done
 	rested time.Time // before this time the query does not run for news
+	owner  string    // the rights of the last evaluation
 	failed int       // evaluations that failed, one after the other
+	fault  bool      // the graph has the reason why the last one failed
 }
 
 // hookWoken reports that there may be something to do for the webhooks of the graph.
@@ -107,12 +111,13 @@ func (d *deliverer) forget() {
 
 // round looks at all watches once, and starts what is due. It reports whether any has a webhook.
 func (d *deliverer) round(ctx context.Context) bool {
+	working := d.working() // the list may be older than what these have changed
 	list, err := d.g.engine.Watches(ctx, engine.WatchRange{})
 	if err != nil {
 		return true
 	}
 	now := d.g.now()
-	calls := d.g.owners.take()
+	calls := d.g.owners.due(now)
 	owners, hooks := map[string]*hookOwner{}, map[string]*hookProgress{}
 	for i := range list {
 		w := &list[i]
@@ -125,18 +130,26 @@ func (d *deliverer) round(ctx context.Context) bool {
 		if p == nil {
 			p = &hookProgress{kept: now}
 		}
-		busy := p.busy
 		d.mu.Unlock()
+		busy := working[w.ID]
 		hooks[w.ID] = p
-		if call := calls[w.Owner]; call != "" {
-			d.renew(ctx, w.ID, h, call, now)
+		if call := calls[h.Token]; call != "" {
+			_ = d.renew(ctx, w.ID, h, call, now) // if it fails, the call stays noted
 		}
-		called := time.UnixMicro(h.Called)
-		if o := owners[w.Owner]; o == nil || called.Before(o.called) {
-			owners[w.Owner] = &hookOwner{stored: string(h.Owner), called: called}
+		o, called := owners[h.Token], time.UnixMicro(h.Called)
+		if o == nil {
+			o = &hookOwner{called: called}
+			owners[h.Token] = o
 		}
-		if !busy && !h.Gone && !h.Expired(d.g.hookTimes()) && !now.Before(p.due) && d.pending(ctx, w, h, p, now) {
-			d.start(ctx, w, p)
+		if o.stored == "" || called.Before(o.called) {
+			o.stored, o.called = string(h.Owner), called
+		}
+		o.waits = o.waits || h.Denied
+		if !busy && p.fault && h.Fault == "" { // the owner has called, or wants events again
+			p.fault, p.due = false, time.Time{}
+		}
+		if !busy && !h.Gone && !(h.Denied && p.fault) && !h.Expired(d.g.hookTimes()) && !now.Before(p.due) && d.pending(ctx, w, h, p, now) {
+			d.start(ctx, w, p, h.Fault != "")
 		}
 	}
 	d.mu.Lock()
@@ -146,27 +159,50 @@ func (d *deliverer) round(ctx context.Context) bool {
 	return len(hooks) > 0
 }
 
-// renew stores a call of the owner of a webhook.
-func (d *deliverer) renew(ctx context.Context, id string, h *operations.WatchHook, call string, now time.Time) {
-	err := d.change(ctx, id, func(h *operations.WatchHook) bool {
-		h.Owner, h.Called = json.RawMessage(call), now.UnixMicro()
-		return true
-	})
-	if err == nil {
-		h.Owner, h.Called = json.RawMessage(call), now.UnixMicro()
+// working returns the watches on whose webhooks a goroutine works.
+func (d *deliverer) working() map[string]bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ids := map[string]bool{}
+	for id, p := range d.hooks {
+		if p.busy {
+			ids[id] = true
+		}
 	}
+	return ids
+}
+
+// renew stores the rights of a call of the owner of a webhook.
+func (d *deliverer) renew(ctx context.Context, id string, h *operations.WatchHook, call string, now time.Time) error {
+	set := func(h *operations.WatchHook) bool {
+		h.Owner, h.Called, h.Fault, h.Denied = json.RawMessage(call), now.UnixMicro(), "", false
+		return true
+	}
+	err := d.change(ctx, id, set)
+	if errors.As(err, new(*engine.TooLarge)) { // the rights before must not stay
+		large := err.Error()
+		set = func(h *operations.WatchHook) bool {
+			h.Owner, h.Fault, h.Denied = json.RawMessage("null"), "the rights of the owner cannot be stored: "+large, true
+			return true
+		}
+		err = d.change(ctx, id, set)
+	}
+	if err == nil {
+		set(h)
+	}
+	return err
 }
 
 // pending reports whether an event may have to be sent.
 func (d *deliverer) pending(ctx context.Context, w *engine.Watch, h *operations.WatchHook, p *hookProgress, now time.Time) bool {
 	switch {
-	case h.Sending != nil:
-		return now.UnixMicro() >= h.Sending.Due
 	case slices.ContainsFunc(h.Undelivered, func(u operations.Delivery) bool { return u.Again }):
 		return true
+	case h.Sending != nil:
+		return now.UnixMicro() >= h.Sending.Due
 	case now.Before(p.rested):
 		return false
-	case p.branch == "":
+	case p.branch == "", p.owner != string(h.Owner):
 		return true
 	}
 	head, err := d.g.Head(ctx, tool.BranchNamed(w.Branch))
@@ -186,25 +222,46 @@ func (d *deliverer) pending(ctx context.Context, w *engine.Watch, h *operations.
 	return true
 }
 
-// start works on a webhook in a goroutine.
-func (d *deliverer) start(ctx context.Context, w *engine.Watch, p *hookProgress) {
+// start works on a webhook in a goroutine. The graph may have a fault of it.
+func (d *deliverer) start(ctx context.Context, w *engine.Watch, p *hookProgress, fault bool) {
 	d.mu.Lock()
 	p.busy = true
 	d.mu.Unlock()
 	d.running.Go(func() {
 		err := d.deliver(ctx, w.ID, w.Owner, p)
+		if err == nil && fault {
+			err = d.change(ctx, w.ID, func(h *operations.WatchHook) bool {
+				cleared := h.Fault != ""
+				h.Fault, h.Denied = "", false
+				return cleared
+			})
+		}
 		now := d.g.now()
 		p.due = time.Time{}
 		if p.failed++; err == nil {
-			p.failed = 0
+			p.failed, p.fault = 0, false
 		} else if p.due = now.Add(retryAfter(p.failed)); ctx.Err() == nil {
-			d.g.log.WarnContext(ctx, "the events of a webhook cannot be evaluated or stored; the server tries again", "watch", w.ID, "error", err)
+			d.failed(ctx, w.ID, p, err)
 		}
 		d.mu.Lock()
 		p.busy = false
 		d.mu.Unlock()
 		d.g.hookWoken()
 	})
+}
+
+// failed notes that a watch could not be evaluated, or an event not be stored.
+func (d *deliverer) failed(ctx context.Context, id string, p *hookProgress, err error) {
+	f := wireerror.Explain(err)
+	denied := !f.Operational
+	if err := d.change(ctx, id, func(h *operations.WatchHook) bool {
+		changed := h.Fault != f.Body.Message || h.Denied != denied
+		h.Fault, h.Denied = f.Body.Message, denied
+		return changed
+	}); err == nil {
+		p.fault = true
+	}
+	d.g.log.WarnContext(ctx, "the events of a webhook cannot be evaluated or stored", "watch", id, "waits_for_owner", denied && p.fault, "error", err)
 }
 
 // deliver sends the next event of a webhook, if there is one, and those that its owner wants again.
@@ -229,10 +286,16 @@ func (d *deliverer) deliver(ctx context.Context, id, owner string, p *hookProgre
 	if h == nil {
 		return nil
 	}
+	if call := d.g.owners.noted(h.Token); call != "" && call != string(h.Owner) {
+		if err := d.renew(ctx, id, h, call, d.g.now()); err != nil {
+			return err
+		}
+	}
 	actor, err := restoreActor(h.Owner, d.g.claims)
 	if err != nil {
 		return fmt.Errorf("the stored rights of the owner: %w", err)
 	}
+	p.owner = string(h.Owner)
 	m := &hookMessage{d: d, w: w, h: h, owner: actor}
 	for _, u := range h.Undelivered {
 		if u.Again {
@@ -289,5 +352,5 @@ func (g *Graph) newHook(actor *access.Actor, url string) (*operations.WatchHook,
 	if err != nil {
 		return nil, err
 	}
-	return &operations.WatchHook{URL: url, Secret: webhook.NewSecret(), Owner: owner, Called: g.now().UnixMicro()}, nil
+	return &operations.WatchHook{URL: url, Secret: webhook.NewSecret(), Owner: owner, Token: tokenKey(actor), Called: g.now().UnixMicro()}, nil
 }

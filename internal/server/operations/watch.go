@@ -151,7 +151,7 @@ type Delivery struct {
 	To       string `json:"to"`
 	Since    int64  `json:"since"`            // when it was sent first, in Unix microseconds
 	Due      int64  `json:"due,omitempty"`    // when it is sent again, in Unix microseconds; 0 for at once
-	Attempts int    `json:"attempts"`         // that have failed
+	Attempts int    `json:"attempts"`         // that have begun
 	Reason   string `json:"reason,omitempty"` // why the last one failed
 	Again    bool   `json:"again,omitempty"`  // the owner asked to send an event again that was given up
 }
@@ -203,7 +203,7 @@ func (h *WatchHook) wire(at WatchTimes) *client.Webhook {
 		out.State, out.Reason = client.WebhookPaused, "the watch cannot be evaluated: "+h.Fault+"; the next call of the owner tries again"
 	case h.Fault != "":
 		out.State, out.Reason = client.WebhookRetrying, "the watch cannot be evaluated: "+h.Fault
-	case h.Sending != nil && h.Sending.Attempts > 0:
+	case h.Sending != nil && h.Sending.Reason != "":
 		out.State, out.Reason = client.WebhookRetrying, h.Sending.Reason
 	}
 	for _, d := range h.Undelivered {

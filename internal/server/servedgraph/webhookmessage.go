@@ -1,6 +1,7 @@
 package servedgraph
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -72,7 +73,10 @@ func (m *hookMessage) post(ctx context.Context, cursor string, since int64, data
 // next evaluates the watch, and sends the event if there is news. The error is one of the evaluation or of the graph: a failed delivery is
 // noted in the graph.
 func (m *hookMessage) next(ctx context.Context, p *hookProgress) error {
-	cursor, until, now := cmp.Or(p.cursor, m.h.Cursor), "", m.d.g.now()
+	cursor, until, now := m.h.Cursor, "", m.d.g.now()
+	if p.cursor != "" && p.after == m.h.Cursor {
+		cursor = p.cursor
+	}
 	if m.h.Sending != nil {
 		if now.UnixMicro() < m.h.Sending.Due {
 			return nil
@@ -99,7 +103,18 @@ func (m *hookMessage) next(ctx context.Context, p *hookProgress) error {
 	}
 	if was := m.h.Sending; was != nil && was.To == e.Cursor {
 		sending = *was
-	} else if err := m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool { h.Sending = &sending; return true }); err != nil {
+	}
+	sending.Attempts++
+	sending.Due = now.Add(retryAfter(sending.Attempts)).UnixMicro() // for another server, if this one ends meanwhile
+	err = m.begin(ctx, func(h *operations.WatchHook) bool {
+		was := m.h.Sending
+		if (h.Sending == nil) != (was == nil) || was != nil && h.Sending.To != was.To {
+			return false
+		}
+		h.Sending = &sending
+		return true
+	})
+	if err != nil {
 		return err
 	}
 	failed := m.post(ctx, e.Cursor, sending.Since, data)
@@ -111,17 +126,39 @@ func (m *hookMessage) next(ctx context.Context, p *hookProgress) error {
 	return m.noted(ctx, sending, failed)
 }
 
+// errChanged is the error of a message about a webhook that has changed since it was read.
+var errChanged = errors.New("the webhook has changed")
+
+// begin changes the webhook before something is sent. So nothing is sent by a server that does not write the graph any more, for a watch that
+// was deleted, and with rights that were replaced. The function returns false for a webhook to which its change does not fit; then, and if the
+// webhook is not the one that was read, the error is errChanged.
+func (m *hookMessage) begin(ctx context.Context, change func(*operations.WatchHook) bool) error {
+	ok := false
+	err := m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
+		ok = h.Last == m.h.Last && h.Cursor == m.h.Cursor && bytes.Equal(h.Owner, m.h.Owner) && !h.Gone && change(h)
+		return ok
+	})
+	if errors.As(err, new(*engine.NotFound)) || err == nil && !ok {
+		return errChanged
+	}
+	return err
+}
+
 // quiet notes that an evaluation found no news.
 func (m *hookMessage) quiet(ctx context.Context, p *hookProgress, call *operations.ReadWatch, now time.Time) error {
-	p.branch, p.main, p.cursor = call.Event.To, call.Main, call.Event.Cursor
+	p.branch, p.main, p.cursor, p.after = call.Event.To, call.Main, call.Event.Cursor, m.h.Cursor
 	if now.Sub(p.kept) < cursorKept {
 		return nil
 	}
 	p.kept = now
-	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
+	err := m.begin(ctx, func(h *operations.WatchHook) bool {
 		h.Cursor = p.cursor
-		return true
+		return h.Sending == nil
 	})
+	if err == nil {
+		p.after = p.cursor
+	}
+	return err
 }
 
 // noted stores how an attempt to deliver an event has ended.
@@ -129,7 +166,7 @@ func (m *hookMessage) noted(ctx context.Context, sent operations.Delivery, faile
 	now := m.d.g.now()
 	gone := errors.Is(failed, webhook.ErrGone)
 	if failed != nil {
-		m.d.g.log.WarnContext(ctx, "an event of a webhook could not be delivered", "watch", m.w.ID, "attempt", sent.Attempts+1, "reason", failed.Error())
+		m.d.g.log.WarnContext(ctx, "an event of a webhook could not be delivered", "watch", m.w.ID, "attempt", sent.Attempts, "reason", failed.Error())
 	}
 	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
 		if h.Sending == nil || h.Sending.To != sent.To {
@@ -139,10 +176,9 @@ func (m *hookMessage) noted(ctx context.Context, sent operations.Delivery, faile
 			h.Sent()
 			return true
 		}
-		h.Sending.Attempts++
 		h.Sending.Reason = failed.Error()
 		h.Sending.Due = now.Add(retryAfter(h.Sending.Attempts)).UnixMicro()
-		if gone || now.Sub(time.UnixMicro(sent.Since)) >= giveUpAfter {
+		if gone || sent.Attempts >= leastAttempts && now.Sub(time.UnixMicro(sent.Since)) >= giveUpAfter {
 			h.GiveUp()
 		}
 		h.Gone = gone
@@ -178,12 +214,22 @@ func (m *hookMessage) again(ctx context.Context, u operations.Delivery) error {
 	case err != nil:
 		return err // for a while
 	default:
+		err := m.begin(ctx, func(h *operations.WatchHook) bool {
+			i := listed(h, u)
+			if i >= 0 {
+				h.Undelivered[i].Attempts++
+			}
+			return i >= 0 && h.Undelivered[i].Again
+		})
+		if err != nil {
+			return err
+		}
 		if failed = m.post(ctx, u.To, u.Since, data); ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 	stored := m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
-		i := slices.IndexFunc(h.Undelivered, func(have operations.Delivery) bool { return have.To == u.To && have.From == u.From })
+		i := listed(h, u)
 		switch {
 		case i < 0:
 			return false
@@ -192,9 +238,13 @@ func (m *hookMessage) again(ctx context.Context, u operations.Delivery) error {
 		default:
 			have := &h.Undelivered[i]
 			have.Again, have.Reason = false, failed.Error()
-			have.Attempts++
 		}
 		return true
 	})
 	return cmp.Or(err, stored)
+}
+
+// listed returns the index of an event in the list of those that could not be delivered, or -1.
+func listed(h *operations.WatchHook, u operations.Delivery) int {
+	return slices.IndexFunc(h.Undelivered, func(have operations.Delivery) bool { return have.To == u.To && have.From == u.From })
 }

@@ -30,7 +30,8 @@ const (
 	hookCalls     = 32                // messages of a graph that are sent at once, of each owner maxEvaluations
 	firstRetry    = 5 * time.Second   // before the second attempt
 	lastRetry     = time.Hour         // between two later attempts at most
-	giveUpAfter   = 24 * time.Hour    // an event is given up so long after its first attempt
+	giveUpAfter   = 24 * time.Hour    // an event is given up so long after its first attempt, and after leastAttempts
+	leastAttempts = 10                // of an event that is given up; a webhook may have paused meanwhile
 	maxHookBytes  = 1 << 20           // a message with a larger event leaves its rows out
 	renewals      = 8                 // how often in the time of rights_for a call of the owner is stored
 	deliverCall   = "webhook_deliver" // the name of the evaluations in the log
@@ -57,6 +58,7 @@ type hookProgress struct {
 	branch string    // the head of the branch at the last evaluation
 	main   string    // the head of main at that time, if the rights depend on it
 	cursor string    // of the last evaluation without news; empty for the cursor in the graph
+	after  string    // the cursor in the graph at that time
 	kept   time.Time // when the cursor was stored
 	due    time.Time // before this time nothing is done
 	rested time.Time // before this time the query does not run for news
@@ -299,12 +301,18 @@ func (d *deliverer) deliver(ctx context.Context, id, owner string, p *hookProgre
 	m := &hookMessage{d: d, w: w, h: h, owner: actor}
 	for _, u := range h.Undelivered {
 		if u.Again {
-			if err := m.again(ctx, u); err != nil {
-				return err
+			if err = m.again(ctx, u); err != nil {
+				break
 			}
 		}
 	}
-	return m.next(ctx, p)
+	if err == nil {
+		err = m.next(ctx, p)
+	}
+	if errors.Is(err, errChanged) {
+		p.branch, err = "", nil // look again at once
+	}
+	return err
 }
 
 // change changes the webhook of a watch. The function returns false for no change.

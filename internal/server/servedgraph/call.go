@@ -105,6 +105,11 @@ func (g *Graph) invocation(name string, in Invocation) (*queryrun.Call, error) {
 // error is a *wireerror.Panic. If it exceeds the graph's time limit, the error is a
 // *wireerror.Overdue, which wraps context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
+	done, err := g.takeTurn(ctx, actor, call) // before the time of the call begins
+	if err != nil {
+		return nil, g.record.Refused(access.WithActor(ctx, actor), name, wireerror.OutcomeOf(err), err)
+	}
+	defer done()
 	if _, ok := call.(noTimeLimit); !ok {
 		timed := limited(ctx, g.limits.Timeout, errLimit)
 		defer timed.cancel()

@@ -154,11 +154,6 @@ func (r *running) open(ctx context.Context) (err error) {
 
 // run runs the call. An error says no more than the actor may read, and suggests what the actor may do.
 func (r *running) run(ctx context.Context) (*tool.Outcome, error) {
-	done, err := r.takeTurn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	out, err := r.runPlanned(ctx)
 	if err == nil {
 		return out, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -332,4 +333,62 @@ func (g *countedChanges) Changes(ctx context.Context, commit string, r engine.Ch
 		g.uncounted = append(g.uncounted, false)
 	}
 	return all, err
+}
+
+// TestWatchTurnIsNotTimed evaluates a watch while two evaluations of the actor run. The wait does not count against the time limit of a call.
+func TestWatchTurnIsNotTimed(t *testing.T) {
+	g := newWatchedGraph(t)
+	id := g.watch(servedtest.Writer, "people", "", "")
+	g.Graph = servedtest.Graph(t, servedgraph.Config{
+		ID: "people", Graph: g.engine, Authorizer: watchPolicy{denied: &g.denied}, Limits: servedgraph.Limits{Timeout: time.Nanosecond},
+		Catalog: &tool.Catalog{Graph: "people", Queries: servedtest.QueriesOf(t, servedtest.SchemaOf(t, watchedSource), watchedQueries)},
+	})
+	for range 2 {
+		end, err := g.TakeWatchTurn(t.Context(), servedtest.Writer.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	var late *wireerror.Overdue
+	if _, _, err := g.ReadWatch(ctx, servedtest.Writer, "test", id, "", g.ForModel()); !errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) {
+		t.Errorf("the wait ends with %v, want the end of the caller's context", err)
+	}
+}
+
+// lostMain is a graph whose main cannot be read.
+type lostMain struct {
+	engine.Graph
+	lost atomic.Bool
+}
+
+func (g *lostMain) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
+	if g.lost.Load() && (branch == "" || branch == engine.MainBranch) {
+		return nil, &engine.Unavailable{Reason: "it is lost"}
+	}
+	return g.Graph.Commits(ctx, branch, r)
+}
+
+// TestWatchLosesMain waits for news of another branch and of main, which cannot be read any more. The error says that.
+func TestWatchLosesMain(t *testing.T) {
+	g := newWatchedGraph(t)
+	if _, err := g.engine.CreateBranch(t.Context(), "side", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	head, err := g.Head(t.Context(), tool.Branch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := &lostMain{Graph: g.engine}
+	broken.lost.Store(true)
+	g.Graph = servedtest.Graph(t, servedgraph.Config{
+		ID: "people", Graph: broken, Authorizer: watchPolicy{denied: &g.denied},
+		Catalog: &tool.Catalog{Graph: "people", Queries: servedtest.QueriesOf(t, servedtest.SchemaOf(t, watchedSource), watchedQueries)},
+	})
+	var lost *engine.Unavailable
+	if err := g.AwaitNews(t.Context(), tool.BranchNamed("side"), head, head); !errors.As(err, &lost) {
+		t.Errorf("the wait ends with %v", err)
+	}
 }

@@ -30,6 +30,16 @@ type hookMessage struct {
 // evaluate returns the event from a cursor to a commit, or to the head if that is empty, and the data of the message. The argument
 // `previous` is the cursor of the event before.
 func (m *hookMessage) evaluate(ctx context.Context, previous, cursor, until string) (*operations.ReadWatch, json.RawMessage, error) {
+	turn, err := m.d.owners.take(ctx, ownerOf(m.w))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer turn()
+	done, err := m.d.evaluations.take(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
 	call, err := m.d.g.readWatch(ctx, m.owner, &operations.WatchRequest{ID: m.w.ID, Cursor: cursor})
 	if err != nil {
 		return nil, nil, m.d.g.record.Refused(access.WithActor(ctx, m.owner), deliverCall, wireerror.OutcomeOf(err), err)
@@ -57,17 +67,27 @@ func (m *hookMessage) evaluate(ctx context.Context, previous, cursor, until stri
 	return call, body, err
 }
 
-// post sends an event that was first sent at a time.
-func (m *hookMessage) post(ctx context.Context, cursor string, since int64, data json.RawMessage) error {
+// post begins to send an event with a change of the webhook, and sends it. It was first sent at a time. The error is one of the graph or of
+// ctx; `failed` says why the receiver does not have the event.
+func (m *hookMessage) post(ctx context.Context, begin func(*operations.WatchHook) bool, cursor string, since int64, data json.RawMessage) (failed, err error) {
+	done, err := m.d.posts.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	body, err := encoding.JSON(struct {
 		Type      string          `json:"type"`
 		Timestamp string          `json:"timestamp"`
 		Data      json.RawMessage `json:"data"`
 	}{client.WebhookEvent, time.UnixMicro(since).UTC().Format(time.RFC3339Nano), data})
-	if err != nil {
-		return err
+	if err == nil {
+		err = m.begin(ctx, begin)
 	}
-	return m.d.send.Send(ctx, m.h.URL, m.h.Secret, m.w.ID+idOfHookEvent+cursor, m.d.g.now(), body)
+	if err != nil {
+		return nil, err
+	}
+	failed = m.d.send.Send(ctx, m.h.URL, m.h.Secret, m.w.ID+idOfHookEvent+cursor, m.d.g.now(), body)
+	return failed, ctx.Err()
 }
 
 // next evaluates the watch, and sends the event if there is news. The error is one of the evaluation or of the graph: a failed delivery is
@@ -106,20 +126,17 @@ func (m *hookMessage) next(ctx context.Context, p *hookProgress) error {
 	}
 	sending.Attempts++
 	sending.Due = now.Add(retryAfter(sending.Attempts)).UnixMicro() // for another server, if this one ends meanwhile
-	err = m.begin(ctx, func(h *operations.WatchHook) bool {
+	begin := func(h *operations.WatchHook) bool {
 		was := m.h.Sending
 		if (h.Sending == nil) != (was == nil) || was != nil && h.Sending.To != was.To {
 			return false
 		}
 		h.Sending = &sending
 		return true
-	})
+	}
+	failed, err := m.post(ctx, begin, e.Cursor, sending.Since, data)
 	if err != nil {
 		return err
-	}
-	failed := m.post(ctx, e.Cursor, sending.Since, data)
-	if ctx.Err() != nil {
-		return ctx.Err()
 	}
 	p.cursor, p.kept = "", now
 	p.branch = "" // commits may have come meanwhile
@@ -214,18 +231,15 @@ func (m *hookMessage) again(ctx context.Context, u operations.Delivery) error {
 	case err != nil:
 		return err // for a while
 	default:
-		err := m.begin(ctx, func(h *operations.WatchHook) bool {
+		begin := func(h *operations.WatchHook) bool {
 			i := listed(h, u)
 			if i >= 0 {
 				h.Undelivered[i].Attempts++
 			}
 			return i >= 0 && h.Undelivered[i].Again
-		})
-		if err != nil {
-			return err
 		}
-		if failed = m.post(ctx, u.To, u.Since, data); ctx.Err() != nil {
-			return ctx.Err()
+		if failed, err = m.post(ctx, begin, u.To, u.Since, data); err != nil {
+			return err
 		}
 	}
 	stored := m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {

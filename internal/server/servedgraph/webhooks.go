@@ -27,7 +27,7 @@ const (
 	DefaultRightsFor = 720 * time.Hour
 
 	hookPause     = time.Second       // between two looks at the watches of a graph with webhooks, and at the role of the server
-	hookCalls     = 32                // messages of a graph that are sent at once, of each owner maxEvaluations
+	hookCalls     = 32                // messages of a graph that are sent at once, and evaluations; of each owner maxEvaluations to one host
 	firstRetry    = 5 * time.Second   // before the second attempt
 	lastRetry     = time.Hour         // between two later attempts at most
 	giveUpAfter   = 24 * time.Hour    // an event is given up so long after its first attempt, and after leastAttempts
@@ -42,14 +42,43 @@ const (
 // deliverer sends the events of the webhooks of a graph. Its fields belong to the goroutine of [Graph.Deliver], except where they say
 // otherwise.
 type deliverer struct {
-	g     *Graph
-	send  *webhook.Sender
-	calls chan struct{} // has an element for each message that is being sent
-	turns watchTurns    // the messages of each owner
+	g    *Graph
+	send *webhook.Sender
+
+	evaluations slots      // that run at once, at most maxEvaluations of each owner
+	posts       slots      // messages that are sent at once
+	messages    watchTurns // those of each owner to each host, so that a slow host is in the way of no other one
+	owners      watchTurns // the evaluations of each owner that run or wait
+
+	writing context.Context    // ends with the role of the writer; nil for a server that does not write
+	stop    context.CancelFunc // ends it
 
 	running sync.WaitGroup
 	mu      sync.Mutex
 	hooks   map[string]*hookProgress // by watch; the fields of a busy one belong to its goroutine; guarded by mu
+}
+
+func newDeliverer(g *Graph) *deliverer {
+	return &deliverer{g: g, send: g.hookSender, evaluations: make(slots, hookCalls), posts: make(slots, hookCalls)}
+}
+
+// slots have an element for each of the things that run at once.
+type slots chan struct{}
+
+// take waits for a slot. The caller calls `done` at its end. The error is that of the context.
+func (s slots) take(ctx context.Context) (done func(), err error) {
+	select {
+	case s <- struct{}{}:
+		return func() { <-s }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// ownerOf returns the owner of a watch without its agents.
+func ownerOf(w *engine.Watch) string {
+	id, _ := engine.SplitActor(w.Owner)
+	return id
 }
 
 // hookProgress is what the deliverer knows of a webhook.
@@ -81,14 +110,14 @@ func (g *Graph) Deliver(ctx context.Context) {
 	if !g.hookSender.Enabled() {
 		return
 	}
-	d := &deliverer{g: g, send: g.hookSender, calls: make(chan struct{}, hookCalls)}
+	d := newDeliverer(g)
 	defer g.hookSender.Close()
-	defer d.running.Wait()
+	defer d.forget()
 	tick := time.NewTicker(hookPause)
 	defer tick.Stop()
 	look := true // there are webhooks, or nobody has looked yet
 	for {
-		if g.delivers != nil && !g.delivers() {
+		if !d.writes() {
 			d.forget()
 			look = true // when this server becomes the writer
 		} else if look {
@@ -104,8 +133,15 @@ func (g *Graph) Deliver(ctx context.Context) {
 	}
 }
 
-// forget forgets what the deliverer knows, because another server sends the events.
+// writes reports whether this server writes the graph.
+func (d *deliverer) writes() bool { return d.g.delivers == nil || d.g.delivers() }
+
+// forget ends what the deliverer does and forgets what it knows, because another server sends the events.
 func (d *deliverer) forget() {
+	if d.stop != nil {
+		d.stop()
+		d.writing, d.stop = nil, nil
+	}
 	d.running.Wait()
 	d.hooks = nil
 	d.g.owners.set(nil)
@@ -113,6 +149,10 @@ func (d *deliverer) forget() {
 
 // round looks at all watches once, and starts what is due. It reports whether any has a webhook.
 func (d *deliverer) round(ctx context.Context) bool {
+	if d.writing == nil {
+		d.writing, d.stop = context.WithCancel(ctx)
+	}
+	ctx = d.writing
 	working := d.working() // the list may be older than what these have changed
 	list, err := d.g.engine.Watches(ctx, engine.WatchRange{})
 	if err != nil {
@@ -230,7 +270,7 @@ func (d *deliverer) start(ctx context.Context, w *engine.Watch, p *hookProgress,
 	p.busy = true
 	d.mu.Unlock()
 	d.running.Go(func() {
-		err := d.deliver(ctx, w.ID, w.Owner, p)
+		err := d.deliver(ctx, w, p)
 		if err == nil && fault {
 			err = d.change(ctx, w.ID, func(h *operations.WatchHook) bool {
 				cleared := h.Fault != ""
@@ -267,29 +307,23 @@ func (d *deliverer) failed(ctx context.Context, id string, p *hookProgress, err 
 }
 
 // deliver sends the next event of a webhook, if there is one, and those that its owner wants again.
-func (d *deliverer) deliver(ctx context.Context, id, owner string, p *hookProgress) error {
-	done, err := d.turns.take(ctx, owner)
+func (d *deliverer) deliver(ctx context.Context, w *engine.Watch, p *hookProgress) error {
+	done, err := d.messages.take(ctx, ownerOf(w)+" "+webhook.Host(operations.WebhookOf(w.State).URL))
 	if err != nil {
 		return err
 	}
 	defer done()
-	select {
-	case d.calls <- struct{}{}:
-		defer func() { <-d.calls }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	list, err := d.g.engine.Watches(ctx, engine.WatchRange{ID: id})
-	if err != nil || len(list) == 0 {
+	list, err := d.g.engine.Watches(ctx, engine.WatchRange{ID: w.ID})
+	if err != nil || len(list) == 0 || !d.writes() {
 		return err
 	}
-	w := &list[0]
+	w = &list[0]
 	h := operations.WebhookOf(w.State)
 	if h == nil {
 		return nil
 	}
 	if call := d.g.owners.noted(h.Token); call != "" && call != string(h.Owner) {
-		if err := d.renew(ctx, id, h, call, d.g.now()); err != nil {
+		if err := d.renew(ctx, w.ID, h, call, d.g.now()); err != nil {
 			return err
 		}
 	}
@@ -346,6 +380,9 @@ func (g *Graph) hookTimes() operations.WatchTimes {
 func (g *Graph) newHook(actor *access.Actor, url string) (*operations.WatchHook, error) {
 	if url == "" {
 		return nil, nil
+	}
+	if err := g.access.Require(actor, tool.Grant{Action: tool.WatchWebhook}); err != nil {
+		return nil, err // before an answer tells what the settings list
 	}
 	refused := func(detail, help string) error {
 		return &tool.ArgumentError{Path: "webhook", Detail: detail, Help: help}

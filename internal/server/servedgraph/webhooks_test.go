@@ -306,9 +306,12 @@ func TestWebhookRights(t *testing.T) {
 	if err := g.call(servedtest.Writer, request, nil); err == nil {
 		t.Error("an actor without watch_webhook makes a webhook")
 	}
+	var bad *tool.ArgumentError
+	if err := g.call(servedtest.Writer, operations.WatchRequest{New: &operations.NewWatch{Query: "people", Webhook: "https://hooks.example.com/"}}, nil); err == nil || errors.As(err, &bad) {
+		t.Errorf("an actor without watch_webhook learns which hosts are listed: %v", err)
+	}
 	g.denied.Store(nil)
 	g.hook(func(c *servedgraph.Config) { c.Webhooks = webhook.Settings{} })
-	var bad *tool.ArgumentError
 	if err := g.call(servedtest.Writer, request, nil); !errors.As(err, &bad) || bad.Path != "webhook" || bad.Help == "" {
 		t.Errorf("a webhook of a graph without hosts: %v", err)
 	}

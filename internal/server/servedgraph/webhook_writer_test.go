@@ -123,7 +123,7 @@ func TestWebhookSlowHost(t *testing.T) {
 	writer.Store(true)
 	g.hook(func(c *servedgraph.Config) {
 		c.Now = clock.Now
-		c.Delivers = writer.Load
+		c.Delivers = servedgraph.WriterRole{Writes: writer.Load, Claim: func(context.Context) error { return nil }}
 	})
 	g.url = slow.URL
 	first := g.make(servedtest.Writer, "people")
@@ -152,5 +152,60 @@ func TestWebhookSlowHost(t *testing.T) {
 	}
 	if sent := operations.WebhookOf(list[0].State).Sending; sent == nil || sent.Attempts != 1 || sent.Reason != "" {
 		t.Errorf("the event of the former writer is stored as %+v, want one attempt without an end", sent)
+	}
+}
+
+// TestWebhookWithoutWriter starts a server whose graph no server writes. It becomes the writer by itself if there are webhooks, and else it does
+// not.
+func TestWebhookWithoutWriter(t *testing.T) {
+	g := newHookedGraph(t)
+	arrived := make(chan struct{}, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- struct{}{} }))
+	t.Cleanup(receiver.Close)
+	g.url = receiver.URL
+	var writer atomic.Bool
+	var claims, looks atomic.Int64
+	looked := make(chan struct{}, 1)
+	g.hook(func(c *servedgraph.Config) {
+		c.Now = clock.Now
+		c.Delivers = servedgraph.WriterRole{
+			Writes: func() bool {
+				if looks.Add(1) == 3 {
+					looked <- struct{}{}
+				}
+				return writer.Load()
+			},
+			Claim: func(context.Context) error {
+				claims.Add(1)
+				writer.Store(true)
+				return nil
+			},
+		}
+	})
+	start := func() (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			g.Deliver(ctx)
+		}()
+		return func() {
+			cancel()
+			<-ended
+		}
+	}
+	g.watch(servedtest.Writer, "people", "", "")
+	stop := start()
+	<-looked
+	stop()
+	if n := claims.Load(); n != 0 {
+		t.Errorf("without a webhook the server claims the graph %d times", n)
+	}
+	g.make(servedtest.Writer, "people")
+	stop = start()
+	<-arrived
+	stop()
+	if n := claims.Load(); n != 1 {
+		t.Errorf("the server claims the graph %d times, want once", n)
 	}
 }

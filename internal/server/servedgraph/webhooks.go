@@ -35,9 +35,13 @@ const (
 	maxHookBytes  = 1 << 20           // a message with a larger event leaves its rows out
 	renewals      = 8                 // how often in the time of rights_for a call of the owner is stored
 	deliverCall   = "webhook_deliver" // the name of the evaluations in the log
+	claimPause    = time.Minute       // between two looks whether a graph with webhooks has a writer
 	cursorKept    = 10 * time.Minute  // how often the cursor of a webhook without news is stored
 	idOfHookEvent = "_"               // stands between the id of the watch and the cursor in the id of a message
 )
+
+// never is a time that does not come.
+var never = time.Unix(1<<40, 0)
 
 // deliverer sends the events of the webhooks of a graph. Its fields belong to the goroutine of [Graph.Deliver], except where they say
 // otherwise.
@@ -115,13 +119,20 @@ func (g *Graph) Deliver(ctx context.Context) {
 	defer d.forget()
 	tick := time.NewTicker(hookPause)
 	defer tick.Stop()
-	look := true // there are webhooks, or nobody has looked yet
+	look := true        // there are webhooks, or nobody has looked yet
+	var claim time.Time // when to look whether any server sends them
 	for {
 		if !d.writes() {
 			d.forget()
 			look = true // when this server becomes the writer
-		} else if look {
-			look = d.round(ctx)
+			if d.g.now().After(claim) {
+				claim = d.claim(ctx)
+			}
+		} else {
+			claim = time.Time{}
+			if look {
+				look = d.round(ctx)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -134,7 +145,23 @@ func (g *Graph) Deliver(ctx context.Context) {
 }
 
 // writes reports whether this server writes the graph.
-func (d *deliverer) writes() bool { return d.g.delivers == nil || d.g.delivers() }
+func (d *deliverer) writes() bool { return d.g.delivers.Writes == nil || d.g.delivers.Writes() }
+
+// claim makes this server the writer of a graph with webhooks that no server writes, because nobody may call one for long. It also opens the
+// graph. It reports when to look again; the zero value for at once.
+func (d *deliverer) claim(ctx context.Context) time.Time {
+	list, err := d.g.engine.Watches(ctx, engine.WatchRange{})
+	if err != nil {
+		return time.Time{}
+	}
+	if !slices.ContainsFunc(list, func(w engine.Watch) bool { return operations.WebhookOf(w.State) != nil }) {
+		return never
+	}
+	if err := d.g.delivers.Claim(ctx); err != nil {
+		d.g.log.WarnContext(ctx, "the server cannot become the writer of a graph with webhooks; it tries again", "error", err)
+	}
+	return d.g.now().Add(claimPause)
+}
 
 // forget ends what the deliverer does and forgets what it knows, because another server sends the events.
 func (d *deliverer) forget() {

@@ -377,12 +377,12 @@ func TestWebhookWriter(t *testing.T) {
 	looked := make(chan struct{}, 1)
 	g.hook(func(c *servedgraph.Config) {
 		c.Now = clock.Now
-		c.Delivers = func() bool {
+		c.Delivers = servedgraph.WriterRole{Claim: func(context.Context) error { return nil }, Writes: func() bool {
 			if looks.Add(1) == 4 {
 				looked <- struct{}{}
 			}
 			return writer.Load()
-		}
+		}}
 	})
 	g.url = receiver.URL
 	id := g.make(servedtest.Writer, "people")

@@ -13,11 +13,13 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
 	"github.com/omnigraph-go/omnigraph/internal/server"
+	"github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // TestSharedWebhook starts a server again on shared storage while an event of a webhook is not delivered. It delivers the event although nobody
 // calls.
 func TestSharedWebhook(t *testing.T) {
+	slow.Test(t)
 	messages := make(chan string, 10)
 	var status atomic.Int64
 	status.Store(http.StatusServiceUnavailable)

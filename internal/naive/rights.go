@@ -138,11 +138,11 @@ func (t *tx) adopt(opts engine.WriteOptions) {
 	t.before, t.after = t.whole, t.whole.clone()
 	seen.eachType(func(kind plan.Entity, typ string) {
 		for id, e := range seen.of(kind, typ) {
-			if done.of(kind, typ)[id] != nil {
-				continue
+			left := done.of(kind, typ)[id] != nil
+			if !left {
+				delete(t.after.of(kind, typ), id)
 			}
-			delete(t.after.of(kind, typ), id)
-			if kind == plan.Node {
+			if kind == plan.Node && (!left || t.removed[[2]string{typ, id}]) { // it may have been inserted again
 				t.cascade(e, seen, opts.Writes)
 			}
 		}

@@ -66,6 +66,7 @@ type tx struct {
 	effects      engine.WriteEffects
 	touched      map[[4]string]bool // edge type, type and id of the source, and edge id of every edge added or removed; see [sourceKey]
 	lost         map[[3]string]bool // edge type, type and id of each source that lost edges through a change of the schema
+	removed      map[[2]string]bool // type and id of each node that was removed, also if it was inserted again
 	lines        map[*entity]int64  // line numbers of loaded entities
 	errs         []error            // violations of constraints
 	parents      []string           // parents of the commit, in addition to the head of the branch
@@ -222,7 +223,13 @@ func (t *tx) remove(e *entity) {
 	t.count(e.kind, engine.Deleted)
 	t.touch(e)
 	delete(t.after.of(e.kind, e.typ), e.id)
-	if e.kind == plan.Edge || t.g.fault == NoCascade {
+	if e.kind == plan.Edge {
+		return
+	}
+	if t.removed == nil {
+		t.removed = map[[2]string]bool{}
+	}
+	if t.removed[[2]string{e.typ, e.id}] = true; t.g.fault == NoCascade {
 		return
 	}
 	for _, typ := range t.after.schema.Edges {

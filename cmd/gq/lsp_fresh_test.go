@@ -72,3 +72,30 @@ func TestFindingsAreFresh(t *testing.T) {
 	e.notify(t, "textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": query}})
 	e.waitFor(t, query, "nothing", false)
 }
+
+// TestFindingsInSettings checks that a finding of the check of all graphs in cluster.yaml and a note about the settings
+// are shown together, and that the note stays when the finding goes.
+func TestFindingsInSettings(t *testing.T) {
+	module(t, map[string]string{
+		"cluster.yaml": "version: 1\nstorage: ./data\nstate: {}\ngraphs:\n  people: { schema: g/schema.pg, queries: { find: { file: g/a.gq }, absent: { file: g/a.gq } } }\n",
+		"g/schema.pg":  goodSchema, "g/a.gq": goodQuery,
+	})
+	dir, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := startEditor(t)
+	settings, query := "file://"+dir+"/cluster.yaml", "file://"+dir+"/g/a.gq"
+	e.open(t, "cluster.yaml")
+	e.open(t, "g/a.gq")
+	e.waitFor(t, settings, "no query absent", true)
+	e.waitFor(t, settings, "state has no effect", true)
+	text := goodQuery + "query absent() @description(\"Finds all.\") { match { $p: Person } return { $p.name } limit 3 }\n"
+	e.notify(t, "textDocument/didChange", map[string]any{
+		"textDocument": map[string]any{"uri": query, "version": 2}, "contentChanges": []any{map[string]any{"text": text}},
+	})
+	last := e.waitFor(t, settings, "no query absent", false)
+	if len(last.Diagnostics) != 1 || !strings.Contains(last.Diagnostics[0].Message, "state has no effect") {
+		t.Errorf("cluster.yaml has the findings %+v, want the note alone", last.Diagnostics)
+	}
+}

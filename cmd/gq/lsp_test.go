@@ -243,9 +243,6 @@ func TestLSPFindsWhatLintFinds(t *testing.T) {
 			if test.some == (len(want) == 0) {
 				t.Fatalf("gq lint finds %d", len(want))
 			}
-			// The editor shows the faults of cluster.yaml in that file, but gq lint writes them to
-			// standard error.
-			want = slices.DeleteFunc(want, func(f string) bool { return strings.HasPrefix(f, "cluster.yaml:") })
 			e := startEditor(t)
 			e.open(t, "g/a.gq")
 			e.settle(t)

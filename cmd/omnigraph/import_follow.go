@@ -100,8 +100,14 @@ func (f *followFlags) run(cmd *cobra.Command, args []string) (err error) {
 		return usage.Errorf("expected at most one argument, the URL of the database, such as postgres://user@host/database")
 	case len(args) == 1:
 		m.Database = args[0]
+		_, err = dataimport.ParseAddress(m.Database)
 	case m.Database == "":
 		return usage.Errorf("%s names no database; add database: postgres://user@host/database to it, or name the URL after it", f.mapFile)
+	default:
+		err = m.CheckDatabase()
+	}
+	if err != nil {
+		return err
 	}
 	if f.rejects != "" {
 		file, err := os.OpenFile(f.rejects, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)

@@ -154,15 +154,15 @@ func (c *schemaChange) finish(ctx context.Context, tx *version.Txn, from *schema
 	return err
 }
 
-// migrate applies the change to a transaction. It reports the steps in c.out. Unless `fill` is set, it leaves out the values of
-// @backfill if the rows fit otherwise. It reports whether it has found that they do. Then the violations are by values of
-// @backfill, and the error lists all of them, also if the transaction resumes from an examined state.
+// migrate applies the change to a transaction, and sets c.out. If `fill` is false and the rows fit the new schema without the values of
+// @backfill, migrate does not compute these values. `fits` reports whether the rows fit without them. If `fits` is true and err is
+// a *engine.ConstraintViolations, then values of @backfill cause all violations, and err lists all of them, also if the
+// transaction resumes from an examined state.
 func (c *schemaChange) migrate(ctx context.Context, tx *version.Txn, fill bool) (fits bool, err error) {
 	from, base, to, opts, out := tx.Schema(), tx.Base(), c.to, c.opts, &c.out
 	if opts.IfSchema != "" && opts.IfSchema != from.Digest {
 		return false, &engine.Conflict{Reason: "the branch has another schema; read it again"}
 	}
-	out.From, out.To = from.Digest, to.Digest
 	steps := stepsTo(from.Catalog, to.Catalog, opts)
 	anew := clearPermitted(steps, from, to, base)
 	*out = report(steps, from.Digest, to.Digest)
@@ -186,6 +186,11 @@ func (c *schemaChange) migrate(ctx context.Context, tx *version.Txn, fill bool) 
 	if err := tx.Migrate(ch); err != nil {
 		return false, err
 	}
+	return c.violations(ctx, tx, fill)
+}
+
+// violations checks the rows after a change of their schema, and computes the values of @backfill as migrate says.
+func (c *schemaChange) violations(ctx context.Context, tx *version.Txn, fill bool) (fits bool, err error) {
 	broken, err := tx.Broken(ctx, maxViolations+1)
 	fits = err == nil && len(broken) == 0
 	if err == nil && len(broken) <= maxViolations && (fill || len(broken) > 0) {

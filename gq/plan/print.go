@@ -197,7 +197,7 @@ func (p *printer) clause(c Clause) string {
 		return "filter " + p.cond(c.Cond)
 	case Not, Exists, Any, All, Optional:
 	}
-	panic("plan: unknown clause")
+	panic(fmt.Sprintf("plan: unknown clause %T", c))
 }
 
 // cond formats a condition.
@@ -217,7 +217,7 @@ func (p *printer) cond(c Cond) string {
 		}
 		return p.side(c.Expr) + " is null"
 	}
-	panic("plan: unknown condition")
+	panic(fmt.Sprintf("plan: unknown condition %T", c))
 }
 
 // textMatch formats a text match.
@@ -299,7 +299,7 @@ func (p *printer) expr(e Expr) string {
 	case Member:
 		return p.expr(e.Of) + "." + e.Name
 	}
-	panic("plan: unknown expression")
+	panic(fmt.Sprintf("plan: unknown expression %T", e))
 }
 
 // formatValue formats a value. It adds the kind where the language's notation would be

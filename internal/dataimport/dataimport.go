@@ -7,8 +7,6 @@
 package dataimport
 
 import (
-	"errors"
-	"net/url"
 	"slices"
 
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
@@ -47,19 +45,6 @@ type Source struct {
 
 // InDatabase reports whether the records are rows of a database.
 func (s *Source) InDatabase() bool { return s.Table != "" || s.Query != "" }
-
-// CheckDatabase checks the URL of the database. It is not a fault of Parse, because faults are shown with their line, which may have
-// a password.
-func (m *Map) CheckDatabase() error {
-	u, err := url.Parse(m.Database)
-	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return errors.New("database in the map is not the URL of a PostgreSQL database; write postgres://user@host/database")
-	}
-	if _, has := u.User.Password(); has {
-		return errors.New("database in the map has a password, which a file must not hold; remove it, and set PGPASSWORD or write a file .pgpass")
-	}
-	return nil
-}
 
 // InDatabase reports whether some source reads a database.
 func (m *Map) InDatabase() bool {

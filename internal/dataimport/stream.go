@@ -101,7 +101,7 @@ type place struct {
 type pass struct {
 	in     *Import
 	ctx    context.Context
-	phases []bool // of nodes (false) and edges (true) that remain
+	phases []bool // the phases that remain, the current one first: false reads nodes, true reads edges
 
 	source, file int
 	reader       record.Reader
@@ -189,10 +189,11 @@ func (p *pass) skips(at place) bool {
 	return p.faulty[at] || p.in.rejects != nil && p.in.rejects.rows[at]
 }
 
-// record makes the lines of a record.
+// record appends to p.buf the lines that the mappings for the current phase make of a record. The error is errStop or that of fail.
 func (p *pass) record(r *record.Record) error {
+	edges := p.phases[0]
 	for _, m := range p.in.plan.sources[p.source].maps {
-		if m.IsEdge != p.phases[0] || !m.matches(r) {
+		if m.IsEdge != edges || !m.matches(r) {
 			continue
 		}
 		if p.visit != nil {
@@ -201,7 +202,7 @@ func (p *pass) record(r *record.Record) error {
 		}
 		start := len(p.buf)
 		made, fault := p.make(m, r)
-		if fault != nil || !made || len(p.faults.List) > 0 {
+		if fault != nil || !made || len(p.faults.List) > 0 { // after the first fault, the pass fails and needs no more lines
 			p.buf = p.buf[:start]
 		}
 		if fault != nil {

@@ -56,6 +56,8 @@ const (
 	maxQuoted = 300
 	// harmless is a text that each provider embeds.
 	harmless = "text"
+	// otherAPI ends an error about an answer that no provider of embeddings gives.
+	otherAPI = "; check that base_url is the address of an API for embeddings"
 )
 
 // OpenAI gets vectors from a server that speaks OpenAI's embeddings protocol.
@@ -93,7 +95,7 @@ func (p *OpenAI) Embed(ctx context.Context, texts []string, dim int) ([][]float3
 		vectors := make([][]float32, len(texts))
 		for _, d := range out.Data {
 			if d.Index < 0 || d.Index >= len(vectors) {
-				return nil, p.c.fault("it answered with a vector for text %d, but the request has %d texts", d.Index+1, len(texts))
+				return nil, p.c.fault("it answered with a vector for text %d, but the request has %d texts"+otherAPI, d.Index+1, len(texts))
 			}
 			vectors[d.Index] = d.Embedding
 		}
@@ -165,7 +167,7 @@ func (c *Config) complete(provider, base string) error {
 		c.BaseURL = base
 	}
 	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("embed: the address of the %s provider is %q, expected a URL with http or https", provider, c.BaseURL)
+		return fmt.Errorf("embed: the address of the %s provider is %q, expected a URL with http or https, such as %s", provider, c.BaseURL, base)
 	}
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
 	if c.Timeout <= 0 {
@@ -232,7 +234,7 @@ func (c *Config) post(ctx context.Context, operation string, header http.Header,
 		return last
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return c.fault("its answer is not JSON of the expected form: %v", err)
+		return c.fault("its answer is not JSON of the expected form: %v"+otherAPI, err)
 	}
 	return nil
 }
@@ -261,7 +263,7 @@ func (c *Config) attempt(ctx context.Context, operation string, header http.Head
 	case err != nil:
 		return nil, true, c.fault("%v", err)
 	case len(answer) > maxResponse:
-		return nil, false, c.fault("it answered with more than %d bytes", maxResponse)
+		return nil, false, c.fault("it answered with more than %d bytes"+otherAPI, maxResponse)
 	}
 	failed := c.fault("it answered %s: %s", res.Status, quote(answer))
 	switch status := res.StatusCode; {
@@ -293,7 +295,7 @@ func retryAfter(h http.Header) time.Duration {
 // for.
 func (c *Config) check(vectors [][]float32, texts, dim int) error {
 	if len(vectors) != texts {
-		return c.fault("it answered with %d vectors for %d texts", len(vectors), texts)
+		return c.fault("it answered with %d vectors for %d texts"+otherAPI, len(vectors), texts)
 	}
 	for _, v := range vectors {
 		if len(v) != dim {
@@ -303,7 +305,7 @@ func (c *Config) check(vectors [][]float32, texts, dim int) error {
 		}
 		for _, x := range v {
 			if math.IsInf(float64(x), 0) || math.IsNaN(float64(x)) {
-				return c.fault("it answered with a component that is not a number")
+				return c.fault("it answered with a component that is not a finite number; choose another model")
 			}
 		}
 	}

@@ -36,9 +36,10 @@ func castAll(v value.Value, types []value.Type) (value.Value, bool) {
 	return v, true
 }
 
-// cast casts a scalar to a type, and reports whether the type has the value.
+// cast casts a scalar to a type. It reports false if the type does not have exactly this value; then the result has no meaning. A
+// case assumes that no earlier one fits.
 func cast(v value.Value, t value.Type) (value.Value, bool) {
-	const day = 24 * 60 * 60 * 1000_000
+	const day = 24 * 60 * 60 * 1000_000 // microseconds
 	switch k := t.Kind; {
 	case k == value.Decimal && (v.Kind() == value.Decimal || v.Kind().IsNumeric() || v.Kind() == value.String && decimalForm.MatchString(v.Str())):
 		return roundless(allDigits(v), t)
@@ -52,21 +53,10 @@ func cast(v value.Value, t value.Type) (value.Value, bool) {
 		return value.OfDateTime(value.DateTimeValue(v.Int() * day)), k == value.DateTime
 	case v.Kind() == value.DateTime:
 		return value.OfDate(value.DateValue(math.Floor(float64(v.Int()) / day))), k == value.Date && v.Int()%day == 0
-	case v.Kind() == value.String && k == value.Bool:
-		return value.OfBool(v.Str() == "true"), v.Str() == "true" || v.Str() == "false"
-	case v.Kind() == value.String && k.HasText():
-		parsed, err := k.Parse(v.Str())
-		return parsed, err == nil
-	case (v.Kind() == value.String || v.Kind() == value.Decimal) && k.IsFloat():
-		parsed, ok := value.ParseNumber(value.Text(v), k)
-		shortest := v.Kind() == value.String && sameDigits(value.Text(v), value.Text(parsed))
-		return parsed, ok && (shortest || sameDigits(value.Text(v), allDigits(parsed)))
-	case v.Kind() == value.Decimal:
-		whole, _, _ := strings.Cut(value.Text(v), ".")
-		parsed, ok := value.ParseNumber(whole, k)
-		return parsed, ok && sameDigits(value.Text(v), value.Text(parsed))
 	case v.Kind() == value.String:
-		return value.ParseNumber(v.Str(), k)
+		return castText(v.Str(), k)
+	case v.Kind() == value.Decimal:
+		return castDecimal(value.Text(v), k)
 	}
 	c, err := convert(v, t)
 	if err != nil {
@@ -74,6 +64,32 @@ func cast(v value.Value, t value.Type) (value.Value, bool) {
 	}
 	order, ok := value.Compare(v, c)
 	return c, ok && order == 0
+}
+
+// castText casts a String to another kind, like cast.
+func castText(text string, k value.Kind) (value.Value, bool) {
+	switch {
+	case k == value.Bool:
+		return value.OfBool(text == "true"), text == "true" || text == "false"
+	case k.HasText():
+		parsed, err := k.Parse(text)
+		return parsed, err == nil
+	case k.IsFloat(): // the text has the digits of the shortest text of the float or, for an integer, all its digits
+		parsed, ok := value.ParseNumber(text, k)
+		return parsed, ok && (sameDigits(text, value.Text(parsed)) || sameDigits(text, allDigits(parsed)))
+	}
+	return value.ParseNumber(text, k)
+}
+
+// castDecimal casts a Decimal, given as text, to another kind of number, like cast.
+func castDecimal(text string, k value.Kind) (value.Value, bool) {
+	if k.IsFloat() { // the Decimal has all the digits of the float
+		parsed, ok := value.ParseNumber(text, k)
+		return parsed, ok && sameDigits(text, allDigits(parsed))
+	}
+	whole, _, _ := strings.Cut(text, ".")
+	parsed, ok := value.ParseNumber(whole, k)
+	return parsed, ok && sameDigits(text, value.Text(parsed)) // the Decimal is an integer
 }
 
 // allDigits returns the text of a number, with all the digits of a float that is an integer.

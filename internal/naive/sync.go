@@ -271,12 +271,16 @@ func (l *load) release(kind plan.Entity, typ string, props map[string]value.Valu
 
 // letGo lets go of the entities that the source claimed and that are in no line.
 func (l *load) letGo() error {
-	source, claimed, deleted := l.opts.Sync.Source, map[string]int64{}, map[string]int64{}
-	var nodes []*entity
-	deletes := func(e *entity) {
-		l.touch(e)
-		delete(l.after.of(e.kind, e.typ), e.id)
-	}
+	claimed, deleted := map[string]int64{}, map[string]int64{} // numbers of entities by type
+	l.deleteNodes(l.letGoClaimed(claimed, deleted), deleted)
+	l.cutKept()
+	return l.guard(claimed, deleted)
+}
+
+// letGoClaimed counts the entities that the source claimed, and lets go of those that are in no line: it releases an entity that stays,
+// deletes an edge, and returns the nodes to delete.
+func (l *load) letGoClaimed(claimed, deleted map[string]int64) (nodes []*entity) {
+	source := l.opts.Sync.Source
 	for _, typ := range shapes(l.after.schema) {
 		if !slices.ContainsFunc(l.opts.Sync.Types, func(name string) bool {
 			return name == typ.name || typ.kind == plan.Edge && strings.EqualFold(name, typ.name)
@@ -284,7 +288,9 @@ func (l *load) letGo() error {
 			continue
 		}
 		for _, old := range l.before.sorted(typ.kind, typ.name) {
-			if !old.claims["source "+source] && !(old.claims["created"] && len(old.claims.sources()) == 0) {
+			// A source created an orphan, and none claims it any more, as after a merge of branches in each of which one let it go.
+			orphan := old.claims["created"] && len(old.claims.sources()) == 0
+			if !old.claims["source "+source] && !orphan {
 				continue
 			}
 			claimed[typ.name]++
@@ -305,13 +311,24 @@ func (l *load) letGo() error {
 			case typ.kind == plan.Node:
 				nodes = append(nodes, e)
 			default:
-				deletes(e)
+				l.drop(e)
 				deleted[typ.name]++
 				l.synced.Deleted++
 			}
 		}
 	}
-	// Edges that the sync deletes do not keep their nodes.
+	return nodes
+}
+
+// drop deletes an entity alone, where remove deletes a node with its edges.
+func (l *load) drop(e *entity) {
+	l.touch(e)
+	delete(l.after.of(e.kind, e.typ), e.id)
+}
+
+// deleteNodes deletes nodes that the source lets go, with their edges if the sync cascades. A node with an edge that stays is kept. The
+// edges that the sync has deleted already keep no node.
+func (l *load) deleteNodes(nodes []*entity, deleted map[string]int64) {
 	for _, n := range nodes {
 		var at []*entity
 		keep := false
@@ -329,18 +346,24 @@ func (l *load) letGo() error {
 			continue
 		}
 		for _, e := range at {
-			deletes(e)
+			l.drop(e)
 			l.synced.Cascaded++
 		}
-		deletes(n)
+		l.drop(n)
 		deleted[n.typ]++
 		l.synced.Deleted++
 	}
-	l.cutKept()
+}
+
+// unguarded is the share of the claimed entities of a type that a sync may delete without approval.
+const unguarded = 0.2
+
+// guard refuses too many deletes. The maps count entities by type.
+func (l *load) guard(claimed, deleted map[string]int64) error {
 	all := l.synced.Deleted + l.synced.Cascaded
 	var many []string
 	for typ, n := range deleted {
-		if float64(n) > 0.2*float64(claimed[typ]) && l.opts.Sync.ApproveDeletes != all && l.g.fault != SyncUnguarded {
+		if float64(n) > unguarded*float64(claimed[typ]) && l.opts.Sync.ApproveDeletes != all && l.g.fault != SyncUnguarded {
 			many = append(many, fmt.Sprintf("%d of %d %s", n, claimed[typ], typ))
 		}
 	}
@@ -348,7 +371,7 @@ func (l *load) letGo() error {
 		return nil
 	}
 	slices.Sort(many)
-	return &engine.Conflict{Reason: fmt.Sprintf("the sync would delete %d entities (%s): approve_deletes %d", all, strings.Join(many, ", "), all)}
+	return &engine.Conflict{Reason: fmt.Sprintf("the sync would delete %d entities (%s); repeat it with approve_deletes %d", all, strings.Join(many, ", "), all)}
 }
 
 // cutKept keeps the first of the nodes that stay because of their edges.

@@ -183,7 +183,7 @@ func TestOnBehalfOf(t *testing.T) {
 	// The explanation says who is refused.
 	e, err := ada.Access(ctx, client.AccessQuery{Actor: "act-ada via eve"})
 	if err != nil || e.Actor != "act-ada via eve" || !slices.ContainsFunc(e.Decisions, func(d client.AccessDecision) bool {
-		return d.Action == "read" && !d.Allowed && d.Reason == "it is not allowed to eve as an agent"
+		return d.Action == "read" && !d.Allowed && d.Reason == "eve as an agent is not allowed to do it"
 	}) {
 		t.Errorf("the explanation: %+v, %v", e, err)
 	}

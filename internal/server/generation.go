@@ -50,9 +50,15 @@ func (g *generation) awaitsSettings() bool {
 	return g.revision.HasPolicies() && g.settings != g.revision.Settings && reconcile.SettingsDigest(g.config) == g.revision.Settings
 }
 
-// generation makes what the server serves of the recorded revision. The first one opens the graphs; later ones open only
-// those that are new. The server does not change otherwise.
+// generation makes what the server serves of the recorded revision. The first call opens the graphs, while it holds the lock of the
+// storage, and sets s.authenticator; later calls open only the graphs that are new. The server does not change otherwise.
 func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *generation, err error) {
+	streams, end := context.WithCancelCause(s.stopping)
+	defer func() { // after the lock is released, which can fail
+		if err != nil {
+			end(nil)
+		}
+	}()
 	if first {
 		lock, err := openWithin(ctx, &o, s.patience, "the storage folder", s.storage.Lock)
 		if err != nil {
@@ -64,28 +70,16 @@ func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *gene
 	if err != nil {
 		return nil, err
 	}
-	if first && !o.AppliedPolicy {
-		if err := comparePolicies(o.Cluster, revision); err != nil {
-			return nil, err
-		}
+	if err := o.useRevision(revision, first); err != nil {
+		return nil, err
 	}
-	if o.usePolicies(revision) && first {
-		s.log.Warn("cluster.yaml has other limits than the applied revision, whose limits are in force; run omnigraph cluster apply to change them", "revision", revision.Number)
-	}
-	g := &generation{config: o.Cluster, settings: o.settings}
+	g := &generation{config: o.Cluster, settings: o.settings, end: end}
 	if g.mode, err = auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, hasPolicy(&o), o.Unauthenticated); err != nil {
 		return nil, err
 	}
 	if !first && g.mode != s.current.Load().mode {
-		return nil, errors.New("the first policy, or the removal of the last one, takes effect at the next start of the server")
+		return nil, errors.New("the first policy, or the removal of the last one, takes effect at the next start of the server; restart it")
 	}
-	streams, end := context.WithCancelCause(s.stopping)
-	g.end = end
-	defer func() {
-		if err != nil {
-			end(nil)
-		}
-	}()
 	if g.boot, err = s.boot(ctx, &o, g.mode, revision, first); err != nil {
 		return nil, err
 	}
@@ -102,6 +96,21 @@ func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *gene
 	g.overall = overall
 	g.routes, err = s.routes(&o, g.boot, overall, streams)
 	return g, err
+}
+
+// useRevision puts the policies and the limits of the recorded revision into the options. At the start of a server, `first`, it also
+// compares them with those of cluster.yaml.
+func (o *Options) useRevision(r *reconcile.Revision, first bool) error {
+	if first && !o.AppliedPolicy {
+		if err := comparePolicies(o.Cluster, r); err != nil {
+			return err
+		}
+	}
+	limited := o.usePolicies(r)
+	if first && limited {
+		o.Log.Warn("cluster.yaml has other limits than the applied revision, whose limits are in force; run omnigraph cluster apply to change them", "revision", r.Number)
+	}
+	return nil
 }
 
 // comparePolicies returns an error if a policy file of cluster.yaml differs from the applied policy. Otherwise, a server would

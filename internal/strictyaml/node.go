@@ -226,7 +226,7 @@ func (n *Node) IsList() bool {
 func (n *Node) Text(what string) (string, bool) {
 	s, ok := n.AnyText(what)
 	if ok && strings.TrimSpace(s) == "" {
-		n.Fault(BadValue, what+" is empty", "")
+		n.Fault(BadValue, what+" is empty", "write a text")
 		return "", false
 	}
 	return s, ok

@@ -47,7 +47,7 @@ func Module(p *model.Package) []byte {
 		if as := body.name(name); as != name {
 			name += " as " + as
 		}
-		if name != "values" {
+		if name != "values" { // the only import that is not a type
 			name = "type " + name
 		}
 		imports = append(imports, name)

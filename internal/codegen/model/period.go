@@ -7,8 +7,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// periodEnd returns an example for the parameter with an index, as JSON, if the parameter is the end of the period of `valid during`: a day after the
-// start in an example call, since a call with two equal times fails. Otherwise it returns "".
+// periodEnd returns an example, as JSON, for parameter `index` if it is the end of the period of `valid during`. Otherwise it returns "",
+// also if the start is on the last day that a Date can be. The example is one day after the start, because a call whose two times are
+// equal fails.
 func periodEnd(q *plan.Query, index int) string {
 	if q.Read == nil || q.Read.Valid == nil {
 		return ""
@@ -17,7 +18,7 @@ func periodEnd(q *plan.Query, index int) string {
 	if to, ok := q.Read.Valid.To.(plan.ParamRef); !ok || to.Index != index || from == to {
 		return ""
 	}
-	const day = 86400e6
+	const day = 86400e6 // microseconds
 	last, _ := value.ParseDate("9999-12-31")
 	at := plan.Instant(value.OfDate(last)) - day // later than now()
 	switch from := from.(type) {
@@ -35,7 +36,13 @@ func periodEnd(q *plan.Query, index int) string {
 		}
 	}
 	if q.Params[index].Type.Kind == value.Date {
-		return jsonOf(value.OfDate(value.DateValue(at/day + 1)))
+		if end, err := value.DateFromDays(at/day + 1); err == nil {
+			return jsonOf(value.OfDate(end))
+		}
+		return ""
 	}
-	return jsonOf(value.OfDateTime(value.DateTimeValue(at + day)))
+	if end, err := value.DateTimeFromMicros(at + day); err == nil {
+		return jsonOf(value.OfDateTime(end))
+	}
+	return ""
 }

@@ -16,6 +16,8 @@ func TestPeriodEnd(t *testing.T) {
 		{`$a: Date @default(date("2026-12-31")), $b: Date`, "during $a, $b", `"2027-01-01"`},
 		{`$a: Date, $b: Date @example(date("2030-01-01"))`, "during $a, $b", `"2030-01-01"`},
 		{"$a: Date, $b: Date", `during date("2025-03-01"), $b`, `"2025-03-02"`},
+		{`$a: Date @example(date("9999-12-31")), $b: Date`, "during $a, $b", ""},
+		{`$a: Date @example(date("9999-12-31")), $b: DateTime`, "during $a, $b", ""},
 		{"$a: Date, $b: Date", "during now(), $b", `"9999-12-31"`},
 		{"$a: Date, $b: Date", "during $b, $a", ""},
 		{"$a: Date, $b: Date", "at $b", ""},

@@ -37,12 +37,11 @@ func fillSchemas(q *Query, strict bool) {
 	switch {
 	case q.Mutation() && q.Returns():
 		q.Tool.OutputSchema = jsonschema.MutationRowOutput(rowType(q.Columns))
-		return
 	case q.Mutation():
 		q.Tool.OutputSchema = mutationOutput()
-		return
+	default:
+		q.Tool.OutputSchema = jsonschema.ReadOutput(rowType(q.Columns))
 	}
-	q.Tool.OutputSchema = jsonschema.ReadOutput(rowType(q.Columns))
 }
 
 // inputSchema returns the input schema of a tool. The fields of the struct type are the tool's

@@ -44,11 +44,7 @@ func Open(ctx context.Context, address string) (*Database, error) { return OpenA
 
 // OpenAt is Open with a snapshot that another transaction exported; "" for the present state.
 func OpenAt(ctx context.Context, address, snapshot string) (*Database, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return nil, errors.New("the address of the database is not a URL such as postgres://user@host/database") // err may repeat a password
-	}
-	if err := checkParameters(u); err != nil {
+	if _, err := dataimport.ParseAddress(address); err != nil {
 		return nil, err
 	}
 	config, err := pgx.ParseConfig(address)
@@ -67,20 +63,6 @@ func OpenAt(ctx context.Context, address, snapshot string) (*Database, error) {
 		return nil, errors.Join(fmt.Errorf("preparing to read the database: %w", err), d.Close())
 	}
 	return d, nil
-}
-
-// checkParameters refuses passwords among the parameters of a URL, where messages would show them.
-func checkParameters(u *url.URL) error {
-	parameters, err := url.ParseQuery(u.RawQuery)
-	if err != nil {
-		return errors.New("the part of the address of the database after the question mark is malformed; write name=value, with & between")
-	}
-	for name := range parameters {
-		if strings.Contains(strings.ToLower(name), "password") {
-			return fmt.Errorf("the address of the database has the parameter %s; remove it, and set PGPASSWORD or write a file .pgpass", name)
-		}
-	}
-	return nil
 }
 
 // WithoutPassword returns an address without its password, for a file.

@@ -277,7 +277,7 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("found %s, expected %s", got, want)
 		}
 	}
-	for _, address := range []string{"postgres://og:hunter2@h/db", "mysql://og:hunter2@h/db", "postgres://og:hunter2@%zz/db"} {
+	for _, address := range []string{"postgres://og:hunter2@h/db", "mysql://og:hunter2@h/db", "postgres://og:hunter2@%zz/db", "postgres://og@h/db?password=hunter2", "postgres://og@h/db?sslpassword=hunter2"} {
 		if err := (&dataimport.Map{Database: address}).CheckDatabase(); err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s in a map: found %v, expected a fault without the password", address, err)
 		}

@@ -119,7 +119,7 @@ func (w *walk) visit(at string, hops int, seen []string) {
 				return
 			}
 			w.found = append(w.found, Path{Steps: append(slices.Clone(w.steps), s)})
-		case next == w.to || slices.Contains(seen, next):
+		case next == w.to || slices.Contains(seen, next): // a path goes neither through its end nor through a type twice
 		default:
 			w.steps = append(w.steps, s)
 			w.visit(next, hops-1, append(seen, next))

@@ -8,7 +8,8 @@ import (
 	"github.com/alecthomas/participle/v2/ebnf"
 )
 
-// explain reports why the parser rejected a declaration.
+// explain reports why the parser rejected a declaration. The argument `garbled` is the offset of its first lexical error, which the scanner
+// has already reported, or -1. explain reports nothing at or after that offset.
 func (p *parser) explain(err error, d *declaration, garbled int) {
 	at := SpanOf(d.tokens[0])
 	var help, msg string
@@ -35,8 +36,8 @@ func (p *parser) explain(err error, d *declaration, garbled int) {
 	default:
 		msg = err.Error()
 	}
-	// After a character that forms no token, or after a string that is not closed, the tokens are
-	// meaningless. The scanner has already reported that error.
+	// After a character that forms no token, or after a string that is not closed, the tokens are meaningless. An unexpected end
+	// follows from that error, too, even if hintFor blames an earlier token, such as a brace that is not closed.
 	if garbled < 0 || at.Start.Offset < garbled && !(u != nil && u.Unexpected.EOF()) {
 		p.fault(Unexpected, at, help, "%s", msg)
 	}

@@ -44,7 +44,9 @@ type Decision struct {
 	// empty if a rule denies the grant.
 	Near []NearRule
 
-	Unanswerable string // why no rule could apply, or ""
+	// Reason says what the rules do not: why none could apply, which actor of a call through an agent is not allowed, or that the
+	// branch changes only by merging proposals. It is "" if the rules say all.
+	Reason string
 }
 
 // Rule is a rule of a policy, and where it is written.

@@ -289,7 +289,7 @@ func TestTokenFaults(t *testing.T) {
 		{"nobody for an actor", line(digest("a"), "{ on_behalf_of: act-ada }"), "t.yaml:1:67: error C4: the agent has no actor (help: add actor: …)"},
 		{"an agent for a list", line(digest("a"), "{ actor: act-bot, on_behalf_of: [act-ada] }"), "t.yaml:1:99: error C3: the actor is a list, expected a string"},
 		{"a key that is not known", line(digest("a"), "{ actor: act-bot, on_behalf_of: act-ada, s3cret: x }"), "t.yaml:1:108: error C2: unknown key (not shown) in the actor (help: one of actor, on_behalf_of)"},
-		{"too many agents", line(digest("a"), strings.Repeat("{ actor: act-bot, on_behalf_of: { actor: act-bob, on_behalf_of: ", 5)+"act-ada"+strings.Repeat(" } }", 5)), "t.yaml:1:332: error C13: more than 8 agents act for each other"},
+		{"too many agents", line(digest("a"), strings.Repeat("{ actor: act-bot, on_behalf_of: { actor: act-bob, on_behalf_of: ", 5)+"act-ada"+strings.Repeat(" } }", 5)), "t.yaml:1:332: error C13: more than 8 agents act for each other (help: leave out agents, so that at most 8 remain)"},
 		{"an agent and its actor share a token", line(digest("a"), "act-ada") + line(strings.ToUpper(digest("a")), "{ actor: act-bot, on_behalf_of: act-ada }"), "t.yaml:2:67: error C7: this token already belongs to another actor; give each actor its own token"},
 		{"a list", "- " + secret + "\n", "t.yaml:1:1: error C3: the tokens file is a list, expected a mapping of keys to values"},
 		{"not yaml", "{" + secret, "t.yaml:1:2: error C1: not YAML (help: look at this line and the one before it: indent with spaces, write a blank after each colon, close every quote and bracket, and quote a text that begins with a special character)"},

@@ -155,8 +155,9 @@ func (t *Tokens) parse(path string, src []byte) error {
 	return r.Faults().Err()
 }
 
-// tokenActor reads the actor of a token. The holder of the token of an agent is its current agent, and the innermost on_behalf_of
-// is the actor for whom it acts.
+// tokenActor reads the actor of a token. In nested on_behalf_of, the outermost actor is the agent that holds the token, and the innermost
+// value is the actor for whom all agents act. actor.Agents lists the agents from the outermost to the innermost. tokenActor reports
+// false if it cannot read an actor; then the file has a fault.
 func (t *Tokens) tokenActor(n *strictyaml.Node) (*access.Actor, bool) {
 	actor := &access.Actor{}
 	for n.Has("on_behalf_of") {
@@ -173,7 +174,7 @@ func (t *Tokens) tokenActor(n *strictyaml.Node) (*access.Actor, bool) {
 			return nil, false
 		}
 		if len(actor.Agents) == engine.MaxAgents {
-			agent.Fault(strictyaml.TooLarge, fmt.Sprintf("more than %d agents act for each other", engine.MaxAgents), "")
+			agent.Fault(strictyaml.TooLarge, fmt.Sprintf("more than %d agents act for each other", engine.MaxAgents), fmt.Sprintf("leave out agents, so that at most %d remain", engine.MaxAgents))
 			return nil, false
 		}
 		actor.Agents, n = append(actor.Agents, access.Agent{ID: id}), of
@@ -271,7 +272,7 @@ func checkToken(token string) error {
 	case token == "":
 		return fmt.Errorf("the token is empty; set one, such as the output of openssl rand -hex 32")
 	case len(token) > maxToken:
-		return fmt.Errorf("the token has %d bytes, expected at most %d", len(token), maxToken)
+		return fmt.Errorf("the token has %d bytes, expected at most %d; set a shorter one, such as the output of openssl rand -hex 32", len(token), maxToken)
 	case !isB64Token(token):
 		return fmt.Errorf("the token holds a character that a header cannot carry; expected letters, digits and -._~+/, then any = signs")
 	}

@@ -182,7 +182,7 @@ func (e *Writer) answer(out *tool.Outcome) error {
 		return err
 	}
 	most := e.enc.MaxBytes
-	if e.enc.Parts && e.memory != nil {
+	if e.enc.Parts && e.memory != nil { // Parts excludes MaxBytes; see NewWriter
 		most = int(e.maxBytes)
 	}
 	room := most - len(e.buf)

@@ -130,7 +130,7 @@ func (c *ExplainAccess) decision(grant tool.Grant) client.AccessDecision {
 		return d
 	}
 	e := explainer.Decision(c.Actor, grant)
-	d.Allowed, d.Reason = e.Allowed, e.Unanswerable
+	d.Allowed, d.Reason = e.Allowed, e.Reason
 	for _, r := range e.Deciding {
 		d.Rules = append(d.Rules, ruleEntry(r))
 	}

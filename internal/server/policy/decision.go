@@ -18,12 +18,12 @@ var _ access.Explainer = (*Policy)(nil)
 // package access, which do not depend on package diag.
 func (p *Policy) Decision(actor *access.Actor, g tool.Grant) access.Decision {
 	e := p.Explain(actor, g)
-	d := access.Decision{Allowed: e.Allowed, Unanswerable: e.Unanswerable}
+	d := access.Decision{Allowed: e.Allowed, Reason: e.Unanswerable}
 	if e.Refused != "" && e.Unanswerable == "" {
-		d.Unanswerable = "it is not allowed to " + e.Refused
+		d.Reason = e.Refused + " is not allowed to do it"
 	}
 	if e.Protected {
-		d.Unanswerable = "the branch changes only by merging proposals, and the actor lacks protection_bypass"
+		d.Reason = "the branch changes only by merging proposals, and the actor lacks protection_bypass"
 	}
 	for _, r := range e.Deciding {
 		d.Deciding = append(d.Deciding, place(r))

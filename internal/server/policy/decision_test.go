@@ -33,7 +33,7 @@ rules:
 	if d.Allowed || len(d.Deciding) != 0 || len(d.Near) != 1 || d.Near[0].ID != "one-writes" || d.Near[0].Missing == "" {
 		t.Errorf("the decision to change is %+v", d)
 	}
-	if d = p.Decision(nil, tool.Grant{Action: tool.Read}); d.Allowed || d.Unanswerable == "" {
+	if d = p.Decision(nil, tool.Grant{Action: tool.Read}); d.Allowed || d.Reason == "" {
 		t.Errorf("the decision about a missing actor is %+v", d)
 	}
 }

@@ -190,20 +190,20 @@ func (e *Forbidden) Error() string {
 	denied := fmt.Sprintf("the policy does not allow %s on branch %s", e.Action, e.Branch)
 	switch {
 	case e.NoDraft:
-		denied += ", because you have no open draft with this name; write to it first, which opens it"
+		denied += ", because you have no open draft with this name; write to it first; the first write opens it"
 	case e.OnDrafts:
-		denied += "; it allows it on your drafts: give draft as the branch, and later open a proposal from it"
+		denied += "; it allows this on your drafts: pass draft as the branch, and open a proposal from it later"
 	}
 	return denied
 }
 
 func (e *PartOnly) Error() string {
-	return fmt.Sprintf("%s needs the right to %s all of branch %s, and the policy allows you a part of it only", e.What, cmp.Or(e.Action, tool.Read), e.Branch)
+	return fmt.Sprintf("%s needs the right to %s all of branch %s, and the policy allows you a part of it only; ask an actor who has this right", e.What, cmp.Or(e.Action, tool.Read), e.Branch)
 }
 
 func (e *InsufficientScope) Error() string {
 	if e.Scope == "" {
-		return fmt.Sprintf("the policy allows %s, but no scope of server.oidc.scopes covers it, so no token of the issuer can do it", e.Action)
+		return fmt.Sprintf("the policy allows %s, but no scope of server.oidc.scopes covers it, so no token of the issuer can do it; give the action a scope there, in cluster.yaml", e.Action)
 	}
 	return fmt.Sprintf("the policy allows %s, but the token lacks the scope %s; ask the issuer for a token with this scope too", e.Action, e.Scope)
 }

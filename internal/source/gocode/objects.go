@@ -67,13 +67,14 @@ func objectPath(obj types.Object) string {
 	return ""
 }
 
-// addExternal adds an object of a dependency to its package.
+// addExternal adds an object of a dependency to the graph, unless it is there already. It keeps a method for linkMethods, and
+// an interface for readSatisfies.
 func (r *reader) addExternal(p *packages.Package, obj types.Object, path string) {
-	s := codegraph.Symbol{Path: path, Name: obj.Name(), Kind: kindOf(obj), Exported: obj.Exported(), Signature: signature(obj), External: true}
 	if r.external[path] {
 		return
 	}
 	r.external[path] = true
+	s := codegraph.Symbol{Path: path, Name: obj.Name(), Kind: kindOf(obj), Exported: obj.Exported(), Signature: signature(obj), External: true}
 	owner := ""
 	switch o := obj.(type) {
 	case *types.Func:

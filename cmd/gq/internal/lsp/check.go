@@ -179,7 +179,8 @@ func (s *server) checkSettings(ctx context.Context, path string) {
 	s.publishSettings(ctx, p)
 }
 
-// publishSettings publishes the faults of the configuration of a project. REQUIRES: s.mu.
+// publishSettings publishes the faults of the configuration of a project, and the findings in cluster.yaml of the last check of
+// all graphs, unless cluster.yaml changed since. REQUIRES: s.mu.
 func (s *server) publishSettings(ctx context.Context, p *project) {
 	for path, faults := range p.faults {
 		t, err := s.read(path)
@@ -189,6 +190,9 @@ func (s *server) publishSettings(ctx context.Context, p *project) {
 		var found []finding
 		for _, d := range faults {
 			found = append(found, finding{Diagnostic: d, from: d.Span.Start.Offset, to: d.Span.End.Offset, text: t})
+		}
+		if path == filepath.Join(p.dir, clusterFile) {
+			found = join(found, slices.DeleteFunc(slices.Clone(p.inSettings), func(f finding) bool { return f.text != t }))
 		}
 		s.publish(ctx, path, found)
 	}
@@ -329,6 +333,25 @@ func (s *server) surveyProject(ctx context.Context, p *project) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.publishSurvey(ctx, p, found, alone, texts)
+	return true
+}
+
+// publishSurvey publishes the findings of a check of all graphs of a project. The arguments map paths of files: `found` to the
+// findings of that check, `alone` to those of a check of each open file alone, and `texts` to the texts that were checked.
+// REQUIRES: s.mu.
+func (s *server) publishSurvey(ctx context.Context, p *project, found, alone map[string][]finding, texts map[string]*text) {
+	settings := filepath.Join(p.dir, clusterFile)
+	p.inSettings = nil
+	// If cluster.yaml has errors, the graphs are those of an earlier text of it, where the findings have other places.
+	if t, err := s.read(settings); err == nil && !p.faults[settings].HasErrors() {
+		for _, f := range found[settings] {
+			f.text = t
+			p.inSettings = append(p.inSettings, f)
+		}
+	}
+	delete(found, settings)
+	s.publishSettings(ctx, p)
 	for path := range p.reported {
 		if _, ok := found[path]; !ok {
 			s.publish(ctx, path, nil) // no graph has the source any more
@@ -337,9 +360,6 @@ func (s *server) surveyProject(ctx context.Context, p *project) bool {
 	p.reported = map[string]bool{}
 	for path, list := range found {
 		p.reported[path] = true
-		if path == filepath.Join(p.dir, clusterFile) {
-			continue // publishSettings reports it
-		}
 		d := s.docs[path]
 		if d != nil && d.text != texts[path] {
 			continue // it changed during this check, and another check follows
@@ -354,7 +374,6 @@ func (s *server) surveyProject(ctx context.Context, p *project) bool {
 		}
 		s.publish(ctx, path, list)
 	}
-	return true
 }
 
 // run lints a whole graph and builds its tools. If `stop` returns true, it builds no tools and the result

@@ -37,7 +37,8 @@ type project struct {
 	// too.
 	faults map[string]diag.List
 
-	reported map[string]bool // the paths of the sources whose findings the last check of all graphs published
+	reported   map[string]bool // the paths of the sources whose findings the last check of all graphs published
+	inSettings []finding       // the findings of that check in cluster.yaml, such as a listed query that no source has
 
 	earlier   []*codegen.Contract // of the git ref to compare with; nil if there are none
 	earlierAt map[string]int      // the threshold of the meta tools at that ref, by graph

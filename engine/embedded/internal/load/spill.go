@@ -320,7 +320,7 @@ func (f *spilled) open(src column.Source, name string, t value.Type) *column.Bui
 	return column.Unspill(t, f.rows, f.name+name, src)
 }
 
-// replace writes a property's column to a temporary file, which takes the place of the one in `rest`.
+// replace writes a property's column to a temporary file, which takes the place of that column in f.rest.
 func (f *spilled) replace(prop int, to *column.Builder, scratch Scratch) (column.Source, error) {
 	src, err := scratch(func(add func(string, []byte) error) error { return to.Spill(f.name+propColumn(prop), add) })
 	if err != nil {

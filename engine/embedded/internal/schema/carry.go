@@ -101,11 +101,12 @@ type Change struct {
 // `steps`, the steps of the schema change. The function `anew` reports whether a type starts without entities.
 func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *Carry {
 	type member struct {
-		e         plan.Entity
-		typ, prop string
+		entity plan.Entity
+		typ    string
+		prop   string // "" for the type itself
 	}
-	was := map[member]string{}
-	remade := map[member]bool{}
+	was := map[member]string{}  // the earlier names of the renamed members, by the new ones
+	remade := map[member]bool{} // the properties whose vectors are removed
 	for _, s := range steps {
 		e := plan.Node
 		if s.Kind == catalog.EdgeType {
@@ -131,7 +132,7 @@ func NewCarry(from, to *Schema, steps []catalog.Step, anew func(t *Type) bool) *
 		for _, t := range types {
 			tc := TypeCarry{From: -1, Props: make([]int, len(t.Props))}
 			old := from.Type(t.Entity, name(member{t.Entity, t.Name, ""}, t.Name))
-			if t.Of != nil {
+			if t.Of != nil { // a reference type has the name of its interface, which no step renames
 				old = from.Reference(t.Of.Type.Name)
 			}
 			if old != nil && !anew(t) {

@@ -197,7 +197,7 @@ func (l *wal) recycle(upTo uint64) error {
 	var failure error
 	for i, file := range old {
 		name := filename(l.dir, file.number, logExt)
-		// A file must not be written if another directory has a hard link to it.
+		// A file of another size is no use, and one must not be written if another directory has, or may have, a hard link to it.
 		shared, err := l.fsys.Shared(name)
 		if file.size != l.size || len(freed) >= room || shared || err != nil {
 			failure = removeIfThere(l.fsys, name)

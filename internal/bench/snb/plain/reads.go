@@ -137,7 +137,7 @@ func (d *drawer) tagOf(person int64) *snb.Tag {
 // journeys draws the arguments of the third complex read: a person, two countries from which one friend
 // or friend of a friend sent messages, and some days that contain these messages.
 func (d *drawer) journeys() []any {
-	const day = 86_400_000
+	const day = 86_400_000 // milliseconds
 	person := d.person()
 	for range 20 {
 		sent := d.x.sent[d.walk(person, 1+d.rng.IntN(2))]

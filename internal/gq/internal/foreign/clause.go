@@ -123,7 +123,8 @@ func (r *rewriter) leftJoin() {
 	r.match = append(r.match, cond{op: "optional", subs: inner})
 }
 
-// joinEdge reads DependsOn d ON d.src = $s AND d.dst = $t in a match.
+// joinEdge reads a table of edges in a match and the conditions on its ends, such as DependsOn d ON d.src = $s AND d.dst = $t, and
+// adds the traversal to the match. It gives up on any other condition.
 func (r *rewriter) joinEdge() {
 	e := r.EdgeType(r.Word())
 	j := &joined{edge: e, alias: naming.Lower(e.Name)}
@@ -133,47 +134,48 @@ func (r *rewriter) joinEdge() {
 	}
 	r.Expect("on")
 	for {
-		paren := r.Accept("(")
-		var sides [2][2]string
-		for i := range sides {
-			if i > 0 && !r.Accept("==") {
-				r.Expect("=")
-			}
-			if t := r.Next(); t.Kind == lex.Word || t.Kind == lex.Dollar {
-				sides[i][0] = t.Text
-			}
-			if r.Accept(".") {
-				sides[i][1] = r.Word()
-			}
+		mine, other := r.edgePair(j.alias)
+		end := r.EndNamed(e, mine.column)
+		refuse.If(end == "")
+		if !r.known(other.table) && other.column == "" {
+			r.bind(other.table, e.EndName(end == "to"))
 		}
-		if paren {
-			r.Expect(")")
-		}
-		mine, other := sides[0], sides[1]
-		if mine[0] != j.alias {
-			mine, other = other, mine
-		}
-		end := r.EndNamed(e, mine[1])
-		if !r.known(other[0]) && other[1] == "" && end != "" {
-			r.bind(other[0], e.EndName(end == "to"))
-		}
-		refuse.If(mine[0] != j.alias || !r.known(other[0]))
-		j.conditions++
-		switch end {
-		case "from":
-			j.from = other[0]
-		case "to":
-			j.to = other[0]
-		default:
-			panic(refuse.GiveUp{})
-		}
-		refuse.If(other[1] != "" && !r.Names(r.vars[other[0]], other[1]))
+		refuse.If(!r.known(other.table) || other.column != "" && !r.Names(r.vars[other.table], other.column))
+		j.join(end, other.table)
 		if !r.Is("and", j.alias, ".") || r.EndNamed(e, r.Peek(3).Text) == "" {
 			break
 		}
 		r.Next()
 	}
 	r.match = append(r.match, leaf(r.edgeClause(j)))
+}
+
+// edgePair reads d.src = $a or $a = d.src, where d is the alias of a table of edges. It returns the side with the alias first.
+func (r *rewriter) edgePair(alias string) (mine, other joinSide) {
+	paren := r.Accept("(")
+	mine = r.edgeSide()
+	if !r.Accept("==") {
+		r.Expect("=")
+	}
+	other = r.edgeSide()
+	if paren {
+		r.Expect(")")
+	}
+	if mine.table != alias {
+		mine, other = other, mine
+	}
+	refuse.If(mine.table != alias)
+	return mine, other
+}
+
+// edgeSide reads d.src, $a.id or $a.
+func (r *rewriter) edgeSide() (s joinSide) {
+	t := r.Next()
+	refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar)
+	if s.table = t.Text; r.Accept(".") {
+		s.column = r.Word()
+	}
+	return s
 }
 
 // alternatives reads the ways between two nodes, as in $c (placed has | reviewed) $p.

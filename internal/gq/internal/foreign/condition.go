@@ -83,6 +83,7 @@ func (r *rewriter) asTest() cond {
 	return c
 }
 
+// conjunction reads a condition with and, not.
 func (r *rewriter) conjunction() cond {
 	subs := []cond{r.negation()}
 	for r.Accept("and") || r.Accept("&&") {
@@ -94,6 +95,7 @@ func (r *rewriter) conjunction() cond {
 	return cond{op: "all", subs: subs}
 }
 
+// negation reads a condition, perhaps with not before it.
 func (r *rewriter) negation() cond {
 	defer r.Deeper()()
 	if r.Is("not", "{") {
@@ -197,41 +199,16 @@ func (r *rewriter) braced() []cond {
 	})
 }
 
-// test reads a condition without an operator of logic around it.
+// test reads a condition without AND, OR and NOT around it.
 func (r *rewriter) test() cond {
 	switch {
 	case r.Is("exists", "{"), r.Is("any", "{"), r.Is("all", "{"):
 		return r.block()
 	case r.Is("exists", "(", "select"):
-		r.Expect("exists", "(")
-		var c cond
-		if !r.try(func() {
-			c = cond{op: "exists", subs: r.subselect()}
-			r.Expect(")")
-		}) {
-			c = r.inSelectOf("")
-		}
-		return c
+		return r.existsSelect()
 	case r.Is("exists", "("):
-		var c cond
-		if r.try(func() { // EXISTS (c)-[:PLACED]->(o)
-			r.Next()
-			c = cond{op: "exists", subs: r.patternClauses()}
-			refuse.If(len(c.subs) == 0 || r.Tokens[r.At-1].Text == ")" && !r.ArrowBefore())
-		}) {
-			return c
-		}
-		r.Expect("exists")
-		if r.try(func() { c = r.traversalTest() }) {
-			return c
-		}
-		r.Expect("(")
-		if !r.try(func() { c = cond{op: "exists", subs: r.patternClauses()} }) {
-			c = leaf(r.operand() + " is not null")
-		}
-		r.Expect(")")
-		return c
-	case r.Is("property_exists", "("):
+		return r.existsTest()
+	case r.Is("property_exists", "("): // PROPERTY_EXISTS(p, name) of ISO GQL
 		r.Expect("property_exists", "(")
 		v := r.variable()
 		r.Expect(",")
@@ -239,21 +216,10 @@ func (r *rewriter) test() cond {
 		r.Expect(")")
 		return c
 	case r.Is("("):
-		var c cond
-		if r.try(func() {
-			c = cond{op: "exists", subs: r.patternClauses()}
-			refuse.If(!strings.Contains(join(c.subs), " "))
-		}) || r.try(func() { c = r.traversalTest() }) {
+		if c, ok := r.parenthesizedTest(); ok {
 			return c
 		}
-		if r.try(func() {
-			r.Expect("(")
-			c = r.condition()
-			r.Expect(")")
-			refuse.If(r.operator() && !r.Truth() || r.IsOne("+", "-", "*", "/", "%"))
-		}) {
-			return c
-		}
+		// The parenthesis begins a comparison, such as (p.born + 1) > 3.
 	case r.Peek(0).Kind == lex.Word && r.IsAt(1, "(") && predicates[strings.ToLower(r.Peek(0).Text)] != "":
 		return r.overEdges(r.predicate)
 	case r.Is("any", "("), r.Is("none", "("), r.Is("all", "("):
@@ -262,6 +228,57 @@ func (r *rewriter) test() cond {
 		return r.distinctFrom()
 	}
 	return r.overEdges(r.comparison)
+}
+
+// existsSelect reads EXISTS (SELECT 1 FROM MemberOf WHERE src = p.id), or another SELECT in EXISTS.
+func (r *rewriter) existsSelect() (c cond) {
+	r.Expect("exists", "(")
+	if r.try(func() {
+		c = cond{op: "exists", subs: r.subselect()}
+		r.Expect(")")
+	}) {
+		return c
+	}
+	return r.inSelectOf("")
+}
+
+// existsTest reads EXISTS and a pattern, a traversal or an expression.
+func (r *rewriter) existsTest() (c cond) {
+	if r.try(func() { // EXISTS (c)-[:PLACED]->(o), without parentheses around the pattern
+		r.Next()
+		c = cond{op: "exists", subs: r.patternClauses()}
+		refuse.If(len(c.subs) == 0 || r.Tokens[r.At-1].Text == ")" && !r.ArrowBefore())
+	}) {
+		return c
+	}
+	r.Expect("exists")
+	if r.try(func() { c = r.traversalTest() }) { // EXISTS ($a knows $b)
+		return c
+	}
+	r.Expect("(")
+	if !r.try(func() { c = cond{op: "exists", subs: r.patternClauses()} }) { // EXISTS((c)-[:PLACED]->(o))
+		c = leaf(r.operand() + " is not null") // EXISTS(p.name)
+	}
+	r.Expect(")")
+	return c
+}
+
+// parenthesizedTest reads a pattern such as (p)-[:KNOWS]->(q), a traversal such as ($a knows $b), or a condition in parentheses. It reports
+// false, and reads nothing, if the next parenthesis begins none of these.
+func (r *rewriter) parenthesizedTest() (c cond, ok bool) {
+	if r.try(func() {
+		c = cond{op: "exists", subs: r.patternClauses()}
+		refuse.If(!strings.Contains(join(c.subs), " ")) // each clause has a space; (p) alone makes none
+	}) || r.try(func() { c = r.traversalTest() }) {
+		return c, true
+	}
+	ok = r.try(func() {
+		r.Expect("(")
+		c = r.condition()
+		r.Expect(")")
+		refuse.If(r.operator() && !r.Truth() || r.IsOne("+", "-", "*", "/", "%"))
+	})
+	return c, ok
 }
 
 // traversalTest reads ($a knows $b) as a condition.

@@ -29,10 +29,16 @@ type joining struct {
 	optional map[string]bool // by variable of a node: whether LEFT JOIN binds it
 }
 
-// joinPair is a condition a.x = b.y of a join: alias and column of both sides.
+// joinPair is a condition a.x = b.y of a join.
 type joinPair struct {
-	sides [2][2]string
+	sides [2]joinSide
 	test  joinTest
+}
+
+// joinSide is a side of a condition that joins tables, such as d.src.
+type joinSide struct {
+	table  string // the alias of a table, or the name of a variable
+	column string // "" for a variable alone
 }
 
 // joinTest is another condition of a join, which is read when the tables have their variables.
@@ -114,7 +120,7 @@ func (r *rewriter) table(name, alias string) (node string, e *catalog.Edge) {
 func (r *rewriter) joinConditions(j *joining, alias string, left bool) {
 	for {
 		test := joinTest{r.At, alias, left}
-		var p [2][2]string
+		var p [2]joinSide
 		if r.try(func() {
 			p = r.pair()
 			refuse.If(r.operator() || r.IsOne("+", "-", "*", "/", "or"))
@@ -132,18 +138,18 @@ func (r *rewriter) joinConditions(j *joining, alias string, left bool) {
 }
 
 // pair reads a.x = b.y.
-func (r *rewriter) pair() (out [2][2]string) {
+func (r *rewriter) pair() (out [2]joinSide) {
 	paren := r.Accept("(")
 	for i := range out {
 		if i > 0 {
 			r.Expect("=")
 		}
-		out[i][0] = r.Word()
-		if v := r.byType(out[i][0]); v != "" && !r.known(out[i][0]) {
-			out[i][0] = v
+		table := r.Word()
+		if v := r.byType(table); v != "" && !r.known(table) {
+			table = v
 		}
 		r.Expect(".")
-		out[i][1] = r.Word()
+		out[i] = joinSide{table, r.Word()}
 	}
 	if paren {
 		r.Expect(")")
@@ -202,11 +208,11 @@ func (r *rewriter) joinEnds(j *joining) map[string]bool {
 	given := map[string]bool{}
 	var shared []joinPair // the pairs of two edges
 	for _, p := range j.pairs {
-		switch a, b := j.edge(p.sides[0][0]), j.edge(p.sides[1][0]); {
-		case a != nil && b != nil && r.EndNamed(a.edge, p.sides[0][1]) != "" && r.EndNamed(b.edge, p.sides[1][1]) != "":
+		switch a, b := j.edge(p.sides[0].table), j.edge(p.sides[1].table); {
+		case a != nil && b != nil && r.EndNamed(a.edge, p.sides[0].column) != "" && r.EndNamed(b.edge, p.sides[1].column) != "":
 			shared = append(shared, p)
-		case a != nil && r.joinEnd(a, p.sides[0][1], p.sides[1], given):
-		case b != nil && r.joinEnd(b, p.sides[1][1], p.sides[0], given):
+		case a != nil && r.joinEnd(a, p.sides[0].column, p.sides[1], given):
+		case b != nil && r.joinEnd(b, p.sides[1].column, p.sides[0], given):
 		default:
 			refuse.If(p.test.left)
 			j.tests = append(j.tests, p.test)
@@ -214,8 +220,8 @@ func (r *rewriter) joinEnds(j *joining) map[string]bool {
 	}
 	for pass := 0; pass <= len(shared); pass++ { // each pass takes a variable one edge further, and the last one makes some
 		for _, p := range shared {
-			a, b := j.edge(p.sides[0][0]), j.edge(p.sides[1][0])
-			left, right := a.end(r.EndNamed(a.edge, p.sides[0][1])), b.end(r.EndNamed(b.edge, p.sides[1][1]))
+			a, b := j.edge(p.sides[0].table), j.edge(p.sides[1].table)
+			left, right := a.end(r.EndNamed(a.edge, p.sides[0].column)), b.end(r.EndNamed(b.edge, p.sides[1].column))
 			switch {
 			case *left == *right && *left != "":
 			case *left == "" && *right == "":
@@ -233,10 +239,10 @@ func (r *rewriter) joinEnds(j *joining) map[string]bool {
 		}
 	}
 	for _, p := range shared {
-		a, b := j.edge(p.sides[0][0]), j.edge(p.sides[1][0])
-		refuse.If(*a.end(r.EndNamed(a.edge, p.sides[0][1])) != *b.end(r.EndNamed(b.edge, p.sides[1][1])))
-		j.edge(p.sides[0][0]).conditions++
-		j.edge(p.sides[1][0]).conditions++
+		a, b := j.edge(p.sides[0].table), j.edge(p.sides[1].table)
+		refuse.If(*a.end(r.EndNamed(a.edge, p.sides[0].column)) != *b.end(r.EndNamed(b.edge, p.sides[1].column)))
+		j.edge(p.sides[0].table).conditions++
+		j.edge(p.sides[1].table).conditions++
 	}
 	return given
 }
@@ -259,21 +265,38 @@ func (e *joined) end(name string) *string {
 	return &e.from
 }
 
-// joinEnd notes that an end of an edge is a node, and reports whether the columns say so.
-func (r *rewriter) joinEnd(e *joined, column string, other [2]string, given map[string]bool) bool {
-	end := r.EndNamed(e.edge, column)
-	if r.vars[other[0]] == "" || end == "" {
-		return false
-	}
-	if r.Schema.Edge(r.vars[other[0]]) != nil {
-		return false
-	}
-	*e.end(end) = other[0]
+// join notes that the node of a variable is at an end, "from" or "to". It gives up if the node of another variable is there,
+// because a traversal cannot say that two variables are one node.
+func (e *joined) join(end, variable string) {
+	at := e.end(end)
+	refuse.If(*at != "" && *at != variable)
+	*at = variable
 	e.conditions++
+}
+
+// joinEnd notes that an end of an edge is a node, and reports whether the columns say so. If the edge type gives the node its
+// type, joinEnd adds the node to `given`.
+func (r *rewriter) joinEnd(e *joined, column string, other joinSide, given map[string]bool) bool {
+	end := r.EndNamed(e.edge, column)
+	if r.vars[other.table] == "" || end == "" {
+		return false
+	}
+	if r.Schema.Edge(r.vars[other.table]) != nil {
+		return false
+	}
+	refuse.If(r.otherColumn(other))
+	e.join(end, other.table)
 	if _, shared := e.edge.End(end == "to"); !shared {
-		given[other[0]] = true
+		given[other.table] = true
 	}
 	return true
+}
+
+// otherColumn reports whether a column of a node is a property that is not its key. A table may have a column such as person_id, which is
+// no property of the type, in place of the key.
+func (r *rewriter) otherColumn(s joinSide) bool {
+	typ := r.vars[s.table]
+	return r.Property(typ, s.column) != nil && !r.Names(typ, s.column)
 }
 
 // joinTests reads the other conditions of the joins: those of an outer join belong into its block.

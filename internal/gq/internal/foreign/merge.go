@@ -73,8 +73,8 @@ func (r *rewriter) mergeEdge(from nodeRef) {
 // settings are the values that the parts of a MERGE give to a property, or "".
 type settings struct{ name, create, match string }
 
-// merged reads ON CREATE SET, ON MATCH SET and SET after a MERGE, and returns the assignments of the upsert. The
-// sign is a property that is null exactly if the upsert inserts, or "" if there is none.
+// merged reads ON CREATE SET, ON MATCH SET and SET after a MERGE, and returns the assignments of the upsert. The variable v is ""
+// for an entity without one. The sign is a property that is null exactly if the upsert inserts, or "" if there is none.
 func (r *rewriter) merged(v, typ, sign string) (out []string) {
 	var list []settings
 	saved, savedVar := r.inWhere, r.whereVar

@@ -135,7 +135,7 @@ type closureTables struct {
 // stepTables reads the tables and the conditions of the second SELECT of a recursive table.
 func (r *rewriter) stepTables(c *closure) *closureTables {
 	s := &closureTables{mine: []string{c.name}}
-	var pairs [][2][2]string
+	var pairs [][2]joinSide
 	for i := 0; i == 0 || r.Accept(",") || r.Accept("join") || r.Accept("inner", "join"); i++ {
 		name := r.Word()
 		alias := r.TableAlias()
@@ -152,24 +152,24 @@ func (r *rewriter) stepTables(c *closure) *closureTables {
 		}
 		for r.IsOne("on", "where", "and") {
 			r.Next()
-			var p [2][2]string
-			p[0][0], p[0][1] = r.Qualified()
-			if p[0][1] == c.depth && r.IsOne("<", "<=") {
+			var p [2]joinSide
+			p[0].table, p[0].column = r.Qualified()
+			if p[0].column == c.depth && r.IsOne("<", "<=") {
 				r.closureBound(c)
 				continue
 			}
 			r.Expect("=")
-			p[1][0], p[1][1] = r.Qualified()
+			p[1].table, p[1].column = r.Qualified()
 			pairs = append(pairs, p)
 		}
 	}
 	for _, p := range pairs {
 		a, b := p[0], p[1]
-		if slices.Contains(s.mine, a[0]) {
+		if slices.Contains(s.mine, a.table) {
 			a, b = b, a
 		}
-		refuse.If(!slices.Contains(s.mine, b[0]) || b[1] != c.node || s.from != "" || a[0] != "" && a[0] != s.alias)
-		s.from = naming.EndOf(a[1])
+		refuse.If(!slices.Contains(s.mine, b.table) || b.column != c.node || s.from != "" || a.table != "" && a.table != s.alias)
+		s.from = naming.EndOf(a.column)
 	}
 	return s
 }
@@ -211,10 +211,10 @@ func (r *rewriter) fromClosure(columns int) {
 		case i == 0:
 		case r.Accept("on"):
 			pair := r.pair()
-			if slices.Contains(mine, pair[0][0]) {
+			if slices.Contains(mine, pair[0].table) {
 				pair[0], pair[1] = pair[1], pair[0]
 			}
-			refuse.If(pair[0][0] != last || !r.Names(typ, pair[0][1]) || !slices.Contains(mine, pair[1][0]) || pair[1][1] != c.node)
+			refuse.If(pair[0].table != last || !r.Names(typ, pair[0].column) || !slices.Contains(mine, pair[1].table) || pair[1].column != c.node)
 		default:
 			r.Expect("using", "(", c.node, ")")
 			refuse.If(!r.Names(typ, c.node))

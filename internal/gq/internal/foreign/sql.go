@@ -137,16 +137,10 @@ func (r *rewriter) subselect() []cond {
 		v := r.Next()
 		refuse.If(v.Kind != lex.Word && v.Kind != lex.Dollar || !r.known(v.Text))
 		if r.Accept(".") {
-			r.Word()
+			refuse.If(r.otherColumn(joinSide{v.Text, r.Word()}))
 		}
-		switch side {
-		case "from":
-			j.from = v.Text
-		case "to":
-			j.to = v.Text
-		default:
-			panic(refuse.GiveUp{})
-		}
+		refuse.If(side == "")
+		j.join(side, v.Text)
 		if !r.Accept("and") {
 			break
 		}

@@ -342,7 +342,7 @@ func (l *lookup) unknownKey(s *catalog.Schema, name string, types []*catalog.Nod
 	return note
 }
 
-// sameKeys reports whether the keys of types have the same members, of the same types.
+// sameKeys reports whether the keys of types, of which there is at least one, have the same members, of the same types.
 func sameKeys(types []*catalog.Node) bool {
 	for _, n := range types[1:] {
 		if !slices.Equal(n.Key, types[0].Key) {

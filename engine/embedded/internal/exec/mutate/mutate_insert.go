@@ -147,7 +147,7 @@ func (a *insertion) apply(w *Write) error {
 	return nil
 }
 
-// endType returns the type of the node at one end of an edge.
+// endType returns the type of the node at the end "from" or "to" of an edge.
 func (w *Write) endType(t *schema.Type, end string) *schema.Type {
 	if end == "to" {
 		return w.Tx.Schema().Nodes[t.To]

@@ -99,7 +99,11 @@ func (w *writing) givenEdge(s plan.Insert) (find func(*state) *entity, made func
 	if !ok {
 		w.endpoints(ends)
 		w.build(s.Entity, s.Type, "", w.set(s.Entity, s.Type, s.Set)) // reports values that do not fit
-		w.errs = append(w.errs, &engine.ConstraintViolation{Entity: "edge", Type: s.Type, Property: "id", Rule: "required", Detail: "nothing identifies the edge"})
+		var broken error = &engine.ConstraintViolation{Entity: "edge", Type: s.Type, Property: "id", Rule: "required", Detail: "nothing identifies the edge"}
+		if !slices.ContainsFunc(typ.Unique, func(u []string) bool { return slices.Contains(u, "src") && slices.Contains(u, "dst") }) {
+			broken = &engine.SchemaMismatch{Detail: "no rule identifies edges of type " + s.Type}
+		}
+		w.errs = append(w.errs, broken)
 		return nil, nil, nil
 	}
 	from, to := ends.part("from"), ends.part("to")

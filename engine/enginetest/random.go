@@ -322,7 +322,10 @@ func (p *pair) hold(ctx context.Context, s step) string {
 		return ""
 	}
 	if wantErr != nil {
-		return "the model fails: " + wantErr.Error()
+		if err == nil { // the engine may fail only when the rows are read
+			_, err = drain(ctx, s.query, res)
+		}
+		return compareErrors(wantErr, err)
 	}
 	p.seen.read("read over a write", len(want))
 	if err != nil {

@@ -17,7 +17,7 @@ type AuditRecord struct {
 	Branch         string   `json:"branch,omitempty"` // empty for a call that concerns no branch
 	Decision       string   `json:"decision" jsonschema:"enum=allowed,enum=denied" jsonschema_description:"What the policy decided."`
 	DeniedAction   string   `json:"denied_action,omitempty"` // the action that was denied
-	Rules          []string `json:"rules,omitempty" jsonschema_description:"The rules that denied the action. If there are none, no rule allows it."`
+	Rules          []string `json:"rules,omitempty" jsonschema_description:"The rules that allowed the call or denied the action. A denied call without rules is one that no rule allows."`
 	Outcome        string   `json:"outcome"` // ok, or why the call failed
 	Rows           int      `json:"rows"`    // rows of the answer
 	Entities       []string `json:"entities,omitempty" jsonschema_description:"The ids of the first 100 entities of the answer."`

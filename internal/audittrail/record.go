@@ -43,7 +43,7 @@ type Call struct {
 	Tool    string        // the tool or the operation
 	Outcome string        // how the call ended
 	Denied  string        // the action that was denied; empty if none was
-	Rule    string        // the rules that denied it, separated by blanks; empty if no rule allows it
+	Rule    string        // the rules that allowed the call, or denied the action, separated by blanks; empty if no rule is about it
 	Commit  string        // the commit that was read or made
 	Rows    int           // rows of the answer
 	Digest  []byte        // keyed digest of the arguments; empty for none

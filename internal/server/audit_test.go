@@ -98,7 +98,7 @@ func TestAudit(t *testing.T) {
 		check                           func(client.AuditRecord) bool
 	}{
 		{"ids of nodes", ada, "POST", "/query", ask(`query q() { match { $p: Package } return { $p.id } }`), func(r client.AuditRecord) bool {
-			return r.Rows == len(first.Rows) && len(r.Entities) == r.Rows && slices.Contains(r.Entities, id) && r.GraphCommitID != nil && r.Branch == "main" && slices.Contains(r.Types, "Package")
+			return r.Rows == len(first.Rows) && len(r.Entities) == r.Rows && slices.Contains(r.Entities, id) && r.GraphCommitID != nil && r.Branch == "main" && slices.Contains(r.Types, "Package") && slices.Equal(r.Rules, []string{"reads"})
 		}},
 		{"whole nodes", ada, "POST", "/query", ask(`query q() { match { $p: Package } return { $p } }`), func(r client.AuditRecord) bool { return slices.Contains(r.Entities, id) }},
 		{"nodes in a block", ada, "POST", "/query", ask(`query q() { match { $p: Package } return { $p.name, collect { $p holds $s return { $s.id } limit 3 } as inside } }`), func(r client.AuditRecord) bool {
@@ -118,7 +118,7 @@ func TestAudit(t *testing.T) {
 		}},
 		{"an export", devToken, "POST", "/export", `{}`, func(r client.AuditRecord) bool { return r.Outcome == "ok" && r.Whole }},
 		{"a write", devToken, "POST", "/mutate", ask(`query m() { insert Note { slug: "n", text: "t", created: now() } }`), func(r client.AuditRecord) bool {
-			return r.Outcome == "ok" && r.GraphCommitID != nil && r.Branch == "main"
+			return r.Outcome == "ok" && r.GraphCommitID != nil && r.Branch == "main" && slices.Equal(r.Rules, []string{"all"})
 		}},
 		{"the history of a node", devToken, "GET", "/node/history?type=Package&id=" + url.QueryEscape(id), "", func(r client.AuditRecord) bool { return slices.Equal(r.Entities, []string{id}) }},
 		{"the trail itself", devToken, "GET", "/audit?tool=nothing", "", func(r client.AuditRecord) bool { return r.Tool == "read_audit" && r.Digest != "" }},

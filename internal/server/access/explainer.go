@@ -1,6 +1,9 @@
 package access
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -11,6 +14,9 @@ type Explainer interface {
 
 	// Decision decides in the same way as Allowed, and also returns the rules behind the decision.
 	Decision(actor *Actor, g tool.Grant) Decision
+
+	// Allowing returns the ids of the rules that allow a grant, separated by blanks. It is "" for a grant that is denied.
+	Allowing(actor *Actor, g tool.Grant) string
 
 	// Actors returns the actors that the rules name, sorted.
 	Actors() []string
@@ -61,6 +67,29 @@ type Rule struct {
 type NearRule struct {
 	Rule
 	Missing string // the condition, as Cedar text
+}
+
+// Allowing returns the ids of the rules that allow the grants, separated by blanks. The authorizer allows each of them. It is empty if the authorizer
+// cannot name rules.
+func (c *Control) Allowing(actor *Actor, grants []tool.Grant) string {
+	e, ok := c.authorizer.(Explainer)
+	if !ok || actor == nil {
+		return ""
+	}
+	var all []string
+	for _, grant := range grants {
+		grant.OwnDraft = grant.OwnDraft || c.OwnsDraft(actor, grant.Branch)
+		rules := e.Allowing(actor, grant)
+		if len(grants) == 1 {
+			return rules
+		}
+		for rule := range strings.FieldsSeq(rules) {
+			if !slices.Contains(all, rule) {
+				all = append(all, rule)
+			}
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // Denying returns the rules that deny the first of the grants that the authorizer denies. It is empty if no rule allows that grant,

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
@@ -13,8 +14,9 @@ import (
 // tool by the same actor asks them again. A decision takes time in proportion to the rules about
 // the action: bench/runs/server.md has the figures with and without the cache.
 type decisions struct {
-	mu     sync.RWMutex
-	cached map[question]bool // guarded by mu
+	mu       sync.RWMutex
+	cached   map[question]bool   // guarded by mu
+	allowing map[question]string // the rules behind decisions that allow; guarded by mu
 }
 
 // question holds all inputs of a decision. Its branch is a class of branches. So a list of
@@ -46,6 +48,36 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 	allowed := p.decide(actor, g)
 	p.decisions.keep(q, allowed)
 	return allowed
+}
+
+// Allowing implements access.Explainer.
+func (p *Policy) Allowing(actor *access.Actor, g tool.Grant) string {
+	q := p.question(actor, g)
+	p.decisions.mu.RLock()
+	rules, ok := p.decisions.allowing[q]
+	p.decisions.mu.RUnlock()
+	if ok {
+		return rules
+	}
+	e := p.Explain(actor, g)
+	if !e.Allowed {
+		return ""
+	}
+	var names []string
+	for _, r := range e.Deciding {
+		names = append(names, r.ID)
+	}
+	rules = strings.Join(names, " ")
+	if q.fits() {
+		d := &p.decisions
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.allowing == nil || len(d.allowing) >= maxDecisions {
+			d.allowing = map[question]string{}
+		}
+		d.allowing[q] = rules
+	}
+	return rules
 }
 
 // question returns the question whether an actor has a grant.

@@ -113,6 +113,9 @@ func (r *running) authorize(ctx context.Context) (err error) {
 		r.record.RecordDenial(err, r.g.access.Denying(r.actor, r.grants))
 		return r.names.missing(ctx, r.grants, err)
 	}
+	if r.record.Kept() {
+		r.record.RecordAllowed(r.g.access.Allowing(r.actor, r.grants))
+	}
 	return nil
 }
 

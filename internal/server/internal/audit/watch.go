@@ -46,7 +46,7 @@ type Watch struct {
 	granted bool                 // the policy did not deny the grants
 	filters []string             // names of the filters of the policy that applied
 	denial  tool.Action          // the action that was denied before the call ran
-	rules   string               // the rules that denied it, separated by blanks
+	rules   string               // the rules that allowed the call, or denied the action, separated by blanks
 	types   []plan.Use           // what the query of the call uses
 	before  encoding.Entities    // receives the entities of the answer that the call is a part of
 	ids     *audittrail.Entities // the entities in the answer; nil without a trail
@@ -98,13 +98,19 @@ func (w *Watch) RecordGrants(grants []tool.Grant) {
 	}
 }
 
+// Kept reports whether the call will have a record in the audit trail.
+func (w *Watch) Kept() bool { return w.trail.To != nil }
+
+// RecordAllowed records the ids of the rules that allowed the grants of the call, separated by blanks.
+func (w *Watch) RecordAllowed(rules string) { w.rules = rules }
+
 // RecordBypass records the protected branch that the call changes without a proposal; nil means that
 // there is none.
 func (w *Watch) RecordBypass(branch *tool.Branch) { w.bypass = branch }
 
 // RecordDenial records that the policy denied the call, and the rules that did. The caller may get another error, which does not say so.
 func (w *Watch) RecordDenial(err error, rules []access.Rule) {
-	w.granted, w.whole = false, false
+	w.granted, w.whole, w.rules = false, false, ""
 	var protected *wireerror.Protected
 	if w.denial = denied(err); errors.As(err, &protected) {
 		w.denial, w.rules = protected.Action, "protected"
@@ -124,7 +130,7 @@ func (w *Watch) addRules(rules []access.Rule) {
 
 // RecordHidden records that something is hidden from the actor, for which the actor lacks the right to an action. The caller gets an error
 // that does not say so.
-func (w *Watch) RecordHidden(action tool.Action) { w.denial, w.granted, w.whole = action, false, false }
+func (w *Watch) RecordHidden(action tool.Action) { w.denial, w.rules, w.granted, w.whole = action, "", false, false }
 
 // RecordFilters records the names of the filters of the policy that apply to the call.
 func (w *Watch) RecordFilters(names []string) { w.filters = names }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"net/http"
 	"net/url"
 )
 
@@ -124,6 +125,12 @@ const (
 	TakeTheirs = "theirs"
 	TakeValue  = "value"
 )
+
+// ReviewKey lets a person sign decisions about proposals in an app that works over the connection of an agent.
+type ReviewKey struct {
+	ReviewKey string `json:"review_key" jsonschema_description:"The key: a secret of the person. The server shows it once."`
+	ExpiresAt int64  `json:"expires_at" jsonschema_description:"In Unix microseconds. The end of the server ends the key too."`
+}
 
 // ProposalList is a page of proposals, newest first.
 type ProposalList struct {
@@ -336,4 +343,9 @@ func postProposal(ctx context.Context, g *Graph, path string, body any) (*Propos
 		return nil, err
 	}
 	return ask[ProposalAnswer](ctx, g.c, q)
+}
+
+// MakeReviewKey makes a review key of the caller, who must not be an agent that acts for another.
+func (g *Graph) MakeReviewKey(ctx context.Context) (*ReviewKey, error) {
+	return ask[ReviewKey](ctx, g.c, &request{method: http.MethodPost, path: g.path + "/review-keys", header: http.Header{}, repeats: true})
 }

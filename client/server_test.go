@@ -250,7 +250,8 @@ func TestEveryRoute(t *testing.T) {
 		return g.OpenProposal(ctx, client.ProposalBody{Source: source, Title: "a title"})
 	}
 	var proposal, other client.ProposalAnswer
-	var upload, watch string
+	var upload, watch, table, packageMap string
+	const packages = "path,name,files,lines\nexample.com/imported,imported,1,20\n"
 	keep := func(into *client.ProposalAnswer) func(a *client.ProposalAnswer, err error) (any, error) {
 		return func(a *client.ProposalAnswer, err error) (any, error) {
 			if a != nil {
@@ -408,6 +409,7 @@ func TestEveryRoute(t *testing.T) {
 		{"review_proposal", func() (any, error) {
 			return g.ReviewProposal(ctx, proposal.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: "sha256:0"})
 		}, client.ErrForbidden},
+		{"make_review_key", func() (any, error) { return g.MakeReviewKey(ctx) }, nil},
 		{"merge_proposal", func() (any, error) { return g.MergeProposal(ctx, proposal.ID, client.ProposalMergeBody{}) }, nil},
 		{"open_proposal", func() (any, error) { return keep(&other)(propose("review/june")) }, nil},
 		{"close_proposal", func() (any, error) {
@@ -437,6 +439,28 @@ func TestEveryRoute(t *testing.T) {
 			return g.Load(ctx, nil, client.LoadQuery{Branch: "main", Upload: upload, DryRun: true})
 		}, nil},
 		{"delete_upload", func() (any, error) { return nil, g.DeleteUpload(ctx, upload) }, nil},
+		{"append_upload", func() (any, error) {
+			if table, err = g.OpenUpload(ctx, "", int64(len(packages))); err != nil {
+				return nil, err
+			}
+			return nil, g.AppendUpload(ctx, table, 0, []byte(packages), -1)
+		}, nil},
+		{"infer_import", func() (any, error) {
+			a, err := g.InferImport(ctx, table, client.InferBody{FileName: "packages.csv"})
+			if err == nil {
+				packageMap = a.Map
+			}
+			return a, err
+		}, nil},
+		{"infer_import", func() (any, error) {
+			return g.InferImport(ctx, table, client.InferBody{FileName: "packages.xls"})
+		}, client.ErrInvalid},
+		{"import_upload", func() (any, error) {
+			return g.ImportUpload(ctx, table, client.ImportBody{FileName: "packages.csv", Map: packageMap, DryRun: true})
+		}, nil},
+		{"import_upload", func() (any, error) {
+			return g.ImportUpload(ctx, table, client.ImportBody{FileName: "packages.csv", Map: packageMap}, client.Message("import packages"))
+		}, nil},
 		{"get_upload", func() (any, error) { return g.Upload(ctx, upload) }, client.ErrNotFound},
 		{"list_commits", func() (any, error) { return g.Commits(ctx, client.CommitQuery{Limit: 2}) }, nil},
 		{"get_commit", func() (any, error) { return g.Commit(ctx, head(), client.OnBranch("main")) }, nil},

@@ -206,6 +206,8 @@ var silent = map[string]string{
 	"omnigraph audit list":               "tells who called what, for the permission audit_read alone; with --trail it reads the storage as its owner",
 	"omnigraph audit verify":             "reads the storage as its owner, and no server",
 	"GET /graphs/{id}/uploads/{upload}":  "tells how much has arrived, to the actor who opened the upload; TestUploads of package rest checks that no other finds it",
+	"POST /graphs/{id}/review-keys":      "tells the caller a secret of its own",
+	"omnigraph review-key":               "asks POST /graphs/{id}/review-keys",
 	"omnigraph init":                     "makes a store",
 	"GET /graphs/{id}/proposed-queries":  "tells the queries of the revision to those who may run them; TestProposedQuery of package server",
 	"POST /graphs/{id}/proposed-queries": "tells the caller what it proposed; TestProposedQuery of package server",
@@ -245,6 +247,9 @@ var silent = map[string]string{
 	"omnigraph watch read":                    "tells the same as GET /graphs/{id}/watches/{watch}/events",
 	"omnigraph watch delete":                  "asks DELETE /graphs/{id}/watches/{watch}",
 }
+
+// importBody imports the persons of an upload into feature-x.
+const importBody = `{"file_name":"mensch.csv","map":"{\"sources\":{\"mensch.csv\":{\"node\":\"Mensch\",\"set\":{\"name\":\"name\"}}}}","branch":"{B}"}`
 
 // moves has a row for every route, tool, resource, prompt and verb. It has several rows if the
 // permissions depend on the case. {B} is feature-x.
@@ -291,6 +296,8 @@ var moves = []move{
 	{ask: ask{route: "PATCH /graphs/{id}/uploads/{upload}", path: "/uploads/{U}", body: "x"}, writes: true},
 	{ask: ask{route: "GET /graphs/{id}/uploads/{upload}", path: "/uploads/{U}"}},
 	{ask: ask{route: "DELETE /graphs/{id}/uploads/{upload}", path: "/uploads/{U}"}, writes: true},
+	{ask: ask{route: "POST /graphs/{id}/uploads/{upload}/infer", path: "/uploads/{U}/infer", body: `{"file_name":"mensch.csv","branch":"{B}"}`}, what: "a file with the schema", reads: "feature-x", writes: true},
+	{ask: ask{route: "POST /graphs/{id}/uploads/{upload}/import", path: "/uploads/{U}/import", body: importBody}, what: "a map with the schema", reads: "feature-x", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/load", path: "/load", body: `{"data":"` + oneLine + `","branch":"{N}","from":"{B}"}`}, what: "all of one branch to a new one", reads: "feature-x", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/load", path: "/load", body: `{"data":"` + oneLine + `","branch":"{M}","from":"secret-plan"}`}, what: "nothing: the branch is there", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/ingest", path: "/ingest", body: `{"data":"` + oneLine + `","branch":"{N}"}`}, what: "all of main to a new branch", reads: "main", writes: true},
@@ -439,8 +446,9 @@ var moves = []move{
 // only give access to the tools above.
 var apart = map[string]string{
 	"omnigraph context list": "reads a file of the user", "omnigraph context set": "writes a file of the user", "omnigraph context use": "writes a file of the user", "omnigraph context delete": "writes a file of the user", "omnigraph login": "asks the server who the caller is", "omnigraph logout": "removes a file of the user",
+	"POST /graphs/{id}/review-keys":     "makes a secret of the caller, which gives no right; TestReviewKeyRights of package server",
 	"GET /graphs/{id}/proposed-queries": "lists queries of the revision to those who may run them", "POST /graphs/{id}/proposed-queries": "stores a text; TestProposedQuery of package server", "omnigraph proposal query": "stores a text; TestProposalQuery",
-	"omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph import infer": "reads files", "omnigraph import follow": "needs a database; it reads the schema as import, and loads", "omnigraph version": "prints a page",
+	"omnigraph review-key": "asks POST /graphs/{id}/review-keys", "omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph import infer": "reads files", "omnigraph import follow": "needs a database; it reads the schema as import, and loads", "omnigraph version": "prints a page",
 	"omnigraph audit list": "asks GET /graphs/{id}/audit, or reads the storage as its owner", "omnigraph audit verify": "reads the storage as its owner",
 	"omnigraph watch read": "asks GET /graphs/{id}/watches/{watch}/events", "omnigraph watch delete": "asks DELETE /graphs/{id}/watches/{watch}",
 	"resource omnigraph://watches/{id}": "makes the call of GET /graphs/{id}/watches/{watch}/events; TestListenWatch of package mcp",

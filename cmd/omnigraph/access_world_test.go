@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -221,7 +222,7 @@ func tokenOf(actor string) string { return "the-token-of-" + actor }
 // stands for a branch, {P} for the person that only this branch has, {H} for the commit that was
 // the head of the branch at the start, {M} for a branch that act-all creates first, {N} for a
 // name that is not in use, {R} for a proposal from feature-x to main, {W} for a watch of the actor on feature-x, and {U} for an upload of
-// three bytes for main that the actor opens first.
+// personsCSV for main that the actor opens first.
 type ask struct {
 	route string // method and pattern of a route; path is the part after the graph
 	path  string
@@ -324,6 +325,9 @@ func (w *accessWorld) forBranch(a ask, branch string) ask {
 	return a
 }
 
+// personsCSV is a file to import.
+const personsCSV = "name\nzoe\n"
+
 // send sends an ask. Its placeholders must already be replaced, except {U} and {W}, which depend on the actor.
 func (w *accessWorld) send(actor string, d transport, a ask) said {
 	w.t.Helper()
@@ -347,7 +351,7 @@ func (w *accessWorld) send(actor string, d transport, a ask) said {
 			a.path = strings.ReplaceAll(a.path, "{W}", id)
 		}
 		if strings.Contains(a.path, "{U}") {
-			opened := w.http(actor, "POST", "/uploads", "", http.Header{"Upload-Length": {"3"}})
+			opened := w.http(actor, "POST", "/uploads", "", http.Header{"Upload-Length": {strconv.Itoa(len(personsCSV))}})
 			_, id, ok := strings.Cut(opened.text, "Location: /graphs/people/uploads/")
 			if !ok {
 				return opened
@@ -355,6 +359,9 @@ func (w *accessWorld) send(actor string, d transport, a ask) said {
 			id, _, _ = strings.Cut(id, "\r\n")
 			a.path = strings.ReplaceAll(a.path, "{U}", id)
 			header.Set("Upload-Offset", "0")
+			if method == "POST" { // about the whole file
+				w.http(actor, "PATCH", "/uploads/"+id, personsCSV, http.Header{"Upload-Offset": {"0"}, "Content-Type": {"application/offset+octet-stream"}})
+			}
 		}
 		return w.http(actor, method, a.path, a.body, header)
 	case a.verb != "":

@@ -32,6 +32,7 @@ var elsewhere = map[string]string{
 	"context":       "is about the user's graphs",
 	"login":         "is about the user's tokens; TestLogin",
 	"logout":        "is about the user's tokens; TestLogin",
+	"review-key":    "is in the memory of a server; TestReviewKey",
 	"version":       "is about this program",
 	"docs":          "is about this program",
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -21,7 +20,7 @@ func loadFaults(err error) (faults []dataimport.LineFault, more bool) {
 	if errors.As(err, &list) {
 		for i := range list.Lines {
 			l := &list.Lines[i]
-			faults = append(faults, dataimport.LineFault{Line: l.Line, Field: l.Field, Err: ofRecord(l.Err)})
+			faults = append(faults, dataimport.LineFault{Line: l.Line, Field: l.Field, Err: dataimport.OfRecord(l.Err)})
 		}
 		return faults, list.More
 	}
@@ -30,20 +29,9 @@ func loadFaults(err error) (faults []dataimport.LineFault, more bool) {
 		return nil, false
 	}
 	for _, l := range refused.LineFaults {
-		faults = append(faults, dataimport.LineFault{Line: l.Line, Field: l.Field, Err: ofRecord(errors.New(l.Message))})
+		faults = append(faults, dataimport.LineFault{Line: l.Line, Field: l.Field, Err: dataimport.OfRecord(errors.New(l.Message))})
 	}
 	return faults, refused.MoreLineFaults
-}
-
-// twin matches how a fault of a load names another line, which is a line of the NDJSON that the import makes.
-var twin = regexp.MustCompile(` is in line \d+ too; keep one of the lines$`)
-
-// ofRecord returns a fault of a line as one of the record that the line is made from.
-func ofRecord(err error) error {
-	if text := err.Error(); twin.MatchString(text) {
-		return errors.New(twin.ReplaceAllString(text, " is in an earlier record too; keep one of them"))
-	}
-	return err
 }
 
 // nodeFinder finds nodes of a graph by a query. It implements [dataimport.Finder].

@@ -172,6 +172,8 @@ POST /graphs/{id}/load
 POST /graphs/{id}/load/ndjson
 POST /graphs/{id}/mutate/if-graph-commit
 POST /graphs/{id}/uploads
+POST /graphs/{id}/uploads/{upload}/import
+POST /graphs/{id}/uploads/{upload}/infer
 POST /graphs/{id}/watches
 method ping
 method prompts/list
@@ -251,6 +253,7 @@ tool proposal_get
 	besides: `
 GET /graphs/{id}/proposed-queries
 POST /graphs/{id}/proposed-queries
+POST /graphs/{id}/review-keys
 omnigraph audit list
 omnigraph audit verify
 omnigraph cluster apply
@@ -281,6 +284,7 @@ omnigraph policy tools
 omnigraph policy validate
 omnigraph proposal query
 omnigraph restore
+omnigraph review-key
 omnigraph watch delete
 omnigraph watch read
 resource omnigraph://watches/{id}

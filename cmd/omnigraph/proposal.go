@@ -15,7 +15,7 @@ import (
 )
 
 // init adds the verbs of this file to the command omnigraph.
-func init() { graphVerbs = append(graphVerbs, newProposal) }
+func init() { graphVerbs = append(graphVerbs, newProposal, newReviewKey) }
 
 // newProposal makes the command omnigraph proposal.
 func newProposal() *cobra.Command {
@@ -488,4 +488,35 @@ func (src *source) ProposalChanges(ctx context.Context, id string, q client.Chan
 func (src *source) MergeProposal(ctx context.Context, id string, b client.ProposalMergeBody) (*client.ProposalAnswer, error) {
 	a, err := src.graph.MergeProposal(ctx, id, b)
 	return a, mergeError(err)
+}
+
+// newReviewKey makes the command omnigraph review-key.
+func newReviewKey() *cobra.Command {
+	var f graphFlags
+	cmd := &cobra.Command{
+		Use:   "review-key --server URL --graph ID",
+		Short: "Make a key to review proposals where an agent works",
+		Long: `Make a review key. You type it into the app in which a client shows a proposal over the connection of an
+agent, and decide there as yourself. The key is good for 12 hours, and as long as the server runs. Give it to no
+agent. docs/proposals.md explains it.`,
+		Example: "  omnigraph review-key --server http://127.0.0.1:8080 --graph code",
+		Args:    usage.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.endpoint.check(); err != nil {
+				return err
+			}
+			if f.endpoint.server == "" {
+				return usage.Errorf("review-key needs --server and --graph; the key is in the memory of a server")
+			}
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				key, err := s.graph.MakeReviewKey(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return &report{doc: key, columns: columns("review_key", "expires_at"), rows: []any{key}, text: key.ReviewKey + "\n"}, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	return cmd
 }

@@ -2,9 +2,11 @@ package dataimport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
@@ -56,6 +58,17 @@ type LineFault struct {
 	Line  int64  // from 1
 	Field string // such as data.name, from or to; "" if it is about the whole line
 	Err   error
+}
+
+// twin matches how a fault of a load names another line, which is a line of the NDJSON that the import makes.
+var twin = regexp.MustCompile(` is in line \d+ too; keep one of the lines$`)
+
+// OfRecord returns a fault of a line as one of the record that the line is made from.
+func OfRecord(err error) error {
+	if text := err.Error(); twin.MatchString(text) {
+		return errors.New(twin.ReplaceAllString(text, " is in an earlier record too; keep one of them"))
+	}
+	return err
 }
 
 // Explain returns the places in the sources of faults that a load of the stream found. If rejects are collected, it rejects

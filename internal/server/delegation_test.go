@@ -382,3 +382,14 @@ func TestActOfToken(t *testing.T) {
 		}
 	}
 }
+
+// TestReviewKeyRights makes review keys as two people, as an agent for one of them, and as the agent itself, which then decides as itself.
+func TestReviewKeyRights(t *testing.T) {
+	w := newChainWorld(t)
+	for actor, want := range map[string]bool{"act-ada": true, "act-bo": true, "act-ada-via-bot": false, "bot": true} {
+		key, err := w.person(actor).MakeReviewKey(t.Context())
+		if (err == nil) != want || err != nil && !denied(err) || err == nil && !strings.HasPrefix(key.ReviewKey, "rk_") {
+			t.Errorf("%s: %+v, %v", actor, key, err)
+		}
+	}
+}

@@ -60,7 +60,7 @@ func TestExamples(t *testing.T) {
 		switch r.Operation {
 		case "get_blob":
 			want = http.StatusPartialContent
-		case "append_upload", "get_upload", "delete_upload": // the server makes the ids of uploads
+		case "append_upload", "get_upload", "delete_upload", "infer_import", "import_upload": // the server makes the ids of uploads
 			want = http.StatusNotFound
 		case "delete_watch", "get_watch_event": // the engine makes the ids of watches
 			want = http.StatusNotFound

@@ -131,6 +131,10 @@ var restRows = []restRow{
 		main: everyone, feature: everyone, served: 404, quick: true},
 	{route: "GET /graphs/{id}/uploads/{upload}", path: "/uploads/0123456789abcdef0123456789abcdef", main: everyone, feature: everyone, served: 404, quick: true},
 	{route: "DELETE /graphs/{id}/uploads/{upload}", path: "/uploads/0123456789abcdef0123456789abcdef", main: everyone, feature: everyone, served: 404, quick: true},
+	{route: "POST /graphs/{id}/uploads/{upload}/infer", path: "/uploads/0123456789abcdef0123456789abcdef/infer", body: `{"file_name":"people.csv"}`,
+		main: everyone, feature: everyone, served: 404, quick: true},
+	{route: "POST /graphs/{id}/uploads/{upload}/import", path: "/uploads/0123456789abcdef0123456789abcdef/import", body: `{"file_name":"people.csv","map":"{}"}`,
+		main: everyone, feature: everyone, served: 404, quick: true},
 	{route: "POST /graphs/{id}/load", path: "/load", body: `{"data":"` + loadLine + `","branch":"{B}"}`,
 		main: writesMain, feature: writesFeature, own: true, branched: true},
 	{route: "POST /graphs/{id}/ingest", path: "/ingest", body: `{"data":"` + loadLine + `","branch":"{B}"}`,
@@ -176,6 +180,7 @@ var restRows = []restRow{
 	{route: "GET /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}", main: readsMain, feature: readsFeature, unseen: everyone},
 	{route: "GET /graphs/{id}/proposals/{proposal}/changes", path: "/proposals/{R}/changes", main: readsMain, feature: readsFeature, unseen: everyone},
 	{route: "POST /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}", body: `{"title":"another"}`, main: "aw", feature: "agw", unseen: "gbin"},
+	{route: "POST /graphs/{id}/review-keys", path: "/review-keys", main: everyone, feature: everyone, quick: true},
 	{route: "POST /graphs/{id}/proposals/{proposal}/review", path: "/proposals/{R}/review", body: `{"decision":"comment","comment":"hm"}`, main: "aw", feature: "agw", unseen: "gbin"},
 	{route: "POST /graphs/{id}/proposals/{proposal}/close", path: "/proposals/{R}/close", body: `{}`, main: "aw", feature: "agw", unseen: "gbin"},
 	// The branch of the proposal has no changes.

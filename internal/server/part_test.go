@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -211,7 +212,8 @@ var partRoutes = map[string]meets{
 	"GET /access?branch":       filtered, // about the caller itself
 
 	"POST /graphs/{id}/uploads": own, "PATCH /graphs/{id}/uploads/{upload}": own, "GET /graphs/{id}/uploads/{upload}": own, "DELETE /graphs/{id}/uploads/{upload}": own,
-	"POST /graphs/{id}/proposed-queries": own, "GET /graphs/{id}/proposed-queries": filtered,
+	"POST /graphs/{id}/uploads/{upload}/infer": own, "POST /graphs/{id}/uploads/{upload}/import": own, // of no upload; TestImportParts
+	"POST /graphs/{id}/review-keys": own, "POST /graphs/{id}/proposed-queries": own, "GET /graphs/{id}/proposed-queries": filtered,
 	"GET /graphs/{id}/audit":         own, // here without a trail; where there is one, the policy says who may read all of it
 	"GET /graphs/{id}/audit/summary": own,
 	"GET /graphs/{id}/branches":      own, "POST /graphs/{id}/branches": own, "DELETE /graphs/{id}/branches/{branch}": own,
@@ -315,6 +317,38 @@ func TestPartProbes(t *testing.T) {
 	}
 	if whole := w.send("the-token-of-act-admin", exchange{"GET", "/graphs/people/commits?grep=canary", "", nil}); !strings.Contains(whole.body, "the canary sang") {
 		t.Errorf("the message of the first commit is not shown to anybody: %d %s", whole.status, whole.body)
+	}
+}
+
+// TestImportParts imports as an actor who may see a part of the schema: what it may not see is unknown, and is not proposed.
+func TestImportParts(t *testing.T) {
+	w := newPartWorld(t)
+	asJSON := http.Header{"Content-Type": {"application/json"}}
+	const table = "name,age,note,pay,holds\nzoe,20,x,1,canari\n"
+	ask := func(method, path, body string, header http.Header) answer {
+		t.Helper()
+		return w.send("the-token-of-"+clerk, exchange{method, path, body, header})
+	}
+	opened := ask("POST", "/graphs/people/uploads", "", http.Header{"Upload-Length": {strconv.Itoa(len(table))}})
+	up := opened.header.Get("Location")
+	if a := ask("PATCH", up, table, http.Header{"Upload-Offset": {"0"}, "Content-Type": {"application/offset+octet-stream"}}); a.status != http.StatusNoContent {
+		t.Fatal(opened.status, a.status, a.body)
+	}
+	if a := ask("POST", up+"/infer", `{"file_name":"people.csv"}`, asJSON); a.status != 200 || !strings.Contains(a.body, `\"node\":\"Person\"`) || strings.Contains(strings.ToLower(a.body), "canary") {
+		t.Error(a.status, a.body)
+	}
+	guess := func(set string) string {
+		return ask("POST", up+"/import", `{"file_name":"people.csv","map":"{\"sources\":{\"people.csv\":{\"node\":\"Person\",\"set\":{\"name\":\"name\",`+set+`}}}}","dry_run":true}`, asJSON).body
+	}
+	hidden, none := guess(`\"canary_pay\":\"pay\"`), guess(`\"cabary_pay\":\"pay\"`)
+	if strings.ReplaceAll(hidden, "canary", "cabary") != none || !strings.Contains(none, "cabary_pay") {
+		t.Errorf("a hidden property: %s\nnone: %s", hidden, none)
+	}
+	if got := guess(`\"age\":\"age\"`); !strings.Contains(got, `"inserted":1`) {
+		t.Error(got)
+	}
+	if got := guess(`\"age\":{\"value\":\"99\"}`); !strings.Contains(got, "forbidden") { // the filter of clerk hides the old
+		t.Error(got)
 	}
 }
 

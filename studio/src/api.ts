@@ -203,6 +203,11 @@ export function post<T>(path: string, body: unknown, signal?: AbortSignal, heade
   });
 }
 
+/** Sends a request whose body or answer is no JSON. */
+export function exchange(path: string, init: RequestInit): Promise<Response> {
+  return request(path, init);
+}
+
 async function send<T>(path: string, init: RequestInit): Promise<T> {
   return parseJson(await (await request(path, init)).text()) as T;
 }

@@ -13,6 +13,7 @@ import { ExplorePage } from "./explore";
 import { GraphsPage } from "./graphs";
 import { Me } from "./header";
 import { HistoryPage } from "./history";
+import { ImportPage } from "./import";
 import { useLoad } from "./load";
 import { LoginPage, OfferPage } from "./login";
 import { loggingIn } from "./oidc";
@@ -29,6 +30,7 @@ const titles: Record<Page, string> = {
   overview: "Overview",
   query: "Query",
   data: "Data",
+  import: "Import",
   explore: "Explore",
   entity: "Entity",
   run: "Run",
@@ -44,6 +46,7 @@ const views: Record<Page, FunctionComponent> = {
   overview: OverviewPage,
   query: QueryPage,
   data: DataPage,
+  import: ImportPage,
   explore: ExplorePage,
   review: ReviewPage,
   compare: ComparePage,

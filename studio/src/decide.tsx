@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Proposal, Send } from "./proposal";
+import { ReviewKey } from "./reviewkey";
 import { Text } from "./text";
 import { useUnsent } from "./unsent";
 
@@ -90,6 +91,7 @@ export function Decide(props: { graph: string; proposal: Proposal; send: Send; b
           </button>
         </details>
       </form>
+      <ReviewKey graph={graph} />
     </section>
   );
 }

@@ -677,6 +677,55 @@ HourTally = TypedDict(
 )
 
 
+class ImportBody(TypedDict):
+    # The name of the file, which ends in .csv, .tsv or .parquet.
+    file_name: str
+    # The map, as in an import.yaml. It has one source, which is the file.
+    map: str
+    # The branch to import into; the default is main.
+    branch: NotRequired[str | None]
+    # merge, the default, replaces entities that exist; patch changes only the properties that the map sets, and null clears; append fails on entities that exist.
+    mode: NotRequired[Literal["merge", "patch", "append"] | None]
+    # With merge and patch: edges are new edges if no @unique(src, dst) identifies them.
+    new_edges: NotRequired[bool | None]
+    # Commit nothing; report what the import would do.
+    dry_run: NotRequired[bool | None]
+
+
+class ImportColumn(TypedDict):
+    name: str
+    property: str
+    # The type of the values, as a schema writes it.
+    type: str
+    optional: bool
+    values: int
+    # The number of different values; 0 if they are too many or too long to count.
+    distinct: int
+    samples: list[str]
+    note: NotRequired[str]
+    # What a map sets a property to that has the values of the column.
+    reads: Row
+
+
+class ImportProposal(TypedDict):
+    rows: int
+    columns: "list[ImportColumn]"
+    # The columns that identify the rows; none if no column does.
+    key: list[str]
+    key_evidence: NotRequired[str]
+    # A map of the table to types of the graph, which is an import.yaml as JSON; empty if no type fits.
+    map: str
+    # A type for the table, for a graph that has none.
+    schema_source: str
+
+
+class InferBody(TypedDict):
+    # The name of the file, which ends in .csv, .tsv or .parquet, and suggests the name of a type.
+    file_name: str
+    # The branch whose schema the map is for; the default is main.
+    branch: NotRequired[str | None]
+
+
 class InvokeBody(TypedDict):
     # The query's parameters by name, without the $.
     params: NotRequired[Params | None]
@@ -1363,6 +1412,13 @@ class ResourceMetadata(TypedDict):
     # The scopes to ask the issuer for.
     scopes_supported: NotRequired[list[str]]
     resource_name: str
+
+
+class ReviewKey(TypedDict):
+    # The key: a secret of the person. The server shows it once.
+    review_key: str
+    # In Unix microseconds. The end of the server ends the key too.
+    expires_at: int
 
 
 class RowChange(TypedDict):

@@ -631,6 +631,55 @@ export interface HourTally {
   p99_micros: number;
 }
 
+export interface ImportBody {
+  /** The name of the file, which ends in .csv, .tsv or .parquet. */
+  file_name: string;
+  /** The map, as in an import.yaml. It has one source, which is the file. */
+  map: string;
+  /** The branch to import into; the default is main. */
+  branch?: string | null | undefined;
+  /** merge, the default, replaces entities that exist; patch changes only the properties that the map sets, and null clears; append fails on entities that exist. */
+  mode?: "merge" | "patch" | "append" | null | undefined;
+  /** With merge and patch: edges are new edges if no @unique(src, dst) identifies them. */
+  new_edges?: boolean | null | undefined;
+  /** Commit nothing; report what the import would do. */
+  dry_run?: boolean | null | undefined;
+}
+
+export interface ImportColumn {
+  name: string;
+  property: string;
+  /** The type of the values, as a schema writes it. */
+  type: string;
+  optional: boolean;
+  values: number;
+  /** The number of different values; 0 if they are too many or too long to count. */
+  distinct: number;
+  samples: string[];
+  note?: string | undefined;
+  /** What a map sets a property to that has the values of the column. */
+  reads: Row;
+}
+
+export interface ImportProposal {
+  rows: number;
+  columns: ImportColumn[];
+  /** The columns that identify the rows; none if no column does. */
+  key: string[];
+  key_evidence?: string | undefined;
+  /** A map of the table to types of the graph, which is an import.yaml as JSON; empty if no type fits. */
+  map: string;
+  /** A type for the table, for a graph that has none. */
+  schema_source: string;
+}
+
+export interface InferBody {
+  /** The name of the file, which ends in .csv, .tsv or .parquet, and suggests the name of a type. */
+  file_name: string;
+  /** The branch whose schema the map is for; the default is main. */
+  branch?: string | null | undefined;
+}
+
 export interface InvokeBody {
   /** The query's parameters by name, without the $. */
   params?: Params | null | undefined;
@@ -1308,6 +1357,13 @@ export interface ResourceMetadata {
   /** The scopes to ask the issuer for. */
   scopes_supported?: string[] | undefined;
   resource_name: string;
+}
+
+export interface ReviewKey {
+  /** The key: a secret of the person. The server shows it once. */
+  review_key: string;
+  /** In Unix microseconds. The end of the server ends the key too. */
+  expires_at: number;
 }
 
 export interface RowChange {

@@ -19,6 +19,7 @@ type Proposal struct {
 	Map    string // text of import.yaml
 	// Keyless says that nothing identifies the nodes or the edges of some type, so that the import needs the mode append.
 	Keyless bool
+	Tables  []Table
 }
 
 // Propose reads tables and proposes a schema and a map. The map names `database`, the URL of the database of the tables, unless it
@@ -76,6 +77,7 @@ func Propose(ctx context.Context, inputs []Input, database string, progress func
 	p.Map += "sources:\n"
 	for _, t := range tables {
 		p.Map += w.maps[t]
+		p.Tables = append(p.Tables, t.describe())
 		p.Keyless = p.Keyless || t.join == nil && len(t.key) == 0 || t.join != nil && !t.distinct
 	}
 	return p, nil
@@ -153,17 +155,13 @@ func (w *writer) property(t *table, c *column) {
 			fmt.Fprintf(&w.schema, "  // %s: %s\n", c.prop, oneLine(remark))
 		}
 	}
-	typ, why := "String", ""
+	typ, why := c.schemaType(), ""
 	switch {
-	case c.isEnum():
-		names := slices.Sorted(maps.Keys(c.texts))
-		why = fmt.Sprintf("%d texts in %s values", len(names), count(c.values))
-		if c.declared != nil && c.declared.Enum != nil {
-			names, why = c.declared.Enum, c.declared.Why
-		}
-		typ = "enum(" + strings.Join(names, ", ") + ")"
-	case c.typ != nil:
-		typ = c.typ.typ.String()
+	case !c.isEnum():
+	case c.declared != nil && c.declared.Enum != nil:
+		why = c.declared.Why
+	default:
+		why = fmt.Sprintf("%d texts in %s values", len(c.texts), count(c.values))
 	}
 	isKey := len(t.key) == 1 && t.key[0] == c
 	switch {
@@ -187,6 +185,19 @@ func (w *writer) property(t *table, c *column) {
 		why = " // " + why
 	}
 	fmt.Fprintf(&w.schema, "  %s: %s%s\n", c.prop, typ, why)
+}
+
+// schemaType returns the type of the values, as a schema writes it.
+func (c *column) schemaType() string {
+	switch {
+	case c.isEnum() && c.declared != nil && c.declared.Enum != nil:
+		return "enum(" + strings.Join(c.declared.Enum, ", ") + ")"
+	case c.isEnum():
+		return "enum(" + strings.Join(slices.Sorted(maps.Keys(c.texts)), ", ") + ")"
+	case c.typ != nil:
+		return c.typ.typ.String()
+	}
+	return "String"
 }
 
 // constraints writes the constraints of a database that are about properties of a node type.
@@ -336,29 +347,4 @@ func set(b *strings.Builder, indent string, t *table) {
 		}
 		fmt.Fprintf(b, "%s  %s: %s\n", indent, c.prop, source(c))
 	}
-}
-
-// source returns what a property is set to.
-func source(c *column) string {
-	name := dataimport.Quote(c.name)
-	var opts []string
-	if c.typ != nil {
-		o := c.typ.column
-		for _, kv := range [][2]string{{"date", o.Date}, {"time", o.Time}, {"zone", o.Zone}, {"round", o.Round}, {"number", o.Number}} {
-			if kv[1] != "" {
-				opts = append(opts, kv[0]+": "+dataimport.Quote(kv[1]))
-			}
-		}
-		if len(c.tokens) > 0 {
-			var texts []string
-			for _, text := range slices.Sorted(maps.Keys(c.tokens)) {
-				texts = append(texts, strconv.Quote(text))
-			}
-			opts = append(opts, "null: ["+strings.Join(texts, ", ")+"]")
-		}
-	}
-	if opts == nil {
-		return name
-	}
-	return "{ column: " + name + ", " + strings.Join(opts, ", ") + " }"
 }

@@ -224,11 +224,11 @@ func (c *column) add(v *record.Value) {
 	c.places[0].add(text, '.')
 	c.places[1].add(text, ',')
 	c.long = c.long || len(text) > maxKeyBytes
-	if len(c.samples) < maxSamples && !slices.Contains(c.samples, text) {
+	if len(c.samples) < maxSamples && len(text) <= maxKeyBytes && !slices.Contains(c.samples, text) {
 		c.samples = append(c.samples, text)
 	}
 	if c.texts != nil {
-		if c.texts[text]++; len(c.texts) > maxEnum {
+		if c.texts[text]++; len(c.texts) > maxEnum || c.long {
 			c.texts = nil
 		}
 	}

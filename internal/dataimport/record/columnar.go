@@ -154,13 +154,16 @@ func openColumnar(f File, format string, opts Options) (r Reader, err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	in, err := c.open(f, opts.Count)
+	in, err := c.open(f, opts)
 	if err != nil {
 		return nil, err
 	}
 	memory, err := newBounded(in)
 	if err != nil {
 		return nil, err
+	}
+	if opts.Memory > 0 {
+		memory.most, memory.total = min(memory.most, opts.Memory), min(memory.total, opts.Memory)
 	}
 	c.memory = memory
 	if format == Parquet {
@@ -183,8 +186,8 @@ func (c *columnar) damaged(p any) *Fault {
 }
 
 // open opens a file for reading at any place.
-func (c *columnar) open(f File, count func(int)) (seekable, error) {
-	in, err := openBytes(f, nil)
+func (c *columnar) open(f File, opts Options) (seekable, error) {
+	in, err := openBytes(f, Options{Plain: opts.Plain})
 	if err != nil {
 		return nil, err
 	}
@@ -197,10 +200,10 @@ func (c *columnar) open(f File, count func(int)) (seekable, error) {
 			return nil, err
 		}
 		c.closers = append(c.closers, plain.Close)
-		if count == nil {
+		if opts.Count == nil {
 			return plain, nil
 		}
-		return &counted{plain, count}, nil
+		return &counted{plain, opts.Count}, nil
 	}
 	tmp, err := os.CreateTemp("", "omnigraph-import-*")
 	if err != nil {

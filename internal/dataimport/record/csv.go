@@ -11,8 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxRecord is the maximum length of a record, in bytes.
-const maxRecord = 64 << 20
+// maxRecord is the maximum length of a record, in bytes; maxFields is the maximum number of its fields.
+const (
+	maxRecord = 64 << 20
+	maxFields = 1 << 16
+)
 
 // csvReader reads CSV and TSV by RFC 4180, and the headers of Neo4j's admin importer. It keeps the bytes in quotes as they are, line breaks too. A quote inside a field
 // that does not begin with one is a character of the field. An empty field without quotes is null. Lines without any
@@ -262,6 +265,9 @@ func (c *csvReader) next() error {
 				return err
 			}
 		} else {
+			if len(text) >= maxFields && bytes.Count(text, []byte{c.delimiter}) >= maxFields {
+				return c.tooWide()
+			}
 			c.splitPlain(text)
 			line = text
 		}
@@ -292,6 +298,11 @@ func badByte(b []byte) string {
 		b = b[n:]
 	}
 	return "the text"
+}
+
+// tooWide returns the fault of a record with too many fields.
+func (c *csvReader) tooWide() error {
+	return &Fault{File: c.name, Line: c.start, Err: fmt.Errorf("the record has more than %d fields", maxFields), Final: true}
 }
 
 // splitPlain splits a line without quotes.
@@ -325,6 +336,9 @@ func (c *csvReader) split() error {
 	var few [64]span
 	spans := few[:0]
 	for at := 0; ; {
+		if len(spans) == maxFields {
+			return c.tooWide()
+		}
 		text := trimEnd(c.buf)
 		if at >= len(text) || text[at] != '"' {
 			end := bytes.IndexByte(text[at:], c.delimiter)

@@ -155,6 +155,32 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
+// TestStrangers checks the bounds on files of strangers.
+func TestStrangers(t *testing.T) {
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	if _, err := w.Write([]byte("a\n1\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := dump(file(t, "f.csv", z.Bytes()), Options{Plain: true}); !strings.Contains(got, "f.csv: the file is compressed") {
+		t.Error(got)
+	}
+	for _, wide := range []string{strings.Repeat(",", maxFields), "\"a\"" + strings.Repeat(",", maxFields)} {
+		if got := dump(file(t, "f.csv", []byte(wide)), Options{}); !strings.Contains(got, "f.csv, line 1: the record has more than 65536 fields") {
+			t.Errorf("%.200s", got)
+		}
+	}
+	good := batchOf(zeros(10_000))
+	for most, fits := range map[int64]bool{0: true, 1 << 20: true, 1 << 12: false} {
+		if got := dump(file(t, "f.arrow", stream(t, good, 1)), Options{Memory: most}, "ca"); strings.Contains(got, "expected at most") == fits {
+			t.Errorf("%d bytes: %.200s", most, got)
+		}
+	}
+}
+
 // FuzzCSV compares the reader with that of the standard library, on what both accept.
 func FuzzCSV(f *testing.F) {
 	for _, s := range []string{"a,b\n1,2\n", "a,b\n\"x\"\"y\",\"z\nw\"\n", "a\n\"\"\n", "a,b\r\n1,\r\n\r\n,2\r\n", "\"a\",b\n\"x\"y,\n"} {

@@ -47,6 +47,10 @@ type Options struct {
 
 	// Count, if set, is called with the number of bytes that were read from the file.
 	Count func(n int)
+
+	// For files of strangers.
+	Plain  bool  // a compressed file is a fault
+	Memory int64 // bytes of the buffers of Parquet and Arrow that are in memory at a time; 0 for the limits of [bounded]
 }
 
 // Encodings lists the encodings of text files.
@@ -94,7 +98,7 @@ func Open(f File, opts Options) (Reader, error) {
 	if format == Parquet || format == Arrow {
 		return openColumnar(f, format, opts)
 	}
-	in, err := openBytes(f, opts.Count)
+	in, err := openBytes(f, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -157,26 +161,29 @@ func (c *counter) Read(p []byte) (int, error) {
 const bufferBytes = 256 << 10
 
 // openBytes opens a file and decompresses it if it begins as gzip or zstd does.
-func openBytes(f File, count func(n int)) (*input, error) {
+func openBytes(f File, opts Options) (*input, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
 		return nil, err
 	}
 	in := &input{close: []func() error{file.Close}}
 	var r io.Reader = file
-	if count != nil {
-		r = &counter{file, count}
+	if opts.Count != nil {
+		r = &counter{file, opts.Count}
 	}
 	in.Reader = bufio.NewReaderSize(r, bufferBytes)
 	magic, _ := in.Peek(4)
+	isGzip, isZstd := bytes.HasPrefix(magic, []byte("\x1f\x8b")), bytes.HasPrefix(magic, []byte("\x28\xb5\x2f\xfd"))
 	switch {
-	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
+	case opts.Plain && (isGzip || isZstd):
+		return nil, errors.Join(&Fault{File: f.Name, Err: errors.New("the file is compressed; decompress it first"), Final: true}, in.Close())
+	case isGzip:
 		z, err := gzip.NewReader(in.Reader)
 		if err != nil {
 			return nil, errors.Join(&Fault{File: f.Name, Err: err, Final: true}, in.Close())
 		}
 		in.Reader, in.compressed = bufio.NewReaderSize(z, bufferBytes), true
-	case bytes.HasPrefix(magic, []byte("\x28\xb5\x2f\xfd")):
+	case isZstd:
 		z, err := zstd.NewReader(in.Reader, zstd.WithDecoderMaxMemory(512<<20))
 		if err != nil {
 			return nil, errors.Join(&Fault{File: f.Name, Err: err, Final: true}, in.Close())

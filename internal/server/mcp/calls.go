@@ -28,6 +28,9 @@ func bindToolCall(s *surface, m *message) (run, error) {
 		p := &mcp.CallToolParamsRaw{Name: name, Arguments: args, Meta: anyMeta(m)}
 		return func(ctx context.Context) (mcp.Result, error) { return s.callOwn(ctx, t, p) }, nil
 	}
+	if name == decideName {
+		return func(ctx context.Context) (mcp.Result, error) { return s.decide(ctx, args) }, nil
+	}
 	if s.confirms[name] {
 		return func(ctx context.Context) (mcp.Result, error) { return s.callConfirmed(ctx, name, m) }, nil
 	}
@@ -40,6 +43,11 @@ func (s *surface) call(ctx context.Context, name string, args json.RawMessage) (
 		return nil, s.graph.NotKnown(ctx, access.ActorFrom(ctx), name, s.unknown(ctx, name))
 	}
 	answer, err := s.graph.Call(ctx, access.ActorFrom(ctx), name, args, s.graph.ForModel())
+	return s.answered(ctx, answer, err)
+}
+
+// answered returns the result of a call of a tool that ended with an answer, or with an error.
+func (s *surface) answered(ctx context.Context, answer *encoding.Answer, err error) (mcp.Result, error) {
 	if err != nil {
 		var u *wireerror.UnknownTool
 		if errors.As(err, &u) {
@@ -102,6 +110,9 @@ func bindResourceRead(s *surface, m *message) (run, error) {
 	uri, err := subject(m, m.uri, "uri")
 	if err != nil {
 		return nil, err
+	}
+	if uri == reviewURI {
+		return s.readReviewApp, nil
 	}
 	if strings.HasPrefix(uri, skillScheme) {
 		return func(ctx context.Context) (mcp.Result, error) { return s.readSkill(ctx, uri) }, nil

@@ -155,7 +155,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *surface) writes(msgs []message) bool {
 	for i := range msgs {
 		m := &msgs[i]
-		if m.method == "tools/call" && len(m.name) > 0 && m.name[0] == '"' && s.graph.ToolWrites(unquoted(m.name), m.args) {
+		if m.method == "tools/call" && len(m.name) > 0 && m.name[0] == '"' && (unquoted(m.name) == decideName || s.graph.ToolWrites(unquoted(m.name), m.args)) {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -305,4 +306,45 @@ func orNullText(raw []byte) string {
 		return "null"
 	}
 	return string(raw)
+}
+
+// MakeReviewKey is the call that makes a review key of the caller. Its answer is a client.ReviewKey.
+type MakeReviewKey struct {
+	Make func() (text string, expires time.Time, err error)
+}
+
+// Needs returns nothing: the key gives no right, and each decision asks for its own.
+func (*MakeReviewKey) Needs() []tool.Need { return nil }
+
+// Run makes the key.
+func (c *MakeReviewKey) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
+	text, expires, err := c.Make()
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: &client.ReviewKey{ReviewKey: text, ExpiresAt: expires.UnixMicro()}}, nil
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (*MakeReviewKey) LogArguments() [][]byte { return [][]byte{} }
+
+// Refused is a decision that no valid review key signed. It ends with Err, so that the audit trail has a record of the attempt.
+type Refused struct {
+	Err error
+	Log []string // the proposal and the decision
+}
+
+// Needs returns nothing.
+func (*Refused) Needs() []tool.Need { return nil }
+
+// Run returns the error.
+func (c *Refused) Run(context.Context, *tool.Env) (*tool.Outcome, error) { return nil, c.Err }
+
+// LogArguments returns the arguments of the call for the log.
+func (c *Refused) LogArguments() [][]byte {
+	var all [][]byte
+	for _, text := range c.Log {
+		all = append(all, []byte(text))
+	}
+	return all
 }

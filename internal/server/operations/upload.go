@@ -2,7 +2,10 @@ package operations
 
 import (
 	"context"
+	"errors"
 
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/tableimport"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -27,3 +30,69 @@ func (c *Upload) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) 
 
 // LogArguments returns the arguments of the call for the log.
 func (*Upload) LogArguments() [][]byte { return [][]byte{} }
+
+// InferImport is the call that proposes a map for an uploaded table. Its answer is a client.ImportProposal.
+type InferImport struct {
+	File   *tableimport.File
+	Branch tool.BranchName // the branch whose schema the map is for
+}
+
+// Needs returns the permission to read the branch, because the map has names of its schema.
+func (c *InferImport) Needs() []tool.Need { return []tool.Need{access.ToRead(c.Branch)} }
+
+// Run reads the table.
+func (c *InferImport) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	s, err := env.Graph.Schema(ctx, env.Branch(c.Branch).At())
+	if err != nil {
+		return nil, err
+	}
+	a, err := tableimport.Propose(ctx, c.File, s.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: a, Less: "import a table with fewer columns"}, nil
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *InferImport) LogArguments() [][]byte { return [][]byte{[]byte(c.File.Name)} }
+
+// Import is the call that imports an uploaded table: a load of the lines that a map makes of it.
+type Import struct {
+	*Load // without data
+	File  *tableimport.File
+	Map   string
+	Most  int64 // bytes of the lines; 0 for any
+}
+
+// Needs returns the permissions of the load, and that to read the branch: faults of the map tell names of its schema.
+func (c *Import) Needs() []tool.Need {
+	needs := c.Load.Needs()
+	if !c.Options.DryRun { // the dry run of a load needs it already
+		needs = append(needs, access.ToRead(c.Branch))
+	}
+	return needs
+}
+
+// Run imports the table as one commit.
+func (c *Import) Run(ctx context.Context, env *tool.Env) (out *tool.Outcome, err error) {
+	s, err := env.Graph.Schema(ctx, env.Branch(c.Branch).At())
+	if err != nil {
+		return nil, err
+	}
+	in, err := tableimport.New(ctx, c.File, c.Map, s.Catalog, c.Mode, c.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	load := *c.Load
+	load.Data = in
+	if out, err = load.Run(ctx, env); err != nil {
+		return nil, in.Explain(ctx, err)
+	}
+	return out, nil
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (c *Import) LogArguments() [][]byte {
+	return append(c.Load.LogArguments(), []byte(c.File.Name), []byte(c.Map))
+}

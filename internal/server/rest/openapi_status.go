@@ -77,7 +77,7 @@ func (d *document) headers(r *Route, status int) map[string]openapi31.HeaderOrRe
 	if status == http.StatusCreated {
 		add(header{name: "Location", description: "The path of the upload.", kind: Text, always: true})
 	}
-	if r.BodyMedia == mediaPiece && status == r.Success || r.AtWriter && status == http.StatusOK {
+	if r.BodyMedia == mediaPiece && status == r.Success || r.AtWriter && r.Method == http.MethodGet && status == http.StatusOK {
 		add(header{name: headerUploadOffset, description: "How many bytes have arrived.", kind: Text, always: true})
 	}
 	if r.Successor != "" {

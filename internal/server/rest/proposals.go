@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"time"
+
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
@@ -110,4 +112,10 @@ func (x *exchange) compare() error {
 // runChecks runs the checks of the graph on a branch.
 func (x *exchange) runChecks() error {
 	return x.answer(operations.RunChecks(x.branch()), encoding.Options{})
+}
+
+// makeReviewKey makes a review key of the caller.
+func (x *exchange) makeReviewKey() error {
+	keys := x.g.ReviewKeys()
+	return x.answer(&operations.MakeReviewKey{Make: func() (string, time.Time, error) { return keys.Make(x.actor()) }}, encoding.Options{})
 }

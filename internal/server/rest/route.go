@@ -137,7 +137,7 @@ const (
 
 // Routes returns the routes in the order of the reference. The caller owns the slice.
 func Routes() []Route {
-	all := slices.Concat(routes, watchRoutes)
+	all := slices.Concat(routes, watchRoutes, importRoutes)
 	for i := range all {
 		all[i].complete()
 	}

@@ -563,6 +563,12 @@ var routes = []Route{
 		example: example{params: map[string]string{"proposal": ExampleProposal}, body: `{}`},
 	},
 	{
+		Method: http.MethodPost, Path: "/graphs/{id}/review-keys", Operation: "make_review_key", Tag: tagProposal,
+		Summary:     "Make a review key, with which the caller decides about proposals over the connection of an agent.",
+		Description: "The key is good for 12 hours, and as long as the server runs. Every caller with a token may ask, except an agent that acts for an actor. The key gives no right: each decision needs those of the caller.",
+		Answer:      client.ReviewKey{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, AtWriter: true, handle: (*exchange).makeReviewKey,
+	},
+	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/close", Operation: "close_proposal", Tag: tagProposal,
 		Summary:     "Close an open proposal without a merge.",
 		Description: "The caller must have opened the proposal, or needs change on the source or proposal_review on the target. " + ofProposal,

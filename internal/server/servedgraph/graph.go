@@ -23,6 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/audit"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/checks"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/codesource"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/reviewkey"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
@@ -180,6 +181,8 @@ type Graph struct {
 	drafts  DraftLimits // limits of drafts
 	opening opening     // the calls that open drafts
 
+	reviewKeys *reviewkey.Store // of persons, on this server
+
 	sizes operations.Sizes        // of the states of commits
 	calls *operations.LastSummary // of the calls in the trail
 
@@ -213,6 +216,7 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	if g.now = c.Now; g.now == nil {
 		g.now = clock.Now
 	}
+	g.reviewKeys = reviewkey.New(g.now)
 	if len(c.PageKeys.List) == 0 {
 		c.PageKeys.List = [][]byte{seal.NewKey()}
 	}
@@ -449,3 +453,6 @@ func (g *Graph) digest() string {
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
+
+// ReviewKeys returns the review keys of persons.
+func (g *Graph) ReviewKeys() *reviewkey.Store { return g.reviewKeys }

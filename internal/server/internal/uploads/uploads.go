@@ -229,6 +229,15 @@ func (s *Store) Reader(ctx context.Context, u *Upload) (io.ReadCloser, error) {
 	return file.GetReader(ctx)
 }
 
+// Path returns the file of an upload that is complete. The caller must not change it; it goes when the upload does.
+func (s *Store) Path(ctx context.Context, u *Upload) (string, error) {
+	r, err := s.Reader(ctx, u)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(s.opts.Dir, u.ID), r.Close()
+}
+
 // find returns an upload, of whatever owner.
 func (s *Store) find(ctx context.Context, id string) (*Upload, error) {
 	file, err := s.files.GetUpload(ctx, id)

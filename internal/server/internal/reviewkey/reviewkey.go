@@ -1,0 +1,155 @@
+// Package reviewkey lets a person decide about proposals over a connection that an agent uses too. The person makes a key with a login of
+// its own and types it where it reviews, so that the agent does not have it. A decision is signed with the secret of the key:
+//
+//	rk_ID_SECRET                                                     a key; the server and the person know it
+//	HMAC-SHA256(SECRET, proposal ⏎ digest ⏎ decision ⏎ nonce ⏎ hex(SHA256(comment)))    a signature, in hexadecimal
+//
+// A nonce is good for one decision. The keys are in the memory of the server that writes the graph, and end with it.
+package reviewkey
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
+)
+
+const (
+	// Lasts is how long a key is good.
+	Lasts = 12 * time.Hour
+	// nonceLasts is how long a person may take from a nonce to the decision.
+	nonceLasts = 10 * time.Minute
+	// maxKeys and maxNonces bound what an actor has: the oldest goes when there is a new one.
+	maxKeys, maxNonces = 4, 32
+	// maxActors bounds the number of actors with keys.
+	maxActors = 10_000
+)
+
+// Store has the keys of one graph. It is safe for concurrent use.
+type Store struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	keys map[string][]*key // by the name of the actor, with its tenant; guarded by mu
+	byID map[string]*key   // guarded by mu
+}
+
+// key is a key of an actor.
+type key struct {
+	id, owner string
+	secret    string
+	actor     *access.Actor
+	expires   time.Time
+	nonces    []nonce // the oldest first
+}
+
+// nonce is a number for one decision about a proposal.
+type nonce struct {
+	text, proposal string
+	expires        time.Time
+}
+
+// New returns a store without keys. The clock may be nil.
+func New(now func() time.Time) *Store {
+	if now == nil {
+		now = clock.Now
+	}
+	return &Store{now: now, keys: map[string][]*key{}, byID: map[string]*key{}}
+}
+
+// Make makes a key of an actor, who acts without an agent.
+func (s *Store) Make(a *access.Actor) (text string, expires time.Time, err error) {
+	if a == nil || a.ID == "" || len(a.Agents) > 0 {
+		return "", time.Time{}, &wireerror.Forbidden{Action: tool.ProposalReview} // an agent does not get the key of the actor for whom it acts
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgetLocked()
+	owner := a.Tenant + "\x00" + a.ID
+	if len(s.keys) >= maxActors && s.keys[owner] == nil {
+		return "", time.Time{}, &wireerror.Forbidden{Action: tool.ProposalReview}
+	}
+	k := &key{id: rand.Text(), owner: owner, secret: rand.Text(), actor: a, expires: s.now().Add(Lasts)}
+	s.keys[owner], s.byID[k.id] = append(s.keys[owner], k), k
+	if n := len(s.keys[owner]) - maxKeys; n > 0 {
+		for _, old := range s.keys[owner][:n] {
+			delete(s.byID, old.id)
+		}
+		s.keys[owner] = slices.Delete(s.keys[owner], 0, n)
+	}
+	return "rk_" + k.id + "_" + k.secret, k.expires, nil
+}
+
+// forgetLocked removes the keys that have expired.
+func (s *Store) forgetLocked() {
+	now := s.now()
+	for owner, list := range s.keys {
+		list = slices.DeleteFunc(list, func(k *key) bool {
+			if now.Before(k.expires) {
+				return false
+			}
+			delete(s.byID, k.id)
+			return true
+		})
+		if s.keys[owner] = list; len(list) == 0 {
+			delete(s.keys, owner)
+		}
+	}
+}
+
+// errRefused is the error of a decision without a valid signature. It does not say what is wrong, so that it helps no one to guess.
+var errRefused = &tool.ArgumentError{Path: "signature", Detail: "no valid review key signed this decision", Help: "make a review key with your own login, type it into the review, and decide there"}
+
+// Nonce returns a nonce for a decision about a proposal, which the key with an id will sign.
+func (s *Store) Nonce(id, proposal string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.byID[id]
+	if k == nil || !s.now().Before(k.expires) {
+		return "", errRefused
+	}
+	n := nonce{rand.Text(), proposal, s.now().Add(nonceLasts)}
+	if k.nonces = append(k.nonces, n); len(k.nonces) > maxNonces {
+		k.nonces = slices.Delete(k.nonces, 0, 1)
+	}
+	return n.text, nil
+}
+
+// Decision is what a signature is about.
+type Decision struct {
+	Proposal, Digest, Decision, Comment string
+}
+
+// Sign returns the signature of a decision with the secret of a key.
+func (d *Decision) Sign(secret, nonce string) string {
+	comment := sha256.Sum256([]byte(d.Comment))
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(strings.Join([]string{d.Proposal, d.Digest, d.Decision, nonce, hex.EncodeToString(comment[:])}, "\n")))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Check returns the actor whose key signed a decision. The nonce is used up if the signature is good.
+func (s *Store) Check(id, text, signature string, d *Decision) (*access.Actor, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.byID[id]
+	now := s.now()
+	if k == nil || !now.Before(k.expires) {
+		return nil, errRefused
+	}
+	i := slices.IndexFunc(k.nonces, func(n nonce) bool { return n.text == text && n.proposal == d.Proposal && now.Before(n.expires) })
+	if i < 0 || !hmac.Equal([]byte(d.Sign(k.secret, text)), []byte(signature)) {
+		return nil, errRefused
+	}
+	k.nonces = slices.Delete(k.nonces, i, i+1)
+	return k.actor, nil
+}

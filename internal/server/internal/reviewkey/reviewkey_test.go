@@ -1,0 +1,99 @@
+package reviewkey
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/omnigraph-go/omnigraph/internal/server/access"
+)
+
+func TestKeys(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	s := New(func() time.Time { return now })
+	ada := &access.Actor{ID: "act-ada"}
+	for _, a := range []*access.Actor{nil, {}, {ID: "act-ada", Agents: []access.Agent{{ID: "act-bot"}}}} {
+		if text, _, err := s.Make(a); err == nil {
+			t.Errorf("%+v gets the key %s", a, text)
+		}
+	}
+	parts := func() (id, secret string) {
+		t.Helper()
+		text, expires, err := s.Make(ada)
+		if err != nil || !expires.Equal(now.Add(Lasts)) {
+			t.Fatal(text, expires, err)
+		}
+		p := strings.Split(text, "_")
+		return p[1], p[2]
+	}
+	id, secret := parts()
+	d := Decision{Proposal: "p", Digest: "d", Decision: "approve", Comment: "good\nenough"}
+	// The signature of another program; see the layout in the comment of the package.
+	if got := d.Sign("secret", "nonce"); got != "0e6755f469bc0af4712ff866f9c90183c877cdf121bd5664049c2ba1c661dafe" {
+		t.Error(got)
+	}
+	nonce := func() string {
+		t.Helper()
+		n, err := s.Nonce(id, "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	n := nonce()
+	for name, forged := range map[string]func() (string, string, string, Decision){
+		"another key":    func() (string, string, string, Decision) { other, _ := parts(); return other, n, d.Sign(secret, n), d },
+		"another nonce":  func() (string, string, string, Decision) { return id, "x", d.Sign(secret, "x"), d },
+		"another secret": func() (string, string, string, Decision) { return id, n, d.Sign(secret[1:], n), d },
+		"no signature":   func() (string, string, string, Decision) { return id, n, "", d },
+		"another proposal": func() (string, string, string, Decision) {
+			o := d
+			o.Proposal = "q"
+			return id, n, d.Sign(secret, n), o
+		},
+		"a signed proposal that the nonce is not for": func() (string, string, string, Decision) {
+			o := d
+			o.Proposal = "q"
+			return id, n, o.Sign(secret, n), o
+		},
+		"another digest": func() (string, string, string, Decision) { o := d; o.Digest = "e"; return id, n, d.Sign(secret, n), o },
+		"another decision": func() (string, string, string, Decision) {
+			o := d
+			o.Decision = "merge"
+			return id, n, d.Sign(secret, n), o
+		},
+		"another comment": func() (string, string, string, Decision) { o := d; o.Comment = ""; return id, n, d.Sign(secret, n), o },
+	} {
+		key, no, signature, o := forged()
+		if a, err := s.Check(key, no, signature, &o); err == nil {
+			t.Errorf("%s: %v may decide", name, a)
+		}
+	}
+	if a, err := s.Check(id, n, d.Sign(secret, n), &d); err != nil || a != ada {
+		t.Error(a, err)
+	}
+	if _, err := s.Check(id, n, d.Sign(secret, n), &d); err == nil {
+		t.Error("a decision can be sent twice")
+	}
+	late := nonce()
+	now = now.Add(nonceLasts)
+	if _, err := s.Check(id, late, d.Sign(secret, late), &d); err == nil {
+		t.Error("a nonce is good for ever")
+	}
+	last := nonce()
+	now = now.Add(Lasts - nonceLasts)
+	if _, err := s.Check(id, last, d.Sign(secret, last), &d); err == nil {
+		t.Error("a key is good for ever")
+	}
+	if _, err := s.Nonce(id, "p"); err == nil {
+		t.Error("a key that has expired gives a nonce")
+	}
+	// The oldest keys of an actor go, and keys that have expired take no memory.
+	first, _ := parts()
+	for range maxKeys {
+		parts()
+	}
+	if _, err := s.Nonce(first, "p"); err == nil || len(s.byID) != maxKeys || len(s.keys) != 1 {
+		t.Error(err, len(s.byID), len(s.keys))
+	}
+}

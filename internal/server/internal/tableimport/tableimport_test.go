@@ -1,0 +1,59 @@
+package tableimport
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq"
+	"github.com/omnigraph-go/omnigraph/internal/dataimport/record"
+)
+
+// TestBounds reads more values than a table may have, and makes more bytes than a load may have.
+func TestBounds(t *testing.T) {
+	f := &File{Path: filepath.Join(t.TempDir(), "x"), Name: "items.csv"}
+	if err := os.WriteFile(f.Path, []byte("slug,n\na,1\nb,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int64]bool{0: true, 4: true, 3: false} {
+		r, err := f.record(most).Open(record.Options{Format: record.CSV})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Select(r.Columns())
+		for err == nil {
+			_, err = r.Next()
+		}
+		var large *engine.TooLarge
+		if got := errors.Is(err, io.EOF); got != want || !got && !errors.As(err, &large) {
+			t.Errorf("%d values: %v", most, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	schema, faults := gq.CompileSchema(gq.Source{Name: "s.pg", Text: "node Item { slug: String @key  n: I64 }"})
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	const text = `{"sources":{"items.csv":{"node":"Item","set":{"slug":"slug","n":"n"}}}}`
+	const whole = `{"type":"Item","data":{"slug":"a","n":1}}` + "\n" + `{"type":"Item","data":{"slug":"b","n":2}}` + "\n"
+	for most, want := range map[int64]bool{0: true, int64(len(whole)): true, int64(len(whole)) - 1: false} {
+		in, err := New(context.Background(), f, text, schema, engine.Merge, most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(in)
+		var large *engine.TooLarge
+		if (err == nil) != want || want && string(b) != whole || !want && !errors.As(in.Explain(context.Background(), err), &large) {
+			t.Errorf("%d bytes: %v %s", most, err, b)
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -21,6 +21,7 @@ var branchNames = map[string]string{
 	"server/tool/drafts.go":                           "a call without drafts, in which a name stands for itself",
 	"internal/server/servedgraph/drafts.go":           "the entrance of each call",
 	"internal/server/servedgraph/listen.go":           "stored proposals",
+	"internal/server/servedgraph/webhooks.go":         "stored watches",
 	"internal/server/servedgraph/near.go":             "the list of branches",
 	"internal/server/policy/regained.go":              "the branches that policies name",
 	"internal/server/servedgraph/access.go":           "the branch of another actor that access_explain is about, and the branches of commits",

@@ -28,6 +28,7 @@ var systemClock = []struct{ file, reason string }{
 	{"internal/server/clientconn.go", "it compares with the deadlines of connections, which net/http computes from the system's clock"},
 	{"internal/server/clientconn_test.go", "it compares with the deadlines of connections"},
 	{"internal/server/servedgraph/timelimit.go", "it makes deadlines of contexts, which the runtime compares with the system's clock"},
+	{"internal/server/operations/watch.go", "it compares with the deadline of a context, which the runtime compares with the system's clock"},
 	{"internal/server/observe/observe_test.go", "it compares with the deadline of a connection"},
 	{"bench/peers/**", "a module of its own that measures durations, and dates its report"},
 	{"bench/sqlc/**", "a module of its own that measures durations"},

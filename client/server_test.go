@@ -394,6 +394,7 @@ func TestEveryRoute(t *testing.T) {
 		{"list_watches", func() (any, error) { return g.Watches(ctx) }, nil},
 		{"get_watch_event", func() (any, error) { return g.WatchEvent(ctx, watch, "") }, nil},
 		{"get_watch_event", func() (any, error) { return g.WatchEvent(ctx, "none", "") }, client.ErrNotFound},
+		{"redeliver_watch", func() (any, error) { return g.RedeliverWatch(ctx, watch) }, client.ErrInvalid},
 		{"delete_watch", func() (any, error) { return g.DeleteWatch(ctx, watch) }, nil},
 		{"load", func() (any, error) { // a conflict for the resolution
 			return g.LoadText(ctx, client.LoadBody{Data: `{"type":"Package","data":{"path":"example.com/c","name":"c","files":1,"lines":2}}`, Mode: client.ModeAppend})

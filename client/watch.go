@@ -13,7 +13,8 @@ type WatchBody struct {
 	Query      string `json:"query" jsonschema_description:"The name of a stored read that always gives the same answer for the same state: without now() and without an approximate search."`
 	Params     any    `json:"params,omitempty" jsonschema:"type=object" jsonschema_description:"The arguments of the query by name."`
 	Branch     string `json:"branch,omitempty" jsonschema_description:"The branch; the default is main."`
-	DebounceMs int32  `json:"debounce_ms,omitempty" jsonschema:"minimum=0,maximum=3600000" jsonschema_description:"How long a stream waits after a change for further ones, in milliseconds, before it sends one event for all of them."`
+	Webhook    string `json:"webhook,omitempty" jsonschema_description:"An address to which the server sends the events, as Standard Webhooks. The settings of the graph list the hosts, and the caller needs watch_webhook."`
+	DebounceMs int32  `json:"debounce_ms,omitempty" jsonschema:"minimum=0,maximum=3600000" jsonschema_description:"How long a stream or a webhook waits after a change for further ones, in milliseconds, before it sends one event for all of them."`
 }
 
 // Watch is a standing question: a stored read whose answer its owner follows.
@@ -24,6 +25,53 @@ type Watch struct {
 	Branch     string          `json:"branch"`      // the branch that the query reads
 	DebounceMs int64           `json:"debounce_ms"` // see WatchBody
 	CreatedAt  int64           `json:"created_at" jsonschema_description:"In Unix microseconds."`
+	Webhook    *Webhook        `json:"webhook,omitempty"` // nil for a watch without one
+}
+
+// The values of Webhook.State.
+const (
+	WebhookActive   = "active"
+	WebhookRetrying = "retrying" // the last attempt to deliver an event has failed
+	WebhookPaused   = "paused"   // nothing is sent until its owner makes a call
+)
+
+// Webhook is where the server sends the events of a watch.
+type Webhook struct {
+	URL         string        `json:"url"`
+	Secret      string        `json:"secret,omitempty" jsonschema_description:"The secret of the signatures, for a library of Standard Webhooks. Only the answer to the request that makes the watch has it."`
+	State       string        `json:"state" jsonschema:"enum=active,enum=retrying,enum=paused" jsonschema_description:"paused: nothing is sent until the owner makes a call."`
+	Reason      string        `json:"reason,omitempty" jsonschema_description:"Why the webhook is paused, or the last attempt failed."`
+	Undelivered []Undelivered `json:"undelivered" jsonschema_description:"The last events that could not be delivered, at most 20, the oldest first."`
+	Dropped     int64         `json:"dropped,omitempty" jsonschema_description:"How many events before those could not be delivered."`
+}
+
+// Undelivered is an event that could not be delivered to a webhook.
+type Undelivered struct {
+	Cursor   string  `json:"cursor,omitempty" jsonschema_description:"The cursor before the event: with it, the events of the watch can be read."`
+	From     *string `json:"from_commit_id" jsonschema_description:"null for the first event."`
+	To       string  `json:"to_commit_id"`
+	Since    int64   `json:"since" jsonschema_description:"When it was sent first, in Unix microseconds."`
+	Attempts int64   `json:"attempts"`
+	Reason   string  `json:"reason"`
+}
+
+// WebhookEvent is the type of the messages of webhooks.
+const WebhookEvent = "watch.event"
+
+// WebhookMessage is the body of a message of a webhook. Its id, in the header webhook-id, is the id of the watch, a low line and the cursor.
+type WebhookMessage struct {
+	Type      string             `json:"type"`      // WebhookEvent
+	Timestamp string             `json:"timestamp"` // when the event was sent first, as RFC 3339
+	Data      WebhookMessageData `json:"data"`
+}
+
+// WebhookMessageData says what happened.
+type WebhookMessageData struct {
+	GraphID  string     `json:"graph_id"`
+	WatchID  string     `json:"watch_id"`
+	Previous string     `json:"previous_cursor"` // the cursor of the event before; empty for the first one
+	Event    WatchEvent `json:"event"`
+	Omitted  bool       `json:"omitted,omitempty"` // the event has no rows, because they are too large; read the watch with your last cursor
 }
 
 // WatchList lists the watches of the caller, the oldest first.
@@ -90,6 +138,13 @@ func (g *Graph) DeleteWatch(ctx context.Context, id string) (*WatchDeleted, erro
 	q := reading(g.path+"/watches/"+segment(id), nil)
 	q.method, q.repeats = http.MethodDelete, false
 	return ask[WatchDeleted](ctx, g.c, q)
+}
+
+// RedeliverWatch has the events of the webhook of a watch sent again that could not be delivered.
+func (g *Graph) RedeliverWatch(ctx context.Context, id string) (*Watch, error) {
+	q := reading(g.path+"/watches/"+segment(id)+"/redeliver", nil)
+	q.method, q.repeats = http.MethodPost, false
+	return ask[Watch](ctx, g.c, q)
 }
 
 // WatchEvent returns the answer of a watch, or how it has changed after a cursor if the cursor is not empty.

@@ -202,8 +202,14 @@ type Review interface {
 
 	// CreateWatch stores a new watch and returns it with its id and time. It does not look at the query. The
 	// error is a *NotFound if the branch does not exist, and a *TooLarge if the owner has `most` watches
-	// already (0 for no limit) or the arguments exceed [MaxWatchBytes].
+	// already (0 for no limit) or the arguments or the state exceed [MaxWatchBytes].
 	CreateWatch(ctx context.Context, w Watch, most int) (*Watch, error)
+
+	// ChangeWatch replaces the state of a watch by what `change` returns for it. Nothing changes the watch meanwhile, and `change`
+	// must not call the graph. A nil state is none. ChangeWatch writes nothing if the state stays the same or `change` returns an
+	// error, which it returns. The error is a *NotFound if there is no such watch, and a *TooLarge if the state exceeds
+	// [MaxWatchBytes].
+	ChangeWatch(ctx context.Context, id string, change func(state []byte) ([]byte, error)) error
 
 	// DeleteWatch deletes a watch. The error is a *NotFound if there is no such watch.
 	DeleteWatch(ctx context.Context, id string) error

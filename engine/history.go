@@ -130,6 +130,8 @@ type ChangeRange struct {
 	Entities []string     // "node" or "edge"
 	Types    []string     // names as the schema writes them
 	Kinds    []ChangeKind // inserted, updated or deleted
+	// Uncounted leaves Changes.Nodes and Changes.Edges out. They count all changes of the commit, also those that r does not select.
+	Uncounted bool
 	// Images asks for EntityChange.Before and EntityChange.After in place of Properties.
 	Images bool
 	// Rights, for [Graph.Changes], are what the caller may read; nil for everything. The error is a *NotAllowed unless they

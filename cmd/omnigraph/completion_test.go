@@ -81,7 +81,7 @@ func TestCompletion(t *testing.T) {
 		{"queries run --server " + url + " --graph people ", strings.Join(exposed, " "), nothing},
 		{"query --graph ", "code", nothing},
 		{"policy explain --graph ", "cluster code", nothing},
-		{"policy explain --action ", "admin audit_read branch_create branch_delete branch_merge change cluster_apply export graph_list invoke_query load_source policy_read proposal_review protection_bypass query_propose query_publish read schema_apply watch", nothing},
+		{"policy explain --action ", "admin audit_read branch_create branch_delete branch_merge change cluster_apply export graph_list invoke_query load_source policy_read proposal_review protection_bypass query_propose query_publish read schema_apply watch watch_webhook", nothing},
 		{"policy explain --via ", "adhoc proposal stored", nothing},
 		{"policy explain --query ", strings.Join(stored, " "), nothing},
 		{"policy test --tests ", "yaml", extensions},

@@ -215,6 +215,7 @@ POST /graphs/{id}/proposals/{proposal}/review
 POST /graphs/{id}/queries/{name}/if-graph-commit
 POST /graphs/{id}/schema/apply
 POST /graphs/{id}/verify
+POST /graphs/{id}/watches/{watch}/redeliver
 method completion/complete
 method logging/setLevel
 method server/discover
@@ -287,6 +288,7 @@ omnigraph restore
 omnigraph review-key
 omnigraph watch delete
 omnigraph watch read
+omnigraph watch redeliver
 resource omnigraph://watches/{id}
 tool nobody_is_old
 tool whole_persons

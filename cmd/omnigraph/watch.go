@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,28 +18,37 @@ func init() { graphVerbs = append(graphVerbs, newWatch) }
 
 // newWatch makes the command omnigraph watch.
 func newWatch() *cobra.Command {
-	return usage.Group("watch", "Be told when the answer of a stored query changes", newWatchCreate(), newWatchList(), newWatchRead(), newWatchDelete())
+	return usage.Group("watch", "Be told when the answer of a stored query changes", newWatchCreate(), newWatchList(), newWatchRead(), newWatchRedeliver(), newWatchDelete())
 }
 
-// watchColumns are the columns of a list of watches.
-var watchColumns = []string{"watch_id", "query", "params", "branch", "debounce_ms", "created_at"}
+// watchColumns returns the columns of a list of watches. Those without a webhook have no column for it.
+func watchColumns(list ...client.Watch) []string {
+	names := []string{"watch_id", "query", "params", "branch", "debounce_ms", "created_at"}
+	if slices.ContainsFunc(list, func(w client.Watch) bool { return w.Webhook != nil }) {
+		names = append(names, "webhook")
+	}
+	return names
+}
 
 // newWatchCreate makes the command omnigraph watch create.
 func newWatchCreate() *cobra.Command {
 	var f graphFlags
-	var branch, params string
+	var branch, params, webhook string
 	var debounce time.Duration
 	cmd := &cobra.Command{
 		Use:   "create (--store DIR | --server URL --graph ID) QUERY",
 		Short: "Keep a stored read with its parameters as a watch",
 		Long: `Keep a stored read with its parameters as a watch, on a branch. The watch is yours: nobody else can
 read or delete it. A query with now(), with as of, with an approximate search (@ann), or that embeds
-a text is refused, because its answer depends on more than the graph.`,
+a text is refused, because its answer depends on more than the graph.
+
+With --webhook, the server sends each event to an address, as Standard Webhooks. The settings of the
+graph list the hosts, and you need watch_webhook. The secret of the signatures is shown once.`,
 		Example: "  omnigraph watch create --store data/code heaviest_packages\n" +
 			"  omnigraph watch create --server http://127.0.0.1:8080 --graph code heaviest_packages --debounce 2s",
 		Args: usage.Exactly("QUERY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			body := client.WatchBody{Query: args[0], Branch: branch, DebounceMs: int32(min(max(debounce.Milliseconds(), -1), 1<<31-1))}
+			body := client.WatchBody{Query: args[0], Branch: branch, Webhook: webhook, DebounceMs: int32(min(max(debounce.Milliseconds(), -1), 1<<31-1))}
 			if params != "" {
 				if !json.Valid([]byte(params)) {
 					return usage.Errorf("--params is not JSON; expected an object such as '{\"name\": \"ada\"}'")
@@ -50,14 +60,15 @@ a text is refused, because its answer depends on more than the graph.`,
 				if err != nil {
 					return nil, err
 				}
-				return single(w, "", watchColumns...), nil
+				return single(w, "", watchColumns(*w)...), nil
 			})
 		},
 	}
 	f.flags(cmd)
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch that the query reads (default: main)")
 	cmd.Flags().StringVar(&params, "params", "", "the parameters of the query, as a JSON object")
-	cmd.Flags().DurationVar(&debounce, "debounce", 0, "how long watch read --follow waits after a change for further ones, such as 2s")
+	cmd.Flags().StringVar(&webhook, "webhook", "", "send the events to this address, such as https://hooks.example.com/graph")
+	cmd.Flags().DurationVar(&debounce, "debounce", 0, "how long watch read --follow and the webhook wait after a change for further ones, such as 2s")
 	return cmd
 }
 
@@ -75,7 +86,7 @@ func newWatchList() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return &report{doc: a, objects: rowsOf(a.Watches), rows: rowsOf(a.Watches), columns: columns(watchColumns...)}, nil
+				return &report{doc: a, objects: rowsOf(a.Watches), rows: rowsOf(a.Watches), columns: columns(watchColumns(a.Watches...)...)}, nil
 			})
 		},
 	}
@@ -156,6 +167,31 @@ func watchReport(e *client.WatchEvent) *report {
 	}
 	r.objects = r.rows
 	return r
+}
+
+// newWatchRedeliver makes the command omnigraph watch redeliver.
+func newWatchRedeliver() *cobra.Command {
+	var f graphFlags
+	cmd := &cobra.Command{
+		Use:   "redeliver (--store DIR | --server URL --graph ID) ID",
+		Short: "Send the events of a webhook again that could not be delivered",
+		Long: `Send the events of the webhook of a watch again that could not be delivered, each with the id that it
+had. An event that cannot be delivered now either stays in the list, which watch list --format json
+shows. A webhook that paused because its receiver answered 410 goes on.`,
+		Example: "  omnigraph watch redeliver --server http://127.0.0.1:8080 --graph code $WATCH",
+		Args:    usage.Exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				w, err := s.graph.RedeliverWatch(ctx, args[0])
+				if err != nil {
+					return nil, err
+				}
+				return single(w, "", watchColumns(*w)...), nil
+			})
+		},
+	}
+	f.flags(cmd)
+	return cmd
 }
 
 // newWatchDelete makes the command omnigraph watch delete.

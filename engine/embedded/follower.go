@@ -387,6 +387,11 @@ func (f *Follower) CreateWatch(context.Context, engine.Watch, int) (*engine.Watc
 	return nil, store.ErrReader
 }
 
+// ChangeWatch refuses the write.
+func (f *Follower) ChangeWatch(context.Context, string, func([]byte) ([]byte, error)) error {
+	return store.ErrReader
+}
+
 // DeleteWatch refuses the write.
 func (f *Follower) DeleteWatch(context.Context, string) error { return store.ErrReader }
 

@@ -95,6 +95,13 @@ func (s *serialized) CreateWatch(ctx context.Context, w engine.Watch, most int) 
 	return s.writer.CreateWatch(ctx, w, most)
 }
 
+func (s *serialized) ChangeWatch(ctx context.Context, id string, change func([]byte) ([]byte, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.wrote()
+	return s.writer.ChangeWatch(ctx, id, change)
+}
+
 func (s *serialized) DeleteWatch(ctx context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

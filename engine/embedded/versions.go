@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -178,6 +179,9 @@ func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*eng
 	if n := len(w.Arguments); n > engine.MaxWatchBytes {
 		return nil, &engine.TooLarge{Resource: "bytes of the arguments of one watch", Limit: engine.MaxWatchBytes, Actual: int64(n), Hint: "watch a query with smaller arguments"}
 	}
+	if err := checkState(w.State); err != nil {
+		return nil, err
+	}
 	if w.Debounce < 0 || w.Debounce%time.Millisecond != 0 {
 		return nil, &engine.BadArgument{Param: "debounce", Detail: fmt.Sprintf("found %s, expected whole milliseconds", w.Debounce)}
 	}
@@ -197,6 +201,52 @@ func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*eng
 		return nil, err
 	}
 	return &w, nil
+}
+
+// checkState returns a *engine.TooLarge if the state of a watch is too large.
+func checkState(state []byte) error {
+	if n := len(state); n > engine.MaxWatchBytes {
+		return &engine.TooLarge{Resource: "bytes of the state of one watch", Limit: engine.MaxWatchBytes, Actual: int64(n)}
+	}
+	return nil
+}
+
+// ChangeWatch replaces the state of a watch, and returns once the record of that is durable.
+func (g *Graph) ChangeWatch(ctx context.Context, id string, change func([]byte) ([]byte, error)) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer g.calls.Leave()
+	r := &g.writer
+	n, ticket, out, err := r.branches.changeWatch(id, change)
+	if err != nil || ticket == nil {
+		return err
+	}
+	r.checkpoints.countLogged(n)
+	out.err = r.store.Wait(ticket)
+	close(out.done)
+	return out.err
+}
+
+// changeWatch assigns the record of a changed watch, of n bytes, its place in the log. The ticket is nil if nothing changes.
+func (l *branches) changeWatch(id string, change func([]byte) ([]byte, error)) (n int, ticket *store.Ticket, out *outcome, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.watches.find(id)
+	if v == nil || v.forgotten {
+		return 0, nil, nil, &engine.NotFound{What: "watch", Name: id}
+	}
+	w := *v.last
+	if w.State, err = change(bytes.Clone(w.State)); err != nil || bytes.Equal(w.State, v.last.State) {
+		return 0, nil, nil, err
+	}
+	if err = checkState(w.State); err != nil {
+		return 0, nil, nil, err
+	}
+	rec := &logrecord.Watching{Watch: &w}
+	payload := rec.Append(nil)
+	ticket, out, err = l.enqueueWatchLocked(rec, payload)
+	return len(payload), ticket, out, err
 }
 
 // DeleteWatch deletes a watch, and returns once the record of that is durable.
@@ -239,6 +289,11 @@ func (l *branches) putWatch(rec *logrecord.Watching, payload []byte, most int) (
 	} else if err := l.watches.checkNew(rec.Watch.Owner, most); err != nil {
 		return nil, nil, err
 	}
+	return l.enqueueWatchLocked(rec, payload)
+}
+
+// enqueueWatchLocked appends the record with its payload to the log. REQUIRES: l.mu is locked.
+func (l *branches) enqueueWatchLocked(rec *logrecord.Watching, payload []byte) (*store.Ticket, *outcome, error) {
 	ticket, err := l.store.Enqueue(logrecord.KindWatch, payload)
 	if err != nil {
 		return nil, nil, err

@@ -19,9 +19,13 @@ func watchesScript() []deed {
 		watching("bob", "people", "side"),
 		checkpoint,
 		unwatching("ann", "notes"),
+		restating("ann", "at a"),
+		restating("bob", "at b"),
+		restating("bob", ""),
 		insert("side", "bob", 31),
 		watching("", "notes", "side"),
 		checkpoint,
+		restating("ann", "at c"),
 		dropping("side"),
 		unwatching("bob", "people"),
 		watching("bob", "people", ""),
@@ -51,11 +55,24 @@ func unwatching(owner, query string) deed {
 	}}
 }
 
+// restating gives the watches of an owner a state; an empty one is none.
+func restating(owner, state string) deed {
+	return deed{"ChangeWatch", func(g *Graph) error {
+		list, err := g.Watches(context.Background(), engine.WatchRange{Owner: owner})
+		for _, w := range list {
+			if err == nil {
+				err = g.ChangeWatch(context.Background(), w.ID, func([]byte) ([]byte, error) { return []byte(state), nil })
+			}
+		}
+		return err
+	}}
+}
+
 // dumpWatches describes the watches without ids and times.
 func dumpWatches(g *Graph) string {
 	var b strings.Builder
 	for i, w := range must1(g.Watches(context.Background(), engine.WatchRange{})) {
-		fmt.Fprintf(&b, "watch %d of %q: %s %s on %s after %s\n", i, w.Owner, w.Query, w.Arguments, w.Branch, w.Debounce)
+		fmt.Fprintf(&b, "watch %d of %q: %s %s on %s after %s, state %q\n", i, w.Owner, w.Query, w.Arguments, w.Branch, w.Debounce, w.State)
 	}
 	return b.String()
 }

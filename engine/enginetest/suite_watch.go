@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"time"
@@ -57,6 +58,35 @@ func watchCases() []testCase {
 			if got := s.head(); got.ID != head.ID {
 				s.Errorf("a watch makes the commit %s", got.ID)
 			}
+		},
+		"change": func(s *session) {
+			made := watch(s, engine.Watch{Owner: "ann", Query: "people", State: []byte("a")}, 0)
+			change := func(to string, fail error) (was string, err error) {
+				err = s.graph.ChangeWatch(s.ctx, made.ID, func(state []byte) ([]byte, error) {
+					was = string(state)
+					return []byte(to), fail
+				})
+				return was, err
+			}
+			failed := errors.New("no")
+			for _, tt := range []struct {
+				to   string
+				fail error
+				was  string
+			}{{"b", nil, "a"}, {"c", failed, "b"}, {"b", nil, "b"}, {"", nil, "b"}, {"d", nil, ""}} {
+				if was, err := change(tt.to, tt.fail); was != tt.was || err != tt.fail {
+					s.Errorf("the change to %q finds %q and answers %v, want %q and %v", tt.to, was, err, tt.was, tt.fail)
+				}
+			}
+			_, err := change(strings.Repeat(" ", engine.MaxWatchBytes+1), nil)
+			expectError[*engine.TooLarge](s, err)
+			_, err = s.graph.CreateWatch(s.ctx, engine.Watch{Query: "people", State: []byte(strings.Repeat(" ", engine.MaxWatchBytes+1))}, 0)
+			expectError[*engine.TooLarge](s, err)
+			all, err := s.graph.Watches(s.ctx, engine.WatchRange{ID: made.ID})
+			if err != nil || len(all) != 1 || string(all[0].State) != "d" || all[0].Query != "people" || !all[0].Made.Equal(made.Made) {
+				s.Errorf("the watch is %+v, %v", all, err)
+			}
+			expectError[*engine.NotFound](s, s.graph.ChangeWatch(s.ctx, "none", func([]byte) ([]byte, error) { return nil, nil }))
 		},
 		"delete": func(s *session) {
 			first, second := watch(s, engine.Watch{Owner: "ann", Query: "people"}, 0), watch(s, engine.Watch{Owner: "ann", Query: "people"}, 0)

@@ -205,6 +205,11 @@ func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*eng
 	return forward(ctx, g, Write, func(to engine.Graph) (*engine.Watch, error) { return to.CreateWatch(ctx, w, most) })
 }
 
+// ChangeWatch implements [engine.Graph].
+func (g *Graph) ChangeWatch(ctx context.Context, id string, change func([]byte) ([]byte, error)) error {
+	return g.opener.Call(ctx, Write, func(to engine.Graph) error { return to.ChangeWatch(ctx, id, change) })
+}
+
 // DeleteWatch implements [engine.Graph].
 func (g *Graph) DeleteWatch(ctx context.Context, id string) error {
 	return g.opener.Call(ctx, Write, func(to engine.Graph) error { return to.DeleteWatch(ctx, id) })

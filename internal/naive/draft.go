@@ -210,6 +210,9 @@ func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*eng
 	if len(w.Arguments) > engine.MaxWatchBytes {
 		return nil, &engine.TooLarge{Resource: "bytes of the arguments of one watch", Limit: engine.MaxWatchBytes, Actual: int64(len(w.Arguments))}
 	}
+	if len(w.State) > engine.MaxWatchBytes {
+		return nil, &engine.TooLarge{Resource: "bytes of the state of one watch", Limit: engine.MaxWatchBytes, Actual: int64(len(w.State))}
+	}
 	if w.Debounce < 0 || w.Debounce%time.Millisecond != 0 {
 		return nil, &engine.BadArgument{Param: "debounce", Detail: "expected whole milliseconds"}
 	}
@@ -236,6 +239,29 @@ func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*eng
 	}
 	g.watches[w.ID] = w
 	return &w, nil
+}
+
+// ChangeWatch replaces the state of a watch.
+func (g *Graph) ChangeWatch(ctx context.Context, id string, change func([]byte) ([]byte, error)) error {
+	if _, _, err := g.at(ctx, engine.Target{}); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	w, ok := g.watches[id]
+	if !ok {
+		return &engine.NotFound{What: "watch", Name: id}
+	}
+	state, err := change(slices.Clone(w.State))
+	if err != nil {
+		return err
+	}
+	if len(state) > engine.MaxWatchBytes {
+		return &engine.TooLarge{Resource: "bytes of the state of one watch", Limit: engine.MaxWatchBytes, Actual: int64(len(state))}
+	}
+	w.State = slices.Clip(state)
+	g.watches[id] = w
+	return nil
 }
 
 // DeleteWatch forgets a watch.

@@ -20,7 +20,7 @@ const auditPolicy = `version: 1
 groups: {}
 rules:
   - id: all
-    allow: { actors: { ids: [act-dev] }, actions: [read, export, change, branch_create, invoke_query, audit_read] }
+    allow: { actors: { ids: [act-dev] }, actions: [read, export, change, branch_create, invoke_query, watch_webhook, audit_read] }
   - id: reads
     allow: { actors: { ids: [act-ada] }, actions: [read] }
   - id: ada-changes-nothing

@@ -36,6 +36,7 @@ type generation struct {
 	mode     auth.Mode               // of the server; the same in all generations
 	overall  access.Authorizer       // the policy of the server itself
 	routes   http.Handler            // answers the requests
+	streams  context.Context         // ends with the streams of events
 	end      context.CancelCauseFunc // ends the streams of events
 }
 
@@ -73,7 +74,7 @@ func (s *Server) generation(ctx context.Context, o Options, first bool) (_ *gene
 	if err := o.useRevision(revision, first); err != nil {
 		return nil, err
 	}
-	g := &generation{config: o.Cluster, settings: o.settings, end: end}
+	g := &generation{config: o.Cluster, settings: o.settings, streams: streams, end: end}
 	if g.mode, err = auth.Start(o.Tokens.Len() > 0 || len(o.Cluster.Server.Methods()) > 0, hasPolicy(&o), o.Unauthenticated); err != nil {
 		return nil, err
 	}
@@ -222,6 +223,7 @@ func (s *Server) begin(g *generation) {
 	s.plans.keep(g)
 	s.limit.set(limitsOf(&Options{Cluster: g.config}))
 	s.current.Store(g)
+	deliver(s, g)
 	if s.shared != nil && g.revision != nil {
 		s.shared.storage.Node.Serve(g.revision.Number)
 	}

@@ -64,7 +64,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := serve(ctx, &o, c, g, nil, nil, nil, authorizer, nil, nil, seal.Keys{}, audit.Trail{}, nil, nil, nil)
+	served, err := serve(ctx, &o, c, g, nil, nil, nil, nil, authorizer, nil, nil, seal.Keys{}, audit.Trail{}, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -189,7 +189,7 @@ var restRows = []restRow{
 	{route: "GET /graphs/{id}/watches", path: "/watches", main: everyone, feature: everyone},
 	{route: "POST /graphs/{id}/watches", path: "/watches", body: `{"query":"find_person","params":{"name":"bob"},"branch":"{B}"}`,
 		main: "arwbc", feature: "agrwbc", unseen: "in", branched: true},
-	{route: "DELETE /graphs/{id}/watches/{watch}", path: "/watches/" + rest.ExampleWatch, main: everyone, feature: everyone, served: 404},
+	{route: "DELETE /graphs/{id}/watches/{watch}", path: "/watches/" + rest.ExampleWatch, main: everyone, feature: everyone, served: 404}, {route: "POST /graphs/{id}/watches/{watch}/redeliver", path: "/watches/" + rest.ExampleWatch + "/redeliver", main: everyone, feature: everyone, served: 404},
 	{route: "GET /graphs/{id}/watches/{watch}/events", path: "/watches/" + rest.ExampleWatch + "/events", main: everyone, feature: everyone, served: 404},
 	{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`, main: "ag", feature: "ag"},
 	{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`, main: "ag", feature: "ag"},

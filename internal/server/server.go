@@ -35,6 +35,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/reopen"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/uploads"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/webhook"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/observe"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
@@ -150,6 +151,7 @@ type Server struct {
 	texts       *textlimit.Limiter // limits the compilation of texts from callers
 
 	draining                 atomic.Bool        // the server has begun to stop
+	delivering               sync.WaitGroup     // the deliveries of webhooks
 	stopping                 context.Context    // ends when the server begins to stop
 	stop                     context.CancelFunc // ends the context stopping
 	drainTimeout, cutTimeout time.Duration      // the values of the constants with these names
@@ -301,7 +303,7 @@ func (s *Server) open(ctx context.Context, o *Options, c *cluster.Graph, mode au
 // serve combines a graph with its catalog, and closes the graph if that fails. Unless it is nil, the binder
 // checks the stored queries.
 func (s *Server) serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, embedder engine.Embedder, binder servedgraph.Binder, authorizer access.Authorizer, publisher operations.QueryPublisher) (*servedgraph.Graph, error) {
-	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), authorizer, publisher, plansFor(s, o, c.ID), s.pageKeys, audit.Trail{To: s.trail, Values: o.Cluster.Server.Audit.Values}, s.metrics, s.memory, s.texts)
+	served, err := serve(ctx, o, c, g, binder, s.catchUp(c.ID), s.writing(c.ID), deliversFor(s, c.ID), authorizer, publisher, plansFor(s, o, c.ID), s.pageKeys, audit.Trail{To: s.trail, Values: o.Cluster.Server.Audit.Values}, s.metrics, s.memory, s.texts)
 	known := s.opened.graph(c.ID) != nil
 	if err != nil {
 		if known {
@@ -391,7 +393,7 @@ func (o *Options) engine() engine.Engine {
 }
 
 // serve combines a graph with its catalog, its limits and its authorizer.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, authorizer access.Authorizer, publisher operations.QueryPublisher, plans servedgraph.Plans, pageKeys seal.Keys, trail audit.Trail, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, delivers func() bool, authorizer access.Authorizer, publisher operations.QueryPublisher, plans servedgraph.Plans, pageKeys seal.Keys, trail audit.Trail, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("neither this program nor the applied revision contains stored queries for the graph", "graph", c.ID)
@@ -411,8 +413,9 @@ func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, bi
 	return servedgraph.NewGraph(ctx, servedgraph.Config{
 		AppliedSchema: schema, Plans: plans,
 		ID: c.ID, Graph: g, Binder: binder, CatchUp: catchUp, Writing: writing, Catalog: catalog, Builtins: tools, Authorizer: authorizer, Publisher: publisher,
-		Limits:  servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, LoadBytes: cmp.Or(o.Cluster.Server.Limits.LoadBytes, c.Quota.Bytes), Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
-		Drafts:  servedgraph.DraftLimits{Keep: c.DraftKeep, Max: c.MaxDrafts},
+		Limits:   servedgraph.Limits{MaxRows: c.MaxRows, MaxBytes: c.MaxBytes, Refuse: c.RefuseOversize, LoadBytes: cmp.Or(o.Cluster.Server.Limits.LoadBytes, c.Quota.Bytes), Timeout: o.Cluster.Server.Limits.RequestTimeout, AnswerBytes: limitsOf(o).MemoryBytes / answerShare},
+		Drafts:   servedgraph.DraftLimits{Keep: c.DraftKeep, Max: c.MaxDrafts},
+		Webhooks: webhook.Settings{Hosts: c.Watches.Hosts, Loopback: c.Watches.Loopback}, RightsFor: c.Watches.RightsFor, Delivers: delivers,
 		Version: o.Version, Logger: o.Log, MetaThreshold: c.MetaThreshold, SourceFolder: c.Source, OutputSchemas: c.OutputSchemas, ObjectRows: c.ObjectRows, Toolsets: c.Toolsets, FlatArguments: c.FlatArguments, Confirm: actionsOf(c.Confirm), PageKeys: pageKeys, Claims: o.Cluster.Server.Claims, Observer: observer, Trail: trail, Memory: memory, TextLimit: texts, Now: o.Now,
 	})
 }
@@ -505,6 +508,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close closes the graphs and stops fetching the keys of the token issuer.
 func (s *Server) Close() error {
+	endDeliveries(s)
 	if s.strangers != nil {
 		s.strangers.Close()
 	}

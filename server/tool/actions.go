@@ -25,6 +25,7 @@ const (
 	ProtectionBypass Action = "protection_bypass" // change a branch in spite of its [Protection]
 	Admin            Action = "admin"             // maintain a graph
 	Watch            Action = "watch"             // follow the answers of stored queries
+	WatchWebhook     Action = "watch_webhook"     // have the events of watches sent to web addresses
 	PolicyRead       Action = "policy_read"       // see what other actors may do, and which rules decide it
 	AuditRead        Action = "audit_read"        // see who called what, in the audit trail of a graph
 	GraphList        Action = "graph_list"        // list the graphs and see the state of the server
@@ -83,6 +84,7 @@ var actions = []ActionRow{
 	{Action: QueryPublish, On: OnGraph, Writes: true},
 	{Action: Admin, On: OnGraph, Writes: true},
 	{Action: Watch, On: OnGraph, IfNamed: true},
+	{Action: WatchWebhook, On: OnGraph},
 	{Action: PolicyRead, On: OnGraph},
 	{Action: AuditRead, On: OnGraph},
 	{Action: GraphList, On: OnServer},

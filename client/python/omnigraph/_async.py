@@ -466,6 +466,38 @@ class AsyncGraph:
         async for page in self._c._follow("proposals", lambda: get(f"{self._path}/proposals/events", at), passed):
             yield page
 
+    async def create_watch(self, body: w.WatchBody) -> w.Watch:
+        """Keeps a stored read with its arguments as a watch. If the request fails, it is not repeated, because it may have made the watch."""
+        return cast(w.Watch, await self._post("/watches", body))
+
+    async def watches(self) -> w.WatchList:
+        """Lists the watches of the caller, the oldest first."""
+        return cast(w.WatchList, await self._get("/watches"))
+
+    async def watch_event(self, id: str, cursor: str | None = None) -> w.WatchEvent:
+        """Returns the answer of a watch, or how it has changed after a cursor."""
+        return cast(w.WatchEvent, await self._get(f"/watches/{segment(id)}/events", cursor=cursor))
+
+    async def follow_watch(self, id: str, cursor: str | None = None) -> AsyncIterator[w.WatchEvent]:
+        """Returns the answer of a watch, or how it has changed after a cursor, and goes on when the answer changes.
+
+        Store the cursor of each event together with its rows to continue in another process."""
+        at = cursor
+
+        def passed(event: w.WatchEvent) -> None:
+            nonlocal at
+            at = event["cursor"]
+
+        async for event in self._c._follow("watch", lambda: get(f"{self._path}/watches/{segment(id)}/events", cursor=at), passed):
+            yield event
+
+    async def redeliver_watch(self, id: str) -> w.Watch:
+        """Sends the events of the webhook of a watch again that could not be delivered."""
+        return cast(w.Watch, await self._c._json(Request("POST", f"{self._path}/watches/{segment(id)}/redeliver", repeats=False)))
+
+    async def delete_watch(self, id: str) -> w.WatchDeleted:
+        return cast(w.WatchDeleted, await self._c._json(Request("DELETE", f"{self._path}/watches/{segment(id)}", repeats=False)))
+
     async def checks(self, branch: str | None = None) -> w.ChecksAnswer:
         """Runs the checks of the graph on the head of a branch."""
         return cast(w.ChecksAnswer, await self._get("/checks", branch=branch))

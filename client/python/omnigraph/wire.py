@@ -1625,6 +1625,18 @@ class TypeList(TypedDict):
     types: "list[TypeEntry]"
 
 
+class Undelivered(TypedDict):
+    # The cursor before the event: with it, the events of the watch can be read.
+    cursor: NotRequired[str]
+    # null for the first event.
+    from_commit_id: str | None
+    to_commit_id: str
+    # When it was sent first, in Unix microseconds.
+    since: int
+    attempts: int
+    reason: str
+
+
 class Upload(TypedDict):
     upload_id: str
     # The branch that the data is for, as the client wrote it; empty for the default.
@@ -1652,6 +1664,7 @@ class Watch(TypedDict):
     debounce_ms: int
     # In Unix microseconds.
     created_at: int
+    webhook: NotRequired["Webhook"]
 
 
 class WatchBody(TypedDict):
@@ -1661,7 +1674,9 @@ class WatchBody(TypedDict):
     params: NotRequired[Params | None]
     # The branch; the default is main.
     branch: NotRequired[str | None]
-    # How long a stream waits after a change for further ones, in milliseconds, before it sends one event for all of them.
+    # An address to which the server sends the events, as Standard Webhooks. The settings of the graph list the hosts, and the caller needs watch_webhook.
+    webhook: NotRequired[str | None]
+    # How long a stream or a webhook waits after a change for further ones, in milliseconds, before it sends one event for all of them.
     debounce_ms: NotRequired[int | None]
 
 
@@ -1689,6 +1704,20 @@ class WatchEvent(TypedDict):
 
 class WatchList(TypedDict):
     watches: "list[Watch]"
+
+
+class Webhook(TypedDict):
+    url: str
+    # The secret of the signatures, for a library of Standard Webhooks. Only the answer to the request that makes the watch has it.
+    secret: NotRequired[str]
+    # paused: nothing is sent until the owner makes a call.
+    state: Literal["active", "retrying", "paused"]
+    # Why the webhook is paused, or the last attempt failed.
+    reason: NotRequired[str]
+    # The last events that could not be delivered, at most 20, the oldest first.
+    undelivered: "list[Undelivered]"
+    # How many events before those could not be delivered.
+    dropped: NotRequired[int]
 
 
 class WriteTarget(TypedDict):

@@ -360,6 +360,39 @@ export class Graph {
     return follow(this.t, "proposals", () => get(`${this.path}/proposals/events`, at), (page: w.ProposalFeed) => (at = { cursor: page.cursor }), signal);
   }
 
+  /** Keeps a stored read with its arguments as a watch. If the request fails, it is not repeated, because it may have made the watch. */
+  createWatch(body: w.WatchBody, call?: CallOptions): Promise<w.Watch> {
+    return this.post("/watches", body, false, call);
+  }
+
+  /** Lists the watches of the caller, the oldest first. */
+  watches(call?: CallOptions): Promise<w.WatchList> {
+    return this.get("/watches", {}, call);
+  }
+
+  /** Returns the answer of a watch, or how it has changed after a cursor. */
+  watchEvent(id: string, cursor?: string, call?: CallOptions): Promise<w.WatchEvent> {
+    return this.get(`/watches/${segment(id)}/events`, { cursor }, call);
+  }
+
+  /**
+   * Returns the answer of a watch, or how it has changed after a cursor, and goes on when the answer changes. Store the cursor of each event
+   * together with its rows to continue in another process.
+   */
+  followWatch(id: string, cursor?: string, signal?: AbortSignal): AsyncGenerator<w.WatchEvent, void, undefined> {
+    let at = cursor;
+    return follow(this.t, "watch", () => get(`${this.path}/watches/${segment(id)}/events`, { cursor: at }), (event: w.WatchEvent) => (at = event.cursor), signal);
+  }
+
+  /** Sends the events of the webhook of a watch again that could not be delivered. */
+  redeliverWatch(id: string, call?: CallOptions): Promise<w.Watch> {
+    return this.t.json({ method: "POST", path: `${this.path}/watches/${segment(id)}/redeliver`, repeats: false }, call);
+  }
+
+  deleteWatch(id: string, call?: CallOptions): Promise<w.WatchDeleted> {
+    return this.t.json({ method: "DELETE", path: `${this.path}/watches/${segment(id)}`, repeats: false }, call);
+  }
+
   /** Runs the checks of the graph on the head of a branch. */
   checks(branch?: string, call?: CallOptions): Promise<w.ChecksAnswer> {
     return this.get("/checks", { branch }, call);

@@ -1566,6 +1566,18 @@ export interface TypeList {
   types: TypeEntry[];
 }
 
+export interface Undelivered {
+  /** The cursor before the event: with it, the events of the watch can be read. */
+  cursor?: string | undefined;
+  /** null for the first event. */
+  from_commit_id: string | null;
+  to_commit_id: string;
+  /** When it was sent first, in Unix microseconds. */
+  since: number;
+  attempts: number;
+  reason: string;
+}
+
 export interface Upload {
   upload_id: string;
   /** The branch that the data is for, as the client wrote it; empty for the default. */
@@ -1592,6 +1604,7 @@ export interface Watch {
   debounce_ms: number;
   /** In Unix microseconds. */
   created_at: number;
+  webhook?: Webhook | undefined;
 }
 
 export interface WatchBody {
@@ -1601,7 +1614,9 @@ export interface WatchBody {
   params?: Params | null | undefined;
   /** The branch; the default is main. */
   branch?: string | null | undefined;
-  /** How long a stream waits after a change for further ones, in milliseconds, before it sends one event for all of them. */
+  /** An address to which the server sends the events, as Standard Webhooks. The settings of the graph list the hosts, and the caller needs watch_webhook. */
+  webhook?: string | null | undefined;
+  /** How long a stream or a webhook waits after a change for further ones, in milliseconds, before it sends one event for all of them. */
   debounce_ms?: number | null | undefined;
 }
 
@@ -1629,6 +1644,20 @@ export interface WatchEvent {
 
 export interface WatchList {
   watches: Watch[];
+}
+
+export interface Webhook {
+  url: string;
+  /** The secret of the signatures, for a library of Standard Webhooks. Only the answer to the request that makes the watch has it. */
+  secret?: string | undefined;
+  /** paused: nothing is sent until the owner makes a call. */
+  state: "active" | "retrying" | "paused";
+  /** Why the webhook is paused, or the last attempt failed. */
+  reason?: string | undefined;
+  /** The last events that could not be delivered, at most 20, the oldest first. */
+  undelivered: Undelivered[];
+  /** How many events before those could not be delivered. */
+  dropped?: number | undefined;
 }
 
 export interface WriteTarget {

@@ -17,6 +17,8 @@ type watchArgs struct {
 	ID     *string        `json:"watch_id,omitempty" jsonschema_description:"Read this watch."`
 	Cursor *string        `json:"cursor,omitempty" jsonschema_description:"Of the last answer: read only what changed since."`
 	Delete *bool          `json:"delete,omitempty" jsonschema_description:"Delete the watch instead."`
+	Hook   *string        `json:"webhook,omitempty" jsonschema_description:"Send the events of the new watch to this address."`
+	Again  *bool          `json:"redeliver,omitempty" jsonschema_description:"Send what the webhook could not deliver again."`
 }
 
 // WatchResult is the answer of graph_watch: the members of a list, of a new watch, of an event or of a deletion.
@@ -29,6 +31,7 @@ type WatchResult struct {
 	Branch     string          `json:"branch,omitempty"`
 	DebounceMs *int64          `json:"debounce_ms,omitempty"`
 	CreatedAt  int64           `json:"created_at,omitempty"`
+	Webhook    *client.Webhook `json:"webhook,omitempty"`
 
 	Cursor  string           `json:"cursor,omitempty" jsonschema_description:"For the next call."`
 	From    any              `json:"from_commit_id,omitempty"`
@@ -56,21 +59,23 @@ func watch() tool.Tool {
 			o := arguments.Members(args)
 			query, params, branch := o.OptString("query"), o.Raw("params"), named(o, "branch")
 			r := &operations.WatchRequest{ID: orEmpty(o.OptString("watch_id")), Cursor: orEmpty(o.OptString("cursor"))}
-			if d := o.OptBool("delete"); d != nil {
-				r.Delete = *d
-			}
+			hook, gone, again := orEmpty(o.OptString("webhook")), o.OptBool("delete"), o.OptBool("redeliver")
+			r.Delete, r.Again = gone != nil && *gone, again != nil && *again
 			if query != nil {
-				r.New = &operations.NewWatch{Query: *query, Params: params, Branch: branch}
+				r.New = &operations.NewWatch{Query: *query, Params: params, Branch: branch, Webhook: hook}
+			}
+			if r.Delete && r.Again {
+				o.Fail("redeliver", "found together with delete, expected only one of them", "")
 			}
 			if query != nil && r.ID != "" {
 				o.Fail("watch_id", "found together with query, expected only one of them", "query makes a new watch, and watch_id reads one")
 			}
-			for _, m := range []string{"params", "branch"} {
+			for _, m := range []string{"params", "branch", "webhook"} {
 				if query == nil && o.Gives(m) {
 					o.Fail(m, "found without query", "a stored watch has its own; make another one with query")
 				}
 			}
-			for _, m := range []string{"cursor", "delete"} {
+			for _, m := range []string{"cursor", "delete", "redeliver"} {
 				if r.ID == "" && o.Gives(m) {
 					o.Fail(m, "found without watch_id", "name the watch")
 				}

@@ -77,6 +77,9 @@ type Graph struct {
 	DraftKeep time.Duration
 	MaxDrafts int
 
+	// Watches are the settings of watches. They take effect when a server serves the next revision.
+	Watches Watches
+
 	// Protected are the protected branches, the owners of actors and the filters, if Policy is a .cedar file, which
 	// cannot state them.
 	Protected protected.Rules

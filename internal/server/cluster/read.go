@@ -142,6 +142,7 @@ func (p *reader) graph(e strictyaml.Entry) {
 	p.quota(&g, f["quota"])
 	p.proposals(&g, f["proposals"])
 	p.drafts(&g, f["drafts"])
+	p.watches(&g, f["watches"])
 	p.mcp(&g, f["mcp"])
 	if at := cmp.Or(f["protected_branches"], f["owners"], f["filters"]); at != nil {
 		g.Protected = protected.Parse(f["protected_branches"], f["owners"], f["filters"])

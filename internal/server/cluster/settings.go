@@ -80,6 +80,7 @@ var graphSettings = &setting{
 		quotaSettings,
 		proposalSettings,
 		draftSettings,
+		watchSettings,
 		mcpSettings,
 		forCedar(protected.BranchesSetting),
 		forCedar(protected.OwnersSetting),

@@ -86,6 +86,7 @@ type listener struct {
 	branches map[string]tool.Branch
 	watches  map[string]*watched // by resource
 	to       notifier
+	sent     time.Time // when the last message or comment was sent
 }
 
 // listen serves one stream until it ends. The context ends when the client leaves; the context stopping
@@ -187,22 +188,12 @@ func (l *listener) keys() []string {
 func (l *listener) run(ctx, stopping context.Context) {
 	tick := time.NewTicker(listenTick)
 	defer tick.Stop()
-	sent := l.s.graph.Now()
+	l.sent = l.s.graph.Now()
 	for n := 0; len(l.keys()) > 0; n++ {
-		changed, err := l.notify(ctx, n)
-		if err != nil || ctx.Err() != nil {
+		if l.notify(ctx, stopping, n) != nil || l.beat() != nil || ctx.Err() != nil {
 			return // the client has gone away
 		}
-		now := l.s.graph.Now()
-		switch {
-		case changed:
-			sent = now
-		case now.Sub(sent) >= listenBeat:
-			if sent = now; l.to.beat() != nil {
-				return
-			}
-		}
-		if a := l.actor; a != nil && !a.Expires.IsZero() && !now.Before(a.Expires) {
+		if l.expired() {
 			l.end(reasonExpired)
 			return
 		}
@@ -221,10 +212,33 @@ func (l *listener) run(ctx, stopping context.Context) {
 	l.end("")
 }
 
+// expired reports whether the token of the caller has expired.
+func (l *listener) expired() bool {
+	a := l.actor
+	return a != nil && !a.Expires.IsZero() && !l.s.graph.Now().Before(a.Expires)
+}
+
+// beat sends a comment if nothing was sent for the time of a heartbeat. The error is that of the stream.
+func (l *listener) beat() error {
+	now := l.s.graph.Now()
+	if now.Sub(l.sent) < listenBeat {
+		return nil
+	}
+	l.sent = now
+	return l.to.beat()
+}
+
 // notify sends a notification for each thing that changed. It asks the policy about each. The argument
-// tick counts the looks of the stream. The error is that of the stream.
-func (l *listener) notify(ctx context.Context, tick int) (changed bool, err error) {
+// tick counts the looks of the stream. As a look at a watch may take long, notify ends early when the stream must end, and sends
+// comments in between. The error is that of the stream.
+func (l *listener) notify(ctx, stopping context.Context, tick int) error {
 	for _, key := range l.keys() {
+		if stopping.Err() != nil || ctx.Err() != nil || l.expired() {
+			return nil
+		}
+		if err := l.beat(); err != nil {
+			return err
+		}
 		switch {
 		case key == toolsKey && tick%toolTicks != 0, key == proposalsURI && tick%proposalTicks != 0:
 			continue
@@ -238,16 +252,16 @@ func (l *listener) notify(ctx context.Context, tick int) (changed bool, err erro
 		if state == l.after[key] {
 			continue
 		}
-		l.after[key], changed = state, true
+		l.after[key], l.sent = state, l.s.graph.Now()
 		method, params := "notifications/tools/list_changed", map[string]any{}
 		if key != toolsKey {
 			method, params["uri"] = "notifications/resources/updated", key
 		}
 		if err := l.write(method, params, closed); err != nil {
-			return true, err
+			return err
 		}
 	}
-	return changed, nil
+	return nil
 }
 
 // acknowledge sends the first message of the stream, which says what the stream will tell.

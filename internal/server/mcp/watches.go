@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -54,14 +55,18 @@ func (s *surface) readWatch(ctx context.Context, req *mcp.ReadResourceRequest) (
 
 // watched is the state of a watch in a stream.
 type watched struct {
-	servedgraph.WatchState        // after the last evaluation
-	news                   string // the cursor of the last evaluation that found news: the state that the client is told
+	servedgraph.WatchState           // after the last evaluation
+	news                   string    // the cursor of the last evaluation that found news: the state that the client is told
+	rested                 time.Time // before this time the query does not run again
 }
 
 // watch begins to follow a watch, after the state that the client knows; it may be empty. It does nothing if the
 // caller may not read the watch.
 func (l *listener) watch(ctx context.Context, uri, known string) error {
 	l.watches[uri] = &watched{WatchState: servedgraph.WatchState{Cursor: known}, news: known}
+	if err := l.s.graph.ReachWatched(ctx, known); err != nil {
+		return err
+	}
 	if _, err := l.watchState(ctx, uri); err != nil {
 		delete(l.watches, uri) // the stream leaves it out
 		return ctx.Err()
@@ -69,26 +74,32 @@ func (l *listener) watch(ctx context.Context, uri, known string) error {
 	return nil
 }
 
-// watchState returns a text that changes when the answer of a watch does. It evaluates the watch after each commit, as a call of the
-// caller. An answer that is too large to send counts as news. If the watch cannot be evaluated, the next commit is the next try; unless
+// watchState returns a text that changes when the answer of a watch does. It evaluates the watch after each commit, at most once in a
+// [servedgraph.WatchRest], as a call of the caller. An answer that is too large to send counts as news. If the watch cannot be evaluated, the next commit is the next try; unless
 // the caller may not read it, the text is empty then, so that the client reads the watch and is told why.
 func (l *listener) watchState(ctx context.Context, uri string) (string, error) {
 	w := l.watches[uri]
-	head, err := "", error(nil)
+	at := *w
 	if w.Commit != "" {
-		if head, err = l.s.graph.Head(ctx, w.Branch); err != nil || head == w.Commit {
+		if l.s.graph.Now().Before(w.rested) {
+			return w.news, nil
+		}
+		if err := l.heads(ctx, &at); err != nil || at.Commit == w.Commit && at.Main == w.Main {
 			return w.news, passing(err)
 		}
 	}
 	answer, state, err := l.s.graph.ReadWatch(ctx, l.actor, watchCall, watchOf(uri), w.Cursor, l.s.graph.ForModel())
+	if err != nil || state.Ran {
+		w.rested = l.s.graph.Now().Add(servedgraph.WatchRest)
+	}
 	switch {
 	case err == nil:
 		answer.Release()
 	case state != nil && errors.As(err, new(*wireerror.Oversize)):
-	case head == "" || passing(err) != nil:
+	case w.Commit == "" || passing(err) != nil:
 		return "", err
 	default:
-		if w.Commit = head; isFault(err) {
+		if w.Commit, w.Main = at.Commit, at.Main; isFault(err) {
 			w.news = ""
 		}
 		return w.news, nil
@@ -97,6 +108,14 @@ func (l *listener) watchState(ctx context.Context, uri string) (string, error) {
 		w.news = w.Cursor
 	}
 	return w.news, nil
+}
+
+// heads sets the commits of a watch to the heads on which an evaluation depends.
+func (l *listener) heads(ctx context.Context, w *watched) (err error) {
+	if w.Commit, err = l.s.graph.Head(ctx, w.Branch); err == nil && w.Main != "" {
+		w.Main, err = l.s.graph.Head(ctx, tool.Branch{})
+	}
+	return err
 }
 
 // passing returns an error that may be gone at the next look, and nil for another one.

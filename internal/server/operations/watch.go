@@ -30,21 +30,30 @@ const (
 	maxWatchedBytes = 8 << 20
 )
 
-// Watched is a call about a watch of a stored query. It has the needs of a call of the query, and that of the action watch, so
-// that each evaluation asks for the rights.
-type Watched struct{ queryrun.Call }
+// Watched is a call about a watch of a stored query. It has the needs of a call of the query, that of the action watch, and with a
+// webhook that of the action watch_webhook, so that each evaluation asks for the rights.
+type Watched struct {
+	queryrun.Call
+	Webhook string // where the events go; empty for an answer to the caller
+}
 
 // Needs returns the permissions to run the query and to watch.
-func (c *Watched) Needs() []tool.Need { return append(c.Call.Needs(), needWatch...) }
+func (c *Watched) Needs() []tool.Need { return append(c.Call.Needs(), needsFor(c.Webhook)...) }
 
-// needWatch is the permission for all calls about watches.
-var needWatch = []tool.Need{{Action: tool.Watch}}
+// needsFor returns the permissions for calls about watches, which may send events to an address.
+func needsFor(webhook string) []tool.Need {
+	if webhook == "" {
+		return []tool.Need{{Action: tool.Watch}}
+	}
+	return []tool.Need{{Action: tool.Watch}, {Action: tool.WatchWebhook}}
+}
 
 // CreateWatch is the call that stores a watch.
 type CreateWatch struct {
 	Watched
 	Params   json.RawMessage // the arguments as the caller sent them; nil or an object
 	Debounce time.Duration
+	Hook     *WatchHook // where to send the events; nil for nowhere
 }
 
 // Run stores the watch. The error is a *tool.ArgumentError if the query cannot be watched.
@@ -68,13 +77,21 @@ func (c *CreateWatch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 		}
 		params = b.Bytes()
 	}
+	state, err := c.Hook.State()
+	if err != nil {
+		return nil, err
+	}
 	w, err := env.Graph.CreateWatch(ctx, engine.Watch{
-		Owner: env.Actor, Query: c.Query.Info().Name, Arguments: params, Branch: branch.Name(), Debounce: c.Debounce,
+		Owner: env.Actor, Query: c.Query.Info().Name, Arguments: params, Branch: branch.Name(), Debounce: c.Debounce, State: state,
 	}, MaxWatches)
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Outcome{Value: new(wireWatch(w)), Wrote: &tool.Written{}}, nil
+	out := wireWatch(w, WatchTimes{})
+	if c.Hook != nil {
+		out.Webhook.Secret = c.Hook.Secret // only this once
+	}
+	return &tool.Outcome{Value: &out, Wrote: &tool.Written{}}, nil
 }
 
 // Writes reports that the call changes the watches.
@@ -82,63 +99,164 @@ func (c *CreateWatch) Writes() bool { return true }
 
 // LogArguments returns the arguments of the call for the log.
 func (c *CreateWatch) LogArguments() [][]byte {
-	return [][]byte{[]byte(c.Query.Info().Name), c.Params, []byte(c.Branch)}
+	args := [][]byte{[]byte(c.Query.Info().Name), c.Params, []byte(c.Branch)}
+	if c.Hook != nil {
+		args = append(args, []byte(c.Hook.URL))
+	}
+	return args
 }
 
 // wireWatch returns a watch in the form of the wire.
-func wireWatch(w *engine.Watch) client.Watch {
+func wireWatch(w *engine.Watch, at WatchTimes) client.Watch {
 	out := client.Watch{ID: w.ID, Query: w.Query, Params: w.Arguments, Branch: w.Branch, DebounceMs: w.Debounce.Milliseconds(), CreatedAt: w.Made.UnixMicro()}
 	if out.Params == nil {
 		out.Params = json.RawMessage("{}")
 	}
+	if h := WebhookOf(w.State); h != nil {
+		out.Webhook = h.wire(at)
+	}
 	return out
 }
 
-// ownWatches is a call about the watches of the caller that runs no query.
-type ownWatches struct {
-	id  string // of the watch; empty for all
-	run func(ctx context.Context, env *tool.Env) (*tool.Outcome, error)
+// WatchTimes say when a webhook pauses. The zero value is for a webhook that does not.
+type WatchTimes struct {
+	Now       time.Time
+	RightsFor time.Duration // how long the rights of an owner count after the last call; 0 for no limit
 }
 
-// Needs returns the permission to watch.
-func (c *ownWatches) Needs() []tool.Need { return needWatch }
+// MaxUndelivered is the maximum number of events of a webhook that could not be delivered and are listed.
+const MaxUndelivered = 20
 
-// Run implements [tool.Call].
-func (c *ownWatches) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	return c.run(ctx, env)
+// WatchHook is where the events of a watch are sent, and how far that is. The graph keeps it as JSON, as the state of the watch.
+type WatchHook struct {
+	URL         string          `json:"url"`
+	Secret      string          `json:"secret"`                // of the signatures
+	Last        string          `json:"last,omitempty"`        // the cursor of the last event that was delivered or given up; empty before the first one
+	Cursor      string          `json:"cursor,omitempty"`      // where to go on: Last, or a later cursor without news in between
+	Sending     *Delivery       `json:"sending,omitempty"`     // the event that is being delivered; nil for none
+	Undelivered []Delivery      `json:"undelivered,omitempty"` // the last events that were given up, the oldest first
+	Dropped     int64           `json:"dropped,omitempty"`     // the number of events that were given up before those
+	Gone        bool            `json:"gone,omitempty"`        // the receiver wants no more events
+	Owner       json.RawMessage `json:"owner"`                 // the owner with the rights of its last call, in the form of the served graph
+	Called      int64           `json:"called"`                // when the owner called last, in Unix microseconds
 }
 
-// LogArguments returns the arguments of the call for the log.
-func (c *ownWatches) LogArguments() [][]byte { return [][]byte{[]byte(c.id)} }
-
-// ListWatches returns the call that lists the watches of the caller. The answer is a *client.WatchList.
-func ListWatches() tool.Call {
-	return &ownWatches{run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-		list, err := env.Graph.Watches(ctx, engine.WatchRange{Owner: env.Actor})
-		if err != nil {
-			return nil, err
-		}
-		a := &client.WatchList{Watches: []client.Watch{}}
-		for _, w := range list {
-			if w.Owner == env.Actor { // the range selects all watches for a caller without a name
-				a.Watches = append(a.Watches, wireWatch(&w))
-			}
-		}
-		return &tool.Outcome{Value: a}, nil
-	}}
+// Delivery is an event of a webhook. It is known by the cursors between which the answer changed, so it can be computed again.
+type Delivery struct {
+	Previous string `json:"previous,omitempty"` // the cursor of the event before; empty for the first event
+	From     string `json:"from,omitempty"`     // Previous, or a later cursor without news in between
+	To       string `json:"to"`
+	Since    int64  `json:"since"`            // when it was sent first, in Unix microseconds
+	Due      int64  `json:"due,omitempty"`    // when it is sent again, in Unix microseconds; 0 for at once
+	Attempts int    `json:"attempts"`         // that have failed
+	Reason   string `json:"reason,omitempty"` // why the last one failed
+	Again    bool   `json:"again,omitempty"`  // the owner asked to send an event again that was given up
 }
 
-// DeleteWatch returns the call that deletes a watch of the caller. The answer is a *client.WatchDeleted.
-func DeleteWatch(id string) tool.Call {
-	return &ownWatches{id: id, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-		if _, err := FindWatch(ctx, env.Graph, env.Actor, id); err != nil {
-			return nil, err
+// State returns the webhook as the state of a watch. It is nil for a nil webhook.
+func (h *WatchHook) State() ([]byte, error) {
+	if h == nil {
+		return nil, nil
+	}
+	return encoding.JSON(h)
+}
+
+// WebhookOf returns the webhook in the state of a watch, or nil if it has none.
+func WebhookOf(state []byte) *WatchHook {
+	var h WatchHook
+	if len(state) == 0 || json.Unmarshal(state, &h) != nil || h.URL == "" {
+		return nil
+	}
+	return &h
+}
+
+// GiveUp moves the event that is being delivered to those that could not be.
+func (h *WatchHook) GiveUp() {
+	h.Undelivered = append(h.Undelivered, *h.Sending)
+	h.Sent()
+	if more := len(h.Undelivered) - MaxUndelivered; more > 0 {
+		h.Undelivered, h.Dropped = h.Undelivered[more:], h.Dropped+int64(more)
+	}
+}
+
+// Sent moves the webhook behind the event that is being delivered.
+func (h *WatchHook) Sent() { h.Last, h.Cursor, h.Sending = h.Sending.To, h.Sending.To, nil }
+
+// Expired reports whether the owner has not called for so long that its rights do not count any more.
+func (h *WatchHook) Expired(at WatchTimes) bool {
+	return at.RightsFor > 0 && at.Now.Sub(time.UnixMicro(h.Called)) > at.RightsFor
+}
+
+// wire returns the webhook in the form of the wire, without the secret.
+func (h *WatchHook) wire(at WatchTimes) *client.Webhook {
+	out := &client.Webhook{URL: h.URL, State: client.WebhookActive, Dropped: h.Dropped, Undelivered: []client.Undelivered{}}
+	switch {
+	case h.Expired(at):
+		out.State = client.WebhookPaused
+		out.Reason = "the owner has made no call for " + at.RightsFor.String() + "; its next call resumes the webhook"
+	case h.Gone:
+		out.State, out.Reason = client.WebhookPaused, "the receiver answered 410; send the undelivered events again to resume the webhook"
+	case h.Sending != nil && h.Sending.Attempts > 0:
+		out.State, out.Reason = client.WebhookRetrying, h.Sending.Reason
+	}
+	for _, d := range h.Undelivered {
+		u := client.Undelivered{Cursor: d.Previous, To: WatchedCommit(d.To), Since: d.Since, Attempts: int64(d.Attempts), Reason: d.Reason}
+		if from := WatchedCommit(d.Previous); from != "" {
+			u.From = &from
 		}
-		if err := env.Graph.DeleteWatch(ctx, id); err != nil {
-			return nil, err
+		out.Undelivered = append(out.Undelivered, u)
+	}
+	return out
+}
+
+// list lists the watches of the caller. The answer is a *client.WatchList.
+func (c *WatchRequest) list(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	list, err := env.Graph.Watches(ctx, engine.WatchRange{Owner: env.Actor})
+	if err != nil {
+		return nil, err
+	}
+	a := &client.WatchList{Watches: []client.Watch{}}
+	for _, w := range list {
+		if w.Owner == env.Actor { // the range selects all watches for a caller without a name
+			a.Watches = append(a.Watches, wireWatch(&w, c.Times))
 		}
-		return &tool.Outcome{Value: &client.WatchDeleted{Deleted: id}, Wrote: &tool.Written{}}, nil
-	}}
+	}
+	return &tool.Outcome{Value: a}, nil
+}
+
+// delete deletes a watch of the caller. The answer is a *client.WatchDeleted.
+func (c *WatchRequest) delete(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	if _, err := FindWatch(ctx, env.Graph, env.Actor, c.ID); err != nil {
+		return nil, err
+	}
+	if err := env.Graph.DeleteWatch(ctx, c.ID); err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: &client.WatchDeleted{Deleted: c.ID}, Wrote: &tool.Written{}}, nil
+}
+
+// redeliver has the events of a webhook of the caller sent again that could not be delivered. The answer is the *client.Watch.
+func (c *WatchRequest) redeliver(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	w, err := FindWatch(ctx, env.Graph, env.Actor, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	err = env.Graph.ChangeWatch(ctx, c.ID, func(state []byte) ([]byte, error) {
+		h := WebhookOf(state)
+		if h == nil {
+			return nil, &tool.ArgumentError{Path: "watch", Detail: "the watch has no webhook", Help: "read its events with its cursor"}
+		}
+		h.Gone = false
+		for i := range h.Undelivered {
+			h.Undelivered[i].Again = true
+		}
+		w.State, err = h.State()
+		return w.State, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: new(wireWatch(w, c.Times)), Wrote: &tool.Written{}}, nil
 }
 
 // FindWatch returns a watch of an actor. For a watch of another actor, the error is the same *engine.NotFound as for one that does
@@ -163,12 +281,21 @@ type ReadWatch struct {
 	Debounce time.Duration      // of the watch
 	Hold     bool               // only ask for the rights, and answer with the cursor of the request
 	Cursor   string             // the cursor of the last event that the caller has; empty for none
+	Until    string             // the commit up to which to compare; empty for the head
 	Event    *client.WatchEvent // the answer, once the call has run
 	On       tool.Branch        // the branch of the watch, once the call has run
+	Ran      bool               // whether the call has run the query
+	Main     string             // the commit of main by which the rights to the branch were decided; empty if main does not matter
 }
 
 // LogArguments returns the arguments of the call for the log.
-func (c *ReadWatch) LogArguments() [][]byte { return [][]byte{[]byte(c.Query.Info().Name)} }
+func (c *ReadWatch) LogArguments() [][]byte {
+	args := [][]byte{[]byte(c.Query.Info().Name)}
+	if c.Webhook != "" {
+		args = append(args, []byte(c.Webhook))
+	}
+	return args
+}
 
 // LogEntities says that the answer may have values of any entity.
 func (c *ReadWatch) LogEntities() (ids []string, whole bool) { return nil, true }
@@ -183,17 +310,26 @@ func (c *ReadWatch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 	if c.On = env.Branch(c.Branch); c.Hold && was != nil {
 		return c.outcome(&client.WatchEvent{From: &was.commit}, was), nil
 	}
-	e := &evaluation{env: env, branch: c.On, q: c.Query.Plan()}
+	e := &evaluation{env: env, branch: c.On, at: c.On.At(), q: c.Query.Plan()}
+	if c.Until != "" {
+		if err := OnLine(ctx, env.Graph, e.branch, c.Until); err != nil {
+			return nil, err
+		}
+		e.at = engine.Target{Commit: c.Until}
+	}
 	e.args, _ = c.Arguments(ctx, env, e.branch.At())
-	head, err := commitOf(ctx, env.Graph, e.branch.At())
+	head, err := commitOf(ctx, env.Graph, e.at)
 	if err != nil {
+		return nil, err
+	}
+	if c.Main, err = e.mainHead(ctx); err != nil {
 		return nil, err
 	}
 	is, reset := e.contract(head), client.ResetFirst
 	if was != nil {
 		if reset = was.differs(is); reset == "" {
 			quiet, err := e.quiet(ctx, was.commit, head)
-			if err != nil {
+			if err = lostIsNil(ctx, err); err != nil {
 				return nil, err
 			}
 			if quiet {
@@ -202,7 +338,8 @@ func (c *ReadWatch) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, erro
 			}
 		}
 	}
-	now, err := e.run(ctx, e.branch.At())
+	c.Ran = true
+	now, err := e.run(ctx, e.at)
 	if err != nil {
 		return nil, err
 	}
@@ -239,6 +376,7 @@ func (c *ReadWatch) outcome(event *client.WatchEvent, is *watchCursor) *tool.Out
 type evaluation struct {
 	env    *tool.Env
 	branch tool.Branch
+	at     engine.Target // what the event leads to
 	q      *plan.Query
 	args   engine.Args
 }
@@ -256,7 +394,9 @@ func (e *evaluation) contract(c engine.Commit) *watchCursor {
 // quiet reports whether the answer at the head is surely the one at an earlier commit: the two are the same commit, or no
 // commit between them touches what the query reads.
 func (e *evaluation) quiet(ctx context.Context, commit string, head engine.Commit) (bool, error) {
-	switch part := restricted.Digest(e.env.Graph) != ""; {
+	ctx, cancel := halfOf(ctx)
+	defer cancel()
+	switch part := e.part(); {
 	case part && !e.branch.IsMain():
 		return false, nil // an entity must pass the filters at the head of main too
 	case commit == head.ID:
@@ -275,18 +415,41 @@ func (e *evaluation) quiet(ctx context.Context, commit string, head engine.Commi
 			return false, nil // its changes have the names of another schema
 		}
 		if touched, err := f.touchedBy(ctx, e.env.Graph, list[i].ID); touched || err != nil {
-			return false, lostIsNil(err)
+			return false, err
 		}
 	}
 	return end >= 0, nil
 }
 
-// lostIsNil returns nil for the error of a state that cannot be read any more.
-func lostIsNil(err error) error {
-	if errors.As(err, new(*engine.NotFound)) {
+// part reports whether the caller may read a part of the graph only.
+func (e *evaluation) part() bool { return restricted.Digest(e.env.Graph) != "" }
+
+// mainHead returns the head of main if the rights to the branch depend on it, and else "".
+func (e *evaluation) mainHead(ctx context.Context) (string, error) {
+	if !e.part() || e.branch.IsMain() {
+		return "", nil
+	}
+	head, err := commitOf(ctx, restricted.Whole(e.env.Graph), engine.Target{})
+	return head.ID, err
+}
+
+// lostIsNil returns nil for the error of a state that cannot be read any more, or not in the time and memory that a call with the
+// context has for it.
+func lostIsNil(ctx context.Context, err error) error {
+	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+	if late || errors.As(err, new(*engine.NotFound)) || errors.As(err, new(*engine.TooLarge)) {
 		return nil
 	}
 	return err
+}
+
+// halfOf returns a context that ends after half of the time that is left, so that a look at the past leaves time for the answer now.
+func halfOf(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(end)/2)
 }
 
 // run runs the query on a target.
@@ -315,21 +478,18 @@ func (e *evaluation) run(ctx context.Context, at engine.Target) (*watchAnswer, e
 }
 
 // compare runs the query at the commit of a cursor, and sets the differences in the event. If the answers cannot be compared, it
-// returns the reason for a reset: the state cannot be read any more, or the answer there is not the one that the caller has,
-// because the caller may read something else now.
+// returns the reason for a reset: the state or the answer there cannot be read any more, or the answer is not the one that the caller
+// has, because the caller may read something else now.
 func (e *evaluation) compare(ctx context.Context, was *watchCursor, now *watchAnswer, event *client.WatchEvent) (reset string, err error) {
-	if err := OnLine(ctx, e.env.Graph, e.branch, was.commit); err != nil {
-		if err = lostIsNil(err); err == nil {
-			reset = client.ResetHistory
-		}
-		return reset, err
+	past, cancel := halfOf(ctx)
+	defer cancel()
+	var before *watchAnswer
+	if err = OnLine(past, e.env.Graph, e.branch, was.commit); err == nil {
+		before, err = e.run(past, engine.Target{Commit: was.commit})
 	}
-	before, err := e.run(ctx, engine.Target{Commit: was.commit})
 	switch {
-	case errors.As(err, new(*engine.NotFound)):
-		return client.ResetHistory, nil
 	case err != nil:
-		return "", err
+		return client.ResetHistory, lostIsNil(ctx, err)
 	case before.digest() != was.answer:
 		return client.ResetRights, nil
 	}
@@ -343,6 +503,7 @@ type NewWatch struct {
 	Params   json.RawMessage // nil, null or an object
 	Branch   tool.BranchName
 	Debounce time.Duration
+	Webhook  string // where to send the events; empty for nowhere
 }
 
 // WatchRequest is a call about watches as a transport decodes it. With New or with an ID it is about a stored query, so the graph
@@ -352,24 +513,28 @@ type WatchRequest struct {
 	ID     string    // the watch to read or to delete; empty for none
 	Cursor string    // for a read: the cursor of the last event
 	Delete bool      // delete the watch
+	Again  bool      // send the events of its webhook again that could not be delivered
+	Times  WatchTimes
 }
 
 // Writes reports whether the call changes the watches.
-func (c *WatchRequest) Writes() bool { return c.New != nil || c.Delete }
+func (c *WatchRequest) Writes() bool { return c.New != nil || c.Delete || c.Again }
 
 // LogArguments returns the arguments of the call for the log.
 func (c *WatchRequest) LogArguments() [][]byte { return [][]byte{[]byte(c.ID), []byte(c.Cursor)} }
 
 // Needs returns the permission to watch.
-func (c *WatchRequest) Needs() []tool.Need { return needWatch }
+func (c *WatchRequest) Needs() []tool.Need { return needsFor("") }
 
 // Run implements [tool.Call].
 func (c *WatchRequest) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
 	switch {
-	case c.New != nil, c.ID != "" && !c.Delete:
-		return nil, errors.New("the call of a watch runs without a graph that has its query")
 	case c.Delete:
-		return DeleteWatch(c.ID).Run(ctx, env)
+		return c.delete(ctx, env)
+	case c.Again:
+		return c.redeliver(ctx, env)
+	case c.New != nil, c.ID != "":
+		return nil, errors.New("the call of a watch runs without a graph that has its query")
 	}
-	return ListWatches().Run(ctx, env)
+	return c.list(ctx, env)
 }

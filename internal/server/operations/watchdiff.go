@@ -298,7 +298,7 @@ func (f *footprint) touchedBy(ctx context.Context, g engine.Graph, commit string
 	if f.whole {
 		return true, nil
 	}
-	changes, err := g.Changes(ctx, commit, engine.ChangeRange{Types: f.types, Limit: maxFootprintChanges})
+	changes, err := g.Changes(ctx, commit, engine.ChangeRange{Types: f.types, Limit: maxFootprintChanges, Uncounted: true})
 	if err != nil {
 		return false, err
 	}

@@ -154,7 +154,7 @@ func TestFixedPolicies(t *testing.T) {
 		{"unrestricted server", Unrestricted(""), map[tool.Action]bool{tool.GraphList: true, tool.ClusterApply: true}},
 		{"unrestricted", Unrestricted("code"), map[tool.Action]bool{
 			tool.Read: true, tool.Export: true, tool.Change: true, tool.SchemaApply: true, tool.BranchCreate: true,
-			tool.BranchDelete: true, tool.BranchMerge: true, tool.ProposalReview: true, tool.ProtectionBypass: true, tool.InvokeQuery: true, tool.Admin: true, tool.PolicyRead: true, tool.AuditRead: true, tool.QueryPropose: true, tool.QueryPublish: true, tool.LoadSource: true, tool.Watch: true,
+			tool.BranchDelete: true, tool.BranchMerge: true, tool.ProposalReview: true, tool.ProtectionBypass: true, tool.InvokeQuery: true, tool.Admin: true, tool.PolicyRead: true, tool.AuditRead: true, tool.QueryPropose: true, tool.QueryPublish: true, tool.LoadSource: true, tool.Watch: true, tool.WatchWebhook: true,
 		}},
 	}
 	for _, tt := range tests {

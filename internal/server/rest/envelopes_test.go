@@ -14,6 +14,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/golden"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/webhook"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest/resttest"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
@@ -28,6 +29,7 @@ var varying = []struct {
 	{regexp.MustCompile(`01[0-9A-HJKMNP-TV-Z]{24}`), "ULID"},
 	{regexp.MustCompile(`"(created_at|authored_at|updated_at)":\d+`), `"$1":INSTANT`},
 	{regexp.MustCompile(`"cursor":"[0-9A-Za-z_-]{59}"`), `"cursor":"CURSOR"`},
+	{regexp.MustCompile(`whsec_[0-9A-Za-z+/=]+`), "SECRET"},
 	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "DIGEST"},
 	{regexp.MustCompile(`\(id [0-9a-z]{26}\)`), "(id ID)"},
 	{regexp.MustCompile(`Content-Length: \d+\n`), ""},
@@ -66,7 +68,7 @@ func (g failing) Load(ctx context.Context, r io.Reader, opts engine.LoadOptions)
 // file.
 func TestEnvelopes(t *testing.T) {
 	c := servedtest.Config(t)
-	c.Graph = failing{c.Graph}
+	c.Graph, c.Webhooks = failing{c.Graph}, webhook.Settings{Hosts: []string{"hooks.example.com"}}
 	h := resttest.Wrap(t, rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, rest.Options{Server: servedtest.Policy{}, MaxBody: 2000}))
 	writer, reader, bot := servedtest.Writer, servedtest.Reader, servedtest.Bot
 	wider := schemaOf(t, strings.Replace(servedtest.Source, "age: I32?", "age: I32? height: F64?", 1), "")
@@ -117,10 +119,12 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "POST", "/proposals/PROPOSAL/close", "", `{"comment":"It has no changes."}`},
 		{writer, "DELETE", "/branches/other", "", ""},
 		{writer, "POST", "/branches/merge", "", `{"source":"trial","delete_branch":true}`},
-		{writer, "POST", "/watches", "", `{"query":"find_person","params":{"name":"ada"},"debounce_ms":200}`},
+		{writer, "POST", "/watches", "", `{"query":"find_person","params":{"name":"ada"},"debounce_ms":200,"webhook":"https://hooks.example.com/in"}`},
 		{writer, "GET", "/watches", "", ""},
 		{writer, "GET", "/watches/WATCH/events", "", ""},
+		{writer, "POST", "/watches/WATCH/redeliver", "", ""},
 		{writer, "DELETE", "/watches/WATCH", "", ""},
+		{writer, "POST", "/watches", "", `{"query":"find_person","params":{"name":"ada"},"webhook":"https://other.example.com/"}`},
 		{writer, "POST", "/watches", "", `{"query":"add_person","params":{"name":"x"}}`},
 		{writer, "GET", "/commits?limit=1", "", ""},
 		{writer, "GET", "/commits/COMMIT", "", ""},

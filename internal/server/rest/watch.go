@@ -9,6 +9,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -30,7 +31,8 @@ var watchRoutes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/watches", Operation: "create_watch", Tag: tagWatch,
 		Summary: "Keep a stored read with its arguments as a watch, to be told when its answer changes.",
 		Description: "The caller needs invoke_query and read for the query. Only the caller can read the watch. " +
-			"A query with now(), with as of, with an approximate search (@ann), or that embeds a text is refused, because its answer depends on more than the state of the graph. An actor may have 100 watches.",
+			"A query with now(), with as of, with an approximate search (@ann), or that embeds a text is refused, because its answer depends on more than the state of the graph. An actor may have 100 watches. " +
+			"With a webhook, the caller also needs watch_webhook, and the answer has the secret of its signatures, which no other answer has.",
 		Body: client.WatchBody{}, BodyRequired: true, Answer: client.Watch{},
 		Action: tool.Watch, ExtraActions: []tool.Action{tool.InvokeQuery, tool.Read}, Writes: true, handle: (*exchange).createWatch,
 		example: example{body: `{"query": "get_package", "params": {"path": "example.com/shop/stock"}}`},
@@ -39,6 +41,13 @@ var watchRoutes = []Route{
 		Method: http.MethodDelete, Path: "/graphs/{id}/watches/{watch}", Operation: "delete_watch", Tag: tagWatch,
 		Summary: "Delete a watch of the caller.",
 		Answer:  client.WatchDeleted{}, Action: tool.Watch, Writes: true, handle: (*exchange).deleteWatch,
+		example: example{params: map[string]string{"watch": ExampleWatch}},
+	},
+	{
+		Method: http.MethodPost, Path: "/graphs/{id}/watches/{watch}/redeliver", Operation: "redeliver_watch", Tag: tagWatch,
+		Summary:     "Send the events of the webhook of a watch again that could not be delivered.",
+		Description: "Each is sent with the id that it had, and stays listed if it cannot be delivered. A webhook that paused because its receiver answered 410 goes on.",
+		Answer:      client.Watch{}, Action: tool.Watch, Writes: true, handle: (*exchange).redeliverWatch,
 		example: example{params: map[string]string{"watch": ExampleWatch}},
 	},
 	{
@@ -59,7 +68,7 @@ var watchRoutes = []Route{
 
 // listWatches lists the watches of the caller.
 func (x *exchange) listWatches() error {
-	return x.answer(operations.ListWatches(), encoding.Options{})
+	return x.answerWatch(&operations.WatchRequest{})
 }
 
 // createWatch stores a watch.
@@ -69,7 +78,7 @@ func (x *exchange) createWatch() error {
 	if err != nil {
 		return err
 	}
-	r := &operations.NewWatch{Query: b.Query, Params: o.Raw("params"), Branch: tool.BranchName(b.Branch), Debounce: time.Duration(b.DebounceMs) * time.Millisecond}
+	r := &operations.NewWatch{Query: b.Query, Params: o.Raw("params"), Branch: tool.BranchName(b.Branch), Debounce: time.Duration(b.DebounceMs) * time.Millisecond, Webhook: b.Webhook}
 	if err := o.Done(); err != nil {
 		return err
 	}
@@ -79,6 +88,11 @@ func (x *exchange) createWatch() error {
 // deleteWatch deletes a watch.
 func (x *exchange) deleteWatch() error {
 	return x.answerWatch(&operations.WatchRequest{ID: x.r.PathValue("watch"), Delete: true})
+}
+
+// redeliverWatch sends the events of a webhook again.
+func (x *exchange) redeliverWatch() error {
+	return x.answerWatch(&operations.WatchRequest{ID: x.r.PathValue("watch"), Again: true})
 }
 
 // answerWatch answers a request about watches.
@@ -101,10 +115,8 @@ func (x *exchange) watchEvents() error {
 		}
 		r.Cursor = cursor
 	}
-	if commit := operations.WatchedCommit(r.Cursor); commit != "" {
-		if err := x.g.Reach(x.ctx(), commit); err != nil && x.ctx().Err() != nil {
-			return err // another server may have made the commit; one that stays unknown makes a reset
-		}
+	if err := x.g.ReachWatched(x.ctx(), r.Cursor); err != nil {
+		return err
 	}
 	if !stream {
 		return x.answerWatch(&r)
@@ -119,6 +131,8 @@ type watchPages struct {
 	branch   tool.Branch   // of the watch; known after the first event
 	debounce time.Duration // of the watch
 	commit   string        // the commit of the last event
+	main     string        // the commit of main by which the rights were decided; empty if main does not matter
+	rested   time.Time     // before this time the query does not run again
 	due      time.Time     // when the next event is due, while the stream waits for further commits; else zero
 }
 
@@ -140,16 +154,30 @@ func (p *watchPages) read() (feedPage, error) {
 	e := reading.Event
 	p.at.Cursor, p.commit = e.Cursor, e.To
 	p.branch, p.debounce = reading.On, reading.Debounce
+	if !reading.Hold {
+		p.main = reading.Main
+	}
+	if reading.Ran {
+		p.rested = p.opts.Now().Add(servedgraph.WatchRest)
+	}
 	return feedPage{answer, e.News(), true}, nil
 }
 
-// await implements pager. After a commit it waits for further ones. A heartbeat may interrupt that; the event is due then as before.
+// await implements pager. After a commit it waits for further ones, and until the query may run again. A heartbeat may interrupt that;
+// the event is due then as before.
 func (p *watchPages) await(ctx context.Context) error {
 	if p.due.IsZero() {
-		if err := p.g.AwaitCommit(ctx, p.branch, p.commit); err != nil || p.debounce == 0 {
+		if err := p.g.AwaitNews(ctx, p.branch, p.commit, p.main); err != nil {
 			return ended(err)
 		}
-		p.due = p.opts.Now().Add(p.debounce)
+		now := p.opts.Now()
+		if p.due = now.Add(p.debounce); p.due.Before(p.rested) {
+			p.due = p.rested
+		}
+		if !p.due.After(now) {
+			p.due = time.Time{}
+			return nil
+		}
 	}
 	wait := time.NewTimer(p.due.Sub(p.opts.Now()))
 	defer wait.Stop()

@@ -20,6 +20,26 @@ func (g *Graph) AwaitCommit(ctx context.Context, branch tool.Branch, seen string
 	return g.heads.await(ctx, branch, seen)
 }
 
+// AwaitNews is like AwaitCommit, but also returns when the head of main is another commit than `main`, unless `main` is empty.
+func (g *Graph) AwaitNews(ctx context.Context, branch tool.Branch, seen, main string) error {
+	if main == "" {
+		return g.AwaitCommit(ctx, branch, seen)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	onMain := make(chan error, 1)
+	go func() {
+		defer cancel()
+		onMain <- g.AwaitCommit(ctx, tool.Branch{}, main)
+	}()
+	err := g.AwaitCommit(ctx, branch, seen)
+	cancel()
+	if moved := <-onMain; moved == nil {
+		return nil
+	}
+	return err
+}
+
 // AwaitProposalEvent waits until the latest event of the proposals of the graph is another one than `seen`. It
 // reads no event and asks no policy; the caller then reads the events through [Graph.Do].
 func (g *Graph) AwaitProposalEvent(ctx context.Context, seen string) error {

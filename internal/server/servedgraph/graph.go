@@ -25,6 +25,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/codesource"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/reviewkey"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/textlimit"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/webhook"
 	"github.com/omnigraph-go/omnigraph/internal/server/metatools"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
@@ -84,6 +85,13 @@ type Config struct {
 	Claims plan.Claims // the claims of callers that queries may use
 
 	Drafts DraftLimits // limits of drafts; zero fields mean the defaults
+
+	// Webhooks say to which receivers the events of watches may be sent, and RightsFor how long the rights of an owner count after
+	// its last call; zero for the default. Delivers reports whether this server writes the graph now, and so sends the events; it is
+	// nil if no other server can write the graph.
+	Webhooks  webhook.Settings
+	RightsFor time.Duration
+	Delivers  func() bool
 
 	CheckLimits checks.Limits // limits of the runs of checks; zero fields mean the defaults
 
@@ -176,8 +184,17 @@ type Graph struct {
 	catchUp func(ctx context.Context) error // see Config; may be nil
 	writing func(context.Context) WriteRole // see Config; may be nil
 
-	heads   headWatch   // the streams that wait for new commits
-	events  headWatch   // the streams that wait for events of proposals; its only branch is main
+	heads  headWatch // the streams that wait for new commits
+	events headWatch // the streams that wait for events of proposals; its only branch is main
+
+	watching watchTurns // the evaluations of watches
+
+	hookSender *webhook.Sender // sends the events of webhooks
+	hookNews   chan struct{}   // receives a value when there may be something to do for webhooks
+	owners     hookOwners      // of webhooks
+	rightsFor  time.Duration   // see Config
+	delivers   func() bool     // see Config; may be nil
+
 	drafts  DraftLimits // limits of drafts
 	opening opening     // the calls that open drafts
 
@@ -209,6 +226,8 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 		g.applied = c.AppliedSchema.Digest
 	}
 	g.calls = operations.NewLastSummary()
+	g.hookSender, g.hookNews = webhook.New(c.Webhooks), make(chan struct{}, 1)
+	g.rightsFor, g.delivers = cmp.Or(c.RightsFor, DefaultRightsFor), c.Delivers
 	g.source = codesource.New(c.Graph, c.SourceFolder)
 	if g.texts = c.TextLimit; g.texts == nil {
 		g.texts = textlimit.New(c.Memory, 0)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -39,8 +40,8 @@ const maxSchemas = 3
 // runPlanned runs the call. A stored query on the head of main runs with the plan for its schema. If there is none, and on other
 // targets and times, the plan binds by names, unless a rename has given a name to something else.
 func (r *running) runPlanned(ctx context.Context) (*tool.Outcome, error) {
-	c, stored := r.call.(*queryrun.Call)
-	if !stored || r.g.applied == "" || c.Options.Snapshot != "" || c.Options.PageToken != "" || c.Query.Plan().AsOf != nil || !r.env.Branch(c.Branch).IsMain() {
+	c := storedRead(r.call)
+	if c == nil || r.g.applied == "" || c.Options.Snapshot != "" || c.Options.PageToken != "" || c.Query.Plan().AsOf != nil || !r.env.Branch(c.Branch).IsMain() {
 		return r.call.Run(ctx, r.env)
 	}
 	graph, name := r.env.Graph, c.Query.Info().Name
@@ -64,11 +65,15 @@ func (r *running) runPlanned(ctx context.Context) (*tool.Outcome, error) {
 		case q == nil && renamed:
 			return out, err
 		case q == nil:
-			return c.Run(ctx, r.env)
+			return r.call.Run(ctx, r.env)
 		}
-		own := *c
-		own.Query = q
-		r.call = &own
+		if w, ok := r.call.(*operations.ReadWatch); ok {
+			w.Query = q // each call is made for one run
+		} else {
+			own := *c
+			own.Query = q
+			r.call = &own
+		}
 		if part, failed := r.g.access.Restriction(ctx, r.actor); failed != nil {
 			return nil, failed
 		} else if base := r.base(); part != nil && base != nil {
@@ -79,6 +84,17 @@ func (r *running) runPlanned(ctx context.Context) (*tool.Outcome, error) {
 		out, err = run(live)
 	}
 	return out, err
+}
+
+// storedRead returns the call of a stored query that a call is, or that a call about a watch evaluates, or nil.
+func storedRead(call tool.Call) *queryrun.Call {
+	switch c := call.(type) {
+	case *queryrun.Call:
+		return c
+	case *operations.ReadWatch:
+		return &c.Call
+	}
+	return nil
 }
 
 // queryOn returns a stored query with the plan for another schema of main, or nil if there is none with the same contract. It also reports

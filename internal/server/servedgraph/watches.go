@@ -22,15 +22,32 @@ func (g *Graph) WatchCall(ctx context.Context, actor *access.Actor, name string,
 		if err != nil {
 			return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
 		}
-		return &operations.CreateWatch{Watched: *w, Params: r.New.Params, Debounce: r.New.Debounce}, nil
-	case r.ID != "" && !r.Delete:
+		w.Webhook = r.New.Webhook
+		hook, err := g.newHook(actor, r.New.Webhook)
+		if err != nil {
+			return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
+		}
+		return &operations.CreateWatch{Watched: *w, Params: r.New.Params, Debounce: r.New.Debounce, Hook: hook}, nil
+	case r.ID != "" && !r.Delete && !r.Again:
 		call, err := g.readWatch(ctx, actor, r)
 		if err != nil {
 			return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
 		}
 		return call, nil
 	}
+	r.Times = g.hookTimes()
 	return r, nil
+}
+
+// ReachWatched is like Reach for the commit of the cursor of a watch, which another server may have made. It does nothing for a cursor that is
+// not valid, and for a commit that stays unknown, with which the next event is a reset. The error is that of ctx.
+func (g *Graph) ReachWatched(ctx context.Context, cursor string) error {
+	if commit := operations.WatchedCommit(cursor); commit != "" {
+		if err := g.Reach(ctx, commit); err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // WatchState is the state of a consumer of a watch after an evaluation.
@@ -38,7 +55,9 @@ type WatchState struct {
 	Branch tool.Branch // what the watch reads
 	Commit string      // up to which the consumer knows the answer
 	Cursor string      // from which the consumer goes on
+	Main   string      // the commit of main by which the rights were decided; empty if main does not matter
 	News   bool        // whether the answer has changed
+	Ran    bool        // whether the query ran
 }
 
 // ReadWatch evaluates a watch of the actor after a cursor, which may be empty. The caller releases the answer. The error is a
@@ -52,7 +71,7 @@ func (g *Graph) ReadWatch(ctx context.Context, actor *access.Actor, name, id, cu
 	if call.Event == nil {
 		return nil, nil, err
 	}
-	return answer, &WatchState{Branch: call.On, Commit: call.Event.To, Cursor: call.Event.Cursor, News: call.Event.News()}, err
+	return answer, &WatchState{Branch: call.On, Commit: call.Event.To, Main: call.Main, Cursor: call.Event.Cursor, News: call.Event.News(), Ran: call.Ran}, err
 }
 
 // readWatch returns the call that reads a watch.
@@ -61,6 +80,11 @@ func (g *Graph) readWatch(ctx context.Context, actor *access.Actor, r *operation
 		return nil, err
 	}
 	stored, err := operations.FindWatch(ctx, g.engine, actor.Name(), r.ID)
+	if errors.As(err, new(*engine.NotFound)) { // another server may have made the watch a moment ago
+		if err = g.Reach(ctx, Latest); err == nil {
+			stored, err = operations.FindWatch(ctx, g.engine, actor.Name(), r.ID)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

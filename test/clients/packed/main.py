@@ -278,6 +278,28 @@ async def main() -> None:
             await down(lambda: db.restock(sku=f"t-{len(seen)}", by=1 if not seen else -1))
     assert seen == ["t-0", "t-1", "t-2"], seen
 
+    # Watches. Each change is told once, although the server is killed in between.
+    watch = await graph.create_watch({"query": "by_maker", "params": {"maker": "acme"}, "webhook": "http://127.0.0.1:1/hook"})
+    watch_id = watch["watch_id"]
+    its_hook = watch.get("webhook")
+    assert its_hook and its_hook.get("secret", "").startswith("whsec_")
+    hooks = [(w["watch_id"], w.get("webhook")) for w in (await down(graph.watches))["watches"]]
+    assert [(of, h["url"], "secret" in h) for of, h in hooks if h] == [(watch_id, "http://127.0.0.1:1/hook", False)]
+    resent = (await graph.redeliver_watch(watch_id)).get("webhook")
+    assert resent and resent["undelivered"] == []
+    answered = await down(lambda: graph.watch_event(watch_id))
+    assert answered["reset"] == "first" and len(answered.get("rows", [])) > 3
+    told: list[int] = []
+    async for event in graph.follow_watch(watch_id, answered["cursor"]):
+        assert event["reset"] is None
+        told += [int(c["after"]["stock"]) - int(c["before"]["stock"]) for c in event.get("changed", [])]
+        if len(told) == 2:
+            break
+        if not told or "changed" in event:
+            await down(lambda: db.restock(sku="t-2", by=-1))
+    assert told == [-1, -1], told
+    assert (await graph.delete_watch(watch_id))["deleted"] == watch_id
+
     # Proposals.
     await graph.create_branch({"name": "work"})
     await db.restock(WriteOptions(branch="work"), sku="b-1", by=1)

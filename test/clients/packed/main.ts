@@ -188,6 +188,23 @@ const next = following.next().then(() => following.next());
 setTimeout(() => stop.abort(new Error("enough")), 200);
 await assert.rejects(next, /enough/);
 
+// Watches. Each change is told once, although the server is killed in between.
+const watch = await graph.createWatch({ query: "by_maker", params: { maker: "acme" }, webhook: "http://127.0.0.1:1/hook" });
+assert.match(watch.webhook?.secret ?? "", /^whsec_/);
+assert.deepEqual((await down(() => graph.watches())).watches.map((w) => [w.watch_id, w.webhook?.url, w.webhook?.secret]), [[watch.watch_id, "http://127.0.0.1:1/hook", undefined]]);
+assert.deepEqual((await graph.redeliverWatch(watch.watch_id)).webhook?.undelivered, []);
+const answered = await down(() => graph.watchEvent(watch.watch_id));
+assert.ok(answered.reset === "first" && (answered.rows?.length ?? 0) > 3);
+const told: number[] = [];
+for await (const event of graph.followWatch(watch.watch_id, answered.cursor)) {
+  assert.equal(event.reset, null);
+  told.push(...(event.changed ?? []).map(({ before, after }) => Number(BigInt(String(after["stock"])) - BigInt(String(before["stock"])))));
+  if (told.length === 2) break;
+  if (told.length === 0 || event.changed !== undefined) await down(() => db.restock({ sku: "t-2", by: -1n }));
+}
+assert.deepEqual(told, [-1, -1]);
+assert.equal((await graph.deleteWatch(watch.watch_id)).deleted, watch.watch_id);
+
 // Proposals.
 await graph.createBranch({ name: "work" });
 await db.restock({ sku: "b-1", by: 1n }, { branch: "work" });

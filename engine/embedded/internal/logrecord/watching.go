@@ -18,6 +18,7 @@ import (
 //	arguments                 text, empty for none
 //	debounce                  uvarint, milliseconds
 //	made                      varint, microseconds
+//	state                     text; absent if there is none
 //
 // The payload of a KindWatch record is a flag, and the watch:
 //
@@ -38,7 +39,11 @@ func AppendWatch(dst []byte, w *engine.Watch) []byte {
 		dst = codec.AppendText(dst, text)
 	}
 	dst = binary.AppendUvarint(dst, uint64(w.Debounce.Milliseconds()))
-	return binary.AppendVarint(dst, w.Made.UnixMicro())
+	dst = binary.AppendVarint(dst, w.Made.UnixMicro())
+	if len(w.State) > 0 {
+		dst = codec.AppendText(dst, string(w.State))
+	}
+	return dst
 }
 
 // ReadWatch reads what AppendWatch wrote. The error is a *engine.Corrupt.
@@ -51,6 +56,11 @@ func ReadWatch(b []byte) (*engine.Watch, error) {
 	}
 	w.Debounce = time.Duration(r.Uvarint()) * time.Millisecond
 	w.Made = time.UnixMicro(r.Varint()).UTC()
+	if r.Err == nil && len(r.Rest) > 0 {
+		if w.State = []byte(r.Text()); len(w.State) == 0 {
+			r.Fail("a watch has an empty state")
+		}
+	}
 	if r.Err == nil && len(r.Rest) > 0 {
 		r.Fail("a watch ends too early")
 	}

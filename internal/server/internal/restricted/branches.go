@@ -266,6 +266,11 @@ func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (*eng
 	return g.Config.Whole.CreateWatch(ctx, w, most)
 }
 
+// ChangeWatch implements [engine.Graph].
+func (g *Graph) ChangeWatch(ctx context.Context, id string, change func([]byte) ([]byte, error)) error {
+	return g.Config.Whole.ChangeWatch(ctx, id, change)
+}
+
 // DeleteWatch implements [engine.Graph].
 func (g *Graph) DeleteWatch(ctx context.Context, id string) error {
 	return g.Config.Whole.DeleteWatch(ctx, id)

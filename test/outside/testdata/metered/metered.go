@@ -187,6 +187,11 @@ func (g *Graph) CreateWatch(ctx context.Context, w engine.Watch, most int) (_ *e
 	return g.stored.CreateWatch(ctx, w, most)
 }
 
+func (g *Graph) ChangeWatch(ctx context.Context, id string, change func([]byte) ([]byte, error)) (err error) {
+	defer g.meter.count(&err)
+	return g.stored.ChangeWatch(ctx, id, change)
+}
+
 func (g *Graph) DeleteWatch(ctx context.Context, id string) (err error) {
 	defer g.meter.count(&err)
 	return g.stored.DeleteWatch(ctx, id)

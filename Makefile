@@ -101,6 +101,15 @@ studio-check: studio/node_modules ## check that the studio in the repository is 
 	cd studio && npx --no-install tsc
 	cd studio/build && $(GO) vet . && $(GO) run . --check
 
+# The site has no copies of the guides, and needs the network only for npm ci. VERSION names its folder in bin/site; BASE is the
+# path under which a web server serves bin/site.
+site/node_modules: site/package.json site/package-lock.json
+	npm ci --prefix site --silent --no-audit --no-fund
+	@touch $@
+
+site: site/node_modules ## build the site of the documentation in bin/site/next, or in bin/site/$(VERSION) (needs npm)
+	cd site && VERSION='$(VERSION)' BASE='$(BASE)' npx --no-install vitepress build
+
 verify: ## run what .ci/run leaves out, with reduced counts: every client, browser, storage and release that is installed
 	.ci/verify
 

@@ -1,6 +1,6 @@
 // Command release builds the artifacts of a version of Omnigraph: archives, packages for Linux
-// distributions, a container image, bundles for MCP clients, and the descriptions that Homebrew and
-// the MCP registry read. It runs in the folder release of a checkout and starts no program but go.
+// distributions, a container image, bundles for MCP clients, and the descriptions that package managers
+// and the MCP registry read. It runs in the folder release of a checkout and starts no program but go.
 //
 //	release build -version v0.1.0 -out ../dist
 //	release push -image ../dist/omnigraph_v0.1.0_image.tar -to ghcr.io/omnigraph-go/omnigraph:0.1.0
@@ -151,7 +151,10 @@ func (b *builder) build(ctx context.Context) error {
 	if err := release.Write(ctx); err != nil {
 		return err
 	}
-	if err := release.Create(project+".rb", func(w io.Writer) error { return b.cask(w, out) }); err != nil {
+	if err := b.shelve(out, release.Create); err != nil {
+		return err
+	}
+	if err := release.Create(project+"-"+b.number()+".tgz", func(w io.Writer) error { return b.chart(w, root, at) }); err != nil {
 		return err
 	}
 	if err := release.Create("server.json", func(w io.Writer) error { return b.serverJSON(w, extras.bundles) }); err != nil {

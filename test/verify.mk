@@ -107,6 +107,9 @@ vet-platforms: ## vet this module for PLATFORMS, except benchmarks and the tests
 test-studio: studio/node_modules ## drive every page of the studio in Chromium (needs npm and chromium)
 	cd test/studio && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 20m ./... $(if $(SHOTS),-args -shots $(abspath $(SHOTS)))
 
+test-site: site studio/node_modules ## open every page of the site of the documentation in Chromium: links, anchors, axe, no other server (needs npm and chromium)
+	cd test/studio && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 20m -run '^TestDocumentation' ./... -args -documentation $(abspath bin/site) $(if $(SHOTS),-shots $(abspath $(SHOTS)))
+
 CONFORMANCE := internal/server/testdata/conformance
 test-conformance: ## run the official MCP conformance suite against a test graph (needs npm)
 	npm ci --prefix $(CONFORMANCE) --silent --no-audit --no-fund
@@ -187,7 +190,7 @@ azurite-tests:
 	OMNIGRAPH_TEST_AZURITE=$(abspath $(AZURITE)) $(GO) test -tags azure ./internal/storage/object/azure ./internal/storage/object/address -count=1
 	OMNIGRAPH_TEST_AZURITE=$(abspath $(AZURITE)) $(GO) test -tags azure ./engine/embedded -run '^TestSharedStorage$$/^azure$$' -storages -count=1
 
-test-manifests: ## check the compose files and the Kubernetes file of the guides with the libraries of those tools
+test-manifests: ## check the compose files, the Kubernetes file and the Helm chart of the guides with the libraries of those tools
 	cd test/manifests && $(GO) vet ./... && $(GO) test -count=1 ./...
 
 # Only schedules in which a server takes over while another one's log object is in flight count.

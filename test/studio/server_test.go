@@ -25,6 +25,9 @@ var (
 // root is the folder of the repository.
 const root = "../.."
 
+// temporary is the folder that commands made, or "".
+var temporary string
+
 // commands builds the commands of the repository once, and returns their folder.
 var commands = sync.OnceValues(func() (string, error) {
 	if *built != "" {
@@ -34,16 +37,15 @@ var commands = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	temporary = dir
 	_, err = run(root, nil, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/...")
 	return dir, err
 })
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if browserPath() != "" && *built == "" {
-		if dir, err := commands(); err == nil {
-			os.RemoveAll(dir)
-		}
+	if temporary != "" {
+		os.RemoveAll(temporary)
 	}
 	os.Exit(code)
 }

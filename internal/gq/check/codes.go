@@ -107,7 +107,7 @@ var Codes = []diag.Entry{
 		Example: `query q() { match { $p: Person match_text($p.name, 3) } return { $p } }`},
 	{Code: BadFusion, Title: "bad operands of rrf, rrf without limit, or rrf in a condition", Explanation: "The arguments of rrf must be two rankings, each nearest or bm25, and optionally a positive integer k. Its query must have a limit. rrf ranks the rows that satisfy the conditions, so only return and order may use it.",
 		Example: `query q() { match { $p: Person rrf($p.age, $p.score) > 0.1 } return { $p.name } order { rrf($p.age, $p.score) } limit 3 }`},
-	{Code: UnlikeEndpoints, Title: "undirected traversal between different endpoint types", Explanation: "The form $a <edge> $b is only for an edge whose endpoints have the same type.",
+	{Code: UnlikeEndpoints, Title: "undirected traversal between different endpoint types", Explanation: "The form `$a <edge> $b` is only for an edge whose endpoints have the same type.",
 		Example: `query q() { match { $p: Person $p <worksAt> $c } return { $c } }`},
 	{Code: EdgeBindingMisuse, Title: "misuse of the variable of an edge or of a walk", Explanation: "A variable may bind an edge or, with hop bounds, a walk only once. It can be used only to read a property: $w.since of an edge, $w.hops, $w.nodes or $w.types of a walk. It cannot be used as a value or as the end of a traversal. A traversal of several edges needs bounds to bind a variable.",
 		Example: `query q() { match { $p: Person $p $w:knows $q } return { $w } }`},

@@ -130,7 +130,9 @@ func (w *Watch) addRules(rules []access.Rule) {
 
 // RecordHidden records that something is hidden from the actor, for which the actor lacks the right to an action. The caller gets an error
 // that does not say so.
-func (w *Watch) RecordHidden(action tool.Action) { w.denial, w.rules, w.granted, w.whole = action, "", false, false }
+func (w *Watch) RecordHidden(action tool.Action) {
+	w.denial, w.rules, w.granted, w.whole = action, "", false, false
+}
 
 // RecordFilters records the names of the filters of the policy that apply to the call.
 func (w *Watch) RecordFilters(names []string) { w.filters = names }

@@ -41,7 +41,7 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 	if actor == nil {
 		return false
 	}
-	q := p.question(actor, g)
+	q := questionOf(p, actor, g)
 	if allowed, ok := p.decisions.of(q); ok {
 		return allowed
 	}
@@ -52,7 +52,7 @@ func (p *Policy) Allowed(actor *access.Actor, g tool.Grant) bool {
 
 // Allowing implements access.Explainer.
 func (p *Policy) Allowing(actor *access.Actor, g tool.Grant) string {
-	q := p.question(actor, g)
+	q := questionOf(p, actor, g)
 	p.decisions.mu.RLock()
 	rules, ok := p.decisions.allowing[q]
 	p.decisions.mu.RUnlock()
@@ -80,8 +80,8 @@ func (p *Policy) Allowing(actor *access.Actor, g tool.Grant) string {
 	return rules
 }
 
-// question returns the question whether an actor has a grant.
-func (p *Policy) question(actor *access.Actor, g tool.Grant) question {
+// questionOf returns the question whether an actor has a grant.
+func questionOf(p *Policy, actor *access.Actor, g tool.Grant) question {
 	q := question{actor: actor.Name(), groups: groupsKey(actor), branch: p.BranchClass(g.Branch.Name()), grant: g}
 	q.grant.Branch = tool.Branch{}
 	return q

@@ -55,7 +55,7 @@ type rightsQuestion struct {
 // rightsQuestionOf returns the question about the rights of an actor. Its query stands for a class of queries, and it has a via only if
 // rules read that, so that a list of thousands of queries needs few restrictions. Digests take the place of long names.
 func rightsQuestionOf(p *Policy, actor *access.Actor, g tool.Grant, set *ruleSet, schema *engine.Schema) rightsQuestion {
-	q := rightsQuestion{p.question(actor, g), schema.Digest}
+	q := rightsQuestion{questionOf(p, actor, g), schema.Digest}
 	if row, ok := rowOf(g.Action); ok && !set.byVia && (g.Via == "" || slices.Contains(row.Vias[:], g.Via)) {
 		q.grant.Via = ""
 	}

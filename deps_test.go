@@ -153,7 +153,7 @@ var imports = []struct {
 	// Commands combine the packages; no package imports a command.
 	{"cmd/omnigraph/internal/clientconfig", nil},
 	{"cmd/**", []string{"client", "internal/audittrail", "cmd/gq/internal/**", "cmd/omnigraph/internal/**", "internal/parquet", "server/**", "codegen/**", "internal/codegen/**", "engine/**", "internal/storage/fs", "internal/storage/object", "internal/storage/object/address", "internal/replica", "internal/tokenizer", "generated/**", "gq", "gq/**", "internal/gq/**", "internal/artifact", "internal/inprocess", "internal/buildversion", "internal/contract", "internal/gcpace", "internal/credentials", "internal/evaluation", "internal/gqconfig", "internal/clock", "internal/dataimport/**", "internal/manual", "internal/server", "internal/server/**", "internal/strictyaml", "internal/source/**"}},
-	{"test/clients/packed", []string{"internal/clock"}}, {"test/e2e", nil},
+	{"test/clients/packed", []string{"internal/clock"}}, {"test/clients/frameworks", nil}, {"test/e2e", nil},
 	{"test/follow", []string{"internal/clock", "internal/slow", "internal/storage/object/postgres/postgrestest"}},
 	{"test/foreign", nil}, {"test/outside", nil},
 	{"internal/storage/object/address", []string{"internal/storage/fs", "internal/storage/object", "internal/storage/object/azure", "internal/storage/object/gcs", "internal/storage/object/postgres", "internal/storage/object/s3"}},

@@ -82,12 +82,15 @@ test-foreign: ## run reads in SQL and Cypher beside the queries that the errors 
 	test/venv.sh $(FOREIGN)
 	OMNIGRAPH_TEST_FOREIGN=$(abspath $(FOREIGN)) $(GO) test ./test/foreign -count=1 -v -timeout 20m
 
-test-clients: build ## drive the built server with the official MCP clients and REST clients of six generators (needs node, npm, python3 with venv; java for one of the six)
+test-clients: build ## drive the built server with the official MCP clients and REST clients of seven generators (needs node, npm, python3 with venv; java and mvn for one of the seven)
 	internal/server/mcp/testdata/typescript/run.sh
 	test/clients/run.sh
 
 test-packed: build ## install the packed clients in TypeScript and Python in empty projects, check their types, and run every call against a server that is killed (needs node, npm, python3 with venv)
 	OMNIGRAPH_TEST_PACKED=1 $(GO) test ./test/clients/packed -count=1 -v -timeout 20m
+
+test-frameworks: build ## run the programs of docs/frameworks with scripted models against the built server (needs npm, python3 with venv)
+	OMNIGRAPH_TEST_FRAMEWORKS=1 $(GO) test ./test/clients/frameworks -count=1 -v -timeout 20m
 
 # RELEASE_FLAGS='-args -cold' builds the second release of each test with an empty cache.
 test-release: ## build a release of this platform twice, install its packages and serve from each; the same for gq release

@@ -27,6 +27,7 @@ func ReadOutput(row reflect.Type) json.RawMessage {
 		field[int64]("RowCount", `json:"row_count"`),
 		field[string]("GraphCommitID", `json:"graph_commit_id"`),
 		field[[]string]("Notes", `json:"notes,omitempty"`),
+		field[*sourceState]("Source", `json:"source,omitempty" jsonschema_description:"The state of the source code that the graph was read from."`),
 		field[bool]("Truncated", `json:"truncated,omitempty"`),
 		field[string]("TruncatedBy", `json:"truncated_by,omitempty" jsonschema:"enum=rows,enum=bytes,enum=limit"`),
 		field[string]("NextPageToken", `json:"next_page_token,omitempty"`),
@@ -65,6 +66,15 @@ func AnyMutationOutput() json.RawMessage { return Output(reflect.TypeFor[anyMuta
 type anyMutationResult struct {
 	mutationResult
 	Rows []map[string]any `json:"rows,omitempty" jsonschema_description:"The one row that the mutation returns; absent if it returns none."`
+}
+
+// sourceState is what an answer over a graph of source code says about its source.
+type sourceState struct {
+	Indexed string `json:"indexed,omitempty"`
+	Head    string `json:"head,omitempty"`
+	Behind  *bool  `json:"behind,omitempty"`
+	Dirty   *int   `json:"dirty,omitempty"`
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // readTarget is the branch or snapshot that a read used.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -36,6 +37,10 @@ func fixtures(*servedgraph.Graph) mcp.Options {
 	o.Tools = append(o.Tools,
 		fixtureTool("test_error_handling", `{"type":"object"}`, func(*sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "This tool intentionally returns an error for testing"}}}, nil
+		}),
+		fixtureTool("test_tool_with_progress", `{"type":"object"}`, func(*sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			<-time.After(3500 * time.Millisecond) // the suite wants three notifications, and the server sends one each second
+			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil
 		}),
 		fixtureTool("json_schema_2020_12_tool", schema202012, func(req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "called with " + string(req.Params.Arguments)}}}, nil

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Serves two graphs with the built server on a free port of loopback: the code graph with its stored
 # queries, and a graph with every scalar type. Generates a TypeScript and a Python client from the
-# OpenAPI document of the code graph, checks their types, and runs them. Compiles the clients of the
-# generators for Go, of orval and of openapi-generator. Reads Arrow streams with
+# OpenAPI document of the code graph, checks their types, and runs them. Does the same with the other
+# generators of generators.sh, and compiles their clients of the whole server. Reads Arrow streams with
 # pyarrow, polars and DuckDB. Run it from the repository's root.
 set -euo pipefail
 root=$(pwd)
@@ -18,6 +18,10 @@ trap cleanup EXIT
 # The generated files and the programs are put into the temporary folder. The installed packages are not.
 (cd "$here/typescript" && npm ci --silent --no-audit --no-fund)
 (cd "$here/orval" && npm ci --silent --no-audit --no-fund)
+(cd "$here/heyapi" && npm ci --silent --no-audit --no-fund)
+if command -v java > /dev/null 2>&1 && command -v mvn > /dev/null 2>&1; then
+  mvn -q -B -f "$here/java/pom.xml" dependency:copy-dependencies -DoutputDirectory="$here/java/lib"
+fi
 "$root/test/venv.sh" "$here/python"
 cp -r "$here/typescript" "$tmp/typescript"
 mkdir "$tmp/python" "$tmp/data"
@@ -75,11 +79,19 @@ cd "$tmp/python"
 echo "== Python: types checked, calls answered"
 
 cd "$root"
-test/clients/generators.sh "$tmp/openapi.json" "$tmp/generators"
+test/clients/generators.sh "$tmp/openapi.json" "$tmp/generators" calls
 mkdir "$tmp/generators/call"
 cp test/clients/go/main.go.txt "$tmp/generators/call/main.go"
 (cd "$tmp/generators" && GOWORK=off GOFLAGS=-mod=mod go run ./call)
 echo "== Go: calls answered"
+for project in orval heyapi fetch; do
+  if [ -d "$tmp/generators/$project" ]; then (cd "$tmp/generators/$project" && node out/call.js); fi
+done
+echo "== TypeScript: calls answered to the clients of orval, hey-api and openapi-generator"
+if [ -d "$tmp/generators/java/out" ]; then
+  java -cp "$tmp/generators/java/out:$here/java/lib/*" Main
+  echo "== Java: calls answered"
+fi
 if [ -d "$tmp/generators/openapi" ]; then # openapi-generator ran
   mkdir "$tmp/generators/generator"
   cp test/clients/go/generator.go.txt "$tmp/generators/generator/main.go"
@@ -89,7 +101,13 @@ if [ -d "$tmp/generators/openapi" ]; then # openapi-generator ran
   echo "== Go and Python: calls answered to the clients of openapi-generator"
 fi
 test/clients/generators.sh docs/reference/openapi.json "$tmp/server"
+cd "$tmp/typescript"
+npx openapi-typescript "$root/docs/reference/openapi.json" -o server.d.ts > /dev/null
+npx tsc --noEmit --strict server.d.ts
 cd "$tmp/python"
+"$python/openapi-python-client" generate --path "$root/docs/reference/openapi.json" --meta none --output-path server_client > generated.txt 2>&1 || { cat generated.txt; exit 1; }
+"$python/python" -m compileall -q server_client
+echo "== TypeScript and Python: clients of the whole server compile"
 
 "$python/python" arrow.py "$root/bin/omnigraph" "$tmp"
 echo "== Arrow: read by pyarrow, polars and DuckDB"

@@ -71,9 +71,6 @@ func (p *properties) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// renamed has the names that differ in the clients. Error is a name of JavaScript itself; Go says Envelope too.
-var renamed = map[string]string{"Error": "Envelope"}
-
 // Read reads the types of an OpenAPI document. It leaves out those that only deprecated operations use.
 func Read(document []byte) (*Types, error) {
 	var doc struct {
@@ -87,20 +84,11 @@ func Read(document []byte) (*Types, error) {
 		if p.name == "DeprecatedReadAnswer" || p.name == "ReadBody" {
 			continue
 		}
-		name := clientName(p.name)
-		t.names = append(t.names, name)
-		t.schemas[name] = p.schema
+		t.names = append(t.names, p.name)
+		t.schemas[p.name] = p.schema
 	}
 	slices.Sort(t.names)
 	return t, nil
-}
-
-// clientName returns the name of a type in the clients.
-func clientName(name string) string {
-	if other, ok := renamed[name]; ok {
-		return other
-	}
-	return name
 }
 
 // language is what the types of a programming language look like.
@@ -119,7 +107,7 @@ type language struct {
 func (l *language) typeOf(s *schema, in string) string {
 	switch {
 	case s.Ref != "":
-		return clientName(s.Ref[strings.LastIndex(s.Ref, "/")+1:])
+		return s.Ref[strings.LastIndex(s.Ref, "/")+1:]
 	case s.AnyOf != nil || s.OneOf != nil:
 		var parts []string
 		for _, alternative := range append(slices.Clone(s.AnyOf), s.OneOf...) {

@@ -155,7 +155,7 @@ var Rules = []Rule{
 		Explanation: "An insert in a match block runs once for each match, so a variable with several matches inserts several entities. If no statement uses the variable, they are equal. Use the variable, or test with exists { … } that it has a match.",
 		Example:     `query q() { match { $p: Person $p knows $q } { insert Company { name: $p.name } } }`}},
 	{Level: Note, query: clientNames, Entry: diag.Entry{Code: ClientNames, Title: "name that a generator of clients cannot use",
-		Explanation: "Clients in other languages are generated from the OpenAPI document of the graph. Some generators use a few names in their own code, and some write aB and a_b as one name; the clients that they make then do not work. Give the column an alias with as, or rename the parameter. The rule does not report hidden queries, which are not in the document.",
+		Explanation: "Clients in other languages are generated from the OpenAPI document of the graph. Some generators use a few names in their own code, some write aB and a_b as one name, and some have no name for _; the clients that they make then do not work. The note names the languages. Give the column an alias with as, or rename the parameter. The rule does not report hidden queries, which are not in the document.",
 		Example:     `query q($cls: String) { match { $p: Person { name: $cls } } return { $p.age } limit 10 }`}},
 	{Level: Warning, Entry: diag.Entry{Code: BadDirective, Title: "malformed directive",
 		Explanation: "A directive must have lint codes, separated by commas, and a reason: // gq:ignore L105 the table is small.",

@@ -29,7 +29,7 @@ const mediaRanges = "multipart/byteranges"
 const documentSummary = "Typed graphs over HTTP and JSON."
 
 // documentDescription is the introduction of the OpenAPI document.
-const documentDescription = `Every error has the schema Error: a text for people, a code for programs, and the members that belong to the code.
+const documentDescription = `Every error has the schema Envelope: a text for people, a code for programs, and the members that belong to the code.
 
 An answer always has all members that the schema does not mark as optional; a member without a value is null. Integers are JSON numbers; a request body may also write them as strings. With the header Omnigraph-Integers, values of the types I64 and U64 are strings of digits instead, so that no client rounds them; the server takes requests without the header. The server refuses members, query parameters and media types that are not listed, and a member that occurs twice.
 

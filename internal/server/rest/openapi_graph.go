@@ -32,7 +32,7 @@ type StoredOperation struct {
 // graphDescription introduces the OpenAPI document of a graph.
 const graphDescription = `Each operation is a stored query of the graph, with the types of its parameters and its rows. The caller may invoke all of them.
 
-Every error has the schema Error. With the header Omnigraph-Integers, values of the types I64 and U64 are strings of digits, so that no client rounds them; an argument may be a string in any case. All other integers are JSON numbers. A float that is not finite is one of the strings NaN, Infinity and -Infinity.`
+Every error has the schema Envelope. With the header Omnigraph-Integers, values of the types I64 and U64 are strings of digits, so that no client rounds them; an argument may be a string in any case. All other integers are JSON numbers. A float that is not finite is one of the strings NaN, Infinity and -Infinity.`
 
 // GraphDocument returns the OpenAPI 3.1 document of the stored queries of a graph as indented JSON.
 func GraphDocument(graph string, queries []StoredOperation) ([]byte, error) {

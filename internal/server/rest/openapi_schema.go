@@ -80,7 +80,6 @@ func (s *schemas) refer(t reflect.Type, side side) string {
 // componentNames contains the components that are named differently from their structs.
 var componentNames = map[reflect.Type]string{
 	reflect.TypeFor[deprecatedReadBody](): "ReadBody",
-	reflect.TypeFor[client.Envelope]():    "Error",
 }
 
 // componentName returns the name of a struct, with a capital letter.

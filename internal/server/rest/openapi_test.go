@@ -98,10 +98,10 @@ func TestDocumentHasEveryRoute(t *testing.T) {
 			case response == nil:
 				t.Errorf("%s lacks %d", name, status)
 			case r.Refusals[status] != nil:
-				if got := response.Value.Content.Get("application/json").Schema.Value.OneOf; len(got) != 2 || !strings.HasSuffix(got[1].Ref, "/Error") {
+				if got := response.Value.Content.Get("application/json").Schema.Value.OneOf; len(got) != 2 || !strings.HasSuffix(got[1].Ref, "/Envelope") {
 					t.Errorf("%s: the answer %d is not the envelope or another", name, status)
 				}
-			case status >= 400 && !strings.HasSuffix(response.Value.Content.Get("application/json").Schema.Ref, "/Error"):
+			case status >= 400 && !strings.HasSuffix(response.Value.Content.Get("application/json").Schema.Ref, "/Envelope"):
 				t.Errorf("%s: the answer %d is not the envelope", name, status)
 			}
 		}

@@ -75,7 +75,7 @@ type page struct {
 
 // faults prints the meaning of the error statuses, and the envelope.
 func (p *page) faults() {
-	p.WriteString("\n## Faults\n\nEvery fault is an [Error](#error): a text for people, a code for programs, and the part that goes with the\ncode.\n\n| Status | | Header |\n|---|---|---|\n")
+	p.WriteString("\n## Faults\n\nEvery fault is an [Envelope](#envelope): a text for people, a code for programs, and the part that goes with the\ncode.\n\n| Status | | Header |\n|---|---|---|\n")
 	for status := 400; status < 600; status++ {
 		ref := p.doc.Components.Responses[strings.ReplaceAll(http.StatusText(status), " ", "")]
 		if ref == nil {

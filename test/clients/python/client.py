@@ -9,7 +9,7 @@ from code_client.models import (
     AddNoteBody,
     AddNoteArguments,
     AddNoteOmnigraphIntegers,
-    Error,
+    Envelope,
     FindSymbolsAnswer,
     FindSymbolsBody,
     FindSymbolsOmnigraphIntegers,
@@ -63,7 +63,7 @@ assert isinstance(notes, NotesAboutAnswer), notes
 assert [row.slug for row in notes.rows].count("from-python") == 1
 
 refused = find_symbols.sync(client=client, omnigraph_integers=FindSymbolsOmnigraphIntegers.STRING, body=FindSymbolsBody(params=FindSymbolsArguments(words="x", limit=100_000)))
-assert isinstance(refused, Error), refused
+assert isinstance(refused, Envelope), refused
 assert refused.error
 
 

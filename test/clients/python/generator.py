@@ -9,7 +9,7 @@ from openapi_client import (
     QueriesApi,
     AddNoteArguments,
     AddNoteBody,
-    Error,
+    Envelope,
     FindSymbolsArguments,
     FindSymbolsBody,
     FindSymbolsRow,
@@ -53,4 +53,4 @@ try:
     queries.find_symbols(omnigraph_integers="string", find_symbols_body=FindSymbolsBody(params=FindSymbolsArguments.model_construct(words="x", limit=100_000)))
     raise AssertionError("the server took a limit of 100,000")
 except BadRequestException as e:
-    assert isinstance(e.data, Error) and e.data.code == "bad_request", e
+    assert isinstance(e.data, Envelope) and e.data.code == "bad_request", e

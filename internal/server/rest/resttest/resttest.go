@@ -200,7 +200,7 @@ func (x *exchange) checkFault() error {
 		if err := json.Unmarshal(x.answer.bytes.Bytes(), &v); err != nil {
 			return fmt.Errorf("the answer does not have the form of an error: %w", err)
 		}
-		return x.doc.Components.Schemas["Error"].Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
+		return x.doc.Components.Schemas["Envelope"].Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
 	}
 	return nil
 }

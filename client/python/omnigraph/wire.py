@@ -210,7 +210,7 @@ class AuditRecord(TypedDict):
     # What the policy decided.
     decision: Literal["allowed", "denied"]
     denied_action: NotRequired[str]
-    # The rules that denied the action. If there are none, no rule allows it.
+    # The rules that allowed the call or denied the action. A denied call without rules is one that no rule allows.
     rules: NotRequired[list[str]]
     outcome: str
     rows: int

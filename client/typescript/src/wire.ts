@@ -185,7 +185,7 @@ export interface AuditRecord {
   /** What the policy decided. */
   decision: "allowed" | "denied";
   denied_action?: string | undefined;
-  /** The rules that denied the action. If there are none, no rule allows it. */
+  /** The rules that allowed the call or denied the action. A denied call without rules is one that no rule allows. */
   rules?: string[] | undefined;
   outcome: string;
   rows: number;

@@ -26,7 +26,7 @@ type versioned[T any] struct {
 	last *T       // never changed in place, because readers share it
 	out  *outcome // outcome of the log record; nil if recovery restored the version
 
-	earlier *T // the version that readers see until the log record is durable; nil for none
+	earlier *versioned[T] // the version before, until the log record is durable, which may not be durable either; nil for none
 
 	// forgotten says that the log record removes the record. The caller of set drops the record once the
 	// log record is durable.
@@ -49,7 +49,30 @@ func (v *versioned[T]) visible() *T {
 		}
 	default:
 	}
-	return v.earlier
+	if v.earlier == nil {
+		return nil
+	}
+	return v.earlier.visible()
+}
+
+// before returns the version as the one before another: without the versions that readers cannot see any more, or nil if it says nothing.
+func (v *versioned[T]) before() *versioned[T] {
+	if v == nil {
+		return nil
+	}
+	if v.out != nil {
+		select {
+		case <-v.out.done:
+		default:
+			b := *v
+			b.earlier = v.earlier.before()
+			return &b
+		}
+	}
+	if last := v.visible(); last != nil {
+		return &versioned[T]{id: v.id, last: last}
+	}
+	return nil
 }
 
 // find returns the entry with the given id, or nil. The next call that changes the list makes the entry
@@ -73,7 +96,7 @@ func (l *versions[T]) seen(id string) *T {
 func (l *versions[T]) set(v versioned[T]) {
 	i, found := l.search(v.id)
 	if found {
-		v.earlier = l.sorted[i].visible()
+		v.earlier = l.sorted[i].before()
 		l.sorted[i] = v
 		return
 	}

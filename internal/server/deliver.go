@@ -1,5 +1,7 @@
 package server
 
+import "github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
+
 // deliver sends the events of the webhooks of a generation's graphs until the generation ends. The generation before may still be about to
 // send its last ones.
 func deliver(s *Server, g *generation) {
@@ -16,14 +18,15 @@ func endDeliveries(s *Server) {
 	s.delivering.Wait()
 }
 
-// deliversFor returns the function for servedgraph.Config.Delivers. It returns nil if the storage is a folder.
-func deliversFor(s *Server, graph string) func() bool {
+// deliversFor returns the value for servedgraph.Config.Delivers.
+func deliversFor(s *Server, graph string) servedgraph.WriterRole {
 	if s.shared == nil {
-		return nil
+		return servedgraph.WriterRole{}
 	}
 	g := s.shared.graph(graph)
-	return func() bool {
+	writes := func() bool {
 		writer, _ := g.Writing()
 		return writer
 	}
+	return servedgraph.WriterRole{Writes: writes, Claim: g.Claim}
 }

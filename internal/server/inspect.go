@@ -23,6 +23,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/control"
 	"github.com/omnigraph-go/omnigraph/internal/server/mcp"
 	"github.com/omnigraph-go/omnigraph/internal/server/pagetoken/seal"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
@@ -64,7 +65,7 @@ func ListTools(ctx context.Context, o Options, graph string, actor *access.Actor
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	served, err := serve(ctx, &o, c, g, nil, nil, nil, nil, authorizer, nil, nil, seal.Keys{}, audit.Trail{}, nil, nil, nil)
+	served, err := serve(ctx, &o, c, g, nil, nil, nil, servedgraph.WriterRole{}, authorizer, nil, nil, seal.Keys{}, audit.Trail{}, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -393,7 +393,7 @@ func (o *Options) engine() engine.Engine {
 }
 
 // serve combines a graph with its catalog, its limits and its authorizer.
-func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, delivers func() bool, authorizer access.Authorizer, publisher operations.QueryPublisher, plans servedgraph.Plans, pageKeys seal.Keys, trail audit.Trail, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
+func serve(ctx context.Context, o *Options, c *cluster.Graph, g engine.Graph, binder servedgraph.Binder, catchUp func(context.Context) error, writing func(context.Context) servedgraph.WriteRole, delivers servedgraph.WriterRole, authorizer access.Authorizer, publisher operations.QueryPublisher, plans servedgraph.Plans, pageKeys seal.Keys, trail audit.Trail, observer audit.Observer, memory encoding.Memory, texts *textlimit.Limiter) (*servedgraph.Graph, error) {
 	catalog := catalogOf(o.Catalogs, c.ID)
 	if catalog == nil {
 		o.Log.Warn("neither this program nor the applied revision contains stored queries for the graph", "graph", c.ID)

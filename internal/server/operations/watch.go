@@ -137,7 +137,10 @@ type WatchHook struct {
 	Undelivered []Delivery      `json:"undelivered,omitempty"` // the last events that were given up, the oldest first
 	Dropped     int64           `json:"dropped,omitempty"`     // the number of events that were given up before those
 	Gone        bool            `json:"gone,omitempty"`        // the receiver wants no more events
+	Fault       string          `json:"fault,omitempty"`       // why the watch could not be evaluated, as its owner may know it; empty once it can
+	Denied      bool            `json:"denied,omitempty"`      // the fault stays until the owner does something
 	Owner       json.RawMessage `json:"owner"`                 // the owner with the rights of its last call, in the form of the served graph
+	Token       string          `json:"token"`                 // the kind of the owner's token when it made the watch; only calls with such a token count
 	Called      int64           `json:"called"`                // when the owner called last, in Unix microseconds
 }
 
@@ -148,7 +151,7 @@ type Delivery struct {
 	To       string `json:"to"`
 	Since    int64  `json:"since"`            // when it was sent first, in Unix microseconds
 	Due      int64  `json:"due,omitempty"`    // when it is sent again, in Unix microseconds; 0 for at once
-	Attempts int    `json:"attempts"`         // that have failed
+	Attempts int    `json:"attempts"`         // that have begun
 	Reason   string `json:"reason,omitempty"` // why the last one failed
 	Again    bool   `json:"again,omitempty"`  // the owner asked to send an event again that was given up
 }
@@ -193,10 +196,14 @@ func (h *WatchHook) wire(at WatchTimes) *client.Webhook {
 	switch {
 	case h.Expired(at):
 		out.State = client.WebhookPaused
-		out.Reason = "the owner has made no call for " + at.RightsFor.String() + "; its next call resumes the webhook"
+		out.Reason = "the owner has made no call for " + at.RightsFor.String() + " with a token of the same scopes; its next one resumes the webhook"
 	case h.Gone:
 		out.State, out.Reason = client.WebhookPaused, "the receiver answered 410; send the undelivered events again to resume the webhook"
-	case h.Sending != nil && h.Sending.Attempts > 0:
+	case h.Denied:
+		out.State, out.Reason = client.WebhookPaused, "the watch cannot be evaluated: "+h.Fault+"; the next call of the owner tries again"
+	case h.Fault != "":
+		out.State, out.Reason = client.WebhookRetrying, "the watch cannot be evaluated: "+h.Fault
+	case h.Sending != nil && h.Sending.Reason != "":
 		out.State, out.Reason = client.WebhookRetrying, h.Sending.Reason
 	}
 	for _, d := range h.Undelivered {
@@ -246,7 +253,10 @@ func (c *WatchRequest) redeliver(ctx context.Context, env *tool.Env) (*tool.Outc
 		if h == nil {
 			return nil, &tool.ArgumentError{Path: "watch", Detail: "the watch has no webhook", Help: "read its events with its cursor"}
 		}
-		h.Gone = false
+		h.Gone, h.Fault, h.Denied = false, "", false
+		if h.Sending != nil {
+			h.Sending.Due = 0
+		}
 		for i := range h.Undelivered {
 			h.Undelivered[i].Again = true
 		}

@@ -22,6 +22,7 @@ import (
 // *wireerror.Oversize and, for ad-hoc text, *wireerror.Rejected. [wireerror.Explain] classifies
 // them.
 func (g *Graph) Call(ctx context.Context, actor *access.Actor, name string, args json.RawMessage, enc encoding.Options) (*encoding.Answer, error) {
+	g.noteOwner(actor)
 	t, err := g.Lookup(ctx, actor, name)
 	if err != nil {
 		return nil, g.NotKnown(ctx, actor, name, err)
@@ -64,6 +65,7 @@ type Invocation struct {
 // actor lacks the grant to invoke it, the error is the same *engine.NotFound as for an
 // unknown query.
 func (g *Graph) InvokeQuery(ctx context.Context, actor *access.Actor, name string, in Invocation, enc encoding.Options) (*encoding.Answer, error) {
+	g.noteOwner(actor)
 	if err := g.Invocable(ctx, actor, name); err != nil {
 		return nil, err
 	}
@@ -103,6 +105,11 @@ func (g *Graph) invocation(name string, in Invocation) (*queryrun.Call, error) {
 // error is a *wireerror.Panic. If it exceeds the graph's time limit, the error is a
 // *wireerror.Overdue, which wraps context.DeadlineExceeded.
 func (g *Graph) Do(ctx context.Context, actor *access.Actor, name string, call tool.Call, enc encoding.Options) (*encoding.Answer, error) {
+	done, err := g.takeTurn(ctx, actor, call) // before the time of the call begins
+	if err != nil {
+		return nil, g.record.Refused(access.WithActor(ctx, actor), name, wireerror.OutcomeOf(err), err)
+	}
+	defer done()
 	if _, ok := call.(noTimeLimit); !ok {
 		timed := limited(ctx, g.limits.Timeout, errLimit)
 		defer timed.cancel()

@@ -48,6 +48,9 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 	r := &running{g: g, actor: actor, name: name, call: call, out: e}
 	_, r.stored = call.(*queryrun.Call)
 	r.confirmer, _ = ctx.Value(confirmerKey{}).(Confirmer)
+	if w, ok := call.(*operations.ReadWatch); !ok || w.Webhook == "" {
+		g.noteOwner(actor)
+	}
 	ctx, r.record = g.record.Begin(ctx, actor, name, call, e)
 	r.settle = g.settler(ctx, call)
 	defer func() {
@@ -64,7 +67,9 @@ func (g *Graph) do(ctx context.Context, actor *access.Actor, name string, call t
 			}
 		}
 		r.record.End(ctx, commit, err)
-		r.tellHooks(err)
+		if r.record.Changed() {
+			g.hookWoken()
+		}
 	}()
 	defer func() {
 		if r.finish != nil {
@@ -152,11 +157,6 @@ func (r *running) open(ctx context.Context) (err error) {
 
 // run runs the call. An error says no more than the actor may read, and suggests what the actor may do.
 func (r *running) run(ctx context.Context) (*tool.Outcome, error) {
-	done, err := r.takeTurn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	out, err := r.runPlanned(ctx)
 	if err == nil {
 		return out, nil
@@ -167,18 +167,6 @@ func (r *running) run(ctx context.Context) (*tool.Outcome, error) {
 		err = access.Withheld(r.grants, usesStored, err)
 	}
 	return nil, r.g.suggestBranch(ctx, r.actor, r.g.access.HelpFor(r.actor, err))
-}
-
-// tellHooks wakes the webhooks of the graph if the call has changed the graph, or is one of an owner of webhooks whose rights must be
-// stored.
-func (r *running) tellHooks(err error) {
-	w, ok := r.call.(*operations.ReadWatch)
-	if delivers := ok && w.Webhook != ""; delivers {
-		return
-	}
-	if r.record.Changed() || err == nil && r.g.owners.met(r.actor, r.g.now(), r.g.rightsFor/renewals) {
-		r.g.hookWoken()
-	}
 }
 
 // write records the outcome and writes the answer. It returns the commit that the answer is about, or "" if the actor

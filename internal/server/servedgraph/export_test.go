@@ -14,7 +14,7 @@ func (g *Graph) TakeWatchTurn(ctx context.Context, actor string) (done func(), e
 
 // Deliveries returns a function that looks at all webhooks once, and waits until what was due is done.
 func (g *Graph) Deliveries() (round func(context.Context)) {
-	d := &deliverer{g: g, send: g.hookSender, calls: make(chan struct{}, hookCalls)}
+	d := newDeliverer(g)
 	return func(ctx context.Context) {
 		d.round(ctx)
 		d.running.Wait()

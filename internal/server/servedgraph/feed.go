@@ -3,6 +3,7 @@ package servedgraph
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -34,8 +35,8 @@ func (g *Graph) AwaitNews(ctx context.Context, branch tool.Branch, seen, main st
 	}()
 	err := g.AwaitCommit(ctx, branch, seen)
 	cancel()
-	if moved := <-onMain; moved == nil {
-		return nil
+	if moved := <-onMain; moved == nil || !errors.Is(moved, context.Canceled) {
+		return moved // a wait that was canceled here says nothing
 	}
 	return err
 }

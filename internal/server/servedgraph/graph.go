@@ -87,11 +87,10 @@ type Config struct {
 	Drafts DraftLimits // limits of drafts; zero fields mean the defaults
 
 	// Webhooks say to which receivers the events of watches may be sent, and RightsFor how long the rights of an owner count after
-	// its last call; zero for the default. Delivers reports whether this server writes the graph now, and so sends the events; it is
-	// nil if no other server can write the graph.
+	// its last call; zero for the default. The server that writes the graph sends the events.
 	Webhooks  webhook.Settings
 	RightsFor time.Duration
-	Delivers  func() bool
+	Delivers  WriterRole
 
 	CheckLimits checks.Limits // limits of the runs of checks; zero fields mean the defaults
 
@@ -128,6 +127,12 @@ type Config struct {
 	// TextLimit limits the compilation of callers' texts. If it is nil, this graph has its own
 	// limiter, which takes its bytes from Memory.
 	TextLimit *textlimit.Limiter
+}
+
+// WriterRole says which server writes a graph. The zero value is for a graph that no other server can write.
+type WriterRole struct {
+	Writes func() bool                     // whether this server does now
+	Claim  func(ctx context.Context) error // makes this server the writer if no server is
 }
 
 // Plans is the type of Config.Plans.
@@ -193,7 +198,7 @@ type Graph struct {
 	hookNews   chan struct{}   // receives a value when there may be something to do for webhooks
 	owners     hookOwners      // of webhooks
 	rightsFor  time.Duration   // see Config
-	delivers   func() bool     // see Config; may be nil
+	delivers   WriterRole      // see Config
 
 	drafts  DraftLimits // limits of drafts
 	opening opening     // the calls that open drafts

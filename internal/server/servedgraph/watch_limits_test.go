@@ -16,6 +16,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
@@ -178,6 +179,66 @@ func (p partPolicy) Rights(*access.Actor, tool.Grant, *engine.Schema) *engine.Ri
 	return p.rights
 }
 
+// serveTeam serves the graph to callers who see the persons of the team a only.
+func (g *watchedGraph) serveTeam(change func(*servedgraph.Config)) {
+	g.Helper()
+	schema := servedtest.SchemaOf(g.T, watchedSource)
+	filters := servedtest.QueriesOf(g.T, schema, `
+query all() { match { $it: Person $it.team = "a" } return { $it.id as id } }
+query among($among: [String]) { match { $it: Person $it.team = "a" $it.id in $among } return { $it.id as id } }`)
+	filter := &engine.RowFilter{Name: "team", Entities: filters[0].Plan(), Among: filters[1].Plan()}
+	c := servedgraph.Config{
+		ID: "people", Graph: g.engine,
+		Authorizer: partPolicy{rights: &engine.Rights{Digest: "team a", Nodes: map[string]*engine.TypeRights{"Person": {Any: [][]*engine.RowFilter{{filter}}}}}},
+		Catalog:    &tool.Catalog{Graph: "people", Queries: servedtest.QueriesOf(g.T, schema, watchedQueries)},
+	}
+	if change != nil {
+		change(&c)
+	}
+	g.Graph = servedtest.Graph(g.T, c)
+}
+
+// TestWatchPartOfMain watches main under an applied revision with rights to a part of it. Persons come and go with their team, which the
+// query does not read, and a change of a hidden person tells nothing.
+func TestWatchPartOfMain(t *testing.T) {
+	g := newWatchedGraph(t)
+	g.mutate("", "put", "ann", 30, "a")
+	applied, err := g.engine.Schema(t.Context(), engine.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision := func(c *servedgraph.Config) {
+		c.AppliedSchema = applied
+		c.Plans = func(_ context.Context, _ string, q tool.StoredQuery) (tool.StoredQuery, bool) { return q, false }
+	}
+	g.serveTeam(revision)
+	id := g.watch(servedtest.Writer, "people", "", "")
+	first, err := g.read(servedtest.Writer, id, "")
+	if err != nil || len(first.Rows) != 1 {
+		t.Fatalf("the first event is %+v, %v", first, err)
+	}
+	g.mutate("", "put", "ann", 30, "b")
+	e, err := g.read(servedtest.Writer, id, first.Cursor)
+	if err != nil || len(e.Went) != 1 && (e.Reset == nil || *e.Reset != client.ResetRights) || len(e.Rows) != 0 {
+		t.Errorf("after ann has left the team the event is %+v, %v", e, err)
+	}
+	g.mutate("", "put", "bob", 1, "b")
+	g.mutate("", "grow", "ann", 31)
+	if e, err = g.read(servedtest.Writer, id, e.Cursor); err != nil || e.News() {
+		t.Errorf("after changes of hidden persons the event is %+v, %v", e, err)
+	}
+	// All rights, without a commit.
+	whole := servedgraph.Config{
+		ID: "people", Graph: g.engine, Authorizer: watchPolicy{denied: &g.denied},
+		Catalog: &tool.Catalog{Graph: "people", Queries: servedtest.QueriesOf(t, servedtest.SchemaOf(t, watchedSource), watchedQueries)},
+	}
+	revision(&whole)
+	g.Graph = servedtest.Graph(t, whole)
+	if e, err = g.read(servedtest.Writer, id, e.Cursor); err != nil || e.Reset == nil || *e.Reset != client.ResetRights || len(e.Rows) != 2 {
+		t.Errorf("with all rights the event is %+v, %v", e, err)
+	}
+}
+
 // TestWatchWakesForMain moves a person on main out of sight of the owner of a watch on another branch. That wakes the watch, and the person
 // goes.
 func TestWatchWakesForMain(t *testing.T) {
@@ -186,16 +247,7 @@ func TestWatchWakesForMain(t *testing.T) {
 	if _, err := g.engine.CreateBranch(t.Context(), "side", engine.Target{}); err != nil {
 		t.Fatal(err)
 	}
-	schema := servedtest.SchemaOf(t, watchedSource)
-	filters := servedtest.QueriesOf(t, schema, `
-query all() { match { $it: Person $it.team = "a" } return { $it.id as id } }
-query among($among: [String]) { match { $it: Person $it.team = "a" $it.id in $among } return { $it.id as id } }`)
-	filter := &engine.RowFilter{Name: "team", Entities: filters[0].Plan(), Among: filters[1].Plan()}
-	g.Graph = servedtest.Graph(t, servedgraph.Config{
-		ID: "people", Graph: g.engine,
-		Authorizer: partPolicy{rights: &engine.Rights{Digest: "team a", Nodes: map[string]*engine.TypeRights{"Person": {Any: [][]*engine.RowFilter{{filter}}}}}},
-		Catalog:    &tool.Catalog{Graph: "people", Queries: servedtest.QueriesOf(t, schema, watchedQueries)},
-	})
+	g.serveTeam(nil)
 	id := g.watch(servedtest.Writer, "people", "", "side")
 	answer, state, err := g.ReadWatch(t.Context(), servedtest.Writer, "test", id, "", g.ForModel())
 	if err != nil {
@@ -281,4 +333,62 @@ func (g *countedChanges) Changes(ctx context.Context, commit string, r engine.Ch
 		g.uncounted = append(g.uncounted, false)
 	}
 	return all, err
+}
+
+// TestWatchTurnIsNotTimed evaluates a watch while two evaluations of the actor run. The wait does not count against the time limit of a call.
+func TestWatchTurnIsNotTimed(t *testing.T) {
+	g := newWatchedGraph(t)
+	id := g.watch(servedtest.Writer, "people", "", "")
+	g.Graph = servedtest.Graph(t, servedgraph.Config{
+		ID: "people", Graph: g.engine, Authorizer: watchPolicy{denied: &g.denied}, Limits: servedgraph.Limits{Timeout: time.Nanosecond},
+		Catalog: &tool.Catalog{Graph: "people", Queries: servedtest.QueriesOf(t, servedtest.SchemaOf(t, watchedSource), watchedQueries)},
+	})
+	for range 2 {
+		end, err := g.TakeWatchTurn(t.Context(), servedtest.Writer.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	var late *wireerror.Overdue
+	if _, _, err := g.ReadWatch(ctx, servedtest.Writer, "test", id, "", g.ForModel()); !errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late) {
+		t.Errorf("the wait ends with %v, want the end of the caller's context", err)
+	}
+}
+
+// lostMain is a graph whose main cannot be read.
+type lostMain struct {
+	engine.Graph
+	lost atomic.Bool
+}
+
+func (g *lostMain) Commits(ctx context.Context, branch string, r engine.CommitRange) ([]engine.Commit, error) {
+	if g.lost.Load() && (branch == "" || branch == engine.MainBranch) {
+		return nil, &engine.Unavailable{Reason: "it is lost"}
+	}
+	return g.Graph.Commits(ctx, branch, r)
+}
+
+// TestWatchLosesMain waits for news of another branch and of main, which cannot be read any more. The error says that.
+func TestWatchLosesMain(t *testing.T) {
+	g := newWatchedGraph(t)
+	if _, err := g.engine.CreateBranch(t.Context(), "side", engine.Target{}); err != nil {
+		t.Fatal(err)
+	}
+	head, err := g.Head(t.Context(), tool.Branch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := &lostMain{Graph: g.engine}
+	broken.lost.Store(true)
+	g.Graph = servedtest.Graph(t, servedgraph.Config{
+		ID: "people", Graph: broken, Authorizer: watchPolicy{denied: &g.denied},
+		Catalog: &tool.Catalog{Graph: "people", Queries: servedtest.QueriesOf(t, servedtest.SchemaOf(t, watchedSource), watchedQueries)},
+	})
+	var lost *engine.Unavailable
+	if err := g.AwaitNews(t.Context(), tool.BranchNamed("side"), head, head); !errors.As(err, &lost) {
+		t.Errorf("the wait ends with %v", err)
+	}
 }

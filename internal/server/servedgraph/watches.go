@@ -16,6 +16,7 @@ import (
 // WatchCall returns the call that answers a request about watches. The argument `name` is the name of the tool in the log. If the
 // actor may not know of the query of a watch, the error is the one of [Graph.InvokeQuery].
 func (g *Graph) WatchCall(ctx context.Context, actor *access.Actor, name string, r *operations.WatchRequest) (tool.Call, error) {
+	g.noteOwner(actor)
 	switch {
 	case r.New != nil:
 		w, err := g.watched(ctx, actor, r.New.Query, r.New.Params, r.New.Branch)
@@ -63,6 +64,7 @@ type WatchState struct {
 // ReadWatch evaluates a watch of the actor after a cursor, which may be empty. The caller releases the answer. The error is a
 // *wireerror.Oversize, with the state, if the answer is larger than the options allow.
 func (g *Graph) ReadWatch(ctx context.Context, actor *access.Actor, name, id, cursor string, enc encoding.Options) (*encoding.Answer, *WatchState, error) {
+	g.noteOwner(actor)
 	call, err := g.readWatch(ctx, actor, &operations.WatchRequest{ID: id, Cursor: cursor})
 	if err != nil {
 		return nil, nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)

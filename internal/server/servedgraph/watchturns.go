@@ -7,6 +7,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 const (
@@ -59,9 +60,9 @@ func (t *watchTurns) take(ctx context.Context, actor string) (done func(), err e
 }
 
 // takeTurn waits for the turn of a call that evaluates a watch. It does nothing for other calls.
-func (r *running) takeTurn(ctx context.Context) (done func(), err error) {
-	if w, ok := r.call.(*operations.ReadWatch); !ok || w.Hold {
+func (g *Graph) takeTurn(ctx context.Context, actor *access.Actor, call tool.Call) (done func(), err error) {
+	if w, ok := call.(*operations.ReadWatch); !ok || w.Hold {
 		return func() {}, nil
 	}
-	return r.g.watching.take(ctx, access.IDOf(r.actor))
+	return g.watching.take(ctx, access.IDOf(actor))
 }

@@ -1,7 +1,6 @@
 package servedgraph
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,10 +11,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
-	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/webhook"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -30,28 +27,62 @@ const (
 	DefaultRightsFor = 720 * time.Hour
 
 	hookPause     = time.Second       // between two looks at the watches of a graph with webhooks, and at the role of the server
-	hookCalls     = 32                // messages of a graph that are sent at once, of each owner maxEvaluations
+	hookCalls     = 32                // messages of a graph that are sent at once, and evaluations; of each owner maxEvaluations to one host
 	firstRetry    = 5 * time.Second   // before the second attempt
 	lastRetry     = time.Hour         // between two later attempts at most
-	giveUpAfter   = 24 * time.Hour    // an event is given up so long after its first attempt
+	giveUpAfter   = 24 * time.Hour    // an event is given up so long after its first attempt, and after leastAttempts
+	leastAttempts = 10                // of an event that is given up; a webhook may have paused meanwhile
 	maxHookBytes  = 1 << 20           // a message with a larger event leaves its rows out
 	renewals      = 8                 // how often in the time of rights_for a call of the owner is stored
 	deliverCall   = "webhook_deliver" // the name of the evaluations in the log
+	claimPause    = time.Minute       // between two looks whether a graph with webhooks has a writer
 	cursorKept    = 10 * time.Minute  // how often the cursor of a webhook without news is stored
 	idOfHookEvent = "_"               // stands between the id of the watch and the cursor in the id of a message
 )
 
+// never is a time that does not come.
+var never = time.Unix(1<<40, 0)
+
 // deliverer sends the events of the webhooks of a graph. Its fields belong to the goroutine of [Graph.Deliver], except where they say
 // otherwise.
 type deliverer struct {
-	g     *Graph
-	send  *webhook.Sender
-	calls chan struct{} // has an element for each message that is being sent
-	turns watchTurns    // the messages of each owner
+	g    *Graph
+	send *webhook.Sender
+
+	evaluations slots      // that run at once, at most maxEvaluations of each owner
+	posts       slots      // messages that are sent at once
+	messages    watchTurns // those of each owner to each host, so that a slow host is in the way of no other one
+	owners      watchTurns // the evaluations of each owner that run or wait
+
+	writing context.Context    // ends with the role of the writer; nil for a server that does not write
+	stop    context.CancelFunc // ends it
 
 	running sync.WaitGroup
 	mu      sync.Mutex
 	hooks   map[string]*hookProgress // by watch; the fields of a busy one belong to its goroutine; guarded by mu
+}
+
+func newDeliverer(g *Graph) *deliverer {
+	return &deliverer{g: g, send: g.hookSender, evaluations: make(slots, hookCalls), posts: make(slots, hookCalls)}
+}
+
+// slots have an element for each of the things that run at once.
+type slots chan struct{}
+
+// take waits for a slot. The caller calls `done` at its end. The error is that of the context.
+func (s slots) take(ctx context.Context) (done func(), err error) {
+	select {
+	case s <- struct{}{}:
+		return func() { <-s }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// ownerOf returns the owner of a watch without its agents.
+func ownerOf(w *engine.Watch) string {
+	id, _ := engine.SplitActor(w.Owner)
+	return id
 }
 
 // hookProgress is what the deliverer knows of a webhook.
@@ -60,10 +91,13 @@ type hookProgress struct {
 	branch string    // the head of the branch at the last evaluation
 	main   string    // the head of main at that time, if the rights depend on it
 	cursor string    // of the last evaluation without news; empty for the cursor in the graph
+	after  string    // the cursor in the graph at that time
 	kept   time.Time // when the cursor was stored
 	due    time.Time // before this time nothing is done
 	rested time.Time // before this time the query does not run for news
+	owner  string    // the rights of the last evaluation
 	failed int       // evaluations that failed, one after the other
+	fault  bool      // the graph has the reason why the last one failed
 }
 
 // hookWoken reports that there may be something to do for the webhooks of the graph.
@@ -80,18 +114,25 @@ func (g *Graph) Deliver(ctx context.Context) {
 	if !g.hookSender.Enabled() {
 		return
 	}
-	d := &deliverer{g: g, send: g.hookSender, calls: make(chan struct{}, hookCalls)}
+	d := newDeliverer(g)
 	defer g.hookSender.Close()
-	defer d.running.Wait()
+	defer d.forget()
 	tick := time.NewTicker(hookPause)
 	defer tick.Stop()
-	look := true // there are webhooks, or nobody has looked yet
+	look := true        // there are webhooks, or nobody has looked yet
+	var claim time.Time // when to look whether any server sends them
 	for {
-		if g.delivers != nil && !g.delivers() {
+		if !d.writes() {
 			d.forget()
 			look = true // when this server becomes the writer
-		} else if look {
-			look = d.round(ctx)
+			if d.g.now().After(claim) {
+				claim = d.claim(ctx)
+			}
+		} else {
+			claim = time.Time{}
+			if look {
+				look = d.round(ctx)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -103,8 +144,31 @@ func (g *Graph) Deliver(ctx context.Context) {
 	}
 }
 
-// forget forgets what the deliverer knows, because another server sends the events.
+// writes reports whether this server writes the graph.
+func (d *deliverer) writes() bool { return d.g.delivers.Writes == nil || d.g.delivers.Writes() }
+
+// claim makes this server the writer of a graph with webhooks that no server writes, because nobody may call one for long. It also opens the
+// graph. It reports when to look again; the zero value for at once.
+func (d *deliverer) claim(ctx context.Context) time.Time {
+	list, err := d.g.engine.Watches(ctx, engine.WatchRange{})
+	if err != nil {
+		return time.Time{}
+	}
+	if !slices.ContainsFunc(list, func(w engine.Watch) bool { return operations.WebhookOf(w.State) != nil }) {
+		return never
+	}
+	if err := d.g.delivers.Claim(ctx); err != nil {
+		d.g.log.WarnContext(ctx, "the server cannot become the writer of a graph with webhooks; it tries again", "error", err)
+	}
+	return d.g.now().Add(claimPause)
+}
+
+// forget ends what the deliverer does and forgets what it knows, because another server sends the events.
 func (d *deliverer) forget() {
+	if d.stop != nil {
+		d.stop()
+		d.writing, d.stop = nil, nil
+	}
 	d.running.Wait()
 	d.hooks = nil
 	d.g.owners.set(nil)
@@ -112,12 +176,17 @@ func (d *deliverer) forget() {
 
 // round looks at all watches once, and starts what is due. It reports whether any has a webhook.
 func (d *deliverer) round(ctx context.Context) bool {
+	if d.writing == nil {
+		d.writing, d.stop = context.WithCancel(ctx)
+	}
+	ctx = d.writing
+	working := d.working() // the list may be older than what these have changed
 	list, err := d.g.engine.Watches(ctx, engine.WatchRange{})
 	if err != nil {
 		return true
 	}
 	now := d.g.now()
-	calls := d.g.owners.take()
+	calls := d.g.owners.due(now)
 	owners, hooks := map[string]*hookOwner{}, map[string]*hookProgress{}
 	for i := range list {
 		w := &list[i]
@@ -130,18 +199,26 @@ func (d *deliverer) round(ctx context.Context) bool {
 		if p == nil {
 			p = &hookProgress{kept: now}
 		}
-		busy := p.busy
 		d.mu.Unlock()
+		busy := working[w.ID]
 		hooks[w.ID] = p
-		if call := calls[w.Owner]; call != "" {
-			d.renew(ctx, w.ID, h, call, now)
+		if call := calls[h.Token]; call != "" {
+			_ = d.renew(ctx, w.ID, h, call, now) // if it fails, the call stays noted
 		}
-		called := time.UnixMicro(h.Called)
-		if o := owners[w.Owner]; o == nil || called.Before(o.called) {
-			owners[w.Owner] = &hookOwner{stored: string(h.Owner), called: called}
+		o, called := owners[h.Token], time.UnixMicro(h.Called)
+		if o == nil {
+			o = &hookOwner{called: called}
+			owners[h.Token] = o
 		}
-		if !busy && !h.Gone && !h.Expired(d.g.hookTimes()) && !now.Before(p.due) && d.pending(ctx, w, h, p, now) {
-			d.start(ctx, w, p)
+		if o.stored == "" || called.Before(o.called) {
+			o.stored, o.called = string(h.Owner), called
+		}
+		o.waits = o.waits || h.Denied
+		if !busy && p.fault && h.Fault == "" { // the owner has called, or wants events again
+			p.fault, p.due = false, time.Time{}
+		}
+		if !busy && !h.Gone && !(h.Denied && p.fault) && !h.Expired(d.g.hookTimes()) && !now.Before(p.due) && d.pending(ctx, w, h, p, now) {
+			d.start(ctx, w, p, h.Fault != "")
 		}
 	}
 	d.mu.Lock()
@@ -151,27 +228,50 @@ func (d *deliverer) round(ctx context.Context) bool {
 	return len(hooks) > 0
 }
 
-// renew stores a call of the owner of a webhook.
-func (d *deliverer) renew(ctx context.Context, id string, h *operations.WatchHook, call string, now time.Time) {
-	err := d.change(ctx, id, func(h *operations.WatchHook) bool {
-		h.Owner, h.Called = json.RawMessage(call), now.UnixMicro()
-		return true
-	})
-	if err == nil {
-		h.Owner, h.Called = json.RawMessage(call), now.UnixMicro()
+// working returns the watches on whose webhooks a goroutine works.
+func (d *deliverer) working() map[string]bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ids := map[string]bool{}
+	for id, p := range d.hooks {
+		if p.busy {
+			ids[id] = true
+		}
 	}
+	return ids
+}
+
+// renew stores the rights of a call of the owner of a webhook.
+func (d *deliverer) renew(ctx context.Context, id string, h *operations.WatchHook, call string, now time.Time) error {
+	set := func(h *operations.WatchHook) bool {
+		h.Owner, h.Called, h.Fault, h.Denied = json.RawMessage(call), now.UnixMicro(), "", false
+		return true
+	}
+	err := d.change(ctx, id, set)
+	if errors.As(err, new(*engine.TooLarge)) { // the rights before must not stay
+		large := err.Error()
+		set = func(h *operations.WatchHook) bool {
+			h.Owner, h.Fault, h.Denied = json.RawMessage("null"), "the rights of the owner cannot be stored: "+large, true
+			return true
+		}
+		err = d.change(ctx, id, set)
+	}
+	if err == nil {
+		set(h)
+	}
+	return err
 }
 
 // pending reports whether an event may have to be sent.
 func (d *deliverer) pending(ctx context.Context, w *engine.Watch, h *operations.WatchHook, p *hookProgress, now time.Time) bool {
 	switch {
-	case h.Sending != nil:
-		return now.UnixMicro() >= h.Sending.Due
 	case slices.ContainsFunc(h.Undelivered, func(u operations.Delivery) bool { return u.Again }):
 		return true
+	case h.Sending != nil:
+		return now.UnixMicro() >= h.Sending.Due
 	case now.Before(p.rested):
 		return false
-	case p.branch == "":
+	case p.branch == "", p.owner != string(h.Owner):
 		return true
 	}
 	head, err := d.g.Head(ctx, tool.BranchNamed(w.Branch))
@@ -191,19 +291,26 @@ func (d *deliverer) pending(ctx context.Context, w *engine.Watch, h *operations.
 	return true
 }
 
-// start works on a webhook in a goroutine.
-func (d *deliverer) start(ctx context.Context, w *engine.Watch, p *hookProgress) {
+// start works on a webhook in a goroutine. The graph may have a fault of it.
+func (d *deliverer) start(ctx context.Context, w *engine.Watch, p *hookProgress, fault bool) {
 	d.mu.Lock()
 	p.busy = true
 	d.mu.Unlock()
 	d.running.Go(func() {
-		err := d.deliver(ctx, w.ID, w.Owner, p)
+		err := d.deliver(ctx, w, p)
+		if err == nil && fault {
+			err = d.change(ctx, w.ID, func(h *operations.WatchHook) bool {
+				cleared := h.Fault != ""
+				h.Fault, h.Denied = "", false
+				return cleared
+			})
+		}
 		now := d.g.now()
 		p.due = time.Time{}
 		if p.failed++; err == nil {
-			p.failed = 0
+			p.failed, p.fault = 0, false
 		} else if p.due = now.Add(retryAfter(p.failed)); ctx.Err() == nil {
-			d.g.log.WarnContext(ctx, "the events of a webhook cannot be evaluated or stored; the server tries again", "watch", w.ID, "error", err)
+			d.failed(ctx, w.ID, p, err)
 		}
 		d.mu.Lock()
 		p.busy = false
@@ -212,41 +319,61 @@ func (d *deliverer) start(ctx context.Context, w *engine.Watch, p *hookProgress)
 	})
 }
 
+// failed notes that a watch could not be evaluated, or an event not be stored.
+func (d *deliverer) failed(ctx context.Context, id string, p *hookProgress, err error) {
+	f := wireerror.Explain(err)
+	denied := !f.Operational
+	if err := d.change(ctx, id, func(h *operations.WatchHook) bool {
+		changed := h.Fault != f.Body.Message || h.Denied != denied
+		h.Fault, h.Denied = f.Body.Message, denied
+		return changed
+	}); err == nil {
+		p.fault = true
+	}
+	d.g.log.WarnContext(ctx, "the events of a webhook cannot be evaluated or stored", "watch", id, "waits_for_owner", denied && p.fault, "error", err)
+}
+
 // deliver sends the next event of a webhook, if there is one, and those that its owner wants again.
-func (d *deliverer) deliver(ctx context.Context, id, owner string, p *hookProgress) error {
-	done, err := d.turns.take(ctx, owner)
+func (d *deliverer) deliver(ctx context.Context, w *engine.Watch, p *hookProgress) error {
+	done, err := d.messages.take(ctx, ownerOf(w)+" "+webhook.Host(operations.WebhookOf(w.State).URL))
 	if err != nil {
 		return err
 	}
 	defer done()
-	select {
-	case d.calls <- struct{}{}:
-		defer func() { <-d.calls }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	list, err := d.g.engine.Watches(ctx, engine.WatchRange{ID: id})
-	if err != nil || len(list) == 0 {
+	list, err := d.g.engine.Watches(ctx, engine.WatchRange{ID: w.ID})
+	if err != nil || len(list) == 0 || !d.writes() {
 		return err
 	}
-	w := &list[0]
+	w = &list[0]
 	h := operations.WebhookOf(w.State)
 	if h == nil {
 		return nil
+	}
+	if call := d.g.owners.noted(h.Token); call != "" && call != string(h.Owner) {
+		if err := d.renew(ctx, w.ID, h, call, d.g.now()); err != nil {
+			return err
+		}
 	}
 	actor, err := restoreActor(h.Owner, d.g.claims)
 	if err != nil {
 		return fmt.Errorf("the stored rights of the owner: %w", err)
 	}
+	p.owner = string(h.Owner)
 	m := &hookMessage{d: d, w: w, h: h, owner: actor}
 	for _, u := range h.Undelivered {
 		if u.Again {
-			if err := m.again(ctx, u); err != nil {
-				return err
+			if err = m.again(ctx, u); err != nil {
+				break
 			}
 		}
 	}
-	return m.next(ctx, p)
+	if err == nil {
+		err = m.next(ctx, p)
+	}
+	if errors.Is(err, errChanged) {
+		p.branch, err = "", nil // look again at once
+	}
+	return err
 }
 
 // change changes the webhook of a watch. The function returns false for no change.
@@ -271,162 +398,6 @@ func retryAfter(failed int) time.Duration {
 	return wait
 }
 
-// hookMessage is a message about a watch.
-type hookMessage struct {
-	d     *deliverer
-	w     *engine.Watch
-	h     *operations.WatchHook
-	owner *access.Actor
-}
-
-// evaluate returns the event from a cursor to a commit, or to the head if that is empty, and the data of the message. The argument
-// `previous` is the cursor of the event before.
-func (m *hookMessage) evaluate(ctx context.Context, previous, cursor, until string) (*operations.ReadWatch, json.RawMessage, error) {
-	call, err := m.d.g.readWatch(ctx, m.owner, &operations.WatchRequest{ID: m.w.ID, Cursor: cursor})
-	if err != nil {
-		return nil, nil, m.d.g.record.Refused(access.WithActor(ctx, m.owner), deliverCall, wireerror.OutcomeOf(err), err)
-	}
-	call.Until, call.Webhook = until, m.h.URL
-	answer, err := m.d.g.Do(ctx, m.owner, deliverCall, call, encoding.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	defer answer.Release()
-	event := slices.Concat(append(answer.Head, answer.JSON)...)
-	data := struct {
-		GraphID  string          `json:"graph_id"`
-		WatchID  string          `json:"watch_id"`
-		Previous string          `json:"previous_cursor"`
-		Event    json.RawMessage `json:"event"`
-		Omitted  bool            `json:"omitted,omitempty"`
-	}{m.d.g.id, m.w.ID, previous, event, len(event) > maxHookBytes}
-	if data.Omitted {
-		if data.Event, err = encoding.JSON(client.WatchEvent{Cursor: call.Event.Cursor, From: call.Event.From, To: call.Event.To, Reset: call.Event.Reset}); err != nil {
-			return nil, nil, err
-		}
-	}
-	body, err := encoding.JSON(data)
-	return call, body, err
-}
-
-// post sends an event that was first sent at a time.
-func (m *hookMessage) post(ctx context.Context, cursor string, since int64, data json.RawMessage) error {
-	body, err := encoding.JSON(struct {
-		Type      string          `json:"type"`
-		Timestamp string          `json:"timestamp"`
-		Data      json.RawMessage `json:"data"`
-	}{client.WebhookEvent, time.UnixMicro(since).UTC().Format(time.RFC3339Nano), data})
-	if err != nil {
-		return err
-	}
-	return m.d.send.Send(ctx, m.h.URL, m.h.Secret, m.w.ID+idOfHookEvent+cursor, m.d.g.now(), body)
-}
-
-// next evaluates the watch, and sends the event if there is news. The error is one of the evaluation or of the graph: a failed delivery is
-// noted in the graph.
-func (m *hookMessage) next(ctx context.Context, p *hookProgress) error {
-	cursor, until, now := cmp.Or(p.cursor, m.h.Cursor), "", m.d.g.now()
-	if m.h.Sending != nil {
-		cursor, until = m.h.Sending.From, operations.WatchedCommit(m.h.Sending.To)
-	}
-	call, data, err := m.evaluate(ctx, m.h.Last, cursor, until)
-	if until != "" && errors.As(err, new(*engine.NotFound)) { // the commit is no longer kept, or the rights are gone: then this fails too
-		call, data, err = m.evaluate(ctx, m.h.Last, cursor, "")
-	}
-	if err != nil {
-		return err
-	}
-	if call.Ran {
-		p.rested = now.Add(WatchRest)
-	}
-	e := call.Event
-	if m.h.Sending == nil && !e.News() {
-		return m.quiet(ctx, p, call, now)
-	}
-	sending := operations.Delivery{Previous: m.h.Last, From: cursor, To: e.Cursor, Since: now.UnixMicro()}
-	if was := m.h.Sending; was != nil && was.To == e.Cursor {
-		sending = *was
-	} else if err := m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool { h.Sending = &sending; return true }); err != nil {
-		return err
-	}
-	failed := m.post(ctx, e.Cursor, sending.Since, data)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	p.cursor, p.kept = "", now
-	p.branch = "" // commits may have come meanwhile
-	return m.noted(ctx, sending, failed)
-}
-
-// quiet notes that an evaluation found no news.
-func (m *hookMessage) quiet(ctx context.Context, p *hookProgress, call *operations.ReadWatch, now time.Time) error {
-	p.branch, p.main, p.cursor = call.Event.To, call.Main, call.Event.Cursor
-	if now.Sub(p.kept) < cursorKept {
-		return nil
-	}
-	p.kept = now
-	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
-		h.Cursor = p.cursor
-		return true
-	})
-}
-
-// noted stores how an attempt to deliver an event has ended.
-func (m *hookMessage) noted(ctx context.Context, sent operations.Delivery, failed error) error {
-	now := m.d.g.now()
-	gone := errors.Is(failed, webhook.ErrGone)
-	if failed != nil {
-		m.d.g.log.WarnContext(ctx, "an event of a webhook could not be delivered", "watch", m.w.ID, "attempt", sent.Attempts+1, "reason", failed.Error())
-	}
-	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
-		if h.Sending == nil || h.Sending.To != sent.To {
-			return false
-		}
-		if failed == nil {
-			h.Sent()
-			return true
-		}
-		h.Sending.Attempts++
-		h.Sending.Reason = failed.Error()
-		h.Sending.Due = now.Add(retryAfter(h.Sending.Attempts)).UnixMicro()
-		if gone || now.Sub(time.UnixMicro(sent.Since)) >= giveUpAfter {
-			h.GiveUp()
-		}
-		h.Gone = gone
-		return true
-	})
-}
-
-// again sends an event once more that was given up. If that fails, the event stays listed.
-func (m *hookMessage) again(ctx context.Context, u operations.Delivery) error {
-	call, data, err := m.evaluate(ctx, u.Previous, u.From, operations.WatchedCommit(u.To))
-	var failed error
-	switch {
-	case errors.As(err, new(*engine.NotFound)), err == nil && call.Event.Cursor != u.To:
-		failed = errors.New("the event cannot be computed again, because its states are no longer kept or the rights have changed; read the watch")
-	case err != nil:
-		return err
-	default:
-		if failed = m.post(ctx, u.To, u.Since, data); ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return m.d.change(ctx, m.w.ID, func(h *operations.WatchHook) bool {
-		i := slices.IndexFunc(h.Undelivered, func(have operations.Delivery) bool { return have.To == u.To && have.From == u.From })
-		switch {
-		case i < 0:
-			return false
-		case failed == nil:
-			h.Undelivered = slices.Delete(h.Undelivered, i, i+1)
-		default:
-			have := &h.Undelivered[i]
-			have.Again, have.Reason = false, failed.Error()
-			have.Attempts++
-		}
-		return true
-	})
-}
-
 // hookTimes returns when webhooks pause.
 func (g *Graph) hookTimes() operations.WatchTimes {
 	return operations.WatchTimes{Now: g.now(), RightsFor: g.rightsFor}
@@ -436,6 +407,9 @@ func (g *Graph) hookTimes() operations.WatchTimes {
 func (g *Graph) newHook(actor *access.Actor, url string) (*operations.WatchHook, error) {
 	if url == "" {
 		return nil, nil
+	}
+	if err := g.access.Require(actor, tool.Grant{Action: tool.WatchWebhook}); err != nil {
+		return nil, err // before an answer tells what the settings list
 	}
 	refused := func(detail, help string) error {
 		return &tool.ArgumentError{Path: "webhook", Detail: detail, Help: help}
@@ -450,5 +424,5 @@ func (g *Graph) newHook(actor *access.Actor, url string) (*operations.WatchHook,
 	if err != nil {
 		return nil, err
 	}
-	return &operations.WatchHook{URL: url, Secret: webhook.NewSecret(), Owner: owner, Called: g.now().UnixMicro()}, nil
+	return &operations.WatchHook{URL: url, Secret: webhook.NewSecret(), Owner: owner, Token: tokenKey(actor), Called: g.now().UnixMicro()}, nil
 }

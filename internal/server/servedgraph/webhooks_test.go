@@ -118,6 +118,22 @@ func (g *hookedGraph) listed(actor *access.Actor) *client.Webhook {
 	return list.Watches[0].Webhook
 }
 
+// stored returns the webhook of the only watch of the graph as the graph keeps it.
+func (g *hookedGraph) stored() *operations.WatchHook {
+	g.Helper()
+	return operations.WebhookOf(g.only().State)
+}
+
+// only returns the only watch of the graph.
+func (g *hookedGraph) only() *engine.Watch {
+	g.Helper()
+	list, err := g.engine.Watches(g.Context(), engine.WatchRange{})
+	if err != nil || len(list) != 1 {
+		g.Fatalf("the watches are %+v, %v", list, err)
+	}
+	return &list[0]
+}
+
 // arrived returns the number of messages since the last call.
 func (g *hookedGraph) arrived() int {
 	n := len(g.got)
@@ -269,9 +285,18 @@ func TestWebhookRights(t *testing.T) {
 		if n := g.arrived(); n != 0 {
 			t.Errorf("%d messages without %s", n, action)
 		}
+		if h := g.stored(); !h.Denied || h.Fault == "" {
+			t.Errorf("without %s the webhook is %+v", action, h)
+		}
 		g.denied.Store(nil)
-		g.now = g.now.Add(time.Hour) // for the next attempt
-		if g.round(); g.arrived() != 1 {
+		for range 3 { // the server does not ask again and again
+			g.now = g.now.Add(2 * time.Hour)
+			g.round()
+		}
+		if h := g.listed(servedtest.Writer); g.arrived() != 0 || h.State != client.WebhookPaused || !strings.Contains(h.Reason, "the next call of the owner") {
+			t.Errorf("before a call of the owner the webhook is %+v", h)
+		}
+		if g.round(); g.arrived() != 1 || g.listed(servedtest.Writer).State != client.WebhookActive {
 			t.Errorf("no message after %s came back", action)
 		}
 	}
@@ -281,9 +306,12 @@ func TestWebhookRights(t *testing.T) {
 	if err := g.call(servedtest.Writer, request, nil); err == nil {
 		t.Error("an actor without watch_webhook makes a webhook")
 	}
+	var bad *tool.ArgumentError
+	if err := g.call(servedtest.Writer, operations.WatchRequest{New: &operations.NewWatch{Query: "people", Webhook: "https://hooks.example.com/"}}, nil); err == nil || errors.As(err, &bad) {
+		t.Errorf("an actor without watch_webhook learns which hosts are listed: %v", err)
+	}
 	g.denied.Store(nil)
 	g.hook(func(c *servedgraph.Config) { c.Webhooks = webhook.Settings{} })
-	var bad *tool.ArgumentError
 	if err := g.call(servedtest.Writer, request, nil); !errors.As(err, &bad) || bad.Path != "webhook" || bad.Help == "" {
 		t.Errorf("a webhook of a graph without hosts: %v", err)
 	}
@@ -349,12 +377,12 @@ func TestWebhookWriter(t *testing.T) {
 	looked := make(chan struct{}, 1)
 	g.hook(func(c *servedgraph.Config) {
 		c.Now = clock.Now
-		c.Delivers = func() bool {
+		c.Delivers = servedgraph.WriterRole{Claim: func(context.Context) error { return nil }, Writes: func() bool {
 			if looks.Add(1) == 4 {
 				looked <- struct{}{}
 			}
 			return writer.Load()
-		}
+		}}
 	})
 	g.url = receiver.URL
 	id := g.make(servedtest.Writer, "people")

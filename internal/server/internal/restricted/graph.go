@@ -62,9 +62,23 @@ func New(c Config) *Graph {
 	return &Graph{Config: c, asked: map[question]*engine.Rights{}, of: map[string]tool.Branch{}, shown: map[string]bool{}}
 }
 
+// of returns the graph under the rights of a call that g is, or that g wraps and returns from a method Unwrap, or nil.
+func of(g engine.Graph) *Graph {
+	for {
+		switch is := g.(type) {
+		case *Graph:
+			return is
+		case interface{ Unwrap() engine.Graph }:
+			g = is.Unwrap()
+		default:
+			return nil
+		}
+	}
+}
+
 // Whole returns the graph without the rights of the caller, for answers that say nothing of hidden entities.
 func Whole(g engine.Graph) engine.Graph {
-	if r, ok := g.(*Graph); ok {
+	if r := of(g); r != nil {
 		return r.Config.Whole
 	}
 	return g
@@ -72,7 +86,7 @@ func Whole(g engine.Graph) engine.Graph {
 
 // Digest returns the digest of the rights with which a call reads; "" for rights to all.
 func Digest(g engine.Graph) string {
-	if r, ok := g.(*Graph); ok {
+	if r := of(g); r != nil {
 		return DigestOn(r, r.base())
 	}
 	return ""
@@ -80,7 +94,7 @@ func Digest(g engine.Graph) string {
 
 // DigestOn is like Digest, for a branch.
 func DigestOn(g engine.Graph, branch tool.Branch) string {
-	if r, ok := g.(*Graph); ok {
+	if r := of(g); r != nil {
 		if rights := r.rights(r.Reads, branch); rights != nil {
 			return rights.Digest
 		}
@@ -219,7 +233,7 @@ func (g *Graph) planned(ctx context.Context, q *plan.Query, at engine.Target) (e
 
 // Plan returns what a plan is for the caller of a read, or nil if it names something hidden; see [Cache.Plan].
 func Plan(g engine.Graph, q *plan.Query) *plan.Query {
-	if r, ok := g.(*Graph); ok {
+	if r := of(g); r != nil {
 		return PlanOn(r, q, r.base())
 	}
 	return q
@@ -227,7 +241,7 @@ func Plan(g engine.Graph, q *plan.Query) *plan.Query {
 
 // PlanOn is like Plan, for a read of a branch.
 func PlanOn(g engine.Graph, q *plan.Query, branch tool.Branch) *plan.Query {
-	if r, ok := g.(*Graph); ok {
+	if r := of(g); r != nil {
 		return r.Cache.Plan(q, r.Main, r.rights(r.Reads, branch))
 	}
 	return q

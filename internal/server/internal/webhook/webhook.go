@@ -108,6 +108,15 @@ func (s *Sender) Check(address string) error {
 	return nil
 }
 
+// Host returns the host of the address of a receiver, with its port, or "" if it cannot be read.
+func Host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Host)
+}
+
 // isLoopback reports whether a host is loopback by its name.
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)

@@ -93,7 +93,7 @@ function Drop(props: { graph: string; types: Type[]; mayWrite: boolean }) {
         <input
           id="file"
           type="file"
-          accept=".csv,.tsv,.parquet"
+          accept=".csv,.tsv"
           aria-describedby="file-hint"
           onChange={(event) => {
             void take(event.currentTarget.files?.[0]);
@@ -101,7 +101,7 @@ function Drop(props: { graph: string; types: Type[]; mayWrite: boolean }) {
           }}
         />
         <p id="file-hint" class="hint">
-          CSV, TSV or Parquet. Its first line names the columns.
+          CSV or TSV. Its first line names the columns.
         </p>
       </div>
       {sent && (

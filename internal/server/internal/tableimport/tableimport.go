@@ -1,5 +1,6 @@
 // Package tableimport reads tables that clients upload: it proposes maps for them, and makes of them the NDJSON of a load. The files are
-// CSV, TSV or Parquet of strangers, so that what reading one takes is bounded.
+// CSV or TSV of strangers, so that what reading one takes is bounded. They are never Parquet or Arrow, whose library allocates what a small
+// file says: it is made for the files of those whom one trusts.
 package tableimport
 
 import (
@@ -26,7 +27,6 @@ import (
 const (
 	maxColumns = 1000
 	maxValues  = 10_000_000 // rows times columns of a table for which a map is proposed
-	maxBuffers = 256 << 20  // bytes of Parquet in memory
 )
 
 // File is an uploaded file.
@@ -36,12 +36,12 @@ type File struct {
 }
 
 // formats are the formats that a server reads.
-var formats = []string{record.CSV, record.TSV, record.Parquet}
+var formats = []string{record.CSV, record.TSV}
 
 // check checks the name.
 func (f *File) check() error {
 	if !slices.Contains(formats, record.FormatOf(f.Name)) || strings.ContainsFunc(f.Name, func(r rune) bool { return r < ' ' }) {
-		return &tool.ArgumentError{Path: "file_name", Detail: fmt.Sprintf("found %q, expected a name that ends in .csv, .tsv or .parquet", clip(f.Name)), Help: "for other formats, use omnigraph import"}
+		return &tool.ArgumentError{Path: "file_name", Detail: fmt.Sprintf("found %q, expected a name that ends in .csv or .tsv", clip(f.Name)), Help: "for Parquet and other formats, use omnigraph import"}
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func clip(s string) string {
 // record returns the file as a source of records of which at most `values` can be read; 0 for no limit.
 func (f *File) record(values int64) record.File {
 	return record.File{Name: f.Name, Open: func(opts record.Options) (record.Reader, error) {
-		opts.Plain, opts.Memory = true, maxBuffers
+		opts.Plain = true
 		r, err := record.Open(record.File{Name: f.Name, Path: f.Path}, opts)
 		if err != nil {
 			return nil, err
@@ -156,7 +156,7 @@ func New(ctx context.Context, f *File, text string, s *catalog.Schema, mode engi
 		src.Read.Format = record.FormatOf(f.Name)
 	}
 	if !slices.Contains(formats, src.Read.Format) {
-		return nil, &tool.ArgumentError{Path: "map", Detail: fmt.Sprintf("the format is %s, expected csv, tsv or parquet", src.Read.Format)}
+		return nil, &tool.ArgumentError{Path: "map", Detail: fmt.Sprintf("the format is %s, expected csv or tsv", src.Read.Format), Help: "for Parquet and other formats, use omnigraph import"}
 	}
 	plan, faults := dataimport.NewPlan(m, s, dataimport.Options{NewNodes: !mode.Finds(), Partial: mode.Patches()})
 	if rejected.Diagnostics = faults; faults.HasErrors() {
@@ -209,7 +209,7 @@ func (i *Import) Explain(ctx context.Context, err error) error {
 	return asLoad(faults)
 }
 
-// asLoad returns faults of a file as those of the lines of a load: by line, or by row in Parquet, with the column as the field.
+// asLoad returns faults of a file as those of the lines of a load: by line, with the column as the field.
 func asLoad(err error) error {
 	var faults *dataimport.Faults
 	var one *record.Fault

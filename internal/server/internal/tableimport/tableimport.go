@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,6 +35,8 @@ const (
 type File struct {
 	Path string
 	Name string // as the client calls it; its ending tells the format
+
+	Owner string // the actor and the graph, whose places the file takes
 }
 
 // formats are the formats that a server reads.
@@ -60,6 +64,9 @@ func (f *File) record(values int64) record.File {
 	return record.File{Name: f.Name, Open: func(opts record.Options) (record.Reader, error) {
 		opts.Plain = true
 		r, err := record.Open(record.File{Name: f.Name, Path: f.Path}, opts)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &engine.NotFound{What: "upload", Name: filepath.Base(f.Path)} // it went meanwhile
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -87,21 +94,17 @@ func (r *reader) Next() (*record.Record, error) {
 	return rec, err
 }
 
-// inferring has a place for each call of Propose that may run at a time, because each takes much memory.
-var inferring = make(chan struct{}, 2)
-
 // Propose reads a file as a whole, and proposes a map to the types of a schema, and a type for it. A fault of the file is an
 // *engine.LoadErrors.
 func Propose(ctx context.Context, f *File, s *catalog.Schema) (*client.ImportProposal, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	select {
-	case inferring <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	back, err := inferring.take(f.Owner)
+	if err != nil {
+		return nil, err
 	}
-	defer func() { <-inferring }()
+	defer back()
 	p, err := infer.Propose(ctx, []infer.Input{{File: f.record(maxValues), Source: f.Name}}, "", nil)
 	if err != nil {
 		return nil, asLoad(err)
@@ -129,6 +132,7 @@ func Propose(ctx context.Context, f *File, s *catalog.Schema) (*client.ImportPro
 type Import struct {
 	in     *dataimport.Import
 	stream *dataimport.Stream
+	back   func() // returns the place
 	most   int64
 	read   int64
 	err    error // the *engine.TooLarge that ended the stream
@@ -166,6 +170,10 @@ func New(ctx context.Context, f *File, text string, s *catalog.Schema, mode engi
 	if i.in.Lookups() {
 		return nil, &tool.ArgumentError{Path: "map", Detail: "an end of an edge is found by a @unique that is not the key", Help: "name the key or the id of the node, or use omnigraph import"}
 	}
+	var err error
+	if i.back, err = importing.take(f.Owner); err != nil {
+		return nil, err
+	}
 	i.stream = i.in.Stream(ctx)
 	return i, nil
 }
@@ -184,7 +192,10 @@ func (i *Import) Read(p []byte) (int, error) {
 }
 
 // Close closes the file.
-func (i *Import) Close() error { return i.stream.Close() }
+func (i *Import) Close() error {
+	defer i.back()
+	return i.stream.Close()
+}
 
 // Explain returns the error of the load with the places in the file.
 func (i *Import) Explain(ctx context.Context, err error) error {

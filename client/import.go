@@ -7,7 +7,7 @@ import (
 
 // InferBody is the body of a request for a map for an uploaded table.
 type InferBody struct {
-	FileName string `json:"file_name" jsonschema_description:"The name of the file, which ends in .csv, .tsv or .parquet, and suggests the name of a type."`
+	FileName string `json:"file_name" jsonschema_description:"The name of the file, which ends in .csv or .tsv, and suggests the name of a type."`
 	Branch   string `json:"branch,omitempty" jsonschema_description:"The branch whose schema the map is for; the default is main."`
 }
 
@@ -36,7 +36,7 @@ type ImportColumn struct {
 
 // ImportBody is the body of an import of an uploaded table.
 type ImportBody struct {
-	FileName string `json:"file_name" jsonschema_description:"The name of the file, which ends in .csv, .tsv or .parquet."`
+	FileName string `json:"file_name" jsonschema_description:"The name of the file, which ends in .csv or .tsv."`
 	Map      string `json:"map" jsonschema_description:"The map, as in an import.yaml. It has one source, which is the file."`
 	Branch   string `json:"branch,omitempty" jsonschema_description:"The branch to import into; the default is main."`
 	Mode     string `json:"mode,omitempty" jsonschema:"enum=merge,enum=patch,enum=append" jsonschema_description:"merge, the default, replaces entities that exist; patch changes only the properties that the map sets, and null clears; append fails on entities that exist."`
@@ -50,7 +50,7 @@ func (g *Graph) InferImport(ctx context.Context, upload string, body InferBody) 
 }
 
 // ImportUpload imports an uploaded table as a map says, as one commit or not at all. The faults of the table are in [Error].LineFaults: the
-// line of the file, or the row of Parquet, and the column.
+// line of the file and the column.
 func (g *Graph) ImportUpload(ctx context.Context, upload string, body ImportBody, options ...WriteOption) (*LoadAnswer, error) {
 	q, err := posting(g.path+"/uploads/"+segment(upload)+"/import", body)
 	if err != nil {

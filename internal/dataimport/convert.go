@@ -415,6 +415,9 @@ func (k *Converter) blob(v *record.Value) (value.Value, error) {
 	return value.Null, errors.New("the map does not say how the text writes bytes; add bytes: base64 or bytes: hex")
 }
 
+// maxElements is the maximum number of elements of a list that a text holds. An element takes much more memory than its text.
+const maxElements = 1 << 20
+
 // elements returns the elements of a list, which a text may hold.
 func (k *Converter) elements(v *record.Value) ([]record.Value, error) {
 	switch {
@@ -425,9 +428,13 @@ func (k *Converter) elements(v *record.Value) ([]record.Value, error) {
 	case k.column.List == "":
 		return nil, errors.New("found a text, expected a list; write in the map what is between the elements, such as list: \";\", or list: json")
 	case k.column.List == "json":
-		return record.ParseList(v.Raw)
+		return record.ParseList(v.Raw, maxElements)
 	}
-	var out []record.Value
+	n := strings.Count(text(v.Raw), k.column.List) + 1
+	if n > maxElements {
+		return nil, fmt.Errorf("found a list of %d elements, expected at most %d", n, maxElements)
+	}
+	out := make([]record.Value, 0, n)
 	for part := range strings.SplitSeq(string(v.Raw), k.column.List) {
 		out = append(out, record.OfText(part))
 	}

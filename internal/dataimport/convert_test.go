@@ -2,6 +2,7 @@ package dataimport
 
 import (
 	"cmp"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,7 +125,7 @@ func TestConvert(t *testing.T) {
 func TestEveryKind(t *testing.T) {
 	for _, kind := range value.Kinds() {
 		typ, c := value.Of(kind), Column{}
-		list, err := record.ParseList([]byte("[" + cmp.Or(kind.Example(), "[1,2]") + "]")) // the example of a Vector depends on its length
+		list, err := record.ParseList([]byte("["+cmp.Or(kind.Example(), "[1,2]")+"]"), 9) // the example of a Vector depends on its length
 		if err != nil {
 			t.Fatal(kind, err)
 		}
@@ -163,6 +164,33 @@ func TestColumnOptions(t *testing.T) {
 	for _, tt := range tests {
 		if _, err := NewConverter(tt.typ, &tt.column); err == nil || err.Error() != tt.want {
 			t.Errorf("found %v, expected %s", err, tt.want)
+		}
+	}
+}
+
+// TestManyElements converts texts with as many elements as a list may have, and with one more. Nothing is made of the elements of the latter.
+func TestManyElements(t *testing.T) {
+	for _, c := range []struct{ list, open, one, more, end string }{{";", "", "1", ";1", ""}, {"json", "[", "1", ",1", "]"}, {"json", "[[", "1", ",1", "]]"}, {"json", `["`, ",", ",", `"]`}} {
+		of := value.Type{Kind: value.String, List: true}
+		k, err := NewConverter(of, &Column{List: c.list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{maxElements, maxElements + 1} {
+			in := record.OfText(c.open + c.one + strings.Repeat(c.more, n-1) + c.end)
+			list, err := k.elements(&in)
+			switch nested := c.open == "[["; {
+			case c.more == ",":
+				if err != nil || len(list) != 1 {
+					t.Errorf("%d commas in a text: %d elements, %v", n, len(list), err)
+				}
+			case n > maxElements || nested:
+				if err == nil || !strings.Contains(err.Error(), "1048576") {
+					t.Errorf("list: %s with %d elements: %d elements, %v", c.list, n, len(list), err)
+				}
+			case err != nil || len(list) != n || cap(list) > 2*n:
+				t.Errorf("list: %s with %d elements: %d elements, %v", c.list, n, len(list), err)
+			}
 		}
 	}
 }

@@ -46,15 +46,24 @@ function Drop(props: { graph: string; types: Type[]; mayWrite: boolean }) {
   const [dropped, setDropped] = useState<Dropped | null>(null);
   const [fault, setFault] = useState<ApiError | null>(null);
   const running = useRef<AbortController | undefined>(undefined);
-  const kept = useRef("");
-  const stop = () => {
-    running.current?.abort();
+  const kept = useRef(""); // the upload that the server has, also of a part of the file
+  const drop = () => {
     if (kept.current) {
       forget(graph, kept.current);
       kept.current = "";
     }
   };
-  useEffect(() => stop, []);
+  const stop = () => {
+    running.current?.abort();
+    drop();
+  };
+  useEffect(() => {
+    addEventListener("pagehide", drop);
+    return () => {
+      removeEventListener("pagehide", drop);
+      stop();
+    };
+  }, []);
   const take = async (file: File | undefined) => {
     if (!file) {
       return;
@@ -65,14 +74,18 @@ function Drop(props: { graph: string; types: Type[]; mayWrite: boolean }) {
     setFault(null);
     setSent({ name: file.name, part: 0 });
     try {
-      const id = await upload(graph, mayWrite ? branch : "draft", file, (bytes) => setSent({ name: file.name, part: bytes / file.size }), signal);
-      kept.current = id;
+      const opened = (id: string) => (signal.aborted ? forget(graph, id) : (kept.current = id));
+      const id = await upload(graph, mayWrite ? branch : "draft", file, opened, (bytes) => setSent({ name: file.name, part: bytes / file.size }), signal);
       const proposal = await infer(graph, id, file.name, branch, signal);
+      if (signal.aborted) {
+        return;
+      }
       setDropped({ name: file.name, id, proposal });
     } catch (error) {
       if (signal.aborted) {
         return;
       }
+      drop();
       setFault(error instanceof ApiError ? error : new ApiError(0, String(error)));
     }
     setSent(null);
@@ -93,7 +106,7 @@ function Drop(props: { graph: string; types: Type[]; mayWrite: boolean }) {
         <input
           id="file"
           type="file"
-          accept=".csv,.tsv,.parquet"
+          accept=".csv,.tsv"
           aria-describedby="file-hint"
           onChange={(event) => {
             void take(event.currentTarget.files?.[0]);
@@ -101,7 +114,7 @@ function Drop(props: { graph: string; types: Type[]; mayWrite: boolean }) {
           }}
         />
         <p id="file-hint" class="hint">
-          CSV, TSV or Parquet. Its first line names the columns.
+          CSV or TSV. Its first line names the columns.
         </p>
       </div>
       {sent && (
@@ -113,7 +126,7 @@ function Drop(props: { graph: string; types: Type[]; mayWrite: boolean }) {
       {dropped && (
         <>
           <Found dropped={dropped} />
-          <ImportForm key={dropped.id} graph={graph} dropped={dropped} types={types} mayWrite={mayWrite} />
+          <ImportForm key={dropped.id} graph={graph} dropped={dropped} types={types} mayWrite={mayWrite} onDone={drop} />
         </>
       )}
     </>

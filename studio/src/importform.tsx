@@ -1,7 +1,7 @@
 // The form of an import: the type, the columns of its properties, and those that name other nodes. It imports only what was tried before.
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ApiError, pathOf, post, type Property, type Type } from "./api";
 import { Faults, MissingType, type Dropped } from "./import";
 import { draftOf, keyOf, mapOf, refsOf, retyped, type Draft, type Loaded, type Reads, type Ref, type Sets } from "./importmap";
@@ -9,7 +9,7 @@ import { proposeHref } from "./propose";
 import { href, target } from "./route";
 import { Text, visible } from "./text";
 
-export function ImportForm(props: { graph: string; dropped: Dropped; types: Type[]; mayWrite: boolean }) {
+export function ImportForm(props: { graph: string; dropped: Dropped; types: Type[]; mayWrite: boolean; onDone: () => void }) {
   const { graph, dropped, types, mayWrite } = props;
   const { proposal } = dropped;
   const branch = target.value.branch || "main";
@@ -22,6 +22,7 @@ export function ImportForm(props: { graph: string; dropped: Dropped; types: Type
   const [done, setDone] = useState<Loaded | null>(null);
   const [fault, setFault] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
+  const repeated = useRef({ body: "", key: "" }); // an import that is sent again, as its answer was lost, is the same one
   const type = types.find((t) => draft.type === t.kind + " " + t.name);
   const refs = type ? refsOf(type, types) : [];
   const change = (changes: Partial<Draft>) => {
@@ -37,12 +38,19 @@ export function ImportForm(props: { graph: string; dropped: Dropped; types: Type
     setFault(null);
     try {
       const body = { file_name: dropped.name, map: mapOf(dropped.name, draft, type, refs), branch: into, mode, ...(newEdges && mode !== "append" ? { new_edges: true } : {}), ...(dry ? { dry_run: true } : {}) };
-      const headers: Record<string, string> = dry ? {} : { "Idempotency-Key": crypto.randomUUID() };
+      const sent = JSON.stringify([body, message.trim()]);
+      if (repeated.current.body !== sent) {
+        repeated.current = { body: sent, key: crypto.randomUUID() };
+      }
+      const headers: Record<string, string> = dry ? {} : { "Idempotency-Key": repeated.current.key };
       if (!dry && message.trim() !== "") {
         headers["Omnigraph-Message"] = encodeURIComponent(message.trim());
       }
       const answer = await post<Loaded>(pathOf(graph, `/uploads/${dropped.id}/import`), body, undefined, headers);
       (dry ? setTried : setDone)(answer);
+      if (!dry) {
+        props.onDone();
+      }
     } catch (error) {
       setTried(null);
       setFault(error instanceof ApiError ? error : new ApiError(0, String(error)));

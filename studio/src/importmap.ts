@@ -105,12 +105,13 @@ export function mapOf(file: string, draft: Draft, type: Type, refs: Ref[]): stri
 const piece = 4 << 20; // bytes of a file that one request sends
 
 /** Sends a file in pieces. It returns the id under which the server keeps it for a day. */
-export async function upload(graph: string, branch: string, file: File, onSent: (bytes: number) => void, signal: AbortSignal): Promise<string> {
+export async function upload(graph: string, branch: string, file: File, onOpened: (id: string) => void, onSent: (bytes: number) => void, signal: AbortSignal): Promise<string> {
   const opened = await exchange(pathOf(graph, "/uploads", { branch }), { method: "POST", headers: { "Upload-Length": String(file.size) }, signal });
   const id = (opened.headers.get("Location") ?? "").split("/").pop();
   if (!id) {
     throw new ApiError(0, "The server did not say where to send the file.");
   }
+  onOpened(id);
   for (let at = 0; at < file.size; at += piece) {
     await exchange(pathOf(graph, "/uploads/" + id), {
       method: "PATCH",
@@ -125,7 +126,7 @@ export async function upload(graph: string, branch: string, file: File, onSent: 
 
 /** Lets the server forget a file. Without it the server does so after a day. */
 export function forget(graph: string, id: string) {
-  exchange(pathOf(graph, "/uploads/" + id), { method: "DELETE" }).catch(() => undefined);
+  exchange(pathOf(graph, "/uploads/" + id), { method: "DELETE", keepalive: true }).catch(() => undefined);
 }
 
 export function infer(graph: string, id: string, file: string, branch: string, signal: AbortSignal): Promise<Proposal> {

@@ -2,7 +2,6 @@ package studio
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -32,7 +31,9 @@ func TestImport(t *testing.T) {
 	b.wantText("Drop a file here")
 	b.accessible()
 	b.drop("notes.xls", notes)
-	b.wantText("expected a name that ends in .csv, .tsv or .parquet")
+	b.wantText("expected a name that ends in .csv or .tsv")
+	b.drop("notes.parquet", "PAR1")
+	b.wantText("for Parquet and other formats, use omnigraph import")
 	b.drop("notes.csv", notes+"three;x;04.05.2026 12:00;nowhere\n")
 	b.wantText("notes.csv: 3 rows", "The rows are identified by slug", "<img src=x onerror=alert(1)>", "U+202E", "the times have no zone", "About to Symbol")
 	b.wait("document.querySelector('form select').value === 'node Note'")
@@ -88,35 +89,5 @@ func TestImport(t *testing.T) {
 	// An actor who may not read the schema has nothing to import into.
 	b.logIn(s, "act-bot", "/studio/code/import")
 	b.wantText("the policy does not allow")
-	b.quiet()
-}
-
-// TestImportParquet imports a file that an export made, as a type that the user chooses.
-func TestImportParquet(t *testing.T) {
-	needBrowser(t)
-	s := codeSite(t)
-	dir := filepath.Join(t.TempDir(), "exported")
-	cmd := []string{"export", "--server", s.url, "--graph", "code", "--format", "parquet", "--type", "Package", "--out", dir}
-	if out, err := run(root, []string{"OMNIGRAPH_TOKEN=" + s.token["act-dev"]}, command(t, "omnigraph"), cmd...); err != nil {
-		t.Fatal(err, out)
-	}
-	var file string
-	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-		if filepath.Ext(path) == ".parquet" {
-			file = path
-		}
-		return err
-	})
-	if err != nil || file == "" {
-		t.Fatal("the export has no Parquet file", err)
-	}
-	b := openTab(t)
-	b.logIn(s, "act-dev", "/studio/code/import")
-	b.wantText("Drop a file here")
-	b.run(chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
-	b.wantText("path", "Each row becomes")
-	b.run(chromedp.Evaluate(`(() => { const e = document.querySelector("form select"); e.value = "node Package"; e.dispatchEvent(new Event("change", { bubbles: true })); })()`, nil))
-	b.run(chromedp.Click(`//button[normalize-space()="Try without writing"]`, chromedp.BySearch))
-	b.wantText("Package: 0 new, 0 changed")
 	b.quiet()
 }

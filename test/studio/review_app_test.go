@@ -24,10 +24,17 @@ type appHost struct {
 }
 
 // hostPage shows the app in a frame that has no sandbox, so that the test can look into it. It passes its calls on, and gives it the answer of the agent's call.
+// A member of `spoils` makes another answer of one that lists changes.
 const hostPage = `<!doctype html><title>Host</title><iframe style="width: 100%; height: 2000px"></iframe><script>
 const frame = document.querySelector("iframe");
 const rpc = (method, params) => fetch("/mcp", { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }) }).then((r) => r.json());
 const post = (message) => frame.contentWindow.postMessage({ jsonrpc: "2.0", ...message }, "*");
+const spoils = {
+  fails: () => ({ isError: true, content: [{ type: "text", text: '{"error":"it took too long"}' }] }),
+  large: (r, args) => args.limit > 20 ? { isError: true, content: [{ type: "text", text: '{"error":"too large","resource_limit":{}}' }] } : r,
+  other: (r) => ({ content: [{ type: "text", text: r.content[0].text.replace(/"digest":"[^"]*"/, '"digest":"sha256:0"') }] }),
+};
+let spoil = new URLSearchParams(location.search).get("spoil");
 addEventListener("message", async ({ data: m }) => {
   if (m.method === "ui/initialize") post({ id: m.id, result: { protocolVersion: "2026-01-26", hostInfo: { name: "host", version: "1" }, hostCapabilities: { serverTools: {} }, hostContext: { theme: "light" } } });
   if (m.method === "ui/notifications/initialized") {
@@ -35,7 +42,7 @@ addEventListener("message", async ({ data: m }) => {
     post({ method: "ui/notifications/tool-input", params: { arguments: args } });
     post({ method: "ui/notifications/tool-result", params: (await rpc("tools/call", { name: "proposal_get", arguments: args })).result });
   }
-  if (m.method === "tools/call") { const a = await rpc(m.method, m.params); post({ id: m.id, result: a.result, error: a.error }); }
+  if (m.method === "tools/call") { const a = await rpc(m.method, m.params); if (m.params.arguments.changes && spoil) a.result = spoils[spoil](a.result, m.params.arguments); post({ id: m.id, result: a.result, error: a.error }); }
 });
 rpc("resources/read", { uri: "ui://omnigraph/review" }).then((a) => (frame.srcdoc = a.result.contents[0].text));
 </script>`
@@ -142,4 +149,56 @@ func TestReviewApp(t *testing.T) {
 	if all := strings.Join(h.sent, "\n"); strings.Contains(all, secret) || strings.Contains(all, key[:len(key)-1]) {
 		t.Error("the secret of the key left the app")
 	}
+}
+
+// TestReviewAppShowsAll checks that a person approves and merges only what the app shows: all changes, or the text of a query.
+func TestReviewAppShowsAll(t *testing.T) {
+	needBrowser(t)
+	s := codeSite(t, `
+  - id: ada-proposes
+    allow: { actors: { ids: [act-ada] }, actions: [query_propose] }
+  - id: bot-helps
+    allow: { actors: { ids: [act-bot] }, actions: [read] }
+`)
+	b := openTab(t)
+	host := httptest.NewServer(&appHost{t: t, site: s})
+	defer host.Close()
+	enabled := func(name string, want bool) {
+		t.Helper()
+		if got := eval[bool](b, fmt.Sprintf(`[...document.querySelector("iframe").contentDocument.querySelectorAll("button")].some(e => e.innerText === %q && !e.disabled)`, name)); got != want {
+			t.Errorf("%s is enabled: %v", name, got)
+		}
+	}
+	again := func(spoil string) {
+		b.run(chromedp.Evaluate(fmt.Sprintf("spoil = %q", spoil), nil))
+		b.pressInApp("Load again")
+	}
+	ready := `[...document.querySelector("iframe").contentDocument.querySelectorAll("button")].some(e => e.innerText === "Load again" && !e.disabled)`
+	b.run(chromedp.Navigate(host.URL + "/?spoil=fails&proposal=" + s.proposal))
+	b.app("it took too long")
+	enabled("Approve", false)
+	again("")
+	b.app("Correct a note")
+	b.wait(ready)
+	enabled("Approve", true)
+	again("other")
+	b.app("become others while they are read")
+	b.app("You can approve and merge when all changes are shown.")
+	enabled("Approve", false)
+	enabled("Merge", false)
+	enabled("Ask for changes", true)
+	again("large")
+	b.wait(ready)
+	enabled("Approve", true)
+	again("fails")
+	b.app("it took too long")
+	enabled("Approve", false)
+
+	var p struct{ ID string }
+	s.ask(t, "act-ada", "POST", "/graphs/code/proposed-queries", `{"name":"many","query":"query many($least: I32 @example(10)) { match { $f: File $f.lines >= $least } return { $f.path as path } limit 5 }","description":"Long files.","why":"Harmless."}`, &p)
+	b.run(chromedp.Navigate(host.URL + "/?proposal=" + p.ID))
+	b.app("$f.lines >= $least")
+	b.wait(ready)
+	enabled("Approve", true)
+	b.quiet()
 }

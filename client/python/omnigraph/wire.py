@@ -678,7 +678,7 @@ HourTally = TypedDict(
 
 
 class ImportBody(TypedDict):
-    # The name of the file, which ends in .csv, .tsv or .parquet.
+    # The name of the file, which ends in .csv or .tsv.
     file_name: str
     # The map, as in an import.yaml. It has one source, which is the file.
     map: str
@@ -720,7 +720,7 @@ class ImportProposal(TypedDict):
 
 
 class InferBody(TypedDict):
-    # The name of the file, which ends in .csv, .tsv or .parquet, and suggests the name of a type.
+    # The name of the file, which ends in .csv or .tsv, and suggests the name of a type.
     file_name: str
     # The branch whose schema the map is for; the default is main.
     branch: NotRequired[str | None]

@@ -632,7 +632,7 @@ export interface HourTally {
 }
 
 export interface ImportBody {
-  /** The name of the file, which ends in .csv, .tsv or .parquet. */
+  /** The name of the file, which ends in .csv or .tsv. */
   file_name: string;
   /** The map, as in an import.yaml. It has one source, which is the file. */
   map: string;
@@ -674,7 +674,7 @@ export interface ImportProposal {
 }
 
 export interface InferBody {
-  /** The name of the file, which ends in .csv, .tsv or .parquet, and suggests the name of a type. */
+  /** The name of the file, which ends in .csv or .tsv, and suggests the name of a type. */
   file_name: string;
   /** The branch whose schema the map is for; the default is main. */
   branch?: string | null | undefined;

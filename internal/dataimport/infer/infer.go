@@ -135,7 +135,7 @@ func (w *writer) node(t *table) {
 	fmt.Fprintf(&w.schema, "\nnode %s {\n", t.typ)
 	for _, c := range t.columns {
 		if c.omit != "" {
-			fmt.Fprintf(&w.schema, "  // %s: no property, because %s\n", c.name, oneLine(c.omit))
+			fmt.Fprintf(&w.schema, "  // %s: no property, because %s\n", oneLine(c.name), oneLine(c.omit))
 		}
 		if t.isProperty(c) {
 			w.property(t, c)

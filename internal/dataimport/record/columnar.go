@@ -162,9 +162,6 @@ func openColumnar(f File, format string, opts Options) (r Reader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if opts.Memory > 0 {
-		memory.most, memory.total = min(memory.most, opts.Memory), min(memory.total, opts.Memory)
-	}
 	c.memory = memory
 	if format == Parquet {
 		err = c.parquet(in, memory)

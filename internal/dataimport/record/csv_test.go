@@ -173,12 +173,6 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%.200s", got)
 		}
 	}
-	good := batchOf(zeros(10_000))
-	for most, fits := range map[int64]bool{0: true, 1 << 20: true, 1 << 12: false} {
-		if got := dump(file(t, "f.arrow", stream(t, good, 1)), Options{Memory: most}, "ca"); strings.Contains(got, "expected at most") == fits {
-			t.Errorf("%d bytes: %.200s", most, got)
-		}
-	}
 }
 
 // FuzzCSV compares the reader with that of the standard library, on what both accept.

@@ -325,11 +325,22 @@ func (j *jsonReader) keep(b []byte) []byte {
 	return j.text[from:len(j.text):len(j.text)]
 }
 
-// ParseList parses a JSON array.
-func ParseList(raw []byte) ([]Value, error) {
+// ParseList parses a JSON array of at most some elements. Those of arrays and objects in it count too.
+func ParseList(raw []byte, most int) ([]Value, error) {
 	v := jsontext.Value(raw)
 	if !v.IsValid() || v.Kind() != '[' {
 		return nil, errors.New("the text is not a JSON array")
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(v))
+	for n := -2; ; n++ { // without the brackets of the array
+		if _, err := d.ReadToken(); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if n >= most {
+			return nil, fmt.Errorf("found a list of more than %d elements", most)
+		}
 	}
 	list, err := new(jsonReader).value(bytes.TrimSpace(v))
 	return list.Elems, err

@@ -48,9 +48,7 @@ type Options struct {
 	// Count, if set, is called with the number of bytes that were read from the file.
 	Count func(n int)
 
-	// For files of strangers.
-	Plain  bool  // a compressed file is a fault
-	Memory int64 // bytes of the buffers of Parquet and Arrow that are in memory at a time; 0 for the limits of [bounded]
+	Plain bool // a compressed file is a fault, as it may be for files of strangers
 }
 
 // Encodings lists the encodings of text files.

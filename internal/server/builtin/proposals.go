@@ -145,6 +145,7 @@ type ProposalGetResult struct {
 	Proposals     []jsonObject `json:"proposals,omitempty"`
 	Proposal      jsonObject   `json:"proposal,omitempty"`
 	Changes       []jsonObject `json:"changes,omitempty"`
+	Digest        string       `json:"digest,omitempty"`
 	Compares      string       `json:"compares,omitempty" jsonschema_description:"With changes: target_to_result, or base_to_source while there is no result."`
 	Target        string       `json:"target_commit_id,omitempty" jsonschema_description:"With changes: the head of the target that before shows."`
 	NextPageToken string       `json:"next_page_token,omitempty"`
@@ -192,8 +193,8 @@ func proposalGet() tool.Tool {
 					return &ProposalGetResult{Proposals: asObjects(list.Proposals), NextPageToken: list.NextPageToken}
 				}), nil
 			case changes:
-				return operations.Shaped(operations.ListProposalChanges(*id, engine.ChangeRange{Limit: limit}, token), func(page *client.ProposalChanges) any {
-					return &ProposalGetResult{Changes: asObjects(page.Changes), Compares: page.Compares, Target: page.TargetCommitID, NextPageToken: orEmpty(page.NextPageToken)}
+				return operations.Shaped(operations.ListDigestedChanges(*id, engine.ChangeRange{Limit: limit}, token), func(page *operations.DigestedChanges) any {
+					return &ProposalGetResult{Changes: asObjects(page.Changes), Digest: page.Digest, Compares: page.Compares, Target: page.TargetCommitID, NextPageToken: orEmpty(page.NextPageToken)}
 				}), nil
 			}
 			return &shownProposal{operations.GetProposal(*id)}, nil

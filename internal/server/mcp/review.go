@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -28,6 +29,8 @@ const (
 	decideName  = "proposal_decide"
 	showingTool = "proposal_get" // the tool whose answers the app shows
 	mergeWord   = "merge"        // besides the decisions of a review
+
+	maxSigned = 128 // bytes of each id, digest and signature
 )
 
 // reviewApp is the app: one file, which loads nothing.
@@ -88,22 +91,30 @@ func (s *surface) decide(ctx context.Context, args json.RawMessage) (mcp.Result,
 	if d.Decision != "" && d.Digest == "" {
 		o.Fail("digest", "missing, expected the digest of the changes that the person saw", "")
 	}
+	for _, a := range []struct{ name, text string }{{"proposal", d.Proposal}, {"key", key}, {"nonce", nonce}, {"signature", signature}, {"digest", d.Digest}} {
+		if len(a.text) > maxSigned { // before the audit trail or a nonce keeps it
+			o.Fail(a.name, fmt.Sprintf("found %d bytes, expected at most %d", len(a.text), maxSigned), "")
+		}
+	}
 	if err := o.Done(); err != nil {
+		return s.answered(ctx, nil, err)
+	}
+	refused := func(err error) (mcp.Result, error) { // in the audit trail too
+		_, err = s.graph.Do(ctx, access.ActorFrom(ctx), decideName, &operations.Refused{Err: err, Log: []string{d.Proposal, d.Decision}}, s.graph.ForModel())
 		return s.answered(ctx, nil, err)
 	}
 	keys := s.graph.ReviewKeys()
 	if d.Decision == "" {
-		made, err := keys.Nonce(key, d.Proposal)
+		made, err := keys.Nonce(key, d.Proposal, access.ActorFrom(ctx).Name())
 		if err != nil {
-			return s.answered(ctx, nil, err)
+			return refused(err)
 		}
 		b, err := encoding.JSON(map[string]string{"nonce": made})
 		return &toolAnswer{json: b}, err
 	}
 	person, err := keys.Check(key, nonce, signature, &d)
 	if err != nil {
-		_, err = s.graph.Do(ctx, access.ActorFrom(ctx), decideName, &operations.Refused{Err: err, Log: []string{d.Proposal, d.Decision}}, s.graph.ForModel()) // for the audit trail
-		return s.answered(ctx, nil, err)
+		return refused(err)
 	}
 	var call tool.Call = operations.ReviewProposal(d.Proposal, client.ProposalReviewBody{Decision: d.Decision, Digest: d.Digest, Comment: d.Comment})
 	if d.Decision == mergeWord {

@@ -32,6 +32,7 @@ func (p reviewPolicy) Allowed(a *access.Actor, g tool.Grant) bool {
 type reviewWorld struct {
 	t        *testing.T
 	graph    *servedgraph.Graph
+	engine   engine.Graph
 	handler  http.Handler
 	agent    *access.Actor
 	proposal *client.ProposalAnswer
@@ -41,7 +42,7 @@ func newReviewWorld(t *testing.T) *reviewWorld {
 	t.Helper()
 	c := config(t)
 	c.Authorizer = reviewPolicy{}
-	w := &reviewWorld{t: t, graph: servedtest.Graph(t, c), agent: &access.Actor{ID: servedtest.Drafter.ID, Source: "test", Agents: []access.Agent{{ID: "act-helper"}}}}
+	w := &reviewWorld{t: t, graph: servedtest.Graph(t, c), engine: c.Graph, agent: &access.Actor{ID: servedtest.Drafter.ID, Source: "test", Agents: []access.Agent{{ID: "act-helper"}}}}
 	w.handler = mcp.Handler(w.graph, mcp.Options{})
 	if _, err := c.Graph.CreateBranch(t.Context(), "try", engine.Target{}); err != nil {
 		t.Fatal(err)
@@ -195,6 +196,49 @@ func TestDecideWithKey(t *testing.T) {
 	}
 	if got, ok := decide("merge"); !ok || w.shown().State != "merged" {
 		t.Error(got, w.shown().State)
+	}
+}
+
+// TestDigestOfChanges checks that a list of changes has the digest of what it lists, which is another one after a change.
+func TestDigestOfChanges(t *testing.T) {
+	w := newReviewWorld(t)
+	digest := func() string {
+		t.Helper()
+		got, ok := w.call("proposal_get", map[string]any{"proposal": w.proposal.ID, "changes": true})
+		var page struct {
+			Changes []any
+			Digest  string
+		}
+		if err := json.Unmarshal([]byte(got), &page); err != nil || !ok || len(page.Changes) == 0 {
+			t.Fatal(got, err)
+		}
+		return page.Digest
+	}
+	before := digest()
+	if before == "" || before != w.proposal.Digest {
+		t.Errorf("the list has the digest %q, the proposal %q", before, w.proposal.Digest)
+	}
+	if _, err := w.engine.Load(t.Context(), strings.NewReader(`{"type":"Person","data":{"name":"newer"}}`), engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: "try", Actor: w.agent.Name()}}); err != nil {
+		t.Fatal(err)
+	}
+	if after := digest(); after == before || after != w.shown().Digest {
+		t.Errorf("the list has the digest %q, the proposal %q", after, w.shown().Digest)
+	}
+}
+
+// TestDecideWithLongTexts checks that nothing keeps a text of any length.
+func TestDecideWithLongTexts(t *testing.T) {
+	w := newReviewWorld(t)
+	text, _, err := w.graph.ReviewKeys().Make(servedtest.Writer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"proposal", "key", "nonce", "signature", "digest"} {
+		args := map[string]any{"proposal": w.proposal.ID, "key": strings.Split(text, "_")[1]}
+		args[name] = strings.Repeat("x", 129)
+		if got, ok := w.call("proposal_decide", args); ok || !strings.Contains(got, name) || !strings.Contains(got, "found 129 bytes, expected at most 128") {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }
 

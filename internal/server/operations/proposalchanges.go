@@ -53,41 +53,80 @@ func (p changePhase) within(r engine.ChangeRange) (part engine.ChangeRange, ok b
 // contains the ids of the compared commits, so that all pages compare the same commits. The answer is a
 // *client.ProposalChanges.
 func ListProposalChanges(id string, r engine.ChangeRange, token string) *Proposal {
+	return &Proposal{log: []string{id}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		_, a, err := pageOfChanges(ctx, env, id, r, token)
+		if err != nil {
+			return nil, err
+		}
+		return &tool.Outcome{Value: a, Less: lessChanges}, nil
+	}}
+}
+
+// lessChanges says how to get a smaller answer.
+const lessChanges = "set a smaller limit"
+
+// DigestedChanges is a page of the changes of a proposal with the digest that a decision about these changes names. It is empty if the
+// proposal is not open, or if its branches cannot be compared.
+type DigestedChanges struct {
+	*client.ProposalChanges
+	Digest string
+}
+
+// ListDigestedChanges is like [ListProposalChanges]. The answer of the call is a *DigestedChanges.
+func ListDigestedChanges(id string, r engine.ChangeRange, token string) *Proposal {
+	return &Proposal{log: []string{id}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+		l, page, err := pageOfChanges(ctx, env, id, r, token)
+		if err != nil {
+			return nil, err
+		}
+		a := &DigestedChanges{ProposalChanges: page}
+		if l.proposal.State == engine.ProposalOpen {
+			switch c, err := env.Graph.Compare(ctx, l.source, l.target, engine.CompareOptions{Resolutions: l.proposal.Resolutions, MaxConflicts: 1}); {
+			case err == nil:
+				a.Digest = c.Digest
+			case !errors.As(err, new(*engine.SchemasDiverge)) && !errors.As(err, new(*engine.BadArgument)):
+				return nil, err
+			}
+		}
+		return &tool.Outcome{Value: a, Less: lessChanges}, nil
+	}}
+}
+
+// pageOfChanges returns a page of the changes of a proposal, and how it was read.
+func pageOfChanges(ctx context.Context, env *tool.Env, id string, r engine.ChangeRange, token string) (*proposedChanges, *client.ProposalChanges, error) {
 	if r.Limit <= 0 || r.Limit > maxChanges {
 		r.Limit = maxChanges
 	}
 	r.Images, r.MaxBytes = true, maxChangeBytes
-	return &Proposal{log: []string{id}, run: func(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-		p, err := readProposal(ctx, env, id)
-		if err != nil {
-			return nil, err
+	p, err := readProposal(ctx, env, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.Query() != "" {
+		return nil, nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is about the query %s, and changes no entity", p.ID, queryName(p))}
+	}
+	l := &proposedChanges{graph: env.Graph, proposal: p}
+	l.source, l.target = proposalTargets(p)
+	if token != "" {
+		if err := l.open(env, token, pagetoken.ProposalChanges, id); err != nil {
+			return nil, nil, err
 		}
-		if p.Query() != "" {
-			return nil, &engine.Conflict{Reason: fmt.Sprintf("proposal %s is about the query %s, and changes no entity", p.ID, queryName(p))}
-		}
-		l := &proposedChanges{graph: env.Graph, proposal: p}
-		l.source, l.target = proposalTargets(p)
-		if token != "" {
-			if err := l.open(env, token, pagetoken.ProposalChanges, id); err != nil {
-				return nil, err
-			}
-		}
-		if err := l.start(ctx); err != nil {
-			return nil, err
-		}
-		if err := l.read(ctx, r); err != nil {
-			return nil, err
-		}
-		a := &client.ProposalChanges{SourceCommitID: l.source.Commit, BaseCommitID: l.base, TargetCommitID: l.target.Commit, Compares: client.TargetToResult, Changes: []client.ProposedChange{}}
-		if l.result == nil {
-			a.Compares = client.BaseToSource
-		}
-		var more bool
-		if a.Changes, more = l.wire(env); more {
-			a.NextPageToken = new(l.seal(env, pagetoken.ProposalChanges, id, &l.list[len(a.Changes)-1]))
-		}
-		return &tool.Outcome{Value: a, Less: "set a smaller limit"}, nil
-	}}
+	}
+	if err := l.start(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := l.read(ctx, r); err != nil {
+		return nil, nil, err
+	}
+	a := &client.ProposalChanges{SourceCommitID: l.source.Commit, BaseCommitID: l.base, TargetCommitID: l.target.Commit, Compares: client.TargetToResult, Changes: []client.ProposedChange{}}
+	if l.result == nil {
+		a.Compares = client.BaseToSource
+	}
+	var more bool
+	if a.Changes, more = l.wire(env); more {
+		a.NextPageToken = new(l.seal(env, pagetoken.ProposalChanges, id, &l.list[len(a.Changes)-1]))
+	}
+	return l, a, nil
 }
 
 // proposedChange is a change in the list of a proposal.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/tableimport"
+	"github.com/omnigraph-go/omnigraph/internal/server/queryrun"
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
@@ -31,6 +32,13 @@ func (c *Upload) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error) 
 // LogArguments returns the arguments of the call for the log.
 func (*Upload) LogArguments() [][]byte { return [][]byte{} }
 
+// owned returns a file with the owner of its places.
+func owned(f *tableimport.File, env *tool.Env) *tableimport.File {
+	of := *f
+	of.Owner = env.GraphID + "\x00" + env.Actor
+	return &of
+}
+
 // InferImport is the call that proposes a map for an uploaded table. Its answer is a client.ImportProposal.
 type InferImport struct {
 	File   *tableimport.File
@@ -46,7 +54,7 @@ func (c *InferImport) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 	if err != nil {
 		return nil, err
 	}
-	a, err := tableimport.Propose(ctx, c.File, s.Catalog)
+	a, err := tableimport.Propose(ctx, owned(c.File, env), s.Catalog)
 	if err != nil {
 		return nil, err
 	}
@@ -56,30 +64,37 @@ func (c *InferImport) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 // LogArguments returns the arguments of the call for the log.
 func (c *InferImport) LogArguments() [][]byte { return [][]byte{[]byte(c.File.Name)} }
 
-// Import is the call that imports an uploaded table: a load of the lines that a map makes of it.
+// Import is the call that imports an uploaded table: a load of the lines that a map makes of it. It has the time limit of calls, because it
+// does not wait for the client.
 type Import struct {
-	*Load // without data
-	File  *tableimport.File
-	Map   string
-	Most  int64 // bytes of the lines; 0 for any
+	Load *Load // without data
+	File *tableimport.File
+	Map  string
+	Most int64 // bytes of the lines; 0 for any
 }
+
+// RunOptions returns the options of the call.
+func (c *Import) RunOptions() *queryrun.Options { return c.Load.RunOptions() }
+
+// LogKey returns the idempotency key.
+func (c *Import) LogKey() string { return c.Load.LogKey() }
 
 // Needs returns the permissions of the load, and that to read the branch: faults of the map tell names of its schema.
 func (c *Import) Needs() []tool.Need {
 	needs := c.Load.Needs()
-	if !c.Options.DryRun { // the dry run of a load needs it already
-		needs = append(needs, access.ToRead(c.Branch))
+	if !c.Load.Options.DryRun { // the dry run of a load needs it already
+		needs = append(needs, access.ToRead(c.Load.Branch))
 	}
 	return needs
 }
 
 // Run imports the table as one commit.
 func (c *Import) Run(ctx context.Context, env *tool.Env) (out *tool.Outcome, err error) {
-	s, err := env.Graph.Schema(ctx, env.Branch(c.Branch).At())
+	s, err := env.Graph.Schema(ctx, env.Branch(c.Load.Branch).At())
 	if err != nil {
 		return nil, err
 	}
-	in, err := tableimport.New(ctx, c.File, c.Map, s.Catalog, c.Mode, c.Most)
+	in, err := tableimport.New(ctx, owned(c.File, env), c.Map, s.Catalog, c.Load.Mode, c.Most)
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 var importRoutes = []Route{
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/uploads/{upload}/infer", Operation: "infer_import", Tag: tagData,
-		Summary: "Propose a map for an uploaded table: CSV, TSV or Parquet.",
+		Summary: "Propose a map for an uploaded table: CSV or TSV.",
 		Description: "The server reads the whole table, but of the graph only the schema that the caller may see. The answer is 413 for more than 1,000 columns or 10,000,000 values. " +
-			"If a record cannot be read, line_faults has its line, or its row in Parquet.",
+			"If a record cannot be read, line_faults has its line.",
 		Body: client.InferBody{}, BodyRequired: true, Answer: client.ImportProposal{}, Statuses: []int{http.StatusConflict},
 		Action: tool.Read, AtWriter: true, handle: (*exchange).inferImport,
 		example: example{params: map[string]string{"upload": exampleUpload}, body: `{"file_name": "packages.csv"}`},
@@ -26,7 +26,7 @@ var importRoutes = []Route{
 		Method: http.MethodPost, Path: "/graphs/{id}/uploads/{upload}/import", Operation: "import_upload", Tag: tagData,
 		Summary: "Import an uploaded table as a map says, as one commit or not at all.",
 		Description: "The import is a load of the nodes and edges that the map makes of the table, with its rights and limits; it also needs read on the branch, because its faults tell names of the schema. " +
-			"line_faults has the line of the table, or its row in Parquet, and the column as field. The ends of edges are found by the key or the id.",
+			"line_faults has the line of the table and the column as field. The ends of edges are found by the key or the id.",
 		Params: writing, Body: client.ImportBody{}, BodyRequired: true, Answer: client.LoadAnswer{},
 		Action: tool.Change, ExtraActions: []tool.Action{tool.Read}, Writes: true, handle: (*exchange).importUpload,
 		example: example{params: map[string]string{"upload": exampleUpload}, body: `{"file_name": "packages.csv", "map": "{\"sources\": {\"packages.csv\": {\"node\": \"Package\", \"set\": {\"path\": \"path\"}}}}", "branch": "trial", "dry_run": true}`},

@@ -145,7 +145,8 @@ func TestImportRefused(t *testing.T) {
 		{"no map", "name\nx\n", "/import", body("f.csv", `[`, ""), 400, `"diagnostics"`},
 		{"two sources", "name\nx\n", "/import", body("f.csv", `{"sources":{"a.csv":{"node":"Person","set":{"name":"name"}},"b.csv":{"node":"Person","set":{"name":"name"}}}}`, ""), 400, "expected one source"},
 		{"a database", "name\nx\n", "/import", body("f.csv", `{"database":"postgres://h/d","sources":{"a":{"read":{"table":"t"},"maps":{"node":"Person","set":{"name":"name"}}}}}`, ""), 400, "expected one source"},
-		{"a format", "{}", "/import", body("f.csv", `{"sources":{"a":{"read":{"format":"json"},"maps":{"node":"Person","set":{"name":"name"}}}}}`, ""), 400, "expected csv, tsv or parquet"},
+		{"a format", "{}", "/import", body("f.csv", `{"sources":{"a":{"read":{"format":"json"},"maps":{"node":"Person","set":{"name":"name"}}}}}`, ""), 400, "expected csv or tsv"},
+		{"a format that the library reads", "PAR1", "/import", body("f.csv", `{"sources":{"a":{"read":{"format":"parquet"},"maps":{"node":"Person","set":{"name":"name"}}}}}`, ""), 400, "use omnigraph import"},
 		{"a name", "{}", "/infer", `{"file_name":"../x.json"}`, 400, "ends in .csv"},
 		{"a mode", "name\nx\n", "/import", body("f.csv", good, "overwrite"), 400, "expected one of merge, patch, append"},
 		{"packed", packed.String(), "/infer", `{"file_name":"f.csv"}`, 400, "decompress it first"},
@@ -153,7 +154,8 @@ func TestImportRefused(t *testing.T) {
 		{"many columns", strings.Repeat("c,", 1001) + "c", "/infer", `{"file_name":"f.csv"}`, 400, "both called c"},
 		{"very many columns", strings.Repeat(",", 70_000), "/infer", `{"file_name":"f.csv"}`, 400, "more than 65536 fields"},
 		{"no columns", "", "/infer", `{"file_name":"f.csv"}`, 400, "the file is empty"},
-		{"damaged", "PAR1\x00\x00PAR1", "/infer", `{"file_name":"f.parquet"}`, 400, `"line_faults"`},
+		{"Parquet", "PAR1\x00\x00PAR1", "/infer", `{"file_name":"f.parquet"}`, 400, "use omnigraph import"},
+		{"Parquet, with a map", "PAR1\x00\x00PAR1", "/import", body("f.parquet", good, ""), 400, "use omnigraph import"},
 		{"too many columns", manyColumns(), "/infer", `{"file_name":"f.csv"}`, 413, `"resource":"columns of the file"`},
 	} {
 		up := i.upload(tt.content)

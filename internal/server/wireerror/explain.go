@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
@@ -156,7 +157,11 @@ func Explain(err error) *Fault {
 		}
 		return f
 	case errors.As(err, &busy):
-		f := servers(stopped(err), "running queries use all the memory that queries may use; ask for less, or try again later")
+		message := "running queries use all the memory that queries may use; ask for less, or try again later"
+		if !strings.HasPrefix(busy.Resource, "bytes of memory") {
+			message = busy.Error()
+		}
+		f := servers(stopped(err), message)
 		f.RetryAfter = 1 // most calls are short
 		return f
 	case errors.Is(err, context.DeadlineExceeded):

@@ -28,8 +28,12 @@ const (
 	Lasts = 12 * time.Hour
 	// nonceLasts is how long a person may take from a nonce to the decision.
 	nonceLasts = 10 * time.Minute
-	// maxKeys and maxNonces bound what an actor has: the oldest goes when there is a new one.
-	maxKeys, maxNonces = 4, 32
+	// maxKeys bounds the keys of an actor, and maxNonces the nonces of a key that one caller asked for: the oldest goes when there is a new one.
+	maxKeys, maxNonces = 4, 16
+	// maxAll bounds the nonces of a key.
+	maxAll = 512
+	// maxText bounds the length of the id of a proposal that a nonce keeps, in bytes.
+	maxText = 64
 	// maxActors bounds the number of actors with keys.
 	maxActors = 10_000
 )
@@ -55,6 +59,7 @@ type key struct {
 // nonce is a number for one decision about a proposal.
 type nonce struct {
 	text, proposal string
+	asker          [sha256.Size]byte // the digest of its name
 	expires        time.Time
 }
 
@@ -109,18 +114,34 @@ func (s *Store) forgetLocked() {
 // errRefused is the error of a decision without a valid signature. It does not say what is wrong, so that it helps no one to guess.
 var errRefused = &tool.ArgumentError{Path: "signature", Detail: "no valid review key signed this decision", Help: "make a review key with your own login, type it into the review, and decide there"}
 
-// Nonce returns a nonce for a decision about a proposal, which the key with an id will sign.
-func (s *Store) Nonce(id, proposal string) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k := s.byID[id]
-	if k == nil || !s.now().Before(k.expires) {
+// Nonce returns a nonce for a decision about a proposal, which the key with an id will sign. The asker is the name of the caller: no caller
+// takes the nonces of another one away.
+func (s *Store) Nonce(id, proposal, asker string) (string, error) {
+	if len(proposal) > maxText {
 		return "", errRefused
 	}
-	n := nonce{rand.Text(), proposal, s.now().Add(nonceLasts)}
-	if k.nonces = append(k.nonces, n); len(k.nonces) > maxNonces {
-		k.nonces = slices.Delete(k.nonces, 0, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, now := s.byID[id], s.now()
+	if k == nil || !now.Before(k.expires) {
+		return "", errRefused
 	}
+	k.nonces = slices.DeleteFunc(k.nonces, func(n nonce) bool { return !now.Before(n.expires) })
+	by := sha256.Sum256([]byte(asker))
+	own, first := 0, 0
+	for i := len(k.nonces) - 1; i >= 0; i-- {
+		if k.nonces[i].asker == by {
+			own, first = own+1, i
+		}
+	}
+	switch {
+	case own >= maxNonces:
+		k.nonces = slices.Delete(k.nonces, first, first+1)
+	case len(k.nonces) >= maxAll:
+		return "", errRefused
+	}
+	n := nonce{rand.Text(), proposal, by, now.Add(nonceLasts)}
+	k.nonces = append(k.nonces, n)
 	return n.text, nil
 }
 

@@ -1,6 +1,7 @@
 package reviewkey
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func TestKeys(t *testing.T) {
 	}
 	nonce := func() string {
 		t.Helper()
-		n, err := s.Nonce(id, "p")
+		n, err := s.Nonce(id, "p", "act-bot")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func TestKeys(t *testing.T) {
 	if _, err := s.Check(id, last, d.Sign(secret, last), &d); err == nil {
 		t.Error("a key is good for ever")
 	}
-	if _, err := s.Nonce(id, "p"); err == nil {
+	if _, err := s.Nonce(id, "p", "act-bot"); err == nil {
 		t.Error("a key that has expired gives a nonce")
 	}
 	// The oldest keys of an actor go, and keys that have expired take no memory.
@@ -93,7 +94,49 @@ func TestKeys(t *testing.T) {
 	for range maxKeys {
 		parts()
 	}
-	if _, err := s.Nonce(first, "p"); err == nil || len(s.byID) != maxKeys || len(s.keys) != 1 {
+	if _, err := s.Nonce(first, "p", "act-bot"); err == nil || len(s.byID) != maxKeys || len(s.keys) != 1 {
 		t.Error(err, len(s.byID), len(s.keys))
+	}
+}
+
+// TestNonces checks that nonces take little memory, and that no caller takes those of another one away.
+func TestNonces(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	s := New(func() time.Time { return now })
+	text, _, err := s.Make(&access.Actor{ID: "act-ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, secret := strings.Split(text, "_")[1], strings.Split(text, "_")[2]
+	if _, err := s.Nonce(id, strings.Repeat("p", maxText+1), "act-app"); err == nil {
+		t.Error("a nonce keeps a long text")
+	}
+	d := Decision{Proposal: "p", Digest: "d", Decision: "approve"}
+	app, err := s.Nonce(id, "p", "act-app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * maxAll {
+		if _, err := s.Nonce(id, "p", "act-bot"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(s.byID[id].nonces); n != maxNonces+1 {
+		t.Errorf("there are %d nonces, expected %d", n, maxNonces+1)
+	}
+	if _, err := s.Check(id, app, d.Sign(secret, app), &d); err != nil {
+		t.Error("another caller took the nonce away:", err)
+	}
+	for i := 0; len(s.byID[id].nonces) < maxAll; i++ {
+		if _, err := s.Nonce(id, "p", strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Nonce(id, "p", "one more"); err == nil {
+		t.Error("nonces have no bound")
+	}
+	now = now.Add(nonceLasts)
+	if _, err := s.Nonce(id, "p", "one more"); err != nil || len(s.byID[id].nonces) != 1 {
+		t.Error("nonces that have expired stay:", len(s.byID[id].nonces), err)
 	}
 }

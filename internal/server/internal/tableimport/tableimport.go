@@ -1,5 +1,6 @@
 // Package tableimport reads tables that clients upload: it proposes maps for them, and makes of them the NDJSON of a load. The files are
-// CSV, TSV or Parquet of strangers, so that what reading one takes is bounded.
+// CSV or TSV of strangers, so that what reading one takes is bounded. They are never Parquet or Arrow, whose library allocates what a small
+// file says: it is made for the files of those whom one trusts.
 package tableimport
 
 import (
@@ -8,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,22 +29,23 @@ import (
 const (
 	maxColumns = 1000
 	maxValues  = 10_000_000 // rows times columns of a table for which a map is proposed
-	maxBuffers = 256 << 20  // bytes of Parquet in memory
 )
 
 // File is an uploaded file.
 type File struct {
 	Path string
 	Name string // as the client calls it; its ending tells the format
+
+	Owner string // the actor and the graph, whose places the file takes
 }
 
 // formats are the formats that a server reads.
-var formats = []string{record.CSV, record.TSV, record.Parquet}
+var formats = []string{record.CSV, record.TSV}
 
 // check checks the name.
 func (f *File) check() error {
 	if !slices.Contains(formats, record.FormatOf(f.Name)) || strings.ContainsFunc(f.Name, func(r rune) bool { return r < ' ' }) {
-		return &tool.ArgumentError{Path: "file_name", Detail: fmt.Sprintf("found %q, expected a name that ends in .csv, .tsv or .parquet", clip(f.Name)), Help: "for other formats, use omnigraph import"}
+		return &tool.ArgumentError{Path: "file_name", Detail: fmt.Sprintf("found %q, expected a name that ends in .csv or .tsv", clip(f.Name)), Help: "for Parquet and other formats, use omnigraph import"}
 	}
 	return nil
 }
@@ -58,8 +62,11 @@ func clip(s string) string {
 // record returns the file as a source of records of which at most `values` can be read; 0 for no limit.
 func (f *File) record(values int64) record.File {
 	return record.File{Name: f.Name, Open: func(opts record.Options) (record.Reader, error) {
-		opts.Plain, opts.Memory = true, maxBuffers
+		opts.Plain = true
 		r, err := record.Open(record.File{Name: f.Name, Path: f.Path}, opts)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &engine.NotFound{What: "upload", Name: filepath.Base(f.Path)} // it went meanwhile
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -87,21 +94,17 @@ func (r *reader) Next() (*record.Record, error) {
 	return rec, err
 }
 
-// inferring has a place for each call of Propose that may run at a time, because each takes much memory.
-var inferring = make(chan struct{}, 2)
-
 // Propose reads a file as a whole, and proposes a map to the types of a schema, and a type for it. A fault of the file is an
 // *engine.LoadErrors.
 func Propose(ctx context.Context, f *File, s *catalog.Schema) (*client.ImportProposal, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	select {
-	case inferring <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	back, err := inferring.take(f.Owner)
+	if err != nil {
+		return nil, err
 	}
-	defer func() { <-inferring }()
+	defer back()
 	p, err := infer.Propose(ctx, []infer.Input{{File: f.record(maxValues), Source: f.Name}}, "", nil)
 	if err != nil {
 		return nil, asLoad(err)
@@ -129,6 +132,7 @@ func Propose(ctx context.Context, f *File, s *catalog.Schema) (*client.ImportPro
 type Import struct {
 	in     *dataimport.Import
 	stream *dataimport.Stream
+	back   func() // returns the place
 	most   int64
 	read   int64
 	err    error // the *engine.TooLarge that ended the stream
@@ -156,7 +160,7 @@ func New(ctx context.Context, f *File, text string, s *catalog.Schema, mode engi
 		src.Read.Format = record.FormatOf(f.Name)
 	}
 	if !slices.Contains(formats, src.Read.Format) {
-		return nil, &tool.ArgumentError{Path: "map", Detail: fmt.Sprintf("the format is %s, expected csv, tsv or parquet", src.Read.Format)}
+		return nil, &tool.ArgumentError{Path: "map", Detail: fmt.Sprintf("the format is %s, expected csv or tsv", src.Read.Format), Help: "for Parquet and other formats, use omnigraph import"}
 	}
 	plan, faults := dataimport.NewPlan(m, s, dataimport.Options{NewNodes: !mode.Finds(), Partial: mode.Patches()})
 	if rejected.Diagnostics = faults; faults.HasErrors() {
@@ -165,6 +169,10 @@ func New(ctx context.Context, f *File, text string, s *catalog.Schema, mode engi
 	i := &Import{in: dataimport.New(plan, [][]record.File{{f.record(0)}}, nil), most: most}
 	if i.in.Lookups() {
 		return nil, &tool.ArgumentError{Path: "map", Detail: "an end of an edge is found by a @unique that is not the key", Help: "name the key or the id of the node, or use omnigraph import"}
+	}
+	var err error
+	if i.back, err = importing.take(f.Owner); err != nil {
+		return nil, err
 	}
 	i.stream = i.in.Stream(ctx)
 	return i, nil
@@ -184,7 +192,10 @@ func (i *Import) Read(p []byte) (int, error) {
 }
 
 // Close closes the file.
-func (i *Import) Close() error { return i.stream.Close() }
+func (i *Import) Close() error {
+	defer i.back()
+	return i.stream.Close()
+}
 
 // Explain returns the error of the load with the places in the file.
 func (i *Import) Explain(ctx context.Context, err error) error {
@@ -209,7 +220,7 @@ func (i *Import) Explain(ctx context.Context, err error) error {
 	return asLoad(faults)
 }
 
-// asLoad returns faults of a file as those of the lines of a load: by line, or by row in Parquet, with the column as the field.
+// asLoad returns faults of a file as those of the lines of a load: by line, with the column as the field.
 func asLoad(err error) error {
 	var faults *dataimport.Faults
 	var one *record.Fault

@@ -57,3 +57,45 @@ func TestBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaces takes the places of owners, which do not take those of each other.
+func TestPlaces(t *testing.T) {
+	var p places
+	var backs []func()
+	take := func(owner string, want bool) {
+		t.Helper()
+		back, err := p.take(owner)
+		var busy *engine.Busy
+		if (err == nil) != want || err != nil && !errors.As(err, &busy) {
+			t.Errorf("%s: %v", owner, err)
+		}
+		if err == nil {
+			backs = append(backs, back)
+		}
+	}
+	for _, owner := range []string{"a", "b", "c", "d"} {
+		take(owner, true)
+		take(owner, true)
+		take(owner, false)
+	}
+	take("e", false) // there are no more
+	backs[0]()
+	backs[0]()
+	take("e", true)
+	take("e", false)
+	for _, back := range backs {
+		back()
+	}
+	if p.all != 0 || len(p.used) != 0 {
+		t.Errorf("%d places are left, of %v", p.all, p.used)
+	}
+}
+
+// TestGone opens an upload that went meanwhile.
+func TestGone(t *testing.T) {
+	_, err := Propose(t.Context(), &File{Path: filepath.Join(t.TempDir(), "x"), Name: "items.csv"}, nil)
+	var gone *engine.NotFound
+	if !errors.As(err, &gone) || gone.What != "upload" {
+		t.Error(err)
+	}
+}

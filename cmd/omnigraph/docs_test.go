@@ -38,6 +38,8 @@ var costly = map[string]string{
 	"omnigraph index go --watch --server http://127.0.0.1:8080 --graph code": "runs until it is interrupted: TestWatch",
 
 	"omnigraph login --server https://graph.example.com --client-id omnigraph-cli": "needs an issuer and a person: TestLogin",
+	"omnigraph watch redeliver --server http://127.0.0.1:8080 --graph code $WATCH": "needs a webhook: TestWebhook",
+
 	"omnigraph login": "needs an issuer and a person: TestLogin",
 	"omnigraph logout --server https://graph.example.com": "needs a login: TestLogin",
 	"omnigraph logout": "needs a login: TestLogin",

@@ -72,7 +72,11 @@ func restating(owner, state string) deed {
 func dumpWatches(g *Graph) string {
 	var b strings.Builder
 	for i, w := range must1(g.Watches(context.Background(), engine.WatchRange{})) {
-		fmt.Fprintf(&b, "watch %d of %q: %s %s on %s after %s, state %q\n", i, w.Owner, w.Query, w.Arguments, w.Branch, w.Debounce, w.State)
+		fmt.Fprintf(&b, "watch %d of %q: %s %s on %s after %s", i, w.Owner, w.Query, w.Arguments, w.Branch, w.Debounce)
+		if len(w.State) > 0 {
+			fmt.Fprintf(&b, ", state %q", w.State)
+		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }

@@ -38,6 +38,9 @@ func TestDigestsOfWrites(t *testing.T) {
 	// unique for each request.
 	written := []string{"zoe", "eve", "dan"}
 	for _, row := range m.writes() {
+		if strings.HasSuffix(row.path, "/import") {
+			continue // there is no such upload, so nothing is called
+		}
 		r := routeOf(row.route)
 		var digests []any
 		for range 2 {

@@ -156,7 +156,7 @@ func TestBranchListOfDrafts(t *testing.T) {
 // write, and tells that no other actor.
 func TestRefusedOutsideDrafts(t *testing.T) {
 	w := newProposalWorldWith(t, draftPolicy, servedtest.Catalog(t))
-	const advice = "give draft as the branch, and later open a proposal from it"
+	const advice = "pass draft as the branch, and open a proposal from it later"
 	for _, tt := range []struct {
 		actor, branch string
 		advised       bool

@@ -32,6 +32,9 @@ var idUses = []struct {
 	{"internal/server/servedgraph/drafts.go", 3, "compares with the empty name"},
 	{"internal/server/servedgraph/listen.go", 1, "compares with the empty name"},
 	{"internal/server/servedgraph/servedtest/servedtest.go", 1, "a policy of tests, without agents"},
+	{"internal/server/servedgraph/watchturns.go", 1, "the agents of an actor share its turns"},
+	{"internal/server/servedgraph/webhookowner.go", 1, "stores the actor, and its agents beside it"},
+	{"internal/server/internal/reviewkey/reviewkey.go", 2, "a key belongs to an actor without agents"},
 }
 
 // idUse matches a use of the id of an actor.

@@ -11,7 +11,7 @@ type InferBody struct {
 	Branch   string `json:"branch,omitempty" jsonschema_description:"The branch whose schema the map is for; the default is main."`
 }
 
-// ImportProposal says what was found in an uploaded table.
+// ImportProposal describes an uploaded table, and proposes a map and a schema for it.
 type ImportProposal struct {
 	Rows         int64          `json:"rows"` // of the table
 	Columns      []ImportColumn `json:"columns"`
@@ -21,7 +21,7 @@ type ImportProposal struct {
 	SchemaSource string         `json:"schema_source" jsonschema_description:"A type for the table, for a graph that has none."`
 }
 
-// ImportColumn says what was found in a column.
+// ImportColumn describes a column of an uploaded table.
 type ImportColumn struct {
 	Name     string          `json:"name"`     // in the file
 	Property string          `json:"property"` // the name as a property

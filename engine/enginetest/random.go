@@ -95,6 +95,7 @@ func countGraph(d *drawer, open func() *pair, seen outcomeCounts) (cases int, sc
 		if again, ok := d.drawAgain(script); ok {
 			steps = append(steps, again)
 		}
+		steps = append(steps, d.drawSequel(s)...)
 		run := func(steps []step) bool {
 			for _, s := range steps {
 				script = append(script, s)

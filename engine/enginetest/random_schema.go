@@ -55,6 +55,7 @@ type drawer struct {
 	clocks    *drawer // draws instants, with random numbers of its own
 	validity  *drawer // draws valid times, with random numbers of its own
 	origins   *drawer // draws who makes commits, and reads of origins, with random numbers of its own
+	sequels   *drawer // draws the statements of drawSequel, with random numbers of its own
 	// digits draws the digits of Decimals in schema changes. It has its own random numbers, too.
 	digits *drawer
 	// reshapes draws vectors of other lengths. It has its own random numbers, too.
@@ -70,7 +71,7 @@ func newDrawer(seed uint64) *drawer {
 		restricts: &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}, joins: &drawer{Rand: rand.New(rand.NewPCG(seed, 2))},
 		decimals: &drawer{Rand: rand.New(rand.NewPCG(seed, 3))}, reshapes: &drawer{Rand: rand.New(rand.NewPCG(seed, 4))}, clocks: &drawer{Rand: rand.New(rand.NewPCG(seed, 5))},
 		digits: &drawer{Rand: rand.New(rand.NewPCG(seed, 6))}, validity: &drawer{Rand: rand.New(rand.NewPCG(seed, 7))},
-		origins: &drawer{Rand: rand.New(rand.NewPCG(seed, 8))}}
+		origins: &drawer{Rand: rand.New(rand.NewPCG(seed, 8))}, sequels: &drawer{Rand: rand.New(rand.NewPCG(seed, 9))}}
 	d.schema = d.drawSchema()
 	d.drawInterfaces(d.schema)
 	d.drawEnds(d.schema, d.schema.Edges)

@@ -283,6 +283,7 @@ var faultNames = [...]string{
 	LengthsKept: "LengthsKept", RankFromZero: "RankFromZero", FilterLate: "FilterLate",
 	LimitIsBound: "LimitIsBound", DefaultIgnored: "DefaultIgnored", BoundsExclusive: "BoundsExclusive",
 	DeleteKeepsLast: "DeleteKeepsLast", NoCascade: "NoCascade", CascadeForward: "CascadeForward", CascadeByID: "CascadeByID", UniqueEndByID: "UniqueEndByID", CardByID: "CardByID",
+	UpsertReplaces: "UpsertReplaces", OldIsNull: "OldIsNull", AndIsOr: "AndIsOr", BlockSeesChanges: "BlockSeesChanges", ConflictUnseen: "ConflictUnseen", UpdateRepeats: "UpdateRepeats",
 	RecordShifted: "RecordShifted", UpsertKeeps: "UpsertKeeps", UpdateClears: "UpdateClears", UpdateFirst: "UpdateFirst",
 	EarlierUnseen: "EarlierUnseen", PartialCommit: "PartialCommit", EmptyCommit: "EmptyCommit",
 	RequiredUnchecked: "RequiredUnchecked", EnumUnchecked: "EnumUnchecked", RangeExclusive: "RangeExclusive",

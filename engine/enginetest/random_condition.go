@@ -122,7 +122,9 @@ func (r *readDraw) in(left plan.Expr, t value.Type, draw func() value.Value) pla
 	if r.percent(50) {
 		return c
 	}
-	return r.withParam(c, list.Type(), list)
+	typ := list.Type()
+	typ.Dim = t.Dim // the digits of a Decimal
+	return r.withParam(c, typ, list)
 }
 
 // withParam returns the comparison with a parameter of type t as its right side, for which the argument

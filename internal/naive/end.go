@@ -227,17 +227,6 @@ func endMappings(from, to *catalog.Schema, old, now *catalog.Edge, w mapping) (e
 	return ends
 }
 
-// after combines the mapping of an end with those of the end and the nodes in the schemas before, as mapping.compose does.
-func (m endMapping) after(first endMapping, nodes map[string]typeMapping) endMapping {
-	out := endMapping{types: map[string]string{}, was: first.was, isInterface: m.isInterface}
-	for now, was := range m.types {
-		if old, ok := nodes[was]; ok {
-			out.types[now] = old.was
-		}
-	}
-	return out
-}
-
 // now returns the name of a node type of the earlier schema at this end, or "" if its nodes cannot be there any more. The
 // parameter is "" for an end at a node type.
 func (m endMapping) now(was string) string {

@@ -44,8 +44,9 @@ func defaultOf(p *catalog.Property) value.Value {
 
 // ancestor is a schema from which another schema descends.
 type ancestor struct {
-	digest  string  // of the ancestor
-	mapping mapping // from the ancestor to the descendant
+	digest  string          // of the ancestor
+	schema  *catalog.Schema // its types
+	mapping mapping         // from the ancestor to the descendant
 }
 
 // shape holds the attributes that node types and edge types have in common.
@@ -170,19 +171,20 @@ func (w mapping) sameEnd(old, now *catalog.Edge, to bool) bool {
 	return was == is && wasInterface == isInterface
 }
 
-// compose combines two mappings: `w` leads from some schema to the schema `middle`, `next` from there to the schema `to`,
-// and the result from the first to the last.
-func (w mapping) compose(next mapping, middle, to *catalog.Schema) mapping {
+// compose combines two mappings: `w` leads from the schema `from` to the schema `middle`, `next` from there to the schema `to`,
+// and the result from the first to the last. An edge is carried to `to` if its nodes can be at its ends there, although they may not
+// have been able to in `middle`.
+func (w mapping) compose(next mapping, from, middle, to *catalog.Schema) mapping {
 	out := mapping{plan.Node: {}, plan.Edge: {}}
-	for kind, types := range next {
-		for name, tw := range types {
+	for _, kind := range []plan.Entity{plan.Node, plan.Edge} { // the ends of edges need the nodes
+		for name, tw := range next[kind] {
 			first, ok := w[kind][tw.was]
 			if !ok {
 				continue
 			}
 			both := typeMapping{was: first.was, props: map[string]string{}, types: map[string][]value.Type{}, start: map[string]value.Value{}, fills: map[string]bool{}}
-			for i := range both.ends {
-				both.ends[i] = tw.ends[i].after(first.ends[i], w[plan.Node])
+			if kind == plan.Edge {
+				both.ends = endMappings(from, to, from.Edge(first.was), to.Edge(name), out)
 			}
 			typ, _ := shapeOf(to, kind, name)
 			for _, p := range typ.props {
@@ -342,9 +344,9 @@ func (g *Graph) ApplySchema(ctx context.Context, source string, schema *catalog.
 			t.inexact(w, schema)
 		}
 		if next.ancestors = t.before.ancestors; next.digest != t.before.digest {
-			next.ancestors = []ancestor{{t.before.digest, w}}
+			next.ancestors = []ancestor{{t.before.digest, t.before.schema, w}}
 			for _, a := range t.before.ancestors {
-				next.ancestors = append(next.ancestors, ancestor{a.digest, a.mapping.compose(w, t.before.schema, schema)})
+				next.ancestors = append(next.ancestors, ancestor{a.digest, a.schema, a.mapping.compose(w, a.schema, t.before.schema, schema)})
 			}
 		}
 		t.after, t.carriesAll = t.before.carried(next, w, g.fault), true

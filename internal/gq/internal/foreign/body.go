@@ -69,8 +69,6 @@ func (r *rewriter) body() {
 			r.grouped()
 		case r.Accept("order", "by"), r.Accept("orderby"), r.Accept("order_by"), r.Accept("order"), r.Accept("sort", "by"), r.Accept("sort"):
 			r.sorted()
-		case r.Is("nearest", ":", "{"):
-			r.similar()
 		case r.Is("fetch", "first"), r.Is("fetch", "next"):
 			r.fetch()
 		case r.Accept("limit"), r.Accept("first"), r.Accept("top"):
@@ -91,8 +89,6 @@ func (r *rewriter) body() {
 			if !r.try(r.statement) {
 				r.unwoundMatch()
 			}
-		case r.Is("depth", ":"), r.Is("maxdepth", ":"):
-			r.depthBound()
 		default:
 			r.statement()
 		}
@@ -131,9 +127,7 @@ func (r *rewriter) matched() {
 		r.SkipGroup()
 		r.match = append(r.match, r.braced()...)
 		after := r.At
-		if len(r.order) != 1 { // the arguments do not say which node they mean
-			panic(refuse.GiveUp{})
-		}
+		refuse.If(len(r.order) != 1) // the arguments do not say which node they mean
 		r.At = arguments
 		r.arguments(&r.read, scope{node: r.order[0]})
 		r.At = after
@@ -154,14 +148,6 @@ func (r *rewriter) fetch() {
 		r.Expect("row")
 	}
 	r.Expect("only")
-}
-
-// depthBound reads a bound on the depth of selections, which must not leave out any of them.
-func (r *rewriter) depthBound() {
-	r.Next()
-	r.Next()
-	n, err := strconv.Atoi(r.Next().Text)
-	refuse.If(err != nil || n < r.deepest)
 }
 
 // let reads the definitions after LET, with or without braces.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/refuse"
@@ -154,9 +153,7 @@ func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 			r.Accept(",")
 			continue
 		}
-		if t.Kind != lex.Word && t.Kind != lex.Dollar { // $gt is the operator of MongoDB
-			panic(refuse.GiveUp{})
-		}
+		refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar) // $gt is the operator of MongoDB
 		op := strings.TrimPrefix(strings.ToLower(t.Text), "_")
 		r.Expect(":")
 		if op == "not" && r.Is("{") {
@@ -168,28 +165,6 @@ func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 	}
 	refuse.If(len(out) == 0)
 	return out
-}
-
-// similar reads nearest: { summary: $text, first: 5 }, which orders the nodes by the distance of a vector.
-func (r *rewriter) similar() {
-	r.Expect("nearest", ":", "{")
-	v := r.firstNode()
-	for r.More("}") {
-		name := r.Word()
-		r.Expect(":")
-		p := r.Property(r.vars[v], name)
-		switch {
-		case p != nil && p.Type.Kind == value.Vector && len(r.sort) == 0:
-			if t := r.Peek(0); t.Kind == lex.Dollar && !r.known(t.Text) {
-				r.declare(t.Text, "String") // the text whose vector it is
-			}
-			r.sort = append(r.sort, "nearest("+r.member(v, name)+", "+r.operand()+")")
-		case p == nil && slices.Contains([]string{"first", "limit", "k", "topk"}, naming.Plain(name)):
-			r.limit = r.operand()
-		default:
-			panic(refuse.GiveUp{})
-		}
-	}
 }
 
 // comparisons maps the operators of GraphQL servers.

@@ -110,7 +110,6 @@ type rewriter struct {
 	keys      []string // the nodes among the values of WITH
 	groups    []string // the keys after GROUP BY
 	nesting   int      // the levels of selections around the next token
-	deepest   int      // the most levels so far
 
 	parts       []setPart  // the queries before UNION and the like
 	closed      *closure   // the table of WITH RECURSIVE, or nil

@@ -17,10 +17,8 @@ const writtenNote = "a mutation answers with the numbers of its changes"
 func (r *rewriter) writeEach(field string) {
 	r.write(field)
 	for several := false; r.Peek(0).Kind == lex.Word; several = true {
-		if len(r.match) > 0 { // the statements belong to its block
-			panic(refuse.GiveUp{})
-		}
-		if r.IsAt(1, ":") { // an alias
+		refuse.If(len(r.match) > 0) // the statements belong to its block
+		if r.IsAt(1, ":") {         // an alias
 			r.SkipTwo()
 		}
 		r.write(r.Word())

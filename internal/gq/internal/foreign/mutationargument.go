@@ -146,9 +146,7 @@ func (r *rewriter) onConflict(w *writing) {
 func (r *rewriter) inputObject(w *writing) {
 	name := r.Next().Text
 	i := slices.IndexFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
-	if w.changes() || len(w.rows) > 0 || i < 0 || r.Uses(name) != 2 { // its declaration and this place
-		panic(refuse.GiveUp{})
-	}
+	refuse.If(w.changes() || len(w.rows) > 0 || i < 0 || r.Uses(name) != 2) // its declaration and this place
 	if strings.HasPrefix(r.params[i], "$"+name+": [") {
 		r.inputList(w, name, i)
 		return

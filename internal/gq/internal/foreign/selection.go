@@ -195,10 +195,7 @@ func (r *rewriter) selection(sc scope) {
 	name, alias := r.MemberName(), ""
 	if r.Accept(":") {
 		alias = name
-		if t := r.Peek(0); t.Kind == lex.Dollar && r.Peek(1).Text == "{" {
-			r.gathered(sc, alias)
-			return
-		} else if t.Kind != lex.Word || r.Peek(1).Text == "." || r.Peek(1).Text == "(" && r.Relation(r.vars[sc.node], t.Text) == nil && r.Counted(r.vars[sc.node], t.Text) == nil ||
+		if t := r.Peek(0); t.Kind != lex.Word || r.Peek(1).Text == "." || r.Peek(1).Text == "(" && r.Relation(r.vars[sc.node], t.Text) == nil && r.Counted(r.vars[sc.node], t.Text) == nil ||
 			r.values[t.Text] != "" || r.Peek(1).Text == "{" && slices.Contains(blocks, strings.ToLower(t.Text)) {
 			alias, e := r.columnOverEdges(alias, r.operand())
 			r.add(alias, e)
@@ -258,9 +255,7 @@ func (r *rewriter) included(alias, e string) {
 // nested reads the arguments and the selection of a relation, and adds a column with a block.
 func (r *rewriter) nested(sc scope, rel *naming.Relation, alias, name string) {
 	defer r.Deeper()()
-	if r.nesting++; r.nesting > r.deepest {
-		r.deepest = r.nesting
-	}
+	r.nesting++
 	outer := r.read
 	r.read = read{}
 	to := r.fresh(rel.Other())
@@ -315,31 +310,6 @@ func (r *rewriter) recordBlock(match []cond, single bool) string {
 		r.boundBlock()
 	}
 	return recordsOf(op, match, strings.Join(columns, ", "), r.sort, r.limit)
-}
-
-// gathered reads orders: $o { placed } in a selection of another node: the clauses of the match that
-// bind $o become a block, and the rows are those for which it is not empty.
-func (r *rewriter) gathered(sc scope, alias string) {
-	v := r.variable()
-	refuse.If(v == sc.node)
-	name := "$" + naming.Lower(v)
-	var mine, rest []cond
-	for _, c := range r.match {
-		if mentionsVar(c.render(false), name) {
-			mine = append(mine, c)
-		} else {
-			rest = append(rest, c)
-		}
-	}
-	refuse.If(len(mine) == 0 || len(rest) == 0 || r.MentionedLater(v))
-	refuse.If(slices.ContainsFunc(r.columns, func(c column) bool { return mentionsVar(c.text, name) }))
-	block := ""
-	r.nestedRead(func() {
-		r.selected(scope{node: v})
-		block = r.recordBlock(append(mine, r.match...), false)
-	})
-	r.match = append(rest, cond{op: "exists", subs: mine})
-	r.add(alias, block)
 }
 
 // mentionsVar reports whether a clause of this language contains a variable.

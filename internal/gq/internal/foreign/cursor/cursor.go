@@ -184,14 +184,6 @@ func (r *Cursor) Mentions(name string) bool {
 	return slices.ContainsFunc(r.Tokens[r.At:], func(t lex.Token) bool { return (t.Kind == lex.Word || t.Kind == lex.Dollar) && t.Text == name })
 }
 
-// MentionedLater reports whether the text uses a variable after the selection in braces that comes next.
-func (r *Cursor) MentionedLater(v string) bool {
-	at := r.At
-	r.SkipGroup()
-	defer func() { r.At = at }()
-	return r.Mentions(v)
-}
-
 // Uses counts the tokens of the text that name a variable or a parameter.
 func (r *Cursor) Uses(name string) (n int) {
 	for _, t := range r.Tokens {

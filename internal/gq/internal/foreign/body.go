@@ -152,18 +152,14 @@ func (r *rewriter) fetch() {
 
 // let reads the definitions after LET, with or without braces.
 func (r *rewriter) let() {
-	braces := r.Accept("{")
-	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+	r.List(func() {
 		t := r.Next()
 		refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar || r.known(t.Text))
 		if !r.Accept("=") {
 			r.Expect(":")
 		}
 		r.values[t.Text] = r.operand()
-	}
-	if braces {
-		r.Expect("}")
-	}
+	})
 }
 
 // items reads the clauses of a match without braces.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/cursor"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/refuse"
@@ -269,15 +268,8 @@ func (r *rewriter) edgeTypes() (names []string, text, from, to string) {
 
 // walkBounds reads the bounds of a walk, and returns them as the language writes them, or "" if the traversal is not a walk.
 func (r *rewriter) walkBounds() string {
-	switch {
-	case r.Accept("*"):
+	if r.Accept("*") {
 		return r.Bounds("..")
-	case r.Accept("+"):
-		return cursor.BoundsFrom("1")
-	case r.Accept("{"):
-		bounds := r.Bounds(",")
-		r.Expect("}")
-		return bounds
 	}
-	return ""
+	return r.quantifier()
 }

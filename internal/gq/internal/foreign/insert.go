@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/refuse"
@@ -152,12 +151,7 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 	}
 	out := map[string]string{}
 	for more := true; more; more = r.Accept(",") {
-		if r.whereVar != "" && r.Is(r.whereVar, ".") {
-			r.SkipTwo()
-		}
-		name := r.PropertyName(in.typ, r.Word())
-		r.Expect("=")
-		value := r.assignment(in.typ, name)
+		name, value := r.setting(r.whereVar, in.typ)
 		refuse.If(value == "") // the row has null
 		out[name] = value
 	}
@@ -257,77 +251,6 @@ func (r *rewriter) wholeInsert(v, typ string) {
 	}
 }
 
-// changedTable binds the table that UPDATE or DELETE with other tables changes, and returns its variable.
-func (r *rewriter) changedTable(v, typ string) string {
-	refuse.If(len(r.match)+len(r.statements) > 0)
-	if v == "" {
-		v = r.fresh(typ)
-	} else {
-		r.bind(v, typ)
-	}
-	if e := r.Schema.Edge(typ); e != nil {
-		r.match = append(r.match, leaf("$_ $"+naming.Lower(v)+":"+naming.Lower(e.Name)+" $_"))
-	}
-	r.tables = []string{v}
-	return v
-}
-
-// tableAssignments reads a = 1, b = 2 after SET.
-func (r *rewriter) tableAssignments(v, typ string) (names, values []string) {
-	for {
-		if r.Is(v, ".") {
-			r.SkipTwo()
-		}
-		name := r.PropertyName(typ, r.Word())
-		r.Expect("=")
-		refuse.If(r.Is("(", "select"))
-		value := r.assignment(typ, name)
-		if r.Property(typ, name) == nil { // an end of an edge
-			value = r.idOf(value)
-		}
-		names, values = append(names, name), append(values, value)
-		if !r.Accept(",") {
-			return names, values
-		}
-	}
-}
-
-// changeRows writes the change of each entity of the match. An edge with another end is another edge.
-func (r *rewriter) changeRows(v, typ string, names, values []string) {
-	var set []string
-	moves := false
-	for i, name := range names {
-		set = append(set, name+": "+values[i])
-		moves = moves || r.Schema.Edge(typ) != nil && (name == "from" || name == "to")
-	}
-	if moves {
-		r.moveEdge(v, r.Schema.Edge(typ), names, values)
-		return
-	}
-	key := r.Key(typ)
-	r.emit("update " + typ + " set { " + strings.Join(set, ", ") + " } where " + key + " = $" + naming.Lower(v) + "." + key)
-}
-
-// moveEdge writes the statements that replace an edge of the match by one with other ends and the same properties.
-func (r *rewriter) moveEdge(v string, e *catalog.Edge, names, values []string) {
-	var out []string
-	value := func(name string) string {
-		if i := slices.Index(names, name); i >= 0 {
-			return values[i]
-		}
-		return "$" + naming.Lower(v) + "." + name
-	}
-	for _, end := range []string{"from", "to"} {
-		out = append(out, end+": "+value(end))
-	}
-	for _, p := range e.Properties {
-		out = append(out, p.Name+": "+value(p.Name))
-	}
-	r.note("the ends of an edge do not change: the query deletes the edge and inserts another one")
-	r.emit("delete " + e.Name + " where id = $" + naming.Lower(v) + ".id")
-	r.emit("insert " + e.Name + " { " + strings.Join(out, ", ") + " }")
-}
-
 // deleteFrom reads the rest of DELETE FROM Person [p] [USING …] WHERE ….
 func (r *rewriter) deleteFrom() {
 	typ := r.tableType()
@@ -339,36 +262,14 @@ func (r *rewriter) deleteFrom() {
 	r.where("delete "+typ, typ)
 }
 
-// updateEnds reads the assignments to the ends of an edge, and the condition.
-func (r *rewriter) updateEnds(v string, e *catalog.Edge) {
-	r.inWhere, r.whereVar = "", ""
-	v = r.changedTable(v, e.Name)
-	names, values := r.tableAssignments(v, e.Name)
-	refuse.If(!slices.Contains(names, "from") && !slices.Contains(names, "to"))
-	r.Expect("where")
-	r.wherePart()
-	r.tables = nil
-	r.changeRows(v, e.Name, names, values)
-}
-
 // updateVariable reads $p SET name = 'a', level = 'lead' after UPDATE, for a variable of the match.
 func (r *rewriter) updateVariable() {
 	v := r.variable()
 	r.Accept("set")
-	braces := r.Accept("{")
 	var out []string
-	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
-		if (r.Peek(0).Kind == lex.Dollar || r.Peek(0).Kind == lex.Word) && r.Peek(0).Text == v && r.IsAt(1, ".") {
-			r.SkipTwo()
-		}
-		name := r.PropertyName(r.vars[v], r.Word())
-		if !r.Accept("=") {
-			r.Expect(":")
-		}
-		out = append(out, name+": "+r.assignment(r.vars[v], name))
-	}
-	if braces {
-		r.Expect("}")
-	}
+	r.List(func() {
+		name, value := r.setting(v, r.vars[v])
+		out = append(out, name+": "+value)
+	})
 	r.change(v, "update", " set { "+strings.Join(out, ", ")+" }")
 }

@@ -105,16 +105,12 @@ func (r *rewriter) merged(v, typ, sign string) (out []string) {
 func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) []settings {
 	refuse.If(v == "" || r.Next().Text != v)
 	set := func() {
-		name := r.PropertyName(typ, r.Word())
-		if !r.Accept("=") {
-			r.Expect(":")
-		}
+		name, value := r.setting("", typ)
 		i := slices.IndexFunc(list, func(s settings) bool { return s.name == name })
 		if i < 0 {
 			i = len(list)
 			list = append(list, settings{name: name})
 		}
-		value := r.assignment(typ, name)
 		if create {
 			list[i].create = value
 		}
@@ -168,9 +164,8 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 		for more := true; more; more = r.Accept(",") {
 			refuse.If(r.Next().Text != l.name)
 			r.Expect(".")
-			name := r.PropertyName(e.Name, r.Word())
-			r.Expect("=")
-			props = append(props, ", "+name+": "+r.assignment(e.Name, name))
+			name, value := r.setting("", e.Name)
+			props = append(props, ", "+name+": "+value)
 		}
 	}
 	refuse.If(r.IsOne("set", "on")) // it concerns an edge that exists

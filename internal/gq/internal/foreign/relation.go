@@ -332,20 +332,10 @@ func (r *rewriter) nodeApart(sc scope) bool {
 	if sc.edge == nil {
 		return false
 	}
-	typ, depth := r.vars[sc.node], 0
-	for i := r.At; i < len(r.Tokens); i++ {
-		t := r.Tokens[i]
-		switch {
-		case t.Kind == lex.Mark && strings.Contains("{([", t.Text):
-			depth++
-		case t.Kind == lex.Mark && strings.Contains("})]", t.Text):
-			if depth--; depth < 0 {
-				return false
-			}
-		case depth == 0 && t.Kind == lex.Word && lex.Tokens(r.Tokens[i+1:]).At(0).Text == "{" && r.Property(typ, t.Text) == nil:
-			if naming.Plain(t.Text) == "node" || r.TableNode(t.Text) == typ && r.Relation(typ, t.Text) == nil {
-				return true
-			}
+	typ, rest := r.vars[sc.node], lex.Tokens(r.Tokens[r.At:]).Inner()
+	for i, t := range rest.Outside() {
+		if t.Kind == lex.Word && rest.At(i+1).Text == "{" && r.Property(typ, t.Text) == nil && (naming.Plain(t.Text) == "node" || r.TableNode(t.Text) == typ && r.Relation(typ, t.Text) == nil) {
+			return true
 		}
 	}
 	return false

@@ -23,15 +23,8 @@ func (r *rewriter) readFragments() {
 		if !strings.EqualFold(start[0].Text, "fragment") || start[0].Kind != lex.Word || start[1].Kind != lex.Word || !strings.EqualFold(start[2].Text, "on") || start[4].Text != "{" {
 			continue
 		}
-		n := 5
-		for depth := 1; depth > 0; n++ {
-			refuse.If(n == len(start))
-			if start[n].Kind == lex.Mark && start[n].Text == "{" {
-				depth++
-			} else if start[n].Kind == lex.Mark && start[n].Text == "}" {
-				depth--
-			}
-		}
+		n := 4 + lex.Tokens(start[4:]).GroupLen()
+		refuse.If(start[n-1].Text != "}")
 		if r.fragments == nil {
 			r.fragments = map[string]fragment{}
 		}

@@ -166,18 +166,9 @@ func (r *rewriter) scalarSelect() string {
 func (r *rewriter) separateAliases() func() {
 	around := r.around
 	r.around += join(r.match) + " "
-	end := r.At
-	for depth := 0; end < len(r.Tokens); end++ {
-		if t := r.Tokens[end]; t.Kind == lex.Mark && t.Text == "(" {
-			depth++
-		} else if t.Kind == lex.Mark && t.Text == ")" {
-			if depth--; depth < 0 {
-				break
-			}
-		}
-	}
-	r.Steps += (end - r.At) / 16 // reading the tokens once more is work, too
-	for _, alias := range r.aliasesIn(divide.TablesOf(r.Tokens[r.At:end])) {
+	rest := lex.Tokens(r.Tokens[r.At:]).Inner()
+	r.Steps += len(rest) / 16 // reading the tokens once more is work, too
+	for _, alias := range r.aliasesIn(divide.TablesOf(rest)) {
 		refuse.If(r.known(alias) && mentionsVar(r.around, "$"+naming.Lower(alias)))
 	}
 	return func() { r.around = around }

@@ -45,13 +45,7 @@ func (r *rewriter) statement() {
 		r.merge()
 	case r.IsOne("insert", "upsert", "create") && (r.IsAt(1, "{") || r.Peek(1).Kind == lex.Dollar):
 		verb := strings.ToLower(r.Word())
-		braces := r.Accept("{")
-		for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
-			r.insertBound(verb)
-		}
-		if braces {
-			r.Expect("}")
-		}
+		r.List(func() { r.insertBound(verb) })
 	case r.IsOne("insert", "upsert", "create"):
 		r.assigned(strings.ToLower(r.Word()), "")
 	case r.Peek(0).Kind == lex.Dollar && r.Peek(1).Text == "=":

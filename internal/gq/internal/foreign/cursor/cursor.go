@@ -81,6 +81,17 @@ func (r *Cursor) More(closing string) bool {
 	return !r.Accept(closing)
 }
 
+// List reads a list of one member or more, each with a function: in braces, where commas may be missing, or without.
+func (r *Cursor) List(member func()) {
+	braces := r.Accept("{")
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		member()
+	}
+	if braces {
+		r.Expect("}")
+	}
+}
+
 // Expect reads the tokens, which must come next.
 func (r *Cursor) Expect(values ...string) {
 	refuse.If(!r.Accept(values...))
@@ -133,24 +144,17 @@ func (r *Cursor) SkipGroup() {
 
 // SkipCall skips the arguments of a call up to its closing parenthesis.
 func (r *Cursor) SkipCall() {
-	for depth := 1; depth > 0; {
-		switch t := r.Next(); {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			depth--
-		}
-	}
+	r.At--
+	r.SkipGroup()
 }
 
 // SkipTo skips tokens to a word outside of parentheses.
 func (r *Cursor) SkipTo(word string) {
-	for depth := 0; depth > 0 || !r.Is(word); {
-		switch t := r.Next(); {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			depth--
+	for !r.Is(word) {
+		if r.Is("(") {
+			r.SkipGroup()
+		} else {
+			r.Next()
 		}
 	}
 }
@@ -196,17 +200,6 @@ func (r *Cursor) Uses(name string) (n int) {
 
 // OverAhead reports whether OVER comes after the parentheses that come next.
 func (r *Cursor) OverAhead() bool {
-	depth := 0
-	for i := 0; ; i++ {
-		switch t := r.Peek(i); {
-		case t.Kind == lex.End:
-			return false
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			if depth--; depth == 0 {
-				return r.Peek(i+1).Are("over") && r.IsAt(i+2, "(")
-			}
-		}
-	}
+	n := lex.Tokens(r.Tokens[r.At:]).GroupLen()
+	return r.Peek(n).Are("over") && r.IsAt(n+1, "(")
 }

@@ -124,20 +124,10 @@ func (r *Cursor) InlineTables() {
 // EdgeArguments reads the properties of an edge in parentheses in a traversal, as in $a wrote(role: translator) $w, as
 // if they stood in braces.
 func (r *Cursor) EdgeArguments() {
-	depth := 0
-	for i := r.At; i < len(r.Tokens); i++ {
-		switch t := r.Tokens[i]; {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			if depth--; depth == 0 {
-				r.Tokens = slices.Clone(r.Tokens)
-				r.Tokens[r.At].Text, r.Tokens[i].Text = "{", "}"
-				return
-			}
-		}
-	}
-	panic(refuse.GiveUp{})
+	end := r.At + lex.Tokens(r.Tokens[r.At:]).GroupLen() - 1
+	r.Tokens = slices.Clone(r.Tokens)
+	refuse.If(r.Tokens[end].Text != ")")
+	r.Tokens[r.At].Text, r.Tokens[end].Text = "{", "}"
 }
 
 // IgnoreCase replaces { contains: "a", mode: insensitive } of Prisma by { icontains: "a" }.

@@ -35,14 +35,7 @@ func joinColumns(list []column) string {
 
 // recordsOf writes a block with a record for each match of its clauses, or with the first one.
 func recordsOf(op string, match []cond, columns string, sort []string, limit string) string {
-	out := op + " { " + join(match) + " return { " + columns + " }"
-	if len(sort) > 0 {
-		out += " order { " + strings.Join(sort, ", ") + " }"
-	}
-	if limit != "" {
-		out += " limit " + limit
-	}
-	return out + " }"
+	return op + " { " + join(match) + " return { " + columns + " }" + rowsPart(sort, limit) + " }"
 }
 
 // returned reads the columns after RETURN or SELECT, with or without braces.

@@ -93,9 +93,8 @@ type rewriter struct {
 	params []string        // its parameters
 	loose  map[string]bool // by name: whether the type of a parameter may change to that of a property
 
-	fragments map[string]fragment    // of GraphQL, by name
-	unread    map[*catalog.Edge]bool // the edges whose properties no name of the text without a declaration has
-	dollars   map[string]bool        // the names after dollar signs in the text; nil before the first use
+	fragments map[string]fragment // of GraphQL, by name
+	dollars   map[string]bool     // the names after dollar signs in the text; nil before the first use
 
 	vars   map[string]string // by name of a variable: its type, or "" if it is not known
 	order  []string          // the variables in the order in which they were bound
@@ -240,11 +239,16 @@ func (q *read) render() string {
 	if len(q.having) > 0 {
 		out += " having { " + join(q.having) + " }"
 	}
-	if len(q.sort) > 0 {
-		out += " order { " + strings.Join(q.sort, ", ") + " }"
+	return out + rowsPart(q.sort, q.limit)
+}
+
+// rowsPart writes the order and the limit of a read or of a block.
+func rowsPart(sort []string, limit string) (out string) {
+	if len(sort) > 0 {
+		out = " order { " + strings.Join(sort, ", ") + " }"
 	}
-	if q.limit != "" {
-		out += " limit " + q.limit
+	if limit != "" {
+		out += " limit " + limit
 	}
 	return out
 }
@@ -416,10 +420,21 @@ func must(tokens []lex.Token, ok bool) []lex.Token {
 	return tokens
 }
 
-// bound reports whether a name, as this language writes it, is a variable of the text.
-func (r *rewriter) bound(name string) bool {
-	return slices.ContainsFunc(r.order, func(v string) bool { return naming.Lower(v) == name })
+// variableOf returns the variable of the text that this language writes as a name, or "".
+func (r *rewriter) variableOf(name string) string {
+	for _, v := range r.order {
+		if naming.Lower(v) == name {
+			return v
+		}
+	}
+	return ""
 }
+
+// bound reports whether a name, as this language writes it, is a variable of the text.
+func (r *rewriter) bound(name string) bool { return r.variableOf(name) != "" }
+
+// typeOf returns the type of a variable, as this language writes its name.
+func (r *rewriter) typeOf(name string) string { return r.vars[r.variableOf(name)] }
 
 // try runs f. If f gives up, try reports false and restores what f read, bound and collected.
 func (r *rewriter) try(f func()) (ok bool) {

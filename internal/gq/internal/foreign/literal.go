@@ -102,18 +102,16 @@ func (r *rewriter) declare(name, typ string) {
 
 // propertyOf returns the property that an expression such as $p.name is, or nil.
 func (r *rewriter) propertyOf(e string) *catalog.Property {
-	v, name, ok := strings.Cut(e, ".")
+	v, property, ok := strings.Cut(e, ".")
 	if !ok {
 		if r.inWhere != "" {
 			return r.PropertyOrEnd(r.inWhere, e)
 		}
 		return nil
 	}
-	name = strings.TrimSpace(name)
-	for _, variable := range r.order {
-		if "$"+naming.Lower(variable) == v {
-			return r.PropertyOrEnd(r.vars[variable], name)
-		}
+	property = strings.TrimSpace(property)
+	if name, mine := strings.CutPrefix(v, "$"); mine && r.bound(name) {
+		return r.PropertyOrEnd(r.typeOf(name), property)
 	}
 	return nil
 }

@@ -117,65 +117,7 @@ func (r *rewriter) edgeByType(name string) string {
 			return t.Text
 		}
 	}
-	return r.edgeByProperty(r.EdgeType(name))
-}
-
-// edgeByProperty binds an edge that has no variable to a name that nothing declares: the text reads only
-// properties of this edge by the name, and no other edge of the text has all of them.
-func (r *rewriter) edgeByProperty(e *catalog.Edge) string {
-	if r.unread[e] {
-		return ""
-	}
-	used := map[string][]string{} // by name that nothing declares: the properties that the text reads
-	declared := map[string]bool{}
-	named := map[*catalog.Edge]int{}
-	for i, t := range r.Tokens {
-		if t.Kind != lex.Word && t.Kind != lex.Dollar || i > 0 && (r.Tokens[i-1].Text == "." || r.Tokens[i-1].Are("query") || r.Tokens[i-1].Are("mutation")) {
-			continue
-		}
-		if other := r.EdgeType(t.Text); other != nil && t.Kind == lex.Word {
-			named[other]++
-		}
-		if next := lex.Tokens(r.Tokens[i+1:]); next.At(0).Text == "." && next.At(1).Kind == lex.Word {
-			used[t.Text] = append(used[t.Text], next.At(1).Text)
-		} else {
-			declared[t.Text] = true
-		}
-	}
-	reads := func(e *catalog.Edge, properties []string) bool {
-		return !slices.ContainsFunc(properties, func(p string) bool { return r.Property(e.Name, p) == nil })
-	}
-	found, candidates := "", false
-	for _, t := range r.Tokens {
-		properties := used[t.Text]
-		if len(properties) == 0 || t.Text == found || declared[t.Text] || r.declared(t.Text) || r.NodeType(t.Text) != "" || !reads(e, properties) {
-			continue
-		}
-		candidates = true
-		if r.known(t.Text) {
-			continue
-		}
-		if found != "" || named[e] > 1 {
-			return ""
-		}
-		for other := range named {
-			if other != e && reads(other, used[t.Text]) {
-				return ""
-			}
-		}
-		found = t.Text
-	}
-	if !candidates {
-		if r.unread == nil {
-			r.unread = map[*catalog.Edge]bool{}
-		}
-		r.unread[e] = true
-	}
-	if found != "" {
-		r.bind(found, e.Name)
-		r.note(found + " is the edge " + naming.Lower(e.Name) + ", which has no variable in the text")
-	}
-	return found
+	return ""
 }
 
 // byType returns the only variable of a node type, which a text may use by the name of the type, or "".
@@ -332,7 +274,7 @@ func (r *rewriter) nodeApart(sc scope) bool {
 	if sc.edge == nil {
 		return false
 	}
-	typ, rest := r.vars[sc.node], lex.Tokens(r.Tokens[r.At:]).Inner()
+	typ, rest := r.vars[sc.node], r.Rest().Inner()
 	for i, t := range rest.Outside() {
 		if t.Kind == lex.Word && rest.At(i+1).Text == "{" && r.Property(typ, t.Text) == nil && (naming.Plain(t.Text) == "node" || r.TableNode(t.Text) == typ && r.Relation(typ, t.Text) == nil) {
 			return true

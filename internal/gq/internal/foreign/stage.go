@@ -102,9 +102,9 @@ func (r *rewriter) checkStage() {
 func (r *rewriter) nextStage() {
 	var kept []string
 	for _, c := range r.computed {
-		i := slices.IndexFunc(r.order, func(v string) bool { return "$"+naming.Lower(v) == c.text })
-		refuse.If(i < 0 || c.alias != "")
-		kept = append(kept, r.order[i])
+		v := r.variableOf(strings.TrimPrefix(c.text, "$"))
+		refuse.If(v == "" || c.alias != "")
+		kept = append(kept, v)
 	}
 	refuse.If(len(kept) == 0 || r.limit != "" || r.skip != "" || len(r.groups)+len(r.having) > 0)
 	if r.distinct {

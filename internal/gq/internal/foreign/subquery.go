@@ -49,14 +49,9 @@ func (r *rewriter) valueBlock() string {
 			panic(refuse.GiveUp{})
 		}
 	}
-	if len(r.sort) > 0 {
-		out += " order { " + strings.Join(r.sort, ", ") + " }"
-	}
-	if r.limit != "" {
-		out += " limit " + r.limit
-	}
+	out += rowsPart(r.sort, r.limit) + " }"
 	r.read = outer
-	return out + " }"
+	return out
 }
 
 // callBlock reads CALL (c) { MATCH … RETURN count(o) AS n }: a value with an aggregate becomes a block, and a
@@ -166,7 +161,7 @@ func (r *rewriter) scalarSelect() string {
 func (r *rewriter) separateAliases() func() {
 	around := r.around
 	r.around += join(r.match) + " "
-	rest := lex.Tokens(r.Tokens[r.At:]).Inner()
+	rest := r.Rest().Inner()
 	r.Steps += len(rest) / 16 // reading the tokens once more is work, too
 	for _, alias := range r.aliasesIn(divide.TablesOf(rest)) {
 		refuse.If(r.known(alias) && mentionsVar(r.around, "$"+naming.Lower(alias)))

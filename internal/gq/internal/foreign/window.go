@@ -270,8 +270,7 @@ func (r *rewriter) onlyTotals() bool {
 // blocksOfGroups makes the rows of a text with groups the nodes by which it groups, and each aggregate a block: a window
 // function then counts nodes.
 func (r *rewriter) blocksOfGroups() {
-	nodes := r.groupNodes()
-	outer, inner := r.aroundNodes(nodes)
+	outer, inner := r.aroundNodes(r.groupNodes())
 	match := join(inner)
 	block := func(e string) string { return aggregatesAsBlocks(e, match) }
 	for i, c := range r.computed {
@@ -302,31 +301,66 @@ func (r *rewriter) blocksOfGroups() {
 	r.match, r.having, r.groups, r.keys, r.staged = append(outer, cond{op: "exists", subs: inner}), nil, nil, nil, false
 }
 
-// groupNodes returns the variables of the nodes of which the keys of the groups are properties. The key of each node is one of
-// them, so that a group has one of these nodes each.
+// groupNodes returns the variables of the nodes by which a text groups: those that WITH keeps, or those of which its keys and its columns are
+// properties. The key of each node is among them, or a binding finds it, so that a group has one of these nodes each.
 func (r *rewriter) groupNodes() (out []string) {
-	keyed := map[string]bool{}
-	keys := slices.Clone(r.groups)
-	for _, c := range r.computed {
-		if !aggregated(c.text) && !r.marked(c.text) {
-			keys = append(keys, c.text)
+	keys := slices.Clone(r.keys)
+	if len(keys) == 0 {
+		keys = slices.Clone(r.groups)
+		for _, c := range r.computed {
+			if !aggregated(c.text) && !r.marked(c.text) && !r.lists(c.text) {
+				keys = append(keys, c.text)
+			}
 		}
 	}
+	keyed := map[string]bool{}
 	for _, key := range keys {
-		owner, property, ok := strings.Cut(strings.TrimPrefix(key, "$"), ".")
-		i := slices.IndexFunc(r.order, func(v string) bool { return naming.Lower(v) == owner })
-		if slices.Contains(r.aliases, key) {
+		name, property := partsOf(operandOf(key).tree)
+		if name == "" {
 			continue
 		}
-		refuse.If(!ok || i < 0 || !strings.HasPrefix(key, "$") || lex.WordLen(property) != len(property) || r.Schema.Node(r.vars[r.order[i]]) == nil)
-		v := r.order[i]
+		v := r.variableOf(name)
+		refuse.If(r.Schema.Node(r.vars[v]) == nil)
 		if !slices.Contains(out, v) {
 			out = append(out, v)
 		}
-		keyed[v] = keyed[v] || property == "id" || property == r.Key(r.vars[v])
+		keyed[v] = keyed[v] || property == "id" || property == r.Key(r.vars[v]) || r.foundByKey(name)
 	}
 	refuse.If(len(out) == 0 || slices.ContainsFunc(out, func(v string) bool { return !keyed[v] }))
+	for _, key := range keys {
+		refuse.If(!slices.Contains(r.aliases, key) && !r.usesOnly(key, out))
+	}
 	return out
+}
+
+// foundByKey reports whether a binding of the match finds a node by its key.
+func (r *rewriter) foundByKey(name string) bool {
+	return slices.ContainsFunc(r.match, func(c cond) bool {
+		b := c.binding()
+		return b != nil && b.Var.Value == "$"+name && slices.ContainsFunc(b.Props, func(p *syntax.PropMatch) bool { return p.Name.Value == r.Key(b.Type.Value) })
+	})
+}
+
+// usesOnly reports whether an expression uses no other variables of the match than some nodes.
+func (r *rewriter) usesOnly(e string, nodes []string) bool {
+	return !slices.ContainsFunc(must(lex.Scan(e)), func(t lex.Token) bool {
+		return t.Kind == lex.Dollar && r.bound(t.Text) && !slices.Contains(nodes, r.variableOf(t.Text))
+	})
+}
+
+// splitGroups divides the match into the clauses of the nodes by which a text groups, with the condition that a group has rows, and the
+// clauses of these rows. The rows of an OPTIONAL MATCH, the last clause, may be missing.
+func (r *rewriter) splitGroups(nodes []string) (outer, inner []cond) {
+	clause := last(r.match)
+	if clause.op == "optional" {
+		r.match = append(slices.Clone(r.match[:len(r.match)-1]), clause.subs...)
+	}
+	outer, inner = r.aroundNodes(nodes)
+	if clause.op != "optional" {
+		return append(outer, cond{op: "exists", subs: inner}), inner
+	}
+	refuse.If(len(inner) != len(clause.subs))
+	return outer, inner
 }
 
 // aroundNodes divides the match into the clauses that use only some nodes, and the others.

@@ -292,13 +292,10 @@ func (r *rewriter) rowsOfBlock() {
 }
 
 // blockRows writes the order and the limit of the match of a mutation.
-func (r *rewriter) blockRows() (out string) {
+func (r *rewriter) blockRows() string {
 	refuse.If(r.skip != "" || strings.HasPrefix(r.blockLimit, "$"))
-	if len(r.blockSort) > 0 && r.blockLimit != "" {
-		out = " order { " + strings.Join(r.blockSort, ", ") + " }"
+	if r.blockLimit == "" {
+		return ""
 	}
-	if r.blockLimit != "" {
-		out += " limit " + r.blockLimit
-	}
-	return out
+	return rowsPart(r.blockSort, r.blockLimit)
 }

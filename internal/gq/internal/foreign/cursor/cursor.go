@@ -25,13 +25,11 @@ const MaxSteps = 20_000
 // maxDepth bounds the nesting of expressions and blocks.
 const maxDepth = 50
 
+// Rest returns the tokens from the next one on.
+func (r *Cursor) Rest() lex.Tokens { return r.Tokens[min(r.At, len(r.Tokens)):] }
+
 // Peek returns the token n places after the next one.
-func (r *Cursor) Peek(n int) lex.Token {
-	if r.At+n < len(r.Tokens) {
-		return r.Tokens[r.At+n]
-	}
-	return lex.Token{}
-}
+func (r *Cursor) Peek(n int) lex.Token { return r.Rest().At(n) }
 
 // Next reads a token.
 func (r *Cursor) Next() lex.Token {
@@ -44,23 +42,11 @@ func (r *Cursor) Next() lex.Token {
 }
 
 // Is reports whether the next tokens have the values, in any case.
-func (r *Cursor) Is(values ...string) bool {
-	for i, v := range values {
-		if t := r.Peek(i); t.Kind != lex.Word && t.Kind != lex.Mark || !strings.EqualFold(t.Text, v) {
-			return false
-		}
-	}
-	return true
-}
+func (r *Cursor) Is(values ...string) bool { return r.Rest().Are(values...) }
 
 // IsOne reports whether the next token has one of the values, in any case.
 func (r *Cursor) IsOne(values ...string) bool {
-	for _, v := range values {
-		if r.Is(v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(values, func(v string) bool { return r.Is(v) })
 }
 
 // Accept reads the tokens if they come next.
@@ -200,6 +186,6 @@ func (r *Cursor) Uses(name string) (n int) {
 
 // OverAhead reports whether OVER comes after the parentheses that come next.
 func (r *Cursor) OverAhead() bool {
-	n := lex.Tokens(r.Tokens[r.At:]).GroupLen()
+	n := r.Rest().GroupLen()
 	return r.Peek(n).Are("over") && r.IsAt(n+1, "(")
 }

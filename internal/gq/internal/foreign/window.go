@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -360,8 +361,14 @@ func (r *rewriter) splitGroups(nodes []string) (outer, inner []cond) {
 		return append(outer, cond{op: "exists", subs: inner}), inner
 	}
 	refuse.If(len(inner) != len(clause.subs))
+	for _, c := range r.computed { // a group without rows has one row of nulls in Cypher, and none in a block
+		refuse.If(aggregated(c.text) && (r.usesOnly(c.text, nodes) || makesValues.MatchString(c.text)))
+	}
 	return outer, inner
 }
+
+// makesValues matches what makes a value of a null.
+var makesValues = regexp.MustCompile(`\b(coalesce|if)\(| is `)
 
 // aroundNodes divides the match into the clauses that use only some nodes, and the others.
 func (r *rewriter) aroundNodes(nodes []string) (outer, inner []cond) {

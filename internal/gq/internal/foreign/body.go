@@ -396,29 +396,35 @@ func (c cond) testedAggregate() string {
 	return c.text[:exact.EndOffset(f.Left.Source())-len(beforeClause)]
 }
 
-// columnOf returns the alias of the column that has an aggregate, which it adds if there is none.
-func (r *rewriter) columnOf(aggregate string) string {
+// columnOf returns the alias of the column that has an aggregate or a property, which it adds if there is none.
+func (r *rewriter) columnOf(e string) string {
 	for i, c := range r.computed {
-		if c.text != aggregate {
+		if c.text != e {
 			continue
 		}
-		if c.alias != "" {
-			return c.alias
+		if c.alias == "" {
+			j := slices.Index(r.columns, c)
+			refuse.If(j < 0)
+			c.alias = r.newAlias(nameOf(e))
+			r.computed[i], r.columns[j] = c, c
 		}
-		j := slices.Index(r.columns, column{text: aggregate})
-		refuse.If(j < 0)
-		alias := r.newAlias(aggregate)
-		r.computed[i].alias, r.columns[j].alias = alias, alias
-		return alias
+		return c.alias
 	}
-	alias := r.newAlias(aggregate)
-	r.add(alias, aggregate)
+	alias := r.newAlias(nameOf(e))
+	r.add(alias, e)
 	return alias
 }
 
-// newAlias returns an alias that no column has, after the name of a function.
-func (r *rewriter) newAlias(e string) string {
-	alias := e[:lex.WordLen(e)]
+// nameOf returns the name of the function or of the property with which an expression begins, or "".
+func nameOf(e string) string {
+	if property := keyProperty.FindString(e); property != "" && strings.HasPrefix(e, property) {
+		return property[strings.IndexByte(property, '.')+1:]
+	}
+	return e[:lex.WordLen(e)]
+}
+
+// newAlias returns an alias that no column has.
+func (r *rewriter) newAlias(alias string) string {
 	for slices.Contains(r.aliases, alias) {
 		alias += "2"
 	}

@@ -26,6 +26,11 @@ type edgeScope struct {
 	name string // of the variable that bind makes, or "" before
 }
 
+// across returns the scope of the nodes at the other end of a relation.
+func (r *rewriter) across(rel *naming.Relation) scope {
+	return scope{node: r.fresh(rel.Other()), edge: &edgeScope{edge: rel.Edge}}
+}
+
 // filters reads the conditions in braces on a node, which may use the operators of GraphQL servers.
 func (r *rewriter) filters(sc scope) (out []cond) {
 	defer r.Deeper()()

@@ -188,10 +188,9 @@ func (r *rewriter) anyNeighbour(sc scope, rel *naming.Relation) (c cond, ok bool
 // quantifiedRelation reads the filter in braces on the nodes of a relation and on its edges, and writes the condition that some,
 // none or every one of them fits it.
 func (r *rewriter) quantifiedRelation(sc scope, rel *naming.Relation, quantifier string) cond {
-	to := r.fresh(rel.Other())
-	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
+	inner := r.across(rel)
 	filters := r.filters(inner)
-	traversal := leaf(rel.Clause(sc.node, inner.edge.name, to))
+	traversal := leaf(rel.Clause(sc.node, inner.edge.name, inner.node))
 	subs := append([]cond{traversal}, filters...)
 	switch quantifier {
 	case "some":

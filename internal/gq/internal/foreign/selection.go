@@ -248,26 +248,23 @@ func (r *rewriter) included(alias, e string) {
 // nested reads the arguments and the selection of a relation, and adds a column with a block.
 func (r *rewriter) nested(sc scope, rel *naming.Relation, alias, name string) {
 	defer r.Deeper()()
+	inner := r.across(rel)
+	block, match, counts := "", []cond(nil), false
 	r.nesting++
-	outer := r.read
-	r.read = read{}
-	to := r.fresh(rel.Other())
-	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
-	if r.Is("(") {
-		r.arguments(&r.read, inner)
-	}
-	r.clientDirectives()
-	r.reversed(rel)
-	done := r.blockDirectives()
-	r.selected(inner)
-	done()
-	match := append([]cond{leaf(rel.Clause(sc.node, inner.edge.name, to))}, r.match...)
-	block := ""
-	if len(r.columns) > 0 || !r.read.total {
-		block = r.recordBlock(match, rel.Single())
-	}
-	counts := r.read.total
-	r.read = outer
+	r.nestedRead(func() {
+		if r.Is("(") {
+			r.arguments(&r.read, inner)
+		}
+		r.clientDirectives()
+		r.reversed(rel)
+		done := r.blockDirectives()
+		r.selected(inner)
+		done()
+		match = append([]cond{leaf(rel.Clause(sc.node, inner.edge.name, inner.node))}, r.match...)
+		if counts = r.read.total; len(r.columns) > 0 || !counts {
+			block = r.recordBlock(match, rel.Single())
+		}
+	})
 	r.nesting--
 	if alias == "" {
 		alias = name

@@ -201,23 +201,7 @@ func (r *rewriter) havingColumns() {
 // havingKeys writes the properties of nodes in conditions on groups as columns.
 func (r *rewriter) havingKeys() {
 	for i, c := range r.having {
-		r.having[i] = c.renamed(func(property string) string {
-			for j, col := range r.computed {
-				if col.fromWith || col.text != property {
-					continue
-				}
-				if col.alias == "" {
-					k := slices.Index(r.columns, column{text: property})
-					refuse.If(k < 0)
-					col.alias = r.newColumn(property)
-					r.computed[j], r.columns[k] = col, col
-				}
-				return col.alias
-			}
-			alias := r.newColumn(property)
-			r.add(alias, property)
-			return alias
-		})
+		r.having[i] = c.renamed(r.columnOf)
 	}
 }
 
@@ -234,16 +218,6 @@ func (c cond) renamed(name func(string) string) cond {
 		out.subs = append(out.subs, s.renamed(name))
 	}
 	return out
-}
-
-// newColumn returns an alias for a property that no column has.
-func (r *rewriter) newColumn(property string) string {
-	alias := property[strings.IndexByte(property, '.')+1:]
-	for slices.Contains(r.aliases, alias) {
-		alias += "2"
-	}
-	r.aliases = append(r.aliases, alias)
-	return alias
 }
 
 // call is CALL with an order or a limit. For each row, it has the first of its own rows: a block with records.

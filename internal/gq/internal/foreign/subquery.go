@@ -21,37 +21,38 @@ func (r *rewriter) valueBlock() string {
 	}
 	r.Next()
 	r.Expect("{")
-	outer := r.read
-	r.read = read{}
-	for !r.Is("}") && !r.Is("return") && !r.Is("order") && !r.Is("limit") {
-		r.item()
-	}
-	out := op + " { " + join(r.match)
-	if r.Accept("return") {
-		if op == "collect" || op == "first" {
-			r.returned()
-			out += " return { " + joinColumns(r.columns) + " }"
-		} else {
-			out += " return "
-			if r.Accept("distinct") {
-				out += "distinct "
+	out, value := "", ""
+	r.nestedRead(func() {
+		for !r.IsOne("}", "return", "order", "limit") {
+			r.item()
+		}
+		if r.Accept("return") {
+			value = " return " + r.blockValue(op)
+		}
+		for !r.Accept("}") {
+			switch {
+			case r.Accept("order", "by"), r.Accept("order"):
+				r.sorted()
+			default:
+				r.Expect("limit")
+				r.limit = r.operand()
 			}
-			out += r.operand()
 		}
-	}
-	for !r.Accept("}") {
-		switch {
-		case r.Accept("order", "by"), r.Accept("order"):
-			r.sorted()
-		case r.Accept("limit"):
-			r.limit = r.operand()
-		default:
-			panic(refuse.GiveUp{})
-		}
-	}
-	out += rowsPart(r.sort, r.limit) + " }"
-	r.read = outer
+		out = op + " { " + join(r.match) + value + rowsPart(r.sort, r.limit) + " }"
+	})
 	return out
+}
+
+// blockValue reads what a block returns: records, or one value.
+func (r *rewriter) blockValue(op string) string {
+	if op == "collect" || op == "first" {
+		r.returned()
+		return "{ " + joinColumns(r.columns) + " }"
+	}
+	if r.Accept("distinct") {
+		return "distinct " + r.operand()
+	}
+	return r.operand()
 }
 
 // callBlock reads CALL (c) { MATCH … RETURN count(o) AS n }: a value with an aggregate becomes a block, and a

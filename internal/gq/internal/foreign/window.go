@@ -136,30 +136,17 @@ func (r *rewriter) otherNames(clauses string) map[string]string {
 	return out
 }
 
+// textOrVariable matches a text or a variable of this language.
+var textOrVariable = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\$\w+`)
+
 // renamed returns an expression or clauses with other variables.
 func renamed(text string, names map[string]string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == '"':
-			_, n := lex.Quoted(text[i:])
-			n = max(n, 1)
-			b.WriteString(text[i : i+n])
-			i += n
-		case c == '$':
-			n := lex.WordLen(text[i+1:])
-			name := text[i+1 : i+1+n]
-			if other, ok := names[name]; ok {
-				name = other
-			}
-			b.WriteString("$" + name)
-			i += 1 + n
-		default:
-			b.WriteByte(c)
-			i++
+	return textOrVariable.ReplaceAllStringFunc(text, func(found string) string {
+		if other, ok := names[found[1:]]; ok && found[0] == '$' {
+			return "$" + other
 		}
-	}
-	return b.String()
+		return found
+	})
 }
 
 // windowBlock writes the block that counts or aggregates the rows of the group of a row, or those before it.

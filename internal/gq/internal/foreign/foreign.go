@@ -56,7 +56,11 @@ func (r *rewriter) original() *exact.Original {
 	for _, v := range r.order {
 		types[naming.Lower(v)] = r.vars[v]
 	}
-	return &exact.Original{Vocabulary: r.Vocabulary, Tokens: r.Tokens, Types: types, Params: r.params,
+	params := map[string]string{}
+	for _, p := range r.params {
+		params[p.name] = p.typ
+	}
+	return &exact.Original{Vocabulary: r.Vocabulary, Tokens: r.Tokens, Types: types, Params: params,
 		Taken: func(name string) bool { return r.known(name) || r.inText(name) }, Note: r.note,
 		Once: r.closed != nil && !r.closed.all && r.closed.depth == "", Shortest: r.shortest, Pairs: r.pairs, Grouped: len(r.groups) > 0 || r.staged}
 }
@@ -90,7 +94,7 @@ type rewriter struct {
 
 	notes  []string        // how the query differs from the text
 	name   string          // of the query
-	params []string        // its parameters
+	params []param         // its parameters
 	loose  map[string]bool // by name: whether the type of a parameter may change to that of a property
 
 	fragments map[string]fragment // of GraphQL, by name
@@ -204,8 +208,11 @@ func (r *rewriter) render() string {
 		r.boundLimit()
 		body = append(body, r.read.render())
 	}
-	head := "query " + r.name + "(" + strings.Join(r.params, ", ") + ") "
-	return head + "{ " + strings.Join(body, " ") + " }"
+	var params []string
+	for _, p := range r.params {
+		params = append(params, p.render())
+	}
+	return "query " + r.name + "(" + strings.Join(params, ", ") + ") " + "{ " + strings.Join(body, " ") + " }"
 }
 
 // nestedRead reads a part of the text with a read of its own, and returns this read.
@@ -277,13 +284,13 @@ func (r *rewriter) page() {
 	if r.after != "" {
 		refuse.If(r.skip != "" || p.Type.Nullable)
 		r.note("there is no cursor: $" + r.after + " is the last " + property + " of the page before, and is left out for the first page")
-		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+r.after+":") })
-		r.params = append(r.params, "$"+r.after+": "+p.Type.Kind.String()+"?")
+		r.dropParam(r.after)
+		r.declare(r.after, p.Type.Kind.String()+"?")
 		r.match = append(r.match, leaf(key+op+"$"+r.after+"?"))
 		return
 	}
 	r.note("there is no offset: pass the last " + property + " of the page before as $after")
-	r.params = append(r.params, "$after: "+p.Type.Kind.String())
+	r.params = append(r.params, param{name: "after", typ: p.Type.Kind.String()})
 	r.match = append(r.match, leaf(key+op+"$after"))
 	r.dropSkip()
 }
@@ -291,15 +298,15 @@ func (r *rewriter) page() {
 // pageByKey replaces an offset if several nodes may have the same value of the sort key: their key orders them.
 func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op string) {
 	refuse.If(n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v))
-	key, after := n.Property(n.Key[0]), "$after_"+n.Key[0]
+	key, after := n.Property(n.Key[0]), "after_"+n.Key[0]
 	direction := ""
 	if strings.HasSuffix(r.sort[0], " desc") {
 		direction = " desc"
 	}
 	r.sort = append(r.sort, v+"."+key.Name+direction)
-	r.note("there is no offset: pass the last " + p.Name + " and " + key.Name + " of the page before as $after and " + after)
-	r.params = append(r.params, "$after: "+p.Type.Kind.String(), after+": "+key.Type.Kind.String())
-	same := cond{op: "all", subs: []cond{leaf(v + "." + p.Name + " = $after"), leaf(v + "." + key.Name + op + after)}}
+	r.note("there is no offset: pass the last " + p.Name + " and " + key.Name + " of the page before as $after and $" + after)
+	r.params = append(r.params, param{name: "after", typ: p.Type.Kind.String()}, param{name: after, typ: key.Type.Kind.String()})
+	same := cond{op: "all", subs: []cond{leaf(v + "." + p.Name + " = $after"), leaf(v + "." + key.Name + op + "$" + after)}}
 	r.match = append(r.match, cond{op: "any", subs: []cond{leaf(v + "." + p.Name + op + "$after"), same}})
 	r.dropSkip()
 }
@@ -307,7 +314,7 @@ func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op 
 // dropSkip drops the offset, and its parameter if nothing else uses it.
 func (r *rewriter) dropSkip() {
 	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.Uses(name) == 2 { // its declaration and the offset
-		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
+		r.dropParam(name)
 	}
 	r.skip = ""
 }
@@ -403,15 +410,14 @@ func (r *rewriter) boundLimit() {
 		return
 	}
 	r.declare(name, "I32")
-	for i, p := range r.params {
-		rest, mine := strings.CutPrefix(p, r.limit+": ")
-		if n := lex.WordLen(rest); mine && numbers[rest[:n]] {
-			if rest = rest[n:]; !strings.Contains(rest, "@range") {
-				rest = " @range(0..10000)" + rest
-			}
-			r.params[i] = r.limit + ": I32" + rest
-		}
+	p, at := r.param(name)
+	if !numbers[p.typ] {
+		return
 	}
+	if !strings.Contains(p.rest, "@range") {
+		p.rest = " @range(0..10000)" + p.rest
+	}
+	r.setType(at, "I32", p.rest)
 }
 
 // must returns the tokens of a text that this package wrote.

@@ -145,13 +145,13 @@ func (r *rewriter) onConflict(w *writing) {
 // records.
 func (r *rewriter) inputObject(w *writing) {
 	name := r.Next().Text
-	i := slices.IndexFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
+	p, i := r.param(name)
 	refuse.If(w.changes() || len(w.rows) > 0 || i < 0 || r.Uses(name) != 2) // its declaration and this place
-	if strings.HasPrefix(r.params[i], "$"+name+": [") {
+	if p.isList() {
 		r.inputList(w, name, i)
 		return
 	}
-	r.params = slices.Delete(slices.Clone(r.params), i, i+1)
+	r.dropParam(name)
 	s := &row{}
 	for _, p := range w.node.Properties {
 		if p.Embed != nil {
@@ -185,8 +185,7 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 		fields = append(fields, p.Name+": "+plainType(p))
 		s.assign(p.Name, "$"+element+"."+p.Name)
 	}
-	r.params = slices.Clone(r.params)
-	r.params[param] = "$" + name + ": [{ " + strings.Join(fields, ", ") + " }]"
+	r.setType(param, "[{ "+strings.Join(fields, ", ")+" }]", "")
 	w.rows, w.repeated = []*row{s}, map[string]string{name: element}
 }
 

@@ -246,7 +246,7 @@ func (r *rewriter) endpoint(n nodeRef, typ string) string {
 		return node
 	}
 	if !r.known(n.name) {
-		r.params = append(r.params, "$"+naming.Lower(n.name)+": "+typ)
+		r.params = append(r.params, param{name: naming.Lower(n.name), typ: typ})
 		r.bind(n.name, typ)
 	}
 	return "$" + naming.Lower(n.name)

@@ -149,7 +149,7 @@ type rewriter struct {
 	existence  bool              // only the existence of a row of a subselect counts
 	around     string            // the clauses around a subselect
 	setBefore  []string          // the properties that SET has assigned
-	excluded   map[string]string // by name: the values of the row in ON CONFLICT, or nil
+	excluded   *row              // the row in ON CONFLICT, or nil
 }
 
 // read holds the parts of a read.

@@ -13,8 +13,8 @@ import (
 type inserting struct {
 	typ   string
 	alias string
-	names []string            // the properties and ends of edges in the order of the values
-	rows  []map[string]string // the values by name; null has none
+	names []string // the properties and ends of edges in the order of the values
+	rows  []*row
 }
 
 // insertInto reads the rest of INSERT INTO Person (a, b) VALUES (…), (…).
@@ -52,8 +52,8 @@ func (r *rewriter) insertInto() {
 }
 
 // insertedRow reads the values of a row in parentheses.
-func (r *rewriter) insertedRow(in *inserting) map[string]string {
-	row := map[string]string{}
+func (r *rewriter) insertedRow(in *inserting) *row {
+	s := &row{}
 	r.Expect("(")
 	for i := 0; !r.Accept(")"); i++ {
 		if i > 0 {
@@ -62,24 +62,14 @@ func (r *rewriter) insertedRow(in *inserting) map[string]string {
 		refuse.If(i >= len(in.names))
 		switch {
 		case r.Accept("null"), r.Accept("default"):
+			s.assign(in.names[i], "")
 		case r.Is("(", "select") && r.Schema.Edge(in.typ) != nil:
 			panic(refuse.GiveUp{})
 		default:
-			row[in.names[i]] = r.initial(in.typ, in.names[i])
+			s.assign(in.names[i], r.initial(in.typ, in.names[i]))
 		}
 	}
-	return row
-}
-
-// assignments writes the values of a row in the order of the names.
-func (in *inserting) assignments(row map[string]string) string {
-	var out []string
-	for _, name := range in.names {
-		if row[name] != "" {
-			out = append(out, name+": "+row[name])
-		}
-	}
-	return in.typ + " { " + strings.Join(out, ", ") + " }"
+	return s
 }
 
 // conflicting reads ON CONFLICT after the rows, and returns the statement for each row.
@@ -100,45 +90,28 @@ func (r *rewriter) conflicting(in *inserting) (statements []string) {
 		updates = r.At
 	default:
 		for _, row := range in.rows {
-			statements = append(statements, r.Inserts(in.typ)+" "+in.assignments(row))
+			statements = append(statements, r.Inserts(in.typ)+" "+in.typ+" { "+row.render()+" }")
 		}
 		return statements
 	}
 	refuse.If(r.Schema.Edge(in.typ) != nil && updates == 0 && !naming.OnePerPair(r.Schema.Edge(in.typ))) // no upsert finds the edge
-	key := r.UpsertSign(in.typ)
-	for _, row := range in.rows {
-		matched := map[string]string{}
+	for _, s := range in.rows {
+		changed := &row{}
 		if updates > 0 {
 			r.At = updates
-			matched = r.conflictUpdates(in, row)
+			changed = r.conflictUpdates(in, s)
 		}
-		var out []string
-		names := slices.Clone(in.names)
-		for name := range matched {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-		slices.Sort(names[len(in.names):])
-		for _, name := range names {
-			value := row[name]
-			if !r.Identifies(in.typ, name) && (value != "" || matched[name] != "") {
-				value = r.mergedValue(settings{name, value, matched[name]}, in.typ, key)
-			}
-			if value != "" {
-				out = append(out, name+": "+value)
-			}
-		}
-		statements = append(statements, "upsert "+in.typ+" { "+strings.Join(out, ", ")+" }")
+		r.keepValues(in.typ, s, changed)
+		statements = append(statements, "upsert "+in.typ+" { "+s.render()+" }")
 	}
 	return statements
 }
 
 // conflictUpdates reads the assignments after DO UPDATE SET for the values of one row.
-func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[string]string {
+func (r *rewriter) conflictUpdates(in *inserting, inserted *row) *row {
 	saved, savedVar := r.inWhere, r.whereVar
 	r.inWhere, r.whereVar = in.typ, in.alias
-	r.excluded = row
+	r.excluded = inserted
 	if in.alias == "" {
 		for i := r.At; i < len(r.Tokens) && r.whereVar == ""; i++ { // the name of the table in its own case
 			if t := r.Tokens[i]; t.Kind == lex.Word && naming.Plain(t.Text) == naming.Plain(in.typ) {
@@ -149,11 +122,11 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 	if r.whereVar != "" {
 		r.vars[r.whereVar] = in.typ
 	}
-	out := map[string]string{}
+	out := &row{}
 	for more := true; more; more = r.Accept(",") {
 		name, value := r.setting(r.whereVar, in.typ)
 		refuse.If(value == "") // the row has null
-		out[name] = value
+		out.assign(name, value)
 	}
 	if r.whereVar != "" {
 		delete(r.vars, r.whereVar)
@@ -170,7 +143,7 @@ func (r *rewriter) ofExcluded() (value string, ok bool) {
 	}
 	closes := r.Is("values")
 	r.SkipTwo()
-	value = r.excluded[r.PropertyName(r.inWhere, r.Word())]
+	value = r.excluded.value(r.PropertyName(r.inWhere, r.Word()))
 	if closes {
 		r.Expect(")")
 	}
@@ -189,16 +162,16 @@ func (r *rewriter) insertSelect(in *inserting) {
 		r.wherePart()
 	}
 	refuse.If(r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(in.names))
-	row := map[string]string{}
+	s := &row{}
 	for i, c := range r.computed {
 		value := r.fit(r.Property(in.typ, in.names[i]), c.text)
 		if r.Schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to") {
 			value = r.idOf(value)
 		}
 		refuse.If(aggregated(value))
-		row[in.names[i]] = value
+		s.assign(in.names[i], value)
 	}
-	in.rows = []map[string]string{row}
+	in.rows = []*row{s}
 	r.columns, r.computed, r.aliases, r.tables = nil, nil, nil, nil
 	for _, s := range r.conflicting(in) {
 		r.emit(s)

@@ -101,11 +101,21 @@ func (s *row) assign(name, value string) {
 	s.names, s.values = append(s.names, name), append(s.values, value)
 }
 
-// render writes the assignments.
+// value returns the value of a property, or "" if there is none.
+func (s *row) value(name string) string {
+	if i := slices.Index(s.names, name); i >= 0 {
+		return s.values[i]
+	}
+	return ""
+}
+
+// render writes the assignments that have values.
 func (s *row) render() string {
 	var out []string
 	for i, name := range s.names {
-		out = append(out, name+": "+s.values[i])
+		if s.values[i] != "" {
+			out = append(out, name+": "+s.values[i])
+		}
 	}
 	return strings.Join(out, ", ")
 }
@@ -143,7 +153,9 @@ func (r *rewriter) writeRows(w *writing) {
 	for i, s := range w.rows {
 		refuse.If(len(s.names) == 0)
 		if w.verb == "upsert" {
-			r.keepValues(w, s)
+			if changed := w.changedRow(s); changed != nil {
+				r.keepValues(w.typ, s, changed)
+			}
 		}
 		name := ""
 		if s.list == "" && len(w.rows) == 1 && r.Is("{") && r.try(func() { r.selected(scope{node: w.variable}) }) || len(s.links) > 0 {
@@ -168,38 +180,35 @@ func (r *rewriter) writeRows(w *writing) {
 	}
 }
 
-// keepValues changes the assignments of an upsert that leaves some values of an entity that exists as they are.
-func (r *rewriter) keepValues(w *writing, s *row) {
-	if !w.keep && w.only == nil && w.changed == nil {
-		return
-	}
-	if w.changed != nil {
-		refuse.If(len(w.rows) > 1 || s.list != "" || len(w.changed.links) > 0)
-		for _, name := range w.changed.names {
-			if !slices.Contains(s.names, name) {
-				s.assign(name, "")
-			}
+// changedRow returns what an upsert assigns if the entity exists, or nil if it assigns the same as an insert.
+func (w *writing) changedRow(s *row) *row {
+	switch {
+	case w.changed != nil:
+		refuse.If(len(w.rows) > 1 || s.list != "" || len(w.changed.links) > 0 || slices.ContainsFunc(w.changed.names, func(name string) bool { return slices.Contains(w.node.Key, name) }))
+		return w.changed
+	case w.keep:
+		return &row{}
+	case w.only != nil:
+		changed := &row{}
+		for _, name := range w.only {
+			changed.assign(name, s.value(name))
 		}
+		return changed
 	}
-	sign := ""
-	if len(w.node.Key) > 0 {
-		sign = w.node.Key[0]
+	return nil
+}
+
+// keepValues changes the assignments of an upsert that assigns something else if the entity exists.
+func (r *rewriter) keepValues(typ string, s, changed *row) {
+	for _, name := range changed.names {
+		if !slices.Contains(s.names, name) {
+			s.assign(name, "")
+		}
 	}
 	for i, name := range s.names {
-		if slices.Contains(w.node.Key, name) {
-			refuse.If(w.changed != nil && slices.Contains(w.changed.names, name))
-			continue
+		if !r.Identifies(typ, name) {
+			s.values[i] = r.mergedValue(settings{name, s.values[i], changed.value(name)}, typ, r.UpsertSign(typ))
 		}
-		change := settings{name: name, create: s.values[i]}
-		switch {
-		case w.changed != nil:
-			if at := slices.Index(w.changed.names, name); at >= 0 {
-				change.match = w.changed.values[at]
-			}
-		case !w.keep && (w.only == nil || slices.Contains(w.only, name)):
-			change.match = change.create
-		}
-		s.values[i] = r.mergedValue(change, w.typ, sign)
 	}
 }
 

@@ -24,6 +24,14 @@ type cond struct {
 // leaf returns a clause.
 func leaf(text string) cond { return cond{text: text} }
 
+// nullTest returns the condition that an expression is null, or that it is not.
+func nullTest(e string, null bool) cond {
+	if null {
+		return leaf(e + " is null")
+	}
+	return leaf(e + " is not null")
+}
+
 // render writes a condition. Directly in `any`, several clauses need `all`.
 func (c cond) render(inAny bool) string {
 	switch c.op {
@@ -139,7 +147,7 @@ func (r *rewriter) negated(c cond) cond {
 	}
 	left := c.text[:exact.EndOffset(f.Left.Source())-len(beforeClause)]
 	if f.Null != nil {
-		return leaf(left + map[bool]string{true: " is null", false: " is not null"}[f.Null.Not])
+		return nullTest(left, f.Null.Not)
 	}
 	op, right := f.Op.Value, c.text[exact.StartOffset(f.Right.Source())-len(beforeClause):]
 	if opposite[op] != "" && (r.inHaving || r.nullable(left) || r.nullable(right)) {
@@ -391,11 +399,9 @@ func (r *rewriter) compare(left string) cond {
 			return r.alreadyTrue(left)
 		}
 		r.Next()
-		if r.Accept("not", "null") {
-			return leaf(left + " is not null")
-		}
+		not := r.Accept("not")
 		r.Expect("null")
-		return leaf(left + " is null")
+		return nullTest(left, !not)
 	}
 	return r.alreadyTrue(left)
 }
@@ -421,22 +427,16 @@ func (r *rewriter) isBool(e string) bool {
 func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 	if (op == "=" || op == "!=") && r.Accept("null") {
 		refuse.If(exact.RowsPerEdge(r.Tokens) || r.Tokens[0].Are("delete") || r.Tokens[0].Are("update")) // no comparison with null is true
-		if op == "=" {
-			return leaf(left + " is null")
+		return nullTest(left, op == "=")
+	}
+	if member := r.Is("any", "(") || r.Is("some", "("); op == "=" && member || op == "!=" && r.Is("all", "(") {
+		r.SkipTwo()
+		c := leaf(left + " in " + r.fitList(p, r.operand()))
+		r.Expect(")")
+		if member {
+			return c
 		}
-		return leaf(left + " is not null")
-	}
-	if op == "=" && (r.Is("any", "(") || r.Is("some", "(")) {
-		r.SkipTwo()
-		list := r.fitList(p, r.operand())
-		r.Expect(")")
-		return leaf(left + " in " + list)
-	}
-	if op == "!=" && r.Is("all", "(") {
-		r.SkipTwo()
-		list := r.fitList(p, r.operand())
-		r.Expect(")")
-		return r.negated(leaf(left + " in " + list))
+		return r.negated(c)
 	}
 	right := r.valueOf(p)
 	refuse.If(right == "null")

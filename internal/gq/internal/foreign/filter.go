@@ -180,6 +180,10 @@ var comparisons = map[string]string{"eq": "=", "equals": "=", "equalto": "=", "n
 var negatives = map[string]string{"not_contains": "contains", "notcontains": "contains", "not_starts_with": "starts_with", "notstartswith": "starts_with",
 	"not_ends_with": "ends_with", "notendswith": "ends_with", "nlike": "like", "nilike": "ilike", "notlike": "like", "notilike": "ilike", "nregex": "regex"}
 
+// listOperators maps the operators of GraphQL servers on lists to the quantifier of their members.
+var listOperators = map[string]string{"haseveryof": "all", "hasevery": "all", "has_every": "all", "contains_all": "all", "containsall": "all", "has_keys_all": "all", "all": "all",
+	"hassome": "any", "has_some": "any", "contains_any": "any", "containsany": "any", "containssome": "any", "has_keys_any": "any", "overlaps": "any", "any": "any"}
+
 // filter reads the value of an operator of a GraphQL server.
 func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	name := "$" + naming.Lower(sc.node) + "." + p.Name
@@ -197,17 +201,9 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	case "iregex":
 		return leaf(name + " matches " + lex.Quote("(?i)"+r.Literal()))
 	case "is_null", "isnull", "null":
-		if r.Accept("false") {
-			return leaf(name + " is not null")
-		}
-		r.Expect("true")
-		return leaf(name + " is null")
+		return nullTest(name, r.Flag())
 	case "exists", "notnull", "not_null", "isnotnull", "is_not_null":
-		if r.Accept("true") {
-			return leaf(name + " is not null")
-		}
-		r.Expect("false")
-		return leaf(name + " is null")
+		return nullTest(name, !r.Flag())
 	case "like", "ilike":
 		return leaf(name + like(r.Literal(), op == "ilike"))
 	case "ends_with", "endswith":
@@ -219,25 +215,18 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		high := r.valueOf(p)
 		r.Expect("]")
 		return cond{op: "all", subs: []cond{leaf(name + " >= " + low), leaf(name + " <= " + high)}}
-	case "haseveryof", "hasevery", "has_every", "contains_all", "containsall", "has_keys_all", "all", "hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any":
-		if slices.Contains([]string{"hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any"}, op) {
-			return r.containsEach(name, "any", p)
-		}
-		return r.containsEach(name, "all", p)
 	}
-	if p.Type.List && r.Is("[") && (op == "contains" || op == "includes" || op == "has") {
-		return r.containsEach(name, "all", p)
+	if quantifier := listOperators[op]; quantifier != "" {
+		return r.containsEach(name, quantifier, p)
 	}
 	to := comparisons[op]
+	if p.Type.List && r.Is("[") && to == "contains" {
+		return r.containsEach(name, "all", p)
+	}
 	refuse.If(to == "")
 	if r.Accept("null") {
-		switch to {
-		case "=":
-			return leaf(name + " is null")
-		case "!=":
-			return leaf(name + " is not null")
-		}
-		panic(refuse.GiveUp{})
+		refuse.If(to != "=" && to != "!=")
+		return nullTest(name, to == "=")
 	}
 	return leaf(name + " " + to + " " + r.Optional(r.valueOf(p)))
 }
@@ -318,15 +307,11 @@ func (r *rewriter) sortEnum(sc scope) string {
 
 // propertyNames reads the name of a property, or a list of them in brackets.
 func (r *rewriter) propertyNames(sc scope) (out []string) {
-	list := r.Accept("[")
-	for {
-		out = append(out, r.need(sc, r.Word()).Name)
-		if r.Accept(","); !list || r.Is("]") {
-			break
-		}
+	if !r.Accept("[") {
+		return []string{r.need(sc, r.Word()).Name}
 	}
-	if list {
-		r.Expect("]")
+	for r.More("]") {
+		out = append(out, r.need(sc, r.Word()).Name)
 	}
 	return out
 }

@@ -26,10 +26,7 @@ func (r *rewriter) writeArgument(w *writing) {
 	case plainName == "onconflict" && braces && w.verb == "insert":
 		r.onConflict(w)
 	case plainName == "skipduplicates":
-		w.keep = r.Accept("true")
-		if !w.keep {
-			r.Expect("false")
-		} else {
+		if w.keep = r.Flag(); w.keep {
 			w.verb = "upsert"
 		}
 	case braces && plainName == "update" && w.verb == "upsert":
@@ -56,18 +53,15 @@ func (r *rewriter) isInput(w *writing, name string) bool {
 
 // writeObjects reads an object with the values of one entity, or a list of them.
 func (r *rewriter) writeObjects(w *writing) {
-	list := r.Accept("[")
-	for {
-		if !w.changes() && (len(w.rows) == 0 || list) {
+	if !r.Accept("[") {
+		r.writeObject(w, w.row())
+		return
+	}
+	for r.More("]") {
+		if !w.changes() {
 			w.rows = append(w.rows, &row{})
 		}
 		r.writeObject(w, w.row())
-		if !list || !r.Accept(",") && !r.Is("{") {
-			break
-		}
-	}
-	if list {
-		r.Expect("]")
 	}
 }
 

@@ -161,28 +161,24 @@ func (r *rewriter) neighbours(sc scope, rel *naming.Relation) cond {
 
 // anyNeighbour reads null, { exists: false } and { isNull: true } as a filter of a relation.
 func (r *rewriter) anyNeighbour(sc scope, rel *naming.Relation) (c cond, ok bool) {
-	exists := cond{op: "exists", subs: []cond{leaf(rel.Clause(sc.node, "", ""))}}
-	none := cond{op: "not", subs: exists.subs}
+	some := func(exists bool) cond {
+		return cond{op: map[bool]string{true: "exists", false: "not"}[exists], subs: []cond{leaf(rel.Clause(sc.node, "", ""))}}
+	}
 	if r.Accept("null") {
-		return none, true
+		return some(false), true
 	}
 	name := naming.Plain(r.Peek(1).Text)
 	if r.Peek(2).Text != ":" || r.Property(rel.Other(), r.Peek(1).Text) != nil {
 		return cond{}, false
 	}
-	switch name {
-	case "exists", "isnull", "null", "notnull":
-		if !r.IsAt(4, "}") || !r.Peek(3).Are("true") && !r.Peek(3).Are("false") {
-			return cond{}, false
-		}
-		yes := r.Peek(3).Are("true") == (name == "exists" || name == "notnull")
-		r.SkipGroup()
-		if yes {
-			return exists, true
-		}
-		return none, true
+	positive := name == "exists" || name == "notnull"
+	named := positive || name == "isnull" || name == "null"
+	if !named || !r.IsAt(4, "}") || !r.Peek(3).Are("true") && !r.Peek(3).Are("false") {
+		return cond{}, false
 	}
-	return cond{}, false
+	yes := r.Peek(3).Are("true") == positive
+	r.SkipGroup()
+	return some(yes), true
 }
 
 // quantifiedRelation reads the filter in braces on the nodes of a relation and on its edges, and writes the condition that some,

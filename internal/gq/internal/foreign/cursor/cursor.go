@@ -152,6 +152,15 @@ func (r *Cursor) Literal() string {
 	return t.Text
 }
 
+// Flag reads true or false.
+func (r *Cursor) Flag() bool {
+	if r.Accept("true") {
+		return true
+	}
+	r.Expect("false")
+	return false
+}
+
 // MemberName reads the name of a property, perhaps in quotes.
 func (r *Cursor) MemberName() string {
 	t := r.Next()

@@ -61,12 +61,6 @@ func (r *rewriter) setting(v, typ string) (name, value string) {
 	return name, r.assignment(typ, name)
 }
 
-// deleteEdge writes the deletion of an edge of the match.
-func (r *rewriter) deleteEdge(v string, e *catalog.Edge) {
-	refuse.If(len(r.match) == 0)
-	r.emit("delete " + e.Name + " where id = $" + naming.Lower(v) + ".id")
-}
-
 // update reads the rest of UPDATE Person SET a = 1 WHERE …, with or without braces.
 func (r *rewriter) update() {
 	if t := r.Peek(0); (t.Kind == lex.Dollar || t.Kind == lex.Word) && r.known(t.Text) && (r.Peek(1).Are("set") || r.IsAt(1, "{")) {

@@ -48,9 +48,7 @@ func (r *rewriter) mergeEdge(from nodeRef) {
 	if l.name != "" {
 		r.bind(l.name, e.Name)
 	}
-	if !slices.ContainsFunc(e.Unique, func(names []string) bool {
-		return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
-	}) {
+	if !naming.OnePerPair(e) {
 		if r.element != nil && !r.IsOne("on", "set") {
 			r.note(againNote)
 			r.emit("insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(from, e.From), "to: " + r.endpoint(to, e.To)}, l.props...), ", ") + " }")

@@ -120,9 +120,6 @@ func (s *row) render() string {
 	return strings.Join(out, ", ")
 }
 
-// writeFields reads the arguments and the selection of a field that writes nodes.
-func (r *rewriter) writeFields(n *catalog.Node, verb string) { r.writeType(n.Name, verb) }
-
 // writeType reads the arguments and the selection of a field that writes nodes or edges.
 func (r *rewriter) writeType(typ, verb string) {
 	w := &writing{typ: typ, node: r.Schema.Node(typ), variable: r.fresh(typ), verb: verb}

@@ -60,7 +60,7 @@ func (r *rewriter) edgeClause(e *joined) string {
 		}
 	}
 	bound := ""
-	if e.bound || r.usesEdge(e) || e.alias != "" && r.countsEdges() && mayRepeat(e.edge) {
+	if e.bound || r.usesEdge(e) || e.alias != "" && r.countsEdges() && naming.Parallel(e.edge) {
 		bound = r.bind(e.alias, e.edge.Name) + ":"
 	}
 	return ends[0] + " " + bound + naming.Lower(e.edge.Name) + " " + ends[1]
@@ -78,11 +78,6 @@ func (r *rewriter) countsEdges() bool {
 		}
 	}
 	return false
-}
-
-// mayRepeat reports whether two nodes may have several edges of a type.
-func mayRepeat(e *catalog.Edge) bool {
-	return !naming.OnePerPair(e) && (e.Card == nil || e.Card.Max != 1)
 }
 
 // usesEdge reports whether the text uses a column of a table of edges in another place than the

@@ -331,11 +331,7 @@ func (r *rewriter) derived(columns int) {
 	r.body()
 	r.subselects--
 	r.Expect(")")
-	alias := ""
-	r.Accept("as")
-	if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() {
-		alias = r.Word()
-	}
+	alias := r.TableAlias()
 	r.valueStage()
 	r.tables = nil
 	r.Unqualify(alias, columns)

@@ -68,7 +68,7 @@ func (r *rewriter) statement() {
 		}
 	case r.Accept("update"):
 		if n := r.fieldType(); n != nil {
-			r.writeFields(n, "update")
+			r.writeType(n.Name, "update")
 			return
 		}
 		r.update()
@@ -80,16 +80,11 @@ func (r *rewriter) statement() {
 		r.remove()
 	case r.Accept("detach", "delete"), r.Accept("delete"):
 		if t := r.Peek(0); r.known(t.Text) {
-			v := r.variable()
-			if e := r.Schema.Edge(r.vars[v]); e != nil {
-				r.deleteEdge(v, e)
-				return
-			}
-			r.change(v, "delete", "")
+			r.change(r.variable(), "delete", "")
 			return
 		}
 		if n := r.fieldType(); n != nil {
-			r.writeFields(n, "delete")
+			r.writeType(n.Name, "delete")
 			return
 		}
 		typ := r.tableType()
@@ -135,7 +130,7 @@ func (r *rewriter) assigned(verb, name string) {
 		verb = "insert"
 	}
 	if n := r.fieldType(); n != nil && name == "" {
-		r.writeFields(n, verb)
+		r.writeType(n.Name, verb)
 		return
 	}
 	typ := r.tableType()

@@ -127,7 +127,7 @@ func (r *Cursor) SkipCondition() {
 // TableAlias reads the alias of a table, or returns "".
 func (r *Cursor) TableAlias() string {
 	r.Accept("as")
-	if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() && !r.IsOne("join", "inner", "on", "using", "union", "returning") {
+	if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() && !r.IsOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural", "returning") {
 		return r.Word()
 	}
 	return ""

@@ -299,10 +299,7 @@ func (r *rewriter) page() {
 func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op string) {
 	refuse.If(n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v))
 	key, after := n.Property(n.Key[0]), "after_"+n.Key[0]
-	direction := ""
-	if strings.HasSuffix(r.sort[0], " desc") {
-		direction = " desc"
-	}
+	_, direction := splitKey(r.sort[0])
 	r.sort = append(r.sort, v+"."+key.Name+direction)
 	r.note("there is no offset: pass the last " + p.Name + " and " + key.Name + " of the page before as $after and $" + after)
 	r.params = append(r.params, param{name: "after", typ: p.Type.Kind.String()}, param{name: after, typ: key.Type.Kind.String()})
@@ -349,28 +346,32 @@ func (r *rewriter) manyRows(v string) bool {
 // pageKey returns the only sort key, which is a property, and the relation of the rows after a value of it.
 func (r *rewriter) pageKey() (key, relation string) {
 	refuse.If(len(r.sort) != 1)
-	key, descending := strings.CutSuffix(r.sort[0], " desc")
-	key = strings.TrimSuffix(key, " asc")
+	key, direction := splitKey(r.sort[0])
 	if i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == key && !c.fromWith }); i >= 0 {
 		key = r.computed[i].text
 	}
 	v, property, ok := strings.Cut(key, ".")
 	refuse.If(!ok || r.Property(r.vars[strings.TrimPrefix(v, "$")], property) == nil)
-	if descending {
+	if direction == " desc" {
 		return key, " < "
 	}
 	return key, " > "
 }
 
+// splitKey divides a sort key into its expression and its direction, with a space before it, which may be missing.
+func splitKey(key string) (e, direction string) {
+	for _, d := range []string{" asc", " desc"} {
+		if cut, ok := strings.CutSuffix(key, d); ok {
+			return cut, d
+		}
+	}
+	return key, ""
+}
+
 // sortByAlias writes the sort keys that are columns with their aliases.
 func (r *rewriter) sortByAlias() {
 	for i, key := range r.sort {
-		e, direction := key, ""
-		for _, d := range []string{" asc", " desc"} {
-			if cut, ok := strings.CutSuffix(key, d); ok {
-				e, direction = cut, d
-			}
-		}
+		e, direction := splitKey(key)
 		for _, c := range r.columns {
 			if c.text == e && c.alias != "" && !strings.HasPrefix(e, "$") {
 				r.sort[i] = c.alias + direction

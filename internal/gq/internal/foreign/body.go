@@ -138,8 +138,7 @@ func (r *rewriter) matched() {
 
 // fetch reads FETCH FIRST 10 ROWS ONLY.
 func (r *rewriter) fetch() {
-	r.Next()
-	r.Next()
+	r.SkipTwo()
 	r.limit = "1"
 	if !r.IsOne("row", "rows") {
 		r.limit = r.operand()

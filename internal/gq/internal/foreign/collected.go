@@ -73,9 +73,14 @@ func (r *rewriter) listed() (mark string, ok bool) {
 	}
 	refuse.If(r.limit != "" || len(l.columns) == 0 || r.staged)
 	r.taken = len(r.sort)
+	return r.listing(l), true
+}
+
+// listing keeps a listing until the text is complete, and returns its mark.
+func (r *rewriter) listing(l *listing) string {
 	l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
 	r.listings = append(r.listings, l)
-	return l.mark, true
+	return l.mark
 }
 
 // lists reports whether an expression contains the mark of a listing.
@@ -200,9 +205,7 @@ func (r *rewriter) listAggregate(name string) string {
 		l.columns = []string{e + " as " + propertyOrValue(e)}
 		r.note("a collect block lists records: {\"" + propertyOrValue(e) + "\": …}")
 		r.sortedLists = true
-		l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
-		r.listings = append(r.listings, l)
-		return l.mark
+		return r.listing(l)
 	}
 	refuse.If(len(l.sort) > 0) // different values have no order
 	if distinct {

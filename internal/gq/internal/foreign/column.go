@@ -129,8 +129,7 @@ func (r *rewriter) column() {
 		return
 	case isVar && r.IsAt(1, ".") && r.Peek(2).Text == "*": // $p.*
 		v := r.variable()
-		r.Next()
-		r.Next()
+		r.SkipTwo()
 		r.add(alias, "$"+naming.Lower(v))
 		return
 	case isVar && r.IsAt(1, ".") && r.Peek(2).Kind == lex.Word && (r.IsAt(3, "{") || r.IsAt(3, "(")) && r.Property(r.vars[t.Text], r.Peek(2).Text) == nil: // $c.placed { total }
@@ -143,7 +142,6 @@ func (r *rewriter) column() {
 		r.Next()
 		for r.More("}") {
 			r.column()
-
 		}
 		return
 	}

@@ -123,7 +123,6 @@ func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) 
 	r.Expect("+", "=", "{")
 	for r.More("}") {
 		set()
-
 	}
 	return list
 }

@@ -126,7 +126,6 @@ func (r *rewriter) writeType(typ, verb string) {
 	r.Expect("(")
 	for r.More(")") {
 		r.writeArgument(w)
-
 	}
 	if w.changes() {
 		r.writeChange(w)

@@ -206,7 +206,6 @@ func (r *rewriter) linkList(w *writing, rel *naming.Relation, verb string) (out 
 	}
 	for r.More("]") {
 		out = append(out, r.linkOne(w, rel, verb))
-
 	}
 	return out
 }

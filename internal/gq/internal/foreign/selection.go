@@ -160,7 +160,6 @@ func (r *rewriter) selected(sc scope) {
 func (r *rewriter) fields(sc scope) {
 	for r.More("}") {
 		r.selection(sc)
-
 	}
 }
 

@@ -34,37 +34,15 @@ func (r *rewriter) stages() {
 // with reads the values after WITH, which later parts use by their names.
 func (r *rewriter) with() {
 	distinct := r.Accept("distinct")
-	braces := r.Accept("{")
 	var kept []string
 	values := 0 // that are no nodes or edges
-	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
-		start := r.Peek(0)
-		e := r.operand()
-		if r.Accept("as") {
-			t := r.Next()
-			alias := t.Text
-			if v, ok := strings.CutPrefix(e, "$"); t.Kind != lex.Word && t.Kind != lex.Dollar || ok && !strings.Contains(v, ".") && v != alias {
-				panic(refuse.GiveUp{})
-			}
-			if r.known(start.Text) && r.isAlone(e) {
-				kept = append(kept, start.Text)
-			} else {
-				values++
-			}
-			r.values[alias] = e
-			r.computed = append(r.computed, column{alias: alias, text: e, fromWith: true})
-		} else if start.Kind != lex.Word && start.Kind != lex.Dollar {
-			panic(refuse.GiveUp{})
+	r.List(func() {
+		if v := r.withValue(); v != "" {
+			kept = append(kept, v)
 		} else {
-			kept = append(kept, start.Text)
-			if strings.HasPrefix(e, "$") && r.Schema.Node(r.vars[start.Text]) != nil {
-				r.keys = append(r.keys, e)
-			}
+			values++
 		}
-	}
-	if braces {
-		r.Expect("}")
-	}
+	})
 	grouped := slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && (aggregated(c.text) || r.lists(c.text)) })
 	if !grouped {
 		r.keys = nil
@@ -75,6 +53,28 @@ func (r *rewriter) with() {
 	}
 	r.drop(kept)
 	r.staged = r.staged || grouped
+}
+
+// withValue reads a member of WITH, and returns the variable that it keeps, or "" for another value.
+func (r *rewriter) withValue() (kept string) {
+	start := r.Peek(0)
+	e := r.operand()
+	if !r.Accept("as") {
+		refuse.If(start.Kind != lex.Word && start.Kind != lex.Dollar)
+		if strings.HasPrefix(e, "$") && r.Schema.Node(r.vars[start.Text]) != nil {
+			r.keys = append(r.keys, e)
+		}
+		return start.Text
+	}
+	t := r.Next()
+	v, ok := strings.CutPrefix(e, "$")
+	refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar || ok && !strings.Contains(v, ".") && v != t.Text)
+	r.values[t.Text] = e
+	r.computed = append(r.computed, column{alias: t.Text, text: e, fromWith: true})
+	if r.known(start.Text) && r.isAlone(e) {
+		return start.Text
+	}
+	return ""
 }
 
 // isAlone reports whether an expression is a variable.

@@ -182,12 +182,17 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 	return "count { " + match + " } + 1"
 }
 
+// equalKeys writes that two rows have equal keys.
+func equalKeys(keys []string, names map[string]string) (out []cond) {
+	for _, key := range keys {
+		out = append(out, leaf(renamed(key, names)+" = "+key))
+	}
+	return out
+}
+
 // thenByID adds the rows with equal keys and lesser ids to those before a row. It gives up if the nodes do not tell the rows apart.
 func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[string]string) cond {
-	same := cond{op: "all"}
-	for _, key := range w.keys {
-		same.subs = append(same.subs, leaf(renamed(key, names)+" = "+key))
-	}
+	same := cond{op: "all", subs: equalKeys(w.keys, names)}
 	ids := cond{op: "any"}
 	var equal []cond
 	for _, v := range r.order {
@@ -223,10 +228,7 @@ func (r *rewriter) earlier(w *window, rows []cond, names map[string]string) cond
 	before := cond{op: "any"}
 	for i, key := range w.keys {
 		refuse.If(r.mayBeNull(key, rows) && strings.HasPrefix(key, "$"))
-		sub := cond{op: "all"}
-		for _, equal := range w.keys[:i] {
-			sub.subs = append(sub.subs, leaf(renamed(equal, names)+" = "+equal))
-		}
+		sub := cond{op: "all", subs: equalKeys(w.keys[:i], names)}
 		relation := " < "
 		if w.down[i] {
 			relation = " > "

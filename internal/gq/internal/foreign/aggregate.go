@@ -94,8 +94,8 @@ func (r *rewriter) countBlock(sc scope, alias, name string) {
 	if alias == "" {
 		alias = name
 	}
-	to := r.fresh(rel.Other())
-	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
+	inner := r.across(rel)
+	to := inner.node
 	block := r.nestedRead(func() {
 		if r.Is("(") {
 			r.arguments(&r.read, inner)

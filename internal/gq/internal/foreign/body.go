@@ -69,8 +69,6 @@ func (r *rewriter) body() {
 			r.grouped()
 		case r.Accept("order", "by"), r.Accept("orderby"), r.Accept("order_by"), r.Accept("order"), r.Accept("sort", "by"), r.Accept("sort"):
 			r.sorted()
-		case r.Is("nearest", ":", "{"):
-			r.similar()
 		case r.Is("fetch", "first"), r.Is("fetch", "next"):
 			r.fetch()
 		case r.Accept("limit"), r.Accept("first"), r.Accept("top"):
@@ -91,8 +89,6 @@ func (r *rewriter) body() {
 			if !r.try(r.statement) {
 				r.unwoundMatch()
 			}
-		case r.Is("depth", ":"), r.Is("maxdepth", ":"):
-			r.depthBound()
 		default:
 			r.statement()
 		}
@@ -131,9 +127,7 @@ func (r *rewriter) matched() {
 		r.SkipGroup()
 		r.match = append(r.match, r.braced()...)
 		after := r.At
-		if len(r.order) != 1 { // the arguments do not say which node they mean
-			panic(refuse.GiveUp{})
-		}
+		refuse.If(len(r.order) != 1) // the arguments do not say which node they mean
 		r.At = arguments
 		r.arguments(&r.read, scope{node: r.order[0]})
 		r.At = after
@@ -144,8 +138,7 @@ func (r *rewriter) matched() {
 
 // fetch reads FETCH FIRST 10 ROWS ONLY.
 func (r *rewriter) fetch() {
-	r.Next()
-	r.Next()
+	r.SkipTwo()
 	r.limit = "1"
 	if !r.IsOne("row", "rows") {
 		r.limit = r.operand()
@@ -156,28 +149,16 @@ func (r *rewriter) fetch() {
 	r.Expect("only")
 }
 
-// depthBound reads a bound on the depth of selections, which must not leave out any of them.
-func (r *rewriter) depthBound() {
-	r.Next()
-	r.Next()
-	n, err := strconv.Atoi(r.Next().Text)
-	refuse.If(err != nil || n < r.deepest)
-}
-
 // let reads the definitions after LET, with or without braces.
 func (r *rewriter) let() {
-	braces := r.Accept("{")
-	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+	r.List(func() {
 		t := r.Next()
 		refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar || r.known(t.Text))
 		if !r.Accept("=") {
 			r.Expect(":")
 		}
 		r.values[t.Text] = r.operand()
-	}
-	if braces {
-		r.Expect("}")
-	}
+	})
 }
 
 // items reads the clauses of a match without braces.
@@ -414,29 +395,35 @@ func (c cond) testedAggregate() string {
 	return c.text[:exact.EndOffset(f.Left.Source())-len(beforeClause)]
 }
 
-// columnOf returns the alias of the column that has an aggregate, which it adds if there is none.
-func (r *rewriter) columnOf(aggregate string) string {
+// columnOf returns the alias of the column that has an aggregate or a property, which it adds if there is none.
+func (r *rewriter) columnOf(e string) string {
 	for i, c := range r.computed {
-		if c.text != aggregate {
+		if c.text != e {
 			continue
 		}
-		if c.alias != "" {
-			return c.alias
+		if c.alias == "" {
+			j := slices.Index(r.columns, c)
+			refuse.If(j < 0)
+			c.alias = r.newAlias(nameOf(e))
+			r.computed[i], r.columns[j] = c, c
 		}
-		j := slices.Index(r.columns, column{text: aggregate})
-		refuse.If(j < 0)
-		alias := r.newAlias(aggregate)
-		r.computed[i].alias, r.columns[j].alias = alias, alias
-		return alias
+		return c.alias
 	}
-	alias := r.newAlias(aggregate)
-	r.add(alias, aggregate)
+	alias := r.newAlias(nameOf(e))
+	r.add(alias, e)
 	return alias
 }
 
-// newAlias returns an alias that no column has, after the name of a function.
-func (r *rewriter) newAlias(e string) string {
-	alias := e[:lex.WordLen(e)]
+// nameOf returns the name of the function or of the property with which an expression begins, or "".
+func nameOf(e string) string {
+	if property := keyProperty.FindString(e); property != "" && strings.HasPrefix(e, property) {
+		return property[strings.IndexByte(property, '.')+1:]
+	}
+	return e[:lex.WordLen(e)]
+}
+
+// newAlias returns an alias that no column has.
+func (r *rewriter) newAlias(alias string) string {
 	for slices.Contains(r.aliases, alias) {
 		alias += "2"
 	}

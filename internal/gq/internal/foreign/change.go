@@ -49,10 +49,16 @@ func (r *rewriter) assignment(typ, name string) string {
 	return r.valueOf(p)
 }
 
-// deleteEdge writes the deletion of an edge of the match.
-func (r *rewriter) deleteEdge(v string, e *catalog.Edge) {
-	refuse.If(len(r.match) == 0)
-	r.emit("delete " + e.Name + " where id = $" + naming.Lower(v) + ".id")
+// setting reads the assignment to a property of a type, as p.name = 1 or name: 1. The variable may be missing.
+func (r *rewriter) setting(v, typ string) (name, value string) {
+	if t := r.Peek(0); v != "" && (t.Kind == lex.Dollar || t.Kind == lex.Word) && t.Text == v && r.IsAt(1, ".") {
+		r.SkipTwo()
+	}
+	name = r.PropertyName(typ, r.Word())
+	if !r.Accept("=") {
+		r.Expect(":")
+	}
+	return name, r.assignment(typ, name)
 }
 
 // update reads the rest of UPDATE Person SET a = 1 WHERE …, with or without braces.
@@ -76,30 +82,14 @@ func (r *rewriter) update() {
 		r.whereVar = named
 		r.bind(named, typ)
 	}
-	braces := r.Accept("{")
-	if !braces {
+	if !r.Is("{") {
 		r.Expect("set")
-		braces = r.Accept("{")
-	}
-	if e := r.Schema.Edge(typ); e != nil && !braces {
-		if r.try(func() { r.updateEnds(named, e) }) {
-			return
-		}
 	}
 	var out []string
-	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
-		if r.whereVar != "" && r.Peek(0).Text == r.whereVar && r.IsAt(1, ".") {
-			r.SkipTwo()
-		}
-		name := r.PropertyName(typ, r.Word())
-		if !r.Accept(":") {
-			r.Expect("=")
-		}
-		out = append(out, name+": "+r.assignment(typ, name))
-	}
-	if braces {
-		r.Expect("}")
-	}
+	r.List(func() {
+		name, value := r.setting(r.whereVar, typ)
+		out = append(out, name+": "+value)
+	})
 	r.where("update "+typ+" set { "+strings.Join(out, ", ")+" }", typ)
 }
 
@@ -171,7 +161,8 @@ func (r *rewriter) whereMatch(statement, typ, v string) {
 func (r *rewriter) set() {
 	var names []string
 	values := map[string][]string{}
-	assign := func(v, name, value string) {
+	assign := func(v string) {
+		name, value := r.setting("", r.vars[v])
 		if !slices.Contains(names, v) {
 			names = append(names, v)
 		}
@@ -179,28 +170,17 @@ func (r *rewriter) set() {
 		r.setBefore = append(r.setBefore, "$"+naming.Lower(v)+"."+name)
 		values[v] = append(values[v], name+": "+value)
 	}
-	braces := r.Accept("{")
-	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+	r.List(func() {
 		v := r.variable()
-		typ := r.vars[v]
 		if r.Accept("+", "=", "{") || r.Accept("{") { // p += { a: 1 }
 			for r.More("}") {
-				name := r.PropertyName(typ, r.Word())
-				r.Expect(":")
-				assign(v, name, r.assignment(typ, name))
+				assign(v)
 			}
 		} else {
 			r.Expect(".")
-			name := r.PropertyName(typ, r.Word())
-			if !r.Accept("=") {
-				r.Expect(":")
-			}
-			assign(v, name, r.assignment(typ, name))
+			assign(v)
 		}
-	}
-	if braces {
-		r.Expect("}")
-	}
+	})
 	for _, v := range names {
 		r.change(v, "update", " set { "+strings.Join(values[v], ", ")+" }")
 	}

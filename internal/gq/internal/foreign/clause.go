@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/cursor"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/refuse"
@@ -17,11 +16,6 @@ func (r *rewriter) item() {
 		r.Next()
 		r.match = append(r.match, r.braced()...)
 	case r.Accept(","), r.Accept(";"), r.Accept("and"), r.Accept("&&"), r.Accept("match"), r.Accept("on"):
-	case r.Accept("join"), r.Accept("inner", "join"):
-	case t.Kind == lex.Word && r.EdgeType(t.Text) != nil && !r.known(t.Text) && (r.Peek(1).Are("on") || r.Peek(1).Kind == lex.Word && r.Peek(2).Are("on") || r.Is(t.Text, "as") && r.Peek(3).Are("on")):
-		r.joinEdge()
-	case r.Is("left", "join"), r.Is("left", "outer", "join"):
-		r.leftJoin()
 	case r.Is("where"), r.Is("filter"):
 		r.Accept("filter")
 		r.Accept("where")
@@ -67,8 +61,6 @@ func (r *rewriter) item() {
 		r.match = append(r.match, r.filterOf(scope{node: v}, r.Word())...)
 	case t.Kind == lex.Dollar && r.edgeNext():
 		r.traversal(false)
-	case t.Kind == lex.Dollar && r.Peek(1).Text == "(":
-		r.alternatives()
 	case t.Kind == lex.Dollar && r.linkAt(1):
 		r.pattern("")
 	case r.Is("("):
@@ -104,123 +96,6 @@ func (r *rewriter) linkAt(n int) bool {
 		return second.Text == "~"
 	}
 	return false
-}
-
-// leftJoin reads LEFT JOIN $o: Order ON $c placed $o.
-func (r *rewriter) leftJoin() {
-	r.Expect("left")
-	r.Accept("outer")
-	r.Expect("join")
-	inner := r.clauses(func() {
-		r.item()
-		if r.Accept("on") {
-			r.item()
-			for r.Accept("and") {
-				r.item()
-			}
-		}
-	})
-	r.match = append(r.match, cond{op: "optional", subs: inner})
-}
-
-// joinEdge reads a table of edges in a match and the conditions on its ends, such as DependsOn d ON d.src = $s AND d.dst = $t, and
-// adds the traversal to the match. It gives up on any other condition.
-func (r *rewriter) joinEdge() {
-	e := r.EdgeType(r.Word())
-	j := &joined{edge: e, alias: naming.Lower(e.Name)}
-	r.Accept("as")
-	if !r.Is("on") {
-		j.alias = r.Word()
-	}
-	r.Expect("on")
-	for {
-		mine, other := r.edgePair(j.alias)
-		end := r.EndNamed(e, mine.column)
-		refuse.If(end == "")
-		if !r.known(other.table) && other.column == "" {
-			r.bind(other.table, e.EndName(end == "to"))
-		}
-		refuse.If(!r.known(other.table) || other.column != "" && !r.Names(r.vars[other.table], other.column))
-		j.join(end, other.table)
-		if !r.Is("and", j.alias, ".") || r.EndNamed(e, r.Peek(3).Text) == "" {
-			break
-		}
-		r.Next()
-	}
-	r.match = append(r.match, leaf(r.edgeClause(j)))
-}
-
-// edgePair reads d.src = $a or $a = d.src, where d is the alias of a table of edges. It returns the side with the alias first.
-func (r *rewriter) edgePair(alias string) (mine, other joinSide) {
-	paren := r.Accept("(")
-	mine = r.edgeSide()
-	if !r.Accept("==") {
-		r.Expect("=")
-	}
-	other = r.edgeSide()
-	if paren {
-		r.Expect(")")
-	}
-	if mine.table != alias {
-		mine, other = other, mine
-	}
-	refuse.If(mine.table != alias)
-	return mine, other
-}
-
-// edgeSide reads d.src, $a.id or $a.
-func (r *rewriter) edgeSide() (s joinSide) {
-	t := r.Next()
-	refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar)
-	if s.table = t.Text; r.Accept(".") {
-		s.column = r.Word()
-	}
-	return s
-}
-
-// alternatives reads the ways between two nodes, as in $c (placed has | reviewed) $p.
-func (r *rewriter) alternatives() {
-	a := r.variable()
-	r.Expect("(")
-	var ways [][]*naming.Relation
-	for {
-		var way []*naming.Relation
-		typ := r.vars[a]
-		for !r.IsOne("|", ")") {
-			if len(way) > 0 {
-				r.Accept("/")
-			}
-			rel := r.Relation(typ, r.Word())
-			refuse.If(rel == nil)
-			way, typ = append(way, rel), rel.Other()
-		}
-		refuse.If(len(way) == 0 || len(ways) > 0 && typ != last(ways[0]).Other())
-		ways = append(ways, way)
-		if r.Accept(")") {
-			break
-		}
-		r.Expect("|")
-	}
-	refuse.If(r.Peek(0).Kind != lex.Dollar)
-	b := r.Next().Text
-	if !r.known(b) {
-		typ := last(ways[0]).Other()
-		r.match = append(r.match, leaf(r.bind(b, typ)+": "+typ))
-	}
-	c := cond{op: "any"}
-	for _, way := range ways {
-		from, sub := a, cond{op: "exists"}
-		for i, rel := range way {
-			to := b
-			if i < len(way)-1 {
-				to = r.fresh(rel.Other())
-			}
-			sub.subs = append(sub.subs, leaf(rel.Clause(from, "", to)))
-			from = to
-		}
-		c.subs = append(c.subs, sub)
-	}
-	r.match = append(r.match, c)
 }
 
 // last returns the last element of a list.
@@ -393,15 +268,8 @@ func (r *rewriter) edgeTypes() (names []string, text, from, to string) {
 
 // walkBounds reads the bounds of a walk, and returns them as the language writes them, or "" if the traversal is not a walk.
 func (r *rewriter) walkBounds() string {
-	switch {
-	case r.Accept("*"):
+	if r.Accept("*") {
 		return r.Bounds("..")
-	case r.Accept("+"):
-		return cursor.BoundsFrom("1")
-	case r.Accept("{"):
-		bounds := r.Bounds(",")
-		r.Expect("}")
-		return bounds
 	}
-	return ""
+	return r.quantifier()
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/refuse"
-	"github.com/omnigraph-go/omnigraph/internal/gq/syntax"
 )
 
 // wholeListNote explains why a list has no slice.
@@ -74,9 +73,14 @@ func (r *rewriter) listed() (mark string, ok bool) {
 	}
 	refuse.If(r.limit != "" || len(l.columns) == 0 || r.staged)
 	r.taken = len(r.sort)
+	return r.listing(l), true
+}
+
+// listing keeps a listing until the text is complete, and returns its mark.
+func (r *rewriter) listing(l *listing) string {
 	l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
 	r.listings = append(r.listings, l)
-	return l.mark, true
+	return l.mark
 }
 
 // lists reports whether an expression contains the mark of a listing.
@@ -96,18 +100,10 @@ func (r *rewriter) expandListings() {
 			r.note("a collect block lists records: {\"" + name + "\": …}")
 		}
 	}
-	optional := last(r.match)
-	if optional.op == "optional" {
-		r.match = append(slices.Clone(r.match[:len(r.match)-1]), optional.subs...)
-	}
-	v := r.groupNode()
-	outer, inner := r.aroundGroup(v)
+	nodes := r.groupNodes()
+	refuse.If(len(nodes) != 1)
+	outer, inner := r.splitGroups(nodes)
 	r.match = outer
-	if optional.op != "optional" {
-		r.match = append(outer, cond{op: "exists", subs: inner})
-	} else if len(inner) != len(optional.subs) {
-		panic(refuse.GiveUp{})
-	}
 	var blocks []column
 	for _, c := range r.computed {
 		if aggregated(c.text) && c.alias != "" && len(r.having) > 0 {
@@ -134,11 +130,8 @@ func (r *rewriter) expandListings() {
 			r.columns[i].text = replaceOperand(c.text, l.mark, block)
 		}
 	}
-	r.groupedLists(v) // the blocks are no aggregates
+	r.groupedLists(nodes) // the blocks are no aggregates
 }
-
-// aroundGroup divides the match into the clauses that use only the nodes by which a text groups, and the others.
-func (r *rewriter) aroundGroup(group ...string) (outer, inner []cond) { return r.aroundNodes(group) }
 
 // groupsBeforeMatch makes blocks of the aggregates of WITH before another MATCH: the rows are then the nodes by which WITH
 // groups.
@@ -149,21 +142,15 @@ func (r *rewriter) groupsBeforeMatch() {
 	case 0: // one group of all rows
 		inner = r.match
 	default:
-		// The match without the nodes of an OPTIONAL MATCH, which is the last clause, has the same groups.
-		clause := last(r.match)
-		if clause.op == "optional" {
-			r.match = append(slices.Clone(r.match[:len(r.match)-1]), clause.subs...)
+		nodes := r.groupNodes()
+		for _, v := range r.order {
+			refuse.If(len(nodes) > 1 && !slices.Contains(r.dropped, v) && !slices.Contains(nodes, v)) // WITH keeps something else
 		}
-		outer, inner = r.aroundGroup(r.keptNodes()...)
-		if clause.op != "optional" {
-			outer = append(outer, cond{op: "exists", subs: inner})
-		} else if len(inner) != len(clause.subs) {
-			panic(refuse.GiveUp{})
-		}
+		outer, inner = r.splitGroups(nodes)
 	}
 	var blocks []column
 	for _, c := range r.computed {
-		if !aggregated(c.text) && c.fromWith && r.ofKeys(c.text) {
+		if !aggregated(c.text) && c.fromWith && len(r.keys) > 0 && r.usesOnly(c.text, r.groupNodes()) {
 			continue // the group determines it
 		}
 		refuse.If(!aggregated(c.text))
@@ -186,73 +173,6 @@ func (r *rewriter) conditionsOn(blocks []column) (out []cond) {
 	return out
 }
 
-// groupNode returns the variable of the nodes by which a text groups: the one that WITH keeps, or the one of which the
-// columns have the key, or the only node that a binding finds by its key.
-func (r *rewriter) groupNode() string {
-	var names, others []string
-	for _, k := range r.keys {
-		names = append(names, k[1:])
-	}
-	if len(names) == 0 {
-		for _, c := range r.computed {
-			owner, property, _ := strings.Cut(strings.TrimPrefix(c.text, "$"), ".")
-			if aggregated(c.text) || r.lists(c.text) {
-				continue
-			}
-			if c.fromWith || !strings.HasPrefix(c.text, "$") || !r.bound(owner) {
-				others = append(others, "")
-				continue
-			}
-			if property == "" || property == "id" || property == r.Key(r.typeOf(owner)) {
-				names = append(names, owner)
-			}
-			others = append(others, owner)
-		}
-	}
-	slices.Sort(others)
-	if others = slices.Compact(others); len(names) == 0 && len(others) == 1 && others[0] != "" {
-		if v := others[0]; slices.ContainsFunc(r.match, func(c cond) bool {
-			b := c.binding()
-			return b != nil && b.Var.Value == "$"+v && slices.ContainsFunc(b.Props, func(p *syntax.PropMatch) bool { return p.Name.Value == r.Key(b.Type.Value) })
-		}) {
-			names = others // there is one node; otherwise two nodes may have the same values
-		}
-	}
-	if len(names) == 0 {
-		for _, key := range r.groups {
-			owner, property, _ := strings.Cut(strings.TrimPrefix(key, "$"), ".")
-			if strings.HasPrefix(key, "$") && r.bound(owner) && (property == "id" || property == r.Key(r.typeOf(owner))) {
-				names = append(names, owner)
-			}
-		}
-	}
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) != 1 {
-		panic(refuse.GiveUp{})
-	}
-	for _, v := range r.order {
-		if naming.Lower(v) == names[0] && r.Schema.Node(r.vars[v]) != nil {
-			return v
-		}
-	}
-	panic(refuse.GiveUp{})
-}
-
-// keptNodes returns the variables of the nodes that WITH keeps. It gives up if WITH keeps something else.
-func (r *rewriter) keptNodes() (out []string) {
-	if len(r.keys) == 1 {
-		return []string{r.groupNode()}
-	}
-	for _, v := range r.order {
-		if slices.Contains(r.dropped, v) {
-			continue
-		}
-		refuse.If(!slices.Contains(r.keys, "$"+naming.Lower(v)) || r.Schema.Node(r.vars[v]) == nil)
-		out = append(out, v)
-	}
-	return out
-}
-
 // aggregatesAhead reports whether the rest of the text calls an aggregate.
 func (r *rewriter) aggregatesAhead() bool {
 	for i := r.At; i+1 < len(r.Tokens); i++ {
@@ -261,23 +181,6 @@ func (r *rewriter) aggregatesAhead() bool {
 		}
 	}
 	return false
-}
-
-// typeOf returns the type of a variable, as this language writes its name.
-func (r *rewriter) typeOf(name string) string {
-	for _, v := range r.order {
-		if naming.Lower(v) == name {
-			return r.vars[v]
-		}
-	}
-	return ""
-}
-
-// ofKeys reports whether an expression uses only the nodes by which WITH groups.
-func (r *rewriter) ofKeys(e string) bool {
-	return len(r.keys) > 0 && !slices.ContainsFunc(must(lex.Scan(e)), func(t lex.Token) bool {
-		return t.Kind == lex.Dollar && r.bound(t.Text) && !slices.Contains(r.keys, "$"+t.Text)
-	})
 }
 
 // listAggregates are the aggregates of other languages that make a list or a text of all values of a group.
@@ -302,9 +205,7 @@ func (r *rewriter) listAggregate(name string) string {
 		l.columns = []string{e + " as " + propertyOrValue(e)}
 		r.note("a collect block lists records: {\"" + propertyOrValue(e) + "\": …}")
 		r.sortedLists = true
-		l.mark = "collect" + strconv.Itoa(len(r.listings)) + "()"
-		r.listings = append(r.listings, l)
-		return l.mark
+		return r.listing(l)
 	}
 	refuse.If(len(l.sort) > 0) // different values have no order
 	if distinct {
@@ -337,13 +238,9 @@ func (r *rewriter) listOrder() []string {
 }
 
 // groupedLists checks that GROUP BY groups by the node around a list, and that the other columns use only this node.
-func (r *rewriter) groupedLists(v string) {
-	mine := func(e string) bool {
-		tokens, ok := lex.Scan(e)
-		return ok && !slices.ContainsFunc(tokens, func(t lex.Token) bool { return t.Kind == lex.Dollar && t.Text != naming.Lower(v) && r.bound(t.Text) })
-	}
+func (r *rewriter) groupedLists(nodes []string) {
 	for _, key := range r.groups {
-		refuse.If(!mine(key) && !slices.Contains(r.aliases, key))
+		refuse.If(!slices.Contains(r.aliases, key) && !r.usesOnly(key, nodes))
 	}
 	for i, c := range r.computed {
 		switch {
@@ -352,7 +249,7 @@ func (r *rewriter) groupedLists(v string) {
 		case c.fromWith:
 		case aggregated(c.text) || r.lists(c.text):
 			r.computed[i].text, r.computed[i].fromWith = "", true
-		case !mine(c.text):
+		case !r.usesOnly(c.text, nodes):
 			panic(refuse.GiveUp{})
 		}
 	}

@@ -35,14 +35,7 @@ func joinColumns(list []column) string {
 
 // recordsOf writes a block with a record for each match of its clauses, or with the first one.
 func recordsOf(op string, match []cond, columns string, sort []string, limit string) string {
-	out := op + " { " + join(match) + " return { " + columns + " }"
-	if len(sort) > 0 {
-		out += " order { " + strings.Join(sort, ", ") + " }"
-	}
-	if limit != "" {
-		out += " limit " + limit
-	}
-	return out + " }"
+	return op + " { " + join(match) + " return { " + columns + " }" + rowsPart(sort, limit) + " }"
 }
 
 // returned reads the columns after RETURN or SELECT, with or without braces.
@@ -136,8 +129,7 @@ func (r *rewriter) column() {
 		return
 	case isVar && r.IsAt(1, ".") && r.Peek(2).Text == "*": // $p.*
 		v := r.variable()
-		r.Next()
-		r.Next()
+		r.SkipTwo()
 		r.add(alias, "$"+naming.Lower(v))
 		return
 	case isVar && r.IsAt(1, ".") && r.Peek(2).Kind == lex.Word && (r.IsAt(3, "{") || r.IsAt(3, "(")) && r.Property(r.vars[t.Text], r.Peek(2).Text) == nil: // $c.placed { total }
@@ -150,7 +142,6 @@ func (r *rewriter) column() {
 		r.Next()
 		for r.More("}") {
 			r.column()
-
 		}
 		return
 	}

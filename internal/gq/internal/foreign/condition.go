@@ -24,6 +24,14 @@ type cond struct {
 // leaf returns a clause.
 func leaf(text string) cond { return cond{text: text} }
 
+// nullTest returns the condition that an expression is null, or that it is not.
+func nullTest(e string, null bool) cond {
+	if null {
+		return leaf(e + " is null")
+	}
+	return leaf(e + " is not null")
+}
+
 // render writes a condition. Directly in `any`, several clauses need `all`.
 func (c cond) render(inAny bool) string {
 	switch c.op {
@@ -139,7 +147,7 @@ func (r *rewriter) negated(c cond) cond {
 	}
 	left := c.text[:exact.EndOffset(f.Left.Source())-len(beforeClause)]
 	if f.Null != nil {
-		return leaf(left + map[bool]string{true: " is null", false: " is not null"}[f.Null.Not])
+		return nullTest(left, f.Null.Not)
 	}
 	op, right := f.Op.Value, c.text[exact.StartOffset(f.Right.Source())-len(beforeClause):]
 	if opposite[op] != "" && (r.inHaving || r.nullable(left) || r.nullable(right)) {
@@ -205,7 +213,8 @@ func (r *rewriter) test() cond {
 	case r.Is("exists", "{"), r.Is("any", "{"), r.Is("all", "{"):
 		return r.block()
 	case r.Is("exists", "(", "select"):
-		return r.existsSelect()
+		r.SkipTwo()
+		return r.inSelectOf("")
 	case r.Is("exists", "("):
 		return r.existsTest()
 	case r.Is("property_exists", "("): // PROPERTY_EXISTS(p, name) of ISO GQL
@@ -224,38 +233,13 @@ func (r *rewriter) test() cond {
 		return r.overEdges(r.predicate)
 	case r.Is("any", "("), r.Is("none", "("), r.Is("all", "("):
 		return r.listMember()
-	case r.Is("all_different", "("), r.Is("same", "("):
-		return r.distinctFrom()
 	}
 	return r.overEdges(r.comparison)
 }
 
-// existsSelect reads EXISTS (SELECT 1 FROM MemberOf WHERE src = p.id), or another SELECT in EXISTS.
-func (r *rewriter) existsSelect() (c cond) {
-	r.Expect("exists", "(")
-	if r.try(func() {
-		c = cond{op: "exists", subs: r.subselect()}
-		r.Expect(")")
-	}) {
-		return c
-	}
-	return r.inSelectOf("")
-}
-
-// existsTest reads EXISTS and a pattern, a traversal or an expression.
+// existsTest reads EXISTS and a pattern or an expression in parentheses.
 func (r *rewriter) existsTest() (c cond) {
-	if r.try(func() { // EXISTS (c)-[:PLACED]->(o), without parentheses around the pattern
-		r.Next()
-		c = cond{op: "exists", subs: r.patternClauses()}
-		refuse.If(len(c.subs) == 0 || r.Tokens[r.At-1].Text == ")" && !r.ArrowBefore())
-	}) {
-		return c
-	}
-	r.Expect("exists")
-	if r.try(func() { c = r.traversalTest() }) { // EXISTS ($a knows $b)
-		return c
-	}
-	r.Expect("(")
+	r.Expect("exists", "(")
 	if !r.try(func() { c = cond{op: "exists", subs: r.patternClauses()} }) { // EXISTS((c)-[:PLACED]->(o))
 		c = leaf(r.operand() + " is not null") // EXISTS(p.name)
 	}
@@ -288,26 +272,6 @@ func (r *rewriter) traversalTest() cond {
 	c := cond{op: "exists", subs: r.clauses(func() { r.traversal(false) })}
 	r.Expect(")")
 	return c
-}
-
-// distinctFrom reads ALL_DIFFERENT($a, $b, $c) or SAME($a, $b) of ISO GQL.
-func (r *rewriter) distinctFrom() cond {
-	op := " != "
-	if strings.EqualFold(r.Word(), "same") {
-		op = " = "
-	}
-	r.Expect("(")
-	c, names := cond{op: "all"}, []string{"$" + naming.Lower(r.variable())}
-	for r.Accept(",") {
-		name := "$" + naming.Lower(r.variable())
-		for _, other := range names {
-			c.subs = append(c.subs, leaf(other+op+name))
-		}
-		names = append(names, name)
-	}
-	r.Expect(")")
-	refuse.If(len(c.subs) == 0)
-	return all(c.subs)
 }
 
 // predicates maps the functions of other languages that are conditions to operators.
@@ -421,10 +385,6 @@ func (r *rewriter) compare(left string) cond {
 		return cond{op: "all", subs: []cond{leaf(left + " >= " + low), leaf(left + " <= " + r.valueOf(p))}}
 	case "in":
 		r.Next()
-		var c cond
-		if r.Is("(", "select") && r.try(func() { c = r.edgeSelect(left) }) {
-			return c
-		}
 		return r.isIn(left, p)
 	case "starts":
 		r.Expect("starts", "with")
@@ -439,11 +399,9 @@ func (r *rewriter) compare(left string) cond {
 			return r.alreadyTrue(left)
 		}
 		r.Next()
-		if r.Accept("not", "null") {
-			return leaf(left + " is not null")
-		}
+		not := r.Accept("not")
 		r.Expect("null")
-		return leaf(left + " is null")
+		return nullTest(left, !not)
 	}
 	return r.alreadyTrue(left)
 }
@@ -469,22 +427,16 @@ func (r *rewriter) isBool(e string) bool {
 func (r *rewriter) relate(left string, p *catalog.Property, op string) cond {
 	if (op == "=" || op == "!=") && r.Accept("null") {
 		refuse.If(exact.RowsPerEdge(r.Tokens) || r.Tokens[0].Are("delete") || r.Tokens[0].Are("update")) // no comparison with null is true
-		if op == "=" {
-			return leaf(left + " is null")
+		return nullTest(left, op == "=")
+	}
+	if member := r.Is("any", "(") || r.Is("some", "("); op == "=" && member || op == "!=" && r.Is("all", "(") {
+		r.SkipTwo()
+		c := leaf(left + " in " + r.fitList(p, r.operand()))
+		r.Expect(")")
+		if member {
+			return c
 		}
-		return leaf(left + " is not null")
-	}
-	if op == "=" && (r.Is("any", "(") || r.Is("some", "(")) {
-		r.SkipTwo()
-		list := r.fitList(p, r.operand())
-		r.Expect(")")
-		return leaf(left + " in " + list)
-	}
-	if op == "!=" && r.Is("all", "(") {
-		r.SkipTwo()
-		list := r.fitList(p, r.operand())
-		r.Expect(")")
-		return r.negated(leaf(left + " in " + list))
+		return r.negated(c)
 	}
 	right := r.valueOf(p)
 	refuse.If(right == "null")

@@ -28,8 +28,7 @@ func (r *rewriter) document() {
 	}
 	r.parametersApart()
 	for r.Is("use") && (r.Peek(1).Kind == lex.Word || r.Peek(1).Kind == lex.Text) {
-		r.Next()
-		r.Next()
+		r.SkipTwo()
 		r.note(graphNote)
 	}
 	mutation := r.Is("mutation")

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/refuse"
@@ -25,6 +24,11 @@ type scope struct {
 type edgeScope struct {
 	edge *catalog.Edge
 	name string // of the variable that bind makes, or "" before
+}
+
+// across returns the scope of the nodes at the other end of a relation.
+func (r *rewriter) across(rel *naming.Relation) scope {
+	return scope{node: r.fresh(rel.Other()), edge: &edgeScope{edge: rel.Edge}}
 }
 
 // filters reads the conditions in braces on a node, which may use the operators of GraphQL servers.
@@ -154,9 +158,7 @@ func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 			r.Accept(",")
 			continue
 		}
-		if t.Kind != lex.Word && t.Kind != lex.Dollar { // $gt is the operator of MongoDB
-			panic(refuse.GiveUp{})
-		}
+		refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar) // $gt is the operator of MongoDB
 		op := strings.TrimPrefix(strings.ToLower(t.Text), "_")
 		r.Expect(":")
 		if op == "not" && r.Is("{") {
@@ -170,28 +172,6 @@ func (r *rewriter) operators(sc scope, p *catalog.Property) (out []cond) {
 	return out
 }
 
-// similar reads nearest: { summary: $text, first: 5 }, which orders the nodes by the distance of a vector.
-func (r *rewriter) similar() {
-	r.Expect("nearest", ":", "{")
-	v := r.firstNode()
-	for r.More("}") {
-		name := r.Word()
-		r.Expect(":")
-		p := r.Property(r.vars[v], name)
-		switch {
-		case p != nil && p.Type.Kind == value.Vector && len(r.sort) == 0:
-			if t := r.Peek(0); t.Kind == lex.Dollar && !r.known(t.Text) {
-				r.declare(t.Text, "String") // the text whose vector it is
-			}
-			r.sort = append(r.sort, "nearest("+r.member(v, name)+", "+r.operand()+")")
-		case p == nil && slices.Contains([]string{"first", "limit", "k", "topk"}, naming.Plain(name)):
-			r.limit = r.operand()
-		default:
-			panic(refuse.GiveUp{})
-		}
-	}
-}
-
 // comparisons maps the operators of GraphQL servers.
 var comparisons = map[string]string{"eq": "=", "equals": "=", "equalto": "=", "notequalto": "!=", "greaterthan": ">", "greaterthanorequalto": ">=", "lessthan": "<", "lessthanorequalto": "<=", "before": "<", "after": ">", "ne": "!=", "neq": "!=", "not": "!=", "gt": ">", "gte": ">=", "ge": ">=", "lt": "<", "lte": "<=", "le": "<=",
 	"in": "in", "contains": "contains", "includes": "contains", "has": "contains", "has_key": "contains", "starts_with": "starts_with", "startswith": "starts_with", "regex": "matches", "matches": "matches"}
@@ -199,6 +179,10 @@ var comparisons = map[string]string{"eq": "=", "equals": "=", "equalto": "=", "n
 // negatives maps the operators of GraphQL servers that negate another one.
 var negatives = map[string]string{"not_contains": "contains", "notcontains": "contains", "not_starts_with": "starts_with", "notstartswith": "starts_with",
 	"not_ends_with": "ends_with", "notendswith": "ends_with", "nlike": "like", "nilike": "ilike", "notlike": "like", "notilike": "ilike", "nregex": "regex"}
+
+// listOperators maps the operators of GraphQL servers on lists to the quantifier of their members.
+var listOperators = map[string]string{"haseveryof": "all", "hasevery": "all", "has_every": "all", "contains_all": "all", "containsall": "all", "has_keys_all": "all", "all": "all",
+	"hassome": "any", "has_some": "any", "contains_any": "any", "containsany": "any", "containssome": "any", "has_keys_any": "any", "overlaps": "any", "any": "any"}
 
 // filter reads the value of an operator of a GraphQL server.
 func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
@@ -217,17 +201,9 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 	case "iregex":
 		return leaf(name + " matches " + lex.Quote("(?i)"+r.Literal()))
 	case "is_null", "isnull", "null":
-		if r.Accept("false") {
-			return leaf(name + " is not null")
-		}
-		r.Expect("true")
-		return leaf(name + " is null")
+		return nullTest(name, r.Flag())
 	case "exists", "notnull", "not_null", "isnotnull", "is_not_null":
-		if r.Accept("true") {
-			return leaf(name + " is not null")
-		}
-		r.Expect("false")
-		return leaf(name + " is null")
+		return nullTest(name, !r.Flag())
 	case "like", "ilike":
 		return leaf(name + like(r.Literal(), op == "ilike"))
 	case "ends_with", "endswith":
@@ -239,25 +215,18 @@ func (r *rewriter) filter(sc scope, p *catalog.Property, op string) cond {
 		high := r.valueOf(p)
 		r.Expect("]")
 		return cond{op: "all", subs: []cond{leaf(name + " >= " + low), leaf(name + " <= " + high)}}
-	case "haseveryof", "hasevery", "has_every", "contains_all", "containsall", "has_keys_all", "all", "hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any":
-		if slices.Contains([]string{"hassome", "has_some", "contains_any", "containsany", "containssome", "has_keys_any", "overlaps", "any"}, op) {
-			return r.containsEach(name, "any", p)
-		}
-		return r.containsEach(name, "all", p)
 	}
-	if p.Type.List && r.Is("[") && (op == "contains" || op == "includes" || op == "has") {
-		return r.containsEach(name, "all", p)
+	if quantifier := listOperators[op]; quantifier != "" {
+		return r.containsEach(name, quantifier, p)
 	}
 	to := comparisons[op]
+	if p.Type.List && r.Is("[") && to == "contains" {
+		return r.containsEach(name, "all", p)
+	}
 	refuse.If(to == "")
 	if r.Accept("null") {
-		switch to {
-		case "=":
-			return leaf(name + " is null")
-		case "!=":
-			return leaf(name + " is not null")
-		}
-		panic(refuse.GiveUp{})
+		refuse.If(to != "=" && to != "!=")
+		return nullTest(name, to == "=")
 	}
 	return leaf(name + " " + to + " " + r.Optional(r.valueOf(p)))
 }
@@ -338,15 +307,11 @@ func (r *rewriter) sortEnum(sc scope) string {
 
 // propertyNames reads the name of a property, or a list of them in brackets.
 func (r *rewriter) propertyNames(sc scope) (out []string) {
-	list := r.Accept("[")
-	for {
-		out = append(out, r.need(sc, r.Word()).Name)
-		if r.Accept(","); !list || r.Is("]") {
-			break
-		}
+	if !r.Accept("[") {
+		return []string{r.need(sc, r.Word()).Name}
 	}
-	if list {
-		r.Expect("]")
+	for r.More("]") {
+		out = append(out, r.need(sc, r.Word()).Name)
 	}
 	return out
 }

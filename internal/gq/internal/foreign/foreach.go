@@ -165,7 +165,8 @@ func (r *rewriter) unwoundMatch() {
 		r.Expect("in")
 		list = r.Next().Text
 	}
-	refuse.If(r.Tokens[r.At-1].Kind != lex.Word && r.Tokens[r.At-1].Kind != lex.Dollar || !r.Is("match") || r.declared(list) && !r.declaredList(list) || len(r.match)+len(r.statements) > 0)
+	p, given := r.param(list)
+	refuse.If(r.Tokens[r.At-1].Kind != lex.Word && r.Tokens[r.At-1].Kind != lex.Dollar || !r.Is("match") || given >= 0 && !p.isList() || len(r.match)+len(r.statements) > 0)
 	r.values[name] = "$" + list
 	r.Expect("match")
 	r.matched()
@@ -191,15 +192,7 @@ func (r *rewriter) unwoundMatch() {
 	}
 	refuse.If(tested == "")
 	r.values[name] = tested
-	r.params = slices.Clone(r.params)
-	for i, p := range r.params {
-		if typ, mine := strings.CutPrefix(p, "$"+list+": "); mine && !strings.HasPrefix(typ, "[") {
-			r.params[i] = "$" + list + ": [" + typ + "]"
-		}
+	if p, at := r.param(list); at >= 0 && !p.isList() { // the comparison has declared it
+		r.setType(at, "["+p.typ+"]", p.rest)
 	}
-}
-
-// declaredList reports whether the text declares a parameter as a list.
-func (r *rewriter) declaredList(name string) bool {
-	return slices.ContainsFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+": [") })
 }

@@ -56,7 +56,11 @@ func (r *rewriter) original() *exact.Original {
 	for _, v := range r.order {
 		types[naming.Lower(v)] = r.vars[v]
 	}
-	return &exact.Original{Vocabulary: r.Vocabulary, Tokens: r.Tokens, Types: types, Params: r.params,
+	params := map[string]string{}
+	for _, p := range r.params {
+		params[p.name] = p.typ
+	}
+	return &exact.Original{Vocabulary: r.Vocabulary, Tokens: r.Tokens, Types: types, Params: params,
 		Taken: func(name string) bool { return r.known(name) || r.inText(name) }, Note: r.note,
 		Once: r.closed != nil && !r.closed.all && r.closed.depth == "", Shortest: r.shortest, Pairs: r.pairs, Grouped: len(r.groups) > 0 || r.staged}
 }
@@ -90,12 +94,11 @@ type rewriter struct {
 
 	notes  []string        // how the query differs from the text
 	name   string          // of the query
-	params []string        // its parameters
+	params []param         // its parameters
 	loose  map[string]bool // by name: whether the type of a parameter may change to that of a property
 
-	fragments map[string]fragment    // of GraphQL, by name
-	unread    map[*catalog.Edge]bool // the edges whose properties no name of the text without a declaration has
-	dollars   map[string]bool        // the names after dollar signs in the text; nil before the first use
+	fragments map[string]fragment // of GraphQL, by name
+	dollars   map[string]bool     // the names after dollar signs in the text; nil before the first use
 
 	vars   map[string]string // by name of a variable: its type, or "" if it is not known
 	order  []string          // the variables in the order in which they were bound
@@ -110,7 +113,6 @@ type rewriter struct {
 	keys      []string // the nodes among the values of WITH
 	groups    []string // the keys after GROUP BY
 	nesting   int      // the levels of selections around the next token
-	deepest   int      // the most levels so far
 
 	parts       []setPart  // the queries before UNION and the like
 	closed      *closure   // the table of WITH RECURSIVE, or nil
@@ -147,7 +149,7 @@ type rewriter struct {
 	existence  bool              // only the existence of a row of a subselect counts
 	around     string            // the clauses around a subselect
 	setBefore  []string          // the properties that SET has assigned
-	excluded   map[string]string // by name: the values of the row in ON CONFLICT, or nil
+	excluded   *row              // the row in ON CONFLICT, or nil
 }
 
 // read holds the parts of a read.
@@ -206,8 +208,11 @@ func (r *rewriter) render() string {
 		r.boundLimit()
 		body = append(body, r.read.render())
 	}
-	head := "query " + r.name + "(" + strings.Join(r.params, ", ") + ") "
-	return head + "{ " + strings.Join(body, " ") + " }"
+	var params []string
+	for _, p := range r.params {
+		params = append(params, p.render())
+	}
+	return "query " + r.name + "(" + strings.Join(params, ", ") + ") " + "{ " + strings.Join(body, " ") + " }"
 }
 
 // nestedRead reads a part of the text with a read of its own, and returns this read.
@@ -241,11 +246,16 @@ func (q *read) render() string {
 	if len(q.having) > 0 {
 		out += " having { " + join(q.having) + " }"
 	}
-	if len(q.sort) > 0 {
-		out += " order { " + strings.Join(q.sort, ", ") + " }"
+	return out + rowsPart(q.sort, q.limit)
+}
+
+// rowsPart writes the order and the limit of a read or of a block.
+func rowsPart(sort []string, limit string) (out string) {
+	if len(sort) > 0 {
+		out = " order { " + strings.Join(sort, ", ") + " }"
 	}
-	if q.limit != "" {
-		out += " limit " + q.limit
+	if limit != "" {
+		out += " limit " + limit
 	}
 	return out
 }
@@ -274,13 +284,13 @@ func (r *rewriter) page() {
 	if r.after != "" {
 		refuse.If(r.skip != "" || p.Type.Nullable)
 		r.note("there is no cursor: $" + r.after + " is the last " + property + " of the page before, and is left out for the first page")
-		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+r.after+":") })
-		r.params = append(r.params, "$"+r.after+": "+p.Type.Kind.String()+"?")
+		r.dropParam(r.after)
+		r.declare(r.after, p.Type.Kind.String()+"?")
 		r.match = append(r.match, leaf(key+op+"$"+r.after+"?"))
 		return
 	}
 	r.note("there is no offset: pass the last " + property + " of the page before as $after")
-	r.params = append(r.params, "$after: "+p.Type.Kind.String())
+	r.params = append(r.params, param{name: "after", typ: p.Type.Kind.String()})
 	r.match = append(r.match, leaf(key+op+"$after"))
 	r.dropSkip()
 }
@@ -288,15 +298,12 @@ func (r *rewriter) page() {
 // pageByKey replaces an offset if several nodes may have the same value of the sort key: their key orders them.
 func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op string) {
 	refuse.If(n == nil || len(n.Key) != 1 || p.Type.Nullable || r.manyRows(v))
-	key, after := n.Property(n.Key[0]), "$after_"+n.Key[0]
-	direction := ""
-	if strings.HasSuffix(r.sort[0], " desc") {
-		direction = " desc"
-	}
+	key, after := n.Property(n.Key[0]), "after_"+n.Key[0]
+	_, direction := splitKey(r.sort[0])
 	r.sort = append(r.sort, v+"."+key.Name+direction)
-	r.note("there is no offset: pass the last " + p.Name + " and " + key.Name + " of the page before as $after and " + after)
-	r.params = append(r.params, "$after: "+p.Type.Kind.String(), after+": "+key.Type.Kind.String())
-	same := cond{op: "all", subs: []cond{leaf(v + "." + p.Name + " = $after"), leaf(v + "." + key.Name + op + after)}}
+	r.note("there is no offset: pass the last " + p.Name + " and " + key.Name + " of the page before as $after and $" + after)
+	r.params = append(r.params, param{name: "after", typ: p.Type.Kind.String()}, param{name: after, typ: key.Type.Kind.String()})
+	same := cond{op: "all", subs: []cond{leaf(v + "." + p.Name + " = $after"), leaf(v + "." + key.Name + op + "$" + after)}}
 	r.match = append(r.match, cond{op: "any", subs: []cond{leaf(v + "." + p.Name + op + "$after"), same}})
 	r.dropSkip()
 }
@@ -304,7 +311,7 @@ func (r *rewriter) pageByKey(n *catalog.Node, v string, p *catalog.Property, op 
 // dropSkip drops the offset, and its parameter if nothing else uses it.
 func (r *rewriter) dropSkip() {
 	if name, mine := strings.CutPrefix(r.skip, "$"); mine && r.Uses(name) == 2 { // its declaration and the offset
-		r.params = slices.DeleteFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
+		r.dropParam(name)
 	}
 	r.skip = ""
 }
@@ -339,28 +346,32 @@ func (r *rewriter) manyRows(v string) bool {
 // pageKey returns the only sort key, which is a property, and the relation of the rows after a value of it.
 func (r *rewriter) pageKey() (key, relation string) {
 	refuse.If(len(r.sort) != 1)
-	key, descending := strings.CutSuffix(r.sort[0], " desc")
-	key = strings.TrimSuffix(key, " asc")
+	key, direction := splitKey(r.sort[0])
 	if i := slices.IndexFunc(r.computed, func(c column) bool { return c.alias == key && !c.fromWith }); i >= 0 {
 		key = r.computed[i].text
 	}
 	v, property, ok := strings.Cut(key, ".")
 	refuse.If(!ok || r.Property(r.vars[strings.TrimPrefix(v, "$")], property) == nil)
-	if descending {
+	if direction == " desc" {
 		return key, " < "
 	}
 	return key, " > "
 }
 
+// splitKey divides a sort key into its expression and its direction, with a space before it, which may be missing.
+func splitKey(key string) (e, direction string) {
+	for _, d := range []string{" asc", " desc"} {
+		if cut, ok := strings.CutSuffix(key, d); ok {
+			return cut, d
+		}
+	}
+	return key, ""
+}
+
 // sortByAlias writes the sort keys that are columns with their aliases.
 func (r *rewriter) sortByAlias() {
 	for i, key := range r.sort {
-		e, direction := key, ""
-		for _, d := range []string{" asc", " desc"} {
-			if cut, ok := strings.CutSuffix(key, d); ok {
-				e, direction = cut, d
-			}
-		}
+		e, direction := splitKey(key)
 		for _, c := range r.columns {
 			if c.text == e && c.alias != "" && !strings.HasPrefix(e, "$") {
 				r.sort[i] = c.alias + direction
@@ -400,15 +411,14 @@ func (r *rewriter) boundLimit() {
 		return
 	}
 	r.declare(name, "I32")
-	for i, p := range r.params {
-		rest, mine := strings.CutPrefix(p, r.limit+": ")
-		if n := lex.WordLen(rest); mine && numbers[rest[:n]] {
-			if rest = rest[n:]; !strings.Contains(rest, "@range") {
-				rest = " @range(0..10000)" + rest
-			}
-			r.params[i] = r.limit + ": I32" + rest
-		}
+	p, at := r.param(name)
+	if !numbers[p.typ] {
+		return
 	}
+	if !strings.Contains(p.rest, "@range") {
+		p.rest = " @range(0..10000)" + p.rest
+	}
+	r.setType(at, "I32", p.rest)
 }
 
 // must returns the tokens of a text that this package wrote.
@@ -417,10 +427,21 @@ func must(tokens []lex.Token, ok bool) []lex.Token {
 	return tokens
 }
 
-// bound reports whether a name, as this language writes it, is a variable of the text.
-func (r *rewriter) bound(name string) bool {
-	return slices.ContainsFunc(r.order, func(v string) bool { return naming.Lower(v) == name })
+// variableOf returns the variable of the text that this language writes as a name, or "".
+func (r *rewriter) variableOf(name string) string {
+	for _, v := range r.order {
+		if naming.Lower(v) == name {
+			return v
+		}
+	}
+	return ""
 }
+
+// bound reports whether a name, as this language writes it, is a variable of the text.
+func (r *rewriter) bound(name string) bool { return r.variableOf(name) != "" }
+
+// typeOf returns the type of a variable, as this language writes its name.
+func (r *rewriter) typeOf(name string) string { return r.vars[r.variableOf(name)] }
 
 // try runs f. If f gives up, try reports false and restores what f read, bound and collected.
 func (r *rewriter) try(f func()) (ok bool) {

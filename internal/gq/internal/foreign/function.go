@@ -60,7 +60,7 @@ var textFunctions = []string{"lower", "upper", "trim", "length", "substring", "s
 
 // declareText declares a parameter as a text if an expression is one that nothing declares.
 func (r *rewriter) declareText(e string) {
-	if name, ok := strings.CutPrefix(e, "$"); ok && lex.WordLen(name) == len(name) && !r.bound(name) {
+	if name, ok := r.undeclared(e); ok {
 		r.declare(name, "String")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/naming"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/refuse"
@@ -14,8 +13,8 @@ import (
 type inserting struct {
 	typ   string
 	alias string
-	names []string            // the properties and ends of edges in the order of the values
-	rows  []map[string]string // the values by name; null has none
+	names []string // the properties and ends of edges in the order of the values
+	rows  []*row
 }
 
 // insertInto reads the rest of INSERT INTO Person (a, b) VALUES (…), (…).
@@ -53,8 +52,8 @@ func (r *rewriter) insertInto() {
 }
 
 // insertedRow reads the values of a row in parentheses.
-func (r *rewriter) insertedRow(in *inserting) map[string]string {
-	row := map[string]string{}
+func (r *rewriter) insertedRow(in *inserting) *row {
+	s := &row{}
 	r.Expect("(")
 	for i := 0; !r.Accept(")"); i++ {
 		if i > 0 {
@@ -63,24 +62,14 @@ func (r *rewriter) insertedRow(in *inserting) map[string]string {
 		refuse.If(i >= len(in.names))
 		switch {
 		case r.Accept("null"), r.Accept("default"):
+			s.assign(in.names[i], "")
 		case r.Is("(", "select") && r.Schema.Edge(in.typ) != nil:
 			panic(refuse.GiveUp{})
 		default:
-			row[in.names[i]] = r.initial(in.typ, in.names[i])
+			s.assign(in.names[i], r.initial(in.typ, in.names[i]))
 		}
 	}
-	return row
-}
-
-// assignments writes the values of a row in the order of the names.
-func (in *inserting) assignments(row map[string]string) string {
-	var out []string
-	for _, name := range in.names {
-		if row[name] != "" {
-			out = append(out, name+": "+row[name])
-		}
-	}
-	return in.typ + " { " + strings.Join(out, ", ") + " }"
+	return s
 }
 
 // conflicting reads ON CONFLICT after the rows, and returns the statement for each row.
@@ -101,45 +90,28 @@ func (r *rewriter) conflicting(in *inserting) (statements []string) {
 		updates = r.At
 	default:
 		for _, row := range in.rows {
-			statements = append(statements, r.Inserts(in.typ)+" "+in.assignments(row))
+			statements = append(statements, r.Inserts(in.typ)+" "+in.typ+" { "+row.render()+" }")
 		}
 		return statements
 	}
 	refuse.If(r.Schema.Edge(in.typ) != nil && updates == 0 && !naming.OnePerPair(r.Schema.Edge(in.typ))) // no upsert finds the edge
-	key := r.UpsertSign(in.typ)
-	for _, row := range in.rows {
-		matched := map[string]string{}
+	for _, s := range in.rows {
+		changed := &row{}
 		if updates > 0 {
 			r.At = updates
-			matched = r.conflictUpdates(in, row)
+			changed = r.conflictUpdates(in, s)
 		}
-		var out []string
-		names := slices.Clone(in.names)
-		for name := range matched {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-		slices.Sort(names[len(in.names):])
-		for _, name := range names {
-			value := row[name]
-			if !r.Identifies(in.typ, name) && (value != "" || matched[name] != "") {
-				value = r.mergedValue(settings{name, value, matched[name]}, in.typ, key)
-			}
-			if value != "" {
-				out = append(out, name+": "+value)
-			}
-		}
-		statements = append(statements, "upsert "+in.typ+" { "+strings.Join(out, ", ")+" }")
+		r.keepValues(in.typ, s, changed)
+		statements = append(statements, "upsert "+in.typ+" { "+s.render()+" }")
 	}
 	return statements
 }
 
 // conflictUpdates reads the assignments after DO UPDATE SET for the values of one row.
-func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[string]string {
+func (r *rewriter) conflictUpdates(in *inserting, inserted *row) *row {
 	saved, savedVar := r.inWhere, r.whereVar
 	r.inWhere, r.whereVar = in.typ, in.alias
-	r.excluded = row
+	r.excluded = inserted
 	if in.alias == "" {
 		for i := r.At; i < len(r.Tokens) && r.whereVar == ""; i++ { // the name of the table in its own case
 			if t := r.Tokens[i]; t.Kind == lex.Word && naming.Plain(t.Text) == naming.Plain(in.typ) {
@@ -150,16 +122,11 @@ func (r *rewriter) conflictUpdates(in *inserting, row map[string]string) map[str
 	if r.whereVar != "" {
 		r.vars[r.whereVar] = in.typ
 	}
-	out := map[string]string{}
+	out := &row{}
 	for more := true; more; more = r.Accept(",") {
-		if r.whereVar != "" && r.Is(r.whereVar, ".") {
-			r.SkipTwo()
-		}
-		name := r.PropertyName(in.typ, r.Word())
-		r.Expect("=")
-		value := r.assignment(in.typ, name)
+		name, value := r.setting(r.whereVar, in.typ)
 		refuse.If(value == "") // the row has null
-		out[name] = value
+		out.assign(name, value)
 	}
 	if r.whereVar != "" {
 		delete(r.vars, r.whereVar)
@@ -176,7 +143,7 @@ func (r *rewriter) ofExcluded() (value string, ok bool) {
 	}
 	closes := r.Is("values")
 	r.SkipTwo()
-	value = r.excluded[r.PropertyName(r.inWhere, r.Word())]
+	value = r.excluded.value(r.PropertyName(r.inWhere, r.Word()))
 	if closes {
 		r.Expect(")")
 	}
@@ -195,16 +162,16 @@ func (r *rewriter) insertSelect(in *inserting) {
 		r.wherePart()
 	}
 	refuse.If(r.distinct || r.limit != "" || r.staged || len(r.match) == 0 || len(r.windows)+len(r.listings) > 0 || len(r.computed) != len(in.names))
-	row := map[string]string{}
+	s := &row{}
 	for i, c := range r.computed {
 		value := r.fit(r.Property(in.typ, in.names[i]), c.text)
 		if r.Schema.Edge(in.typ) != nil && (in.names[i] == "from" || in.names[i] == "to") {
 			value = r.idOf(value)
 		}
 		refuse.If(aggregated(value))
-		row[in.names[i]] = value
+		s.assign(in.names[i], value)
 	}
-	in.rows = []map[string]string{row}
+	in.rows = []*row{s}
 	r.columns, r.computed, r.aliases, r.tables = nil, nil, nil, nil
 	for _, s := range r.conflicting(in) {
 		r.emit(s)
@@ -257,77 +224,6 @@ func (r *rewriter) wholeInsert(v, typ string) {
 	}
 }
 
-// changedTable binds the table that UPDATE or DELETE with other tables changes, and returns its variable.
-func (r *rewriter) changedTable(v, typ string) string {
-	refuse.If(len(r.match)+len(r.statements) > 0)
-	if v == "" {
-		v = r.fresh(typ)
-	} else {
-		r.bind(v, typ)
-	}
-	if e := r.Schema.Edge(typ); e != nil {
-		r.match = append(r.match, leaf("$_ $"+naming.Lower(v)+":"+naming.Lower(e.Name)+" $_"))
-	}
-	r.tables = []string{v}
-	return v
-}
-
-// tableAssignments reads a = 1, b = 2 after SET.
-func (r *rewriter) tableAssignments(v, typ string) (names, values []string) {
-	for {
-		if r.Is(v, ".") {
-			r.SkipTwo()
-		}
-		name := r.PropertyName(typ, r.Word())
-		r.Expect("=")
-		refuse.If(r.Is("(", "select"))
-		value := r.assignment(typ, name)
-		if r.Property(typ, name) == nil { // an end of an edge
-			value = r.idOf(value)
-		}
-		names, values = append(names, name), append(values, value)
-		if !r.Accept(",") {
-			return names, values
-		}
-	}
-}
-
-// changeRows writes the change of each entity of the match. An edge with another end is another edge.
-func (r *rewriter) changeRows(v, typ string, names, values []string) {
-	var set []string
-	moves := false
-	for i, name := range names {
-		set = append(set, name+": "+values[i])
-		moves = moves || r.Schema.Edge(typ) != nil && (name == "from" || name == "to")
-	}
-	if moves {
-		r.moveEdge(v, r.Schema.Edge(typ), names, values)
-		return
-	}
-	key := r.Key(typ)
-	r.emit("update " + typ + " set { " + strings.Join(set, ", ") + " } where " + key + " = $" + naming.Lower(v) + "." + key)
-}
-
-// moveEdge writes the statements that replace an edge of the match by one with other ends and the same properties.
-func (r *rewriter) moveEdge(v string, e *catalog.Edge, names, values []string) {
-	var out []string
-	value := func(name string) string {
-		if i := slices.Index(names, name); i >= 0 {
-			return values[i]
-		}
-		return "$" + naming.Lower(v) + "." + name
-	}
-	for _, end := range []string{"from", "to"} {
-		out = append(out, end+": "+value(end))
-	}
-	for _, p := range e.Properties {
-		out = append(out, p.Name+": "+value(p.Name))
-	}
-	r.note("the ends of an edge do not change: the query deletes the edge and inserts another one")
-	r.emit("delete " + e.Name + " where id = $" + naming.Lower(v) + ".id")
-	r.emit("insert " + e.Name + " { " + strings.Join(out, ", ") + " }")
-}
-
 // deleteFrom reads the rest of DELETE FROM Person [p] [USING …] WHERE ….
 func (r *rewriter) deleteFrom() {
 	typ := r.tableType()
@@ -339,36 +235,14 @@ func (r *rewriter) deleteFrom() {
 	r.where("delete "+typ, typ)
 }
 
-// updateEnds reads the assignments to the ends of an edge, and the condition.
-func (r *rewriter) updateEnds(v string, e *catalog.Edge) {
-	r.inWhere, r.whereVar = "", ""
-	v = r.changedTable(v, e.Name)
-	names, values := r.tableAssignments(v, e.Name)
-	refuse.If(!slices.Contains(names, "from") && !slices.Contains(names, "to"))
-	r.Expect("where")
-	r.wherePart()
-	r.tables = nil
-	r.changeRows(v, e.Name, names, values)
-}
-
 // updateVariable reads $p SET name = 'a', level = 'lead' after UPDATE, for a variable of the match.
 func (r *rewriter) updateVariable() {
 	v := r.variable()
 	r.Accept("set")
-	braces := r.Accept("{")
 	var out []string
-	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
-		if (r.Peek(0).Kind == lex.Dollar || r.Peek(0).Kind == lex.Word) && r.Peek(0).Text == v && r.IsAt(1, ".") {
-			r.SkipTwo()
-		}
-		name := r.PropertyName(r.vars[v], r.Word())
-		if !r.Accept("=") {
-			r.Expect(":")
-		}
-		out = append(out, name+": "+r.assignment(r.vars[v], name))
-	}
-	if braces {
-		r.Expect("}")
-	}
+	r.List(func() {
+		name, value := r.setting(v, r.vars[v])
+		out = append(out, name+": "+value)
+	})
 	r.change(v, "update", " set { "+strings.Join(out, ", ")+" }")
 }

@@ -54,11 +54,7 @@ func (r *rewriter) from() {
 	left := false
 	for {
 		name := r.Word()
-		alias := ""
-		r.Accept("as")
-		if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() && !r.IsOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural", "returning") {
-			alias = r.Word()
-		}
+		alias := r.TableAlias()
 		typ, e := r.table(name, alias)
 		switch {
 		case typ != "":

@@ -66,7 +66,7 @@ func (r *rewriter) fit(p *catalog.Property, e string) string {
 		return e
 	}
 	e = r.elementValue(p, r.unconverted(e))
-	if name, ok := strings.CutPrefix(e, "$"); ok && lex.WordLen(name) == len(name) && !r.bound(name) {
+	if name, ok := r.undeclared(e); ok {
 		r.declare(name, p.Type.Kind.String())
 		r.retype(name, p)
 		return e
@@ -88,32 +88,18 @@ func (r *rewriter) fit(p *catalog.Property, e string) string {
 	return e
 }
 
-// declared reports whether the query declares a parameter.
-func (r *rewriter) declared(name string) bool {
-	return slices.ContainsFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
-}
-
-// declare adds a parameter of a type unless the query declares it.
-func (r *rewriter) declare(name, typ string) {
-	if !r.declared(name) {
-		r.params = append(r.params, "$"+name+": "+typ)
-	}
-}
-
 // propertyOf returns the property that an expression such as $p.name is, or nil.
 func (r *rewriter) propertyOf(e string) *catalog.Property {
-	v, name, ok := strings.Cut(e, ".")
+	v, property, ok := strings.Cut(e, ".")
 	if !ok {
 		if r.inWhere != "" {
 			return r.PropertyOrEnd(r.inWhere, e)
 		}
 		return nil
 	}
-	name = strings.TrimSpace(name)
-	for _, variable := range r.order {
-		if "$"+naming.Lower(variable) == v {
-			return r.PropertyOrEnd(r.vars[variable], name)
-		}
+	property = strings.TrimSpace(property)
+	if name, mine := strings.CutPrefix(v, "$"); mine && r.bound(name) {
+		return r.PropertyOrEnd(r.typeOf(name), property)
 	}
 	return nil
 }
@@ -140,12 +126,9 @@ func (r *rewriter) idOf(e string) string {
 // endValue reads the value of an end of an edge. The id of a node is a text, also if its key is a number.
 func (r *rewriter) endValue() string {
 	t := r.Peek(0)
-	if n := slices.IndexFunc(r.params, func(p string) bool { return t.Kind == lex.Dollar && strings.HasPrefix(p, "$"+t.Text+": ") }); n >= 0 && !r.IsAt(1, ".") {
-		typ := strings.TrimPrefix(r.params[n], "$"+t.Text+": ")
-		if numbers[typ[:lex.WordLen(typ)]] {
-			r.Next()
-			return "string($" + t.Text + ")"
-		}
+	if p, _ := r.param(t.Text); t.Kind == lex.Dollar && numbers[p.typ] && !r.IsAt(1, ".") {
+		r.Next()
+		return "string($" + t.Text + ")"
 	}
 	return r.valueOf(&catalog.Property{Name: "from", Type: value.Type{Kind: value.String}})
 }
@@ -273,7 +256,7 @@ func (r *rewriter) memberEqual(name, quantifier string) cond {
 
 // fitList is fit for a list of values.
 func (r *rewriter) fitList(p *catalog.Property, e string) string {
-	if name, ok := strings.CutPrefix(e, "$"); ok && p != nil && lex.WordLen(name) == len(name) && !r.bound(name) {
+	if name, ok := r.undeclared(e); ok && p != nil {
 		r.declare(name, "["+p.Type.Kind.String()+"]")
 		r.retype(name, p)
 	}

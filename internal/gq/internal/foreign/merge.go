@@ -48,9 +48,7 @@ func (r *rewriter) mergeEdge(from nodeRef) {
 	if l.name != "" {
 		r.bind(l.name, e.Name)
 	}
-	if !slices.ContainsFunc(e.Unique, func(names []string) bool {
-		return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
-	}) {
+	if !naming.OnePerPair(e) {
 		if r.element != nil && !r.IsOne("on", "set") {
 			r.note(againNote)
 			r.emit("insert " + e.Name + " { " + strings.Join(append([]string{"from: " + r.endpoint(from, e.From), "to: " + r.endpoint(to, e.To)}, l.props...), ", ") + " }")
@@ -105,16 +103,12 @@ func (r *rewriter) merged(v, typ, sign string) (out []string) {
 func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) []settings {
 	refuse.If(v == "" || r.Next().Text != v)
 	set := func() {
-		name := r.PropertyName(typ, r.Word())
-		if !r.Accept("=") {
-			r.Expect(":")
-		}
+		name, value := r.setting("", typ)
 		i := slices.IndexFunc(list, func(s settings) bool { return s.name == name })
 		if i < 0 {
 			i = len(list)
 			list = append(list, settings{name: name})
 		}
-		value := r.assignment(typ, name)
 		if create {
 			list[i].create = value
 		}
@@ -129,7 +123,6 @@ func (r *rewriter) mergeSet(list []settings, v, typ string, create, match bool) 
 	r.Expect("+", "=", "{")
 	for r.More("}") {
 		set()
-
 	}
 	return list
 }
@@ -168,9 +161,8 @@ func (r *rewriter) insertMissing(from nodeRef, e *catalog.Edge, to nodeRef, l li
 		for more := true; more; more = r.Accept(",") {
 			refuse.If(r.Next().Text != l.name)
 			r.Expect(".")
-			name := r.PropertyName(e.Name, r.Word())
-			r.Expect("=")
-			props = append(props, ", "+name+": "+r.assignment(e.Name, name))
+			name, value := r.setting("", e.Name)
+			props = append(props, ", "+name+": "+value)
 		}
 	}
 	refuse.If(r.IsOne("set", "on")) // it concerns an edge that exists

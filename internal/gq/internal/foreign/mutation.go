@@ -17,10 +17,8 @@ const writtenNote = "a mutation answers with the numbers of its changes"
 func (r *rewriter) writeEach(field string) {
 	r.write(field)
 	for several := false; r.Peek(0).Kind == lex.Word; several = true {
-		if len(r.match) > 0 { // the statements belong to its block
-			panic(refuse.GiveUp{})
-		}
-		if r.IsAt(1, ":") { // an alias
+		refuse.If(len(r.match) > 0) // the statements belong to its block
+		if r.IsAt(1, ":") {         // an alias
 			r.SkipTwo()
 		}
 		r.write(r.Word())
@@ -103,17 +101,24 @@ func (s *row) assign(name, value string) {
 	s.names, s.values = append(s.names, name), append(s.values, value)
 }
 
-// render writes the assignments.
+// value returns the value of a property, or "" if there is none.
+func (s *row) value(name string) string {
+	if i := slices.Index(s.names, name); i >= 0 {
+		return s.values[i]
+	}
+	return ""
+}
+
+// render writes the assignments that have values.
 func (s *row) render() string {
 	var out []string
 	for i, name := range s.names {
-		out = append(out, name+": "+s.values[i])
+		if s.values[i] != "" {
+			out = append(out, name+": "+s.values[i])
+		}
 	}
 	return strings.Join(out, ", ")
 }
-
-// writeFields reads the arguments and the selection of a field that writes nodes.
-func (r *rewriter) writeFields(n *catalog.Node, verb string) { r.writeType(n.Name, verb) }
 
 // writeType reads the arguments and the selection of a field that writes nodes or edges.
 func (r *rewriter) writeType(typ, verb string) {
@@ -121,7 +126,6 @@ func (r *rewriter) writeType(typ, verb string) {
 	r.Expect("(")
 	for r.More(")") {
 		r.writeArgument(w)
-
 	}
 	if w.changes() {
 		r.writeChange(w)
@@ -145,7 +149,9 @@ func (r *rewriter) writeRows(w *writing) {
 	for i, s := range w.rows {
 		refuse.If(len(s.names) == 0)
 		if w.verb == "upsert" {
-			r.keepValues(w, s)
+			if changed := w.changedRow(s); changed != nil {
+				r.keepValues(w.typ, s, changed)
+			}
 		}
 		name := ""
 		if s.list == "" && len(w.rows) == 1 && r.Is("{") && r.try(func() { r.selected(scope{node: w.variable}) }) || len(s.links) > 0 {
@@ -170,38 +176,35 @@ func (r *rewriter) writeRows(w *writing) {
 	}
 }
 
-// keepValues changes the assignments of an upsert that leaves some values of an entity that exists as they are.
-func (r *rewriter) keepValues(w *writing, s *row) {
-	if !w.keep && w.only == nil && w.changed == nil {
-		return
-	}
-	if w.changed != nil {
-		refuse.If(len(w.rows) > 1 || s.list != "" || len(w.changed.links) > 0)
-		for _, name := range w.changed.names {
-			if !slices.Contains(s.names, name) {
-				s.assign(name, "")
-			}
+// changedRow returns what an upsert assigns if the entity exists, or nil if it assigns the same as an insert.
+func (w *writing) changedRow(s *row) *row {
+	switch {
+	case w.changed != nil:
+		refuse.If(len(w.rows) > 1 || s.list != "" || len(w.changed.links) > 0 || slices.ContainsFunc(w.changed.names, func(name string) bool { return slices.Contains(w.node.Key, name) }))
+		return w.changed
+	case w.keep:
+		return &row{}
+	case w.only != nil:
+		changed := &row{}
+		for _, name := range w.only {
+			changed.assign(name, s.value(name))
 		}
+		return changed
 	}
-	sign := ""
-	if len(w.node.Key) > 0 {
-		sign = w.node.Key[0]
+	return nil
+}
+
+// keepValues changes the assignments of an upsert that assigns something else if the entity exists.
+func (r *rewriter) keepValues(typ string, s, changed *row) {
+	for _, name := range changed.names {
+		if !slices.Contains(s.names, name) {
+			s.assign(name, "")
+		}
 	}
 	for i, name := range s.names {
-		if slices.Contains(w.node.Key, name) {
-			refuse.If(w.changed != nil && slices.Contains(w.changed.names, name))
-			continue
+		if !r.Identifies(typ, name) {
+			s.values[i] = r.mergedValue(settings{name, s.values[i], changed.value(name)}, typ, r.UpsertSign(typ))
 		}
-		change := settings{name: name, create: s.values[i]}
-		switch {
-		case w.changed != nil:
-			if at := slices.Index(w.changed.names, name); at >= 0 {
-				change.match = w.changed.values[at]
-			}
-		case !w.keep && (w.only == nil || slices.Contains(w.only, name)):
-			change.match = change.create
-		}
-		s.values[i] = r.mergedValue(change, w.typ, sign)
 	}
 }
 

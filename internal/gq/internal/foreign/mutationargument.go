@@ -26,10 +26,7 @@ func (r *rewriter) writeArgument(w *writing) {
 	case plainName == "onconflict" && braces && w.verb == "insert":
 		r.onConflict(w)
 	case plainName == "skipduplicates":
-		w.keep = r.Accept("true")
-		if !w.keep {
-			r.Expect("false")
-		} else {
+		if w.keep = r.Flag(); w.keep {
 			w.verb = "upsert"
 		}
 	case braces && plainName == "update" && w.verb == "upsert":
@@ -56,18 +53,15 @@ func (r *rewriter) isInput(w *writing, name string) bool {
 
 // writeObjects reads an object with the values of one entity, or a list of them.
 func (r *rewriter) writeObjects(w *writing) {
-	list := r.Accept("[")
-	for {
-		if !w.changes() && (len(w.rows) == 0 || list) {
+	if !r.Accept("[") {
+		r.writeObject(w, w.row())
+		return
+	}
+	for r.More("]") {
+		if !w.changes() {
 			w.rows = append(w.rows, &row{})
 		}
 		r.writeObject(w, w.row())
-		if !list || !r.Accept(",") && !r.Is("{") {
-			break
-		}
-	}
-	if list {
-		r.Expect("]")
 	}
 }
 
@@ -145,15 +139,13 @@ func (r *rewriter) onConflict(w *writing) {
 // records.
 func (r *rewriter) inputObject(w *writing) {
 	name := r.Next().Text
-	i := slices.IndexFunc(r.params, func(p string) bool { return strings.HasPrefix(p, "$"+name+":") })
-	if w.changes() || len(w.rows) > 0 || i < 0 || r.Uses(name) != 2 { // its declaration and this place
-		panic(refuse.GiveUp{})
-	}
-	if strings.HasPrefix(r.params[i], "$"+name+": [") {
+	p, i := r.param(name)
+	refuse.If(w.changes() || len(w.rows) > 0 || i < 0 || r.Uses(name) != 2) // its declaration and this place
+	if p.isList() {
 		r.inputList(w, name, i)
 		return
 	}
-	r.params = slices.Delete(slices.Clone(r.params), i, i+1)
+	r.dropParam(name)
 	s := &row{}
 	for _, p := range w.node.Properties {
 		if p.Embed != nil {
@@ -187,8 +179,7 @@ func (r *rewriter) inputList(w *writing, name string, param int) {
 		fields = append(fields, p.Name+": "+plainType(p))
 		s.assign(p.Name, "$"+element+"."+p.Name)
 	}
-	r.params = slices.Clone(r.params)
-	r.params[param] = "$" + name + ": [{ " + strings.Join(fields, ", ") + " }]"
+	r.setType(param, "[{ "+strings.Join(fields, ", ")+" }]", "")
 	w.rows, w.repeated = []*row{s}, map[string]string{name: element}
 }
 
@@ -215,7 +206,6 @@ func (r *rewriter) linkList(w *writing, rel *naming.Relation, verb string) (out 
 	}
 	for r.More("]") {
 		out = append(out, r.linkOne(w, rel, verb))
-
 	}
 	return out
 }

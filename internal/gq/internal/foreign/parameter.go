@@ -15,6 +15,59 @@ var scalars = map[string]string{"id": "String", "int": "I32", "integer": "I32", 
 	"int8": "I32", "int16": "I32", "int32": "I32", "int64": "I64", "uint64": "U64", "smallint": "I32", "float32": "F32", "float64": "F64", "real": "F32", "decimal": "F64", "numeric": "F64",
 	"boolean": "Bool", "bool": "Bool", "string": "String", "text": "String", "varchar": "String", "timestamp": "DateTime", "timestamptz": "DateTime", "awsdatetime": "DateTime", "localdatetime": "DateTime", "awsdate": "Date", "localdate": "Date", "float8": "F64", "int4": "I32", "uuid": "String", "short": "I32", "datetime": "DateTime", "date": "Date"}
 
+// param is a parameter of a query.
+type param struct {
+	name string
+	typ  string // such as I32, [String] or [{ name: String }]
+	rest string // a question mark, and annotations
+}
+
+// render writes the declaration of a parameter.
+func (p param) render() string { return "$" + p.name + ": " + p.typ + p.rest }
+
+// isList reports whether a parameter holds a list.
+func (p param) isList() bool { return strings.HasPrefix(p.typ, "[") }
+
+// param returns the parameter of a name, and its place among the parameters, which is -1 if the query declares none.
+func (r *rewriter) param(name string) (p param, at int) {
+	if at = slices.IndexFunc(r.params, func(p param) bool { return p.name == name }); at >= 0 {
+		p = r.params[at]
+	}
+	return p, at
+}
+
+// declared reports whether the query declares a parameter.
+func (r *rewriter) declared(name string) bool {
+	_, at := r.param(name)
+	return at >= 0
+}
+
+// declare adds a parameter of a type, which may have a question mark, unless the query declares it.
+func (r *rewriter) declare(name, typ string) {
+	if !r.declared(name) {
+		p := param{name: name, typ: strings.TrimSuffix(typ, "?")}
+		p.rest = typ[len(p.typ):]
+		r.params = append(r.params, p)
+	}
+}
+
+// setType changes the type of a parameter, and what follows it.
+func (r *rewriter) setType(at int, typ, rest string) {
+	r.params = slices.Clone(r.params) // try restores the list
+	r.params[at].typ, r.params[at].rest = typ, rest
+}
+
+// dropParam drops the declaration of a parameter.
+func (r *rewriter) dropParam(name string) {
+	r.params = slices.DeleteFunc(slices.Clone(r.params), func(p param) bool { return p.name == name })
+}
+
+// undeclared returns the name of the parameter that an expression is, if it is no variable of the text.
+func (r *rewriter) undeclared(e string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(e, "$")
+	return name, ok && lex.WordLen(name) == len(name) && !r.bound(name)
+}
+
 // parameters reads the parameters of a query.
 func (r *rewriter) parameters() {
 	r.Expect("(")
@@ -45,17 +98,17 @@ func (r *rewriter) parameters() {
 			r.Accept("!")
 			typ = "[" + typ + "]"
 		}
+		rest := ""
 		if r.Accept("?") {
-			typ += "?"
+			rest = "?"
 		}
 		if r.Accept("=") {
-			typ += r.defaultOf(typ)
+			rest += r.defaultOf(typ)
 		}
 		if foreign == "id" || numbers[typ] && scalars[foreign] != "" {
 			r.loose[t.Text] = true
 		}
-		p := "$" + t.Text + ": " + typ
-		r.params = append(r.params, p)
+		r.params = append(r.params, param{t.Text, typ, rest})
 	}
 }
 
@@ -86,19 +139,9 @@ func (r *rewriter) retype(name string, p *catalog.Property) {
 	}
 	r.loose = maps.Clone(r.loose) // try restores the map and the list
 	delete(r.loose, name)
-	r.params = slices.Clone(r.params)
-	for i, param := range r.params {
-		rest, mine := strings.CutPrefix(param, "$"+name+": ")
-		if !mine {
-			continue
-		}
-		open := ""
-		if inner, list := strings.CutPrefix(rest, "["); list {
-			open, rest = "[", inner
-		}
-		if n := lex.WordLen(rest); rest[:n] == "String" || numbers[typ] {
-			r.params[i] = "$" + name + ": " + open + typ + rest[n:]
-		}
+	old, at := r.param(name)
+	if base := strings.Trim(old.typ, "[]"); at >= 0 && (base == "String" || numbers[typ]) {
+		r.setType(at, strings.Replace(old.typ, base, typ, 1), old.rest)
 	}
 }
 

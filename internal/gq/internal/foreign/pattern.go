@@ -240,66 +240,47 @@ func (r *rewriter) props(typ string) (out []string) {
 	return out
 }
 
-// link reads an edge of a pattern.
+// link reads an edge of a pattern. Of the arrows at its sides, two or none leave the direction open.
 func (r *rewriter) link() (l link) {
-	switch {
-	case r.Accept("<-"), r.Accept("<", "~"):
-		l.left = true
-	case r.Accept("->"):
+	if r.Accept("->") {
 		return l
-	case r.Accept("-"), r.Accept("~"):
-	default:
-		panic(refuse.GiveUp{})
 	}
-	if e := r.EdgeType(r.Peek(0).Text); r.Peek(0).Kind == lex.Word && e != nil { // -placed->
+	left := r.Accept("<-") || r.Accept("<", "~")
+	if !left && !r.Accept("-") {
+		r.Expect("~")
+	}
+	e := r.EdgeType(r.Peek(0).Text)
+	if r.Peek(0).Kind == lex.Word && e != nil { // -placed->
 		r.Next()
 		l.types = append(l.types, e)
-		switch {
-		case r.Accept("->"):
-			l.both, l.left = l.left, false
-		default:
-			r.Expect("-")
-			l.both = !l.left
-		}
-		return l
-	}
-	if r.Accept("[") {
+	} else if r.Accept("[") {
 		r.linkBody(&l)
 		r.Expect("]")
-		switch {
-		case r.Accept("->"), r.Accept("~", ">"):
-			if l.left {
-				l.left, l.both = false, true
-			}
-		case r.Accept("-"), r.Accept("~"):
-			l.both = !l.left
-		default:
-			panic(refuse.GiveUp{})
-		}
-	} else {
-		switch {
-		case r.Accept("->"), r.Accept(">"):
-			l.both, l.left = l.left, false
-		case r.Accept("-"):
-			l.both = !l.left
-			if r.Accept(">") {
-				l.both = false
-			}
-		default:
-			panic(refuse.GiveUp{})
-		}
 	}
-	switch { // the quantifier of GQL
-	case r.Is("{"):
-		r.Next()
-		l.bounds = r.Bounds(",")
-		r.Expect("}")
-	case r.Accept("+"):
-		l.bounds = cursor.BoundsFrom("1")
-	case r.Accept("*"):
-		l.bounds = cursor.BoundsFrom("0")
+	right := r.Accept("->") || r.Accept("~", ">") || r.Accept(">")
+	if !right && !r.Accept("-") {
+		r.Expect("~")
+	}
+	l.left, l.both = left && !right, left == right
+	if bounds := r.quantifier(); bounds != "" {
+		l.bounds = bounds
 	}
 	return l
+}
+
+// quantifier reads the bounds of a walk that come after an arrow in ISO GQL, or after an edge, and returns them as this language writes them,
+// or "" if there are none.
+func (r *rewriter) quantifier() (bounds string) {
+	switch {
+	case r.Accept("{"):
+		bounds = r.Bounds(",")
+		r.Expect("}")
+	case r.Accept("+"):
+		bounds = cursor.BoundsFrom("1")
+	case r.Accept("*"):
+		bounds = cursor.BoundsFrom("0")
+	}
+	return bounds
 }
 
 // linkBody reads what is between the brackets of an edge.

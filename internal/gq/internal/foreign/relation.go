@@ -117,65 +117,7 @@ func (r *rewriter) edgeByType(name string) string {
 			return t.Text
 		}
 	}
-	return r.edgeByProperty(r.EdgeType(name))
-}
-
-// edgeByProperty binds an edge that has no variable to a name that nothing declares: the text reads only
-// properties of this edge by the name, and no other edge of the text has all of them.
-func (r *rewriter) edgeByProperty(e *catalog.Edge) string {
-	if r.unread[e] {
-		return ""
-	}
-	used := map[string][]string{} // by name that nothing declares: the properties that the text reads
-	declared := map[string]bool{}
-	named := map[*catalog.Edge]int{}
-	for i, t := range r.Tokens {
-		if t.Kind != lex.Word && t.Kind != lex.Dollar || i > 0 && (r.Tokens[i-1].Text == "." || r.Tokens[i-1].Are("query") || r.Tokens[i-1].Are("mutation")) {
-			continue
-		}
-		if other := r.EdgeType(t.Text); other != nil && t.Kind == lex.Word {
-			named[other]++
-		}
-		if next := lex.Tokens(r.Tokens[i+1:]); next.At(0).Text == "." && next.At(1).Kind == lex.Word {
-			used[t.Text] = append(used[t.Text], next.At(1).Text)
-		} else {
-			declared[t.Text] = true
-		}
-	}
-	reads := func(e *catalog.Edge, properties []string) bool {
-		return !slices.ContainsFunc(properties, func(p string) bool { return r.Property(e.Name, p) == nil })
-	}
-	found, candidates := "", false
-	for _, t := range r.Tokens {
-		properties := used[t.Text]
-		if len(properties) == 0 || t.Text == found || declared[t.Text] || r.declared(t.Text) || r.NodeType(t.Text) != "" || !reads(e, properties) {
-			continue
-		}
-		candidates = true
-		if r.known(t.Text) {
-			continue
-		}
-		if found != "" || named[e] > 1 {
-			return ""
-		}
-		for other := range named {
-			if other != e && reads(other, used[t.Text]) {
-				return ""
-			}
-		}
-		found = t.Text
-	}
-	if !candidates {
-		if r.unread == nil {
-			r.unread = map[*catalog.Edge]bool{}
-		}
-		r.unread[e] = true
-	}
-	if found != "" {
-		r.bind(found, e.Name)
-		r.note(found + " is the edge " + naming.Lower(e.Name) + ", which has no variable in the text")
-	}
-	return found
+	return ""
 }
 
 // byType returns the only variable of a node type, which a text may use by the name of the type, or "".
@@ -219,37 +161,32 @@ func (r *rewriter) neighbours(sc scope, rel *naming.Relation) cond {
 
 // anyNeighbour reads null, { exists: false } and { isNull: true } as a filter of a relation.
 func (r *rewriter) anyNeighbour(sc scope, rel *naming.Relation) (c cond, ok bool) {
-	exists := cond{op: "exists", subs: []cond{leaf(rel.Clause(sc.node, "", ""))}}
-	none := cond{op: "not", subs: exists.subs}
+	some := func(exists bool) cond {
+		return cond{op: map[bool]string{true: "exists", false: "not"}[exists], subs: []cond{leaf(rel.Clause(sc.node, "", ""))}}
+	}
 	if r.Accept("null") {
-		return none, true
+		return some(false), true
 	}
 	name := naming.Plain(r.Peek(1).Text)
 	if r.Peek(2).Text != ":" || r.Property(rel.Other(), r.Peek(1).Text) != nil {
 		return cond{}, false
 	}
-	switch name {
-	case "exists", "isnull", "null", "notnull":
-		if !r.IsAt(4, "}") || !r.Peek(3).Are("true") && !r.Peek(3).Are("false") {
-			return cond{}, false
-		}
-		yes := r.Peek(3).Are("true") == (name == "exists" || name == "notnull")
-		r.SkipGroup()
-		if yes {
-			return exists, true
-		}
-		return none, true
+	positive := name == "exists" || name == "notnull"
+	named := positive || name == "isnull" || name == "null"
+	if !named || !r.IsAt(4, "}") || !r.Peek(3).Are("true") && !r.Peek(3).Are("false") {
+		return cond{}, false
 	}
-	return cond{}, false
+	yes := r.Peek(3).Are("true") == positive
+	r.SkipGroup()
+	return some(yes), true
 }
 
 // quantifiedRelation reads the filter in braces on the nodes of a relation and on its edges, and writes the condition that some,
 // none or every one of them fits it.
 func (r *rewriter) quantifiedRelation(sc scope, rel *naming.Relation, quantifier string) cond {
-	to := r.fresh(rel.Other())
-	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
+	inner := r.across(rel)
 	filters := r.filters(inner)
-	traversal := leaf(rel.Clause(sc.node, inner.edge.name, to))
+	traversal := leaf(rel.Clause(sc.node, inner.edge.name, inner.node))
 	subs := append([]cond{traversal}, filters...)
 	switch quantifier {
 	case "some":
@@ -332,20 +269,10 @@ func (r *rewriter) nodeApart(sc scope) bool {
 	if sc.edge == nil {
 		return false
 	}
-	typ, depth := r.vars[sc.node], 0
-	for i := r.At; i < len(r.Tokens); i++ {
-		t := r.Tokens[i]
-		switch {
-		case t.Kind == lex.Mark && strings.Contains("{([", t.Text):
-			depth++
-		case t.Kind == lex.Mark && strings.Contains("})]", t.Text):
-			if depth--; depth < 0 {
-				return false
-			}
-		case depth == 0 && t.Kind == lex.Word && lex.Tokens(r.Tokens[i+1:]).At(0).Text == "{" && r.Property(typ, t.Text) == nil:
-			if naming.Plain(t.Text) == "node" || r.TableNode(t.Text) == typ && r.Relation(typ, t.Text) == nil {
-				return true
-			}
+	typ, rest := r.vars[sc.node], r.Rest().Inner()
+	for i, t := range rest.Outside() {
+		if t.Kind == lex.Word && rest.At(i+1).Text == "{" && r.Property(typ, t.Text) == nil && (naming.Plain(t.Text) == "node" || r.TableNode(t.Text) == typ && r.Relation(typ, t.Text) == nil) {
+			return true
 		}
 	}
 	return false

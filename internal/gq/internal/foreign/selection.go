@@ -23,15 +23,8 @@ func (r *rewriter) readFragments() {
 		if !strings.EqualFold(start[0].Text, "fragment") || start[0].Kind != lex.Word || start[1].Kind != lex.Word || !strings.EqualFold(start[2].Text, "on") || start[4].Text != "{" {
 			continue
 		}
-		n := 5
-		for depth := 1; depth > 0; n++ {
-			refuse.If(n == len(start))
-			if start[n].Kind == lex.Mark && start[n].Text == "{" {
-				depth++
-			} else if start[n].Kind == lex.Mark && start[n].Text == "}" {
-				depth--
-			}
-		}
+		n := 4 + lex.Tokens(start[4:]).GroupLen()
+		refuse.If(start[n-1].Text != "}")
 		if r.fragments == nil {
 			r.fragments = map[string]fragment{}
 		}
@@ -167,7 +160,6 @@ func (r *rewriter) selected(sc scope) {
 func (r *rewriter) fields(sc scope) {
 	for r.More("}") {
 		r.selection(sc)
-
 	}
 }
 
@@ -195,10 +187,7 @@ func (r *rewriter) selection(sc scope) {
 	name, alias := r.MemberName(), ""
 	if r.Accept(":") {
 		alias = name
-		if t := r.Peek(0); t.Kind == lex.Dollar && r.Peek(1).Text == "{" {
-			r.gathered(sc, alias)
-			return
-		} else if t.Kind != lex.Word || r.Peek(1).Text == "." || r.Peek(1).Text == "(" && r.Relation(r.vars[sc.node], t.Text) == nil && r.Counted(r.vars[sc.node], t.Text) == nil ||
+		if t := r.Peek(0); t.Kind != lex.Word || r.Peek(1).Text == "." || r.Peek(1).Text == "(" && r.Relation(r.vars[sc.node], t.Text) == nil && r.Counted(r.vars[sc.node], t.Text) == nil ||
 			r.values[t.Text] != "" || r.Peek(1).Text == "{" && slices.Contains(blocks, strings.ToLower(t.Text)) {
 			alias, e := r.columnOverEdges(alias, r.operand())
 			r.add(alias, e)
@@ -258,28 +247,23 @@ func (r *rewriter) included(alias, e string) {
 // nested reads the arguments and the selection of a relation, and adds a column with a block.
 func (r *rewriter) nested(sc scope, rel *naming.Relation, alias, name string) {
 	defer r.Deeper()()
-	if r.nesting++; r.nesting > r.deepest {
-		r.deepest = r.nesting
-	}
-	outer := r.read
-	r.read = read{}
-	to := r.fresh(rel.Other())
-	inner := scope{node: to, edge: &edgeScope{edge: rel.Edge}}
-	if r.Is("(") {
-		r.arguments(&r.read, inner)
-	}
-	r.clientDirectives()
-	r.reversed(rel)
-	done := r.blockDirectives()
-	r.selected(inner)
-	done()
-	match := append([]cond{leaf(rel.Clause(sc.node, inner.edge.name, to))}, r.match...)
-	block := ""
-	if len(r.columns) > 0 || !r.read.total {
-		block = r.recordBlock(match, rel.Single())
-	}
-	counts := r.read.total
-	r.read = outer
+	inner := r.across(rel)
+	block, match, counts := "", []cond(nil), false
+	r.nesting++
+	r.nestedRead(func() {
+		if r.Is("(") {
+			r.arguments(&r.read, inner)
+		}
+		r.clientDirectives()
+		r.reversed(rel)
+		done := r.blockDirectives()
+		r.selected(inner)
+		done()
+		match = append([]cond{leaf(rel.Clause(sc.node, inner.edge.name, inner.node))}, r.match...)
+		if counts = r.read.total; len(r.columns) > 0 || !counts {
+			block = r.recordBlock(match, rel.Single())
+		}
+	})
 	r.nesting--
 	if alias == "" {
 		alias = name
@@ -315,31 +299,6 @@ func (r *rewriter) recordBlock(match []cond, single bool) string {
 		r.boundBlock()
 	}
 	return recordsOf(op, match, strings.Join(columns, ", "), r.sort, r.limit)
-}
-
-// gathered reads orders: $o { placed } in a selection of another node: the clauses of the match that
-// bind $o become a block, and the rows are those for which it is not empty.
-func (r *rewriter) gathered(sc scope, alias string) {
-	v := r.variable()
-	refuse.If(v == sc.node)
-	name := "$" + naming.Lower(v)
-	var mine, rest []cond
-	for _, c := range r.match {
-		if mentionsVar(c.render(false), name) {
-			mine = append(mine, c)
-		} else {
-			rest = append(rest, c)
-		}
-	}
-	refuse.If(len(mine) == 0 || len(rest) == 0 || r.MentionedLater(v))
-	refuse.If(slices.ContainsFunc(r.columns, func(c column) bool { return mentionsVar(c.text, name) }))
-	block := ""
-	r.nestedRead(func() {
-		r.selected(scope{node: v})
-		block = r.recordBlock(append(mine, r.match...), false)
-	})
-	r.match = append(rest, cond{op: "exists", subs: mine})
-	r.add(alias, block)
 }
 
 // mentionsVar reports whether a clause of this language contains a variable.

@@ -2,12 +2,10 @@ package foreign
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/naming"
-	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/refuse"
 )
 
 // selectRows reads SELECT. The columns come before the tables that give them a meaning, so it reads
@@ -62,7 +60,7 @@ func (r *rewriter) edgeClause(e *joined) string {
 		}
 	}
 	bound := ""
-	if e.bound || r.usesEdge(e) || e.alias != "" && r.countsEdges() && mayRepeat(e.edge) {
+	if e.bound || r.usesEdge(e) || e.alias != "" && r.countsEdges() && naming.Parallel(e.edge) {
 		bound = r.bind(e.alias, e.edge.Name) + ":"
 	}
 	return ends[0] + " " + bound + naming.Lower(e.edge.Name) + " " + ends[1]
@@ -80,11 +78,6 @@ func (r *rewriter) countsEdges() bool {
 		}
 	}
 	return false
-}
-
-// mayRepeat reports whether two nodes may have several edges of a type.
-func mayRepeat(e *catalog.Edge) bool {
-	return !naming.OnePerPair(e) && (e.Card == nil || e.Card.Max != 1)
 }
 
 // usesEdge reports whether the text uses a column of a table of edges in another place than the
@@ -113,90 +106,6 @@ func (r *rewriter) usesBare(e *catalog.Edge) bool {
 		}
 	}
 	return false
-}
-
-// subselect reads SELECT 1 FROM MemberOf WHERE src = $p.id in EXISTS, and returns the clauses.
-func (r *rewriter) subselect() []cond {
-	r.Expect("select")
-	r.SkipTo("from")
-	r.Expect("from")
-	e := r.EdgeType(r.Word())
-	refuse.If(e == nil)
-	alias := ""
-	if t := r.Peek(0); t.Kind == lex.Word && !r.Is("where") {
-		alias = r.Word()
-	}
-	r.Expect("where")
-	j := &joined{edge: e}
-	for {
-		if alias != "" {
-			r.Accept(alias, ".")
-		}
-		side := naming.EndOf(r.Word())
-		r.Expect("=")
-		v := r.Next()
-		refuse.If(v.Kind != lex.Word && v.Kind != lex.Dollar || !r.known(v.Text))
-		if r.Accept(".") {
-			refuse.If(r.otherColumn(joinSide{v.Text, r.Word()}))
-		}
-		refuse.If(side == "")
-		j.join(side, v.Text)
-		if !r.Accept("and") {
-			break
-		}
-	}
-	if j.from == "" {
-		j.from = r.fresh(e.From)
-	}
-	if j.to == "" {
-		j.to = r.fresh(e.To)
-	}
-	return []cond{leaf(r.edgeClause(j))}
-}
-
-// edgeSelect reads (SELECT src FROM MemberOf WHERE dst = 'x') after a key and IN, as a condition on the
-// edges of the node.
-func (r *rewriter) edgeSelect(left string) cond {
-	defer r.Deeper()()
-	r.Expect("(", "select")
-	r.Accept("distinct")
-	alias := ""
-	if r.IsAt(1, ".") {
-		alias = r.Word()
-		r.Next()
-	}
-	side := naming.EndOf(r.Word())
-	r.Expect("from")
-	e := r.EdgeType(r.Word())
-	r.Accept("as")
-	if alias != "" && (e == nil || naming.Plain(alias) != naming.Plain(e.Name)) {
-		r.Expect(alias)
-	} else if alias == "" && r.Peek(0).Kind == lex.Word && !r.Is("where") {
-		alias = r.Word()
-	}
-	v, key, _ := strings.Cut(strings.TrimPrefix(left, "$"), ".")
-	refuse.If(e == nil || side == "" || !r.bound(v))
-	node := r.order[slices.IndexFunc(r.order, func(name string) bool { return naming.Lower(name) == v })]
-	if n := r.Schema.Node(r.vars[node]); n == nil || r.Key(n.Name) != key || !r.AtEnd(e, side == "to", n.Name) {
-		panic(refuse.GiveUp{})
-	}
-	rel := &naming.Relation{Edge: e, Forward: side == "from"}
-	if !r.Is("where") {
-		r.Expect(")")
-		return cond{op: "exists", subs: []cond{leaf(rel.Clause(node, "", ""))}}
-	}
-	r.Next()
-	if alias == "" || r.known(alias) {
-		alias = r.fresh(e.Name)
-	}
-	edge := alias
-	r.bind(edge, e.Name)
-	tables := r.tables
-	r.tables = []string{edge}
-	c := r.condition()
-	r.tables = tables
-	r.Expect(")")
-	return cond{op: "exists", subs: []cond{leaf(rel.Clause(node, edge, "")), c}}
 }
 
 // identifiers changes strings in double quotes to words in a text of SQL if they are names of the schema or of the text: SQL writes strings in single quotes, and names in double quotes.

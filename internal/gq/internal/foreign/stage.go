@@ -34,37 +34,15 @@ func (r *rewriter) stages() {
 // with reads the values after WITH, which later parts use by their names.
 func (r *rewriter) with() {
 	distinct := r.Accept("distinct")
-	braces := r.Accept("{")
 	var kept []string
 	values := 0 // that are no nodes or edges
-	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
-		start := r.Peek(0)
-		e := r.operand()
-		if r.Accept("as") {
-			t := r.Next()
-			alias := t.Text
-			if v, ok := strings.CutPrefix(e, "$"); t.Kind != lex.Word && t.Kind != lex.Dollar || ok && !strings.Contains(v, ".") && v != alias {
-				panic(refuse.GiveUp{})
-			}
-			if r.known(start.Text) && r.isAlone(e) {
-				kept = append(kept, start.Text)
-			} else {
-				values++
-			}
-			r.values[alias] = e
-			r.computed = append(r.computed, column{alias: alias, text: e, fromWith: true})
-		} else if start.Kind != lex.Word && start.Kind != lex.Dollar {
-			panic(refuse.GiveUp{})
+	r.List(func() {
+		if v := r.withValue(); v != "" {
+			kept = append(kept, v)
 		} else {
-			kept = append(kept, start.Text)
-			if strings.HasPrefix(e, "$") && r.Schema.Node(r.vars[start.Text]) != nil {
-				r.keys = append(r.keys, e)
-			}
+			values++
 		}
-	}
-	if braces {
-		r.Expect("}")
-	}
+	})
 	grouped := slices.ContainsFunc(r.computed, func(c column) bool { return c.fromWith && (aggregated(c.text) || r.lists(c.text)) })
 	if !grouped {
 		r.keys = nil
@@ -75,6 +53,28 @@ func (r *rewriter) with() {
 	}
 	r.drop(kept)
 	r.staged = r.staged || grouped
+}
+
+// withValue reads a member of WITH, and returns the variable that it keeps, or "" for another value.
+func (r *rewriter) withValue() (kept string) {
+	start := r.Peek(0)
+	e := r.operand()
+	if !r.Accept("as") {
+		refuse.If(start.Kind != lex.Word && start.Kind != lex.Dollar)
+		if strings.HasPrefix(e, "$") && r.Schema.Node(r.vars[start.Text]) != nil {
+			r.keys = append(r.keys, e)
+		}
+		return start.Text
+	}
+	t := r.Next()
+	v, ok := strings.CutPrefix(e, "$")
+	refuse.If(t.Kind != lex.Word && t.Kind != lex.Dollar || ok && !strings.Contains(v, ".") && v != t.Text)
+	r.values[t.Text] = e
+	r.computed = append(r.computed, column{alias: t.Text, text: e, fromWith: true})
+	if r.known(start.Text) && r.isAlone(e) {
+		return start.Text
+	}
+	return ""
 }
 
 // isAlone reports whether an expression is a variable.
@@ -102,9 +102,9 @@ func (r *rewriter) checkStage() {
 func (r *rewriter) nextStage() {
 	var kept []string
 	for _, c := range r.computed {
-		i := slices.IndexFunc(r.order, func(v string) bool { return "$"+naming.Lower(v) == c.text })
-		refuse.If(i < 0 || c.alias != "")
-		kept = append(kept, r.order[i])
+		v := r.variableOf(strings.TrimPrefix(c.text, "$"))
+		refuse.If(v == "" || c.alias != "")
+		kept = append(kept, v)
 	}
 	refuse.If(len(kept) == 0 || r.limit != "" || r.skip != "" || len(r.groups)+len(r.having) > 0)
 	if r.distinct {
@@ -201,23 +201,7 @@ func (r *rewriter) havingColumns() {
 // havingKeys writes the properties of nodes in conditions on groups as columns.
 func (r *rewriter) havingKeys() {
 	for i, c := range r.having {
-		r.having[i] = c.renamed(func(property string) string {
-			for j, col := range r.computed {
-				if col.fromWith || col.text != property {
-					continue
-				}
-				if col.alias == "" {
-					k := slices.Index(r.columns, column{text: property})
-					refuse.If(k < 0)
-					col.alias = r.newColumn(property)
-					r.computed[j], r.columns[k] = col, col
-				}
-				return col.alias
-			}
-			alias := r.newColumn(property)
-			r.add(alias, property)
-			return alias
-		})
+		r.having[i] = c.renamed(r.columnOf)
 	}
 }
 
@@ -234,16 +218,6 @@ func (c cond) renamed(name func(string) string) cond {
 		out.subs = append(out.subs, s.renamed(name))
 	}
 	return out
-}
-
-// newColumn returns an alias for a property that no column has.
-func (r *rewriter) newColumn(property string) string {
-	alias := property[strings.IndexByte(property, '.')+1:]
-	for slices.Contains(r.aliases, alias) {
-		alias += "2"
-	}
-	r.aliases = append(r.aliases, alias)
-	return alias
 }
 
 // call is CALL with an order or a limit. For each row, it has the first of its own rows: a block with records.

@@ -21,42 +21,38 @@ func (r *rewriter) valueBlock() string {
 	}
 	r.Next()
 	r.Expect("{")
-	outer := r.read
-	r.read = read{}
-	for !r.Is("}") && !r.Is("return") && !r.Is("order") && !r.Is("limit") {
-		r.item()
-	}
-	out := op + " { " + join(r.match)
-	if r.Accept("return") {
-		if op == "collect" || op == "first" {
-			r.returned()
-			out += " return { " + joinColumns(r.columns) + " }"
-		} else {
-			out += " return "
-			if r.Accept("distinct") {
-				out += "distinct "
+	out, value := "", ""
+	r.nestedRead(func() {
+		for !r.IsOne("}", "return", "order", "limit") {
+			r.item()
+		}
+		if r.Accept("return") {
+			value = " return " + r.blockValue(op)
+		}
+		for !r.Accept("}") {
+			switch {
+			case r.Accept("order", "by"), r.Accept("order"):
+				r.sorted()
+			default:
+				r.Expect("limit")
+				r.limit = r.operand()
 			}
-			out += r.operand()
 		}
+		out = op + " { " + join(r.match) + value + rowsPart(r.sort, r.limit) + " }"
+	})
+	return out
+}
+
+// blockValue reads what a block returns: records, or one value.
+func (r *rewriter) blockValue(op string) string {
+	if op == "collect" || op == "first" {
+		r.returned()
+		return "{ " + joinColumns(r.columns) + " }"
 	}
-	for !r.Accept("}") {
-		switch {
-		case r.Accept("order", "by"), r.Accept("order"):
-			r.sorted()
-		case r.Accept("limit"):
-			r.limit = r.operand()
-		default:
-			panic(refuse.GiveUp{})
-		}
+	if r.Accept("distinct") {
+		return "distinct " + r.operand()
 	}
-	if len(r.sort) > 0 {
-		out += " order { " + strings.Join(r.sort, ", ") + " }"
-	}
-	if r.limit != "" {
-		out += " limit " + r.limit
-	}
-	r.read = outer
-	return out + " }"
+	return r.operand()
 }
 
 // callBlock reads CALL (c) { MATCH … RETURN count(o) AS n }: a value with an aggregate becomes a block, and a
@@ -166,18 +162,9 @@ func (r *rewriter) scalarSelect() string {
 func (r *rewriter) separateAliases() func() {
 	around := r.around
 	r.around += join(r.match) + " "
-	end := r.At
-	for depth := 0; end < len(r.Tokens); end++ {
-		if t := r.Tokens[end]; t.Kind == lex.Mark && t.Text == "(" {
-			depth++
-		} else if t.Kind == lex.Mark && t.Text == ")" {
-			if depth--; depth < 0 {
-				break
-			}
-		}
-	}
-	r.Steps += (end - r.At) / 16 // reading the tokens once more is work, too
-	for _, alias := range r.aliasesIn(divide.TablesOf(r.Tokens[r.At:end])) {
+	rest := r.Rest().Inner()
+	r.Steps += len(rest) / 16 // reading the tokens once more is work, too
+	for _, alias := range r.aliasesIn(divide.TablesOf(rest)) {
 		refuse.If(r.known(alias) && mentionsVar(r.around, "$"+naming.Lower(alias)))
 	}
 	return func() { r.around = around }
@@ -219,20 +206,87 @@ func (r *rewriter) inSelectOf(left string) cond {
 		r.match = append(r.match, r.condition())
 	}
 	r.Expect(")")
-	c := cond{op: "exists", subs: antiJoins(r.match), null: null}
+	c := cond{op: "exists", subs: antiJoins(r.nodesAtEnds(flat(r.match))), null: null}
 	r.match, r.tables = outer, tables
 	return c
+}
+
+// flat returns clauses that all have to hold, without all { … } around some of them.
+func flat(match []cond) (out []cond) {
+	for _, c := range match {
+		if c.op == "all" {
+			out = append(out, flat(c.subs)...)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// nodesAtEnds writes the conditions that an end of an edge is a node as ends of traversals: of $_ $k:knows $_ $k.from = $p.email it
+// makes $p knows $_.
+func (r *rewriter) nodesAtEnds(match []cond) []cond {
+	out := slices.Clone(match)
+	for i := 0; i < len(out); i++ {
+		edge, node, place := r.nodeAtEnd(out[i])
+		for j, c := range out {
+			t := c.traversal()
+			if t == nil || t.EdgeVar == nil || t.EdgeVar.Value != edge {
+				continue
+			}
+			words := strings.Fields(c.text)
+			if words[place] != "$_" {
+				continue
+			}
+			words[place] = node
+			out[j] = leaf(strings.Join(words, " "))
+			out = slices.Delete(out, i, i+1)
+			i--
+			break
+		}
+	}
+	for i, c := range out {
+		if t := c.traversal(); t != nil && t.EdgeVar != nil && !mentionsVar(join(slices.Delete(slices.Clone(out), i, i+1)), t.EdgeVar.Value) {
+			out[i] = leaf(strings.Replace(c.text, t.EdgeVar.Value+":", "", 1))
+		}
+	}
+	return out
+}
+
+// nodeAtEnd returns the variables of a condition such as $k.from = $p.email, and the place of the node among the words of a
+// traversal. Without such a condition, the variables are "".
+func (r *rewriter) nodeAtEnd(c cond) (edge, node string, place int) {
+	f := c.filter()
+	if f == nil || f.Null != nil || f.Op.Value != "=" {
+		return "", "", 0
+	}
+	for _, sides := range [][2]syntax.Operand{{f.Left, f.Right}, {f.Right, f.Left}} {
+		edge, end := partsOf(sides[0])
+		node, key := partsOf(sides[1])
+		e, n := r.Schema.Edge(r.typeOf(edge)), r.Schema.Node(r.typeOf(node))
+		if e != nil && n != nil && (end == "from" || end == "to") && r.Names(n.Name, key) && r.AtEnd(e, end == "to", n.Name) {
+			return "$" + edge, "$" + node, map[string]int{"from": 0, "to": 2}[end]
+		}
+	}
+	return "", "", 0
+}
+
+// partsOf returns the name of the variable of an operand and its property, which is the id for a variable alone. For other operands,
+// the name is "".
+func partsOf(o syntax.Operand) (variable, property string) {
+	switch o := o.(type) {
+	case *syntax.PropRef:
+		return o.Var.Value[1:], o.Prop.Value
+	case *syntax.VarRef:
+		return o.Tokens[0].Value[1:], "id"
+	}
+	return "", ""
 }
 
 // antiJoins writes an outer join of which a column is null as a join that finds nothing: a block has no optional clauses.
 func antiJoins(match []cond) []cond {
 	out := slices.Clone(match)
 	for i := 0; i < len(out); i++ {
-		if out[i].op == "all" { // the conditions after WHERE
-			out = slices.Concat(out[:i], out[i].subs, out[i+1:])
-			i--
-			continue
-		}
 		f := out[i].filter()
 		if f == nil || f.Null == nil || f.Null.Not {
 			continue
@@ -277,11 +331,7 @@ func (r *rewriter) derived(columns int) {
 	r.body()
 	r.subselects--
 	r.Expect(")")
-	alias := ""
-	r.Accept("as")
-	if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() {
-		alias = r.Word()
-	}
+	alias := r.TableAlias()
 	r.valueStage()
 	r.tables = nil
 	r.Unqualify(alias, columns)

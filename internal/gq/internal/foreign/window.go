@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,30 +136,17 @@ func (r *rewriter) otherNames(clauses string) map[string]string {
 	return out
 }
 
+// textOrVariable matches a text or a variable of this language.
+var textOrVariable = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\$\w+`)
+
 // renamed returns an expression or clauses with other variables.
 func renamed(text string, names map[string]string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == '"':
-			_, n := lex.Quoted(text[i:])
-			n = max(n, 1)
-			b.WriteString(text[i : i+n])
-			i += n
-		case c == '$':
-			n := lex.WordLen(text[i+1:])
-			name := text[i+1 : i+1+n]
-			if other, ok := names[name]; ok {
-				name = other
-			}
-			b.WriteString("$" + name)
-			i += 1 + n
-		default:
-			b.WriteByte(c)
-			i++
+	return textOrVariable.ReplaceAllStringFunc(text, func(found string) string {
+		if other, ok := names[found[1:]]; ok && found[0] == '$' {
+			return "$" + other
 		}
-	}
-	return b.String()
+		return found
+	})
 }
 
 // windowBlock writes the block that counts or aggregates the rows of the group of a row, or those before it.
@@ -194,12 +182,17 @@ func (r *rewriter) windowBlock(w *window, rows []cond, names map[string]string) 
 	return "count { " + match + " } + 1"
 }
 
+// equalKeys writes that two rows have equal keys.
+func equalKeys(keys []string, names map[string]string) (out []cond) {
+	for _, key := range keys {
+		out = append(out, leaf(renamed(key, names)+" = "+key))
+	}
+	return out
+}
+
 // thenByID adds the rows with equal keys and lesser ids to those before a row. It gives up if the nodes do not tell the rows apart.
 func (r *rewriter) thenByID(w *window, rows []cond, before cond, names map[string]string) cond {
-	same := cond{op: "all"}
-	for _, key := range w.keys {
-		same.subs = append(same.subs, leaf(renamed(key, names)+" = "+key))
-	}
+	same := cond{op: "all", subs: equalKeys(w.keys, names)}
 	ids := cond{op: "any"}
 	var equal []cond
 	for _, v := range r.order {
@@ -235,10 +228,7 @@ func (r *rewriter) earlier(w *window, rows []cond, names map[string]string) cond
 	before := cond{op: "any"}
 	for i, key := range w.keys {
 		refuse.If(r.mayBeNull(key, rows) && strings.HasPrefix(key, "$"))
-		sub := cond{op: "all"}
-		for _, equal := range w.keys[:i] {
-			sub.subs = append(sub.subs, leaf(renamed(equal, names)+" = "+equal))
-		}
+		sub := cond{op: "all", subs: equalKeys(w.keys[:i], names)}
 		relation := " < "
 		if w.down[i] {
 			relation = " > "
@@ -270,8 +260,7 @@ func (r *rewriter) onlyTotals() bool {
 // blocksOfGroups makes the rows of a text with groups the nodes by which it groups, and each aggregate a block: a window
 // function then counts nodes.
 func (r *rewriter) blocksOfGroups() {
-	nodes := r.groupNodes()
-	outer, inner := r.aroundNodes(nodes)
+	outer, inner := r.aroundNodes(r.groupNodes())
 	match := join(inner)
 	block := func(e string) string { return aggregatesAsBlocks(e, match) }
 	for i, c := range r.computed {
@@ -302,32 +291,73 @@ func (r *rewriter) blocksOfGroups() {
 	r.match, r.having, r.groups, r.keys, r.staged = append(outer, cond{op: "exists", subs: inner}), nil, nil, nil, false
 }
 
-// groupNodes returns the variables of the nodes of which the keys of the groups are properties. The key of each node is one of
-// them, so that a group has one of these nodes each.
+// groupNodes returns the variables of the nodes by which a text groups: those that WITH keeps, or those of which its keys and its columns are
+// properties. The key of each node is among them, or a binding finds it, so that a group has one of these nodes each.
 func (r *rewriter) groupNodes() (out []string) {
-	keyed := map[string]bool{}
-	keys := slices.Clone(r.groups)
-	for _, c := range r.computed {
-		if !aggregated(c.text) && !r.marked(c.text) {
-			keys = append(keys, c.text)
+	keys := slices.Clone(r.keys)
+	if len(keys) == 0 {
+		keys = slices.Clone(r.groups)
+		for _, c := range r.computed {
+			if !aggregated(c.text) && !r.marked(c.text) && !r.lists(c.text) {
+				keys = append(keys, c.text)
+			}
 		}
 	}
+	keyed := map[string]bool{}
 	for _, key := range keys {
-		owner, property, ok := strings.Cut(strings.TrimPrefix(key, "$"), ".")
-		i := slices.IndexFunc(r.order, func(v string) bool { return naming.Lower(v) == owner })
-		if slices.Contains(r.aliases, key) {
+		name, property := partsOf(operandOf(key).tree)
+		if name == "" {
 			continue
 		}
-		refuse.If(!ok || i < 0 || !strings.HasPrefix(key, "$") || lex.WordLen(property) != len(property) || r.Schema.Node(r.vars[r.order[i]]) == nil)
-		v := r.order[i]
+		v := r.variableOf(name)
+		refuse.If(r.Schema.Node(r.vars[v]) == nil)
 		if !slices.Contains(out, v) {
 			out = append(out, v)
 		}
-		keyed[v] = keyed[v] || property == "id" || property == r.Key(r.vars[v])
+		keyed[v] = keyed[v] || property == "id" || property == r.Key(r.vars[v]) || r.foundByKey(name)
 	}
 	refuse.If(len(out) == 0 || slices.ContainsFunc(out, func(v string) bool { return !keyed[v] }))
+	for _, key := range keys {
+		refuse.If(!slices.Contains(r.aliases, key) && !r.usesOnly(key, out))
+	}
 	return out
 }
+
+// foundByKey reports whether a binding of the match finds a node by its key.
+func (r *rewriter) foundByKey(name string) bool {
+	return slices.ContainsFunc(r.match, func(c cond) bool {
+		b := c.binding()
+		return b != nil && b.Var.Value == "$"+name && slices.ContainsFunc(b.Props, func(p *syntax.PropMatch) bool { return p.Name.Value == r.Key(b.Type.Value) })
+	})
+}
+
+// usesOnly reports whether an expression uses no other variables of the match than some nodes.
+func (r *rewriter) usesOnly(e string, nodes []string) bool {
+	return !slices.ContainsFunc(must(lex.Scan(e)), func(t lex.Token) bool {
+		return t.Kind == lex.Dollar && r.bound(t.Text) && !slices.Contains(nodes, r.variableOf(t.Text))
+	})
+}
+
+// splitGroups divides the match into the clauses of the nodes by which a text groups, with the condition that a group has rows, and the
+// clauses of these rows. The rows of an OPTIONAL MATCH, the last clause, may be missing.
+func (r *rewriter) splitGroups(nodes []string) (outer, inner []cond) {
+	clause := last(r.match)
+	if clause.op == "optional" {
+		r.match = append(slices.Clone(r.match[:len(r.match)-1]), clause.subs...)
+	}
+	outer, inner = r.aroundNodes(nodes)
+	if clause.op != "optional" {
+		return append(outer, cond{op: "exists", subs: inner}), inner
+	}
+	refuse.If(len(inner) != len(clause.subs))
+	for _, c := range r.computed { // a group without rows has one row of nulls in Cypher, and none in a block
+		refuse.If(aggregated(c.text) && (r.usesOnly(c.text, nodes) || makesValues.MatchString(c.text)))
+	}
+	return outer, inner
+}
+
+// makesValues matches what makes a value of a null.
+var makesValues = regexp.MustCompile(`\b(coalesce|if)\(| is `)
 
 // aroundNodes divides the match into the clauses that use only some nodes, and the others.
 func (r *rewriter) aroundNodes(nodes []string) (outer, inner []cond) {

@@ -45,13 +45,7 @@ func (r *rewriter) statement() {
 		r.merge()
 	case r.IsOne("insert", "upsert", "create") && (r.IsAt(1, "{") || r.Peek(1).Kind == lex.Dollar):
 		verb := strings.ToLower(r.Word())
-		braces := r.Accept("{")
-		for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
-			r.insertBound(verb)
-		}
-		if braces {
-			r.Expect("}")
-		}
+		r.List(func() { r.insertBound(verb) })
 	case r.IsOne("insert", "upsert", "create"):
 		r.assigned(strings.ToLower(r.Word()), "")
 	case r.Peek(0).Kind == lex.Dollar && r.Peek(1).Text == "=":
@@ -74,7 +68,7 @@ func (r *rewriter) statement() {
 		}
 	case r.Accept("update"):
 		if n := r.fieldType(); n != nil {
-			r.writeFields(n, "update")
+			r.writeType(n.Name, "update")
 			return
 		}
 		r.update()
@@ -86,16 +80,11 @@ func (r *rewriter) statement() {
 		r.remove()
 	case r.Accept("detach", "delete"), r.Accept("delete"):
 		if t := r.Peek(0); r.known(t.Text) {
-			v := r.variable()
-			if e := r.Schema.Edge(r.vars[v]); e != nil {
-				r.deleteEdge(v, e)
-				return
-			}
-			r.change(v, "delete", "")
+			r.change(r.variable(), "delete", "")
 			return
 		}
 		if n := r.fieldType(); n != nil {
-			r.writeFields(n, "delete")
+			r.writeType(n.Name, "delete")
 			return
 		}
 		typ := r.tableType()
@@ -141,7 +130,7 @@ func (r *rewriter) assigned(verb, name string) {
 		verb = "insert"
 	}
 	if n := r.fieldType(); n != nil && name == "" {
-		r.writeFields(n, verb)
+		r.writeType(n.Name, verb)
 		return
 	}
 	typ := r.tableType()
@@ -252,7 +241,7 @@ func (r *rewriter) endpoint(n nodeRef, typ string) string {
 		return node
 	}
 	if !r.known(n.name) {
-		r.params = append(r.params, "$"+naming.Lower(n.name)+": "+typ)
+		r.params = append(r.params, param{name: naming.Lower(n.name), typ: typ})
 		r.bind(n.name, typ)
 	}
 	return "$" + naming.Lower(n.name)
@@ -298,13 +287,10 @@ func (r *rewriter) rowsOfBlock() {
 }
 
 // blockRows writes the order and the limit of the match of a mutation.
-func (r *rewriter) blockRows() (out string) {
+func (r *rewriter) blockRows() string {
 	refuse.If(r.skip != "" || strings.HasPrefix(r.blockLimit, "$"))
-	if len(r.blockSort) > 0 && r.blockLimit != "" {
-		out = " order { " + strings.Join(r.blockSort, ", ") + " }"
+	if r.blockLimit == "" {
+		return ""
 	}
-	if r.blockLimit != "" {
-		out += " limit " + r.blockLimit
-	}
-	return out
+	return rowsPart(r.blockSort, r.blockLimit)
 }

@@ -25,13 +25,11 @@ const MaxSteps = 20_000
 // maxDepth bounds the nesting of expressions and blocks.
 const maxDepth = 50
 
+// Rest returns the tokens from the next one on.
+func (r *Cursor) Rest() lex.Tokens { return r.Tokens[min(r.At, len(r.Tokens)):] }
+
 // Peek returns the token n places after the next one.
-func (r *Cursor) Peek(n int) lex.Token {
-	if r.At+n < len(r.Tokens) {
-		return r.Tokens[r.At+n]
-	}
-	return lex.Token{}
-}
+func (r *Cursor) Peek(n int) lex.Token { return r.Rest().At(n) }
 
 // Next reads a token.
 func (r *Cursor) Next() lex.Token {
@@ -44,23 +42,11 @@ func (r *Cursor) Next() lex.Token {
 }
 
 // Is reports whether the next tokens have the values, in any case.
-func (r *Cursor) Is(values ...string) bool {
-	for i, v := range values {
-		if t := r.Peek(i); t.Kind != lex.Word && t.Kind != lex.Mark || !strings.EqualFold(t.Text, v) {
-			return false
-		}
-	}
-	return true
-}
+func (r *Cursor) Is(values ...string) bool { return r.Rest().Are(values...) }
 
 // IsOne reports whether the next token has one of the values, in any case.
 func (r *Cursor) IsOne(values ...string) bool {
-	for _, v := range values {
-		if r.Is(v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(values, func(v string) bool { return r.Is(v) })
 }
 
 // Accept reads the tokens if they come next.
@@ -79,6 +65,17 @@ func (r *Cursor) More(closing string) bool {
 	for r.Accept(",") {
 	}
 	return !r.Accept(closing)
+}
+
+// List reads a list of one member or more, each with a function: in braces, where commas may be missing, or without.
+func (r *Cursor) List(member func()) {
+	braces := r.Accept("{")
+	for more := true; more; more = r.Accept(",") || braces && !r.IsOne("}") {
+		member()
+	}
+	if braces {
+		r.Expect("}")
+	}
 }
 
 // Expect reads the tokens, which must come next.
@@ -133,24 +130,17 @@ func (r *Cursor) SkipGroup() {
 
 // SkipCall skips the arguments of a call up to its closing parenthesis.
 func (r *Cursor) SkipCall() {
-	for depth := 1; depth > 0; {
-		switch t := r.Next(); {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			depth--
-		}
-	}
+	r.At--
+	r.SkipGroup()
 }
 
 // SkipTo skips tokens to a word outside of parentheses.
 func (r *Cursor) SkipTo(word string) {
-	for depth := 0; depth > 0 || !r.Is(word); {
-		switch t := r.Next(); {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			depth--
+	for !r.Is(word) {
+		if r.Is("(") {
+			r.SkipGroup()
+		} else {
+			r.Next()
 		}
 	}
 }
@@ -160,6 +150,15 @@ func (r *Cursor) Literal() string {
 	t := r.Next()
 	refuse.If(t.Kind != lex.Text)
 	return t.Text
+}
+
+// Flag reads true or false.
+func (r *Cursor) Flag() bool {
+	if r.Accept("true") {
+		return true
+	}
+	r.Expect("false")
+	return false
 }
 
 // MemberName reads the name of a property, perhaps in quotes.
@@ -184,14 +183,6 @@ func (r *Cursor) Mentions(name string) bool {
 	return slices.ContainsFunc(r.Tokens[r.At:], func(t lex.Token) bool { return (t.Kind == lex.Word || t.Kind == lex.Dollar) && t.Text == name })
 }
 
-// MentionedLater reports whether the text uses a variable after the selection in braces that comes next.
-func (r *Cursor) MentionedLater(v string) bool {
-	at := r.At
-	r.SkipGroup()
-	defer func() { r.At = at }()
-	return r.Mentions(v)
-}
-
 // Uses counts the tokens of the text that name a variable or a parameter.
 func (r *Cursor) Uses(name string) (n int) {
 	for _, t := range r.Tokens {
@@ -204,17 +195,6 @@ func (r *Cursor) Uses(name string) (n int) {
 
 // OverAhead reports whether OVER comes after the parentheses that come next.
 func (r *Cursor) OverAhead() bool {
-	depth := 0
-	for i := 0; ; i++ {
-		switch t := r.Peek(i); {
-		case t.Kind == lex.End:
-			return false
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			if depth--; depth == 0 {
-				return r.Peek(i+1).Are("over") && r.IsAt(i+2, "(")
-			}
-		}
-	}
+	n := r.Rest().GroupLen()
+	return r.Peek(n).Are("over") && r.IsAt(n+1, "(")
 }

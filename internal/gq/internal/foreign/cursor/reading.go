@@ -29,22 +29,6 @@ func (r *Cursor) Optional(operand string) string {
 	return operand
 }
 
-// ArrowBefore reports whether an arrow comes before the parentheses that end at the last token.
-func (r *Cursor) ArrowBefore() bool {
-	depth := 0
-	for i := r.At - 1; i > 0; i-- {
-		switch r.Tokens[i].Text {
-		case ")":
-			depth++
-		case "(":
-			if depth--; depth == 0 {
-				return slices.Contains([]string{"->", "-", "~", ">"}, r.Tokens[i-1].Text)
-			}
-		}
-	}
-	return false
-}
-
 // PatternAt reports whether a pattern, perhaps a shortest one, comes n places after the next token.
 func (r *Cursor) PatternAt(n int) bool {
 	switch naming.Plain(r.Peek(n).Text) {
@@ -86,9 +70,6 @@ func (r *Cursor) Bounds(separator string) string {
 func (r *Cursor) ComparedLater(a, b string) bool {
 	for i := r.At; i < len(r.Tokens); i++ {
 		left := r.Tokens[i].Text
-		if r.Tokens[i].Are("all_different") {
-			return true
-		}
 		if left != a && left != b {
 			continue
 		}
@@ -146,7 +127,7 @@ func (r *Cursor) SkipCondition() {
 // TableAlias reads the alias of a table, or returns "".
 func (r *Cursor) TableAlias() string {
 	r.Accept("as")
-	if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() && !r.IsOne("join", "inner", "on", "using", "union", "returning") {
+	if t := r.Peek(0); t.Kind == lex.Word && !r.Starts() && !r.IsOne("join", "left", "right", "inner", "cross", "full", "on", "using", "union", "natural", "returning") {
 		return r.Word()
 	}
 	return ""

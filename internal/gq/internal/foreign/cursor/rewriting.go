@@ -10,19 +10,18 @@ import (
 
 // IsSQL reports whether the text begins as a statement of SQL.
 func (r *Cursor) IsSQL() bool {
-	start := r.At
-	for lex.Tokens(r.Tokens[start:]).Are("(") {
-		start++
+	text := r.Rest()
+	for text.Are("(") {
+		text = text[1:]
 	}
-	return lex.Tokens(r.Tokens[start:]).One([]string{"select", "update", "with", "begin", "start"}) ||
-		lex.Tokens(r.Tokens[start:]).Are("insert", "into") || lex.Tokens(r.Tokens[start:]).Are("delete", "from")
+	return text.One([]string{"select", "update", "with", "begin", "start"}) || text.Are("insert", "into") || text.Are("delete", "from")
 }
 
 // WithoutArray drops ARRAY before a list in brackets.
 func (r *Cursor) WithoutArray() {
 	var out []lex.Token
 	for i, t := range r.Tokens {
-		if !t.Are("array") || !lex.Tokens(r.Tokens[i+1:]).Are("[") {
+		if !lex.Tokens(r.Tokens[i:]).Are("array", "[") {
 			out = append(out, t)
 		}
 	}
@@ -124,20 +123,10 @@ func (r *Cursor) InlineTables() {
 // EdgeArguments reads the properties of an edge in parentheses in a traversal, as in $a wrote(role: translator) $w, as
 // if they stood in braces.
 func (r *Cursor) EdgeArguments() {
-	depth := 0
-	for i := r.At; i < len(r.Tokens); i++ {
-		switch t := r.Tokens[i]; {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			if depth--; depth == 0 {
-				r.Tokens = slices.Clone(r.Tokens)
-				r.Tokens[r.At].Text, r.Tokens[i].Text = "{", "}"
-				return
-			}
-		}
-	}
-	panic(refuse.GiveUp{})
+	end := r.At + r.Rest().GroupLen() - 1
+	r.Tokens = slices.Clone(r.Tokens)
+	refuse.If(r.Tokens[end].Text != ")")
+	r.Tokens[r.At].Text, r.Tokens[end].Text = "{", "}"
 }
 
 // IgnoreCase replaces { contains: "a", mode: insensitive } of Prisma by { icontains: "a" }.

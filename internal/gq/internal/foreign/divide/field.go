@@ -2,7 +2,6 @@ package divide
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 )
@@ -37,42 +36,29 @@ func documentOf(text []lex.Token) (head []lex.Token, fields [][]lex.Token, tail 
 	if open > 1 && text[1].Kind == lex.Word { // each query has a name of its own
 		head = slices.Concat(text[:1], text[2:open+1])
 	}
-	depth, start := 0, open+1
-	for i := open + 1; i < len(text); i++ {
-		t := text[i]
-		if t.Kind != lex.Mark {
-			if depth == 0 && t.Kind == lex.Dollar {
-				return nil, nil, nil
-			}
-			continue
-		}
-		switch t.Text {
-		case "(", "[", "{":
-			depth++
-		case ")", "]":
-			depth--
-		case "}":
-			if depth == 0 {
-				if start != i {
-					return nil, nil, nil
-				}
-				return head, fields, text[i+1:]
-			}
-			if depth--; depth == 0 {
-				fields = append(fields, text[start:i+1])
-				start = i + 1
-			}
-		case ",":
-			if depth == 0 && start == i {
-				start = i + 1
-			}
+	body := lex.Tokens(text[open+1:]).Inner()
+	start := 0 // of the field
+	for i, t := range body.Outside() {
+		switch {
+		case t.Kind == lex.Dollar:
+			return nil, nil, nil
+		case t.Kind == lex.Mark && t.Text == "," && start == i:
+			start = i + 1
+		case t.Kind == lex.Mark && t.Text == "{":
+			end := i + body[i:].GroupLen()
+			fields = append(fields, body[start:end])
+			start = end
 		}
 	}
-	return nil, nil, nil
+	end := open + 1 + len(body)
+	if start != len(body) || end == len(text) || text[end].Text != "}" {
+		return nil, nil, nil
+	}
+	return head, fields, text[end+1:]
 }
 
 // usedParameters returns the head of a document without the parameters that a part does not use.
-func usedParameters(head, part []lex.Token) (out []lex.Token) {
+func usedParameters(head, part []lex.Token) []lex.Token {
 	used := func(name string) bool {
 		return slices.ContainsFunc(part, func(t lex.Token) bool { return t.Kind == lex.Dollar && t.Text == name })
 	}
@@ -80,24 +66,21 @@ func usedParameters(head, part []lex.Token) (out []lex.Token) {
 	if open < 0 || head[len(head)-2].Text != ")" {
 		return head
 	}
-	out = slices.Clone(head[:open])
+	list := lex.Tokens(head[open+1 : len(head)-2])
+	var starts []int // of the parameters
+	for i, t := range list.Outside() {
+		if t.Kind == lex.Dollar {
+			starts = append(starts, i)
+		}
+	}
 	var parameters []lex.Token
-	keep, depth := true, 0
-	for _, t := range head[open+1 : len(head)-2] {
-		if t.Kind == lex.Mark && strings.Contains("([{", t.Text) {
-			depth++
-		} else if t.Kind == lex.Mark && strings.Contains(")]}", t.Text) {
-			depth--
-		}
-		if depth == 0 && t.Kind == lex.Dollar {
-			keep = used(t.Text)
-		}
-		if keep {
-			parameters = append(parameters, t)
+	for i, start := range starts {
+		if end := append(starts, len(list))[i+1]; used(list[start].Text) {
+			parameters = append(parameters, list[start:end]...)
 		}
 	}
-	if len(parameters) > 0 {
-		out = append(append(append(out, head[open]), parameters...), head[len(head)-2])
+	if len(parameters) == 0 {
+		return append(slices.Clone(head[:open]), head[len(head)-1])
 	}
-	return append(out, head[len(head)-1])
+	return slices.Concat(head[:open+1], parameters, head[len(head)-2:])
 }

@@ -20,39 +20,29 @@ type Union struct {
 // UnionOf divides a text at the words UNION outside of brackets, or a text of several reads at its semicolons.
 func UnionOf(text []lex.Token) (u Union) {
 	head, body, tail := wrapped(text)
-	var rest []lex.Token
-	all := true
-	depth := 0
-	add := func() {
-		if len(rest) > 0 {
-			u.Parts = append(u.Parts, rest)
-			rest = nil
+	start := 0 // of the part
+	add := func(end, next int) {
+		if end > start {
+			u.Parts = append(u.Parts, body[start:end])
 		}
+		start = next
 	}
-	for i := 0; i < len(body); i++ {
-		t := body[i]
-		switch {
-		case t.Kind == lex.Mark && strings.Contains("([{", t.Text):
-			depth++
-		case t.Kind == lex.Mark && strings.Contains(")]}", t.Text):
-			depth--
-		case depth == 0 && t.Are("union"):
-			add()
-			if i+1 < len(body) && (body[i+1].Are("all") || body[i+1].Are("distinct")) {
-				i++
+	for i, t := range lex.Tokens(body).Outside() {
+		switch rest := lex.Tokens(body[i:]); {
+		case t.Are("union"):
+			u.Distinct = u.Distinct || !rest.Are("union", "all")
+			next := i + 1
+			if rest.One([]string{"union"}, "all", "distinct") {
+				next++
 			}
-			all = all && body[i].Are("all")
-			u.Distinct = !all
-			continue
-		case depth == 0 && t.Kind == lex.Mark && t.Text == ";" && len(head) == 0:
-			add()
-			continue
-		case depth == 0 && t.Kind == lex.Word && slices.Contains([]string{"intersect", "except", "minus"}, strings.ToLower(t.Text)):
+			add(i, next)
+		case t.Kind == lex.Mark && t.Text == ";" && len(head) == 0:
+			add(i, i+1)
+		case rest.One([]string{"intersect", "except", "minus"}):
 			return Union{}
 		}
-		rest = append(rest, t)
 	}
-	add()
+	add(len(body), 0)
 	if len(u.Parts) < 2 {
 		return Union{}
 	}
@@ -71,14 +61,8 @@ func wrapped(text []lex.Token) (head, body, tail []lex.Token) {
 	if !lex.Tokens(text).One([]string{"query"}) || text[len(text)-1].Text != "}" {
 		return nil, text, nil
 	}
-	depth := 0
-	for i, t := range text {
-		switch {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			depth--
-		case t.Kind == lex.Mark && t.Text == "{" && depth == 0:
+	for i, t := range lex.Tokens(text).Outside() {
+		if t.Kind == lex.Mark && t.Text == "{" {
 			return text[:i+1], text[i+1 : len(text)-1], text[len(text)-1:]
 		}
 	}
@@ -106,7 +90,7 @@ func (u *Union) alignSQL() {
 	if len(suffix) == 0 {
 		return
 	}
-	if slices.Contains(topWords(suffix), "offset") { // no query knows how many rows of the others come before
+	if hasOffset(suffix) { // no query knows how many rows of the others come before
 		u.Parts = nil
 		return
 	}
@@ -129,18 +113,22 @@ func (u *Union) alignSQL() {
 
 // wholeOrder divides the last part of a union into its own tokens and ORDER BY and LIMIT, which hold for the union.
 func wholeOrder(part []lex.Token) (own, suffix []lex.Token) {
-	depth := 0
-	for i, t := range part {
-		switch {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			depth--
-		case depth == 0 && i > 0 && lex.Tokens(part[i:]).EndsRows() && part[i-1].Text != ".":
+	for i := range lex.Tokens(part).Outside() {
+		if i > 0 && lex.Tokens(part[i:]).EndsRows() && part[i-1].Text != "." {
 			return part[:i], part[i:]
 		}
 	}
 	return part, nil
+}
+
+// hasOffset reports whether a part leaves out rows.
+func hasOffset(part []lex.Token) bool {
+	for _, t := range lex.Tokens(part).Outside() {
+		if t.Are("offset") {
+			return true
+		}
+	}
+	return false
 }
 
 // inParentheses removes the parentheses around a part.
@@ -151,38 +139,18 @@ func inParentheses(part []lex.Token) []lex.Token {
 	return part
 }
 
-// topWords returns the words of a part outside of parentheses, in lower case.
-func topWords(part []lex.Token) (out []string) {
-	depth := 0
-	for _, t := range part {
-		switch {
-		case t.Kind == lex.Mark && t.Text == "(":
-			depth++
-		case t.Kind == lex.Mark && t.Text == ")":
-			depth--
-		case depth == 0 && t.Kind == lex.Word:
-			out = append(out, strings.ToLower(t.Text))
-		}
-	}
-	return out
-}
-
 // columnsOf divides the columns of a SELECT. It returns the index of the token after the last one too.
 func columnsOf(part []lex.Token) (columns [][]lex.Token, start, end int) {
 	start = 1
 	if len(part) > 1 && part[1].Are("distinct") {
 		start = 2
 	}
-	depth, from := 0, start
-	for i := start; i < len(part); i++ {
-		switch t := part[i]; {
-		case t.Kind == lex.Mark && strings.Contains("([", t.Text):
-			depth++
-		case t.Kind == lex.Mark && strings.Contains(")]", t.Text):
-			depth--
-		case depth == 0 && t.Kind == lex.Mark && t.Text == ",":
+	from := start
+	for i, t := range lex.Tokens(part).Outside() {
+		switch {
+		case t.Kind == lex.Mark && t.Text == ",":
 			columns, from = append(columns, part[from:i]), i+1
-		case depth == 0 && t.Are("from"):
+		case t.Are("from"):
 			return append(columns, part[from:i]), start, i
 		}
 	}

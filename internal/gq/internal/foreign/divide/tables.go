@@ -1,10 +1,6 @@
 package divide
 
-import (
-	"strings"
-
-	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
-)
+import "github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 
 // TablesOf returns the tables after FROM of a SELECT.
 func TablesOf(body []lex.Token) []lex.Token {
@@ -12,16 +8,11 @@ func TablesOf(body []lex.Token) []lex.Token {
 	if columns == nil {
 		return nil
 	}
-	depth, end := 0, start+1
-	for ; end < len(body); end++ {
-		switch t := body[end]; {
-		case t.Kind == lex.Mark && strings.Contains("([", t.Text):
-			depth++
-		case t.Kind == lex.Mark && strings.Contains(")]", t.Text):
-			depth--
-		case depth == 0 && (t.Are("where") || t.Are("group") || t.Are("having") || lex.Tokens(body[end:]).EndsRows()):
-			return body[start+1 : end]
+	tables := lex.Tokens(body[start+1:])
+	for i, t := range tables.Outside() {
+		if t.Are("where") || t.Are("group") || t.Are("having") || tables[i:].EndsRows() {
+			return tables[:i]
 		}
 	}
-	return body[start+1:]
+	return tables
 }

@@ -204,18 +204,8 @@ func (m *multiplicity) integer(o syntax.Operand) bool {
 	case *syntax.Subquery:
 		return o.Keyword.Value == "count" || o.Value != nil && slices.Contains([]string{"sum", "min", "max"}, o.Keyword.Value) && m.integer(o.Value)
 	case *syntax.VarRef:
-		return m.integerParameter(o.Tokens[0].Value)
-	}
-	return false
-}
-
-// integerParameter reports whether a parameter of the query is an integer.
-func (r *Original) integerParameter(name string) bool {
-	for _, p := range r.Params {
-		if rest, ok := strings.CutPrefix(p, name+": "); ok {
-			kind, known := value.KindOf(rest[:lex.WordLen(rest)])
-			return known && kind.IsInteger()
-		}
+		kind, known := value.KindOf(m.Params[o.Tokens[0].Value[1:]])
+		return known && kind.IsInteger()
 	}
 	return false
 }

@@ -51,7 +51,7 @@ type Original struct {
 	*naming.Vocabulary
 	Tokens   lex.Tokens
 	Types    map[string]string      // of the variables, as the query writes them
-	Params   []string               // of the query
+	Params   map[string]string      // the types of the parameters of the query
 	Taken    func(name string) bool // reports whether the text has a variable of a name
 	Note     func(string)           // notes how the query differs
 	Once     bool                   // the table of a WITH RECURSIVE has each node once

@@ -60,9 +60,7 @@ func mergedEdge(s *catalog.Schema, text lex.Tokens) string {
 				continue
 			}
 			e := r.EdgeType(text[j+1].Text)
-			if e == nil || slices.ContainsFunc(e.Unique, func(names []string) bool {
-				return len(names) == 2 && slices.Contains(names, "src") && slices.Contains(names, "dst")
-			}) {
+			if e == nil || naming.OnePerPair(e) {
 				continue
 			}
 			return "an edge of " + e.Name + " is not found by its ends, because the type has no @unique(src, dst): send update " + e.Name +

@@ -1,18 +1,13 @@
 package instead
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
-)
+import "github.com/omnigraph-go/omnigraph/internal/gq/internal/foreign/lex"
 
 // maxConstructs bounds the constructs that Constructs names.
 const maxConstructs = 5
 
 // construct is a construct of this language for words of other languages.
 type construct struct {
-	words []string // sequences of words in lower case; ( is a word, and $ is a parameter
+	forms []string
 	use   string
 }
 
@@ -47,24 +42,13 @@ func Constructs(source string) []string {
 	if !ok {
 		return nil
 	}
-	var b strings.Builder // the words of the text, with a space before and after each
-	b.WriteByte(' ')
-	for _, t := range tokens {
-		switch t.Kind {
-		case lex.Dollar:
-			b.WriteByte('$')
-		case lex.Text, lex.Number:
-			b.WriteByte('"')
-		default:
-			b.WriteString(strings.ToLower(t.Text))
-		}
-		b.WriteByte(' ')
-	}
-	words := b.String()
 	var out []string
 	for _, c := range constructs {
-		if slices.ContainsFunc(c.words, func(w string) bool { return strings.Contains(words, " "+w+" ") }) && len(out) < maxConstructs {
-			out = append(out, c.use)
+		for i := range tokens {
+			if len(out) < maxConstructs && beginsOne(tokens[i:], c.forms) {
+				out = append(out, c.use)
+				break
+			}
 		}
 	}
 	return out

@@ -13,19 +13,40 @@ import (
 
 // absent is a construct of another language that has no counterpart.
 type absent struct {
-	found func(t lex.Tokens) bool // reports whether the construct begins at the first token
+	forms []string                // of which one begins the construct
+	found func(t lex.Tokens) bool // reports whether the construct begins at the first token, if no form says so; nil if forms do
 	note  string                  // what to use instead
 }
 
-// declares reports whether a statement that changes the schema begins.
-func declares(t lex.Tokens) bool {
-	return t.One([]string{"create", "alter", "drop"}, "table", "index", "constraint", "view", "type", "graph", "database", "unique", "fulltext", "vector", "range")
+// at reports whether the construct begins a text.
+func (a absent) at(t lex.Tokens) bool { return beginsOne(t, a.forms) || a.found != nil && a.found(t) }
+
+// beginsOne reports whether one of several forms begins a text.
+func beginsOne(t lex.Tokens, forms []string) bool {
+	return slices.ContainsFunc(forms, func(f string) bool { return begins(t, f) })
 }
+
+// begins reports whether a form begins a text: words and marks in lower case with spaces between. A slash divides alternatives, _ is
+// any word, $ a parameter, which may be a number, # a number, and ' a string.
+func begins(t lex.Tokens, form string) bool {
+	for i, part := range strings.Fields(form) {
+		x := t.At(i)
+		if !slices.ContainsFunc(strings.Split(part, "/"), func(want string) bool {
+			kind, ok := kinds[want]
+			return ok && x.Kind == kind || t[min(i, len(t)):].Are(want)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// kinds are the marks of forms that stand for a kind of token.
+var kinds = map[string]lex.Kind{"_": lex.Word, "$": lex.Dollar, "#": lex.Number, "'": lex.Text}
 
 // readsSchema reports whether a reading of the schema begins.
 func readsSchema(t lex.Tokens) bool {
-	return t.Are("__schema") || t.Are("__type") || t.Are("information_schema", ".") || t.Are("pg_catalog", ".") ||
-		t.Are("call") && t.At(2).Text == "." && describes(t)
+	return beginsOne(t, []string{"__schema", "__type", "information_schema .", "pg_catalog ."}) || begins(t, "call _ .") && describes(t)
 }
 
 // Elsewhere reports whether a text asks for something that no query does, such as a change of the schema. Then [Notes] says
@@ -35,7 +56,7 @@ func Elsewhere(text string) bool {
 	if !ok {
 		return false
 	}
-	if slices.ContainsFunc(elsewhere, func(a absent) bool { return a.found(all) }) {
+	if slices.ContainsFunc(elsewhere, func(a absent) bool { return a.at(all) }) {
 		return true
 	}
 	for i := range all {
@@ -61,30 +82,23 @@ func describes(t lex.Tokens) bool {
 
 // elsewhere lists constructs with which a text begins that asks for something that no query does.
 var elsewhere = []absent{
-	{func(t lex.Tokens) bool { return t.Are("subscription") },
-		"there are no subscriptions: read the change feed of the branch, GET /graphs/{id}/changes, which lists each new commit"},
-	{func(t lex.Tokens) bool { return t.One([]string{"explain", "profile"}) },
-		"the tool query_explain shows the plan of a query"},
-	{func(t lex.Tokens) bool { return t.One([]string{"show", "describe", "desc"}) },
-		schemaNote},
-	{declares,
-		"types, keys, indexes and constraints are declared in the schema, a .pg file: node Person { email: String @key name: String @index }"},
-	{func(t lex.Tokens) bool { return t.Are("load", "csv") || t.One([]string{"copy"}) },
-		"load data with the tool graph_load or the command omnigraph load"},
-	{func(t lex.Tokens) bool { return t.One([]string{"grant", "revoke"}) },
-		"permissions are declared in the policy of the graph"},
+	{forms: []string{"subscription"},
+		note: "there are no subscriptions: read the change feed of the branch, GET /graphs/{id}/changes, which lists each new commit"},
+	{forms: []string{"explain/profile"}, note: "the tool query_explain shows the plan of a query"},
+	{forms: []string{"show/describe/desc"}, note: schemaNote},
+	{forms: []string{"create/alter/drop table/index/constraint/view/type/graph/database/unique/fulltext/vector/range"},
+		note: "types, keys, indexes and constraints are declared in the schema, a .pg file: node Person { email: String @key name: String @index }"},
+	{forms: []string{"load csv", "copy"}, note: "load data with the tool graph_load or the command omnigraph load"},
+	{forms: []string{"grant/revoke"}, note: "permissions are declared in the policy of the graph"},
 }
 
 // atStart lists other constructs with which a text begins.
 var atStart = []absent{
-	{func(t lex.Tokens) bool { return t.One([]string{"begin", "commit", "rollback", "start"}) },
-		"each call of a mutation is one commit, all or nothing: write its statements into one query"},
-	{func(t lex.Tokens) bool { return t.Are("with", "recursive") },
-		"one match replaces the recursive query and its union: $a: Person { email: $email } $a knows{1,64} $b"},
-	{func(t lex.Tokens) bool { return t.Are("truncate") },
-		"a delete has a condition, as in delete Person where level = $level"},
-	{func(t lex.Tokens) bool { return t.Are("merge", "into") },
-		"an upsert finds its node by the key, and changes only what it assigns: upsert Person { email: $email, name: $name }"},
+	{forms: []string{"begin/commit/rollback/start"}, note: "each call of a mutation is one commit, all or nothing: write its statements into one query"},
+	{forms: []string{"with recursive"}, note: "one match replaces the recursive query and its union: $a: Person { email: $email } $a knows{1,64} $b"},
+	{forms: []string{"truncate"}, note: "a delete has a condition, as in delete Person where level = $level"},
+	{forms: []string{"merge into"},
+		note: "an upsert finds its node by the key, and changes only what it assigns: upsert Person { email: $email, name: $name }"},
 }
 
 const (
@@ -96,102 +110,76 @@ const (
 
 // anywhere lists constructs that may stand in any place of a text.
 var anywhere = []absent{
-	{readsSchema, schemaNote},
-	{func(t lex.Tokens) bool { return t.Are("over", "(") },
-		"there are no window functions: for a rank, count the rows that come before, as in count { $q: Product $q.price > $p.price } + 1; for the first rows of each group, write collect { … order { … } limit 3 }"},
-	{func(t lex.Tokens) bool {
-		return t.One([]string{"union", "intersect", "except", "minus"}, "all", "distinct", "query", "select", "match", "(")
-	},
-		"there is no union: send two queries, which the tool graph_query takes in queries, or write the alternatives as any { exists { … } exists { … } } in one match"},
-	{func(t lex.Tokens) bool {
-		return t.One([]string{"set", "_set", "patch", "changes", "update", "data", "input"}) && t.At(1).Text == ":" && t.At(2).Kind == lex.Dollar
-	},
-		"a mutation names each property that it writes, with a parameter for each value: update Person set { name: $name } where email = $email"},
-	{func(t lex.Tokens) bool { return t.One([]string{"push", "_append", "_prepend"}) && t.At(1).Text == ":" },
-		"an update writes a list as a whole, with all of its members: update Product set { tags: $tags } where sku = $sku"},
-	{func(t lex.Tokens) bool { return t.Are("having", ":", "{") },
-		"a condition on an aggregate follows the columns: return { $p.name, avg($r.stars) as stars } having { stars > 4 }"},
-	{func(t lex.Tokens) bool { return t.Are("connect", "by") },
-		"a walk follows an edge again and again: $a knows{1,64} $b"},
-	{func(t lex.Tokens) bool {
-		return t.Are("in", "nodes", "(") || t.Are("in", "relationships", "(") || t.Are("in", "edges", "(") || t.Are("elements", "(")
-	}, pathNote},
-	{func(t lex.Tokens) bool {
-		return t.One([]string{"offset", "skip"}) && (t.At(1).Kind == lex.Number && t.At(1).Text != "0" || t.At(1).Kind == lex.Dollar || t.At(1).Text == ":") || t.Are("pageinfo", "{") || t.Are("after", ":") || t.Are("before", ":")
-	}, pageNote},
-	{func(t lex.Tokens) bool { return t.Are("totalcount") },
-		"count all rows in a query of its own: return { count($p) as total }"},
-	{func(t lex.Tokens) bool {
-		return t.Are("search", "(") && t.At(2).Kind == lex.Word && t.At(3).Text == ":"
-	},
-		"search($p.title, $words) finds words in one property of one type: write a query for each type, and send them together in queries"},
-	{func(t lex.Tokens) bool { return t.Are("nulls") && t.One([]string{"nulls"}, "first", "last") },
-		"nulls come first in ascending order and last in descending order; order { ($p.year is null), $p.year } puts them last"},
-	{func(t lex.Tokens) bool {
-		return t.Are("next") && t.At(1).Kind == lex.Word && slices.Contains(lex.Starters, strings.ToLower(t.At(1).Text))
-	},
-		stagesNote},
-	{func(t lex.Tokens) bool {
-		return t.Are("with") && t.At(1).Kind == lex.Word && t.At(2).Are("as") && t.At(3).Text == "("
-	},
-		"a query has one match: write the parts of WITH into it"},
-	{func(t lex.Tokens) bool {
-		return t.Are("interval") && (periods(t.At(1).Text) || periods(t.At(2).Text)) || t.Are("duration") && (monthly.MatchString(t.At(1).Text) || monthly.MatchString(t.At(2).Text) || t.At(1).Text == "(" && t.At(2).Text == "{" && periods(t.At(3).Text))
-	}, "months and years have different lengths: write days, as in now() - days(365)"},
-	{func(t lex.Tokens) bool {
-		return t.Are("match", "(") && t.At(2).Kind == lex.Word && t.At(3).Text == ")" && t.At(4).Kind == lex.Word
-	},
-		"a variable has one type: $p: Person; the tool type_describe lists the types"},
-	{func(t lex.Tokens) bool { return t.One([]string{"string_agg", "group_concat", "listagg"}) },
-		"texts of several rows are not joined: collect($p.name) lists them"},
-	{func(t lex.Tokens) bool {
-		return t.One([]string{"percentile_cont", "percentile_disc", "percentilecont", "percentiledisc"})
-	},
-		"the only percentile is the median: median($p.price)"},
-	{func(t lex.Tokens) bool { return t.One([]string{"stdev", "stddev", "variance", "var_pop", "stdevp"}) },
-		"the aggregates are " + strings.Join(plan.AggregateNames(), ", ")},
-	{func(t lex.Tokens) bool { return t.One([]string{"acyclic", "simple"}, "(", "path", "paths") },
-		"a walk has no mode: $a knows{1,6} $b lists each $b once"},
-	{func(t lex.Tokens) bool {
-		return t.One([]string{"array_append", "array_remove", "array_cat", "array_prepend"}, "(")
-	},
-		"a list is assigned as a whole: read it, change it, and pass the new one as a parameter, as in set { tags: $tags }"},
-	{func(t lex.Tokens) bool { return t.Are("lateral", "(") },
-		"a block has the rows of another node: first { $c placed $o return { $o.total as total } order { $o.placed desc } } as latest, with latest.total in later columns, or collect { … limit 3 }"},
-	{func(t lex.Tokens) bool {
-		for i := 1; t.Are("[") && i < 8 && t.At(i).Text != "]"; i++ {
-			if t.At(i).Text == "*" {
-				for j := i; j < i+6 && t.At(j).Text != "]"; j++ {
-					if t.At(j).Text == "{" {
-						return true
-					}
-				}
-			}
+	{found: readsSchema, note: schemaNote},
+	{forms: []string{"over ("},
+		note: "there are no window functions: for a rank, count the rows that come before, as in count { $q: Product $q.price > $p.price } + 1; for the first rows of each group, write collect { … order { … } limit 3 }"},
+	{forms: []string{"union/intersect/except/minus all/distinct/query/select/match/("},
+		note: "there is no union: send two queries, which the tool graph_query takes in queries, or write the alternatives as any { exists { … } exists { … } } in one match"},
+	{forms: []string{"set/_set/patch/changes/update/data/input : $"},
+		note: "a mutation names each property that it writes, with a parameter for each value: update Person set { name: $name } where email = $email"},
+	{forms: []string{"push/_append/_prepend :"},
+		note: "an update writes a list as a whole, with all of its members: update Product set { tags: $tags } where sku = $sku"},
+	{forms: []string{"having : {"},
+		note: "a condition on an aggregate follows the columns: return { $p.name, avg($r.stars) as stars } having { stars > 4 }"},
+	{forms: []string{"connect by"},
+		note: "a walk follows an edge again and again: $a knows{1,64} $b"},
+	{forms: []string{"in nodes/relationships/edges (", "elements ("},
+		note: pathNote},
+	{forms: []string{"offset/skip $/:", "pageinfo {", "after/before :"},
+		found: func(t lex.Tokens) bool { return begins(t, "offset/skip #") && t.At(1).Text != "0" }, note: pageNote},
+	{forms: []string{"totalcount"},
+		note: "count all rows in a query of its own: return { count($p) as total }"},
+	{forms: []string{"search ( _ :"},
+		note: "search($p.title, $words) finds words in one property of one type: write a query for each type, and send them together in queries"},
+	{forms: []string{"nulls first/last"},
+		note: "nulls come first in ascending order and last in descending order; order { ($p.year is null), $p.year } puts them last"},
+	{found: func(t lex.Tokens) bool {
+		return begins(t, "next _") && slices.Contains(lex.Starters, strings.ToLower(t.At(1).Text))
+	}, note: stagesNote},
+	{forms: []string{"with _ as ("},
+		note: "a query has one match: write the parts of WITH into it"},
+	{found: func(t lex.Tokens) bool {
+		return begins(t, "interval") && (periods(t.At(1).Text) || periods(t.At(2).Text)) || begins(t, "duration") && (monthly.MatchString(t.At(1).Text) || monthly.MatchString(t.At(2).Text) || begins(t, "duration ( {") && periods(t.At(3).Text))
+	}, note: "months and years have different lengths: write days, as in now() - days(365)"},
+	{forms: []string{"match ( _ ) _"},
+		note: "a variable has one type: $p: Person; the tool type_describe lists the types"},
+	{forms: []string{"string_agg/group_concat/listagg"},
+		note: "texts of several rows are not joined: collect($p.name) lists them"},
+	{forms: []string{"percentile_cont/percentile_disc/percentilecont/percentiledisc"},
+		note: "the only percentile is the median: median($p.price)"},
+	{forms: []string{"stdev/stddev/variance/var_pop/stdevp"}, note: "the aggregates are " + strings.Join(plan.AggregateNames(), ", ")},
+	{forms: []string{"acyclic/simple (/path/paths"},
+		note: "a walk has no mode: $a knows{1,6} $b lists each $b once"},
+	{forms: []string{"array_append/array_remove/array_cat/array_prepend ("},
+		note: "a list is assigned as a whole: read it, change it, and pass the new one as a parameter, as in set { tags: $tags }"},
+	{forms: []string{"lateral ("},
+		note: "a block has the rows of another node: first { $c placed $o return { $o.total as total } order { $o.placed desc } } as latest, with latest.total in later columns, or collect { … limit 3 }"},
+	{found: func(t lex.Tokens) bool {
+		walk := slices.IndexFunc(t[:min(8, len(t))], func(x lex.Token) bool { return x.Text == "*" || x.Text == "]" })
+		if !t.Are("[") || walk < 0 || t[walk].Text != "*" {
+			return false
 		}
-		return false
-	}, "a walk takes every edge of its type, without conditions on them: write out the traversals of each length, as in $a $x:knows $b  $b $y:knows $c, with conditions on $x and $y"},
-	{func(t lex.Tokens) bool {
-		return t.Are("set") && t.At(1).Kind == lex.Word && (t.At(2).Text == "=" && t.At(3).Kind == lex.Dollar || t.At(2).Text == "+" && t.At(3).Text == "=" && t.At(4).Kind == lex.Dollar)
-	}, "a parameter is no map: name the properties, as in set { title: $title, price: $price }"},
-	{func(t lex.Tokens) bool {
-		return t.At(0).Text == "=" && t.At(1).Kind == lex.Word && t.At(2).Text == "." && t.At(4).Text == "+" && (t.At(5).Text == "[" || t.At(5).Kind == lex.Dollar || t.At(5).Kind == lex.Text)
-	}, "a list is assigned as a whole: read it, and pass the new list as a parameter"},
-	{func(t lex.Tokens) bool { return t.Are("reduce", "(") },
-		"there is no reduce: sum { $a $r:knows $_ return $r.weight } adds the values of the edges of one node, and no function adds them along a walk"},
-	{func(t lex.Tokens) bool {
-		return t.One([]string{"any", "all", "none", "single"}, "(") && t.At(2).Kind == lex.Word && t.At(3).Are("in") && (t.At(5).Text == "." || t.At(4).Kind == lex.Dollar)
-	},
-		"a condition on a list tests whole members: $p.tags contains \"a\"; to test parts of them, make them nodes"},
-	{func(t lex.Tokens) bool { return t.Are("apoc", ".") || t.Are("gds", ".") },
-		"there are no procedures or functions of plugins: the functions are those of docs/language.md, and a walk such as $a knows{1,6} $b follows edges"},
-	{func(t lex.Tokens) bool { return t.One([]string{"rand", "random"}, "(") },
-		"there are no random values: order by a property, and write a limit"},
-	{func(t lex.Tokens) bool {
-		return t.One([]string{"pivot", "unpivot", "grouping", "rollup", "cube"}, "(", "sets")
-	},
-		"group in one query for each set of keys"},
-	{func(t lex.Tokens) bool { return t.Are("call") && t.At(2).Text == "." && !describes(t) },
-		"there are no procedures: search($p.text, $words) finds words, nearest($p.text_vector, $text) compares vectors, and a walk such as $a knows{1,6} $b follows edges"},
+		rest := t[walk:min(walk+6, len(t))]
+		end := slices.IndexFunc(rest, func(x lex.Token) bool { return x.Text == "{" || x.Text == "]" })
+		return end >= 0 && rest[end].Text == "{"
+	}, note: "a walk takes every edge of its type, without conditions on them: write out the traversals of each length, as in $a $x:knows $b  $b $y:knows $c, with conditions on $x and $y"},
+	{forms: []string{"set _ = $", "set _ + = $"},
+		note: "a parameter is no map: name the properties, as in set { title: $title, price: $price }"},
+	{forms: []string{"= _ . _ + [/$/'"},
+		note: "a list is assigned as a whole: read it, and pass the new list as a parameter"},
+	{forms: []string{"reduce ("},
+		note: "there is no reduce: sum { $a $r:knows $_ return $r.weight } adds the values of the edges of one node, and no function adds them along a walk"},
+	{found: func(t lex.Tokens) bool {
+		return begins(t, "any/all/none/single ( _ in") && (t.At(5).Text == "." || t.At(4).Kind == lex.Dollar)
+	}, note: "a condition on a list tests whole members: $p.tags contains \"a\"; to test parts of them, make them nodes"},
+	{forms: []string{"apoc/gds ."},
+		note: "there are no procedures or functions of plugins: the functions are those of docs/language.md, and a walk such as $a knows{1,6} $b follows edges"},
+	{forms: []string{"rand/random ("},
+		note: "there are no random values: order by a property, and write a limit"},
+	{forms: []string{"pivot/unpivot/grouping/rollup/cube (/sets"},
+		note: "group in one query for each set of keys"},
+	{found: func(t lex.Tokens) bool { return begins(t, "call _ .") && !describes(t) },
+		note: "there are no procedures: search($p.text, $words) finds words, nearest($p.text_vector, $text) compares vectors, and a walk such as $a knows{1,6} $b follows edges"},
 }
 
 // monthly matches a duration of ISO 8601 with years or months.
@@ -213,13 +201,13 @@ func missing(s *catalog.Schema, text lex.Tokens) (notes []string) {
 		}
 	}
 	for _, a := range slices.Concat(elsewhere, atStart) {
-		if a.found(text) {
+		if a.at(text) {
 			return []string{a.note}
 		}
 	}
 	for i := range text {
 		for _, a := range anywhere {
-			if a.found(text[i:]) {
+			if a.at(text[i:]) {
 				add(a.note)
 			}
 		}
@@ -243,7 +231,7 @@ func missing(s *catalog.Schema, text lex.Tokens) (notes []string) {
 	}
 	for i := range text {
 		for _, a := range onceEach {
-			if len(notes) == 0 && a.found(text[i:]) {
+			if len(notes) == 0 && a.at(text[i:]) {
 				add(a.note)
 			}
 		}
@@ -253,12 +241,10 @@ func missing(s *catalog.Schema, text lex.Tokens) (notes []string) {
 
 // onceEach lists paths and choices of edges, which have a row for each way in other languages.
 var onceEach = []absent{
-	{func(t lex.Tokens) bool {
-		return (t.Are("*") || t.Are("{")) && (t.At(1).Kind == lex.Number && (t.At(2).Text == ".." || t.At(2).Text == "," || t.At(2).Text == "]") || t.At(1).Text == ".." || t.At(1).Text == "]")
-	},
-		"a walk such as $p knows{1,3} $q or $p <knows>{2,2} $q lists each node once, and not once for each path: write RETURN DISTINCT, or return distinct { … }"},
-	{func(t lex.Tokens) bool { return t.Are(":") && t.At(1).Kind == lex.Word && t.At(2).Text == "|" },
-		"a choice of edges such as $p knows|meets $q has one row for each pair of nodes: write RETURN DISTINCT, or return distinct { … }"},
+	{forms: []string{"*/{ # ../,/]", "*/{ ../]"},
+		note: "a walk such as $p knows{1,3} $q or $p <knows>{2,2} $q lists each node once, and not once for each path: write RETURN DISTINCT, or return distinct { … }"},
+	{forms: []string{": _ |"},
+		note: "a choice of edges such as $p knows|meets $q has one row for each pair of nodes: write RETURN DISTINCT, or return distinct { … }"},
 }
 
 // unwound reports whether a read has UNWIND or FOR.

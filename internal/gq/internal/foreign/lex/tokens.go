@@ -1,6 +1,7 @@
 package lex
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -40,6 +41,45 @@ func (t Tokens) One(first []string, second ...string) bool {
 var Starters = []string{"match", "optional", "where", "filter", "return", "select", "with", "let", "having", "qualify", "group", "order", "orderby", "order_by",
 	"limit", "first", "top", "offset", "skip", "unwind", "for", "foreach", "create", "insert", "merge", "upsert", "update", "set", "delete", "detach", "remove", "fetch", "next", "on", "call", "sort",
 	"union", "intersect", "except", "minus"}
+
+// opens and closes report whether a token is a bracket of one kind or the other.
+func opens(t Token) bool  { return t.Kind == Mark && strings.Contains("([{", t.Text) }
+func closes(t Token) bool { return t.Kind == Mark && strings.Contains(")]}", t.Text) }
+
+// Outside lists the tokens outside of brackets with their indexes. The opening brackets at the top are among them.
+func (t Tokens) Outside() iter.Seq2[int, Token] {
+	return func(yield func(int, Token) bool) {
+		depth := 0
+		for i, x := range t {
+			if closes(x) {
+				depth--
+			} else if depth == 0 && !yield(i, x) {
+				return
+			}
+			if opens(x) {
+				depth++
+			}
+		}
+	}
+}
+
+// Inner returns the tokens before the first closing bracket that none of them opens.
+func (t Tokens) Inner() Tokens {
+	depth := 0
+	for i, x := range t {
+		if opens(x) {
+			depth++
+		} else if closes(x) {
+			if depth--; depth < 0 {
+				return t[:i]
+			}
+		}
+	}
+	return t
+}
+
+// GroupLen returns the number of tokens from the opening bracket that is the first one to the closing one, or to the end.
+func (t Tokens) GroupLen() int { return min(len(t[1:].Inner())+2, len(t)) }
 
 // StartsPart reports whether a token is a word that starts another part of a query.
 func StartsPart(t Token) bool {

@@ -43,6 +43,7 @@ type dev struct {
 	unfilled []string      // the folders of new graphs that lack the seed
 	child    *exec.Cmd     // the running server, or nil
 	ended    chan struct{} // closed when the child has ended
+	faulty   bool          // the last save could not be applied
 }
 
 // devCommand makes the command gq dev.
@@ -168,8 +169,13 @@ func (d *dev) save(ctx context.Context) {
 		d.report(out.Plan)
 	}
 	if err != nil || ctx.Err() != nil {
+		d.faulty = true
 		return
 	}
+	if d.faulty && !out.Recorded {
+		fmt.Fprintln(d.out, "no faults; the files are those of the last revision")
+	}
+	d.faulty = false
 	if d.child == nil {
 		if err := d.start(ctx, cfg); err != nil {
 			fmt.Fprintf(d.err, "gq dev: %v\n", err)

@@ -118,7 +118,8 @@ func TestDev(t *testing.T) {
 	}
 
 	saved := clock.Now()
-	write("queries/first.gq", first+"\nquery people_again() @description(\"List them again.\") { match { $p: Person } return { $p.name as name } }\n")
+	again := first + "\nquery people_again() @description(\"List them again.\") { match { $p: Person } return { $p.name as name } }\n"
+	write("queries/first.gq", again)
 	eventually(t, "the new query is not callable", func() bool { status, _ := call("people_again"); return status == 200 })
 	t.Logf("from the save to the call: %v", clock.Now().Sub(saved))
 	eventually(t, "the new query is not printed", func() bool { return strings.Contains(out.String(), "people  query   + people_again") })
@@ -130,6 +131,10 @@ func TestDev(t *testing.T) {
 	if status, _ := call("people"); status != 200 {
 		t.Errorf("a file with a fault stops the query: %d", status)
 	}
+	write("queries/first.gq", again)
+	eventually(t, "the end of the fault is not printed", func() bool {
+		return strings.Contains(out.String(), "no faults; the files are those of the last revision")
+	})
 	write("schema.pg", schema+"\nnode Team { name: String @key }\n")
 	write("queries/first.gq", first+"\nquery teams() @description(\"List the teams.\") { match { $t: Team } return { $t.name as name } }\n")
 	eventually(t, "a query of the new type is not callable", func() bool { status, _ := call("teams"); return status == 200 })

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 
 	"al.essio.dev/pkg/shellescape"
 
@@ -261,13 +260,17 @@ func (c *Credential) get(ctx context.Context) (t Tokens, err error) {
 }
 
 // Source returns a function that returns the token for a request. It gets the token once, and again only when the token of a login has
-// expired.
+// expired. One request at a time gets it; the others wait, until their contexts end.
 func (c *Credential) Source() func(context.Context) (string, error) {
-	var mu sync.Mutex
+	busy := make(chan struct{}, 1)
 	var kept Tokens
 	return func(ctx context.Context) (string, error) {
-		mu.Lock()
-		defer mu.Unlock()
+		select {
+		case busy <- struct{}{}:
+			defer func() { <-busy }()
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
 		if kept.Access != "" && kept.fresh() {
 			return kept.Access, nil
 		}

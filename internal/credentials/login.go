@@ -29,7 +29,7 @@ type Login struct {
 type Tokens struct {
 	Access  string    `json:"access_token"`
 	Refresh string    `json:"refresh_token,omitempty"` // renews both; "" if the issuer gave none
-	Renew   time.Time `json:"renew_at,omitzero"`       // from when the access token is renewed; zero for [early] before it ends
+	Renew   time.Time `json:"renew_at,omitzero"`       // from when the access token is renewed; zero for [early] before it ends, if it ends
 	Expires time.Time `json:"expires_at,omitzero"`     // of the access token; zero if the issuer did not say
 }
 
@@ -37,13 +37,16 @@ type Tokens struct {
 // is renewed in the last tenth of it.
 const early = 30 * time.Second
 
+// unstated is for how long an access token is used before it is renewed, if the issuer did not say when it ends.
+const unstated = 5 * time.Minute
+
 // fresh reports whether the access token need not be renewed.
 func (t Tokens) fresh() bool {
 	renew := t.Renew
-	if renew.IsZero() {
+	if renew.IsZero() && !t.Expires.IsZero() {
 		renew = t.Expires.Add(-early)
 	}
-	return t.Expires.IsZero() || clock.Now().Before(renew)
+	return renew.IsZero() || clock.Now().Before(renew)
 }
 
 // valid reports whether the access token has not ended.
@@ -58,10 +61,13 @@ func TokensOf(t *oauth2.Token) (Tokens, error) {
 		return Tokens{}, fmt.Errorf("the issuer returned %w", err)
 	}
 	tokens := Tokens{Access: t.AccessToken, Refresh: t.RefreshToken}
-	if t.ExpiresIn > 0 {
+	switch {
+	case t.ExpiresIn > 0:
 		lifetime := time.Duration(t.ExpiresIn) * time.Second
 		tokens.Expires = clock.Now().Add(lifetime)
 		tokens.Renew = tokens.Expires.Add(-min(early, lifetime/10))
+	case t.RefreshToken != "":
+		tokens.Renew = clock.Now().Add(unstated)
 	}
 	return tokens, nil
 }
@@ -111,12 +117,16 @@ func (l Login) renew(ctx context.Context, old Tokens) (Tokens, error) {
 }
 
 // fromLogin returns the tokens of a login. It renews them if the access token ends soon. If that fails, the access token is used until
-// it ends.
+// it ends, and this process tries again after [early].
 func (c *Credential) fromLogin(ctx context.Context) (Tokens, error) {
 	_, tokens, err := readLogin(ctx, c.server)
 	if err == nil && tokens != nil && !tokens.fresh() {
 		var renewed *Tokens
 		if renewed, err = c.renewStored(ctx); err != nil && tokens.valid() {
+			tokens.Renew = clock.Now().Add(early)
+			if !tokens.Expires.IsZero() && tokens.Expires.Before(tokens.Renew) {
+				tokens.Renew = tokens.Expires
+			}
 			return *tokens, nil
 		}
 		tokens = renewed

@@ -166,9 +166,16 @@ func TestEndOfToken(t *testing.T) {
 		{"ended", Tokens{Refresh: "r1"}, -early, works, "new", ""},
 		{"ended, and the issuer is broken", Tokens{Refresh: "r1"}, -early, broken, "", "the issuer answered with status 502"},
 		{"ended, and no refresh token", Tokens{}, -early, works, "", "it has expired; log in with"},
+		{"no end, and much time", Tokens{Refresh: "r1", Renew: clock.Now().Add(early)}, 0, works, secret, ""},
+		{"no end, and no time", Tokens{Refresh: "r1", Renew: clock.Now().Add(-early)}, 0, works, "new", ""},
+		{"no end, and the issuer is broken", Tokens{Refresh: "r1", Renew: clock.Now().Add(-early)}, 0, broken, secret, ""},
+		{"no end, and no refresh token", Tokens{}, 0, works, secret, ""},
 	} {
 		newHome(t)
-		tt.tokens.Access, tt.tokens.Expires = secret, clock.Now().Add(tt.left)
+		tt.tokens.Access = secret
+		if tt.left != 0 {
+			tt.tokens.Expires = clock.Now().Add(tt.left)
+		}
 		if _, err := StoreLogin(t.Context(), server, issuerOf(t, tt.issuer), tt.tokens); err != nil {
 			t.Fatal(err)
 		}
@@ -185,6 +192,69 @@ func TestEndOfToken(t *testing.T) {
 		if got := tokens.Expires.Sub(tokens.Renew); err != nil || got != renew {
 			t.Errorf("a token for %d s is renewed %v before it ends, %v", lifetime, got, err)
 		}
+	}
+}
+
+// TestUnstatedEnd renews a token whose end the issuer does not state, and does not ask a broken issuer for each request.
+func TestUnstatedEnd(t *testing.T) {
+	tokens, err := TokensOf(&oauth2.Token{AccessToken: secret, RefreshToken: "r1"})
+	if left := clock.Until(tokens.Renew); err != nil || !tokens.Expires.IsZero() || left <= 0 || left > unstated {
+		t.Errorf("it is renewed after %v and ends at %v, %v", left, tokens.Expires, err)
+	}
+	newHome(t)
+	asked := 0
+	l := issuerOf(t, func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		w.WriteHeader(http.StatusBadGateway)
+	})
+	if _, err := StoreLogin(t.Context(), server, l, Tokens{Access: secret, Refresh: "r1", Renew: clock.Now().Add(-early)}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Find(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := c.Source()
+	for range 3 {
+		if token, err := source(t.Context()); token != secret || err != nil {
+			t.Errorf("found %q, %v", token, err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("the issuer was asked %d times, want 1", asked)
+	}
+}
+
+// TestWaitForToken checks that a request whose context ends does not wait until another one has its token.
+func TestWaitForToken(t *testing.T) {
+	newHome(t)
+	arrived, release := make(chan struct{}), make(chan struct{})
+	l := issuerOf(t, func(w http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-release
+		renewed(w)
+	})
+	if _, err := StoreLogin(t.Context(), server, l, Tokens{Access: secret, Refresh: "r1", Expires: clock.Now().Add(-time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Find(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, first := c.Source(), make(chan string)
+	go func() {
+		token, _ := source(t.Context())
+		first <- token
+	}()
+	<-arrived
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := source(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("found %v, want %v", err, context.Canceled)
+	}
+	close(release)
+	if token := <-first; token != "new" {
+		t.Errorf("found %q", token)
 	}
 }
 

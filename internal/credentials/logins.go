@@ -75,7 +75,7 @@ func writeLogins(all map[string]loginEntry) error {
 		return err
 	}
 	_, err = next.Write(append(text, '\n'))
-	if err = errors.Join(err, next.Close()); err == nil {
+	if err = errors.Join(err, next.Sync(), next.Close()); err == nil { // after a power failure, the file is the old one or this one
 		err = os.Rename(next.Name(), path)
 	}
 	if err != nil {

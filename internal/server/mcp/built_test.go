@@ -21,12 +21,19 @@ const builtVar = "OMNIGRAPH_MCP_SERVER"
 // query.
 const metaVar = "OMNIGRAPH_MCP_META"
 
-// TestBuiltServer calls a built server with the client of the Go SDK.
+// TestBuiltServer calls a built server with the client of the Go SDK, in each protocol version.
 func TestBuiltServer(t *testing.T) {
 	target := strings.Fields(os.Getenv(builtVar))
 	if len(target) == 0 {
 		t.Skip(builtVar + " is not set; run make test-clients")
 	}
+	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", newest} {
+		t.Run(version, func(t *testing.T) { callBuilt(t, target, version) })
+	}
+}
+
+// callBuilt calls the server that a URL, or a command with its arguments, reaches.
+func callBuilt(t *testing.T, target []string, version string) {
 	var transport sdk.Transport = &sdk.CommandTransport{Command: exec.Command(target[0], target[1:]...)}
 	if strings.HasPrefix(target[0], "http") {
 		transport = &sdk.StreamableClientTransport{
@@ -34,11 +41,14 @@ func TestBuiltServer(t *testing.T) {
 		}
 		defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	}
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, nil).Connect(t.Context(), transport, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "0"}, nil).Connect(t.Context(), transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
+	if got := session.InitializeResult().ProtocolVersion; got != version {
+		t.Errorf("the agreed version is %s, want %s", got, version)
+	}
 	list, err := session.ListTools(t.Context(), nil)
 	meta := os.Getenv(metaVar) != ""
 	if err != nil || !meta && len(list.Tools) < 20 || list.NextCursor != "" {

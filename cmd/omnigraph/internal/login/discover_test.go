@@ -63,3 +63,31 @@ func TestDiscoverOnPrivateNetworks(t *testing.T) {
 		ts.Close()
 	}
 }
+
+// TestTell names the issuer, and its page if that is at another host and its answer does not name its issuer.
+func TestTell(t *testing.T) {
+	const of, other = "The issuer of https://graph.example.com is https://id.example.com\n", "It sends you to another host, honest.example.com: go on only"
+	const own, foreign = "https://id.example.com/a", "https://honest.example.com/a"
+	for _, tt := range []struct {
+		device, page   string
+		named, browser bool
+		warned         bool
+	}{
+		{device: own, page: foreign},
+		{device: foreign, page: own, named: true, warned: true},
+		{device: foreign, page: own, browser: true},
+		{page: own},
+		{page: foreign, warned: true},
+		{page: foreign, named: true},
+		{device: own, page: foreign, browser: true, warned: true},
+	} {
+		var said strings.Builder
+		m := issuer{DeviceURL: tt.device}
+		m.Issuer, m.AuthorizationEndpoint, m.AuthorizationResponseIssParameterSupported = "https://id.example.com", tt.page, tt.named
+		f := flow{server: "https://graph.example.com", browser: tt.browser, err: &said}
+		f.tell(&target{issuer: &m})
+		if got := said.String(); !strings.HasPrefix(got, of) || strings.Contains(got, other) != tt.warned {
+			t.Errorf("%+v: said %q", tt, got)
+		}
+	}
+}

@@ -113,11 +113,11 @@ func (f *flow) check(given bool) (err error) {
 	if !f.insecure && credentials.Exposed(f.server) {
 		return usage.Errorf("--server is %s, but others could read the token on its way over http://; use an https:// URL, or permit http:// with --insecure", f.server)
 	}
+	last, err := credentials.FindLogin(f.server)
+	if err != nil {
+		return err // a file that cannot be read cannot take the new login either
+	}
 	if f.clientID == "" {
-		last, err := credentials.FindLogin(f.server)
-		if err != nil {
-			return err
-		}
 		if last == nil {
 			return usage.Errorf("--client-id is missing; give the id that the issuer has for this program, which the operator of the server knows")
 		}
@@ -136,6 +136,7 @@ func (f *flow) run(ctx context.Context) error {
 	if f.scopes != nil {
 		t.scopes = f.scopes
 	}
+	f.tell(t)
 	tokens, err := f.grant(context.WithValue(ctx, oauth2.HTTPClient, h), t)
 	if err != nil {
 		return fmt.Errorf("log in at %s: %w", t.issuer.Issuer, err)
@@ -162,6 +163,29 @@ func (f *flow) run(ctx context.Context) error {
 		f.say("Commands do not use this login, because %s has a token too", used.Place())
 	}
 	return nil
+}
+
+// tell tells the person which issuer gets the login. A hostile server can name an issuer of its own that sends the person to the page of an
+// honest one, and then gets that one's tokens. So it also names a page at another host, unless the answer of the page names its issuer
+// (RFC 9207).
+func (f *flow) tell(t *target) {
+	f.say("The issuer of %s is %s", f.server, t.issuer.Issuer)
+	page, named := t.issuer.DeviceURL, false
+	if page == "" || f.browser {
+		page, named = t.issuer.AuthorizationEndpoint, t.issuer.AuthorizationResponseIssParameterSupported
+	}
+	if page != "" && !named && host(page) != host(t.issuer.Issuer) {
+		f.say("It sends you to another host, %s: go on only if you know that the two belong together", host(page))
+	}
+}
+
+// host returns the host of a URL with its port.
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.Host
 }
 
 // grant gets tokens with the grant that the issuer and the flags allow.

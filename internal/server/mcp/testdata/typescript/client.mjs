@@ -1,6 +1,7 @@
 // Drives a running server with the official TypeScript SDK: lists the tools, calls
 // some with the arguments a coding agent would give, and checks what comes back.
 // Usage: node client.mjs URL TOKEN, or node client.mjs --stdio COMMAND ARGUMENT…
+// OMNIGRAPH_MCP_VERSION is the protocol version to ask for; the SDK itself asks for its newest.
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -13,16 +14,25 @@ if (!url || !token) {
 }
 const stdio = url === '--stdio';
 
+const version = process.env.OMNIGRAPH_MCP_VERSION;
+function asking(transport) {
+  const send = transport.send.bind(transport);
+  transport.send = (m, options) => send(version && m.method === 'initialize' ? { ...m, params: { ...m.params, protocolVersion: version } } : m, options);
+  return transport;
+}
+
 async function connect(bearer) {
   const client = new Client({ name: 'omnigraph-client-test', version: '1' });
   if (stdio) {
     const env = { ...getDefaultEnvironment(), OMNIGRAPH_TOKEN: process.env.OMNIGRAPH_TOKEN ?? '' };
-    await client.connect(new StdioClientTransport({ command: token, args, env }));
+    await client.connect(asking(new StdioClientTransport({ command: token, args, env })));
     return client;
   }
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), {
+  const transport = asking(new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: bearer ? { Authorization: `Bearer ${bearer}` } : {} },
   }));
+  await client.connect(transport);
+  if (version) assert.equal(transport.protocolVersion, version, 'the version that was agreed');
   return client;
 }
 

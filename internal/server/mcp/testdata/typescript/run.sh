@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Loads a graph of this repository into a temporary folder, serves it with the built
 # commands, over HTTP on a free port, by the proxy and over standard input and output,
-# and drives it with three clients: client.mjs, the inspector, and that of the Go SDK.
+# and drives it with the official SDKs of TypeScript, Python and Go, the inspector and mcp-remote,
+# in each protocol version that a client lets its user choose.
 # Run from the repository's root.
 set -euo pipefail
 root=$(pwd)
@@ -17,6 +18,7 @@ trap cleanup EXIT
 for dir in "$here" "$here/../inspector"; do
   (cd "$dir" && npm ci --silent --no-audit --no-fund)
 done
+"$root/test/venv.sh" "$here/../python"
 sed -e "s|^storage:.*|storage: $tmp/data|" -e "s|mcp: {|mcp: { output_schemas: true,|" cluster.yaml > "$tmp/cluster.yaml"
 cp -r queries "$tmp/queries"
 mkdir -p "$tmp/data"
@@ -52,11 +54,18 @@ clients() {
   shift
   if [ "$1" = --stdio ]; then shift; node "$here/client.mjs" --stdio "$@"; else node "$here/client.mjs" "$url" "$token"; fi
   OMNIGRAPH_TOKEN=$token "$here/../inspector/check.sh" "$@"
+  OMNIGRAPH_TOKEN=$token "$here/../python/.venv/bin/python" "$here/../python/client.py" "$@"
   OMNIGRAPH_MCP_SERVER="$*" OMNIGRAPH_TOKEN=$token go test ./internal/server/mcp -run '^TestBuiltServer$' -count=1
 }
 export OMNIGRAPH_MCP_OUTPUT_SCHEMAS=1
 start
 clients "over HTTP" "$url"
+for version in 2024-11-05 2025-03-26 2025-06-18; do # the SDK asks for 2025-11-25 otherwise
+  echo "== the SDK of TypeScript in version $version, over HTTP"
+  OMNIGRAPH_MCP_VERSION=$version node "$here/client.mjs" "$url" "$token"
+done
+echo "== by mcp-remote"
+MCP_REMOTE_CONFIG_DIR=$tmp/mcp-remote node "$here/client.mjs" --stdio "$here/node_modules/.bin/mcp-remote" "$url" --silent --transport http-only --header "Authorization: Bearer $token"
 clients "by the proxy" --stdio "$root/bin/omnigraph" mcp serve --server "http://$addr" --graph code
 stop
 

@@ -32,6 +32,9 @@ bench-import: build ## measure imports of 1,620,000 rows from CSV and Parquet be
 bench-http: build ## measure the built server against a bare net/http server, as two processes, with 1 and 16 connections
 	$(GO) build -o bin/bench-http ./bench/cmd/http && bin/bench-http -bin bin
 
+bench-applied: build ## measure calls of the queries of an applied revision against the same queries compiled into the server
+	$(GO) build -o bin/bench-http ./bench/cmd/http && bin/bench-http -bin bin -applied
+
 bench-branches: ## measure branches by the size of the graph, and graphs with 10,000 branches
 	$(GO) test ./engine/embedded -run '^$$' -bench '^Benchmark(Branch|Merge)$$' -benchtime 200x -benchmem
 	$(GO) test ./engine/embedded -run '^$$' -bench '^BenchmarkBranches$$' -benchtime 1x -timeout 30m

@@ -39,7 +39,8 @@ type dev struct {
 	seed   string // NDJSON to load into a new graph, or ""
 
 	out, err io.Writer
-	temp     string        // folder of the server that dev built, or ""
+	temp     string        // folder of the server that dev built, and of the faults for the studio
+	studio   *server.Dev   // where the studio finds the faults of the last save
 	unfilled []string      // the folders of new graphs that lack the seed
 	child    *exec.Cmd     // the running server, or nil
 	ended    chan struct{} // closed when the child has ended
@@ -55,12 +56,12 @@ func devCommand() *cobra.Command {
 		Long: `Serve the graphs of a cluster.yaml while you write their schemas, queries and policies.
 
 The command applies cluster.yaml, starts omnigraph-server with a token for you, and watches
-the files. On each save it prints the faults with their places, or applies the files to the
-running server and prints what changed: the tools are callable then. A change that removes
-values from a graph must be approved with omnigraph cluster apply. If the folder is a Go
-module, the command builds the server of cmd/omnigraph-server in it, and runs go generate
-after each apply that changes schemas or queries; what Go code changes takes effect when you
-start gq dev again. Ctrl-C stops the server and the command.`,
+the files. On each save it prints the faults with their places, which the studio shows too,
+or applies the files to the running server and prints what changed: the tools are callable
+then. A change that removes values from a graph must be approved with omnigraph cluster
+apply. If the folder is a Go module, the command builds the server of cmd/omnigraph-server
+in it, and runs go generate after each apply that changes schemas or queries; what Go code
+changes takes effect when you start gq dev again. Ctrl-C stops the server and the command.`,
 		Example: "  gq dev\n  gq dev --cluster . --bind 127.0.0.1:8080 --seed seed.jsonl",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -90,6 +91,10 @@ func (d *dev) run(ctx context.Context) (err error) {
 	if err := d.alone(ctx); err != nil {
 		return err
 	}
+	if d.temp, err = os.MkdirTemp("", "gq-dev-"); err != nil {
+		return err
+	}
+	d.studio = &server.Dev{Faults: filepath.Join(d.temp, "faults.json")}
 	defer func() { err = errors.Join(err, d.stop()) }()
 	if err := d.findServer(ctx); err != nil {
 		return err
@@ -147,10 +152,30 @@ func (d *dev) state() string {
 	return b.String()
 }
 
+// tell lets the studio show the faults of the last save; there are none if err is nil. Warnings are not among them.
+func (d *dev) tell(err error) error {
+	var faults []server.DevFault
+	var list diag.List
+	switch {
+	case errors.As(err, &list):
+		for _, f := range list.Cut(diag.Most) {
+			if f.Severity == diag.Error {
+				faults = append(faults, server.DevFault{File: f.Span.File, Line: f.Span.Start.Line, Column: f.Span.Start.Column, Message: f.Message, Help: f.Help})
+			}
+		}
+	case err != nil:
+		faults = append(faults, server.DevFault{Message: err.Error()})
+	}
+	return d.studio.Write(faults)
+}
+
 // save applies the files, or prints their faults.
 func (d *dev) save(ctx context.Context) {
 	begun := clock.Now()
 	cfg, out, err := d.apply(ctx)
+	if err := d.tell(err); err != nil {
+		fmt.Fprintf(d.err, "gq dev: telling the studio: %v\n", err)
+	}
 	var faults diag.List
 	switch {
 	case errors.As(err, &faults):
@@ -294,9 +319,6 @@ func (d *dev) findServer(ctx context.Context) error {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(d.dir, "cmd", name)); err == nil && d.inModule() {
-		if d.temp, err = os.MkdirTemp("", "gq-dev-"); err != nil {
-			return err
-		}
 		d.server = filepath.Join(d.temp, executable(name))
 		d.generate(ctx)
 		cmd := exec.CommandContext(ctx, "go", "build", "-o", d.server, "./cmd/"+name)
@@ -332,7 +354,7 @@ func executable(name string) string {
 // start starts the server and waits until it listens.
 func (d *dev) start(ctx context.Context, cfg *cluster.Config) error {
 	cmd := exec.Command(d.server, "--cluster", filepath.Dir(cfg.File), "--bind", d.bind, "--dev", "--log-level", "warn")
-	cmd.Stderr = d.err
+	cmd.Stderr, cmd.Env = d.err, append(os.Environ(), server.DevFaultsVar+"="+d.studio.Faults)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -363,7 +385,7 @@ func (d *dev) start(ctx context.Context, cfg *cluster.Config) error {
 	return nil
 }
 
-// stop stops the server and removes what dev built.
+// stop stops the server and removes the folder temp.
 func (d *dev) stop() error {
 	if d.child != nil {
 		_ = d.child.Process.Signal(stopSignal)
@@ -373,9 +395,6 @@ func (d *dev) stop() error {
 			_ = d.child.Process.Kill()
 			<-d.ended
 		}
-	}
-	if d.temp == "" {
-		return nil
 	}
 	return os.RemoveAll(d.temp)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,8 +18,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/internal/storage/fs"
 )
 
-// TestMigrationsGuide tries every row of the tables of docs/migrations.md on a graph with a branch, and reads the state
-// before the change afterwards.
+// TestMigrationsGuide tries every row of the tables of docs/migrations.md on a graph with a branch, a draft and an open proposal. They
+// must outlast the change, and the state before the change must stay readable. If a type changed without loss, the proposed branch can be
+// merged, and its value is cast.
 func TestMigrationsGuide(t *testing.T) {
 	tables := guideTables(t, "../../docs/migrations.md")
 	types, others := tables["From"], tables["Change"]
@@ -32,13 +34,18 @@ func TestMigrationsGuide(t *testing.T) {
 			line := func(v string) string { return `{"type":"T","data":{"k":"x","p":` + v + "}}\n" }
 			if is, now, ok := strings.Cut(becomes, " → "); ok {
 				m := newMigrated(t, before, line(unquoted(is)))
-				was := m.value(t, "main")
 				m.apply(t, after, kind)
-				if got := m.value(t, "main"); got != strings.ReplaceAll(unquoted(now), ", ", ",") {
+				want := strings.ReplaceAll(unquoted(now), ", ", ",")
+				if got := m.value(t, "main"); got != want {
 					t.Errorf("%s becomes %s, and the guide says %s", is, got, now)
 				}
-				if side := m.value(t, "side"); side != was {
-					t.Errorf("the branch has %s, and had %s", side, was)
+				if kind == "safe" || kind == "checked" {
+					if _, err := m.g.Merge(t.Context(), "side", "main", engine.MergeOptions{}); err != nil {
+						t.Error(err)
+					}
+					if got := m.property(t, "main", "y", "p"); got != want {
+						t.Errorf("%s of the branch becomes %s at the merge, want %s", is, got, want)
+					}
 				}
 			} else if kind != "refused" {
 				t.Error("the row has no value")
@@ -82,7 +89,7 @@ func TestMigrationsGuide(t *testing.T) {
 			is, now, _ := strings.Cut(row[2], " → ")
 			m := newMigrated(t, before, line(unquoted(is)))
 			m.apply(t, after, kind)
-			if got := m.property(t, "main", "q"); got != unquoted(now) {
+			if got := m.property(t, "main", "x", "q"); got != unquoted(now) {
 				t.Errorf("with p = %s, q is %s, and the guide says %s", is, got, now)
 			}
 			if fails == "" {
@@ -98,8 +105,7 @@ func TestMigrationsGuide(t *testing.T) {
 	for _, row := range others {
 		name, before, after, kind := row[0], unquoted(row[1]), unquoted(row[2]), row[3]
 		t.Run(name, func(t *testing.T) {
-			m := newMigrated(t, before, "")
-			m.fill(t, before)
+			m := newMigrated(t, before, filledLines(t, before))
 			m.apply(t, after, kind)
 		})
 	}
@@ -135,24 +141,65 @@ func guideTables(t *testing.T, path string) map[string][][]string {
 // unquoted returns the text of a cell without its backquotes.
 func unquoted(cell string) string { return strings.Trim(cell, "`") }
 
-// migrated is a graph whose schema changes, with a branch "side" of the state before the change.
-type migrated struct{ g *embedded.Graph }
+// migrated is a graph whose schema changes.
+type migrated struct {
+	g        *embedded.Graph
+	proposal string
+	before   map[engine.Target]string // exports of the states before the change: of a branch "side", a draft, and a commit of main
+}
 
-// newMigrated makes a graph with a schema and lines of data.
+// newMigrated makes a graph with a schema and lines of data. The branch "side", which a proposal wants to merge, has an entity "y" beside
+// "x".
 func newMigrated(t *testing.T, schema, data string) *migrated {
 	t.Helper()
-	m := &migrated{}
+	m := &migrated{before: map[engine.Target]string{}}
 	g, err := embedded.Create(t.Context(), fs.NewMem(), "g", schema, m.schema(t, schema), embedded.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close() })
 	m.g = g
-	m.load(t, data)
+	m.load(t, "", data)
 	if _, err := g.CreateBranch(t.Context(), "side", engine.Target{}); err != nil {
 		t.Fatal(err)
 	}
+	m.load(t, "side", strings.NewReplacer(`"x"`, `"y"`, `"p": 1`, `"p": 2`).Replace(data)) // another p in the lines of filledLines, for @unique
+	draft, _, err := g.OpenDraft(t.Context(), engine.NewDraft{Owner: "act-ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := g.PutProposal(t.Context(), engine.Proposal{Source: "side", Target: "main", Title: "Add y", Events: []engine.ProposalEvent{{Kind: engine.EventOpened}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.proposal = p.ID
+	for _, at := range []engine.Target{{Branch: "side"}, {Branch: draft.Branch()}, {Commit: draft.Head}} {
+		m.before[at] = m.export(t, at)
+	}
 	return m
+}
+
+// outlasts checks that the states before the change are as they were, and that the proposal is open.
+func (m *migrated) outlasts(t *testing.T) {
+	t.Helper()
+	for at, was := range m.before {
+		if got := m.export(t, at); got != was {
+			t.Errorf("after the change %+v is\n%s\nand was\n%s", at, got, was)
+		}
+	}
+	if p, err := m.g.Proposal(t.Context(), m.proposal); err != nil || p.State != engine.ProposalOpen {
+		t.Errorf("after the change the proposal is %+v: %v", p, err)
+	}
+}
+
+// export returns the entities of a state as NDJSON.
+func (m *migrated) export(t *testing.T, at engine.Target) string {
+	t.Helper()
+	var out strings.Builder
+	if _, err := m.g.Export(t.Context(), &out, at, engine.ExportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }
 
 // schema compiles a schema. In the guide it is on one line.
@@ -165,43 +212,45 @@ func (m *migrated) schema(t *testing.T, text string) *catalog.Schema {
 	return s
 }
 
-// load loads lines of data into main.
-func (m *migrated) load(t *testing.T, data string) {
+// load loads lines of data into a branch.
+func (m *migrated) load(t *testing.T, branch, data string) {
 	t.Helper()
 	if data == "" {
 		return
 	}
-	if _, err := m.g.Load(t.Context(), strings.NewReader(data), engine.LoadOptions{Mode: engine.Append}); err != nil {
+	if _, err := m.g.Load(t.Context(), strings.NewReader(data), engine.LoadOptions{Mode: engine.Append, WriteOptions: engine.WriteOptions{Branch: branch}}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// fill gives each type of the schema an entity.
-func (m *migrated) fill(t *testing.T, text string) {
+// filledLines returns lines with an entity of each type of the schema.
+func filledLines(t *testing.T, text string) (lines string) {
 	t.Helper()
-	s := m.schema(t, text)
+	s := (&migrated{}).schema(t, text)
 	for _, n := range s.Nodes {
 		set := ""
 		if p := n.Property("p"); p != nil && p.Type.Kind == value.Vector {
 			set = `,"p":[1,2]`
 		} else if p != nil {
-			set = `,"p":1`
+			set = `,"p": 1`
 		}
-		m.load(t, fmt.Sprintf(`{"type":%q,"data":{"k":"x"%s}}`+"\n", n.Name, set))
+		lines += fmt.Sprintf(`{"type":%q,"data":{"k":"x"%s}}`+"\n", n.Name, set)
 	}
 	for _, e := range s.Edges {
 		end := `"x"`
 		if e.FromInterface {
 			end = `{"type":"A","id":"x"}`
 		}
-		m.load(t, fmt.Sprintf(`{"edge":%q,"from":%s,"to":%s}`+"\n", e.Name, end, end))
+		lines += fmt.Sprintf(`{"edge":%q,"from":%s,"to":%s}`+"\n", e.Name, end, end)
 	}
+	return lines
 }
 
 // apply applies a schema, whose steps must be of a kind in the guide.
 func (m *migrated) apply(t *testing.T, text, kind string) {
 	t.Helper()
 	to := m.schema(t, text)
+	defer m.outlasts(t)
 	plan, err := m.g.ApplySchema(t.Context(), text, to, engine.SchemaOptions{WriteOptions: engine.WriteOptions{DryRun: true}})
 	if kind == "refused" {
 		_, err = m.g.ApplySchema(t.Context(), text, to, engine.SchemaOptions{AllowDataLoss: true})
@@ -232,22 +281,24 @@ func (m *migrated) apply(t *testing.T, text, kind string) {
 	}
 }
 
-// value returns property p of the one entity on a branch as JSON.
+// value returns property p of the node "x" on a branch as JSON.
 func (m *migrated) value(t *testing.T, branch string) string {
 	t.Helper()
-	return m.property(t, branch, "p")
+	return m.property(t, branch, "x", "p")
 }
 
-// property returns a property of the one entity on a branch as JSON.
-func (m *migrated) property(t *testing.T, branch, name string) string {
+// property returns a property of a node on a branch as JSON.
+func (m *migrated) property(t *testing.T, branch, key, name string) string {
 	t.Helper()
-	var out strings.Builder
-	if _, err := m.g.Export(t.Context(), &out, engine.Target{Branch: branch}, engine.ExportOptions{}); err != nil {
-		t.Fatal(err)
+	for text := range strings.Lines(m.export(t, engine.Target{Branch: branch})) {
+		var line struct{ Data map[string]json.RawMessage }
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(err, text)
+		}
+		if string(line.Data["k"]) == strconv.Quote(key) {
+			return cmp.Or(string(line.Data[name]), "null")
+		}
 	}
-	var line struct{ Data map[string]json.RawMessage }
-	if err := json.Unmarshal([]byte(out.String()), &line); err != nil {
-		t.Fatal(err, out.String())
-	}
-	return cmp.Or(string(line.Data[name]), "null")
+	t.Fatalf("%s has no node %s", branch, key)
+	return ""
 }

@@ -317,6 +317,92 @@ func TestEmbeddingAtUpdate(t *testing.T) {
 	}
 }
 
+// TestEmbeddingAtMerge merges branches that changed a text and its vector. A vector whose text only the other side has becomes null, so
+// that omnigraph embed finds it.
+func TestEmbeddingAtMerge(t *testing.T) {
+	text, vec := value.Of(value.String), value.Type{Kind: value.Vector, Dim: 4, Nullable: true}
+	where := []plan.Pred{{Name: "slug", Op: plan.Eq, Type: text, Value: plan.Lit{Value: str("a")}}}
+	write := func(set ...plan.Assign) func(*testing.T, *Graph, string) {
+		return func(t *testing.T, g *Graph, branch string) {
+			t.Helper()
+			q := &plan.Query{Mutation: &plan.Mutation{Statements: []plan.Statement{plan.Update{Type: "Post", Set: set, Where: where}}}}
+			if _, err := g.Mutate(t.Context(), q, nil, engine.WriteOptions{Branch: branch}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	retext := func(s string) plan.Assign {
+		return plan.Assign{Name: "text", Type: text, Value: plan.Lit{Value: str(s)}}
+	}
+	give := func(v ...float32) plan.Assign {
+		return plan.Assign{Name: "place", Type: vec, Value: plan.Lit{Value: value.OfVector(v)}}
+	}
+	embedded := func(f func(*testing.T, *Graph, string)) func(*testing.T, *Graph, string) {
+		return func(t *testing.T, g *Graph, branch string) {
+			t.Helper()
+			g.opts.Embedder = embed.Mock{}
+			defer func() { g.opts.Embedder = nil }()
+			f(t, g, branch)
+		}
+	}
+	again := embedded(write(retext("one"))) // as omnigraph embed does
+	ours := []engine.Resolution{
+		{ConflictPlace: engine.ConflictPlace{Entity: "node", Type: "Post", ID: "a", Property: "text"}, Take: engine.TakeTheirs},
+		{ConflictPlace: engine.ConflictPlace{Entity: "node", Type: "Post", ID: "a", Property: "place"}, Take: engine.TakeOurs},
+	}
+	valued := slices.Clone(ours)
+	valued[1].Take, valued[1].Value = engine.TakeValue, value.OfVector([]float32{9, 9, 9, 9})
+	for _, tt := range []struct {
+		name        string
+		base        func(*testing.T, *Graph, string) // nil: the vector is null
+		one, other  func(*testing.T, *Graph, string)
+		resolutions []engine.Resolution // with them, one is the source
+		want        string
+	}{
+		{"a text, and the vector of the text before", nil, write(retext("two")), again, nil, "null"},
+		{"a text, and a given vector", nil, write(retext("two")), write(give(1, 2, 3, 4)), nil, "null"},
+		{"a text with its vector, and another property", again, embedded(write(retext("two"))), write(plan.Assign{Name: "n", Type: value.Of(value.I32), Value: plan.Lit{Value: value.OfI32(5)}}), nil, mockPlace(t, "two")},
+		{"a text that comes back, and the vector of it", nil, func(t *testing.T, g *Graph, branch string) {
+			write(retext("two"))(t, g, branch)
+			write(retext("one"), plan.Assign{Name: "n", Type: value.Of(value.I32), Value: plan.Lit{Value: value.OfI32(5)}})(t, g, branch)
+		}, again, nil, mockPlace(t, "one")},
+		{"the same text, and one vector", nil, write(retext("two")), embedded(write(retext("two"))), nil, mockPlace(t, "two")},
+		{"a text without a provider, and another property", again, write(retext("two")), write(plan.Assign{Name: "n", Type: value.Of(value.I32), Value: plan.Lit{Value: value.OfI32(5)}}), nil, "null"},
+		{"resolved into a text and the vector of another", again, embedded(write(retext("two"))), embedded(write(retext("three"))), ours, "null"},
+		{"resolved with a vector", again, embedded(write(retext("two"))), embedded(write(retext("three"))), valued, "[9 9 9 9]"},
+	} {
+		for _, swapped := range []bool{false, true} {
+			if swapped && tt.resolutions != nil {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, swapped %v", tt.name, swapped), func(t *testing.T) {
+				g := embeddedGraph(t, false, nil)
+				if _, err := g.Load(t.Context(), strings.NewReader(`{"type":"Post","data":{"slug":"a","text":"one"}}`), engine.LoadOptions{Mode: engine.Append}); err != nil {
+					t.Fatal(err)
+				}
+				if tt.base != nil {
+					tt.base(t, g, "")
+				}
+				if _, err := g.CreateBranch(t.Context(), "side", engine.Target{}); err != nil {
+					t.Fatal(err)
+				}
+				source, target := tt.one, tt.other
+				if swapped {
+					source, target = target, source
+				}
+				source(t, g, "side")
+				target(t, g, "")
+				if _, err := g.Merge(t.Context(), "side", "main", engine.MergeOptions{Resolutions: tt.resolutions}); err != nil {
+					t.Fatal(err)
+				}
+				if got := places(t, g)["a"]; got != tt.want {
+					t.Errorf("the vector is %s, want %s", got, tt.want)
+				}
+			})
+		}
+	}
+}
+
 func TestEmbeddingOfOptional(t *testing.T) {
 	text, vec := value.Of(value.String), value.Type{Kind: value.Vector, Dim: 4}
 	param := func(i int, name string, typ value.Type) plan.Assign {

@@ -350,7 +350,7 @@ func align(ctx context.Context, from, to string, base, source *version.Snapshot,
 			filled = mutate.Filled(ctx, side.Schema, func(t *schema.Type, p int) bool {
 				tc := c.Of(t)
 				return tc.Fills(t, p)
-			}, func(t *schema.Type, p int) bool { return c.Of(t).Props[p] < 0 })
+			})
 		}
 		b, err := base.Carried(schema.Change{Schema: side.Schema, Carry: c})
 		return b, filled, err

@@ -248,7 +248,10 @@ func points(def int32) func(c *catalog.Schema) {
 
 // backfilled returns a change of a schema: it gives a property of Person, which it adds if necessary, a backfill with the
 // age a year later.
-func backfilled(name string) func(c *catalog.Schema) {
+func backfilled(name string) func(c *catalog.Schema) { return backfilledWith(name, "age + 1") }
+
+// backfilledWith is like backfilled, with an expression.
+func backfilledWith(name, text string) func(c *catalog.Schema) {
 	return func(c *catalog.Schema) {
 		n := c.Node("Person")
 		if n.Property(name) == nil {
@@ -256,7 +259,7 @@ func backfilled(name string) func(c *catalog.Schema) {
 			n.IndexProperties()
 		}
 		p := n.Property(name)
-		p.Backfill = &catalog.Backfill{Text: "age + 1"}
+		p.Backfill = &catalog.Backfill{Text: text}
 		encoded, message, _ := check.Backfill(nil, c, false, "Person", p)
 		if p.Backfill.Plan = encoded; message != "" {
 			panic("enginetest: " + message)
@@ -323,6 +326,25 @@ func fillingCases() []testCase {
 				s.Errorf("%d nodes change, want 1", res.Nodes)
 			}
 			s.expectNamed("", "later", "ann 7, bob 26, cid 31, dan null")
+		},
+		"a value of a backfill that reads another one is no edit": func(s *session) {
+			s.fork("side", "")
+			old := s.schema
+			s.apply("", points(3), backfilled("older"), backfilledWith("later", "older + points"))
+			s.apply("", backfilledWith("last", "later + 1"))
+			deleteOn(s, "side", old)
+			s.merged("side", "main", engine.Merged)
+			s.expectNamed("", "last", "ann 35, bob 30, cid 35, dan null")
+		},
+		"an edit of a value that a backfill read is an edit": func(s *session) {
+			s.fork("side", "")
+			old := s.schema
+			s.apply("", backfilled("older"))
+			s.mutate(give(s, "older", 50, "eve"))
+			s.apply("", backfilledWith("later", "older + 1"))
+			s.mutate(give(s, "older", 42, "eve"))
+			deleteOn(s, "side", old)
+			s.expectConflicts(`delete_vs_update node Person "eve"`)
 		},
 		"an edit of a backfilled row is an edit": func(s *session) {
 			s.fork("side", "")

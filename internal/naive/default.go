@@ -17,26 +17,14 @@ func (t *tx) backfill(w mapping) error {
 		if !ok {
 			continue
 		}
-		reads := map[string]map[string]bool{} // by a property to fill: the properties that its expression reads
-		plans := map[string]*plan.Query{}
-		for _, p := range typ.props {
-			if _, had := taken.props[p.Name]; had || p.Backfill == nil {
-				continue
-			}
-			q, err := plan.Decode(string(p.Backfill.Plan))
-			if err != nil {
-				return &engine.SchemaMismatch{Detail: err.Error()}
-			}
-			plans[p.Name], reads[p.Name] = q, map[string]bool{}
-			plan.WalkExpr(q.Mutation.Statements[0].(plan.Update).Set[0].Value, func(e plan.Expr) {
-				if old, ok := e.(plan.Old); ok {
-					reads[p.Name][old.Name] = true
-				}
-			})
+		order, plans, err := fillings(typ.props, func(p *catalog.Property) bool {
+			_, had := taken.props[p.Name]
+			return !had
+		})
+		if err != nil {
+			return err
 		}
-		for len(reads) > 0 {
-			p := nextFilled(typ.props, reads)
-			delete(reads, p.Name)
+		for _, p := range order {
 			q := plans[p.Name]
 			update := q.Mutation.Statements[0].(plan.Update)
 			for _, e := range t.after.clone().sorted(typ.kind, typ.name) {
@@ -57,6 +45,34 @@ func (t *tx) backfill(w mapping) error {
 		}
 	}
 	return nil
+}
+
+// fillings returns the properties with a @backfill for which `filled` returns true, each behind those that its expression reads, and the
+// plans by property.
+func fillings(props []*catalog.Property, filled func(*catalog.Property) bool) (order []*catalog.Property, plans map[string]*plan.Query, err error) {
+	reads := map[string]map[string]bool{} // by a property to fill: the properties that its expression reads
+	plans = map[string]*plan.Query{}
+	for _, p := range props {
+		if p.Backfill == nil || !filled(p) {
+			continue
+		}
+		q, err := plan.Decode(string(p.Backfill.Plan))
+		if err != nil {
+			return nil, nil, &engine.SchemaMismatch{Detail: err.Error()}
+		}
+		plans[p.Name], reads[p.Name] = q, map[string]bool{}
+		plan.WalkExpr(q.Mutation.Statements[0].(plan.Update).Set[0].Value, func(e plan.Expr) {
+			if old, ok := e.(plan.Old); ok {
+				reads[p.Name][old.Name] = true
+			}
+		})
+	}
+	for len(reads) > 0 {
+		p := nextFilled(props, reads)
+		delete(reads, p.Name)
+		order = append(order, p)
+	}
+	return order, plans, nil
 }
 
 // nextFilled returns the first property to fill whose expression reads none of the others, or the first one.
@@ -91,20 +107,22 @@ func (m *merge) unfilled(schema *catalog.Schema, was, is *entity) *entity {
 	out := *is
 	out.props = cloneProps(is.props)
 	typ, _ := shapeOf(schema, is.kind, is.typ)
-	for _, p := range typ.props {
-		if !m.filling[is.kind][is.typ].fills[p.Name] {
-			continue
-		}
-		q, err := plan.Decode(string(p.Backfill.Plan))
-		if err != nil || m.readsAdded(is, q) {
-			continue
-		}
-		run := &writing{tx: &tx{g: m.g, after: m.after}, query: q, old: was.props}
+	order, plans, err := fillings(typ.props, func(p *catalog.Property) bool { return m.filling[is.kind][is.typ].fills[p.Name] })
+	if err != nil {
+		return is
+	}
+	unedited := cloneProps(was.props)
+	for _, p := range order {
+		q := plans[p.Name]
+		run := &writing{tx: &tx{g: m.g, after: m.after}, query: q, old: unedited}
 		v := run.assigned(is.kind, is.typ, p.Name, q.Mutation.Statements[0].(plan.Update).Set[0].Value)
 		if exact, err := convert(v, p.Type); err == nil {
 			v = exact
 		}
-		if run.undefined || v.IsNull() || !value.Equal(v, is.props[p.Name]) {
+		if run.undefined || v.IsNull() {
+			continue
+		}
+		if unedited[p.Name] = v; !value.Equal(v, is.props[p.Name]) {
 			continue
 		}
 		delete(out.props, p.Name)
@@ -113,17 +131,6 @@ func (m *merge) unfilled(schema *catalog.Schema, was, is *entity) *entity {
 		}
 	}
 	return &out
-}
-
-// readsAdded reports whether the expression of a @backfill reads a property that was added since the base.
-func (m *merge) readsAdded(is *entity, q *plan.Query) (reads bool) {
-	plan.WalkExpr(q.Mutation.Statements[0].(plan.Update).Set[0].Value, func(e plan.Expr) {
-		if old, ok := e.(plan.Old); ok {
-			_, added := m.filling[is.kind][is.typ].start[old.Name]
-			reads = reads || added
-		}
-	})
-	return reads
 }
 
 // fillIn adds the defaults of the properties that an insert does not assign.

@@ -57,7 +57,11 @@ func (s *Server) routes(o *Options, b *boot, overall access.Authorizer, streams 
 		}
 		overREST.ServeHTTP(w, r)
 	})
-	known = withActor(b.refuse(s.tellAge(known)), s.limit, map[string]http.Handler{metricsRoute: requireGraphList(s.metrics.Handler(), overall), readyPath: ready})
+	watched := map[string]http.Handler{metricsRoute: requireGraphList(s.metrics.Handler(), overall), readyPath: ready}
+	if o.Dev != nil {
+		watched[studio.FaultsPath] = o.Dev
+	}
+	known = withActor(b.refuse(s.tellAge(known)), s.limit, watched)
 	if authenticator == nil {
 		known = auth.Open(known)
 	} else {
@@ -77,7 +81,7 @@ func (s *Server) routes(o *Options, b *boot, overall access.Authorizer, streams 
 			ready.ServeHTTP(w, r)
 			return
 		}
-		if pages != nil && onStudio(r.URL.Path) {
+		if pages != nil && onStudio(r.URL.Path) && watched[r.URL.Path] == nil {
 			recordRoute(r, studio.Path)
 			pages.ServeHTTP(w, r)
 			return
@@ -95,7 +99,7 @@ func studioOf(o *Options, authenticator *auth.Authenticator) (http.Handler, erro
 	if oidc := o.Cluster.Server.OIDC; authenticator != nil && oidc != nil && oidc.Studio != nil {
 		login = &studio.Login{Issuer: oidc.Issuer, ClientID: oidc.Studio.ClientID, Scopes: oidc.Studio.Scopes}
 	}
-	return studio.Handler(login)
+	return studio.Handler(login, o.Dev != nil)
 }
 
 // onStudio reports whether a path belongs to the studio. The path of the studio without its last

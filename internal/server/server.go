@@ -96,6 +96,8 @@ type Options struct {
 	// files.
 	MaxConnections int
 
+	Dev *Dev // set if gq dev started the server
+
 	Version string // version of the server
 	// SourceVersion is the commit of the source code that the program was built from; empty if
 	// unknown.

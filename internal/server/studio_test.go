@@ -4,11 +4,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/omnigraph-go/omnigraph/internal/server"
 	"github.com/omnigraph-go/omnigraph/internal/server/cluster"
+	"github.com/omnigraph-go/omnigraph/internal/studio"
 )
 
 // TestStudio checks which requests receive the studio. They need no token. But the configuration
@@ -86,6 +88,49 @@ func TestStudioLogin(t *testing.T) {
 			}
 			if got := res.Header.Get("Content-Security-Policy"); !strings.Contains(got, connect) {
 				t.Errorf("the policy of the content is %q, want %s", got, connect)
+			}
+		})
+	}
+}
+
+// TestStudioFaults checks that the studio learns the faults of the last save only under gq dev, and that only the actor of gq dev gets
+// them.
+func TestStudioFaults(t *testing.T) {
+	const none = `{"faults":[]}`
+	dev := &server.Dev{Faults: filepath.Join(t.TempDir(), "faults.json"), Actor: "act-dev"}
+	other := &server.Dev{Faults: dev.Faults, Actor: "act-ada"}
+	fault := server.DevFault{File: "a.gq", Line: 1, Column: 2, Message: "no"}
+	for _, tt := range []struct {
+		name   string
+		dev    *server.Dev
+		saved  []server.DevFault // nil before the first save
+		token  string
+		status int
+		want   string // "" for the page of the studio
+	}{
+		{"without gq dev", nil, nil, devToken, http.StatusOK, ""},
+		{"before a save", dev, nil, devToken, http.StatusOK, none},
+		{"a fault", dev, []server.DevFault{fault}, devToken, http.StatusOK, `{"faults":[{"file":"a.gq","line":1,"column":2,"message":"no"}]}`},
+		{"another actor", other, []server.DevFault{fault}, devToken, http.StatusOK, none},
+		{"no token", dev, []server.DevFault{fault}, "", http.StatusUnauthorized, ""},
+		{"mended", dev, []server.DevFault{}, devToken, http.StatusOK, none},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ts := newServer(t, func(o *server.Options) { o.Cluster.Server.Studio, o.Dev = true, tt.dev })
+			if tt.saved != nil {
+				if err := tt.dev.Write(tt.saved); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := httptest.NewRequest("GET", studio.FaultsPath, nil)
+			r.Host = "127.0.0.1:8080"
+			if tt.token != "" {
+				r.Header.Set("Authorization", "Bearer "+tt.token)
+			}
+			w := httptest.NewRecorder()
+			ts.handler.ServeHTTP(w, r)
+			if w.Code != tt.status || tt.want != "" && w.Body.String() != tt.want {
+				t.Errorf("%d %s, want %d %s", w.Code, w.Body, tt.status, tt.want)
 			}
 		})
 	}

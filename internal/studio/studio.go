@@ -41,8 +41,12 @@ type handler struct {
 // which page to show.
 const index = "index.html"
 
-// loginFile is the file that tells the pages at which issuer users log in.
+// loginFile is the file that tells the pages at which issuer users log in, and whether gq dev started the server.
 const loginFile = "login.json"
+
+// FaultsPath is the path at which a server that gq dev started sends the faults of the last save. Unlike the other paths below
+// [Path] it needs authentication, and [Handler] does not serve it.
+const FaultsPath = Path + "faults.json"
 
 // Login is the public client of the studio at an OpenID Connect issuer. Users of the studio log in there.
 type Login struct {
@@ -53,10 +57,13 @@ type Login struct {
 
 // Handler returns the handler of all paths below [Path]. It needs no authentication, because the
 // files are the same for everyone and contain no data of any graph. If `login` is nil, users can only
-// paste tokens.
-func Handler(login *Login) (http.Handler, error) {
+// paste tokens. If `dev` is true, the pages ask for [FaultsPath] every second.
+func Handler(login *Login, dev bool) (http.Handler, error) {
 	h := &handler{files: map[string]*file{}, policy: contentPolicy(login)}
-	public, err := json.Marshal(map[string]*Login{"oidc": login})
+	public, err := json.Marshal(struct {
+		OIDC *Login `json:"oidc"`
+		Dev  bool   `json:"dev,omitempty"`
+	}{login, dev})
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 // response.
 func answer(t *testing.T, method, path string, header http.Header) *http.Response {
 	t.Helper()
-	h, err := Handler(&Login{Issuer: "https://id.example.com/realms/staff", ClientID: "studio", Scopes: []string{"openid"}})
+	h, err := Handler(&Login{Issuer: "https://id.example.com/realms/staff", ClientID: "studio", Scopes: []string{"openid"}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,13 +71,15 @@ func TestHeaders(t *testing.T) {
 func TestLogin(t *testing.T) {
 	for _, tt := range []struct {
 		login *Login
+		dev   bool
 		want  string
 	}{
-		{nil, `{"oidc":null}`},
-		{&Login{Issuer: "https://id.example.com", ClientID: "studio", Scopes: []string{"openid", "graph"}},
+		{nil, false, `{"oidc":null}`},
+		{nil, true, `{"oidc":null,"dev":true}`},
+		{&Login{Issuer: "https://id.example.com", ClientID: "studio", Scopes: []string{"openid", "graph"}}, false,
 			`{"oidc":{"issuer":"https://id.example.com","client_id":"studio","scopes":["openid","graph"]}}`},
 	} {
-		h, err := Handler(tt.login)
+		h, err := Handler(tt.login, tt.dev)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -182,13 +182,17 @@ func serve(cmd *cobra.Command, p Program, o options) (err error) {
 	if o.node == "" {
 		o.node = nodeName(ln.Addr())
 	}
+	var dev *server.Dev
+	if faults := os.Getenv(server.DevFaultsVar); o.dev && faults != "" {
+		dev = &server.Dev{Faults: faults, Actor: devActor}
+	}
 	limitMemory(log)
 	defer gcpace.Space(heapGrowth)()
 	defer processors.Spare()()
 	s, err := server.Open(cmd.Context(), server.Options{
 		Engine: p.Engine, Cluster: config, Catalogs: p.Catalogs, CompiledOnly: o.compiledOnly, AppliedPolicy: o.appliedPolicy,
 		Node: o.node, Bind: o.bind, Advertise: o.advertise, MaxConnections: o.connections, SocketOutlivesServer: passed,
-		Tokens: tokens, Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience,
+		Tokens: tokens, Unauthenticated: o.unauthenticated, RequireAll: o.requireAll, Patience: patience, Dev: dev,
 		Version: buildversion.Program(), SourceVersion: buildversion.Commit(),
 		Log: log, LogRequests: o.logRequests, Tracer: tracer,
 	})

@@ -10,6 +10,7 @@ import { ComparePage } from "./compare";
 import { DataPage } from "./data";
 import { EntityPage } from "./entity";
 import { ExplorePage } from "./explore";
+import { Faults } from "./faults";
 import { GraphsPage } from "./graphs";
 import { Me } from "./header";
 import { HistoryPage } from "./history";
@@ -114,6 +115,7 @@ export function App() {
         )}
         <Me graph={graph} />
       </header>
+      <Faults />
       <main id="main" ref={main} tabIndex={-1}>
         <View key={graph} />
       </main>

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, get, pathOf, type CallRecord } from "./api";
 import { CallPage, callHref } from "./call";
-import { Failure, useLoad } from "./load";
+import { Failure, useBeat, useLoad } from "./load";
 import { go, href, route, withQuery } from "./route";
 import { token } from "./session";
 import { Table } from "./table";
@@ -60,7 +60,7 @@ function Calls(props: { graph: string }) {
   const live = query.get("live") === "1" && page === "";
   const except = live && others.tool === "" ? listing : ""; // each look at a live list is a call too
   const path = pathOf(graph, "/audit", { ...others, except, from: day, to: day && dayAfter(day), limit: pageSize, page_token: page });
-  const beat = useBeat(live);
+  const beat = useBeat(live, pulse);
   const loaded = useLatest(path, beat);
   const today = new Date().toISOString().slice(0, 10);
   const filtered = filters.some((f) => chosen[f] !== "");
@@ -183,19 +183,6 @@ export function Outcome(props: { of: CallRecord }) {
       {of.denied_action && <Text value={of.denied_action} />}
     </>
   );
-}
-
-// Counts up while the list is live and the page is in view.
-function useBeat(live: boolean): number {
-  const [beat, setBeat] = useState(0);
-  useEffect(() => {
-    if (!live) {
-      return;
-    }
-    const timer = setInterval(() => document.visibilityState === "visible" && setBeat((n) => n + 1), pulse);
-    return () => clearInterval(timer);
-  }, [live]);
-  return beat;
 }
 
 // Loads a list again at each beat, and shows the list before until then.

@@ -34,6 +34,19 @@ export function useLoad<T>(key: string | null, request: (signal: AbortSignal) =>
   return loaded.key === whole ? loaded.result : { state: "loading" };
 }
 
+/** Counts up every `pulse` milliseconds while `live` is true and the page is in view. */
+export function useBeat(live: boolean, pulse: number): number {
+  const [beat, setBeat] = useState(0);
+  useEffect(() => {
+    if (!live) {
+      return;
+    }
+    const timer = setInterval(() => document.visibilityState === "visible" && setBeat((n) => n + 1), pulse);
+    return () => clearInterval(timer);
+  }, [live, pulse]);
+  return beat;
+}
+
 /**
  * Shows the value that a request loaded, or that it is still loading, or why it failed. Without a value,
  * it shows the heading, for a page whose own heading depends on the value.

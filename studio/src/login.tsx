@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { actorOf } from "./api";
 import { Show, useLoad } from "./load";
-import { begin, loadIssuer, messageOf, type Issuer } from "./oidc";
+import { begin, loadServer, messageOf, type Issuer } from "./oidc";
 import { logIn, offered, token } from "./session";
 import { Text } from "./text";
 
@@ -14,7 +14,7 @@ export function LoginPage(props: { reason: string }) {
   const [leaving, setLeaving] = useState(false);
   useEffect(() => {
     const abort = new AbortController();
-    loadIssuer(abort.signal).then(setIssuer, () => undefined); // without an issuer, the user can paste a token
+    loadServer(abort.signal).then((server) => setIssuer(server.oidc), () => undefined); // without an issuer, the user can paste a token
     return () => abort.abort();
   }, []);
   const reason = fault || props.reason;

@@ -52,11 +52,10 @@ function takeAnswer(): URLSearchParams | null {
   return given;
 }
 
-/** Loads the issuer of this server, or null if its users do not log in at an issuer. */
-export async function loadIssuer(signal: AbortSignal): Promise<Issuer | null> {
+/** Loads the issuer of this server, or null if its users do not log in at an issuer; and whether gq dev started the server. */
+export async function loadServer(signal: AbortSignal): Promise<{ oidc: Issuer | null; dev?: boolean }> {
   const response = await fetch("/studio/login.json", { signal, credentials: "omit", redirect: "error" });
-  const { oidc } = (await response.json()) as { oidc?: Issuer };
-  return oidc ?? null;
+  return (await response.json()) as { oidc: Issuer | null; dev?: boolean };
 }
 
 /** Sends the browser to the issuer. After the login, the studio shows the current page again. */

@@ -330,20 +330,32 @@ func (r *revised) apply(n int, killed bool) time.Time {
 	}
 }
 
-// await waits until all running servers serve revision n.
+// await waits until all running servers list and run the queries of revision n. A server that has not read the schema of the revision
+// in the log of the graph yet runs those of the one before.
 func (r *revised) await(n int) {
 	r.t.Helper()
+	asked := []struct{ path, body, want string }{
+		{"/graphs/box/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, fmt.Sprintf(`State %d.`, n)},
+		{"/graphs/box/queries/" + parity(n), `{}`, fmt.Sprintf(`"n":%d`, n)},
+	}
 	for i := range r.ports {
 		for deadline := clock.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 			r.mu.Lock()
 			down := r.running[i] == nil
 			r.mu.Unlock()
-			a, err := r.ask(i, http.MethodPost, "/graphs/box/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, mcpHeader...)
-			if down || err == nil && strings.Contains(string(a.body), fmt.Sprintf(`State %d.`, n)) {
+			if down {
 				break
 			}
-			if clock.Now().After(deadline) {
-				r.t.Fatalf("after a minute server %d does not serve revision %d: %v %d %.300s", i, n, err, a.status, a.body)
+			serves := true
+			for _, q := range asked {
+				a, err := r.ask(i, http.MethodPost, q.path, q.body, mcpHeader...)
+				serves = serves && err == nil && strings.Contains(string(a.body), q.want)
+				if clock.Now().After(deadline) {
+					r.t.Fatalf("after a minute server %d does not serve revision %d: %v %d %.300s", i, n, err, a.status, a.body)
+				}
+			}
+			if serves {
+				break
 			}
 		}
 	}

@@ -100,8 +100,13 @@ var tokens = map[string]string{"act-ada": "the-token-of-ada", "act-bot": "the-to
 // serve starts a server for the folder of a cluster.yaml. It stops when the test ends.
 func serve(t *testing.T, binary, dir, graph string) *site {
 	t.Helper()
-	s := &site{graph: graph, token: map[string]string{}, done: make(chan struct{})}
-	s.cmd = exec.Command(binary, "--cluster", dir, "--bind", "127.0.0.1:0", "--dev")
+	return serveWith(t, exec.Command(binary, "--cluster", dir, "--bind", "127.0.0.1:0", "--dev"), dir, graph)
+}
+
+// serveWith is like serve, with the command that starts the server.
+func serveWith(t *testing.T, cmd *exec.Cmd, dir, graph string) *site {
+	t.Helper()
+	s := &site{graph: graph, token: map[string]string{}, cmd: cmd, done: make(chan struct{})}
 	s.cmd.Env = os.Environ()
 	for actor, token := range tokens {
 		s.token[actor] = token

@@ -55,7 +55,10 @@ func (t *target) measure(round time.Duration, body func(conn, n int) string) err
 // other work on the machine slows both equally.
 func compare(ctx context.Context, stdout io.Writer, ours, other *serverproc.Server, o options) error {
 	name := "bare"
-	if o.other != "" {
+	switch {
+	case o.applied:
+		name = "compiled"
+	case o.other != "":
 		name = "other"
 	}
 	fmt.Fprintf(stdout, "| call | answer | connections | omnigraph p50 | p99 | a second | processor a call | %s p50 | p99 | a second | processor a call | p50 ratio | processor ratio | rate ratio |\n", name)
@@ -70,7 +73,10 @@ func compare(ctx context.Context, stdout io.Writer, ours, other *serverproc.Serv
 			return fmt.Errorf("%s: %w", c.label, err)
 		}
 		otherHead := head
-		if o.other == "" {
+		switch {
+		case o.applied:
+			otherHead = requestHead(other.Addr, c.path, c.headers)
+		case o.other == "":
 			otherHead = fmt.Sprintf("POST /%d HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n%sContent-Length: ", size, other.Addr, c.headers)
 		}
 		for _, connections := range []int{1, 16} {

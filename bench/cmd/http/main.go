@@ -1,6 +1,6 @@
 // Command http compares the built server over HTTP with another build of the server, or with a bare
 // net/http server that sends answers of the same size. Then it compares durable writes with those of
-// the other build, or of PostgreSQL. The servers run as separate processes, and this process is their client.
+// the other build, or of PostgreSQL. With -applied it compares the queries of an applied revision with the compiled ones instead. The servers run as separate processes, and this process is their client.
 package main
 
 import (
@@ -31,14 +31,15 @@ func main() {
 
 // options are the settings of a run.
 type options struct {
-	bin    string        // folder of the built commands
-	other  string        // folder of another build to compare with instead; "" means none
-	policy string        // policy of the graph; "" means the one of the repository
-	repo   string        // folder of the cluster.yaml and queries to serve
-	writes bool          // measure only durable writes
-	rounds int           // rounds of each server
-	round  time.Duration // length of a round
-	seed   uint64        // seed of the graph and of the keys
+	bin     string        // folder of the built commands
+	other   string        // folder of another build to compare with instead; "" means none
+	policy  string        // policy of the graph; "" means the one of the repository
+	repo    string        // folder of the cluster.yaml and queries to serve
+	writes  bool          // measure only durable writes
+	applied bool          // compare applied queries with compiled ones
+	rounds  int           // rounds of each server
+	round   time.Duration // length of a round
+	seed    uint64        // seed of the graph and of the keys
 }
 
 // run runs the command with the given arguments.
@@ -51,6 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&o.other, "other", "", "folder with another build of omnigraph-server, to measure instead of the bare server")
 	flags.StringVar(&o.policy, "policy", "", "policy file of the graph, instead of the repository's policy")
 	flags.StringVar(&o.repo, "repo", ".", "folder with the repository's cluster.yaml and queries")
+	flags.BoolVar(&o.applied, "applied", false, "compare the queries of an applied revision with the same queries compiled into the server, and measure nothing else")
 	flags.BoolVar(&o.writes, "writes", false, "measure only durable writes")
 	flags.IntVar(&o.rounds, "rounds", 20, "number of rounds of each server for each row of the table")
 	flags.DurationVar(&o.round, "round", 200*time.Millisecond, "length of a round")
@@ -63,6 +65,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("unexpected argument %q; the command takes only flags", flags.Arg(0))
 	case *bare:
 		return serveBare(ctx, stdout)
+	case o.applied && (o.other != "" || o.writes):
+		return errors.New("-applied compares one build with itself; leave out -other and -writes")
 	case o.rounds < 1 || o.round <= 0:
 		return errors.New("-rounds and -round must be above 0")
 	}
@@ -89,12 +93,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
+	if o.applied {
+		return nil
+	}
 	return durable(ctx, stdout, ours, other, o)
 }
 
-// startOther starts the server to compare with: the bare server, or another build.
+// startOther starts the server to compare with: the bare server, another build, or the same build with its compiled queries.
 func startOther(ctx context.Context, dir string, o options) (*serverproc.Server, error) {
-	if o.other == "" {
+	var args []string
+	switch {
+	case o.applied:
+		o.other, args = o.bin, []string{"--compiled-only"}
+	case o.other == "":
 		self, err := os.Executable()
 		if err != nil {
 			return nil, err
@@ -104,7 +115,7 @@ func startOther(ctx context.Context, dir string, o options) (*serverproc.Server,
 	if err := load(ctx, filepath.Join(dir, "other"), o); err != nil {
 		return nil, err
 	}
-	return serve(ctx, filepath.Join(dir, "other"), o.other)
+	return serve(ctx, filepath.Join(dir, "other"), o.other, args...)
 }
 
 const (
@@ -138,8 +149,12 @@ func load(ctx context.Context, dir string, o options) error {
 		return err
 	}
 	store := filepath.Join(dir, "data", graphID)
+	create := []string{"init", "--schema", filepath.Join(dir, "queries", graphID, "schema.pg"), "--store", store}
+	if o.applied {
+		create = []string{"cluster", "apply", "--cluster", dir}
+	}
 	for _, args := range [][]string{
-		{"init", "--schema", filepath.Join(dir, "queries", graphID, "schema.pg"), "--store", store},
+		create,
 		{"load", "--store", store, "--data", data, "--mode", "overwrite"},
 	} {
 		if out, err := exec.CommandContext(ctx, filepath.Join(o.bin, "omnigraph"), args...).CombinedOutput(); err != nil {
@@ -150,8 +165,8 @@ func load(ctx context.Context, dir string, o options) error {
 }
 
 // serve starts a built server on a folder, with the graph as the load left it.
-func serve(ctx context.Context, dir, bin string) (*serverproc.Server, error) {
-	cmd := exec.Command(filepath.Join(bin, "omnigraph-server"), "--cluster", dir, "--bind", "127.0.0.1:0")
+func serve(ctx context.Context, dir, bin string, args ...string) (*serverproc.Server, error) {
+	cmd := exec.Command(filepath.Join(bin, "omnigraph-server"), append([]string{"--cluster", dir, "--bind", "127.0.0.1:0"}, args...)...)
 	cmd.Env = serverproc.Environ(map[string]string{actor: token})
 	return serverproc.Start(ctx, cmd, nil)
 }

@@ -287,6 +287,11 @@ func (m *merge) diverging(d divergent) {
 		pick("from", from.EndValue(d.base.from), from.EndValue(d.source.from), from.EndValue(d.target.from), describeEnd(from), func(v value.Value) { merged.from = from.EndID(v) })
 		pick("to", to.EndValue(d.base.to), to.EndValue(d.source.to), to.EndValue(d.target.to), describeEnd(to), func(v value.Value) { merged.to = to.EndID(v) })
 	}
+	for p := range d.t.Props {
+		if m.stale(&d, &merged, p) {
+			merged.vals[p], changed = value.Null, true
+		}
+	}
 	unclaimed := *d.target
 	unclaimed.claims = d.base.claims
 	switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/index"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // A deletion of a node deletes its edges too. If a resolution keeps the node, these deletions have no effect either.
@@ -170,4 +171,24 @@ func (e *entityState) part(s *schema.Schema, t *schema.Type, property string) *e
 		out.Properties = []engine.PropertyValue{{Name: property, Value: Detached(e.vals[p])}}
 	}
 	return out
+}
+
+// stale reports whether the merged value of the property p is a vector of another text than the merged one: none of the three states
+// has the two together. The merge leaves such a vector out, as an update of the text does that cannot compute it. A vector that a
+// resolution gives stays, and so does one that the schema requires.
+func (m *merge) stale(d *divergent, merged *entityState, p int) bool {
+	prop := d.t.Props[p]
+	if prop.Embed == nil || !prop.Type.Nullable || merged.vals[p].IsNull() {
+		return false
+	}
+	if r := m.resolutions[place(d.t, d.id, prop.Name)]; r != nil && r.Take == engine.TakeValue {
+		return false
+	}
+	source, _ := d.t.Prop(prop.Embed.Source)
+	for _, s := range []*entityState{d.base, d.source, d.target} {
+		if value.Equal(s.vals[source], merged.vals[source]) && value.Equal(s.vals[p], merged.vals[p]) {
+			return false
+		}
+	}
+	return true
 }

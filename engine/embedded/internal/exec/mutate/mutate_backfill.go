@@ -51,33 +51,25 @@ func Backfill(ctx context.Context, tx *version.Txn, now value.Value, added func(
 
 // Filled returns a function that evaluates the expressions of @backfill of a type of the schema s for an entity with the
 // given values, in which the added properties have their defaults. The result is nil if there are none, or if none of them
-// has a value. The time of the schema change is not known, so now() is null. An expression that reads another added property has
-// no value either, because the property may have had other values than its default then. The function `filled` reports whether a
-// @backfill gave a property its values, and `added` whether the property was added.
-func Filled(ctx context.Context, s *schema.Schema, filled, added func(t *schema.Type, p int) bool) version.Filled {
+// has a value. The time of the schema change is not known, so now() is null. An expression sees the values of the backfills that it
+// reads: those of an entity that nobody edited since. The function `filled` reports whether a @backfill gave a property its values.
+func Filled(ctx context.Context, s *schema.Schema, filled func(t *schema.Type, p int) bool) version.Filled {
 	sets := map[*schema.Type][]plan.Assign{}
 	return func(t *schema.Type, vals []value.Value) (out []value.Value) {
 		set, known := sets[t]
 		if !known {
 			set, _ = backfillsOf(s, t, filled) // an expression of another version gives no values
-			set = slices.DeleteFunc(set, func(a plan.Assign) (reads bool) {
-				plan.WalkExpr(a.Value, func(e plan.Expr) {
-					if old, ok := e.(plan.Old); ok {
-						p, known := t.Prop(old.Name)
-						reads = reads || known && added(t, p)
-					}
-				})
-				return reads
-			})
+			set = inOrder(set)
 			sets[t] = set
 		}
-		w := &Write{ctx: ctx, query: &plan.Query{}, old: &oldRow{t: t, vals: vals}}
+		if len(set) == 0 {
+			return nil
+		}
+		row := slices.Clone(vals)
+		w := &Write{ctx: ctx, query: &plan.Query{}, old: &oldRow{t: t, vals: row}}
 		for _, a := range set {
 			if p, v, err := w.assignment(t, a); err == nil && !v.IsNull() {
-				if out == nil {
-					out = slices.Clone(vals)
-				}
-				out[p] = v
+				row[p], out = v, row
 			}
 		}
 		return out

@@ -411,6 +411,7 @@ func TestEveryRoute(t *testing.T) {
 			return g.ReviewProposal(ctx, proposal.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: "sha256:0"})
 		}, client.ErrForbidden},
 		{"make_review_key", func() (any, error) { return g.MakeReviewKey(ctx) }, nil},
+		{"revoke_review_keys", func() (any, error) { return g.RevokeReviewKeys(ctx) }, nil},
 		{"merge_proposal", func() (any, error) { return g.MergeProposal(ctx, proposal.ID, client.ProposalMergeBody{}) }, nil},
 		{"open_proposal", func() (any, error) { return keep(&other)(propose("review/june")) }, nil},
 		{"close_proposal", func() (any, error) {

@@ -207,6 +207,7 @@ var silent = map[string]string{
 	"omnigraph audit verify":             "reads the storage as its owner, and no server",
 	"GET /graphs/{id}/uploads/{upload}":  "tells how much has arrived, to the actor who opened the upload; TestUploads of package rest checks that no other finds it",
 	"POST /graphs/{id}/review-keys":      "tells the caller a secret of its own",
+	"DELETE /graphs/{id}/review-keys":    "ends secrets of the caller",
 	"omnigraph review-key":               "asks POST /graphs/{id}/review-keys",
 	"omnigraph init":                     "makes a store",
 	"GET /graphs/{id}/proposed-queries":  "tells the queries of the revision to those who may run them; TestProposedQuery of package server",
@@ -449,6 +450,7 @@ var moves = []move{
 var apart = map[string]string{
 	"omnigraph context list": "reads a file of the user", "omnigraph context set": "writes a file of the user", "omnigraph context use": "writes a file of the user", "omnigraph context delete": "writes a file of the user", "omnigraph login": "asks the server who the caller is", "omnigraph logout": "removes a file of the user",
 	"POST /graphs/{id}/review-keys":     "makes a secret of the caller, which gives no right; TestReviewKeyRights of package server",
+	"DELETE /graphs/{id}/review-keys":   "ends secrets of the caller; TestReviewKeyRights of package server",
 	"GET /graphs/{id}/proposed-queries": "lists queries of the revision to those who may run them", "POST /graphs/{id}/proposed-queries": "stores a text; TestProposedQuery of package server", "omnigraph proposal query": "stores a text; TestProposalQuery",
 	"omnigraph review-key": "asks POST /graphs/{id}/review-keys", "omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph import infer": "reads files", "omnigraph import follow": "needs a database; it reads the schema as import, and loads", "omnigraph version": "prints a page",
 	"omnigraph audit list": "asks GET /graphs/{id}/audit, or reads the storage as its owner", "omnigraph audit verify": "reads the storage as its owner",

@@ -61,6 +61,7 @@ var costly = map[string]string{
 	"omnigraph proposal query --server http://127.0.0.1:8080 --graph shop --query cheap.gq cheap_items --why 'I need it every day.' --description 'The items at or below a price.'": "needs a server with an applied revision: TestProposalQuery",
 
 	"omnigraph review-key --server http://127.0.0.1:8080 --graph code": "needs a server with an actor who may review: TestReviewKey",
+	"omnigraph review-key --server http://127.0.0.1:8080 --graph code --revoke": "needs a server with an actor who has a key: TestReviewKey",
 
 	"omnigraph watch read --server http://127.0.0.1:8080 --graph code $WATCH --cursor $CURSOR --follow": "goes on until it is stopped",
 }

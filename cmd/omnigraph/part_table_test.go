@@ -255,6 +255,7 @@ tool proposal_get
 GET /graphs/{id}/proposed-queries
 POST /graphs/{id}/proposed-queries
 POST /graphs/{id}/review-keys
+DELETE /graphs/{id}/review-keys
 omnigraph audit list
 omnigraph audit verify
 omnigraph cluster apply

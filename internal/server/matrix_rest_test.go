@@ -181,6 +181,7 @@ var restRows = []restRow{
 	{route: "GET /graphs/{id}/proposals/{proposal}/changes", path: "/proposals/{R}/changes", main: readsMain, feature: readsFeature, unseen: everyone},
 	{route: "POST /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}", body: `{"title":"another"}`, main: "aw", feature: "agw", unseen: "gbin"},
 	{route: "POST /graphs/{id}/review-keys", path: "/review-keys", main: everyone, feature: everyone, quick: true},
+	{route: "DELETE /graphs/{id}/review-keys", path: "/review-keys", main: everyone, feature: everyone, quick: true},
 	{route: "POST /graphs/{id}/proposals/{proposal}/review", path: "/proposals/{R}/review", body: `{"decision":"comment","comment":"hm"}`, main: "aw", feature: "agw", unseen: "gbin"},
 	{route: "POST /graphs/{id}/proposals/{proposal}/close", path: "/proposals/{R}/close", body: `{}`, main: "aw", feature: "agw", unseen: "gbin"},
 	// The branch of the proposal has no changes.

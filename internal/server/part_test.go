@@ -212,7 +212,7 @@ var partRoutes = map[string]meets{
 
 	"POST /graphs/{id}/uploads": own, "PATCH /graphs/{id}/uploads/{upload}": own, "GET /graphs/{id}/uploads/{upload}": own, "DELETE /graphs/{id}/uploads/{upload}": own,
 	"POST /graphs/{id}/uploads/{upload}/infer": own, "POST /graphs/{id}/uploads/{upload}/import": own, // of no upload; TestImportParts
-	"POST /graphs/{id}/review-keys": own, "POST /graphs/{id}/proposed-queries": own, "GET /graphs/{id}/proposed-queries": filtered,
+	"POST /graphs/{id}/review-keys": own, "DELETE /graphs/{id}/review-keys": own, "POST /graphs/{id}/proposed-queries": own, "GET /graphs/{id}/proposed-queries": filtered,
 	"GET /graphs/{id}/audit":         own, // here without a trail; where there is one, the policy says who may read all of it
 	"GET /graphs/{id}/audit/summary": own,
 	"GET /graphs/{id}/branches":      own, "POST /graphs/{id}/branches": own, "DELETE /graphs/{id}/branches/{branch}": own,

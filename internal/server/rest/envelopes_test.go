@@ -111,7 +111,7 @@ func TestEnvelopes(t *testing.T) {
 		{writer, "GET", "/proposals/PROPOSAL/changes?limit=1", "", ""},
 		{writer, "POST", "/ingest", "", `{"data":"{\"type\":\"Person\",\"data\":{\"name\":\"fay\",\"age\":31}}"}`},
 		{writer, "POST", "/proposals/PROPOSAL", "", `{"title":"Add a person","resolutions":[{"entity_kind":"node","type_name":"Person","id":"fay","property":"age","take":"value","value":30}]}`},
-		{reader, "POST", "/review-keys", "", ""},
+		{reader, "POST", "/review-keys", "", ""}, {reader, "DELETE", "/review-keys", "", ""},
 		{writer, "POST", "/proposals/PROPOSAL/review", "", `{"decision":"comment","comment":"Who is fay?"}`},
 		{writer, "POST", "/proposals/PROPOSAL/merge", "", `{}`},
 		{writer, "POST", "/proposals/PROPOSAL/close", "", `{}`},

@@ -248,6 +248,9 @@ var silent = map[string]string{
 	"omnigraph watch read":                    "tells the same as GET /graphs/{id}/watches/{watch}/events",
 	"omnigraph watch delete":                  "asks DELETE /graphs/{id}/watches/{watch}",
 	"omnigraph watch redeliver":               "asks POST /graphs/{id}/watches/{watch}/redeliver",
+	"omnigraph watch dismiss":                 "asks POST /graphs/{id}/watches/{watch}/dismiss",
+	"GET /graphs/{id}/webhooks":               "tells who has webhooks, with admin",
+	"omnigraph watch webhooks":                "tells the same as GET /graphs/{id}/webhooks, and asks DELETE /graphs/{id}/webhooks/{watch}",
 }
 
 // importBody imports the persons of an upload into feature-x.
@@ -341,6 +344,9 @@ var moves = []move{
 	{ask: ask{route: "POST /graphs/{id}/watches", path: "/watches", body: `{"query":"everyone","branch":"{B}"}`}, what: "a question about the answers of a branch", reads: "feature-x", writes: true},
 	{ask: ask{route: "DELETE /graphs/{id}/watches/{watch}", path: "/watches/{W}"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/watches/{watch}/redeliver", path: "/watches/{W}/redeliver"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true, faulty: true},
+	{ask: ask{route: "POST /graphs/{id}/watches/{watch}/dismiss", path: "/watches/{W}/dismiss"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true, faulty: true},
+	{ask: ask{route: "GET /graphs/{id}/webhooks", path: "/webhooks"}},
+	{ask: ask{route: "DELETE /graphs/{id}/webhooks/{watch}", path: "/webhooks/{W}"}, writes: true, faulty: true},
 	{ask: ask{route: "GET /graphs/{id}/watches/{watch}/events", path: "/watches/{W}/events"}, what: "the answers at two commits", reads: "feature-x"},
 	{ask: ask{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`}},
 	{ask: ask{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`}, writes: true},
@@ -455,6 +461,7 @@ var apart = map[string]string{
 	"omnigraph review-key": "asks POST /graphs/{id}/review-keys", "omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph import infer": "reads files", "omnigraph import follow": "needs a database; it reads the schema as import, and loads", "omnigraph version": "prints a page",
 	"omnigraph audit list": "asks GET /graphs/{id}/audit, or reads the storage as its owner", "omnigraph audit verify": "reads the storage as its owner",
 	"omnigraph watch read": "asks GET /graphs/{id}/watches/{watch}/events", "omnigraph watch delete": "asks DELETE /graphs/{id}/watches/{watch}", "omnigraph watch redeliver": "asks POST /graphs/{id}/watches/{watch}/redeliver",
+	"omnigraph watch dismiss": "asks POST /graphs/{id}/watches/{watch}/dismiss", "omnigraph watch webhooks": "asks GET /graphs/{id}/webhooks and DELETE /graphs/{id}/webhooks/{watch}",
 	"resource omnigraph://watches/{id}": "makes the call of GET /graphs/{id}/watches/{watch}/events; TestListenWatch of package mcp",
 	"omnigraph mcp serve":               "serves the tools", "omnigraph mcp install": "sets up a client",
 	"omnigraph cluster validate": "reads files", "omnigraph cluster plan": "compares files with a store, as its owner", "omnigraph cluster apply": "compares files with a store, as its owner",

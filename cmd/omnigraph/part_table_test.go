@@ -215,7 +215,9 @@ POST /graphs/{id}/proposals/{proposal}/review
 POST /graphs/{id}/queries/{name}/if-graph-commit
 POST /graphs/{id}/schema/apply
 POST /graphs/{id}/verify
+POST /graphs/{id}/watches/{watch}/dismiss
 POST /graphs/{id}/watches/{watch}/redeliver
+DELETE /graphs/{id}/webhooks/{watch}
 method completion/complete
 method logging/setLevel
 method server/discover
@@ -288,8 +290,10 @@ omnigraph proposal query
 omnigraph restore
 omnigraph review-key
 omnigraph watch delete
+omnigraph watch dismiss
 omnigraph watch read
 omnigraph watch redeliver
+omnigraph watch webhooks
 resource omnigraph://watches/{id}
 tool nobody_is_old
 tool whole_persons

@@ -113,13 +113,13 @@ function Health(props: { hook: wire.Webhook; onAgain: () => void; onDismiss: () 
     <section aria-labelledby="webhook">
       <h2 id="webhook">Webhook</h2>
       <p role="status">
-        <strong>{hook.state}</strong>: events go to <code><Text value={hook.url} most={200} /></code>.{" "}
-        {hook.reason && <Text value={hook.reason} most={400} />}
+        <strong>{hook.state}</strong>: events go to <code><Text value={hook.url} most={200} /></code>
+        {hook.reason && <>; <Text value={hook.reason} most={400} plain /></>}.
       </p>
       <Table
         label="Events that could not be delivered"
         rows={hook.undelivered}
-        empty="Every event was delivered."
+        empty="The server has given up no event."
         columns={[
           { name: "First sent", value: (u) => new Date(u.since / 1000).toISOString(), view: (u) => <Moment micros={u.since} /> },
           { name: "To commit", value: (u) => u.to_commit_id },
@@ -130,7 +130,7 @@ function Health(props: { hook: wire.Webhook; onAgain: () => void; onDismiss: () 
       {(count > 0 || hook.state !== "active") && (
         <p class="row">
           <button type="button" class="quiet" onClick={onAgain}>
-            Send them again
+            {count > 0 ? "Send them again" : "Try again now"}
           </button>
           {count > 0 && (
             <button type="button" class="quiet" onClick={onDismiss}>

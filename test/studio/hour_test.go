@@ -186,7 +186,7 @@ func TestHour(t *testing.T) {
 	// Find out who changed a value.
 	b.ordersOf()
 	b.follow("A1")
-	b.wantText("125", "History", "act-ada")
+	b.wantText("125", "History", "by act-dev", "Correct three totals", "merged from a commit by act-ada")
 	b.looks("hour-who")
 	b.quiet()
 }
@@ -214,7 +214,7 @@ func TestWatches(t *testing.T) {
 	b.wantText("orders_of", `{"city":"Oslo"}`, "main")
 	b.looks("watches")
 	b.follow("orders_of")
-	b.wantText("Watch of orders_of", "Webhook", "events go to", "Every event was delivered.", "A1", "120", "Nothing has changed since you opened the page.")
+	b.wantText("Watch of orders_of", "Webhook", "events go to", "The server has given up no event.", "A1", "120", "Nothing has changed since you opened the page.")
 	lines(`{"type":"Order","data":{"number":"A2","total":77,"placed":"2026-03-02"}}
 {"edge":"PlacedBy","from":"A2","to":"Olsen"}
 `)
@@ -226,8 +226,8 @@ func TestWatches(t *testing.T) {
 	b.wantText("Watch of orders_of")
 	b.open(s, eval[string](b, "location.pathname")) // looks again at the webhook
 	b.wantText("retrying", "the receiver answered 503")
-	b.press("Send them again")
-	b.wantText("Every event was delivered.")
+	b.press("Try again now")
+	b.wantText("The server has given up no event.")
 	b.press("Delete this watch")
 	b.wantText("You have no watches on this graph.")
 	b.open(s, "/studio/shop/watches/none")

@@ -396,7 +396,7 @@ func TestEveryRoute(t *testing.T) {
 		{"get_watch_event", func() (any, error) { return g.WatchEvent(ctx, "none", "") }, client.ErrNotFound},
 		{"redeliver_watch", func() (any, error) { return g.RedeliverWatch(ctx, watch) }, client.ErrInvalid},
 		{"dismiss_undelivered", func() (any, error) { return g.DismissUndelivered(ctx, watch) }, client.ErrInvalid}, {"list_webhooks", func() (any, error) { return g.Webhooks(ctx) }, nil},
-		{"end_webhook", func() (any, error) { return g.EndWebhook(ctx, watch) }, client.ErrNotFound}, {"delete_watch", func() (any, error) { return g.DeleteWatch(ctx, watch) }, nil},
+		{"end_webhook", func() (any, error) { return g.EndWebhook(ctx, watch) }, client.ErrInvalid}, {"delete_watch", func() (any, error) { return g.DeleteWatch(ctx, watch) }, nil},
 		{"load", func() (any, error) { // a conflict for the resolution
 			return g.LoadText(ctx, client.LoadBody{Data: `{"type":"Package","data":{"path":"example.com/c","name":"c","files":1,"lines":2}}`, Mode: client.ModeAppend})
 		}, nil},

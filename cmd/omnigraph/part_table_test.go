@@ -141,6 +141,7 @@ tool type_describe
 tool type_path
 `,
 	own: `
+GET /graphs/{id}/webhooks
 DELETE /graphs/{id}/branches/{branch}
 DELETE /graphs/{id}/uploads/{upload}
 DELETE /graphs/{id}/watches/{watch}

@@ -269,7 +269,7 @@ func (c *WatchRequest) changeHook(ctx context.Context, env *tool.Env, change fun
 	err = env.Graph.ChangeWatch(ctx, c.ID, func(state []byte) ([]byte, error) {
 		h := WebhookOf(state)
 		if h == nil {
-			return nil, &tool.ArgumentError{Path: "watch", Detail: "the watch has no webhook", Help: "read its events with its cursor"}
+			return nil, errNoWebhook
 		}
 		change(h)
 		w.State, err = h.State()

@@ -9,6 +9,9 @@ import (
 	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
+// errNoWebhook is the error of a call about the webhook of a watch that has none.
+var errNoWebhook = &tool.ArgumentError{Path: "watch", Detail: "the watch has no webhook", Help: "read its events with its cursor"}
+
 // Webhooks is the call with which an administrator lists the webhooks of all actors, or ends one. The answer to a list is a
 // *client.WebhookList: without the arguments of the watches and without the path of the addresses, which may be secret.
 type Webhooks struct {
@@ -34,7 +37,10 @@ func (c *Webhooks) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 	a := &client.WebhookList{Webhooks: []client.OwnedWebhook{}}
 	for i := range list {
 		h := WebhookOf(list[i].State)
-		if h == nil {
+		switch {
+		case h == nil && c.End != "":
+			return nil, errNoWebhook
+		case h == nil:
 			continue
 		}
 		if c.End != "" {
@@ -46,7 +52,7 @@ func (c *Webhooks) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, error
 		a.Webhooks = append(a.Webhooks, h.owned(&list[i], c.Times))
 	}
 	if c.End != "" {
-		return nil, &engine.NotFound{What: "webhook", Name: c.End}
+		return nil, &engine.NotFound{What: "watch", Name: c.End}
 	}
 	return &tool.Outcome{Value: a}, nil
 }

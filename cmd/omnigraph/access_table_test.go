@@ -346,7 +346,7 @@ var moves = []move{
 	{ask: ask{route: "POST /graphs/{id}/watches/{watch}/redeliver", path: "/watches/{W}/redeliver"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true, faulty: true},
 	{ask: ask{route: "POST /graphs/{id}/watches/{watch}/dismiss", path: "/watches/{W}/dismiss"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true, faulty: true},
 	{ask: ask{route: "GET /graphs/{id}/webhooks", path: "/webhooks"}},
-	{ask: ask{route: "DELETE /graphs/{id}/webhooks/{watch}", path: "/webhooks/{W}"}, writes: true, faulty: true},
+	{ask: ask{route: "DELETE /graphs/{id}/webhooks/{watch}", path: "/webhooks/{W}"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true, faulty: true},
 	{ask: ask{route: "GET /graphs/{id}/watches/{watch}/events", path: "/watches/{W}/events"}, what: "the answers at two commits", reads: "feature-x"},
 	{ask: ask{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`}},
 	{ask: ask{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`}, writes: true},

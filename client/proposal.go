@@ -126,6 +126,11 @@ const (
 	TakeValue  = "value"
 )
 
+// ReviewKeysRevoked says how many review keys of the caller ended.
+type ReviewKeysRevoked struct {
+	Revoked int `json:"revoked" jsonschema_description:"Number of keys that were good until now."`
+}
+
 // ReviewKey lets a person sign decisions about proposals in an app that works over the connection of an agent.
 type ReviewKey struct {
 	ReviewKey string `json:"review_key" jsonschema_description:"The key: a secret of the person. The server shows it once."`
@@ -348,4 +353,9 @@ func postProposal(ctx context.Context, g *Graph, path string, body any) (*Propos
 // MakeReviewKey makes a review key of the caller, who must not be an agent that acts for another.
 func (g *Graph) MakeReviewKey(ctx context.Context) (*ReviewKey, error) {
 	return ask[ReviewKey](ctx, g.c, &request{method: http.MethodPost, path: g.path + "/review-keys", header: http.Header{}, repeats: true})
+}
+
+// RevokeReviewKeys ends the review keys of the caller, who must not be an agent that acts for another.
+func (g *Graph) RevokeReviewKeys(ctx context.Context) (*ReviewKeysRevoked, error) {
+	return ask[ReviewKeysRevoked](ctx, g.c, &request{method: http.MethodDelete, path: g.path + "/review-keys", header: http.Header{}})
 }

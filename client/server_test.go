@@ -395,7 +395,8 @@ func TestEveryRoute(t *testing.T) {
 		{"get_watch_event", func() (any, error) { return g.WatchEvent(ctx, watch, "") }, nil},
 		{"get_watch_event", func() (any, error) { return g.WatchEvent(ctx, "none", "") }, client.ErrNotFound},
 		{"redeliver_watch", func() (any, error) { return g.RedeliverWatch(ctx, watch) }, client.ErrInvalid},
-		{"delete_watch", func() (any, error) { return g.DeleteWatch(ctx, watch) }, nil},
+		{"dismiss_undelivered", func() (any, error) { return g.DismissUndelivered(ctx, watch) }, client.ErrInvalid}, {"list_webhooks", func() (any, error) { return g.Webhooks(ctx) }, nil},
+		{"end_webhook", func() (any, error) { return g.EndWebhook(ctx, watch) }, client.ErrInvalid}, {"delete_watch", func() (any, error) { return g.DeleteWatch(ctx, watch) }, nil},
 		{"load", func() (any, error) { // a conflict for the resolution
 			return g.LoadText(ctx, client.LoadBody{Data: `{"type":"Package","data":{"path":"example.com/c","name":"c","files":1,"lines":2}}`, Mode: client.ModeAppend})
 		}, nil},
@@ -410,7 +411,7 @@ func TestEveryRoute(t *testing.T) {
 		{"review_proposal", func() (any, error) {
 			return g.ReviewProposal(ctx, proposal.ID, client.ProposalReviewBody{Decision: client.DecisionApprove, Digest: "sha256:0"})
 		}, client.ErrForbidden},
-		{"make_review_key", func() (any, error) { return g.MakeReviewKey(ctx) }, nil},
+		{"make_review_key", func() (any, error) { return g.MakeReviewKey(ctx) }, nil}, {"revoke_review_keys", func() (any, error) { return g.RevokeReviewKeys(ctx) }, nil},
 		{"merge_proposal", func() (any, error) { return g.MergeProposal(ctx, proposal.ID, client.ProposalMergeBody{}) }, nil},
 		{"open_proposal", func() (any, error) { return keep(&other)(propose("review/june")) }, nil},
 		{"close_proposal", func() (any, error) {

@@ -20,6 +20,7 @@ type Upload struct {
 	Offset    int64  `json:"offset"` // number of bytes that have arrived
 	Length    *int64 `json:"length" jsonschema_description:"The number of bytes of the whole data; null if the client has not said it yet."`
 	ExpiresAt string `json:"expires_at"` // when the server deletes the upload
+	Read      int64  `json:"records_read,omitempty" jsonschema_description:"How many records of the table the server has read, while it imports the upload or proposes a map for it."`
 }
 
 // pieceBytes is the size of the pieces in which [Graph.Load] sends data. Smaller data goes in one request.

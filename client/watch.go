@@ -79,6 +79,24 @@ type WatchList struct {
 	Watches []Watch `json:"watches"`
 }
 
+// WebhookList lists the webhooks of all actors, the oldest first.
+type WebhookList struct {
+	Webhooks []OwnedWebhook `json:"webhooks"`
+}
+
+// OwnedWebhook is a webhook as an administrator of the graph sees it.
+type OwnedWebhook struct {
+	WatchID     string `json:"watch_id"`
+	Owner       string `json:"owner"` // the name of the actor, with its agents
+	Query       string `json:"query"`
+	Branch      string `json:"branch"`
+	Host        string `json:"host" jsonschema_description:"The host of the address, without the path, which may be secret."`
+	State       string `json:"state" jsonschema:"enum=active,enum=retrying,enum=paused"`
+	Undelivered int64  `json:"undelivered" jsonschema_description:"How many events could not be delivered."`
+	CreatedAt   int64  `json:"created_at" jsonschema_description:"In Unix microseconds."`
+	CalledAt    int64  `json:"called_at" jsonschema_description:"The last call of the owner that counts for its rights, in Unix microseconds."`
+}
+
 // WatchDeleted is the answer to the deletion of a watch.
 type WatchDeleted struct {
 	Deleted string `json:"deleted"` // the id of the watch
@@ -145,6 +163,25 @@ func (g *Graph) RedeliverWatch(ctx context.Context, id string) (*Watch, error) {
 	q := reading(g.path+"/watches/"+segment(id)+"/redeliver", nil)
 	q.method, q.repeats = http.MethodPost, false
 	return ask[Watch](ctx, g.c, q)
+}
+
+// DismissUndelivered removes the events of the webhook of a watch that could not be delivered from its list.
+func (g *Graph) DismissUndelivered(ctx context.Context, id string) (*Watch, error) {
+	q := reading(g.path+"/watches/"+segment(id)+"/dismiss", nil)
+	q.method, q.repeats = http.MethodPost, false
+	return ask[Watch](ctx, g.c, q)
+}
+
+// Webhooks lists the webhooks of all actors. The caller needs the permission admin.
+func (g *Graph) Webhooks(ctx context.Context) (*WebhookList, error) {
+	return ask[WebhookList](ctx, g.c, reading(g.path+"/webhooks", nil))
+}
+
+// EndWebhook deletes a watch of any actor that has a webhook. The caller needs the permission admin.
+func (g *Graph) EndWebhook(ctx context.Context, id string) (*WatchDeleted, error) {
+	q := reading(g.path+"/webhooks/"+segment(id), nil)
+	q.method, q.repeats = http.MethodDelete, false
+	return ask[WatchDeleted](ctx, g.c, q)
 }
 
 // WatchEvent returns the answer of a watch, or how it has changed after a cursor if the cursor is not empty.

@@ -207,6 +207,7 @@ var silent = map[string]string{
 	"omnigraph audit verify":             "reads the storage as its owner, and no server",
 	"GET /graphs/{id}/uploads/{upload}":  "tells how much has arrived, to the actor who opened the upload; TestUploads of package rest checks that no other finds it",
 	"POST /graphs/{id}/review-keys":      "tells the caller a secret of its own",
+	"DELETE /graphs/{id}/review-keys":    "ends secrets of the caller",
 	"omnigraph review-key":               "asks POST /graphs/{id}/review-keys",
 	"omnigraph init":                     "makes a store",
 	"GET /graphs/{id}/proposed-queries":  "tells the queries of the revision to those who may run them; TestProposedQuery of package server",
@@ -247,6 +248,9 @@ var silent = map[string]string{
 	"omnigraph watch read":                    "tells the same as GET /graphs/{id}/watches/{watch}/events",
 	"omnigraph watch delete":                  "asks DELETE /graphs/{id}/watches/{watch}",
 	"omnigraph watch redeliver":               "asks POST /graphs/{id}/watches/{watch}/redeliver",
+	"omnigraph watch dismiss":                 "asks POST /graphs/{id}/watches/{watch}/dismiss",
+	"GET /graphs/{id}/webhooks":               "tells who has webhooks, with admin",
+	"omnigraph watch webhooks":                "tells the same as GET /graphs/{id}/webhooks, and asks DELETE /graphs/{id}/webhooks/{watch}",
 }
 
 // importBody imports the persons of an upload into feature-x.
@@ -340,6 +344,9 @@ var moves = []move{
 	{ask: ask{route: "POST /graphs/{id}/watches", path: "/watches", body: `{"query":"everyone","branch":"{B}"}`}, what: "a question about the answers of a branch", reads: "feature-x", writes: true},
 	{ask: ask{route: "DELETE /graphs/{id}/watches/{watch}", path: "/watches/{W}"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true},
 	{ask: ask{route: "POST /graphs/{id}/watches/{watch}/redeliver", path: "/watches/{W}/redeliver"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true, faulty: true},
+	{ask: ask{route: "POST /graphs/{id}/watches/{watch}/dismiss", path: "/watches/{W}/dismiss"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true, faulty: true},
+	{ask: ask{route: "GET /graphs/{id}/webhooks", path: "/webhooks"}},
+	{ask: ask{route: "DELETE /graphs/{id}/webhooks/{watch}", path: "/webhooks/{W}"}, what: "nothing; but only readers can have the watch", reads: "feature-x", writes: true, faulty: true},
 	{ask: ask{route: "GET /graphs/{id}/watches/{watch}/events", path: "/watches/{W}/events"}, what: "the answers at two commits", reads: "feature-x"},
 	{ask: ask{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`}},
 	{ask: ask{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`}, writes: true},
@@ -449,10 +456,12 @@ var moves = []move{
 var apart = map[string]string{
 	"omnigraph context list": "reads a file of the user", "omnigraph context set": "writes a file of the user", "omnigraph context use": "writes a file of the user", "omnigraph context delete": "writes a file of the user", "omnigraph login": "asks the server who the caller is", "omnigraph logout": "removes a file of the user",
 	"POST /graphs/{id}/review-keys":     "makes a secret of the caller, which gives no right; TestReviewKeyRights of package server",
+	"DELETE /graphs/{id}/review-keys":   "ends secrets of the caller; TestReviewKeyRights of package server",
 	"GET /graphs/{id}/proposed-queries": "lists queries of the revision to those who may run them", "POST /graphs/{id}/proposed-queries": "stores a text; TestProposedQuery of package server", "omnigraph proposal query": "stores a text; TestProposalQuery",
 	"omnigraph review-key": "asks POST /graphs/{id}/review-keys", "omnigraph init": "makes a store", "omnigraph copy": "copies a store, as its owner", "omnigraph restore": "copies a store, as its owner", "omnigraph index go": "reads source code", "omnigraph index scip": "reads a file", "omnigraph import infer": "reads files", "omnigraph import follow": "needs a database; it reads the schema as import, and loads", "omnigraph version": "prints a page",
 	"omnigraph audit list": "asks GET /graphs/{id}/audit, or reads the storage as its owner", "omnigraph audit verify": "reads the storage as its owner",
 	"omnigraph watch read": "asks GET /graphs/{id}/watches/{watch}/events", "omnigraph watch delete": "asks DELETE /graphs/{id}/watches/{watch}", "omnigraph watch redeliver": "asks POST /graphs/{id}/watches/{watch}/redeliver",
+	"omnigraph watch dismiss": "asks POST /graphs/{id}/watches/{watch}/dismiss", "omnigraph watch webhooks": "asks GET /graphs/{id}/webhooks and DELETE /graphs/{id}/webhooks/{watch}",
 	"resource omnigraph://watches/{id}": "makes the call of GET /graphs/{id}/watches/{watch}/events; TestListenWatch of package mcp",
 	"omnigraph mcp serve":               "serves the tools", "omnigraph mcp install": "sets up a client",
 	"omnigraph cluster validate": "reads files", "omnigraph cluster plan": "compares files with a store, as its owner", "omnigraph cluster apply": "compares files with a store, as its owner",

@@ -37,8 +37,10 @@ var costly = map[string]string{
 	"omnigraph index go --deps ./... --out all.ndjson":                       "type-checks the standard library, which takes gigabytes",
 	"omnigraph index go --watch --server http://127.0.0.1:8080 --graph code": "runs until it is interrupted: TestWatch",
 
-	"omnigraph login --server https://graph.example.com --client-id omnigraph-cli": "needs an issuer and a person: TestLogin",
-	"omnigraph watch redeliver --server http://127.0.0.1:8080 --graph code $WATCH": "needs a webhook: TestWebhook",
+	"omnigraph login --server https://graph.example.com --client-id omnigraph-cli":      "needs an issuer and a person: TestLogin",
+	"omnigraph watch redeliver --server http://127.0.0.1:8080 --graph code $WATCH":      "needs a webhook: TestWebhook",
+	"omnigraph watch dismiss --server http://127.0.0.1:8080 --graph code $WATCH":        "needs a webhook: TestWebhookGivesUp",
+	"omnigraph watch webhooks --server http://127.0.0.1:8080 --graph code --end $WATCH": "needs a webhook: TestWebhooksOfAll",
 
 	"omnigraph login": "needs an issuer and a person: TestLogin",
 	"omnigraph logout --server https://graph.example.com": "needs a login: TestLogin",
@@ -60,7 +62,8 @@ var costly = map[string]string{
 	"omnigraph proposal query --server http://127.0.0.1:8080 --graph shop --query cheap.gq --why 'I need it every day.'":                                                            "needs a server with an applied revision: TestProposalQuery",
 	"omnigraph proposal query --server http://127.0.0.1:8080 --graph shop --query cheap.gq cheap_items --why 'I need it every day.' --description 'The items at or below a price.'": "needs a server with an applied revision: TestProposalQuery",
 
-	"omnigraph review-key --server http://127.0.0.1:8080 --graph code": "needs a server with an actor who may review: TestReviewKey",
+	"omnigraph review-key --server http://127.0.0.1:8080 --graph code":          "needs a server with an actor who may review: TestReviewKey",
+	"omnigraph review-key --server http://127.0.0.1:8080 --graph code --revoke": "needs a server with an actor who has a key: TestReviewKey",
 
 	"omnigraph watch read --server http://127.0.0.1:8080 --graph code $WATCH --cursor $CURSOR --follow": "goes on until it is stopped",
 }

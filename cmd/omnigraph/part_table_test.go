@@ -141,6 +141,7 @@ tool type_describe
 tool type_path
 `,
 	own: `
+GET /graphs/{id}/webhooks
 DELETE /graphs/{id}/branches/{branch}
 DELETE /graphs/{id}/uploads/{upload}
 DELETE /graphs/{id}/watches/{watch}
@@ -215,7 +216,9 @@ POST /graphs/{id}/proposals/{proposal}/review
 POST /graphs/{id}/queries/{name}/if-graph-commit
 POST /graphs/{id}/schema/apply
 POST /graphs/{id}/verify
+POST /graphs/{id}/watches/{watch}/dismiss
 POST /graphs/{id}/watches/{watch}/redeliver
+DELETE /graphs/{id}/webhooks/{watch}
 method completion/complete
 method logging/setLevel
 method server/discover
@@ -255,6 +258,7 @@ tool proposal_get
 GET /graphs/{id}/proposed-queries
 POST /graphs/{id}/proposed-queries
 POST /graphs/{id}/review-keys
+DELETE /graphs/{id}/review-keys
 omnigraph audit list
 omnigraph audit verify
 omnigraph cluster apply
@@ -287,8 +291,10 @@ omnigraph proposal query
 omnigraph restore
 omnigraph review-key
 omnigraph watch delete
+omnigraph watch dismiss
 omnigraph watch read
 omnigraph watch redeliver
+omnigraph watch webhooks
 resource omnigraph://watches/{id}
 tool nobody_is_old
 tool whole_persons

@@ -493,13 +493,15 @@ func (src *source) MergeProposal(ctx context.Context, id string, b client.Propos
 // newReviewKey makes the command omnigraph review-key.
 func newReviewKey() *cobra.Command {
 	var f graphFlags
+	var revoke bool
 	cmd := &cobra.Command{
 		Use:   "review-key --server URL --graph ID",
-		Short: "Make a key to review proposals where an agent works",
+		Short: "Make a key to review proposals where an agent works, or revoke your keys",
 		Long: `Make a review key. You type it into the app in which a client shows a proposal over the connection of an
-agent, and decide there as yourself. The key is good for 12 hours, and as long as the server runs. Give it to no
-agent. docs/proposals.md explains it.`,
-		Example: "  omnigraph review-key --server http://127.0.0.1:8080 --graph code",
+agent, and decide there as yourself. The key is good for 12 hours, and as long as no other server writes the
+graph. Give it to no agent. If someone else may have it, --revoke ends all your keys for the graph at once.
+docs/proposals.md explains it.`,
+		Example: "  omnigraph review-key --server http://127.0.0.1:8080 --graph code\n  omnigraph review-key --server http://127.0.0.1:8080 --graph code --revoke",
 		Args:    usage.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.endpoint.check(); err != nil {
@@ -509,6 +511,13 @@ agent. docs/proposals.md explains it.`,
 				return usage.Errorf("review-key needs --server and --graph; the key is in the memory of a server")
 			}
 			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				if revoke {
+					done, err := s.graph.RevokeReviewKeys(ctx)
+					if err != nil {
+						return nil, err
+					}
+					return &report{doc: done, columns: columns("revoked"), rows: []any{done}, text: fmt.Sprintf("review keys revoked: %d\n", done.Revoked)}, nil
+				}
 				key, err := s.graph.MakeReviewKey(ctx)
 				if err != nil {
 					return nil, err
@@ -518,5 +527,6 @@ agent. docs/proposals.md explains it.`,
 		},
 	}
 	f.flags(cmd)
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "end all your review keys for the graph")
 	return cmd
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReviewKey makes a review key on a server. There is none for a store.
+// TestReviewKey makes review keys on a server, and revokes them. There is none for a store.
 func TestReviewKey(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())
@@ -28,6 +28,9 @@ func TestReviewKey(t *testing.T) {
 	}{
 		{"act-ada", []string{"--server", url, "--graph", "shop"}, 0, "rk_"},
 		{"act-ada", []string{"--server", url, "--graph", "shop", "--format", "json"}, 0, `"expires_at":`},
+		{"act-rob", []string{"--server", url, "--graph", "shop", "--revoke"}, 0, "review keys revoked: 0"},
+		{"act-ada", []string{"--server", url, "--graph", "shop", "--revoke"}, 0, "review keys revoked: 2"},
+		{"act-ada", []string{"--server", url, "--graph", "shop", "--revoke", "--format", "json"}, 0, `"revoked":0`},
 		{"act-ada", []string{"--store", "data/shop"}, 2, "needs --server"},
 	} {
 		t.Setenv(tokenVar, tokenOf(tt.actor))

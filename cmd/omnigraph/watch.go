@@ -18,7 +18,7 @@ func init() { graphVerbs = append(graphVerbs, newWatch) }
 
 // newWatch makes the command omnigraph watch.
 func newWatch() *cobra.Command {
-	return usage.Group("watch", "Be told when the answer of a stored query changes", newWatchCreate(), newWatchList(), newWatchRead(), newWatchRedeliver(), newWatchDelete())
+	return usage.Group("watch", "Be told when the answer of a stored query changes", newWatchCreate(), newWatchList(), newWatchRead(), newWatchRedeliver(), newWatchDismiss(), newWatchDelete(), newWatchWebhooks())
 }
 
 // watchColumns returns the columns of a list of watches. Those without a webhook have no column for it.
@@ -191,6 +191,67 @@ shows. A webhook that paused because its receiver answered 410 goes on.`,
 		},
 	}
 	f.flags(cmd)
+	return cmd
+}
+
+// newWatchDismiss makes the command omnigraph watch dismiss.
+func newWatchDismiss() *cobra.Command {
+	var f graphFlags
+	cmd := &cobra.Command{
+		Use:   "dismiss (--store DIR | --server URL --graph ID) ID",
+		Short: "Remove the events of a webhook from its list that could not be delivered",
+		Long: `Remove the events of the webhook of a watch that could not be delivered from the list that watch list
+--format json shows. They are not sent again.`,
+		Example: "  omnigraph watch dismiss --server http://127.0.0.1:8080 --graph code $WATCH",
+		Args:    usage.Exactly("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				w, err := s.graph.DismissUndelivered(ctx, args[0])
+				if err != nil {
+					return nil, err
+				}
+				return single(w, "", watchColumns(*w)...), nil
+			})
+		},
+	}
+	f.flags(cmd)
+	return cmd
+}
+
+// newWatchWebhooks makes the command omnigraph watch webhooks.
+func newWatchWebhooks() *cobra.Command {
+	var f graphFlags
+	var end string
+	cmd := &cobra.Command{
+		Use:   "webhooks (--store DIR | --server URL --graph ID)",
+		Short: "List the webhooks of all actors, or end one; this needs admin",
+		Long: `List the webhooks of all actors with their owners and health. With --end, delete a watch with its
+webhook, for example that of somebody who has left. Both need the permission admin.`,
+		Example: "  omnigraph watch webhooks --store data/code\n" +
+			"  omnigraph watch webhooks --server http://127.0.0.1:8080 --graph code --end $WATCH",
+		Args: usage.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, func(ctx context.Context, s *source) (*report, error) {
+				if end != "" {
+					d, err := s.graph.EndWebhook(ctx, end)
+					if err != nil {
+						return nil, err
+					}
+					return single(d, "", "deleted"), nil
+				}
+				a, err := s.graph.Webhooks(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return &report{
+					doc: a, objects: rowsOf(a.Webhooks), rows: rowsOf(a.Webhooks),
+					columns: columns("watch_id", "owner", "query", "branch", "host", "state", "undelivered", "created_at"),
+				}, nil
+			})
+		},
+	}
+	f.flags(cmd)
+	cmd.Flags().StringVar(&end, "end", "", "the `id` of the watch to delete")
 	return cmd
 }
 

@@ -65,6 +65,7 @@ type Graph struct {
 	use    use                   // what keeps the graph open
 	opened func(context.Context) // see OpenOnUse; may be nil
 	vacant atomic.Uint64         // epoch whose writer has given up the unused graph; 0 if the writer has not
+	tenure atomic.Uint64         // see Tenure
 
 	busy  atomic.Int64          // number of writes, loads and exports that run
 	moved atomic.Pointer[moved] // the last takeover that an operator asked for; nil if there was none
@@ -182,6 +183,9 @@ func (g *Graph) takeOver(ctx context.Context, from uint64) error {
 		return err
 	}
 	g.vacant.Store(0)
+	if from == 0 || from != g.mine.Load() {
+		g.tenure.Store(w.Epoch())
+	}
 	g.set(&copied{written: w})
 	g.changed()
 	return nil
@@ -446,6 +450,10 @@ func (g *Graph) Writing() (writer bool, confirm func(context.Context) error) {
 		return was.written.Settle(ctx)
 	}
 }
+
+// Tenure returns a number that changes when this server becomes the writer, unless it was the last writer too and had closed the graph because
+// it had no calls. So no other server wrote between two calls of Tenure that returned the same number to the writer.
+func (g *Graph) Tenure() uint64 { return g.tenure.Load() }
 
 // CatchUp makes sure that later reads see every commit that was acknowledged before.
 func (g *Graph) CatchUp(ctx context.Context) error {

@@ -315,7 +315,7 @@ func TestIdleWriter(t *testing.T) {
 	if err := insert(here, add, "a"); err != nil {
 		t.Fatal(err)
 	}
-	epoch := here.State().Epoch
+	epoch, tenure := here.State().Epoch, here.Tenure()
 	eventually(t, "idle", isIdle(here))
 	if here.collecting.Lock(); here.collectedAt.IsZero() {
 		t.Error("the writer closed the graph without a garbage collection")
@@ -348,6 +348,17 @@ func TestIdleWriter(t *testing.T) {
 	}
 	if n := persons(t, here); n != 3 {
 		t.Errorf("%d persons, want 3", n)
+	}
+	if got := there.Tenure(); got != epoch+1 {
+		t.Errorf("a server that writes again after a pause, in which no other one wrote, has the tenure %d, want %d", got, epoch+1)
+	}
+	eventually(t, "idle", isIdle(there))
+	eventually(t, "idle", isIdle(here))
+	if err := insert(here, add, "d"); err != nil {
+		t.Fatal(err)
+	}
+	if got := here.Tenure(); got == tenure {
+		t.Errorf("a server that writes again after another one has the tenure %d, as before", got)
 	}
 }
 

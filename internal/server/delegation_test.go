@@ -392,4 +392,13 @@ func TestReviewKeyRights(t *testing.T) {
 			t.Errorf("%s: %+v, %v", actor, key, err)
 		}
 	}
+	for _, tt := range []struct {
+		actor string
+		want  int // keys; -1 for a refusal
+	}{{"act-ada-via-bot", -1}, {"act-ada", 1}, {"act-ada", 0}, {"act-bo", 1}} {
+		done, err := w.person(tt.actor).RevokeReviewKeys(t.Context())
+		if denied(err) != (tt.want < 0) || !denied(err) && (err != nil || done.Revoked != tt.want) {
+			t.Errorf("%s: %+v, %v; want %d keys", tt.actor, done, err, tt.want)
+		}
+	}
 }

@@ -28,5 +28,5 @@ func deliversFor(s *Server, graph string) servedgraph.WriterRole {
 		writer, _ := g.Writing()
 		return writer
 	}
-	return servedgraph.WriterRole{Writes: writes, Claim: g.Claim}
+	return servedgraph.WriterRole{Writes: writes, Claim: g.Claim, Tenure: g.Tenure}
 }

@@ -62,7 +62,7 @@ func TestExamples(t *testing.T) {
 			want = http.StatusPartialContent
 		case "append_upload", "get_upload", "delete_upload", "infer_import", "import_upload": // the server makes the ids of uploads
 			want = http.StatusNotFound
-		case "delete_watch", "get_watch_event", "redeliver_watch": // the engine makes the ids of watches
+		case "delete_watch", "get_watch_event", "redeliver_watch", "dismiss_undelivered", "end_webhook": // the engine makes the ids of watches
 			want = http.StatusNotFound
 		case "merge_proposal": // the branch of the proposal has no changes
 			want = http.StatusConflict

@@ -181,6 +181,7 @@ var restRows = []restRow{
 	{route: "GET /graphs/{id}/proposals/{proposal}/changes", path: "/proposals/{R}/changes", main: readsMain, feature: readsFeature, unseen: everyone},
 	{route: "POST /graphs/{id}/proposals/{proposal}", path: "/proposals/{R}", body: `{"title":"another"}`, main: "aw", feature: "agw", unseen: "gbin"},
 	{route: "POST /graphs/{id}/review-keys", path: "/review-keys", main: everyone, feature: everyone, quick: true},
+	{route: "DELETE /graphs/{id}/review-keys", path: "/review-keys", main: everyone, feature: everyone, quick: true},
 	{route: "POST /graphs/{id}/proposals/{proposal}/review", path: "/proposals/{R}/review", body: `{"decision":"comment","comment":"hm"}`, main: "aw", feature: "agw", unseen: "gbin"},
 	{route: "POST /graphs/{id}/proposals/{proposal}/close", path: "/proposals/{R}/close", body: `{}`, main: "aw", feature: "agw", unseen: "gbin"},
 	// The branch of the proposal has no changes.
@@ -190,6 +191,9 @@ var restRows = []restRow{
 	{route: "POST /graphs/{id}/watches", path: "/watches", body: `{"query":"find_person","params":{"name":"bob"},"branch":"{B}"}`,
 		main: "arwbc", feature: "agrwbc", unseen: "in", branched: true},
 	{route: "DELETE /graphs/{id}/watches/{watch}", path: "/watches/" + rest.ExampleWatch, main: everyone, feature: everyone, served: 404}, {route: "POST /graphs/{id}/watches/{watch}/redeliver", path: "/watches/" + rest.ExampleWatch + "/redeliver", main: everyone, feature: everyone, served: 404},
+	{route: "POST /graphs/{id}/watches/{watch}/dismiss", path: "/watches/" + rest.ExampleWatch + "/dismiss", main: everyone, feature: everyone, served: 404},
+	{route: "GET /graphs/{id}/webhooks", path: "/webhooks", main: "ag", feature: "ag"},
+	{route: "DELETE /graphs/{id}/webhooks/{watch}", path: "/webhooks/" + rest.ExampleWatch, main: "ag", feature: "ag", served: 404},
 	{route: "GET /graphs/{id}/watches/{watch}/events", path: "/watches/" + rest.ExampleWatch + "/events", main: everyone, feature: everyone, served: 404},
 	{route: "POST /graphs/{id}/verify", path: "/verify", body: `{}`, main: "ag", feature: "ag"},
 	{route: "POST /graphs/{id}/cleanup", path: "/cleanup", body: `{"keep_commits":1000,"dry_run":true}`, main: "ag", feature: "ag"},

@@ -212,11 +212,11 @@ var partRoutes = map[string]meets{
 
 	"POST /graphs/{id}/uploads": own, "PATCH /graphs/{id}/uploads/{upload}": own, "GET /graphs/{id}/uploads/{upload}": own, "DELETE /graphs/{id}/uploads/{upload}": own,
 	"POST /graphs/{id}/uploads/{upload}/infer": own, "POST /graphs/{id}/uploads/{upload}/import": own, // of no upload; TestImportParts
-	"POST /graphs/{id}/review-keys": own, "POST /graphs/{id}/proposed-queries": own, "GET /graphs/{id}/proposed-queries": filtered,
+	"POST /graphs/{id}/review-keys": own, "DELETE /graphs/{id}/review-keys": own, "POST /graphs/{id}/proposed-queries": own, "GET /graphs/{id}/proposed-queries": filtered,
 	"GET /graphs/{id}/audit":         own, // here without a trail; where there is one, the policy says who may read all of it
 	"GET /graphs/{id}/audit/summary": own,
 	"GET /graphs/{id}/branches":      own, "POST /graphs/{id}/branches": own, "DELETE /graphs/{id}/branches/{branch}": own,
-	"GET /graphs/{id}/watches": own, "POST /graphs/{id}/watches": own, "DELETE /graphs/{id}/watches/{watch}": own, "POST /graphs/{id}/watches/{watch}/redeliver": own, "GET /graphs/{id}/watches/{watch}/events": own, // of no watch; TestWatchParts
+	"GET /graphs/{id}/watches": own, "POST /graphs/{id}/watches": own, "DELETE /graphs/{id}/watches/{watch}": own, "POST /graphs/{id}/watches/{watch}/redeliver": own, "POST /graphs/{id}/watches/{watch}/dismiss": own, "GET /graphs/{id}/webhooks": own, "DELETE /graphs/{id}/webhooks/{watch}": own, "GET /graphs/{id}/watches/{watch}/events": own, // of no watch; TestWatchParts
 	"GET /graphs/{id}/commits": own, "GET /graphs/{id}/commits/{commit}": own, "POST /graphs/{id}/cleanup": own,
 }
 

@@ -26,6 +26,7 @@ import { RunPage } from "./run";
 import { SchemaPage } from "./schema";
 import { loggedOut, offered } from "./session";
 import { Text, visible } from "./text";
+import { WatchesPage } from "./watches";
 
 const titles: Record<Page, string> = {
   overview: "Overview",
@@ -39,6 +40,7 @@ const titles: Record<Page, string> = {
   compare: "Compare",
   history: "History",
   schema: "Schema",
+  watches: "Watches",
   calls: "Calls",
   access: "Access",
 };
@@ -51,6 +53,7 @@ const views: Record<Page, FunctionComponent> = {
   explore: ExplorePage,
   review: ReviewPage,
   compare: ComparePage,
+  watches: WatchesPage,
   calls: CallsPage,
   run: RunPage,
   entity: EntityPage,

@@ -8,6 +8,7 @@ import { columnName, edgeProperties, labelProperty, listedLength, listedProperti
 import type { Json } from "./json";
 import { inTurn } from "./limit";
 import { Failure, Show, useLoad } from "./load";
+import { Merged } from "./merged";
 import { Neighbourhood } from "./neighbourhood";
 import { go, href, route, target, targetMembers, withQuery } from "./route";
 import { Table, Value } from "./table";
@@ -276,6 +277,7 @@ function History(props: { graph: string; type: Type; id: string }) {
                       <Actor of={v.commit} /> ·{" "}
                       <a href={href(graph, "history", [v.commit.graph_commit_id])}>the commit</a> ·{" "}
                       <a href={nodeHref(graph, type.name, id, { at: v.commit.graph_commit_id, branch: undefined })}>the node then</a>
+                      <Merged graph={graph} commit={v.commit} />
                       {v.commit.message && <> · <Text value={v.commit.message} /></>}
                     </p>
                     <Difference before={v.before} after={v.after} />

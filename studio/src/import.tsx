@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, type Type } from "./api";
 import { useTypes } from "./facts";
 import { ImportForm } from "./importform";
-import { forget, infer, upload, type Proposal } from "./importmap";
+import { forget, infer, progress, upload, type Proposal } from "./importmap";
 import { Failure, Show } from "./load";
 import { may, useRights } from "./rights";
 import { href, route, target } from "./route";
@@ -42,7 +42,7 @@ function Drop(props: { graph: string; types: Type[]; mayWrite: boolean }) {
   const { graph, types, mayWrite } = props;
   const { branch } = target.value;
   const [over, setOver] = useState(false);
-  const [sent, setSent] = useState<{ name: string; part: number } | null>(null); // part is null until the server reads the file
+  const [sent, setSent] = useState<{ name: string; part: number; read?: number } | null>(null); // read counts the records that the server has read
   const [dropped, setDropped] = useState<Dropped | null>(null);
   const [fault, setFault] = useState<ApiError | null>(null);
   const running = useRef<AbortController | undefined>(undefined);
@@ -76,7 +76,10 @@ function Drop(props: { graph: string; types: Type[]; mayWrite: boolean }) {
     try {
       const opened = (id: string) => (signal.aborted ? forget(graph, id) : (kept.current = id));
       const id = await upload(graph, mayWrite ? branch : "draft", file, opened, (bytes) => setSent({ name: file.name, part: bytes / file.size }), signal);
-      const proposal = await infer(graph, id, file.name, branch, signal);
+      const watching = new AbortController();
+      const ended = AbortSignal.any([signal, watching.signal]);
+      void progress(graph, id, (read) => setSent({ name: file.name, part: 1, read }), ended);
+      const proposal = await infer(graph, id, file.name, branch, signal).finally(() => watching.abort());
       if (signal.aborted) {
         return;
       }
@@ -119,7 +122,7 @@ function Drop(props: { graph: string; types: Type[]; mayWrite: boolean }) {
       </div>
       {sent && (
         <p class="loading" role="status">
-          {sent.part < 1 ? `Sending ${Math.floor(sent.part * 100)} %…` : "The server reads the file…"}
+          {sent.part < 1 ? `Sending ${Math.floor(sent.part * 100)} %…` : sent.read ? `The server has read ${sent.read.toLocaleString("en")} rows…` : "The server reads the file…"}
         </p>
       )}
       {fault && <Faults error={fault} />}

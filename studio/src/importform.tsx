@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { ApiError, pathOf, post, type Property, type Type } from "./api";
 import { Faults, MissingType, type Dropped } from "./import";
-import { draftOf, keyOf, mapOf, refsOf, retyped, type Draft, type Loaded, type Reads, type Ref, type Sets } from "./importmap";
+import { draftOf, keyOf, mapOf, progress, refsOf, retyped, type Draft, type Loaded, type Reads, type Ref, type Sets } from "./importmap";
 import { proposeHref } from "./propose";
 import { href, target } from "./route";
 import { Text, visible } from "./text";
@@ -22,6 +22,7 @@ export function ImportForm(props: { graph: string; dropped: Dropped; types: Type
   const [done, setDone] = useState<Loaded | null>(null);
   const [fault, setFault] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
+  const [read, setRead] = useState(0); // records that the server has read
   const repeated = useRef({ body: "", key: "" }); // an import that is sent again, as its answer was lost, is the same one
   const type = types.find((t) => draft.type === t.kind + " " + t.name);
   const refs = type ? refsOf(type, types) : [];
@@ -35,7 +36,10 @@ export function ImportForm(props: { graph: string; dropped: Dropped; types: Type
       return;
     }
     setBusy(true);
+    setRead(0);
     setFault(null);
+    const watching = new AbortController();
+    void progress(graph, dropped.id, setRead, watching.signal);
     try {
       const body = { file_name: dropped.name, map: mapOf(dropped.name, draft, type, refs), branch: into, mode, ...(newEdges && mode !== "append" ? { new_edges: true } : {}), ...(dry ? { dry_run: true } : {}) };
       const sent = JSON.stringify([body, message.trim()]);
@@ -55,6 +59,7 @@ export function ImportForm(props: { graph: string; dropped: Dropped; types: Type
       setTried(null);
       setFault(error instanceof ApiError ? error : new ApiError(0, String(error)));
     }
+    watching.abort();
     setBusy(false);
   };
   if (done) {
@@ -115,6 +120,15 @@ export function ImportForm(props: { graph: string; dropped: Dropped; types: Type
         </label>
       </div>
       {fault && <Faults error={fault} />}
+      {busy && (
+        <p class="loading" role="status">
+          {read === 0
+            ? "The server reads the file…"
+            : read < dropped.proposal.rows
+              ? `The server has read ${read.toLocaleString("en")} of ${dropped.proposal.rows.toLocaleString("en")} rows…`
+              : "The server has read all rows, and checks them as one commit…"}
+        </p>
+      )}
       {tried && (
         <div class="note" role="status">
           <p>Nothing was written. The import would make these changes:</p>

@@ -2,7 +2,7 @@
 // and checks what the form makes of it.
 
 import type * as wire from "../../client/typescript/src/wire";
-import { ApiError, exchange, pathOf, post, type Type } from "./api";
+import { ApiError, exchange, get, pathOf, post, type Type } from "./api";
 import { endTypes } from "./facts";
 import { parseJson, writeJson, type Json } from "./json";
 
@@ -127,6 +127,21 @@ export async function upload(graph: string, branch: string, file: File, onOpened
 /** Lets the server forget a file. Without it the server does so after a day. */
 export function forget(graph: string, id: string) {
   exchange(pathOf(graph, "/uploads/" + id), { method: "DELETE", keepalive: true }).catch(() => undefined);
+}
+
+/** Asks each second how many records the server has read of a file, until the signal ends. */
+export async function progress(graph: string, id: string, onRead: (records: number) => void, signal: AbortSignal) {
+  while (!signal.aborted) {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    try {
+      const { records_read: read } = await get<wire.Upload>(pathOf(graph, "/uploads/" + id), signal);
+      if (!signal.aborted && read) {
+        onRead(read);
+      }
+    } catch {
+      // The request that waits for the file says what is wrong.
+    }
+  }
 }
 
 export function infer(graph: string, id: string, file: string, branch: string, signal: AbortSignal): Promise<Proposal> {

@@ -8,7 +8,7 @@ const root = "/studio/";
 /** The current URL. */
 export const url = signal(new URL(location.href));
 
-export const pages = ["overview", "query", "data", "import", "explore", "entity", "run", "review", "compare", "history", "schema", "calls", "access"] as const;
+export const pages = ["overview", "query", "data", "import", "explore", "entity", "run", "review", "compare", "history", "schema", "watches", "calls", "access"] as const;
 export type Page = (typeof pages)[number];
 
 export interface Route {

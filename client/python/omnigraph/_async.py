@@ -495,6 +495,10 @@ class AsyncGraph:
         """Sends the events of the webhook of a watch again that could not be delivered."""
         return cast(w.Watch, await self._c._json(Request("POST", f"{self._path}/watches/{segment(id)}/redeliver", repeats=False)))
 
+    async def dismiss_undelivered(self, id: str) -> w.Watch:
+        """Removes the events of the webhook of a watch from its list that could not be delivered."""
+        return cast(w.Watch, await self._c._json(Request("POST", f"{self._path}/watches/{segment(id)}/dismiss", repeats=False)))
+
     async def delete_watch(self, id: str) -> w.WatchDeleted:
         return cast(w.WatchDeleted, await self._c._json(Request("DELETE", f"{self._path}/watches/{segment(id)}", repeats=False)))
 

@@ -952,6 +952,22 @@ class NodeVersion(TypedDict):
     after: "EntityImage | None"
 
 
+class OwnedWebhook(TypedDict):
+    watch_id: str
+    owner: str
+    query: str
+    branch: str
+    # The host of the address, without the path, which may be secret.
+    host: str
+    state: Literal["active", "retrying", "paused"]
+    # How many events could not be delivered.
+    undelivered: int
+    # In Unix microseconds.
+    created_at: int
+    # The last call of the owner that counts for its rights, in Unix microseconds.
+    called_at: int
+
+
 class ParamEntry(TypedDict):
     name: str
     kind: Literal["string", "bool", "int", "bigint", "float", "date", "datetime", "blob", "vector", "duration", "decimal", "list", "record"]
@@ -1421,6 +1437,11 @@ class ReviewKey(TypedDict):
     expires_at: int
 
 
+class ReviewKeysRevoked(TypedDict):
+    # Number of keys that were good until now.
+    revoked: int
+
+
 class RowChange(TypedDict):
     before: Row
     after: Row
@@ -1645,6 +1666,8 @@ class Upload(TypedDict):
     # The number of bytes of the whole data; null if the client has not said it yet.
     length: int | None
     expires_at: str
+    # How many records of the table the server has read, while it imports the upload or proposes a map for it.
+    records_read: NotRequired[int]
 
 
 class Verified(TypedDict):
@@ -1718,6 +1741,10 @@ class Webhook(TypedDict):
     undelivered: "list[Undelivered]"
     # How many events before those could not be delivered.
     dropped: NotRequired[int]
+
+
+class WebhookList(TypedDict):
+    webhooks: "list[OwnedWebhook]"
 
 
 class WriteTarget(TypedDict):

@@ -389,6 +389,11 @@ export class Graph {
     return this.t.json({ method: "POST", path: `${this.path}/watches/${segment(id)}/redeliver`, repeats: false }, call);
   }
 
+  /** Removes the events of the webhook of a watch from its list that could not be delivered. */
+  dismissUndelivered(id: string, call?: CallOptions): Promise<w.Watch> {
+    return this.t.json({ method: "POST", path: `${this.path}/watches/${segment(id)}/dismiss`, repeats: false }, call);
+  }
+
   deleteWatch(id: string, call?: CallOptions): Promise<w.WatchDeleted> {
     return this.t.json({ method: "DELETE", path: `${this.path}/watches/${segment(id)}`, repeats: false }, call);
   }

@@ -901,6 +901,22 @@ export interface NodeVersion {
   after: EntityImage | null;
 }
 
+export interface OwnedWebhook {
+  watch_id: string;
+  owner: string;
+  query: string;
+  branch: string;
+  /** The host of the address, without the path, which may be secret. */
+  host: string;
+  state: "active" | "retrying" | "paused";
+  /** How many events could not be delivered. */
+  undelivered: number;
+  /** In Unix microseconds. */
+  created_at: number;
+  /** The last call of the owner that counts for its rights, in Unix microseconds. */
+  called_at: number;
+}
+
 export interface ParamEntry {
   name: string;
   kind: "string" | "bool" | "int" | "bigint" | "float" | "date" | "datetime" | "blob" | "vector" | "duration" | "decimal" | "list" | "record";
@@ -1366,6 +1382,11 @@ export interface ReviewKey {
   expires_at: number;
 }
 
+export interface ReviewKeysRevoked {
+  /** Number of keys that were good until now. */
+  revoked: number;
+}
+
 export interface RowChange {
   before: Row;
   after: Row;
@@ -1586,6 +1607,8 @@ export interface Upload {
   /** The number of bytes of the whole data; null if the client has not said it yet. */
   length: number | null;
   expires_at: string;
+  /** How many records of the table the server has read, while it imports the upload or proposes a map for it. */
+  records_read?: number | undefined;
 }
 
 export interface Verified {
@@ -1658,6 +1681,10 @@ export interface Webhook {
   undelivered: Undelivered[];
   /** How many events before those could not be delivered. */
   dropped?: number | undefined;
+}
+
+export interface WebhookList {
+  webhooks: OwnedWebhook[];
 }
 
 export interface WriteTarget {

@@ -328,6 +328,26 @@ func (c *MakeReviewKey) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
 // LogArguments returns the arguments of the call for the log.
 func (*MakeReviewKey) LogArguments() [][]byte { return [][]byte{} }
 
+// RevokeReviewKeys is the call that ends the review keys of the caller. Its answer is a client.ReviewKeysRevoked.
+type RevokeReviewKeys struct {
+	Revoke func() (int, error)
+}
+
+// Needs returns nothing: every caller may take back what it was given.
+func (*RevokeReviewKeys) Needs() []tool.Need { return nil }
+
+// Run ends the keys.
+func (c *RevokeReviewKeys) Run(context.Context, *tool.Env) (*tool.Outcome, error) {
+	n, err := c.Revoke()
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Outcome{Value: &client.ReviewKeysRevoked{Revoked: n}}, nil
+}
+
+// LogArguments returns the arguments of the call for the log.
+func (*RevokeReviewKeys) LogArguments() [][]byte { return [][]byte{} }
+
 // Refused is a decision that no valid review key signed. It ends with Err, so that the audit trail has a record of the attempt.
 type Refused struct {
 	Err error

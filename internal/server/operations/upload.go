@@ -45,6 +45,9 @@ type InferImport struct {
 	Branch tool.BranchName // the branch whose schema the map is for
 }
 
+// NoTimeLimit exempts the call from the time limit, as the import.
+func (*InferImport) NoTimeLimit() {}
+
 // Needs returns the permission to read the branch, because the map has names of its schema.
 func (c *InferImport) Needs() []tool.Need { return []tool.Need{access.ToRead(c.Branch)} }
 
@@ -64,14 +67,17 @@ func (c *InferImport) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, er
 // LogArguments returns the arguments of the call for the log.
 func (c *InferImport) LogArguments() [][]byte { return [][]byte{[]byte(c.File.Name)} }
 
-// Import is the call that imports an uploaded table: a load of the lines that a map makes of it. It has the time limit of calls, because it
-// does not wait for the client.
+// Import is the call that imports an uploaded table: a load of the lines that a map makes of it. The time
+// limit of calls does not apply: the size of the file and the places for tables bound it, and the end of the request ends it.
 type Import struct {
 	Load *Load // without data
 	File *tableimport.File
 	Map  string
 	Most int64 // bytes of the lines; 0 for any
 }
+
+// NoTimeLimit exempts an import from the time limit, as a load.
+func (*Import) NoTimeLimit() {}
 
 // RunOptions returns the options of the call.
 func (c *Import) RunOptions() *queryrun.Options { return c.Load.RunOptions() }

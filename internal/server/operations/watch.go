@@ -244,15 +244,7 @@ func (c *WatchRequest) delete(ctx context.Context, env *tool.Env) (*tool.Outcome
 
 // redeliver has the events of a webhook of the caller sent again that could not be delivered. The answer is the *client.Watch.
 func (c *WatchRequest) redeliver(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
-	w, err := FindWatch(ctx, env.Graph, env.Actor, c.ID)
-	if err != nil {
-		return nil, err
-	}
-	err = env.Graph.ChangeWatch(ctx, c.ID, func(state []byte) ([]byte, error) {
-		h := WebhookOf(state)
-		if h == nil {
-			return nil, &tool.ArgumentError{Path: "watch", Detail: "the watch has no webhook", Help: "read its events with its cursor"}
-		}
+	return c.changeHook(ctx, env, func(h *WatchHook) {
 		h.Gone, h.Fault, h.Denied = false, "", false
 		if h.Sending != nil {
 			h.Sending.Due = 0
@@ -260,6 +252,26 @@ func (c *WatchRequest) redeliver(ctx context.Context, env *tool.Env) (*tool.Outc
 		for i := range h.Undelivered {
 			h.Undelivered[i].Again = true
 		}
+	})
+}
+
+// dismiss removes the events of a webhook of the caller that could not be delivered from its list. The answer is the *client.Watch.
+func (c *WatchRequest) dismiss(ctx context.Context, env *tool.Env) (*tool.Outcome, error) {
+	return c.changeHook(ctx, env, func(h *WatchHook) { h.Undelivered, h.Dropped = nil, 0 })
+}
+
+// changeHook changes the webhook of a watch of the caller. The answer is the *client.Watch.
+func (c *WatchRequest) changeHook(ctx context.Context, env *tool.Env, change func(*WatchHook)) (*tool.Outcome, error) {
+	w, err := FindWatch(ctx, env.Graph, env.Actor, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	err = env.Graph.ChangeWatch(ctx, c.ID, func(state []byte) ([]byte, error) {
+		h := WebhookOf(state)
+		if h == nil {
+			return nil, errNoWebhook
+		}
+		change(h)
 		w.State, err = h.State()
 		return w.State, err
 	})
@@ -524,11 +536,12 @@ type WatchRequest struct {
 	Cursor string    // for a read: the cursor of the last event
 	Delete bool      // delete the watch
 	Again  bool      // send the events of its webhook again that could not be delivered
+	Forget bool      // dismiss those events
 	Times  WatchTimes
 }
 
 // Writes reports whether the call changes the watches.
-func (c *WatchRequest) Writes() bool { return c.New != nil || c.Delete || c.Again }
+func (c *WatchRequest) Writes() bool { return c.New != nil || c.Delete || c.Again || c.Forget }
 
 // LogArguments returns the arguments of the call for the log.
 func (c *WatchRequest) LogArguments() [][]byte { return [][]byte{[]byte(c.ID), []byte(c.Cursor)} }
@@ -543,6 +556,8 @@ func (c *WatchRequest) Run(ctx context.Context, env *tool.Env) (*tool.Outcome, e
 		return c.delete(ctx, env)
 	case c.Again:
 		return c.redeliver(ctx, env)
+	case c.Forget:
+		return c.dismiss(ctx, env)
 	case c.New != nil, c.ID != "":
 		return nil, errors.New("the call of a watch runs without a graph that has its query")
 	}

@@ -243,6 +243,11 @@ func (x *exchange) run() error {
 	if x.route.Streamed && x.here() == nil {
 		x.streamBody()
 	}
+	if x.route.Long && x.here() == nil {
+		if err := x.takeLong(); err != nil {
+			return err
+		}
+	}
 	if x.opts.Forward != nil && (x.writes() || x.route.AtWriter) && x.opts.Forward(x.w, x.r, x.g.ID()) {
 		return nil
 	}

@@ -10,11 +10,14 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/uploads"
 	"github.com/omnigraph-go/omnigraph/internal/server/rest"
+	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	slowtest "github.com/omnigraph-go/omnigraph/internal/slow"
 )
 
 // importer sends tables and requests about them.
@@ -189,4 +192,29 @@ func manyColumns() string {
 		fmt.Fprintf(&b, "c%d,", n)
 	}
 	return strings.TrimSuffix(b.String(), ",")
+}
+
+// TestLongImport proposes a map for a large file, and imports it, which takes longer than the time limit of calls and than the server gives other
+// requests and answers.
+func TestLongImport(t *testing.T) {
+	slowtest.Test(t)
+	store, err := uploads.New(uploads.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &importer{t, servedWith(t, rest.Options{MaxPause: time.Minute, Uploads: map[string]*uploads.Store{"people": store}}, func(c *servedgraph.Config) { c.Limits.Timeout = time.Millisecond })}
+	const rows = 100_000
+	var b strings.Builder
+	b.WriteString("name\n")
+	for n := range rows {
+		fmt.Fprintf(&b, "p%d\n", n)
+	}
+	up := i.upload(b.String())
+	if p := i.infer(up, "f.csv"); p.Rows != rows {
+		t.Errorf("%d rows, want %d", p.Rows, rows)
+	}
+	in := client.ImportBody{FileName: "f.csv", Map: `{"sources":{"f.csv":{"node":"Person","set":{"name":"name"}}}}`}
+	if res, body := i.do("POST", up+"/import", i.body(in)); res.StatusCode != http.StatusOK || !strings.Contains(body, fmt.Sprintf(`"inserted":%d`, rows)) {
+		t.Error(res.Status, body)
+	}
 }

@@ -119,3 +119,9 @@ func (x *exchange) makeReviewKey() error {
 	keys := x.g.ReviewKeys()
 	return x.answer(&operations.MakeReviewKey{Make: func() (string, time.Time, error) { return keys.Make(x.actor()) }}, encoding.Options{})
 }
+
+// revokeReviewKeys revokes the review keys of the caller.
+func (x *exchange) revokeReviewKeys() error {
+	keys := x.g.ReviewKeys()
+	return x.answer(&operations.RevokeReviewKeys{Revoke: func() (int, error) { return keys.Revoke(x.actor()) }}, encoding.Options{})
+}

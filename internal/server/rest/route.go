@@ -60,6 +60,8 @@ type Route struct {
 	// Streamed is true if the server uses the body while it arrives. Then neither the size of the body nor the time of
 	// the whole request is limited by the server; see [IsStreamed].
 	Streamed bool
+	// Long is true if the answer may take longer than the server gives other answers. The body is small.
+	Long bool
 
 	// AtWriter is true if the server that writes the graph must answer, although the route changes nothing in the graph.
 	AtWriter bool

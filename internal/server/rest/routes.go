@@ -565,8 +565,14 @@ var routes = []Route{
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/review-keys", Operation: "make_review_key", Tag: tagProposal,
 		Summary:     "Make a review key, with which the caller decides about proposals over the connection of an agent.",
-		Description: "The key is good for 12 hours, and as long as the server runs. Every caller with a token may ask, except an agent that acts for an actor. The key gives no right: each decision needs those of the caller.",
+		Description: "The key is good for 12 hours, and as long as no other server writes the graph. Every caller with a token may ask, except an agent that acts for an actor. The key gives no right: each decision needs those of the caller.",
 		Answer:      client.ReviewKey{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, AtWriter: true, handle: (*exchange).makeReviewKey,
+	},
+	{
+		Method: http.MethodDelete, Path: "/graphs/{id}/review-keys", Operation: "revoke_review_keys", Tag: tagProposal,
+		Summary:     "Revoke the review keys of the caller.",
+		Description: "They decide nothing from then on. An agent that acts for an actor does not revoke the keys of the actor.",
+		Answer:      client.ReviewKeysRevoked{}, Statuses: []int{http.StatusUnauthorized, http.StatusTooManyRequests}, AtWriter: true, handle: (*exchange).revokeReviewKeys,
 	},
 	{
 		Method: http.MethodPost, Path: "/graphs/{id}/proposals/{proposal}/close", Operation: "close_proposal", Tag: tagProposal,

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -39,6 +40,25 @@ func (x *exchange) streamBody() {
 	x.r = x.r.WithContext(x.ctx()) // a copy, because net/http looks at the type of the body of the request itself
 	x.r.Body = &arrivingBody{ReadCloser: x.r.Body, control: control, pause: x.opts.MaxPause}
 	x.w = &lateWriter{ResponseWriter: x.w, control: control}
+}
+
+// takeLong reads the body, and then lifts the limits of the server on the time for a request and for its answer. The answer has its own time
+// when it is ready.
+func (x *exchange) takeLong() error {
+	body, err := io.ReadAll(x.r.Body)
+	if err != nil {
+		return unreadable(err)
+	}
+	control := http.NewResponseController(x.w)
+	x.r = x.r.WithContext(x.ctx()) // a copy, as in streamBody
+	x.r.Body = io.NopCloser(bytes.NewReader(body))
+	x.w = &lateWriter{ResponseWriter: x.w, control: control}
+	for _, set := range []func(time.Time) error{control.SetReadDeadline, control.SetWriteDeadline} {
+		if err := set(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return err
+		}
+	}
+	return nil
 }
 
 // arrivingBody is a body whose time limit counts since its last byte.

@@ -18,9 +18,13 @@ import (
 )
 
 // servedWith returns the address of a server whose actor is named in the header Actor. A whole request has half a second on it.
-func servedWith(t *testing.T, o rest.Options) string {
+func servedWith(t *testing.T, o rest.Options, changes ...func(*servedgraph.Config)) string {
 	t.Helper()
-	h := rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, servedtest.Config(t))}, o)
+	c := servedtest.Config(t)
+	for _, change := range changes {
+		change(&c)
+	}
+	h := rest.Handler(map[string]*servedgraph.Graph{"people": servedtest.Graph(t, c)}, o)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor := servedtest.Writer
 		if r.Header.Get("Actor") == servedtest.Drafter.ID {

@@ -11,6 +11,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/envelope"
+	"github.com/omnigraph-go/omnigraph/internal/server/internal/tableimport"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/uploads"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
@@ -162,6 +163,9 @@ func (x *exchange) getUpload() error {
 	} else {
 		h.Set(headerUploadLength, strconv.FormatInt(u.Length, 10))
 		a.Length = &u.Length
+	}
+	if path, err := s.Path(x.ctx(), u); err == nil {
+		a.Read = tableimport.RecordsRead(path)
 	}
 	return x.reply(&a)
 }

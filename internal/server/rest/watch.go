@@ -51,6 +51,24 @@ var watchRoutes = []Route{
 		example: example{params: map[string]string{"watch": ExampleWatch}},
 	},
 	{
+		Method: http.MethodPost, Path: "/graphs/{id}/watches/{watch}/dismiss", Operation: "dismiss_undelivered", Tag: tagWatch,
+		Summary:     "Remove the events of the webhook of a watch that could not be delivered from its list.",
+		Description: "They are not sent again. The receiver reads the watch with the last cursor that it stored to know what they said.",
+		Answer:      client.Watch{}, Action: tool.Watch, Writes: true, handle: (*exchange).dismissUndelivered,
+		example: example{params: map[string]string{"watch": ExampleWatch}},
+	},
+	{
+		Method: http.MethodGet, Path: "/graphs/{id}/webhooks", Operation: "list_webhooks", Tag: tagWatch,
+		Summary: "List the webhooks of all actors, with the health of each.",
+		Answer:  client.WebhookList{}, Action: tool.Admin, handle: (*exchange).listWebhooks,
+	},
+	{
+		Method: http.MethodDelete, Path: "/graphs/{id}/webhooks/{watch}", Operation: "end_webhook", Tag: tagWatch,
+		Summary: "Delete a watch of any actor that has a webhook.",
+		Answer:  client.WatchDeleted{}, Action: tool.Admin, Writes: true, handle: (*exchange).endWebhook,
+		example: example{params: map[string]string{"watch": ExampleWatch}},
+	},
+	{
 		Method: http.MethodGet, Path: "/graphs/{id}/watches/{watch}/events", Operation: "get_watch_event", Tag: tagWatch,
 		Summary: "Get the answer of a watch, or how it has changed after a cursor.",
 		Description: "The consumer stores the cursor together with the rows and sends it with the next request, and so gets each change exactly once. " +
@@ -93,6 +111,19 @@ func (x *exchange) deleteWatch() error {
 // redeliverWatch sends the events of a webhook again.
 func (x *exchange) redeliverWatch() error {
 	return x.answerWatch(&operations.WatchRequest{ID: x.r.PathValue("watch"), Again: true})
+}
+
+// dismissUndelivered dismisses the events of a webhook that could not be delivered.
+func (x *exchange) dismissUndelivered() error {
+	return x.answerWatch(&operations.WatchRequest{ID: x.r.PathValue("watch"), Forget: true})
+}
+
+// listWebhooks lists the webhooks of all actors.
+func (x *exchange) listWebhooks() error { return x.answer(x.g.WebhooksCall(""), encoding.Options{}) }
+
+// endWebhook deletes a watch with a webhook.
+func (x *exchange) endWebhook() error {
+	return x.answer(x.g.WebhooksCall(x.r.PathValue("watch")), encoding.Options{})
 }
 
 // answerWatch answers a request about watches.

@@ -133,6 +133,7 @@ type Config struct {
 type WriterRole struct {
 	Writes func() bool                     // whether this server does now
 	Claim  func(ctx context.Context) error // makes this server the writer if no server is
+	Tenure func() uint64                   // changes when this server begins to write the graph after another one may have written it
 }
 
 // Plans is the type of Config.Plans.
@@ -240,7 +241,7 @@ func NewGraph(ctx context.Context, c Config) (*Graph, error) {
 	if g.now = c.Now; g.now == nil {
 		g.now = clock.Now
 	}
-	g.reviewKeys = reviewkey.New(g.now)
+	g.reviewKeys = reviewkey.New(g.now, c.Delivers.Tenure)
 	if len(c.PageKeys.List) == 0 {
 		c.PageKeys.List = [][]byte{seal.NewKey()}
 	}

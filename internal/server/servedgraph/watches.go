@@ -29,7 +29,7 @@ func (g *Graph) WatchCall(ctx context.Context, actor *access.Actor, name string,
 			return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
 		}
 		return &operations.CreateWatch{Watched: *w, Params: r.New.Params, Debounce: r.New.Debounce, Hook: hook}, nil
-	case r.ID != "" && !r.Delete && !r.Again:
+	case r.ID != "" && !r.Delete && !r.Again && !r.Forget:
 		call, err := g.readWatch(ctx, actor, r)
 		if err != nil {
 			return nil, g.record.Refused(ctx, name, wireerror.OutcomeOf(err), err)
@@ -38,6 +38,11 @@ func (g *Graph) WatchCall(ctx context.Context, actor *access.Actor, name string,
 	}
 	r.Times = g.hookTimes()
 	return r, nil
+}
+
+// WebhooksCall returns the call with which an administrator lists the webhooks of all actors, or ends that of the watch `end`.
+func (g *Graph) WebhooksCall(end string) tool.Call {
+	return &operations.Webhooks{End: end, Times: g.hookTimes()}
 }
 
 // ReachWatched is like Reach for the commit of the cursor of a watch, which another server may have made. It does nothing for a cursor that is

@@ -2,19 +2,26 @@ package servedgraph_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/internal/clock"
+	"github.com/omnigraph-go/omnigraph/internal/server/encoding"
 	"github.com/omnigraph-go/omnigraph/internal/server/operations"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph"
 	"github.com/omnigraph-go/omnigraph/internal/server/servedgraph/servedtest"
+	"github.com/omnigraph-go/omnigraph/internal/server/wireerror"
+	"github.com/omnigraph-go/omnigraph/server/tool"
 )
 
 // fencedGraph is a graph that a server may not write, and that can do something while a query runs.
@@ -207,5 +214,80 @@ func TestWebhookWithoutWriter(t *testing.T) {
 	stop()
 	if n := claims.Load(); n != 1 {
 		t.Errorf("the server claims the graph %d times, want once", n)
+	}
+}
+
+// TestWebhooksOfAll lists and ends webhooks as an administrator, who sees neither their addresses nor their arguments, and dismisses what could not be
+// delivered as the owner.
+func TestWebhooksOfAll(t *testing.T) {
+	g := newHookedGraph(t)
+	g.hook(func(c *servedgraph.Config) { c.RightsFor = 1000 * time.Hour })
+	id := g.make(servedtest.Writer, "people")
+	g.watch(servedtest.Reader, "people", "", "") // has no webhook
+	g.round()
+	g.status = 500
+	g.mutate("", "put", "ann", 30, "a")
+	for range 200 {
+		g.round()
+		g.now = g.now.Add(10 * time.Minute)
+	}
+	ask := func(end string, into any) error {
+		t.Helper()
+		a, err := g.Do(t.Context(), servedtest.Reader, "webhooks", g.WebhooksCall(end), encoding.Options{})
+		if err != nil {
+			return err
+		}
+		defer a.Release()
+		if text := string(a.JSON); strings.Contains(text, g.secret) || strings.Contains(text, g.url) {
+			t.Errorf("the answer has the secret or the address: %s", text)
+		}
+		return json.Unmarshal(a.JSON, into)
+	}
+	undelivered := func(want int64) {
+		t.Helper()
+		var list client.WebhookList
+		if err := ask("", &list); err != nil || len(list.Webhooks) != 1 {
+			t.Fatalf("the webhooks are %+v, %v", list, err)
+		}
+		if w := list.Webhooks[0]; w.WatchID != id || w.Owner != servedtest.Writer.ID || w.Query != "people" || w.Undelivered != want || !strings.Contains(g.url, "//"+w.Host) || w.Host == "" {
+			t.Errorf("the webhook is %+v, want %d undelivered events", w, want)
+		}
+	}
+	undelivered(1)
+	var missing *engine.NotFound
+	if err := g.call(servedtest.Reader, operations.WatchRequest{ID: id, Forget: true}, nil); !errors.As(err, &missing) {
+		t.Errorf("another actor dismisses: %v", err)
+	}
+	var w client.Watch
+	if err := g.call(servedtest.Writer, operations.WatchRequest{ID: id, Forget: true}, &w); err != nil || w.Webhook == nil || len(w.Webhook.Undelivered) != 0 || w.Webhook.Secret != "" {
+		t.Errorf("dismiss: %+v, %v", w, err)
+	}
+	undelivered(0)
+	g.status = 200
+	g.arrived()
+	g.mutate("", "grow", "ann", 31)
+	if g.round(); g.arrived() != 1 {
+		t.Error("nothing is sent after the owner has dismissed an event")
+	}
+
+	var denied *wireerror.Forbidden
+	action := tool.Admin
+	g.denied.Store(&action)
+	for _, end := range []string{"", id} {
+		if err := ask(end, nil); !errors.As(err, &denied) {
+			t.Errorf("without admin: %v", err)
+		}
+	}
+	g.denied.Store(nil)
+	var deleted client.WatchDeleted
+	if err := ask(id, &deleted); err != nil || deleted.Deleted != id {
+		t.Errorf("end: %+v, %v", deleted, err)
+	}
+	if err := ask(id, &deleted); !errors.As(err, &missing) {
+		t.Errorf("end it again: %v", err)
+	}
+	var bad *tool.ArgumentError
+	if err := ask(g.only().ID, &deleted); !errors.As(err, &bad) {
+		t.Errorf("end a watch without a webhook: %v", err)
 	}
 }

@@ -287,6 +287,8 @@ async def main() -> None:
     assert [(of, h["url"], "secret" in h) for of, h in hooks if h] == [(watch_id, "http://127.0.0.1:1/hook", False)]
     resent = (await graph.redeliver_watch(watch_id)).get("webhook")
     assert resent and resent["undelivered"] == []
+    emptied = (await graph.dismiss_undelivered(watch_id)).get("webhook")
+    assert emptied and emptied["undelivered"] == []
     answered = await down(lambda: graph.watch_event(watch_id))
     assert answered["reset"] == "first" and len(answered.get("rows", [])) > 3
     told: list[int] = []

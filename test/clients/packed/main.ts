@@ -193,6 +193,7 @@ const watch = await graph.createWatch({ query: "by_maker", params: { maker: "acm
 assert.match(watch.webhook?.secret ?? "", /^whsec_/);
 assert.deepEqual((await down(() => graph.watches())).watches.map((w) => [w.watch_id, w.webhook?.url, w.webhook?.secret]), [[watch.watch_id, "http://127.0.0.1:1/hook", undefined]]);
 assert.deepEqual((await graph.redeliverWatch(watch.watch_id)).webhook?.undelivered, []);
+assert.deepEqual((await graph.dismissUndelivered(watch.watch_id)).webhook?.undelivered, []);
 const answered = await down(() => graph.watchEvent(watch.watch_id));
 assert.ok(answered.reset === "first" && (answered.rows?.length ?? 0) > 3);
 const told: number[] = [];

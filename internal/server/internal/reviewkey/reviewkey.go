@@ -4,7 +4,8 @@
 //	rk_ID_SECRET                                                     a key; the server and the person know it
 //	HMAC-SHA256(SECRET, proposal ⏎ digest ⏎ decision ⏎ nonce ⏎ hex(SHA256(comment)))    a signature, in hexadecimal
 //
-// A nonce is good for one decision. The keys are in the memory of the server that writes the graph, and end with it.
+// A nonce is good for one decision. The keys are in the memory of the server that writes the graph. They end with it, and when another server
+// has written the graph: so the keys that an actor revoked at that one are nowhere else.
 package reviewkey
 
 import (
@@ -40,9 +41,11 @@ const (
 
 // Store has the keys of one graph. It is safe for concurrent use.
 type Store struct {
-	now func() time.Time
+	now    func() time.Time
+	tenure func() uint64
 
 	mu   sync.Mutex
+	of   uint64            // the tenure in which the keys were made; guarded by mu
 	keys map[string][]*key // by the name of the actor, with its tenant; guarded by mu
 	byID map[string]*key   // guarded by mu
 }
@@ -63,23 +66,46 @@ type nonce struct {
 	expires        time.Time
 }
 
-// New returns a store without keys. The clock may be nil.
-func New(now func() time.Time) *Store {
+// New returns a store without keys. The clock may be nil. The number that tenure returns changes when this server begins to write the graph
+// after another server may have written it; tenure is nil if no other server can.
+func New(now func() time.Time, tenure func() uint64) *Store {
 	if now == nil {
 		now = clock.Now
 	}
-	return &Store{now: now, keys: map[string][]*key{}, byID: map[string]*key{}}
+	if tenure == nil {
+		tenure = func() uint64 { return 0 }
+	}
+	return &Store{now: now, tenure: tenure, of: tenure(), keys: map[string][]*key{}, byID: map[string]*key{}}
+}
+
+// lock locks the store, and removes the keys of an earlier tenure.
+func (s *Store) lock() {
+	s.mu.Lock()
+	if t := s.tenure(); t != s.of {
+		s.of = t
+		clear(s.keys)
+		clear(s.byID)
+	}
+}
+
+// ownerOf returns the owner of the keys of an actor, who acts without an agent: an agent neither gets nor revokes the keys of the actor for
+// whom it acts.
+func ownerOf(a *access.Actor) (string, error) {
+	if a == nil || a.ID == "" || len(a.Agents) > 0 {
+		return "", &wireerror.Forbidden{Action: tool.ProposalReview}
+	}
+	return a.Tenant + "\x00" + a.ID, nil
 }
 
 // Make makes a key of an actor, who acts without an agent.
 func (s *Store) Make(a *access.Actor) (text string, expires time.Time, err error) {
-	if a == nil || a.ID == "" || len(a.Agents) > 0 {
-		return "", time.Time{}, &wireerror.Forbidden{Action: tool.ProposalReview} // an agent does not get the key of the actor for whom it acts
+	owner, err := ownerOf(a)
+	if err != nil {
+		return "", time.Time{}, err
 	}
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	s.forgetLocked()
-	owner := a.Tenant + "\x00" + a.ID
 	if len(s.keys) >= maxActors && s.keys[owner] == nil {
 		return "", time.Time{}, &wireerror.Forbidden{Action: tool.ProposalReview}
 	}
@@ -92,6 +118,23 @@ func (s *Store) Make(a *access.Actor) (text string, expires time.Time, err error
 		s.keys[owner] = slices.Delete(s.keys[owner], 0, n)
 	}
 	return "rk_" + k.id + "_" + k.secret, k.expires, nil
+}
+
+// Revoke ends the keys of an actor, who acts without an agent, and returns their number.
+func (s *Store) Revoke(a *access.Actor) (int, error) {
+	owner, err := ownerOf(a)
+	if err != nil {
+		return 0, err
+	}
+	s.lock()
+	defer s.mu.Unlock()
+	s.forgetLocked()
+	list := s.keys[owner]
+	for _, k := range list {
+		delete(s.byID, k.id)
+	}
+	delete(s.keys, owner)
+	return len(list), nil
 }
 
 // forgetLocked removes the keys that have expired.
@@ -120,7 +163,7 @@ func (s *Store) Nonce(id, proposal, asker string) (string, error) {
 	if len(proposal) > maxText {
 		return "", errRefused
 	}
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	k, now := s.byID[id], s.now()
 	if k == nil || !now.Before(k.expires) {
@@ -160,7 +203,7 @@ func (d *Decision) Sign(secret, nonce string) string {
 
 // Check returns the actor whose key signed a decision. The nonce is used up if the signature is good.
 func (s *Store) Check(id, text, signature string, d *Decision) (*access.Actor, error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	k := s.byID[id]
 	now := s.now()

@@ -11,7 +11,7 @@ import (
 
 func TestKeys(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	s := New(func() time.Time { return now })
+	s := New(func() time.Time { return now }, nil)
 	ada := &access.Actor{ID: "act-ada"}
 	for _, a := range []*access.Actor{nil, {}, {ID: "act-ada", Agents: []access.Agent{{ID: "act-bot"}}}} {
 		if text, _, err := s.Make(a); err == nil {
@@ -102,7 +102,7 @@ func TestKeys(t *testing.T) {
 // TestNonces checks that nonces take little memory, and that no caller takes those of another one away.
 func TestNonces(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	s := New(func() time.Time { return now })
+	s := New(func() time.Time { return now }, nil)
 	text, _, err := s.Make(&access.Actor{ID: "act-ada"})
 	if err != nil {
 		t.Fatal(err)
@@ -138,5 +138,73 @@ func TestNonces(t *testing.T) {
 	now = now.Add(nonceLasts)
 	if _, err := s.Nonce(id, "p", "one more"); err != nil || len(s.byID[id].nonces) != 1 {
 		t.Error("nonces that have expired stay:", len(s.byID[id].nonces), err)
+	}
+}
+
+// TestRevoke revokes keys: those of the actor end, whoever signs with them, and nobody else's do. An agent revokes nothing for the actor.
+func TestRevoke(t *testing.T) {
+	s := New(nil, nil)
+	d := Decision{Proposal: "p", Digest: "d", Decision: "approve"}
+	make := func(a *access.Actor) (id, secret, nonce string) {
+		t.Helper()
+		text, _, err := s.Make(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := strings.Split(text, "_")
+		if nonce, err = s.Nonce(p[1], "p", "act-bot"); err != nil {
+			t.Fatal(err)
+		}
+		return p[1], p[2], nonce
+	}
+	ada, bo := &access.Actor{ID: "act-ada"}, &access.Actor{ID: "act-bo"}
+	first, secret, nonce := make(ada)
+	make(ada)
+	other, otherSecret, otherNonce := make(bo)
+	for _, a := range []*access.Actor{nil, {}, {ID: "act-ada", Agents: []access.Agent{{ID: "act-bot"}}}} {
+		if n, err := s.Revoke(a); err == nil {
+			t.Errorf("%+v revokes %d keys", a, n)
+		}
+	}
+	if n, err := s.Revoke(&access.Actor{ID: "act-ada", Tenant: "elsewhere"}); n != 0 || err != nil {
+		t.Error("an actor of another tenant:", n, err)
+	}
+	for _, want := range []int{2, 0} {
+		if n, err := s.Revoke(ada); n != want || err != nil {
+			t.Errorf("%d keys revoked, %v; want %d", n, err, want)
+		}
+	}
+	if a, err := s.Check(first, nonce, d.Sign(secret, nonce), &d); err == nil {
+		t.Error("a revoked key decides as", a)
+	}
+	if _, err := s.Nonce(first, "p", "act-bot"); err == nil {
+		t.Error("a revoked key gives a nonce")
+	}
+	if a, err := s.Check(other, otherNonce, d.Sign(otherSecret, otherNonce), &d); err != nil || a != bo {
+		t.Error("the key of another actor:", a, err)
+	}
+	make(ada) // a new key after the revoked ones
+}
+
+// TestTenure checks that the keys end when another server may have written the graph, and only then.
+func TestTenure(t *testing.T) {
+	tenure := uint64(3)
+	s := New(nil, func() uint64 { return tenure })
+	d := Decision{Proposal: "p", Digest: "d", Decision: "approve"}
+	text, _, err := s.Make(&access.Actor{ID: "act-ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, secret := strings.Split(text, "_")[1], strings.Split(text, "_")[2]
+	nonce, err := s.Nonce(id, "p", "act-bot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenure = 5
+	if a, err := s.Check(id, nonce, d.Sign(secret, nonce), &d); err == nil {
+		t.Error("a key of an earlier tenure decides as", a)
+	}
+	if _, err := s.Nonce(id, "p", "act-bot"); err == nil || len(s.keys)+len(s.byID) != 0 {
+		t.Error(err, len(s.keys), len(s.byID))
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/omnigraph-go/omnigraph/client"
 	"github.com/omnigraph-go/omnigraph/engine"
@@ -37,6 +39,26 @@ type File struct {
 	Name string // as the client calls it; its ending tells the format
 
 	Owner string // the actor and the graph, whose places the file takes
+
+	progress *atomic.Int64 // see Reading; may be nil
+}
+
+// running has the numbers of records that were read, by the path of the file.
+var running sync.Map
+
+// Reading makes [RecordsRead] tell how many records of the file are read from now on. The caller calls `done` at the end.
+func (f *File) Reading() (done func()) {
+	f.progress = new(atomic.Int64)
+	running.Store(f.Path, f.progress)
+	return func() { running.CompareAndDelete(f.Path, f.progress) }
+}
+
+// RecordsRead returns how many records of the file with a path have been read, or 0 if nobody reads it.
+func RecordsRead(path string) int64 {
+	if n, ok := running.Load(path); ok {
+		return n.(*atomic.Int64).Load()
+	}
+	return 0
 }
 
 // formats are the formats that a server reads.
@@ -73,7 +95,7 @@ func (f *File) record(values int64) record.File {
 		if n := len(r.Columns()); n > maxColumns {
 			return nil, errors.Join(&engine.TooLarge{Resource: "columns of the file", Limit: maxColumns, Actual: int64(n)}, r.Close())
 		}
-		return &reader{Reader: r, most: values}, nil
+		return &reader{Reader: r, most: values, progress: f.progress}, nil
 	}}
 }
 
@@ -81,11 +103,15 @@ func (f *File) record(values int64) record.File {
 type reader struct {
 	record.Reader
 	most, read int64
+	progress   *atomic.Int64 // counts the records; may be nil
 }
 
 // Next implements [record.Reader].
 func (r *reader) Next() (*record.Record, error) {
 	rec, err := r.Reader.Next()
+	if err == nil && r.progress != nil {
+		r.progress.Add(1)
+	}
 	if err == nil && r.most > 0 {
 		if r.read += int64(len(rec.Values)); r.read > r.most {
 			return nil, &engine.TooLarge{Resource: "values of the file", Limit: r.most, Actual: r.read, Hint: "use omnigraph import infer, or write the map by hand"}

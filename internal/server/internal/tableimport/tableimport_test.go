@@ -99,3 +99,32 @@ func TestGone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRecordsRead counts the records of a file while it is read, and forgets them at the end.
+func TestRecordsRead(t *testing.T) {
+	f := &File{Path: filepath.Join(t.TempDir(), "x"), Name: "items.csv"}
+	if err := os.WriteFile(f.Path, []byte("slug\na\nb\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := f.Reading()
+	r, err := f.record(0).Open(record.Options{Format: record.CSV})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Select(r.Columns())
+	for want := range int64(3) {
+		if got := RecordsRead(f.Path); got != want {
+			t.Errorf("%d records read, want %d", got, want)
+		}
+		if _, err := r.Next(); (err == nil) != (want < 2) {
+			t.Fatal(err)
+		}
+	}
+	done()
+	if got := RecordsRead(f.Path); got != 0 {
+		t.Errorf("after the end, %d records read", got)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -152,6 +152,13 @@ test-scip: ## index a TypeScript and a Python package with their SCIP indexers a
 	test/venv.sh $(SCIP)
 	OMNIGRAPH_TEST_SCIP=$(abspath $(SCIP)) $(GO) test ./internal/source/scip -run '^TestIndexers' -count=1 -v $(SCIP_FLAGS)
 
+# GOPLS_FLAGS='-run TestGopls/cobra' compares one module.
+bin/gopls:
+	GOBIN=$(abspath bin) $(GO) install golang.org/x/tools/gopls@v0.23.0
+
+test-gopls: bin/gopls ## compare who calls, refers to and implements 100 symbols of each of eight public modules with gopls
+	OMNIGRAPH_TEST_GOPLS=$(abspath bin/gopls) $(GO) test ./internal/source/gocode -run '^TestGopls$$' -count=1 -v -timeout 60m $(GOPLS_FLAGS)
+
 fuzz: ## run every fuzz target for FUZZTIME each
 	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[n++]=$$1} /^ok/ {for (i=0;i<n;i++) print $$2, t[i]; n=0}' | \
 	while read -r pkg target; do \

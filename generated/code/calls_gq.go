@@ -31,7 +31,7 @@ type CallersRow struct {
 
 // Callers runs the query callers in queries/code/calls.gq.
 //
-// List the callers of a function or method: who calls or uses it, how many times and where.
+// List the callers of a function or method: who calls, invokes or uses it, how many times, and the call sites.
 func Callers(ctx context.Context, g tool.Graph, p CallersParams, opts ...tool.ReadOption) ([]CallersRow, error) {
 	return tool.Rows[CallersRow](ctx, g, stored.Query("callers"), p, opts...)
 }
@@ -59,7 +59,7 @@ type UsersOfRow struct {
 
 // UsersOf runs the query users_of in queries/code/calls.gq.
 //
-// List the declarations that refer to or mention a type, constant, variable or function, with how many times and where.
+// List the usages of a type, constant, variable or function: the declarations that refer to or mention it, how many times and where.
 func UsersOf(ctx context.Context, g tool.Graph, p UsersOfParams, opts ...tool.ReadOption) ([]UsersOfRow, error) {
 	return tool.Rows[UsersOfRow](ctx, g, stored.Query("users_of"), p, opts...)
 }
@@ -108,7 +108,7 @@ type AffectedByRow struct {
 
 // AffectedBy runs the query affected_by in queries/code/calls.gq.
 //
-// List all code that reaches a symbol, directly or transitively, in up to five hops: the blast radius, the code that changing it may break.
+// List all code that reaches a symbol, directly or transitively, in up to five hops: the blast radius, the code that may break or stop working when it changes.
 func AffectedBy(ctx context.Context, g tool.Graph, p AffectedByParams, opts ...tool.ReadOption) ([]AffectedByRow, error) {
 	return tool.Rows[AffectedByRow](ctx, g, stored.Query("affected_by"), p, opts...)
 }
@@ -186,8 +186,10 @@ type UnusedFunctionsParams struct{}
 // UnusedFunctionsRow is a row of the query unused_functions in queries/code/calls.gq.
 type UnusedFunctionsRow struct {
 	// package.Name, or package.Type.Name of a method.
-	Path    string `json:"path"`
-	InTests bool   `json:"in_tests"`
+	Path string `json:"path"`
+	// Whether other packages can name it.
+	Exported bool `json:"exported"`
+	InTests  bool `json:"in_tests"`
 	// The path relative to the module's root; it may begin with the module path.
 	File string `json:"file"`
 	// The line of its declaration, from 1; 0 if it is external.
@@ -196,7 +198,7 @@ type UnusedFunctionsRow struct {
 
 // UnusedFunctions runs the query unused_functions in queries/code/calls.gq.
 //
-// List exported functions of any package that are never called or used in the module, other than by tests: dead code to delete, or entry points.
+// List functions of any package that are never called or used in the module, other than by tests: dead code to delete, or exported entry points.
 func UnusedFunctions(ctx context.Context, g tool.Graph, p UnusedFunctionsParams, opts ...tool.ReadOption) ([]UnusedFunctionsRow, error) {
 	return tool.Rows[UnusedFunctionsRow](ctx, g, stored.Query("unused_functions"), p, opts...)
 }

@@ -33,7 +33,7 @@ type FindSymbolsRow struct {
 
 // FindSymbols runs the query find_symbols in queries/code/symbols.gq.
 //
-// Find the part of the code that is responsible for something or handles it: every function, type or other symbol whose name has one of the words, the best match first.
+// Find the part of the code that is responsible for something or handles it: every function, type or other symbol whose name or doc comment has one of the words, the best match first.
 func FindSymbols(ctx context.Context, g tool.Graph, p FindSymbolsParams, opts ...tool.ReadOption) ([]FindSymbolsRow, error) {
 	return tool.Rows[FindSymbolsRow](ctx, g, stored.Query("find_symbols"), p, opts...)
 }
@@ -67,7 +67,7 @@ type GetSymbolRow struct {
 
 // GetSymbol runs the query get_symbol in queries/code/symbols.gq.
 //
-// Tell where one symbol, such as a function or struct, is defined: its file and line, whether it is exported, its exact signature, with what it takes and returns, and its doc comment, which explains what it is for.
+// Tell where one symbol, such as a function or struct, is defined or declared: its file and line, whether it is exported, its exact signature, with what it takes and returns, and its documentation, or doc comment, which explains what it is for.
 func GetSymbol(ctx context.Context, g tool.Graph, p GetSymbolParams, opts ...tool.ReadOption) ([]GetSymbolRow, error) {
 	return tool.Rows[GetSymbolRow](ctx, g, stored.Query("get_symbol"), p, opts...)
 }
@@ -122,7 +122,7 @@ type SymbolsInFileRow struct {
 
 // SymbolsInFile runs the query symbols_in_file in queries/code/symbols.gq.
 //
-// List the functions and whatever else a source file declares, in the order of its lines.
+// List the outline of a source file: the functions and whatever else it declares, in the order of its lines.
 func SymbolsInFile(ctx context.Context, g tool.Graph, p SymbolsInFileParams, opts ...tool.ReadOption) ([]SymbolsInFileRow, error) {
 	return tool.Rows[SymbolsInFileRow](ctx, g, stored.Query("symbols_in_file"), p, opts...)
 }

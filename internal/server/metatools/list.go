@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/omnigraph-go/omnigraph/gq/value"
 	"github.com/omnigraph-go/omnigraph/internal/server/access"
 	"github.com/omnigraph-go/omnigraph/internal/server/arguments"
 	"github.com/omnigraph-go/omnigraph/internal/server/internal/toolsearch"
@@ -140,10 +141,11 @@ func (p *Tools) newIndex() *toolsearch.Index {
 		d := q.Descriptor()
 		e := toolsearch.Entry{
 			Name: d.Name, Title: d.Title, Description: d.Description, ParamDocs: q.Info().ParamDocs, Mutation: q.Info().Mutation,
-			Questions: q.Info().Questions,
+			Questions: q.Info().Questions, Nameless: true,
 		}
 		for _, param := range q.Plan().Declared() {
 			e.Params = append(e.Params, param.Name)
+			e.Nameless = e.Nameless && param.Type.Kind != value.String
 		}
 		e.Columns = columnsOf(q)
 		entries[i] = e

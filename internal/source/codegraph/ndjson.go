@@ -18,10 +18,32 @@ type node struct {
 
 // edge is the NDJSON form of an edge.
 type edge struct {
-	Edge string         `json:"edge"` // name of the edge type
-	From string         `json:"from"` // key of the node where the edge starts
-	To   string         `json:"to"`   // key of the node where the edge ends
-	Data map[string]any `json:"data"` // properties
+	Edge string   `json:"edge"` // name of the edge type
+	From string   `json:"from"` // key of the node where the edge starts
+	To   string   `json:"to"`   // key of the node where the edge ends
+	Data edgeData `json:"data"`
+}
+
+// edgeData has the properties of an edge, in the order of their names. Most lines are of edges and symbols, so that these are
+// structs: a map takes several times as long to encode.
+type edgeData struct {
+	Count    int    `json:"count,omitempty"`
+	ID       string `json:"id"`
+	Indirect *bool  `json:"indirect,omitempty"`
+}
+
+// symbolData has the properties of a symbol, in the order of their names.
+type symbolData struct {
+	Doc       *string `json:"doc"`
+	Exported  bool    `json:"exported"`
+	External  bool    `json:"external"`
+	Kind      Kind    `json:"kind"`
+	Line      int     `json:"line"`
+	Name      string  `json:"name"`
+	Path      string  `json:"path"`
+	Signature *string `json:"signature"`
+	Test      bool    `json:"test"`
+	Words     string  `json:"words"`
 }
 
 // WriteNDJSON writes the graph as NDJSON that a load accepts, one entity per line: nodes, then
@@ -89,20 +111,25 @@ func (g *Graph) each(emit func(name, id string, v any)) {
 		}
 		emit("File", f.Path, node{"File", data})
 	}
-	for _, s := range g.Symbols {
-		emit("Symbol", s.Path, node{"Symbol", map[string]any{"path": s.Path, "name": s.Name, "kind": s.Kind, "exported": s.Exported,
-			"signature": optional(s.Signature), "doc": optional(s.Doc), "line": s.Line, "words": s.Words, "test": s.Test, "external": s.External}})
-	}
-	link := func(name string, l Link, data map[string]any) {
-		if data == nil {
-			data = map[string]any{}
+	for i := range g.Symbols {
+		s := &g.Symbols[i]
+		data := &symbolData{
+			Exported: s.Exported, External: s.External, Kind: s.Kind, Line: s.Line, Name: s.Name, Path: s.Path, Test: s.Test, Words: s.Words,
 		}
-		id := edgeID(name, l)
-		data["id"] = id
-		emit(name, id, edge{name, l.From, l.To, data})
+		if s.Doc != "" {
+			data.Doc = &s.Doc
+		}
+		if s.Signature != "" {
+			data.Signature = &s.Signature
+		}
+		emit("Symbol", s.Path, node{"Symbol", data})
+	}
+	link := func(name string, l Link, data edgeData) {
+		data.ID = edgeID(name, l)
+		emit(name, data.ID, edge{name, l.From, l.To, data})
 	}
 	for _, r := range g.Requires {
-		link("Requires", r.Link, map[string]any{"indirect": r.Indirect})
+		link("Requires", r.Link, edgeData{Indirect: &r.Indirect})
 	}
 	for _, kind := range []struct {
 		name  string
@@ -110,7 +137,7 @@ func (g *Graph) each(emit func(name, id string, v any)) {
 	}{{"Provides", g.Provides}, {"Imports", g.Imports}, {"Declares", g.Declares}, {"Holds", g.Holds},
 		{"Satisfies", g.Satisfies}, {"Dispatches", g.Dispatches()}, {"MethodOf", g.MethodOf}} {
 		for _, l := range kind.links {
-			link(kind.name, l, nil)
+			link(kind.name, l, edgeData{})
 		}
 	}
 	for _, kind := range []struct {
@@ -118,7 +145,7 @@ func (g *Graph) each(emit func(name, id string, v any)) {
 		counted []Counted
 	}{{"Calls", g.Calls}, {"Refers", g.Refers}} {
 		for _, c := range kind.counted {
-			link(kind.name, c.Link, map[string]any{"count": c.Count})
+			link(kind.name, c.Link, edgeData{Count: c.Count})
 		}
 	}
 }

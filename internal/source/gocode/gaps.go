@@ -28,6 +28,7 @@ type moduleGaps struct {
 	linknames  int // linkname comments
 	generics   int // types with parameters, of which some type arguments may implement interfaces
 	unnamed    int // methods of interfaces without a name
+	nameless   int // references to methods of error, of interfaces without a name and of types in functions
 	external   int // references to declarations that the graph does not have
 	faults     int // type errors of packages that are not read completely
 	testFaces  int // interfaces that tests declare
@@ -121,7 +122,13 @@ func (g *moduleGaps) countCall(p *packages.Package, call *ast.CallExpr) {
 
 // countExternal counts a reference to a declaration that the graph does not have.
 func (r *reader) countExternal(g *moduleGaps, obj types.Object) {
-	if obj == nil || obj.Pkg() == nil || r.read[obj.Pkg().Path()] || r.tests[strings.TrimSuffix(obj.Pkg().Path(), "_test")] != nil {
+	if obj == nil {
+		return
+	}
+	if obj.Pkg() == nil || r.read[obj.Pkg().Path()] || r.tests[strings.TrimSuffix(obj.Pkg().Path(), "_test")] != nil {
+		if fn, ok := obj.(*types.Func); ok && fn.Signature().Recv() != nil {
+			g.nameless++
+		}
 		return
 	}
 	switch obj.(type) {
@@ -160,6 +167,7 @@ func (r *reader) notCovered(m *packages.Module, opts Options, at *place) []strin
 	add(g.linknames, "what %d linkname comments connect")
 	add(g.generics, "which interfaces %d generic types implement with some type arguments only, or which types implement them")
 	add(g.unnamed, "%d methods of interfaces without a name")
+	add(g.nameless, "what %d references to methods of error, of interfaces without a name and of types in functions reach")
 	add(len(r.external), "the code of dependencies: of %d of their symbols only the name and the type")
 	add(g.external, "%d references to declarations that were not read")
 	if !opts.Deps {

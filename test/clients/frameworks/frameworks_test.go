@@ -33,7 +33,9 @@ func serve(t *testing.T) string {
 	write(t, filepath.Join(dir, "cluster.yaml"), read(t, "cluster.yaml"))
 	write(t, filepath.Join(dir, "policy.yaml"), read(t, "policy.yaml"))
 	run(t, dir, nil, filepath.Join(bin, "omnigraph"), "cluster", "apply")
-	run(t, dir, nil, filepath.Join(bin, "omnigraph"), "load", "--store", "data/team", "--data", "seed.jsonl")
+	for _, graph := range []string{"data/team", "data/flat"} {
+		run(t, dir, nil, filepath.Join(bin, "omnigraph"), "load", "--store", graph, "--data", "seed.jsonl")
+	}
 
 	server := exec.Command(filepath.Join(bin, "omnigraph-server"), "--cluster", dir, "--bind", "127.0.0.1:0")
 	server.Env = append(os.Environ(), "OMNIGRAPH_TOKEN_ACT_ADA="+writer, "OMNIGRAPH_TOKEN_ACT_ROB="+reader)
@@ -127,6 +129,16 @@ func TestPython(t *testing.T) {
 			t.Log(run(t, dir, tokens(folder), python, "main.py"))
 		})
 	}
+}
+
+// TestOfficialClient calls stored queries with the official client in Python.
+func TestOfficialClient(t *testing.T) {
+	if os.Getenv("OMNIGRAPH_TEST_FRAMEWORKS") == "" {
+		t.Skip("make test-frameworks runs this test")
+	}
+	address := serve(t)
+	run(t, "../../..", nil, "test/venv.sh", "test/clients/frameworks/official")
+	t.Log(run(t, "official", tokens("official"), ".venv/bin/python", "main.py", address))
 }
 
 func TestTypeScript(t *testing.T) {

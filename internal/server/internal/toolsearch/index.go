@@ -12,6 +12,7 @@ type Entry struct {
 	Columns     []string // names of the columns of the result
 	Questions   []string // questions that the tool answers
 	Mutation    bool     // whether the tool changes something
+	Nameless    bool     // whether no parameter takes a text, such as the name of a thing
 }
 
 // field is a kind of text of an entry.

@@ -1,6 +1,9 @@
 package toolsearch
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // intent says what a search wants to do.
 type intent int
@@ -31,8 +34,14 @@ var articles = set(`a an another my new our that the this your`)
 // preambles are words before the verb of a request.
 var preambles = set(`can could do how i let like may must need please that to us want we would you`)
 
-// intentOf returns the intent of a search by its first words.
+// asking matches a search whose last clause is a question, such as "I want to rename it; who calls it?".
+var asking = regexp.MustCompile(`(?i)(^|[.,;:!?]\s+)(who|whom|whose|what|which|where|when|why|how many|how much|how far)\b[^.,;:!?]*\?\s*$`)
+
+// intentOf returns the intent of a search by its first words, or by its last clause if this is a question.
 func intentOf(s string) intent {
+	if asking.MatchString(s) {
+		return read
+	}
 	words := strings.Fields(fold(s))
 	for len(words) > 0 && preambles[words[0]] {
 		words = words[1:]

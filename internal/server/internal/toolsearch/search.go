@@ -17,6 +17,7 @@ const (
 	// Factors of the whole score.
 	agreement   = 1.5 // for reads if the search wants to read, for mutations if it wants a change
 	notAsked    = 0.8 // for entries that negate something, such as "without", if the search does not
+	noPlace     = 0.3 // for entries that take no name, if the search has the exact name of a thing
 	pairBonus   = 0.2 // added per pair of neighbouring words that the entry has close together, for up to 3
 	nameBonus   = 0.2 // times the share of the words of the entry's name that the search has
 	closeEnough = 3   // the distance in words within which two words are close together
@@ -34,11 +35,19 @@ var weights = [sides][fields]float32{
 // contains ascending indexes. The result is the same as the result of an index that holds only
 // these entries. The empty text matches all entries equally.
 func (x *Index) Search(text string, among []int) []int {
+	text, named := withoutNames(text)
 	literal := contentWords(text)
 	if len(literal) == 0 {
 		return slices.Clone(among)
 	}
 	scores := x.view(among).scores(text)
+	if named {
+		for i := range scores {
+			if x.entries[i].Nameless {
+				scores[i] *= noPlace
+			}
+		}
+	}
 	type match struct {
 		entry int
 		score float64 // 0 if it matches only by letters

@@ -55,7 +55,13 @@ const { tools } = await client.listTools();
 // Stored queries are tools, or where there are many run by a pair of tools.
 const meta = tools.some((t) => t.name === 'stored_query_run');
 const outputSchemas = process.env.OMNIGRAPH_MCP_OUTPUT_SCHEMAS === '1';
+// Where arguments are flat, parameters stand beside each other, and options in the member _.
+const flat = process.env.OMNIGRAPH_MCP_FLAT === '1';
 function stored(name, args) {
+  if (flat && typeof args.params === 'object') {
+    const { params, ...options } = args;
+    args = Object.keys(options).length > 0 ? { ...params, _: options } : params;
+  }
   return client.callTool(meta ? { name: 'stored_query_run', arguments: { ...args, name } } : { name, arguments: args });
 }
 
@@ -111,9 +117,10 @@ if (meta) {
 
 for (const tool of tools.filter((t) => t.annotations.readOnlyHint)) {
   await check(`${tool.name} answers what its schema promises`, async () => {
-    const wanted = tool.inputSchema.properties.params?.required ?? [];
+    const isFlat = flat && tool.inputSchema.properties._ !== undefined;
+    const wanted = (isFlat ? tool.inputSchema.required : tool.inputSchema.properties.params?.required) ?? [];
     const params = Object.fromEntries(wanted.map((name) => [name, values[name] ?? 'none']));
-    const args = given[tool.name] ?? (wanted.length > 0 ? { params } : {});
+    const args = given[tool.name] ?? (wanted.length > 0 ? (isFlat ? params : { params }) : {});
     assert.equal(tool.outputSchema !== undefined, outputSchemas, 'whether it has an outputSchema');
     const res = await client.callTool({ name: tool.name, arguments: args });
     assert.ok(!res.isError, JSON.stringify(res.content));

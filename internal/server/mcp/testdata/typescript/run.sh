@@ -79,4 +79,11 @@ clients "by the proxy, with a pair for stored queries" --stdio "$root/bin/omnigr
 unset OMNIGRAPH_MCP_META
 stop
 
+# Again with flat arguments, which no output schema and no other client expects.
+sed -i.meta 's|mcp: { meta_threshold: 1,|mcp: { arguments: flat, mode: per_query,|' "$tmp/cluster.yaml"
+start
+echo "== over HTTP, with flat arguments"
+OMNIGRAPH_MCP_FLAT=1 node "$here/client.mjs" "$url" "$token"
+stop
+
 clients "over standard input and output" --stdio "$root/bin/omnigraph" mcp serve --store "$tmp/data/code" --as act-dev

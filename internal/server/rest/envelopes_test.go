@@ -27,7 +27,7 @@ var varying = []struct {
 	instead string
 }{
 	{regexp.MustCompile(`01[0-9A-HJKMNP-TV-Z]{24}`), "ULID"},
-	{regexp.MustCompile(`"(created_at|authored_at|updated_at)":\d+`), `"$1":INSTANT`},
+	{regexp.MustCompile(`"(created_at|authored_at|updated_at|called_at)":\d+`), `"$1":INSTANT`},
 	{regexp.MustCompile(`"cursor":"[0-9A-Za-z_-]{59}"`), `"cursor":"CURSOR"`},
 	{regexp.MustCompile(`whsec_[0-9A-Za-z+/=]+`), "SECRET"},
 	{regexp.MustCompile(`sha256:[0-9a-f]{64}`), "DIGEST"},

@@ -580,8 +580,7 @@ func TestEveryRoute(t *testing.T) {
 	}
 }
 
-// checkError checks that an error has the sentinel, and that decoding lost no member of the
-// envelope.
+// checkError checks that an error has the sentinel, and that decoding lost no member of the envelope.
 func checkError(t *testing.T, operation string, rec *recorder, err, want error) {
 	t.Helper()
 	var refused *client.Error

@@ -3,6 +3,7 @@
 package embedded_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -79,6 +80,11 @@ func findFault(t *testing.T, name string) {
 		t.Fatalf("the fault %s does not exist", name)
 	}
 	fault.Set(fault.All()[i])
+	if fault.On(fault.MainIgnored) { // few statements without rights of their own can find it
+		if err := flag.Set("enginetest.rights", "100"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	o := &overheard{TB: t}
 	n := enginetest.RunRandom(o, openLagging, enginetest.Options{Seed: 1, Cases: faultCases})
 	if o.heard == "" {

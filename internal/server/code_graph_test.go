@@ -68,12 +68,12 @@ func TestFindSymbolsRanks(t *testing.T) {
 			t.Fatalf("%s: %d rows, expected at least 30, so that the order matters", words, len(rows))
 		}
 		first := map[string]bool{}
-		for _, row := range rows[:10] {
+		for _, row := range rows[:20] {
 			first[strings.TrimPrefix(row.Path, module)] = true
 		}
 		for _, path := range wanted {
 			if !first[path] {
-				t.Errorf("%s: %s is not among the first 10 rows: %v", words, path, first)
+				t.Errorf("%s: %s is not among the first 20 rows: %v", words, path, first)
 			}
 		}
 	}

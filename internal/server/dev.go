@@ -46,7 +46,7 @@ func (d *Dev) Write(faults []DevFault) error {
 // ServeHTTP sends the faults of the last save.
 func (d *Dev) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	faults, err := os.ReadFile(d.Faults)
-	if actor := access.ActorFrom(r.Context()); err != nil || actor == nil || actor.ID != d.Actor {
+	if actor := access.ActorFrom(r.Context()); err != nil || actor == nil || actor.Name() != d.Actor {
 		faults = []byte(`{"faults":[]}`)
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -107,7 +107,7 @@ func askAll(t *testing.T, s *evalServer, asked []question, least int) {
 				t.Fatal(err)
 			}
 		}
-		// A name that was completed is no sign that the answer may be wrong.
+		// A note that a name was completed does not warn that the answer may be wrong.
 		a.Notes = slices.DeleteFunc(a.Notes, func(n string) bool { return strings.Contains(n, " was read as ") })
 		var found strings.Builder
 		for _, r := range a.Rows {

@@ -58,6 +58,7 @@ type caseParser struct {
 	next                int // index of the next line
 	group, schema, data string
 	template            string            // a statement with the word ROW
+	twice               string            // what the branch `one` does, if each case runs for both ways round; else ""
 	named               map[string]string // queries by name
 	cases               []testCase
 }
@@ -72,11 +73,13 @@ func parseCases(file, text string) []testCase {
 		switch {
 		case line == "" || word == "#":
 		case word == "group":
-			p.group, p.template = rest, ""
+			p.group, p.template, p.twice = rest, "", ""
 		case word == "schema":
 			p.schema = rest
 		case word == "data":
 			p.data = rest
+		case word == "twice":
+			p.twice = rest
 		case word == "let":
 			name, query, _ := strings.Cut(rest, " ")
 			p.named[name] = query
@@ -125,7 +128,7 @@ func (p *caseParser) add(name string) {
 	for p.next < len(p.lines) {
 		line := p.lines[p.next]
 		word, rest, _ := strings.Cut(line, " ")
-		if slices.Contains([]string{"case", "group", "schema", "data", "template", "let"}, word) {
+		if slices.Contains([]string{"case", "group", "schema", "data", "template", "let", "twice"}, word) {
 			break
 		}
 		p.next++
@@ -137,10 +140,28 @@ func (p *caseParser) add(name string) {
 	p.finish(name, statements)
 }
 
-// finish adds a case.
+// finish adds a case, or one for each way round.
 func (p *caseParser) finish(name string, statements []statement) {
+	if p.twice == "" {
+		p.addCase(name, statements)
+		return
+	}
+	for end, branches := range map[string]*strings.Replacer{"source": strings.NewReplacer("one", "side", "other", "main"), "target": strings.NewReplacer("one", "main", "other", "side")} {
+		way := slices.Clone(statements)
+		for i := range way {
+			if st := &way[i]; st.verb == "on" || st.verb == "merge" {
+				st.text = branches.Replace(st.text)
+			}
+		}
+		p.addCase(name+", the "+end+" "+p.twice, way)
+	}
+}
+
+// addCase adds a case.
+func (p *caseParser) addCase(name string, statements []statement) {
 	schema, data := p.schema, p.data
-	p.cases = append(p.cases, testCase{name: p.group + "/" + name, schema: func() *catalog.Schema { return compileSchema(schema) }, run: func(s *session) {
+	source := func() string { return textFile(schema + ".pg") }
+	p.cases = append(p.cases, testCase{name: p.group + "/" + name, source: source, schema: func() *catalog.Schema { return compileSchema(schema) }, run: func(s *session) {
 		if data != "" {
 			s.load(engine.Merge, textFile(data+".ndjson"))
 		}
@@ -150,11 +171,18 @@ func (p *caseParser) finish(name string, statements []statement) {
 	}})
 }
 
+// beginning is the beginning of a line after the diff of a schema.
+var beginning = regexp.MustCompile(`^(#|case|group|schema|data|template|let|twice|on|at|mark|written|branch|sources|changes|images|merge|load|move|apply|edit|query)( |$)|^$`)
+
 // statement reads the rest of a statement, whose first line has been read.
 func (p *caseParser) statement(verb, text string) statement {
 	st := statement{at: p.place(), verb: verb, text: text}
 	switch verb {
-	case "on", "branch", "merge":
+	case "on", "at", "mark", "written", "branch", "sources", "changes", "images":
+	case "merge":
+		for p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], "take ") {
+			st.text += "\n" + p.line("")
+		}
 	case "query":
 		if query, ok := p.named[text]; ok {
 			st.text = query
@@ -165,7 +193,11 @@ func (p *caseParser) statement(verb, text string) statement {
 		if p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], "with ") {
 			st.args = strings.TrimPrefix(p.line(""), "with ")
 		}
-	case "load", "apply":
+	case "edit":
+		for p.next < len(p.lines) && !strings.HasPrefix(p.lines[p.next], "\t") && !beginning.MatchString(p.lines[p.next]) {
+			st.text += "\n" + p.line("")
+		}
+	case "load", "move", "apply":
 		for p.next < len(p.lines) && !strings.HasPrefix(p.lines[p.next], "\t") {
 			st.text += "\n" + p.line("")
 		}
@@ -244,7 +276,16 @@ func (s *session) do(st statement) {
 	exact := false
 	switch st.verb {
 	case "on":
-		s.branch = strings.TrimPrefix(st.text, engine.MainBranch)
+		s.branch, s.past, s.written = strings.TrimPrefix(st.text, engine.MainBranch), engine.Commit{}, engine.Commit{}
+		return
+	case "mark":
+		s.marks[st.text] = s.head()
+		return
+	case "at":
+		s.past = s.marks[st.text]
+		return
+	case "written":
+		s.written = s.marks[st.text]
 		return
 	case "branch":
 		name, from, _ := strings.Cut(st.text, " from ")
@@ -254,12 +295,27 @@ func (s *session) do(st statement) {
 		got, exact = s.mergeText(st)
 	case "load":
 		got = s.loadText(st)
+	case "move":
+		got = failure(s.tryMove(s.branch, st.text))
 	case "apply":
-		got = s.applyText(st)
+		got = s.applyText(st, st.text, false)
+	case "edit":
+		got = s.editText(st)
+	case "sources":
+		got = s.sourcesText()
+	case "changes", "images":
+		got = s.changesText(st)
 	case "query":
 		got = s.queryText(st)
 	}
-	if got, want := rowLines(got), rowLines(st.want); got != want && (exact || !sameFailure(got, want)) {
+	want := slices.DeleteFunc(slices.Clone(st.want), func(line string) bool {
+		part, ok := strings.CutPrefix(line, "! ~ ")
+		if ok && (s.err == nil || !strings.Contains(s.err.Error(), part)) {
+			s.Errorf("%s: the error is %v, expected %q", st.at, s.err, part)
+		}
+		return ok
+	})
+	if got, want := rowLines(got), rowLines(want); got != want && (exact || !sameFailure(got, want)) {
 		s.Errorf("%s: %s %s\ngot:\n%s\nwant:\n%s", st.at, st.verb, st.text, got, want)
 	}
 }
@@ -267,7 +323,8 @@ func (s *session) do(st statement) {
 // queryText runs a query and returns its rows, or what it changed, or its failure.
 func (s *session) queryText(st statement) []string {
 	s.Helper()
-	q, err := compileQuery(s.schema, st.text)
+	schema := s.schemaOfQueries(st)
+	q, err := compileQuery(schema, st.text)
 	if err != nil {
 		s.Fatalf("%s: %v", st.at, err)
 	}
@@ -290,8 +347,8 @@ func (s *session) queryText(st statement) []string {
 		})
 	}
 	if len(st.want) == 1 && strings.HasPrefix(st.want[0], "! ") {
-		_, err := queryAt(s.ctx, s.graph, q, args, engine.Target{Branch: s.branch})
-		return failure(err)
+		_, s.err = queryAt(s.ctx, s.graph, q, args, s.target())
+		return failure(s.err)
 	}
 	rows := s.rowsOf(q, args)
 	if len(rows) == 0 {
@@ -300,21 +357,30 @@ func (s *session) queryText(st statement) []string {
 	return rows
 }
 
+// schemaOfQueries returns the schema with which a query is compiled. It checks that the state of a marked commit has that of the commit.
+func (s *session) schemaOfQueries(st statement) *catalog.Schema {
+	s.Helper()
+	at := s.target()
+	if s.written.ID != "" {
+		at = engine.Target{Commit: s.written.ID}
+	}
+	schema, err := s.graph.Schema(s.ctx, at)
+	if err != nil {
+		s.Fatalf("%s: %v", st.at, err)
+	}
+	if s.past.ID != "" && at.Commit == s.past.ID && schema.Digest != s.past.Schema {
+		s.Errorf("%s: the schema is %s, that of the commit %s", st.at, schema.Digest, s.past.Schema)
+	}
+	return schema.Catalog
+}
+
 // loadText loads lines and returns the numbers of entities, or the failure.
 func (s *session) loadText(st statement) []string {
 	s.Helper()
 	words, lines, _ := strings.Cut(st.text, "\n")
 	opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: s.branch}}
 	for _, word := range strings.Fields(words) {
-		mode, isMode := engine.ParseLoadMode(word)
-		switch {
-		case isMode:
-			opts.Mode = mode
-		case word == "new-edges":
-			opts.NewEdges = true
-		case word == "last-wins":
-			opts.LastWins = true
-		default:
+		if !loadOption(&opts, word) {
 			s.Fatalf("%s: load has no option %s", st.at, word)
 		}
 	}
@@ -332,23 +398,25 @@ func (s *session) loadText(st statement) []string {
 		if counts == nil {
 			counts = []string{"nothing"}
 		}
-		return res.Commit, []string{strings.Join(counts, ", ")}, nil
+		return res.Commit, append([]string{strings.Join(counts, ", ")}, syncText(res)...), nil
 	})
 }
 
-// applyText applies a schema without data loss, and returns the steps or the failure. The schema is that of the queries that follow.
-func (s *session) applyText(st statement) []string {
+// applyText applies a schema, and returns the steps or the failure.
+func (s *session) applyText(st statement, text string, lossy bool) []string {
 	s.Helper()
-	to, err := parseSchema(st.at, st.text)
+	to, err := parseSchema(st.at, text)
 	if err != nil {
 		s.Fatalf("%s: %v", st.at, err)
 	}
 	return s.changed(func() (commit *engine.Commit, answer []string, err error) {
-		out, err := s.graph.ApplySchema(s.ctx, st.text, to, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: s.branch}})
+		out, err := s.graph.ApplySchema(s.ctx, text, to, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: s.branch}, AllowDataLoss: lossy})
 		if err != nil {
 			return nil, nil, err
 		}
-		s.schema = to
+		if out.To != catalog.Digest(to) || out.Commit != nil && out.Commit.Schema != out.To {
+			s.Errorf("%s: the schema is %s, the change %+v", st.at, catalog.Digest(to), out)
+		}
 		for _, step := range out.Steps {
 			answer = append(answer, step.String())
 		}
@@ -375,6 +443,7 @@ func (s *session) changed(write func() (commit *engine.Commit, answer []string, 
 	s.Helper()
 	before, was := s.head(), s.exportText()
 	commit, answer, err := write()
+	s.err = err
 	after := s.head()
 	switch {
 	case err != nil || commit == nil:
@@ -397,12 +466,13 @@ func (s *session) changed(write func() (commit *engine.Commit, answer []string, 
 // that the head of the target moves to the commit of the merge, that it stays without one, and that the result tells it.
 func (s *session) mergeText(st statement) (answer []string, conflicting bool) {
 	s.Helper()
-	source, target, _ := strings.Cut(st.text, " into ")
+	branches, takes, _ := strings.Cut(st.text, "\n")
+	source, target, _ := strings.Cut(branches, " into ")
 	head := ""
 	if before, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: target}); err == nil {
 		head = before.Commit.ID
 	}
-	res, err := s.graph.Merge(s.ctx, source, target, engine.MergeOptions{})
+	res, err := s.graph.Merge(s.ctx, source, target, engine.MergeOptions{Resolutions: takeText(takes, source)})
 	if err == nil && res.Commit != nil {
 		head = res.Commit.ID
 	}
@@ -422,7 +492,10 @@ func (s *session) mergeText(st statement) (answer []string, conflicting bool) {
 	if (res.Outcome == engine.AlreadyUpToDate) != (res.Commit == nil) {
 		s.Errorf("%s: the outcome %s comes with the commit %+v", st.at, res.Outcome, res.Commit)
 	}
-	return []string{res.Outcome.String()}, false
+	if !strings.Contains(rowLines(st.want), "\n") {
+		return []string{res.Outcome.String()}, false
+	}
+	return []string{res.Outcome.String(), fmt.Sprintf("nodes %d, edges %d", res.Nodes, res.Edges)}, false
 }
 
 // fieldOfLine is the beginning of the failure of a line, with the field.

@@ -171,7 +171,7 @@ func (p *caseParser) addCase(name string, statements []statement) {
 	}})
 }
 
-// beginning is the beginning of a line after the diff of a schema.
+// beginning is the beginning of a line after a diff of a schema, or after lines to move.
 var beginning = regexp.MustCompile(`^(#|case|group|schema|data|template|let|twice|on|at|mark|written|branch|sources|changes|images|merge|load|move|apply|edit|query)( |$)|^$`)
 
 // statement reads the rest of a statement, whose first line has been read.
@@ -193,11 +193,11 @@ func (p *caseParser) statement(verb, text string) statement {
 		if p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], "with ") {
 			st.args = strings.TrimPrefix(p.line(""), "with ")
 		}
-	case "edit":
+	case "edit", "move":
 		for p.next < len(p.lines) && !strings.HasPrefix(p.lines[p.next], "\t") && !beginning.MatchString(p.lines[p.next]) {
 			st.text += "\n" + p.line("")
 		}
-	case "load", "move", "apply":
+	case "load", "apply":
 		for p.next < len(p.lines) && !strings.HasPrefix(p.lines[p.next], "\t") {
 			st.text += "\n" + p.line("")
 		}
@@ -296,7 +296,7 @@ func (s *session) do(st statement) {
 	case "load":
 		got = s.loadText(st)
 	case "move":
-		got = failure(s.tryMove(s.branch, st.text))
+		got = s.moveText(st)
 	case "apply":
 		got = s.applyText(st, st.text, false)
 	case "edit":
@@ -348,6 +348,10 @@ func (s *session) queryText(st statement) []string {
 	}
 	if len(st.want) == 1 && strings.HasPrefix(st.want[0], "! ") {
 		_, s.err = queryAt(s.ctx, s.graph, q, args, s.target())
+		var misfit, unbound *engine.SchemaMismatch
+		if errors.As(s.graph.Bind(s.ctx, q, s.target()), &unbound) != errors.As(s.err, &misfit) {
+			s.Errorf("%s: the query fails with %v; Bind says %v", st.at, s.err, unbound)
+		}
 		return failure(s.err)
 	}
 	rows := s.rowsOf(q, args)

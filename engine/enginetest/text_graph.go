@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -58,6 +59,16 @@ func edited(schema, diff string) (text, missing string) {
 		}
 	}
 	return strings.Join(lines, "\n"), ""
+}
+
+// moveText gives edges other ends. An engine may report a violation for a line or for the load.
+func (s *session) moveText(st statement) []string {
+	s.Helper()
+	err := s.tryMove(s.branch, strings.TrimPrefix(st.text, "\n"))
+	if violation := (*engine.ConstraintViolation)(nil); errors.As(err, &violation) {
+		err = violation
+	}
+	return failure(err)
 }
 
 // changesText returns the changes of the head of the branch, or the images before and after each, or the failure.

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // line returns the commits of a branch, oldest first.
@@ -548,7 +550,9 @@ func originCases() []testCase {
 		"a schema change carries the rows, and the past stays": func(s *session) {
 			update(s, "ada", "", "ann", set{"age": 31})
 			before := s.head()
-			s.apply("", renameProperty("age", "years"), points(1))
+			points := property("points", i32Type.Optional())
+			points.Default = &catalog.Literal{Value: value.OfI32(1)}
+			s.apply("", renameProperty("age", "years"), person(func(n *catalog.Node) { n.Properties = append(n.Properties, points) }))
 			expect(s, here, "ann | ada | t-ada | null")
 			by(s, "bob", "", s.change().update("Person", set{"years": 32}, "name", plan.Eq, "ann"))
 			expect(s, here, "ann | bob | t-bob | null")

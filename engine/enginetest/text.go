@@ -58,6 +58,7 @@ type caseParser struct {
 	next                int // index of the next line
 	group, schema, data string
 	template            string            // a statement with the word ROW
+	first               []statement       // the statements with which each case begins, after the data is loaded
 	twice               string            // what the branch `one` does, if each case runs for both ways round; else ""
 	named               map[string]string // queries by name
 	cases               []testCase
@@ -73,11 +74,13 @@ func parseCases(file, text string) []testCase {
 		switch {
 		case line == "" || word == "#":
 		case word == "group":
-			p.group, p.template, p.twice = rest, "", ""
+			p.group, p.template, p.first, p.twice = rest, "", nil, ""
 		case word == "schema":
 			p.schema = rest
 		case word == "data":
 			p.data = rest
+		case word == "first":
+			p.first = p.statements()
 		case word == "twice":
 			p.twice = rest
 		case word == "let":
@@ -90,7 +93,7 @@ func parseCases(file, text string) []testCase {
 		case word == "case" && strings.Contains(rest, " | "):
 			p.addRow(strings.SplitN(rest, " | ", 3))
 		case word == "case":
-			p.add(rest)
+			p.finish(rest, p.statements())
 		default:
 			p.fail("this line begins no case: " + line)
 		}
@@ -122,13 +125,12 @@ func (p *caseParser) addRow(cells []string) {
 	p.finish(cells[0], []statement{st})
 }
 
-// add reads the statements of a case, and adds it.
-func (p *caseParser) add(name string) {
-	var statements []statement
+// statements reads statements up to the next case or the like.
+func (p *caseParser) statements() (statements []statement) {
 	for p.next < len(p.lines) {
 		line := p.lines[p.next]
 		word, rest, _ := strings.Cut(line, " ")
-		if slices.Contains([]string{"case", "group", "schema", "data", "template", "let", "twice"}, word) {
+		if slices.Contains([]string{"case", "group", "schema", "data", "template", "let", "first", "twice"}, word) {
 			break
 		}
 		p.next++
@@ -137,23 +139,25 @@ func (p *caseParser) add(name string) {
 		}
 		statements = append(statements, p.statement(word, rest))
 	}
-	p.finish(name, statements)
+	return statements
 }
 
 // finish adds a case, or one for each way round.
 func (p *caseParser) finish(name string, statements []statement) {
+	statements = slices.Concat(p.first, statements)
 	if p.twice == "" {
 		p.addCase(name, statements)
 		return
 	}
-	for end, branches := range map[string]*strings.Replacer{"source": strings.NewReplacer("one", "side", "other", "main"), "target": strings.NewReplacer("one", "main", "other", "side")} {
-		way := slices.Clone(statements)
-		for i := range way {
-			if st := &way[i]; st.verb == "on" || st.verb == "merge" {
+	for _, way := range []struct{ does, one, other string }{{"the source", "side", "main"}, {"the target", "main", "side"}} {
+		branches := strings.NewReplacer("one", way.one, "other", way.other)
+		run := slices.Clone(statements)
+		for i := range run {
+			if st := &run[i]; st.verb == "on" || st.verb == "merge" {
 				st.text = branches.Replace(st.text)
 			}
 		}
-		p.addCase(name+", the "+end+" "+p.twice, way)
+		p.addCase(name+", "+way.does+" "+p.twice, run)
 	}
 }
 
@@ -172,7 +176,7 @@ func (p *caseParser) addCase(name string, statements []statement) {
 }
 
 // beginning is the beginning of a line after a diff of a schema, or after lines to move.
-var beginning = regexp.MustCompile(`^(#|case|group|schema|data|template|let|twice|on|at|mark|written|branch|sources|changes|images|merge|load|move|apply|edit|query)( |$)|^$`)
+var beginning = regexp.MustCompile(`^(#|case|group|schema|data|template|let|first|twice|on|at|mark|written|branch|sources|changes|images|merge|load|move|apply|edit|query)( |$)|^$`)
 
 // statement reads the rest of a statement, whose first line has been read.
 func (p *caseParser) statement(verb, text string) statement {
@@ -496,7 +500,10 @@ func (s *session) mergeText(st statement) (answer []string, conflicting bool) {
 	if (res.Outcome == engine.AlreadyUpToDate) != (res.Commit == nil) {
 		s.Errorf("%s: the outcome %s comes with the commit %+v", st.at, res.Outcome, res.Commit)
 	}
-	if !strings.Contains(rowLines(st.want), "\n") {
+	switch {
+	case st.want == nil:
+		return nil, false
+	case !strings.Contains(rowLines(st.want), "\n"):
 		return []string{res.Outcome.String()}, false
 	}
 	return []string{res.Outcome.String(), fmt.Sprintf("nodes %d, edges %d", res.Nodes, res.Edges)}, false

@@ -58,7 +58,7 @@ func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
 		casesOfTexts(), bindingCases(), conditionCases(), functionCases(), truthCases(), textCases(), rankCases(), walkCases(), boundWalkCases(), alternativeCases(), interfaceCases(), endCases(), distinctCases(), havingCases(),
-		columnCases(), kindCases(), insertCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFindCases(), syncCases(), loadChangesCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), proposalCases(), eventCases(), draftCases(), watchCases(), schemaCases(), schemaMergeCases(), exportCases(), rightsCases(), validCases(), originCases(), callCases(), healthCases(), largeCases(),
+		columnCases(), kindCases(), insertCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), sourceCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), proposalCases(), eventCases(), draftCases(), watchCases(), schemaCases(), schemaMergeCases(), exportCases(), rightsCases(), validCases(), originCases(), callCases(), healthCases(), largeCases(),
 	} {
 		all = append(all, part...)
 	}
@@ -91,6 +91,7 @@ type session struct {
 	marks   map[string]engine.Commit // the commits that a text has marked, by name
 	past    engine.Commit            // the commit that statements read; none for the head of the branch
 	written engine.Commit            // the commit with whose schema queries are compiled; none for that of the state that they read
+	made    []string                 // the ids of the commits of writes
 	err     error                    // of the last statement
 }
 

@@ -388,7 +388,11 @@ func (s *session) loadText(st statement) []string {
 	words, lines, _ := strings.Cut(st.text, "\n")
 	opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: s.branch}}
 	for _, word := range strings.Fields(words) {
-		if !loadOption(&opts, word) {
+		if data, ok := strings.CutPrefix(word, "data="); ok {
+			lines = textFile(data + ".ndjson")
+		} else if text, ok := strings.CutPrefix(word, "without="); ok {
+			lines = strings.Join(slices.DeleteFunc(strings.SplitAfter(lines, "\n"), func(l string) bool { return strings.Contains(l, text) }), "")
+		} else if !loadOption(&opts, word) {
 			s.Fatalf("%s: load has no option %s", st.at, word)
 		}
 	}
@@ -453,19 +457,25 @@ func (s *session) changed(write func() (commit *engine.Commit, answer []string, 
 	commit, answer, err := write()
 	s.err = err
 	after := s.head()
+	repeated := err == nil && commit != nil && slices.Contains(s.made, commit.ID)
 	switch {
-	case err != nil || commit == nil:
+	case err != nil || commit == nil || repeated:
 		if now := s.exportText(); after.ID != before.ID || now != was {
 			s.Errorf("a write without a commit moved the head from %+v to %+v, and changed\n%s\nto\n%s", before, after, was, now)
 		}
 	case after.ID != commit.ID || commit.Seq != before.Seq+1 || len(commit.Parents) != 1 || commit.Parents[0] != before.ID:
 		s.Errorf("commit %+v after %+v, the head is %+v", commit, before, after)
+	default:
+		s.made = append(s.made, commit.ID)
 	}
 	if err != nil {
 		return failure(err)
 	}
 	if commit == nil {
 		answer[0] += ", no commit"
+	}
+	if repeated {
+		answer[0] += ", repeated"
 	}
 	return answer
 }

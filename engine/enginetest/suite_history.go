@@ -246,23 +246,6 @@ func historyCases() []testCase {
 				s.Errorf("a page has at least one change: %+v, %v", one, err)
 			}
 		},
-		"changes of edges": func(s *session) {
-			s.load(engine.Merge, `{"edge":"Knows","from":"ann","to":"dan","data":{"id":"kx","since":2020}}`)
-			s.expectChanges(s.head().ID, engine.ChangeRange{}, `inserted edge Knows "kx" "ann" "dan"; since: null, 2020`)
-			s.move("", `{"edge":"Knows","from":"ann","to":"eve","data":{"id":"kx"}}`)
-			s.expectChanges(s.head().ID, engine.ChangeRange{}, `updated edge Knows "kx" "ann" "eve"; to: dan, eve; since: 2020, null`)
-			s.on("", s.change().unlink("Knows", "id", plan.Eq, "kx"))
-			s.expectChanges(s.head().ID, engine.ChangeRange{}, `deleted edge Knows "kx" "ann" "eve"`)
-		},
-		"changes of a merge are relative to the target": func(s *session) {
-			s.fork("side", "")
-			s.on("side", age(s, "ann", 1))
-			s.on("", age(s, "bob", 2))
-			if _, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{}); err != nil {
-				s.Fatalf("merge: %v", err)
-			}
-			s.expectChanges(s.head().ID, engine.ChangeRange{}, `updated node Person "ann" "" ""; age: 30, 1`)
-		},
 		"changes of a load": func(s *session) {
 			s.load(engine.Merge, manyPeople(500))
 			c, err := s.graph.Changes(s.ctx, s.head().ID, engine.ChangeRange{Limit: 10})

@@ -350,7 +350,7 @@ func (s *session) queryText(st statement) []string {
 			return change.Commit, answer, err
 		})
 	}
-	if len(st.want) == 1 && strings.HasPrefix(st.want[0], "! ") {
+	if len(st.want) > 0 && strings.HasPrefix(st.want[0], "! ") {
 		_, s.err = queryAt(s.ctx, s.graph, q, args, s.target())
 		var misfit, unbound *engine.SchemaMismatch
 		if errors.As(s.graph.Bind(s.ctx, q, s.target()), &unbound) != errors.As(s.err, &misfit) {

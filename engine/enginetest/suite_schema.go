@@ -280,14 +280,6 @@ func schemaCases() []testCase {
 				s.Errorf("the type has the id %s of the type that was dropped", id)
 			}
 		},
-		"dropped types are gone and others stay": func(s *session) {
-			s.apply("", dropNode("City"))
-			snap, err := s.graph.Snapshot(s.ctx, engine.Target{})
-			if err != nil || fmt.Sprint(snap.Nodes, snap.Edges) != "[{Person 5}] [{Knows 4} {Follows 6}]" {
-				s.Errorf("snapshot %+v, %v", snap, err)
-			}
-			s.expectAges("", crowdAges)
-		},
 		"hard drops": func(s *session) {
 			to := s.evolved(dropProperty("age"))
 			out, err := s.graph.ApplySchema(s.ctx, sourceText, to, engine.SchemaOptions{AllowDataLoss: true, Hard: true})

@@ -44,8 +44,11 @@ func casesOfTexts() []testCase {
 	return all
 }
 
-// textFile returns the contents of a file of texts.
+// textFile returns the contents of a file of texts. The file chain.ndjson is made by [chain].
 func textFile(name string) string {
+	if name == "chain.ndjson" {
+		return chain()
+	}
 	data, err := textFiles.ReadFile("texts/" + name)
 	must(err)
 	return string(data)
@@ -165,7 +168,7 @@ func (p *caseParser) finish(name string, statements []statement) {
 func (p *caseParser) addCase(name string, statements []statement) {
 	schema, data := p.schema, p.data
 	source := func() string { return textFile(schema + ".pg") }
-	p.cases = append(p.cases, testCase{name: p.group + "/" + name, source: source, schema: func() *catalog.Schema { return compileSchema(schema) }, run: func(s *session) {
+	p.cases = append(p.cases, testCase{name: p.group + "/" + name, source: source, large: data == "chain", schema: func() *catalog.Schema { return compileSchema(schema) }, run: func(s *session) {
 		if data != "" {
 			s.load(engine.Merge, textFile(data+".ndjson"))
 		}
@@ -176,13 +179,13 @@ func (p *caseParser) addCase(name string, statements []statement) {
 }
 
 // beginning is the beginning of a line after a diff of a schema, or after lines to move.
-var beginning = regexp.MustCompile(`^(#|case|group|schema|data|template|let|first|twice|on|at|mark|written|branch|sources|changes|images|merge|load|move|apply|edit|query)( |$)|^$`)
+var beginning = regexp.MustCompile(`^(#|case|group|schema|data|template|let|first|twice|on|at|mark|written|branch|sources|counts|changes|images|merge|load|move|apply|edit|query)( |$)|^$`)
 
 // statement reads the rest of a statement, whose first line has been read.
 func (p *caseParser) statement(verb, text string) statement {
 	st := statement{at: p.place(), verb: verb, text: text}
 	switch verb {
-	case "on", "at", "mark", "written", "branch", "sources", "changes", "images":
+	case "on", "at", "mark", "written", "branch", "sources", "counts", "changes", "images":
 	case "merge":
 		for p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], "take ") {
 			st.text += "\n" + p.line("")
@@ -307,6 +310,8 @@ func (s *session) do(st statement) {
 		got = s.editText(st)
 	case "sources":
 		got = s.sourcesText()
+	case "counts":
+		got = s.countsText()
 	case "changes", "images":
 		got = s.changesText(st)
 	case "query":
@@ -401,16 +406,7 @@ func (s *session) loadText(st statement) []string {
 		if err != nil {
 			return nil, nil, err
 		}
-		var counts []string
-		for _, list := range [][]engine.TypeCount{res.Nodes, res.Edges} {
-			for _, c := range list {
-				counts = append(counts, fmt.Sprint(c.Type, " ", c.Count))
-			}
-		}
-		if counts == nil {
-			counts = []string{"nothing"}
-		}
-		return res.Commit, append([]string{strings.Join(counts, ", ")}, syncText(res)...), nil
+		return res.Commit, append([]string{typeCounts(res.Nodes, res.Edges)}, syncText(res)...), nil
 	})
 }
 

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -107,6 +108,27 @@ func (s *session) sourcesText() []string {
 		return []string{"no source"}
 	}
 	return lines
+}
+
+// countsText returns the types that have nodes or edges, with their numbers.
+func (s *session) countsText() []string {
+	s.Helper()
+	snap, err := s.graph.Snapshot(s.ctx, s.target())
+	if err != nil {
+		return failure(err)
+	}
+	return []string{typeCounts(snap.Nodes, snap.Edges)}
+}
+
+// typeCounts returns the types of which there is something, with their numbers, or "nothing".
+func typeCounts(nodes, edges []engine.TypeCount) string {
+	var counts []string
+	for _, c := range slices.Concat(nodes, edges) {
+		if c.Count > 0 {
+			counts = append(counts, fmt.Sprint(c.Type, " ", c.Count))
+		}
+	}
+	return cmp.Or(strings.Join(counts, ", "), "nothing")
 }
 
 // takeText returns the resolutions of a merge: lines with "take", the branch whose side is taken, and the place of the conflict.

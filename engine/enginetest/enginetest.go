@@ -57,8 +57,8 @@ type testCase struct {
 func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
-		casesOfTexts(), bindingCases(), conditionCases(), functionCases(), truthCases(), textCases(), rankCases(), walkCases(), boundWalkCases(), alternativeCases(), interfaceCases(), endCases(), distinctCases(), havingCases(),
-		columnCases(), kindCases(), insertCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), sourceCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), proposalCases(), eventCases(), draftCases(), watchCases(), schemaCases(), schemaMergeCases(), exportCases(), rightsCases(), validCases(), originCases(), callCases(), healthCases(), largeCases(),
+		casesOfTexts(), conditionCases(), truthCases(), textCases(), rankCases(), walkCases(), boundWalkCases(), alternativeCases(), interfaceCases(), endCases(), distinctCases(), havingCases(),
+		columnCases(), kindCases(), insertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), sourceCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), proposalCases(), eventCases(), draftCases(), watchCases(), schemaCases(), schemaMergeCases(), exportCases(), rightsCases(), validCases(), originCases(), callCases(), healthCases(), largeCases(),
 	} {
 		all = append(all, part...)
 	}

@@ -83,11 +83,6 @@ func person(change func(n *catalog.Node)) func(c *catalog.Schema) {
 	return func(c *catalog.Schema) { change(c.Node("Person")) }
 }
 
-// edgeType returns a change of an edge type.
-func edgeType(name string, change func(e *catalog.Edge)) func(c *catalog.Schema) {
-	return func(c *catalog.Schema) { change(c.Edge(name)) }
-}
-
 // addProperty returns a change of a schema: it adds a property to Person.
 func addProperty(name string, t value.Type) func(c *catalog.Schema) {
 	return person(func(n *catalog.Node) { n.Properties = append(n.Properties, property(name, t)) })

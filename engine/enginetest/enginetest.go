@@ -28,12 +28,12 @@ type Opener func(t testing.TB, source string, schema *catalog.Schema) engine.Gra
 func Run(t *testing.T, open Opener) {
 	for _, c := range suite() {
 		t.Run(c.name, func(t *testing.T) {
-			runCase(t, c, func(schema *catalog.Schema) engine.Graph { return open(t, sourceText, schema) })
+			runCase(t, c, func(source string, schema *catalog.Schema) engine.Graph { return open(t, source, schema) })
 		})
 	}
 }
 
-// sourceText is the schema source of all graphs in the suite.
+// sourceText is the schema source of the graphs of cases without a text.
 const sourceText = "// built as a Go value\n"
 
 // reporter is the part of testing.TB that a case needs. When a case runs against a faulty model,
@@ -47,6 +47,7 @@ type reporter interface {
 // testCase is one named case: it runs statements on a new graph with a schema.
 type testCase struct {
 	name   string                 // name of the subtest
+	source func() string          // returns the text of the schema; nil for sourceText
 	schema func() *catalog.Schema // makes the schema of the graph
 	large  bool                   // the case is too large for the model
 	run    func(s *session)       // runs and checks the statements
@@ -56,8 +57,8 @@ type testCase struct {
 func suite() []testCase {
 	var all []testCase
 	for _, part := range [][]testCase{
-		casesOfTexts(), bindingCases(), conditionCases(), functionCases(), truthCases(), textCases(), rankCases(), walkCases(), boundWalkCases(), alternativeCases(), interfaceCases(), endCases(), distinctCases(), havingCases(),
-		columnCases(), kindCases(), insertCases(), upsertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), loadFindCases(), syncCases(), loadChangesCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), droppedCases(), renameCases(), castCases(), proposalCases(), eventCases(), draftCases(), watchCases(), schemaCases(), schemaMergeCases(), fillingCases(), exportCases(), rightsCases(), validCases(), originCases(), callCases(), healthCases(), largeCases(),
+		casesOfTexts(), conditionCases(), truthCases(), textCases(), rankCases(), walkCases(), boundWalkCases(), alternativeCases(), interfaceCases(), endCases(), distinctCases(), havingCases(),
+		columnCases(), kindCases(), insertCases(), namedCases(), blockCases(), constraintCases(), loadCases(), sourceCases(), loadFaultCases(), versionCases(), branchCases(), historyCases(), writeOptionCases(), mergeCases(), keptCases(), proposalCases(), eventCases(), draftCases(), watchCases(), schemaCases(), schemaMergeCases(), exportCases(), rightsCases(), validCases(), originCases(), callCases(), healthCases(), largeCases(),
 	} {
 		all = append(all, part...)
 	}
@@ -65,15 +66,18 @@ func suite() []testCase {
 }
 
 // runCase runs a case on a graph that `open` returns, and closes the graph.
-func runCase(t reporter, c testCase, open func(*catalog.Schema) engine.Graph) {
-	schema := c.schema()
-	g := open(schema)
+func runCase(t reporter, c testCase, open func(source string, schema *catalog.Schema) engine.Graph) {
+	schema, source := c.schema(), sourceText
+	if c.source != nil {
+		source = c.source()
+	}
+	g := open(source, schema)
 	defer func() {
 		if err := g.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	}()
-	c.run(&session{reporter: t, ctx: context.Background(), schema: schema, graph: g})
+	c.run(&session{reporter: t, ctx: context.Background(), schema: schema, graph: g, marks: map[string]engine.Commit{}})
 }
 
 // session is one run of a case.
@@ -83,6 +87,12 @@ type session struct {
 	schema *catalog.Schema // schema of the graph
 	graph  engine.Graph    // the tested graph
 	branch string          // the branch on which statements of texts run; "" for main
+	// The following is for statements of texts.
+	marks   map[string]engine.Commit // the commits that a text has marked, by name
+	past    engine.Commit            // the commit that statements read; none for the head of the branch
+	written engine.Commit            // the commit with whose schema queries are compiled; none for that of the state that they read
+	made    []string                 // the ids of the commits of writes
+	err     error                    // of the last statement
 }
 
 // read starts a read plan for the session's schema.
@@ -94,8 +104,8 @@ func (s *session) rows(q *plan.Query, args ...any) []string {
 	return s.rowsOf(q, arguments(args))
 }
 
-// target returns the head of the session's branch.
-func (s *session) target() engine.Target { return engine.Target{Branch: s.branch} }
+// target returns the commit that statements of texts read, by default the head of the session's branch.
+func (s *session) target() engine.Target { return engine.Target{Branch: s.branch, Commit: s.past.ID} }
 
 // rowsOf is rows with converted arguments.
 func (s *session) rowsOf(q *plan.Query, args engine.Args) []string {

@@ -22,7 +22,7 @@ func TestSuiteOnModel(t *testing.T) {
 	for _, c := range suite() {
 		if !c.large {
 			t.Run(c.name, func(t *testing.T) {
-				runCase(t, c, func(schema *catalog.Schema) engine.Graph { return openNaive(t, sourceText, schema) })
+				runCase(t, c, func(source string, schema *catalog.Schema) engine.Graph { return openNaive(t, source, schema) })
 			})
 		}
 	}
@@ -158,7 +158,7 @@ func fails(c testCase, fault naive.Fault) (failed bool) {
 			failed = true // a fatal failure, or a panic of the faulty model
 		}
 	}()
-	runCase(r, c, func(schema *catalog.Schema) engine.Graph { return naive.New(sourceText, schema, fault) })
+	runCase(r, c, func(source string, schema *catalog.Schema) engine.Graph { return naive.New(source, schema, fault) })
 	return len(r.failures) > 0
 }
 
@@ -177,14 +177,16 @@ func TestMergeTextsAreExact(t *testing.T) {
 		`! delete_vs_update node "dan"`: false,
 	} {
 		r := &recorder{}
-		runCase(r, parseCases("x.txt", setup+want)[0], func(schema *catalog.Schema) engine.Graph { return openNaive(t, sourceText, schema) })
+		runCase(r, parseCases("x.txt", setup+want)[0], func(source string, schema *catalog.Schema) engine.Graph { return openNaive(t, source, schema) })
 		if (len(r.failures) == 0) != right {
 			t.Errorf("%s: %q", want, r.failures)
 		}
 	}
 	r := &recorder{}
 	runCase(r, parseCases("x.txt", merge[:strings.Index(merge, "\ncase ")]+"\ncase x\nbranch side\nmerge side into main\n\talready_up_to_date")[0],
-		func(schema *catalog.Schema) engine.Graph { return wrongHead{openNaive(t, sourceText, schema)} })
+		func(source string, schema *catalog.Schema) engine.Graph {
+			return wrongHead{openNaive(t, source, schema)}
+		})
 	if len(r.failures) != 1 || !strings.Contains(r.failures[0], "the result tells the head") {
 		t.Errorf("%q", r.failures)
 	}

@@ -12,7 +12,6 @@ var (
 	boolType   = value.Of(value.Bool)
 	i32Type    = value.Of(value.I32)
 	i64Type    = value.Of(value.I64)
-	u32Type    = value.Of(value.U32)
 	u64Type    = value.Of(value.U64)
 	f64Type    = value.Of(value.F64)
 	blobType   = value.Of(value.Blob)

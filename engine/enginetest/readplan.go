@@ -266,9 +266,6 @@ func along(t plan.Traverse, w plan.VarID) (bound plan.Traverse, hops, nodes, typ
 	return t, part(plan.WalkHops), part(plan.WalkNodes), part(plan.WalkTypes)
 }
 
-// not returns a `not` block, which holds if its clauses have no match.
-func not(clauses ...plan.Clause) plan.Not { return plan.Not{Match: clauses} }
-
 // maybe returns an `optional` block. The variables that its clauses are the first to bind become
 // optional.
 func (p *readPlan) maybe(clauses ...plan.Clause) plan.Optional {

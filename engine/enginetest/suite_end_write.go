@@ -5,7 +5,6 @@ import (
 
 	"github.com/omnigraph-go/omnigraph/engine"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
-	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // deskExport is the export of the edges of the desk.
@@ -47,17 +46,6 @@ func endLoadCases() map[string]func(s *session) {
 			s.expectEdges("About", deskAbout)
 			s.expectEdges("Links", deskLinks)
 		},
-		"an overwrite moves an end to another type": func(s *session) {
-			s.move("", `{"edge":"About","from":"n1","to":{"type":"Team","id":"ann"},"data":{"id":"a1","rank":1}}`)
-			s.expectEdges("About", strings.Replace(deskAbout, "{Person, ann}", "{Team, ann}", 1))
-			p := s.read()
-			n, x := p.node("n", "Note"), p.node("x", "Person")
-			s.expect(p.match(hop(n, "About", x)).ret(id(n), id(x)), "n3 | ann")
-		},
-		"an overwrite moves a source": func(s *session) {
-			s.move("", `{"edge":"By","from":{"type":"Person","id":"ann"},"to":"cid","data":{"id":"b1"}}`)
-			s.expectEdges("By", strings.Replace(deskBy, "{Team, ann}", "{Person, ann}", 1))
-		},
 		"ids with every character": func(s *session) {
 			s.load(engine.Merge, `{"type":"City","data":{"id":"a\u0000 \"é","name":"Å"}}
 {"edge":"About","from":"n4","to":{"type":"City","id":"a\u0000 \"é"},"data":{"id":"a9"}}`)
@@ -65,18 +53,6 @@ func endLoadCases() map[string]func(s *session) {
 			if got, want := s.exported("About"), `"to":{"type":"City","id":"a\u0000 \"é"}`; !strings.Contains(got, want) {
 				s.Errorf("the export is\n%s\nwant %s in it", got, want)
 			}
-		},
-	}
-}
-
-// endMutationCases returns the cases of mutations.
-func endMutationCases() map[string]func(s *session) {
-	return map[string]func(s *session){
-		"insert in a block over a list": func(s *session) {
-			m := s.change()
-			list := m.param("list", value.Type{Kind: value.String, List: true})
-			m.forElements(list, stringType, func(elem plan.Expr) { m.link("About", "n4", nodeRef("City", elem), nil) })
-			s.expectChange(m, 0, 2, true, value.OfList(value.String, []value.Value{textValue("ann"), textValue("c1")}))
 		},
 	}
 }

@@ -24,38 +24,9 @@ func chain() string {
 	return b.String()
 }
 
-// largeCases write to a graph with thousands of entities and check sums that follow from the
-// writes.
+// largeCases returns the cases of a graph with thousands of entities that need many small commits, many lines, or readers beside a writer.
 func largeCases() []testCase {
 	runs := map[string]func(s *session){
-		"as loaded": func(s *session) { s.expectChain(3001, 4501500, 3000) },
-		"half updated": func(s *session) {
-			s.expectChange(s.change().update("Person", set{"mood": "glad"}, "age", plan.Lt, 1500), 1500, 0, true)
-			p := s.read()
-			a := p.bind("a", "Person")
-			s.expect(p.ret(p.prop(a, "mood"), count(whole(a)), agg(plan.Min, p.prop(a, "age"))), "null | 1501 | 1500\nglad | 1500 | 0")
-			s.expectChain(3001, 4501500, 3000)
-		},
-		"a third of the nodes deleted, with their edges": func(s *session) {
-			s.expectChange(s.change().remove("Person", "age", plan.Lt, 1000), 1000, 1000, true)
-			s.expectChain(2001, 4002000, 2000)
-		},
-		"deleted and loaded again": func(s *session) {
-			s.mutate(s.change().remove("Person", "age", plan.Ge, 500))
-			s.expectChain(500, 124750, 499)
-			s.load(engine.Merge, chain())
-			s.expectChain(3001, 4501500, 3000)
-		},
-		"one edge removed at a time": func(s *session) {
-			for i := 0; i < 3000; i += 300 {
-				s.expectChange(s.change().unlink("Follows", "from", plan.Eq, fmt.Sprintf("p%04d", i)), 0, 1, true)
-			}
-			s.expectChain(3001, 4501500, 2990)
-			p := s.read()
-			a, b := p.bind("a", "Person"), p.node("b", "Person")
-			p.match(hop(a, "Follows", b), where(p.prop(a, "age"), plan.Ge, 299), where(p.prop(a, "age"), plan.Le, 301))
-			s.expect(p.ret(id(a), id(b)), "p0299 | p0300\np0301 | p0302")
-		},
 		"two edges in a row, both at nodes with many": func(s *session) {
 			s.expectChange(s.change().unlink("Follows", "from", plan.Eq, "p2999"), 0, 1, true)
 			var hub strings.Builder
@@ -79,30 +50,6 @@ func largeCases() []testCase {
 			p.match(hop(a, "Follows", b), where(p.prop(b, "name"), plan.Eq, "p3000"))
 			s.expect(p.ret(count(whole(a)), agg(plan.Sum, p.prop(a, "age"))), "41 | 2999")
 		},
-		"walk of many steps": func(s *session) {
-			p := s.read()
-			a, b := p.bind("a", "Person"), p.node("b", "Person")
-			p.match(walk(a, "Follows", 1000, 2500, b), where(id(a), plan.Eq, "p0100"))
-			s.expect(p.ret(count(whole(b)), agg(plan.Min, p.prop(b, "name")), agg(plan.Max, p.prop(b, "name"))), "1501 | p1100 | p2600")
-		},
-		"walk to a node over parallel paths": func(s *session) {
-			s.mutate(s.change().link("Follows", "p0000", "p2000", nil).link("Follows", "p0000", "p2000", nil))
-			p := s.read()
-			a, b := p.node("a", "Person"), p.bind("b", "Person")
-			p.match(walk(a, "Follows", 1, 3, b), where(id(b), plan.Eq, "p2001"))
-			s.expect(p.ret(id(a)), "p0000\np1998\np1999\np2000")
-		},
-		"not over many": func(s *session) {
-			p := s.read()
-			a, b := p.bind("a", "Person"), p.node("b", "Person")
-			s.expect(p.match(not(hop(b, "Follows", a))).ret(id(a)), "p0000")
-		},
-		"top of many": func(s *session) {
-			p := s.read()
-			a, b, c := p.bind("a", "Person"), p.node("b", "Person"), p.node("c", "Person")
-			p.match(hop(a, "Follows", b), hop(b, "Follows", c))
-			s.expect(p.ret(id(a), id(c)).orderDesc(p.prop(b, "age")).limit(2), "p2998 | p3000\np2997 | p2999")
-		},
 		"top of a large cross product": func(s *session) {
 			for i := range 20 {
 				s.mutate(s.change().insert("City", set{"id": fmt.Sprintf("c%02d", i), "name": "x"}))
@@ -115,16 +62,11 @@ func largeCases() []testCase {
 			a, c = p.bind("a", "Person"), p.bind("c", "City")
 			s.expect(p.ret(id(a), id(c)).orderDesc(id(c)).limit(2), "p0000 | c19\np0001 | c19")
 		},
-		"groups of many": func(s *session) {
-			s.mutate(s.change().update("Person", set{"mood": "sad"}, "age", plan.Ge, 2000))
+		"walk of many steps": func(s *session) {
 			p := s.read()
 			a, b := p.bind("a", "Person"), p.node("b", "Person")
-			p.match(hop(a, "Follows", b))
-			s.expect(p.ret(p.prop(a, "mood"), p.prop(b, "mood"), count(whole(a)), agg(plan.Avg, p.prop(a, "age"))),
-				"null | null | 1999 | 999\nnull | sad | 1 | 1999\nsad | sad | 1000 | 2499.5")
-			p = s.read()
-			a = p.bind("a", "Person")
-			s.expect(p.ret(p.prop(a, "age"), count(whole(a))).orderDesc(p.prop(a, "age")).limit(2), "3000 | 1\n2999 | 1")
+			p.match(walk(a, "Follows", 1000, 2500, b), where(id(a), plan.Eq, "p0100"))
+			s.expect(p.ret(count(whole(b)), agg(plan.Min, p.prop(b, "name")), agg(plan.Max, p.prop(b, "name"))), "1501 | p1100 | p2600")
 		},
 		"a reader sees a commit completely or not at all": func(s *session) {
 			s.seenWhole()
@@ -138,29 +80,6 @@ func largeCases() []testCase {
 		}})
 	}
 	return all
-}
-
-// expectChain checks the number of people, the sum of their ages, and the number of pairs in which
-// one person follows the other.
-func (s *session) expectChain(people int, ages float64, pairs int) {
-	s.Helper()
-	p := s.read()
-	a := p.bind("a", "Person")
-	s.expect(p.ret(count(whole(a)), agg(plan.Sum, p.prop(a, "age"))), fmt.Sprintf("%d | %s", people, value.Text(value.OfF64(ages))))
-	p = s.read()
-	a, b := p.node("a", "Person"), p.node("b", "Person")
-	s.expect(p.match(hop(a, "Follows", b)).ret(count(whole(a))), fmt.Sprint(pairs))
-	for typ, want := range map[string]int64{"Person": int64(people), "Follows": int64(pairs)} {
-		snap, err := s.graph.Snapshot(s.ctx, engine.Target{})
-		if err != nil {
-			s.Fatalf("snapshot: %v", err)
-		}
-		for _, c := range append(snap.Nodes, snap.Edges...) {
-			if c.Type == typ && c.Count != want {
-				s.Errorf("the snapshot counts %d %s, not %d", c.Count, typ, want)
-			}
-		}
-	}
 }
 
 // seenWhole repeatedly sets the age of all people to one new number. Concurrent readers check that,

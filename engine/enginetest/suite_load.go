@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -43,15 +44,6 @@ func loadCases() []testCase {
 			}
 			if e := load(engine.Overwrite, "", `{"edge":"Knows","from":"eve","to":"ann","data":{"id":"k9"}}`).Effects; e.Nodes != (engine.ChangeCounts{}) || e.Edges != (engine.ChangeCounts{Inserted: 1, Deleted: 5}) {
 				s.Errorf("effects %+v", e)
-			}
-		},
-		"snapshot counts": func(s *session) {
-			snap, err := s.graph.Snapshot(s.ctx, engine.Target{})
-			if err != nil {
-				s.Fatalf("snapshot: %v", err)
-			}
-			if got := fmt.Sprint(snap.Nodes, snap.Edges); got != "[{Person 5} {City 2}] [{Knows 4} {Follows 6} {LivesIn 3}]" {
-				s.Errorf("counts %s", got)
 			}
 		},
 		"blank lines, carriage returns, no last newline": func(s *session) {
@@ -115,4 +107,85 @@ func overHundred(s *session) {
 	if len(bad.Lines) != 100 || !bad.More || bad.Lines[99].Line != 100 {
 		s.Errorf("%d lines, more %t", len(bad.Lines), bad.More)
 	}
+}
+
+// sourceCases returns the cases of loads with a source that texts cannot express.
+func sourceCases() []testCase {
+	runs := map[string]func(s *session){
+		"changes/bad options": func(s *session) {
+			for _, o := range []engine.LoadOptions{
+				{Mode: engine.Sync, Sync: engine.SyncOptions{Source: "slot"}, Changes: &engine.SourceChanges{Source: "db"}},
+				{Mode: engine.Merge, Sync: engine.SyncOptions{Source: "slot"}, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
+				{Mode: engine.Patch, Sync: engine.SyncOptions{Source: "s/1"}, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
+				{Mode: engine.Patch, Sync: engine.SyncOptions{Source: "slot", Types: []string{"Town"}}, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
+				{Mode: engine.Patch, LastWins: true, Sync: engine.SyncOptions{Source: "slot"}, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
+				{Mode: engine.Append, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
+				{Mode: engine.Patch, Changes: &engine.SourceChanges{Position: "1"}},
+				{Mode: engine.Patch, Changes: &engine.SourceChanges{Source: "db"}},
+				{Mode: engine.Patch, WriteOptions: engine.WriteOptions{IdempotencyKey: "k"}, Changes: &engine.SourceChanges{Source: "db", Position: "1"}},
+			} {
+				_, err := s.graph.Load(s.ctx, strings.NewReader(`{"type":"Town","data":{"name":"a","size":7}}`), o)
+				expectError[*engine.BadArgument](s, err)
+			}
+		},
+		"sync/refused": func(s *session) {
+			crm := engine.SyncOptions{Source: "crm"}
+			for _, o := range []engine.LoadOptions{
+				{Mode: engine.Sync},
+				{Mode: engine.Sync, Sync: engine.SyncOptions{Source: "a b"}},
+				{Mode: engine.Sync, Sync: engine.SyncOptions{Source: "crm", Types: []string{"Village"}}},
+				{Mode: engine.Sync, Sync: engine.SyncOptions{Source: "crm", Yield: []string{"Town"}}},
+				{Mode: engine.Sync, Sync: crm, LastWins: true},
+				{Mode: engine.Sync, Sync: crm, NewEdges: true},
+				{Mode: engine.Merge, Sync: crm},
+			} {
+				_, err := s.graph.Load(s.ctx, strings.NewReader(""), o)
+				expectError[*engine.BadArgument](s, err)
+			}
+			for _, sources := range []string{`"crm"`, `"crm:b,a"`, `"z:;a:"`, `"+crm:a!"`, `5`} {
+				_, err := s.tryLoad(engine.Merge, `{"type":"Town","data":{"name":"f","size":1},"sources":`+sources+`}`)
+				s.expectLineNumbers(err, 1)
+			}
+		},
+		"sync/history and exports": func(s *session) {
+			feed := textFile("crm.ndjson")
+			sync := func(lines string) {
+				s.Helper()
+				sources := engine.SyncOptions{Source: "crm", Types: []string{"Town", "Road", "Ferry"}, ApproveDeletes: 4}
+				if _, err := s.graph.Load(s.ctx, strings.NewReader(lines), engine.LoadOptions{Mode: engine.Sync, Sync: sources}); err != nil {
+					s.Fatalf("sync: %v", err)
+				}
+			}
+			all := []string{"Ferry d e +crm:km,line", "Road d e +crm:km", "Town d +crm:note,size", "Town e +crm:note,size"}
+			sync(feed)
+			old := s.head()
+			sync("")
+			b, err := s.graph.CreateBranch(s.ctx, "old", engine.Target{Commit: old.ID})
+			if err != nil {
+				s.Fatalf("branch: %v", err)
+			}
+			s.branch = b.Name
+			exported := s.exportText()
+			if got := s.sourcesText(); !slices.Equal(got, all) {
+				s.Errorf("the branch has the sources %q", got)
+			}
+			s.branch = ""
+			s.load(engine.Merge, exported)
+			if got := s.sourcesText(); !slices.Equal(got, all) {
+				s.Errorf("after the load of the export the sources are %q", got)
+			}
+			sync("")
+			if got := s.sourcesText(); !slices.Equal(got, []string{"no source"}) {
+				s.Errorf("after the sync the sources are %q", got)
+			}
+		},
+	}
+	var all []testCase
+	for _, name := range sortedKeys(runs) {
+		all = append(all, testCase{name: "load/" + name, schema: func() *catalog.Schema { return compileSchema("towns") }, run: func(s *session) {
+			s.load(engine.Merge, textFile("towns.ndjson"))
+			runs[name](s)
+		}})
+	}
+	return all
 }

@@ -2,10 +2,12 @@ package enginetest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 )
 
@@ -52,7 +54,7 @@ func mergeCases() []testCase {
 		s.Helper()
 		s.on(branch, s.change().update("Person", props, "name", plan.Eq, name))
 	}
-	all := writeCases("merge", map[string]func(s *session){
+	return writeCases("merge", map[string]func(s *session){
 		"fast forward": func(s *session) {
 			s.fork("side", "")
 			update(s, "side", "ann", set{"age": 31})
@@ -97,19 +99,6 @@ func mergeCases() []testCase {
 			_, err = s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{IdempotencyKey: "another"})
 			expectError[*engine.NotFound](s, err)
 		},
-		"equal changes do not conflict": func(s *session) {
-			s.fork("side", "")
-			for _, branch := range []string{"side", ""} {
-				update(s, branch, "ann", set{"age": 31})
-				s.on(branch, s.change().remove("Person", "name", plan.Eq, "dan"))
-				s.on(branch, s.change().insert("Person", set{"name": "fay", "age": 1}))
-			}
-			s.on("side", s.change().insert("Person", set{"name": "gil"}))
-			if res := s.merged("side", "main", engine.Merged); res.Nodes != 1 || res.Edges != 0 {
-				s.Errorf("%d nodes and %d edges", res.Nodes, res.Edges)
-			}
-			s.expectAges("", "ann 31, bob 25, cid 30, eve 41, fay 1, gil null")
-		},
 		"a deleted branch stays an ancestor": func(s *session) {
 			s.fork("one", "")
 			update(s, "one", "ann", set{"age": 1})
@@ -123,7 +112,6 @@ func mergeCases() []testCase {
 			s.expectAges("", "ann 1, bob 2, cid 3, dan null, eve 41")
 		},
 	})
-	return append(all, testCase{name: "merge constraint/within the rules", schema: shop, run: mergeWithinRules})
 }
 
 // headOf returns the head of a branch.
@@ -136,17 +124,59 @@ func (s *session) headOf(branch string) engine.Commit {
 	return snap.Commit
 }
 
-// mergeWithinRules merges two branches that add an edge and a node each, and breaks no rule of the shop.
-func mergeWithinRules(s *session) {
-	const a1, a2 = `["a","1"]`, `["a","2"]`
-	s.load(engine.Merge, stock)
-	s.fork("side", "")
-	s.on("side", s.change().insert("Item", set{"aisle": "c", "number": 1, "kind": "food", "code": "z-1"}))
-	s.on("side", s.change().link("Holds", "b1", a2, set{"id": "h8"}))
-	s.on("", s.change().insert("Item", set{"aisle": "c", "number": 2, "kind": "food", "code": "z-2"}))
-	s.on("", s.change().link("Holds", "b2", a1, set{"id": "h9"}))
-	if res := s.merged("side", "main", engine.Merged); res.Nodes != 1 || res.Edges != 1 {
-		s.Errorf("%d nodes and %d edges", res.Nodes, res.Edges)
+// schemaMergeCases returns the cases of merges of branches with different schemas that texts cannot express.
+func schemaMergeCases() []testCase {
+	return writeCases("schema merge", map[string]func(s *session){
+		"neither descends": func(s *session) {
+			s.fork("side", "")
+			before := s.schema
+			s.apply("side", addProperty("mail", stringType.Optional()))
+			s.schema = before
+			s.apply("", addProperty("post", stringType.Optional()))
+			_, err := s.graph.Merge(s.ctx, "side", "main", engine.MergeOptions{})
+			var diverge *engine.SchemasDiverge
+			if !errors.As(err, &diverge) || diverge.Source != "side" || diverge.Target != "main" || diverge.BaseSchema != catalog.Digest(before) || diverge.TargetSchema != catalog.Digest(s.schema) {
+				s.Errorf("error %+v (%T), want a *engine.SchemasDiverge", err, err)
+			}
+		},
+	})
+}
+
+// keptCases returns the cases of what a comparison says of conflicts of which one side deletes.
+func keptCases() []testCase {
+	counted, dropped := map[string]func(s *session){}, map[string]func(s *session){}
+	for _, way := range []struct{ does, one, other string }{{"the source", "side", ""}, {"the target", "", "side"}} {
+		counted["the conflict counts the edges, "+way.does+" deletes"] = func(s *session) {
+			s.fork("side", "")
+			for _, name := range []string{"ann", "dan"} {
+				s.on(way.one, s.change().remove("Person", "name", plan.Eq, name))
+				s.on(way.other, s.change().update("Person", set{"age": 50}, "name", plan.Eq, name))
+			}
+			s.on(way.other, s.change().alter(plan.Edge, "Knows", set{"since": 1999}, newMutation(s.schema).pred(plan.Edge, "Knows", "id", plan.Eq, "k1")))
+			s.on(way.other, s.change().unlink("Knows", "id", plan.Eq, "k4"))
+			var got []string
+			for _, c := range s.compared().Conflicts {
+				got = append(got, fmt.Sprintf("%s %s %s %d", c.Kind, c.Entity, c.ID, c.Edges))
+			}
+			slices.Sort(got)
+			if want := []string{"delete_vs_update edge k1 0", "delete_vs_update node ann 5", "delete_vs_update node dan 3"}; !slices.Equal(got, want) {
+				s.Errorf("conflicts %q, want %q", got, want)
+			}
+		}
+		dropped["an update, "+way.does+" drops"] = func(s *session) {
+			update := func(branch, mail string) {
+				s.on(branch, s.change().update("Person", set{"mail": mail}, "name", plan.Eq, "bob"))
+			}
+			s.apply("", addProperty("mail", stringType.Optional()))
+			update("", "old")
+			s.fork("side", "")
+			update(way.other, "new")
+			s.apply(way.one, dropProperty("mail"))
+			s.expectConflicts(`delete_vs_update node Person "bob" mail`)
+			if c := s.compared().Conflicts[0]; c.Resolvable() {
+				s.Errorf("conflict %+v, want one that no resolution resolves", c)
+			}
+		}
 	}
-	s.expectEdges("Holds", "h1 | b1 | "+a1+"\nh8 | b1 | "+a2+"\nh9 | b2 | "+a1)
+	return slices.Concat(writeCases("merge keeps a node", counted), writeCases("merge with a dropped property", dropped))
 }

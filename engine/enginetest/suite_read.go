@@ -11,21 +11,6 @@ import (
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
-// bindingCases returns the cases of variables that a match binds to nodes.
-func bindingCases() []testCase {
-	return readCases("bind", []readCase{
-		{name: "anonymous multiplies rows and ties last", build: func(p *readPlan) {
-			u := p.bind("_", "City")
-			a := p.bind("a", "Person")
-			p.match(where(p.prop(a, "age"), plan.Eq, 30)).ret(id(a), id(u))
-		}, want: `
-			ann | c1
-			ann | c2
-			cid | c1
-			cid | c2`},
-	})
-}
-
 // sameWordCase searches for other spellings of the words of four texts, in a table that is searched without an
 // index, and in one that is large enough to be indexed.
 func sameWordCase() testCase {
@@ -103,38 +88,6 @@ func conditionCases() []testCase {
 	}}}
 }
 
-// call returns an operator or a function with its arguments. An argument is an expression, or a
-// value that becomes a literal. The parameter t is the type of the result.
-func call(f plan.Func, t value.Type, args ...any) plan.Apply {
-	e := plan.Apply{Func: f, Type: t}
-	for _, a := range args {
-		switch a := a.(type) {
-		case plan.Expr:
-			e.Args = append(e.Args, a)
-		default:
-			e.Args = append(e.Args, plan.Lit{Value: literal(a, value.Type{})})
-		}
-	}
-	return e
-}
-
-// functionCases returns the cases of operators and functions.
-func functionCases() []testCase {
-	return []testCase{{name: "function/in assignments", schema: people, run: func(s *session) {
-		m := s.change()
-		name, age := m.param("name", stringType), m.param("age", i32Type)
-		m.insert("Person", set{"name": call(plan.Lower, stringType, name), "age": call(plan.Add, i64Type, age, 1),
-			"score": call(plan.Divide, f64Type, value.OfI64(1), age)})
-		m.update("Person", set{"big": call(plan.Multiply, i64Type, age, 2)}, "name", plan.Eq, call(plan.Trim, stringType, " eve "))
-		s.mutate(m, "EVE", value.OfI32(4))
-		p := s.read()
-		a := p.bind("a", "Person")
-		s.expect(p.ret(p.prop(a, "name"), p.prop(a, "age"), p.prop(a, "score"), p.prop(a, "big")), "eve | 5 | 0.25 | 8")
-		_, err := s.tryMutate(m, "EVE", value.OfI32(0))
-		s.expectViolation(err, "type", "score")
-	}}}
-}
-
 // holds returns an expression that is true where the block holds. The block uses the variables
 // `outer`, which the clauses around it bind.
 func holds(block plan.Clause, outer ...plan.VarID) plan.Holds {
@@ -168,36 +121,7 @@ func truthCases() []testCase {
 			p.sort(plan.Order{Expr: holds(exists(hop(a, "LivesIn", c), where(p.prop(c, "name"), plan.Eq, "Rome")), a), Desc: true})
 		}},
 	})
-	return append(cases,
-		testCase{name: "truth/bad pattern in a parameter", schema: people, run: func(s *session) {
-			s.load(engine.Merge, crowd)
-			var e *engine.BadArgument
-			p := s.read()
-			a := p.bind("a", "Person")
-			q := p.ret(compare(plan.Matches, p.prop(a, "name"), p.param("x", stringType))).query()
-			if _, err := query(s.ctx, s.graph, q, engine.Args{value.OfString("(")}); !errors.As(err, &e) || e.Param != "x" {
-				s.Errorf("the read gives %v, want a bad argument x", err)
-			}
-			m := s.change()
-			name, x := m.param("name", stringType), m.param("x", stringType)
-			m.insert("Person", set{"name": name, "active": compare(plan.Matches, name, x)})
-			if _, err := s.tryMutate(m, "zoe", "("); !errors.As(err, &e) || e.Param != "x" {
-				s.Errorf("the mutation gives %v, want a bad argument x", err)
-			}
-		}},
-		testCase{name: "truth/in assignments", schema: people, run: func(s *session) {
-			m := s.change()
-			name, age := m.param("name", stringType), m.param("age", i32Type.Optional())
-			words := plan.Lit{Value: textList("fay", "gus")}
-			m.insert("Person", set{"name": name, "active": compare(plan.In, name, words), "age": call(plan.If, i32Type, plan.Test{Cond: plan.NullTest{Expr: age}}, value.OfI32(7), age),
-				"mood": call(plan.If, stringType, compare(plan.Matches, name, plan.Lit{Value: value.OfString("^f")}), "glad", "sad")})
-			s.mutate(m, "fay", nil)
-			s.mutate(m, "hal", value.OfI32(3))
-			p := s.read()
-			a := p.bind("a", "Person")
-			s.expect(p.ret(p.prop(a, "name"), p.prop(a, "active"), p.prop(a, "age"), p.prop(a, "mood")), "fay | true | 7 | glad\nhal | false | 3 | sad")
-		}},
-	)
+	return cases
 }
 
 // walkCases returns the cases of traversals with a variable number of hops.
@@ -290,33 +214,7 @@ func rankCases() []testCase {
 			s.expect(p, c.want, c.args...)
 		}})
 	}
-	return append(all, testCase{name: "rank/rrf refuses a k below 1", schema: library, run: func(s *session) {
-		s.load(engine.Merge, shelf)
-		p := s.read()
-		b := p.bind("b", "Book")
-		score := bm25(p.prop(b, "text"), "red")
-		q := p.ret(id(b)).orderDesc(plan.RRF{First: score, Second: score, K: p.param("k", i32Type)}).limit(3).query()
-		for k, ok := range map[int32]bool{-1: false, 0: false, 1: true} {
-			_, err := query(s.ctx, s.graph, q, engine.Args{value.OfI32(k)})
-			if bad := (*engine.BadArgument)(nil); errors.As(err, &bad) == ok || ok && err != nil {
-				s.Errorf("k of %d: %v", k, err)
-			}
-		}
-	}}, testCase{name: "rank/statistics follow the writes", schema: library, run: func(s *session) {
-		s.load(engine.Merge, shelf)
-		ranked := func() *readPlan {
-			p := s.read()
-			b := p.bind("b", "Book")
-			score := bm25(p.prop(b, "text"), "red")
-			return p.ret(id(b), score).orderDesc(score)
-		}
-		s.expect(ranked(), "b | 0.7438652669423804\na | 0.6931471805599453\nd | 0.6931471805599453")
-		s.load(engine.Merge, `{"type":"Book","data":{"slug":"d","text":"blue","place":[1,1]}}
-			{"type":"Book","data":{"slug":"h","text":"red"}}`)
-		s.load(engine.Merge, `{"type":"Book","data":{"slug":"i","text":"red red red"}}`)
-		s.mutate(newMutation(s.schema).remove("Book", "slug", plan.Eq, "b"))
-		s.expect(ranked(), "i | 1.0872620364708765\nh | 0.9711466733526275\na | 0.7437034004113058")
-	}})
+	return all
 }
 
 // distinctCases returns the cases of `distinct` and of collect.

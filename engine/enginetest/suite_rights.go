@@ -156,6 +156,7 @@ func followPart(s *session) {
 		{`() { delete About where to = "bo" }`, "b1 r2", "ann"},
 		{`() { insert Case { slug: "r3", team: "red" }  insert About { from: "r3", to: "bo" } }`, "b1 r2 r3", "ann bo"},
 		{`() { delete Case where slug = "b1" }`, "r2 r3", "bo"},
+		{`() { insert Case { slug: "b30", team: "blue" } }`, "r2 r3", "bo"},
 		{`() { update Case set { team: "green" } where slug != "none" }`, "", ""},
 		{`() { update Case set { team: "red" } where slug = "r3" }`, "r3", "bo"},
 	} {
@@ -264,6 +265,7 @@ func writePart(s *session) {
 		{`insert Case { slug: "b3", team: "blue" }`, "*engine.NotAllowed", red},
 		{`update Case set { title: "x" } where slug = "r1"`, "", red},
 		{`update Case set { team: "blue" } where slug = "r1"`, "*engine.NotAllowed", red},
+		{`update Case set { team: "red" } where slug = "b1"`, "*engine.NotAllowed", func() engine.WriteOptions { return engine.WriteOptions{Writes: s.team("red")} }}, // seen, and allowed as it becomes
 		{`insert Case { slug: "b1", team: "red" }`, "key conflict", red},
 		{`insert Case { slug: "r3", team: "red", code: 3 }`, "violation unique", red},
 		{`insert About { from: "b1", to: "ann" }`, "violation endpoint", red},

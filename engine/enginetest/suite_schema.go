@@ -83,11 +83,6 @@ func person(change func(n *catalog.Node)) func(c *catalog.Schema) {
 	return func(c *catalog.Schema) { change(c.Node("Person")) }
 }
 
-// edgeType returns a change of an edge type.
-func edgeType(name string, change func(e *catalog.Edge)) func(c *catalog.Schema) {
-	return func(c *catalog.Schema) { change(c.Edge(name)) }
-}
-
 // addProperty returns a change of a schema: it adds a property to Person.
 func addProperty(name string, t value.Type) func(c *catalog.Schema) {
 	return person(func(n *catalog.Node) { n.Properties = append(n.Properties, property(name, t)) })
@@ -164,13 +159,6 @@ func (s *session) expectNamed(branch, name, want string) {
 // schemaCases returns the cases of schema changes.
 func schemaCases() []testCase {
 	cases := map[string]func(s *session){
-		"a schema that changes nothing commits nothing": func(s *session) {
-			head := s.head()
-			out, err := s.graph.ApplySchema(s.ctx, sourceText, s.evolved(), engine.SchemaOptions{})
-			if err != nil || out.Commit != nil || out.Head.ID != head.ID || len(out.Steps) > 0 || out.From != out.To {
-				s.Errorf("%+v, %v; want no commit", out, err)
-			}
-		},
 		"only another source text is a commit": func(s *session) {
 			out, err := s.graph.ApplySchema(s.ctx, "// a comment\n", s.evolved(), engine.SchemaOptions{})
 			if err != nil || out.Commit == nil || len(out.Steps) > 0 {
@@ -180,14 +168,6 @@ func schemaCases() []testCase {
 			if err != nil || schema.Source != "// a comment\n" || schema.Digest != catalog.Digest(s.schema) {
 				s.Errorf("schema %+v, %v", schema, err)
 			}
-			s.expectAges("", crowdAges)
-		},
-		"an added property is null": func(s *session) {
-			s.apply("", addProperty("mail", stringType.Optional()), addProperty("marks", listOf(i32Type).Optional()))
-			s.expectNamed("", "mail", "ann null, bob null, cid null, dan null, eve null")
-			s.mutate(s.change().update("Person", set{"mail": "x", "marks": []any{1, 2}}, "name", plan.Eq, "bob"))
-			s.expectNamed("", "mail", "ann null, bob x, cid null, dan null, eve null")
-			s.expectNamed("", "marks", "ann null, bob [1, 2], cid null, dan null, eve null")
 			s.expectAges("", crowdAges)
 		},
 		"an older query still runs": func(s *session) {
@@ -202,22 +182,6 @@ func schemaCases() []testCase {
 			}
 			if err := s.graph.Bind(s.ctx, old, engine.Target{}); err != nil {
 				s.Errorf("bind: %v", err)
-			}
-		},
-		"a query that does not fit is a mismatch": func(s *session) {
-			p := s.read()
-			a := p.bind("a", "Person")
-			old := p.ret(id(a), p.prop(a, "age")).query()
-			head := s.head()
-			s.apply("", dropProperty("age"))
-			_, err := query(s.ctx, s.graph, old, nil)
-			expectError[*engine.SchemaMismatch](s, err)
-			expectError[*engine.SchemaMismatch](s, s.graph.Bind(s.ctx, old, engine.Target{}))
-			if err == nil || !strings.Contains(err.Error(), "age") || !strings.Contains(err.Error(), "Person") {
-				s.Errorf("the error does not name the property: %v", err)
-			}
-			if head.ID == s.head().ID {
-				s.Errorf("no commit was made")
 			}
 		},
 		"a call for a schema is a mismatch in another one": func(s *session) {
@@ -249,41 +213,6 @@ func schemaCases() []testCase {
 			if err := try(out.To); err != nil {
 				s.Errorf("with the digest of the next schema: %v", err)
 			}
-		},
-		"a dropped property comes back empty": func(s *session) {
-			out := s.apply("", dropProperty("age"))
-			if !out.Destructive {
-				s.Errorf("the drop is not reported as destructive: %+v", out)
-			}
-			s.apply("", addProperty("age", i32Type.Optional()))
-			s.expectAges("", "ann null, bob null, cid null, dan null, eve null")
-		},
-		"a renamed property keeps its values": func(s *session) {
-			s.apply("", renameProperty("age", "years"))
-			s.expectNamed("", "years", crowdAges)
-			s.apply("", addProperty("age", i32Type.Optional()), renameProperty("years", "winters"))
-			s.mutate(s.change().update("Person", set{"age": 1, "winters": 2}, "name", plan.Eq, "dan"))
-			s.expectNamed("", "winters", "ann 30, bob 25, cid 30, dan 2, eve 41")
-			s.expectNamed("", "age", "ann null, bob null, cid null, dan 1, eve null")
-		},
-		"a renamed key keeps the ids": func(s *session) {
-			s.apply("", renameProperty("name", "handle"))
-			s.expectNamed("", "handle", "ann ann, bob bob, cid cid, dan dan, eve eve")
-			s.mutate(s.change().update("Person", set{"age": 31}, "handle", plan.Eq, "ann"))
-			s.expectAges("", "ann 31, bob 25, cid 30, dan null, eve 41")
-		},
-		"renamed types keep their entities": func(s *session) {
-			s.apply("", func(c *catalog.Schema) {
-				renameNode(c, "Person", "Human")
-				c.Edges[0].Name, c.Edges[0].RenameFrom = "Likes", "knows"
-			})
-			p := s.read()
-			a, b, e := p.node("a", "Human"), p.node("b", "Human"), p.edge("e", "Likes")
-			s.expect(p.match(over(a, e, "Likes", b)).ret(id(e), id(a), id(b), p.prop(e, "since")).orderBy(id(e)), `
-				k1 | ann | bob | 2010
-				k2 | ann | bob | 2015
-				k3 | bob | cid | 2010
-				k4 | cid | ann | null`)
 		},
 		"the id of a type survives renames, and belongs to no other type": func(s *session) {
 			// idOf writes an edge of a type between persons, and returns the id of the type.
@@ -346,32 +275,6 @@ func schemaCases() []testCase {
 				s.Errorf("the type has the id %s of the type that was dropped", id)
 			}
 		},
-		"wider types": func(s *session) {
-			s.apply("", retype("age", i64Type.Optional()), retype("small", f64Type.Optional()), retype("ratio", f64Type.Optional()), retype("lucky", listOf(i64Type).Optional()))
-			s.expectAges("", crowdAges)
-			s.expectNamed("", "small", "ann 1, bob 4294967295, cid null, dan null, eve null")
-			s.expectNamed("", "ratio", "ann 0.5, bob 0.25, cid null, dan null, eve null")
-			s.expectNamed("", "lucky", "ann [3, 7], bob [7], cid null, dan null, eve null")
-			s.mutate(s.change().update("Person", set{"age": 1 << 40}, "age", plan.Eq, 25))
-			s.expectAges("", "ann 30, bob 1099511627776, cid 30, dan null, eve 41")
-		},
-		"dropped types are gone and others stay": func(s *session) {
-			s.apply("", dropNode("City"))
-			snap, err := s.graph.Snapshot(s.ctx, engine.Target{})
-			if err != nil || fmt.Sprint(snap.Nodes, snap.Edges) != "[{Person 5}] [{Knows 4} {Follows 6}]" {
-				s.Errorf("snapshot %+v, %v", snap, err)
-			}
-			s.expectAges("", crowdAges)
-		},
-		"data loss must be allowed": func(s *session) {
-			to := s.evolved(dropProperty("age"))
-			_, err := s.graph.ApplySchema(s.ctx, sourceText, to, engine.SchemaOptions{})
-			var loss *engine.DataLoss
-			if !errors.As(err, &loss) || len(loss.Steps) != 1 || loss.Steps[0].Code != catalog.DropProperty || engine.IsRetryable(err) {
-				s.Errorf("error %v (%T), want a *engine.DataLoss with the step", err, err)
-			}
-			s.expectAges("", crowdAges)
-		},
 		"hard drops": func(s *session) {
 			to := s.evolved(dropProperty("age"))
 			out, err := s.graph.ApplySchema(s.ctx, sourceText, to, engine.SchemaOptions{AllowDataLoss: true, Hard: true})
@@ -380,84 +283,6 @@ func schemaCases() []testCase {
 			}
 			s.schema = to
 			s.expectNamed("", "mood", "ann glad, bob sad, cid null, dan null, eve calm")
-		},
-		"unsupported steps are listed": func(s *session) {
-			err := s.refused(retype("age", listOf(i32Type).Optional()), addProperty("must", i32Type), edgeType("LivesIn", func(e *catalog.Edge) { e.To = "Person" }))
-			var unsupported *engine.UnsupportedMigration
-			if !errors.As(err, &unsupported) {
-				s.Fatalf("error %v (%T), want a *engine.UnsupportedMigration", err, err)
-			}
-			var codes []string
-			for _, step := range unsupported.Steps {
-				codes = append(codes, string(step.Code))
-				if step.Reason == "" {
-					s.Errorf("step %s has no reason", step)
-				}
-			}
-			slices.Sort(codes)
-			if got := strings.Join(codes, " "); got != "add_required change_endpoints change_type" {
-				s.Errorf("steps %s", got)
-			}
-		},
-		"a type without entities may change in every way": func(s *session) {
-			s.mutate(s.change().remove("City", "name", plan.Ge, ""))
-			s.apply("", func(c *catalog.Schema) {
-				city := c.Node("City")
-				city.Key = []string{"name"}
-				city.Properties = append(city.Properties, property("size", i32Type))
-				city.Property("place").Type = vectorOf(3)
-				e := c.Edge("LivesIn")
-				e.From, e.To = "City", "City"
-			})
-			s.load(engine.Merge, `{"type":"City","data":{"name":"Oslo","size":1,"place":[1,2,3]}}`+"\n"+`{"edge":"LivesIn","from":"Oslo","to":"Oslo","data":{"id":"l1"}}`)
-			p := s.read()
-			a, b, e := p.node("a", "City"), p.node("b", "City"), p.edge("e", "LivesIn")
-			s.expect(p.match(over(a, e, "LivesIn", b)).ret(id(e), id(a), id(b)), `l1 | Oslo | Oslo`)
-		},
-		"a property becomes required when no value is null": func(s *session) {
-			s.expectViolations(s.refused(retype("age", i32Type)), `node Person required dan`)
-			s.mutate(s.change().update("Person", set{"age": 1}, "name", plan.Eq, "dan"))
-			s.apply("", retype("age", i32Type))
-			_, err := s.tryMutate(s.change().insert("Person", set{"name": "zoe"}))
-			expectError[*engine.ConstraintViolation](s, err)
-			s.apply("", retype("age", i32Type.Optional()))
-			s.mutate(s.change().insert("Person", set{"name": "zoe"}))
-		},
-		"an enum can drop the values that no row has": func(s *session) {
-			s.expectViolations(s.refused(retype("mood", enumOf("glad", "sad").Optional())), `node Person enum eve`)
-			s.apply("", retype("mood", enumOf("calm", "glad", "sad", "wild").Optional()))
-			s.mutate(s.change().update("Person", set{"mood": "wild"}, "name", plan.Eq, "eve"))
-			s.apply("", retype("mood", enumOf("glad", "sad", "wild").Optional()))
-			s.apply("", retype("mood", stringType.Optional()))
-			s.mutate(s.change().update("Person", set{"mood": "any"}, "name", plan.Eq, "eve"))
-		},
-		"added rules are checked": func(s *session) {
-			three := value.OfI32(29)
-			s.expectViolations(s.refused(
-				person(func(n *catalog.Node) {
-					n.Unique = append(n.Unique, []string{"age"})
-					n.Ranges = append(n.Ranges, catalog.Range{Property: "age", Min: &three})
-					n.Checks = append(n.Checks, catalog.Check{Property: "about", Pattern: "engine"})
-				}),
-				edgeType("Knows", func(e *catalog.Edge) {
-					e.Card = &catalog.Cardinality{Min: 0, Max: 1}
-					e.Unique = [][]string{{"src", "since"}, {"since"}}
-				})), `
-				edge Knows cardinality
-				edge Knows unique k1
-				edge Knows unique k3
-				node Person check cid
-				node Person range bob
-				node Person unique ann
-				node Person unique cid`)
-			s.apply("", person(func(n *catalog.Node) { n.Unique = append(n.Unique, []string{"about"}) }), edgeType("Follows", func(e *catalog.Edge) { e.Card = &catalog.Cardinality{Min: 1, Max: 2} }))
-			_, err := s.tryMutate(s.change().update("Person", set{"about": "a Gopher"}, "name", plan.Eq, "dan"))
-			expectError[*engine.ConstraintViolation](s, err)
-			_, err = s.tryMutate(s.change().unlink("Follows", "id", plan.Eq, "f1"))
-			expectError[*engine.ConstraintViolation](s, err)
-			s.apply("", person(func(n *catalog.Node) { n.Unique = nil }), edgeType("Follows", func(e *catalog.Edge) { e.Card = nil }))
-			s.mutate(s.change().update("Person", set{"about": "a Gopher"}, "name", plan.Eq, "dan"))
-			s.mutate(s.change().unlink("Follows", "id", plan.Eq, "f1"))
 		},
 		"violations are counted up to a hundred": func(s *session) {
 			var lines strings.Builder
@@ -538,18 +363,6 @@ func schemaCases() []testCase {
 			bornAgain, err := s.graph.Mutate(s.ctx, birth, nil, engine.WriteOptions{IdempotencyKey: "mutation"})
 			if err != nil || bornAgain.Commit == nil || bornAgain.Commit.ID != born.Commit.ID {
 				s.Errorf("the repeated mutation returned %+v, %v; want %+v", bornAgain, err, born)
-			}
-		},
-		"a branch has a schema of its own": func(s *session) {
-			s.fork("side", "")
-			before := s.schema
-			s.apply("side", renameProperty("age", "years"), dropNode("City"))
-			s.expectNamed("side", "years", crowdAges)
-			s.schema = before
-			s.expectAges("", crowdAges)
-			main, err := s.graph.Schema(s.ctx, engine.Target{})
-			if err != nil || main.Digest != catalog.Digest(before) {
-				s.Errorf("the schema of main is %s, %v", main.Digest, err)
 			}
 		},
 		"an older commit keeps its schema": func(s *session) {

@@ -86,18 +86,6 @@ func branchCases() []testCase {
 				s.Errorf("branches %+v, %v", all, err)
 			}
 		},
-		"writes stay on their branch": func(s *session) {
-			s.fork("one", "")
-			s.fork("two", "one")
-			s.on("one", age(s, "ann", 1))
-			s.on("two", age(s, "ann", 2))
-			s.on("", age(s, "ann", 3))
-			s.on("one", s.change().insert("Person", set{"name": "abe"}))
-			s.on("two", s.change().remove("Person", "name", plan.Ge, "b"))
-			s.expectAges("", "ann 3, bob 25, cid 30, dan null, eve 41")
-			s.expectAges("one", "abe null, ann 1, bob 25, cid 30, dan null, eve 41")
-			s.expectAges("two", "ann 2")
-		},
 		"of a branch, of a commit, at least a commit": func(s *session) {
 			origin := s.head()
 			s.fork("one", "")

@@ -44,8 +44,11 @@ func casesOfTexts() []testCase {
 	return all
 }
 
-// textFile returns the contents of a file of texts.
+// textFile returns the contents of a file of texts. The file chain.ndjson is made by [chain].
 func textFile(name string) string {
+	if name == "chain.ndjson" {
+		return chain()
+	}
 	data, err := textFiles.ReadFile("texts/" + name)
 	must(err)
 	return string(data)
@@ -58,6 +61,8 @@ type caseParser struct {
 	next                int // index of the next line
 	group, schema, data string
 	template            string            // a statement with the word ROW
+	first               []statement       // the statements with which each case begins, after the data is loaded
+	twice               string            // what the branch `one` does, if each case runs for both ways round; else ""
 	named               map[string]string // queries by name
 	cases               []testCase
 }
@@ -72,11 +77,15 @@ func parseCases(file, text string) []testCase {
 		switch {
 		case line == "" || word == "#":
 		case word == "group":
-			p.group, p.template = rest, ""
+			p.group, p.template, p.first, p.twice = rest, "", nil, ""
 		case word == "schema":
 			p.schema = rest
 		case word == "data":
 			p.data = rest
+		case word == "first":
+			p.first = p.statements()
+		case word == "twice":
+			p.twice = rest
 		case word == "let":
 			name, query, _ := strings.Cut(rest, " ")
 			p.named[name] = query
@@ -87,7 +96,7 @@ func parseCases(file, text string) []testCase {
 		case word == "case" && strings.Contains(rest, " | "):
 			p.addRow(strings.SplitN(rest, " | ", 3))
 		case word == "case":
-			p.add(rest)
+			p.finish(rest, p.statements())
 		default:
 			p.fail("this line begins no case: " + line)
 		}
@@ -119,13 +128,12 @@ func (p *caseParser) addRow(cells []string) {
 	p.finish(cells[0], []statement{st})
 }
 
-// add reads the statements of a case, and adds it.
-func (p *caseParser) add(name string) {
-	var statements []statement
+// statements reads statements up to the next case or the like.
+func (p *caseParser) statements() (statements []statement) {
 	for p.next < len(p.lines) {
 		line := p.lines[p.next]
 		word, rest, _ := strings.Cut(line, " ")
-		if slices.Contains([]string{"case", "group", "schema", "data", "template", "let"}, word) {
+		if slices.Contains([]string{"case", "group", "schema", "data", "template", "let", "first", "twice"}, word) {
 			break
 		}
 		p.next++
@@ -134,13 +142,33 @@ func (p *caseParser) add(name string) {
 		}
 		statements = append(statements, p.statement(word, rest))
 	}
-	p.finish(name, statements)
+	return statements
 }
 
-// finish adds a case.
+// finish adds a case, or one for each way round.
 func (p *caseParser) finish(name string, statements []statement) {
+	statements = slices.Concat(p.first, statements)
+	if p.twice == "" {
+		p.addCase(name, statements)
+		return
+	}
+	for _, way := range []struct{ does, one, other string }{{"the source", "side", "main"}, {"the target", "main", "side"}} {
+		branches := strings.NewReplacer("one", way.one, "other", way.other)
+		run := slices.Clone(statements)
+		for i := range run {
+			if st := &run[i]; st.verb == "on" || st.verb == "merge" {
+				st.text = branches.Replace(st.text)
+			}
+		}
+		p.addCase(name+", "+way.does+" "+p.twice, run)
+	}
+}
+
+// addCase adds a case.
+func (p *caseParser) addCase(name string, statements []statement) {
 	schema, data := p.schema, p.data
-	p.cases = append(p.cases, testCase{name: p.group + "/" + name, schema: func() *catalog.Schema { return compileSchema(schema) }, run: func(s *session) {
+	source := func() string { return textFile(schema + ".pg") }
+	p.cases = append(p.cases, testCase{name: p.group + "/" + name, source: source, large: data == "chain", schema: func() *catalog.Schema { return compileSchema(schema) }, run: func(s *session) {
 		if data != "" {
 			s.load(engine.Merge, textFile(data+".ndjson"))
 		}
@@ -150,11 +178,18 @@ func (p *caseParser) finish(name string, statements []statement) {
 	}})
 }
 
+// beginning is the beginning of a line after a diff of a schema, or after lines to move.
+var beginning = regexp.MustCompile(`^(#|case|group|schema|data|template|let|first|twice|on|at|mark|written|branch|sources|counts|changes|images|merge|load|move|apply|edit|query)( |$)|^$`)
+
 // statement reads the rest of a statement, whose first line has been read.
 func (p *caseParser) statement(verb, text string) statement {
 	st := statement{at: p.place(), verb: verb, text: text}
 	switch verb {
-	case "on", "branch", "merge":
+	case "on", "at", "mark", "written", "branch", "sources", "counts", "changes", "images":
+	case "merge":
+		for p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], "take ") {
+			st.text += "\n" + p.line("")
+		}
 	case "query":
 		if query, ok := p.named[text]; ok {
 			st.text = query
@@ -164,6 +199,10 @@ func (p *caseParser) statement(verb, text string) statement {
 		}
 		if p.next < len(p.lines) && strings.HasPrefix(p.lines[p.next], "with ") {
 			st.args = strings.TrimPrefix(p.line(""), "with ")
+		}
+	case "edit", "move":
+		for p.next < len(p.lines) && !strings.HasPrefix(p.lines[p.next], "\t") && !beginning.MatchString(p.lines[p.next]) {
+			st.text += "\n" + p.line("")
 		}
 	case "load", "apply":
 		for p.next < len(p.lines) && !strings.HasPrefix(p.lines[p.next], "\t") {
@@ -244,7 +283,16 @@ func (s *session) do(st statement) {
 	exact := false
 	switch st.verb {
 	case "on":
-		s.branch = strings.TrimPrefix(st.text, engine.MainBranch)
+		s.branch, s.past, s.written = strings.TrimPrefix(st.text, engine.MainBranch), engine.Commit{}, engine.Commit{}
+		return
+	case "mark":
+		s.marks[st.text] = s.head()
+		return
+	case "at":
+		s.past = s.marks[st.text]
+		return
+	case "written":
+		s.written = s.marks[st.text]
 		return
 	case "branch":
 		name, from, _ := strings.Cut(st.text, " from ")
@@ -254,12 +302,29 @@ func (s *session) do(st statement) {
 		got, exact = s.mergeText(st)
 	case "load":
 		got = s.loadText(st)
+	case "move":
+		got = s.moveText(st)
 	case "apply":
-		got = s.applyText(st)
+		got = s.applyText(st, st.text, false)
+	case "edit":
+		got = s.editText(st)
+	case "sources":
+		got = s.sourcesText()
+	case "counts":
+		got = s.countsText()
+	case "changes", "images":
+		got = s.changesText(st)
 	case "query":
 		got = s.queryText(st)
 	}
-	if got, want := rowLines(got), rowLines(st.want); got != want && (exact || !sameFailure(got, want)) {
+	want := slices.DeleteFunc(slices.Clone(st.want), func(line string) bool {
+		part, ok := strings.CutPrefix(line, "! ~ ")
+		if ok && (s.err == nil || !strings.Contains(s.err.Error(), part)) {
+			s.Errorf("%s: the error is %v, expected %q", st.at, s.err, part)
+		}
+		return ok
+	})
+	if got, want := rowLines(got), rowLines(want); got != want && (exact || !sameFailure(got, want)) {
 		s.Errorf("%s: %s %s\ngot:\n%s\nwant:\n%s", st.at, st.verb, st.text, got, want)
 	}
 }
@@ -267,7 +332,8 @@ func (s *session) do(st statement) {
 // queryText runs a query and returns its rows, or what it changed, or its failure.
 func (s *session) queryText(st statement) []string {
 	s.Helper()
-	q, err := compileQuery(s.schema, st.text)
+	schema := s.schemaOfQueries(st)
+	q, err := compileQuery(schema, st.text)
 	if err != nil {
 		s.Fatalf("%s: %v", st.at, err)
 	}
@@ -289,9 +355,13 @@ func (s *session) queryText(st statement) []string {
 			return change.Commit, answer, err
 		})
 	}
-	if len(st.want) == 1 && strings.HasPrefix(st.want[0], "! ") {
-		_, err := queryAt(s.ctx, s.graph, q, args, engine.Target{Branch: s.branch})
-		return failure(err)
+	if len(st.want) > 0 && strings.HasPrefix(st.want[0], "! ") {
+		_, s.err = queryAt(s.ctx, s.graph, q, args, s.target())
+		var misfit, unbound *engine.SchemaMismatch
+		if errors.As(s.graph.Bind(s.ctx, q, s.target()), &unbound) != errors.As(s.err, &misfit) {
+			s.Errorf("%s: the query fails with %v; Bind says %v", st.at, s.err, unbound)
+		}
+		return failure(s.err)
 	}
 	rows := s.rowsOf(q, args)
 	if len(rows) == 0 {
@@ -300,21 +370,34 @@ func (s *session) queryText(st statement) []string {
 	return rows
 }
 
+// schemaOfQueries returns the schema with which a query is compiled. It checks that the state of a marked commit has that of the commit.
+func (s *session) schemaOfQueries(st statement) *catalog.Schema {
+	s.Helper()
+	at := s.target()
+	if s.written.ID != "" {
+		at = engine.Target{Commit: s.written.ID}
+	}
+	schema, err := s.graph.Schema(s.ctx, at)
+	if err != nil {
+		s.Fatalf("%s: %v", st.at, err)
+	}
+	if s.past.ID != "" && at.Commit == s.past.ID && schema.Digest != s.past.Schema {
+		s.Errorf("%s: the schema is %s, that of the commit %s", st.at, schema.Digest, s.past.Schema)
+	}
+	return schema.Catalog
+}
+
 // loadText loads lines and returns the numbers of entities, or the failure.
 func (s *session) loadText(st statement) []string {
 	s.Helper()
 	words, lines, _ := strings.Cut(st.text, "\n")
 	opts := engine.LoadOptions{WriteOptions: engine.WriteOptions{Branch: s.branch}}
 	for _, word := range strings.Fields(words) {
-		mode, isMode := engine.ParseLoadMode(word)
-		switch {
-		case isMode:
-			opts.Mode = mode
-		case word == "new-edges":
-			opts.NewEdges = true
-		case word == "last-wins":
-			opts.LastWins = true
-		default:
+		if data, ok := strings.CutPrefix(word, "data="); ok {
+			lines = textFile(data + ".ndjson")
+		} else if text, ok := strings.CutPrefix(word, "without="); ok {
+			lines = strings.Join(slices.DeleteFunc(strings.SplitAfter(lines, "\n"), func(l string) bool { return strings.Contains(l, text) }), "")
+		} else if !loadOption(&opts, word) {
 			s.Fatalf("%s: load has no option %s", st.at, word)
 		}
 	}
@@ -323,32 +406,25 @@ func (s *session) loadText(st statement) []string {
 		if err != nil {
 			return nil, nil, err
 		}
-		var counts []string
-		for _, list := range [][]engine.TypeCount{res.Nodes, res.Edges} {
-			for _, c := range list {
-				counts = append(counts, fmt.Sprint(c.Type, " ", c.Count))
-			}
-		}
-		if counts == nil {
-			counts = []string{"nothing"}
-		}
-		return res.Commit, []string{strings.Join(counts, ", ")}, nil
+		return res.Commit, append([]string{typeCounts(res.Nodes, res.Edges)}, syncText(res)...), nil
 	})
 }
 
-// applyText applies a schema without data loss, and returns the steps or the failure. The schema is that of the queries that follow.
-func (s *session) applyText(st statement) []string {
+// applyText applies a schema, and returns the steps or the failure.
+func (s *session) applyText(st statement, text string, lossy bool) []string {
 	s.Helper()
-	to, err := parseSchema(st.at, st.text)
+	to, err := parseSchema(st.at, text)
 	if err != nil {
 		s.Fatalf("%s: %v", st.at, err)
 	}
 	return s.changed(func() (commit *engine.Commit, answer []string, err error) {
-		out, err := s.graph.ApplySchema(s.ctx, st.text, to, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: s.branch}})
+		out, err := s.graph.ApplySchema(s.ctx, text, to, engine.SchemaOptions{WriteOptions: engine.WriteOptions{Branch: s.branch}, AllowDataLoss: lossy})
 		if err != nil {
 			return nil, nil, err
 		}
-		s.schema = to
+		if out.To != catalog.Digest(to) || out.Commit != nil && out.Commit.Schema != out.To {
+			s.Errorf("%s: the schema is %s, the change %+v", st.at, catalog.Digest(to), out)
+		}
 		for _, step := range out.Steps {
 			answer = append(answer, step.String())
 		}
@@ -375,20 +451,27 @@ func (s *session) changed(write func() (commit *engine.Commit, answer []string, 
 	s.Helper()
 	before, was := s.head(), s.exportText()
 	commit, answer, err := write()
+	s.err = err
 	after := s.head()
+	repeated := err == nil && commit != nil && slices.Contains(s.made, commit.ID)
 	switch {
-	case err != nil || commit == nil:
+	case err != nil || commit == nil || repeated:
 		if now := s.exportText(); after.ID != before.ID || now != was {
 			s.Errorf("a write without a commit moved the head from %+v to %+v, and changed\n%s\nto\n%s", before, after, was, now)
 		}
 	case after.ID != commit.ID || commit.Seq != before.Seq+1 || len(commit.Parents) != 1 || commit.Parents[0] != before.ID:
 		s.Errorf("commit %+v after %+v, the head is %+v", commit, before, after)
+	default:
+		s.made = append(s.made, commit.ID)
 	}
 	if err != nil {
 		return failure(err)
 	}
 	if commit == nil {
 		answer[0] += ", no commit"
+	}
+	if repeated {
+		answer[0] += ", repeated"
 	}
 	return answer
 }
@@ -397,12 +480,13 @@ func (s *session) changed(write func() (commit *engine.Commit, answer []string, 
 // that the head of the target moves to the commit of the merge, that it stays without one, and that the result tells it.
 func (s *session) mergeText(st statement) (answer []string, conflicting bool) {
 	s.Helper()
-	source, target, _ := strings.Cut(st.text, " into ")
+	branches, takes, _ := strings.Cut(st.text, "\n")
+	source, target, _ := strings.Cut(branches, " into ")
 	head := ""
 	if before, err := s.graph.Snapshot(s.ctx, engine.Target{Branch: target}); err == nil {
 		head = before.Commit.ID
 	}
-	res, err := s.graph.Merge(s.ctx, source, target, engine.MergeOptions{})
+	res, err := s.graph.Merge(s.ctx, source, target, engine.MergeOptions{Resolutions: takeText(takes, source)})
 	if err == nil && res.Commit != nil {
 		head = res.Commit.ID
 	}
@@ -422,7 +506,13 @@ func (s *session) mergeText(st statement) (answer []string, conflicting bool) {
 	if (res.Outcome == engine.AlreadyUpToDate) != (res.Commit == nil) {
 		s.Errorf("%s: the outcome %s comes with the commit %+v", st.at, res.Outcome, res.Commit)
 	}
-	return []string{res.Outcome.String()}, false
+	switch {
+	case st.want == nil:
+		return nil, false
+	case !strings.Contains(rowLines(st.want), "\n"):
+		return []string{res.Outcome.String()}, false
+	}
+	return []string{res.Outcome.String(), fmt.Sprintf("nodes %d, edges %d", res.Nodes, res.Edges)}, false
 }
 
 // fieldOfLine is the beginning of the failure of a line, with the field.

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/omnigraph-go/omnigraph/engine"
+	"github.com/omnigraph-go/omnigraph/gq/catalog"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
 	"github.com/omnigraph-go/omnigraph/gq/value"
 )
@@ -48,6 +50,8 @@ func faultText(err error) string {
 	var key *engine.KeyConflict
 	var argument *engine.BadArgument
 	var missing *engine.NotFound
+	var unsupported *engine.UnsupportedMigration
+	var loss *engine.DataLoss
 	var own engine.Error
 	switch {
 	case errors.As(err, &argument):
@@ -57,7 +61,14 @@ func faultText(err error) string {
 		if violation.Property != "" && violation.Rule != "unique" {
 			text += "." + violation.Property
 		}
+		if violation.ID != "" && violation.Rule != "cardinality" {
+			text += " " + violation.ID
+		}
 		return text
+	case errors.As(err, &unsupported):
+		return "UnsupportedMigration " + stepCodes(unsupported.Steps)
+	case errors.As(err, &loss):
+		return "DataLoss " + stepCodes(loss.Steps)
 	case errors.As(err, &key):
 		text := strings.TrimSpace(fmt.Sprintf("key conflict of %s %s %s", key.Entity, key.Type, key.ID))
 		if key.Keyed {
@@ -76,6 +87,16 @@ func faultText(err error) string {
 		return strings.TrimPrefix(fmt.Sprintf("%T", own), "*engine.")
 	}
 	return "fault"
+}
+
+// stepCodes returns the codes of steps.
+func stepCodes(steps []catalog.Step) string {
+	var codes []string
+	for _, step := range steps {
+		codes = append(codes, string(step.Code))
+	}
+	slices.Sort(codes)
+	return strings.Join(codes, " ")
 }
 
 // parseArguments reads the arguments of a query: values in JSON, with commas between them.

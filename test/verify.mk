@@ -45,7 +45,7 @@ test-shared: bin/versitygw ## run 16 clients against three built servers on vers
 test-online: bin/versitygw ## apply 200 revisions to three built servers on a folder, versitygw and PostgreSQL under 16 clients, and kill the writer during 20 of them
 	@for s in folder s3 postgres; do \
 		echo "TestSharedApply on $$s"; \
-		OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^TestSharedApply$$' -args -shared.storage=$$s -shared.applies=200 -shared.apply-kills=20 -shared.apply-clients=16 || exit 1; \
+		OMNIGRAPH_TEST_VERSITYGW=$(abspath bin/versitygw) $(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^TestSharedApply$$' -args -shared.storage=$$s -shared.applies=200 -shared.apply-kills=20 -shared.apply-clients=16 -shared.apply-retention=24h || exit 1; \
 	done
 
 test-follow: ## follow a PostgreSQL database over 1,000 random transactions with 20 kills of the follower, 5 of the database and 5 broken connections, and over 1,000 with 20 kills of the server

@@ -143,6 +143,23 @@ func (p *pace) next(more bool, err error) time.Duration {
 // every commit that was acknowledged before.
 func (f *Follower) CatchUp(ctx context.Context) error { return f.store.CatchUp(ctx) }
 
+// CatchUpSchema reads the log until the schema of main has a digest, or the log ends. While a writer adds to the
+// log, this takes less time than CatchUp, and reads see each part as soon as it is read.
+func (f *Follower) CatchUpSchema(ctx context.Context, digest string) error {
+	for {
+		if now, err := f.Schema(ctx, engine.Target{}); err != nil || now.Digest == digest {
+			return err
+		}
+		more, err := f.store.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if !more {
+			return f.CatchUp(ctx) // the end may be one that the storage knew earlier
+		}
+	}
+}
+
 // Current returns the time at which the Follower sent its last request that showed that it had read
 // the whole log. Reads see every commit that was acknowledged before that time.
 func (f *Follower) Current() time.Time { return f.store.Current() }

@@ -462,6 +462,17 @@ func (g *Graph) CatchUp(ctx context.Context) error {
 	})
 }
 
+// CatchUpSchema makes sure that later reads see the schema with a digest, if it was in force on main before the call. It does
+// nothing on the server that writes the graph.
+func (g *Graph) CatchUpSchema(ctx context.Context, digest string) error {
+	return g.calling(ctx, func(eg engine.Graph) error {
+		if f, ok := eg.(*embedded.Follower); ok {
+			return f.CatchUpSchema(ctx, digest)
+		}
+		return nil
+	})
+}
+
 // Close closes the graph for good. If this server writes the graph, call [Node.Leave] first, so that
 // another server takes over at once.
 func (g *Graph) Close() error {

@@ -306,7 +306,7 @@ func (s *shared) catchUpSchemas(ctx context.Context, before, after *generation) 
 			continue
 		}
 		if open := s.graph(g.ID); open != nil && open.State().Role == replica.Reader {
-			_ = open.CatchUp(ctx)
+			_ = open.CatchUpSchema(ctx, g.Schema)
 		}
 	}
 }

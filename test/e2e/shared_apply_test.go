@@ -27,6 +27,8 @@ var (
 	applies      = flag.Int("shared.applies", 20, "the applies of TestSharedApply")
 	applyKills   = flag.Int("shared.apply-kills", 2, "during how many of these applies TestSharedApply kills the writer")
 	applyClients = flag.Int("shared.apply-clients", 8, "the clients of TestSharedApply")
+	// A short retention also makes the readers load each checkpoint, which takes them away from the log.
+	applyRetention = flag.Duration("shared.apply-retention", 5*time.Second, "the retention of the storage of TestSharedApply")
 )
 
 // revised is a cluster that is applied again and again while clients use its servers. Its revision n states n in the text and in the
@@ -106,7 +108,7 @@ rules:
 `, more, parity(n)))
 	write(r.t, filepath.Join(dir, "server.policy.yaml"), "version: 1\nrules:\n  - id: ready\n    allow: { actors: { ids: [act-dev] }, actions: [graph_list] }\n")
 	write(r.t, filepath.Join(dir, "cluster.yaml"), fmt.Sprintf(`version: 1
-storage: { url: %q, cache: ./cache, cache_bytes: 1MiB, lease: %v, max_staleness: 10s, retention: 5s }
+storage: { url: %q, cache: ./cache, cache_bytes: 1MiB, lease: %v, max_staleness: 10s, retention: %v }
 peers: [%s]
 graphs:
   box: { schema: box.pg, queries: queries/, mcp: { max_rows: %d } }
@@ -114,7 +116,7 @@ policies:
   base: { file: policy.yaml, applies_to: [box] }
   server: { file: server.policy.yaml, applies_to: [cluster] }
 server: { limits: { per_actor_inflight: %d } }
-`, storage, *sharedLease, strings.Join(r.peers, ", "), rowsAt(n), 64+n/4))
+`, storage, *sharedLease, *applyRetention, strings.Join(r.peers, ", "), rowsAt(n), 64+n/4))
 }
 
 // parity returns the query that the policy of revision n allows.

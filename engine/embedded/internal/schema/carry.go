@@ -429,17 +429,38 @@ func (s *Schema) Since(a *Schema) (c *Carry, ok bool) {
 	return s.Ancestors[i].Carry, true
 }
 
-// CarriedRow returns the values of a row converted to type t. A value that t does not have becomes null.
-func (t *Type) CarriedRow(vals []value.Value, tc TypeCarry) []value.Value {
-	out := make([]value.Value, len(tc.Props))
+// RowCarry converts rows of one type to another one.
+type RowCarry struct {
+	to    *Type
+	carry TypeCarry
+	keeps []bool        // by position of a property, whether it takes its value as it is
+	start []value.Value // by position of a property without a previous one; see TypeCarry.Start
+}
+
+// Rows returns the conversion of rows of the previous type `old` to type t.
+func (tc TypeCarry) Rows(old, t *Type) *RowCarry {
+	c := &RowCarry{to: t, carry: tc, keeps: make([]bool, len(tc.Props)), start: make([]value.Value, len(tc.Props))}
 	for p, q := range tc.Props {
-		if q >= 0 {
-			out[p], _ = tc.Cast(t, p, vals[q])
-		} else {
-			out[p] = tc.Start(t, p)
+		if c.keeps[p] = tc.Keeps(old, t, p); q < 0 {
+			c.start[p] = tc.Start(t, p)
 		}
 	}
-	return out
+	return c
+}
+
+// Convert sets out, which has an element for each property of the new type, to the values of a row. A value that the new type does not
+// have becomes null.
+func (c *RowCarry) Convert(out, vals []value.Value) {
+	for p, q := range c.carry.Props {
+		switch {
+		case q < 0:
+			out[p] = c.start[p]
+		case c.keeps[p]:
+			out[p] = vals[q]
+		default:
+			out[p], _ = c.carry.Cast(c.to, p, vals[q])
+		}
+	}
 }
 
 // Names returns a function that maps the name of a property of the previous type `old` to its name in t, and reports false if

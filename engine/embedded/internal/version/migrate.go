@@ -12,6 +12,7 @@ import (
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/schema"
 	"github.com/omnigraph-go/omnigraph/engine/embedded/internal/segment"
 	"github.com/omnigraph-go/omnigraph/gq/plan"
+	"github.com/omnigraph-go/omnigraph/gq/value"
 )
 
 // Migrate changes the schema of the transaction's state. It must be the transaction's first
@@ -95,11 +96,7 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool, earlie
 	}
 	n.tail = slices.Clip(t.tail)
 	if !same {
-		n.tail = make([]Row, len(t.tail))
-		for i, r := range t.tail {
-			r.Vals = typ.CarriedRow(r.Vals, tc)
-			n.tail[i] = r
-		}
+		n.tail = t.carriedTail(typ, tc, earlier, made)
 	}
 	rename := func(text string) string { return text }
 	if names := tc.Names(t.Type, typ); names != nil && t.Claimed() {
@@ -153,6 +150,34 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool, earlie
 	}
 	n.texts = t.texts.carried(typ, tc)
 	return &n, nil
+}
+
+// carriedBlock is the number of rows whose converted values share one allocation.
+const carriedBlock = 16
+
+// carriedTail returns the rows of the tail with the values that they have in type typ. Like carried, it takes what it made of an
+// earlier state.
+func (t *Table) carriedTail(typ *schema.Type, tc schema.TypeCarry, earlier, made *Table) []Row {
+	tail, width := slices.Clone(t.tail), len(typ.Props)
+	done := 0
+	if made != nil {
+		done = min(len(earlier.tail), len(made.tail))
+	}
+	rows := tc.Rows(t.Type, typ)
+	var block []value.Value
+	for i := range tail {
+		was := tail[i].Vals
+		if i < done && len(was) > 0 && len(earlier.tail[i].Vals) > 0 && &earlier.tail[i].Vals[0] == &was[0] {
+			tail[i].Vals = made.tail[i].Vals
+			continue
+		}
+		if len(block) < width {
+			block = make([]value.Value, width*carriedBlock)
+		}
+		tail[i].Vals, block = block[:width:width], block[width:]
+		rows.Convert(tail[i].Vals, was)
+	}
+	return tail
 }
 
 // carried returns the searches for a table with the same rows and another type.

@@ -214,21 +214,33 @@ func chainsReport(chains []audittrail.Chain) (*report, error) {
 
 // openTrail opens the audit trail in a storage folder, in a folder that has one itself, or in shared storage.
 func openTrail(ctx context.Context, at string) (*audittrail.Store, func(), error) {
-	if strings.Contains(at, "://") {
+	if address.Is(at) {
+		return makeTrail(ctx, at)
+	}
+	if _, err := os.Stat(trailFolder(at)); err != nil {
+		return nil, nil, fmt.Errorf("there is no audit trail in %s: %w; name the storage folder of a cluster", at, err)
+	}
+	return makeTrail(ctx, at)
+}
+
+// trailFolder returns the folder of the audit trail in a storage folder, or the folder itself if it is that of a trail.
+func trailFolder(at string) string {
+	if filepath.Base(at) == audittrail.Folder {
+		return at
+	}
+	return filepath.Join(at, audittrail.Folder)
+}
+
+// makeTrail is like openTrail, but a storage without a trail gets an empty one.
+func makeTrail(ctx context.Context, at string) (*audittrail.Store, func(), error) {
+	if address.Is(at) {
 		bucket, done, err := address.Open(ctx, at)
 		if err != nil {
 			return nil, nil, err
 		}
 		return audittrail.NewStore(bucket, audittrail.Prefix), done, nil
 	}
-	dir := at
-	if filepath.Base(dir) != audittrail.Folder {
-		dir = filepath.Join(dir, audittrail.Folder)
-	}
-	if _, err := os.Stat(dir); err != nil {
-		return nil, nil, fmt.Errorf("there is no audit trail in %s: %w; name the storage folder of a cluster", at, err)
-	}
-	bucket, err := object.NewFolder(fs.OS(), dir)
+	bucket, err := object.NewFolder(fs.OS(), trailFolder(at))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,6 +35,10 @@ copied. Policies, tokens and stored queries are not part of a graph, so copy the
 
 The command reads the whole copy again and compares it with the source. The target appears
 only after that: if the command fails or is killed, there is no target.
+
+With --with-audit, the audit trail of the source's storage is copied to the storage of the
+target first, and its chains of hashes are checked. It has the calls to all graphs there. If
+the target's storage has an earlier copy of the trail, the command adds what is new.
 ` + noPolicy,
 		Example: `  omnigraph copy data/people backup/people
   omnigraph copy data/people 's3://team-graphs/prod?region=eu-central-1' --graph people
@@ -61,6 +65,7 @@ type copyFlags struct {
 	formatFlags
 	graph       string // id of the source in shared storage, and of the target unless targetGraph is set
 	targetGraph string // id of the target in shared storage
+	withAudit   bool   // whether to copy the audit trail of the storage too
 }
 
 // flags adds the flags to a command. The arguments of the command are completed with folders.
@@ -68,6 +73,7 @@ func (f *copyFlags) flags(cmd *cobra.Command) {
 	f.formatFlags.flags(cmd)
 	cmd.Flags().StringVar(&f.graph, "graph", "", "the id of the graph in shared storage")
 	cmd.Flags().StringVar(&f.targetGraph, "target-graph", "", "the id of the new graph in shared storage, if it differs from --graph")
+	cmd.Flags().BoolVar(&f.withAudit, "with-audit", false, "also copy the audit trail, which has the calls to all graphs of the storage")
 	_ = cmd.RegisterFlagCompletionFunc("graph", cobra.NoFileCompletions)
 	cmd.ValidArgsFunction = folders
 }
@@ -81,6 +87,8 @@ type copyAnswer struct {
 	HeadTime int64  `json:"created_at"`      // when the commit Head was made, in Unix microseconds
 	Branches int    `json:"branches"`        // number of branches of the new graph
 	Bytes    int64  `json:"bytes"`           // size of the segments of the source
+
+	AuditRecords *uint64 `json:"audit_records,omitempty"` // number of records of the audit trail, if it was copied
 }
 
 // run makes a copy of a graph and prints the result. The function `at` returns the commit to which the
@@ -103,6 +111,11 @@ func (f *copyFlags) run(cmd *cobra.Command, source, target string, at func(conte
 		return err
 	}
 	a := &copyAnswer{Source: shownPlace(source), Target: shownPlace(target), Graph: f.targetGraph, Bytes: v.Bytes()}
+	if f.withAudit {
+		if a.AuditRecords, err = copyTrail(ctx, source, target); err != nil {
+			return err
+		}
+	}
 	if address.Is(target) {
 		err = f.copyToShared(ctx, v, target, commit, a)
 	} else {
@@ -111,7 +124,44 @@ func (f *copyFlags) run(cmd *cobra.Command, source, target string, at func(conte
 	if err != nil {
 		return err
 	}
-	return f.print(cmd, single(a, "the copy was verified", "target", "head", "created_at", "branches", "bytes"))
+	columns := []string{"target", "head", "created_at", "branches", "bytes"}
+	if a.AuditRecords != nil {
+		columns = append(columns, "audit_records")
+	}
+	return f.print(cmd, single(a, "the copy was verified", columns...))
+}
+
+// copyTrail copies the audit trail of the storage of the source to that of the target, checks the copy, and returns the number of its
+// records.
+func copyTrail(ctx context.Context, source, target string) (*uint64, error) {
+	from, done, err := openTrail(ctx, storageOf(source))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	to, closeTo, err := makeTrail(ctx, storageOf(target))
+	if err != nil {
+		return nil, err
+	}
+	defer closeTo()
+	n, err := from.Copy(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	chains, err := to.Verify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, broken := chainsReport(chains)
+	return &n, broken
+}
+
+// storageOf returns the storage folder of a graph, or the URL of shared storage.
+func storageOf(graph string) string {
+	if address.Is(graph) {
+		return graph
+	}
+	return filepath.Dir(filepath.Clean(graph))
 }
 
 // shownPlace returns the folder, or the URL of shared storage without passwords, for the answer.

@@ -31,6 +31,9 @@ The new graph has one branch, main, which ends with that commit and has the hist
 it. Other branches and all proposals are left out, and later data can no longer be read.
 Policies, tokens and stored queries are not part of a graph.
 
+With --with-audit, the audit trail of the source's storage is copied too, as copy does it: all
+of it, not only up to that commit.
+
 The command fails if a cleanup has removed the state of the commit. It reads the whole new
 graph again and compares it with the source. The target appears only after that.
 ` + noPolicy,

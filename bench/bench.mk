@@ -72,6 +72,15 @@ bench-ann: ## compare searches with @ann with the exact scan, pgvector, LanceDB 
 	bin/bench-ann -dir $(DATA)/ann -rows $(ROWS) -dim $(DIM) -python $(DATA)/ann/python/.venv/bin/python,bench/cmd/ann/peers/peers.py \
 		$(if $(ONLY),-only $(ONLY)) $(if $(KEEP),-keep)
 
+bench-agents: ## make the tasks of gq eval tasks in PostgreSQL and Neo4j too, and compare calls and tokens (needs python3 with venv, Maven and a JDK)
+	@mkdir -p $(DATA)/agents/python && cp bench/cmd/agents/peers/requirements.txt $(DATA)/agents/python
+	@test/venv.sh $(DATA)/agents/python
+	@rm -rf $(DATA)/agents/neo4j; mvn -q -B -f bench/cmd/agents/peers dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(abspath $(DATA))/agents/neo4j/lib && \
+		javac -nowarn -cp '$(DATA)/agents/neo4j/lib/*' -d $(DATA)/agents/neo4j bench/cmd/agents/peers/Neo4j.java || rm -rf $(DATA)/agents/neo4j
+	$(GO) build -o bin/gq ./cmd/gq
+	bin/gq eval tasks --seed 7 --replay right
+	$(GO) run ./bench/cmd/agents -python $(DATA)/agents/python/.venv/bin/python $$(test -d $(DATA)/agents/neo4j && echo -neo4j $(DATA)/agents/neo4j)
+
 bench-writers: ## measure 64 writers beside 16 readers on the disk, and that nothing is lost
 	@mkdir -p $(DATA)
 	@$(GO) run ./bench/cmd/writers -dir $(DATA)

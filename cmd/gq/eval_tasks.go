@@ -28,7 +28,7 @@ const keyVariable = "OPENAI_API_KEY"
 func tasksCommand() *cobra.Command {
 	var r tasksRunner
 	cmd := &cobra.Command{
-		Use:   "tasks --seed N (--endpoint URL --model NAME | --outside | --replay right|wrong) [--only NAME] [--tries N]",
+		Use:   "tasks --seed N (--endpoint URL --model NAME | --outside | --replay right|wrong | --print) [--only NAME] [--tries N]",
 		Short: "Score what an agent does with the tools of a graph",
 		Long: `Score what an agent does with the tools of a graph.
 
@@ -43,7 +43,9 @@ tools; the environment variable ` + keyVariable + ` has its key, if it needs one
 another program does them: the command prints each task as a line of JSON with the members
 graph, number, try, address and request, and reads a line {"answer": "…", "tokens": 1200} before the next.
 The report then goes to standard error. With --replay it makes the recorded calls of each task:
-those of the right solutions pass, those of the wrong ones do not.
+those of the right solutions pass, those of the wrong ones do not. With --print it prints the
+graphs, the tasks and the right answers, a line of JSON for each graph, for a program that lets an
+agent do the tasks with other tools.
 
 The exit code is 1 if a task passed at no try.`,
 		Example: `  gq eval tasks --seed 7 --replay right
@@ -66,6 +68,7 @@ The exit code is 1 if a task passed at no try.`,
 	f.StringVar(&r.model, "model", "", "the `NAME` of the model at the endpoint")
 	f.BoolVar(&r.outside, "outside", false, "print the tasks, and read the answers of another program")
 	f.StringVar(&r.replay, "replay", "", "make the recorded calls of the `right` or the wrong solutions")
+	f.BoolVar(&r.list, "print", false, "print the graphs, the tasks and the right answers")
 	f.StringVar(&r.only, "only", "", "the `NAME` of a task, or of a graph")
 	f.IntVar(&r.tries, "tries", 1, "tries of each task")
 	f.IntVar(&r.budget.Calls, "max-calls", 40, "calls of tools in one try of a model")
@@ -79,7 +82,7 @@ The exit code is 1 if a task passed at no try.`,
 type tasksRunner struct {
 	seed                          uint64
 	endpoint, model, replay, only string
-	outside, json                 bool
+	outside, list, json           bool
 	tries                         int
 	budget                        tasks.Budget
 
@@ -90,7 +93,7 @@ type tasksRunner struct {
 // check returns an error if the flags do not fit each other.
 func (r *tasksRunner) check(cmd *cobra.Command) error {
 	ways := 0
-	for _, given := range []bool{r.endpoint != "", r.outside, r.replay != ""} {
+	for _, given := range []bool{r.endpoint != "", r.outside, r.replay != "", r.list} {
 		if given {
 			ways++
 		}
@@ -100,7 +103,7 @@ func (r *tasksRunner) check(cmd *cobra.Command) error {
 	case !cmd.Flags().Changed("seed"):
 		err = errors.New("the seed is missing; choose any number, such as --seed 7")
 	case ways != 1:
-		err = errors.New("give one of --endpoint, --outside and --replay, which says who does the tasks")
+		err = errors.New("give one of --endpoint, --outside and --replay, which says who does the tasks, or --print")
 	case (r.endpoint == "") != (r.model == ""):
 		err = errors.New("--endpoint and --model go together")
 	case r.endpoint != "" && os.Getenv(keyVariable) != "" && credentials.Exposed(r.endpoint):
@@ -140,6 +143,15 @@ func (r *tasksRunner) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if r.list {
+			if r.only != "" && r.only != graph {
+				continue
+			}
+			if err := r.encode(r.stdout, set.Print(), ""); err != nil {
+				return err
+			}
+			continue
+		}
 		for i := range set.Tasks {
 			t := &set.Tasks[i]
 			known = append(known, t.Name)
@@ -152,6 +164,9 @@ func (r *tasksRunner) run(ctx context.Context) error {
 			}
 			report.Results = append(report.Results, *result)
 		}
+	}
+	if r.list {
+		return nil
 	}
 	if len(report.Results) == 0 {
 		return fmt.Errorf("there is no task or graph %q; choose one of %s, or of %s", r.only, strings.Join(tasks.Graphs, ", "), strings.Join(known, ", "))
@@ -174,10 +189,15 @@ func (r *tasksRunner) print(to io.Writer, report *tasks.Report) error {
 	if !r.json {
 		return report.Print(to)
 	}
+	return r.encode(to, report, "  ")
+}
+
+// encode prints a value as JSON.
+func (r *tasksRunner) encode(to io.Writer, v any, indent string) error {
 	enc := json.NewEncoder(to)
-	enc.SetIndent("", "  ")
+	enc.SetIndent("", indent)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(report)
+	return enc.Encode(v)
 }
 
 // compiledTasks generates the graph of a kind and its tasks, and compiles its sources.

@@ -202,3 +202,44 @@ func TestTaskReport(t *testing.T) {
 		}
 	}
 }
+
+// TestPrintTasks prints the tasks for another program: each has a request, and the types have what the data has.
+func TestPrintTasks(t *testing.T) {
+	code, stdout, stderr := gqRun("eval", "tasks", "--seed", "7", "--print")
+	if code != exitDone {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	count := 0
+	for line := range strings.Lines(stdout) {
+		var p tasks.Printed
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatal(err)
+		}
+		properties := map[string]map[string]string{}
+		for _, typ := range slices.Concat(p.Nodes, p.Edges) {
+			properties[typ.Name] = typ.Properties
+		}
+		for entity := range strings.Lines(p.Data) {
+			var e struct {
+				Type, Edge string
+				Data       map[string]any
+			}
+			if err := json.Unmarshal([]byte(entity), &e); err != nil {
+				t.Fatal(err)
+			}
+			for name := range e.Data {
+				if properties[e.Type+e.Edge][name] == "" && name != "id" {
+					t.Errorf("%s: the type %s has no property %s", p.Graph, e.Type+e.Edge, name)
+				}
+			}
+		}
+		for _, task := range p.Tasks {
+			if count++; !strings.Contains(task.Request, "ANSWER:") || task.Kind == tasks.Read && len(task.Want) == 0 {
+				t.Errorf("%s: %+v", p.Graph, task)
+			}
+		}
+	}
+	if count != 60 {
+		t.Errorf("%d tasks, want 60", count)
+	}
+}

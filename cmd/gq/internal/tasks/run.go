@@ -43,6 +43,9 @@ type Work struct {
 const form = `End your last message with one line that begins with ` + answerMark + ` and goes on with JSON: a list of rows, each of which is a list of values, such as ` + answerMark + ` [["a", 1], ["b", 2]]. ` +
 	`If the graph does not hold what the question asks for, it is ` + answerMark + ` null. If the task only changes something, it is ` + answerMark + ` "done".`
 
+// request returns the task and the form of the answer, as an agent gets to know them.
+func request(t *Task) string { return strings.TrimSpace(t.Prompt) + "\n\n" + form }
+
 // Run lets an agent try a task a number of times, each time with a graph of its own.
 func Run(ctx context.Context, c *Compiled, t *Task, a Agent, tries int, b Budget) (*Result, error) {
 	r := &Result{Graph: c.Graph, Task: t.Name, Kind: t.Kind}
@@ -68,7 +71,7 @@ func once(ctx context.Context, c *Compiled, t *Task, a Agent, n int, b Budget) (
 	}
 	within, cancel := context.WithTimeout(ctx, b.Time)
 	defer cancel()
-	words, tokens, failed := a.Do(within, Work{Task: t, Graph: c.Graph, Number: 1 + slices.IndexFunc(c.Tasks, func(o Task) bool { return o.Name == t.Name }), Try: n, Request: strings.TrimSpace(t.Prompt) + "\n\n" + form, Address: s.address, server: s, budget: b})
+	words, tokens, failed := a.Do(within, Work{Task: t, Graph: c.Graph, Number: 1 + slices.IndexFunc(c.Tasks, func(o Task) bool { return o.Name == t.Name }), Try: n, Request: request(t), Address: s.address, server: s, budget: b})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool, earlie
 	}
 	n.tail = slices.Clip(t.tail)
 	if !same {
-		n.tail = t.carriedTail(typ, tc, earlier, made)
+		n.tail = carriedTail(t, typ, tc, earlier, made)
 	}
 	rename := func(text string) string { return text }
 	if names := tc.Names(t.Type, typ); names != nil && t.Claimed() {
@@ -155,9 +155,9 @@ func (t *Table) carried(typ *schema.Type, tc schema.TypeCarry, hard bool, earlie
 // carriedBlock is the number of rows whose converted values share one allocation.
 const carriedBlock = 16
 
-// carriedTail returns the rows of the tail with the values that they have in type typ. Like carried, it takes what it made of an
+// carriedTail returns the rows of the tail of t with the values that they have in type typ. Like carried, it takes what it made of an
 // earlier state.
-func (t *Table) carriedTail(typ *schema.Type, tc schema.TypeCarry, earlier, made *Table) []Row {
+func carriedTail(t *Table, typ *schema.Type, tc schema.TypeCarry, earlier, made *Table) []Row {
 	tail, width := slices.Clone(t.tail), len(typ.Props)
 	done := 0
 	if made != nil {

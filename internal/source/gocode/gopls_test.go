@@ -215,7 +215,7 @@ func (c *comparison) compare(t *testing.T, s *languageServer, path string) {
 		c.asked++
 		related := maps.Clone(c.related[path])
 		maps.DeleteFunc(related, func(other string, _ bool) bool { return c.symbols[other].External })
-		c.difference(t, s, "implements or is implemented by", path, c.declared(s.implementations(t, file, p)), related, nil)
+		c.difference(t, s, satisfying, path, c.declared(s.implementations(t, file, p)), related, nil)
 	}
 }
 
@@ -404,7 +404,7 @@ func (c *comparison) difference(t *testing.T, s *languageServer, what, path stri
 	}
 	for _, w := range slices.Sorted(maps.Keys(ours)) {
 		if !matched[w] {
-			c.explain(fmt.Sprintf("%s: %s, the graph says, %s (%s:%d)", path, what, w, strings.TrimPrefix(c.files[w], c.dir+"/"), c.symbols[w].Line), c.extraReason(path, w, same))
+			c.explain(fmt.Sprintf("%s: %s, the graph says, %s (%s:%d)", path, what, w, strings.TrimPrefix(c.files[w], c.dir+"/"), c.symbols[w].Line), c.extraReason(t, s, what, path, w, same))
 		}
 	}
 }
@@ -446,10 +446,25 @@ func (c *comparison) missingReason(t *testing.T, s *languageServer, path string,
 	return ""
 }
 
-// extraReason says why gopls has not what the graph has, or returns "".
-func (c *comparison) extraReason(path, other string, same map[string]bool) string {
+// satisfying is the comparison of a type or a method with what it implements and what implements it.
+const satisfying = "implements or is implemented by"
+
+// extraReason says why gopls has not what the graph has, or returns "". Asked about an interface, gopls does not name the interfaces
+// that it satisfies; asked about one of these, it names it.
+func (c *comparison) extraReason(t *testing.T, s *languageServer, what, path, other string, same map[string]bool) string {
+	t.Helper()
 	if same != nil && !c.users[path][other] {
 		return "calls of another method that shares an interface, which the graph has as such"
+	}
+	if what != satisfying {
+		return ""
+	}
+	if p, ok := c.place(c.files[other], c.symbols[other]); ok {
+		for _, m := range c.declared(s.implementations(t, c.files[other], p)) {
+			if slices.Contains(m.within, path) {
+				return "interfaces that an interface satisfies, which gopls says if it is asked about them"
+			}
+		}
 	}
 	return ""
 }

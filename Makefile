@@ -127,6 +127,7 @@ nightly: ## run every test days and years ahead in two time zones, then fuzz, so
 	$(MAKE) fuzz
 	$(MAKE) fuzz-engine
 	$(GO) test -tags faults ./engine/embedded -run '^TestFaultsAreFound$$' -v -args -embedded.long
+	$(MAKE) test-gopls
 	$(GO) test ./engine/enginetest -run '^Test(SuiteFindsSeededFaults|SeededFaultsAreFound)$$' -enginetest.faults -timeout 0
 	$(MAKE) simulate
 	$(MAKE) test-storage STORAGE_FLAGS='-timeout 0 -enginetest.duration=0 -enginetest.cases=100000'

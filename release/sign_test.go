@@ -23,7 +23,10 @@ import (
 	"github.com/sigstore/sigstore/pkg/signature"
 )
 
-const testBuilder = "https://example.com/builder"
+const (
+	testBuilder = "https://example.com/builder"
+	testCommit  = "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567" // the provenance takes whole ids only
+)
 
 // newKey writes a new private key and its public key, and returns the paths and the public key.
 func newKey(t *testing.T) (private, public string, key crypto.PublicKey) {
@@ -69,7 +72,7 @@ func linkedDist(t *testing.T) string {
 // signed signs the artifacts in dir by the built command.
 func signed(t *testing.T, dir, key string) (string, error) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), command, "sign", "-version", testVersion, "-commit", "0a1b2c", "-dist", dir, "-builder", testBuilder, "-key", key).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), command, "sign", "-version", testVersion, "-commit", testCommit, "-dist", dir, "-builder", testBuilder, "-key", key).CombinedOutput()
 	return string(out), err
 }
 
@@ -148,7 +151,7 @@ func TestSignatures(t *testing.T) {
 	}
 	sources := p.BuildDefinition.ResolvedDependencies
 	if p.RunDetails.Builder.ID != testBuilder || p.BuildDefinition.ExternalParameters["version"] != testVersion ||
-		len(sources) != 1 || sources[0].Digest["gitCommit"] != "0a1b2c" {
+		len(sources) != 1 || sources[0].Digest["gitCommit"] != testCommit {
 		t.Errorf("the provenance is %s", text)
 	}
 }

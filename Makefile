@@ -87,6 +87,17 @@ test-init: ## run what gq init prints, and the quickstart, up to calls over MCP 
 release: ## build every artifact of VERSION=v0.1.0 into dist/
 	cd release && $(GO) run . build -version '$(VERSION)' -commit "$$(git rev-parse HEAD 2>/dev/null)" -out ../dist
 
+# BUILDER is the URI of what built dist/, and INVOCATION that of the run. KEY names a private key as PEM; without it, the GitHub
+# workflow that runs this signs with its identity.
+sign: ## sign what make release wrote into dist/: its sums and its provenance, for VERSION, BUILDER, INVOCATION and KEY
+	cd release && $(GO) run . sign -version '$(VERSION)' -commit "$$(git rev-parse HEAD 2>/dev/null)" -dist ../dist \
+		-builder '$(BUILDER)' -invocation '$(INVOCATION)' -key '$(if $(KEY),$(abspath $(KEY)))'
+
+verify-release: bin/cosign ## check dist/ as a user does: its sums, and that the workflow BUILDER signed them
+	bin/cosign verify-blob --bundle dist/checksums.txt.sigstore.json --certificate-identity '$(BUILDER)' \
+		--certificate-oidc-issuer https://token.actions.githubusercontent.com dist/checksums.txt
+	cd dist && sha256sum --quiet --check checksums.txt
+
 # The studio is built by a Go module of its own, so that esbuild stays out of this one. Only these
 # targets need npm and the network: dist is committed.
 studio/node_modules: studio/package.json studio/package-lock.json

@@ -3,6 +3,7 @@
 // and the MCP registry read. It runs in the folder release of a checkout and starts no program but go.
 //
 //	release build -version v0.1.0 -out ../dist
+//	release sign -version v0.1.0 -dist ../dist -builder https://… -key key.pem
 //	release push -image ../dist/omnigraph_v0.1.0_image.tar -to ghcr.io/omnigraph-go/omnigraph:0.1.0
 package main
 
@@ -53,7 +54,7 @@ func main() {
 // run executes one command line.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("the command is missing; use build or push")
+		return errors.New("the command is missing; use build, sign or push")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	switch args[0] {
@@ -79,6 +80,18 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 			}
 		}
 		return b.build(ctx)
+	case "sign":
+		s := signer{}
+		flags.StringVar(&s.version, "version", "", "the version, such as v0.1.0")
+		flags.StringVar(&s.commit, "commit", "", "the commit of the sources; may be empty")
+		flags.StringVar(&s.dist, "dist", "../dist", "the folder of the artifacts")
+		flags.StringVar(&s.builder, "builder", "", "the URI of what built the artifacts")
+		flags.StringVar(&s.invocation, "invocation", "", "the URI of the run that built them; may be empty")
+		flags.StringVar(&s.key, "key", "", "the PEM file of a private key; if it is empty, the GitHub workflow that runs this signs with its identity")
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		return s.sign(ctx)
 	case "push":
 		image := flags.String("image", "", "the tar archive of the image")
 		to := flags.String("to", "", "the name of the image in a registry, with its tag")
@@ -88,7 +101,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 		return push(ctx, *image, *to, *insecure)
 	}
-	return fmt.Errorf("unknown command %q; use build or push", args[0])
+	return fmt.Errorf("unknown command %q; use build, sign or push", args[0])
 }
 
 // builder builds the artifacts of a version.

@@ -97,6 +97,12 @@ test-release: ## build a release of this platform twice, install its packages an
 	cd release && $(GO) vet ./... && $(GO) test -count=1 -v -timeout 40m ./... $(RELEASE_FLAGS)
 	OMNIGRAPH_TEST_INIT=1 $(GO) test ./cmd/gq -run '^TestReleaseOfAModule$$' -count=1 -v -timeout 30m $(if $(filter -cold,$(RELEASE_FLAGS)),-args -cold)
 
+bin/cosign:
+	GOBIN=$(abspath bin) $(GO) install github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3
+
+test-signatures: bin/cosign ## sign a release of this platform with a new key, and verify it with cosign (minutes at first)
+	cd release && OMNIGRAPH_TEST_COSIGN=$(abspath bin/cosign) $(GO) test -count=1 -v -timeout 20m -run '^Test(Signatures|Cosign|SignRefuses|WorkflowToken)$$' .
+
 # No machine runs what is built for these, so that vet and the compiler are the only checks. Benchmarks, and the tests
 # of built commands, run on Unix only.
 PLATFORMS := windows/amd64 darwin/arm64

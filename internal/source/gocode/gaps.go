@@ -27,6 +27,7 @@ type moduleGaps struct {
 	reflect    int // references to package reflect
 	linknames  int // linkname comments
 	generics   int // types with parameters, of which some type arguments may implement interfaces
+	constrains int // interfaces with methods that are constraints of type parameters alone
 	unnamed    int // methods of interfaces without a name
 	nameless   int // references to methods of error, of interfaces without a name and of types in functions
 	external   int // references to declarations that the graph does not have
@@ -166,6 +167,7 @@ func (r *reader) notCovered(m *packages.Module, opts Options, at *place) []strin
 	add(g.reflect, "what %d references to package reflect call")
 	add(g.linknames, "what %d linkname comments connect")
 	add(g.generics, "which interfaces %d generic types implement with some type arguments only, or which types implement them")
+	add(g.constrains, "which types satisfy %d interfaces with comparable or a list of types")
 	add(g.unnamed, "%d methods of interfaces without a name")
 	add(g.nameless, "what %d references to methods of error, of interfaces without a name and of types in functions reach")
 	add(len(r.external), "the code of dependencies: of %d of their symbols only the name and the type")

@@ -396,7 +396,7 @@ func (c *comparison) difference(t *testing.T, s *languageServer, what, path stri
 		case found:
 			c.equal++
 		default:
-			c.explain(fmt.Sprintf("%s: %s, gopls says, in %s %v", path, what, m.at, m.within), c.missingReason(t, s, path, m))
+			c.explain(fmt.Sprintf("%s: %s, gopls says, in %s %v", path, what, m.at, m.within), c.missingReason(t, s, what, path, m))
 		}
 	}
 	if ours == nil {
@@ -422,8 +422,19 @@ func (c *comparison) explain(difference, reason string) {
 const nameless = "references to methods of error, of interfaces without a name"
 
 // missingReason says why the graph has not what gopls has, or returns "".
-func (c *comparison) missingReason(t *testing.T, s *languageServer, path string, m mention) string {
+func (c *comparison) missingReason(t *testing.T, s *languageServer, what, path string, m mention) string {
 	t.Helper()
+	if what == satisfying {
+		for _, name := range append([]string{path}, m.within...) {
+			generic, constraint := c.parameters(cmp.Or(c.owner[name], name))
+			switch {
+			case generic && strings.Contains(c.notes, "generic types implement"):
+				return "generic types, which the note counts"
+			case constraint && strings.Contains(c.notes, "interfaces with comparable"):
+				return "constraints of type parameters, which the note counts"
+			}
+		}
+	}
 	if m.receiver && slices.ContainsFunc(m.within, func(w string) bool { return c.owner[w] == path }) {
 		return "receivers, which are edges MethodOf"
 	}
@@ -444,6 +455,33 @@ func (c *comparison) missingReason(t *testing.T, s *languageServer, path string,
 		}
 	}
 	return ""
+}
+
+// parameters reports whether a type has type parameters, and whether it is an interface with comparable or a list of types.
+func (c *comparison) parameters(typ string) (generic, constraint bool) {
+	f := c.parse(c.files[typ])
+	if f == nil {
+		return false, false
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok || spec.Name.Name != c.symbols[typ].Name {
+			return true
+		}
+		generic = spec.TypeParams != nil
+		if it, ok := spec.Type.(*ast.InterfaceType); ok {
+			for _, field := range it.Methods.List {
+				switch e := field.Type.(type) {
+				case *ast.Ident:
+					constraint = constraint || e.Name == "comparable"
+				case *ast.BinaryExpr, *ast.UnaryExpr:
+					constraint = true
+				}
+			}
+		}
+		return false
+	})
+	return generic, constraint
 }
 
 // satisfying is the comparison of a type or a method with what it implements and what implements it.

@@ -122,6 +122,8 @@ func (r *reader) addType(p *packages.Package, t *types.TypeName) {
 	it, isInterface := t.Type().Underlying().(*types.Interface)
 	_, named := t.Type().(*types.Named)
 	switch {
+	case isInterface && it.NumMethods() > 0 && !it.IsMethodSet() && named && !t.IsAlias():
+		r.gaps.of(p).constrains++
 	case isInterface && it.NumMethods() > 0 && it.IsMethodSet() && (named && !t.IsAlias() || isLiteral(t.Type())):
 		r.abstract = append(r.abstract, declared{t, p})
 		if p.ForTest != "" {

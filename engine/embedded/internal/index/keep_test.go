@@ -1,6 +1,8 @@
 package index
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -65,7 +67,10 @@ func TestKeep(t *testing.T) {
 		}
 	}
 	alive := draw()
-	kept := a.Keep(alive)
+	kept, err := a.Keep(t.Context(), alive)
+	if err != nil {
+		t.Fatal(err)
+	}
 	check(&kept, alive)
 	if kept.Bytes(&a) == 0 || kept.Bytes(&a, &kept) != 0 {
 		t.Errorf("the kept base needs %d bytes, and %d beside itself", kept.Bytes(&a), kept.Bytes(&a, &kept))
@@ -74,7 +79,12 @@ func TestKeep(t *testing.T) {
 	for e := range ends {
 		whole.Set(e)
 	}
-	if all := a.Keep(whole); all.base != a.base || all.Bytes(&kept, &a) != 0 {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.Keep(ended, alive); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its context has ended, Keep returns %v", err)
+	}
+	if all, err := a.Keep(t.Context(), whole); err != nil || all.base != a.base || all.Bytes(&kept, &a) != 0 {
 		t.Error("with all edges alive there is a copy of the base")
 	}
 }
@@ -95,7 +105,10 @@ func TestKeepOfStored(t *testing.T) {
 	for e := 1; e < n; e++ {
 		alive.Set(e)
 	}
-	kept := stored.Keep(alive)
+	kept, err := stored.Keep(t.Context(), alive)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if stored.base.near.blocks == nil {
 		t.Error("walks to the neighbours of the whole index have no blocks")
 	}

@@ -57,15 +57,19 @@ func (s *Snapshot) Excerpt(ctx context.Context, hidden *Selection, last *Excerpt
 		x.nodes[t.Index] = x.lostReferences(t)
 	}
 	owner := new(index.Owner)
+	var err error
 	for i, t := range s.nodes {
-		x.Snapshot.nodes[i] = t.without(x.nodes[i], owner, last.made(plan.Node, i))
+		if x.Snapshot.nodes[i], err = t.without(ctx, x.nodes[i], owner, last.made(plan.Node, i)); err != nil {
+			return nil, err
+		}
 	}
 	for i, t := range s.edges {
-		var err error
 		if x.edges[i], err = x.lostEdges(ctx, t, last); err != nil {
 			return nil, err
 		}
-		x.Snapshot.edges[i] = t.without(x.edges[i], owner, last.made(plan.Edge, i))
+		if x.Snapshot.edges[i], err = t.without(ctx, x.edges[i], owner, last.made(plan.Edge, i)); err != nil {
+			return nil, err
+		}
 	}
 	return x, nil
 }
@@ -121,13 +125,14 @@ func (x *Excerpt) made(e plan.Entity, i int) made {
 	return made{x.Of.nodes[i], x.Snapshot.nodes[i], x.nodes[i]}
 }
 
-// without returns a table without some entities. The argument `last` is a result for an earlier state.
-func (t *Table) without(gone engine.Bitmap, owner *index.Owner, last made) *Table {
+// without returns a table without some entities. The argument `last` is a result for an earlier state. The only
+// possible error is that of the context.
+func (t *Table) without(ctx context.Context, gone engine.Bitmap, owner *index.Owner, last made) (*Table, error) {
 	if gone == nil {
-		return t
+		return t, nil
 	}
 	if t == last.of && slices.Equal(gone, last.gone) {
-		return last.table
+		return last.table, nil
 	}
 	table, before := *t, last.table
 	if before != nil && sharedRows(before, t) == before.base+uint32(len(before.tail)) {
@@ -159,14 +164,16 @@ func (t *Table) without(gone engine.Bitmap, owner *index.Owner, last made) *Tabl
 		table.home.Clear(int(ord))
 	}
 	if t.Type.Entity == plan.Edge {
-		table.keepEdges(table.alive, last)
+		if err := table.keepEdges(ctx, table.alive, last); err != nil {
+			return nil, err
+		}
 	}
-	return &table
+	return &table, nil
 }
 
 // keepEdges removes the edges that are not live from the bases. The argument `last` is the table of an earlier excerpt. If only a few edges of the
 // same bases have died since its bases were made, keepEdges shares these, because to make new ones takes time in proportion to all edges.
-func (x *Indexes) keepEdges(alive engine.Bitmap, last made) {
+func (x *Indexes) keepEdges(ctx context.Context, alive engine.Bitmap, last made) (err error) {
 	if last.of != nil && last.table.listed != nil && x.out.SameBase(&last.of.out) && x.in.SameBase(&last.of.in) {
 		dead, share := deadListed(last.table.listed, alive, max(x.out.BaseEdges(), x.in.BaseEdges()))
 		if fault.On(fault.KeptBaseStale) {
@@ -175,11 +182,17 @@ func (x *Indexes) keepEdges(alive engine.Bitmap, last made) {
 		if share {
 			x.out, x.in = x.out.WithBase(&last.table.out), x.in.WithBase(&last.table.in)
 			x.kept, x.listed = dead == 0, last.table.listed
-			return
+			return nil
 		}
 	}
-	x.out, x.in = x.out.Keep(alive), x.in.Keep(alive)
+	if x.out, err = x.out.Keep(ctx, alive); err != nil {
+		return err
+	}
+	if x.in, err = x.in.Keep(ctx, alive); err != nil {
+		return err
+	}
 	x.kept, x.listed = true, alive
+	return nil
 }
 
 // maxDeadListed is the greatest share of the edges in shared bases that may be dead, as a divisor. Their number is rounded up.

@@ -14,10 +14,10 @@ import (
 // the CORS safelists.
 const (
 	allowedMethods = "GET, HEAD, POST, PATCH, DELETE"
-	allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Toolsets, " +
+	allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Toolsets, Mcp-Session-Id, " +
 		"Idempotency-Key, Omnigraph-If-Graph-Commit, Omnigraph-At-Least, Omnigraph-Message, Omnigraph-Integers, X-Timeout-Ms, X-Request-Id, Traceparent, If-Match, If-None-Match, Range, If-Range, Last-Event-ID, " +
 		"Tus-Resumable, Upload-Offset, Upload-Length, Upload-Defer-Length"
-	exposedHeaders = "ETag, X-Request-Id, WWW-Authenticate, Retry-After, Deprecation, Link, Content-Range, Accept-Ranges, Omnigraph-Data-Age, Location, Upload-Offset, Upload-Length"
+	exposedHeaders = "ETag, X-Request-Id, WWW-Authenticate, Retry-After, Deprecation, Link, Content-Range, Accept-Ranges, Omnigraph-Data-Age, Location, Upload-Offset, Upload-Length, Mcp-Session-Id"
 )
 
 // hostAdvice returns what to do so that the server accepts requests for a host that it refuses. It must

@@ -136,6 +136,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fault.write(w)
 		return
 	}
+	if strings.HasPrefix(r.Header.Get(sessionHeader), appsSession) {
+		ctx = withApps(ctx)
+	}
+	if !batch && declaresApps(&msgs[0]) {
+		w.Header().Set(sessionHeader, newAppsSession())
+	}
 	if token := progressToken(&msgs[0]); token != nil && !batch && accepts(r.Header["Accept"], "text", "event-stream") {
 		h.progress(ctx, w, version, msgs, token)
 		return

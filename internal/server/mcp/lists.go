@@ -80,7 +80,7 @@ func (s *surface) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.Re
 			tools = append(tools, t.Info)
 		}
 	}
-	if hasApps(p.Meta) {
+	if hasApps(ctx, p.Meta) {
 		tools = withApp(tools)
 	}
 	return &mcp.ListToolsResult{Tools: tools, Cacheable: private(listTTL)}, nil

@@ -106,6 +106,9 @@ func (r *Remote) newRequest(ctx context.Context, version string, m *message) (*h
 	}
 	if m.method != "initialize" {
 		req.Header.Set(versionHeader, version)
+		if ctx.Value(appsKey{}) != nil {
+			req.Header.Set(sessionHeader, newAppsSession())
+		}
 	}
 	if version >= statelessVersion {
 		req.Header.Set(methodHeader, m.method)

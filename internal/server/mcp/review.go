@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/rand"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -46,11 +47,36 @@ var decideTool = &mcp.Tool{
 	Meta: mcp.Meta{"ui": map[string]any{"resourceUri": reviewURI, "visibility": []string{"app"}}},
 }
 
-// hasApps reports whether the _meta of a request declares that the client shows apps.
-func hasApps(meta mcp.Meta) bool {
+// hasApps reports whether the client declares that it shows apps: in the _meta of a request or in its initialize.
+func hasApps(ctx context.Context, meta mcp.Meta) bool {
 	capabilities, _ := meta[mcp.MetaKeyClientCapabilities].(map[string]any)
 	extensions, _ := capabilities["extensions"].(map[string]any)
 	_, ok := extensions[appsExtension]
+	return ok || ctx.Value(appsKey{}) != nil
+}
+
+// The server keeps no sessions. A client of a version with initialize that declares apps there gets a session id that says so, which it sends
+// with every later request. The id needs no secret, because what it brings is display and no right.
+const (
+	sessionHeader = "Mcp-Session-Id"
+	appsSession   = "apps-" // the beginning of the id
+)
+
+type appsKey struct{}
+
+// withApps puts into the context that the client declared apps in its initialize.
+func withApps(ctx context.Context) context.Context { return context.WithValue(ctx, appsKey{}, true) }
+
+// newAppsSession returns a session id that says that the client shows apps.
+func newAppsSession() string { return appsSession + rand.Text() }
+
+// declaresApps reports whether a message is an initialize of a client that shows apps.
+func declaresApps(m *message) bool {
+	var p mcp.InitializeParams
+	if m.method != "initialize" || json.Unmarshal(m.params, &p) != nil || p.Capabilities == nil {
+		return false
+	}
+	_, ok := p.Capabilities.Extensions[appsExtension]
 	return ok
 }
 

@@ -102,13 +102,23 @@ func (w *reviewWorld) call(name string, args map[string]any) (text string, ok bo
 // requested sends a request as an actor, and returns the answer.
 func requested(t *testing.T, h http.Handler, actor *access.Actor, method, params string) string {
 	t.Helper()
+	body, _ := requestedIn(t, h, actor, "", method, params)
+	return body
+}
+
+// requestedIn is like requested, with the session id of the request, and returns that of the answer too.
+func requestedIn(t *testing.T, h http.Handler, actor *access.Actor, session, method, params string) (body, answered string) {
+	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
 	a := httptest.NewRecorder()
 	h.ServeHTTP(a, r.WithContext(access.WithActor(r.Context(), actor)))
-	return a.Body.String()
+	return a.Body.String(), a.Header().Get("Mcp-Session-Id")
 }
 
 // TestDecideWithoutKey makes 1,000 attempts with the token of an agent and every tool that it sees, but without the key of the person: nothing
@@ -249,6 +259,20 @@ func TestReviewApp(t *testing.T) {
 	with, without := requested(t, w.handler, w.agent, "tools/list", apps), requested(t, w.handler, w.agent, "tools/list", "{}")
 	if strings.Count(with, `"resourceUri":"ui://omnigraph/review"`) != 2 || !strings.Contains(with, `"visibility":["app"]`) || strings.Contains(without, "ui://") || strings.Contains(without, "proposal_decide") {
 		t.Errorf("with apps: %s\nwithout: %s", with, without)
+	}
+	declares := func(extensions string) string {
+		_, session := requestedIn(t, w.handler, w.agent, "", "initialize", `{"protocolVersion":"2025-11-25","capabilities":{"extensions":`+extensions+`},"clientInfo":{"name":"t","version":"0"}}`)
+		return session
+	}
+	first, second := declares(`{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}`), declares(`{"io.modelcontextprotocol/ui":{}}`)
+	if inSession, _ := requestedIn(t, w.handler, w.agent, first, "tools/list", "{}"); first == second || inSession != with {
+		t.Errorf("with apps in initialize: session %q and %q, %s", first, second, inSession)
+	}
+	if session := declares(`{"other":{}}`); session != "" {
+		t.Errorf("a client without apps got the session %q", session)
+	}
+	if other, _ := requestedIn(t, w.handler, w.agent, "another server's", "tools/list", "{}"); other != without {
+		t.Errorf("in a session of another server: %s", other)
 	}
 	var res struct {
 		Result struct {

@@ -62,6 +62,7 @@ const (
 type stdioSession struct {
 	respond responder // answers one message
 	version string    // agreed by initialize; used by the reading loop only
+	apps    bool      // initialize declared apps; used by the reading loop only
 
 	mu       sync.Mutex               // held while a line is written to out
 	out      io.Writer                // receives the answers
@@ -192,6 +193,12 @@ func (s *stdioSession) take(ctx context.Context, l line, maxLine int64) {
 		if msgs[i].method == "notifications/cancelled" {
 			s.stop(msgs[i].params)
 		}
+	}
+	if !batch && msgs[0].method == "initialize" {
+		s.apps = declaresApps(&msgs[0])
+	}
+	if s.apps {
+		ctx = withApps(ctx)
 	}
 	// Register the calls before the next line is read, because that line may cancel them.
 	pending := make([]call, len(msgs))

@@ -102,6 +102,8 @@ func TestStdio(t *testing.T) {
 			{strings.Replace(message(newest, "tools/list", ""), "clientCapabilities\":{}", "clientCapabilities\":1", 1), `"code":-32602`},
 			{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, `"protocolVersion":"2025-11-25"`},
 			{`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`, `does not allow`},
+			{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"extensions":{"io.modelcontextprotocol/ui":{}}},"clientInfo":{"name":"t","version":"0"}}}`, `"protocolVersion":"2025-11-25"`},
+			{`{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, `"resourceUri":"ui://omnigraph/review"`},
 		} {
 			s.send(tt.line)
 			if got := s.receive(); !strings.Contains(got, tt.want) {

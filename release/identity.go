@@ -22,6 +22,8 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/sign"
 	"github.com/sigstore/sigstore-go/pkg/tuf"
+
+	"github.com/omnigraph-go/omnigraph/internal/clock"
 )
 
 // serviceTimeout bounds each request to a service of sigstore.
@@ -142,7 +144,7 @@ func services(ctx context.Context, token string) (sign.BundleOptions, error) {
 	if err != nil {
 		return none, err
 	}
-	now := time.Now()
+	now := clock.Now()
 	authority, err := root.SelectService(config.FulcioCertificateAuthorityURLs(), sign.FulcioAPIVersions, now)
 	if err != nil {
 		return none, err

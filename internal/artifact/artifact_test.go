@@ -195,6 +195,30 @@ func TestReadFiles(t *testing.T) {
 	}
 }
 
+// TestStudioInBill lists the npm packages of the studio that is in the repository, as a program contains it.
+func TestStudioInBill(t *testing.T) {
+	b, err := os.ReadFile("../studio/dist/licenses.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := npmPackages(slices.Concat([]byte("\x7fELF The studio of Omnigraph contains these npm packages:"), b, []byte("\x00")))
+	var names, locators []string
+	for _, p := range list {
+		names, locators = append(names, p.Name), append(locators, p.References[0].Locator)
+	}
+	if !slices.Contains(names, "preact") || !slices.ContainsFunc(locators, func(l string) bool { return strings.HasPrefix(l, "pkg:npm/%40codemirror/view@6.") }) {
+		t.Errorf("the packages are %v, %v", names, locators)
+	}
+	for _, name := range names {
+		if !strings.Contains(string(b), "\n"+name+"\n\n") {
+			t.Errorf("there is no licence of %s", name)
+		}
+	}
+	if npmPackages([]byte("no studio")) != nil {
+		t.Error("a program without the studio has npm packages")
+	}
+}
+
 // TestBillOfMaterials lists the modules of this test program.
 func TestBillOfMaterials(t *testing.T) {
 	self, err := os.Executable()

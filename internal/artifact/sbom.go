@@ -76,8 +76,8 @@ const (
 // notInID matches the characters that an SPDX identifier may not have.
 var notInID = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
-// BillOfMaterials returns an SPDX document in JSON that lists the programs, and the modules that the
-// Go linker recorded in them. `name` is the name of the document, and `version` that of the main
+// BillOfMaterials returns an SPDX document in JSON that lists the programs, the modules that the
+// Go linker recorded in them, and the npm packages of the studio in them. `name` is the name of the document, and `version` that of the main
 // module.
 func BillOfMaterials(name, version string, programs []File, at time.Time) ([]byte, error) {
 	doc := spdxDocument{
@@ -107,6 +107,10 @@ func BillOfMaterials(name, version string, programs []File, at time.Time) ([]byt
 				continue
 			}
 			doc.Relationships = append(doc.Relationships, spdxRelationship{file.ID, "STATIC_LINK", p.ID})
+		}
+		for _, p := range npmPackages(program.Data) {
+			packages[p.ID] = p
+			doc.Relationships = append(doc.Relationships, spdxRelationship{file.ID, "CONTAINS", p.ID})
 		}
 		doc.Relationships = append(doc.Relationships, spdxRelationship{spdxRoot, "DESCRIBES", file.ID})
 	}
@@ -141,4 +145,24 @@ func spdxModule(m *debug.Module) spdxPackage {
 		p.References = []spdxExternal{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + strings.ToLower(path) + "@" + strings.ReplaceAll(version, "+", "%2B")}}
 	}
 	return p
+}
+
+// npmList matches the list of npm packages at the beginning of the licences of the studio, which a program that has the studio contains.
+var npmList = regexp.MustCompile(`The studio of Omnigraph contains these npm packages:\n\n((?:@?[a-z0-9./-]+ [0-9][0-9A-Za-z.+-]*\n)+)\n`)
+
+// npmPackages describes the npm packages in a program.
+func npmPackages(program []byte) (all []spdxPackage) {
+	found := npmList.FindSubmatch(program)
+	if found == nil {
+		return nil
+	}
+	for line := range strings.Lines(string(found[1])) {
+		name, version, _ := strings.Cut(strings.TrimSpace(line), " ")
+		all = append(all, spdxPackage{
+			ID:   "SPDXRef-Npm-" + notInID.ReplaceAllString(name, "-") + "-" + notInID.ReplaceAllString(version, "-"),
+			Name: name, Version: version, Download: spdxUnknown, Concluded: spdxUnknown, Declared: spdxUnknown, Copyright: spdxUnknown,
+			References: []spdxExternal{{"PACKAGE-MANAGER", "purl", "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + version}},
+		})
+	}
+	return all
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -106,9 +107,25 @@ var bundled = []string{
 	"@preact/signals", "@preact/signals-core", "crelt", "cytoscape", "d3-dispatch", "d3-force", "d3-quadtree", "d3-timer", "preact", "style-mod", "w3c-keyname",
 }
 
-// licenses returns the licences of the bundled packages, which must accompany their code.
+// contents begins the licences. The bill of materials of a release finds it in the programs.
+const contents = "The studio of Omnigraph contains these npm packages:"
+
+// licenses returns the names and versions of the bundled packages, and their licences, which must accompany their code.
 func licenses() ([]byte, error) {
 	var text bytes.Buffer
+	fmt.Fprintf(&text, "%s\n\n", contents)
+	for _, name := range bundled {
+		b, err := os.ReadFile(filepath.Join("../node_modules", name, "package.json"))
+		if err != nil {
+			return nil, err
+		}
+		var p struct{ Version string }
+		if err := json.Unmarshal(b, &p); err != nil {
+			return nil, fmt.Errorf("the package %s: %w", name, err)
+		}
+		fmt.Fprintf(&text, "%s %s\n", name, p.Version)
+	}
+	fmt.Fprintln(&text)
 	for _, name := range bundled {
 		b, err := os.ReadFile(filepath.Join("../node_modules", name, "LICENSE"))
 		if err != nil {

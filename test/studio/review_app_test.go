@@ -94,6 +94,12 @@ func (b *tab) pressInApp(name string) {
 	b.run(chromedp.Evaluate(fmt.Sprintf(`[...document.querySelector("iframe").contentDocument.querySelectorAll("button")].find(e => e.innerText === %q).click()`, name), nil))
 }
 
+// typeInApp types a review key into the app.
+func (b *tab) typeInApp(key string) {
+	b.t.Helper()
+	b.run(chromedp.Evaluate(fmt.Sprintf(`(e => { e.value = %q; e.dispatchEvent(new Event("input")); })(document.querySelector("iframe").contentDocument.querySelector("input[type=password]"))`, key), nil))
+}
+
 // TestReviewApp reviews and merges a proposal in a client that shows apps, over the connection of an agent, with a key that the studio makes.
 func TestReviewApp(t *testing.T) {
 	needBrowser(t)
@@ -119,13 +125,10 @@ func TestReviewApp(t *testing.T) {
 	b.app("Read me twice")
 	b.pressInApp("Approve")
 	b.app("Type the review key")
-	typed := func(text string) {
-		b.run(chromedp.Evaluate(fmt.Sprintf(`(e => { e.value = %q; e.dispatchEvent(new Event("input")); })(document.querySelector("iframe").contentDocument.querySelector("input[type=password]"))`, text), nil))
-	}
-	typed(key[:len(key)-1] + "A2"[strings.Count(key[len(key)-1:], "A"):][:1])
+	b.typeInApp(key[:len(key)-1] + "A2"[strings.Count(key[len(key)-1:], "A"):][:1])
 	b.pressInApp("Approve")
 	b.app("no valid review key signed this decision")
-	typed(key)
+	b.typeInApp(key)
 	b.pressInApp("Approve")
 	b.app("You approved the proposal.")
 	b.app("Approved by: act-ada")
